@@ -1,0 +1,100 @@
+//! What a shell supplies to decode into.
+
+use crate::error::ErrorKind;
+
+/// The bytes of a string, and whether they stand in the input as they are.
+#[derive(Clone, Copy, Debug)]
+pub enum Text<'a> {
+    /// A run of the input without escapes, starting at this offset.
+    Input(usize, &'a [u8]),
+    /// Unescaped into a buffer that is gone after the call.
+    Unescaped(&'a [u8]),
+}
+
+impl<'a> Text<'a> {
+    /// The bytes, wherever they stand.
+    #[inline(always)]
+    pub const fn bytes(self) -> &'a [u8] {
+        match self {
+            Text::Input(_, bytes) | Text::Unescaped(bytes) => bytes,
+        }
+    }
+}
+
+/// An object key: its text, and two words that tell keys apart cheaply.
+#[derive(Clone, Copy, Debug)]
+pub struct Key<'a> {
+    /// The key's bytes.
+    pub text: Text<'a>,
+    /// The first 8 bytes, little endian, zero beyond the end.
+    pub head: u64,
+    /// The last 8 bytes, little endian; the same as `head` for a key of at most 8 bytes.
+    pub tail: u64,
+}
+
+impl<'a> Key<'a> {
+    /// The key with this text.
+    #[inline(always)]
+    pub fn new(text: Text<'a>) -> Self {
+        let bytes = text.bytes();
+        match (bytes.first_chunk(), bytes.last_chunk()) {
+            (Some(head), Some(tail)) => {
+                Self { text, head: u64::from_le_bytes(*head), tail: u64::from_le_bytes(*tail) }
+            }
+            _ => {
+                let head = short_word(bytes);
+                Self { text, head, tail: head }
+            }
+        }
+    }
+}
+
+/// Fewer than 8 bytes as a little-endian word.
+#[inline(always)]
+fn short_word(bytes: &[u8]) -> u64 {
+    // Two overlapping reads of 4, or three single bytes, instead of a loop over up to 7.
+    let len = bytes.len();
+    match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        (Some(low), Some(high)) => {
+            u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << (8 * (len - 4))
+        }
+        _ if len == 0 => 0,
+        _ => {
+            u64::from(bytes[0]) | u64::from(bytes[len / 2]) << (8 * (len / 2)) | u64::from(bytes[len - 1]) << (8 * (len - 1))
+        }
+    }
+}
+
+/// Members of a finished object that do not count, by their number in it (ascending), because another has the same key.
+pub type Dropped<'a> = &'a [u32];
+
+/// Takes the values of a document in the order in which they end (children before their container), keys before their
+/// values. Every method but the two `begin_` ones adds one value or key.
+///
+/// An `Err` stops decoding; the driver adds the offset.
+pub trait TermBuilder {
+    /// Adds `null`.
+    fn null(&mut self);
+    /// Adds `true` or `false`.
+    fn boolean(&mut self, value: bool);
+    /// Adds an integer of 64 bits.
+    fn integer(&mut self, value: i64);
+    /// Adds an integer of any size, by sign and little-endian magnitude (no leading zero byte at the top).
+    fn big_integer(&mut self, negative: bool, magnitude: &[u8]);
+    /// Adds a finite float.
+    fn float(&mut self, value: f64);
+    /// Adds a decimal: `(-1)^negative * coefficient * 10^exponent`, the coefficient a little-endian magnitude.
+    fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64);
+    /// Adds a string.
+    fn string(&mut self, text: Text<'_>);
+    /// Adds an object key.
+    fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind>;
+    /// An array starts.
+    fn begin_array(&mut self);
+    /// An array ends that has this many elements.
+    fn end_array(&mut self, len: usize);
+    /// An object starts.
+    fn begin_object(&mut self);
+    /// An object ends that has this many members, `dropped` among them.
+    fn end_object(&mut self, len: usize, dropped: Dropped<'_>);
+}

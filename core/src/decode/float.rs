@@ -1,0 +1,204 @@
+//! Decimal to binary64, correctly rounded: Clinger's exact cases, then the Eisel–Lemire algorithm (Daniel Lemire,
+//! "Number Parsing at a Gigabyte per Second", 2021), then the standard library for what is left. It exists beside the
+//! standard library's own because the driver has read the digits already; parsing the text again costs as much again.
+
+const MIN_POWER: i64 = -342;
+const MAX_POWER: i64 = 308;
+const MANTISSA_BITS: u32 = 52;
+const MIN_EXPONENT: i32 = -1023;
+const INFINITE_POWER: i32 = 0x7FF;
+
+/// Powers of ten that are exact in binary64.
+const EXACT: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
+];
+
+/// The float nearest to `mantissa * 10^power`; infinity when it is too large. `None` in the few cases that
+/// need more than the 128 bits of the table.
+#[inline(always)]
+pub(super) fn nearest(mantissa: u64, power: i64) -> Option<f64> {
+    if mantissa <= 1 << 53 {
+        if let Some(value) = exact(mantissa, power) {
+            return Some(value);
+        }
+    }
+    eisel_lemire(mantissa, power)
+}
+
+/// Both factors are exact, so one rounding gives the right answer.
+#[inline(always)]
+fn exact(mantissa: u64, power: i64) -> Option<f64> {
+    let value = mantissa as f64;
+    match power {
+        0..=22 => Some(value * EXACT[power as usize]),
+        -22..=-1 => Some(value / EXACT[power.unsigned_abs() as usize]),
+        _ => None,
+    }
+}
+
+fn eisel_lemire(mantissa: u64, power: i64) -> Option<f64> {
+    if mantissa == 0 || power < MIN_POWER {
+        return Some(0.0);
+    }
+    if power > MAX_POWER {
+        return Some(f64::INFINITY);
+    }
+    let zeros = mantissa.leading_zeros();
+    let (low, high) = product(mantissa << zeros, power);
+    if low == u64::MAX && !(-27..=55).contains(&power) {
+        return None;
+    }
+    let upper = (high >> 63) as u32;
+    let shift = upper + 64 - MANTISSA_BITS - 3;
+    let mut bits = high >> shift;
+    let mut exponent = binary_power(power as i32) + upper as i32 - zeros as i32 - MIN_EXPONENT;
+    if exponent <= 0 {
+        return Some(subnormal(bits, exponent));
+    }
+    let halfway = low <= 1 && (-4..=23).contains(&power) && bits & 3 == 1 && bits << shift == high;
+    bits &= !u64::from(halfway);
+    bits = (bits + (bits & 1)) >> 1;
+    if bits >= 2 << MANTISSA_BITS {
+        bits = 1 << MANTISSA_BITS;
+        exponent += 1;
+    }
+    if exponent >= INFINITE_POWER {
+        return Some(f64::INFINITY);
+    }
+    Some(f64::from_bits(bits & !(1 << MANTISSA_BITS) | (exponent as u64) << MANTISSA_BITS))
+}
+
+#[cold]
+fn subnormal(bits: u64, exponent: i32) -> f64 {
+    if 1 - exponent >= 64 {
+        return 0.0;
+    }
+    let bits = bits >> (1 - exponent);
+    let bits = (bits + (bits & 1)) >> 1;
+    // A carry into the exponent field makes the smallest normal number, as it should.
+    f64::from_bits(bits)
+}
+
+/// floor(log2(10^power)) + 63.
+const fn binary_power(power: i32) -> i32 {
+    (power.wrapping_mul(152_170 + 65_536) >> 16) + 63
+}
+
+/// The top 128 bits of `mantissa * 5^power`, the second half of the table used only where it can matter.
+#[inline(always)]
+fn product(mantissa: u64, power: i64) -> (u64, u64) {
+    const MASK: u64 = u64::MAX >> (MANTISSA_BITS + 3);
+    let (five_high, five_low) = POWERS_OF_FIVE[(power - MIN_POWER) as usize];
+    let (mut low, mut high) = multiply(mantissa, five_high);
+    if high & MASK == MASK {
+        let (_, second) = multiply(mantissa, five_low);
+        low = low.wrapping_add(second);
+        high += u64::from(second > low);
+    }
+    (low, high)
+}
+
+#[inline(always)]
+const fn multiply(a: u64, b: u64) -> (u64, u64) {
+    let wide = a as u128 * b as u128;
+    (wide as u64, (wide >> 64) as u64)
+}
+
+const POWERS: usize = (MAX_POWER - MIN_POWER + 1) as usize;
+/// Limbs of the numbers the table is computed with: 2^1087 / 5^342 still has more than 128 bits.
+const LIMBS: usize = 17;
+
+/// The top 128 bits of 5^power for each power of ten a binary64 can hold, made at compile time. Negative powers
+/// are reciprocals, rounded up from 10^-27 on as the algorithm's proof asks.
+static POWERS_OF_FIVE: [(u64, u64); POWERS] = powers_of_five();
+
+const fn powers_of_five() -> [(u64, u64); POWERS] {
+    let mut table = [(0, 0); POWERS];
+    let mut value = [0; LIMBS];
+    value[0] = 1;
+    let mut i = -MIN_POWER as usize;
+    while i < POWERS {
+        table[i] = top_bits(&value);
+        times_five(&mut value);
+        i += 1;
+    }
+    let mut reciprocal = [0; LIMBS];
+    reciprocal[LIMBS - 1] = 1 << 63;
+    let mut power = 1;
+    while power <= -MIN_POWER {
+        divide_by_five(&mut reciprocal);
+        let (high, low) = top_bits(&reciprocal);
+        let (low, carry) = low.overflowing_add((power <= 27) as u64);
+        table[(-MIN_POWER - power) as usize] = (high + carry as u64, low);
+        power += 1;
+    }
+    table
+}
+
+const fn times_five(value: &mut [u64; LIMBS]) {
+    let mut carry = 0;
+    let mut i = 0;
+    while i < LIMBS {
+        let wide = value[i] as u128 * 5 + carry;
+        value[i] = wide as u64;
+        carry = wide >> 64;
+        i += 1;
+    }
+}
+
+const fn divide_by_five(value: &mut [u64; LIMBS]) {
+    let mut rest = 0;
+    let mut i = LIMBS;
+    while i > 0 {
+        i -= 1;
+        let wide = rest << 64 | value[i] as u128;
+        value[i] = (wide / 5) as u64;
+        rest = wide % 5;
+    }
+}
+
+const fn top_bits(value: &[u64; LIMBS]) -> (u64, u64) {
+    let mut top = LIMBS - 1;
+    while value[top] == 0 {
+        top -= 1;
+    }
+    let zeros = value[top].leading_zeros();
+    let second = if top >= 1 { value[top - 1] } else { 0 };
+    let third = if top >= 2 { value[top - 2] } else { 0 };
+    if zeros == 0 {
+        return (value[top], second);
+    }
+    (value[top] << zeros | second >> (64 - zeros), second << zeros | third >> (64 - zeros))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Entries of the published table.
+    #[test]
+    fn table_matches_published_values() {
+        let at = |power: i64| POWERS_OF_FIVE[(power - MIN_POWER) as usize];
+        assert_eq!(at(-342), (0xeef453d6923bd65a, 0x113faa2906a13b3f));
+        assert_eq!(at(-1), (0xcccccccccccccccc, 0xcccccccccccccccd));
+        assert_eq!(at(0), (0x8000000000000000, 0));
+        assert_eq!(at(308), (0x8e679c2f5e44ff8f, 0x570f09eaa7ea7648));
+    }
+
+    #[test]
+    fn agrees_with_the_standard_library() {
+        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        for i in 0..400_000u64 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let mantissa = state >> (i % 60);
+            let power = (state.rotate_left(20) % 700) as i64 - 360;
+            let expected: f64 = format!("{mantissa}e{power}").parse().unwrap();
+            if let Some(value) = nearest(mantissa, power) {
+                assert_eq!(value.to_bits(), expected.to_bits(), "{mantissa}e{power}");
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The keys of the objects that are open, to find repeated ones (compared after unescaping) when an object ends.
+//!
+//! Few keys are compared pairwise by a 64-bit id. Many go through a hash table seeded by the shell, so that nobody can
+//! choose keys that collide; either way the time is linear in the input.
+
+use crate::builder::Key;
+use crate::error::{Error, ErrorKind};
+use crate::options::Duplicates;
+
+/// Up to this many keys the pairwise way is faster.
+const PAIRWISE: usize = 16;
+
+/// Where a key's text stands.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    head: u64,
+    tail: u64,
+    /// Offset of the opening quote in the input.
+    quote: usize,
+    /// Length of the text after unescaping.
+    len: usize,
+    /// Offset in the buffer of unescaped keys, or [`PLAIN`].
+    unescaped: usize,
+}
+
+/// The text stands in the input as it is.
+const PLAIN: usize = usize::MAX;
+
+/// Reused buffers for the keys of open objects.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    records: Vec<Record>,
+    ids: Vec<u64>,
+    table: Vec<u32>,
+    dropped: Vec<u32>,
+}
+
+/// What the texts of the records are read from.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub input: &'a [u8],
+    pub unescaped: &'a [u8],
+}
+
+impl Keys {
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.records.clear();
+        self.ids.clear();
+    }
+
+    /// Keys there is room for.
+    pub(super) fn capacity(&self) -> usize {
+        self.records.capacity().max(self.table.capacity())
+    }
+
+    /// Remembers a key. `unescaped` is where its text starts in the buffer, if it had escapes.
+    #[inline(always)]
+    pub(super) fn push(&mut self, key: &Key<'_>, quote: usize, unescaped: Option<usize>) {
+        let len = key.text.bytes().len();
+        self.ids.push(key.head ^ key.tail.rotate_left(21) ^ (len as u64).rotate_right(8));
+        let unescaped = unescaped.unwrap_or(PLAIN);
+        self.records.push(Record { head: key.head, tail: key.tail, quote, len, unescaped });
+    }
+
+    /// Takes the last `len` keys off and returns the numbers (ascending) of those that do not count.
+    #[inline(always)]
+    pub(super) fn finish(
+        &mut self,
+        len: usize,
+        source: Source<'_>,
+        duplicates: Duplicates,
+        seed: u64,
+    ) -> Result<&[u32], Error> {
+        self.dropped.clear();
+        let base = self.ids.len() - len;
+        if len > PAIRWISE {
+            self.search_table(base, source, duplicates, seed)?;
+        } else if some_equal(&self.ids[base..]) {
+            self.search_pairs(base, source, duplicates)?;
+        }
+        self.discard(len);
+        Ok(&self.dropped)
+    }
+
+    /// Takes the last `len` keys off.
+    #[inline(always)]
+    pub(super) fn discard(&mut self, len: usize) {
+        let base = self.ids.len() - len;
+        self.ids.truncate(base);
+        self.records.truncate(base);
+    }
+
+    #[cold]
+    fn search_pairs(&mut self, base: usize, source: Source<'_>, duplicates: Duplicates) -> Result<(), Error> {
+        for new in base + 1..self.records.len() {
+            let twin = (base..new).rev().find(|&old| self.equal(old, new, source) && !self.is_dropped(old - base));
+            if let Some(old) = twin {
+                self.repeat(old - base, new - base, base, duplicates)?;
+            }
+        }
+        self.dropped.sort_unstable();
+        Ok(())
+    }
+
+    /// Open addressing with linear probing, at most half full; entries are numbers of keys plus one.
+    #[inline(never)]
+    fn search_table(
+        &mut self,
+        base: usize,
+        source: Source<'_>,
+        duplicates: Duplicates,
+        seed: u64,
+    ) -> Result<(), Error> {
+        let count = self.records.len() - base;
+        let size = (count * 2).next_power_of_two();
+        self.table.clear();
+        self.table.resize(size, 0);
+        for new in 0..count {
+            let mut slot = self.hash(base + new, source, seed) as usize & (size - 1);
+            loop {
+                let old = self.table[slot] as usize;
+                if old == 0 {
+                    self.table[slot] = new as u32 + 1;
+                    break;
+                }
+                if self.equal(base + old - 1, base + new, source) {
+                    self.repeat(old - 1, new, base, duplicates)?;
+                    if duplicates == Duplicates::Last {
+                        self.table[slot] = new as u32 + 1;
+                    }
+                    break;
+                }
+                slot = (slot + 1) & (size - 1);
+            }
+        }
+        self.dropped.sort_unstable();
+        Ok(())
+    }
+
+    #[cold]
+    fn repeat(&mut self, old: usize, new: usize, base: usize, duplicates: Duplicates) -> Result<(), Error> {
+        match duplicates {
+            Duplicates::Last => self.dropped.push(old as u32),
+            Duplicates::First => self.dropped.push(new as u32),
+            Duplicates::Error => {
+                return Err(Error::new(ErrorKind::DuplicateKey, self.records[base + new].quote));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_dropped(&self, number: usize) -> bool {
+        self.dropped.contains(&(number as u32))
+    }
+
+    /// Head, tail and length settle keys of up to 16 bytes.
+    #[inline(always)]
+    fn equal(&self, a: usize, b: usize, source: Source<'_>) -> bool {
+        let (x, y) = (&self.records[a], &self.records[b]);
+        x.len == y.len
+            && x.head == y.head
+            && x.tail == y.tail
+            && (x.len <= 16 || text(x, source) == text(y, source))
+    }
+
+    #[inline(always)]
+    fn hash(&self, index: usize, source: Source<'_>, seed: u64) -> u64 {
+        let record = &self.records[index];
+        let mut state = fold(record.head ^ seed, record.tail ^ seed.rotate_left(32) ^ MIX);
+        if record.len > 16 {
+            for chunk in text(record, source).chunks(8) {
+                let word = chunk.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+                state = fold(state ^ word, seed ^ MIX);
+            }
+        }
+        fold(state ^ record.len as u64, seed ^ MIX)
+    }
+}
+
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Both halves of the 128-bit product, folded.
+#[inline(always)]
+fn fold(a: u64, b: u64) -> u64 {
+    let wide = u128::from(a) * u128::from(b);
+    wide as u64 ^ (wide >> 64) as u64
+}
+
+fn text<'a>(record: &Record, source: Source<'a>) -> &'a [u8] {
+    let (from, start) =
+        if record.unescaped == PLAIN { (source.input, record.quote + 1) } else { (source.unescaped, record.unescaped) };
+    &from[start..start + record.len]
+}
+
+/// Whether two ids are the same, without a branch per pair.
+#[inline(always)]
+fn some_equal(ids: &[u64]) -> bool {
+    let mut found = false;
+    for (i, id) in ids.iter().enumerate() {
+        for other in &ids[..i] {
+            found |= id == other;
+        }
+    }
+    found
+}

@@ -1,0 +1,228 @@
+//! Numbers (RFC 8259 section 6): one scan that finds the end and gathers up to 19 digits in a word.
+
+use super::float;
+use crate::builder::TermBuilder;
+use crate::error::{Error, ErrorKind};
+use crate::options::DecodeOptions;
+use num_bigint::BigUint;
+
+/// Digits that always fit in a `u64`.
+const WORD_DIGITS: usize = 19;
+/// Exponents beyond this are the same as it: no input is long enough to bring them back.
+const EXPONENT_CAP: i64 = 1 << 48;
+
+/// What the scan of a number found.
+struct Scan {
+    negative: bool,
+    /// All digits as one integer, exact when there are at most [`WORD_DIGITS`].
+    mantissa: u64,
+    int_start: usize,
+    int_len: usize,
+    /// Digits behind the point; their text starts after it.
+    frac_len: usize,
+    exponent: i64,
+    float: bool,
+    end: usize,
+}
+
+/// Decodes the number at `start` into the builder; returns the offset behind it.
+#[inline(always)]
+pub(super) fn number<B: TermBuilder>(
+    bytes: &[u8],
+    start: usize,
+    options: &DecodeOptions,
+    builder: &mut B,
+) -> Result<usize, Error> {
+    let scan = scan(bytes, start)?;
+    if !scan.float {
+        if scan.int_len < WORD_DIGITS && (options.digit_limit == 0 || scan.int_len <= options.digit_limit as usize) {
+            let value = scan.mantissa as i64;
+            builder.integer(if scan.negative { -value } else { value });
+        } else {
+            long_integer(bytes, start, &scan, options, builder)?;
+        }
+    } else if options.decimals {
+        decimal(bytes, start, &scan, options, builder)?;
+    } else {
+        let value = float(bytes, start, &scan)?;
+        builder.float(if scan.negative { -value } else { value });
+    }
+    Ok(scan.end)
+}
+
+#[inline(always)]
+fn scan(bytes: &[u8], start: usize) -> Result<Scan, Error> {
+    let negative = bytes[start] == b'-';
+    let int_start = start + usize::from(negative);
+    let mut mantissa = 0;
+    let mut end = digits(bytes, int_start, &mut mantissa);
+    let int_len = end - int_start;
+    if int_len == 0 {
+        return Err(no_integer(bytes, start, int_start));
+    }
+    if int_len > 1 && bytes[int_start] == b'0' {
+        return Err(Error::new(ErrorKind::LeadingZero, int_start));
+    }
+    let mut scan = Scan { negative, mantissa, int_start, int_len, frac_len: 0, exponent: 0, float: false, end };
+    let mut next = bytes.get(end).copied();
+    if next == Some(b'.') {
+        let frac_start = end + 1;
+        end = digits(bytes, frac_start, &mut scan.mantissa);
+        scan.frac_len = end - frac_start;
+        if scan.frac_len == 0 {
+            return Err(no_digit(bytes, end));
+        }
+        scan.float = true;
+        scan.end = end;
+        next = bytes.get(end).copied();
+    }
+    if let Some(b'e' | b'E') = next {
+        scan.float = true;
+        (scan.exponent, scan.end) = exponent(bytes, end + 1)?;
+    }
+    Ok(scan)
+}
+
+/// Reads digits from `pos` on behind those in `value` (wrapping); returns the offset behind them. Eight
+/// bytes are taken at once: those before the first that is no digit are shifted to the top of the word, where the
+/// bytes below count as leading zeros.
+#[inline(always)]
+fn digits(bytes: &[u8], mut pos: usize, value: &mut u64) -> usize {
+    while let Some(chunk) = bytes.get(pos..).and_then(|rest| rest.first_chunk::<8>()) {
+        let word = u64::from_le_bytes(*chunk) ^ 0x3030_3030_3030_3030;
+        let others = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
+        let count = (others.trailing_zeros() / 8) as usize;
+        if count == 0 {
+            return pos;
+        }
+        *value = value.wrapping_mul(POWERS[count & 15]).wrapping_add(eight_digits(word << (64 - 8 * count as u32)));
+        pos += count;
+        if count < 8 {
+            return pos;
+        }
+    }
+    while let Some(digit) = bytes.get(pos).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
+        *value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        pos += 1;
+    }
+    pos
+}
+
+/// Powers of ten by number of digits; 16 entries so that the masked index needs no check.
+const POWERS: [u64; 16] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 0, 0, 0, 0, 0, 0, 0];
+
+/// Eight digit values, the first in the lowest byte, as a number: pairs, then fours, then all.
+#[inline(always)]
+const fn eight_digits(word: u64) -> u64 {
+    const MASK: u64 = 0x0000_00FF_0000_00FF;
+    let pairs = word.wrapping_mul(10).wrapping_add(word >> 8);
+    let low = (pairs & MASK).wrapping_mul(0x000F_4240_0000_0064);
+    let high = ((pairs >> 16) & MASK).wrapping_mul(0x0000_2710_0000_0001);
+    low.wrapping_add(high) >> 32
+}
+
+#[inline(always)]
+fn exponent(bytes: &[u8], mut pos: usize) -> Result<(i64, usize), Error> {
+    let negative = bytes.get(pos) == Some(&b'-');
+    pos += usize::from(matches!(bytes.get(pos), Some(b'+' | b'-')));
+    let start = pos;
+    let mut value = 0i64;
+    while let Some(digit) = bytes.get(pos).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
+        value = (value * 10 + i64::from(digit)).min(EXPONENT_CAP);
+        pos += 1;
+    }
+    if pos == start {
+        return Err(no_digit(bytes, pos));
+    }
+    Ok((if negative { -value } else { value }, pos))
+}
+
+#[inline(always)]
+fn float(bytes: &[u8], start: usize, scan: &Scan) -> Result<f64, Error> {
+    let value = if scan.int_len + scan.frac_len <= WORD_DIGITS {
+        float::nearest(scan.mantissa, scan.exponent - scan.frac_len as i64)
+    } else {
+        None
+    };
+    let value = value.unwrap_or_else(|| float_from_text(&bytes[scan.int_start..scan.end]));
+    if value.is_finite() { Ok(value) } else { Err(Error::new(ErrorKind::NumberOutOfRange, start)) }
+}
+
+/// More digits than a word holds, or a case the fast way cannot decide.
+#[cold]
+fn float_from_text(text: &[u8]) -> f64 {
+    // The scan let only digits, point, sign and e through, which is UTF-8 and what the standard library parses.
+    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(f64::INFINITY)
+}
+
+#[cold]
+fn long_integer<B: TermBuilder>(
+    bytes: &[u8],
+    start: usize,
+    scan: &Scan,
+    options: &DecodeOptions,
+    builder: &mut B,
+) -> Result<(), Error> {
+    check_digits(scan.int_len, start, options)?;
+    let signed = 0i128 + i128::from(scan.mantissa);
+    let signed = if scan.negative { -signed } else { signed };
+    match i64::try_from(signed) {
+        Ok(value) if scan.int_len <= WORD_DIGITS => builder.integer(value),
+        _ => builder.big_integer(scan.negative, &magnitude(bytes, scan)),
+    }
+    Ok(())
+}
+
+#[cold]
+fn decimal<B: TermBuilder>(
+    bytes: &[u8],
+    start: usize,
+    scan: &Scan,
+    options: &DecodeOptions,
+    builder: &mut B,
+) -> Result<(), Error> {
+    check_digits(scan.int_len + scan.frac_len, start, options)?;
+    if scan.exponent.abs() >= EXPONENT_CAP {
+        return Err(Error::new(ErrorKind::NumberOutOfRange, start));
+    }
+    builder.decimal(scan.negative, &magnitude(bytes, scan), scan.exponent - scan.frac_len as i64);
+    Ok(())
+}
+
+fn check_digits(count: usize, start: usize, options: &DecodeOptions) -> Result<(), Error> {
+    if options.digit_limit != 0 && count > options.digit_limit as usize {
+        return Err(Error::new(ErrorKind::IntegerDigits, start));
+    }
+    Ok(())
+}
+
+/// All digits as a little-endian number without zero bytes at the top. Quadratic in their count beyond 19, which
+/// `digit_limit` bounds.
+fn magnitude(bytes: &[u8], scan: &Scan) -> Vec<u8> {
+    if scan.int_len + scan.frac_len <= WORD_DIGITS {
+        let len = 8 - scan.mantissa.leading_zeros() as usize / 8;
+        return scan.mantissa.to_le_bytes()[..len].to_vec();
+    }
+    let text = &bytes[scan.int_start..scan.end];
+    let wanted = scan.int_len + scan.frac_len;
+    let values: Vec<u8> = text.iter().filter(|&&byte| byte != b'.').take(wanted).map(|byte| byte - b'0').collect();
+    match BigUint::from_radix_be(&values, 10) {
+        Some(number) if number != BigUint::ZERO => number.to_bytes_le(),
+        _ => Vec::new(),
+    }
+}
+
+/// A minus sign, and no digit behind it.
+#[cold]
+fn no_integer(bytes: &[u8], start: usize, pos: usize) -> Error {
+    if bytes[pos..].starts_with(b"Infinity") {
+        return Error::new(ErrorKind::Infinity, start);
+    }
+    no_digit(bytes, pos)
+}
+
+#[cold]
+fn no_digit(bytes: &[u8], pos: usize) -> Error {
+    let kind = if pos >= bytes.len() { ErrorKind::UnexpectedEnd } else { ErrorKind::InvalidNumber };
+    Error::new(kind, pos)
+}

@@ -1,0 +1,133 @@
+//! Strings (RFC 8259 section 7). Most have no escape and are handed on as a run of the input; the others are
+//! unescaped into a buffer.
+
+use crate::builder::Text;
+use crate::error::{Error, ErrorKind};
+use crate::simd::Kernel;
+
+/// Reads the string whose opening quote is at `open`; returns its text and the offset behind the closing quote.
+/// What is unescaped is appended to `buffer`.
+#[inline(always)]
+pub(super) fn string<'a, K: Kernel>(
+    kernel: K,
+    bytes: &'a [u8],
+    open: usize,
+    validate: bool,
+    buffer: &'a mut Vec<u8>,
+) -> Result<(Text<'a>, usize), Error> {
+    let start = open + 1;
+    let run = kernel.string_run(bytes, start);
+    if !run.ascii && validate {
+        check_utf8(bytes, start, run.end)?;
+    }
+    if bytes.get(run.end) == Some(&b'"') {
+        return Ok((Text::Input(start, &bytes[start..run.end]), run.end + 1));
+    }
+    let from = buffer.len();
+    let end = unescape(kernel, bytes, start, run.end, validate, buffer)?;
+    Ok((Text::Unescaped(&buffer[from..]), end))
+}
+
+/// Goes on behind the first plain run, which ended at `end` without a quote.
+fn unescape<K: Kernel>(
+    kernel: K,
+    bytes: &[u8],
+    mut start: usize,
+    mut end: usize,
+    validate: bool,
+    buffer: &mut Vec<u8>,
+) -> Result<usize, Error> {
+    loop {
+        buffer.extend_from_slice(&bytes[start..end]);
+        match bytes.get(end) {
+            Some(b'"') => return Ok(end + 1),
+            Some(b'\\') => start = escape(bytes, end, buffer)?,
+            Some(_) => return Err(Error::new(ErrorKind::ControlCharacter, end)),
+            None => return Err(Error::new(ErrorKind::UnexpectedEnd, end)),
+        }
+        let run = kernel.string_run(bytes, start);
+        end = run.end;
+        if !run.ascii && validate {
+            check_utf8(bytes, start, end)?;
+        }
+    }
+}
+
+/// Checks a run between quotes and escapes, none of which can stand inside a character.
+#[inline(never)]
+fn check_utf8(bytes: &[u8], start: usize, end: usize) -> Result<(), Error> {
+    let run = &bytes[start..end];
+    if run.len() >= 64 && simdutf8::basic::from_utf8(run).is_ok() {
+        return Ok(());
+    }
+    match std::str::from_utf8(run) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::new(ErrorKind::InvalidUtf8, start + error.valid_up_to())),
+    }
+}
+
+/// Appends what the escape whose backslash is at `at` stands for; returns the offset behind it.
+#[inline(always)]
+fn escape(bytes: &[u8], at: usize, buffer: &mut Vec<u8>) -> Result<usize, Error> {
+    let byte = match bytes.get(at + 1) {
+        Some(&byte @ (b'"' | b'\\' | b'/')) => byte,
+        Some(b'n') => b'\n',
+        Some(b't') => b'\t',
+        Some(b'r') => b'\r',
+        Some(b'b') => 0x08,
+        Some(b'f') => 0x0C,
+        Some(b'u') => return unicode_escape(bytes, at, buffer),
+        Some(_) => return Err(Error::new(ErrorKind::InvalidEscape, at)),
+        None => return Err(Error::new(ErrorKind::UnexpectedEnd, bytes.len())),
+    };
+    buffer.push(byte);
+    Ok(at + 2)
+}
+
+/// `\uXXXX`, or two of them that form a surrogate pair.
+fn unicode_escape(bytes: &[u8], at: usize, buffer: &mut Vec<u8>) -> Result<usize, Error> {
+    let unit = hex4(bytes, at)?;
+    let (code, end) = match unit {
+        0xD800..=0xDBFF => {
+            if bytes.get(at + 6..at + 8).is_none_or(|next| next != b"\\u") {
+                return Err(lone_surrogate(bytes, at));
+            }
+            let low = hex4(bytes, at + 6)?;
+            if !(0xDC00..=0xDFFF).contains(&low) {
+                return Err(Error::new(ErrorKind::LoneSurrogate, at));
+            }
+            (0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00), at + 12)
+        }
+        _ => (unit, at + 6),
+    };
+    let Some(character) = char::from_u32(code) else {
+        return Err(Error::new(ErrorKind::LoneSurrogate, at));
+    };
+    buffer.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+    Ok(end)
+}
+
+/// A high surrogate with nothing that could be its low half; cut off by the end of the input it may still have one.
+#[cold]
+fn lone_surrogate(bytes: &[u8], at: usize) -> Error {
+    match bytes.get(at + 6..) {
+        Some([]) | Some([b'\\']) => Error::new(ErrorKind::UnexpectedEnd, bytes.len()),
+        _ => Error::new(ErrorKind::LoneSurrogate, at),
+    }
+}
+
+/// The four hexadecimal digits of the `\u` whose backslash is at `at`.
+#[inline(always)]
+fn hex4(bytes: &[u8], at: usize) -> Result<u32, Error> {
+    let mut unit = 0;
+    for i in at + 2..at + 6 {
+        let Some(&byte) = bytes.get(i) else {
+            return Err(Error::new(ErrorKind::UnexpectedEnd, bytes.len()));
+        };
+        let Some(digit) = (byte as char).to_digit(16) else {
+            return Err(Error::new(ErrorKind::InvalidUnicodeEscape, at));
+        };
+        unit = unit << 4 | digit;
+    }
+    Ok(unit)
+}

@@ -1,0 +1,93 @@
+//! Errors are data: a kind and a byte offset. Texts, lines and paths are made late, when an error is shown.
+
+/// Where decoding stopped and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// What is wrong.
+    pub kind: ErrorKind,
+    /// Byte offset into the input, at most its length.
+    pub offset: usize,
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $code:literal,)*) => {
+        /// Why a text is not decoded. The number is the code that shells pass on.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum ErrorKind { $($(#[$doc])* $name = $code,)* }
+
+        impl ErrorKind {
+            /// Every kind, in the order of the codes.
+            pub const ALL: &[ErrorKind] = &[$(ErrorKind::$name,)*];
+        }
+    };
+}
+
+kinds! {
+    /// The text ends inside a value.
+    UnexpectedEnd = 1,
+    /// No value starts with this byte (RFC 8259 section 3).
+    ExpectedValue = 2,
+    /// An object key without quotes (section 4).
+    UnquotedKey = 3,
+    /// A comma before a closing bracket or brace (sections 4 and 5).
+    TrailingComma = 4,
+    /// A number with a leading zero (section 6).
+    LeadingZero = 5,
+    /// The word NaN (section 6).
+    Nan = 6,
+    /// The word Infinity or -Infinity (section 6).
+    Infinity = 7,
+    /// A string in single quotes (section 7).
+    SingleQuotes = 8,
+    /// A backslash before a character that cannot be escaped (section 7).
+    InvalidEscape = 9,
+    /// `\u` without four hexadecimal digits (section 7).
+    InvalidUnicodeEscape = 10,
+    /// Half of a surrogate pair alone (RFC 7493 section 2.1).
+    LoneSurrogate = 11,
+    /// A control character inside a string (section 7).
+    ControlCharacter = 12,
+    /// Bytes that are not UTF-8 (section 8.1).
+    InvalidUtf8 = 13,
+    /// A number that breaks off where a digit must stand (section 6).
+    InvalidNumber = 14,
+    /// A number too large for a 64-bit float.
+    NumberOutOfRange = 15,
+    /// No colon after an object key (section 4).
+    ExpectedColon = 16,
+    /// Neither comma nor `]` after an array element (section 5).
+    ExpectedCommaOrArrayEnd = 17,
+    /// Neither comma nor `}` after an object member (section 4).
+    ExpectedCommaOrObjectEnd = 18,
+    /// Something that is no key where one must stand (section 4).
+    ExpectedKey = 19,
+    /// Text after the value (section 2).
+    TrailingData = 20,
+    /// A key twice in one object, when that is an error.
+    DuplicateKey = 21,
+    /// Nested deeper than `max_depth`.
+    MaxDepth = 22,
+    /// More values and keys than `max_nodes`.
+    MaxNodes = 23,
+    /// Longer than `max_bytes`.
+    MaxBytes = 24,
+    /// An integer with more digits than the limit.
+    IntegerDigits = 25,
+    /// A key that is no existing atom.
+    UnknownAtom = 26,
+    /// A byte order mark (section 8.1).
+    ByteOrderMark = 27,
+    /// A key too long for an atom.
+    AtomTooLong = 28,
+    /// The shell could not get memory.
+    OutOfMemory = 29,
+}
+
+impl Error {
+    /// An error of this kind at this offset.
+    #[cold]
+    pub const fn new(kind: ErrorKind, offset: usize) -> Self {
+        Self { kind, offset }
+    }
+}

@@ -1,0 +1,5 @@
+//! Erlang's External Term Format (ETF): the [writer] builds it, the [reader] walks it, [check] judges what an untrusted
+//! guest wrote. Format: Erlang ERTS User's Guide, "External Term Format".
+pub mod check;
+pub mod reader;
+pub mod writer;

@@ -1,0 +1,257 @@
+//! Terms as External Term Format, written as they come: counts are reserved and patched when a container ends.
+
+use crate::builder::{Dropped, Key, TermBuilder, Text};
+use crate::error::ErrorKind;
+use crate::options::{DecodeOptions, Keys};
+use crate::output::{Buffer, Output};
+
+const VERSION: u8 = 131;
+const NEW_FLOAT: u8 = 70;
+const SMALL_INTEGER: u8 = 97;
+const INTEGER: u8 = 98;
+const SMALL_TUPLE: u8 = 104;
+const NIL: u8 = 106;
+const LIST: u8 = 108;
+const BINARY: u8 = 109;
+const SMALL_BIG: u8 = 110;
+const LARGE_BIG: u8 = 111;
+const MAP: u8 = 116;
+const ATOM_UTF8: u8 = 118;
+const SMALL_ATOM_UTF8: u8 = 119;
+
+/// Most characters an atom can have.
+const ATOM_CHARACTERS: usize = 255;
+/// Short strings are copied as one block of this size.
+const BLOCK: usize = 16;
+
+/// Writes one term into an [`Output`].
+#[derive(Debug)]
+pub struct Writer<'a, B> {
+    input: &'a [u8],
+    out: Output<B>,
+    keys: Keys,
+    ordered: bool,
+    /// Where the open containers start.
+    starts: Vec<usize>,
+    /// Where the members of the open objects start.
+    members: Vec<usize>,
+}
+
+impl<'a, B: Buffer> Writer<'a, B> {
+    /// A writer into this memory, for strings that stand in `input`.
+    pub fn new(input: &'a [u8], buffer: B, options: &DecodeOptions) -> Self {
+        let mut out = Output::new(buffer);
+        out.array([VERSION]);
+        let (starts, members) = (Vec::new(), Vec::new());
+        Self { input, out, keys: options.keys, ordered: options.ordered_objects, starts, members }
+    }
+
+    /// The buffer and the length of the term in it; `None` when memory ran out.
+    pub fn into_parts(self) -> Option<(B, usize)> {
+        (!self.out.failed()).then(|| self.out.into_parts())
+    }
+
+    /// Puts a list's or map's count into the header at `at`.
+    #[inline(always)]
+    fn patch(&mut self, at: usize, count: usize) {
+        if let Some(place) = self.out.written().get_mut(at..at + 4) {
+            place.copy_from_slice(&(count as u32).to_be_bytes());
+        }
+    }
+
+    #[inline(always)]
+    fn binary(&mut self, text: Text<'_>) {
+        let bytes = text.bytes();
+        let len = (bytes.len() as u32).to_be_bytes();
+        let Some(room) = self.out.room(5 + BLOCK.max(bytes.len())) else { return };
+        room[..5].copy_from_slice(&[BINARY, len[0], len[1], len[2], len[3]]);
+        match text {
+            // A block of fixed size is one load and one store; a call to copy 9 bytes costs more than 16.
+            Text::Input(start, _) if bytes.len() <= BLOCK && start + BLOCK <= self.input.len() => {
+                room[5..5 + BLOCK].copy_from_slice(&self.input[start..start + BLOCK]);
+            }
+            _ => room[5..5 + bytes.len()].copy_from_slice(bytes),
+        }
+        self.out.advance(5 + bytes.len());
+    }
+
+    fn atom(&mut self, name: &[u8]) {
+        match u8::try_from(name.len()) {
+            Ok(len) => self.out.array([SMALL_ATOM_UTF8, len]),
+            Err(_) => {
+                let len = (name.len() as u16).to_be_bytes();
+                self.out.array([ATOM_UTF8, len[0], len[1]]);
+            }
+        }
+        self.out.slice(name);
+    }
+
+    fn big(&mut self, negative: bool, magnitude: &[u8]) {
+        match u8::try_from(magnitude.len()) {
+            Ok(len) => self.out.array([SMALL_BIG, len, u8::from(negative)]),
+            Err(_) => {
+                let len = (magnitude.len() as u32).to_be_bytes();
+                self.out.array([LARGE_BIG, len[0], len[1], len[2], len[3], u8::from(negative)]);
+            }
+        }
+        self.out.slice(magnitude);
+    }
+
+    /// Closes up over the members that do not count; they start at `members` and end with the output.
+    #[cold]
+    fn drop_members(&mut self, members: &[usize], dropped: Dropped<'_>) {
+        let end = self.out.len();
+        let bounds = |i: usize| (members[i], members.get(i + 1).copied().unwrap_or(end));
+        let mut to = members[dropped[0] as usize];
+        let mut dropped = dropped.iter().peekable();
+        for i in *dropped.peek().map_or(&0, |first| *first) as usize..members.len() {
+            if dropped.next_if(|&&number| number as usize == i).is_some() {
+                continue;
+            }
+            let (from, until) = bounds(i);
+            self.out.written().copy_within(from..until, to);
+            to += until - from;
+        }
+        self.out.truncate(to);
+    }
+}
+
+impl Writer<'_, Vec<u8>> {
+    /// The term; `None` when memory ran out.
+    pub fn finish(self) -> Option<Vec<u8>> {
+        let (mut bytes, len) = self.into_parts()?;
+        bytes.truncate(len);
+        Some(bytes)
+    }
+}
+
+impl<B: Buffer> TermBuilder for Writer<'_, B> {
+    #[inline(always)]
+    fn null(&mut self) {
+        self.out.array(*b"\x77\x03nil");
+    }
+
+    #[inline(always)]
+    fn boolean(&mut self, value: bool) {
+        if value { self.out.array(*b"\x77\x04true") } else { self.out.array(*b"\x77\x05false") }
+    }
+
+    #[inline(always)]
+    fn integer(&mut self, value: i64) {
+        if let Ok(small) = u8::try_from(value) {
+            self.out.array([SMALL_INTEGER, small]);
+        } else if let Ok(medium) = i32::try_from(value) {
+            let b = medium.to_be_bytes();
+            self.out.array([INTEGER, b[0], b[1], b[2], b[3]]);
+        } else {
+            let magnitude = value.unsigned_abs();
+            let len = 8 - magnitude.leading_zeros() as usize / 8;
+            self.big(value < 0, &magnitude.to_le_bytes()[..len]);
+        }
+    }
+
+    fn big_integer(&mut self, negative: bool, magnitude: &[u8]) {
+        self.big(negative, magnitude);
+    }
+
+    #[inline(always)]
+    fn float(&mut self, value: f64) {
+        let b = value.to_be_bytes();
+        self.out.array([NEW_FLOAT, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]);
+    }
+
+    fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) {
+        self.out.array([MAP, 0, 0, 0, 4]);
+        self.atom(b"__struct__");
+        self.atom(b"Elixir.Decimal");
+        self.atom(b"sign");
+        self.integer(if negative { -1 } else { 1 });
+        self.atom(b"coef");
+        match coefficient.len() {
+            0 => self.integer(0),
+            1 => self.integer(i64::from(coefficient[0])),
+            2..=7 => {
+                let value = coefficient.iter().rev().fold(0, |value, &byte| value << 8 | i64::from(byte));
+                self.integer(value);
+            }
+            _ => self.big(false, coefficient),
+        }
+        self.atom(b"exp");
+        self.integer(exponent);
+    }
+
+    #[inline(always)]
+    fn string(&mut self, text: Text<'_>) {
+        self.binary(text);
+    }
+
+    #[inline(always)]
+    fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind> {
+        self.members.push(self.out.len());
+        if self.ordered {
+            self.out.array([SMALL_TUPLE, 2]);
+        }
+        if !matches!(self.keys, Keys::Atoms | Keys::ExistingAtoms) {
+            self.binary(key.text);
+            return Ok(());
+        }
+        let name = key.text.bytes();
+        if name.len() > ATOM_CHARACTERS && bytecount(name) > ATOM_CHARACTERS {
+            return Err(ErrorKind::AtomTooLong);
+        }
+        self.atom(name);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn begin_array(&mut self) {
+        self.starts.push(self.out.len());
+        self.out.array([LIST, 0, 0, 0, 0]);
+    }
+
+    #[inline(always)]
+    fn end_array(&mut self, len: usize) {
+        let Some(start) = self.starts.pop() else { return };
+        if len == 0 {
+            self.out.truncate(start);
+        } else {
+            self.patch(start + 1, len);
+        }
+        self.out.array([NIL]);
+    }
+
+    #[inline(always)]
+    fn begin_object(&mut self) {
+        if self.ordered {
+            self.out.array([MAP, 0, 0, 0, 2]);
+            self.atom(b"__struct__");
+            self.atom(b"Elixir.RustyJson.OrderedObject");
+            self.atom(b"values");
+            self.begin_array();
+        } else {
+            self.starts.push(self.out.len());
+            self.out.array([MAP, 0, 0, 0, 0]);
+        }
+    }
+
+    #[inline(always)]
+    fn end_object(&mut self, len: usize, dropped: Dropped<'_>) {
+        let base = self.members.len() - len;
+        if !dropped.is_empty() {
+            let members = self.members.split_off(base);
+            self.drop_members(&members, dropped);
+        }
+        self.members.truncate(base);
+        let kept = len - dropped.len();
+        if self.ordered {
+            self.end_array(kept);
+        } else if let Some(start) = self.starts.pop() {
+            self.patch(start + 1, kept);
+        }
+    }
+}
+
+/// Characters of a UTF-8 text.
+fn bytecount(text: &[u8]) -> usize {
+    text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
+}

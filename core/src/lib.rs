@@ -1,0 +1,26 @@
+//! JSON text to terms and terms to JSON text, free of any host.
+//!
+//! The core drives; a shell supplies the terms. [`decode`] pushes values into a
+//! [`TermBuilder`], [`encode`] pulls them out of a [`TermReader`]. The NIF implements both on
+//! the process heap; [`etf`] implements both on Erlang's External Term Format, for WebAssembly.
+//!
+//! No I/O, clock, threads, globals, recursion or `unsafe`. Time is linear in the input under the
+//! default limits.
+#![forbid(unsafe_code)]
+
+pub mod builder;
+pub mod decode;
+pub mod encode;
+pub mod error;
+pub mod etf;
+pub mod locate;
+pub mod options;
+pub mod output;
+pub mod simd;
+
+pub use builder::{Key, TermBuilder, Text};
+pub use decode::{Scratch, decode};
+pub use encode::{TermReader, encode};
+pub use error::{Error, ErrorKind};
+pub use options::{DecodeOptions, EncodeOptions};
+pub use output::{Buffer, Output};

@@ -1,0 +1,116 @@
+//! A growing byte buffer with cheap checked writes.
+
+/// Memory an [`Output`] writes into.
+pub trait Buffer {
+    /// All bytes there are, initialised.
+    fn bytes(&mut self) -> &mut [u8];
+    /// Makes the bytes at least `len` long, keeping what is there. `false` when there is no memory.
+    fn grow(&mut self, len: usize) -> bool;
+}
+
+impl Buffer for Vec<u8> {
+    #[inline(always)]
+    fn bytes(&mut self) -> &mut [u8] {
+        self
+    }
+
+    #[cold]
+    fn grow(&mut self, len: usize) -> bool {
+        let target = len.max(self.len() * 2).max(256);
+        if self.try_reserve_exact(target - self.len()).is_err() {
+            return false;
+        }
+        self.resize(target, 0);
+        true
+    }
+}
+
+/// Bytes written so far, over a [`Buffer`]. Running out of memory is remembered, not a panic: after it, writes are
+/// dropped and [`Output::failed`] tells.
+#[derive(Debug, Default)]
+pub struct Output<B> {
+    buffer: B,
+    len: usize,
+    failed: bool,
+}
+
+impl<B: Buffer> Output<B> {
+    /// An empty output over this memory.
+    pub const fn new(buffer: B) -> Self {
+        Self { buffer, len: 0, failed: false }
+    }
+
+    /// Bytes written.
+    #[inline(always)]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing is written.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether memory ran out.
+    pub const fn failed(&self) -> bool {
+        self.failed
+    }
+
+    /// The bytes written.
+    pub fn written(&mut self) -> &mut [u8] {
+        &mut self.buffer.bytes()[..self.len]
+    }
+
+    /// The buffer and how much of it is written.
+    pub fn into_parts(self) -> (B, usize) {
+        (self.buffer, self.len)
+    }
+
+    /// Cuts the output to this length.
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    /// Room for at least `extra` bytes: a slice from the end of what is written. Follow it by [`Output::advance`].
+    /// `None` when memory ran out.
+    #[inline(always)]
+    pub fn room(&mut self, extra: usize) -> Option<&mut [u8]> {
+        if self.buffer.bytes().len() - self.len < extra && !self.grow(extra) {
+            return None;
+        }
+        Some(&mut self.buffer.bytes()[self.len..])
+    }
+
+    /// Counts `n` bytes of the room as written.
+    #[inline(always)]
+    pub fn advance(&mut self, n: usize) {
+        debug_assert!(self.len + n <= self.buffer.bytes().len());
+        self.len += n;
+    }
+
+    /// Appends bytes known in number at compile time.
+    #[inline(always)]
+    pub fn array<const N: usize>(&mut self, bytes: [u8; N]) {
+        if let Some(room) = self.room(N) {
+            room[..N].copy_from_slice(&bytes);
+            self.advance(N);
+        }
+    }
+
+    /// Appends bytes.
+    #[inline(always)]
+    pub fn slice(&mut self, bytes: &[u8]) {
+        if let Some(room) = self.room(bytes.len()) {
+            room[..bytes.len()].copy_from_slice(bytes);
+            self.advance(bytes.len());
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, extra: usize) -> bool {
+        let grown = !self.failed && self.len.checked_add(extra).is_some_and(|len| self.buffer.grow(len));
+        self.failed |= !grown;
+        grown
+    }
+}

@@ -1,0 +1,66 @@
+//! The kernels: what is done to many bytes at once. Each has one vector form, generic over the instruction set through
+//! `fearless_simd` (SSE2, SSE4.2, AVX2, AVX-512, NEON, simd128), and a scalar twin that judges it in the tests and
+//! replaces it under the feature `scalar`.
+
+mod scalar;
+mod vector;
+
+pub use scalar::Scalar;
+pub use vector::Vector;
+
+/// A run of plain string bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Offset of the first `"`, `\` or control character, or the length of the input.
+    pub end: usize,
+    /// Whether every byte of the run is ASCII.
+    pub ascii: bool,
+}
+
+/// The kernels decoding needs.
+pub trait Kernel: Copy {
+    /// Finds the end of the plain run of string bytes that starts at `pos`.
+    fn string_run(self, bytes: &[u8], pos: usize) -> Run;
+    /// Offset of the first byte from `pos` on that is no white space (RFC 8259 section 2), or the length.
+    fn space_end(self, bytes: &[u8], pos: usize) -> usize;
+}
+
+/// Whether this byte ends a plain run of string bytes.
+#[inline(always)]
+pub const fn ends_run(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
+}
+
+/// Whether this byte is white space (RFC 8259 section 2).
+#[inline(always)]
+pub const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
+}
+
+/// Runs an expression with the best [`Kernel`] of this machine bound to a name. The expression is compiled once for
+/// each instruction set, so it should be one call of an `#[inline(always)]` function.
+#[cfg(not(feature = "scalar"))]
+#[macro_export]
+macro_rules! with_kernel {
+    ($kernel:ident => $body:expr) => {
+        fearless_simd::dispatch!(fearless_simd::Level::new(), simd => {
+            let $kernel = $crate::simd::Vector(simd);
+            $body
+        })
+    };
+}
+
+/// Runs an expression with the scalar kernels: this build has no others.
+#[cfg(feature = "scalar")]
+#[macro_export]
+macro_rules! with_kernel {
+    ($kernel:ident => $body:expr) => {{
+        let $kernel = $crate::simd::Scalar;
+        $body
+    }};
+}
+
+/// Name of the instruction set that the kernels run on.
+pub fn level() -> &'static str {
+    if cfg!(feature = "scalar") { "scalar" } else { vector::level() }
+}

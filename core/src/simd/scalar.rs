@@ -1,0 +1,27 @@
+//! The kernels byte by byte.
+
+use super::{Kernel, Run, ends_run, is_space};
+
+/// One byte at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar;
+
+impl Kernel for Scalar {
+    #[inline(always)]
+    fn string_run(self, bytes: &[u8], pos: usize) -> Run {
+        let mut ascii = true;
+        for (i, &byte) in bytes.iter().enumerate().skip(pos) {
+            if ends_run(byte) {
+                return Run { end: i, ascii };
+            }
+            ascii &= byte < 0x80;
+        }
+        Run { end: bytes.len(), ascii }
+    }
+
+    #[inline(always)]
+    fn space_end(self, bytes: &[u8], pos: usize) -> usize {
+        let rest = bytes.get(pos..).unwrap_or_default();
+        pos + rest.iter().position(|&byte| !is_space(byte)).unwrap_or(rest.len())
+    }
+}
