@@ -5,7 +5,7 @@
 //! only inputs under 16 bytes are walked byte by byte.
 
 use super::{Kernel, Run, Scalar};
-use fearless_simd::{Level, Simd, SimdBase, SimdInt, SimdMask, u8x16};
+use fearless_simd::{Level, Simd, SimdBase, SimdMask, u8x16};
 
 /// A token of `fearless_simd` that proves its instruction set is there.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,263 @@
+//! The core's terms on the process heap. Values wait on a stack until their container ends and takes them off the top
+//! by the array.
+
+use crate::atoms;
+use crate::key_cache::KeyCache;
+use crate::raw::make::Maker;
+use rustler::sys::ErlNifTerm;
+use rustler::{Binary, Env, Term};
+use rustyjson_core::builder::Dropped;
+use rustyjson_core::options::{DecodeOptions, Keys};
+use rustyjson_core::{ErrorKind, Key, TermBuilder, Text};
+
+/// Strings up to this long are copied: the VM keeps them on the heap, and they never pin the input.
+const COPIED: usize = 64;
+
+/// Buffers kept between calls. What is left in them from an earlier call is never read.
+#[derive(Default)]
+pub struct Stacks {
+    values: Vec<ErlNifTerm>,
+    keys: Vec<ErlNifTerm>,
+    cache: KeyCache,
+}
+
+/// More waiting terms than this are given back after a call.
+const KEEP: usize = 1 << 15;
+
+impl Stacks {
+    fn start(&mut self) {
+        self.values.clear();
+        self.keys.clear();
+        self.cache.start();
+    }
+
+    /// Gives large buffers back to the allocator.
+    pub fn shrink(&mut self) {
+        self.values.clear();
+        self.keys.clear();
+        self.values.shrink_to(KEEP);
+        self.keys.shrink_to(KEEP);
+    }
+}
+
+/// Builds the terms of one document.
+pub struct Terms<'a, 's> {
+    make: Maker<'a>,
+    input: Binary<'a>,
+    options: DecodeOptions,
+    stacks: &'s mut Stacks,
+    nil: ErlNifTerm,
+    yes: ErlNifTerm,
+    no: ErlNifTerm,
+}
+
+impl<'a, 's> Terms<'a, 's> {
+    /// A builder for this input.
+    pub fn new(env: Env<'a>, input: Binary<'a>, options: DecodeOptions, stacks: &'s mut Stacks) -> Self {
+        stacks.start();
+        let atom = |atom: rustler::Atom| atom.as_c_arg();
+        let (yes, no) = (rustler::types::atom::true_(), rustler::types::atom::false_());
+        Self { make: Maker::new(env), input, options, stacks, nil: atom(atoms::nil()), yes: atom(yes), no: atom(no) }
+    }
+
+    /// The finished value.
+    pub fn finish(self) -> Option<Term<'a>> {
+        self.stacks.values.pop().map(|raw| self.make.term(raw))
+    }
+
+    #[inline(always)]
+    fn push(&mut self, term: ErlNifTerm) {
+        self.stacks.values.push(term);
+    }
+
+    #[inline(always)]
+    fn text(&self, text: Text<'_>, copy: bool) -> ErlNifTerm {
+        match text {
+            Text::Input(start, bytes) if bytes.len() > COPIED && !copy => {
+                self.make.sub_binary(&self.input, start, bytes.len())
+            }
+            _ => self.make.binary(text.bytes()),
+        }
+    }
+
+    #[inline(always)]
+    fn make_key(make: Maker<'a>, input: &Binary<'a>, keys: Keys, text: Text<'_>) -> Result<ErlNifTerm, ErrorKind> {
+        match (keys, text) {
+            (Keys::Atoms, _) => atom(make, text.bytes()),
+            (Keys::ExistingAtoms, _) => existing_atom(make, text.bytes()),
+            (Keys::Strings | Keys::Intern, Text::Input(start, bytes)) if bytes.len() > COPIED => {
+                Ok(make.sub_binary(input, start, bytes.len()))
+            }
+            _ => Ok(make.binary(text.bytes())),
+        }
+    }
+
+    fn make_integer(&self, negative: bool, magnitude: &[u8]) -> ErlNifTerm {
+        let mut word = [0; 8];
+        match word.get_mut(..magnitude.len()) {
+            Some(low) => low.copy_from_slice(magnitude),
+            None => return self.make_big(negative, magnitude),
+        }
+        match i64::try_from(u64::from_le_bytes(word)) {
+            Ok(value) => self.make.integer(if negative { -value } else { value }),
+            Err(_) => self.make_big(negative, magnitude),
+        }
+    }
+
+    /// There is no call that makes a big integer, but external term format can hold it.
+    fn make_big(&self, negative: bool, magnitude: &[u8]) -> ErlNifTerm {
+        let mut format = vec![131];
+        match u8::try_from(magnitude.len()) {
+            Ok(len) => format.extend([110, len]),
+            Err(_) => {
+                format.push(111);
+                format.extend((magnitude.len() as u32).to_be_bytes());
+            }
+        }
+        format.push(u8::from(negative));
+        format.extend_from_slice(magnitude);
+        self.make.from_own_format(&format).unwrap_or(self.nil)
+    }
+
+    /// Takes the members that do not count off the top of the stacks.
+    #[cold]
+    fn drop_members(&mut self, len: usize, dropped: Dropped<'_>) {
+        for stack in [&mut self.stacks.keys, &mut self.stacks.values] {
+            let base = stack.len() - len;
+            let mut number = 0;
+            let mut rest = dropped.iter().copied().peekable();
+            let kept: Vec<_> = stack
+                .drain(base..)
+                .filter(|_| {
+                    let skip = rest.next_if_eq(&number).is_some();
+                    number += 1;
+                    !skip
+                })
+                .collect();
+            stack.extend(kept);
+        }
+    }
+
+    fn ordered_object(&mut self, len: usize) -> ErlNifTerm {
+        let Stacks { keys, values, .. } = &*self.stacks;
+        let (keys, values) = (&keys[keys.len() - len..], &values[values.len() - len..]);
+        let pairs: Vec<_> = keys.iter().zip(values).map(|(&key, &value)| self.make.pair(key, value)).collect();
+        let names = [atoms::__struct__().as_c_arg(), atoms::values().as_c_arg()];
+        let fields = [atoms::ordered_object().as_c_arg(), self.make.list(&pairs)];
+        self.make.map(&names, &fields).unwrap_or(self.nil)
+    }
+
+    #[inline(always)]
+    fn map(&mut self, len: usize) -> ErlNifTerm {
+        let Stacks { keys, values, .. } = &*self.stacks;
+        // The core has dropped repeated keys, so the map is always made.
+        self.make.map(&keys[keys.len() - len..], &values[values.len() - len..]).unwrap_or(self.nil)
+    }
+}
+
+impl TermBuilder for Terms<'_, '_> {
+    #[inline(always)]
+    fn null(&mut self) {
+        self.push(self.nil);
+    }
+
+    #[inline(always)]
+    fn boolean(&mut self, value: bool) {
+        self.push(if value { self.yes } else { self.no });
+    }
+
+    #[inline(always)]
+    fn integer(&mut self, value: i64) {
+        self.push(self.make.integer(value));
+    }
+
+    fn big_integer(&mut self, negative: bool, magnitude: &[u8]) {
+        self.push(self.make_integer(negative, magnitude));
+    }
+
+    #[inline(always)]
+    fn float(&mut self, value: f64) {
+        self.push(self.make.float(value));
+    }
+
+    fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) {
+        let atoms = [atoms::__struct__(), atoms::sign(), atoms::coef(), atoms::exp()];
+        let sign = self.make.integer(if negative { -1 } else { 1 });
+        let coefficient = self.make_integer(false, coefficient);
+        let fields = [atoms::decimal().as_c_arg(), sign, coefficient, self.make.integer(exponent)];
+        let decimal = self.make.map(&atoms.map(|atom| atom.as_c_arg()), &fields);
+        self.push(decimal.unwrap_or(self.nil));
+    }
+
+    #[inline(always)]
+    fn string(&mut self, text: Text<'_>) {
+        self.push(self.text(text, self.options.copy_strings));
+    }
+
+    #[inline(always)]
+    fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind> {
+        let (make, input, keys) = (self.make, &self.input, self.options.keys);
+        let term = match key.text {
+            Text::Input(start, _) => {
+                self.stacks.cache.get(input, start, &key, || Self::make_key(make, input, keys, key.text))?
+            }
+            Text::Unescaped(_) => Self::make_key(make, input, keys, key.text)?,
+        };
+        self.stacks.keys.push(term);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn begin_array(&mut self) {}
+
+    #[inline(always)]
+    fn end_array(&mut self, len: usize) {
+        let base = self.stacks.values.len() - len;
+        let list = self.make.list(&self.stacks.values[base..]);
+        self.stacks.values.truncate(base);
+        self.push(list);
+    }
+
+    #[inline(always)]
+    fn begin_object(&mut self) {}
+
+    #[inline(always)]
+    fn end_object(&mut self, len: usize, dropped: Dropped<'_>) {
+        if !dropped.is_empty() {
+            self.drop_members(len, dropped);
+        }
+        let len = len - dropped.len();
+        let object = if self.options.ordered_objects { self.ordered_object(len) } else { self.map(len) };
+        let Stacks { keys, values, .. } = &mut *self.stacks;
+        keys.truncate(keys.len() - len);
+        values.truncate(values.len() - len);
+        self.push(object);
+    }
+}
+
+/// An atom, created when new. Names beyond ASCII go through external term format: the call for UTF-8 names is missing
+/// before OTP 26.
+fn atom(make: Maker<'_>, name: &[u8]) -> Result<ErlNifTerm, ErrorKind> {
+    if name.is_ascii() && name.len() <= 255 {
+        return Ok(make.ascii_atom(name));
+    }
+    make.from_own_format(&atom_format(name)?).ok_or(ErrorKind::AtomTooLong)
+}
+
+fn existing_atom(make: Maker<'_>, name: &[u8]) -> Result<ErlNifTerm, ErrorKind> {
+    // rustler's call refuses atoms that do not exist.
+    let (term, _) = make.env().binary_to_term(&atom_format(name)?).ok_or(ErrorKind::UnknownAtom)?;
+    Ok(term.as_c_arg())
+}
+
+/// The name as an atom in external term format.
+fn atom_format(name: &[u8]) -> Result<Vec<u8>, ErrorKind> {
+    let text = std::str::from_utf8(name).map_err(|_| ErrorKind::InvalidUtf8)?;
+    if text.chars().count() > 255 {
+        return Err(ErrorKind::AtomTooLong);
+    }
+    let mut format = vec![131, 118];
+    format.extend((name.len() as u16).to_be_bytes());
+    format.extend_from_slice(name);
+    Ok(format)
+}

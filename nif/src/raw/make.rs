@@ -1,0 +1,108 @@
+//! Making terms.
+
+use rustler::sys::{self, ErlNifTerm};
+use rustler::{Env, Term};
+use std::mem::MaybeUninit;
+
+/// Makes terms in one environment. The terms are raw: eight bytes instead of rustler's sixteen, so that they can be
+/// handed to the VM by the array.
+#[derive(Clone, Copy)]
+pub struct Maker<'a> {
+    env: Env<'a>,
+}
+
+impl<'a> Maker<'a> {
+    /// A maker for this call.
+    pub fn new(env: Env<'a>) -> Self {
+        Self { env }
+    }
+
+    /// The environment terms are made in.
+    pub fn env(self) -> Env<'a> {
+        self.env
+    }
+
+    /// A raw term as rustler's.
+    pub fn term(self, raw: ErlNifTerm) -> Term<'a> {
+        // SAFETY: callers pass terms that this maker made in the same call.
+        unsafe { Term::new(self.env, raw) }
+    }
+
+    /// An integer.
+    #[inline(always)]
+    pub fn integer(self, value: i64) -> ErlNifTerm {
+        // SAFETY: the environment is valid.
+        unsafe { sys::enif_make_int64(self.env.as_c_arg(), value) }
+    }
+
+    /// A float, which must be finite.
+    #[inline(always)]
+    pub fn float(self, value: f64) -> ErlNifTerm {
+        // SAFETY: the environment is valid. (For NaN or infinity the VM would make an exception, not undefined behaviour.)
+        unsafe { sys::enif_make_double(self.env.as_c_arg(), value) }
+    }
+
+    /// A binary with these bytes.
+    #[inline(always)]
+    pub fn binary(self, bytes: &[u8]) -> ErlNifTerm {
+        let mut term = MaybeUninit::uninit();
+        // SAFETY: `enif_make_new_binary` sets the term and returns writable memory of the length asked for, which
+        // cannot overlap `bytes`.
+        unsafe {
+            let memory = sys::enif_make_new_binary(self.env.as_c_arg(), bytes.len(), term.as_mut_ptr());
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory, bytes.len());
+            term.assume_init()
+        }
+    }
+
+    /// The part of a binary that `range` names.
+    #[inline(always)]
+    pub fn sub_binary(self, binary: &rustler::Binary<'a>, start: usize, len: usize) -> ErlNifTerm {
+        assert!(start.checked_add(len).is_some_and(|end| end <= binary.len()));
+        // SAFETY: the term is a binary and the range lies inside it.
+        unsafe { sys::enif_make_sub_binary(self.env.as_c_arg(), binary.to_term(self.env).as_c_arg(), start, len) }
+    }
+
+    /// A proper list of these terms.
+    #[inline(always)]
+    pub fn list(self, terms: &[ErlNifTerm]) -> ErlNifTerm {
+        // SAFETY: pointer and length belong to a slice of terms of this call. A list this long in memory has a length
+        // below 2^32: its text had at least one byte an element and is below 4 GiB.
+        unsafe { sys::enif_make_list_from_array(self.env.as_c_arg(), terms.as_ptr(), terms.len() as u32) }
+    }
+
+    /// A pair.
+    pub fn pair(self, a: ErlNifTerm, b: ErlNifTerm) -> ErlNifTerm {
+        // SAFETY: pointer and length belong to an array of terms of this call.
+        unsafe { sys::enif_make_tuple_from_array(self.env.as_c_arg(), [a, b].as_ptr(), 2) }
+    }
+
+    /// A map of these keys, all different, and values. `None` when keys repeat (in a map of at most 32 keys; beyond, the
+    /// VM may not notice: erlang/otp#10975).
+    #[inline(always)]
+    pub fn map(self, keys: &[ErlNifTerm], values: &[ErlNifTerm]) -> Option<ErlNifTerm> {
+        assert_eq!(keys.len(), values.len());
+        let mut map = MaybeUninit::uninit();
+        // SAFETY: both arrays have the length given; the map is read only when the call says that it was set.
+        unsafe {
+            let env = self.env.as_c_arg();
+            let made =
+                sys::enif_make_map_from_arrays(env, keys.as_ptr(), values.as_ptr(), keys.len(), map.as_mut_ptr());
+            (made != 0).then(|| map.assume_init())
+        }
+    }
+
+    /// The atom with this ASCII name of at most 255 bytes, created when new.
+    pub fn ascii_atom(self, name: &[u8]) -> ErlNifTerm {
+        assert!(name.len() <= 255 && name.is_ascii());
+        // SAFETY: pointer and length belong to a slice; ASCII is Latin-1, and the length is within an atom's.
+        unsafe { sys::enif_make_atom_len(self.env.as_c_arg(), name.as_ptr().cast(), name.len()) }
+    }
+
+    /// A term from external term format that this library wrote itself; unlike rustler's, atoms may be new.
+    pub fn from_own_format(self, bytes: &[u8]) -> Option<ErlNifTerm> {
+        // SAFETY: the bytes were made by this library and name only atoms, numbers and binaries.
+        let (term, _) = unsafe { self.env.binary_to_term_trusted(bytes)? };
+        Some(term.as_c_arg())
+    }
+}
