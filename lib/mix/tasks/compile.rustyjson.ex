@@ -1,0 +1,79 @@
+defmodule Mix.Tasks.Compile.Rustyjson do
+  @shortdoc "Builds the native library, the WebAssembly module and its host"
+
+  @moduledoc """
+  Builds the Rust parts of RustyJson into `priv/`, each when its sources changed.
+
+  | part | result | needs |
+  |---|---|---|
+  | `:native` | `priv/native/librustyjson_nif.so` | cargo, a C compiler |
+  | `:guest` | `priv/wasm/rustyjson.wasm` | cargo, the target `wasm32-unknown-unknown`, `wasm-opt` |
+  | `:host` | `priv/native/librustyjson_wasm_host.so` | cargo, a C compiler, minutes |
+
+  Which parts are built: `RUSTYJSON_BUILD=native,guest,host` (or `none`), else `config :rustyjson, build: [...]`,
+  else native and guest, and the host too when the configuration names the wasm engine with the built-in host.
+
+  A missing tool is a warning that says what will be missing and how to get it; the application compiles all the same.
+  Artifacts that are current, as a package ships them, build nothing. `FORCE_RUSTYJSON_BUILD=true` asks cargo anyway.
+
+  Cargo works in `_build/rustyjson`, or where `CARGO_TARGET_DIR` says. `RUSTYJSON_ALLOCATOR` chooses the native
+  library's allocator: `mimalloc` (default), `jemalloc`, `snmalloc` or `system`.
+  """
+
+  use Mix.Task.Compiler
+
+  alias RustyJson.Build
+
+  @impl true
+  def run(_args) do
+    config = Application.get_all_env(:rustyjson)
+    settings = Build.settings(config, File.cwd!(), target_dir())
+
+    results = for part <- Build.parts(config), do: {part, Build.build(part, settings)}
+    link_priv()
+    Enum.each(results, &report/1)
+    outcome(results)
+  end
+
+  @impl true
+  def clean do
+    Enum.each(Build.all(), &Build.clean(&1, File.cwd!()))
+  end
+
+  defp report({_part, result}) when result in [:current, :built], do: :ok
+  defp report({_part, {:missing, text}}), do: Mix.shell().error("warning: " <> text)
+  defp report({_part, {:failed, text}}), do: Mix.shell().error("error: " <> text)
+
+  defp outcome(results) do
+    failed = for {part, {:failed, text}} <- results, do: diagnostic(part, text)
+
+    cond do
+      failed != [] -> {:error, failed}
+      Enum.any?(results, &match?({_, :built}, &1)) -> {:ok, []}
+      true -> {:noop, []}
+    end
+  end
+
+  defp diagnostic(part, text) do
+    %Mix.Task.Compiler.Diagnostic{
+      compiler_name: "rustyjson",
+      file: Path.expand("Cargo.toml"),
+      message: "#{part}: #{text}",
+      position: 0,
+      severity: :error
+    }
+  end
+
+  # One cargo directory for every MIX_ENV: the artifacts are the same.
+  defp target_dir do
+    build =
+      if System.get_env("MIX_BUILD_PATH"),
+        do: Mix.Project.build_path(),
+        else: Path.dirname(Mix.Project.build_path())
+
+    System.get_env("CARGO_TARGET_DIR") || Path.join(build, "rustyjson")
+  end
+
+  # Mix linked priv/ into the build before this compiler made it.
+  defp link_priv, do: Mix.Project.build_structure()
+end

@@ -1,0 +1,165 @@
+defmodule RustyJson do
+  @moduledoc """
+  JSON for Elixir, a drop-in replacement for Jason with one Rust core behind two engines.
+
+    * **native** - a library in the VM, for speed
+    * **wasm** - the same core as a WebAssembly module under a memory cap and a deadline, for input you do not trust
+
+  Both give the same terms, the same bytes and the same errors. See `engine/0`, `RustyJson.Config` for settings, and
+  `RustyJson.Encoder` for structs.
+  """
+
+  alias RustyJson.{DecodeError, EncodeError, Engine, Options, SandboxError}
+  alias RustyJson.Decode.Input
+  alias RustyJson.Encode.Text
+  alias RustyJson.Options.Words
+
+  @typedoc "An option of `decode/2`; see there."
+  @type decode_option :: unquote(Words.type(:decode))
+
+  @typedoc "An option of `encode/2`; see there."
+  @type encode_option :: unquote(Words.type(:encode))
+
+  @doc """
+  Decodes JSON.
+
+      iex> RustyJson.decode(~s({"a": [1, 2.5, null]}))
+      {:ok, %{"a" => [1, 2.5, nil]}}
+
+      iex> {:error, error} = RustyJson.decode("[1, 2,]")
+      iex> error.message
+      "Expected value at position 6 (line 1, column 7): Trailing comma"
+
+  Fails with `RustyJson.DecodeError`, and in the wasm engine with `RustyJson.SandboxError` when the call would have left
+  its limits.
+
+  ## Options
+
+  #{Words.doc(:decode)}
+  """
+  @spec decode(iodata(), [decode_option()] | map()) ::
+          {:ok, term()} | {:error, DecodeError.t() | SandboxError.t()}
+  def decode(input, opts \\ []) do
+    case Options.decode(opts) do
+      # Nothing before or after the engine: the way of nearly all calls.
+      %{max_bytes: 0, keys: nil, engine: engine} = options when is_binary(input) ->
+        case engine.decode(input, options) do
+          {:ok, _term} = done -> done
+          {:error, failure} -> {:error, Input.error(failure, input, options)}
+        end
+
+      options ->
+        Input.decode(input, options)
+    end
+  end
+
+  @doc """
+  Decodes JSON, or raises.
+
+      iex> RustyJson.decode!(~s({"a": true}), keys: :atoms)
+      %{a: true}
+
+      iex> RustyJson.decode!("[01]")
+      ** (RustyJson.DecodeError) Leading zeros in numbers at position 1 (line 1, column 2)
+  """
+  @spec decode!(iodata(), [decode_option()] | map()) :: term()
+  def decode!(input, opts \\ []) do
+    case decode(input, opts) do
+      {:ok, term} -> term
+      {:error, error} -> raise error
+    end
+  end
+
+  @doc """
+  Encodes a term.
+
+      iex> RustyJson.encode(%{a: [1, 2.5, nil]})
+      {:ok, ~s({"a":[1,2.5,null]})}
+
+      iex> {:error, error} = RustyJson.encode([<<255>>])
+      iex> {error.message, error.path}
+      {"invalid byte 0xFF in <<255>>", "/0"}
+
+  Fails with `RustyJson.EncodeError`; with `Protocol.UndefinedError` for a struct that has no `RustyJson.Encoder`; and in
+  the wasm engine with `RustyJson.SandboxError`.
+
+  ## Options
+
+  #{Words.doc(:encode)}
+  """
+  @spec encode(term(), [encode_option()] | map()) ::
+          {:ok, String.t()} | {:error, EncodeError.t() | SandboxError.t() | Exception.t()}
+  def encode(term, opts \\ []), do: Text.encode(term, Options.encode(opts))
+
+  @doc """
+  Encodes a term, or raises.
+
+      iex> RustyJson.encode!(%{b: 2, a: 1}, sort_keys: true, pretty: true)
+      \"""
+      {
+        "a": 1,
+        "b": 2
+      }\
+      \"""
+  """
+  @spec encode!(term(), [encode_option()] | map()) :: String.t()
+  def encode!(term, opts \\ []) do
+    case encode(term, opts) do
+      {:ok, json} -> json
+      {:error, error} -> raise error
+    end
+  end
+
+  @doc """
+  The same as `encode/2`, under the name that Phoenix calls. One binary is iodata, and the cheapest to send.
+
+      iex> RustyJson.encode_to_iodata([1])
+      {:ok, "[1]"}
+  """
+  @spec encode_to_iodata(term(), [encode_option()] | map()) ::
+          {:ok, iodata()} | {:error, EncodeError.t() | SandboxError.t() | Exception.t()}
+  def encode_to_iodata(term, opts \\ []), do: encode(term, opts)
+
+  @doc """
+  The same as `encode!/2`.
+
+      iex> RustyJson.encode_to_iodata!([1])
+      "[1]"
+  """
+  @spec encode_to_iodata!(term(), [encode_option()] | map()) :: iodata()
+  def encode_to_iodata!(term, opts \\ []), do: encode!(term, opts)
+
+  @doc """
+  The engine that calls without an `:engine` of their own run on. `engine_info/0` says why it is this one.
+
+      iex> RustyJson.engine() in [:native, :wasm]
+      true
+
+  Raises `RustyJson.EngineError` when there is none.
+  """
+  @spec engine() :: :native | :wasm
+  def engine do
+    case Engine.name(RustyJson.Config.decode().engine) do
+      :none -> raise RustyJson.EngineError
+      name -> name
+    end
+  end
+
+  @doc """
+  The engine in use, who asked for it, and what every engine says of itself.
+
+      iex> RustyJson.engine_info().engine == RustyJson.engine()
+      true
+  """
+  @spec engine_info() :: %{
+          engine: :native | :wasm | :none,
+          asked: :auto | :native | :wasm,
+          by: :config | :environment | :default,
+          engines: keyword({:ok, map()} | {:error, String.t()})
+        }
+  def engine_info do
+    {asked, by} = RustyJson.Config.asked_engine()
+    engine = Engine.name(RustyJson.Config.decode().engine)
+    %{engine: engine, asked: asked, by: by, engines: Engine.statuses()}
+  end
+end

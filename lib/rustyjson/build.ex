@@ -1,0 +1,222 @@
+defmodule RustyJson.Build do
+  @moduledoc false
+  # What the Mix compiler builds, when, and how. Knows cargo and files, not Mix.
+
+  alias RustyJson.Build.{Cargo, Tools}
+
+  @parts [:native, :guest, :host]
+  @rust_version "1.95.0"
+
+  # Sources of each part, as its digest sees them.
+  @common ~w(Cargo.toml Cargo.lock rust-toolchain.toml .cargo/config.toml core/Cargo.toml core/src/**/*.rs)
+  @sources %{
+    native: ~w(nif/Cargo.toml nif/*.rs nif/src/**/*.rs),
+    guest: ~w(wasm/guest/Cargo.toml wasm/guest/*.rs wasm/guest/src/**/*.rs),
+    host: ~w(wasm/host/Cargo.toml wasm/host/*.rs wasm/host/src/**/*.rs)
+  }
+
+  @type part :: :native | :guest | :host
+  @type settings :: %{
+          root: Path.t(),
+          target_dir: Path.t(),
+          allocator: String.t(),
+          force: boolean(),
+          system: String.t()
+        }
+
+  @spec all() :: [part()]
+  def all, do: @parts
+
+  @doc false
+  @spec parts(keyword()) :: [part()]
+  def parts(config) do
+    case System.get_env("RUSTYJSON_BUILD") do
+      text when text in [nil, ""] ->
+        Keyword.get_lazy(config, :build, fn -> default_parts(config) end) |> check_parts()
+
+      "none" ->
+        []
+
+      text ->
+        text |> String.split([",", " "], trim: true) |> Enum.map(&part/1)
+    end
+  end
+
+  defp default_parts(config) do
+    wasm = Keyword.get(config, :wasm, [])
+
+    built_in? =
+      config[:engine] == :wasm and (wasm[:host] == :wasmtime or (wasm[:host] != :wasmex and not wasmex?()))
+
+    if built_in?, do: @parts, else: [:native, :guest]
+  end
+
+  defp wasmex?, do: Code.ensure_loaded?(Wasmex)
+
+  defp part(text), do: Enum.find(@parts, &(Atom.to_string(&1) == text)) || bad_parts(text)
+
+  defp check_parts(parts) do
+    if is_list(parts) and parts -- @parts == [], do: parts, else: bad_parts(parts)
+  end
+
+  defp bad_parts(got) do
+    raise ArgumentError,
+          "build: (or RUSTYJSON_BUILD) takes a list of :native, :guest and :host, got: #{inspect(got)}"
+  end
+
+  @spec settings(keyword(), Path.t(), Path.t()) :: settings()
+  def settings(config, root, target_dir) do
+    %{
+      root: root,
+      target_dir: target_dir,
+      allocator:
+        System.get_env("RUSTYJSON_ALLOCATOR") || to_string(Keyword.get(config, :allocator, "mimalloc")),
+      force: System.get_env("FORCE_RUSTYJSON_BUILD") in ["true", "1"],
+      system: List.to_string(:erlang.system_info(:system_architecture))
+    }
+  end
+
+  @doc "Brings one part up to date."
+  @spec build(part(), settings()) :: :current | :built | {:missing, String.t()} | {:failed, String.t()}
+  def build(part, settings) do
+    digest = digest(part, settings)
+
+    if not settings.force and current?(part, settings, digest) do
+      :current
+    else
+      make(part, settings, digest)
+    end
+  end
+
+  @spec clean(part(), Path.t()) :: :ok
+  def clean(part, root) do
+    File.rm(artifact(part, root))
+    File.rm(digest_file(part, root))
+    :ok
+  end
+
+  @doc "The file a part is built into."
+  @spec artifact(part(), Path.t()) :: Path.t()
+  def artifact(:native, root), do: Path.join(root, "priv/native/librustyjson_nif" <> library_extension())
+  def artifact(:host, root), do: Path.join(root, "priv/native/librustyjson_wasm_host" <> library_extension())
+  def artifact(:guest, root), do: Path.join(root, "priv/wasm/rustyjson.wasm")
+
+  # :erlang.load_nif appends this itself: .so on macOS too.
+  defp library_extension, do: if(windows?(), do: ".dll", else: ".so")
+  defp windows?, do: match?({:win32, _}, :os.type())
+
+  ## Digest
+
+  # What is next to an artifact says what it was made of: the sources, the machine for native code, the choices.
+  defp digest(part, settings) do
+    files =
+      Enum.flat_map(@common ++ @sources[part], &Path.wildcard(Path.join(settings.root, &1), match_dot: true))
+
+    files
+    |> Enum.sort()
+    |> Enum.map(&[Path.relative_to(&1, settings.root), 0, File.read!(&1), 0])
+    |> then(&:erlang.md5([choices(part, settings) | &1]))
+    |> Base.encode16(case: :lower)
+  end
+
+  defp choices(:native, settings), do: [settings.system, 0, settings.allocator]
+  defp choices(:host, settings), do: settings.system
+  defp choices(:guest, _settings), do: ""
+
+  defp digest_file(part, root), do: artifact(part, root) <> ".digest"
+
+  defp current?(part, settings, digest) do
+    stored = File.read(digest_file(part, settings.root))
+
+    File.regular?(artifact(part, settings.root)) and
+      (stored == {:ok, digest} or (stored == {:ok, plain(digest)} and not Tools.wasm_opt?()))
+  end
+
+  # A guest that wasm-opt has not seen is made again as soon as there is a wasm-opt.
+  defp plain(digest), do: digest <> " without wasm-opt"
+
+  ## Build
+
+  defp make(part, settings, digest) do
+    case Tools.missing(part, @rust_version) do
+      [] -> cargo(part, settings, digest)
+      missing -> {:missing, missing_text(part, missing, settings)}
+    end
+  end
+
+  defp cargo(part, settings, digest) do
+    case Cargo.run(title(part), arguments(part, settings), settings) do
+      :ok -> install(part, settings, digest)
+      {:error, output} -> {:failed, "cargo could not build #{title(part)}:\n" <> output}
+    end
+  end
+
+  defp arguments(:native, settings), do: ~w(build --release -p rustyjson-nif) ++ allocator(settings.allocator)
+  defp arguments(:host, _settings), do: ~w(build --release -p rustyjson-wasm-host)
+
+  defp arguments(:guest, _settings),
+    do: ~w(build --profile wasm -p rustyjson-wasm --target wasm32-unknown-unknown)
+
+  defp allocator("mimalloc"), do: []
+  defp allocator("system"), do: ["--no-default-features"]
+  defp allocator(name), do: ["--no-default-features", "--features", name]
+
+  defp install(:guest, settings, digest) do
+    built = Path.join(settings.target_dir, "wasm32-unknown-unknown/wasm/rustyjson_wasm.wasm")
+
+    case Tools.wasm_opt(built) do
+      {:ok, optimised} -> place(:guest, optimised, settings, digest)
+      {:error, output} -> {:failed, "wasm-opt refused the module:\n" <> output}
+      :missing -> place_plain(built, settings, digest)
+    end
+  end
+
+  defp install(part, settings, digest) do
+    [prefix, extension] =
+      case :os.type() do
+        {:win32, _} -> ["", ".dll"]
+        {:unix, :darwin} -> ["lib", ".dylib"]
+        _ -> ["lib", ".so"]
+      end
+
+    crate = %{native: "rustyjson_nif", host: "rustyjson_wasm_host"}[part]
+    place(part, Path.join(settings.target_dir, "release/#{prefix}#{crate}#{extension}"), settings, digest)
+  end
+
+  defp place_plain(built, settings, digest) do
+    place(:guest, built, settings, plain(digest))
+
+    {:missing,
+     "wasm-opt is missing: the WebAssembly module works but is larger and slower. " <> Tools.hint(:wasm_opt)}
+  end
+
+  # A library that a running VM has mapped must not be written over: a new file takes its name.
+  defp place(part, built, settings, digest) do
+    target = artifact(part, settings.root)
+    File.mkdir_p!(Path.dirname(target))
+    File.cp!(built, target <> ".new")
+    File.rename!(target <> ".new", target)
+    File.write!(digest_file(part, settings.root), digest)
+    :built
+  end
+
+  ## Words
+
+  defp title(:native), do: "the native library"
+  defp title(:guest), do: "the WebAssembly module"
+  defp title(:host), do: "the built-in WebAssembly host (wasmtime: several minutes the first time)"
+
+  defp missing_text(part, missing, settings) do
+    kept =
+      if File.regular?(artifact(part, settings.root)), do: " An older build of it stays in use.", else: ""
+
+    "#{title(part)} is not built: #{Enum.map_join(missing, "; ", fn {what, hint} -> what <> ". " <> hint end)}" <>
+      " Without it, #{consequence(part)}." <> kept
+  end
+
+  defp consequence(:native),
+    do: "RustyJson has no native engine and uses the wasm engine where that is available"
+
+  defp consequence(:guest), do: "RustyJson has no wasm engine"
+  defp consequence(:host), do: "the wasm engine needs the Hex package wasmex"
+end

@@ -1,0 +1,66 @@
+defmodule RustyJson.Build.Cargo do
+  @moduledoc false
+  # Runs cargo and shows how far it is: a line that renews itself at a terminal, one every few seconds elsewhere. Quiet
+  # when there was nothing to do. Its whole output is kept for the case that it fails.
+
+  defstruct [:title, :started, shown: 0, crates: 0, output: []]
+
+  @every_ms 5_000
+
+  @spec run(String.t(), [String.t()], RustyJson.Build.settings()) :: :ok | {:error, String.t()}
+  def run(title, arguments, settings) do
+    into = %__MODULE__{title: title, started: now(), shown: now()}
+    options = [into: into, stderr_to_stdout: true, cd: settings.root, env: environment(settings)]
+    {progress, status} = System.cmd("cargo", arguments, options)
+    finish(progress, status)
+  end
+
+  # Flags from outside would replace those that the project sets for a target.
+  defp environment(settings) do
+    [
+      {"CARGO_TARGET_DIR", settings.target_dir},
+      {"CARGO_TERM_COLOR", "never"},
+      {"CARGO_TERM_PROGRESS_WHEN", "never"}
+    ]
+  end
+
+  defp finish(progress, 0) do
+    if progress.crates > 0, do: line(progress, "done in #{seconds(progress)} s\n")
+    :ok
+  end
+
+  defp finish(progress, _status) do
+    if progress.crates > 0, do: IO.write(:stderr, "\n")
+    {:error, progress.output |> Enum.reverse() |> IO.iodata_to_binary() |> String.trim_trailing()}
+  end
+
+  @doc false
+  def add(progress, text) do
+    compiled = length(:binary.matches(text, "Compiling "))
+    progress = %{progress | output: [text | progress.output], crates: progress.crates + compiled}
+
+    if progress.crates > 0 and (progress.crates == compiled or tty?() or now() - progress.shown > @every_ms) do
+      line(progress, "#{progress.crates} crates, #{seconds(progress)} s")
+      %{progress | shown: now()}
+    else
+      progress
+    end
+  end
+
+  defp line(progress, text) do
+    text = "rustyjson: building #{progress.title}: #{text}"
+    IO.write(:stderr, if(tty?(), do: ["\r\e[K", text], else: [String.trim(text), "\n"]))
+  end
+
+  defp tty?, do: match?({:ok, _}, :io.columns(:standard_error)) and IO.ANSI.enabled?()
+  defp seconds(progress), do: div(now() - progress.started, 1000)
+  defp now, do: System.monotonic_time(:millisecond)
+
+  defimpl Collectable do
+    def into(progress), do: {progress, &collect/2}
+
+    defp collect(progress, {:cont, text}), do: RustyJson.Build.Cargo.add(progress, text)
+    defp collect(progress, :done), do: progress
+    defp collect(_progress, :halt), do: :ok
+  end
+end

@@ -1,0 +1,105 @@
+defmodule RustyJson.Config do
+  @moduledoc """
+  Defaults from the application's configuration, read once.
+
+      config :rustyjson,
+        engine: :wasm,
+        decode: [max_bytes: 10_000_000],
+        encode: [escape: :html_safe]
+
+      config :rustyjson, :wasm, host: :auto, timeout: 1_000, max_memory: 64 * 1024 * 1024
+
+  They are read when the application starts, or on first use. After changing them at run time call `reload/0`.
+  The order for the engine is: the call's `:engine`, the configuration's, the environment variable
+  `RUSTYJSON_ENGINE`, `:auto`.
+  """
+
+  alias RustyJson.Options
+  alias RustyJson.Options.Schema
+
+  @key __MODULE__
+  @build_settings [:build, :allocator]
+
+  @doc """
+  Reads the configuration again.
+
+      iex> RustyJson.Config.reload()
+      :ok
+  """
+  @spec reload() :: :ok
+  def reload do
+    values = Map.new([:decode, :encode], &{&1, read(&1)})
+    packed = {Options.pack(:decode, values.decode), Options.pack(:encode, values.encode), values}
+    :persistent_term.put(@key, packed)
+  end
+
+  @doc false
+  @spec decode() :: Options.t()
+  def decode, do: elem(get(), 0)
+
+  @doc false
+  @spec encode() :: Options.t()
+  def encode, do: elem(get(), 1)
+
+  @doc false
+  @spec values(:decode | :encode) :: Options.values()
+  def values(direction), do: Map.fetch!(elem(get(), 2), direction)
+
+  defp get do
+    case :persistent_term.get(@key, nil) do
+      nil ->
+        reload()
+        :persistent_term.get(@key)
+
+      config ->
+        config
+    end
+  end
+
+  defp read(direction) do
+    config = Application.get_all_env(:rustyjson)
+    check_names(config)
+    sandbox = Keyword.get(config, :wasm, [])
+    check_sandbox_names(sandbox)
+
+    [[engine: elem(asked_engine(), 0)], sandbox, Keyword.get(config, direction, [])]
+    |> Enum.concat()
+    |> Enum.reduce(Options.defaults(direction), &Options.put(&1, &2, direction))
+  end
+
+  @doc false
+  @spec asked_engine() :: {atom(), :config | :environment | :default}
+  def asked_engine do
+    case {Application.get_env(:rustyjson, :engine), System.get_env("RUSTYJSON_ENGINE")} do
+      {nil, text} when text in [nil, ""] -> {:auto, :default}
+      {nil, text} -> {from_environment(text), :environment}
+      {engine, _} -> {engine, :config}
+    end
+  end
+
+  defp from_environment(text) do
+    Enum.find([:auto, :native, :wasm], &(Atom.to_string(&1) == text)) ||
+      raise ArgumentError, "RUSTYJSON_ENGINE takes auto, native or wasm, got: #{inspect(text)}"
+  end
+
+  defp check_names(config) do
+    names = [:engine, :decode, :encode, :wasm] ++ @build_settings
+
+    for {name, _} <- config, name not in names and application?(name) do
+      raise ArgumentError, "unknown setting #{inspect(name)} of :rustyjson: it takes #{list(names)}"
+    end
+  end
+
+  # Mix and releases put entries of their own next to an application's.
+  defp application?(name), do: name != :included_applications
+
+  defp check_sandbox_names(sandbox) do
+    names = Schema.sandbox()
+
+    for {name, _} <- sandbox, name not in names do
+      raise ArgumentError, "unknown setting #{inspect(name)} of :rustyjson, :wasm: it takes #{list(names)}"
+    end
+  end
+
+  defp list(names), do: Enum.map_join(names, ", ", &inspect/1)
+end

@@ -1,0 +1,50 @@
+defmodule RustyJson.Decode.Input do
+  @moduledoc false
+  # What decoding does in Elixir: iodata, its length, keys by a function, and errors.
+
+  alias RustyJson.{DecodeError, Options, OrderedObject, SandboxError}
+
+  @max_bytes 24
+
+  @spec decode(iodata(), Options.t()) :: {:ok, term()} | {:error, Exception.t()}
+  def decode(input, options) do
+    if too_long?(input, options.max_bytes), do: too_long(input, options), else: run(flat(input), options)
+  end
+
+  defp run(json, %{engine: engine} = options) do
+    case engine.decode(json, options) do
+      {:ok, term} -> {:ok, keys(term, options.keys)}
+      {:error, failure} -> {:error, error(failure, json, options)}
+    end
+  end
+
+  @doc "The exception for what an engine reports."
+  @spec error(RustyJson.Engine.decode_failure() | SandboxError.t(), binary(), Options.t()) :: Exception.t()
+  def error(%SandboxError{} = error, _json, _options), do: error
+  def error(failure, json, options), do: DecodeError.new(failure, json, options)
+
+  # Before a long list becomes a longer binary.
+  defp too_long?(_input, 0), do: false
+  defp too_long?(input, limit), do: IO.iodata_length(input) > limit
+
+  defp too_long(input, options) do
+    data = if is_binary(input), do: input, else: ""
+    {:error, DecodeError.new({@max_bytes, 0, 1, 1, ""}, data, options)}
+  end
+
+  defp flat(input) when is_binary(input), do: input
+  defp flat(input), do: IO.iodata_to_binary(input)
+
+  ## keys: fun/1
+
+  # Other kinds of keys are made by the core; a function can only be called here.
+  defp keys(term, nil), do: term
+  defp keys(list, fun) when is_list(list), do: Enum.map(list, &keys(&1, fun))
+
+  defp keys(%OrderedObject{values: values} = object, fun),
+    do: %{object | values: for({key, value} <- values, do: {fun.(key), keys(value, fun)})}
+
+  defp keys(%_{} = decimal, _fun), do: decimal
+  defp keys(map, fun) when is_map(map), do: Map.new(map, fn {key, value} -> {fun.(key), keys(value, fun)} end)
+  defp keys(other, _fun), do: other
+end

@@ -1,0 +1,113 @@
+defmodule RustyJson.DecodeError do
+  @moduledoc """
+  The input is not JSON, or leaves a limit that was set.
+
+    * `message` - one line: what is wrong, then where
+    * `reason` - an atom, such as `:expected_value` or `:max_depth`
+    * `position` - byte offset into the input; `line` and `column` count from 1, the column in bytes
+    * `token` - the input from there, at most 32 bytes
+    * `path` - JSON Pointer (RFC 6901) of the place that was reached
+    * `data` - the input
+
+  `explain/1` adds the line of the input with a caret below the place.
+  """
+
+  alias RustyJson.DecodeError.{Message, Snippet}
+
+  @type reason ::
+          :unexpected_end
+          | :expected_value
+          | :unquoted_key
+          | :trailing_comma
+          | :leading_zero
+          | :nan
+          | :infinity
+          | :single_quotes
+          | :invalid_escape
+          | :invalid_unicode_escape
+          | :lone_surrogate
+          | :control_character
+          | :invalid_utf8
+          | :invalid_number
+          | :number_out_of_range
+          | :expected_colon
+          | :expected_comma_or_array_end
+          | :expected_comma_or_object_end
+          | :expected_key
+          | :trailing_data
+          | :duplicate_key
+          | :max_depth
+          | :max_nodes
+          | :max_bytes
+          | :integer_digits
+          | :unknown_atom
+          | :byte_order_mark
+          | :atom_too_long
+          | :out_of_memory
+
+  @type t :: %__MODULE__{
+          message: String.t(),
+          reason: nil | reason(),
+          position: nil | non_neg_integer(),
+          line: nil | pos_integer(),
+          column: nil | pos_integer(),
+          token: nil | binary(),
+          path: nil | String.t(),
+          data: nil | binary()
+        }
+
+  defexception [:message, :reason, :position, :line, :column, :token, :path, :data]
+
+  @doc false
+  @spec new(RustyJson.Engine.decode_failure(), binary(), RustyJson.Options.t()) :: t()
+  def new({code, position, line, column, path}, data, options) do
+    reason = Message.reason(code)
+    token = Snippet.token(data, position)
+    text = Message.text(reason, binary_part(data, position, min(byte_size(data) - position, 512)), options)
+
+    %__MODULE__{
+      message: Message.at(text, position, line, column),
+      reason: reason,
+      position: position,
+      line: line,
+      column: column,
+      token: token,
+      path: path,
+      data: data
+    }
+  end
+
+  @doc """
+  The message and, below it, the line of the input with a caret under the place.
+
+      iex> {:error, error} = RustyJson.decode(~s({"a": [1, 2,]}))
+      iex> RustyJson.DecodeError.explain(error)
+      \"""
+      Expected value at position 12 (line 1, column 13): Trailing comma
+
+      1 | {"a": [1, 2,]}
+        |             ^
+      at /a/2\
+      \"""
+  """
+  @spec explain(t()) :: String.t()
+  def explain(%__MODULE__{position: position, data: data} = error)
+      when is_integer(position) and is_binary(data) do
+    where = if error.path in [nil, ""], do: "", else: "\nat " <> error.path
+    error.message <> "\n\n" <> Snippet.caret(data, position, error.line) <> where
+  end
+
+  def explain(%__MODULE__{message: message}), do: message
+
+  defimpl Inspect do
+    @shown 64
+
+    # The input can be long and can be secret: logs get its start.
+    def inspect(%{data: data} = error, options) when is_binary(data) and byte_size(data) > @shown do
+      start = data |> binary_part(0, @shown) |> RustyJson.DecodeError.Snippet.whole_characters()
+      Inspect.Any.inspect(%{error | data: start <> "… (#{byte_size(data)} bytes)"}, options)
+    end
+
+    def inspect(error, options), do: Inspect.Any.inspect(error, options)
+  end
+end

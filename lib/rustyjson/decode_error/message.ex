@@ -1,0 +1,93 @@
+defmodule RustyJson.DecodeError.Message do
+  @moduledoc false
+  # The words for what the core reports as a code. `rest` is the input from the place, cut.
+
+  @reasons ~w(unexpected_end expected_value unquoted_key trailing_comma leading_zero nan infinity single_quotes
+              invalid_escape invalid_unicode_escape lone_surrogate control_character invalid_utf8 invalid_number
+              number_out_of_range expected_colon expected_comma_or_array_end expected_comma_or_object_end expected_key
+              trailing_data duplicate_key max_depth max_nodes max_bytes integer_digits unknown_atom byte_order_mark
+              atom_too_long out_of_memory)a
+  @by_code List.to_tuple([nil | @reasons])
+
+  @texts %{
+    unexpected_end: "Unexpected end of input",
+    expected_value: "Expected value",
+    unquoted_key: "Unquoted object key",
+    leading_zero: "Leading zeros in numbers",
+    nan: "NaN not valid JSON",
+    infinity: "Infinity not valid JSON",
+    single_quotes: "Single quotes not allowed",
+    lone_surrogate: "Lone surrogate in string",
+    invalid_number: "Invalid number",
+    number_out_of_range: "Number out of range",
+    expected_colon: "Expected colon after object key",
+    expected_comma_or_array_end: "Expected comma or closing bracket",
+    expected_comma_or_object_end: "Expected comma or closing brace",
+    expected_key: "Expected object key",
+    trailing_data: "Unexpected data after the value",
+    byte_order_mark: "Byte order mark not allowed",
+    atom_too_long: "Key longer than 255 characters cannot be an atom",
+    out_of_memory: "Out of memory"
+  }
+
+  @shown 64
+
+  @doc "The atom for a code of the core."
+  @spec reason(1..29) :: RustyJson.DecodeError.reason()
+  def reason(code), do: elem(@by_code, code)
+
+  @doc "What is wrong."
+  @spec text(atom(), binary(), RustyJson.Options.t()) :: {String.t(), String.t()} | String.t()
+  def text(:trailing_comma, _rest, _options), do: {"Expected value", "Trailing comma"}
+  def text(:invalid_escape, rest, _options), do: "Invalid escape sequence: " <> escape(rest)
+  def text(:invalid_unicode_escape, rest, _options), do: "Invalid unicode escape: " <> unicode_escape(rest)
+  def text(:control_character, rest, _options), do: "Unescaped control character #{hex(rest)} in string"
+  def text(:invalid_utf8, rest, _options), do: "Invalid UTF-8 byte #{hex(rest)}"
+  def text(:duplicate_key, rest, _options), do: "Duplicate key " <> string(rest)
+  def text(:unknown_atom, rest, _options), do: "Unknown atom " <> string(rest)
+  def text(:max_depth, _rest, options), do: "Nesting deeper than #{elem(options.packed, 1)}"
+  def text(:integer_digits, _rest, options), do: "Integer with more than #{elem(options.packed, 2)} digits"
+  def text(:max_nodes, _rest, options), do: "More than #{elem(options.packed, 3)} values and keys"
+  def text(:max_bytes, _rest, options), do: "Input larger than #{options.max_bytes} bytes"
+  def text(reason, _rest, _options), do: Map.fetch!(@texts, reason)
+
+  @doc "The whole line: what is wrong first, where then."
+  @spec at({String.t(), String.t()} | String.t(), non_neg_integer(), pos_integer(), pos_integer()) ::
+          String.t()
+  def at({text, more}, position, line, column), do: at(text, position, line, column) <> ": " <> more
+  def at(text, position, line, column), do: "#{text} at position #{position} (line #{line}, column #{column})"
+
+  defp escape(<<?\\, char::utf8, _::binary>>), do: "\\" <> printable(<<char::utf8>>)
+  defp escape(<<?\\, byte, _::binary>>), do: "\\ and byte " <> hex(<<byte>>)
+  defp escape(_rest), do: "\\"
+
+  # \u and what stands where four digits should: up to a quote, for that ends the string.
+  defp unicode_escape(rest) do
+    [text] = Regex.run(~r/\A\\u[^"]{0,4}/s, rest)
+    printable(text)
+  rescue
+    MatchError -> "\\u"
+  end
+
+  defp hex(<<byte, _::binary>>), do: "0x" <> String.pad_leading(Integer.to_string(byte, 16), 2, "0")
+  defp hex(<<>>), do: "0x"
+
+  # A key as it is written in the input, which is one line.
+  defp string(rest) do
+    case Regex.run(~r/\A"(?:[^"\\]|\\.)*"/s, rest) do
+      [text] when byte_size(text) <= @shown ->
+        printable(text)
+
+      _ ->
+        printable(
+          RustyJson.DecodeError.Snippet.whole_characters(binary_part(rest, 0, min(byte_size(rest), @shown)))
+        ) <> "…"
+    end
+  end
+
+  defp printable(text) do
+    if String.printable?(text) and not String.contains?(text, ["\n", "\r", "\t", "\v", "\e"]),
+      do: text,
+      else: text |> inspect(binaries: :as_strings) |> String.slice(1..-2//1)
+  end
+end

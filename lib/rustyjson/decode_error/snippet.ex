@@ -1,0 +1,58 @@
+defmodule RustyJson.DecodeError.Snippet do
+  @moduledoc false
+  # Pieces of the input around a place, bounded whatever the input's length.
+
+  @token 32
+  @left 60
+  @right 30
+
+  @doc "The input from the place, at most 32 bytes of it."
+  @spec token(binary(), non_neg_integer()) :: binary()
+  def token(data, position) do
+    data
+    |> binary_part(position, min(byte_size(data) - position, @token))
+    |> :binary.copy()
+    |> whole_characters()
+  end
+
+  @doc "Without a last character that was cut through."
+  @spec whole_characters(binary()) :: binary()
+  def whole_characters(text) do
+    Enum.find(0..3, 0, &(&1 <= byte_size(text) and String.valid?(binary_part(text, 0, byte_size(text) - &1))))
+    |> then(&binary_part(text, 0, byte_size(text) - &1))
+  end
+
+  @doc "The line of the place, cut where it is long, and a caret under it."
+  @spec caret(binary(), non_neg_integer(), pos_integer()) :: String.t()
+  def caret(data, position, line) do
+    left = data |> part(position - @left, position) |> String.split(["\n", "\r"]) |> List.last()
+    right = data |> part(position, position + @right) |> String.split(["\n", "\r"]) |> hd()
+    {head, tail} = ellipses(data, position, left, right)
+
+    number = "#{line} | "
+    margin = String.duplicate(" ", String.length(number) - 2) <> "| "
+    shown = head <> left
+    "#{number}#{shown}#{right}#{tail}\n#{margin}#{String.duplicate(" ", String.length(shown))}^"
+  end
+
+  defp ellipses(data, position, left, right) do
+    before = position - byte_size(left)
+    rest = position + byte_size(right)
+    head = if before > 0 and :binary.at(data, before - 1) not in ~c"\r\n", do: "…", else: ""
+    tail = if rest < byte_size(data) and :binary.at(data, rest) not in ~c"\r\n", do: "…", else: ""
+    {head, tail}
+  end
+
+  # A window of the input as text that a terminal can show, one column a character.
+  defp part(data, from, to) do
+    from = max(from, 0)
+    window = binary_part(data, from, min(to, byte_size(data)) - from)
+    window |> String.chunk(:valid) |> Enum.map_join(&show/1)
+  end
+
+  defp show(text) do
+    if String.valid?(text),
+      do: String.replace(text, ~r/[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]/, " "),
+      else: String.duplicate("?", byte_size(text))
+  end
+end

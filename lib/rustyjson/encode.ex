@@ -1,0 +1,108 @@
+defmodule RustyJson.Encode do
+  @moduledoc """
+  Encodes parts of a document, for implementations of `RustyJson.Encoder` and function fragments.
+
+  Everything that the call was given holds for the parts too: escape mode, strict maps, sorted keys, pretty layout at the
+  depth where the part stands, and the limits. All functions raise `RustyJson.EncodeError` for what has no JSON form.
+  """
+
+  alias RustyJson.{Config, OrderedObject}
+  alias RustyJson.Encode.Text
+
+  @typedoc "The options of the call. Pass them on; what is in them is not public."
+  @opaque opts :: RustyJson.Options.t()
+
+  @doc """
+  Encodes any term.
+
+      iex> fragment = RustyJson.Fragment.new(&RustyJson.Encode.value(%{a: [1.5, nil]}, &1))
+      iex> RustyJson.encode!(fragment)
+      ~s({"a":[1.5,null]})
+  """
+  @spec value(term(), opts()) :: iodata()
+  def value(value, opts), do: Text.encode!(value, opts)
+
+  @doc """
+  Encodes an atom: a string, or `null`, `true`, `false`.
+
+      iex> RustyJson.encode!(RustyJson.Fragment.new(&RustyJson.Encode.atom(:ok, &1)))
+      ~s("ok")
+  """
+  @spec atom(atom(), opts()) :: iodata()
+  def atom(atom, opts) when is_atom(atom), do: value(atom, opts)
+
+  @doc """
+  Encodes an integer.
+
+      iex> RustyJson.Encode.integer(42)
+      "42"
+  """
+  @spec integer(integer()) :: iodata()
+  def integer(integer) when is_integer(integer), do: Integer.to_string(integer)
+
+  @doc """
+  Encodes a float, in its shortest form.
+
+      iex> RustyJson.Encode.float(0.1)
+      "0.1"
+  """
+  @spec float(float()) :: iodata()
+  def float(float) when is_float(float), do: value(float, Config.encode())
+
+  @doc """
+  Encodes a list as an array.
+
+      iex> RustyJson.encode!(RustyJson.Fragment.new(&RustyJson.Encode.list([1, "a"], &1)))
+      ~s([1,"a"])
+  """
+  @spec list(list(), opts()) :: iodata()
+  def list(list, opts) when is_list(list), do: value(list, opts)
+
+  @doc """
+  Encodes a list of pairs as an object, in its order.
+
+      iex> RustyJson.encode!(RustyJson.Fragment.new(&RustyJson.Encode.keyword([b: 1, a: 2], &1)))
+      ~s({"b":1,"a":2})
+  """
+  @spec keyword([{String.Chars.t(), term()}], opts()) :: iodata()
+  def keyword(list, opts) when is_list(list), do: value(OrderedObject.new(list), opts)
+
+  @doc """
+  Encodes a map as an object.
+
+      iex> RustyJson.encode!(RustyJson.Fragment.new(&RustyJson.Encode.map(%{a: 1}, &1)))
+      ~s({"a":1})
+  """
+  @spec map(map(), opts()) :: iodata()
+  def map(map, opts) when is_map(map), do: value(Map.delete(map, :__struct__), opts)
+
+  @doc """
+  Encodes a struct, through the protocol unless RustyJson knows it.
+
+      iex> RustyJson.encode!(RustyJson.Fragment.new(&RustyJson.Encode.struct(~D[2024-02-29], &1)))
+      ~s("2024-02-29")
+  """
+  @spec struct(struct(), opts()) :: iodata()
+  def struct(%_{} = struct, opts), do: value(struct, opts)
+
+  @doc """
+  Encodes a string.
+
+      iex> RustyJson.encode!(RustyJson.Fragment.new(&RustyJson.Encode.string("é", &1)), escape: :unicode_safe)
+      ~S("\\u00E9")
+  """
+  @spec string(String.t(), opts()) :: iodata()
+  def string(string, opts) when is_binary(string), do: value(string, opts)
+
+  @doc """
+  Encodes an object key, without the quotes around it.
+
+      iex> RustyJson.encode!(RustyJson.Fragment.new(&[?", RustyJson.Encode.key(:a, &1), ?"]))
+      ~s("a")
+  """
+  @spec key(String.Chars.t(), opts()) :: iodata()
+  def key(key, opts) do
+    quoted = Text.encode!(String.Chars.to_string(key), opts)
+    binary_part(quoted, 1, byte_size(quoted) - 2)
+  end
+end

@@ -1,0 +1,73 @@
+defmodule RustyJson.Engine do
+  @moduledoc """
+  What runs the core: `RustyJson.Engine.Native` or `RustyJson.Engine.Wasm`.
+
+  Both give the same answer for every input. See `RustyJson.engine/0` for the one in use.
+  """
+
+  alias RustyJson.{Engine, Options}
+
+  @typedoc "Why a text was not decoded: code, byte offset, line, column and JSON Pointer."
+  @type decode_failure :: {1..255, non_neg_integer(), pos_integer(), pos_integer(), String.t()}
+
+  @typedoc "Why a term was not encoded: code, JSON Pointer and what the code needs to be explained."
+  @type encode_failure :: {1..255, String.t(), term()}
+
+  @typedoc "A place of the output where Elixir must fill in a term: offset, depth, term."
+  @type hole :: {non_neg_integer(), non_neg_integer(), term()}
+
+  @callback decode(json :: binary(), Options.t()) ::
+              {:ok, term()} | {:error, decode_failure() | RustyJson.SandboxError.t()}
+
+  @callback encode(term(), Options.t()) ::
+              {:ok, binary()}
+              | {:partial, binary(), [hole()]}
+              | {:error, encode_failure() | RustyJson.SandboxError.t()}
+
+  @doc "What it runs on; or why it does not, and what to install."
+  @callback status() :: {:ok, map()} | {:error, String.t()}
+
+  @doc "Bits that the engine adds to the flags of encode."
+  @callback encode_flags() :: non_neg_integer()
+
+  @optional_callbacks encode_flags: 0
+
+  @engines [native: Engine.Native, wasm: Engine.Wasm]
+
+  @doc false
+  @spec resolve(:auto | :native | :wasm) :: module()
+  def resolve(:wasm), do: Engine.Wasm
+  def resolve(:native), do: if(Engine.Native.loaded?(), do: Engine.Native, else: Engine.Missing)
+
+  def resolve(:auto) do
+    cond do
+      Engine.Native.loaded?() -> Engine.Native
+      match?({:ok, _}, status(Engine.Wasm)) -> Engine.Wasm
+      true -> Engine.Missing
+    end
+  end
+
+  @doc false
+  @spec statuses() :: keyword({:ok, map()} | {:error, String.t()})
+  def statuses, do: for({name, module} <- @engines, do: {name, status(module)})
+
+  @doc false
+  @spec name(module()) :: :native | :wasm | :none
+  def name(Engine.Native), do: :native
+  def name(Engine.Wasm), do: :wasm
+  def name(Engine.Missing), do: :none
+
+  @doc false
+  @spec encode_flags(module()) :: non_neg_integer()
+  def encode_flags(engine) do
+    if Code.ensure_loaded?(engine) and function_exported?(engine, :encode_flags, 0),
+      do: engine.encode_flags(),
+      else: 0
+  end
+
+  defp status(module) do
+    if Code.ensure_loaded?(module),
+      do: module.status(),
+      else: {:error, "#{inspect(module)} is not part of this build"}
+  end
+end

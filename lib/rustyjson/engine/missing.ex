@@ -1,0 +1,15 @@
+defmodule RustyJson.Engine.Missing do
+  @moduledoc false
+  # Stands where no engine could be loaded: every call says why.
+
+  @behaviour RustyJson.Engine
+
+  @impl true
+  def decode(_json, _options), do: raise(RustyJson.EngineError)
+
+  @impl true
+  def encode(_term, _options), do: raise(RustyJson.EngineError)
+
+  @impl true
+  def status, do: {:error, "no engine could be loaded"}
+end

@@ -1,0 +1,40 @@
+defmodule RustyJson.Engine.Native.Nif do
+  @moduledoc false
+  # Nothing but the door to the library: a module whose NIFs are loaded cannot be loaded anew.
+
+  @on_load :load
+
+  @doc "Never fails: a library that is not there is a reason to use another engine, not to stop."
+  @spec load() :: :ok
+  def load do
+    case :erlang.load_nif(String.to_charlist(path()), 0) do
+      :ok -> :persistent_term.put(__MODULE__, nil)
+      {:error, {_kind, text}} -> :persistent_term.put(__MODULE__, IO.chardata_to_string(text))
+    end
+  end
+
+  @doc "Why the library did not load, or nil."
+  @spec failure() :: nil | String.t()
+  def failure, do: :persistent_term.get(__MODULE__, "it was never loaded")
+
+  @doc "The library's file, without its extension."
+  @spec path() :: Path.t()
+  def path do
+    case :code.priv_dir(:rustyjson) do
+      dir when is_list(dir) -> Path.join(List.to_string(dir), "native/librustyjson_nif")
+      {:error, :bad_name} -> Path.expand("priv/native/librustyjson_nif")
+    end
+  end
+
+  @spec decode(binary(), tuple()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
+  def decode(_json, _packed), do: :erlang.nif_error(:not_loaded)
+
+  @spec encode(term(), tuple()) ::
+          binary()
+          | {:partial, binary(), [RustyJson.Engine.hole()]}
+          | {:error, RustyJson.Engine.encode_failure()}
+  def encode(_term, _packed), do: :erlang.nif_error(:not_loaded)
+
+  @spec info() :: map()
+  def info, do: :erlang.nif_error(:not_loaded)
+end

@@ -1,0 +1,103 @@
+defmodule RustyJson.Formatter do
+  @moduledoc """
+  Lays out JSON text anew, without decoding it.
+
+  The input is JSON: one text or several, one after the other. What is not JSON gives what it gives.
+  """
+
+  @type opts :: [
+          indent: iodata(),
+          line_separator: iodata(),
+          record_separator: iodata(),
+          after_colon: iodata()
+        ]
+
+  @doc """
+  Lays out JSON for people: an element a line.
+
+    * `:indent` - for nested values (default two spaces), or a number of spaces
+    * `:line_separator` - between lines (default `"\\n"`)
+    * `:record_separator` - between several texts (default the line separator)
+    * `:after_colon` - after a colon (default one space)
+
+      iex> RustyJson.Formatter.pretty_print(~s({"a":[1,2]}))
+      \"""
+      {
+        "a": [
+          1,
+          2
+        ]
+      }\
+      \"""
+  """
+  @spec pretty_print(iodata(), opts()) :: binary()
+  def pretty_print(input, opts \\ []) do
+    {indent, line, record, colon} = options(opts, {"  ", "\n", nil, " "})
+    format(input, {indent, line, record || line, colon}, 0)
+  end
+
+  @doc """
+  The same as `pretty_print/2`; one binary is iodata.
+
+      iex> RustyJson.Formatter.pretty_print_to_iodata("[]")
+      "[]"
+  """
+  @spec pretty_print_to_iodata(iodata(), opts()) :: iodata()
+  def pretty_print_to_iodata(input, opts \\ []), do: pretty_print(input, opts)
+
+  @doc """
+  Takes out all white space that means nothing. Several texts come one a line (`:record_separator`).
+
+      iex> RustyJson.Formatter.minimize(~s({ "a" : [ 1, 2 ] }))
+      ~s({"a":[1,2]})
+  """
+  @spec minimize(iodata(), opts()) :: binary()
+  def minimize(input, opts \\ []) do
+    {_, _, record, _} = options(opts, {"", "", "\n", ""})
+    format(input, {"", "", record || "\n", ""}, 0)
+  end
+
+  @doc """
+  The same as `minimize/2`.
+
+      iex> RustyJson.Formatter.minify("[ 1 ]")
+      "[1]"
+  """
+  @spec minify(iodata(), opts()) :: binary()
+  def minify(input, opts \\ []), do: minimize(input, opts)
+
+  @doc """
+  The same as `minimize/2`; one binary is iodata.
+
+      iex> RustyJson.Formatter.minimize_to_iodata("[ 1 ]", [])
+      "[1]"
+  """
+  @spec minimize_to_iodata(iodata(), opts()) :: iodata()
+  def minimize_to_iodata(input, opts \\ []), do: minimize(input, opts)
+
+  @doc false
+  @spec lay_out(binary(), {binary(), binary(), binary()}, non_neg_integer()) :: binary()
+  def lay_out(json, {indent, line, colon}, depth), do: format(json, {indent, line, line, colon}, depth)
+
+  defp format(input, layout, depth) do
+    options = RustyJson.Config.encode()
+    options.engine.format(IO.iodata_to_binary(input), layout, depth, options)
+  end
+
+  defp options([], layout), do: layout
+
+  defp options([{:indent, width} | rest], layout) when is_integer(width) and width >= 0,
+    do: put(rest, layout, 0, String.duplicate(" ", width))
+
+  defp options([{:indent, text} | rest], layout), do: put(rest, layout, 0, text)
+  defp options([{:line_separator, text} | rest], layout), do: put(rest, layout, 1, text)
+  defp options([{:record_separator, text} | rest], layout), do: put(rest, layout, 2, text)
+  defp options([{:after_colon, text} | rest], layout), do: put(rest, layout, 3, text)
+
+  defp options([other | _rest], _layout) do
+    raise ArgumentError,
+          "the formatter takes :indent, :line_separator, :record_separator and :after_colon, got: #{inspect(other)}"
+  end
+
+  defp put(rest, layout, index, text), do: options(rest, put_elem(layout, index, IO.iodata_to_binary(text)))
+end

@@ -1,0 +1,58 @@
+defmodule RustyJson.Helpers do
+  @moduledoc """
+  Objects whose keys are known when the code is compiled.
+
+  Both macros give a `RustyJson.Fragment` and keep the order of the keys. A key is of ASCII characters that no escape
+  mode touches: no control characters, `"`, `\\` or `/`.
+  """
+
+  alias RustyJson.{Encode, EncodeError, Fragment}
+
+  @doc """
+  An object of a keyword list that is written out.
+
+      iex> import RustyJson.Helpers
+      iex> RustyJson.encode!(json_map(foo: 1, bar: [2]))
+      ~s({"foo":1,"bar":[2]})
+  """
+  defmacro json_map(keyword) do
+    keyword = Macro.expand(keyword, __CALLER__)
+    Enum.each(keyword, fn {key, _value} -> check_key!(key) end)
+    quote(do: unquote(__MODULE__).object(unquote(keyword)))
+  end
+
+  @doc """
+  An object of some keys of a map. A key that the map does not have is an ArgumentError.
+
+      iex> import RustyJson.Helpers
+      iex> RustyJson.encode!(json_map_take(%{a: 1, b: 2, c: 3}, [:c, :b]))
+      ~s({"c":3,"b":2})
+  """
+  defmacro json_map_take(map, keys) do
+    keys = Macro.expand(keys, __CALLER__)
+    Enum.each(keys, &check_key!/1)
+    quote(do: unquote(__MODULE__).take(unquote(map), unquote(keys)))
+  end
+
+  @doc false
+  @spec object(keyword()) :: Fragment.t()
+  def object(members), do: Fragment.new(&Encode.keyword(members, &1))
+
+  @doc false
+  @spec take(map(), [atom()]) :: Fragment.t()
+  def take(map, keys) do
+    if is_map(map) and Enum.all?(keys, &is_map_key(map, &1)) do
+      object(for key <- keys, do: {key, Map.fetch!(map, key)})
+    else
+      raise ArgumentError, "expected a map with keys: #{inspect(keys)}, got: #{inspect(map)}"
+    end
+  end
+
+  defp check_key!(key) do
+    text = to_string(key)
+
+    for <<byte <- text>>, byte > 0x7F or byte < 0x1F or byte in ~c'"\\/' do
+      raise EncodeError, "invalid byte #{inspect(byte, base: :hex)} in literal key: #{inspect(text)}"
+    end
+  end
+end

@@ -1,0 +1,257 @@
+defmodule RustyJson.Options.Schema do
+  @moduledoc false
+  # Every option, once. Validation, documentation and types are read from here.
+  #
+  # An entry has a `type`, a `default`, a `doc`, and says where its value goes: into bits of the flags that the core
+  # reads (`bits`, under `mask`), or into a field of its own.
+
+  @type type ::
+          {:in, [atom()]}
+          | {:integer, non_neg_integer(), pos_integer()}
+          | {:or, [type()]}
+          | :boolean
+          | :infinity
+          | :fun
+          | :indentation
+          | :gzip_level
+  @type entry :: %{
+          required(:type) => type(),
+          required(:default) => term(),
+          required(:doc) => String.t(),
+          optional(:bits) => keyword(non_neg_integer()),
+          optional(:mask) => non_neg_integer()
+        }
+
+  @u32 0xFFFF_FFFE
+  @u48 0xFFFF_FFFF_FFFF
+
+  @sandbox [
+    host: %{
+      type: {:in, [:auto, :wasmtime, :wasmex]},
+      default: :auto,
+      doc:
+        "Who runs the WebAssembly module: `:wasmex` when that package is among the dependencies, else the built-in one."
+    },
+    pool_size: %{
+      type: {:or, [{:in, [:schedulers]}, {:integer, 1, 1024}]},
+      default: :schedulers,
+      doc: "Instances at once. A call beyond them waits for at most `:timeout`."
+    },
+    max_memory: %{
+      type: {:integer, 65_536, 2_147_418_112},
+      default: 268_435_456,
+      doc: "Bytes of linear memory that one instance may have."
+    },
+    timeout: %{
+      type: {:integer, 1, @u32},
+      default: 5_000,
+      doc: "Milliseconds that one call may take."
+    },
+    isolation: %{
+      type: {:in, [:reuse, :fresh]},
+      default: :reuse,
+      doc:
+        "`:fresh` makes a new instance for each call, so that nothing carries over from one document to the next."
+    }
+  ]
+
+  @engine [
+    engine: %{
+      type: {:in, [:auto, :native, :wasm]},
+      default: :auto,
+      doc:
+        "`:auto` is the native engine where its library loads, else the wasm engine. See `RustyJson.engine/0`."
+    }
+  ]
+
+  @max_depth %{
+    type: {:or, [{:integer, 1, @u32}, :infinity]},
+    default: 128,
+    doc: "Deepest nesting of arrays and objects."
+  }
+
+  @decode [
+            keys: %{
+              type: {:or, [{:in, [:strings, :atoms, :atoms!, :copy, :intern]}, :fun]},
+              default: :strings,
+              bits: [strings: 0, atoms: 1, atoms!: 2, copy: 3, intern: 4],
+              mask: 0b111,
+              doc:
+                "How object keys are decoded. `:atoms` creates atoms (never for input you do not trust), `:atoms!` takes " <>
+                  "existing ones only, `:copy` never shares memory with the input, `:intern` shares equal keys, a " <>
+                  "function is called with each key."
+            },
+            strings: %{
+              type: {:in, [:reference, :copy]},
+              default: :reference,
+              bits: [reference: 0, copy: 0b1000],
+              mask: 0b1000,
+              doc:
+                "`:reference` lets strings over 64 bytes be parts of the input; `:copy` never keeps the input alive."
+            },
+            floats: %{
+              type: {:in, [:native, :decimals]},
+              default: :native,
+              bits: [native: 0, decimals: 0b1_0000],
+              mask: 0b1_0000,
+              doc: "`:decimals` gives `Decimal` structs, exactly as written."
+            },
+            objects: %{
+              type: {:in, [:maps, :ordered_objects]},
+              default: :maps,
+              bits: [maps: 0, ordered_objects: 0b10_0000],
+              mask: 0b10_0000,
+              doc:
+                "`:ordered_objects` gives `RustyJson.OrderedObject` structs, which keep the order and all duplicates."
+            },
+            duplicate_keys: %{
+              type: {:in, [:last, :first, :error]},
+              default: :last,
+              bits: [last: 0, first: 0b100_0000, error: 0b1000_0000],
+              mask: 0b1100_0000,
+              doc: "Which of several members with the same key counts. Keys are compared after unescaping."
+            },
+            decoding_integer_digit_limit: %{
+              type: {:integer, 0, @u32},
+              default: 1024,
+              doc:
+                "Most digits of an integer, the sign not counted; also of a decimal's. 0 is no limit, and then time is " <>
+                  "more than linear in the number of digits."
+            },
+            max_bytes: %{
+              type: {:integer, 0, @u48},
+              default: 0,
+              doc: "Longest input in bytes, checked before iodata is flattened. 0 is no limit."
+            },
+            max_depth: @max_depth,
+            max_nodes: %{
+              type: {:integer, 0, @u48},
+              default: 0,
+              doc: "Most values and keys of a document. 0 is no limit."
+            },
+            validate_strings: %{
+              type: :boolean,
+              default: true,
+              bits: [true: 0, false: 0b1_0000_0000],
+              mask: 0b1_0000_0000,
+              doc: "`false` takes strings that are not UTF-8 as they are. For trusted input."
+            },
+            dirty_threshold: %{
+              type: {:integer, 0, @u48},
+              default: 262_144,
+              doc: "Inputs of at least this many bytes are decoded on a dirty scheduler. 0 is never."
+            }
+          ] ++ @engine ++ @sandbox
+
+  @encode [
+            pretty: %{
+              type: {:or, [:boolean, :indentation]},
+              default: false,
+              doc:
+                "`true` indents by two spaces, a number by so many, a string by itself; a keyword list may have " <>
+                  "`:indent`, `:line_separator` and `:after_colon`."
+            },
+            escape: %{
+              type: {:in, [:json, :html_safe, :javascript_safe, :unicode_safe, :javascript, :unicode]},
+              default: :json,
+              bits: [json: 0, html_safe: 1, javascript_safe: 2, unicode_safe: 3, javascript: 2, unicode: 3],
+              mask: 0b11,
+              doc:
+                "What is escaped beyond what JSON asks: `<`, `/` and the line separators (`:html_safe`), the line " <>
+                  "separators U+2028 and U+2029 (`:javascript_safe`), everything beyond ASCII (`:unicode_safe`)."
+            },
+            maps: %{
+              type: {:in, [:naive, :strict]},
+              default: :naive,
+              bits: [naive: 0, strict: 0b100],
+              mask: 0b100,
+              doc: "`:strict` makes two keys that become the same string an error."
+            },
+            sort_keys: %{
+              type: :boolean,
+              default: false,
+              bits: [false: 0, true: 0b1000],
+              mask: 0b1000,
+              doc: "Sorts the members of every object by the bytes of their keys, those of structs too."
+            },
+            compress: %{
+              type: {:or, [{:in, [:none, :gzip]}, :gzip_level]},
+              default: :none,
+              doc: "`:gzip` compresses the output."
+            },
+            protocol: %{
+              type: :boolean,
+              default: true,
+              bits: [true: 0, false: 0b1_0000],
+              mask: 0b1_0000,
+              doc: "`false` never calls `RustyJson.Encoder`: structs become objects without `__struct__`."
+            },
+            lean: %{
+              type: :boolean,
+              default: false,
+              bits: [false: 0, true: 0b10_0000],
+              mask: 0b10_0000,
+              doc: "`true` treats `Date`, `Decimal` and the like as plain structs too."
+            },
+            scheduler: %{
+              type: {:in, [:auto, :normal, :dirty]},
+              default: :auto,
+              bits: [auto: 0, normal: 0b1000_0000, dirty: 0b1_0000_0000],
+              mask: 0b1_1000_0000,
+              doc: "Where the native engine works; `:auto` leaves a normal scheduler when the work is long."
+            },
+            max_depth: @max_depth,
+            max_bytes: %{
+              type: {:integer, 0, @u48},
+              default: 0,
+              doc: "Longest output in bytes. 0 is no limit."
+            }
+          ] ++ @engine ++ @sandbox
+
+  @doc "The options of a direction, in the order in which they are documented."
+  @spec entries(:decode | :encode | :sandbox) :: [{atom(), entry()}]
+  def entries(:decode), do: @decode
+  def entries(:encode), do: @encode
+  def entries(:sandbox), do: @sandbox
+
+  @doc "Those that only the wasm engine takes."
+  @spec sandbox() :: [atom()]
+  def sandbox, do: Keyword.keys(@sandbox)
+
+  @doc "The value as it is kept, or `:error`."
+  @spec cast(type(), term()) :: {:ok, term()} | :error
+  def cast({:or, types}, value) do
+    Enum.find_value(types, :error, fn type ->
+      with :error <- cast(type, value), do: nil
+    end)
+  end
+
+  def cast({:in, values}, value), do: if(value in values, do: {:ok, value}, else: :error)
+
+  def cast({:integer, low, high}, value) when is_integer(value) and value >= low and value <= high,
+    do: {:ok, value}
+
+  def cast(:boolean, value) when is_boolean(value), do: {:ok, value}
+  def cast(:infinity, :infinity), do: {:ok, :infinity}
+  def cast(:fun, value) when is_function(value, 1), do: {:ok, value}
+  def cast(:gzip_level, {:gzip, level}) when level in 0..9, do: {:ok, {:gzip, level}}
+  def cast(:indentation, width) when width in 0..1000, do: {:ok, {String.duplicate(" ", width), "\n", " "}}
+  def cast(:indentation, indent) when is_binary(indent), do: {:ok, {indent, "\n", " "}}
+  def cast(:indentation, parts) when is_list(parts), do: indentation(parts, {"  ", "\n", " "})
+  def cast(_type, _value), do: :error
+
+  defp indentation([], pretty), do: {:ok, pretty}
+
+  defp indentation([{:indent, width} | rest], pretty) when width in 0..1000,
+    do: indentation(rest, put_elem(pretty, 0, String.duplicate(" ", width)))
+
+  defp indentation([{name, text} | rest], pretty)
+       when name in [:indent, :line_separator, :after_colon] and (is_binary(text) or is_list(text)) do
+    index = %{indent: 0, line_separator: 1, after_colon: 2}[name]
+    indentation(rest, put_elem(pretty, index, IO.iodata_to_binary(text)))
+  end
+
+  # Between roots, and an encoded term is one root.
+  defp indentation([{:record_separator, _text} | rest], pretty), do: indentation(rest, pretty)
+  defp indentation(_other, _pretty), do: :error
+end

@@ -1,0 +1,52 @@
+defmodule RustyJson.Options.Words do
+  @moduledoc false
+  # The schema as people read it: documentation, messages and types.
+
+  alias RustyJson.Options.Schema
+
+  @doc "Markdown for a `@doc`."
+  @spec doc(:decode | :encode | :sandbox) :: String.t()
+  def doc(direction) do
+    Enum.map_join(Schema.entries(direction), "\n", fn {name, entry} ->
+      "  * `#{inspect(name)}` - #{describe(entry.type, "`")} (default `#{inspect(entry.default)}`). #{entry.doc}"
+    end) <> "\n"
+  end
+
+  @doc "What a type takes, in words."
+  @spec describe(Schema.type(), String.t()) :: String.t()
+  def describe(type, quote \\ "")
+  def describe({:or, types}, quote), do: types |> Enum.map(&describe(&1, quote)) |> list()
+  def describe({:in, values}, quote), do: values |> Enum.map(&(quote <> inspect(&1) <> quote)) |> list()
+  def describe({:integer, low, high}, _quote) when high > 0xFFFF_FFFF, do: "an integer from #{low}"
+  def describe({:integer, low, high}, _quote), do: "an integer from #{low} to #{high}"
+  def describe(:boolean, quote), do: describe({:in, [true, false]}, quote)
+  def describe(:infinity, quote), do: describe({:in, [:infinity]}, quote)
+  def describe(:fun, _quote), do: "a function of one argument"
+  def describe(:gzip_level, quote), do: "#{quote}{:gzip, 0..9}#{quote}"
+
+  def describe(:indentation, quote) do
+    "a width, an indent string or a keyword list of #{describe({:in, [:indent, :line_separator, :after_colon]}, quote)}"
+  end
+
+  defp list([one]), do: one
+  defp list(many), do: Enum.join(Enum.drop(many, -1), ", ") <> " or " <> List.last(many)
+
+  @doc "The type of one option, as `@type` takes it."
+  @spec type(:decode | :encode | :sandbox) :: Macro.t()
+  def type(direction) do
+    direction |> Schema.entries() |> Enum.map(fn {name, entry} -> {name, ast(entry.type)} end) |> union()
+  end
+
+  defp ast({:or, types}), do: types |> Enum.map(&ast/1) |> union()
+  defp ast({:in, values}), do: union(values)
+  defp ast({:integer, 0, _}), do: quote(do: non_neg_integer())
+  defp ast({:integer, _, _}), do: quote(do: pos_integer())
+  defp ast(:boolean), do: quote(do: boolean())
+  defp ast(:infinity), do: :infinity
+  defp ast(:fun), do: quote(do: (String.t() -> term()))
+  defp ast(:gzip_level), do: quote(do: {:gzip, 0..9})
+  defp ast(:indentation), do: quote(do: non_neg_integer() | String.t() | keyword(iodata()))
+
+  defp union(types),
+    do: types |> Enum.reverse() |> Enum.reduce(fn type, rest -> quote(do: unquote(type) | unquote(rest)) end)
+end

@@ -1,0 +1,88 @@
+defmodule RustyJson.OrderedObject do
+  @moduledoc """
+  An object that keeps the order of its members, and all of them when keys repeat.
+
+  A wrapper around a list of pairs with the behaviour `Access` and the protocol `Enumerable`. Lookups take time in
+  proportion to the number of members.
+
+      iex> object = RustyJson.decode!(~s({"b":1,"a":2}), objects: :ordered_objects)
+      iex> object["a"]
+      2
+      iex> Enum.to_list(object)
+      [{"b", 1}, {"a", 2}]
+  """
+
+  @behaviour Access
+
+  @type t :: %__MODULE__{values: [{String.Chars.t(), term()}]}
+
+  defstruct values: []
+
+  @doc """
+  An object of these pairs.
+
+      iex> RustyJson.OrderedObject.new(b: 1, a: 2) |> RustyJson.encode!()
+      ~s({"b":1,"a":2})
+  """
+  @spec new([{String.Chars.t(), term()}]) :: t()
+  def new(values) when is_list(values), do: %__MODULE__{values: values}
+
+  @doc """
+  The value of the first member with this key.
+
+      iex> RustyJson.OrderedObject.fetch(RustyJson.OrderedObject.new(a: 1), :a)
+      {:ok, 1}
+  """
+  @impl Access
+  @spec fetch(t(), term()) :: {:ok, term()} | :error
+  def fetch(%__MODULE__{values: values}, key) do
+    case List.keyfind(values, key, 0) do
+      {_, value} -> {:ok, value}
+      nil -> :error
+    end
+  end
+
+  @doc """
+  Updates the first member with this key; a new one goes to the end.
+
+      iex> RustyJson.OrderedObject.new(a: 1) |> RustyJson.OrderedObject.get_and_update(:a, &{&1, &1 + 1})
+      {1, RustyJson.OrderedObject.new(a: 2)}
+  """
+  @impl Access
+  @spec get_and_update(t(), term(), (term() -> {term(), term()} | :pop)) :: {term(), t()}
+  def get_and_update(%__MODULE__{values: values} = object, key, function) do
+    {before, found} = Enum.split_while(values, &(elem(&1, 0) !== key))
+    {current, rest} = current(found)
+
+    case function.(current) do
+      {result, value} -> {result, %{object | values: before ++ [{key, value} | rest]}}
+      :pop -> {current, %{object | values: before ++ rest}}
+      other -> raise "the given function must return a two-element tuple or :pop, got: #{inspect(other)}"
+    end
+  end
+
+  defp current([{_key, value} | rest]), do: {value, rest}
+  defp current([]), do: {nil, []}
+
+  @doc """
+  Takes all members with this key out, and gives the first one's value.
+
+      iex> RustyJson.OrderedObject.new(a: 1, b: 2) |> RustyJson.OrderedObject.pop(:a)
+      {1, RustyJson.OrderedObject.new(b: 2)}
+  """
+  @impl Access
+  @spec pop(t(), term(), term()) :: {term(), t()}
+  def pop(%__MODULE__{values: values} = object, key, default \\ nil) do
+    case fetch(object, key) do
+      {:ok, value} -> {value, %{object | values: Enum.reject(values, &(elem(&1, 0) === key))}}
+      :error -> {default, object}
+    end
+  end
+
+  defimpl Enumerable do
+    def count(%{values: values}), do: {:ok, length(values)}
+    def member?(%{values: values}, pair), do: {:ok, Enum.any?(values, &(&1 === pair))}
+    def slice(%{values: values}), do: Enumerable.List.slice(values)
+    def reduce(%{values: values}, acc, fun), do: Enumerable.List.reduce(values, acc, fun)
+  end
+end

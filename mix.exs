@@ -1,0 +1,114 @@
+defmodule RustyJson.MixProject do
+  use Mix.Project
+
+  @version "0.4.0"
+  @source_url "https://github.com/jeffhuen/rustyjson"
+
+  def project do
+    [
+      app: :rustyjson,
+      version: @version,
+      elixir: "~> 1.14",
+      elixirc_paths: elixirc_paths(Mix.env()),
+      # The compiler of the Rust parts is part of lib/, so it comes after the Elixir one.
+      compilers: Mix.compilers() ++ [:rustyjson],
+      # Tests define encoders of their own while they run.
+      consolidate_protocols: Mix.env() != :test,
+      start_permanent: Mix.env() == :prod,
+      deps: deps(),
+      description: "A JSON library with one Rust core: native for speed, WebAssembly for untrusted input",
+      package: package(),
+      docs: docs(),
+      source_url: @source_url
+    ]
+  end
+
+  def application do
+    [mod: {RustyJson.Application, []}]
+  end
+
+  defp elixirc_paths(:test), do: ["lib", "test/support"]
+  defp elixirc_paths(_env), do: ["lib"]
+
+  # No package is needed to build, test or run. Mix aborts on any Hex declaration when its Hex client is missing, so
+  # they are declared only where the client is; see "Optional packages" in the README.
+  defp deps do
+    wanted = Enum.filter(packages(), &wanted?/1)
+    {local, hex} = Enum.split_with(wanted, fn {name, _, _} -> local_path(name) end)
+
+    hex = for {name, requirement, opts} <- hex, hex?(), do: {name, requirement, opts}
+    hex ++ local_deps(local)
+  end
+
+  defp packages do
+    tool = [only: [:dev, :test], runtime: false]
+
+    [
+      {:decimal, "~> 2.0 or ~> 3.0", [optional: true]},
+      {:jason, "~> 1.4", [optional: true]},
+      {:wasmex, "~> 0.15", [optional: true]},
+      {:stream_data, "~> 1.1", [only: [:dev, :test]]},
+      {:benchee, "~> 1.3", tool},
+      {:ex_doc, "~> 0.34", tool},
+      {:credo, "~> 1.7", tool},
+      {:dialyxir, "~> 1.4", tool}
+    ]
+  end
+
+  defp wanted?({:wasmex, _, _}), do: Version.match?(System.version(), ">= 1.18.0-0")
+  defp wanted?(_package), do: true
+
+  defp hex?, do: System.get_env("RUSTYJSON_HEX") != "0" and Code.ensure_loaded?(Hex)
+
+  # RUSTYJSON_DEPS=DIR: each DIR/NAME/mix.exs stands in for the Hex package NAME, for offline builds. The packages those
+  # ask for in turn are found by their names in its mix.exs; an override at the top is the only one that Mix obeys.
+  defp local_deps(packages) do
+    named = for {name, _, opts} <- packages, do: {name, [path: local_path(name), override: true] ++ opts}
+    names = Keyword.keys(named)
+
+    asked = for name <- asked_by(names, MapSet.new(names)), do: {name, path: local_path(name), override: true}
+    named ++ asked
+  end
+
+  defp asked_by([], _seen), do: []
+
+  defp asked_by([name | rest], seen) do
+    text = File.read!(Path.join(local_path(name), "mix.exs"))
+
+    new =
+      for([_, asked] <- Regex.scan(~r/\{:(\w+),/, text), do: String.to_atom(asked))
+      |> Enum.uniq()
+      |> Enum.filter(&(&1 not in seen and &1 != :rustyjson and local_path(&1)))
+
+    new ++ asked_by(rest ++ new, MapSet.union(seen, MapSet.new(new)))
+  end
+
+  defp local_path(name) do
+    dir = System.get_env("RUSTYJSON_DEPS", "")
+    path = Path.expand(Path.join(dir, "#{name}"))
+    if dir != "" and File.regular?(Path.join(path, "mix.exs")), do: path
+  end
+
+  defp package do
+    [
+      licenses: ["MIT"],
+      links: %{"GitHub" => @source_url},
+      files:
+        ~w(lib core nif wasm priv docs/*.md Cargo.toml Cargo.lock rust-toolchain.toml .cargo .formatter.exs
+                mix.exs README.md CHANGELOG.md LICENSE)
+    ]
+  end
+
+  defp docs do
+    [
+      main: "readme",
+      source_ref: "v#{@version}",
+      extras: ["README.md", "CHANGELOG.md"] ++ Path.wildcard("docs/*.md"),
+      groups_for_modules: [
+        Encoding: ~r/RustyJson\.(Encode|Encoder|Fragment|Helpers|OrderedObject)$/,
+        Errors: ~r/RustyJson\.\w+Error$/,
+        Engines: ~r/RustyJson\.(Engine|Wasm)/
+      ]
+    ]
+  end
+end
