@@ -1,5 +1,7 @@
 //! What a call may choose. Shells hand options over as a few integers; the bits are defined here, once.
 
+use crate::encode::Pretty;
+
 /// How object keys become terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keys {
@@ -112,7 +114,7 @@ pub enum Escape {
 
 /// Options of [`encode`](crate::encode()).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EncodeOptions {
+pub struct EncodeOptions<'a> {
     /// Which characters are escaped.
     pub escape: Escape,
     /// Keys that become the same text are an error.
@@ -131,15 +133,19 @@ pub struct EncodeOptions {
     pub base_depth: u32,
     /// Longest output in bytes; 0 for no limit.
     pub max_bytes: u64,
+    /// Most work, counted in bytes of output, before the shell is asked to start over where it has time; 0 for no limit.
+    pub budget: u64,
+    /// White space between tokens; `None` for none.
+    pub pretty: Option<Pretty<'a>>,
 }
 
-impl Default for EncodeOptions {
+impl Default for EncodeOptions<'_> {
     fn default() -> Self {
         Self::from_bits(0, 128, 0, 0)
     }
 }
 
-impl EncodeOptions {
+impl EncodeOptions<'_> {
     /// Unpacks what a shell received. Bits 0–1 choose the escape mode.
     pub const fn from_bits(flags: u32, max_depth: u32, base_depth: u32, max_bytes: u64) -> Self {
         Self {
@@ -157,6 +163,8 @@ impl EncodeOptions {
             max_depth,
             base_depth,
             max_bytes,
+            budget: 0,
+            pretty: None,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Erlang's External Term Format (ETF): the [writer] builds it, the [reader] walks it, [check] judges what an untrusted
 //! guest wrote. Format: Erlang ERTS User's Guide, "External Term Format".
 pub mod check;
+pub mod extra;
+mod index;
 pub mod reader;
 pub mod writer;

@@ -2,9 +2,12 @@
 //! `fearless_simd` (SSE2, SSE4.2, AVX2, AVX-512, NEON, simd128), and a scalar twin that judges it in the tests and
 //! replaces it under the feature `scalar`.
 
+pub mod escape;
+mod find;
 mod scalar;
 mod vector;
 
+pub use find::find_pair;
 pub use scalar::Scalar;
 pub use vector::Vector;
 

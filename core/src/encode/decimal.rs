@@ -1,0 +1,109 @@
+//! Decimals as text.
+
+use super::known::Known;
+use super::number::{big_digits, integer};
+use super::reader::{TermReader, Value};
+use super::structs::Notation;
+use crate::output::Output;
+
+type Text = Output<Vec<u8>>;
+
+/// Most digits in plain notation, those of the largest decimal128 (IEEE 754) number; beyond it scientific notation, so
+/// that a few bytes never become gigabytes.
+const MOST_DIGITS: i128 = 6178;
+
+/// `Decimal.to_string(decimal, :normal)`; as a key `String.Chars`, which is scientific notation.
+pub fn decimal<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map, notation: Notation, text: &mut Text) -> Option<()> {
+    let sign = reader.field(map, Known::Sign)?;
+    let negative = match reader.read(sign) {
+        Value::Integer(1) => false,
+        Value::Integer(-1) => true,
+        _ => return None,
+    };
+    let coefficient = reader.field(map, Known::Coef)?;
+    let digits = digits(reader, coefficient)?;
+    let exponent = reader.field(map, Known::Exp)?;
+    let Value::Integer(exponent) = reader.read(exponent) else { return None };
+    if negative {
+        text.array([b'-']);
+    }
+    match digits {
+        Digits::Word(word) => text.slice(word.as_bytes()),
+        Digits::Number(digits) if notation == Notation::Value && plain_len(&digits, exponent) <= MOST_DIGITS => {
+            plain(text, &digits, exponent);
+        }
+        Digits::Number(digits) => scientific(text, &digits, exponent),
+    }
+    Some(())
+}
+
+enum Digits {
+    Word(&'static str),
+    Number(Vec<u8>),
+}
+
+fn digits<'t, R: TermReader<'t>>(reader: &mut R, coefficient: R::Term) -> Option<Digits> {
+    match reader.read(coefficient) {
+        Value::Integer(value) if value >= 0 => {
+            let mut text = Output::new(Vec::new());
+            integer(&mut text, value);
+            Some(Digits::Number(text.written().to_vec()))
+        }
+        Value::Big => match reader.big_integer(coefficient) {
+            (false, magnitude) => Some(Digits::Number(big_digits(magnitude))),
+            (true, _) => None,
+        },
+        Value::Atom => match reader.known(coefficient)? {
+            Known::NotANumber => Some(Digits::Word("NaN")),
+            Known::Infinity => Some(Digits::Word("Infinity")),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Digits in plain notation.
+fn plain_len(digits: &[u8], exponent: i64) -> i128 {
+    let (len, exponent) = (digits.len() as i128, i128::from(exponent));
+    if exponent >= 0 { len + exponent } else { len.max(1 - exponent) }
+}
+
+fn zeros(text: &mut Text, count: usize) {
+    for _ in 0..count {
+        text.array([b'0']);
+    }
+}
+
+fn plain(text: &mut Text, digits: &[u8], exponent: i64) {
+    if exponent >= 0 {
+        text.slice(digits);
+        return zeros(text, exponent as usize);
+    }
+    let places = exponent.unsigned_abs() as usize;
+    if let Some(whole) = digits.len().checked_sub(places).filter(|whole| *whole > 0) {
+        text.slice(&digits[..whole]);
+        text.array([b'.']);
+        return text.slice(&digits[whole..]);
+    }
+    text.slice(b"0.");
+    zeros(text, places - digits.len());
+    text.slice(digits);
+}
+
+/// As `Decimal.to_string(decimal, :scientific)`: plain down to six zeros after the point.
+fn scientific(text: &mut Text, digits: &[u8], exponent: i64) {
+    let adjusted = i128::from(exponent) + digits.len() as i128 - 1;
+    if exponent == 0 || exponent < 0 && adjusted >= -6 {
+        return plain(text, digits, exponent);
+    }
+    text.slice(&digits[..1]);
+    if digits.len() > 1 {
+        text.array([b'.']);
+        text.slice(&digits[1..]);
+    }
+    text.array([b'E']);
+    if exponent >= 0 {
+        text.array([b'+']);
+    }
+    text.slice(adjusted.to_string().as_bytes());
+}

@@ -1,0 +1,329 @@
+//! The walk over a term: an explicit stack of open containers, one scalar or bracket at a time.
+
+use super::error::{EncodeError, EncodeErrorKind, Hole};
+use super::gather::{Gathered, Range};
+use super::reader::{Step, TermReader, Value};
+use super::{number, string};
+use crate::options::EncodeOptions;
+use crate::output::{Buffer, Output};
+use crate::simd::escape::CopyKernel;
+
+/// An open container and the place in it.
+pub(super) enum Frame<'t, R: TermReader<'t>> {
+    List(R::List),
+    Tuple(R::Tuple),
+    Map(R::Entries),
+    /// A struct as an object: its map without `__struct__`.
+    Struct(R::Entries),
+    /// The keys of a map as an array, the value of the last key, and the struct around it (MapSet).
+    Set(R::Entries, R::Term, R::Map),
+    /// Members as a list of pairs, and the struct around it (OrderedObject).
+    Pairs(R::List, R::Map),
+    /// A struct by its plan; where its text and its holes start, in case a field is missing.
+    Planned {
+        plan: R::Plan,
+        map: R::Map,
+        term: R::Term,
+        start: usize,
+        holes: usize,
+    },
+    /// Members that were gathered first, and the map they are from.
+    Gathered(Range, R::Map),
+}
+
+/// What the next step of the walk is.
+pub(super) enum Next<T> {
+    /// Write this value.
+    Value(T),
+    /// The value is written: go on in the innermost container.
+    Done,
+}
+
+pub(super) type Walk<T> = Result<T, EncodeErrorKind>;
+
+pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
+    pub kernel: K,
+    pub reader: &'a mut R,
+    pub options: &'a EncodeOptions<'a>,
+    pub out: &'a mut Output<B>,
+    pub stack: Vec<Frame<'t, R>>,
+    pub holes: Vec<Hole<R::Term>>,
+    pub gathered: Gathered<R::Term>,
+    pub payload: Vec<u8>,
+    limit: usize,
+    start: usize,
+}
+
+impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B> {
+    pub fn new(kernel: K, reader: &'a mut R, options: &'a EncodeOptions<'a>, out: &'a mut Output<B>) -> Self {
+        let start = out.len();
+        let most = |limit: u64| if limit == 0 { usize::MAX } else { usize::try_from(limit).unwrap_or(usize::MAX) };
+        let limit = start.saturating_add(most(options.max_bytes).min(most(options.budget)));
+        Self {
+            kernel,
+            reader,
+            options,
+            out,
+            stack: Vec::with_capacity(8),
+            holes: Vec::new(),
+            gathered: Gathered::default(),
+            payload: Vec::new(),
+            limit,
+            start,
+        }
+    }
+
+    pub fn into_holes(self) -> Vec<Hole<R::Term>> {
+        self.holes
+    }
+
+    /// The path is that of the place which the output has reached.
+    #[cold]
+    pub fn into_error(self, kind: EncodeErrorKind) -> EncodeError {
+        let written = &self.out.written()[self.start..];
+        let path = match kind {
+            EncodeErrorKind::Budget | EncodeErrorKind::OutOfMemory => String::new(),
+            _ => crate::locate::locate(written, written.len()).path,
+        };
+        EncodeError { kind, path, payload: self.payload }
+    }
+
+    /// Writes a term. Loops are nested so that the elements of one container stay in the inner one.
+    #[inline(always)]
+    pub fn run(&mut self, root: R::Term) -> Walk<()> {
+        let mut term = root;
+        loop {
+            if let Next::Value(first) = self.value(term)? {
+                term = first;
+                continue;
+            }
+            loop {
+                if self.over_limit() {
+                    return Err(self.over());
+                }
+                if self.stack.is_empty() {
+                    return self.finish();
+                }
+                if let Next::Value(next) = self.step()? {
+                    term = next;
+                    break;
+                }
+            }
+        }
+    }
+
+    fn finish(&self) -> Walk<()> {
+        if self.out.failed() { Err(EncodeErrorKind::OutOfMemory) } else { Ok(()) }
+    }
+
+    #[inline(always)]
+    pub fn over_limit(&self) -> bool {
+        self.out.len() > self.limit
+    }
+
+    #[cold]
+    pub fn over(&self) -> EncodeErrorKind {
+        let max = self.options.max_bytes;
+        let over_max = max != 0 && (self.out.len() - self.start) as u64 > max;
+        if over_max { EncodeErrorKind::MaxBytes } else { EncodeErrorKind::Budget }
+    }
+
+    /// Writes a scalar, or opens a container and gives its first value.
+    #[inline(always)]
+    fn value(&mut self, term: R::Term) -> Walk<Next<R::Term>> {
+        match self.reader.read(term) {
+            Value::Binary(bytes) => self.string(bytes)?,
+            Value::Integer(value) => number::integer(self.out, value),
+            Value::Float(value) => number::float(self.out, value),
+            Value::Map(map) => return self.map(term, map),
+            Value::List(list) => return self.list(list),
+            Value::Nil => self.out.array(*b"null"),
+            Value::True => self.out.array(*b"true"),
+            Value::False => self.out.array(*b"false"),
+            Value::Atom => self.atom(term)?,
+            Value::Tuple(tuple) => return self.tuple(tuple),
+            Value::Big => self.big(term)?,
+            Value::Other => self.hole(term, false),
+            Value::Broken => return Err(EncodeErrorKind::Unsupported),
+        }
+        Ok(Next::Done)
+    }
+
+    #[inline(always)]
+    pub fn string(&mut self, bytes: &[u8]) -> Walk<()> {
+        match string::string(self.kernel, self.out, self.options.escape, bytes) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(self.not_utf8(bytes)),
+        }
+    }
+
+    #[cold]
+    fn not_utf8(&mut self, bytes: &[u8]) -> EncodeErrorKind {
+        self.payload = bytes.to_vec();
+        EncodeErrorKind::InvalidUtf8
+    }
+
+    /// An atom's text as a string.
+    #[inline(always)]
+    pub fn atom(&mut self, atom: R::Term) -> Walk<()> {
+        let text = self.reader.atom_text(atom);
+        if text.plain {
+            let Some(room) = self.out.room(text.bytes.len() + 2) else { return Ok(()) };
+            room[0] = b'"';
+            room[1..=text.bytes.len()].copy_from_slice(text.bytes);
+            room[1 + text.bytes.len()] = b'"';
+            self.out.advance(text.bytes.len() + 2);
+            return Ok(());
+        }
+        string::string(self.kernel, self.out, self.options.escape, text.bytes).map_err(|_| EncodeErrorKind::Unsupported)
+    }
+
+    /// Turning binary digits into decimal ones takes more than linear time: a long one is no work for a short slice.
+    #[cold]
+    #[inline(never)]
+    pub fn big(&mut self, term: R::Term) -> Walk<()> {
+        const LONG: usize = 512;
+        let (negative, magnitude) = self.reader.big_integer(term);
+        if self.options.budget != 0 && magnitude.len() > LONG {
+            return Err(EncodeErrorKind::Budget);
+        }
+        number::big(self.out, negative, magnitude);
+        Ok(())
+    }
+
+    /// Leaves a term to the shell.
+    #[cold]
+    #[inline(never)]
+    pub fn hole(&mut self, term: R::Term, key: bool) {
+        self.reader.pass(term);
+        self.holes.push(Hole { offset: self.out.len(), depth: self.depth(), term, key });
+    }
+
+    /// The number of containers around the place reached.
+    pub fn depth(&self) -> u32 {
+        self.options.base_depth.saturating_add(self.stack.len() as u32)
+    }
+
+    /// Checks that one more container may open.
+    #[inline(always)]
+    pub fn deeper(&mut self) -> Walk<()> {
+        if self.stack.len() as u64 + u64::from(self.options.base_depth) >= u64::from(self.options.max_depth) {
+            return Err(self.too_deep());
+        }
+        if self.out.failed() { Err(EncodeErrorKind::OutOfMemory) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn too_deep(&self) -> EncodeErrorKind {
+        if self.options.max_depth == u32::MAX { EncodeErrorKind::OutOfMemory } else { EncodeErrorKind::MaxDepth }
+    }
+
+    #[inline(always)]
+    fn list(&mut self, mut list: R::List) -> Walk<Next<R::Term>> {
+        self.deeper()?;
+        match self.reader.next_item(&mut list) {
+            Step::Item(first) => {
+                self.open(b'[', Frame::List(list));
+                Ok(Next::Value(first))
+            }
+            Step::End => {
+                self.out.array(*b"[]");
+                Ok(Next::Done)
+            }
+            Step::Tail(_) => Err(EncodeErrorKind::ImproperList),
+        }
+    }
+
+    #[inline(never)]
+    fn tuple(&mut self, mut tuple: R::Tuple) -> Walk<Next<R::Term>> {
+        self.deeper()?;
+        let Some(first) = self.reader.next_element(&mut tuple) else {
+            self.out.array(*b"[]");
+            return Ok(Next::Done);
+        };
+        self.open(b'[', Frame::Tuple(tuple));
+        Ok(Next::Value(first))
+    }
+
+    /// Writes the opening bracket and what precedes the first element.
+    #[inline(always)]
+    pub fn open(&mut self, bracket: u8, frame: Frame<'t, R>) {
+        self.out.array([bracket]);
+        self.stack.push(frame);
+        if self.options.pretty.is_some() {
+            self.line();
+        }
+    }
+
+    /// Starts a line at the depth of the innermost container's elements.
+    #[cold]
+    #[inline(never)]
+    fn line(&mut self) {
+        if let Some(pretty) = self.options.pretty {
+            pretty.line(self.out, self.depth() as usize);
+        }
+    }
+
+    /// Separates two elements.
+    #[inline(always)]
+    pub fn comma(&mut self) {
+        self.out.array([b',']);
+        if self.options.pretty.is_some() {
+            self.line();
+        }
+    }
+
+    /// Closes the innermost container.
+    #[inline(always)]
+    pub fn close(&mut self, bracket: u8) -> Walk<Next<R::Term>> {
+        self.stack.pop();
+        if self.options.pretty.is_some() {
+            self.line();
+        }
+        self.out.array([bracket]);
+        Ok(Next::Done)
+    }
+
+    /// Goes on in the innermost container: the next value, or the end of the container.
+    #[inline(always)]
+    fn step(&mut self) -> Walk<Next<R::Term>> {
+        match self.stack.last_mut() {
+            Some(Frame::List(list)) => match self.reader.next_item(list) {
+                Step::Item(item) => {
+                    self.comma();
+                    Ok(Next::Value(item))
+                }
+                Step::End => self.close(b']'),
+                Step::Tail(_) => Err(EncodeErrorKind::ImproperList),
+            },
+            Some(Frame::Map(entries)) => match self.reader.next_entry(entries) {
+                Some((key, value)) => {
+                    self.comma();
+                    self.key(key)?;
+                    Ok(Next::Value(value))
+                }
+                None => self.close(b'}'),
+            },
+            _ => self.rare_step(),
+        }
+    }
+
+    #[inline(never)]
+    fn rare_step(&mut self) -> Walk<Next<R::Term>> {
+        match self.stack.last_mut() {
+            Some(Frame::Tuple(tuple)) => match self.reader.next_element(tuple) {
+                Some(element) => {
+                    self.comma();
+                    Ok(Next::Value(element))
+                }
+                None => self.close(b']'),
+            },
+            Some(Frame::Set(..)) => self.next_in_set(),
+            Some(Frame::Struct(_)) => self.next_struct_entry(false),
+            Some(Frame::Pairs(..)) => self.next_pair(false),
+            Some(Frame::Planned { .. }) => self.next_planned(false),
+            Some(Frame::Gathered(..)) => self.next_gathered(false),
+            Some(Frame::List(_) | Frame::Map(_)) | None => Ok(Next::Done),
+        }
+    }
+}

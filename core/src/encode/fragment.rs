@@ -1,0 +1,65 @@
+//! Fragments: text that is JSON already.
+
+use super::driver::{Driver, Next, Walk};
+use super::error::EncodeErrorKind;
+use super::known::Known;
+use super::reader::{Step, TermReader, Value};
+use crate::output::Buffer;
+use crate::simd::escape::CopyKernel;
+
+impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+    /// Copies iodata as it is. Functions are for the shell, and so is text that has to be laid out anew.
+    pub fn fragment(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
+        if self.options.pretty.is_some() {
+            return self.to_shell(term);
+        }
+        let start = self.out.len();
+        let written = match self.field(&map, Known::Encode) {
+            Some(Value::Binary(bytes)) => {
+                self.out.slice(bytes);
+                true
+            }
+            Some(Value::List(list)) => self.iodata(list)?,
+            _ => false,
+        };
+        if !written {
+            self.out.truncate(start);
+            return self.to_shell(term);
+        }
+        self.reader.leave(&map);
+        Ok(Next::Done)
+    }
+
+    /// Copies a nested list of bytes and binaries. `false`: it is not one.
+    fn iodata(&mut self, list: R::List) -> Walk<bool> {
+        let mut open = vec![list];
+        while let Some(list) = open.last_mut() {
+            let (item, is_tail) = match self.reader.next_item(list) {
+                Step::Item(item) => (item, false),
+                Step::Tail(tail) => (tail, true),
+                Step::End => {
+                    open.pop();
+                    continue;
+                }
+            };
+            if is_tail {
+                open.pop();
+            }
+            match self.reader.read(item) {
+                Value::Integer(byte @ 0..=255) if !is_tail => self.out.array([byte as u8]),
+                Value::Binary(bytes) => self.out.slice(bytes),
+                Value::List(list) => open.push(list),
+                _ => return Ok(false),
+            }
+            self.check_size()?;
+        }
+        Ok(true)
+    }
+
+    fn check_size(&self) -> Walk<()> {
+        if self.out.failed() {
+            return Err(EncodeErrorKind::OutOfMemory);
+        }
+        if self.over_limit() { Err(self.over()) } else { Ok(()) }
+    }
+}

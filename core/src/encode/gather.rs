@@ -1,0 +1,185 @@
+//! Objects whose members are looked at before any is written: sorted keys, and keys that must differ.
+
+use super::driver::{Driver, Frame, Next, Walk};
+use super::error::EncodeErrorKind;
+use super::reader::{Step, TermReader};
+use crate::output::{Buffer, Output};
+use crate::simd::escape::CopyKernel;
+
+/// A member: where its key's text is, and its value.
+struct Member<T> {
+    start: usize,
+    end: usize,
+    value: T,
+}
+
+/// Members of all objects that are open in this way, innermost last, with the unescaped text of their keys.
+pub(super) struct Gathered<T> {
+    text: Output<Vec<u8>>,
+    members: Vec<Member<T>>,
+}
+
+impl<T> Default for Gathered<T> {
+    fn default() -> Self {
+        Self { text: Output::new(Vec::new()), members: Vec::new() }
+    }
+}
+
+/// One object's part of it.
+#[derive(Clone, Copy)]
+pub(super) struct Range {
+    members: usize,
+    text: usize,
+    next: usize,
+}
+
+/// Maps above this size are no work for a short slice.
+const LARGE: usize = 1024;
+
+impl<T> Gathered<T> {
+    fn range(&self) -> Range {
+        Range { members: self.members.len(), text: self.text.len(), next: self.members.len() }
+    }
+
+    fn cut(&mut self, range: Range) {
+        self.members.truncate(range.members);
+        self.text.truncate(range.text);
+    }
+
+    fn sort(&mut self, range: Range) {
+        let text = self.text.written();
+        self.members[range.members..].sort_by(|a, b| text[a.start..a.end].cmp(&text[b.start..b.end]));
+    }
+
+    /// Two members with the same key, if there are any: the text of it.
+    fn duplicate(&mut self, range: Range) -> Option<&[u8]> {
+        let text = self.text.written();
+        let key = |member: &Member<T>| &text[member.start..member.end];
+        let mut keys: Vec<&[u8]> = self.members[range.members..].iter().map(key).collect();
+        keys.sort_unstable();
+        keys.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+    }
+}
+
+impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+    /// Opens a map, or a struct as an object.
+    #[inline(never)]
+    pub fn gather_map(&mut self, term: R::Term, map: R::Map, is_struct: bool) -> Walk<Next<R::Term>> {
+        let size = self.reader.map_size(&map);
+        let range = self.start_gathering(size)?;
+        let mut entries = self.reader.entries(&map, self.options.reverse_large_maps, true);
+        while let Some((key, value)) = self.reader.next_entry(&mut entries) {
+            let skip = is_struct && self.is_struct_key(key);
+            if !skip && !self.gather(key, value)? {
+                return self.leave_to_shell(term, range);
+            }
+        }
+        self.open_gathered(range, map)
+    }
+
+    /// Opens an ordered object.
+    pub fn gather_pairs(&mut self, term: R::Term, map: R::Map, mut list: R::List) -> Walk<Next<R::Term>> {
+        let range = self.start_gathering(0)?;
+        loop {
+            let pair = match self.reader.next_item(&mut list) {
+                Step::Item(item) => item,
+                Step::End => return self.open_gathered(range, map),
+                Step::Tail(_) => return Err(EncodeErrorKind::ImproperList),
+            };
+            if self.options.budget != 0 && self.gathered.members.len() - range.members > LARGE {
+                return Err(EncodeErrorKind::Budget);
+            }
+            let (key, value) = self.pair(pair)?;
+            if !self.gather(key, value)? {
+                return self.leave_to_shell(term, range);
+            }
+            self.reader.pass(value);
+        }
+    }
+
+    /// Opens a struct that has a plan.
+    pub fn gather_planned(&mut self, term: R::Term, map: R::Map, mut plan: R::Plan) -> Walk<Next<R::Term>> {
+        let range = self.start_gathering(0)?;
+        while let Some((key, value)) = self.reader.next_planned(&mut plan, &map) {
+            let Some(value) = value else { return self.leave_to_shell(term, range) };
+            let start = self.gathered.text.len();
+            self.gathered.text.slice(key);
+            self.gathered.members.push(Member { start, end: self.gathered.text.len(), value });
+        }
+        self.open_gathered(range, map)
+    }
+
+    fn start_gathering(&self, size: usize) -> Walk<Range> {
+        if self.options.budget != 0 && size > LARGE {
+            return Err(EncodeErrorKind::Budget);
+        }
+        Ok(self.gathered.range())
+    }
+
+    /// Adds a member. `false`: the text of its key is not known here.
+    fn gather(&mut self, key: R::Term, value: R::Term) -> Walk<bool> {
+        let mut text = std::mem::replace(&mut self.gathered.text, Output::new(Vec::new()));
+        let start = text.len();
+        let look = self.reader.read(key);
+        let known = self.key_text(key, look, &mut text);
+        let end = text.len();
+        self.gathered.text = text;
+        if matches!(known, Ok(true)) {
+            self.gathered.members.push(Member { start, end, value });
+        }
+        known
+    }
+
+    fn leave_to_shell(&mut self, term: R::Term, range: Range) -> Walk<Next<R::Term>> {
+        self.gathered.cut(range);
+        self.hole(term, false);
+        Ok(Next::Done)
+    }
+
+    fn open_gathered(&mut self, range: Range, map: R::Map) -> Walk<Next<R::Term>> {
+        if self.options.strict_maps {
+            self.check_duplicates(range)?;
+        }
+        if self.gathered.members.len() == range.members {
+            self.reader.leave(&map);
+            self.out.array(*b"{}");
+            return Ok(Next::Done);
+        }
+        if self.options.sort_keys {
+            self.gathered.sort(range);
+        }
+        self.open(b'{', Frame::Gathered(range, map));
+        self.next_gathered(true)
+    }
+
+    /// The payload is the key as it would be written, without the quotes.
+    fn check_duplicates(&mut self, range: Range) -> Walk<()> {
+        let Some(key) = self.gathered.duplicate(range) else { return Ok(()) };
+        let mut text = Output::new(Vec::new());
+        let written = super::string::string(self.kernel, &mut text, self.options.escape, key);
+        let text = text.written();
+        self.payload = if written.is_ok() { text[1..text.len() - 1].to_vec() } else { key.to_vec() };
+        Err(EncodeErrorKind::DuplicateKey)
+    }
+
+    pub fn next_gathered(&mut self, first: bool) -> Walk<Next<R::Term>> {
+        let Some(Frame::Gathered(range, map)) = self.stack.last_mut() else { return Ok(Next::Done) };
+        let next = range.next;
+        range.next += 1;
+        let Some(&Member { start, end, value }) = self.gathered.members.get(next) else {
+            self.reader.leave(map);
+            let range = *range;
+            self.gathered.cut(range);
+            return self.close(b'}');
+        };
+        if !first {
+            self.comma();
+        }
+        let mut text = std::mem::replace(&mut self.gathered.text, Output::new(Vec::new()));
+        let written = self.string(&text.written()[start..end]);
+        self.gathered.text = text;
+        written?;
+        self.colon();
+        Ok(Next::Value(value))
+    }
+}

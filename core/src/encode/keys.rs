@@ -1,0 +1,150 @@
+//! Maps as objects, and terms as keys.
+
+use super::driver::{Driver, Frame, Next, Walk};
+use super::error::EncodeErrorKind;
+use super::known::Known;
+use super::number;
+use super::reader::{Step, TermReader, Value};
+use crate::output::{Buffer, Output};
+use crate::simd::escape::CopyKernel;
+
+impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+    /// Opens a map.
+    #[inline(always)]
+    pub fn map(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
+        if let Some(module) = self.reader.module(&map) {
+            return self.structure(term, map, module);
+        }
+        self.deeper()?;
+        if self.options.sort_keys || self.options.strict_maps {
+            return self.gather_map(term, map, false);
+        }
+        let mut entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
+        let Some((key, value)) = self.reader.next_entry(&mut entries) else {
+            self.out.array(*b"{}");
+            return Ok(Next::Done);
+        };
+        self.open(b'{', Frame::Map(entries));
+        self.key(key)?;
+        Ok(Next::Value(value))
+    }
+
+    /// Opens a struct as an object without `__struct__`.
+    pub fn plain_struct(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
+        self.deeper()?;
+        if self.options.sort_keys || self.options.strict_maps {
+            return self.gather_map(term, map, true);
+        }
+        let entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
+        if self.reader.map_size(&map) == 1 {
+            self.reader.leave(&map);
+            self.out.array(*b"{}");
+            return Ok(Next::Done);
+        }
+        self.open(b'{', Frame::Struct(entries));
+        self.next_struct_entry(true)
+    }
+
+    /// The next entry of a struct that is not `__struct__`.
+    pub fn next_struct_entry(&mut self, first: bool) -> Walk<Next<R::Term>> {
+        while let Some(Frame::Struct(entries)) = self.stack.last_mut() {
+            let Some((key, value)) = self.reader.next_entry(entries) else { break };
+            if self.is_struct_key(key) {
+                self.reader.pass(value);
+                continue;
+            }
+            if !first {
+                self.comma();
+            }
+            self.key(key)?;
+            return Ok(Next::Value(value));
+        }
+        self.close(b'}')
+    }
+
+    pub fn is_struct_key(&mut self, key: R::Term) -> bool {
+        matches!(self.reader.read(key), Value::Atom) && self.reader.known(key) == Some(Known::Struct)
+    }
+
+    /// The next member of an ordered object.
+    pub fn next_pair(&mut self, first: bool) -> Walk<Next<R::Term>> {
+        let Some(Frame::Pairs(list, map)) = self.stack.last_mut() else { return Ok(Next::Done) };
+        let pair = match self.reader.next_item(list) {
+            Step::Item(item) => item,
+            Step::End => {
+                self.reader.leave(map);
+                return self.close(b'}');
+            }
+            Step::Tail(_) => return Err(EncodeErrorKind::ImproperList),
+        };
+        if !first {
+            self.comma();
+        }
+        let (key, value) = self.pair(pair)?;
+        self.key(key)?;
+        Ok(Next::Value(value))
+    }
+
+    /// Takes a pair apart.
+    pub fn pair(&mut self, term: R::Term) -> Walk<(R::Term, R::Term)> {
+        let Value::Tuple(mut tuple) = self.reader.read(term) else { return Err(EncodeErrorKind::InvalidKey) };
+        let key = self.reader.next_element(&mut tuple).ok_or(EncodeErrorKind::InvalidKey)?;
+        self.reader.pass(key);
+        let value = self.reader.next_element(&mut tuple).ok_or(EncodeErrorKind::InvalidKey)?;
+        if self.reader.next_element(&mut tuple).is_some() {
+            return Err(EncodeErrorKind::InvalidKey);
+        }
+        Ok((key, value))
+    }
+
+    /// Writes a key and its colon.
+    #[inline(always)]
+    pub fn key(&mut self, key: R::Term) -> Walk<()> {
+        match self.reader.read(key) {
+            Value::Binary(bytes) => self.string(bytes)?,
+            Value::Atom | Value::Nil | Value::True | Value::False => self.atom(key)?,
+            value => self.rare_key(key, value)?,
+        }
+        self.colon();
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub fn colon(&mut self) {
+        self.out.array([b':']);
+        if let Some(pretty) = self.options.pretty {
+            self.out.slice(pretty.after_colon);
+        }
+    }
+
+    /// Keys that are neither binaries nor atoms: the text that `String.Chars` gives, where that is known here.
+    #[inline(never)]
+    fn rare_key(&mut self, key: R::Term, value: Value<'t, R>) -> Walk<()> {
+        let mut text = Output::new(Vec::new());
+        if self.key_text(key, value, &mut text)? {
+            return self.string(text.written());
+        }
+        self.hole(key, true);
+        Ok(())
+    }
+
+    /// Writes the unescaped text of such a key. `false`: only the shell knows.
+    pub fn key_text(&mut self, key: R::Term, value: Value<'t, R>, text: &mut Output<Vec<u8>>) -> Walk<bool> {
+        match value {
+            Value::Binary(bytes) => text.slice(bytes),
+            Value::Atom | Value::Nil | Value::True | Value::False => text.slice(self.reader.atom_text(key).bytes),
+            Value::Integer(value) => number::integer(text, value),
+            Value::Float(value) => number::float(text, value),
+            Value::Big => {
+                let (negative, magnitude) = self.reader.big_integer(key);
+                number::big(text, negative, magnitude);
+            }
+            Value::Map(map) => return self.struct_key(map, text),
+            // A charlist, perhaps.
+            Value::List(_) => return Ok(false),
+            Value::Tuple(_) | Value::Other => return Err(EncodeErrorKind::InvalidKey),
+            Value::Broken => return Err(EncodeErrorKind::Unsupported),
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,107 @@
+//! What a shell supplies to encode from.
+
+use super::known::Known;
+
+/// A term, looked at once. Containers give cursors; atoms and big integers give their text or digits when asked.
+#[derive(Debug)]
+pub enum Value<'t, R: TermReader<'t> + ?Sized> {
+    /// The atom `nil`.
+    Nil,
+    /// The atom `true`.
+    True,
+    /// The atom `false`.
+    False,
+    /// Any other atom: see [`TermReader::atom_text`].
+    Atom,
+    /// An integer of 64 bits.
+    Integer(i64),
+    /// A larger integer: see [`TermReader::big_integer`].
+    Big,
+    /// A float.
+    Float(f64),
+    /// A binary.
+    Binary(&'t [u8]),
+    /// A list, perhaps improper.
+    List(R::List),
+    /// A tuple.
+    Tuple(R::Tuple),
+    /// A map, perhaps a struct.
+    Map(R::Map),
+    /// Anything JSON has no form for: pids, references, functions, ports, bitstrings.
+    Other,
+    /// No term: the bytes are broken. Terms of a running system never are.
+    Broken,
+}
+
+/// What comes next in a list.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<T> {
+    /// An element.
+    Item(T),
+    /// The end of a proper list.
+    End,
+    /// The tail of an improper one.
+    Tail(T),
+}
+
+/// The text of an atom.
+#[derive(Clone, Copy, Debug)]
+pub struct AtomText<'a> {
+    /// UTF-8.
+    pub bytes: &'a [u8],
+    /// Known to be ASCII without anything that some escape mode escapes, so it may be written without a look.
+    pub plain: bool,
+}
+
+/// Lets the driver walk a term. Cursors are small copies; the reader may rely on this order: what is handed out is
+/// either read whole (a container up to its end) or passed by [`TermReader::pass`] before the next step of its
+/// container. Terms of a format without random access stay cheap that way.
+pub trait TermReader<'t> {
+    /// A term.
+    type Term: Copy;
+    /// A place in a list.
+    type List: Copy;
+    /// A place in a tuple.
+    type Tuple: Copy;
+    /// A map.
+    type Map: Copy;
+    /// A walk over the entries of a map.
+    type Entries;
+    /// A place in the plan of a struct.
+    type Plan: Copy;
+
+    /// Looks at a term.
+    fn read(&mut self, term: Self::Term) -> Value<'t, Self>;
+    /// The text of an atom.
+    fn atom_text(&mut self, atom: Self::Term) -> AtomText<'_>;
+    /// Sign and little-endian magnitude of a big integer: true when negative.
+    fn big_integer(&mut self, term: Self::Term) -> (bool, &[u8]);
+
+    /// The next element of a list.
+    fn next_item(&mut self, list: &mut Self::List) -> Step<Self::Term>;
+    /// The next element of a tuple.
+    fn next_element(&mut self, tuple: &mut Self::Tuple) -> Option<Self::Term>;
+
+    /// How many entries a map has.
+    fn map_size(&mut self, map: &Self::Map) -> usize;
+    /// Starts a walk over a map in the order of `Map.to_list/1`. `reverse`: maps above 32 keys backwards. `scattered`: the
+    /// values will be read later and in another order, and need not be passed.
+    fn entries(&mut self, map: &Self::Map, reverse: bool, scattered: bool) -> Self::Entries;
+    /// The next key and value.
+    fn next_entry(&mut self, entries: &mut Self::Entries) -> Option<(Self::Term, Self::Term)>;
+    /// The value of `__struct__`, when it is an atom.
+    fn module(&mut self, map: &Self::Map) -> Option<Self::Term>;
+    /// The value of a field of a struct.
+    fn field(&mut self, map: &Self::Map, name: Known) -> Option<Self::Term>;
+    /// Which well-known name an atom is.
+    fn known(&mut self, atom: Self::Term) -> Option<Known>;
+    /// Tells that a map that was read by fields, or by entries in part, is done with.
+    fn leave(&mut self, map: &Self::Map);
+    /// Tells that a term is not going to be read.
+    fn pass(&mut self, term: Self::Term);
+
+    /// The plan for structs of this module, when it was handed in.
+    fn plan(&mut self, module: Self::Term) -> Option<Self::Plan>;
+    /// The next key of a plan with the value that the struct has there (`None` when it lacks the field).
+    fn next_planned(&mut self, plan: &mut Self::Plan, map: &Self::Map) -> Option<(&'t [u8], Option<Self::Term>)>;
+}

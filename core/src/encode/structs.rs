@@ -1,0 +1,222 @@
+//! Structs: the well-known ones, those with a plan, and the rest.
+
+use super::calendar;
+use super::driver::{Driver, Frame, Next, Walk};
+use super::error::EncodeErrorKind;
+use super::known::Known;
+use super::reader::{Step, TermReader, Value};
+use super::{decimal, number, uri};
+use crate::output::{Buffer, Output};
+use crate::simd::escape::CopyKernel;
+
+/// Which notation a struct gets as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Notation {
+    /// As a value: `to_iso8601` and the like.
+    Value,
+    /// As a key: what `String.Chars` gives.
+    Key,
+}
+
+impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+    /// Opens or writes a struct.
+    #[inline(never)]
+    pub fn structure(&mut self, term: R::Term, map: R::Map, module: R::Term) -> Walk<Next<R::Term>> {
+        let known = self.reader.known(module);
+        match known {
+            Some(Known::Fragment) => return self.fragment(term, map),
+            Some(Known::OrderedObject) => return self.ordered_object(term, map),
+            Some(module) if !self.options.lean && (module as usize) < Known::MODULES => {
+                return self.well_known(term, map, module);
+            }
+            _ => {}
+        }
+        if self.options.plain_structs || self.options.lean && known.is_some() {
+            return self.plain_struct(term, map);
+        }
+        match self.reader.plan(module) {
+            Some(plan) => self.planned(term, map, plan),
+            None => self.to_shell(term),
+        }
+    }
+
+    pub fn to_shell(&mut self, term: R::Term) -> Walk<Next<R::Term>> {
+        self.hole(term, false);
+        Ok(Next::Done)
+    }
+
+    fn well_known(&mut self, term: R::Term, map: R::Map, module: Known) -> Walk<Next<R::Term>> {
+        match module {
+            Known::MapSet => return self.set(term, map),
+            Known::Range => return self.range(term, map),
+            _ => {}
+        }
+        let mut text = Output::new(Vec::new());
+        if !self.struct_text(&map, module, Notation::Value, &mut text) {
+            return self.to_shell(term);
+        }
+        self.string(text.written())?;
+        self.reader.leave(&map);
+        Ok(Next::Done)
+    }
+
+    /// The text of a struct that is one. `false`: it is not shaped as its module makes it, or the module is another.
+    fn struct_text(&mut self, map: &R::Map, module: Known, notation: Notation, text: &mut Output<Vec<u8>>) -> bool {
+        let written = match module {
+            Known::Date => calendar::date(self.reader, map, text),
+            Known::Time => calendar::time(self.reader, map, text),
+            Known::NaiveDateTime => calendar::naive(self.reader, map, notation, text),
+            Known::DateTime => calendar::date_time(self.reader, map, notation, text),
+            Known::Decimal => decimal::decimal(self.reader, map, notation, text),
+            Known::Uri => uri::uri(self.reader, map, text),
+            _ => None,
+        };
+        written.is_some()
+    }
+
+    /// A struct in key position. `false`: only the shell knows.
+    pub fn struct_key(&mut self, map: R::Map, text: &mut Output<Vec<u8>>) -> Walk<bool> {
+        let Some(module) = self.reader.module(&map) else { return Err(EncodeErrorKind::InvalidKey) };
+        let known = self.reader.known(module);
+        let written = known.is_some_and(|module| self.struct_text(&map, module, Notation::Key, text));
+        if written {
+            self.reader.leave(&map);
+        }
+        Ok(written)
+    }
+
+    /// A set as an array of its elements, in the order of its map.
+    fn set(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
+        let Some(Value::Map(inner)) = self.field(&map, Known::Map) else { return self.to_shell(term) };
+        self.deeper()?;
+        let mut entries = self.reader.entries(&inner, self.options.reverse_large_maps, false);
+        let Some((first, value)) = self.reader.next_entry(&mut entries) else {
+            self.reader.leave(&map);
+            self.out.array(*b"[]");
+            return Ok(Next::Done);
+        };
+        self.open(b'[', Frame::Set(entries, value, map));
+        Ok(Next::Value(first))
+    }
+
+    pub fn next_in_set(&mut self) -> Walk<Next<R::Term>> {
+        let Some(Frame::Set(entries, last, map)) = self.stack.last_mut() else { return Ok(Next::Done) };
+        self.reader.pass(*last);
+        let Some((key, value)) = self.reader.next_entry(entries) else {
+            self.reader.leave(map);
+            return self.close(b']');
+        };
+        *last = value;
+        self.comma();
+        Ok(Next::Value(key))
+    }
+
+    /// `{"first":1,"last":10}` and the step when it is not 1. Ranges from before Elixir 1.12 have none.
+    fn range(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
+        let (Some(Value::Integer(first)), Some(Value::Integer(last))) =
+            (self.field(&map, Known::First), self.field(&map, Known::Last))
+        else {
+            return self.to_shell(term);
+        };
+        let step = match self.field(&map, Known::Step) {
+            None => 1,
+            Some(Value::Integer(step)) => step,
+            Some(_) => return self.to_shell(term),
+        };
+        self.deeper()?;
+        self.write_range(first, last, step)?;
+        self.reader.leave(&map);
+        Ok(Next::Done)
+    }
+
+    fn write_range(&mut self, first: i64, last: i64, step: i64) -> Walk<()> {
+        let members = [("first", first), ("last", last), ("step", step)];
+        for (i, (name, value)) in members.iter().take(if step == 1 { 2 } else { 3 }).enumerate() {
+            self.out.array([if i == 0 { b'{' } else { b',' }]);
+            self.inner_line(1);
+            self.string(name.as_bytes())?;
+            self.colon();
+            number::integer(self.out, *value);
+        }
+        self.inner_line(0);
+        self.out.array([b'}']);
+        Ok(())
+    }
+
+    /// Starts a line this much deeper than the place reached.
+    fn inner_line(&mut self, levels: usize) {
+        if let Some(pretty) = self.options.pretty {
+            pretty.line(self.out, self.depth() as usize + levels);
+        }
+    }
+
+    fn ordered_object(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
+        let Some(Value::List(mut list)) = self.field(&map, Known::Values) else { return self.to_shell(term) };
+        self.deeper()?;
+        if self.options.sort_keys || self.options.strict_maps {
+            return self.gather_pairs(term, map, list);
+        }
+        let start = list;
+        if matches!(self.reader.next_item(&mut list), Step::End) {
+            self.reader.leave(&map);
+            self.out.array(*b"{}");
+            return Ok(Next::Done);
+        }
+        self.open(b'{', Frame::Pairs(start, map));
+        self.next_pair(true)
+    }
+
+    fn planned(&mut self, term: R::Term, map: R::Map, plan: R::Plan) -> Walk<Next<R::Term>> {
+        self.deeper()?;
+        if self.options.sort_keys {
+            return self.gather_planned(term, map, plan);
+        }
+        let mut look = plan;
+        match self.reader.next_planned(&mut look, &map) {
+            Some(_) => {
+                let (start, holes) = (self.out.len(), self.holes.len());
+                self.open(b'{', Frame::Planned { plan, map, term, start, holes });
+            }
+            None => {
+                self.reader.leave(&map);
+                self.out.array(*b"{}");
+                return Ok(Next::Done);
+            }
+        }
+        self.next_planned(true)
+    }
+
+    /// The next field of a plan. Where the struct lost a field, all of it is left to the shell.
+    pub fn next_planned(&mut self, first: bool) -> Walk<Next<R::Term>> {
+        let Some(Frame::Planned { plan, map, term, start, holes }) = self.stack.last_mut() else {
+            return Ok(Next::Done);
+        };
+        match self.reader.next_planned(plan, map) {
+            Some((key, Some(value))) => {
+                if !first {
+                    self.comma();
+                }
+                self.string(key)?;
+                self.colon();
+                Ok(Next::Value(value))
+            }
+            Some((_, None)) => {
+                let (term, start, holes) = (*term, *start, *holes);
+                self.stack.pop();
+                self.out.truncate(start);
+                self.holes.truncate(holes);
+                self.to_shell(term)
+            }
+            None => {
+                self.reader.leave(map);
+                self.close(b'}')
+            }
+        }
+    }
+
+    /// The value of a field, looked at.
+    pub fn field(&mut self, map: &R::Map, name: Known) -> Option<Value<'t, R>> {
+        let term = self.reader.field(map, name)?;
+        Some(self.reader.read(term))
+    }
+}

@@ -1,0 +1,113 @@
+//! Where the maps of a term are, for the cases in which they cannot be read straight on: structs (whose kind and fields
+//! must be known first), large maps backwards, sorted keys. One linear pass, made when the first such map comes.
+
+/// Where a map is.
+#[derive(Clone, Copy, Debug)]
+pub struct Record {
+    /// Offset of its tag.
+    pub at: usize,
+    /// Offset behind its last value.
+    pub end: usize,
+    /// Its first entry in [`Index::entries`].
+    pub first: usize,
+    /// Number of entries.
+    pub len: usize,
+    /// The entry whose key is `__struct__`, counted from `first`.
+    pub module: Option<usize>,
+}
+
+/// All maps of a term, in the order of their offsets.
+#[derive(Debug, Default)]
+pub struct Index {
+    records: Vec<Record>,
+    entries: Vec<(usize, usize)>,
+    /// The record looked up last: the next lookup is mostly for the one behind it.
+    last: usize,
+}
+
+/// A container that the pass is in.
+struct Open {
+    /// Terms still to come.
+    left: usize,
+    /// The record, for a map.
+    record: Option<usize>,
+    /// Offset of the key whose value comes next.
+    key: usize,
+}
+
+impl Index {
+    /// Makes the index of the term at `start`; `None` when the bytes are no term.
+    pub fn build(bytes: &[u8], start: usize) -> Option<Self> {
+        let mut this = Self::default();
+        let mut open: Vec<Open> = Vec::new();
+        let mut pos = start;
+        // Terms that open containers still wait for: never more than bytes left, so that counts cannot lie.
+        let mut promised = 0_usize;
+        loop {
+            let at = pos;
+            let head = super::reader::head(bytes, at)?;
+            pos = head.body;
+            if let Some(container) = open.last_mut() {
+                promised -= 1;
+                container.left -= 1;
+                this.note(bytes, container, at);
+            }
+            if head.terms > 0 || head.is_map {
+                promised += head.terms;
+                if promised > bytes.len().checked_sub(pos)? {
+                    return None;
+                }
+                let record = head.is_map.then(|| this.add(at, head.terms / 2));
+                open.push(Open { left: head.terms, record, key: 0 });
+            }
+            while open.last().is_some_and(|container| container.left == 0) {
+                if let Some(record) = open.pop()?.record {
+                    this.records[record].end = pos;
+                }
+            }
+            if open.is_empty() {
+                return Some(this);
+            }
+        }
+    }
+
+    fn add(&mut self, at: usize, len: usize) -> usize {
+        let first = self.entries.len();
+        self.records.push(Record { at, end: 0, first, len, module: None });
+        self.entries.resize(first + len, (0, 0));
+        self.records.len() - 1
+    }
+
+    /// A term in a map: a key and a value by turns.
+    fn note(&mut self, bytes: &[u8], container: &mut Open, at: usize) {
+        let Some(record) = container.record.map(|record| &mut self.records[record]) else { return };
+        if container.left % 2 == 1 {
+            container.key = at;
+            return;
+        }
+        let entry = record.len - 1 - container.left / 2;
+        self.entries[record.first + entry] = (container.key, at);
+        if super::reader::atom_at(bytes, container.key) == Some(b"__struct__") {
+            record.module = Some(entry);
+        }
+    }
+
+    /// The record of the map at this offset.
+    #[inline(always)]
+    pub fn find(&mut self, at: usize) -> Option<Record> {
+        for guess in [self.last + 1, self.last] {
+            if let Some(record) = self.records.get(guess).filter(|record| record.at == at) {
+                self.last = guess;
+                return Some(*record);
+            }
+        }
+        self.last = self.records.binary_search_by_key(&at, |record| record.at).ok()?;
+        Some(self.records[self.last])
+    }
+
+    /// Offsets of key and value of an entry.
+    #[inline(always)]
+    pub fn entry(&self, number: usize) -> Option<(usize, usize)> {
+        self.entries.get(number).copied()
+    }
+}

@@ -1,0 +1,443 @@
+//! Terms out of ETF bytes, without building them.
+//!
+//! A term is an offset. Containers are read straight on: the reader keeps where the last term ended, and the next element
+//! starts there. What needs to look ahead or jump (structs, large maps backwards, sorted keys) goes by an [`Index`].
+//! Broken bytes end in `Value::Broken` or an early end, never in a panic.
+
+use super::index::{Index, Record};
+use crate::encode::{AtomText, Known, Step, TermReader, Value};
+
+/// A place in the bytes; `byte` for an element of a list of bytes (`STRING_EXT`), which has no tag.
+#[derive(Clone, Copy, Debug)]
+pub struct Term {
+    at: usize,
+    byte: bool,
+}
+
+impl Term {
+    /// Offset from the start of the bytes, the version byte included.
+    pub const fn offset(self) -> usize {
+        self.at
+    }
+}
+
+/// Elements of a list that are left.
+#[derive(Clone, Copy, Debug)]
+pub struct List {
+    left: usize,
+    bytes: bool,
+}
+
+/// A map: offset of its tag and of its first key.
+#[derive(Clone, Copy, Debug)]
+pub struct Map {
+    at: usize,
+    body: usize,
+    len: usize,
+}
+
+/// A walk over a map.
+#[derive(Clone, Copy, Debug)]
+pub enum Entries {
+    /// Straight on: entries left.
+    Forward(usize),
+    /// By the index.
+    Indexed {
+        /// Entries left.
+        left: usize,
+        /// From the last entry to the first.
+        backward: bool,
+        /// The map.
+        record: Record,
+    },
+}
+
+/// How a term starts: where what follows its head is, and how many terms that is (map: keys and values; list: also the
+/// tail). Terms without parts are skipped whole.
+pub(super) struct Head {
+    pub body: usize,
+    pub terms: usize,
+    pub is_map: bool,
+}
+
+fn byte(bytes: &[u8], at: usize) -> Option<usize> {
+    bytes.get(at).map(|b| usize::from(*b))
+}
+
+fn short(bytes: &[u8], at: usize) -> Option<usize> {
+    bytes.get(at..)?.first_chunk().map(|b| usize::from(u16::from_be_bytes(*b)))
+}
+
+#[inline(always)]
+fn word(bytes: &[u8], at: usize) -> Option<usize> {
+    bytes.get(at..)?.first_chunk().map(|b| u32::from_be_bytes(*b) as usize)
+}
+
+pub(super) fn head(bytes: &[u8], at: usize) -> Option<Head> {
+    let tag = *bytes.get(at)?;
+    let at = at + 1;
+    let (len, terms) = match tag {
+        97 => (1, 0),
+        98 => (4, 0),
+        70 => (8, 0),
+        106 => (0, 0),
+        99 => (31, 0),
+        109 => (word(bytes, at)?.checked_add(4)?, 0),
+        77 => (word(bytes, at)?.checked_add(5)?, 0),
+        107 | 100 | 118 => (2 + short(bytes, at)?, 0),
+        115 | 119 => (1 + byte(bytes, at)?, 0),
+        110 => (2 + byte(bytes, at)?, 0),
+        111 => (word(bytes, at)?.checked_add(5)?, 0),
+        108 => (4, word(bytes, at)?.checked_add(1)?),
+        104 => (1, byte(bytes, at)?),
+        105 => (4, word(bytes, at)?),
+        116 => (4, word(bytes, at)?.checked_mul(2)?),
+        // Ports, pids and references: the node, and some words before or behind it, which are skipped with it here.
+        88 => return node(bytes, at, 12),
+        89 => return node(bytes, at, 8),
+        90 => return node(bytes, at + 2, 4 + 4 * short(bytes, at)?),
+        101 => return node(bytes, at, 5),
+        102 => return node(bytes, at, 5),
+        103 => return node(bytes, at, 9),
+        114 => return node(bytes, at + 2, 1 + 4 * short(bytes, at)?),
+        120 => return node(bytes, at, 12),
+        112 => (word(bytes, at)?, 0),
+        113 => (0, 3),
+        _ => return None,
+    };
+    let body = at.checked_add(len)?;
+    (body <= bytes.len()).then_some(Head { body, terms, is_map: tag == 116 })
+}
+
+/// A node's name and the bytes behind it.
+fn node(bytes: &[u8], at: usize, len: usize) -> Option<Head> {
+    let atom = head(bytes, at).filter(|_| matches!(bytes.get(at), Some(100 | 115 | 118 | 119)))?;
+    let body = atom.body.checked_add(len)?;
+    (body <= bytes.len()).then_some(Head { body, terms: 0, is_map: false })
+}
+
+/// The bytes of an atom; Latin-1 ones as they are, which is UTF-8 when they are ASCII.
+pub(super) fn atom_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
+    match bytes.get(at)? {
+        115 | 119 => bytes.get(at + 2..at + 2 + byte(bytes, at + 1)?),
+        100 | 118 => bytes.get(at + 3..at + 3 + short(bytes, at + 1)?),
+        _ => None,
+    }
+}
+
+/// Where the term at `at` ends. Maps in it are jumped over when there is an index: so skipping at every level of a deep
+/// term stays linear.
+fn end_of(bytes: &[u8], at: usize, index: &mut Option<Index>) -> Option<usize> {
+    let mut pos = at;
+    let mut left = 1_usize;
+    while left > 0 {
+        let head = head(bytes, pos)?;
+        let record = if head.is_map { index.as_mut().and_then(|index| index.find(pos)) } else { None };
+        let (end, terms) = record.map_or((head.body, head.terms), |record| (record.end, 0));
+        pos = end;
+        left = (left - 1).checked_add(terms)?;
+    }
+    Some(pos)
+}
+
+/// A struct to be written by a plan, out of the second term that encode takes.
+#[derive(Clone, Debug)]
+pub struct PlannedStruct<'t> {
+    /// The module.
+    pub module: &'t [u8],
+    /// Keys as they are written, and the fields they stand for.
+    pub fields: Vec<(&'t [u8], &'t [u8])>,
+}
+
+/// Reads the terms of one ETF binary.
+#[derive(Debug)]
+pub struct Reader<'t> {
+    bytes: &'t [u8],
+    pos: usize,
+    plans: &'t [PlannedStruct<'t>],
+    /// Whether `__struct__` occurs at all; if not, no map is a struct.
+    structs: bool,
+    index: Option<Index>,
+    latin: String,
+}
+
+/// The version byte that ETF starts with.
+pub const VERSION: u8 = 131;
+
+/// Whether the atom `__struct__` may occur: its length byte and text, whichever tag it has.
+fn has_structs(bytes: &[u8]) -> bool {
+    const NAME: &[u8] = b"\x0A__struct__";
+    crate::simd::find_pair(bytes, NAME[0], NAME[1], |at| bytes[at..].starts_with(NAME))
+}
+
+impl<'t> Reader<'t> {
+    /// A reader of these bytes (with the version byte).
+    pub fn new(bytes: &'t [u8], plans: &'t [PlannedStruct<'t>]) -> Self {
+        let structs = has_structs(bytes);
+        Self { bytes, pos: 1, plans, structs, index: None, latin: String::new() }
+    }
+
+    /// The term, when the version is right.
+    pub fn root(&self) -> Option<Term> {
+        (self.bytes.first() == Some(&VERSION)).then_some(Term { at: 1, byte: false })
+    }
+
+    #[inline(always)]
+    fn term(&self) -> Term {
+        Term { at: self.pos, byte: false }
+    }
+
+    fn record(&mut self, at: usize) -> Option<Record> {
+        if self.index.is_none() {
+            self.index = Some(Index::build(self.bytes, 1).unwrap_or_default());
+        }
+        self.index.as_mut()?.find(at)
+    }
+
+    /// A step behind a head of this length.
+    #[inline(always)]
+    fn after<V>(&mut self, term: Term, len: usize, value: V) -> V {
+        self.pos = term.at + len;
+        value
+    }
+
+    fn read_byte(&mut self, term: Term) -> Value<'t, Self> {
+        self.pos = term.at + 1;
+        byte(self.bytes, term.at).map_or(Value::Broken, |value| Value::Integer(value as i64))
+    }
+
+    #[inline(always)]
+    fn try_read(&mut self, term: Term) -> Option<Value<'t, Self>> {
+        let bytes = self.bytes;
+        let body = bytes.get(term.at + 1..)?;
+        let value = match *bytes.get(term.at)? {
+            97 => self.after(term, 2, Value::Integer(i64::from(*body.first()?))),
+            98 => self.after(term, 5, Value::Integer(i64::from(i32::from_be_bytes(*body.first_chunk()?)))),
+            70 => self.after(term, 9, Value::Float(f64::from_be_bytes(*body.first_chunk()?))),
+            109 => {
+                let len = word(bytes, term.at + 1)?;
+                let text = body.get(4..4 + len)?;
+                self.after(term, 5 + len, Value::Binary(text))
+            }
+            119 => return self.read_atom(term),
+            106 => self.after(term, 1, Value::List(List { left: 0, bytes: true })),
+            108 => {
+                let left = word(bytes, term.at + 1)?;
+                self.after(term, 5, Value::List(List { left, bytes: false }))
+            }
+            116 => {
+                let len = word(bytes, term.at + 1)?;
+                self.after(term, 5, Value::Map(Map { at: term.at, body: term.at + 5, len }))
+            }
+            104 => self.after(term, 2, Value::Tuple(usize::from(*body.first()?))),
+            _ => return self.read_rare(term),
+        };
+        Some(value)
+    }
+
+    #[inline(always)]
+    fn read_atom(&mut self, term: Term) -> Option<Value<'t, Self>> {
+        let text = atom_at(self.bytes, term.at)?;
+        self.pos = text.len() + term.at + if matches!(self.bytes[term.at], 115 | 119) { 2 } else { 3 };
+        Some(match text {
+            b"nil" => Value::Nil,
+            b"true" => Value::True,
+            b"false" => Value::False,
+            _ => Value::Atom,
+        })
+    }
+
+    #[inline(never)]
+    fn read_rare(&mut self, term: Term) -> Option<Value<'t, Self>> {
+        let bytes = self.bytes;
+        let Some(head) = head(bytes, term.at) else { return Some(Value::Broken) };
+        let value = match bytes[term.at] {
+            100 | 115 | 118 => return self.read_atom(term),
+            110 | 111 => self.small_big(term),
+            107 => {
+                let left = short(bytes, term.at + 1)?;
+                self.pos = term.at + 3;
+                return Some(Value::List(List { left, bytes: true }));
+            }
+            105 => Value::Tuple(head.terms),
+            _ => Value::Other,
+        };
+        self.pos = head.body;
+        Some(value)
+    }
+
+    /// Sign and digits of a `SMALL_BIG_EXT` or `LARGE_BIG_EXT`.
+    fn big_parts(&self, at: usize) -> Option<(bool, &'t [u8])> {
+        let (sign, len) = match self.bytes.get(at)? {
+            110 => (at + 2, byte(self.bytes, at + 1)?),
+            _ => (at + 5, word(self.bytes, at + 1)?),
+        };
+        Some((*self.bytes.get(sign)? != 0, self.bytes.get(sign + 1..sign + 1 + len)?))
+    }
+
+    /// Most of those fit 64 bits.
+    fn small_big(&self, term: Term) -> Value<'t, Self> {
+        let Some((negative, digits)) = self.big_parts(term.at) else { return Value::Broken };
+        if digits.len() > 8 {
+            return Value::Big;
+        }
+        let size = digits.iter().rev().fold(0_u64, |n, digit| n << 8 | u64::from(*digit));
+        let value = if negative { 0_i64.checked_sub_unsigned(size) } else { i64::try_from(size).ok() };
+        value.map_or(Value::Big, Value::Integer)
+    }
+
+    fn field_at(&mut self, map: &Map, name: &[u8]) -> Option<Term> {
+        let record = self.record(map.at)?;
+        let index = self.index.as_ref()?;
+        let entries = (record.first..record.first + record.len).filter_map(|number| index.entry(number));
+        let mut found = entries.filter(|(key, _)| atom_at(self.bytes, *key) == Some(name));
+        found.next().map(|(_, at)| Term { at, byte: false })
+    }
+}
+
+impl<'t> TermReader<'t> for Reader<'t> {
+    type Term = Term;
+    type List = List;
+    type Tuple = usize;
+    type Map = Map;
+    type Entries = Entries;
+    type Plan = (usize, usize);
+
+    #[inline(always)]
+    fn read(&mut self, term: Term) -> Value<'t, Self> {
+        if term.byte {
+            return self.read_byte(term);
+        }
+        self.try_read(term).unwrap_or(Value::Broken)
+    }
+
+    fn atom_text(&mut self, atom: Term) -> AtomText<'_> {
+        let bytes = atom_at(self.bytes, atom.at).unwrap_or_default();
+        if matches!(self.bytes.get(atom.at), Some(100 | 115)) && !bytes.is_ascii() {
+            self.latin = bytes.iter().map(|b| char::from(*b)).collect();
+            return AtomText { bytes: self.latin.as_bytes(), plain: false };
+        }
+        AtomText { bytes, plain: false }
+    }
+
+    fn big_integer(&mut self, term: Term) -> (bool, &[u8]) {
+        self.big_parts(term.at).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn next_item(&mut self, list: &mut List) -> Step<Term> {
+        let term = Term { at: self.pos, byte: list.bytes };
+        if list.left > 0 {
+            list.left -= 1;
+            return Step::Item(term);
+        }
+        if list.bytes {
+            return Step::End;
+        }
+        match self.bytes.get(self.pos) {
+            Some(106) => {
+                self.pos += 1;
+                // A list that is asked again still ends.
+                list.bytes = true;
+                Step::End
+            }
+            _ => Step::Tail(term),
+        }
+    }
+
+    #[inline(always)]
+    fn next_element(&mut self, tuple: &mut usize) -> Option<Term> {
+        *tuple = tuple.checked_sub(1)?;
+        Some(self.term())
+    }
+
+    fn map_size(&mut self, map: &Map) -> usize {
+        map.len
+    }
+
+    #[inline(always)]
+    fn entries(&mut self, map: &Map, reverse: bool, scattered: bool) -> Entries {
+        let backward = reverse && map.len > LARGE_MAP;
+        if backward || scattered {
+            return self.indexed(map, backward);
+        }
+        self.pos = map.body;
+        Entries::Forward(map.len)
+    }
+
+    #[inline(always)]
+    fn next_entry(&mut self, entries: &mut Entries) -> Option<(Term, Term)> {
+        let Entries::Forward(left) = entries else { return self.next_indexed(entries) };
+        *left = left.checked_sub(1)?;
+        let key = self.term();
+        // Keys are binaries and atoms; their end is in their head.
+        let end = head(self.bytes, key.at).filter(|head| head.terms == 0).map(|head| head.body);
+        self.pos = end.or_else(|| end_of(self.bytes, key.at, &mut self.index)).unwrap_or(self.bytes.len());
+        Some((key, self.term()))
+    }
+
+    #[inline(always)]
+    fn module(&mut self, map: &Map) -> Option<Term> {
+        if !self.structs {
+            return None;
+        }
+        let record = self.record(map.at)?;
+        let (_, at) = self.index.as_ref()?.entry(record.first + record.module?)?;
+        atom_at(self.bytes, at).map(|_| Term { at, byte: false })
+    }
+
+    fn field(&mut self, map: &Map, name: Known) -> Option<Term> {
+        self.field_at(map, name.text().as_bytes())
+    }
+
+    fn known(&mut self, atom: Term) -> Option<Known> {
+        Known::find(atom_at(self.bytes, atom.at)?)
+    }
+
+    fn leave(&mut self, map: &Map) {
+        self.pos = self.record(map.at).map_or(self.bytes.len(), |record| record.end);
+    }
+
+    fn pass(&mut self, term: Term) {
+        let end = if term.byte { Some(term.at + 1) } else { end_of(self.bytes, term.at, &mut self.index) };
+        self.pos = end.unwrap_or(self.bytes.len());
+    }
+
+    fn plan(&mut self, module: Term) -> Option<(usize, usize)> {
+        let module = atom_at(self.bytes, module.at)?;
+        let plan = self.plans.iter().position(|plan| plan.module == module)?;
+        Some((plan, 0))
+    }
+
+    fn next_planned(&mut self, plan: &mut (usize, usize), map: &Map) -> Option<(&'t [u8], Option<Term>)> {
+        let plans: &'t [PlannedStruct<'t>] = self.plans;
+        let (key, field) = *plans.get(plan.0)?.fields.get(plan.1)?;
+        plan.1 += 1;
+        Some((key, self.field_at(map, field)))
+    }
+}
+
+/// Maps up to this size are in the order of their keys in every format.
+const LARGE_MAP: usize = 32;
+
+impl Reader<'_> {
+    #[cold]
+    fn indexed(&mut self, map: &Map, backward: bool) -> Entries {
+        // Without a record the bytes are broken, and so is what comes.
+        let Some(record) = self.record(map.at) else { return Entries::Forward(0) };
+        Entries::Indexed { left: map.len, backward, record }
+    }
+
+    fn next_indexed(&mut self, entries: &mut Entries) -> Option<(Term, Term)> {
+        let Entries::Indexed { left, backward, record } = entries else { return None };
+        let Some(rest) = left.checked_sub(1) else {
+            self.pos = record.end;
+            return None;
+        };
+        let number = if *backward { rest } else { record.len - *left };
+        *left = rest;
+        let (key, value) = self.index.as_ref()?.entry(record.first + number)?;
+        self.pos = value;
+        Some((Term { at: key, byte: false }, Term { at: value, byte: false }))
+    }
+}
