@@ -1,0 +1,125 @@
+//! The vector kernels against their scalar twins: at every offset to 64, for every length to 200, with the byte that
+//! matters at every place.
+#![cfg(not(feature = "scalar"))]
+
+use proptest::prelude::*;
+use rustyjson_core::simd::escape::{CopyKernel, SLACK};
+use rustyjson_core::simd::{Kernel, Run, Scalar};
+use rustyjson_core::with_kernel;
+
+const OFFSETS: usize = 64;
+const LENGTH: usize = 200;
+/// Bytes at the edges of what the kernels tell apart, and what must not be mistaken for them.
+const EDGES: [u8; 20] = [
+    b'"', b'\\', 0x00, 0x1F, 0x20, 0x21, 0x23, b'[', b']', 0x7F, 0x80, 0x9F, 0xA2, 0xDC, 0xFF, b'\n', b'\r', b'\t',
+    0x0B, b'/',
+];
+
+fn assert_string_run(bytes: &[u8], pos: usize) {
+    let vector = with_kernel!(kernel => kernel.string_run(bytes, pos));
+    assert_eq!(vector, Scalar.string_run(bytes, pos), "string_run({bytes:?}, {pos})");
+}
+
+fn assert_space_end(bytes: &[u8], pos: usize) {
+    let vector = with_kernel!(kernel => kernel.space_end(bytes, pos));
+    assert_eq!(vector, Scalar.space_end(bytes, pos), "space_end({bytes:?}, {pos})");
+}
+
+fn copied(copy: impl FnOnce(&[u8], &mut [u8]) -> Run, source: &[u8]) -> (Run, Vec<u8>) {
+    let mut target = vec![0xAA; source.len() + SLACK];
+    let run = copy(source, &mut target);
+    target.truncate(run.end);
+    (run, target)
+}
+
+fn assert_copy_run(source: &[u8]) {
+    let vector = copied(|source, target| with_kernel!(kernel => kernel.copy_run(source, target)), source);
+    let scalar = copied(|source, target| Scalar.copy_run(source, target), source);
+    assert_eq!(vector, scalar, "copy_run({source:?})");
+    assert_eq!(vector.1, source[..vector.0.end], "what is copied is the source");
+}
+
+#[test]
+fn plain_runs_of_every_length_at_every_offset() {
+    for fill in [b'a', 0x80, b' '] {
+        for offset in 0..=OFFSETS {
+            for length in 0..=LENGTH {
+                let bytes = vec![fill; offset + length];
+                assert_string_run(&bytes, offset);
+                assert_space_end(&bytes, offset);
+                assert_copy_run(&bytes[offset..]);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_edge_at_every_place() {
+    for edge in EDGES {
+        for length in 1..=LENGTH {
+            for place in 0..length {
+                let mut bytes = vec![b'a'; length];
+                bytes[place] = edge;
+                assert_string_run(&bytes, 0);
+                assert_copy_run(&bytes);
+                bytes.fill(b' ');
+                bytes[place] = edge;
+                assert_space_end(&bytes, 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_edge_at_every_place_behind_every_offset() {
+    for edge in [b'"', b'\\', 0x1F, 0xC3] {
+        for offset in 0..=OFFSETS {
+            for place in 0..80 {
+                let mut bytes = vec![b'a'; offset + 96];
+                // What stands before the offset must not be seen.
+                bytes[..offset].fill(b'"');
+                bytes[offset + place] = edge;
+                assert_string_run(&bytes, offset);
+                bytes[offset..].fill(b'\n');
+                bytes[offset + place] = edge;
+                assert_space_end(&bytes, offset);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_behind_the_end_does_not_count() {
+    for place in 0..80 {
+        let mut bytes = vec![b'a'; 160];
+        bytes[place] = b'"';
+        bytes[place + 1..].fill(0xFF);
+        let run = with_kernel!(kernel => kernel.string_run(&bytes, 0));
+        assert_eq!(run, Run { end: place, ascii: true });
+        assert_copy_run(&bytes);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..LENGTH), offset in 0..=OFFSETS) {
+        let offset = offset.min(bytes.len());
+        assert_string_run(&bytes, offset);
+        assert_space_end(&bytes, offset);
+        assert_copy_run(&bytes[offset..]);
+    }
+
+    #[test]
+    fn mostly_plain(bytes in prop::collection::vec(prop::sample::select(b"aaaaaaaaaaaaaaaaaaaaaaaa\xC3\xA9\xE2\x82\xAC\"\\\n".to_vec()), 0..LENGTH), offset in 0..=OFFSETS) {
+        let offset = offset.min(bytes.len());
+        assert_string_run(&bytes, offset);
+        assert_copy_run(&bytes[offset..]);
+    }
+
+    #[test]
+    fn mostly_space(bytes in prop::collection::vec(prop::sample::select(b"            \n\r\t\x0B\x0Ca".to_vec()), 0..LENGTH), offset in 0..=OFFSETS) {
+        assert_space_end(&bytes, offset.min(bytes.len()));
+    }
+}

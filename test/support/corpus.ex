@@ -1,0 +1,32 @@
+defmodule RustyJson.Test.Corpus do
+  @moduledoc """
+  Public test suites, read from the folder that `RUSTYJSON_CORPUS` names. Nothing of them is kept in the repository.
+  """
+
+  @doc "The folder, when it is there."
+  def dir do
+    with dir when dir not in [nil, ""] <- System.get_env("RUSTYJSON_CORPUS"),
+         true <- File.dir?(dir) do
+      Path.expand(dir)
+    else
+      _ -> nil
+    end
+  end
+
+  @doc "Why nothing of this part can be tested; nil when it can."
+  def skip(part) do
+    cond do
+      dir() == nil -> "RUSTYJSON_CORPUS names no folder with #{part}"
+      not File.exists?(Path.join(dir(), part)) -> "RUSTYJSON_CORPUS has no #{part}"
+      true -> nil
+    end
+  end
+
+  @doc "The names of the files in a part that match; none when it is not there."
+  def names(part, wildcard \\ "*") do
+    if skip(part), do: [], else: Path.join([dir(), part, wildcard]) |> Path.wildcard() |> Enum.map(&Path.basename/1)
+  end
+
+  @doc "The bytes of a file."
+  def read!(part, name), do: File.read!(Path.join([dir(), part, name]))
+end
