@@ -64,7 +64,8 @@ defmodule RustyJson.Config do
 
     [[engine: elem(asked_engine(), 0)], sandbox, Keyword.get(config, direction, [])]
     |> Enum.concat()
-    |> Enum.reduce(Options.defaults(direction), &Options.put(&1, &2, direction))
+    |> Options.put_all(Options.defaults(direction), direction)
+    |> Options.settled()
   end
 
   @doc false

@@ -6,6 +6,7 @@ defmodule RustyJson.Engine do
   """
 
   alias RustyJson.{Engine, Options}
+  alias RustyJson.Engine.MapOrder
 
   @typedoc "Why a text was not decoded: code, byte offset, line, column and JSON Pointer."
   @type decode_failure :: {1..255, non_neg_integer(), pos_integer(), pos_integer(), String.t()}
@@ -24,13 +25,22 @@ defmodule RustyJson.Engine do
               | {:partial, binary(), [hole()]}
               | {:error, encode_failure() | RustyJson.SandboxError.t()}
 
+  @doc "Compresses what Elixir had to finish, as `compress: {:gzip, level}` does."
+  @callback gzip(binary(), level :: 0..9, Options.t()) :: binary()
+
+  @doc "Lays out JSON text: indent, line separator, record separator, after colon; from this depth on."
+  @callback format(
+              binary(),
+              {binary(), binary(), binary(), binary()},
+              depth :: non_neg_integer(),
+              Options.t()
+            ) ::
+              binary()
+
   @doc "What it runs on; or why it does not, and what to install."
   @callback status() :: {:ok, map()} | {:error, String.t()}
 
-  @doc "Bits that the engine adds to the flags of encode."
-  @callback encode_flags() :: non_neg_integer()
-
-  @optional_callbacks encode_flags: 0
+  @optional_callbacks gzip: 3, format: 4
 
   @engines [native: Engine.Native, wasm: Engine.Wasm]
 
@@ -58,11 +68,18 @@ defmodule RustyJson.Engine do
   def name(Engine.Missing), do: :none
 
   @doc false
+  # Bits that encode's flags get for this engine on the OTP that runs.
   @spec encode_flags(module()) :: non_neg_integer()
   def encode_flags(engine) do
-    if Code.ensure_loaded?(engine) and function_exported?(engine, :encode_flags, 0),
-      do: engine.encode_flags(),
-      else: 0
+    case :persistent_term.get({__MODULE__, engine}, nil) do
+      nil ->
+        flags = MapOrder.flags(engine)
+        :persistent_term.put({__MODULE__, engine}, flags)
+        flags
+
+      flags ->
+        flags
+    end
   end
 
   defp status(module) do

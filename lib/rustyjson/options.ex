@@ -23,7 +23,6 @@ defmodule RustyJson.Options do
 
   @no_depth 0xFFFF_FFFF
   @sandbox Schema.sandbox()
-  @entries %{decode: Map.new(Schema.entries(:decode)), encode: Map.new(Schema.entries(:encode))}
 
   @doc "The options of a decode call."
   @spec decode(keyword() | map()) :: t()
@@ -36,31 +35,41 @@ defmodule RustyJson.Options do
   def encode(given), do: call(:encode, given)
 
   defp call(direction, given) do
-    values = given |> Enum.reduce(Config.values(direction), &put(&1, &2, direction))
-    check_sandbox(values, given)
-    pack(direction, values)
+    values = put_all(given, Config.values(direction), direction)
+    pack(direction, check_sandbox(resolve(values)))
   end
+
+  @doc "Enters options one by one."
+  @spec put_all(keyword() | map(), values(), :decode | :encode) :: values()
+  def put_all([option | rest], values, direction),
+    do: put_all(rest, put(option, values, direction), direction)
+
+  def put_all([], values, _direction), do: values
+  def put_all(given, values, direction) when is_map(given), do: put_all(Map.to_list(given), values, direction)
+  def put_all(other, _values, direction), do: raise(ArgumentError, no_options(other, direction))
 
   @doc "What the schema says when nobody says otherwise."
   @spec defaults(:decode | :encode) :: values()
   def defaults(direction) do
-    Enum.reduce(Schema.entries(direction), %{flags: 0, keys: nil}, fn {name, entry}, values ->
-      put({name, entry.default}, values, direction)
-    end)
+    given = for {name, entry} <- Schema.entries(direction), do: {name, entry.default}
+    put_all(given, %{flags: 0, keys: nil, resolved: nil, sandbox: %{}, sandboxed: nil}, direction)
   end
 
-  @doc "Checks one option and enters it."
-  @spec put({term(), term()}, values(), :decode | :encode) :: values()
-  def put({name, value}, values, direction) do
-    case @entries[direction] do
-      %{^name => entry} -> enter(name, entry, cast!(name, entry, value), values)
-      entries -> raise ArgumentError, unknown(name, direction, entries)
+  defp put({name, value}, values, direction) do
+    case entry(direction, name) do
+      nil -> raise ArgumentError, unknown(name, direction)
+      entry -> enter(name, entry, cast!(name, entry, value), values)
     end
   end
 
-  def put(other, _values, direction) do
-    raise ArgumentError, "options of #{direction} are a keyword list or a map, got: #{inspect(other)}"
+  defp put(other, _values, direction), do: raise(ArgumentError, no_options(other, direction))
+
+  for direction <- [:decode, :encode], {name, entry} <- Schema.entries(direction) do
+    entry = if entry[:bits], do: %{entry | bits: Map.new(entry.bits)}, else: entry
+    defp entry(unquote(direction), unquote(name)), do: unquote(Macro.escape(entry))
   end
+
+  defp entry(_direction, _name), do: nil
 
   defp cast!(name, entry, value) do
     case Schema.cast(entry.type, value) do
@@ -68,64 +77,70 @@ defmodule RustyJson.Options do
         cast
 
       :error ->
-        raise ArgumentError,
-              "option #{inspect(name)} takes #{Words.describe(entry.type)}, got: #{inspect(value)}"
+        takes = Words.describe(entry.type)
+        raise ArgumentError, "option #{inspect(name)} takes #{takes}, got: #{inspect(value, limit: 5)}"
     end
   end
 
-  defp unknown(name, direction, _entries) do
+  defp unknown(name, direction) do
     names = Keyword.keys(Schema.entries(direction))
     "unknown option #{inspect(name)}: #{direction} takes #{Words.describe({:in, names})}"
   end
 
+  defp no_options(other, direction),
+    do: "options of #{direction} are a keyword list or a map, got: #{inspect(other, limit: 5)}"
+
+  # Where each option goes: into the flags, into the sandbox's own map, or under its name.
   defp enter(:keys, entry, fun, values) when is_function(fun),
     do: %{values | keys: fun, flags: values.flags &&& bnot(entry.mask)}
 
   defp enter(name, %{bits: bits, mask: mask}, value, values) do
-    values = if name == :keys, do: %{values | keys: nil}, else: values
-    %{values | flags: (values.flags &&& bnot(mask)) ||| Keyword.fetch!(bits, value)}
+    keys = if name == :keys, do: nil, else: values.keys
+    %{values | keys: keys, flags: (values.flags &&& bnot(mask)) ||| Map.fetch!(bits, value)}
   end
 
+  defp enter(:pool_size, entry, :schedulers, values),
+    do: enter(:pool_size, entry, System.schedulers_online(), values)
+
+  defp enter(name, _entry, value, values) when name in @sandbox,
+    do: %{values | sandbox: Map.put(values.sandbox, name, value), sandboxed: name}
+
+  defp enter(:engine, _entry, engine, values), do: Map.merge(values, %{engine: engine, resolved: nil})
   defp enter(:max_depth, _entry, :infinity, values), do: Map.put(values, :max_depth, @no_depth)
   defp enter(:pretty, _entry, false, values), do: Map.put(values, :pretty, nil)
   defp enter(:pretty, _entry, true, values), do: Map.put(values, :pretty, {"  ", "\n", " "})
   defp enter(:compress, _entry, :none, values), do: Map.put(values, :gzip, -1)
   defp enter(:compress, _entry, :gzip, values), do: Map.put(values, :gzip, 6)
   defp enter(:compress, _entry, {:gzip, level}, values), do: Map.put(values, :gzip, level)
-
-  defp enter(:pool_size, _entry, :schedulers, values),
-    do: Map.put(values, :pool_size, System.schedulers_online())
-
   defp enter(name, _entry, value, values), do: Map.put(values, name, value)
+
+  @doc "Finds the engine, as soon as it is known which one is asked for."
+  @spec resolve(values()) :: values()
+  def resolve(%{resolved: nil, engine: engine} = values), do: %{values | resolved: Engine.resolve(engine)}
+  def resolve(values), do: values
+
+  @doc "From here on, sandbox options are those of a call."
+  @spec settled(values()) :: values()
+  def settled(values), do: %{resolve(values) | sandboxed: nil}
+
+  # Silence would let someone believe in a wall that is not there.
+  defp check_sandbox(%{sandboxed: name, resolved: Engine.Native}) when name != nil do
+    raise ArgumentError,
+          "option #{inspect(name)} is one of the wasm engine, but this call runs on the native one; add engine: :wasm"
+  end
+
+  defp check_sandbox(values), do: values
 
   @doc "The packed form, and the engine that takes it."
   @spec pack(:decode | :encode, values()) :: t()
-  def pack(direction, values) do
-    engine = Engine.resolve(values.engine)
-
-    %__MODULE__{
-      engine: engine,
-      packed: packed(direction, values, engine),
-      keys: values.keys,
-      max_bytes: values.max_bytes,
-      sandbox: Map.take(values, @sandbox)
-    }
+  def pack(:decode, v) do
+    packed = {v.flags, v.max_depth, v.decoding_integer_digit_limit, v.max_nodes, v.dirty_threshold}
+    %__MODULE__{engine: v.resolved, packed: packed, keys: v.keys, max_bytes: v.max_bytes, sandbox: v.sandbox}
   end
 
-  defp packed(:decode, v, _engine),
-    do: {v.flags, v.max_depth, v.decoding_integer_digit_limit, v.max_nodes, v.dirty_threshold}
-
-  defp packed(:encode, v, engine),
-    do: {v.flags ||| Engine.encode_flags(engine), v.max_depth, v.max_bytes, v.gzip, v.pretty, 0, nil}
-
-  # Silence would let someone believe in a wall that is not there.
-  defp check_sandbox(values, given) do
-    with name when name != nil <- Enum.find_value(given, fn {name, _} -> name in @sandbox && name end),
-         Engine.Native <- Engine.resolve(values.engine) do
-      raise ArgumentError,
-            "option #{inspect(name)} is one of the wasm engine, but this call runs on the native one; " <>
-              "add engine: :wasm"
-    end
+  def pack(:encode, v) do
+    packed = {v.flags ||| Engine.encode_flags(v.resolved), v.max_depth, v.max_bytes, v.gzip, v.pretty, 0, nil}
+    %__MODULE__{engine: v.resolved, packed: packed, sandbox: v.sandbox}
   end
 
   ## Reading what was packed
@@ -156,7 +171,7 @@ defmodule RustyJson.Options do
   def maps(options), do: named(options, :maps)
 
   defp named(%{packed: packed}, name) do
-    %{bits: bits, mask: mask} = @entries.encode[name]
+    %{bits: bits, mask: mask} = Schema.entries(:encode)[name]
     Enum.find_value(bits, fn {value, bits} -> bits == (elem(packed, 0) &&& mask) && value end)
   end
 end

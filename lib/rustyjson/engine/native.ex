@@ -8,7 +8,13 @@ defmodule RustyJson.Engine.Native do
   alias RustyJson.Engine.Native.Nif
 
   @impl true
-  def decode(json, %{packed: packed}), do: Nif.decode(json, packed)
+  def decode(json, %{packed: packed}) do
+    dirty_from = elem(packed, 4)
+
+    if dirty_from == 0 or byte_size(json) < dirty_from,
+      do: Nif.decode(json, packed),
+      else: Nif.decode_dirty(json, packed)
+  end
 
   @impl true
   def encode(term, %{packed: packed}) do

@@ -29,6 +29,9 @@ defmodule RustyJson.Engine.Native.Nif do
   @spec decode(binary(), tuple()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
   def decode(_json, _packed), do: :erlang.nif_error(:not_loaded)
 
+  @spec decode_dirty(binary(), tuple()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
+  def decode_dirty(_json, _packed), do: :erlang.nif_error(:not_loaded)
+
   @spec encode(term(), tuple()) ::
           binary()
           | {:partial, binary(), [RustyJson.Engine.hole()]}
