@@ -2,6 +2,7 @@
 //! by the array.
 
 use crate::atoms;
+use crate::heap::Heap;
 use crate::key_cache::KeyCache;
 use crate::raw::make::Maker;
 use rustler::sys::ErlNifTerm;
@@ -48,6 +49,7 @@ impl Stacks {
 /// Builds the terms of one document.
 pub struct Terms<'a, 's> {
     make: Maker<'a>,
+    heap: Heap,
     input: Binary<'a>,
     options: DecodeOptions,
     stacks: &'s mut Stacks,
@@ -65,7 +67,8 @@ impl<'a, 's> Terms<'a, 's> {
         let (yes, no) = (rustler::types::atom::true_(), rustler::types::atom::false_());
         let make = Maker::new(env);
         let (nil, yes, no, empty_list) = (atom(atoms::nil()), atom(yes), atom(no), make.list(&[]));
-        Self { make, input, options, stacks, nil, yes, no, empty_list }
+        let heap = Heap::new(nil);
+        Self { make, heap, input, options, stacks, nil, yes, no, empty_list }
     }
 
     /// The finished value.
@@ -79,24 +82,38 @@ impl<'a, 's> Terms<'a, 's> {
     }
 
     #[inline(always)]
-    fn text(&self, text: Text<'_>, copy: bool) -> ErlNifTerm {
+    fn text(&mut self, text: Text<'_>, copy: bool) -> ErlNifTerm {
         match text {
             Text::Input(start, bytes) if bytes.len() > COPIED && !copy => {
+                self.heap.sub_binary();
                 self.make.sub_binary(&self.input, start, bytes.len())
             }
-            _ => self.make.binary(text.bytes()),
+            _ => {
+                self.heap.binary(self.make, text.bytes().len());
+                self.make.binary(text.bytes())
+            }
         }
     }
 
     #[inline(always)]
-    fn make_key(make: Maker<'a>, input: &Binary<'a>, keys: Keys, text: Text<'_>) -> Result<ErlNifTerm, ErrorKind> {
+    fn make_key(
+        make: Maker<'a>,
+        heap: &mut Heap,
+        input: &Binary<'a>,
+        keys: Keys,
+        text: Text<'_>,
+    ) -> Result<ErlNifTerm, ErrorKind> {
         match (keys, text) {
             (Keys::Atoms, _) => atom(make, text.bytes()),
             (Keys::ExistingAtoms, _) => existing_atom(make, text.bytes()),
             (Keys::Strings | Keys::Intern, Text::Input(start, bytes)) if bytes.len() > COPIED => {
+                heap.sub_binary();
                 Ok(make.sub_binary(input, start, bytes.len()))
             }
-            _ => Ok(make.binary(text.bytes())),
+            _ => {
+                heap.binary(make, text.bytes().len());
+                Ok(make.binary(text.bytes()))
+            }
         }
     }
 
@@ -138,7 +155,7 @@ impl<'a, 's> Terms<'a, 's> {
     fn ordered_object(&mut self, len: usize) -> ErlNifTerm {
         let Stacks { keys, values, .. } = &*self.stacks;
         let (keys, values) = (&keys[keys.len() - len..], &values[values.len() - len..]);
-        let pairs: Vec<_> = keys.iter().zip(values).map(|(&key, &value)| self.make.pair(key, value)).collect();
+        let pairs: Vec<_> = keys.iter().zip(values).map(|(&key, &value)| self.make.tuple(&[key, value])).collect();
         let names = [atoms::__struct__().as_c_arg(), atoms::values().as_c_arg()];
         let fields = [atoms::ordered_object().as_c_arg(), self.make.list(&pairs)];
         self.make.map(&names, &fields).unwrap_or(self.nil)
@@ -171,6 +188,7 @@ impl<'a, 's> Terms<'a, 's> {
         if len <= 32 {
             self.sort(len);
         }
+        self.heap.map(self.make, len);
         let Stacks { keys, values, .. } = &*self.stacks;
         // The core has dropped repeated keys, so the map is always made.
         self.make.map(&keys[keys.len() - len..], &values[values.len() - len..]).unwrap_or(self.nil)
@@ -199,6 +217,7 @@ impl TermBuilder for Terms<'_, '_> {
 
     #[inline(always)]
     fn float(&mut self, value: f64) {
+        self.heap.float();
         self.push(self.make.float(value));
     }
 
@@ -213,17 +232,18 @@ impl TermBuilder for Terms<'_, '_> {
 
     #[inline(always)]
     fn string(&mut self, text: Text<'_>) {
-        self.push(self.text(text, self.options.copy_strings));
+        let term = self.text(text, self.options.copy_strings);
+        self.push(term);
     }
 
     #[inline(always)]
     fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind> {
-        let (make, input, keys) = (self.make, &self.input, self.options.keys);
+        let (make, heap, input, keys) = (self.make, &mut self.heap, &self.input, self.options.keys);
         let term = match key.text {
             Text::Input(start, _) => {
-                self.stacks.cache.get(input, start, &key, || Self::make_key(make, input, keys, key.text))?
+                self.stacks.cache.get(input, start, &key, || Self::make_key(make, heap, input, keys, key.text))?
             }
-            Text::Unescaped(_) => Self::make_key(make, input, keys, key.text)?,
+            Text::Unescaped(_) => Self::make_key(make, heap, input, keys, key.text)?,
         };
         self.stacks.keys.push(term);
         self.stacks.heads.push(key.head.swap_bytes());
@@ -239,6 +259,7 @@ impl TermBuilder for Terms<'_, '_> {
             return self.push(self.empty_list);
         }
         let base = self.stacks.values.len() - len;
+        self.heap.list(len);
         let list = self.make.list(&self.stacks.values[base..]);
         self.stacks.values.truncate(base);
         self.push(list);

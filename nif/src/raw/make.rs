@@ -71,10 +71,11 @@ impl<'a> Maker<'a> {
         unsafe { sys::enif_make_list_from_array(self.env.as_c_arg(), terms.as_ptr(), terms.len() as u32) }
     }
 
-    /// A pair.
-    pub fn pair(self, a: ErlNifTerm, b: ErlNifTerm) -> ErlNifTerm {
-        // SAFETY: pointer and length belong to an array of terms of this call.
-        unsafe { sys::enif_make_tuple_from_array(self.env.as_c_arg(), [a, b].as_ptr(), 2) }
+    /// A tuple of these terms.
+    #[inline(always)]
+    pub fn tuple(self, terms: &[ErlNifTerm]) -> ErlNifTerm {
+        // SAFETY: pointer and length belong to a slice of terms of this call; callers keep it short.
+        unsafe { sys::enif_make_tuple_from_array(self.env.as_c_arg(), terms.as_ptr(), terms.len() as u32) }
     }
 
     /// A map of these keys, all different, and values. `None` when keys repeat (in a map of at most 32 keys; beyond, the
