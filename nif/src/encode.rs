@@ -1,0 +1,183 @@
+//! `encode/2` and `encode_dirty/2`.
+
+use crate::atom_cache::AtomCache;
+use crate::atoms;
+use crate::raw::make::Maker;
+use crate::raw::read::{Look, Raw};
+use crate::reader::Terms;
+use rustler::schedule::consume_timeslice;
+use rustler::{Encoder, Env, NifResult, OwnedBinary, Term};
+use rustyjson_core::encode::{EncodeError, EncodeErrorKind, Hole, Pretty, encode as encode_term};
+use rustyjson_core::{Buffer, EncodeOptions, Output};
+use std::cell::RefCell;
+
+/// Most output that is written on a normal scheduler: at the slowest (floats, small elements) about half a millisecond.
+const BUDGET: u64 = 128 * 1024;
+
+/// Bytes written in about a hundredth of a time slice of one millisecond.
+const BYTES_PER_PERCENT: usize = 4096;
+
+/// What one scheduler thread keeps between calls.
+#[derive(Default)]
+struct State {
+    atoms: AtomCache,
+    /// Memory for small outputs; a budget bounds them.
+    memory: Vec<u8>,
+}
+
+thread_local! {
+    static STATE: RefCell<State> = RefCell::default();
+}
+
+/// Where to run, from the flags.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scheduler {
+    Auto,
+    Normal,
+    Dirty,
+}
+
+/// The call's options.
+struct Call<'a> {
+    options: EncodeOptions<'a>,
+    plans: Option<Raw<'a>>,
+    scheduler: Scheduler,
+}
+
+impl<'a> Call<'a> {
+    /// Takes `{flags, max_depth, max_bytes, gzip, pretty, base_depth, plans}` apart.
+    fn read(look: Look<'a>, packed: Raw<'a>) -> Option<Self> {
+        let [flags, max_depth, max_bytes, _gzip, pretty, base_depth, plans] = look.tuple(packed)? else { return None };
+        let number = |term: &Raw<'a>| u64::try_from(look.integer(*term)?).ok();
+        let small = |term: &Raw<'a>| u32::try_from(look.integer(*term)?).ok();
+        let flags = small(flags)?;
+        let mut options = EncodeOptions::from_bits(flags, small(max_depth)?, small(base_depth)?, number(max_bytes)?);
+        options.pretty = read_pretty(look, *pretty);
+        let scheduler = match flags >> 7 & 3 {
+            1 => Scheduler::Normal,
+            2 => Scheduler::Dirty,
+            _ => Scheduler::Auto,
+        };
+        Some(Self { options, plans: look.map_size(*plans).map(|_| *plans), scheduler })
+    }
+}
+
+/// `nil` or `{indent, line_separator, after_colon}`.
+fn read_pretty<'a>(look: Look<'a>, term: Raw<'a>) -> Option<Pretty<'a>> {
+    let [indent, line_separator, after_colon] = look.tuple(term)? else { return None };
+    Some(Pretty {
+        indent: look.binary(*indent)?,
+        line_separator: look.binary(*line_separator)?,
+        after_colon: look.binary(*after_colon)?,
+    })
+}
+
+/// Encodes on the scheduler that calls, within a budget of work; `:dirty` when that is used up.
+#[rustler::nif]
+fn encode<'a>(env: Env<'a>, term: Term<'a>, packed: Term<'a>) -> NifResult<Term<'a>> {
+    let mut call = Call::read(Look::new(env), Raw::of(packed)).ok_or(rustler::Error::BadArg)?;
+    if call.scheduler == Scheduler::Dirty {
+        return Ok(atoms::dirty().encode(env));
+    }
+    call.options.budget = BUDGET;
+    match small(env, term, &call) {
+        Some(result) => Ok(result),
+        None if call.scheduler == Scheduler::Auto => Ok(atoms::dirty().encode(env)),
+        None => large(env, term, call),
+    }
+}
+
+/// Encodes on a dirty scheduler, without a budget.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn encode_dirty<'a>(env: Env<'a>, term: Term<'a>, packed: Term<'a>) -> NifResult<Term<'a>> {
+    let call = Call::read(Look::new(env), Raw::of(packed)).ok_or(rustler::Error::BadArg)?;
+    large(env, term, call)
+}
+
+/// Into the thread's memory, and from there into a binary of the right size: short ones live on the process heap.
+/// `None`: the budget is used up.
+fn small<'a>(env: Env<'a>, term: Term<'a>, call: &Call<'a>) -> Option<Term<'a>> {
+    STATE.with_borrow_mut(|state| {
+        let mut terms = Terms::new(env, &mut state.atoms, call.plans);
+        let mut out = Output::new(std::mem::take(&mut state.memory));
+        let result = encode_term(&mut terms, Raw::of(term), &call.options, &mut out);
+        charge(env, out.len());
+        let made = match result {
+            Err(EncodeError { kind: EncodeErrorKind::Budget, .. }) => None,
+            Err(error) => Some(failure(env, &error)),
+            Ok(holes) => {
+                let make = Maker::new(env);
+                Some(finished(env, make.term(make.binary(out.written())), &holes))
+            }
+        };
+        let (mut memory, _) = out.into_parts();
+        if memory.len() > KEEP {
+            memory = Vec::new();
+        }
+        state.memory = memory;
+        made
+    })
+}
+
+/// Memory kept between calls.
+const KEEP: usize = 4 * BUDGET as usize;
+
+fn charge(env: Env<'_>, bytes: usize) {
+    let percent = (bytes / BYTES_PER_PERCENT).min(100);
+    if percent > 0 {
+        consume_timeslice(env, percent as i32);
+    }
+}
+
+/// Memory of a binary, so that a large output is not copied at the end. It is not cleared, which would touch every page
+/// of it; the core writes before it reads.
+struct Binary(OwnedBinary);
+
+impl Buffer for Binary {
+    #[inline(always)]
+    fn bytes(&mut self) -> &mut [u8] {
+        self.0.as_mut_slice()
+    }
+
+    #[cold]
+    fn grow(&mut self, len: usize) -> bool {
+        self.0.realloc(len.max(self.0.as_slice().len() * 2))
+    }
+}
+
+/// Straight into a binary.
+fn large<'a>(env: Env<'a>, term: Term<'a>, mut call: Call<'a>) -> NifResult<Term<'a>> {
+    call.options.budget = 0;
+    let memory = OwnedBinary::new(2 * BUDGET as usize);
+    STATE.with_borrow_mut(|state| {
+        let mut terms = Terms::new(env, &mut state.atoms, call.plans);
+        let mut out = Output::new(Binary(memory));
+        match encode_term(&mut terms, Raw::of(term), &call.options, &mut out) {
+            Err(error) => Ok(failure(env, &error)),
+            Ok(holes) => {
+                let (Binary(mut memory), len) = out.into_parts();
+                memory.realloc_or_copy(len);
+                Ok(finished(env, memory.release(env).to_term(env), &holes))
+            }
+        }
+    })
+}
+
+/// A binary, or `{:partial, binary, [{offset, depth, term, :key | :value}]}`.
+fn finished<'a>(env: Env<'a>, json: Term<'a>, holes: &[Hole<Raw<'a>>]) -> Term<'a> {
+    if holes.is_empty() {
+        return json;
+    }
+    let hole = |hole: &Hole<Raw<'a>>| {
+        let position = if hole.key { atoms::key() } else { atoms::value() };
+        (hole.offset as u64, hole.depth, hole.term.term(env), position).encode(env)
+    };
+    (atoms::partial(), json, holes.iter().map(hole).collect::<Vec<_>>()).encode(env)
+}
+
+#[cold]
+fn failure<'a>(env: Env<'a>, error: &EncodeError) -> Term<'a> {
+    let make = Maker::new(env);
+    let payload = make.term(make.binary(&error.payload));
+    (atoms::error(), (error.kind as u8, error.path.as_str(), payload)).encode(env)
+}

@@ -1,0 +1,222 @@
+//! Reading terms.
+
+use rustler::sys::{self, ErlNifBinary, ErlNifMapIterator, ErlNifMapIteratorEntry, ErlNifTerm};
+use rustler::{Env, Term};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+/// A term of the running NIF call. It comes out of a rustler term or out of another one of these, so that it is always
+/// valid; eight bytes, without the environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Raw<'a>(ErlNifTerm, PhantomData<&'a ()>);
+
+impl<'a> Raw<'a> {
+    /// A rustler term.
+    pub fn of(term: Term<'a>) -> Self {
+        Self(term.as_c_arg(), PhantomData)
+    }
+
+    /// An atom of the VM: atoms are words that are valid in every call.
+    pub fn atom(atom: rustler::Atom) -> Self {
+        Self(atom.as_c_arg(), PhantomData)
+    }
+
+    /// The word that the VM keeps for it. Equal words are equal terms; atoms have one word each as long as the VM runs.
+    #[inline(always)]
+    pub fn word(self) -> usize {
+        // SAFETY: rustler's type is a transparent wrapper of the C API's `ERL_NIF_TERM`, which is an integer of this size.
+        unsafe { std::mem::transmute(self.0) }
+    }
+
+    /// As rustler's.
+    pub fn term(self, env: Env<'a>) -> Term<'a> {
+        // SAFETY: it is a term of this environment: the lifetimes say so.
+        unsafe { Term::new(env, self.0) }
+    }
+}
+
+/// Reads terms of one environment.
+#[derive(Clone, Copy)]
+pub struct Look<'a>(Env<'a>);
+
+impl<'a> Look<'a> {
+    /// Reads terms of this call.
+    pub fn new(env: Env<'a>) -> Self {
+        Self(env)
+    }
+
+    /// The environment.
+    pub fn env(self) -> Env<'a> {
+        self.0
+    }
+
+    /// An integer of 64 bits.
+    #[inline(always)]
+    pub fn integer(self, term: Raw<'a>) -> Option<i64> {
+        let mut value = 0;
+        // SAFETY: environment and term are valid; the call only writes the integer.
+        let found = unsafe { sys::enif_get_int64(self.0.as_c_arg(), term.0, &mut value) };
+        (found != 0).then_some(value)
+    }
+
+    /// A float.
+    #[inline(always)]
+    pub fn float(self, term: Raw<'a>) -> Option<f64> {
+        let mut value = 0.0;
+        // SAFETY: environment and term are valid; the call only writes the float.
+        let found = unsafe { sys::enif_get_double(self.0.as_c_arg(), term.0, &mut value) };
+        (found != 0).then_some(value)
+    }
+
+    /// Whether it is a number.
+    pub fn is_number(self, term: Raw<'a>) -> bool {
+        // SAFETY: environment and term are valid.
+        unsafe { sys::enif_is_number(self.0.as_c_arg(), term.0) != 0 }
+    }
+
+    /// Whether it is an atom.
+    pub fn is_atom(self, term: Raw<'a>) -> bool {
+        // SAFETY: environment and term are valid.
+        unsafe { sys::enif_is_atom(self.0.as_c_arg(), term.0) != 0 }
+    }
+
+    /// Whether it is a list.
+    pub fn is_list(self, term: Raw<'a>) -> bool {
+        // SAFETY: environment and term are valid.
+        unsafe { sys::enif_is_list(self.0.as_c_arg(), term.0) != 0 }
+    }
+
+    /// Whether it is the empty list.
+    #[inline(always)]
+    pub fn is_empty_list(self, term: Raw<'a>) -> bool {
+        // SAFETY: environment and term are valid.
+        unsafe { sys::enif_is_empty_list(self.0.as_c_arg(), term.0) != 0 }
+    }
+
+    /// The bytes of a binary.
+    #[inline(always)]
+    pub fn binary(self, term: Raw<'a>) -> Option<&'a [u8]> {
+        let mut binary = MaybeUninit::<ErlNifBinary>::uninit();
+        // SAFETY: environment and term are valid. The bytes are immutable and stay where they are until the NIF returns:
+        // no collection runs before, and an unaligned one is copied to memory that the VM frees after the call.
+        unsafe {
+            if sys::enif_inspect_binary(self.0.as_c_arg(), term.0, binary.as_mut_ptr()) == 0 {
+                return None;
+            }
+            let binary = binary.assume_init();
+            if binary.size == 0 {
+                return Some(&[]);
+            }
+            Some(std::slice::from_raw_parts(binary.data, binary.size))
+        }
+    }
+
+    /// Head and tail of a list cell.
+    #[inline(always)]
+    pub fn cell(self, list: Raw<'a>) -> Option<(Raw<'a>, Raw<'a>)> {
+        let (mut head, mut tail) = Default::default();
+        // SAFETY: environment and term are valid; both words are set when the call says so.
+        let found = unsafe { sys::enif_get_list_cell(self.0.as_c_arg(), list.0, &mut head, &mut tail) };
+        (found != 0).then_some((Raw(head, PhantomData), Raw(tail, PhantomData)))
+    }
+
+    /// The elements of a tuple.
+    #[inline(always)]
+    pub fn tuple(self, term: Raw<'a>) -> Option<&'a [Raw<'a>]> {
+        let mut arity = 0;
+        let mut elements = std::ptr::null();
+        // SAFETY: environment and term are valid. The elements are words in the immutable tuple, which stays where it is
+        // until the NIF returns; `Raw` is such a word and nothing else.
+        unsafe {
+            if sys::enif_get_tuple(self.0.as_c_arg(), term.0, &mut arity, &mut elements) == 0 {
+                return None;
+            }
+            if arity == 0 {
+                return Some(&[]);
+            }
+            Some(std::slice::from_raw_parts(elements.cast(), arity as usize))
+        }
+    }
+
+    /// The number of entries of a map.
+    #[inline(always)]
+    pub fn map_size(self, term: Raw<'a>) -> Option<usize> {
+        let mut size = 0;
+        // SAFETY: environment and term are valid; the call only writes the size.
+        let found = unsafe { sys::enif_get_map_size(self.0.as_c_arg(), term.0, &mut size) };
+        (found != 0).then_some(size)
+    }
+
+    /// The value of a key.
+    #[inline(always)]
+    pub fn map_get(self, map: Raw<'a>, key: Raw<'_>) -> Option<Raw<'a>> {
+        let mut value = ErlNifTerm::default();
+        // SAFETY: environment and terms are valid; the value is set when the call says so.
+        let found = unsafe { sys::enif_get_map_value(self.0.as_c_arg(), map.0, key.0, &mut value) };
+        (found != 0).then_some(Raw(value, PhantomData))
+    }
+
+    /// The text of an atom in Latin-1, when it can be written so.
+    pub fn latin_atom<'b>(self, atom: Raw<'a>, buffer: &'b mut [u8; 256]) -> Option<&'b [u8]> {
+        // SAFETY: environment and term are valid; the call writes at most the buffer's length and tells how much, the
+        // closing zero counted.
+        let len = unsafe {
+            let latin = sys::ErlNifCharEncoding::ERL_NIF_LATIN1;
+            sys::enif_get_atom(self.0.as_c_arg(), atom.0, buffer.as_mut_ptr().cast(), 256, latin)
+        };
+        usize::try_from(len).ok()?.checked_sub(1).and_then(|len| buffer.get(..len))
+    }
+
+    /// A walk over a map, from its last entry when `backward`.
+    #[inline(always)]
+    pub fn walk(self, map: Raw<'a>, backward: bool) -> Option<Walk<'a>> {
+        let mut iterator = MaybeUninit::uninit();
+        let start = if backward {
+            ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_TAIL
+        } else {
+            ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_HEAD
+        };
+        // SAFETY: environment and term are valid; the iterator is set when the call says so.
+        unsafe {
+            let made = sys::enif_map_iterator_create(self.0.as_c_arg(), map.0, iterator.as_mut_ptr(), start);
+            (made != 0).then(|| Walk { env: self.0, iterator: iterator.assume_init(), backward })
+        }
+    }
+}
+
+/// A walk over a map. The iterator may be moved: what it owns is behind a pointer.
+pub struct Walk<'a> {
+    env: Env<'a>,
+    iterator: ErlNifMapIterator,
+    backward: bool,
+}
+
+impl<'a> Walk<'a> {
+    /// The next entry.
+    #[inline(always)]
+    pub fn next(&mut self) -> Option<(Raw<'a>, Raw<'a>)> {
+        let (mut key, mut value) = Default::default();
+        let env = self.env.as_c_arg();
+        // SAFETY: the iterator was made by `enif_map_iterator_create` and is not destroyed; asking for a pair at either
+        // end is allowed and gives none.
+        unsafe {
+            if sys::enif_map_iterator_get_pair(env, &mut self.iterator, &mut key, &mut value) == 0 {
+                return None;
+            }
+            if self.backward {
+                sys::enif_map_iterator_prev(env, &mut self.iterator);
+            } else {
+                sys::enif_map_iterator_next(env, &mut self.iterator);
+            }
+        }
+        Some((Raw(key, PhantomData), Raw(value, PhantomData)))
+    }
+}
+
+impl Drop for Walk<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: made by `enif_map_iterator_create`, destroyed once.
+        unsafe { sys::enif_map_iterator_destroy(self.env.as_c_arg(), &mut self.iterator) }
+    }
+}

@@ -1,0 +1,274 @@
+//! The terms of the process, walked in place.
+
+use crate::atom_cache::AtomCache;
+use crate::atoms;
+use crate::raw::read::{Look, Raw, Walk};
+use rustler::types::atom;
+use rustler::{Atom, Env, Term};
+use rustyjson_core::encode::{AtomText, Known, Step, TermReader, Value};
+use std::sync::OnceLock;
+
+/// A map and its size.
+#[derive(Clone, Copy)]
+pub struct Map<'a> {
+    map: Raw<'a>,
+    size: usize,
+}
+
+/// The well-known atoms, by their numbers, and the words of a few more.
+struct Words {
+    known: Vec<Raw<'static>>,
+    nil: usize,
+    yes: usize,
+    no: usize,
+    /// Whether the low bits of a word tell what kind of term it is, as [`Kind`] has them.
+    tagged: bool,
+}
+
+static WORDS: OnceLock<Words> = OnceLock::new();
+
+fn words(env: Env<'_>) -> &'static Words {
+    WORDS.get_or_init(|| {
+        let known = |known: &Known| Atom::from_str(env, known.text()).unwrap_or(atoms::nil());
+        Words {
+            known: Known::ALL.iter().map(|name| Raw::atom(known(name))).collect(),
+            nil: Raw::atom(atoms::nil()).word(),
+            yes: Raw::atom(atom::true_()).word(),
+            no: Raw::atom(atom::false_()).word(),
+            tagged: tags_hold(env),
+        }
+    })
+}
+
+/// What the low bits of a word say (`erts/emulator/beam/erl_term.h`). They only choose which question the VM is asked
+/// first, or spare one for atoms and small integers, and they are tried out before they are trusted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    List,
+    Boxed,
+    Small,
+    Atom,
+    Other,
+}
+
+#[inline(always)]
+const fn kind(word: usize) -> Kind {
+    match word & 0b11 {
+        0b01 => Kind::List,
+        0b10 => Kind::Boxed,
+        0b11 if word & 0b1111 == 0b1111 => Kind::Small,
+        0b11 if word & 0b11_1111 == 0b00_1011 => Kind::Atom,
+        _ => Kind::Other,
+    }
+}
+
+#[inline(always)]
+const fn small(word: usize) -> i64 {
+    (word as isize >> 4) as i64
+}
+
+/// Tries the tags on terms of each kind.
+fn tags_hold(env: Env<'_>) -> bool {
+    use rustler::Encoder;
+    let word = |term: Term<'_>| Raw::of(term).word();
+    let boxed = [
+        1.5_f64.encode(env),
+        "a".encode(env),
+        (1, 2).encode(env),
+        i64::MAX.encode(env),
+        u64::MAX.encode(env),
+        Term::map_new(env),
+    ];
+    let smalls = [0, 1, -1, 255, -256, 1 << 27, -(1 << 27), (1 << 59) - 1, -(1 << 59)];
+    let atoms = ["nil", "true", "__struct__", "values"].map(|text| Atom::from_str(env, text));
+    size_of::<usize>() == 8
+        && boxed.iter().all(|term| kind(word(*term)) == Kind::Boxed)
+        && smalls.iter().all(|n: &i64| kind(word(n.encode(env))) == Kind::Small && small(word(n.encode(env))) == *n)
+        && atoms.iter().flatten().all(|atom| kind(Raw::atom(*atom).word()) == Kind::Atom)
+        && kind(word(vec![1].encode(env))) == Kind::List
+        && kind(word(Term::list_new_empty(env))) == Kind::Other
+        && kind(word(env.pid().encode(env))) == Kind::Other
+}
+
+/// Walks the terms of one call.
+pub struct Terms<'a, 's> {
+    look: Look<'a>,
+    words: &'static Words,
+    atoms: &'s mut AtomCache,
+    plans: Option<Raw<'a>>,
+    big: Vec<u8>,
+    /// The last boxed term was a float: in a list of floats the next one is too.
+    floats: bool,
+}
+
+impl<'a, 's> Terms<'a, 's> {
+    /// A reader; `plans` is a map from modules to lists of keys and fields.
+    pub fn new(env: Env<'a>, atoms: &'s mut AtomCache, plans: Option<Raw<'a>>) -> Self {
+        Self { look: Look::new(env), words: words(env), atoms, plans, big: Vec::new(), floats: false }
+    }
+
+    #[inline(always)]
+    fn atom_value(&self, word: usize) -> Value<'a, Self> {
+        if word == self.words.nil {
+            Value::Nil
+        } else if word == self.words.yes {
+            Value::True
+        } else if word == self.words.no {
+            Value::False
+        } else {
+            Value::Atom
+        }
+    }
+
+    /// A boxed term: the VM is asked for one kind after the other, the likely first; each question is a look at a header.
+    #[inline(always)]
+    fn boxed(&mut self, term: Raw<'a>) -> Value<'a, Self> {
+        if self.floats
+            && let Some(value) = self.look.float(term)
+        {
+            return Value::Float(value);
+        }
+        if let Some(bytes) = self.look.binary(term) {
+            self.floats = false;
+            return Value::Binary(bytes);
+        }
+        if let Some(size) = self.look.map_size(term) {
+            return Value::Map(Map { map: term, size });
+        }
+        self.rarely_boxed(term)
+    }
+
+    #[inline(never)]
+    fn rarely_boxed(&mut self, term: Raw<'a>) -> Value<'a, Self> {
+        if let Some(value) = self.look.float(term) {
+            self.floats = true;
+            return Value::Float(value);
+        }
+        if let Some(elements) = self.look.tuple(term) {
+            return Value::Tuple(elements);
+        }
+        if let Some(value) = self.look.integer(term) {
+            return Value::Integer(value);
+        }
+        if self.look.is_number(term) { Value::Big } else { Value::Other }
+    }
+
+    /// Everything else, and all terms where the tags are not what they were.
+    #[cold]
+    #[inline(never)]
+    fn unknown(&mut self, term: Raw<'a>) -> Value<'a, Self> {
+        if self.look.is_list(term) {
+            return Value::List(term);
+        }
+        if self.look.is_atom(term) {
+            return self.atom_value(term.word());
+        }
+        self.boxed(term)
+    }
+
+    #[inline(always)]
+    fn known_term(&self, known: Known) -> Raw<'static> {
+        self.words.known[known as usize]
+    }
+}
+
+impl<'a> TermReader<'a> for Terms<'a, '_> {
+    type Term = Raw<'a>;
+    type List = Raw<'a>;
+    type Tuple = &'a [Raw<'a>];
+    type Map = Map<'a>;
+    type Entries = Option<Walk<'a>>;
+    type Plan = Raw<'a>;
+
+    #[inline(always)]
+    fn read(&mut self, term: Raw<'a>) -> Value<'a, Self> {
+        if !self.words.tagged {
+            return self.unknown(term);
+        }
+        match kind(term.word()) {
+            Kind::Boxed => self.boxed(term),
+            Kind::Small => Value::Integer(small(term.word())),
+            Kind::List => Value::List(term),
+            Kind::Atom => self.atom_value(term.word()),
+            Kind::Other => self.unknown(term),
+        }
+    }
+
+    #[inline(always)]
+    fn atom_text(&mut self, atom: Raw<'a>) -> AtomText<'_> {
+        self.atoms.text(self.look, atom)
+    }
+
+    /// Taken out of the external format: version, tag, length, sign, digits.
+    fn big_integer(&mut self, term: Raw<'a>) -> (bool, &[u8]) {
+        let external = term.term(self.look.env()).to_binary();
+        let bytes = external.as_slice();
+        let sign = if bytes.get(1) == Some(&110) { 3 } else { 6 };
+        self.big.clear();
+        self.big.extend_from_slice(bytes.get(sign + 1..).unwrap_or_default());
+        (bytes.get(sign) == Some(&1), &self.big)
+    }
+
+    #[inline(always)]
+    fn next_item(&mut self, list: &mut Raw<'a>) -> Step<Raw<'a>> {
+        if let Some((head, tail)) = self.look.cell(*list) {
+            *list = tail;
+            return Step::Item(head);
+        }
+        if self.look.is_empty_list(*list) { Step::End } else { Step::Tail(*list) }
+    }
+
+    #[inline(always)]
+    fn next_element(&mut self, tuple: &mut &'a [Raw<'a>]) -> Option<Raw<'a>> {
+        let (first, rest) = tuple.split_first()?;
+        *tuple = rest;
+        Some(*first)
+    }
+
+    fn map_size(&mut self, map: &Map<'a>) -> usize {
+        map.size
+    }
+
+    #[inline(always)]
+    fn entries(&mut self, map: &Map<'a>, reverse: bool, _scattered: bool) -> Option<Walk<'a>> {
+        self.look.walk(map.map, reverse && map.size > LARGE_MAP)
+    }
+
+    #[inline(always)]
+    fn next_entry(&mut self, entries: &mut Option<Walk<'a>>) -> Option<(Raw<'a>, Raw<'a>)> {
+        entries.as_mut()?.next()
+    }
+
+    #[inline(always)]
+    fn module(&mut self, map: &Map<'a>) -> Option<Raw<'a>> {
+        let module = self.look.map_get(map.map, self.known_term(Known::Struct))?;
+        self.look.is_atom(module).then_some(module)
+    }
+
+    fn field(&mut self, map: &Map<'a>, name: Known) -> Option<Raw<'a>> {
+        self.look.map_get(map.map, self.known_term(name))
+    }
+
+    fn known(&mut self, atom: Raw<'a>) -> Option<Known> {
+        let index = self.words.known.iter().position(|known| known.word() == atom.word())?;
+        Known::ALL.get(index).copied()
+    }
+
+    fn leave(&mut self, _map: &Map<'a>) {}
+
+    fn pass(&mut self, _term: Raw<'a>) {}
+
+    fn plan(&mut self, module: Raw<'a>) -> Option<Raw<'a>> {
+        self.look.map_get(self.plans?, module)
+    }
+
+    fn next_planned(&mut self, plan: &mut Raw<'a>, map: &Map<'a>) -> Option<(&'a [u8], Option<Raw<'a>>)> {
+        let (pair, rest) = self.look.cell(*plan)?;
+        *plan = rest;
+        let [key, field] = self.look.tuple(pair)? else { return None };
+        Some((self.look.binary(*key)?, self.look.map_get(map.map, *field)))
+    }
+}
+
+/// Maps up to this size have one order everywhere.
+const LARGE_MAP: usize = 32;
