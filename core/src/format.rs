@@ -3,6 +3,7 @@
 //! One pass with a depth and no stack, since brackets are copied, not matched: what is not JSON gives what it gives.
 //! Several texts may follow one another.
 
+use crate::error::{Error, ErrorKind};
 use crate::output::{Buffer, Output};
 use crate::simd::{Kernel, is_space};
 use crate::with_kernel;
@@ -13,31 +14,44 @@ pub struct Layout<'a> {
     /// Before an element, once a level.
     pub indent: &'a [u8],
     /// Before an element and before the end of what holds it.
-    pub line: &'a [u8],
+    pub line_separator: &'a [u8],
     /// Between texts.
-    pub record: &'a [u8],
+    pub record_separator: &'a [u8],
     /// After a colon.
-    pub colon: &'a [u8],
+    pub after_colon: &'a [u8],
     /// Levels at which the text already stands.
-    pub depth: usize,
+    pub base_depth: u32,
+    /// Deepest nesting; `u32::MAX` for none. Indentation grows with it, for every line.
+    pub max_depth: u32,
 }
 
 impl Layout<'_> {
     /// No white space at all, a line for each text.
-    pub const MINIMAL: Self = Layout { indent: b"", line: b"", record: b"\n", colon: b"", depth: 0 };
+    pub const MINIMAL: Self = Layout {
+        indent: b"",
+        line_separator: b"",
+        record_separator: b"\n",
+        after_colon: b"",
+        base_depth: 0,
+        max_depth: u32::MAX,
+    };
 }
 
-/// Writes the text in this layout. When memory runs out, [`Output::failed`] tells.
+/// Writes the text in this layout.
+///
+/// # Errors
+/// Nesting deeper than the layout allows, and memory that ran out.
 ///
 /// ```
 /// use rustyjson_core::{Output, format::{Layout, format}};
 ///
 /// let mut out = Output::new(Vec::new());
-/// format(b"{ \"a\": [1, 2] } [ ]", &Layout::MINIMAL, &mut out);
+/// format(b"{ \"a\": [1, 2] } [ ]", &Layout::MINIMAL, &mut out).unwrap();
 /// assert_eq!(out.written(), b"{\"a\":[1,2]}\n[]");
 /// ```
-pub fn format<B: Buffer>(text: &[u8], layout: &Layout<'_>, out: &mut Output<B>) {
-    with_kernel!(kernel => Formatter { kernel, text, layout, out, depth: layout.depth, state: State::Start }.run());
+pub fn format<B: Buffer>(text: &[u8], layout: &Layout<'_>, out: &mut Output<B>) -> Result<(), Error> {
+    let depth = layout.base_depth;
+    with_kernel!(kernel => Formatter { kernel, text, layout, out, depth, state: State::Start }.run())
 }
 
 /// What the last token was, as far as it matters for the next.
@@ -58,18 +72,18 @@ struct Formatter<'a, K, B> {
     text: &'a [u8],
     layout: &'a Layout<'a>,
     out: &'a mut Output<B>,
-    depth: usize,
+    depth: u32,
     state: State,
 }
 
 impl<K: Kernel, B: Buffer> Formatter<'_, K, B> {
     #[inline(always)]
-    fn run(mut self) {
+    fn run(mut self) -> Result<(), Error> {
         let mut pos = 0;
         while let Some(&byte) = self.text.get(pos) {
             pos = match byte {
                 byte if is_space(byte) => self.kernel.space_end(self.text, pos),
-                b'{' | b'[' => self.open(pos),
+                b'{' | b'[' => self.open(pos)?,
                 b'}' | b']' => self.close(pos),
                 b',' => self.comma(pos),
                 b':' => self.colon(pos),
@@ -77,14 +91,18 @@ impl<K: Kernel, B: Buffer> Formatter<'_, K, B> {
                 _ => self.value(pos, self.scalar_end(pos)),
             };
         }
+        if self.out.failed() { Err(Error::new(ErrorKind::OutOfMemory, pos)) } else { Ok(()) }
     }
 
-    fn open(&mut self, pos: usize) -> usize {
+    fn open(&mut self, pos: usize) -> Result<usize, Error> {
+        if self.depth >= self.layout.max_depth {
+            return Err(Error::new(ErrorKind::MaxDepth, pos));
+        }
         self.before_value();
         self.out.slice(&self.text[pos..=pos]);
         self.depth += 1;
         self.state = State::Open;
-        pos + 1
+        Ok(pos + 1)
     }
 
     fn close(&mut self, pos: usize) -> usize {
@@ -106,7 +124,7 @@ impl<K: Kernel, B: Buffer> Formatter<'_, K, B> {
 
     fn colon(&mut self, pos: usize) -> usize {
         self.out.array([b':']);
-        self.out.slice(self.layout.colon);
+        self.out.slice(self.layout.after_colon);
         self.state = State::Inside;
         pos + 1
     }
@@ -123,16 +141,16 @@ impl<K: Kernel, B: Buffer> Formatter<'_, K, B> {
     fn before_value(&mut self) {
         match self.state {
             State::Open => self.new_line(),
-            State::Value if self.depth == self.layout.depth => self.out.slice(self.layout.record),
+            State::Value if self.depth == self.layout.base_depth => self.out.slice(self.layout.record_separator),
             _ => {}
         }
     }
 
     fn new_line(&mut self) {
-        if self.layout.line.is_empty() && self.layout.indent.is_empty() {
+        if self.layout.line_separator.is_empty() && self.layout.indent.is_empty() {
             return;
         }
-        self.out.slice(self.layout.line);
+        self.out.slice(self.layout.line_separator);
         for _ in 0..self.depth {
             self.out.slice(self.layout.indent);
         }
@@ -166,17 +184,27 @@ impl<K: Kernel, B: Buffer> Formatter<'_, K, B> {
 mod tests {
     use super::*;
 
-    const PRETTY: Layout<'_> = Layout { indent: b"  ", line: b"\n", record: b"\n", colon: b" ", depth: 0 };
+    const PRETTY: Layout<'_> = Layout {
+        indent: b"  ",
+        line_separator: b"\n",
+        record_separator: b"\n",
+        after_colon: b" ",
+        base_depth: 0,
+        max_depth: 128,
+    };
 
     fn run(text: &str, layout: &Layout<'_>) -> String {
         let mut out = Output::new(Vec::new());
-        format(text.as_bytes(), layout, &mut out);
+        format(text.as_bytes(), layout, &mut out).unwrap();
         String::from_utf8(out.written().to_vec()).unwrap()
     }
 
     #[test]
     fn pretty() {
-        assert_eq!(run(r#"{"a":{"b": [1, 2]}}"#, &PRETTY), "{\n  \"a\": {\n    \"b\": [\n      1,\n      2\n    ]\n  }\n}");
+        assert_eq!(
+            run(r#"{"a":{"b": [1, 2]}}"#, &PRETTY),
+            "{\n  \"a\": {\n    \"b\": [\n      1,\n      2\n    ]\n  }\n}"
+        );
         assert_eq!(run("[] {}", &PRETTY), "[]\n{}");
         assert_eq!(run("[ [ ], {\n} ]", &PRETTY), "[\n  [],\n  {}\n]");
     }
@@ -203,7 +231,14 @@ mod tests {
 
     #[test]
     fn nested_text_is_indented_from_its_depth() {
-        assert_eq!(run("[1]", &Layout { depth: 2, ..PRETTY }), "[\n      1\n    ]");
+        assert_eq!(run("[1]", &Layout { base_depth: 2, ..PRETTY }), "[\n      1\n    ]");
+    }
+
+    #[test]
+    fn depth_is_limited() {
+        let text = "[".repeat(129);
+        let error = format(text.as_bytes(), &PRETTY, &mut Output::new(Vec::new())).unwrap_err();
+        assert_eq!((error.kind, error.offset), (ErrorKind::MaxDepth, 128));
     }
 
     #[test]
