@@ -13,6 +13,8 @@ pub mod decode;
 pub mod encode;
 pub mod error;
 pub mod etf;
+pub mod format;
+pub mod gzip;
 pub mod locate;
 pub mod options;
 pub mod output;
