@@ -1,0 +1,8 @@
+//! Linker settings of the module.
+fn main() {
+    // The core does not recurse: little stack is needed, and a fault runs into its end (which lies below the data) soon.
+    println!("cargo:rustc-cdylib-link-arg=-zstack-size=65536");
+    // Two gigabytes less a page: addresses stay positive for hosts that pass them as signed. Hosts set lower limits.
+    println!("cargo:rustc-cdylib-link-arg=--max-memory=2147418112");
+    println!("cargo:rerun-if-changed=build.rs");
+}

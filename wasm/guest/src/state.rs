@@ -1,0 +1,150 @@
+//! What the module keeps between calls: its buffers.
+
+use crate::keys::KeyList;
+use crate::record::{self, Body, DONE};
+use rustyjson_core::encode::{EncodeErrorKind, encode};
+use rustyjson_core::etf::extra::Extra;
+use rustyjson_core::etf::reader::Reader;
+use rustyjson_core::etf::writer::Writer;
+use rustyjson_core::{DecodeOptions, EncodeOptions, Error, ErrorKind, Output, Scratch, decode, gzip};
+use std::cell::RefCell;
+
+/// Level of compression that stands for none.
+const NOT_COMPRESSED: u32 = u32::MAX;
+
+/// Buffers beyond this many bytes are given back by [`State::reset`].
+const KEEP: usize = 1 << 20;
+
+/// Buffers that live as long as the instance.
+#[derive(Debug, Default)]
+pub struct State {
+    input: Vec<u8>,
+    output: Vec<u8>,
+    scratch: Scratch,
+}
+
+thread_local! {
+    static STATE: RefCell<State> = RefCell::default();
+}
+
+/// Runs with the instance's state. Exports do not call each other, so nobody else has it.
+pub fn with_state<T>(run: impl FnOnce(&mut State) -> T) -> T {
+    STATE.with_borrow_mut(run)
+}
+
+impl State {
+    /// Makes room for `len` bytes of input. Its address, 0 when there is no memory.
+    pub fn input(&mut self, len: usize) -> u32 {
+        // The buffer is never empty, so that its address is a real one.
+        if self.input.len() < len.max(1) && !enlarge(&mut self.input, len.max(4096)) {
+            return 0;
+        }
+        self.input.as_mut_ptr() as usize as u32
+    }
+
+    /// Decodes the first `len` bytes of input. `None` when memory ran out.
+    pub fn decode(&mut self, len: usize, options: &DecodeOptions) -> Option<&[u8]> {
+        let json = self.input.get(..len)?;
+        // Most documents are about as long as their terms: one allocation instead of a doubling with its copies.
+        let expected = len + len / 4;
+        if self.output.len() < expected && !enlarge(&mut self.output, expected) {
+            return None;
+        }
+        let mut writer = Writer::new(json, Body(std::mem::take(&mut self.output)), options);
+        let result = decode(json, options, &mut self.scratch, &mut writer);
+        let (Body(bytes), written) = writer.into_parts()?;
+        self.output = bytes;
+        if let Err(error) = result {
+            return self.error(len, error);
+        }
+        self.output[0] = DONE;
+        Some(&self.output[..=written])
+    }
+
+    /// The keys of the first `len` bytes of input, or the error that number `stop` of them is no existing atom.
+    pub fn keys(&mut self, len: usize, options: &DecodeOptions, stop: u64) -> Option<&[u8]> {
+        let json = self.input.get(..len)?;
+        let mut list = KeyList::new(std::mem::take(&mut self.output), stop);
+        let result = decode(json, options, &mut self.scratch, &mut list);
+        self.output = list.finish()?;
+        match result {
+            Err(error) if error.kind == ErrorKind::UnknownAtom => self.error(len, error),
+            _ => Some(&self.output),
+        }
+    }
+
+    #[cold]
+    fn error(&mut self, len: usize, error: Error) -> Option<&[u8]> {
+        if error.kind == ErrorKind::OutOfMemory {
+            return None;
+        }
+        record::decode_error(&self.input[..len], error, &mut self.output);
+        Some(&self.output)
+    }
+
+    /// Encodes the term in the first `len` bytes of input, of which the first `extra_len` belong to the options. `None` when
+    /// memory ran out.
+    pub fn encode(&mut self, len: usize, extra_len: usize, options: EncodeOptions<'_>, level: u32) -> Option<&[u8]> {
+        let (extra, etf) = self.input.get(..len)?.split_at_checked(extra_len)?;
+        let Some(extra) = Extra::parse(extra) else { return Some(record::broken(&mut self.output)) };
+        let options = EncodeOptions { pretty: extra.pretty, ..options };
+        let mut reader = Reader::new(etf, &extra.plans);
+        let Some(root) = reader.root() else { return Some(record::broken(&mut self.output)) };
+        // The status byte is written as part of the text: with `Body` here too there would be two copies of the encoder's
+        // parts in the module, 20 KB.
+        let mut out = Output::new(std::mem::take(&mut self.output));
+        out.array([DONE]);
+        let result = encode(&mut reader, root, &options, &mut out);
+        let (bytes, written) = out.into_parts();
+        self.output = bytes;
+        match result {
+            Ok(holes) if !holes.is_empty() => record::partial(&holes, &mut self.output, written),
+            Ok(_) => self.text(written, level),
+            Err(error) if error.kind == EncodeErrorKind::OutOfMemory => None,
+            Err(error) => Some(record::encode_error(&error, &mut self.output)),
+        }
+    }
+
+    /// The record of this length that holds the text, compressed if that is asked for.
+    fn text(&mut self, len: usize, level: u32) -> Option<&[u8]> {
+        if level != NOT_COMPRESSED {
+            let mut packed = vec![DONE];
+            if !gzip::compress(&self.output[1..len], level, &mut packed) {
+                return None;
+            }
+            self.output = packed;
+            return Some(&self.output);
+        }
+        Some(&self.output[..len])
+    }
+
+    /// Compresses the first `len` bytes of input. `None` when memory ran out.
+    pub fn gzip(&mut self, len: usize, level: u32) -> Option<&[u8]> {
+        let bytes = self.input.get(..len)?;
+        self.output.clear();
+        self.output.push(DONE);
+        gzip::compress(bytes, level, &mut self.output).then_some(&*self.output)
+    }
+
+    /// Gives large buffers back.
+    pub fn reset(&mut self) {
+        self.scratch.shrink();
+        for buffer in [&mut self.input, &mut self.output] {
+            if buffer.capacity() > KEEP {
+                *buffer = Vec::new();
+            }
+        }
+    }
+}
+
+/// Makes a buffer at least `len` bytes long; what is in it may go. `false` when there is no memory.
+#[cold]
+fn enlarge(buffer: &mut Vec<u8>, len: usize) -> bool {
+    // Freed before it is asked for again, so that the allocator can extend the same place.
+    *buffer = Vec::new();
+    if buffer.try_reserve_exact(len).is_err() {
+        return false;
+    }
+    buffer.resize(len, 0);
+    true
+}

@@ -1,0 +1,57 @@
+//! Options as Elixir packs them.
+
+use crate::host::Call;
+use rustler::{NifResult, Term};
+use rustyjson_core::DecodeOptions;
+use rustyjson_core::options::Keys;
+
+/// Options of a decode call, as the guest takes them and as the core does.
+pub struct Decode {
+    pub flags: u32,
+    pub max_depth: u32,
+    pub digit_limit: u32,
+    pub max_nodes: u64,
+}
+
+impl Decode {
+    /// Reads `{flags, max_depth, digit_limit, max_nodes, dirty_threshold}`.
+    pub fn new(packed: Term) -> NifResult<Self> {
+        let (flags, max_depth, digit_limit, max_nodes, _): (u32, u32, u32, u64, Term) = packed.decode()?;
+        Ok(Self { flags, max_depth, digit_limit, max_nodes })
+    }
+
+    /// Whether a key that is no atom yet is an error.
+    pub fn existing_atoms_only(&self) -> bool {
+        self.core().keys == Keys::ExistingAtoms
+    }
+
+    /// The same as the core's type.
+    pub fn core(&self) -> DecodeOptions {
+        DecodeOptions::from_bits(self.flags, self.max_depth, self.digit_limit, self.max_nodes, 0)
+    }
+}
+
+/// Options of an encode call.
+pub struct Encode {
+    pub flags: u32,
+    pub max_depth: u32,
+    pub max_bytes: u64,
+    pub gzip: u32,
+    pub base_depth: u32,
+}
+
+impl Encode {
+    /// Reads `{flags, max_depth, max_bytes, gzip, pretty, base_depth, plans}`; `pretty` and `plans` come beside it.
+    pub fn new(packed: Term) -> NifResult<Self> {
+        let (flags, max_depth, max_bytes, gzip, _, base_depth, _): (u32, u32, u64, i32, Term, u32, Term) =
+            packed.decode()?;
+        Ok(Self { flags, max_depth, max_bytes, gzip: gzip.cast_unsigned(), base_depth })
+    }
+}
+
+/// Reads `{pool_size, max_memory, timeout, fresh}`.
+pub fn limits(packed: Term, ticket: u64) -> NifResult<Call> {
+    let (pool_size, max_memory, timeout, fresh): (usize, usize, u64, bool) = packed.decode()?;
+    // The tick under way counts as one.
+    Ok(Call { pool_size, max_memory, ticks: timeout + 1, fresh, ticket })
+}

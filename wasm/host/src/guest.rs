@@ -1,0 +1,169 @@
+//! One instance of the guest. Nothing that it answers is believed: addresses and lengths are checked against its memory.
+
+use crate::fault::Fault;
+use std::ops::Range;
+use wasmtime::{Engine, Instance, InstancePre, Memory, ResourceLimiter, Store, TypedFunc, WasmParams, WasmResults};
+
+/// The version of the exports that this host knows.
+const ABI_VERSION: u32 = 1;
+/// Ticks that instantiation and the version check may take.
+const START_TICKS: u64 = 1_000;
+
+/// What the store holds for us: the memory cap, and whether the guest ran into it.
+#[derive(Debug)]
+pub struct Limits {
+    max_memory: usize,
+    denied: bool,
+}
+
+impl ResourceLimiter for Limits {
+    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        self.denied |= desired > self.max_memory;
+        Ok(desired <= self.max_memory)
+    }
+
+    fn table_growing(&mut self, current: usize, _: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        // The module's own tables are made, and stay as they are.
+        Ok(current == 0)
+    }
+}
+
+/// Length, flags, max_depth, digit_limit, max_nodes, seed or stop.
+pub type DecodeArgs = (u32, u32, u32, u32, u64, u64);
+/// Length, length of what precedes the term, flags, max_depth, gzip, base_depth, max_bytes.
+pub type EncodeArgs = (u32, u32, u32, u32, u32, u32, u64);
+
+/// An instance and its exports.
+pub struct Guest {
+    store: Store<Limits>,
+    instance: Instance,
+    memory: Memory,
+    input: TypedFunc<u32, u32>,
+    decode: TypedFunc<DecodeArgs, u64>,
+    encode: TypedFunc<EncodeArgs, u64>,
+    reset: TypedFunc<(), ()>,
+}
+
+impl Guest {
+    /// Makes an instance that may have this much memory.
+    pub fn new(engine: &Engine, pre: &InstancePre<Limits>, max_memory: usize) -> Result<Self, Fault> {
+        let mut store = Store::new(engine, Limits { max_memory, denied: false });
+        store.limiter(|limits| limits);
+        store.set_epoch_deadline(START_TICKS);
+        let instance = pre.instantiate(&mut store).map_err(|error| match store.data().denied {
+            true => Fault::MemoryLimit,
+            false => Fault::Unavailable(format!("no instance: {error}")),
+        })?;
+        let memory = instance.get_memory(&mut store, "memory").ok_or_else(|| missing("memory"))?;
+        Ok(Self {
+            input: export(&mut store, &instance, "input")?,
+            decode: export(&mut store, &instance, "decode")?,
+            encode: export(&mut store, &instance, "encode")?,
+            reset: export(&mut store, &instance, "reset")?,
+            store,
+            instance,
+            memory,
+        })
+    }
+
+    /// Refuses a module with other exports than this host knows.
+    pub fn check_version(&mut self) -> Result<(), Fault> {
+        let version = export::<(), u32>(&mut self.store, &self.instance, "abi_version")?;
+        match self.call(&version, ())? {
+            ABI_VERSION => Ok(()),
+            other => Err(Fault::Unavailable(format!("the guest's exports have version {other}, not {ABI_VERSION}"))),
+        }
+    }
+
+    /// Sets the limits of the next call.
+    pub fn limit(&mut self, max_memory: usize, ticks: u64) {
+        *self.store.data_mut() = Limits { max_memory, denied: false };
+        self.store.set_epoch_deadline(ticks);
+    }
+
+    /// Bytes of linear memory.
+    pub fn memory_size(&self) -> usize {
+        self.memory.data_size(&self.store)
+    }
+
+    /// Copies these parts, one after the other, into the guest's input buffer.
+    pub fn write(&mut self, parts: &[&[u8]]) -> Result<u32, Fault> {
+        let len = parts.iter().map(|part| part.len()).sum::<usize>();
+        // An input that no address reaches needs more memory than there can be.
+        let len = u32::try_from(len).map_err(|_| Fault::MemoryLimit)?;
+        let input = self.input.clone();
+        let mut at = match self.call(&input, len)? {
+            0 => return Err(Fault::MemoryLimit),
+            address => address as usize,
+        };
+        let memory = self.memory.data_mut(&mut self.store);
+        for part in parts {
+            let place = memory.get_mut(at..).and_then(|rest| rest.get_mut(..part.len()));
+            place.ok_or_else(|| Fault::invalid("its input buffer lies outside its memory"))?.copy_from_slice(part);
+            at += part.len();
+        }
+        Ok(len)
+    }
+
+    /// Decodes what was written.
+    pub fn decode(&mut self, args: DecodeArgs) -> Result<Range<usize>, Fault> {
+        let decode = self.decode.clone();
+        let packed = self.call(&decode, args)?;
+        self.record(packed)
+    }
+
+    /// The keys of what was written, or the error that one is no atom.
+    pub fn keys(&mut self, args: DecodeArgs) -> Result<Range<usize>, Fault> {
+        let keys = export(&mut self.store, &self.instance, "keys")?;
+        let packed = self.call(&keys, args)?;
+        self.record(packed)
+    }
+
+    /// Encodes what was written.
+    pub fn encode(&mut self, args: EncodeArgs) -> Result<Range<usize>, Fault> {
+        let encode = self.encode.clone();
+        let packed = self.call(&encode, args)?;
+        self.record(packed)
+    }
+
+    /// Lets the guest forget the call.
+    pub fn reset(&mut self) -> Result<(), Fault> {
+        let reset = self.reset.clone();
+        self.call(&reset, ())
+    }
+
+    /// The guest's memory.
+    pub fn memory(&self) -> &[u8] {
+        self.memory.data(&self.store)
+    }
+
+    /// Where a record is that the guest gave as `address << 32 | length`.
+    fn record(&self, packed: u64) -> Result<Range<usize>, Fault> {
+        if packed == 0 {
+            return Err(Fault::MemoryLimit);
+        }
+        let (start, len) = ((packed >> 32) as usize, packed as u32 as usize);
+        let range = start..start + len;
+        if len == 0 || self.memory().get(range.clone()).is_none() {
+            return Err(Fault::invalid("its result lies outside its memory"));
+        }
+        Ok(range)
+    }
+
+    fn call<P: WasmParams, R: WasmResults>(&mut self, function: &TypedFunc<P, R>, params: P) -> Result<R, Fault> {
+        function.call(&mut self.store, params).map_err(|error| Fault::from_call(&error, self.store.data().denied))
+    }
+}
+
+fn export<P, R>(store: &mut Store<Limits>, instance: &Instance, name: &str) -> Result<TypedFunc<P, R>, Fault>
+where
+    P: WasmParams,
+    R: WasmResults,
+{
+    instance.get_typed_func(store, name).map_err(|_| missing(name))
+}
+
+#[cold]
+fn missing(name: &str) -> Fault {
+    Fault::Unavailable(format!("the guest has no export {name} of the expected type"))
+}

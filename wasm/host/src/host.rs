@@ -1,0 +1,149 @@
+//! The engine, the compiled guest and its instances.
+
+use crate::fault::Fault;
+use crate::guest::{Guest, Limits};
+use crate::pool::Pool;
+use crate::ticker::Ticker;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use wasmtime::{
+    Config, Engine, InstanceAllocationStrategy, InstancePre, Linker, Module, OptLevel, PoolingAllocationConfig,
+};
+
+/// Most stack that wasm may use. It runs on the caller's: a dirty scheduler has 320 KiB, and running over its end aborts
+/// the VM.
+const MAX_WASM_STACK: usize = 192 << 10;
+/// Memory of an instance that is zeroed in place when it ends, instead of being given back to the system page by page:
+/// what a small document touches.
+const KEEP_RESIDENT: usize = 256 << 10;
+
+/// The guest, ready to run.
+pub struct Host {
+    engine: Engine,
+    pre: InstancePre<Limits>,
+    pool: Pool,
+    ticker: Ticker,
+    /// Seed of the guest's hashes: it has no randomness of its own.
+    pub seed: u64,
+}
+
+/// Limits of one call.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// Instances at once.
+    pub pool_size: usize,
+    /// Bytes of linear memory.
+    pub max_memory: usize,
+    /// Ticks until the deadline.
+    pub ticks: u64,
+    /// A new instance for this call alone.
+    pub fresh: bool,
+    /// From an earlier attempt that found no place; 0 for none.
+    pub ticket: u64,
+}
+
+/// Why a call gave nothing.
+#[derive(Debug)]
+pub enum Stop {
+    /// All places are taken: come back with this ticket.
+    Busy(u64),
+    /// The call failed.
+    Fault(Fault),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl Host {
+    /// Compiles the guest for up to this many instances at once.
+    pub fn new(wasm: &[u8], instances: u32) -> Result<Self, Fault> {
+        let unavailable = |error: wasmtime::Error| Fault::Unavailable(format!("{error:#}"));
+        let engine = engine(instances).map_err(unavailable)?;
+        let module = Module::new(&engine, wasm).map_err(unavailable)?;
+        // Nothing is defined in the linker: a module with an import does not get past this.
+        let pre = Linker::new(&engine).instantiate_pre(&module).map_err(unavailable)?;
+        let ticker = Ticker::start(engine.clone()).map_err(|error| Fault::Unavailable(error.to_string()))?;
+        let seed = RandomState::new().build_hasher().finish();
+        let host = Self { engine, pre, pool: Pool::default(), ticker, seed };
+        host.check_version()?;
+        Ok(host)
+    }
+
+    /// Refuses a module with other exports than this host knows.
+    fn check_version(&self) -> Result<(), Fault> {
+        let _running = self.ticker.run();
+        Guest::new(&self.engine, &self.pre, usize::MAX)?.check_version()
+    }
+
+    /// Runs a call in an instance. One that failed is thrown away, whatever the reason.
+    pub fn run<T>(&self, call: &Call, run: impl FnOnce(&mut Guest) -> Result<T, Fault>) -> Result<T, Stop> {
+        let place = self.pool.enter(call.pool_size, call.ticket).map_err(Stop::Busy)?;
+        let _running = self.ticker.run();
+        let kept = if call.fresh { None } else { place.take(call.max_memory) };
+        let mut guest = match kept {
+            Some(guest) => guest,
+            None => self.instance(call.max_memory)?,
+        };
+        guest.limit(call.max_memory, call.ticks);
+        let answer = run(&mut guest)?;
+        if !call.fresh && guest.reset().is_ok() {
+            place.keep(guest);
+        }
+        Ok(answer)
+    }
+
+    /// Gives up waiting for a place.
+    pub fn leave(&self, ticket: u64) {
+        self.pool.leave(ticket);
+    }
+
+    /// Instances running and kept, and callers waiting.
+    pub fn counts(&self) -> (usize, usize, usize) {
+        self.pool.counts()
+    }
+
+    fn instance(&self, max_memory: usize) -> Result<Guest, Fault> {
+        match Guest::new(&self.engine, &self.pre, max_memory) {
+            // All the allocator's places are taken by instances that are only kept.
+            Err(Fault::Unavailable(_)) if self.pool.clear() > 0 => Guest::new(&self.engine, &self.pre, max_memory),
+            result => result,
+        }
+    }
+}
+
+/// An engine that allocates instances from a pool made in advance; where the system refuses its address space (4 GiB for
+/// each instance, reserved only), one that allocates them one by one.
+fn engine(instances: u32) -> wasmtime::Result<Engine> {
+    let mut config = config();
+    let mut pooling = PoolingAllocationConfig::new();
+    pooling
+        .total_core_instances(instances)
+        .total_memories(instances)
+        .total_tables(instances)
+        .max_unused_warm_slots(instances)
+        .table_elements(1_000)
+        .linear_memory_keep_resident(KEEP_RESIDENT)
+        .table_keep_resident(4096);
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pooling));
+    Engine::new(&config).or_else(|_| Engine::new(config.allocation_strategy(InstanceAllocationStrategy::OnDemand)))
+}
+
+fn config() -> Config {
+    let mut config = Config::new();
+    config
+        .cranelift_opt_level(OptLevel::Speed)
+        .epoch_interruption(true)
+        .max_wasm_stack(MAX_WASM_STACK)
+        // Out-of-bounds accesses run into a guard page instead of being checked one by one, up to twice as fast. The
+        // signal handlers look first whether the fault is in wasm code and pass everything else on to whoever was there
+        // before; they run on the alternate stack that the VM's threads have too.
+        .signals_based_traps(true)
+        .memory_init_cow(true)
+        // Only what the guest needs; relaxed SIMD gives different results on different machines.
+        .wasm_relaxed_simd(false)
+        .wasm_memory64(false)
+        .wasm_multi_memory(false);
+    config
+}

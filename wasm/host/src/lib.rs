@@ -1,0 +1,220 @@
+//! Runs the guest in wasmtime, inside the BEAM.
+//!
+//! The guest is assumed to have fallen to the document that it reads. It may answer anything, loop or trap; what it gets
+//! is an instance of its own with a memory cap and a deadline, and what it answers is judged before it becomes a term.
+//!
+//! Every function here returns at its deadline at the latest, and waits for nothing. Those without `dirty` in the name
+//! run on the caller's scheduler and have about a millisecond.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod fault;
+mod guest;
+mod holes;
+mod host;
+mod pool;
+mod session;
+mod terms;
+mod ticker;
+
+use fault::Fault;
+use guest::Guest;
+use host::{Call, Host};
+use rustler::{Binary, Env, NifResult, Resource, ResourceArc, Term, schedule::consume_timeslice};
+
+/// Ticks of a call on the caller's scheduler: at least one whole millisecond.
+const SHORT_TICKS: u64 = 2;
+/// Bytes that take about a hundredth of a scheduler's turn.
+const BYTES_PER_PERCENT: usize = 2048;
+
+struct HostResource(Host);
+
+#[rustler::resource_impl]
+impl Resource for HostResource {}
+
+type HostArc = ResourceArc<HostResource>;
+
+/// Compiles the guest: `{:ok, host}`. `instances` is the most that the host will run or keep at once.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn load<'a>(env: Env<'a>, wasm: Binary, instances: u32) -> Term<'a> {
+    match Host::new(&wasm, instances) {
+        Ok(host) => terms::ok(env, ResourceArc::new(HostResource(host))),
+        Err(fault) => terms::fault_term(env, &fault),
+    }
+}
+
+/// Decodes on the caller's scheduler: the term, or `:later` when that takes too long.
+#[rustler::nif]
+fn decode<'a>(
+    env: Env<'a>,
+    host: HostArc,
+    json: Binary,
+    packed: Term,
+    limits: Term,
+    ticket: u64,
+) -> NifResult<Term<'a>> {
+    let mut call = arguments::limits(limits, ticket)?;
+    let short = call.ticks > SHORT_TICKS;
+    call.ticks = call.ticks.min(SHORT_TICKS);
+    charge(env, json.len());
+    run_decode(env, &host.0, &json, packed, &call, short)
+}
+
+/// Decodes on a dirty scheduler.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn decode_dirty<'a>(
+    env: Env<'a>,
+    host: HostArc,
+    json: Binary,
+    packed: Term,
+    limits: Term,
+    ticket: u64,
+) -> NifResult<Term<'a>> {
+    let call = arguments::limits(limits, ticket)?;
+    run_decode(env, &host.0, &json, packed, &call, false)
+}
+
+/// Encodes on the caller's scheduler a term in External Term Format, as the runtime writes it. `extra` is empty or the
+/// term `{pretty, plans}` in the same format.
+#[rustler::nif]
+fn encode<'a>(
+    env: Env<'a>,
+    host: HostArc,
+    etf: Binary,
+    extra: Binary,
+    packed: Term,
+    limits: Term,
+    ticket: u64,
+) -> NifResult<Term<'a>> {
+    let mut call = arguments::limits(limits, ticket)?;
+    let short = call.ticks > SHORT_TICKS;
+    call.ticks = call.ticks.min(SHORT_TICKS);
+    charge(env, etf.len());
+    run_encode(env, &host.0, [&extra, &etf], packed, &call, short)
+}
+
+/// Encodes on a dirty scheduler.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn encode_dirty<'a>(
+    env: Env<'a>,
+    host: HostArc,
+    etf: Binary,
+    extra: Binary,
+    packed: Term,
+    limits: Term,
+    ticket: u64,
+) -> NifResult<Term<'a>> {
+    let call = arguments::limits(limits, ticket)?;
+    run_encode(env, &host.0, [&extra, &etf], packed, &call, false)
+}
+
+/// Gives up waiting for a place.
+#[rustler::nif]
+fn leave(host: HostArc, ticket: u64) {
+    host.0.leave(ticket);
+}
+
+/// Instances running and kept, and callers waiting.
+#[rustler::nif]
+fn counts<'a>(env: Env<'a>, host: HostArc) -> Term<'a> {
+    terms::counts(env, host.0.counts())
+}
+
+/// Judges bytes that some other host's guest gave for a document of this length: `:ok`, or `{:fault, reason, detail}`.
+#[rustler::nif]
+fn check_etf<'a>(env: Env<'a>, etf: Binary, packed: Term, json_len: usize) -> NifResult<Term<'a>> {
+    let options = arguments::Decode::new(packed)?;
+    charge(env, etf.len());
+    Ok(match session::judge(&etf, &options, json_len) {
+        Ok(()) => rustler::types::atom::ok().to_term(env),
+        Err(fault) => terms::fault_term(env, &fault),
+    })
+}
+
+/// Finds the terms of holes that some other host's guest reported: `{:partial, json, holes}`.
+#[rustler::nif]
+fn check_holes<'a>(env: Env<'a>, body: Binary, etf: Binary) -> Term<'a> {
+    charge(env, etf.len());
+    match holes::read(&body, &etf) {
+        Ok((holes, text)) => terms::partial(env, text, &holes),
+        Err(fault) => terms::fault_term(env, &fault),
+    }
+}
+
+fn run_decode<'a>(
+    env: Env<'a>,
+    host: &Host,
+    json: &[u8],
+    packed: Term,
+    call: &Call,
+    short: bool,
+) -> NifResult<Term<'a>> {
+    let options = arguments::Decode::new(packed)?;
+    let answer = host.run(call, |guest| decode_in(env, guest, json, &options, host.seed, short));
+    Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, short)))
+}
+
+fn decode_in<'a>(
+    env: Env<'a>,
+    guest: &mut Guest,
+    json: &[u8],
+    options: &arguments::Decode,
+    seed: u64,
+    short: bool,
+) -> Result<Term<'a>, Fault> {
+    let unknown_atom = |guest: &mut Guest| match options.existing_atoms_only() {
+        true => session::unknown_atom(guest, json.len(), options, |name| terms::is_atom(env, name)),
+        false => Ok(None),
+    };
+    match session::decode(guest, json, options, seed)? {
+        // An unknown atom may stand before the error.
+        Err(error) => Ok(terms::decode_error(env, &unknown_atom(guest)?.unwrap_or(error))),
+        Ok(etf) if short => match terms::term(env, &guest.memory()[etf.clone()]) {
+            Some(term) => Ok(term),
+            None => refused(env, guest, etf, unknown_atom),
+        },
+        Ok(etf) if options.existing_atoms_only() => refused(env, guest, etf, unknown_atom),
+        // The caller's `binary_to_term` yields, this library's would not.
+        Ok(etf) => Ok(terms::etf(env, &guest.memory()[etf])),
+    }
+}
+
+/// Judged bytes of which the runtime makes no term without making atoms.
+fn refused<'a>(
+    env: Env<'a>,
+    guest: &mut Guest,
+    etf: std::ops::Range<usize>,
+    unknown_atom: impl Fn(&mut Guest) -> Result<Option<session::DecodeError>, Fault>,
+) -> Result<Term<'a>, Fault> {
+    let bytes = terms::etf(env, &guest.memory()[etf]);
+    Ok(unknown_atom(guest)?.map_or(bytes, |error| terms::decode_error(env, &error)))
+}
+
+fn run_encode<'a>(
+    env: Env<'a>,
+    host: &Host,
+    input: [&[u8]; 2],
+    packed: Term,
+    call: &Call,
+    short: bool,
+) -> NifResult<Term<'a>> {
+    let options = arguments::Encode::new(packed)?;
+    let answer = host.run(call, |guest| {
+        Ok(match session::encode(guest, input, &options)? {
+            session::Encoded::Text(json) => terms::text(env, json),
+            session::Encoded::Partial(holes, json) => terms::partial(env, json, &holes),
+            session::Encoded::Error { code, path, payload } => terms::encode_error(env, code, path, payload),
+        })
+    });
+    Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, short)))
+}
+
+/// Takes the work from the caller's turn, so that the scheduler stays fair.
+fn charge(env: Env, bytes: usize) {
+    let percent = bytes / BYTES_PER_PERCENT;
+    if percent > 0 {
+        consume_timeslice(env, percent.min(100) as i32);
+    }
+}
+
+rustler::init!("Elixir.RustyJson.Wasm.Host.Wasmtime.Nif");

@@ -1,0 +1,108 @@
+//! Answers as Elixir terms.
+
+use crate::fault::Fault;
+use crate::holes::Hole;
+use crate::host::Stop;
+use crate::session::DecodeError;
+use rustler::{Encoder, Env, NewBinary, Term};
+
+mod atoms {
+    rustler::atoms! {
+        ok,
+        error,
+        etf,
+        partial,
+        later,
+        busy,
+        fault,
+        memory_limit,
+        timeout,
+        trap,
+        invalid_result,
+        unavailable,
+        running,
+        kept,
+        waiting,
+    }
+}
+
+/// The version byte and the tags of an atom.
+const VERSION: u8 = 131;
+const ATOM: u8 = 118;
+
+/// `{:ok, term}` with the term of these judged bytes. `None` when the runtime refuses them: a key twice in a map, or an
+/// atom that does not exist.
+pub fn term<'a>(env: Env<'a>, etf: &[u8]) -> Option<Term<'a>> {
+    env.binary_to_term(etf).map(|(term, _)| (atoms::ok(), term).encode(env))
+}
+
+/// `{:etf, binary}`: judged bytes for the caller to build.
+pub fn etf<'a>(env: Env<'a>, etf: &[u8]) -> Term<'a> {
+    (atoms::etf(), binary(env, etf)).encode(env)
+}
+
+/// `{:ok, binary}`.
+pub fn text<'a>(env: Env<'a>, json: &[u8]) -> Term<'a> {
+    (atoms::ok(), binary(env, json)).encode(env)
+}
+
+/// `{:partial, binary, [{offset, depth, start, length}]}`.
+pub fn partial<'a>(env: Env<'a>, json: &[u8], holes: &[Hole]) -> Term<'a> {
+    let holes: Vec<_> = holes.iter().map(|hole| (hole.offset, hole.depth, hole.start, hole.len)).collect();
+    (atoms::partial(), binary(env, json), holes).encode(env)
+}
+
+/// `{:error, {code, offset, line, column, path}}`.
+pub fn decode_error<'a>(env: Env<'a>, error: &DecodeError) -> Term<'a> {
+    let path = binary(env, error.path.as_bytes());
+    (atoms::error(), (error.code, error.offset, error.line, error.column, path)).encode(env)
+}
+
+/// `{:error, {code, path, payload}}`.
+pub fn encode_error<'a>(env: Env<'a>, code: u8, path: &[u8], payload: &[u8]) -> Term<'a> {
+    (atoms::error(), (code, binary(env, path), binary(env, payload))).encode(env)
+}
+
+/// `:later`, `{:busy, ticket}` or `{:fault, reason, detail}`.
+pub fn stop<'a>(env: Env<'a>, stop: Stop, short: bool) -> Term<'a> {
+    match stop {
+        Stop::Busy(ticket) => (atoms::busy(), ticket).encode(env),
+        // Too long for the caller's scheduler is no verdict yet.
+        Stop::Fault(Fault::Timeout) if short => atoms::later().encode(env),
+        Stop::Fault(fault) => fault_term(env, &fault),
+    }
+}
+
+/// `{:fault, reason, detail}`.
+pub fn fault_term<'a>(env: Env<'a>, fault: &Fault) -> Term<'a> {
+    let (reason, detail) = match fault {
+        Fault::MemoryLimit => (atoms::memory_limit(), ""),
+        Fault::Timeout => (atoms::timeout(), ""),
+        Fault::Trap(detail) => (atoms::trap(), &**detail),
+        Fault::InvalidResult(detail) => (atoms::invalid_result(), &**detail),
+        Fault::Unavailable(detail) => (atoms::unavailable(), &**detail),
+    };
+    (atoms::fault(), reason, detail).encode(env)
+}
+
+/// `{:ok, resource}`.
+pub fn ok<'a>(env: Env<'a>, value: impl Encoder) -> Term<'a> {
+    (atoms::ok(), value).encode(env)
+}
+
+/// `[running: n, kept: n, waiting: n]`.
+pub fn counts<'a>(env: Env<'a>, (running, kept, waiting): (usize, usize, usize)) -> Term<'a> {
+    vec![(atoms::running(), running), (atoms::kept(), kept), (atoms::waiting(), waiting)].encode(env)
+}
+
+/// Whether there is an atom of this name. The runtime's function for it takes only Latin-1 before OTP 26; a term that must
+/// not make atoms answers the same question.
+pub fn is_atom(env: Env, name: &[u8]) -> bool {
+    let Ok(len) = u16::try_from(name.len()) else { return false };
+    let [high, low] = len.to_be_bytes();
+    env.binary_to_term(&[&[VERSION, ATOM, high, low], name].concat()).is_some()
+}
+
+fn binary<'a>(env: Env<'a>, bytes: &[u8]) -> Term<'a> {
+    NewBinary::from_slice(env, bytes).into()
+}

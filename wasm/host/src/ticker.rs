@@ -1,0 +1,96 @@
+//! Drives the epoch, wasmtime's clock for deadlines: one tick is about a millisecond.
+//!
+//! A thread ticks while calls are under way and for a moment after, then parks: an idle VM is left in peace, and a busy
+//! one does not pay for waking a thread at every call.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::thread::{Builder, Thread, park, sleep};
+use std::time::{Duration, Instant};
+use wasmtime::Engine;
+
+/// Length of a tick.
+const TICK: Duration = Duration::from_millis(1);
+/// Ticks without a call after which the thread parks.
+const IDLE_TICKS: u32 = 250;
+
+#[derive(Default)]
+struct Shared {
+    /// Calls under way.
+    running: AtomicUsize,
+    /// Whether a call began since the last tick.
+    used: AtomicBool,
+    parked: AtomicBool,
+    stop: AtomicBool,
+}
+
+/// The thread, until this is dropped.
+pub struct Ticker {
+    shared: Arc<Shared>,
+    thread: Thread,
+}
+
+/// A call under way.
+pub struct Running<'a>(&'a Shared);
+
+impl Ticker {
+    /// Starts the thread. It does not keep the engine alive longer than this.
+    pub fn start(engine: Engine) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let ours = Arc::clone(&shared);
+        let handle = Builder::new().name("rustyjson-epoch".into()).spawn(move || tick(&engine, &ours))?;
+        Ok(Self { shared, thread: handle.thread().clone() })
+    }
+
+    /// Makes sure that time passes until the result is dropped.
+    pub fn run(&self) -> Running<'_> {
+        self.shared.running.fetch_add(1, SeqCst);
+        self.shared.used.store(true, SeqCst);
+        if self.shared.parked.load(SeqCst) {
+            self.thread.unpark();
+        }
+        Running(&self.shared)
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, SeqCst);
+        self.thread.unpark();
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, SeqCst);
+    }
+}
+
+fn tick(engine: &Engine, shared: &Shared) {
+    let mut idle = 0;
+    let mut last = Instant::now();
+    while !shared.stop.load(SeqCst) {
+        sleep(TICK);
+        // A late wake-up ticks more than once, so that a deadline stays near what it says.
+        while last.elapsed() >= TICK {
+            engine.increment_epoch();
+            last += TICK;
+        }
+        let active = shared.used.swap(false, SeqCst) || shared.running.load(SeqCst) > 0;
+        idle = if active { 0 } else { idle + 1 };
+        if idle >= IDLE_TICKS {
+            wait(shared);
+            (idle, last) = (0, Instant::now());
+        }
+    }
+}
+
+/// Parks until a call begins or the ticker is dropped. A call that begins after `parked` is set unparks; one that began
+/// before is seen here.
+fn wait(shared: &Shared) {
+    shared.parked.store(true, SeqCst);
+    while shared.running.load(SeqCst) == 0 && !shared.used.load(SeqCst) && !shared.stop.load(SeqCst) {
+        park();
+    }
+    shared.parked.store(false, SeqCst);
+}
