@@ -14,8 +14,8 @@ defmodule RustyJson.Engine do
   @typedoc "Why a term was not encoded: code, JSON Pointer and what the code needs to be explained."
   @type encode_failure :: {1..255, String.t(), term()}
 
-  @typedoc "A place of the output where Elixir must fill in a term: offset, depth, term."
-  @type hole :: {non_neg_integer(), non_neg_integer(), term()}
+  @typedoc "A place of the output where Elixir must fill in a term: offset, depth, term, and whether it is an object key."
+  @type hole :: {non_neg_integer(), non_neg_integer(), term(), :key | :value}
 
   @callback decode(json :: binary(), Options.t()) ::
               {:ok, term()} | {:error, decode_failure() | RustyJson.SandboxError.t()}
@@ -26,7 +26,8 @@ defmodule RustyJson.Engine do
               | {:error, encode_failure() | RustyJson.SandboxError.t()}
 
   @doc "Compresses what Elixir had to finish, as `compress: {:gzip, level}` does."
-  @callback gzip(binary(), level :: 0..9, Options.t()) :: binary()
+  @callback gzip(binary(), level :: 0..9, Options.t()) ::
+              {:ok, binary()} | {:error, RustyJson.SandboxError.t()}
 
   @doc "Lays out JSON text: indent, line separator, record separator, after colon; from this depth on."
   @callback format(
@@ -35,12 +36,10 @@ defmodule RustyJson.Engine do
               depth :: non_neg_integer(),
               Options.t()
             ) ::
-              binary()
+              {:ok, binary()} | {:error, RustyJson.SandboxError.t()}
 
   @doc "What it runs on; or why it does not, and what to install."
   @callback status() :: {:ok, map()} | {:error, String.t()}
-
-  @optional_callbacks gzip: 3, format: 4
 
   @engines [native: Engine.Native, wasm: Engine.Wasm]
 

@@ -81,7 +81,11 @@ defmodule RustyJson.Formatter do
 
   defp format(input, layout, depth) do
     options = RustyJson.Config.encode()
-    options.engine.format(IO.iodata_to_binary(input), layout, depth, options)
+
+    case options.engine.format(IO.iodata_to_binary(input), layout, depth, options) do
+      {:ok, text} -> text
+      {:error, error} -> raise error
+    end
   end
 
   defp options([], layout), do: layout

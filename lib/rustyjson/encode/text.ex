@@ -12,7 +12,7 @@ defmodule RustyJson.Encode.Text do
   @spec encode(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
   def encode(term, %{engine: engine} = options) do
     case engine.encode(term, options) do
-      {:ok, _json} = done -> done
+      {:ok, _text} = done -> done
       {:partial, json, holes} -> complete(json, holes, options)
       {:error, failure} -> {:error, error(failure, options)}
     end
@@ -24,8 +24,7 @@ defmodule RustyJson.Encode.Text do
 
   # Errors of the parts travel as exceptions through the caller's own code.
   defp complete(json, holes, options) do
-    text = fill(json, holes, Options.uncompressed(options))
-    {:ok, compress(text, options)}
+    json |> fill(holes, Options.uncompressed(options)) |> compress(options)
   rescue
     error in [EncodeError, SandboxError] -> {:error, error}
     error in Protocol.UndefinedError -> undefined(error, __STACKTRACE__)
@@ -34,12 +33,8 @@ defmodule RustyJson.Encode.Text do
   defp undefined(%{protocol: Encoder} = error, _stacktrace), do: {:error, error}
   defp undefined(error, stacktrace), do: reraise(error, stacktrace)
 
-  defp compress(text, options) do
-    case Options.gzip(options) do
-      -1 -> text
-      level -> options.engine.gzip(text, level, options)
-    end
-  end
+  defp compress(json, %{packed: {_, _, _, -1, _, _, _}}), do: {:ok, json}
+  defp compress(json, options), do: options.engine.gzip(json, Options.gzip(options), options)
 
   defp part(term, %{engine: engine} = options) do
     case engine.encode(term, options) do
@@ -57,8 +52,8 @@ defmodule RustyJson.Encode.Text do
     IO.iodata_to_binary(Enum.reverse(pieces, [rest]))
   end
 
-  defp splice({offset, depth, term}, {pieces, position, size}, json, options) do
-    text = at_path(json, offset, fn -> hole(term, Options.at_depth(options, depth)) end)
+  defp splice({offset, depth, term, place}, {pieces, position, size}, json, options) do
+    text = at_path(json, offset, fn -> hole(place, term, Options.at_depth(options, depth)) end)
     size = check_size(size + byte_size(text), options)
     {[text, binary_part(json, position, offset - position) | pieces], offset, size}
   end
@@ -77,17 +72,20 @@ defmodule RustyJson.Encode.Text do
     if limit > 0 and size > limit, do: raise(error({4, "", nil}, options)), else: size
   end
 
-  defp hole(%Fragment{encode: encode}, options) when is_function(encode, 1),
+  defp hole(:key, key, options), do: part(string_key(key), options)
+  defp hole(:value, term, options), do: value(term, options)
+
+  defp value(%Fragment{encode: encode}, options) when is_function(encode, 1),
     do: lay_out(encode.(options), options)
 
-  defp hole(%Fragment{encode: iodata}, options), do: lay_out(iodata, options)
+  defp value(%Fragment{encode: iodata}, options), do: lay_out(iodata, options)
+  defp value(%OrderedObject{values: values}, options), do: part(with_string_keys(values), options)
 
-  defp hole(term, options) when is_map(term) and not is_struct(term),
-    do: part(with_string_keys(Map.to_list(term)), options)
+  # A map that the core knows the form of, but not all of its keys.
+  defp value(map, options) when is_map(map) and not is_struct(map),
+    do: part(with_string_keys(Map.to_list(map)), options)
 
-  defp hole(%OrderedObject{values: values}, options), do: part(with_string_keys(values), options)
-
-  defp hole(term, options) do
+  defp value(term, options) do
     case Encoder.encode(term, options) do
       ^term ->
         raise ArgumentError,

@@ -11,5 +11,11 @@ defmodule RustyJson.Engine.Missing do
   def encode(_term, _options), do: raise(RustyJson.EngineError)
 
   @impl true
+  def gzip(_text, _level, _options), do: raise(RustyJson.EngineError)
+
+  @impl true
+  def format(_text, _layout, _depth, _options), do: raise(RustyJson.EngineError)
+
+  @impl true
   def status, do: {:error, "no engine could be loaded"}
 end

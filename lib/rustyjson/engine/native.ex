@@ -7,6 +7,9 @@ defmodule RustyJson.Engine.Native do
 
   alias RustyJson.Engine.Native.Nif
 
+  # Bytes that are laid out in well under a millisecond.
+  @dirty_from 131_072
+
   @impl true
   def decode(json, %{packed: packed}) do
     dirty_from = elem(packed, 4)
@@ -17,12 +20,28 @@ defmodule RustyJson.Engine.Native do
   end
 
   @impl true
-  def encode(term, %{packed: packed}) do
+  def encode(term, %{packed: packed}), do: term |> text(packed) |> finish(packed)
+
+  # A term's size cannot be asked for: the NIF starts, and says when it takes longer than a normal scheduler has.
+  defp text(term, packed) do
     case Nif.encode(term, packed) do
-      json when is_binary(json) -> {:ok, json}
-      other -> other
+      :dirty -> Nif.encode_dirty(term, packed)
+      done -> done
     end
   end
+
+  defp finish(json, {_, _, _, -1, _, _, _}) when is_binary(json), do: {:ok, json}
+  defp finish(json, packed) when is_binary(json), do: {:ok, Nif.gzip(json, elem(packed, 3))}
+  defp finish(other, _packed), do: other
+
+  @impl true
+  def gzip(text, level, _options), do: {:ok, Nif.gzip(text, level)}
+
+  @impl true
+  def format(text, layout, depth, _options) when byte_size(text) < @dirty_from,
+    do: {:ok, Nif.format(text, layout, depth)}
+
+  def format(text, layout, depth, _options), do: {:ok, Nif.format_dirty(text, layout, depth)}
 
   @impl true
   def status do

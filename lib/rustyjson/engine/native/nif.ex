@@ -32,11 +32,27 @@ defmodule RustyJson.Engine.Native.Nif do
   @spec decode_dirty(binary(), tuple()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
   def decode_dirty(_json, _packed), do: :erlang.nif_error(:not_loaded)
 
-  @spec encode(term(), tuple()) ::
+  @type encoded ::
           binary()
           | {:partial, binary(), [RustyJson.Engine.hole()]}
           | {:error, RustyJson.Engine.encode_failure()}
+
+  @spec encode(term(), tuple()) :: encoded() | :dirty
   def encode(_term, _packed), do: :erlang.nif_error(:not_loaded)
+
+  @spec encode_dirty(term(), tuple()) :: encoded()
+  def encode_dirty(_term, _packed), do: :erlang.nif_error(:not_loaded)
+
+  @type layout :: {binary(), binary(), binary(), binary()}
+
+  @spec format(binary(), layout(), non_neg_integer()) :: binary()
+  def format(_text, _layout, _depth), do: :erlang.nif_error(:not_loaded)
+
+  @spec format_dirty(binary(), layout(), non_neg_integer()) :: binary()
+  def format_dirty(_text, _layout, _depth), do: :erlang.nif_error(:not_loaded)
+
+  @spec gzip(binary(), 0..9) :: binary()
+  def gzip(_bytes, _level), do: :erlang.nif_error(:not_loaded)
 
   @spec info() :: map()
   def info, do: :erlang.nif_error(:not_loaded)
