@@ -2,7 +2,7 @@
 
 use crate::atom_cache::AtomCache;
 use crate::atoms;
-use crate::raw::read::{Look, Raw, Walk};
+use crate::raw::read::{Look, Raw, Walks};
 use rustler::types::atom;
 use rustler::{Atom, Env, Term};
 use rustyjson_core::encode::{AtomText, Known, Step, TermReader, Value};
@@ -95,6 +95,7 @@ pub struct Terms<'a, 's> {
     look: Look<'a>,
     words: &'static Words,
     atoms: &'s mut AtomCache,
+    walks: Walks<'a>,
     plans: Option<Raw<'a>>,
     big: Vec<u8>,
     /// The last boxed term was a float: in a list of floats the next one is too.
@@ -104,7 +105,15 @@ pub struct Terms<'a, 's> {
 impl<'a, 's> Terms<'a, 's> {
     /// A reader; `plans` is a map from modules to lists of keys and fields.
     pub fn new(env: Env<'a>, atoms: &'s mut AtomCache, plans: Option<Raw<'a>>) -> Self {
-        Self { look: Look::new(env), words: words(env), atoms, plans, big: Vec::new(), floats: false }
+        Self {
+            look: Look::new(env),
+            words: words(env),
+            atoms,
+            walks: Walks::new(env),
+            plans,
+            big: Vec::new(),
+            floats: false,
+        }
     }
 
     #[inline(always)]
@@ -177,7 +186,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     type List = Raw<'a>;
     type Tuple = &'a [Raw<'a>];
     type Map = Map<'a>;
-    type Entries = Option<Walk<'a>>;
+    type Entries = ();
     type Plan = Raw<'a>;
 
     #[inline(always)]
@@ -230,13 +239,18 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     }
 
     #[inline(always)]
-    fn entries(&mut self, map: &Map<'a>, reverse: bool, _scattered: bool) -> Option<Walk<'a>> {
-        self.look.walk(map.map, reverse && map.size > LARGE_MAP)
+    fn entries(&mut self, map: &Map<'a>, reverse: bool, _scattered: bool) {
+        self.walks.enter(map.map, reverse && map.size > LARGE_MAP);
     }
 
     #[inline(always)]
-    fn next_entry(&mut self, entries: &mut Option<Walk<'a>>) -> Option<(Raw<'a>, Raw<'a>)> {
-        entries.as_mut()?.next()
+    fn next_entry(&mut self, _entries: &mut ()) -> Option<(Raw<'a>, Raw<'a>)> {
+        self.walks.next()
+    }
+
+    #[inline(always)]
+    fn end_entries(&mut self) {
+        self.walks.exit();
     }
 
     #[inline(always)]

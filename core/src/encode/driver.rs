@@ -1,7 +1,7 @@
 //! The walk over a term: an explicit stack of open containers, one scalar or bracket at a time.
 
 use super::error::{EncodeError, EncodeErrorKind, Hole};
-use super::gather::{Gathered, Range};
+use super::gather::Gathered;
 use super::reader::{Step, TermReader, Value};
 use super::{number, string};
 use crate::options::EncodeOptions;
@@ -19,16 +19,17 @@ pub(super) enum Frame<'t, R: TermReader<'t>> {
     Set(R::Entries, R::Term, R::Map),
     /// Members as a list of pairs, and the struct around it (OrderedObject).
     Pairs(R::List, R::Map),
-    /// A struct by its plan; where its text and its holes start, in case a field is missing.
-    Planned {
-        plan: R::Plan,
-        map: R::Map,
-        term: R::Term,
-        start: usize,
-        holes: usize,
-    },
+    /// A struct by its plan; its mark is on the stack of marks.
+    Planned(R::Plan, R::Map),
     /// Members that were gathered first, and the map they are from.
-    Gathered(Range, R::Map),
+    Gathered(R::Map),
+}
+
+/// Where the text and the holes of a struct with a plan start, in case a field is missing.
+pub(super) struct Mark<T> {
+    pub term: T,
+    pub start: usize,
+    pub holes: usize,
 }
 
 /// What the next step of the walk is.
@@ -49,6 +50,7 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
     pub stack: Vec<Frame<'t, R>>,
     pub holes: Vec<Hole<R::Term>>,
     pub gathered: Gathered<R::Term>,
+    pub marks: Vec<Mark<R::Term>>,
     pub payload: Vec<u8>,
     limit: usize,
     start: usize,
@@ -67,6 +69,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             stack: Vec::with_capacity(8),
             holes: Vec::new(),
             gathered: Gathered::default(),
+            marks: Vec::new(),
             payload: Vec::new(),
             limit,
             start,
@@ -302,7 +305,10 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
                     self.key(key)?;
                     Ok(Next::Value(value))
                 }
-                None => self.close(b'}'),
+                None => {
+                    self.reader.end_entries();
+                    self.close(b'}')
+                }
             },
             _ => self.rare_step(),
         }
@@ -321,8 +327,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             Some(Frame::Set(..)) => self.next_in_set(),
             Some(Frame::Struct(_)) => self.next_struct_entry(false),
             Some(Frame::Pairs(..)) => self.next_pair(false),
-            Some(Frame::Planned { .. }) => self.next_planned(false),
-            Some(Frame::Gathered(..)) => self.next_gathered(false),
+            Some(Frame::Planned(..)) => self.next_planned(false),
+            Some(Frame::Gathered(_)) => self.next_gathered(false),
             Some(Frame::List(_) | Frame::Map(_)) | None => Ok(Next::Done),
         }
     }

@@ -17,11 +17,12 @@ struct Member<T> {
 pub(super) struct Gathered<T> {
     text: Output<Vec<u8>>,
     members: Vec<Member<T>>,
+    open: Vec<Range>,
 }
 
 impl<T> Default for Gathered<T> {
     fn default() -> Self {
-        Self { text: Output::new(Vec::new()), members: Vec::new() }
+        Self { text: Output::new(Vec::new()), members: Vec::new(), open: Vec::new() }
     }
 }
 
@@ -71,9 +72,11 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         while let Some((key, value)) = self.reader.next_entry(&mut entries) {
             let skip = is_struct && self.is_struct_key(key);
             if !skip && !self.gather(key, value)? {
+                self.reader.end_entries();
                 return self.leave_to_shell(term, range);
             }
         }
+        self.reader.end_entries();
         self.open_gathered(range, map)
     }
 
@@ -148,7 +151,8 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if self.options.sort_keys {
             self.gathered.sort(range);
         }
-        self.open(b'{', Frame::Gathered(range, map));
+        self.gathered.open.push(range);
+        self.open(b'{', Frame::Gathered(map));
         self.next_gathered(true)
     }
 
@@ -163,12 +167,15 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     pub fn next_gathered(&mut self, first: bool) -> Walk<Next<R::Term>> {
-        let Some(Frame::Gathered(range, map)) = self.stack.last_mut() else { return Ok(Next::Done) };
+        let (Some(Frame::Gathered(map)), Some(range)) = (self.stack.last_mut(), self.gathered.open.last_mut()) else {
+            return Ok(Next::Done);
+        };
         let next = range.next;
         range.next += 1;
         let Some(&Member { start, end, value }) = self.gathered.members.get(next) else {
             self.reader.leave(map);
             let range = *range;
+            self.gathered.open.pop();
             self.gathered.cut(range);
             return self.close(b'}');
         };

@@ -21,6 +21,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         }
         let mut entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
         let Some((key, value)) = self.reader.next_entry(&mut entries) else {
+            self.reader.end_entries();
             self.out.array(*b"{}");
             return Ok(Next::Done);
         };
@@ -35,12 +36,12 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if self.options.sort_keys || self.options.strict_maps {
             return self.gather_map(term, map, true);
         }
-        let entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
         if self.reader.map_size(&map) == 1 {
             self.reader.leave(&map);
             self.out.array(*b"{}");
             return Ok(Next::Done);
         }
+        let entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
         self.open(b'{', Frame::Struct(entries));
         self.next_struct_entry(true)
     }
@@ -59,6 +60,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             self.key(key)?;
             return Ok(Next::Value(value));
         }
+        self.reader.end_entries();
         self.close(b'}')
     }
 

@@ -65,8 +65,8 @@ pub trait TermReader<'t> {
     type Tuple: Copy;
     /// A map.
     type Map: Copy;
-    /// A walk over the entries of a map.
-    type Entries;
+    /// A walk over the entries of a map. Walks are nested as the maps are.
+    type Entries: Copy;
     /// A place in the plan of a struct.
     type Plan: Copy;
 
@@ -87,8 +87,10 @@ pub trait TermReader<'t> {
     /// Starts a walk over a map in the order of `Map.to_list/1`. `reverse`: maps above 32 keys backwards. `scattered`: the
     /// values will be read later and in another order, and need not be passed.
     fn entries(&mut self, map: &Self::Map, reverse: bool, scattered: bool) -> Self::Entries;
-    /// The next key and value.
+    /// The next key and value of the innermost walk.
     fn next_entry(&mut self, entries: &mut Self::Entries) -> Option<(Self::Term, Self::Term)>;
+    /// Ends the innermost walk.
+    fn end_entries(&mut self);
     /// The value of `__struct__`, when it is an atom.
     fn module(&mut self, map: &Self::Map) -> Option<Self::Term>;
     /// The value of a field of a struct.

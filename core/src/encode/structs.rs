@@ -1,7 +1,7 @@
 //! Structs: the well-known ones, those with a plan, and the rest.
 
 use super::calendar;
-use super::driver::{Driver, Frame, Next, Walk};
+use super::driver::{Driver, Frame, Mark, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::known::Known;
 use super::reader::{Step, TermReader, Value};
@@ -91,6 +91,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         self.deeper()?;
         let mut entries = self.reader.entries(&inner, self.options.reverse_large_maps, false);
         let Some((first, value)) = self.reader.next_entry(&mut entries) else {
+            self.reader.end_entries();
             self.reader.leave(&map);
             self.out.array(*b"[]");
             return Ok(Next::Done);
@@ -103,6 +104,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let Some(Frame::Set(entries, last, map)) = self.stack.last_mut() else { return Ok(Next::Done) };
         self.reader.pass(*last);
         let Some((key, value)) = self.reader.next_entry(entries) else {
+            self.reader.end_entries();
             self.reader.leave(map);
             return self.close(b']');
         };
@@ -174,8 +176,8 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let mut look = plan;
         match self.reader.next_planned(&mut look, &map) {
             Some(_) => {
-                let (start, holes) = (self.out.len(), self.holes.len());
-                self.open(b'{', Frame::Planned { plan, map, term, start, holes });
+                self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
+                self.open(b'{', Frame::Planned(plan, map));
             }
             None => {
                 self.reader.leave(&map);
@@ -188,9 +190,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
 
     /// The next field of a plan. Where the struct lost a field, all of it is left to the shell.
     pub fn next_planned(&mut self, first: bool) -> Walk<Next<R::Term>> {
-        let Some(Frame::Planned { plan, map, term, start, holes }) = self.stack.last_mut() else {
-            return Ok(Next::Done);
-        };
+        let Some(Frame::Planned(plan, map)) = self.stack.last_mut() else { return Ok(Next::Done) };
         match self.reader.next_planned(plan, map) {
             Some((key, Some(value))) => {
                 if !first {
@@ -201,14 +201,15 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 Ok(Next::Value(value))
             }
             Some((_, None)) => {
-                let (term, start, holes) = (*term, *start, *holes);
                 self.stack.pop();
-                self.out.truncate(start);
-                self.holes.truncate(holes);
-                self.to_shell(term)
+                let Some(mark) = self.marks.pop() else { return Ok(Next::Done) };
+                self.out.truncate(mark.start);
+                self.holes.truncate(mark.holes);
+                self.to_shell(mark.term)
             }
             None => {
                 self.reader.leave(map);
+                self.marks.pop();
                 self.close(b'}')
             }
         }

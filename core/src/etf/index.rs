@@ -105,6 +105,17 @@ impl Index {
         Some(self.records[self.last])
     }
 
+    /// Number of the record that was found last.
+    pub fn found(&self) -> usize {
+        self.last
+    }
+
+    /// The record of this number.
+    #[inline(always)]
+    pub fn record(&self, number: usize) -> Option<&Record> {
+        self.records.get(number)
+    }
+
     /// Offsets of key and value of an entry.
     #[inline(always)]
     pub fn entry(&self, number: usize) -> Option<(usize, usize)> {

@@ -43,12 +43,12 @@ pub enum Entries {
     Forward(usize),
     /// By the index.
     Indexed {
+        /// Number of the map's record.
+        record: u32,
         /// Entries left.
-        left: usize,
+        left: u32,
         /// From the last entry to the first.
         backward: bool,
-        /// The map.
-        record: Record,
     },
 }
 
@@ -377,6 +377,9 @@ impl<'t> TermReader<'t> for Reader<'t> {
     }
 
     #[inline(always)]
+    fn end_entries(&mut self) {}
+
+    #[inline(always)]
     fn module(&mut self, map: &Map) -> Option<Term> {
         if !self.structs {
             return None;
@@ -425,18 +428,21 @@ impl Reader<'_> {
     fn indexed(&mut self, map: &Map, backward: bool) -> Entries {
         // Without a record the bytes are broken, and so is what comes.
         let Some(record) = self.record(map.at) else { return Entries::Forward(0) };
-        Entries::Indexed { left: map.len, backward, record }
+        let number = self.index.as_ref().map_or(0, Index::found);
+        Entries::Indexed { record: number as u32, left: record.len as u32, backward }
     }
 
     fn next_indexed(&mut self, entries: &mut Entries) -> Option<(Term, Term)> {
-        let Entries::Indexed { left, backward, record } = entries else { return None };
+        let Entries::Indexed { record, left, backward } = entries else { return None };
+        let index = self.index.as_ref()?;
+        let record = index.record(*record as usize)?;
         let Some(rest) = left.checked_sub(1) else {
             self.pos = record.end;
             return None;
         };
-        let number = if *backward { rest } else { record.len - *left };
+        let number = if *backward { rest as usize } else { record.len - *left as usize };
         *left = rest;
-        let (key, value) = self.index.as_ref()?.entry(record.first + number)?;
+        let (key, value) = index.entry(record.first + number)?;
         self.pos = value;
         Some((Term { at: key, byte: false }, Term { at: value, byte: false }))
     }

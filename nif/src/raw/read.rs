@@ -166,57 +166,81 @@ impl<'a> Look<'a> {
         };
         usize::try_from(len).ok()?.checked_sub(1).and_then(|len| buffer.get(..len))
     }
+}
 
-    /// A walk over a map, from its last entry when `backward`.
+/// Walks over maps, each inside the one before. They stay where the VM made them: moved as values, every open map would
+/// cost two copies of its 56 bytes.
+pub struct Walks<'a> {
+    env: Env<'a>,
+    open: Vec<Walk>,
+}
+
+struct Walk {
+    iterator: MaybeUninit<ErlNifMapIterator>,
+    backward: bool,
+}
+
+impl<'a> Walks<'a> {
+    /// No walk yet.
+    pub fn new(env: Env<'a>) -> Self {
+        Self { env, open: Vec::new() }
+    }
+
+    /// Starts a walk over a map, from its last entry when `backward`. `false`: it is no map.
     #[inline(always)]
-    pub fn walk(self, map: Raw<'a>, backward: bool) -> Option<Walk<'a>> {
-        let mut iterator = MaybeUninit::uninit();
+    pub fn enter(&mut self, map: Raw<'a>, backward: bool) -> bool {
         let start = if backward {
             ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_TAIL
         } else {
             ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_HEAD
         };
-        // SAFETY: environment and term are valid; the iterator is set when the call says so.
-        unsafe {
-            let made = sys::enif_map_iterator_create(self.0.as_c_arg(), map.0, iterator.as_mut_ptr(), start);
-            (made != 0).then(|| Walk { env: self.0, iterator: iterator.assume_init(), backward })
+        let walk = self.open.push_mut(Walk { iterator: MaybeUninit::uninit(), backward });
+        // SAFETY: environment and term are valid; the iterator is set when the call says so, and forgotten when not.
+        let made = unsafe {
+            sys::enif_map_iterator_create(self.env.as_c_arg(), map.0, walk.iterator.as_mut_ptr(), start) != 0
+        };
+        if !made {
+            self.open.pop();
         }
+        made
     }
-}
 
-/// A walk over a map. The iterator may be moved: what it owns is behind a pointer.
-pub struct Walk<'a> {
-    env: Env<'a>,
-    iterator: ErlNifMapIterator,
-    backward: bool,
-}
-
-impl<'a> Walk<'a> {
-    /// The next entry.
+    /// The next entry of the innermost walk.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Raw<'a>, Raw<'a>)> {
+        let Walk { iterator, backward } = self.open.last_mut()?;
         let (mut key, mut value) = Default::default();
         let env = self.env.as_c_arg();
-        // SAFETY: the iterator was made by `enif_map_iterator_create` and is not destroyed; asking for a pair at either
-        // end is allowed and gives none.
+        // SAFETY: every iterator in the list was made by `enif_map_iterator_create` and is not destroyed; asking for a
+        // pair at either end is allowed and gives none.
         unsafe {
-            if sys::enif_map_iterator_get_pair(env, &mut self.iterator, &mut key, &mut value) == 0 {
+            let iterator = iterator.as_mut_ptr();
+            if sys::enif_map_iterator_get_pair(env, iterator, &mut key, &mut value) == 0 {
                 return None;
             }
-            if self.backward {
-                sys::enif_map_iterator_prev(env, &mut self.iterator);
+            if *backward {
+                sys::enif_map_iterator_prev(env, iterator);
             } else {
-                sys::enif_map_iterator_next(env, &mut self.iterator);
+                sys::enif_map_iterator_next(env, iterator);
             }
         }
         Some((Raw(key, PhantomData), Raw(value, PhantomData)))
     }
+
+    /// Ends the innermost walk.
+    #[inline(always)]
+    pub fn exit(&mut self) {
+        if let Some(mut walk) = self.open.pop() {
+            // SAFETY: made by `enif_map_iterator_create`, destroyed once: it is no longer in the list.
+            unsafe { sys::enif_map_iterator_destroy(self.env.as_c_arg(), walk.iterator.as_mut_ptr()) }
+        }
+    }
 }
 
-impl Drop for Walk<'_> {
-    #[inline(always)]
+impl Drop for Walks<'_> {
     fn drop(&mut self) {
-        // SAFETY: made by `enif_map_iterator_create`, destroyed once.
-        unsafe { sys::enif_map_iterator_destroy(self.env.as_c_arg(), &mut self.iterator) }
+        while !self.open.is_empty() {
+            self.exit();
+        }
     }
 }
