@@ -1,14 +1,17 @@
 //! The keys of the objects that are open, to find repeated ones (compared after unescaping) when an object ends.
 //!
-//! Few keys are compared pairwise by a 64-bit id. Many go through a hash table seeded by the shell, so that nobody can
-//! choose keys that collide; either way the time is linear in the input.
+//! Nearly all objects repeat no key, so the first question is only whether one may: few keys are compared pairwise by a
+//! 64-bit id, more of them set bits in a bitmap. Large objects, and those where a bit was set already, go through a hash
+//! table seeded by the shell, so that nobody can choose keys that collide. The time is linear in the input.
 
 use crate::builder::Key;
 use crate::error::{Error, ErrorKind};
 use crate::options::Duplicates;
 
 /// Up to this many keys the pairwise way is faster.
-const PAIRWISE: usize = 16;
+const PAIRWISE: usize = 12;
+/// Up to this many keys the bitmap rarely has a bit set twice by different keys.
+const SPARSE: usize = 64;
 
 /// Where a key's text stands.
 #[derive(Clone, Copy, Debug)]
@@ -74,10 +77,14 @@ impl Keys {
     ) -> Result<&[u32], Error> {
         self.dropped.clear();
         let base = self.ids.len() - len;
-        if len > PAIRWISE {
+        let ids = &self.ids[base..];
+        let suspicious = match len {
+            0..=PAIRWISE => some_equal(ids),
+            0..=SPARSE => some_collide(ids),
+            _ => true,
+        };
+        if suspicious {
             self.search_table(base, source, duplicates, seed)?;
-        } else if some_equal(&self.ids[base..]) {
-            self.search_pairs(base, source, duplicates)?;
         }
         self.discard(len);
         Ok(&self.dropped)
@@ -89,18 +96,6 @@ impl Keys {
         let base = self.ids.len() - len;
         self.ids.truncate(base);
         self.records.truncate(base);
-    }
-
-    #[cold]
-    fn search_pairs(&mut self, base: usize, source: Source<'_>, duplicates: Duplicates) -> Result<(), Error> {
-        for new in base + 1..self.records.len() {
-            let twin = (base..new).rev().find(|&old| self.equal(old, new, source) && !self.is_dropped(old - base));
-            if let Some(old) = twin {
-                self.repeat(old - base, new - base, base, duplicates)?;
-            }
-        }
-        self.dropped.sort_unstable();
-        Ok(())
     }
 
     /// Open addressing with linear probing, at most half full; entries are numbers of keys plus one.
@@ -148,10 +143,6 @@ impl Keys {
             }
         }
         Ok(())
-    }
-
-    fn is_dropped(&self, number: usize) -> bool {
-        self.dropped.contains(&(number as u32))
     }
 
     /// Head, tail and length settle keys of up to 16 bytes.
@@ -203,4 +194,18 @@ fn some_equal(ids: &[u64]) -> bool {
         }
     }
     found
+}
+
+/// Whether two ids fall on the same of 4,096 bits.
+#[inline(always)]
+fn some_collide(ids: &[u64]) -> bool {
+    let mut bits = [0u64; 64];
+    let mut found = 0;
+    for id in ids {
+        let hash = id.wrapping_mul(MIX) >> 52;
+        let (word, bit) = (&mut bits[(hash >> 6) as usize & 63], 1 << (hash & 63));
+        found |= *word & bit;
+        *word |= bit;
+    }
+    found != 0
 }

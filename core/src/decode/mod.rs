@@ -270,10 +270,19 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
     #[inline(always)]
     fn count(&mut self, pos: usize) -> Result<(), Error> {
         if self.nodes == 0 {
-            return Err(Error::new(ErrorKind::MaxNodes, pos));
+            return Err(self.too_many(pos));
         }
         self.nodes -= 1;
         Ok(())
+    }
+
+    /// One value or key more than there may be, if one stands at `pos` at all.
+    #[cold]
+    fn too_many(&self, pos: usize) -> Error {
+        match self.json.get(pos) {
+            Some(b'"' | b'-' | b'0'..=b'9' | b'{' | b'[' | b't' | b'f' | b'n') => Error::new(ErrorKind::MaxNodes, pos),
+            _ => self.no_value(pos),
+        }
     }
 
     /// Why nothing at `pos` can be a value.
