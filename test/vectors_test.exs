@@ -54,7 +54,9 @@ defmodule RustyJson.VectorsTest do
   end
 
   defp decide(text, options, {:accept, term}), do: Judge.assert_decodes(text, options, term)
-  defp decide(text, options, {:reject, reason, position}), do: Judge.assert_rejects(text, options, reason, position)
+
+  defp decide(text, options, {:reject, reason, position}),
+    do: Judge.assert_rejects(text, options, reason, position)
 
   defp decide(text, options, {:accept_any, terms}) do
     assert {:ok, term} = Judge.decode(text, options)

@@ -24,7 +24,9 @@ defmodule RustyJson.Test.Corpus do
 
   @doc "The names of the files in a part that match; none when it is not there."
   def names(part, wildcard \\ "*") do
-    if skip(part), do: [], else: Path.join([dir(), part, wildcard]) |> Path.wildcard() |> Enum.map(&Path.basename/1)
+    if skip(part),
+      do: [],
+      else: Path.join([dir(), part, wildcard]) |> Path.wildcard() |> Enum.map(&Path.basename/1)
   end
 
   @doc "The bytes of a file."

@@ -109,16 +109,22 @@ defmodule RustyJson.Test.Gen do
   @doc "The term as JSON written here, with white space and escapes chosen at random, keys possibly repeated."
   def text(term), do: term |> write() |> IO.iodata_to_binary()
 
-  defp write(list) when is_list(list), do: [space(), "[", list |> Enum.map(&write/1) |> Enum.intersperse(","), space(), "]", space()]
+  defp write(list) when is_list(list),
+    do: [space(), "[", list |> Enum.map(&write/1) |> Enum.intersperse(","), space(), "]", space()]
 
   defp write(map) when is_map(map) do
-    members = for {key, value} <- repeat(Enum.to_list(map)), do: [space(), quoted(key), space(), ":", write(value)]
+    members =
+      for {key, value} <- repeat(Enum.to_list(map)), do: [space(), quoted(key), space(), ":", write(value)]
+
     [space(), "{", Enum.intersperse(members, ","), space(), "}", space()]
   end
 
   defp write(text) when is_binary(text), do: [space(), quoted(text), space()]
   defp write(nil), do: [space(), "null", space()]
-  defp write(float) when is_float(float), do: [space(), :erlang.float_to_binary(float, [:scientific]), space()]
+
+  defp write(float) when is_float(float),
+    do: [space(), :erlang.float_to_binary(float, [:scientific]), space()]
+
   defp write(other), do: [space(), to_string(other), space()]
 
   # An earlier member with the same key does not count.

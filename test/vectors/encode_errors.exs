@@ -21,6 +21,7 @@
   {"invalid byte, pretty", %{"a" => [1, "\xFF"]}, [pretty: true], "invalid byte 0xFF in <<255>>", "/a/1"},
   {"strict, atom and string", %{"a" => 1, a: 2}, [maps: :strict], "duplicate key: a", ""},
   {"strict, integer and string", %{"1" => 1, 1 => 2}, [maps: :strict], "duplicate key: 1", ""},
+  {"strict, float and string", %{"1.5" => 1, 1.5 => 2}, [maps: :strict], "duplicate key: 1.5", nil},
   {"strict, deep", [%{"x" => %{"a" => 1, a: 2}}], [maps: :strict], "duplicate key: a", "/0/x"},
   {"strict, beside a struct", %{"d" => ~D[2024-01-15], "m" => %{"a" => 1, a: 2}}, [maps: :strict],
    "duplicate key: a", "/m"},

@@ -18,7 +18,7 @@
   {"a lone quote", ~S("), :unexpected_end, 1, ""},
   {"key never closed", ~S({"ab), :unexpected_end, 4, ""},
   {"long string never closed", "\"" <> String.duplicate("a", 100), :unexpected_end, 101, ""},
-  {"string ends after a backslash", ~S("a\), :unexpected_end, 3, ""},
+  {"string ends after a backslash", "\"a\\", :unexpected_end, 3, ""},
   {"string ends after an escaped quote", ~S("a\"), :unexpected_end, 4, ""},
   {"string ends after \\u", ~S("\u), :unexpected_end, 3, ""},
   {"string ends inside \\u", ~S("\u12), :unexpected_end, 5, ""},
@@ -84,10 +84,10 @@
   {"a byte that is no UTF-8, outside strings", "[\xFF]", :expected_value, 1, "/0"},
   {"a stray continuation byte", "\x80", :expected_value, 0, ""},
   {"a fullwidth digit", "[１]", :expected_value, 1, "/0"},
-  {"on the third line", "[\n1,\n  x]", :expected_value, 8, "/1"},
+  {"on the third line", "[\n1,\n  x]", :expected_value, 7, "/1"},
   {"after characters beyond ASCII", ~S(["é😀", x]), :expected_value, 11, "/1"},
   {"deep inside", ~S({"a":[{"b":1},{"c":[true,?]}]}), :expected_value, 25, "/a/1/c/1"},
-  {"behind a key to be escaped in the path", ~S({"a/b~c":{"\u0064":x}}), :expected_value, 18, "/a~1b~0c/d"},
+  {"behind a key to be escaped in the path", ~S({"a/b~c":{"\u0064":x}}), :expected_value, 19, "/a~1b~0c/d"},
 
   # Trailing commas
   {"trailing comma in an array", "[1,]", :trailing_comma, 3, "/1"},

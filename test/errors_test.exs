@@ -1,0 +1,121 @@
+defmodule RustyJson.ErrorsTest do
+  @moduledoc "What a person reads when something is wrong."
+
+  use ExUnit.Case, async: true
+
+  alias RustyJson.{DecodeError, EncodeError}
+  alias RustyJson.Test.Judge
+
+  # The rows of the reference's table of invalid input, then one of each other reason.
+  @messages [
+    {"{a: 1}", [], "Unquoted object key at position 1 (line 1, column 2)"},
+    {"[1,]", [], "Expected value at position 3 (line 1, column 4): Trailing comma"},
+    {"[1, 2,]", [], "Expected value at position 6 (line 1, column 7): Trailing comma"},
+    {"[01]", [], "Leading zeros in numbers at position 1 (line 1, column 2)"},
+    {"[NaN]", [], "NaN not valid JSON at position 1 (line 1, column 2)"},
+    {"[Infinity]", [], "Infinity not valid JSON at position 1 (line 1, column 2)"},
+    {~S(["\x00"]), [], ~S"Invalid escape sequence: \x at position 2 (line 1, column 3)"},
+    {"{'a': 1}", [], "Single quotes not allowed at position 1 (line 1, column 2)"},
+    {~S({"foo":"bar\'s"}), [], ~S"Invalid escape sequence: \' at position 11 (line 1, column 12)"},
+    {~S(["\uD800"]), [], "Lone surrogate in string at position 2 (line 1, column 3)"},
+    {"", [], "Unexpected end of input at position 0 (line 1, column 1)"},
+    {"invalid", [], "Expected value at position 0 (line 1, column 1)"},
+    {~S("\u12G4"), [], ~S"Invalid unicode escape: \u12G4 at position 1 (line 1, column 2)"},
+    {~S("\u1"), [], ~S"Invalid unicode escape: \u1 at position 1 (line 1, column 2)"},
+    {"\"a\nb\"", [], "Unescaped control character 0x0A in string at position 2 (line 1, column 3)"},
+    {"\"\xFF\"", [], "Invalid UTF-8 byte 0xFF at position 1 (line 1, column 2)"},
+    {"[-x]", [], "Invalid number at position 2 (line 1, column 3)"},
+    {"[1e400]", [], "Number out of range at position 1 (line 1, column 2)"},
+    {~S({"a" 1}), [], "Expected colon after object key at position 5 (line 1, column 6)"},
+    {"[1 2]", [], "Expected comma or closing bracket at position 3 (line 1, column 4)"},
+    {~S({"a":1 "b"}), [], "Expected comma or closing brace at position 7 (line 1, column 8)"},
+    {"{,}", [], "Expected object key at position 1 (line 1, column 2)"},
+    {"1 2", [], "Unexpected data after the value at position 2 (line 1, column 3)"},
+    {"\uFEFF1", [], "Byte order mark not allowed at position 0 (line 1, column 1)"},
+    {~S({"x":1,"x":2}), [duplicate_keys: :error], ~S"Duplicate key "x" at position 7 (line 1, column 8)"},
+    {"[[1]]", [max_depth: 1], "Nesting deeper than 1 at position 1 (line 1, column 2)"},
+    {"[1]", [max_nodes: 1], "More than 1 values and keys at position 1 (line 1, column 2)"},
+    {"[1]", [max_bytes: 2], "Input larger than 2 bytes at position 0 (line 1, column 1)"},
+    {"123", [decoding_integer_digit_limit: 2], "Integer with more than 2 digits at position 0 (line 1, column 1)"},
+    {~S({"no such atom 8a1c":1}), [keys: :atoms!], ~S"Unknown atom "no such atom 8a1c" at position 1 (line 1, column 2)"},
+    {"[1,\n2,\n \"é\" x]", [], "Expected comma or closing bracket at position 13 (line 3, column 6)"}
+  ]
+
+  for {text, options, message} <- @messages do
+    @tag text: text, options: options, message: message
+    test "#{inspect(text)} #{inspect(options)}", %{text: text, options: options, message: message} do
+      assert {:error, %DecodeError{} = error} = Judge.decode(text, options)
+      assert error.message == message
+    end
+  end
+
+  test "the token is the input from the position, at most 32 bytes" do
+    assert {:error, %{token: "invalid"}} = Judge.decode("invalid")
+    assert {:error, %{token: token}} = Judge.decode("[1, x" <> String.duplicate("y", 100))
+    assert token == "x" <> String.duplicate("y", 31)
+    assert {:error, %{token: ""}} = Judge.decode("[1")
+  end
+
+  test "decode! raises the same error" do
+    for {_, options} <- Judge.engines() do
+      {:error, error} = RustyJson.decode("[1,", options)
+      assert_raise DecodeError, error.message, fn -> RustyJson.decode!("[1,", options) end
+    end
+  end
+
+  test "explain shows the line and a caret" do
+    {:error, error} = Judge.decode("{\n  \"a\": [1, oops]\n}")
+    assert DecodeError.explain(error) =~ "2 |   \"a\": [1, oops]\n  |           "
+    [_, caret] = Regex.run(~r/\n( *\| *)\^/, DecodeError.explain(error))
+    assert String.length(caret) == String.length(~s(2 |   "a": [1, ))
+    assert DecodeError.explain(error) =~ "/a/1"
+  end
+
+  test "explain of a place in a line of a megabyte is short" do
+    text = "[" <> String.duplicate("1,", 500_000) <> "x]"
+    {:error, error} = Judge.decode(text)
+    assert String.length(DecodeError.explain(error)) < 500
+  end
+
+  test "explain of bytes that are no text is text" do
+    for text <- ["[\"\xFF\xFE\"]", "\0\0\0", "[\e[31m]", "\"\u202E\n\""] do
+      {:error, error} = Judge.decode(text)
+      assert String.valid?(DecodeError.explain(error))
+      refute DecodeError.explain(error) =~ ~r/[\x00-\x09\x0b-\x1f]/
+    end
+  end
+
+  test "inspect does not dump a long input" do
+    {:error, error} = Judge.decode("[" <> String.duplicate("\"secret\",", 10_000) <> "x]")
+    assert byte_size(inspect(error)) < 1000
+    assert byte_size(error.data) > 80_000
+  end
+
+  test "encode! raises the same error" do
+    for {_, options} <- Judge.engines() do
+      {:error, error} = RustyJson.encode(["\xFF"], options)
+      assert_raise EncodeError, error.message, fn -> RustyJson.encode!(["\xFF"], options) end
+    end
+  end
+
+  test "a long binary in an encode error is not dumped" do
+    {:error, error} = Judge.encode(String.duplicate("a", 1_000_000) <> "\xFF")
+    assert byte_size(error.message) < 1000
+    assert error.message =~ "invalid byte 0xFF in <<97, 97, 97"
+  end
+
+  test "paths lead to the failing term" do
+    for {term, path} <- [
+          {["\xFF"], "/0"},
+          {%{"a/b" => %{"c~d" => "\xFF"}}, "/a~1b/c~0d"},
+          {%{"a\"b" => [1, [2, "\xFF"]]}, "/a\"b/1/1"},
+          {%{users: [%{name: "ok"}, %{name: "\xFF"}]}, "/users/1/name"},
+          {{1, {2, "\xFF"}}, "/1/1"},
+          {[~D[2024-01-15], %RustyJson.Test.Structs.All{a: 1, b: "\xFF"}], "/1/b"},
+          {[%RustyJson.Test.Structs.Money{amount: "\xFF"}], "/0/amount"},
+          {%{"k" => [%RustyJson.Test.Structs.AsMap{value: [0, "\xFF"]}]}, "/k/0/value/1"}
+        ] do
+      assert {:error, %EncodeError{path: ^path}} = Judge.encode(term)
+    end
+  end
+end

@@ -1,0 +1,71 @@
+defmodule RustyJson.MemoryTest do
+  @moduledoc "Which decoded strings keep the input alive: `:binary.referenced_byte_size/1` tells."
+
+  use ExUnit.Case, async: true
+
+  alias RustyJson.Test.Judge
+
+  @long 65
+  @short 64
+
+  for {name, options} <- Judge.engines() do
+    @tag engine: name, options: options
+    test "#{name}: short strings and keys never pin the input", %{options: options} do
+      term = RustyJson.decode!(document(), options)
+      for text <- ["short", "nested"], do: assert_own(term[text])
+      for key <- Map.keys(term), byte_size(key) <= @short, do: assert_own(key)
+    end
+
+    @tag engine: name, options: options
+    test "#{name}: strings: :copy pins nothing, of any length, with or without escapes", %{options: options} do
+      term = RustyJson.decode!(document(), [strings: :copy, keys: :copy] ++ options)
+      for {key, text} <- term, is_binary(text), do: Enum.each([key, text], &assert_own/1)
+    end
+
+    @tag engine: name, options: options
+    test "#{name}: keys: :copy pins nothing by its keys", %{options: options} do
+      term = RustyJson.decode!(document(), [keys: :copy] ++ options)
+      for key <- Map.keys(term), do: assert_own(key)
+    end
+
+    @tag engine: name, options: options
+    test "#{name}: unescaped strings never pin the input", %{options: options} do
+      assert_own(RustyJson.decode!(document(), options)["escaped"])
+    end
+  end
+
+  if Judge.available?(:native) do
+    test "native: long strings are parts of the input" do
+      json = document()
+      term = RustyJson.decode!(json, engine: :native)
+      assert :binary.referenced_byte_size(term["long"]) == byte_size(json)
+    end
+  end
+
+  for {name, options} <- Judge.engines(), name != :native do
+    @tag options: options
+    test "#{name}: strings are always copies", %{options: options} do
+      term = RustyJson.decode!(document(), options)
+      for {key, text} <- term, is_binary(text), do: Enum.each([key, text], &assert_own/1)
+    end
+  end
+
+  defp document do
+    members = %{
+      "short" => String.duplicate("s", @short),
+      "long" => String.duplicate("l", @long * 10),
+      "long #{String.duplicate("key", 40)}" => "x",
+      "filler" => List.duplicate(1, 10_000)
+    }
+
+    # Two members by hand: one string nested deep, one with an escape.
+    body = members |> RustyJson.encode!() |> String.trim_leading("{")
+    ~s({"nested":"#{String.duplicate("n", 20)}","escaped":"#{String.duplicate("e", 500)}\\n",) <> body
+  end
+
+  # Up to 64 bytes a string lives on the heap; beyond, a binary of its own may be allotted a little more.
+  defp assert_own(text) do
+    referenced = :binary.referenced_byte_size(text)
+    assert referenced <= 2 * max(byte_size(text), 128), "#{byte_size(text)} bytes pin #{referenced}"
+  end
+end

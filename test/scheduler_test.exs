@@ -1,0 +1,97 @@
+defmodule RustyJson.SchedulerTest do
+  @moduledoc """
+  No large document holds a normal scheduler: the VM's own monitor stays silent.
+
+  The monitor measures the time on the clock, so a machine that is busy with other work makes it speak without cause. A
+  call that really works on a normal scheduler holds it for tens of milliseconds in every try.
+  """
+
+  use ExUnit.Case, async: false
+
+  alias RustyJson.Test.Judge
+
+  @moduletag timeout: 300_000
+
+  # Milliseconds. Ten megabytes take over thirty to decode.
+  @limit 3
+  @tries 8
+
+  setup_all do
+    record = %{
+      "id" => 12_345,
+      "name" => "a name",
+      "score" => 1.5,
+      "tags" => ["x", "y"],
+      "ok" => true,
+      "none" => nil
+    }
+
+    term = List.duplicate(record, 120_000)
+
+    %{
+      term: term,
+      text:
+        IO.iodata_to_binary([
+          "[",
+          Enum.intersperse(List.duplicate(RustyJson.encode!(record), 120_000), ","),
+          "]"
+        ])
+    }
+  end
+
+  for {name, options} <- Judge.engines() do
+    @tag options: options
+    test "#{name}: decoding 10 MB", %{text: text, options: options} do
+      assert_silent(fn -> {:ok, _} = RustyJson.decode(text, options) end)
+    end
+
+    @tag options: options
+    test "#{name}: decoding 10 MB with an error at the end", %{text: text, options: options} do
+      assert_silent(fn -> {:error, _} = RustyJson.decode(text <> "x", options) end)
+    end
+
+    @tag options: options
+    test "#{name}: encoding 10 MB", %{term: term, options: options} do
+      assert_silent(fn -> {:ok, _} = RustyJson.encode(term, options) end)
+    end
+  end
+
+  defp assert_silent(fun, tries \\ @tries) do
+    case held(fun) do
+      [] -> :ok
+      _ when tries > 1 -> assert_silent(fun, tries - 1)
+      held -> flunk("a normal scheduler was held in every try, the last time for #{inspect(held)} ms")
+    end
+  end
+
+  # How long, each time, the process that runs the function held a scheduler.
+  defp held(fun) do
+    test = self()
+    :erlang.garbage_collect()
+    previous = :erlang.system_monitor(self(), [{:long_schedule, @limit}])
+
+    {pid, reference} =
+      spawn_monitor(fn ->
+        receive(do: (:go -> :ok))
+        fun.()
+        send(test, :done)
+      end)
+
+    send(pid, :go)
+    assert_receive {:DOWN, ^reference, :process, ^pid, :normal}, 120_000
+    restore(previous)
+    collect(pid)
+  end
+
+  defp restore(:undefined), do: :erlang.system_monitor(:undefined)
+  defp restore({pid, options}), do: :erlang.system_monitor(pid, options)
+
+  defp collect(pid) do
+    receive do
+      {:monitor, ^pid, :long_schedule, info} -> [info[:timeout] | collect(pid)]
+      {:monitor, _, :long_schedule, _} -> collect(pid)
+    after
+      0 -> []
+    end
+  end
+end
