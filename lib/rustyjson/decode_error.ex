@@ -81,14 +81,14 @@ defmodule RustyJson.DecodeError do
   The message and, below it, the line of the input with a caret under the place.
 
       iex> {:error, error} = RustyJson.decode(~s({"a": [1, 2,]}))
-      iex> RustyJson.DecodeError.explain(error)
-      \"""
-      Expected value at position 12 (line 1, column 13): Trailing comma
-
-      1 | {"a": [1, 2,]}
-        |             ^
-      at /a/2\
-      \"""
+      iex> RustyJson.DecodeError.explain(error) |> String.split("\\n")
+      [
+        "Expected value at position 12 (line 1, column 13): Trailing comma",
+        "",
+        ~s(1 | {"a": [1, 2,]}),
+        "  |             ^",
+        "at /a/2"
+      ]
   """
   @spec explain(t()) :: String.t()
   def explain(%__MODULE__{position: position, data: data} = error)

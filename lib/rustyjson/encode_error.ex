@@ -29,7 +29,7 @@ defmodule RustyJson.EncodeError do
   def new({:duplicate_key, key}), do: %__MODULE__{message: "duplicate key: #{key}", reason: :duplicate_key}
 
   def new({:invalid_byte, byte, original}) do
-    shown = inspect(original, limit: 64, printable_limit: 256)
+    shown = inspect(original, binaries: :as_binaries)
     %__MODULE__{message: "invalid byte #{inspect(byte, base: :hex)} in #{shown}", reason: :invalid_utf8}
   end
 

@@ -20,15 +20,8 @@ defmodule RustyJson.Formatter do
     * `:record_separator` - between several texts (default the line separator)
     * `:after_colon` - after a colon (default one space)
 
-      iex> RustyJson.Formatter.pretty_print(~s({"a":[1,2]}))
-      \"""
-      {
-        "a": [
-          1,
-          2
-        ]
-      }\
-      \"""
+      iex> RustyJson.Formatter.pretty_print(~s({"a":[1,2]})) |> String.split("\\n")
+      ["{", ~s(  "a": [), "    1,", "    2", "  ]", "}"]
   """
   @spec pretty_print(iodata(), opts()) :: binary()
   def pretty_print(input, opts \\ []) do

@@ -31,6 +31,9 @@ defmodule RustyJson.DecodeError.Message do
   }
 
   @shown 64
+  @not_in_a_line ["\n", "\r", "\t", "\v", "\b", "\f", "\e", "\d", "\a"]
+
+  alias RustyJson.DecodeError.Snippet
 
   @doc "The atom for a code of the core."
   @spec reason(1..29) :: RustyJson.DecodeError.reason()
@@ -63,31 +66,30 @@ defmodule RustyJson.DecodeError.Message do
 
   # \u and what stands where four digits should: up to a quote, for that ends the string.
   defp unicode_escape(rest) do
-    [text] = Regex.run(~r/\A\\u[^"]{0,4}/s, rest)
-    printable(text)
-  rescue
-    MatchError -> "\\u"
+    ~r/\A\\u[^"]{0,4}/s |> Regex.run(rest) |> hd() |> Snippet.whole_characters() |> printable()
   end
 
   defp hex(<<byte, _::binary>>), do: "0x" <> String.pad_leading(Integer.to_string(byte, 16), 2, "0")
   defp hex(<<>>), do: "0x"
 
-  # A key as it is written in the input, which is one line.
+  # A key as it is written in the input.
   defp string(rest) do
     case Regex.run(~r/\A"(?:[^"\\]|\\.)*"/s, rest) do
       [text] when byte_size(text) <= @shown ->
         printable(text)
 
       _ ->
-        printable(
-          RustyJson.DecodeError.Snippet.whole_characters(binary_part(rest, 0, min(byte_size(rest), @shown)))
-        ) <> "…"
+        (rest |> binary_part(0, min(byte_size(rest), @shown)) |> Snippet.whole_characters() |> printable()) <>
+          "…"
     end
   end
 
-  defp printable(text) do
-    if String.printable?(text) and not String.contains?(text, ["\n", "\r", "\t", "\v", "\e"]),
-      do: text,
-      else: text |> inspect(binaries: :as_strings) |> String.slice(1..-2//1)
+  # One line, whatever the input has there.
+  defp printable(text), do: text |> String.chunk(:printable) |> Enum.map_join(&show/1)
+
+  defp show(chunk) do
+    if String.printable?(chunk) and not String.contains?(chunk, @not_in_a_line),
+      do: chunk,
+      else: for(<<byte <- chunk>>, into: "", do: "<" <> hex(<<byte>>) <> ">")
   end
 end
