@@ -10,12 +10,12 @@ defmodule RustyJson.Build.Cargo do
   @spec run(String.t(), [String.t()], RustyJson.Build.settings()) :: :ok | {:error, String.t()}
   def run(title, arguments, settings) do
     into = %__MODULE__{title: title, started: now(), shown: now()}
-    options = [into: into, stderr_to_stdout: true, cd: settings.root, env: environment(settings)]
+    environment = environment(settings) ++ target_flags("wasm32-unknown-unknown" in arguments)
+    options = [into: into, stderr_to_stdout: true, cd: settings.root, env: environment]
     {progress, status} = System.cmd("cargo", arguments, options)
     finish(progress, status)
   end
 
-  # Flags from outside would replace those that the project sets for a target.
   defp environment(settings) do
     [
       {"CARGO_TARGET_DIR", settings.target_dir},
@@ -23,6 +23,10 @@ defmodule RustyJson.Build.Cargo do
       {"CARGO_TERM_PROGRESS_WHEN", "never"}
     ]
   end
+
+  # Flags from outside would replace those that the project sets for the WebAssembly target, SIMD among them.
+  defp target_flags(true), do: [{"RUSTFLAGS", nil}, {"CARGO_ENCODED_RUSTFLAGS", nil}]
+  defp target_flags(false), do: []
 
   defp finish(progress, 0) do
     if progress.crates > 0, do: line(progress, "done in #{seconds(progress)} s\n")

@@ -6,7 +6,7 @@ defmodule RustyJson.Encode.Text do
   # implementation of its own, a function fragment, an odd key. Each hole is a place in the text, a depth and the term.
 
   alias RustyJson.{EncodeError, Encoder, Fragment, Options, OrderedObject, SandboxError}
-  alias RustyJson.Encode.Path
+  alias RustyJson.Encode.{Known, Path}
 
   @doc "The text, compressed if that is asked for."
   @spec encode(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
@@ -86,6 +86,13 @@ defmodule RustyJson.Encode.Text do
     do: part(with_string_keys(Map.to_list(map)), options)
 
   defp value(term, options) do
+    case Known.plain(term) do
+      {:ok, plain} -> part(plain, options)
+      :error -> by_protocol(term, options)
+    end
+  end
+
+  defp by_protocol(term, options) do
     case Encoder.encode(term, options) do
       ^term ->
         raise ArgumentError,
