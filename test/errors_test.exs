@@ -32,12 +32,14 @@ defmodule RustyJson.ErrorsTest do
     {"{,}", [], "Expected object key at position 1 (line 1, column 2)"},
     {"1 2", [], "Unexpected data after the value at position 2 (line 1, column 3)"},
     {"\uFEFF1", [], "Byte order mark not allowed at position 0 (line 1, column 1)"},
-    {~S({"x":1,"x":2}), [duplicate_keys: :error], ~S"Duplicate key "x" at position 7 (line 1, column 8)"},
+    {~S({"x":1,"x":2}), [duplicate_keys: :error], ~S|Duplicate key "x" at position 7 (line 1, column 8)|},
     {"[[1]]", [max_depth: 1], "Nesting deeper than 1 at position 1 (line 1, column 2)"},
     {"[1]", [max_nodes: 1], "More than 1 values and keys at position 1 (line 1, column 2)"},
     {"[1]", [max_bytes: 2], "Input larger than 2 bytes at position 0 (line 1, column 1)"},
-    {"123", [decoding_integer_digit_limit: 2], "Integer with more than 2 digits at position 0 (line 1, column 1)"},
-    {~S({"no such atom 8a1c":1}), [keys: :atoms!], ~S"Unknown atom "no such atom 8a1c" at position 1 (line 1, column 2)"},
+    {"123", [decoding_integer_digit_limit: 2],
+     "Integer with more than 2 digits at position 0 (line 1, column 1)"},
+    {~S({"no such atom 8a1c":1}), [keys: :atoms!],
+     ~S|Unknown atom "no such atom 8a1c" at position 1 (line 1, column 2)|},
     {"[1,\n2,\n \"é\" x]", [], "Expected comma or closing bracket at position 13 (line 3, column 6)"}
   ]
 

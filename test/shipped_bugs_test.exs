@@ -155,7 +155,7 @@ defmodule RustyJson.ShippedBugsTest do
   end
 
   test "malformed escapes and exponents are errors with a place" do
-    for text <- [~S("\u), ~S("\u1), ~S("\u12), ~S("\u123), ~S("\uD83D\), ~S("\uD83D\u), ~S("\uD83D\uDE0)] do
+    for text <- [~S("\u), ~S("\u1), ~S("\u12), ~S("\u123), "\"\\uD83D\\", ~S("\uD83D\u), ~S("\uD83D\uDE0)] do
       Judge.assert_rejects(text, :unexpected_end, byte_size(text))
     end
 

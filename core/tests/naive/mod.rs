@@ -2,6 +2,7 @@
 //! core's decoder, for values and for errors, in the tests and in the fuzz targets.
 #![allow(dead_code, missing_docs)]
 
+pub mod etf;
 pub mod tree;
 
 use rustyjson_core::options::Duplicates;

@@ -1,0 +1,192 @@
+//! Decoding into External Term Format and encoding out of it, judged by a reader written for clarity; and the check of
+//! untrusted bytes, which must pass whatever the writer emits and nothing that is no JSON.
+
+mod naive;
+
+use naive::etf::{encoded, term, written};
+use naive::parse;
+use proptest::prelude::*;
+use rustyjson_core::etf::check::{Policy, check};
+use rustyjson_core::{DecodeOptions, EncodeOptions};
+
+const FLAGS: [u32; 9] = [
+    0,
+    1,
+    4,
+    DecodeOptions::COPY_STRINGS,
+    DecodeOptions::DECIMALS,
+    DecodeOptions::ORDERED_OBJECTS,
+    DecodeOptions::DECIMALS | DecodeOptions::ORDERED_OBJECTS | 1,
+    1 << 6,
+    2 << 6,
+];
+
+const TEXTS: [&str; 16] = [
+    "null",
+    "[true,false]",
+    "-0",
+    "[255,256,-1,2147483647,2147483648,-2147483648,-2147483649,18446744073709551615,18446744073709551616]",
+    "[1.5,-0.0,1e308,5e-324]",
+    "[\"\",\"a\",\"0123456789abcdef\",\"0123456789abcdefg\",\"\\u00e9\\n\"]",
+    "{}",
+    "[[],{},[[]],[{}]]",
+    "{\"a\":1}",
+    "{\"a\":1,\"a\":2}",
+    "{\"a\":[1,{\"b\":2}],\"b\":{\"a\":3},\"a\":{\"c\":[]}}",
+    "{\"b\":1,\"a\":2,\"\\u0062\":3,\"\":4}",
+    "[1.25,{\"x\":0.0},123456789012345678901234567890.5]",
+    "{\"__struct__\":\"Elixir.Decimal\",\"sign\":1,\"coef\":1,\"exp\":0}",
+    "{\"values\":[],\"__struct__\":\"Elixir.RustyJson.OrderedObject\"}",
+    "{\"key that is longer than sixteen bytes\":1,\"key that is longer than sixteen bytez\":2}",
+];
+
+fn options(flags: u32) -> DecodeOptions {
+    DecodeOptions::from_bits(flags, 128, 1024, 0, 7)
+}
+
+/// What is written is what the naive parser reads, and it passes the check.
+fn assert_written(json: &[u8], options: &DecodeOptions) {
+    let naive = parse(json, options);
+    let etf = match written(json, options) {
+        Ok(etf) => etf,
+        Err(error) => return assert_eq!(naive, Err(error)),
+    };
+    let tree = term(&etf).and_then(|term| term.tree(options));
+    assert_eq!(tree, naive.ok(), "{} with {options:?} as {etf:?}", String::from_utf8_lossy(json));
+    assert_eq!(check(&etf, &Policy::new(options, json.len())), Ok(()), "{}", String::from_utf8_lossy(json));
+}
+
+/// Encoding what was decoded and decoding it again gives the same term.
+fn assert_round_trip(json: &[u8]) {
+    let Ok(etf) = written(json, &options(0)) else { return };
+    for flags in 0..16 {
+        let text = encoded(&etf, &EncodeOptions::from_bits(flags, 128, 0, 0));
+        // Under maps: strict and sort_keys too: the keys of a decoded object are distinct.
+        let text = text.unwrap_or_else(|| panic!("{} was decoded but not encoded", String::from_utf8_lossy(json)));
+        let mut first = term(&written(&text, &options(0)).expect("output is JSON")).expect("and a term");
+        let mut second = term(&etf).expect("a term");
+        sort(&mut first);
+        sort(&mut second);
+        assert_eq!(first, second);
+    }
+}
+
+/// Members by key: sort_keys changes their order.
+fn sort(term: &mut naive::etf::Term) {
+    use naive::etf::Term::{List, Map};
+    match term {
+        List(elements) => elements.iter_mut().for_each(sort),
+        Map(members) => {
+            members.sort_by_key(|(key, _)| format!("{key:?}"));
+            members.iter_mut().for_each(|(_, value)| sort(value));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn texts_under_every_option() {
+    for json in TEXTS {
+        for flags in FLAGS {
+            assert_written(json.as_bytes(), &options(flags));
+        }
+        assert_round_trip(json.as_bytes());
+    }
+}
+
+#[test]
+fn every_integer_around_the_powers_of_two() {
+    for power in 0..127 {
+        for delta in -1..=1 {
+            let number = (1i128 << power) + delta;
+            for json in [number.to_string(), (-number).to_string()] {
+                assert_written(json.as_bytes(), &options(0));
+                assert_round_trip(json.as_bytes());
+            }
+        }
+    }
+}
+
+#[test]
+fn objects_with_repeated_keys_of_every_size() {
+    for size in 1..80 {
+        for distinct in [1, size / 2 + 1, size] {
+            let members: Vec<String> = (0..size).map(|i| format!("\"k{}\":[{i},{{}}]", i % distinct)).collect();
+            let json = format!("[{{{}}},1]", members.join(","));
+            for flags in FLAGS {
+                assert_written(json.as_bytes(), &options(flags));
+            }
+        }
+    }
+}
+
+#[test]
+fn strings_of_every_length() {
+    for len in 0..200 {
+        for json in [format!("\"{}\"", "x".repeat(len)), format!("[\"{}\\n\",\"é\"]", "x".repeat(len))] {
+            assert_written(json.as_bytes(), &options(0));
+            assert_round_trip(json.as_bytes());
+        }
+    }
+}
+
+/// The check agrees with the naive reader on which bytes are JSON.
+fn assert_checked(etf: &[u8], options: &DecodeOptions) {
+    if check(etf, &Policy::new(options, etf.len())).is_ok() {
+        let term = term(etf).unwrap_or_else(|| panic!("passed, but is no term: {etf:?}"));
+        assert!(term.depth(options.ordered_objects) <= options.max_depth as usize);
+        assert!(term.tree(options).is_some(), "passed, but is no JSON: {etf:?}");
+    }
+}
+
+/// Written terms with each byte changed to each of a few others, and cut at each place.
+#[test]
+fn damaged_terms_pass_only_when_they_are_terms() {
+    for json in TEXTS {
+        for flags in FLAGS {
+            let options = options(flags);
+            let Ok(etf) = written(json.as_bytes(), &options) else { continue };
+            for at in 0..etf.len() {
+                for byte in [0, 1, 80, 97, 98, 100, 104, 106, 107, 108, 109, 110, 112, 116, 119, 127, 131, 255] {
+                    let mut damaged = etf.clone();
+                    damaged[at] = byte;
+                    assert_checked(&damaged, &options);
+                    encoded(&damaged, &EncodeOptions::default());
+                }
+                assert!(check(&etf[..at], &Policy::new(&options, json.len())).is_err(), "cut");
+                encoded(&etf[..at], &EncodeOptions::default());
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn any_bytes(mut etf in prop::collection::vec(any::<u8>(), 0..80), flags in prop::sample::select(FLAGS.to_vec())) {
+        assert_checked(&etf, &options(flags));
+        etf.insert(0, 131);
+        assert_checked(&etf, &options(flags));
+        encoded(&etf, &EncodeOptions::default());
+    }
+
+    #[test]
+    fn bytes_of_tags(
+        mut etf in prop::collection::vec(prop::sample::select(vec![0u8, 1, 2, 97, 98, 70, 104, 106, 107, 108, 109, 110, 111, 115, 116, 119]), 0..60),
+        flags in prop::sample::select(FLAGS.to_vec()),
+    ) {
+        etf.insert(0, 131);
+        assert_checked(&etf, &options(flags));
+        for flags in [0, 4, 8, 16, 32, 64, 127] {
+            encoded(&etf, &EncodeOptions::from_bits(flags, 8, 0, 200));
+        }
+    }
+
+    #[test]
+    fn texts_of_tokens(tokens in prop::collection::vec(prop::sample::select(vec!["[", "]", "{", "}", ",", ":", "\"a\"", "\"b\\n\"", "1", "-2.5e3", "null", "{\"a\":", "[1,", "}]", "]}"]), 0..24), flags in prop::sample::select(FLAGS.to_vec())) {
+        let json = tokens.concat();
+        assert_written(json.as_bytes(), &options(flags));
+        assert_round_trip(json.as_bytes());
+    }
+}
