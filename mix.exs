@@ -61,7 +61,7 @@ defmodule RustyJson.MixProject do
   defp hex?, do: System.get_env("RUSTYJSON_HEX") != "0" and Code.ensure_loaded?(Hex)
 
   # RUSTYJSON_DEPS=DIR: each DIR/NAME/mix.exs stands in for the Hex package NAME, for offline builds. The packages those
-  # ask for in turn are found by their names in its mix.exs; an override at the top is the only one that Mix obeys.
+  # need in turn are found by their names in their mix.exs; an override at the top is the only one that Mix obeys.
   defp local_deps(packages) do
     named = for {name, _, opts} <- packages, do: {name, [path: local_path(name), override: true] ++ opts}
     names = Keyword.keys(named)
@@ -76,7 +76,10 @@ defmodule RustyJson.MixProject do
     text = File.read!(Path.join(local_path(name), "mix.exs"))
 
     new =
-      for([_, asked] <- Regex.scan(~r/\{:(\w+),/, text), do: String.to_atom(asked))
+      for(
+        [_, asked] <- Regex.scan(~r/^(?!.*(?:optional|only):).*\{:(\w+),/m, text),
+        do: String.to_atom(asked)
+      )
       |> Enum.uniq()
       |> Enum.filter(&(&1 not in seen and &1 != :rustyjson and local_path(&1)))
 
