@@ -123,7 +123,7 @@ defmodule RustyJson.Test.Gen do
   defp write(nil), do: [space(), "null", space()]
 
   defp write(float) when is_float(float),
-    do: [space(), :erlang.float_to_binary(float, [:scientific]), space()]
+    do: [space(), :erlang.float_to_binary(float, scientific: 20), space()]
 
   defp write(other), do: [space(), to_string(other), space()]
 
