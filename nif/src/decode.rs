@@ -64,7 +64,7 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, packed: Packed) -> NifResult<Term<'a>
 }
 
 #[cold]
-fn failure<'a>(env: Env<'a>, json: &[u8], error: Error) -> Term<'a> {
+pub fn failure<'a>(env: Env<'a>, json: &[u8], error: Error) -> Term<'a> {
     let place = locate(json, error.offset);
     let details = (error.kind as u8, error.offset as u64, place.line, place.column, place.path);
     (atoms::error(), details).encode(env)

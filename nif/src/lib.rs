@@ -2,8 +2,11 @@
 //! that is in `rustyjson-core`.
 #![deny(unsafe_code)]
 
+mod atom_cache;
 mod builder;
 mod decode;
+mod encode;
+mod heap;
 mod key_cache;
 #[cfg(all(feature = "mimalloc", not(feature = "jemalloc"), not(feature = "snmalloc")))]
 mod allocator {
@@ -12,6 +15,7 @@ mod allocator {
     pub const NAME: &str = "mimalloc";
 }
 mod raw;
+mod reader;
 
 mod atoms {
     rustler::atoms! {
@@ -28,6 +32,10 @@ mod atoms {
         simd,
         version,
         allocator,
+        dirty,
+        partial,
+        key,
+        value,
     }
 }
 

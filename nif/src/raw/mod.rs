@@ -6,3 +6,4 @@
 #![allow(unsafe_code)]
 
 pub mod make;
+pub mod read;
