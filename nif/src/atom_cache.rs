@@ -29,7 +29,7 @@ impl AtomCache {
     pub fn text<'a>(&mut self, look: Look<'a>, atom: Raw<'a>) -> AtomText<'_> {
         // The lowest six bits say "atom", the rest is its number.
         let index = (atom.word() >> 6) % SLOTS;
-        if !self.slots.get(index).is_some_and(|slot| slot.word == atom.word()) && !self.fill(look, atom, index) {
+        if self.slots.get(index).is_none_or(|slot| slot.word != atom.word()) && !self.fill(look, atom, index) {
             return AtomText { bytes: &self.long, plain: false };
         }
         let slot = &self.slots[index];

@@ -11,7 +11,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Copies iodata as it is. Functions are for the shell, and so is text that has to be laid out anew.
     pub fn fragment(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
         if self.options.pretty.is_some() {
-            return self.to_shell(term);
+            return self.left_to_shell(term);
         }
         let start = self.out.len();
         let written = match self.field(&map, Known::Encode) {
@@ -24,7 +24,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         };
         if !written {
             self.out.truncate(start);
-            return self.to_shell(term);
+            return self.left_to_shell(term);
         }
         self.reader.leave(&map);
         Ok(Next::Done)

@@ -73,7 +73,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             let skip = is_struct && self.is_struct_key(key);
             if !skip && !self.gather(key, value)? {
                 self.reader.end_entries();
-                return self.leave_to_shell(term, range);
+                return self.drop_gathered(term, range);
             }
         }
         self.reader.end_entries();
@@ -94,7 +94,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             }
             let (key, value) = self.pair(pair)?;
             if !self.gather(key, value)? {
-                return self.leave_to_shell(term, range);
+                return self.drop_gathered(term, range);
             }
             self.reader.pass(value);
         }
@@ -104,7 +104,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     pub fn gather_planned(&mut self, term: R::Term, map: R::Map, mut plan: R::Plan) -> Walk<Next<R::Term>> {
         let range = self.start_gathering(0)?;
         while let Some((key, value)) = self.reader.next_planned(&mut plan, &map) {
-            let Some(value) = value else { return self.leave_to_shell(term, range) };
+            let Some(value) = value else { return self.drop_gathered(term, range) };
             let start = self.gathered.text.len();
             self.gathered.text.slice(key);
             self.gathered.members.push(Member { start, end: self.gathered.text.len(), value });
@@ -133,7 +133,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         known
     }
 
-    fn leave_to_shell(&mut self, term: R::Term, range: Range) -> Walk<Next<R::Term>> {
+    fn drop_gathered(&mut self, term: R::Term, range: Range) -> Walk<Next<R::Term>> {
         self.gathered.cut(range);
         self.hole(term, false);
         Ok(Next::Done)

@@ -36,11 +36,11 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         }
         match self.reader.plan(module) {
             Some(plan) => self.planned(term, map, plan),
-            None => self.to_shell(term),
+            None => self.left_to_shell(term),
         }
     }
 
-    pub fn to_shell(&mut self, term: R::Term) -> Walk<Next<R::Term>> {
+    pub fn left_to_shell(&mut self, term: R::Term) -> Walk<Next<R::Term>> {
         self.hole(term, false);
         Ok(Next::Done)
     }
@@ -53,7 +53,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         }
         let mut text = Output::new(Vec::new());
         if !self.struct_text(&map, module, Notation::Value, &mut text) {
-            return self.to_shell(term);
+            return self.left_to_shell(term);
         }
         self.string(text.written())?;
         self.reader.leave(&map);
@@ -87,7 +87,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
 
     /// A set as an array of its elements, in the order of its map.
     fn set(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
-        let Some(Value::Map(inner)) = self.field(&map, Known::Map) else { return self.to_shell(term) };
+        let Some(Value::Map(inner)) = self.field(&map, Known::Map) else { return self.left_to_shell(term) };
         self.deeper()?;
         let mut entries = self.reader.entries(&inner, self.options.reverse_large_maps, false);
         let Some((first, value)) = self.reader.next_entry(&mut entries) else {
@@ -118,12 +118,12 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let (Some(Value::Integer(first)), Some(Value::Integer(last))) =
             (self.field(&map, Known::First), self.field(&map, Known::Last))
         else {
-            return self.to_shell(term);
+            return self.left_to_shell(term);
         };
         let step = match self.field(&map, Known::Step) {
             None => 1,
             Some(Value::Integer(step)) => step,
-            Some(_) => return self.to_shell(term),
+            Some(_) => return self.left_to_shell(term),
         };
         self.deeper()?;
         self.write_range(first, last, step)?;
@@ -153,7 +153,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     fn ordered_object(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
-        let Some(Value::List(mut list)) = self.field(&map, Known::Values) else { return self.to_shell(term) };
+        let Some(Value::List(mut list)) = self.field(&map, Known::Values) else { return self.left_to_shell(term) };
         self.deeper()?;
         if self.options.sort_keys || self.options.strict_maps {
             return self.gather_pairs(term, map, list);
@@ -205,7 +205,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 let Some(mark) = self.marks.pop() else { return Ok(Next::Done) };
                 self.out.truncate(mark.start);
                 self.holes.truncate(mark.holes);
-                self.to_shell(mark.term)
+                self.left_to_shell(mark.term)
             }
             None => {
                 self.reader.leave(map);

@@ -8,7 +8,7 @@ use super::index::{Index, Record};
 use crate::encode::{AtomText, Known, Step, TermReader, Value};
 
 /// A place in the bytes; `byte` for an element of a list of bytes (`STRING_EXT`), which has no tag.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Term {
     at: usize,
     byte: bool,

@@ -1,0 +1,221 @@
+use super::*;
+use crate::encode::Pretty;
+use proptest::prelude::*;
+
+const SORT: u32 = 1 << 3;
+const PLAIN: u32 = 1 << 4;
+const LEAN: u32 = 1 << 5;
+
+fn iso() -> (&'static str, T) {
+    ("calendar", Atom("Elixir.Calendar.ISO"))
+}
+
+fn date(year: i64, month: i64, day: i64) -> [(&'static str, T); 4] {
+    [iso(), ("day", Int(day)), ("month", Int(month)), ("year", Int(year))]
+}
+
+fn clock(hour: i64, minute: i64, second: i64, fraction: (i64, i64)) -> [(&'static str, T); 4] {
+    let fraction = Tuple(vec![Int(fraction.0), Int(fraction.1)]);
+    [("hour", Int(hour)), ("microsecond", fraction), ("minute", Int(minute)), ("second", Int(second))]
+}
+
+fn date_time(zone: &str, abbreviation: &str, utc: i64, std: i64) -> T {
+    let mut all = date(2024, 2, 3).to_vec();
+    all.extend(clock(4, 5, 6, (7, 6)));
+    all.push(("std_offset", Int(std)));
+    all.push(("time_zone", bin(zone)));
+    all.push(("utc_offset", Int(utc)));
+    all.push(("zone_abbr", bin(abbreviation)));
+    structure("Elixir.DateTime", &all)
+}
+
+#[test]
+fn dates() {
+    let text = |y, m, d| json(&structure("Elixir.Date", &date(y, m, d)));
+    assert_eq!(text(2024, 2, 3), r#""2024-02-03""#);
+    assert_eq!(text(0, 12, 31), r#""0000-12-31""#);
+    assert_eq!(text(-5, 1, 1), r#""-0005-01-01""#);
+    assert_eq!(text(12345, 1, 1), r#""12345-01-01""#);
+    assert_eq!(text(-12345, 1, 1), r#""-12345-01-01""#);
+}
+
+#[test]
+fn times_keep_every_digit_of_the_fraction() {
+    let text = |fraction| {
+        let mut all = vec![iso()];
+        all.extend(clock(1, 2, 3, fraction));
+        json(&structure("Elixir.Time", &all))
+    };
+    assert_eq!(text((0, 0)), r#""01:02:03""#);
+    assert_eq!(text((0, 6)), r#""01:02:03.000000""#);
+    assert_eq!(text((120_000, 3)), r#""01:02:03.120""#);
+    assert_eq!(text((12, 6)), r#""01:02:03.000012""#);
+    assert_eq!(text((500_000, 1)), r#""01:02:03.5""#);
+}
+
+#[test]
+fn date_times() {
+    let mut all = date(2024, 2, 3).to_vec();
+    all.extend(clock(4, 5, 6, (0, 0)));
+    assert_eq!(json(&structure("Elixir.NaiveDateTime", &all)), r#""2024-02-03T04:05:06""#);
+    assert_eq!(json(&date_time("Etc/UTC", "UTC", 0, 0)), r#""2024-02-03T04:05:06.000007Z""#);
+    assert_eq!(json(&date_time("Other/Zero", "Z", 0, 0)), r#""2024-02-03T04:05:06.000007+00:00""#);
+    assert_eq!(json(&date_time("Europe/Warsaw", "CEST", 3600, 3600)), r#""2024-02-03T04:05:06.000007+02:00""#);
+    assert_eq!(json(&date_time("X", "X", -12_345, 0)), r#""2024-02-03T04:05:06.000007-03:25""#);
+}
+
+#[test]
+fn as_keys_they_are_what_string_chars_gives() {
+    let key = |term| json(&Map(vec![(term, Int(1))]));
+    assert_eq!(key(date_time("Etc/UTC", "UTC", 0, 0)), r#"{"2024-02-03 04:05:06.000007Z":1}"#);
+    let warsaw = date_time("Europe/Warsaw", "CET", 3600, 0);
+    assert_eq!(key(warsaw), r#"{"2024-02-03 04:05:06.000007+01:00 CET Europe/Warsaw":1}"#);
+    assert_eq!(key(structure("Elixir.Date", &date(2024, 2, 3))), r#"{"2024-02-03":1}"#);
+    assert_eq!(key(decimal(1, Int(15), 3)), r#"{"1.5E+4":1}"#);
+}
+
+#[test]
+fn other_calendars_and_odd_structs_are_left_to_elixir() {
+    let odd = [
+        structure(
+            "Elixir.Date",
+            &[("calendar", Atom("Elixir.Other")), ("day", Int(1)), ("month", Int(1)), ("year", Int(1))],
+        ),
+        structure("Elixir.Date", &[iso()]),
+        structure("Elixir.Decimal", &[("coef", bin("1")), ("exp", Int(0)), ("sign", Int(1))]),
+        structure("Elixir.URI", &[("scheme", Int(1))]),
+        structure("Elixir.Version", &[("major", Int(1))]),
+        structure("Elixir.RustyJson.Fragment", &[("encode", Atom("nil"))]),
+        structure("Elixir.RustyJson.Fragment", &[("encode", List(vec![bin("1"), Int(256)]))]),
+    ];
+    let (text, holes) = encode_with(&List(odd.to_vec()), &EncodeOptions::default()).unwrap();
+    assert_eq!((text.as_str(), holes.len()), ("[,,,,,,]", 7));
+}
+
+fn decimal(sign: i64, coefficient: T, exponent: i64) -> T {
+    structure("Elixir.Decimal", &[("coef", coefficient), ("exp", Int(exponent)), ("sign", Int(sign))])
+}
+
+#[test]
+fn decimals() {
+    let text = |sign, coefficient, exponent| json(&decimal(sign, coefficient, exponent));
+    assert_eq!(text(1, Int(150), -2), r#""1.50""#);
+    assert_eq!(text(-1, Int(150), -2), r#""-1.50""#);
+    assert_eq!(text(1, Int(0), 0), r#""0""#);
+    assert_eq!(text(-1, Int(0), -2), r#""-0.00""#);
+    assert_eq!(text(1, Int(5), -3), r#""0.005""#);
+    assert_eq!(text(1, Int(12), 3), r#""12000""#);
+    assert_eq!(text(1, Atom("NaN"), 0), r#""NaN""#);
+    assert_eq!(text(-1, Atom("inf"), 0), r#""-Infinity""#);
+    assert_eq!(text(1, Big(false, vec![0xFF; 16]), 0), r#""340282366920938463463374607431768211455""#);
+    assert_eq!(text(1, Int(1), 1_000_000_000), r#""1E+1000000000""#);
+    assert_eq!(text(1, Int(15), -1_000_000_000), r#""1.5E-999999999""#);
+    assert_eq!(text(1, Int(1), 6177).len(), 6178 + 2);
+    assert_eq!(text(1, Int(1), 6178), r#""1E+6178""#);
+    assert_eq!(text(1, Int(1), i64::MAX), r#""1E+9223372036854775807""#);
+    assert_eq!(text(1, Int(1), i64::MIN), r#""1E-9223372036854775808""#);
+}
+
+fn uri(parts: &[(&'static str, T)]) -> T {
+    let names = ["authority", "fragment", "host", "path", "port", "query", "scheme", "userinfo"];
+    let part = |name| parts.iter().find(|(given, _)| *given == name).map_or(Atom("nil"), |(_, value)| value.clone());
+    structure("Elixir.URI", &names.map(|name| (name, part(name))))
+}
+
+#[test]
+fn uris() {
+    let web = [("scheme", bin("http")), ("host", bin("h")), ("path", bin("/p")), ("port", Int(80))];
+    assert_eq!(json(&uri(&web)), r#""http://h/p""#);
+    assert_eq!(json(&uri(&[("scheme", bin("mailto")), ("path", bin("a@b.c"))])), r#""mailto:a@b.c""#);
+    let all = [
+        ("scheme", bin("wss")),
+        ("userinfo", bin("u:p")),
+        ("host", bin("::1")),
+        ("port", Int(80)),
+        ("query", bin("q=1")),
+        ("fragment", bin("f")),
+    ];
+    assert_eq!(json(&uri(&all)), r#""wss://u:p@[::1]:80?q=1#f""#);
+    assert_eq!(json(&uri(&[])), r#""""#);
+    assert_eq!(json(&uri(&[("authority", bin("a")), ("path", bin("/"))])), r#""//a/""#);
+    assert_eq!(flagged(1, &uri(&web)), r#""http:\/\/h\/p""#);
+}
+
+#[test]
+fn sets_and_ranges() {
+    let set = |keys: Vec<T>| {
+        let map = Map(keys.into_iter().map(|key| (key, List(vec![]))).collect());
+        structure("Elixir.MapSet", &[("map", map), ("version", Int(2))])
+    };
+    assert_eq!(json(&List(vec![set(vec![]), set(vec![Int(1), List(vec![Int(2)])]), Int(3)])), "[[],[1,[2]],3]");
+    let range = |step| structure("Elixir.Range", &[("first", Int(1)), ("last", Int(9)), ("step", Int(step))]);
+    assert_eq!(json(&range(1)), r#"{"first":1,"last":9}"#);
+    assert_eq!(json(&range(2)), r#"{"first":1,"last":9,"step":2}"#);
+    let options = EncodeOptions {
+        pretty: Some(Pretty { indent: b" ", line_separator: b"\n", after_colon: b" " }),
+        ..EncodeOptions::default()
+    };
+    let (text, _) = encode_with(&List(vec![range(1)]), &options).unwrap();
+    assert_eq!(text, "[\n {\n  \"first\": 1,\n  \"last\": 9\n }\n]");
+}
+
+#[test]
+fn fragments_are_copied() {
+    let fragment = |iodata| structure("Elixir.RustyJson.Fragment", &[("encode", iodata)]);
+    assert_eq!(json(&List(vec![fragment(bin("{ \"a\":1 }")), Int(1)])), "[{ \"a\":1 },1]");
+    let nested = Improper(vec![Bytes(b"[1"), List(vec![Int(44), bin("2")])], Box::new(bin("]")));
+    assert_eq!(json(&Map(vec![(bin("x"), fragment(nested)), (bin("y"), Int(2))])), r#"{"x":[1,2],"y":2}"#);
+}
+
+#[test]
+fn ordered_objects() {
+    let object = |pairs: &[(T, T)]| {
+        let pairs = pairs.iter().map(|(key, value)| Tuple(vec![key.clone(), value.clone()])).collect();
+        structure("Elixir.RustyJson.OrderedObject", &[("values", List(pairs))])
+    };
+    let inner = object(&[(bin("y"), Int(1)), (bin("x"), List(vec![Int(2)]))]);
+    let outer = object(&[(bin("b"), inner), (Atom("a"), object(&[])), (bin("b"), Int(3))]);
+    assert_eq!(json(&List(vec![outer.clone(), Int(4)])), r#"[{"b":{"y":1,"x":[2]},"a":{},"b":3},4]"#);
+    assert_eq!(flagged(SORT, &outer), r#"{"a":{},"b":{"x":[2],"y":1},"b":3}"#);
+    assert!(encode_with(&outer, &EncodeOptions::from_bits(1 << 2, 128, 0, 0)).is_err());
+}
+
+#[test]
+fn plain_structs() {
+    let version = structure("Elixir.Version", &[("major", Int(1)), ("minor", Int(2))]);
+    assert_eq!(flagged(PLAIN, &List(vec![version, Int(3)])), r#"[{"major":1,"minor":2},3]"#);
+    assert_eq!(flagged(PLAIN, &structure("Elixir.Empty", &[])), "{}");
+    let date = structure("Elixir.Date", &date(2024, 2, 3));
+    assert_eq!(flagged(PLAIN, &date), r#""2024-02-03""#);
+    assert_eq!(flagged(LEAN, &date), r#"{"calendar":"Elixir.Calendar.ISO","day":3,"month":2,"year":2024}"#);
+}
+
+#[test]
+fn planned_structs() {
+    let user = |fields: &[(&'static str, T)]| structure("Elixir.User", fields);
+    let plan = List(vec![Tuple(vec![bin("name"), Atom("name")]), Tuple(vec![bin("id"), Atom("id")])]);
+    let plans = Map(vec![(Atom("Elixir.Empty"), List(vec![])), (Atom("Elixir.User"), plan)]);
+    let extra = Tuple(vec![Atom("nil"), plans]).etf();
+    let extra = Extra::parse(&extra).unwrap();
+    let full = user(&[("id", Int(1)), ("name", List(vec![bin("a")])), ("password_hash", bin("x"))]);
+    let lost = user(&[("name", Pid)]);
+    let term = List(vec![full, lost, structure("Elixir.Empty", &[]), Int(5)]);
+    let with = |flags| encode_etf(&term.etf(), &EncodeOptions::from_bits(flags, 128, 0, 0), &extra).unwrap();
+    let (text, holes) = with(0);
+    assert_eq!(text, r#"[{"name":["a"],"id":1},,{},5]"#);
+    assert_eq!(holes.iter().map(|hole| (hole.offset, hole.depth)).collect::<Vec<_>>(), [(23, 1)]);
+    assert_eq!(with(SORT).0, r#"[{"id":1,"name":["a"]},,{},5]"#);
+}
+
+proptest! {
+    #[test]
+    fn the_key_of_a_struct_may_stand_anywhere(at in 0..40_usize, count in 0..40_usize) {
+        let mut entries: Vec<_> = (0..count).map(|i| (Int(i as i64), List(vec![Int(1)]))).collect();
+        entries.insert(at.min(count), (Atom("__struct__"), Atom("Elixir.Other")));
+        let term = List(vec![Map(entries), Int(1)]);
+        for flags in [0, 1 << 6] {
+            let (text, holes) = encode_with(&term, &EncodeOptions::from_bits(flags, 128, 0, 0)).unwrap();
+            prop_assert_eq!((text.as_str(), holes.len()), ("[,1]", 1));
+        }
+    }
+}

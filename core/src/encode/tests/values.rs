@@ -1,0 +1,168 @@
+use super::*;
+use crate::encode::EncodeErrorKind;
+use crate::encode::Pretty;
+use proptest::prelude::*;
+
+#[test]
+fn scalars() {
+    assert_eq!(json(&Atom("nil")), "null");
+    assert_eq!(json(&Atom("true")), "true");
+    assert_eq!(json(&Atom("false")), "false");
+    assert_eq!(json(&Atom("null")), r#""null""#);
+    assert_eq!(json(&Atom("日本")), r#""日本""#);
+    assert_eq!(json(&bin("")), r#""""#);
+    assert_eq!(json(&bin("a")), r#""a""#);
+}
+
+#[test]
+fn latin_atoms() {
+    let etf = [131, 100, 0, 2, 0xE9, b'a'];
+    let (text, _) = encode_etf(&etf, &EncodeOptions::default(), &Extra::default()).unwrap();
+    assert_eq!(text, r#""éa""#);
+}
+
+#[test]
+fn integers() {
+    let edges = [0, 1, -1, 9, 10, 99, 100, 255, 256, 9_999, 10_000, 99_999_999, 100_000_000, i64::MAX, i64::MIN];
+    for value in edges {
+        assert_eq!(json(&Int(value)), value.to_string());
+    }
+    for digits in 0..19 {
+        let value = 10_i64.pow(digits);
+        for value in [value - 1, value, value + 1, -value] {
+            assert_eq!(json(&Int(value)), value.to_string());
+        }
+    }
+    assert_eq!(json(&Big(false, vec![0, 0, 0, 0, 0, 0, 0, 0, 1])), "18446744073709551616");
+    assert_eq!(json(&Big(true, vec![0, 0, 0, 0, 0, 0, 0, 0x80])), i64::MIN.to_string());
+    assert_eq!(json(&Big(false, vec![0xFF; 8])), u64::MAX.to_string());
+    assert_eq!(json(&Big(true, vec![0xFF; 8])), format!("-{}", u64::MAX));
+}
+
+proptest! {
+    #[test]
+    fn any_integer(value: i64) {
+        prop_assert_eq!(json(&Int(value)), value.to_string());
+    }
+}
+
+#[test]
+fn lists_and_tuples() {
+    assert_eq!(json(&List(vec![])), "[]");
+    assert_eq!(json(&Tuple(vec![])), "[]");
+    assert_eq!(json(&List(vec![Int(1), List(vec![]), Tuple(vec![Int(2), Atom("nil")])])), "[1,[],[2,null]]");
+    assert_eq!(json(&Bytes(b"\x01\xFF")), "[1,255]");
+    assert_eq!(json(&List(vec![Bytes(b"ab"), Int(3)])), "[[97,98],3]");
+}
+
+#[test]
+fn pretty_layout() {
+    let term = List(vec![Int(1), List(vec![]), Map(vec![]), Map(vec![(bin("a"), List(vec![Int(2)]))])]);
+    let mut options = EncodeOptions {
+        pretty: Some(Pretty { indent: b"  ", line_separator: b"\n", after_colon: b" " }),
+        ..EncodeOptions::default()
+    };
+    let (text, _) = encode_with(&term, &options).unwrap();
+    assert_eq!(text, "[\n  1,\n  [],\n  {},\n  {\n    \"a\": [\n      2\n    ]\n  }\n]");
+    options.base_depth = 1;
+    let (text, _) = encode_with(&List(vec![Int(1)]), &options).unwrap();
+    assert_eq!(text, "[\n    1\n  ]");
+}
+
+#[test]
+fn escape_modes() {
+    let text = bin("\"\\/<\u{8}\t\n\u{C}\r\0\u{1F}\u{7F}é\u{2028}\u{2029}日😀\u{10FFFF}");
+    assert_eq!(flagged(0, &text), "\"\\\"\\\\/<\\b\\t\\n\\f\\r\\u0000\\u001F\u{7F}é\u{2028}\u{2029}日😀\u{10FFFF}\"");
+    assert_eq!(
+        flagged(1, &text),
+        "\"\\\"\\\\\\/\\u003C\\b\\t\\n\\f\\r\\u0000\\u001F\u{7F}é\\u2028\\u2029日😀\u{10FFFF}\""
+    );
+    assert_eq!(flagged(2, &text), "\"\\\"\\\\/<\\b\\t\\n\\f\\r\\u0000\\u001F\u{7F}é\\u2028\\u2029日😀\u{10FFFF}\"");
+    assert_eq!(
+        flagged(3, &text),
+        "\"\\\"\\\\/<\\b\\t\\n\\f\\r\\u0000\\u001F\u{7F}\\u00E9\\u2028\\u2029\\u65E5\\uD83D\\uDE00\\uDBFF\\uDFFF\""
+    );
+}
+
+#[test]
+fn atoms_are_escaped_too() {
+    assert_eq!(flagged(1, &Atom("a</")), r#""a\u003C\/""#);
+    assert_eq!(flagged(1, &Map(vec![(Atom("a/"), Int(1))])), r#"{"a\/":1}"#);
+}
+
+#[test]
+fn invalid_utf8_names_the_binary_and_the_place() {
+    for flags in 0..4 {
+        for bad in [&b"a\xFF"[..], b"\xC0\x80", b"\xED\xA0\x80", b"\xF4\x90\x80\x80", b"\xE2\x80", b"\"\x80"] {
+            let term = Map(vec![(bin("k"), List(vec![Int(1), Bin(bad.to_vec())]))]);
+            let options = EncodeOptions::from_bits(flags, 128, 0, 0);
+            let error = encode_with(&term, &options).unwrap_err();
+            assert_eq!(error.kind, EncodeErrorKind::InvalidUtf8);
+            assert_eq!(error.payload, bad);
+            assert_eq!(error.path, "/k/1");
+        }
+    }
+}
+
+#[test]
+fn depth_is_counted_as_decode_counts() {
+    let nested = |depth| (0..depth).fold(Int(1), |inner, _| List(vec![inner]));
+    let at_most = |max_depth, base_depth, term: &T| {
+        encode_with(term, &EncodeOptions::from_bits(0, max_depth, base_depth, 0)).map(drop).map_err(|error| error.kind)
+    };
+    assert_eq!(at_most(3, 0, &nested(3)), Ok(()));
+    assert_eq!(at_most(3, 0, &nested(4)), Err(EncodeErrorKind::MaxDepth));
+    assert_eq!(at_most(3, 1, &nested(3)), Err(EncodeErrorKind::MaxDepth));
+    assert_eq!(at_most(1, 0, &List(vec![List(vec![])])), Err(EncodeErrorKind::MaxDepth));
+    assert_eq!(at_most(1, 0, &List(vec![Map(vec![])])), Err(EncodeErrorKind::MaxDepth));
+    assert_eq!(at_most(u32::MAX, 0, &nested(1000)), Ok(()));
+}
+
+#[test]
+fn output_is_capped() {
+    let term = List((0..100).map(Int).collect());
+    let whole = json(&term).len() as u64;
+    let with = |max_bytes| encode_with(&term, &EncodeOptions::from_bits(0, 128, 0, max_bytes)).map_err(|e| e.kind);
+    assert!(with(whole).is_ok());
+    assert_eq!(with(whole - 1).unwrap_err(), EncodeErrorKind::MaxBytes);
+    assert_eq!(with(5).unwrap_err(), EncodeErrorKind::MaxBytes);
+    let budget = EncodeOptions { budget: 5, ..EncodeOptions::default() };
+    assert_eq!(encode_with(&term, &budget).unwrap_err().kind, EncodeErrorKind::Budget);
+}
+
+#[test]
+fn improper_lists_and_broken_bytes_are_errors() {
+    assert_eq!(error(&Improper(vec![Int(1)], Box::new(Int(2)))).kind, EncodeErrorKind::ImproperList);
+    for etf in
+        [&[131, 108, 0, 0, 0, 2, 97, 1][..], &[131, 109, 0, 0, 0, 9, 97], &[131], &[131, 80, 0], &[131, 116, 255]]
+    {
+        let result = encode_etf(etf, &EncodeOptions::default(), &Extra::default());
+        assert!(result.is_err(), "{etf:?}");
+    }
+}
+
+#[test]
+fn what_json_has_no_form_for_is_a_hole() {
+    let term = List(vec![Int(1), Pid, List(vec![Pid]), Int(2)]);
+    let (text, holes) = encode_with(&term, &EncodeOptions::default()).unwrap();
+    assert_eq!(text, "[1,,[],2]");
+    let places: Vec<_> = holes.iter().map(|hole| (hole.offset, hole.depth, hole.term.offset(), hole.key)).collect();
+    assert_eq!(places, [(3, 1, 8, false), (5, 2, 31, false)]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn no_bytes_panic(bytes in prop::collection::vec(prop_oneof![
+        any::<u8>(),
+        prop::sample::select(vec![97, 98, 70, 104, 106, 107, 108, 109, 110, 116, 119, 0, 1, 2, 3, 10, b'_']),
+    ], 0..60), flags in 0..128_u32) {
+        let mut etf = vec![131];
+        etf.extend(bytes);
+        let mut reader = Reader::new(&etf, &[]);
+        let root = reader.root().unwrap();
+        let mut out = Output::new(Vec::new());
+        let _ = encode(&mut reader, root, &EncodeOptions::from_bits(flags, 20, 0, 1000), &mut out);
+        let _ = Extra::parse(&etf);
+    }
+}
