@@ -1,0 +1,26 @@
+//! Escapes on the way out: any binary under every mode.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rustyjson_core::{DecodeOptions, EncodeOptions};
+use rustyjson_fuzz::naive::etf::encoded;
+use rustyjson_fuzz::naive::tree::{Tree, decoded};
+
+fuzz_target!(|data: &[u8]| {
+    let mut etf = vec![131, 109];
+    etf.extend_from_slice(&(data.len() as u32).to_be_bytes());
+    etf.extend_from_slice(data);
+    for mode in 0..4 {
+        let json = encoded(&etf, &EncodeOptions::from_bits(mode, 128, 0, 0));
+        assert_eq!(json.is_some(), std::str::from_utf8(data).is_ok(), "exactly UTF-8 is encoded");
+        let Some(json) = json else { continue };
+        assert_eq!(decoded(&json, &DecodeOptions::default()), Ok(Tree::String(data.to_vec())));
+        let shown = String::from_utf8(json).expect("output is UTF-8");
+        match mode {
+            1 => assert!(!shown.contains(['<', '\u{2028}', '\u{2029}']) && !shown.replace("\\/", "").contains('/')),
+            2 => assert!(!shown.contains(['\u{2028}', '\u{2029}'])),
+            3 => assert!(shown.is_ascii()),
+            _ => {}
+        }
+    }
+});

@@ -1,0 +1,26 @@
+//! Encoding from any bytes: an answer or an error, never a panic; and what comes out is JSON.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rustyjson_core::DecodeOptions;
+use rustyjson_core::EncodeOptions;
+use rustyjson_core::encode::Pretty;
+use rustyjson_fuzz::naive::etf::encoded;
+use rustyjson_fuzz::naive::tree::decoded;
+
+fuzz_target!(|data: &[u8]| {
+    let (term, [flags, depth]) = data.split_last_chunk().unwrap_or((data, &[0, 0]));
+    let etf = [&[131][..], term].concat();
+    let pretty = Pretty { indent: b" ", line_separator: b"\n", after_colon: b" " };
+    let options = EncodeOptions {
+        pretty: (flags & 0x80 != 0).then_some(pretty),
+        ..EncodeOptions::from_bits(u32::from(flags & 0x7F), u32::from(*depth) + 1, 0, 1 << 20)
+    };
+    let Some(json) = encoded(&etf, &options) else { return };
+    // A fragment's text is written as it is.
+    if term.windows(8).any(|window| window == b"Fragment") {
+        return;
+    }
+    let any = DecodeOptions { max_depth: u32::MAX, digit_limit: 0, ..DecodeOptions::default() };
+    assert!(decoded(&json, &any).is_ok(), "{}", String::from_utf8_lossy(&json));
+});

@@ -1,0 +1,98 @@
+//! The WebAssembly module, interpreted: its exports are called as a host calls them, and as no host would.
+
+use std::path::Path;
+use wasmi::{Config, Engine, Instance, Linker, Memory, Module, Store, StoreLimits, StoreLimitsBuilder, TypedFunc};
+
+/// Bytes of linear memory.
+const MEMORY: usize = 64 << 20;
+/// Instructions per call.
+const FUEL: u64 = 2_000_000_000;
+
+type Decode = TypedFunc<(u32, u32, u32, u32, u64, u64), u64>;
+
+/// An instance.
+pub struct Guest {
+    store: Store<StoreLimits>,
+    instance: Instance,
+    memory: Memory,
+}
+
+impl Guest {
+    /// An instance of the module that `mix compile` built; `None` when there is none.
+    pub fn load() -> Option<Self> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../priv/wasm/rustyjson.wasm");
+        let bytes = std::fs::read(path).ok()?;
+        let mut config = Config::default();
+        config.consume_fuel(true);
+        let engine = Engine::new(&config);
+        let module = Module::new(&engine, &bytes[..]).expect("the module is valid");
+        assert_eq!(module.imports().count(), 0, "zero imports");
+        let limits = StoreLimitsBuilder::new().memory_size(MEMORY).build();
+        let mut store = Store::new(&engine, limits);
+        store.limiter(|limits| limits);
+        store.set_fuel(FUEL).expect("fuel is on");
+        let instance = Linker::new(&engine).instantiate_and_start(&mut store, &module).expect("it starts");
+        let memory = instance.get_memory(&store, "memory").expect("a memory is exported");
+        Some(Self { store, instance, memory })
+    }
+
+    /// Writes the input; `false` when the guest has no memory for it.
+    pub fn write(&mut self, bytes: &[u8]) -> bool {
+        let address = self.input(bytes.len() as u32);
+        address != 0 && self.memory.write(&mut self.store, address as usize, bytes).is_ok()
+    }
+
+    fn refuel(&mut self) {
+        self.store.set_fuel(FUEL).expect("fuel is on");
+    }
+
+    /// Calls `input`.
+    pub fn input(&mut self, len: u32) -> u32 {
+        self.refuel();
+        let input: TypedFunc<u32, u32> = self.instance.get_typed_func(&self.store, "input").expect("input");
+        input.call(&mut self.store, len).expect("no trap")
+    }
+
+    /// Calls `reset`.
+    pub fn reset(&mut self) {
+        self.refuel();
+        let reset: TypedFunc<(), ()> = self.instance.get_typed_func(&self.store, "reset").expect("reset");
+        reset.call(&mut self.store, ()).expect("no trap");
+    }
+
+    /// Calls `decode` or `keys`.
+    pub fn decode(&mut self, name: &str, arguments: (u32, u32, u32, u32, u64, u64)) -> Option<Vec<u8>> {
+        self.refuel();
+        let decode: Decode = self.instance.get_typed_func(&self.store, name).expect("decode");
+        let packed = decode.call(&mut self.store, arguments).expect("no trap");
+        self.record(packed)
+    }
+
+    /// Calls `format`.
+    pub fn format(&mut self, arguments: (u32, u32, u32, u32)) -> Option<Vec<u8>> {
+        self.refuel();
+        let format: TypedFunc<(u32, u32, u32, u32), u64> =
+            self.instance.get_typed_func(&self.store, "format").expect("format");
+        let packed = format.call(&mut self.store, arguments).expect("no trap");
+        self.record(packed)
+    }
+
+    /// Calls `encode`.
+    pub fn encode(&mut self, arguments: (u32, u32, u32, u32, u32, u32, u64)) -> Option<Vec<u8>> {
+        self.refuel();
+        let encode: TypedFunc<(u32, u32, u32, u32, u32, u32, u64), u64> =
+            self.instance.get_typed_func(&self.store, "encode").expect("encode");
+        let packed = encode.call(&mut self.store, arguments).expect("no trap");
+        self.record(packed)
+    }
+
+    /// The record that a packed address and length name, which must lie in the memory.
+    fn record(&mut self, packed: u64) -> Option<Vec<u8>> {
+        let (address, len) = ((packed >> 32) as usize, packed as u32 as usize);
+        if packed == 0 {
+            return None;
+        }
+        let memory = self.memory.data(&self.store);
+        Some(memory.get(address..address + len).expect("the record lies in the memory").to_vec())
+    }
+}

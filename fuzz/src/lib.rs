@@ -1,0 +1,86 @@
+//! What the fuzz targets share: options out of the input's last bytes, and comparison with the naive parser.
+
+pub mod guest;
+// The judge is the one of the tests.
+#[path = "../../core/tests/naive/mod.rs"]
+pub mod naive;
+
+use naive::etf::{encoded, term, written};
+use naive::tree::{Tree, decoded};
+use rustyjson_core::etf::check::{Policy, check};
+use rustyjson_core::{DecodeOptions, EncodeOptions};
+
+const DECODE_FLAGS: [u32; 8] = [
+    0,
+    DecodeOptions::DECIMALS,
+    DecodeOptions::ORDERED_OBJECTS,
+    DecodeOptions::TRUST_STRINGS,
+    1 << 6,
+    2 << 6,
+    1,
+    DecodeOptions::DECIMALS | DecodeOptions::ORDERED_OBJECTS,
+];
+
+/// Splits the last two bytes off as options; zeros are the defaults.
+pub fn options(data: &[u8]) -> (DecodeOptions, &[u8]) {
+    let (json, [first, second]) = data.split_last_chunk().unwrap_or((data, &[0, 0]));
+    let flags = DECODE_FLAGS[usize::from(first & 7)];
+    let pick = |bit: u8, limit: u8| second & bit != 0 && limit > 0;
+    let depth = if pick(0x80, 1) { u32::from(second & 7) + 1 } else { 128 };
+    let digits = if pick(0x40, 1) { u32::from(second & 15) + 1 } else { 1024 };
+    let nodes = if pick(0x20, 1) { u64::from(second & 15) + 1 } else { 0 };
+    (DecodeOptions::from_bits(flags, depth, digits, nodes, u64::from(*first)), json)
+}
+
+/// The core's decoder gives the tree, or the error, of the naive parser; as External Term Format too.
+pub fn assert_decodes(json: &[u8], options: &DecodeOptions) -> Option<Tree> {
+    let naive = naive::parse(json, options);
+    // Atoms have names of their own that may be too long or no UTF-8.
+    let strings = DecodeOptions { keys: rustyjson_core::options::Keys::Strings, ..*options };
+    assert_eq!(decoded(json, &strings), naive, "{options:?}");
+    match written(json, options) {
+        Ok(etf) => {
+            let tree =
+                if options.validate_strings { term(&etf).and_then(|term| term.tree(options)) } else { naive.ok() };
+            assert_eq!(check(&etf, &Policy::new(options, json.len())), Ok(()));
+            tree
+        }
+        Err(error) => {
+            assert!(naive == Err(error) || error.kind == rustyjson_core::ErrorKind::AtomTooLong);
+            None
+        }
+    }
+}
+
+/// What was decoded is encoded, under every option, to a text that decodes to the same tree.
+pub fn assert_round_trip(json: &[u8]) {
+    let options = DecodeOptions::default();
+    let Ok(etf) = written(json, &options) else { return };
+    let tree = decoded(json, &options).expect("it was decoded before");
+    for flags in 0..16 {
+        let text = encoded(&etf, &EncodeOptions::from_bits(flags, 128, 0, 0)).expect("what is decoded can be encoded");
+        let again = decoded(&text, &options).expect("output is JSON");
+        assert_eq!(sorted(again), sorted(tree.clone()));
+        if flags & 3 == 3 {
+            assert!(text.is_ascii(), "unicode_safe");
+        }
+    }
+}
+
+/// Members by key: sort_keys changes their order.
+fn sorted(tree: Tree) -> Tree {
+    match tree {
+        Tree::Array(elements) => Tree::Array(elements.into_iter().map(sorted).collect()),
+        Tree::Object(members) => {
+            let mut members: Vec<_> = members.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            members.sort_by(|a, b| a.0.cmp(&b.0));
+            Tree::Object(members)
+        }
+        scalar => scalar,
+    }
+}
+
+/// A text out of tokens: every byte chooses one.
+pub fn tokens(data: &[u8], tokens: &[&[u8]]) -> Vec<u8> {
+    data.iter().flat_map(|byte| tokens[usize::from(*byte) % tokens.len()]).copied().collect()
+}
