@@ -152,7 +152,7 @@ defmodule RustyJson.Build do
   end
 
   defp arguments(:native, settings), do: ~w(build --release -p rustyjson-nif) ++ allocator(settings.allocator)
-  defp arguments(:host, _settings), do: ~w(build --release -p rustyjson-wasm-host)
+  defp arguments(:host, _settings), do: ~w(build --profile host -p rustyjson-wasm-host)
 
   defp arguments(:guest, _settings),
     do: ~w(build --profile wasm -p rustyjson-wasm --target wasm32-unknown-unknown)
@@ -172,15 +172,17 @@ defmodule RustyJson.Build do
   end
 
   defp install(part, settings, digest) do
-    [prefix, extension] =
-      case :os.type() do
-        {:win32, _} -> ["", ".dll"]
-        {:unix, :darwin} -> ["lib", ".dylib"]
-        _ -> ["lib", ".so"]
-      end
+    {profile, crate} = %{native: {"release", "rustyjson_nif"}, host: {"host", "rustyjson_wasm_host"}}[part]
+    place(part, Path.join([settings.target_dir, profile, library(crate)]), settings, digest)
+  end
 
-    crate = %{native: "rustyjson_nif", host: "rustyjson_wasm_host"}[part]
-    place(part, Path.join(settings.target_dir, "release/#{prefix}#{crate}#{extension}"), settings, digest)
+  # What cargo calls a library.
+  defp library(crate) do
+    case :os.type() do
+      {:win32, _} -> crate <> ".dll"
+      {:unix, :darwin} -> "lib" <> crate <> ".dylib"
+      _ -> "lib" <> crate <> ".so"
+    end
   end
 
   defp place_plain(built, settings, digest) do

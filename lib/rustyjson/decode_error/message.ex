@@ -31,7 +31,6 @@ defmodule RustyJson.DecodeError.Message do
   }
 
   @shown 64
-  @not_in_a_line ["\n", "\r", "\t", "\v", "\b", "\f", "\e", "\d", "\a"]
 
   alias RustyJson.DecodeError.Snippet
 
@@ -85,11 +84,15 @@ defmodule RustyJson.DecodeError.Message do
   end
 
   # One line, whatever the input has there.
-  defp printable(text), do: text |> String.chunk(:printable) |> Enum.map_join(&show/1)
+  defp printable(text), do: show(text, [])
 
-  defp show(chunk) do
-    if String.printable?(chunk) and not String.contains?(chunk, @not_in_a_line),
-      do: chunk,
-      else: for(<<byte <- chunk>>, into: "", do: "<" <> hex(<<byte>>) <> ">")
+  defp show(<<char::utf8, rest::binary>>, shown) when char in 0x20..0x7E or char > 0x9F do
+    text = <<char::utf8>>
+    show(rest, [if(String.printable?(text), do: text, else: bytes(text)) | shown])
   end
+
+  defp show(<<byte, rest::binary>>, shown), do: show(rest, [bytes(<<byte>>) | shown])
+  defp show(<<>>, shown), do: shown |> Enum.reverse() |> IO.iodata_to_binary()
+
+  defp bytes(text), do: for(<<byte <- text>>, do: "<" <> hex(<<byte>>) <> ">")
 end
