@@ -80,6 +80,15 @@ pub extern "C" fn gzip(len: u32, level: u32) -> u64 {
     with_state(|state| record::packed(state.gzip(len as usize, level)))
 }
 
+/// Lays out JSON text anew. The input buffer holds `len` bytes: first `extra_len` of the layout, which are indentation, line
+/// separator, record separator and what follows a colon, each as its length (u32) and its bytes; then the text.
+// SAFETY: as for `abi_version`.
+#[allow(unsafe_code)]
+#[unsafe(no_mangle)]
+pub extern "C" fn format(len: u32, extra_len: u32, base_depth: u32, max_depth: u32) -> u64 {
+    with_state(|state| record::packed(state.format(len as usize, extra_len as usize, base_depth, max_depth)))
+}
+
 /// Forgets input and result. Buffers are kept up to a share, so that the next small document allocates nothing.
 // SAFETY: as for `abi_version`.
 #[allow(unsafe_code)]

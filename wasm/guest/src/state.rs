@@ -6,6 +6,7 @@ use rustyjson_core::encode::{EncodeErrorKind, encode};
 use rustyjson_core::etf::extra::Extra;
 use rustyjson_core::etf::reader::Reader;
 use rustyjson_core::etf::writer::Writer;
+use rustyjson_core::format::{Layout, format};
 use rustyjson_core::{DecodeOptions, EncodeOptions, Error, ErrorKind, Output, Scratch, decode, gzip};
 use std::cell::RefCell;
 
@@ -126,6 +127,27 @@ impl State {
         gzip::compress(bytes, level, &mut self.output).then_some(&*self.output)
     }
 
+    /// Lays out the text in the first `len` bytes of input, of which the first `extra_len` are the layout. `None` when memory
+    /// ran out.
+    pub fn format(&mut self, len: usize, extra_len: usize, base_depth: u32, max_depth: u32) -> Option<&[u8]> {
+        let (extra, text) = self.input.get(..len)?.split_at_checked(extra_len)?;
+        let [indent, line_separator, record_separator, after_colon] = parts(extra)?;
+        let layout = Layout { indent, line_separator, record_separator, after_colon, base_depth, max_depth };
+        let mut out = Output::new(std::mem::take(&mut self.output));
+        out.array([DONE]);
+        let result = format(text, &layout, &mut out);
+        let (bytes, written) = out.into_parts();
+        self.output = bytes;
+        match result {
+            Ok(()) => Some(&self.output[..written]),
+            Err(error) if error.kind == ErrorKind::OutOfMemory => None,
+            Err(error) => {
+                record::decode_error(text, error, &mut self.output);
+                Some(&self.output)
+            }
+        }
+    }
+
     /// Gives large buffers back.
     pub fn reset(&mut self) {
         self.scratch.shrink();
@@ -135,6 +157,16 @@ impl State {
             }
         }
     }
+}
+
+/// Four texts, each behind its length.
+fn parts(mut bytes: &[u8]) -> Option<[&[u8]; 4]> {
+    let mut parts = [&b""[..]; 4];
+    for part in &mut parts {
+        let (len, rest) = bytes.split_first_chunk()?;
+        (*part, bytes) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+    }
+    Some(parts)
 }
 
 /// Makes a buffer at least `len` bytes long; what is in it may go. `false` when there is no memory.

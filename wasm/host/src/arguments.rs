@@ -1,9 +1,14 @@
 //! Options as Elixir packs them.
 
 use crate::host::Call;
-use rustler::{NifResult, Term};
+use crate::session::Operation;
+use rustler::{Atom, Error, NifResult, Term};
 use rustyjson_core::DecodeOptions;
 use rustyjson_core::options::Keys;
+
+mod atoms {
+    rustler::atoms! { gzip, format }
+}
 
 /// Options of a decode call, as the guest takes them and as the core does.
 pub struct Decode {
@@ -47,6 +52,15 @@ impl Encode {
             packed.decode()?;
         Ok(Self { flags, max_depth, max_bytes, gzip: gzip.cast_unsigned(), base_depth })
     }
+}
+
+/// Reads `{:gzip, level}` or `{:format, base_depth, max_depth}`.
+pub fn operation(packed: Term) -> NifResult<Operation> {
+    if let Ok((name, level)) = packed.decode::<(Atom, u32)>() {
+        return if name == atoms::gzip() { Ok(Operation::Gzip { level }) } else { Err(Error::BadArg) };
+    }
+    let (name, base_depth, max_depth): (Atom, u32, u32) = packed.decode()?;
+    if name == atoms::format() { Ok(Operation::Format { base_depth, max_depth }) } else { Err(Error::BadArg) }
 }
 
 /// Reads `{pool_size, max_memory, timeout, fresh}`.

@@ -126,6 +126,20 @@ impl Guest {
         self.record(packed)
     }
 
+    /// Compresses what was written: length, level.
+    pub fn gzip(&mut self, args: (u32, u32)) -> Result<Range<usize>, Fault> {
+        let gzip = export(&mut self.store, &self.instance, "gzip")?;
+        let packed = self.call(&gzip, args)?;
+        self.record(packed)
+    }
+
+    /// Lays out what was written: length, length of what precedes the text, base_depth, max_depth.
+    pub fn format(&mut self, args: (u32, u32, u32, u32)) -> Result<Range<usize>, Fault> {
+        let format = export(&mut self.store, &self.instance, "format")?;
+        let packed = self.call(&format, args)?;
+        self.record(packed)
+    }
+
     /// Lets the guest forget the call.
     pub fn reset(&mut self) -> Result<(), Fault> {
         let reset = self.reset.clone();

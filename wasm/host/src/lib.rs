@@ -53,9 +53,7 @@ fn decode<'a>(
     limits: Term,
     ticket: u64,
 ) -> NifResult<Term<'a>> {
-    let mut call = arguments::limits(limits, ticket)?;
-    let short = call.ticks > SHORT_TICKS;
-    call.ticks = call.ticks.min(SHORT_TICKS);
+    let (call, short) = short(arguments::limits(limits, ticket)?);
     charge(env, json.len());
     run_decode(env, &host.0, &json, packed, &call, short)
 }
@@ -86,9 +84,7 @@ fn encode<'a>(
     limits: Term,
     ticket: u64,
 ) -> NifResult<Term<'a>> {
-    let mut call = arguments::limits(limits, ticket)?;
-    let short = call.ticks > SHORT_TICKS;
-    call.ticks = call.ticks.min(SHORT_TICKS);
+    let (call, short) = short(arguments::limits(limits, ticket)?);
     charge(env, etf.len());
     run_encode(env, &host.0, [&extra, &etf], packed, &call, short)
 }
@@ -108,6 +104,37 @@ fn encode_dirty<'a>(
     run_encode(env, &host.0, [&extra, &etf], packed, &call, false)
 }
 
+/// Compresses a text or lays it out on the caller's scheduler.
+#[rustler::nif]
+fn transform<'a>(
+    env: Env<'a>,
+    host: HostArc,
+    text: Binary,
+    extra: Binary,
+    operation: Term,
+    limits: Term,
+    ticket: u64,
+) -> NifResult<Term<'a>> {
+    let (call, short) = short(arguments::limits(limits, ticket)?);
+    charge(env, text.len());
+    run_transform(env, &host.0, [&extra, &text], operation, &call, short)
+}
+
+/// Compresses a text or lays it out on a dirty scheduler.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn transform_dirty<'a>(
+    env: Env<'a>,
+    host: HostArc,
+    text: Binary,
+    extra: Binary,
+    operation: Term,
+    limits: Term,
+    ticket: u64,
+) -> NifResult<Term<'a>> {
+    let call = arguments::limits(limits, ticket)?;
+    run_transform(env, &host.0, [&extra, &text], operation, &call, false)
+}
+
 /// Gives up waiting for a place.
 #[rustler::nif]
 fn leave(host: HostArc, ticket: u64) {
@@ -123,19 +150,28 @@ fn counts<'a>(env: Env<'a>, host: HostArc) -> Term<'a> {
 /// Judges bytes that some other host's guest gave for a document of this length: `:ok`, or `{:fault, reason, detail}`.
 #[rustler::nif]
 fn check_etf<'a>(env: Env<'a>, etf: Binary, packed: Term, json_len: usize) -> NifResult<Term<'a>> {
-    let options = arguments::Decode::new(packed)?;
     charge(env, etf.len());
-    Ok(match session::judge(&etf, &options, json_len) {
+    judge(env, &etf, packed, json_len)
+}
+
+/// The same on a dirty scheduler.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn check_etf_dirty<'a>(env: Env<'a>, etf: Binary, packed: Term, json_len: usize) -> NifResult<Term<'a>> {
+    judge(env, &etf, packed, json_len)
+}
+
+fn judge<'a>(env: Env<'a>, etf: &[u8], packed: Term, json_len: usize) -> NifResult<Term<'a>> {
+    let options = arguments::Decode::new(packed)?;
+    Ok(match session::judge(etf, &options, json_len) {
         Ok(()) => rustler::types::atom::ok().to_term(env),
         Err(fault) => terms::fault_term(env, &fault),
     })
 }
 
 /// Finds the terms of holes that some other host's guest reported: `{:partial, json, holes}`.
-#[rustler::nif]
-fn check_holes<'a>(env: Env<'a>, body: Binary, etf: Binary) -> Term<'a> {
-    charge(env, etf.len());
-    match holes::read(&body, &etf) {
+#[rustler::nif(schedule = "DirtyCpu")]
+fn check_holes<'a>(env: Env<'a>, body: Binary, etf: Binary, base_depth: u32) -> Term<'a> {
+    match holes::read(&body, &etf, base_depth) {
         Ok((holes, text)) => terms::partial(env, text, &holes),
         Err(fault) => terms::fault_term(env, &fault),
     }
@@ -207,6 +243,29 @@ fn run_encode<'a>(
         })
     });
     Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, short)))
+}
+
+fn run_transform<'a>(
+    env: Env<'a>,
+    host: &Host,
+    input: [&[u8]; 2],
+    operation: Term,
+    call: &Call,
+    short: bool,
+) -> NifResult<Term<'a>> {
+    let operation = arguments::operation(operation)?;
+    let answer = host.run(call, |guest| {
+        Ok(match session::transform(guest, input, &operation)? {
+            Ok(text) => terms::text(env, text),
+            Err(error) => terms::decode_error(env, &error),
+        })
+    });
+    Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, short)))
+}
+
+/// The call's limits on the caller's scheduler, and whether running into them is no verdict yet.
+fn short(call: Call) -> (Call, bool) {
+    (Call { ticks: call.ticks.min(SHORT_TICKS), ..call }, call.ticks > SHORT_TICKS)
 }
 
 /// Takes the work from the caller's turn, so that the scheduler stays fair.

@@ -85,8 +85,35 @@ pub fn encode<'a>(guest: &'a mut Guest, input: [&[u8]; 2], options: &Encode) -> 
     let record = guest.encode((len, extra.len() as u32, flags, max_depth, gzip, base_depth, max_bytes))?;
     match guest.memory()[record].split_first() {
         Some((&DONE, json)) => Ok(Encoded::Text(json)),
-        Some((&PARTIAL, body)) => holes::read(body, etf).map(|(holes, json)| Encoded::Partial(holes, json)),
+        Some((&PARTIAL, body)) => holes::read(body, etf, base_depth).map(|(holes, json)| Encoded::Partial(holes, json)),
         Some((&ERROR, body)) => encode_error(body),
+        _ => Err(Fault::invalid("its result has no known status")),
+    }
+}
+
+/// What is done to a text.
+pub enum Operation {
+    Gzip { level: u32 },
+    Format { base_depth: u32, max_depth: u32 },
+}
+
+/// Compresses a text or lays it out, preceded by what belongs to the operation.
+pub fn transform<'a>(
+    guest: &'a mut Guest,
+    input: [&[u8]; 2],
+    operation: &Operation,
+) -> Result<Result<&'a [u8], DecodeError>, Fault> {
+    let [extra, text] = input;
+    let len = guest.write(&input)?;
+    let record = match *operation {
+        Operation::Gzip { level } => guest.gzip((len, level))?,
+        Operation::Format { base_depth, max_depth } => {
+            guest.format((len, extra.len() as u32, base_depth, max_depth))?
+        }
+    };
+    match guest.memory()[record].split_first() {
+        Some((&DONE, text)) => Ok(Ok(text)),
+        Some((&ERROR, body)) => decode_error(body, text.len()).map(Err),
         _ => Err(Fault::invalid("its result has no known status")),
     }
 }

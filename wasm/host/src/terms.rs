@@ -12,6 +12,8 @@ mod atoms {
         error,
         etf,
         partial,
+        key,
+        value,
         later,
         busy,
         fault,
@@ -46,9 +48,10 @@ pub fn text<'a>(env: Env<'a>, json: &[u8]) -> Term<'a> {
     (atoms::ok(), binary(env, json)).encode(env)
 }
 
-/// `{:partial, binary, [{offset, depth, start, length}]}`.
+/// `{:partial, binary, [{offset, depth, :key | :value, start, length}]}`.
 pub fn partial<'a>(env: Env<'a>, json: &[u8], holes: &[Hole]) -> Term<'a> {
-    let holes: Vec<_> = holes.iter().map(|hole| (hole.offset, hole.depth, hole.start, hole.len)).collect();
+    let place = |hole: &Hole| if hole.key { atoms::key() } else { atoms::value() };
+    let holes: Vec<_> = holes.iter().map(|hole| (hole.offset, hole.depth, place(hole), hole.start, hole.len)).collect();
     (atoms::partial(), binary(env, json), holes).encode(env)
 }
 

@@ -1,0 +1,84 @@
+defmodule RustyJson.Engine.Wasm do
+  @moduledoc """
+  The core as a WebAssembly module, run by a `RustyJson.Wasm.Host`, for input that is not trusted.
+
+  A document may at worst get an error back: each call has a memory cap and a deadline, and what the module returns is
+  checked to be a JSON-shaped term before any term is built from it.
+  """
+
+  @behaviour RustyJson.Engine
+
+  alias RustyJson.SandboxError
+  alias RustyJson.Wasm.Host
+
+  # Atoms of keys are made by this only.
+  @keys 0b111
+  @new_atoms 1
+
+  @impl true
+  def decode(json, %{packed: packed, sandbox: sandbox}) do
+    case Host.get(sandbox.host).decode(json, packed, sandbox) do
+      {:ok, _term} = done -> done
+      {:etf, etf} -> build(etf, packed, sandbox)
+      {:error, _failure} = failed -> failed
+      {:fault, reason, detail} -> fault(reason, detail, sandbox)
+    end
+  end
+
+  # The bytes are judged. What can still be wrong with them is a key that is twice in a map, or an atom nobody has.
+  defp build(etf, packed, sandbox) do
+    {:ok, :erlang.binary_to_term(etf, safety(elem(packed, 0)))}
+  rescue
+    ArgumentError -> fault(:invalid_result, "the runtime makes no term of it", sandbox)
+  end
+
+  defp safety(flags) when :erlang.band(flags, @keys) == @new_atoms, do: []
+  defp safety(_flags), do: [:safe]
+
+  @impl true
+  def encode(term, %{packed: packed, sandbox: sandbox}) do
+    # Without minor_version OTP 25 writes atoms in Latin-1.
+    etf = :erlang.term_to_binary(term, minor_version: 2)
+
+    case Host.get(sandbox.host).encode(etf, extra(packed), packed, sandbox) do
+      {:ok, _text} = done -> done
+      {:partial, json, holes} -> {:partial, json, Enum.map(holes, &hole(&1, etf))}
+      {:error, _failure} = failed -> failed
+      {:fault, reason, detail} -> fault(reason, detail, sandbox)
+    end
+  end
+
+  # What the core takes besides numbers.
+  defp extra({_, _, _, _, nil, _, nil}), do: <<>>
+  defp extra({_, _, _, _, pretty, _, plans}), do: :erlang.term_to_binary({pretty, plans}, minor_version: 2)
+
+  # The host has looked that a term of our own starts and ends here.
+  defp hole({offset, depth, place, start, length}, etf) do
+    {offset, depth, :erlang.binary_to_term(<<131, binary_part(etf, start, length)::binary>>), place}
+  end
+
+  @impl true
+  def gzip(text, level, options), do: transform(text, <<>>, {:gzip, level}, options)
+
+  @impl true
+  def format(text, layout, depth, options) do
+    extra = for part <- Tuple.to_list(layout), into: <<>>, do: <<byte_size(part)::32-little, part::binary>>
+    transform(text, extra, {:format, depth, elem(options.packed, 1)}, options)
+  end
+
+  defp transform(text, extra, operation, %{sandbox: sandbox}) do
+    case Host.get(sandbox.host).transform(text, extra, operation, sandbox) do
+      {:fault, reason, detail} -> fault(reason, detail, sandbox)
+      result -> result
+    end
+  end
+
+  @impl true
+  def status, do: Host.status(:auto)
+
+  defp fault(reason, detail, sandbox), do: {:error, SandboxError.new(reason, detail(reason, detail, sandbox))}
+
+  defp detail(reason, _detail, sandbox) when reason in [:timeout, :busy], do: "#{sandbox.timeout} ms"
+  defp detail(:memory_limit, _detail, sandbox), do: "#{sandbox.max_memory} bytes"
+  defp detail(_reason, detail, _sandbox), do: detail
+end

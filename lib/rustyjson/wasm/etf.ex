@@ -1,0 +1,261 @@
+defmodule RustyJson.Wasm.Etf do
+  @moduledoc false
+  # Judges External Term Format from an untrusted module, where no native library is there to do it: the same rules as
+  # core/src/etf/check.rs, which says why they are what they are.
+  #
+  # An answer is one JSON-shaped term, no deeper and with no more values than an honest one to the same input. `holes/3`
+  # does for encode what wasm/host/src/holes.rs does.
+
+  import Bitwise
+
+  @keys 0b111
+  @decimals 0b1_0000
+  @ordered 0b10_0000
+  @key_hole 0x8000_0000
+
+  @ordered_object <<116, 2::32, 119, 10, "__struct__", 119, 30, "Elixir.RustyJson.OrderedObject", 119, 6,
+                    "values">>
+  @decimal <<116, 4::32, 119, 10, "__struct__", 119, 14, "Elixir.Decimal", 119, 4, "sign">>
+
+  @doc "`:ok` for an answer that a document of this length can have."
+  @spec check(binary(), tuple(), non_neg_integer()) :: :ok | {:fault, :invalid_result, String.t()}
+  def check(etf, packed, json_length) do
+    case etf do
+      <<131, rest::binary>> -> value(rest, [], 0, 0, policy(packed, json_length))
+      _ -> throw({:refused, "version"})
+    end
+
+    :ok
+  catch
+    {:refused, what} -> {:fault, :invalid_result, "#{what} in the term"}
+  end
+
+  defp policy({flags, max_depth, digits, max_nodes, _}, json_length) do
+    %{
+      atom_keys: (flags &&& @keys) in [1, 2],
+      ordered: (flags &&& @ordered) != 0,
+      decimals: (flags &&& @decimals) != 0,
+      depth: max_depth,
+      integer: if(digits == 0, do: max(json_length, 8), else: max(div(digits * 333, 800) + 1, 8)),
+      terms: if(max_nodes == 0, do: json_length, else: min(max_nodes, json_length))
+    }
+  end
+
+  # The containers around a value are a list: elements left, by kind.
+  defp value(_rest, _open, _depth, terms, %{terms: terms}), do: refuse("too many values")
+
+  defp value(<<97, _, rest::binary>>, open, depth, terms, p), do: ended(rest, open, depth, terms + 1, p)
+
+  defp value(<<109, n::32, _::binary-size(n), rest::binary>>, open, depth, terms, p),
+    do: ended(rest, open, depth, terms + 1, p)
+
+  defp value(<<98, _::32, rest::binary>>, open, depth, terms, p), do: ended(rest, open, depth, terms + 1, p)
+
+  defp value(<<119, 3, "nil", rest::binary>>, open, depth, terms, p),
+    do: ended(rest, open, depth, terms + 1, p)
+
+  defp value(<<119, 4, "true", rest::binary>>, open, depth, terms, p),
+    do: ended(rest, open, depth, terms + 1, p)
+
+  defp value(<<119, 5, "false", rest::binary>>, open, depth, terms, p),
+    do: ended(rest, open, depth, terms + 1, p)
+
+  # All bits of the exponent set is NaN or infinity.
+  defp value(<<70, _::1, exponent::11, _::52, rest::binary>>, open, depth, terms, %{decimals: false} = p)
+       when exponent != 0x7FF,
+       do: ended(rest, open, depth, terms + 1, p)
+
+  defp value(<<tag, _::binary>> = etf, open, depth, terms, p) when tag in [110, 111],
+    do: etf |> integer(p.integer) |> ended(open, depth, terms + 1, p)
+
+  defp value(<<106, rest::binary>>, open, depth, terms, p) do
+    deeper(depth, p)
+    ended(rest, open, depth, terms + 1, p)
+  end
+
+  defp value(<<108, n::32, rest::binary>>, open, depth, terms, p) when n > 0 do
+    deeper(depth, p)
+    value(rest, [{:list, n} | open], depth + 1, terms + 1, p)
+  end
+
+  defp value(<<@decimal, rest::binary>>, open, depth, terms, %{decimals: true} = p) do
+    with <<119, 4, "coef", rest::binary>> <- sign(rest),
+         <<119, 3, "exp", rest::binary>> <- integer(rest, p.integer) do
+      rest |> integer(8) |> ended(open, depth, terms + 1, p)
+    else
+      _ -> refuse("a broken decimal")
+    end
+  end
+
+  defp value(<<@ordered_object, rest::binary>>, open, depth, terms, %{ordered: true} = p) do
+    deeper(depth, p)
+
+    case rest do
+      <<106, rest::binary>> -> ended(rest, open, depth, terms + 1, p)
+      <<108, n::32, rest::binary>> when n > 0 -> key(rest, [{:ordered, n} | open], depth + 1, terms + 1, p)
+      _ -> refuse("a broken struct")
+    end
+  end
+
+  defp value(<<116, 0::32, rest::binary>>, open, depth, terms, %{ordered: false} = p) do
+    deeper(depth, p)
+    ended(rest, open, depth, terms + 1, p)
+  end
+
+  defp value(<<116, n::32, rest::binary>>, open, depth, terms, %{ordered: false} = p) do
+    deeper(depth, p)
+    key(rest, [{:map, n} | open], depth + 1, terms + 1, p)
+  end
+
+  defp value(<<tag, _::binary>>, _open, _depth, _terms, _p), do: refuse("tag #{tag}")
+  defp value(<<>>, _open, _depth, _terms, _p), do: refuse("an end")
+
+  defp key(_rest, _open, _depth, terms, %{terms: terms}), do: refuse("too many values")
+
+  defp key(<<104, 2, rest::binary>>, [{:ordered, _} | _] = open, depth, terms, p),
+    do: name(rest, open, depth, terms, p)
+
+  defp key(rest, [{:map, _} | _] = open, depth, terms, p), do: name(rest, open, depth, terms, p)
+  defp key(_rest, _open, _depth, _terms, _p), do: refuse("a broken pair")
+
+  defp name(<<109, n::32, _::binary-size(n), rest::binary>>, open, depth, terms, %{atom_keys: false} = p),
+    do: value(rest, open, depth, terms + 1, p)
+
+  defp name(<<119, n, name::binary-size(n), rest::binary>>, open, depth, terms, %{atom_keys: true} = p) do
+    atom(name)
+    value(rest, open, depth, terms + 1, p)
+  end
+
+  defp name(<<118, n::16, name::binary-size(n), rest::binary>>, open, depth, terms, %{atom_keys: true} = p) do
+    atom(name)
+    value(rest, open, depth, terms + 1, p)
+  end
+
+  defp name(_rest, _open, _depth, _terms, _p), do: refuse("a broken key")
+
+  defp atom(name), do: (String.valid?(name) and String.length(name) <= 255) || refuse("a broken atom")
+
+  # A value has ended.
+  defp ended(<<>>, [], _depth, _terms, _p), do: :ok
+  defp ended(_rest, [], _depth, _terms, _p), do: refuse("bytes behind the end")
+
+  defp ended(rest, [{:list, n} | open], depth, terms, p) when n > 1,
+    do: value(rest, [{:list, n - 1} | open], depth, terms, p)
+
+  defp ended(rest, [{kind, n} | open], depth, terms, p) when n > 1,
+    do: key(rest, [{kind, n - 1} | open], depth, terms, p)
+
+  defp ended(rest, [{:map, 1} | open], depth, terms, p), do: ended(rest, open, depth - 1, terms, p)
+  defp ended(<<106, rest::binary>>, [_ | open], depth, terms, p), do: ended(rest, open, depth - 1, terms, p)
+  defp ended(_rest, _open, _depth, _terms, _p), do: refuse("an improper list")
+
+  defp deeper(depth, %{depth: most}), do: depth < most || refuse("nesting")
+
+  defp sign(<<97, 1, rest::binary>>), do: rest
+  defp sign(<<98, 0xFFFF_FFFF::32, rest::binary>>), do: rest
+  defp sign(_rest), do: refuse("a broken decimal")
+
+  defp integer(<<97, _, rest::binary>>, _most), do: rest
+  defp integer(<<98, _::32, rest::binary>>, _most), do: rest
+
+  defp integer(<<110, n, sign, digits::binary-size(n), rest::binary>>, most),
+    do: big(digits, sign, most, rest)
+
+  defp integer(<<111, n::32, sign, digits::binary-size(n), rest::binary>>, most),
+    do: big(digits, sign, most, rest)
+
+  defp integer(_rest, _most), do: refuse("a broken integer")
+
+  defp big(digits, sign, most, rest) do
+    n = byte_size(digits)
+    if n in 1..most//1 and sign <= 1 and :binary.last(digits) != 0, do: rest, else: refuse("a broken integer")
+  end
+
+  @spec refuse(String.t()) :: no_return()
+  defp refuse(what), do: throw({:refused, what})
+
+  ## Holes
+
+  @doc "The holes of a partial record behind its status, each a term of the input that the module claims it is."
+  @spec holes(binary(), binary(), non_neg_integer()) ::
+          {:partial, binary(), [RustyJson.Wasm.Host.hole()]} | {:fault, :invalid_result, String.t()}
+  def holes(<<count::32-little, list::binary-size(count)-unit(96), text::binary>>, etf, base_depth) do
+    holes = for <<offset::32-little, start::32-little, depth::32-little <- list>>, do: {offset, start, depth}
+    offsets = Enum.map(holes, &elem(&1, 0))
+
+    if offsets == Enum.sort(offsets) and List.last(offsets, 0) <= byte_size(text) do
+      by_start = Enum.sort(for {_, start, depth} <- holes, do: {start, depth &&& @key_hole - 1})
+      <<131, rest::binary>> = etf
+      lengths = measure(by_start, rest, 1, [1], base_depth, %{})
+      {:partial, text, for({offset, start, depth} <- holes, do: hole(offset, start, depth, lengths))}
+    else
+      refuse("holes in disorder")
+    end
+  catch
+    {:refused, what} -> {:fault, :invalid_result, what}
+  end
+
+  def holes(_body, _etf, _base_depth), do: {:fault, :invalid_result, "its list of holes is broken"}
+
+  defp hole(offset, start, depth, lengths) do
+    place = if (depth &&& @key_hole) == 0, do: :value, else: :key
+    {offset, depth &&& @key_hole - 1, place, start, Map.fetch!(lengths, start)}
+  end
+
+  # One walk over our own bytes: the terms still to come in each container, innermost first.
+  defp measure([], _etf, _at, _left, _base, lengths), do: lengths
+  defp measure(holes, etf, at, [0 | left], base, lengths), do: measure(holes, etf, at, left, base, lengths)
+
+  defp measure([{at, depth} | holes], etf, at, [n | left], base, lengths) do
+    if depth > base + length(left) + 1, do: refuse("a hole deeper than it is")
+    length = skip(etf, 1, 0)
+    <<_::binary-size(length), rest::binary>> = etf
+    measure(holes, rest, at + length, [n - 1 | left], base, Map.put(lengths, at, length))
+  end
+
+  defp measure([{start, _} | _] = holes, etf, at, [n | left], base, lengths) when at < start do
+    {size, parts} = header(etf)
+    <<_::binary-size(size), rest::binary>> = etf
+    measure(holes, rest, at + size, [parts, n - 1 | left], base, lengths)
+  end
+
+  defp measure(_holes, _etf, _at, _left, _base, _lengths), do: refuse("a hole that is no term of the input")
+
+  defp skip(_etf, 0, size), do: size
+
+  defp skip(etf, left, size) do
+    {bytes, parts} = header(etf)
+    <<_::binary-size(bytes), rest::binary>> = etf
+    skip(rest, left - 1 + parts, size + bytes)
+  end
+
+  # Bytes up to a term's first part, and the number of its parts.
+  defp header(<<97, _::binary>>), do: {2, 0}
+  defp header(<<98, _::binary>>), do: {5, 0}
+  defp header(<<70, _::binary>>), do: {9, 0}
+  defp header(<<99, _::binary>>), do: {32, 0}
+  defp header(<<106, _::binary>>), do: {1, 0}
+  defp header(<<tag, n, _::binary>>) when tag in [115, 119], do: {2 + n, 0}
+  defp header(<<tag, n::16, _::binary>>) when tag in [100, 118, 107], do: {3 + n, 0}
+  defp header(<<109, n::32, _::binary>>), do: {5 + n, 0}
+  defp header(<<77, n::32, _::binary>>), do: {6 + n, 0}
+  defp header(<<110, n, _::binary>>), do: {3 + n, 0}
+  defp header(<<111, n::32, _::binary>>), do: {6 + n, 0}
+  defp header(<<104, n, _::binary>>), do: {2, n}
+  defp header(<<105, n::32, _::binary>>), do: {5, n}
+  defp header(<<108, n::32, _::binary>>), do: {5, n + 1}
+  defp header(<<116, n::32, _::binary>>), do: {5, 2 * n}
+  defp header(<<113, _::binary>>), do: {1, 3}
+  defp header(<<112, n::32, _::binary>>), do: {1 + n, 0}
+  defp header(<<88, node::binary>>), do: node(node, 1 + 12)
+  defp header(<<103, node::binary>>), do: node(node, 1 + 9)
+  defp header(<<89, node::binary>>), do: node(node, 1 + 8)
+  defp header(<<102, node::binary>>), do: node(node, 1 + 5)
+  defp header(<<120, node::binary>>), do: node(node, 1 + 12)
+  defp header(<<90, n::16, node::binary>>), do: node(node, 3 + 4 + 4 * n)
+  defp header(<<114, n::16, node::binary>>), do: node(node, 3 + 1 + 4 * n)
+  defp header(_etf), do: refuse("a hole that is no term of the input")
+
+  defp node(<<tag, n, _::binary>>, size) when tag in [115, 119], do: {size + 2 + n, 0}
+  defp node(<<tag, n::16, _::binary>>, size) when tag in [100, 118], do: {size + 3 + n, 0}
+end

@@ -1,0 +1,106 @@
+defmodule RustyJson.Wasm.Host do
+  @moduledoc """
+  What runs the WebAssembly module: `RustyJson.Wasm.Host.Wasmtime`, which is built in, or `RustyJson.Wasm.Host.Wasmex`, which
+  needs the Hex package `wasmex`.
+
+  A host trusts nothing that the module returns. It checks addresses and lengths against the module's memory, and that a
+  result is a JSON-shaped term or a text, before it passes it on.
+  """
+
+  alias RustyJson.Wasm.Host
+
+  @type packed :: tuple()
+  @type sandbox :: %{
+          host: :auto | :wasmtime | :wasmex,
+          pool_size: pos_integer(),
+          max_memory: pos_integer(),
+          timeout: pos_integer(),
+          isolation: :reuse | :fresh
+        }
+
+  @typedoc "Why there is no answer: a reason of `RustyJson.SandboxError` and what is known beyond it."
+  @type fault :: {:fault, RustyJson.SandboxError.reason(), String.t()}
+
+  @typedoc "A hole: offset in the text, depth, place, and where its term stands in the input."
+  @type hole ::
+          {non_neg_integer(), non_neg_integer(), :key | :value, non_neg_integer(), non_neg_integer()}
+
+  @doc "Decodes a document: a term, or judged bytes to be made into one."
+  @callback decode(json :: binary(), packed(), sandbox()) ::
+              {:ok, term()}
+              | {:etf, binary()}
+              | {:error, RustyJson.Engine.decode_failure()}
+              | fault()
+
+  @doc "Encodes a term in External Term Format."
+  @callback encode(etf :: binary(), extra :: binary(), packed(), sandbox()) ::
+              {:ok, binary()}
+              | {:partial, binary(), [hole()]}
+              | {:error, RustyJson.Engine.encode_failure()}
+              | fault()
+
+  @doc "Compresses a text or lays it out."
+  @callback transform(text :: binary(), extra :: binary(), operation :: tuple(), sandbox()) ::
+              {:ok, binary()} | {:error, RustyJson.Engine.decode_failure()} | fault()
+
+  @doc "What it runs on; or why it does not, and what to install."
+  @callback status() :: {:ok, map()} | {:error, String.t()}
+
+  @hosts [wasmex: Host.Wasmex, wasmtime: Host.Wasmtime]
+
+  @doc false
+  @spec get(:auto | :wasmtime | :wasmex) :: module()
+  def get(:wasmtime), do: Host.Wasmtime
+  def get(:wasmex), do: Host.Wasmex
+  def get(:auto), do: :persistent_term.get(__MODULE__, nil) || choose()
+
+  # The package is there because somebody asked for it. One that cannot run is as good as none.
+  defp choose do
+    usable = for {_name, module} <- @hosts, match?({:ok, _}, module.status()), do: module
+
+    case usable do
+      [module | _] ->
+        :persistent_term.put(__MODULE__, module)
+        module
+
+      [] ->
+        Host.Wasmtime
+    end
+  end
+
+  @doc false
+  @spec status(:auto | :wasmtime | :wasmex) :: {:ok, map()} | {:error, String.t()}
+  def status(:auto) do
+    statuses = for {name, module} <- @hosts, do: {name, module.status()}
+
+    case Enum.find(statuses, &match?({_, {:ok, _}}, &1)) do
+      {_name, ok} -> ok
+      nil -> {:error, Enum.map_join(statuses, "; ", fn {name, {:error, reason}} -> "#{name}: #{reason}" end)}
+    end
+  end
+
+  def status(name), do: get(name).status()
+
+  @doc "The module's file."
+  @spec guest_path() :: Path.t()
+  def guest_path, do: Path.join(priv(), "wasm/rustyjson.wasm")
+
+  @doc "The folder of what was built."
+  @spec priv() :: Path.t()
+  def priv do
+    case :code.priv_dir(:rustyjson) do
+      dir when is_list(dir) -> List.to_string(dir)
+      {:error, :bad_name} -> Path.expand("priv")
+    end
+  end
+
+  @doc "The module, or why there is none."
+  @spec guest() :: {:ok, binary()} | {:error, String.t()}
+  def guest do
+    with {:error, reason} <- File.read(guest_path()) do
+      {:error,
+       "there is no WebAssembly module (#{Path.relative_to_cwd(guest_path())}: #{:file.format_error(reason)}). Install " <>
+         "Rust from https://rustup.rs, run rustup target add wasm32-unknown-unknown, then mix deps.compile rustyjson --force"}
+    end
+  end
+end

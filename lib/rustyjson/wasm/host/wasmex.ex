@@ -1,0 +1,222 @@
+defmodule RustyJson.Wasm.Host.Wasmex do
+  @moduledoc """
+  The host that runs the module through the Hex package `wasmex`.
+
+  A call is a few operations on an instance's store, each answered by a message. Instances are lent by a pool; one that
+  trapped, ran out of time or grew is not used again.
+  """
+
+  @behaviour RustyJson.Wasm.Host
+
+  import Bitwise, only: [&&&: 2]
+
+  alias RustyJson.Wasm.{Etf, Pool}
+  alias RustyJson.Wasm.Host.Wasmex.Instance
+  alias RustyJson.Wasm.Host.Wasmtime.Nif
+
+  @pool RustyJson.Wasm.Host.Wasmex.Pool
+  # Atoms of keys must exist already with this.
+  @keys 0b111
+  @existing_atoms 2
+  @unknown_atom 26
+  @all_keys 0xFFFF_FFFF_FFFF_FFFF
+  # Instances with more linear memory are not kept.
+  @keep_memory 33_554_432
+  # Bytes judged on the caller's scheduler: well under a millisecond.
+  @small 262_144
+
+  @impl true
+  def decode(json, packed, sandbox) do
+    run(sandbox, fn instance, call ->
+      instance = Instance.write(instance, [json], call)
+
+      {record, instance} =
+        Instance.call(instance, "decode", decode_arguments(json, packed, Instance.seed()), call)
+
+      {decoded(record, json, packed, instance, call), instance}
+    end)
+  end
+
+  defp decode_arguments(json, {flags, max_depth, digits, max_nodes, _}, last),
+    do: [{32, byte_size(json)}, {32, flags}, {32, max_depth}, {32, digits}, {64, max_nodes}, {64, last}]
+
+  defp decoded(<<1, etf::binary>>, json, packed, instance, call) do
+    with :ok <- judge(etf, packed, byte_size(json)),
+         nil <- unknown_atom(json, packed, instance, call, fn -> not builds?(etf) end) do
+      {:etf, etf}
+    end
+  end
+
+  # An unknown atom may stand before the error.
+  defp decoded(<<0, body::binary>>, json, packed, instance, call),
+    do: unknown_atom(json, packed, instance, call, fn -> true end) || decode_error(body, byte_size(json))
+
+  defp decoded(_record, _json, _packed, _instance, _call), do: invalid("its result has no known status")
+
+  defp judge(etf, packed, length) do
+    cond do
+      Nif.failure() != nil -> Etf.check(etf, packed, length)
+      byte_size(etf) <= @small -> Nif.check_etf(etf, packed, length)
+      true -> Nif.check_etf_dirty(etf, packed, length)
+    end
+  end
+
+  defp builds?(etf) do
+    _ = :erlang.binary_to_term(etf, [:safe])
+    true
+  rescue
+    ArgumentError -> false
+  end
+
+  # The first key that is no atom. Only the host can know: it asks for the keys, and for the place of the one.
+  defp unknown_atom(json, packed, instance, call, wanted?) do
+    if (elem(packed, 0) &&& @keys) == @existing_atoms and wanted?.() do
+      {record, instance} = Instance.call(instance, "keys", decode_arguments(json, packed, @all_keys), call)
+
+      with number when number != nil <- first_unknown(record) do
+        {record, _} = Instance.call(instance, "keys", decode_arguments(json, packed, number), call)
+        unknown_atom_error(record, byte_size(json))
+      end
+    end
+  end
+
+  defp unknown_atom_error(<<0, @unknown_atom, _::binary>> = record, length),
+    do: decode_error(binary_part(record, 1, byte_size(record) - 1), length)
+
+  defp unknown_atom_error(_record, _length), do: invalid("it does not find a key that it listed")
+
+  defp first_unknown(<<1, keys::binary>>), do: first_unknown(keys, 0)
+  defp first_unknown(_record), do: throw(invalid("its list of keys is broken"))
+
+  defp first_unknown(<<>>, _number), do: nil
+
+  defp first_unknown(<<n::32-little, key::binary-size(n), rest::binary>>, number),
+    do: if(atom?(key), do: first_unknown(rest, number + 1), else: number)
+
+  defp first_unknown(_keys, _number), do: throw(invalid("its list of keys is broken"))
+
+  defp atom?(name) do
+    _ = :erlang.binary_to_existing_atom(name, :utf8)
+    true
+  rescue
+    _ in [ArgumentError, SystemLimitError] -> false
+  end
+
+  defp decode_error(<<code, offset::64-little, line::64-little, column::64-little, path::binary>>, length)
+       when code in 1..29 and offset <= length and line <= length + 1 and column <= length + 1 do
+    if String.valid?(path),
+      do: {:error, {code, offset, line, column, path}},
+      else: invalid("its error record is broken")
+  end
+
+  defp decode_error(_body, _length), do: invalid("its error record is broken")
+
+  @impl true
+  def encode(etf, extra, {flags, max_depth, max_bytes, gzip, _, base_depth, _}, sandbox) do
+    length = byte_size(extra) + byte_size(etf)
+    numbers = [length, byte_size(extra), flags, max_depth, gzip, base_depth]
+
+    run(sandbox, fn instance, call ->
+      instance = Instance.write(instance, [extra, etf], call)
+      arguments = Enum.map(numbers, &{32, &1}) ++ [{64, max_bytes}]
+      {record, instance} = Instance.call(instance, "encode", arguments, call)
+      {encoded(record, etf, base_depth), instance}
+    end)
+  end
+
+  defp encoded(<<1, json::binary>>, _etf, _base_depth), do: {:ok, json}
+
+  defp encoded(<<2, body::binary>>, etf, base_depth),
+    do: if(Nif.failure(), do: Etf.holes(body, etf, base_depth), else: Nif.check_holes(body, etf, base_depth))
+
+  defp encoded(<<0, code, n::32-little, path::binary-size(n), payload::binary>>, _etf, _base_depth)
+       when code in 1..8 do
+    if String.valid?(path), do: {:error, {code, path, payload}}, else: invalid("its error record is broken")
+  end
+
+  defp encoded(_record, _etf, _base_depth), do: invalid("its error record is broken")
+
+  @impl true
+  def transform(text, extra, operation, sandbox) do
+    run(sandbox, fn instance, call ->
+      instance = Instance.write(instance, [extra, text], call)
+      {name, numbers} = operation(operation, byte_size(text), byte_size(extra))
+      {record, instance} = Instance.call(instance, name, Enum.map(numbers, &{32, &1}), call)
+      {transformed(record, byte_size(text)), instance}
+    end)
+  end
+
+  defp operation({:gzip, level}, length, 0), do: {"gzip", [length, level]}
+  defp operation({:format, base, max}, length, extra), do: {"format", [length + extra, extra, base, max]}
+
+  defp transformed(<<1, text::binary>>, _length), do: {:ok, text}
+  defp transformed(<<0, body::binary>>, length), do: decode_error(body, length)
+  defp transformed(_record, _length), do: invalid("its result has no known status")
+
+  defp invalid(what), do: {:fault, :invalid_result, what}
+
+  ## Instances
+
+  defp run(sandbox, fun) do
+    case Instance.ready() do
+      :ok -> enter(sandbox, fun)
+      {:error, reason} -> {:fault, :unavailable, reason}
+    end
+  end
+
+  defp enter(%{max_memory: memory, timeout: timeout} = sandbox, fun) do
+    Pool.ensure(@pool)
+
+    case Pool.enter(@pool, sandbox.pool_size, memory, timeout) do
+      {place, kept} -> lent(place, kept, sandbox, fun)
+      :busy -> {:fault, :busy, ""}
+    end
+  end
+
+  # Only an instance that answered is lent again. `throw` is how an operation in the middle says that it failed.
+  defp lent(place, kept, sandbox, fun) do
+    {answer, instance} = answer(kept, sandbox, fun)
+    Pool.leave(@pool, place, sandbox.max_memory, instance)
+    answer
+  catch
+    kind, reason ->
+      Pool.leave(@pool, place, sandbox.max_memory, nil)
+
+      if kind == :throw and match?({:fault, _, _}, reason),
+        do: reason,
+        else: :erlang.raise(kind, reason, __STACKTRACE__)
+  end
+
+  defp answer(kept, %{isolation: isolation} = sandbox, fun) do
+    call = %{deadline: System.monotonic_time(:millisecond) + sandbox.timeout, max_memory: sandbox.max_memory}
+    instance = if kept && isolation == :reuse, do: kept, else: Instance.new(call)
+    {answer, instance} = fun.(instance, call)
+
+    keep? =
+      isolation == :reuse and not match?({:fault, _, _}, answer) and instance.memory_size <= @keep_memory
+
+    {answer, if(keep?, do: instance)}
+  end
+
+  @doc false
+  # Instances running and kept, and callers waiting.
+  @spec counts() :: keyword(non_neg_integer())
+  def counts do
+    Pool.ensure(@pool)
+    Pool.counts(@pool)
+  end
+
+  @doc false
+  # Tests run modules that misbehave.
+  @spec replace(binary() | nil) :: :ok | {:error, String.t()}
+  def replace(wasm) do
+    Supervisor.terminate_child(RustyJson.Supervisor, @pool)
+    Supervisor.delete_child(RustyJson.Supervisor, @pool)
+    Instance.load(wasm)
+  end
+
+  @impl true
+  def status do
+    with :ok <- Instance.ready(), do: {:ok, %{host: :wasmex, version: Instance.version()}}
+  end
+end

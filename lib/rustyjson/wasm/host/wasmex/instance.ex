@@ -1,0 +1,236 @@
+defmodule RustyJson.Wasm.Host.Wasmex.Instance do
+  @moduledoc false
+  # One instance in wasmex. Its store does one thing at a time; each is asked for here and answered by a message.
+  #
+  # Functions throw `{:fault, reason, detail}`: whoever lent the instance then gives it up.
+
+  alias RustyJson.Wasm.Host
+
+  # The package is optional.
+  @compile {:no_warn_undefined,
+            [Wasmex.Engine, Wasmex.EngineConfig, Wasmex.Instance, Wasmex.Memory, Wasmex.Module, Wasmex.Store] ++
+              [Wasmex.Native]}
+
+  @enforce_keys [:store, :instance, :memory, :memory_size]
+  defstruct [:store, :instance, :memory, :memory_size]
+
+  @type t :: %__MODULE__{store: term(), instance: term(), memory: term(), memory_size: non_neg_integer()}
+  @type call :: %{deadline: integer(), max_memory: pos_integer()}
+
+  @abi_version 1
+  # Writes are copied on a normal scheduler.
+  @chunk 524_288
+  # After its timeout wasmex stops the module and sends nothing. It ticks every 10 ms.
+  @grace 250
+
+  ## The package and the module
+
+  @doc "Compiles the module once; why that is not possible otherwise."
+  @spec ready() :: :ok | {:error, String.t()}
+  def ready do
+    if :persistent_term.get(__MODULE__, nil), do: :ok, else: start()
+  end
+
+  defp start do
+    :global.trans({__MODULE__, self()}, fn -> load(nil) end, [node()])
+  end
+
+  @doc "Compiles this module, or the one that was built."
+  @spec load(binary() | nil) :: :ok | {:error, String.t()}
+  def load(wasm) do
+    with true <-
+           Code.ensure_loaded?(Wasmex) ||
+             {:error, "the Hex package wasmex (~> 0.15) is not among the dependencies"},
+         {:ok, wasm} <- if(wasm, do: {:ok, wasm}, else: Host.guest()) do
+      compile(wasm)
+    end
+  end
+
+  defp compile(wasm) do
+    # The default is not to optimise at all.
+    with {:ok, engine} <- Wasmex.Engine.new(struct(Wasmex.EngineConfig, cranelift_opt_level: :speed)),
+         {:ok, store} <- Wasmex.Store.new(nil, engine),
+         {:ok, module} <- Wasmex.Module.compile(store, wasm),
+         :ok <- without_imports(module) do
+      seed = :rand.uniform(0xFFFF_FFFF_FFFF)
+      :persistent_term.put(__MODULE__, %{engine: engine, module: module, seed: seed})
+    else
+      {:error, reason} -> {:error, "wasmex does not take the module: #{reason}"}
+    end
+  rescue
+    error -> {:error, "wasmex does not work: #{Exception.message(error)}"}
+  end
+
+  defp without_imports(module) do
+    if Wasmex.Module.imports(module) == %{}, do: :ok, else: {:error, "it has imports"}
+  end
+
+  @doc "What the module's hashes are mixed with."
+  @spec seed() :: non_neg_integer()
+  def seed, do: :persistent_term.get(__MODULE__).seed
+
+  @spec version() :: String.t()
+  def version, do: to_string(Application.spec(:wasmex, :vsn))
+
+  ## An instance
+
+  @doc "A new one that may have this much memory."
+  @spec new(call()) :: t()
+  def new(%{max_memory: max_memory} = call) do
+    %{engine: engine, module: module} = :persistent_term.get(__MODULE__)
+    limits = struct(Wasmex.StoreLimits, memory_size: max_memory, instances: 1, memories: 1, tables: 1)
+
+    with {:ok, store} <- Wasmex.Store.new(limits, engine),
+         {:ok, instance} <- Wasmex.Instance.new(store, module, %{}),
+         {:ok, memory} <- Wasmex.Memory.from_instance(store, instance) do
+      check_version(%__MODULE__{store: store, instance: instance, memory: memory, memory_size: 0}, call)
+    else
+      {:error, reason} -> throw(start_fault(reason))
+    end
+  end
+
+  defp start_fault(reason) do
+    if reason =~ "memory" and reason =~ "limit",
+      do: {:fault, :memory_limit, ""},
+      else: {:fault, :unavailable, "no instance: #{reason}"}
+  end
+
+  defp check_version(instance, call) do
+    case function(instance, "abi_version", [], call) do
+      @abi_version ->
+        sized(instance, call)
+
+      other ->
+        throw({:fault, :unavailable, "the module's exports have version #{other}, not #{@abi_version}"})
+    end
+  end
+
+  defp sized(%{store: store, memory: memory} = instance, call) do
+    size = request(call, &Wasmex.Native.memory_size(store.resource, memory.resource, &1))
+    %{instance | memory_size: size}
+  end
+
+  @doc "Copies these parts, one after the other, into the module's input buffer."
+  @spec write(t(), [binary()], call()) :: t()
+  def write(instance, parts, call) do
+    length = Enum.sum(for part <- parts, do: byte_size(part))
+    if length > call.max_memory, do: throw({:fault, :memory_limit, ""})
+    address = unsigned(function(instance, "input", [{32, length}], call))
+    if address == 0, do: throw({:fault, :memory_limit, ""})
+    instance = within(instance, address, length, call)
+    _end = Enum.reduce(parts, address, &write_part(instance, &2, &1, call))
+    instance
+  end
+
+  defp write_part(_instance, address, <<>>, _call), do: address
+
+  defp write_part(instance, address, <<chunk::binary-size(@chunk), rest::binary>>, call) do
+    write_chunk(instance, address, chunk, call)
+    write_part(instance, address + @chunk, rest, call)
+  end
+
+  defp write_part(instance, address, chunk, call) do
+    write_chunk(instance, address, chunk, call)
+    address + byte_size(chunk)
+  end
+
+  defp write_chunk(%{store: store, memory: memory}, address, chunk, call) do
+    case request(
+           call,
+           &Wasmex.Native.memory_write_binary(store.resource, memory.resource, address, chunk, &1)
+         ) do
+      :ok -> :ok
+      {:error, _reason} -> throw({:fault, :invalid_result, "its input buffer lies outside its memory"})
+    end
+  end
+
+  @doc "Calls an export that gives a record as `address << 32 | length`, and reads the record."
+  @spec call(t(), String.t(), [{32 | 64, integer()}], call()) :: {binary(), t()}
+  def call(instance, name, arguments, call) do
+    <<address::32, length::32>> = <<function(instance, name, arguments, call)::64>>
+    if {address, length} == {0, 0}, do: throw({:fault, :memory_limit, ""})
+    if length == 0, do: throw({:fault, :invalid_result, "its result lies outside its memory"})
+    instance = within(instance, address, length, call)
+    {read(instance, address, length, call), instance}
+  end
+
+  defp read(%{store: store, memory: memory}, address, length, call) do
+    case request(
+           call,
+           &Wasmex.Native.memory_read_binary(store.resource, memory.resource, address, length, &1)
+         ) do
+      record when is_binary(record) -> record
+      {:error, _reason} -> throw({:fault, :invalid_result, "its result lies outside its memory"})
+    end
+  end
+
+  # wasmex makes room for what it reads before it looks whether it can, so the length is checked first. Memory only grows.
+  defp within(%{memory_size: size} = instance, address, length, _call) when address + length <= size,
+    do: instance
+
+  defp within(instance, address, length, call) do
+    instance = sized(instance, call)
+
+    if address + length > instance.memory_size,
+      do: throw({:fault, :invalid_result, "an address lies outside its memory"})
+
+    instance
+  end
+
+  ## Operations
+
+  defp function(%{store: store, instance: instance} = this, name, arguments, call) do
+    left = left(call)
+    arguments = for {bits, number} <- arguments, do: signed(bits, number)
+
+    request = fn from ->
+      Wasmex.Native.instance_call_exported_function(
+        store.resource,
+        instance.resource,
+        name,
+        arguments,
+        from,
+        left
+      )
+    end
+
+    case request(call, request) do
+      {:ok, [number]} -> number
+      {:error, reason} -> throw(fault(this, reason, call))
+    end
+  end
+
+  # WebAssembly has no signs, wasmex has.
+  defp signed(32, number), do: with(<<number::32-signed>> <- <<number::32>>, do: number)
+  defp signed(64, number), do: with(<<number::64-signed>> <- <<number::64>>, do: number)
+  defp unsigned(number), do: with(<<number::32>> <- <<number::32>>, do: number)
+
+  # Whether a module was denied memory is not told. One that has come to more than half of what it may have, and then
+  # trapped, mostly was: buffers double.
+  defp fault(instance, reason, call) do
+    if reason =~ "unreachable" and 2 * sized(instance, call).memory_size > call.max_memory,
+      do: {:fault, :memory_limit, ""},
+      else: trap(reason)
+  end
+
+  defp trap(reason) do
+    case Regex.run(~r/wasm trap: [^)\n]*/, reason) do
+      ["wasm trap: interrupt"] -> {:fault, :timeout, ""}
+      [trap] -> {:fault, :trap, trap}
+      nil -> if reason =~ "not found", do: {:fault, :unavailable, reason}, else: {:fault, :trap, reason}
+    end
+  end
+
+  defp request(call, fun) do
+    ref = make_ref()
+    :ok = fun.({self(), ref})
+
+    receive do
+      {^ref, result} -> result
+    after
+      left(call) + @grace -> throw({:fault, :timeout, ""})
+    end
+  end
+
+  defp left(%{deadline: deadline}), do: max(deadline - System.monotonic_time(:millisecond), 1)
+end

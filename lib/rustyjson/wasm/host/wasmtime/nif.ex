@@ -1,0 +1,82 @@
+defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
+  @moduledoc false
+  # Nothing but the door to the library: a module whose NIFs are loaded cannot be loaded anew.
+  #
+  # Functions without `dirty` in their name run on the caller's scheduler for about a millisecond and then say `:later`.
+  # All give `{:busy, ticket}` when no place is free, and `{:fault, reason, detail}` when the call failed.
+
+  @on_load :load
+
+  @typep host :: reference()
+  @typep limits ::
+           {pool_size :: pos_integer(), max_memory :: pos_integer(), timeout :: pos_integer(),
+            fresh :: boolean()}
+  @typep ticket :: non_neg_integer()
+  @typep again :: :later | {:busy, ticket()} | RustyJson.Wasm.Host.fault()
+
+  @doc "Never fails: a library that is not there is a reason to use another host, not to stop."
+  @spec load() :: :ok
+  def load do
+    case :erlang.load_nif(String.to_charlist(path()), 0) do
+      :ok -> :persistent_term.put(__MODULE__, nil)
+      {:error, {_kind, text}} -> :persistent_term.put(__MODULE__, IO.chardata_to_string(text))
+    end
+  end
+
+  @doc "Why the library did not load, or nil."
+  @spec failure() :: nil | String.t()
+  def failure, do: :persistent_term.get(__MODULE__, "it was never loaded")
+
+  @doc "The library's file, without its extension."
+  @spec path() :: Path.t()
+  def path, do: Path.join(RustyJson.Wasm.Host.priv(), "native/librustyjson_wasm_host")
+
+  @spec load(binary(), pos_integer()) :: {:ok, host()} | RustyJson.Wasm.Host.fault()
+  def load(_wasm, _instances), do: :erlang.nif_error(:not_loaded)
+
+  @spec decode(host(), binary(), tuple(), limits(), ticket()) ::
+          {:ok, term()} | {:etf, binary()} | {:error, RustyJson.Engine.decode_failure()} | again()
+  def decode(_host, _json, _packed, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+
+  @spec decode_dirty(host(), binary(), tuple(), limits(), ticket()) ::
+          {:etf, binary()} | {:error, RustyJson.Engine.decode_failure()} | again()
+  def decode_dirty(_host, _json, _packed, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+
+  @spec encode(host(), binary(), binary(), tuple(), limits(), ticket()) ::
+          {:ok, binary()}
+          | {:partial, binary(), [RustyJson.Wasm.Host.hole()]}
+          | {:error, RustyJson.Engine.encode_failure()}
+          | again()
+  def encode(_host, _etf, _extra, _packed, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+
+  @spec encode_dirty(host(), binary(), binary(), tuple(), limits(), ticket()) ::
+          {:ok, binary()}
+          | {:partial, binary(), [RustyJson.Wasm.Host.hole()]}
+          | {:error, RustyJson.Engine.encode_failure()}
+          | again()
+  def encode_dirty(_host, _etf, _extra, _packed, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+
+  @spec transform(host(), binary(), binary(), tuple(), limits(), ticket()) ::
+          {:ok, binary()} | {:error, RustyJson.Engine.decode_failure()} | again()
+  def transform(_host, _text, _extra, _operation, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+
+  @spec transform_dirty(host(), binary(), binary(), tuple(), limits(), ticket()) ::
+          {:ok, binary()} | {:error, RustyJson.Engine.decode_failure()} | again()
+  def transform_dirty(_host, _text, _extra, _operation, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+
+  @spec leave(host(), ticket()) :: :ok
+  def leave(_host, _ticket), do: :erlang.nif_error(:not_loaded)
+
+  @spec counts(host()) :: keyword(non_neg_integer())
+  def counts(_host), do: :erlang.nif_error(:not_loaded)
+
+  @spec check_etf(binary(), tuple(), non_neg_integer()) :: :ok | RustyJson.Wasm.Host.fault()
+  def check_etf(_etf, _packed, _json_length), do: :erlang.nif_error(:not_loaded)
+
+  @spec check_etf_dirty(binary(), tuple(), non_neg_integer()) :: :ok | RustyJson.Wasm.Host.fault()
+  def check_etf_dirty(_etf, _packed, _json_length), do: :erlang.nif_error(:not_loaded)
+
+  @spec check_holes(binary(), binary(), non_neg_integer()) ::
+          {:partial, binary(), [RustyJson.Wasm.Host.hole()]} | RustyJson.Wasm.Host.fault()
+  def check_holes(_body, _etf, _base_depth), do: :erlang.nif_error(:not_loaded)
+end
