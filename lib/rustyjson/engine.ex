@@ -36,7 +36,7 @@ defmodule RustyJson.Engine do
               depth :: non_neg_integer(),
               Options.t()
             ) ::
-              {:ok, binary()} | {:error, RustyJson.SandboxError.t()}
+              {:ok, binary()} | {:error, decode_failure() | RustyJson.SandboxError.t()}
 
   @doc "What it runs on; or why it does not, and what to install."
   @callback status() :: {:ok, map()} | {:error, String.t()}

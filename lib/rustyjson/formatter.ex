@@ -74,10 +74,12 @@ defmodule RustyJson.Formatter do
 
   defp format(input, layout, depth) do
     options = RustyJson.Config.encode()
+    text = IO.iodata_to_binary(input)
 
-    case options.engine.format(IO.iodata_to_binary(input), layout, depth, options) do
-      {:ok, text} -> text
-      {:error, error} -> raise error
+    case options.engine.format(text, layout, depth, options) do
+      {:ok, laid_out} -> laid_out
+      {:error, %RustyJson.SandboxError{} = error} -> raise error
+      {:error, failure} -> raise RustyJson.DecodeError.new(failure, text, options)
     end
   end
 

@@ -2,20 +2,16 @@
 //! that is in `rustyjson-core`.
 #![deny(unsafe_code)]
 
+mod allocator;
 mod atom_cache;
 mod builder;
 mod decode;
 mod encode;
 mod heap;
 mod key_cache;
-#[cfg(all(feature = "mimalloc", not(feature = "jemalloc"), not(feature = "snmalloc")))]
-mod allocator {
-    #[global_allocator]
-    static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-    pub const NAME: &str = "mimalloc";
-}
 mod raw;
 mod reader;
+mod text;
 
 mod atoms {
     rustler::atoms! {

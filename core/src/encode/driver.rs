@@ -86,6 +86,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         let written = &self.out.written()[self.start..];
         let path = match kind {
             EncodeErrorKind::Budget | EncodeErrorKind::OutOfMemory => String::new(),
+            EncodeErrorKind::ImproperList => parent(crate::locate::locate(written, written.len()).path),
             _ => crate::locate::locate(written, written.len()).path,
         };
         EncodeError { kind, path, payload: self.payload }
@@ -332,4 +333,10 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             Some(Frame::List(_) | Frame::Map(_)) | None => Ok(Next::Done),
         }
     }
+}
+
+/// The path of the container: an improper list is found at its end.
+fn parent(mut path: String) -> String {
+    path.truncate(path.rfind('/').unwrap_or_default());
+    path
 }

@@ -38,10 +38,16 @@ defmodule RustyJson.Engine.Native do
   def gzip(text, level, _options), do: {:ok, Nif.gzip(text, level)}
 
   @impl true
-  def format(text, layout, depth, _options) when byte_size(text) < @dirty_from,
-    do: {:ok, Nif.format(text, layout, depth)}
+  def format(text, layout, depth, %{packed: packed}) do
+    depths = {depth, elem(packed, 1)}
 
-  def format(text, layout, depth, _options), do: {:ok, Nif.format_dirty(text, layout, depth)}
+    done =
+      if byte_size(text) < @dirty_from,
+        do: Nif.format(text, layout, depths),
+        else: Nif.format_dirty(text, layout, depths)
+
+    if is_binary(done), do: {:ok, done}, else: done
+  end
 
   @impl true
   def status do

@@ -132,7 +132,9 @@ fn output_is_capped() {
 
 #[test]
 fn improper_lists_and_broken_bytes_are_errors() {
-    assert_eq!(error(&Improper(vec![Int(1)], Box::new(Int(2)))).kind, EncodeErrorKind::ImproperList);
+    let improper = Improper(vec![Int(1)], Box::new(Int(2)));
+    let error = error(&Map(vec![(bin("a/b"), List(vec![Int(0), improper]))]));
+    assert_eq!((error.kind, error.path.as_str()), (EncodeErrorKind::ImproperList, "/a~1b/1"));
     for etf in
         [&[131, 108, 0, 0, 0, 2, 97, 1][..], &[131, 109, 0, 0, 0, 9, 97], &[131], &[131, 80, 0], &[131, 116, 255]]
     {

@@ -45,11 +45,13 @@ defmodule RustyJson.Engine.Native.Nif do
 
   @type layout :: {binary(), binary(), binary(), binary()}
 
-  @spec format(binary(), layout(), non_neg_integer()) :: binary()
-  def format(_text, _layout, _depth), do: :erlang.nif_error(:not_loaded)
+  @type formatted :: binary() | {:error, RustyJson.Engine.decode_failure()}
 
-  @spec format_dirty(binary(), layout(), non_neg_integer()) :: binary()
-  def format_dirty(_text, _layout, _depth), do: :erlang.nif_error(:not_loaded)
+  @spec format(binary(), layout(), {non_neg_integer(), pos_integer()}) :: formatted()
+  def format(_text, _layout, _depths), do: :erlang.nif_error(:not_loaded)
+
+  @spec format_dirty(binary(), layout(), {non_neg_integer(), pos_integer()}) :: formatted()
+  def format_dirty(_text, _layout, _depths), do: :erlang.nif_error(:not_loaded)
 
   @spec gzip(binary(), 0..9) :: binary()
   def gzip(_bytes, _level), do: :erlang.nif_error(:not_loaded)
