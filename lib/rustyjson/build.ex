@@ -192,12 +192,14 @@ defmodule RustyJson.Build do
      "wasm-opt is missing: the WebAssembly module works but is larger and slower. " <> Tools.hint(:wasm_opt)}
   end
 
-  # A library that a running VM has mapped must not be written over: a new file takes its name.
+  # A library that a running VM has mapped must not be written over, nor must a build at the same time write into the
+  # file of this one: a new file of its own takes the name.
   defp place(part, built, settings, digest) do
     target = artifact(part, settings.root)
+    new = "#{target}.#{System.pid()}"
     File.mkdir_p!(Path.dirname(target))
-    File.cp!(built, target <> ".new")
-    File.rename!(target <> ".new", target)
+    File.cp!(built, new)
+    File.rename!(new, target)
     File.write!(digest_file(part, settings.root), digest)
     :built
   end
