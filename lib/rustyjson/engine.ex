@@ -29,13 +29,11 @@ defmodule RustyJson.Engine do
   @callback gzip(binary(), level :: 0..9, Options.t()) ::
               {:ok, binary()} | {:error, RustyJson.SandboxError.t()}
 
-  @doc "Lays out JSON text: indent, line separator, record separator, after colon; from this depth on."
-  @callback format(
-              binary(),
-              {binary(), binary(), binary(), binary()},
-              depth :: non_neg_integer(),
-              Options.t()
-            ) ::
+  @typedoc "Indent, line separator, record separator, and what follows a colon."
+  @type layout :: {binary(), binary(), binary(), binary()}
+
+  @doc "Lays out JSON text, from this depth on and no deeper than that."
+  @callback format(binary(), layout(), {depth :: non_neg_integer(), deepest :: pos_integer()}, Options.t()) ::
               {:ok, binary()} | {:error, decode_failure() | RustyJson.SandboxError.t()}
 
   @doc "What it runs on; or why it does not, and what to install."

@@ -2,8 +2,14 @@ defmodule RustyJson.Formatter do
   @moduledoc """
   Lays out JSON text anew, without decoding it.
 
-  The input is JSON: one text or several, one after the other. What is not JSON gives what it gives.
+  The input is JSON: one text or several, one after the other. Tokens are copied as they are, so what is not JSON gives
+  what it gives. Texts nested deeper than 1024 levels are not indented: that raises `RustyJson.DecodeError`.
   """
+
+  # Indented text grows with the square of its depth.
+  @deepest_indented 1024
+  @no_limit 0xFFFF_FFFF
+  @places %{indent: 0, line_separator: 1, record_separator: 2, after_colon: 3}
 
   @type opts :: [
           indent: iodata(),
@@ -26,7 +32,7 @@ defmodule RustyJson.Formatter do
   @spec pretty_print(iodata(), opts()) :: binary()
   def pretty_print(input, opts \\ []) do
     {indent, line, record, colon} = options(opts, {"  ", "\n", nil, " "})
-    format(input, {indent, line, record || line, colon}, 0)
+    format(input, {indent, line, record || line, colon}, {0, @deepest_indented})
   end
 
   @doc """
@@ -47,7 +53,7 @@ defmodule RustyJson.Formatter do
   @spec minimize(iodata(), opts()) :: binary()
   def minimize(input, opts \\ []) do
     {_, _, record, _} = options(opts, {"", "", "\n", ""})
-    format(input, {"", "", record || "\n", ""}, 0)
+    format(input, {"", "", record, ""}, {0, @no_limit})
   end
 
   @doc """
@@ -69,29 +75,31 @@ defmodule RustyJson.Formatter do
   def minimize_to_iodata(input, opts \\ []), do: minimize(input, opts)
 
   @doc false
-  @spec lay_out(binary(), {binary(), binary(), binary()}, non_neg_integer()) :: binary()
-  def lay_out(json, {indent, line, colon}, depth), do: format(json, {indent, line, line, colon}, depth)
+  @spec lay_out(binary(), {binary(), binary(), binary()}, non_neg_integer(), pos_integer()) :: binary()
+  def lay_out(json, {indent, line, colon}, depth, deepest),
+    do: format(json, {indent, line, line, colon}, {depth, deepest})
 
-  defp format(input, layout, depth) do
+  defp format(input, layout, depths) do
     options = RustyJson.Config.encode()
     text = IO.iodata_to_binary(input)
 
-    case options.engine.format(text, layout, depth, options) do
-      {:ok, laid_out} -> laid_out
-      {:error, %RustyJson.SandboxError{} = error} -> raise error
-      {:error, failure} -> raise RustyJson.DecodeError.new(failure, text, options)
+    case options.engine.format(text, layout, depths, options) do
+      {:ok, text} -> text
+      {:error, failure} -> raise error(failure, text, options, depths)
     end
   end
+
+  # A text that is too deep is no JSON for the formatter.
+  defp error(failure, text, options, {_, deepest}),
+    do: RustyJson.Decode.Input.error(failure, text, %{options | packed: {0, deepest}})
 
   defp options([], layout), do: layout
 
   defp options([{:indent, width} | rest], layout) when is_integer(width) and width >= 0,
     do: put(rest, layout, 0, String.duplicate(" ", width))
 
-  defp options([{:indent, text} | rest], layout), do: put(rest, layout, 0, text)
-  defp options([{:line_separator, text} | rest], layout), do: put(rest, layout, 1, text)
-  defp options([{:record_separator, text} | rest], layout), do: put(rest, layout, 2, text)
-  defp options([{:after_colon, text} | rest], layout), do: put(rest, layout, 3, text)
+  defp options([{name, text} | rest], layout) when is_map_key(@places, name),
+    do: put(rest, layout, @places[name], text)
 
   defp options([other | _rest], _layout) do
     raise ArgumentError,

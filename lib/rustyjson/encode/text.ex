@@ -121,7 +121,7 @@ defmodule RustyJson.Encode.Text do
 
     case Options.pretty(options) do
       nil -> text
-      pretty -> RustyJson.Formatter.lay_out(text, pretty, Options.depth(options))
+      pretty -> RustyJson.Formatter.lay_out(text, pretty, Options.depth(options), elem(options.packed, 1))
     end
   end
 

@@ -38,16 +38,15 @@ defmodule RustyJson.Engine.Native do
   def gzip(text, level, _options), do: {:ok, Nif.gzip(text, level)}
 
   @impl true
-  def format(text, layout, depth, %{packed: packed}) do
-    depths = {depth, elem(packed, 1)}
-
-    done =
-      if byte_size(text) < @dirty_from,
-        do: Nif.format(text, layout, depths),
-        else: Nif.format_dirty(text, layout, depths)
-
-    if is_binary(done), do: {:ok, done}, else: done
+  def format(text, layout, depths, _options) do
+    case laid_out(text, layout, depths) do
+      text when is_binary(text) -> {:ok, text}
+      failed -> failed
+    end
   end
+
+  defp laid_out(text, layout, depths) when byte_size(text) < @dirty_from, do: Nif.format(text, layout, depths)
+  defp laid_out(text, layout, depths), do: Nif.format_dirty(text, layout, depths)
 
   @impl true
   def status do

@@ -61,9 +61,9 @@ defmodule RustyJson.Engine.Wasm do
   def gzip(text, level, options), do: transform(text, <<>>, {:gzip, level}, options)
 
   @impl true
-  def format(text, layout, depth, options) do
+  def format(text, layout, {depth, deepest}, options) do
     extra = for part <- Tuple.to_list(layout), into: <<>>, do: <<byte_size(part)::32-little, part::binary>>
-    transform(text, extra, {:format, depth, elem(options.packed, 1)}, options)
+    transform(text, extra, {:format, depth, deepest}, options)
   end
 
   defp transform(text, extra, operation, %{sandbox: sandbox}) do

@@ -43,14 +43,14 @@ defmodule RustyJson.Engine.Native.Nif do
   @spec encode_dirty(term(), tuple()) :: encoded()
   def encode_dirty(_term, _packed), do: :erlang.nif_error(:not_loaded)
 
-  @type layout :: {binary(), binary(), binary(), binary()}
+  @type depths :: {non_neg_integer(), pos_integer()}
 
-  @type formatted :: binary() | {:error, RustyJson.Engine.decode_failure()}
-
-  @spec format(binary(), layout(), {non_neg_integer(), pos_integer()}) :: formatted()
+  @spec format(binary(), RustyJson.Engine.layout(), depths()) ::
+          binary() | {:error, RustyJson.Engine.decode_failure()}
   def format(_text, _layout, _depths), do: :erlang.nif_error(:not_loaded)
 
-  @spec format_dirty(binary(), layout(), {non_neg_integer(), pos_integer()}) :: formatted()
+  @spec format_dirty(binary(), RustyJson.Engine.layout(), depths()) ::
+          binary() | {:error, RustyJson.Engine.decode_failure()}
   def format_dirty(_text, _layout, _depths), do: :erlang.nif_error(:not_loaded)
 
   @spec gzip(binary(), 0..9) :: binary()

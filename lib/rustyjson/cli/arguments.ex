@@ -1,0 +1,98 @@
+defmodule RustyJson.CLI.Arguments do
+  @moduledoc false
+  # What stands after `mix rustyjson`.
+
+  @enforce_keys [:files]
+  defstruct [:files, layout: :pretty, sort: false, lines: false, stats: false, quiet: false, options: []]
+
+  @type t :: %__MODULE__{
+          files: [Path.t(), ...],
+          layout: :pretty | :minify | :validate,
+          sort: boolean(),
+          lines: boolean(),
+          stats: boolean(),
+          quiet: boolean(),
+          options: keyword()
+        }
+
+  @layouts [:pretty, :minify, :validate]
+  @switches [
+    pretty: :boolean,
+    minify: :boolean,
+    validate: :boolean,
+    sort: :boolean,
+    lines: :boolean,
+    stats: :boolean,
+    quiet: :boolean,
+    help: :boolean,
+    engine: :string,
+    host: :string,
+    timeout: :integer,
+    max_memory: :integer,
+    max_depth: :integer
+  ]
+  @names %{engine: [:auto, :native, :wasm], host: [:auto, :wasmtime, :wasmex]}
+  @sandbox [:host, :timeout, :max_memory]
+
+  @doc "The command line, or what is wrong with it."
+  @spec parse([String.t()]) :: {:ok, t()} | :help | {:error, String.t()}
+  def parse(argv) do
+    case OptionParser.parse(argv, strict: @switches, aliases: [h: :help]) do
+      {_, _, [{name, value} | _]} -> {:error, bad_switch(name, value)}
+      {switches, files, []} -> if switches[:help], do: :help, else: build(switches, files)
+    end
+  end
+
+  defp bad_switch(name, nil), do: "unknown option #{name}, or one without its value"
+  defp bad_switch(name, value), do: "option #{name} does not take #{value}"
+
+  defp build(_switches, []), do: {:error, "no FILE is given; - is standard input"}
+
+  defp build(switches, files) do
+    with {:ok, layout} <- layout(for {name, true} <- switches, name in @layouts, do: name),
+         {:ok, options} <- options(switches) do
+      flags = Keyword.take(switches, [:sort, :lines, :stats, :quiet])
+      {:ok, struct!(__MODULE__, [files: files, layout: layout, options: options] ++ flags)}
+    end
+  end
+
+  defp layout(asked) do
+    case Enum.uniq(asked) do
+      [] -> {:ok, :pretty}
+      [layout] -> {:ok, layout}
+      several -> {:error, Enum.map_join(several, " and ", &"--#{&1}") <> " exclude each other"}
+    end
+  end
+
+  # Options of RustyJson.decode/2, which checks their values.
+  defp options(switches) do
+    options =
+      for {name, value} <- switches, name in [:engine, :max_depth | @sandbox], do: {name, atom(name, value)}
+
+    cond do
+      wrong = Enum.find(options, fn {_, value} -> is_binary(value) end) ->
+        {name, value} = wrong
+        {:error, "--#{name} takes #{Enum.join(@names[name], ", ")}, not #{value}"}
+
+      name = options[:engine] != :wasm && Enum.find(@sandbox, &options[&1]) ->
+        {:error, "--#{dashed(name)} is for --engine wasm"}
+
+      true ->
+        checked(options)
+    end
+  end
+
+  defp checked(options) do
+    RustyJson.Options.decode(options)
+    {:ok, options}
+  rescue
+    error in ArgumentError -> {:error, Exception.message(error)}
+  end
+
+  defp atom(name, value) when is_map_key(@names, name),
+    do: Enum.find(@names[name], value, &(Atom.to_string(&1) == value))
+
+  defp atom(_name, value), do: value
+
+  defp dashed(name), do: String.replace("#{name}", "_", "-")
+end

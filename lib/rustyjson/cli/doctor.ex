@@ -1,0 +1,140 @@
+defmodule RustyJson.CLI.Doctor do
+  @moduledoc """
+  What `mix rustyjson.doctor` prints. It needs no Mix, so that it runs in a release too:
+
+      bin/my_app eval 'RustyJson.CLI.Doctor.run()'
+  """
+
+  alias RustyJson.Build.Tools
+  alias RustyJson.CLI.Doctor.{Machine, SelfTest}
+  alias RustyJson.CLI.Progress
+  alias RustyJson.Wasm.Host
+
+  @rust "1.95.0"
+  @packages [
+    {:wasmex, Wasmex, "a second host for the wasm engine; Elixir 1.18 or newer: {:wasmex, \"~> 0.15\"}"},
+    {:decimal, Decimal, "for floats: :decimals: {:decimal, \"~> 2.0 or ~> 3.0\"}"},
+    {:jason, Jason, "structs that derive Jason.Encoder only: {:jason, \"~> 1.4\"}"}
+  ]
+
+  @doc "Prints the report. `:ok` when at least one engine works and all that are there pass their test."
+  @spec run() :: :ok | :error
+  def run do
+    {:ok, _} = Application.ensure_all_started(:rustyjson)
+    machine()
+    engines = engines()
+    in_use()
+    limits()
+    tools()
+    packages()
+    self_test(for {name, options, {:ok, _}} <- engines, do: {name, options})
+  end
+
+  defp machine do
+    version = Application.spec(:rustyjson, :vsn)
+    heading("RustyJson #{version} on Elixir #{System.version()}, OTP #{System.otp_release()}")
+    row("machine", "#{:erlang.system_info(:system_architecture)}, #{System.schedulers_online()} schedulers")
+    row("CPU features", Machine.features())
+  end
+
+  ## Engines
+
+  defp engines do
+    heading("Engines")
+    statuses = RustyJson.Engine.statuses()
+
+    engines = [
+      {"native", [engine: :native], statuses[:native]},
+      {"wasm, wasmtime (built in)", [engine: :wasm, host: :wasmtime], Host.status(:wasmtime)},
+      {"wasm, wasmex (package)", [engine: :wasm, host: :wasmex], Host.status(:wasmex)}
+    ]
+
+    Enum.each(engines, fn {name, _options, status} -> row(name, describe(status)) end)
+    Enum.each(Machine.artifacts(Host.priv()), fn {name, text} -> row(name, text) end)
+    engines
+  end
+
+  defp describe({:error, reason}), do: "MISSING: " <> reason
+  defp describe({:ok, info}), do: Enum.join(["works" | details(info)], ", ")
+
+  defp details(info), do: for({name, value} <- Enum.sort(info), name != :host, do: "#{name} #{show(value)}")
+
+  defp show(value) when is_binary(value) or is_atom(value), do: "#{value}"
+  defp show(value), do: inspect(value)
+
+  defp in_use do
+    %{engine: engine, asked: asked, by: by} = RustyJson.engine_info()
+    who = %{config: "config :rustyjson, engine:", environment: "RUSTYJSON_ENGINE", default: "default"}[by]
+    row("in use", "#{engine} (asked for: #{asked}, by #{who})")
+  end
+
+  ## Settings
+
+  defp limits do
+    heading("Limits, as configured")
+    values = RustyJson.Config.values(:decode)
+
+    for name <- [:max_bytes, :max_depth, :max_nodes, :decoding_integer_digit_limit, :dirty_threshold],
+        do: row("#{name}", limit(name, values[name]))
+
+    for name <- [:timeout, :max_memory, :pool_size, :isolation, :host],
+        do: row("wasm #{name}", limit(name, values.sandbox[name]))
+  end
+
+  defp limit(_name, 0), do: "no limit"
+  defp limit(:max_depth, 0xFFFF_FFFF), do: "no limit"
+  defp limit(:timeout, ms), do: "#{ms} ms"
+
+  defp limit(name, bytes) when name in [:max_bytes, :max_memory],
+    do: "#{bytes} bytes (#{Progress.size(bytes)})"
+
+  defp limit(_name, value), do: "#{value}"
+
+  ## What a build needs, and what else there may be
+
+  defp tools do
+    heading("Tools (to build from source; a package with binaries needs none)")
+
+    missing =
+      Enum.uniq(for part <- [:native, :guest], {what, hint} <- Tools.missing(part, @rust), do: {what, hint})
+
+    optimiser = if Tools.wasm_opt?(), do: [], else: [{"wasm-opt is missing", Tools.hint(:wasm_opt)}]
+
+    case missing ++ optimiser do
+      [] -> row("all there", "cargo, a C compiler, the wasm32-unknown-unknown target, wasm-opt")
+      list -> for {what, hint} <- list, do: row("MISSING", "#{what}. #{hint}")
+    end
+  end
+
+  defp packages do
+    heading("Optional packages")
+
+    for {name, module, purpose} <- @packages do
+      there =
+        if Code.ensure_loaded?(module), do: "#{Application.spec(name, :vsn) || "there"}", else: "not there"
+
+      row("#{name}", "#{there} (#{purpose})")
+    end
+  end
+
+  ## Self-test
+
+  defp self_test([]) do
+    heading("Self-test")
+    row("FAILED", "no engine works: see MISSING above")
+    :error
+  end
+
+  defp self_test(engines) do
+    heading("Self-test")
+    results = for {name, options} <- engines, do: {name, SelfTest.run(options)}
+    Enum.each(results, fn {name, result} -> row(name, verdict(result)) end)
+    if Enum.all?(results, &match?({_, {:ok, _}}, &1)), do: :ok, else: :error
+  end
+
+  defp verdict({:ok, words}), do: "passed: #{words}"
+  defp verdict({:error, words}), do: "FAILED: #{words}"
+
+  defp heading(text), do: IO.puts("\n" <> text)
+  defp row(name, text), do: IO.puts("  " <> String.pad_trailing(name, 28) <> " " <> text)
+end

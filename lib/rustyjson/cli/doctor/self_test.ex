@@ -1,0 +1,79 @@
+defmodule RustyJson.CLI.Doctor.SelfTest do
+  @moduledoc false
+  # A few calls whose answers are known, through one engine.
+
+  alias RustyJson.{DecodeError, SandboxError}
+
+  @text ~S({"text":"é\u00e9\n\"\ud83d\ude00","numbers":[0,-1,2.5,1e3,123456789012345678901234567890],"nested":[[],{}],"no":null})
+  @term %{
+    "text" => "éé\n\"😀",
+    "numbers" => [0, -1, 2.5, 1000.0, 123_456_789_012_345_678_901_234_567_890],
+    "nested" => [[], %{}],
+    "no" => nil
+  }
+
+  @doc "Runs them; says what was done, or what went wrong first."
+  @spec run(keyword()) :: {:ok, String.t()} | {:error, String.t()}
+  def run(options) do
+    {time, results} = :timer.tc(fn -> for {name, check} <- checks(options), do: {name, attempt(check)} end)
+
+    case Enum.find(results, fn {_, outcome} -> outcome != true end) do
+      nil -> {:ok, "#{Enum.map_join(results, ", ", &elem(&1, 0))} (#{div(time, 1000)} ms)"}
+      {name, outcome} -> {:error, "#{name}: #{show(outcome)}"}
+    end
+  end
+
+  defp checks(options), do: documents(options) ++ sandbox(options)
+
+  defp documents(options) do
+    [
+      {"decode", fn -> RustyJson.decode!(@text, options) === @term || "another term" end},
+      {"encode", fn -> again(RustyJson.encode!(@term, options), options) === @term || "another term" end},
+      {"errors",
+       fn -> error(options) == {:trailing_comma, 8, "/a/1"} || "another place: #{inspect(error(options))}" end},
+      {"a large document", fn -> large(options) end}
+    ]
+  end
+
+  defp again(json, options), do: RustyJson.decode!(json, options)
+
+  defp error(options) do
+    {:error, %DecodeError{} = error} = RustyJson.decode(~S({"a":[1,]}), options)
+    {error.reason, error.position, error.path}
+  end
+
+  defp large(options) do
+    list = Enum.to_list(1..200_000)
+    RustyJson.decode!(RustyJson.encode!(list, options), options) === list || "another term"
+  end
+
+  # Only the wasm engine can be stopped.
+  defp sandbox(options) do
+    if options[:engine] == :wasm,
+      do: [
+        {"time limit", fn -> stopped(options, :timeout, timeout: 1) end},
+        {"memory limit", fn -> stopped(options, :memory_limit, max_memory: 4 * 1024 * 1024) end},
+        {"the call after", fn -> RustyJson.decode!("[1]", options) == [1] || "another term" end}
+      ],
+      else: []
+  end
+
+  defp stopped(options, reason, limit) do
+    document = "[" <> String.duplicate("[],", 3_000_000) <> "0]"
+
+    case RustyJson.decode(document, options ++ limit) do
+      {:error, %SandboxError{reason: ^reason}} -> true
+      {:ok, _term} -> "was not stopped"
+      {:error, error} -> "stopped by another limit: #{Exception.message(error)}"
+    end
+  end
+
+  defp attempt(check) do
+    check.()
+  rescue
+    error -> Exception.message(error)
+  end
+
+  defp show(text) when is_binary(text), do: text
+  defp show(other), do: inspect(other, limit: 5)
+end

@@ -1,0 +1,135 @@
+defmodule RustyJson.CLI.Documents do
+  @moduledoc false
+  # The work of `mix rustyjson`: every document is decoded, which judges it, and laid out from its text.
+
+  alias RustyJson.{DecodeError, EngineError, Formatter, SandboxError}
+  alias RustyJson.CLI.{Arguments, Input, Progress, Stats}
+
+  @ok 0
+  @not_json 1
+  @unreadable 3
+  @stopped 4
+  @no_engine 5
+
+  @doc "Goes through the files; gives the exit code."
+  @spec run(Arguments.t()) :: 0..5
+  def run(%Arguments{} = arguments) do
+    {:ok, _} = Application.ensure_all_started(:rustyjson)
+    choose_engine(arguments.options)
+    :io.setopts(:standard_io, encoding: :latin1, binary: true)
+
+    arguments.files |> Enum.map(&file(&1, arguments)) |> Enum.max()
+  rescue
+    error in EngineError -> failed(@no_engine, Exception.message(error))
+  catch
+    {:output, reason} -> failed(@unreadable, "standard output: #{:file.format_error(reason)}")
+  end
+
+  # The formatter takes no options: for this run the engine is the configuration's.
+  defp choose_engine(options) do
+    sandbox = Keyword.take(options, [:host, :timeout, :max_memory])
+    Application.put_env(:rustyjson, :wasm, Keyword.merge(Application.get_env(:rustyjson, :wasm, []), sandbox))
+    if engine = options[:engine], do: Application.put_env(:rustyjson, :engine, engine)
+    RustyJson.Config.reload()
+  end
+
+  defp file(file, %{lines: true} = arguments) do
+    work = fn text, number, {code, stats} ->
+      {one, stats} = document(text, {file, number - 1}, arguments, stats)
+      {max(code, one), stats}
+    end
+
+    case Input.each_line(file, arguments.quiet, {@ok, Stats.new()}, work) do
+      {:ok, {code, stats}} -> finish(code, file, stats, arguments)
+      {:error, text} -> failed(@unreadable, text)
+    end
+  end
+
+  defp file(file, arguments) do
+    case Input.read(file, arguments.quiet) do
+      {:ok, text} ->
+        large = not arguments.quiet and byte_size(text) >= Progress.from()
+        doing = "#{Input.name(file)}: working on #{Progress.size(byte_size(text))}"
+
+        {code, stats} =
+          Progress.during(large, doing, fn -> document(text, {file, 0}, arguments, Stats.new()) end)
+
+        finish(code, file, stats, arguments)
+
+      {:error, text} ->
+        failed(@unreadable, text)
+    end
+  end
+
+  defp finish(code, file, stats, %{stats: wanted}) do
+    if wanted, do: IO.puts(:stderr, "#{Input.name(file)}: " <> Stats.line(stats))
+    code
+  end
+
+  ## One document
+
+  defp document(text, place, arguments, stats) do
+    {decoded, stats} = Stats.time(stats, :decode, fn -> RustyJson.decode(text, arguments.options) end)
+
+    with {:ok, term} <- decoded,
+         {{:ok, output}, stats} <- Stats.time(stats, :lay_out, fn -> lay_out(text, term, arguments) end) do
+      if output, do: write([output, ?\n])
+      {@ok, if(arguments.stats, do: Stats.count(stats, text, output, term), else: stats)}
+    else
+      {:error, error} -> {rejected(error, place), stats}
+      {{:error, error}, stats} -> {rejected(error, place), stats}
+    end
+  end
+
+  defp lay_out(_text, _term, %{layout: :validate}), do: {:ok, nil}
+
+  defp lay_out(_text, term, %{sort: true} = arguments),
+    do: RustyJson.encode(term, [sort_keys: true, pretty: pretty?(arguments)] ++ arguments.options)
+
+  defp lay_out(text, _term, arguments) do
+    {:ok, if(pretty?(arguments), do: Formatter.pretty_print(text), else: Formatter.minimize(text))}
+  rescue
+    error in SandboxError -> {:error, error}
+  end
+
+  # With a document a line, a document's own lines would not tell where it ends.
+  defp pretty?(%{layout: layout, lines: lines}), do: layout == :pretty and not lines
+
+  defp write(output) do
+    case :file.write(:standard_io, output) do
+      :ok -> :ok
+      {:error, reason} -> throw({:output, reason})
+    end
+  end
+
+  ## What went wrong
+
+  defp rejected(%DecodeError{} = error, {file, lines_before}) do
+    line = error.line + lines_before
+    shown = DecodeError.explain(%{error | line: line})
+    failed(@not_json, "#{Input.name(file)}:#{line}:#{error.column}: #{shown}#{hint(error)}")
+  end
+
+  defp rejected(error, {file, 0}), do: failed(code(error), "#{Input.name(file)}: #{Exception.message(error)}")
+
+  defp rejected(error, {file, lines_before}),
+    do: failed(code(error), "#{Input.name(file)}:#{lines_before + 1}: #{Exception.message(error)}")
+
+  defp code(%SandboxError{reason: :unavailable}), do: @no_engine
+  defp code(%SandboxError{}), do: @stopped
+  defp code(_error), do: @not_json
+
+  defp hint(%{reason: :trailing_data, data: data, position: position}) do
+    if position > 0 and :binary.match(data, "\n", scope: {0, position}) != :nomatch,
+      do: "\nIf every line is a document of its own, add --lines.",
+      else: ""
+  end
+
+  defp hint(%{reason: :max_depth}), do: "\n--max-depth N allows more."
+  defp hint(_error), do: ""
+
+  defp failed(code, text) do
+    IO.puts(:stderr, text)
+    code
+  end
+end

@@ -1,0 +1,97 @@
+defmodule RustyJson.CLI.Input do
+  @moduledoc false
+  # Files and standard input: whole, or line by line in constant memory.
+
+  alias RustyJson.CLI.Progress
+
+  @chunk 1_048_576
+
+  @doc "All bytes, with progress where there are many."
+  @spec read(Path.t(), boolean()) :: {:ok, binary()} | {:error, String.t()}
+  def read(file, quiet) do
+    with_device(file, fn device ->
+      total = size(file)
+      read_all(device, {name(file), total}, not quiet, [], 0, now())
+    end)
+  end
+
+  # A pipe's size is not known beforehand: progress starts when it has become large.
+  defp read_all(device, {name, total} = what, progress, parts, done, last) do
+    case IO.binread(device, @chunk) do
+      :eof ->
+        {:ok, parts |> Enum.reverse() |> IO.iodata_to_binary()}
+
+      {:error, reason} ->
+        {:error, "#{name}: #{:file.format_error(reason)}"}
+
+      part ->
+        done = done + byte_size(part)
+        large = progress and done >= Progress.from()
+        last = Progress.step(last, large, fn -> "#{name}: read #{Progress.size(done)}#{of(total)}" end)
+        read_all(device, what, progress, [part | parts], done, last)
+    end
+  end
+
+  defp of(nil), do: ""
+  defp of(total), do: " of #{Progress.size(total)}"
+
+  @doc "Calls the function with each line that is not blank, its number, and what the last call returned."
+  @spec each_line(Path.t(), boolean(), acc, (binary(), pos_integer(), acc -> acc)) ::
+          {:ok, acc} | {:error, String.t()}
+        when acc: term()
+  def each_line(file, quiet, acc, fun) do
+    with_device(file, fn device ->
+      state = %{fun: fun, name: name(file), total: size(file), progress: not quiet}
+      lines(device, state, acc, 1, 0, now())
+    end)
+  end
+
+  defp lines(device, state, acc, number, done, last) do
+    case IO.binread(device, :line) do
+      :eof ->
+        {:ok, acc}
+
+      {:error, reason} ->
+        {:error, "#{state.name}: #{:file.format_error(reason)}"}
+
+      line ->
+        done = done + byte_size(line)
+        text = fn -> "#{state.name}: line #{number}, #{Progress.size(done)}#{of(state.total)}" end
+        last = Progress.step(last, state.progress and done >= Progress.from(), text)
+        acc = if blank?(line), do: acc, else: state.fun.(trim(line), number, acc)
+        lines(device, state, acc, number + 1, done, last)
+    end
+  end
+
+  defp trim(line), do: String.trim_trailing(line, "\n")
+  defp blank?(line), do: line =~ ~r/\A[ \t\r\n]*\z/
+
+  @doc "What the input is called in messages."
+  @spec name(Path.t()) :: String.t()
+  def name("-"), do: "standard input"
+  def name(file), do: file
+
+  defp size("-"), do: nil
+
+  defp size(file) do
+    case File.stat(file) do
+      {:ok, %{type: :regular, size: size}} -> size
+      _ -> nil
+    end
+  end
+
+  defp now, do: System.monotonic_time(:millisecond)
+
+  # Bytes as they are, whatever the terminal's encoding.
+  defp with_device("-", fun) do
+    :io.setopts(:standard_io, encoding: :latin1, binary: true)
+    fun.(:stdio)
+  end
+
+  defp with_device(file, fun) do
+    case File.open(file, [:read, :raw, :binary, read_ahead: @chunk], fun) do
+      {:ok, result} -> result
+      {:error, reason} -> {:error, "#{file}: #{:file.format_error(reason)}"}
+    end
+  end
+end

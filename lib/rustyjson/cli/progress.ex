@@ -1,0 +1,54 @@
+defmodule RustyJson.CLI.Progress do
+  @moduledoc false
+  # Now and then a line on standard error, while something large is at work.
+
+  @from 16_000_000
+  @every 1_000
+
+  @doc "Inputs from this size on are worth it, in bytes."
+  @spec from() :: pos_integer()
+  def from, do: @from
+
+  @doc "Runs the function; while it lasts, says each second how long it has been."
+  @spec during(boolean(), String.t(), (() -> result)) :: result when result: term()
+  def during(false, _doing, fun), do: fun.()
+
+  def during(true, doing, fun) do
+    ticker = spawn_link(fn -> tick(doing, System.monotonic_time(:millisecond)) end)
+
+    try do
+      fun.()
+    after
+      Process.unlink(ticker)
+      Process.exit(ticker, :kill)
+    end
+  end
+
+  defp tick(doing, start) do
+    Process.sleep(@every)
+    seconds = div(System.monotonic_time(:millisecond) - start, 1000)
+    IO.puts(:stderr, "#{doing}, #{seconds} s")
+    tick(doing, start)
+  end
+
+  @doc "Says how much is done, when the last word is a second old. Takes and gives the time of that word."
+  @spec step(integer(), boolean(), (() -> String.t())) :: integer()
+  def step(last, false, _text), do: last
+
+  def step(last, true, text) do
+    now = System.monotonic_time(:millisecond)
+
+    if now - last >= @every do
+      IO.puts(:stderr, text.())
+      now
+    else
+      last
+    end
+  end
+
+  @doc "A size for people."
+  @spec size(non_neg_integer()) :: String.t()
+  def size(bytes) when bytes < 1_000, do: "#{bytes} B"
+  def size(bytes) when bytes < 1_000_000, do: "#{Float.round(bytes / 1_000, 1)} KB"
+  def size(bytes), do: "#{Float.round(bytes / 1_000_000, 1)} MB"
+end
