@@ -11,11 +11,13 @@ defmodule RustyJson.CLI.Documents do
   @stopped 4
   @no_engine 5
 
+  @piece 1_048_576
+
   @doc "Goes through the files; gives the exit code."
   @spec run(Arguments.t()) :: 0..5
   def run(%Arguments{} = arguments) do
     {:ok, _} = Application.ensure_all_started(:rustyjson)
-    choose_engine(arguments.options)
+    configure(arguments.options)
     :io.setopts(:standard_io, encoding: :latin1, binary: true)
 
     arguments.files |> Enum.map(&file(&1, arguments)) |> Enum.max()
@@ -25,12 +27,16 @@ defmodule RustyJson.CLI.Documents do
     {:output, reason} -> failed(@unreadable, "standard output: #{:file.format_error(reason)}")
   end
 
-  # The formatter takes no options: for this run the engine is the configuration's.
-  defp choose_engine(options) do
-    sandbox = Keyword.take(options, [:host, :timeout, :max_memory])
-    Application.put_env(:rustyjson, :wasm, Keyword.merge(Application.get_env(:rustyjson, :wasm, []), sandbox))
+  # The formatter takes no options: for this run those of the command line are the configuration's.
+  defp configure(options) do
+    add_env(:wasm, Keyword.take(options, [:host, :timeout, :max_memory]))
+    add_env(:encode, Keyword.take(options, [:max_depth]))
     if engine = options[:engine], do: Application.put_env(:rustyjson, :engine, engine)
     RustyJson.Config.reload()
+  end
+
+  defp add_env(key, more) do
+    Application.put_env(:rustyjson, key, Keyword.merge(Application.get_env(:rustyjson, key, []), more))
   end
 
   defp file(file, %{lines: true} = arguments) do
@@ -73,7 +79,7 @@ defmodule RustyJson.CLI.Documents do
 
     with {:ok, term} <- decoded,
          {{:ok, output}, stats} <- Stats.time(stats, :lay_out, fn -> lay_out(text, term, arguments) end) do
-      if output, do: write([output, ?\n])
+      if output, do: write(output)
       {@ok, if(arguments.stats, do: Stats.count(stats, text, output, term), else: stats)}
     else
       {:error, error} -> {rejected(error, place), stats}
@@ -89,26 +95,40 @@ defmodule RustyJson.CLI.Documents do
   defp lay_out(text, _term, arguments) do
     {:ok, if(pretty?(arguments), do: Formatter.pretty_print(text), else: Formatter.minimize(text))}
   rescue
-    error in SandboxError -> {:error, error}
+    error in [SandboxError, DecodeError] -> {:error, error}
   end
 
   # With a document a line, a document's own lines would not tell where it ends.
   defp pretty?(%{layout: layout, lines: lines}), do: layout == :pretty and not lines
 
-  defp write(output) do
-    case :file.write(:standard_io, output) do
-      :ok -> :ok
-      {:error, reason} -> throw({:output, reason})
-    end
+  # In pieces, so that a reader who has seen enough (`| head`) is noticed.
+  defp write(<<part::binary-size(@piece), rest::binary>>) do
+    put(part)
+    write(rest)
+  end
+
+  defp write(last), do: put([last, ?\n])
+
+  defp put(output) do
+    with {:error, reason} <- :file.write(:standard_io, output), do: throw({:output, reason})
   end
 
   ## What went wrong
 
   defp rejected(%DecodeError{} = error, {file, lines_before}) do
     line = error.line + lines_before
-    shown = DecodeError.explain(%{error | line: line})
+    shown = DecodeError.explain(%{error | line: line, message: what(error)})
     failed(@not_json, "#{Input.name(file)}:#{line}:#{error.column}: #{shown}#{hint(error)}")
   end
+
+  # Where it is stands before the message, and counts the lines of the whole input.
+  defp what(error),
+    do:
+      String.replace(
+        error.message,
+        " at position #{error.position} (line #{error.line}, column #{error.column})",
+        ""
+      )
 
   defp rejected(error, {file, 0}), do: failed(code(error), "#{Input.name(file)}: #{Exception.message(error)}")
 

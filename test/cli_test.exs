@@ -1,0 +1,160 @@
+defmodule RustyJson.CLITest do
+  # Changes the application's environment, and captures the output of processes.
+  use ExUnit.Case, async: false
+
+  import ExUnit.CaptureIO
+
+  alias Mix.Tasks.Rustyjson.Doctor
+  alias RustyJson.Test.Judge
+
+  @good ~s({"b":[1,2.50,"é"],\n "a":{"x":1e2,"x":null}})
+  @bad ~s({"b":[1,2],\n "a":{"x":nul}})
+
+  setup do
+    kept = for key <- [:engine, :wasm, :encode], do: {key, Application.fetch_env(:rustyjson, key)}
+    dir = Path.join(System.tmp_dir!(), "rustyjson-cli-#{System.unique_integer([:positive])}")
+    File.mkdir_p!(dir)
+
+    on_exit(fn ->
+      File.rm_rf!(dir)
+      Enum.each(kept, &put_back/1)
+      RustyJson.Config.reload()
+    end)
+
+    file = fn name, text ->
+      path = Path.join(dir, name)
+      File.write!(path, text)
+      path
+    end
+
+    {:ok, write: file, dir: dir}
+  end
+
+  defp put_back({key, {:ok, value}}), do: Application.put_env(:rustyjson, key, value)
+  defp put_back({key, :error}), do: Application.delete_env(:rustyjson, key)
+
+  # Exit code, standard output and standard error.
+  defp run(argv) do
+    parent = self()
+
+    errors =
+      capture_io(:stderr, fn ->
+        output = capture_io([encoding: :latin1], fn -> send(parent, {:code, code(argv)}) end)
+        send(parent, {:output, output})
+      end)
+
+    assert_received {:code, code}
+    assert_received {:output, output}
+    {code, output, errors}
+  end
+
+  defp code(argv) do
+    Mix.Tasks.Rustyjson.run(argv)
+    0
+  catch
+    :exit, {:shutdown, code} -> code
+  end
+
+  test "lays out as written, or sorted", %{write: file} do
+    good = file.("good.json", @good)
+    assert {0, ~s({"b":[1,2.50,"é"],"a":{"x":1e2,"x":null}}\n), ""} = run(["--minify", good])
+    assert {0, pretty, ""} = run([good])
+    assert pretty == RustyJson.Formatter.pretty_print(@good) <> "\n"
+    assert {0, ~s({"a":{"x":null},"b":[1,2.5,"é"]}\n), ""} = run(["--minify", "--sort", good])
+    assert {0, sorted, ""} = run(["--sort", good])
+    assert sorted == RustyJson.encode!(RustyJson.decode!(@good), pretty: true, sort_keys: true) <> "\n"
+  end
+
+  # A process of its own: bytes pass pipes unchanged, and only JSON is on standard output.
+  test "reads standard input" do
+    assert {~s({"b":[1,2.50,"é"],"a":{"x":1e2,"x":null}}\n), 0} = piped(@good, "--minify -")
+    assert {"standard input:1:3: Unexpected end of input" <> _, 1} = piped("[1", "--validate - 2>&1")
+  end
+
+  defp piped(input, arguments) do
+    env = [{"JSON", input}, {"MIX_ENV", "test"}, {"RUSTYJSON_BUILD", "none"}]
+    System.cmd("sh", ["-c", ~s(printf '%s' "$JSON" | mix rustyjson #{arguments})], env: env)
+  end
+
+  test "validates without output, shows the place, and goes on to the other files", %{write: file, dir: dir} do
+    good = file.("good.json", @good)
+    bad = file.("bad.json", @bad)
+    assert {0, "", ""} = run(["--validate", good])
+
+    assert {1, "", error} = run(["--validate", bad, good])
+    assert error == "#{bad}:2:11: Expected value\n\n2 |  \"a\":{\"x\":nul}}\n  |           ^\nat /a/x\n"
+
+    missing = Path.join(dir, "missing.json")
+    assert {3, "", error} = run(["--validate", missing, bad])
+    assert error =~ "#{missing}: no such file or directory\n"
+    assert error =~ "#{bad}:2:11: "
+    assert {3, "", _} = run(["--validate", dir])
+  end
+
+  test "takes a document a line", %{write: file} do
+    lines = file.("lines.ndjson", ~s({"a": 1}\n{"a":2,}\r\n\n  {"b":3}))
+    assert {1, ~s({"a":1}\n{"b":3}\n), error} = run(["--lines", lines])
+    assert error =~ "#{lines}:2:8: Expected value: Trailing comma\n"
+
+    assert {1, "", error} = run([lines])
+    assert error =~ "#{lines}:2:1: Unexpected data after the value"
+    assert error =~ "add --lines"
+  end
+
+  test "counts", %{write: file} do
+    good = file.("good.json", @good)
+    assert {0, "", stats} = run(["--validate", "--stats", good])
+
+    assert stats =~
+             ~r/^#{Regex.escape(good)}: 44 B in, 0 B out, 7 values, 3 keys, depth 2; \w+ engine: decoded in /
+  end
+
+  test "deeper than allowed", %{write: file} do
+    deep = file.("deep.json", String.duplicate("[", 200) <> String.duplicate("]", 200))
+    assert {1, "", error} = run([deep])
+    assert error =~ "Nesting deeper than 128"
+    assert error =~ "--max-depth N allows more"
+    assert {0, _, ""} = run(["--max-depth", "200", deep])
+    assert {0, _, ""} = run(["--max-depth", "200", "--sort", deep])
+  end
+
+  test "the command line is checked before anything is read" do
+    for {argv, words} <- [
+          {[], "no FILE is given"},
+          {["--bogus", "x"], "unknown option --bogus"},
+          {["--pretty", "--minify", "x"], "--pretty and --minify exclude each other"},
+          {["--engine", "fast", "x"], "--engine takes auto, native, wasm, not fast"},
+          {["--timeout", "soon", "x"], "option --timeout does not take soon"},
+          {["--timeout", "9", "x"], "--timeout is for --engine wasm"},
+          {["--max-memory", "9", "x"], "--max-memory is for --engine wasm"},
+          {["--engine", "wasm", "--timeout", "0", "x"], "option :timeout takes an integer"}
+        ] do
+      assert {2, "", error} = run(argv)
+      assert error =~ words
+      assert error =~ "mix help rustyjson"
+    end
+  end
+
+  if Judge.available?(:wasmtime) do
+    test "the sandbox stops a document", %{write: file} do
+      large = file.("large.json", "[" <> String.duplicate("[],", 2_000_000) <> "0]")
+      good = file.("good.json", @good)
+      wasm = ["--validate", "--engine", "wasm", "--host", "wasmtime"]
+      assert {0, "", ""} = run(wasm ++ [good])
+      assert {4, "", error} = run(wasm ++ ["--timeout", "1", large, good])
+      assert error =~ "#{large}: the call took longer than its timeout: 1 ms"
+      assert {4, "", error} = run(wasm ++ ["--max-memory", "4000000", large])
+      assert error =~ "max_memory"
+    end
+  end
+
+  test "the doctor names every engine and what it found" do
+    report = capture_io(fn -> Doctor.run([]) end)
+    assert report =~ "RustyJson #{Application.spec(:rustyjson, :vsn)} on Elixir #{System.version()}"
+    for name <- ["native", "wasm, wasmtime", "wasm, wasmex"], do: assert(report =~ "\n  #{name}")
+    for {name, _} <- Judge.engines(), do: assert(report =~ ~r/#{name}.* passed: decode, encode, errors/)
+    for {_, reason} <- Judge.missing(), do: assert(report =~ "MISSING" and reason != "")
+    assert report =~ "in use                       #{RustyJson.engine()} "
+    assert report =~ "wasm timeout"
+  end
+end
