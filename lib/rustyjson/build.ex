@@ -108,7 +108,9 @@ defmodule RustyJson.Build do
   ## Digest
 
   # What is next to an artifact says what it was made of: the sources, the machine for native code, the choices.
-  defp digest(part, settings) do
+  @doc false
+  @spec digest(part(), settings()) :: String.t()
+  def digest(part, settings) do
     files =
       Enum.flat_map(@common ++ @sources[part], &Path.wildcard(Path.join(settings.root, &1), match_dot: true))
 

@@ -1,0 +1,91 @@
+defmodule RustyJson.BuildTest do
+  @moduledoc "What the Mix compiler decides; cargo itself is not run here."
+
+  use ExUnit.Case, async: false
+
+  alias RustyJson.Build
+  alias RustyJson.Build.Tools
+
+  setup do
+    kept =
+      Map.new(~w(RUSTYJSON_BUILD PATH RUSTYJSON_ALLOCATOR FORCE_RUSTYJSON_BUILD), &{&1, System.get_env(&1)})
+
+    System.delete_env("RUSTYJSON_BUILD")
+    System.delete_env("FORCE_RUSTYJSON_BUILD")
+
+    on_exit(fn ->
+      for {name, value} <- kept, do: if(value, do: System.put_env(name, value), else: System.delete_env(name))
+    end)
+  end
+
+  test "the parts: environment, then configuration, then what the engine needs" do
+    assert Build.parts([]) == [:native, :guest]
+    assert Build.parts(build: [:native]) == [:native]
+    assert Build.parts(engine: :wasm, wasm: [host: :wasmtime]) == [:native, :guest, :host]
+    assert Build.parts(engine: :wasm, wasm: [host: :wasmex]) == [:native, :guest]
+    assert Build.parts(engine: :native, wasm: [host: :wasmtime]) == [:native, :guest]
+
+    System.put_env("RUSTYJSON_BUILD", "guest, host")
+    assert Build.parts(build: [:native]) == [:guest, :host]
+    System.put_env("RUSTYJSON_BUILD", "none")
+    assert Build.parts(build: [:native]) == []
+    System.put_env("RUSTYJSON_BUILD", "gest")
+    assert_raise ArgumentError, ~r/:native, :guest and :host, got: "gest"/, fn -> Build.parts([]) end
+  end
+
+  test "a bad setting is named" do
+    assert_raise ArgumentError, ~r/got: \[:all\]/, fn -> Build.parts(build: [:all]) end
+  end
+
+  @tag :tmp_dir
+  test "without tools nothing breaks: each is named, with how to get it", %{tmp_dir: root} do
+    System.put_env("PATH", root)
+    settings = Build.settings([], root, Path.join(root, "target"))
+
+    for part <- Build.all() do
+      assert {:missing, text} = Build.build(part, settings)
+      assert text =~ "cargo"
+      assert text =~ "https://rustup.rs"
+      assert text =~ "Without it"
+    end
+  end
+
+  @tag :tmp_dir
+  test "what is current is not built again, what changed is", %{tmp_dir: root} do
+    settings = Build.settings([], root, Path.join(root, "target"))
+    source = Path.join(root, "nif/src/lib.rs")
+    File.mkdir_p!(Path.dirname(source))
+    File.write!(source, "// one")
+
+    # Without tools the digest alone decides.
+    System.put_env("PATH", root)
+    assert {:missing, _} = Build.build(:native, settings)
+
+    artifact = Build.artifact(:native, root)
+    File.mkdir_p!(Path.dirname(artifact))
+    File.write!(artifact, "a library")
+    File.write!(artifact <> ".digest", Build.digest(:native, settings))
+    assert Build.build(:native, settings) == :current
+    assert {:missing, _} = Build.build(:native, %{settings | force: true})
+    assert {:missing, _} = Build.build(:native, %{settings | system: "another-machine"})
+    assert {:missing, _} = Build.build(:native, %{settings | allocator: "jemalloc"})
+
+    File.write!(source, "// two")
+    assert {:missing, text} = Build.build(:native, settings)
+    assert text =~ "An older build of it stays in use"
+  end
+
+  test "this machine's tools are found" do
+    for {part, artifact} <- [native: "native/librustyjson_nif", guest: "wasm/rustyjson.wasm"] do
+      assert Build.artifact(part, ".") =~ artifact
+
+      assert Tools.missing(part, "0.0.1")
+             |> Enum.all?(fn {what, hint} -> is_binary(what) and is_binary(hint) end)
+    end
+
+    if System.find_executable("rustc") do
+      assert [{problem, _hint}] = Tools.missing(:native, "999.0.0")
+      assert problem =~ "older than 999.0.0"
+    end
+  end
+end

@@ -1,0 +1,85 @@
+defmodule RustyJson.ConfigTest do
+  @moduledoc "Settings of the application, and the order in which an engine is chosen."
+
+  use ExUnit.Case, async: false
+
+  alias RustyJson.Config
+  alias RustyJson.Test.Judge
+
+  setup do
+    kept = Application.get_all_env(:rustyjson)
+    engine = System.get_env("RUSTYJSON_ENGINE")
+
+    on_exit(fn ->
+      for {name, _} <- Application.get_all_env(:rustyjson), do: Application.delete_env(:rustyjson, name)
+      Application.put_all_env(rustyjson: kept)
+      if engine, do: System.put_env("RUSTYJSON_ENGINE", engine), else: System.delete_env("RUSTYJSON_ENGINE")
+      Config.reload()
+    end)
+  end
+
+  defp configure(settings) do
+    Application.put_all_env(rustyjson: settings)
+    Config.reload()
+  end
+
+  test "defaults of options, which a call overrides" do
+    configure(decode: [keys: :atoms, max_bytes: 10], encode: [escape: :html_safe, pretty: 1])
+    assert RustyJson.decode!(~s({"a":1})) == %{a: 1}
+    assert RustyJson.decode!(~s({"a":1}), keys: :strings) == %{"a" => 1}
+    assert {:error, %{reason: :max_bytes}} = RustyJson.decode("[1,2,3,4,5,6]")
+    assert {:ok, _} = RustyJson.decode("[1,2,3,4,5,6]", max_bytes: 0)
+    assert RustyJson.encode!(["<"]) == ~S([) <> "\n " <> ~S("\u003C") <> "\n]"
+    assert RustyJson.encode!(["<"], pretty: false, escape: :json) == ~S(["<"])
+  end
+
+  test "a function for keys, and how to do without it" do
+    configure(decode: [keys: &String.upcase/1])
+    assert RustyJson.decode!(~s({"a":[{"b":1.5}]})) == %{"A" => [%{"B" => 1.5}]}
+    assert RustyJson.decode!(~s({"a":1}), keys: :strings) == %{"a" => 1}
+    assert RustyJson.decode!(~s({"a":1}), keys: :atoms) == %{a: 1}
+  end
+
+  test "the engine: the call's, the configuration's, the environment's" do
+    for {name, options} <- Judge.engines(), name in [:native, :wasmtime] do
+      System.put_env("RUSTYJSON_ENGINE", Atom.to_string(options[:engine]))
+      configure(wasm: [host: :auto])
+      assert RustyJson.engine() == options[:engine]
+      assert %{asked: _, by: :environment} = RustyJson.engine_info()
+
+      System.put_env("RUSTYJSON_ENGINE", "auto")
+      configure(engine: options[:engine])
+      assert RustyJson.engine() == options[:engine]
+      assert %{by: :config} = RustyJson.engine_info()
+      Application.delete_env(:rustyjson, :engine)
+    end
+  end
+
+  test "a wrong setting is named" do
+    for {settings, name} <- [
+          {[decode: [no_such: 1]], ":no_such"},
+          {[no_such: 1], ":no_such"},
+          {[wasm: [no_such: 1]], ":no_such"},
+          {[wasm: [timeout: 0]], ":timeout"},
+          {[engine: :java], ":engine"}
+        ] do
+      assert_raise ArgumentError, ~r/#{name}/, fn -> configure(settings) end
+      for {key, _} <- settings, do: Application.delete_env(:rustyjson, key)
+    end
+
+    System.put_env("RUSTYJSON_ENGINE", "java")
+    assert_raise ArgumentError, ~r/RUSTYJSON_ENGINE takes auto, native or wasm/, fn -> Config.reload() end
+  end
+
+  test "an engine that cannot be loaded is an error that names reasons" do
+    message = Exception.message(RustyJson.EngineError.exception([]))
+    assert message =~ "no engine"
+
+    for {name, {:error, reason}} <- RustyJson.engine_info().engines do
+      assert message =~ "#{name}: #{reason}"
+    end
+
+    assert_raise RustyJson.EngineError, fn -> RustyJson.Engine.Missing.decode("1", nil) end
+    assert_raise RustyJson.EngineError, fn -> RustyJson.Engine.Missing.encode(1, nil) end
+  end
+end
