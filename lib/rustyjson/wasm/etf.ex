@@ -209,14 +209,12 @@ defmodule RustyJson.Wasm.Etf do
   defp measure([{at, depth} | holes], etf, at, [n | left], base, lengths) do
     if depth > base + length(left) + 1, do: refuse("a hole deeper than it is")
     length = skip(etf, 1, 0)
-    <<_::binary-size(length), rest::binary>> = etf
-    measure(holes, rest, at + length, [n - 1 | left], base, Map.put(lengths, at, length))
+    measure(holes, drop(etf, length), at + length, [n - 1 | left], base, Map.put(lengths, at, length))
   end
 
   defp measure([{start, _} | _] = holes, etf, at, [n | left], base, lengths) when at < start do
     {size, parts} = header(etf)
-    <<_::binary-size(size), rest::binary>> = etf
-    measure(holes, rest, at + size, [parts, n - 1 | left], base, lengths)
+    measure(holes, drop(etf, size), at + size, [parts, n - 1 | left], base, lengths)
   end
 
   defp measure(_holes, _etf, _at, _left, _base, _lengths), do: refuse("a hole that is no term of the input")
@@ -225,9 +223,10 @@ defmodule RustyJson.Wasm.Etf do
 
   defp skip(etf, left, size) do
     {bytes, parts} = header(etf)
-    <<_::binary-size(bytes), rest::binary>> = etf
-    skip(rest, left - 1 + parts, size + bytes)
+    skip(drop(etf, bytes), left - 1 + parts, size + bytes)
   end
+
+  defp drop(etf, size), do: binary_part(etf, size, byte_size(etf) - size)
 
   # Bytes up to a term's first part, and the number of its parts.
   defp header(<<97, _::binary>>), do: {2, 0}

@@ -4,6 +4,9 @@ use crate::record::DONE;
 use rustyjson_core::builder::{Dropped, Key};
 use rustyjson_core::{ErrorKind, TermBuilder, Text};
 
+/// Most characters of an atom.
+const ATOM_CHARACTERS: usize = 255;
+
 /// A status byte, then each key as its length (u32) and its bytes.
 pub struct KeyList {
     bytes: Vec<u8>,
@@ -29,6 +32,9 @@ impl KeyList {
 impl TermBuilder for KeyList {
     fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind> {
         let name = key.text.bytes();
+        if name.len() > ATOM_CHARACTERS && characters(name) > ATOM_CHARACTERS {
+            return Err(ErrorKind::AtomTooLong);
+        }
         if self.left == 0 {
             return Err(ErrorKind::UnknownAtom);
         }
@@ -53,4 +59,8 @@ impl TermBuilder for KeyList {
     fn end_array(&mut self, _: usize) {}
     fn begin_object(&mut self) {}
     fn end_object(&mut self, _: usize, _: Dropped<'_>) {}
+}
+
+fn characters(text: &[u8]) -> usize {
+    text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }
