@@ -4,15 +4,12 @@ use crate::atom_cache::AtomCache;
 use crate::atoms;
 use crate::raw::make::Maker;
 use crate::raw::read::{Look, Raw};
-use crate::reader::Terms;
+use crate::reader::{BUDGET, Terms};
 use rustler::schedule::consume_timeslice;
 use rustler::{Encoder, Env, NifResult, OwnedBinary, Term};
 use rustyjson_core::encode::{EncodeError, EncodeErrorKind, Hole, Pretty, encode as encode_term};
 use rustyjson_core::{Buffer, EncodeOptions, Output};
 use std::cell::RefCell;
-
-/// Most output that is written on a normal scheduler: at the slowest (floats, small elements) about half a millisecond.
-const BUDGET: u64 = 128 * 1024;
 
 /// Bytes written in about a hundredth of a time slice of one millisecond.
 const BYTES_PER_PERCENT: usize = 4096;
@@ -79,7 +76,7 @@ fn encode<'a>(env: Env<'a>, term: Term<'a>, packed: Term<'a>) -> NifResult<Term<
     if call.scheduler == Scheduler::Dirty {
         return Ok(atoms::dirty().encode(env));
     }
-    call.options.budget = BUDGET;
+    call.options.budget = BUDGET as u64;
     match small(env, term, &call) {
         Some(result) => Ok(result),
         None if call.scheduler == Scheduler::Auto => Ok(atoms::dirty().encode(env)),
@@ -120,7 +117,7 @@ fn small<'a>(env: Env<'a>, term: Term<'a>, call: &Call<'a>) -> Option<Term<'a>> 
 }
 
 /// Memory kept between calls.
-const KEEP: usize = 4 * BUDGET as usize;
+const KEEP: usize = 8 * BUDGET;
 
 fn charge(env: Env<'_>, bytes: usize) {
     let percent = (bytes / BYTES_PER_PERCENT).min(100);
@@ -148,7 +145,7 @@ impl Buffer for Binary {
 /// Straight into a binary.
 fn large<'a>(env: Env<'a>, term: Term<'a>, mut call: Call<'a>) -> NifResult<Term<'a>> {
     call.options.budget = 0;
-    let memory = OwnedBinary::new(2 * BUDGET as usize);
+    let memory = OwnedBinary::new(4 * BUDGET);
     STATE.with_borrow_mut(|state| {
         let mut terms = Terms::new(env, &mut state.atoms, call.plans);
         let mut out = Output::new(Binary(memory));

@@ -7,6 +7,7 @@ use rustler::types::atom;
 use rustler::{Atom, Env, Term};
 use rustyjson_core::encode::{AtomText, Known, Step, TermReader, Value};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 /// A map and its size.
 #[derive(Clone, Copy)]
@@ -100,7 +101,16 @@ pub struct Terms<'a, 's> {
     big: Vec<u8>,
     /// The last boxed term was a float: in a list of floats the next one is too.
     floats: bool,
+    /// When work on a normal scheduler has to end; set when the first budget is used up, so that small documents are
+    /// spared the look at the clock.
+    deadline: Option<Instant>,
 }
+
+/// Bytes that are written between two looks at the clock: at the slowest (floats, tiny elements) about 0.25 ms.
+pub const BUDGET: usize = 64 * 1024;
+
+/// What is left of a millisecond after the first budget and before the last.
+const REST_OF_SLICE: Duration = Duration::from_micros(400);
 
 impl<'a, 's> Terms<'a, 's> {
     /// A reader; `plans` is a map from modules to lists of keys and fields.
@@ -113,6 +123,7 @@ impl<'a, 's> Terms<'a, 's> {
             plans,
             big: Vec::new(),
             floats: false,
+            deadline: None,
         }
     }
 
@@ -271,6 +282,12 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     fn leave(&mut self, _map: &Map<'a>) {}
 
     fn pass(&mut self, _term: Raw<'a>) {}
+
+    fn extend_budget(&mut self) -> usize {
+        let now = Instant::now();
+        let deadline = *self.deadline.get_or_insert(now + REST_OF_SLICE);
+        if now < deadline { BUDGET } else { 0 }
+    }
 
     fn plan(&mut self, module: Raw<'a>) -> Option<Raw<'a>> {
         self.look.map_get(self.plans?, module)

@@ -8,6 +8,9 @@ use crate::options::EncodeOptions;
 use crate::output::{Buffer, Output};
 use crate::simd::escape::CopyKernel;
 
+/// Strings above this length are no work for a short slice: full of control characters this one takes half of it.
+pub(super) const LONG_STRING: usize = 128 * 1024;
+
 /// An open container and the place in it.
 pub(super) enum Frame<'t, R: TermReader<'t>> {
     List(R::List),
@@ -103,7 +106,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             }
             loop {
                 if self.over_limit() {
-                    return Err(self.over());
+                    self.over()?;
                 }
                 if self.stack.is_empty() {
                     return self.finish();
@@ -125,11 +128,21 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         self.out.len() > self.limit
     }
 
+    /// The limit is passed: of the output, which is an error, or of the budget, which the shell may extend.
     #[cold]
-    pub fn over(&self) -> EncodeErrorKind {
-        let max = self.options.max_bytes;
-        let over_max = max != 0 && (self.out.len() - self.start) as u64 > max;
-        if over_max { EncodeErrorKind::MaxBytes } else { EncodeErrorKind::Budget }
+    #[inline(never)]
+    pub fn over(&mut self) -> Walk<()> {
+        let (written, max) = (self.out.len() - self.start, self.options.max_bytes);
+        if max != 0 && written as u64 > max {
+            return Err(EncodeErrorKind::MaxBytes);
+        }
+        let more = self.reader.extend_budget();
+        if more == 0 {
+            return Err(EncodeErrorKind::Budget);
+        }
+        let most = if max == 0 { usize::MAX } else { usize::try_from(max).unwrap_or(usize::MAX) };
+        self.limit = self.start.saturating_add(most.min(written.saturating_add(more)));
+        Ok(())
     }
 
     /// Writes a scalar, or opens a container and gives its first value.
@@ -155,10 +168,24 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
 
     #[inline(always)]
     pub fn string(&mut self, bytes: &[u8]) -> Walk<()> {
+        if bytes.len() > LONG_STRING {
+            self.long(bytes.len())?;
+        }
         match string::string(self.kernel, self.out, self.options.escape, bytes) {
             Ok(()) => Ok(()),
             Err(_) => Err(self.not_utf8(bytes)),
         }
+    }
+
+    /// Looks ahead before so many bytes are written: the limit is checked only after each value.
+    #[cold]
+    #[inline(never)]
+    pub fn long(&mut self, len: usize) -> Walk<()> {
+        let (written, max) = (self.out.len() - self.start, self.options.max_bytes);
+        if max != 0 && (written + len) as u64 > max {
+            return Err(EncodeErrorKind::MaxBytes);
+        }
+        if self.options.budget != 0 { Err(EncodeErrorKind::Budget) } else { Ok(()) }
     }
 
     #[cold]

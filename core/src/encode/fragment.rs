@@ -1,6 +1,6 @@
 //! Fragments: text that is JSON already.
 
-use super::driver::{Driver, Next, Walk};
+use super::driver::{Driver, LONG_STRING, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::known::Known;
 use super::reader::{Step, TermReader, Value};
@@ -16,7 +16,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let start = self.out.len();
         let written = match self.field(&map, Known::Encode) {
             Some(Value::Binary(bytes)) => {
-                self.out.slice(bytes);
+                self.copy(bytes)?;
                 true
             }
             Some(Value::List(list)) => self.iodata(list)?,
@@ -47,7 +47,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             }
             match self.reader.read(item) {
                 Value::Integer(byte @ 0..=255) if !is_tail => self.out.array([byte as u8]),
-                Value::Binary(bytes) => self.out.slice(bytes),
+                Value::Binary(bytes) => self.copy(bytes)?,
                 Value::List(list) => open.push(list),
                 _ => return Ok(false),
             }
@@ -56,10 +56,18 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         Ok(true)
     }
 
-    fn check_size(&self) -> Walk<()> {
+    fn copy(&mut self, bytes: &[u8]) -> Walk<()> {
+        if bytes.len() > LONG_STRING {
+            self.long(bytes.len())?;
+        }
+        self.out.slice(bytes);
+        Ok(())
+    }
+
+    fn check_size(&mut self) -> Walk<()> {
         if self.out.failed() {
             return Err(EncodeErrorKind::OutOfMemory);
         }
-        if self.over_limit() { Err(self.over()) } else { Ok(()) }
+        if self.over_limit() { self.over() } else { Ok(()) }
     }
 }

@@ -102,6 +102,11 @@ pub trait TermReader<'t> {
     /// Tells that a term is not going to be read.
     fn pass(&mut self, term: Self::Term);
 
+    /// The budget of work is used up: how many more bytes may be written before this is asked again; 0 to stop here.
+    fn extend_budget(&mut self) -> usize {
+        0
+    }
+
     /// The plan for structs of this module, when it was handed in.
     fn plan(&mut self, module: Self::Term) -> Option<Self::Plan>;
     /// The next key of a plan with the value that the struct has there (`None` when it lacks the field).

@@ -126,6 +126,11 @@ fn output_is_capped() {
     assert!(with(whole).is_ok());
     assert_eq!(with(whole - 1).unwrap_err(), EncodeErrorKind::MaxBytes);
     assert_eq!(with(5).unwrap_err(), EncodeErrorKind::MaxBytes);
+    let long = bin(&"x".repeat(200_000));
+    let result = encode_with(&long, &EncodeOptions::from_bits(0, 128, 0, 100_000));
+    assert_eq!(result.unwrap_err().kind, EncodeErrorKind::MaxBytes);
+    let roomy = EncodeOptions { budget: 1 << 30, ..EncodeOptions::default() };
+    assert_eq!(encode_with(&long, &roomy).unwrap_err().kind, EncodeErrorKind::Budget);
     let budget = EncodeOptions { budget: 5, ..EncodeOptions::default() };
     assert_eq!(encode_with(&term, &budget).unwrap_err().kind, EncodeErrorKind::Budget);
 }
