@@ -11,4 +11,4 @@ for {name, reason} <- Judge.missing() do
   IO.puts("skipped: engine #{name}: #{reason}")
 end
 
-ExUnit.start(timeout: 180_000)
+ExUnit.start(timeout: 180_000, formatters: [ExUnit.CLIFormatter, RustyJson.Test.Skips])
