@@ -121,6 +121,11 @@ defmodule RustyJson.CLI.Documents do
     failed(@not_json, "#{Input.name(file)}:#{line}:#{error.column}: #{shown}#{hint(error)}")
   end
 
+  defp rejected(error, {file, 0}), do: failed(code(error), "#{Input.name(file)}: #{Exception.message(error)}")
+
+  defp rejected(error, {file, lines_before}),
+    do: failed(code(error), "#{Input.name(file)}:#{lines_before + 1}: #{Exception.message(error)}")
+
   # Where it is stands before the message, and counts the lines of the whole input.
   defp what(error),
     do:
@@ -129,11 +134,6 @@ defmodule RustyJson.CLI.Documents do
         " at position #{error.position} (line #{error.line}, column #{error.column})",
         ""
       )
-
-  defp rejected(error, {file, 0}), do: failed(code(error), "#{Input.name(file)}: #{Exception.message(error)}")
-
-  defp rejected(error, {file, lines_before}),
-    do: failed(code(error), "#{Input.name(file)}:#{lines_before + 1}: #{Exception.message(error)}")
 
   defp code(%SandboxError{reason: :unavailable}), do: @no_engine
   defp code(%SandboxError{}), do: @stopped
