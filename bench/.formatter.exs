@@ -1,0 +1,4 @@
+[
+  inputs: ["*.exs", "{lib,support}/**/*.ex"],
+  line_length: 110
+]

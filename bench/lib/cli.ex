@@ -1,0 +1,59 @@
+defmodule RustyJson.Bench.CLI do
+  @moduledoc "What `script/bench` runs."
+
+  alias RustyJson.Bench
+  alias RustyJson.Bench.{Contender, Sections}
+
+  @switches [
+    quick: :boolean,
+    test: :boolean,
+    only: :string,
+    engine: :string,
+    compare: :string,
+    out: :string,
+    help: :boolean
+  ]
+
+  @usage """
+  script/bench [OPTION ...]
+    --quick            about a minute: fewer runs, less certain figures
+    --test             every case once, results checked, nothing timed
+    --only A,B         these sections only: #{Enum.join(Sections.names(), " ")}
+    --engine E         native or wasm only
+    --compare FILE     beside an older result file: ratios, and what became slower
+    --out DIR          where results go (bench/results)
+  Environment: RUSTYJSON_CORPUS, a folder of public documents; RUSTYJSON_DEPS, a folder of other libraries' sources;
+  RUSTYJSON_BENCH_MACHINE, this machine's name in the file names.
+  """
+
+  @spec main([String.t()]) :: no_return()
+  def main(arguments) do
+    case OptionParser.parse(arguments, strict: @switches) do
+      {options, [], []} -> run(Map.new(options))
+      {_, _, _} -> usage(:stderr, 2)
+    end
+  end
+
+  defp run(%{help: true}), do: usage(:stdio, 0)
+
+  defp run(options) do
+    sections = if options[:only], do: String.split(options.only, ",", trim: true), else: nil
+    unknown = (sections || []) -- Sections.names()
+    engine = options[:engine]
+
+    if unknown != [] or engine not in [nil, "native", "wasm"] do
+      usage(:stderr, 2)
+    else
+      System.halt(Bench.run(Map.merge(options, %{sections: sections, contenders: contenders(engine)})))
+    end
+  end
+
+  defp contenders(nil), do: Contender.ids()
+  defp contenders("native"), do: Contender.ids() -- ["wasmtime", "wasmex"]
+  defp contenders("wasm"), do: Contender.ids() -- ["native"]
+
+  defp usage(device, status) do
+    IO.write(device, @usage)
+    System.halt(status)
+  end
+end

@@ -1,0 +1,90 @@
+defmodule RustyJson.Bench.Results do
+  @moduledoc "Result files: JSON with the machine, versions and every case; beside it a picture for each table."
+
+  alias RustyJson.Bench.{Contender, Svg}
+
+  @doc "Writes the file and the pictures; gives the file's name."
+  @spec write(map(), Path.t()) :: Path.t()
+  def write(result, dir) do
+    base = Path.join(dir, "#{Date.utc_today()}-#{result.machine.name}")
+    File.mkdir_p!(base)
+
+    for table <- result.tables, chart = table[:chart] do
+      File.write!(Path.join(base, table.id <> ".svg"), Svg.draw(table.title, chart))
+    end
+
+    File.write!(base <> ".json", text(result))
+    base <> ".json"
+  end
+
+  defp text(result) do
+    tables = for table <- result.tables, do: table |> Map.delete(:chart) |> Map.put_new(:notes, [])
+    result = %{result | tables: tables}
+    RustyJson.encode!(rounded(result), pretty: true, sort_keys: true, engine: :native) <> "\n"
+  end
+
+  # Three digits behind the point are finer than any clock here.
+  defp rounded(float) when is_float(float), do: Float.round(float, 3)
+  defp rounded(list) when is_list(list), do: Enum.map(list, &rounded/1)
+  defp rounded(map) when is_map(map), do: Map.new(map, fn {key, value} -> {key, rounded(value)} end)
+  defp rounded(other), do: other
+
+  @doc "What the run ran on."
+  @spec machine() :: map()
+  def machine do
+    cpu = cpu()
+
+    %{
+      name: System.get_env("RUSTYJSON_BENCH_MACHINE") || machine_name(cpu),
+      cpu: cpu,
+      cores: System.schedulers_online(),
+      memory_bytes: memory(),
+      system: to_string(:erlang.system_info(:system_architecture)),
+      otp: Contender.otp(),
+      elixir: System.version(),
+      rust: rust(),
+      jit: :erlang.system_info(:emu_flavor)
+    }
+  end
+
+  defp machine_name(cpu) do
+    words = ~r/[A-Za-z][A-Za-z0-9-]*/ |> Regex.scan(cpu) |> List.flatten()
+    name = words |> Enum.reject(&(&1 in ~w(R TM Processor CPU GHz))) |> Enum.take(3) |> Enum.join("-")
+    "#{String.downcase(name)}-#{System.schedulers_online()}-otp#{:erlang.system_info(:otp_release)}"
+  end
+
+  defp cpu do
+    case File.read("/proc/cpuinfo") do
+      {:ok, text} -> text |> first(~r/^(?:model name|Model)\s*: (.*)$/m) || "unknown"
+      {:error, _} -> run("sysctl", ["-n", "machdep.cpu.brand_string"]) || "unknown"
+    end
+  end
+
+  defp memory do
+    case File.read("/proc/meminfo") do
+      {:ok, text} ->
+        String.to_integer(first(text, ~r/^MemTotal:\s+(\d+)/m)) * 1024
+
+      {:error, _} ->
+        with text when text != nil <- run("sysctl", ["-n", "hw.memsize"]), do: String.to_integer(text)
+    end
+  end
+
+  defp rust, do: run("rustc", ["--version"])
+
+  defp first(text, regex) do
+    case Regex.run(regex, text) do
+      [_, found] -> String.trim(found)
+      nil -> nil
+    end
+  end
+
+  defp run(program, arguments) do
+    case System.cmd(program, arguments, stderr_to_stdout: true) do
+      {text, 0} -> String.trim(text)
+      _ -> nil
+    end
+  rescue
+    ErlangError -> nil
+  end
+end

@@ -1,0 +1,29 @@
+defmodule RustyJson.Bench.Sections do
+  @moduledoc "The parts of a run, by the names that `--only` takes."
+
+  alias RustyJson.Bench.{Progress, Table}
+  alias RustyJson.Bench.Sections, as: S
+
+  @all [
+    {"speed", S.Speed, [:fresh]},
+    {"long", S.Speed, [:long]}
+  ]
+  # What a run of a minute has time for.
+  @quick ["speed"]
+
+  @spec names() :: [String.t()]
+  def names, do: Enum.map(@all, &elem(&1, 0))
+
+  @spec quick() :: [String.t()]
+  def quick, do: @quick
+
+  @doc "Runs a section and prints its tables: its cases, tables and notes."
+  @spec run(String.t(), map()) :: %{cases: [map()], tables: [Table.t()], notes: [String.t()]}
+  def run(name, context) do
+    {^name, module, arguments} = List.keyfind(@all, name, 0)
+    answer = apply(module, :run, [context | arguments])
+    Progress.finish()
+    for table <- answer.tables, do: IO.puts(Table.text(table))
+    Map.merge(%{cases: [], tables: [], notes: []}, answer)
+  end
+end

@@ -1,0 +1,80 @@
+defmodule RustyJson.Bench.MixProject do
+  use Mix.Project
+
+  # Other libraries to stand beside, measured when they can be had: from RUSTYJSON_DEPS, or from Hex where its client is.
+  # wasmex is the other host of the wasm engine.
+  @rivals [jason: "~> 1.4", jiffy: "~> 2.0", torque: "~> 0.5", glazer: "~> 1.1", wasmex: "~> 0.15"]
+
+  # RUSTYJSON_BENCH_OLD=true is the same project with RustyJson 0.3.10 in place of this one: both have the same module
+  # names, so each has its own VM, and its own compiled structs.
+  @old "0.3.10"
+
+  def project do
+    [
+      app: :rustyjson_bench,
+      version: "0.0.0",
+      elixir: "~> 1.14",
+      elixirc_paths: ["lib", "support"],
+      deps: deps()
+    ]
+  end
+
+  def application, do: [extra_applications: [:crypto]]
+
+  defp deps do
+    if System.get_env("RUSTYJSON_BENCH_OLD"),
+      do: with_needs([{:rustyjson, @old}]),
+      else: [{:rustyjson, path: ".."} | with_needs(rivals())]
+  end
+
+  defp rivals do
+    without = "RUSTYJSON_BENCH_WITHOUT" |> System.get_env("") |> String.split([",", " "], trim: true)
+    for {name, version} <- @rivals, to_string(name) not in without, can_run?(name), do: {name, version}
+  end
+
+  defp can_run?(:wasmex), do: Version.match?(System.version(), ">= 1.18.0-0")
+  defp can_run?(_name), do: true
+
+  # Packages of the folder, and what they ask for in turn by the names in their mix.exs: an override at the top is the
+  # only one that Mix obeys. Others from Hex, if it is there.
+  defp with_needs(packages) do
+    {local, hex} = Enum.split_with(packages, fn {name, _} -> local_path(name) end)
+    names = Keyword.keys(local)
+    local = for name <- names ++ needs(names, MapSet.new(names)), do: {name, local(name)}
+    local ++ if(hex?(), do: hex, else: [])
+  end
+
+  defp local(:rustyjson), do: [path: local_path(:rustyjson)]
+  defp local(name), do: [path: local_path(name), override: true]
+
+  defp needs([], _seen), do: []
+
+  defp needs([name | rest], seen) do
+    new =
+      for([_, asked] <- Regex.scan(~r/\{:(\w+),/, build_file(name)), do: String.to_atom(asked))
+      |> Enum.uniq()
+      |> Enum.filter(&(&1 not in seen and &1 != :rustyjson and local_path(&1)))
+
+    new ++ needs(rest ++ new, MapSet.union(seen, MapSet.new(new)))
+  end
+
+  defp build_file(name) do
+    case File.read(Path.join(local_path(name), "mix.exs")) do
+      {:ok, text} -> text
+      {:error, _} -> ""
+    end
+  end
+
+  defp local_path(name) do
+    dir = System.get_env("RUSTYJSON_DEPS", "")
+    path = Path.expand(Path.join(dir, to_string(name)))
+
+    if hex_client?() and dir != "" and
+         Enum.any?(~w(mix.exs rebar.config), &File.regular?(Path.join(path, &1))),
+       do: path
+  end
+
+  # Mix needs Hex's client even to read what a local package asks for.
+  defp hex_client?, do: Code.ensure_loaded?(Hex)
+  defp hex?, do: System.get_env("RUSTYJSON_HEX") != "0" and hex_client?()
+end

@@ -1,0 +1,22 @@
+//! What callgrind counts: `count decode|encode FILE TIMES` does one thing so many times. The instructions of one are the
+//! difference between two runs, so that start and end of the process cancel out.
+#![forbid(unsafe_code)]
+
+use rustyjson_bench::Core;
+use std::hint::black_box;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let [_, direction, file, times] = arguments.as_slice() else { panic!("count decode|encode FILE TIMES") };
+    let json = std::fs::read(file).expect("a readable file");
+    let times: usize = times.parse().expect("a number");
+    let mut core = Core::default();
+    let etf = core.decode(&json).to_vec();
+    core.encode(&etf);
+    for _ in 0..times {
+        match direction.as_str() {
+            "decode" => black_box(core.decode(black_box(&json)).len()),
+            _ => black_box(core.encode(black_box(&etf)).len()),
+        };
+    }
+}
