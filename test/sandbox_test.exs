@@ -310,8 +310,7 @@ defmodule RustyJson.SandboxTest do
 
   defp section_ids(<<id, rest::binary>>) do
     {size, rest} = leb128(rest, 0, 0)
-    <<_::binary-size(size), rest::binary>> = rest
-    [id | section_ids(rest)]
+    [id | section_ids(binary_part(rest, size, byte_size(rest) - size))]
   end
 
   defp leb128(<<1::1, bits::7, rest::binary>>, shift, sum),

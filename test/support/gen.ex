@@ -162,7 +162,8 @@ defmodule RustyJson.Test.Gen do
 
   defp damage_once(text) do
     at = Enum.random(0..(byte_size(text) - 1))
-    <<before::binary-size(at), byte, rest::binary>> = text
+    before = binary_part(text, 0, at)
+    <<byte, rest::binary>> = binary_part(text, at, byte_size(text) - at)
 
     case Enum.random(1..6) do
       1 -> before

@@ -56,7 +56,7 @@ defmodule RustyJson.Wasm.FaultsTest do
 
           with_guest(host, Guest.wasm(input: input, fault: "(unreachable)"), fn ->
             assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.decode("!!!!", options)
-            assert RustyJson.decode("[]", [timeout: 5_000] ++ options) == {:ok, nil}
+            assert RustyJson.decode("[]", Keyword.put(options, :timeout, 5_000)) == {:ok, nil}
           end)
         end
       end
@@ -85,7 +85,7 @@ defmodule RustyJson.Wasm.FaultsTest do
             assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.decode("!!!!!!!!", options),
                    "#{name}"
 
-            assert RustyJson.decode("[]", [timeout: 5_000] ++ options) == {:ok, nil}
+            assert RustyJson.decode("[]", Keyword.put(options, :timeout, 5_000)) == {:ok, nil}
           end)
         end
       end
@@ -112,7 +112,7 @@ defmodule RustyJson.Wasm.FaultsTest do
           with_guest(host, Guest.wasm(data: record), fn ->
             term = "!" <> <<113, 119, 2, "os", 119, 3, "cmd", 97, 1>>
             assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.encode(term, options)
-            assert RustyJson.encode("x", [timeout: 5_000] ++ options) == {:ok, "null"}
+            assert RustyJson.encode("x", Keyword.put(options, :timeout, 5_000)) == {:ok, "null"}
           end)
         end
       end
@@ -121,7 +121,7 @@ defmodule RustyJson.Wasm.FaultsTest do
         for {fault, reason} <- [{"(unreachable)", :trap}, {"(loop $a (br $a)) (unreachable)", :timeout}] do
           with_guest(host, Guest.wasm(fault: fault), fn ->
             assert {:error, %SandboxError{reason: ^reason}} = RustyJson.encode("!", options)
-            assert RustyJson.encode("x", [timeout: 5_000] ++ options) == {:ok, "null"}
+            assert RustyJson.encode("x", Keyword.put(options, :timeout, 5_000)) == {:ok, "null"}
           end)
         end
       end
@@ -137,7 +137,7 @@ defmodule RustyJson.Wasm.FaultsTest do
       assert {:error, %SandboxError{reason: reason}} = RustyJson.decode("!", options)
       assert reason in reasons
       # What it may take is not the point, and a busy machine takes its time.
-      assert RustyJson.decode("[]", [timeout: 5_000] ++ options) == {:ok, nil}
+      assert RustyJson.decode("[]", Keyword.put(options, :timeout, 5_000)) == {:ok, nil}
     end
   end
 
