@@ -1,0 +1,69 @@
+defmodule RustyJson.JasonAppTest do
+  @moduledoc """
+  An application that uses Jason runs on RustyJson after the one word is replaced, and its own tests pass.
+
+  It runs in a VM of its own, for it derives and implements protocols. Where Jason is at hand, so does the application as it
+  was written: what it asserts is what Jason does.
+  """
+  use ExUnit.Case, async: true
+
+  alias RustyJson.Test.Judge
+
+  @app Path.expand("fixtures/jason_app", __DIR__)
+  @tag timeout: 120_000
+
+  for {name, options} <- Judge.engines() do
+    test "with RustyJson, #{name}" do
+      assert {output, 0} = run("RustyJson", [:rustyjson, :decimal], unquote(Macro.escape(options)))
+      assert output =~ ~r/1[45] tests, 0 failures/
+    end
+  end
+
+  if Code.ensure_loaded?(Jason) do
+    test "with Jason" do
+      assert {output, 0} = run("Jason", [:jason, :decimal], [])
+      assert output =~ ~r/1[45] tests, 0 failures/
+    end
+  end
+
+  defp run(library, applications, options) do
+    dir = Path.join(System.tmp_dir!(), "rustyjson-app-#{System.unique_integer([:positive])}")
+    File.mkdir_p!(dir)
+    on_exit(fn -> File.rm_rf!(dir) end)
+
+    files = for file <- sources(), do: replaced(file, dir, library)
+    paths = for app <- applications, path = ebin(app), argument <- ["-pa", path], do: argument
+    required = Enum.flat_map(files, &["-r", &1])
+    System.cmd("elixir", paths ++ ["-e", configure(options)] ++ required, stderr_to_stdout: true)
+  end
+
+  defp sources do
+    lib = ~w(lib/shop/catalog.ex lib/shop/api.ex lib/shop/settings.ex)
+    lib ++ ~w(test/test_helper.exs test/shop_test.exs)
+  end
+
+  defp replaced(file, dir, library) do
+    text = @app |> Path.join(file) |> File.read!() |> String.replace("Jason", library)
+    path = Path.join(dir, Path.basename(file))
+    File.write!(path, text)
+    path
+  end
+
+  defp ebin(app) do
+    case :code.lib_dir(app) do
+      {:error, :bad_name} -> nil
+      dir -> Path.join(List.to_string(dir), "ebin")
+    end
+  end
+
+  defp configure([]), do: ":ok"
+
+  defp configure(options) do
+    host =
+      if options[:host],
+        do: "Application.put_env(:rustyjson, :wasm, host: #{inspect(options[:host])});",
+        else: ""
+
+    "#{host} Application.put_env(:rustyjson, :engine, #{inspect(options[:engine])})"
+  end
+end
