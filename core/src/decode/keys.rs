@@ -35,6 +35,8 @@ pub(super) struct Keys {
     records: Vec<Record>,
     ids: Vec<u64>,
     table: Vec<u32>,
+    /// Whether each key of the object at hand is dropped.
+    marks: Vec<bool>,
     dropped: Vec<u32>,
 }
 
@@ -111,6 +113,8 @@ impl Keys {
         let size = (count * 2).next_power_of_two();
         self.table.clear();
         self.table.resize(size, 0);
+        self.marks.clear();
+        self.marks.resize(count, false);
         for new in 0..count {
             let mut slot = self.hash(base + new, source, seed) as usize & (size - 1);
             loop {
@@ -129,15 +133,16 @@ impl Keys {
                 slot = (slot + 1) & (size - 1);
             }
         }
-        self.dropped.sort_unstable();
+        let marks = self.marks.iter().enumerate();
+        self.dropped.extend(marks.filter(|(_, dropped)| **dropped).map(|(number, _)| number as u32));
         Ok(())
     }
 
     #[cold]
     fn repeat(&mut self, old: usize, new: usize, base: usize, duplicates: Duplicates) -> Result<(), Error> {
         match duplicates {
-            Duplicates::Last => self.dropped.push(old as u32),
-            Duplicates::First => self.dropped.push(new as u32),
+            Duplicates::Last => self.marks[old] = true,
+            Duplicates::First => self.marks[new] = true,
             Duplicates::Error => {
                 return Err(Error::new(ErrorKind::DuplicateKey, self.records[base + new].quote));
             }
