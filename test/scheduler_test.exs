@@ -3,7 +3,8 @@ defmodule RustyJson.SchedulerTest do
   No large document holds a normal scheduler: the VM's own monitor stays silent.
 
   The monitor measures the time on the clock, so a machine that is busy with other work makes it speak without cause. A
-  call that really works on a normal scheduler holds it for tens of milliseconds in every try.
+  call that really works on a normal scheduler holds it for tens of milliseconds in every try. On a machine of one's own,
+  `RUSTYJSON_LONG_SCHEDULE=1` asks for what is promised: one millisecond.
   """
 
   use ExUnit.Case, async: false
@@ -13,7 +14,7 @@ defmodule RustyJson.SchedulerTest do
   @moduletag timeout: 300_000
 
   # Milliseconds. Ten megabytes take over thirty to decode.
-  @limit 3
+  @limit "RUSTYJSON_LONG_SCHEDULE" |> System.get_env("15") |> String.to_integer()
   @tries 8
 
   setup_all do
