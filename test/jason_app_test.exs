@@ -15,14 +15,14 @@ defmodule RustyJson.JasonAppTest do
   for {name, options} <- Judge.engines() do
     test "with RustyJson, #{name}" do
       assert {output, 0} = run("RustyJson", [:rustyjson, :decimal], unquote(Macro.escape(options)))
-      assert output =~ ~r/1[45] tests, 0 failures/
+      assert output =~ ~r/1[45] (tests, 0 failures|passed)/
     end
   end
 
   if Code.ensure_loaded?(Jason) do
     test "with Jason" do
       assert {output, 0} = run("Jason", [:jason, :decimal], [])
-      assert output =~ ~r/1[45] tests, 0 failures/
+      assert output =~ ~r/1[45] (tests, 0 failures|passed)/
     end
   end
 
