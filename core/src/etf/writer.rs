@@ -35,6 +35,28 @@ pub struct Writer<'a, B> {
     starts: Vec<usize>,
     /// Where the members of the open objects start.
     members: Vec<usize>,
+    /// For a shell that must know which keys there are.
+    names: Option<Names>,
+}
+
+/// The names of all keys that are atoms, in the order of the text.
+#[derive(Debug)]
+pub struct Names {
+    /// Each as its length (`u32`, little endian) and its bytes, behind what was there before.
+    pub bytes: Vec<u8>,
+    /// Keys that may still come before one is reported as [`ErrorKind::UnknownAtom`].
+    pub left: u64,
+}
+
+impl Names {
+    #[cold]
+    fn add(&mut self, name: &[u8]) -> Result<(), ErrorKind> {
+        self.left = self.left.checked_sub(1).ok_or(ErrorKind::UnknownAtom)?;
+        self.bytes.try_reserve(4 + name.len()).map_err(|_| ErrorKind::OutOfMemory)?;
+        self.bytes.extend_from_slice(&(name.len() as u32).to_le_bytes());
+        self.bytes.extend_from_slice(name);
+        Ok(())
+    }
 }
 
 impl<'a, B: Buffer> Writer<'a, B> {
@@ -43,7 +65,18 @@ impl<'a, B: Buffer> Writer<'a, B> {
         let mut out = Output::new(buffer);
         out.array([VERSION]);
         let (starts, members) = (Vec::new(), Vec::new());
-        Self { input, out, keys: options.keys, ordered: options.ordered_objects, starts, members }
+        Self { input, out, keys: options.keys, ordered: options.ordered_objects, starts, members, names: None }
+    }
+
+    /// Also collects the names of keys, which have to be atoms.
+    #[must_use]
+    pub fn with_names(self, names: Names) -> Self {
+        Self { names: Some(names), ..self }
+    }
+
+    /// The names collected.
+    pub fn take_names(&mut self) -> Option<Names> {
+        self.names.take()
     }
 
     /// The buffer and the length of the term in it; `None` when memory ran out.
@@ -198,6 +231,9 @@ impl<B: Buffer> TermBuilder for Writer<'_, B> {
         let name = key.text.bytes();
         if name.len() > ATOM_CHARACTERS && bytecount(name) > ATOM_CHARACTERS {
             return Err(ErrorKind::AtomTooLong);
+        }
+        if let Some(names) = &mut self.names {
+            names.add(name)?;
         }
         self.atom(name);
         Ok(())

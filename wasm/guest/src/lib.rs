@@ -11,7 +11,6 @@
 #[cfg(all(target_arch = "wasm32", not(target_feature = "simd128")))]
 compile_error!("build the guest with -Ctarget-feature=+simd128, see .cargo/config.toml");
 
-mod keys;
 mod record;
 mod state;
 

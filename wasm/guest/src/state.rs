@@ -1,11 +1,10 @@
 //! What the module keeps between calls: its buffers.
 
-use crate::keys::KeyList;
 use crate::record::{self, Body, DONE};
 use rustyjson_core::encode::{EncodeErrorKind, encode};
 use rustyjson_core::etf::extra::Extra;
 use rustyjson_core::etf::reader::Reader;
-use rustyjson_core::etf::writer::Writer;
+use rustyjson_core::etf::writer::{Names, Writer};
 use rustyjson_core::format::{Layout, format};
 use rustyjson_core::{DecodeOptions, EncodeOptions, Error, ErrorKind, Output, Scratch, decode, gzip};
 use std::cell::RefCell;
@@ -23,6 +22,9 @@ pub struct State {
     output: Vec<u8>,
     scratch: Scratch,
 }
+
+/// Whether the text was decoded, the length of the term, and the names of its keys if they were asked for.
+type Written = (Result<(), Error>, usize, Option<Names>);
 
 thread_local! {
     static STATE: RefCell<State> = RefCell::default();
@@ -45,16 +47,7 @@ impl State {
 
     /// Decodes the first `len` bytes of input. `None` when memory ran out.
     pub fn decode(&mut self, len: usize, options: &DecodeOptions) -> Option<&[u8]> {
-        let json = self.input.get(..len)?;
-        // Most documents are about as long as their terms: one allocation instead of a doubling with its copies.
-        let expected = len + len / 4;
-        if self.output.len() < expected && !enlarge(&mut self.output, expected) {
-            return None;
-        }
-        let mut writer = Writer::new(json, Body(std::mem::take(&mut self.output)), options);
-        let result = decode(json, options, &mut self.scratch, &mut writer);
-        let (Body(bytes), written) = writer.into_parts()?;
-        self.output = bytes;
+        let (result, written, _) = self.write(len, options, None)?;
         if let Err(error) = result {
             return self.error(len, error);
         }
@@ -64,14 +57,36 @@ impl State {
 
     /// The keys of the first `len` bytes of input, or the error that number `stop` of them is no existing atom.
     pub fn keys(&mut self, len: usize, options: &DecodeOptions, stop: u64) -> Option<&[u8]> {
-        let json = self.input.get(..len)?;
-        let mut list = KeyList::new(std::mem::take(&mut self.output), stop);
-        let result = decode(json, options, &mut self.scratch, &mut list);
-        self.output = list.finish()?;
+        let (result, _, names) = self.write(len, options, Some(Names { bytes: vec![DONE], left: stop }))?;
         match result {
-            Err(error) if error.kind == ErrorKind::UnknownAtom => self.error(len, error),
-            _ => Some(&self.output),
+            Err(error) if matches!(error.kind, ErrorKind::UnknownAtom | ErrorKind::OutOfMemory) => {
+                self.error(len, error)
+            }
+            _ => {
+                self.output = names?.bytes;
+                Some(&self.output)
+            }
         }
+    }
+
+    /// Writes the term behind the first byte of the output. `None` when memory ran out. (With a builder of its own for the
+    /// names of keys there would be two decoders in the module, 10 KB.)
+    fn write(&mut self, len: usize, options: &DecodeOptions, names: Option<Names>) -> Option<Written> {
+        let json = self.input.get(..len)?;
+        // Most documents are about as long as their terms: one allocation instead of a doubling with its copies.
+        let expected = len + len / 4;
+        if self.output.len() < expected && !enlarge(&mut self.output, expected) {
+            return None;
+        }
+        let mut writer = Writer::new(json, Body(std::mem::take(&mut self.output)), options);
+        if let Some(names) = names {
+            writer = writer.with_names(names);
+        }
+        let result = decode(json, options, &mut self.scratch, &mut writer);
+        let names = writer.take_names();
+        let (Body(bytes), written) = writer.into_parts()?;
+        self.output = bytes;
+        Some((result, written, names))
     }
 
     #[cold]
