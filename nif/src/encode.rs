@@ -1,4 +1,4 @@
-//! `encode/2` and `encode_dirty/2`.
+//! `encode/2`, `encode_dirty/2` and `resume_dirty/2`.
 
 use crate::atom_cache::AtomCache;
 use crate::atoms;
@@ -7,7 +7,9 @@ use crate::raw::read::{Look, Raw};
 use crate::reader::{BUDGET, Terms};
 use rustler::schedule::consume_timeslice;
 use rustler::{Encoder, Env, NifResult, OwnedBinary, Term};
-use rustyjson_core::encode::{EncodeError, EncodeErrorKind, Hole, Pretty, encode as encode_term};
+use rustyjson_core::encode::{
+    EncodeError, EncodeErrorKind, Hole, Outcome, Place, Pretty, Suspension, encode_slice, resume,
+};
 use rustyjson_core::{Buffer, EncodeOptions, Output};
 use std::cell::RefCell;
 
@@ -69,7 +71,8 @@ fn read_pretty<'a>(look: Look<'a>, term: Raw<'a>) -> Option<Pretty<'a>> {
     })
 }
 
-/// Encodes on the scheduler that calls, within a budget of work; `:dirty` when that is used up.
+/// Encodes on the scheduler that calls, within a budget of work. When that is used up: `{:suspended, json, places, holes}`
+/// for `resume_dirty/2`; or `:dirty`, to start over there.
 #[rustler::nif]
 fn encode<'a>(env: Env<'a>, term: Term<'a>, packed: Term<'a>) -> NifResult<Term<'a>> {
     let mut call = Call::read(Look::new(env), Raw::of(packed)).ok_or(rustler::Error::BadArg)?;
@@ -91,21 +94,41 @@ fn encode_dirty<'a>(env: Env<'a>, term: Term<'a>, packed: Term<'a>) -> NifResult
     large(env, term, call)
 }
 
+/// Goes on with what `encode/2` began, on a dirty scheduler, without a budget.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, packed: Term<'a>) -> NifResult<Term<'a>> {
+    let look = Look::new(env);
+    let mut call = Call::read(look, Raw::of(packed)).ok_or(rustler::Error::BadArg)?;
+    call.options.budget = 0;
+    let (_, json, places, holes) = suspended;
+    let suspension = read_suspension(look, places, holes).ok_or(rustler::Error::BadArg)?;
+    let mut out = Output::new(Binary(OwnedBinary::new(json.len() * 4)));
+    out.slice(&json);
+    STATE.with_borrow_mut(|state| {
+        let mut terms = Terms::new(env, &mut state.atoms, call.plans);
+        let result = resume(&mut terms, suspension, &call.options, &mut out);
+        Ok(ended(env, result, out))
+    })
+}
+
+/// What `encode/2` gives when its budget is used up.
+type Suspended<'a> = (rustler::Atom, rustler::Binary<'a>, Vec<Term<'a>>, Vec<HoleTerm<'a>>);
+
 /// Into the thread's memory, and from there into a binary of the right size: short ones live on the process heap.
 /// `None`: the budget is used up.
 fn small<'a>(env: Env<'a>, term: Term<'a>, call: &Call<'a>) -> Option<Term<'a>> {
     STATE.with_borrow_mut(|state| {
         let mut terms = Terms::new(env, &mut state.atoms, call.plans);
         let mut out = Output::new(std::mem::take(&mut state.memory));
-        let result = encode_term(&mut terms, Raw::of(term), &call.options, &mut out);
+        let result = encode_slice(&mut terms, Raw::of(term), &call.options, &mut out);
         charge(env, out.len());
+        let make = Maker::new(env);
         let made = match result {
             Err(EncodeError { kind: EncodeErrorKind::Budget, .. }) => None,
+            Ok(Outcome::Suspended(_)) if call.scheduler == Scheduler::Normal => None,
             Err(error) => Some(failure(env, &error)),
-            Ok(holes) => {
-                let make = Maker::new(env);
-                Some(finished(env, make.term(make.binary(out.written())), &holes))
-            }
+            Ok(Outcome::Done(holes)) => Some(finished(env, make.term(make.binary(out.written())), &holes)),
+            Ok(Outcome::Suspended(places)) => Some(suspended(env, make.term(make.binary(out.written())), &places)),
         };
         let (mut memory, _) = out.into_parts();
         if memory.len() > KEEP {
@@ -145,19 +168,52 @@ impl Buffer for Binary {
 /// Straight into a binary.
 fn large<'a>(env: Env<'a>, term: Term<'a>, mut call: Call<'a>) -> NifResult<Term<'a>> {
     call.options.budget = 0;
-    let memory = OwnedBinary::new(4 * BUDGET);
+    let mut out = Output::new(Binary(OwnedBinary::new(4 * BUDGET)));
     STATE.with_borrow_mut(|state| {
         let mut terms = Terms::new(env, &mut state.atoms, call.plans);
-        let mut out = Output::new(Binary(memory));
-        match encode_term(&mut terms, Raw::of(term), &call.options, &mut out) {
-            Err(error) => Ok(failure(env, &error)),
-            Ok(holes) => {
-                let (Binary(mut memory), len) = out.into_parts();
-                memory.realloc_or_copy(len);
-                Ok(finished(env, memory.release(env).to_term(env), &holes))
-            }
-        }
+        let result = encode_slice(&mut terms, Raw::of(term), &call.options, &mut out);
+        Ok(ended(env, result, out))
     })
+}
+
+/// The result of a walk without a budget.
+fn ended<'a>(env: Env<'a>, result: Result<Outcome<Raw<'a>>, EncodeError>, out: Output<Binary>) -> Term<'a> {
+    match result {
+        Err(error) => failure(env, &error),
+        Ok(Outcome::Suspended(_)) => failure(env, &EncodeError::out_of_memory()),
+        Ok(Outcome::Done(holes)) => {
+            let (Binary(mut memory), len) = out.into_parts();
+            memory.realloc_or_copy(len);
+            finished(env, memory.release(env).to_term(env), &holes)
+        }
+    }
+}
+
+/// `{:suspended, binary, places, holes}`; a place is `{rest of a list}` or `{map, entries written}`.
+fn suspended<'a>(env: Env<'a>, json: Term<'a>, suspension: &Suspension<Raw<'a>>) -> Term<'a> {
+    let place = |place: &Place<Raw<'a>>| match place {
+        Place::List(rest) => (rest.term(env),).encode(env),
+        Place::Map(map, written) => (map.term(env), *written).encode(env),
+    };
+    let places: Vec<_> = suspension.places.iter().map(place).collect();
+    (atoms::suspended(), json, places, holes(env, &suspension.holes)).encode(env)
+}
+
+/// Reads what [`suspended`] wrote.
+fn read_suspension<'a>(look: Look<'a>, places: Vec<Term<'a>>, holes: Vec<HoleTerm<'a>>) -> Option<Suspension<Raw<'a>>> {
+    let place = |term: Term<'a>| match look.tuple(Raw::of(term)) {
+        Some([map, written]) => Some(Place::Map(*map, usize::try_from(look.integer(*written)?).ok()?)),
+        Some([rest]) => Some(Place::List(*rest)),
+        _ => None,
+    };
+    let hole = |(offset, depth, term, position): HoleTerm<'a>| Hole {
+        offset,
+        depth,
+        term: Raw::of(term),
+        key: position == atoms::key(),
+    };
+    let places = places.into_iter().map(place).collect::<Option<_>>()?;
+    Some(Suspension { places, holes: holes.into_iter().map(hole).collect() })
 }
 
 /// A binary, or `{:partial, binary, [{offset, depth, term, :key | :value}]}`.
@@ -165,11 +221,15 @@ fn finished<'a>(env: Env<'a>, json: Term<'a>, holes: &[Hole<Raw<'a>>]) -> Term<'
     if holes.is_empty() {
         return json;
     }
-    let hole = |hole: &Hole<Raw<'a>>| {
-        let position = if hole.key { atoms::key() } else { atoms::value() };
-        (hole.offset as u64, hole.depth, hole.term.term(env), position).encode(env)
-    };
-    (atoms::partial(), json, holes.iter().map(hole).collect::<Vec<_>>()).encode(env)
+    (atoms::partial(), json, self::holes(env, holes)).encode(env)
+}
+
+/// Offset, depth, term, `:key` or `:value`.
+type HoleTerm<'a> = (usize, u32, Term<'a>, rustler::Atom);
+
+fn holes<'a>(env: Env<'a>, holes: &[Hole<Raw<'a>>]) -> Vec<HoleTerm<'a>> {
+    let position = |key| if key { atoms::key() } else { atoms::value() };
+    holes.iter().map(|hole| (hole.offset, hole.depth, hole.term.term(env), position(hole.key))).collect()
 }
 
 #[cold]

@@ -30,6 +30,7 @@ mod atoms {
         allocator,
         dirty,
         partial,
+        suspended,
         key,
         value,
     }

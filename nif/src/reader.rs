@@ -289,6 +289,27 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
         if now < deadline { BUDGET } else { 0 }
     }
 
+    fn rest_of_list(&self, list: &Raw<'a>) -> Option<Raw<'a>> {
+        Some(*list)
+    }
+
+    fn place_in_map(&self, walk: usize) -> Option<(Raw<'a>, usize)> {
+        self.walks.place(walk)
+    }
+
+    fn list_from(&mut self, rest: Raw<'a>) -> Option<Raw<'a>> {
+        Some(rest)
+    }
+
+    fn map_from(&mut self, map: Raw<'a>, written: usize, reverse: bool) -> Option<()> {
+        let size = self.look.map_size(map)?;
+        self.entries(&Map { map, size }, reverse, false);
+        for _ in 0..written {
+            self.walks.next();
+        }
+        Some(())
+    }
+
     fn plan(&mut self, module: Raw<'a>) -> Option<Raw<'a>> {
         self.look.map_get(self.plans?, module)
     }

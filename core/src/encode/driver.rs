@@ -3,6 +3,7 @@
 use super::error::{EncodeError, EncodeErrorKind, Hole};
 use super::gather::Gathered;
 use super::reader::{Step, TermReader, Value};
+use super::suspension::Suspension;
 use super::{number, string};
 use crate::options::EncodeOptions;
 use crate::output::{Buffer, Output};
@@ -35,6 +36,12 @@ pub(super) struct Mark<T> {
     pub holes: usize,
 }
 
+/// Where a walk starts.
+pub(super) enum Start<T> {
+    Root(T),
+    Suspended(Suspension<T>),
+}
+
 /// What the next step of the walk is.
 pub(super) enum Next<T> {
     /// Write this value.
@@ -56,15 +63,15 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
     pub marks: Vec<Mark<R::Term>>,
     pub payload: Vec<u8>,
     limit: usize,
-    start: usize,
+    pub start: usize,
+    /// The walk stopped where it can go on.
+    pub between_values: bool,
 }
 
 impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B> {
     pub fn new(kernel: K, reader: &'a mut R, options: &'a EncodeOptions<'a>, out: &'a mut Output<B>) -> Self {
         let start = out.len();
-        let most = |limit: u64| if limit == 0 { usize::MAX } else { usize::try_from(limit).unwrap_or(usize::MAX) };
-        let limit = start.saturating_add(most(options.max_bytes).min(most(options.budget)));
-        Self {
+        let mut driver = Self {
             kernel,
             reader,
             options,
@@ -74,9 +81,12 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             gathered: Gathered::default(),
             marks: Vec::new(),
             payload: Vec::new(),
-            limit,
+            limit: 0,
             start,
-        }
+            between_values: false,
+        };
+        driver.limit_to(if options.budget == 0 { usize::MAX } else { options.budget as usize });
+        driver
     }
 
     pub fn into_holes(self) -> Vec<Hole<R::Term>> {
@@ -95,24 +105,27 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         EncodeError { kind, path, payload: self.payload }
     }
 
-    /// Writes a term. Loops are nested so that the elements of one container stay in the inner one.
+    /// Writes a term, or, without one, goes on in the innermost container. Loops are nested so that the elements of one
+    /// container stay in the inner one.
     #[inline(always)]
-    pub fn run(&mut self, root: R::Term) -> Walk<()> {
-        let mut term = root;
+    pub fn run(&mut self, root: Option<R::Term>) -> Walk<()> {
+        let mut next = root;
         loop {
-            if let Next::Value(first) = self.value(term)? {
-                term = first;
+            if let Some(term) = next
+                && let Next::Value(first) = self.value(term)?
+            {
+                next = Some(first);
                 continue;
             }
             loop {
-                if self.over_limit() {
-                    self.over()?;
-                }
                 if self.stack.is_empty() {
                     return self.finish();
                 }
-                if let Next::Value(next) = self.step()? {
-                    term = next;
+                if self.over_limit() {
+                    self.over_between_values()?;
+                }
+                if let Next::Value(term) = self.step()? {
+                    next = Some(term);
                     break;
                 }
             }
@@ -120,7 +133,15 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     }
 
     fn finish(&self) -> Walk<()> {
-        if self.out.failed() { Err(EncodeErrorKind::OutOfMemory) } else { Ok(()) }
+        if self.out.failed() {
+            return Err(EncodeErrorKind::OutOfMemory);
+        }
+        if self.too_long() { Err(EncodeErrorKind::MaxBytes) } else { Ok(()) }
+    }
+
+    fn too_long(&self) -> bool {
+        let max = self.options.max_bytes;
+        max != 0 && (self.out.len() - self.start) as u64 > max
     }
 
     #[inline(always)]
@@ -132,17 +153,33 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     #[cold]
     #[inline(never)]
     pub fn over(&mut self) -> Walk<()> {
-        let (written, max) = (self.out.len() - self.start, self.options.max_bytes);
-        if max != 0 && written as u64 > max {
+        if self.too_long() {
             return Err(EncodeErrorKind::MaxBytes);
         }
         let more = self.reader.extend_budget();
         if more == 0 {
             return Err(EncodeErrorKind::Budget);
         }
-        let most = if max == 0 { usize::MAX } else { usize::try_from(max).unwrap_or(usize::MAX) };
-        self.limit = self.start.saturating_add(most.min(written.saturating_add(more)));
+        self.limit_to((self.out.len() - self.start).saturating_add(more));
         Ok(())
+    }
+
+    /// The same where the walk can be suspended.
+    #[cold]
+    #[inline(never)]
+    fn over_between_values(&mut self) -> Walk<()> {
+        let result = self.over();
+        self.between_values = result.is_err();
+        result
+    }
+
+    /// The next look at the limits comes at this many bytes, or where the output becomes too long.
+    pub fn limit_to(&mut self, bytes: usize) {
+        let max = match self.options.max_bytes {
+            0 => usize::MAX,
+            max => usize::try_from(max).unwrap_or(usize::MAX),
+        };
+        self.limit = self.start.saturating_add(max.min(bytes));
     }
 
     /// Writes a scalar, or opens a container and gives its first value.

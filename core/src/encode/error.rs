@@ -35,6 +35,20 @@ pub struct EncodeError {
     pub payload: Vec<u8>,
 }
 
+impl EncodeError {
+    /// A walk without a budget that gave up.
+    #[cold]
+    pub fn out_of_memory() -> Self {
+        Self { kind: EncodeErrorKind::OutOfMemory, path: String::new(), payload: Vec::new() }
+    }
+
+    /// The budget is used up.
+    #[cold]
+    pub(super) fn budget() -> Self {
+        Self { kind: EncodeErrorKind::Budget, path: String::new(), payload: Vec::new() }
+    }
+}
+
 /// A term that the core leaves to the shell: nothing is written at `offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hole<T> {

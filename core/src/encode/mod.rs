@@ -13,6 +13,7 @@ mod number;
 mod reader;
 mod string;
 mod structs;
+mod suspension;
 #[cfg(test)]
 mod tests;
 mod uri;
@@ -21,10 +22,11 @@ pub use error::{EncodeError, EncodeErrorKind, Hole};
 pub use known::Known;
 pub use layout::Pretty;
 pub use reader::{AtomText, Step, TermReader, Value};
+pub use suspension::{Outcome, Place, Suspension};
 
 use crate::options::EncodeOptions;
 use crate::output::{Buffer, Output};
-use driver::Driver;
+use driver::{Driver, Start};
 
 /// Appends the JSON text of a term to the output. What the core does not know is left out and returned as holes, in the
 /// order of their offsets.
@@ -34,20 +36,51 @@ pub fn encode<'t, R: TermReader<'t>, B: Buffer>(
     options: &EncodeOptions<'_>,
     out: &mut Output<B>,
 ) -> Result<Vec<Hole<R::Term>>, EncodeError> {
-    crate::with_kernel!(kernel => drive(kernel, reader, root, options, out))
+    match crate::with_kernel!(kernel => drive(kernel, reader, Start::Root(root), options, out))? {
+        Outcome::Done(holes) => Ok(holes),
+        Outcome::Suspended(_) => Err(EncodeError::budget()),
+    }
+}
+
+/// The same, but where the budget of work is used up and the reader can tell the places it has reached, the walk is
+/// suspended and [`resume`] takes it up again, with another reader over the same terms.
+pub fn encode_slice<'t, R: TermReader<'t>, B: Buffer>(
+    reader: &mut R,
+    root: R::Term,
+    options: &EncodeOptions<'_>,
+    out: &mut Output<B>,
+) -> Result<Outcome<R::Term>, EncodeError> {
+    crate::with_kernel!(kernel => drive(kernel, reader, Start::Root(root), options, out))
+}
+
+/// Goes on with a suspended walk; `out` holds what it had written.
+pub fn resume<'t, R: TermReader<'t>, B: Buffer>(
+    reader: &mut R,
+    suspension: Suspension<R::Term>,
+    options: &EncodeOptions<'_>,
+    out: &mut Output<B>,
+) -> Result<Outcome<R::Term>, EncodeError> {
+    crate::with_kernel!(kernel => drive(kernel, reader, Start::Suspended(suspension), options, out))
 }
 
 #[inline(always)]
 fn drive<'t, K: crate::simd::escape::CopyKernel, R: TermReader<'t>, B: Buffer>(
     kernel: K,
     reader: &mut R,
-    root: R::Term,
+    start: Start<R::Term>,
     options: &EncodeOptions<'_>,
     out: &mut Output<B>,
-) -> Result<Vec<Hole<R::Term>>, EncodeError> {
+) -> Result<Outcome<R::Term>, EncodeError> {
     let mut driver = Driver::new(kernel, reader, options, out);
-    match driver.run(root) {
-        Ok(()) => Ok(driver.into_holes()),
-        Err(kind) => Err(driver.into_error(kind)),
+    let first = match start {
+        Start::Root(root) => Some(root),
+        Start::Suspended(suspension) => driver.take_up(suspension),
+    };
+    match driver.run(first) {
+        Ok(()) => Ok(Outcome::Done(driver.into_holes())),
+        Err(kind) => match driver.suspend(kind) {
+            Some(suspension) => Ok(Outcome::Suspended(suspension)),
+            None => Err(driver.into_error(kind)),
+        },
     }
 }

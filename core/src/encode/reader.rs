@@ -107,6 +107,24 @@ pub trait TermReader<'t> {
         0
     }
 
+    /// What is left of a list, as a term. `None`, here and below: this reader cannot tell, and a walk over it cannot be
+    /// suspended.
+    fn rest_of_list(&self, _list: &Self::List) -> Option<Self::Term> {
+        None
+    }
+    /// The map of the open walk with this number, counted from the outermost, and how many entries it has given.
+    fn place_in_map(&self, _walk: usize) -> Option<(Self::Term, usize)> {
+        None
+    }
+    /// A place in a list.
+    fn list_from(&mut self, _rest: Self::Term) -> Option<Self::List> {
+        None
+    }
+    /// Starts a walk over a map behind as many entries.
+    fn map_from(&mut self, _map: Self::Term, _written: usize, _reverse: bool) -> Option<Self::Entries> {
+        None
+    }
+
     /// The plan for structs of this module, when it was handed in.
     fn plan(&mut self, module: Self::Term) -> Option<Self::Plan>;
     /// The next key of a plan with the value that the struct has there (`None` when it lacks the field).

@@ -25,6 +25,7 @@ defmodule RustyJson.Engine.Native do
   # A term's size cannot be asked for: the NIF starts, and says when it takes longer than a normal scheduler has.
   defp text(term, packed) do
     case Nif.encode(term, packed) do
+      {:suspended, _, _, _} = suspended -> Nif.resume_dirty(suspended, packed)
       :dirty -> Nif.encode_dirty(term, packed)
       done -> done
     end

@@ -172,12 +172,14 @@ impl<'a> Look<'a> {
 /// cost two copies of its 56 bytes.
 pub struct Walks<'a> {
     env: Env<'a>,
-    open: Vec<Walk>,
+    open: Vec<Walk<'a>>,
 }
 
-struct Walk {
+struct Walk<'a> {
     iterator: MaybeUninit<ErlNifMapIterator>,
     backward: bool,
+    map: Raw<'a>,
+    given: usize,
 }
 
 impl<'a> Walks<'a> {
@@ -194,7 +196,7 @@ impl<'a> Walks<'a> {
         } else {
             ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_HEAD
         };
-        let walk = self.open.push_mut(Walk { iterator: MaybeUninit::uninit(), backward });
+        let walk = self.open.push_mut(Walk { iterator: MaybeUninit::uninit(), backward, map, given: 0 });
         // SAFETY: environment and term are valid; the iterator is set when the call says so, and forgotten when not.
         let made = unsafe {
             sys::enif_map_iterator_create(self.env.as_c_arg(), map.0, walk.iterator.as_mut_ptr(), start) != 0
@@ -208,7 +210,7 @@ impl<'a> Walks<'a> {
     /// The next entry of the innermost walk.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Raw<'a>, Raw<'a>)> {
-        let Walk { iterator, backward } = self.open.last_mut()?;
+        let Walk { iterator, backward, given, .. } = self.open.last_mut()?;
         let (mut key, mut value) = Default::default();
         let env = self.env.as_c_arg();
         // SAFETY: every iterator in the list was made by `enif_map_iterator_create` and is not destroyed; asking for a
@@ -224,7 +226,13 @@ impl<'a> Walks<'a> {
                 sys::enif_map_iterator_next(env, iterator);
             }
         }
+        *given += 1;
         Some((Raw(key, PhantomData), Raw(value, PhantomData)))
+    }
+
+    /// The map of the walk with this number, counted from the outermost, and how many entries it has given.
+    pub fn place(&self, walk: usize) -> Option<(Raw<'a>, usize)> {
+        self.open.get(walk).map(|walk| (walk.map, walk.given))
     }
 
     /// Ends the innermost walk.

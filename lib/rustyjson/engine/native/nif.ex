@@ -37,11 +37,16 @@ defmodule RustyJson.Engine.Native.Nif do
           | {:partial, binary(), [RustyJson.Engine.hole()]}
           | {:error, RustyJson.Engine.encode_failure()}
 
-  @spec encode(term(), tuple()) :: encoded() | :dirty
+  @type suspended :: {:suspended, binary(), [tuple()], [tuple()]}
+
+  @spec encode(term(), tuple()) :: encoded() | suspended() | :dirty
   def encode(_term, _packed), do: :erlang.nif_error(:not_loaded)
 
   @spec encode_dirty(term(), tuple()) :: encoded()
   def encode_dirty(_term, _packed), do: :erlang.nif_error(:not_loaded)
+
+  @spec resume_dirty(suspended(), tuple()) :: encoded()
+  def resume_dirty(_suspended, _packed), do: :erlang.nif_error(:not_loaded)
 
   @type depths :: {non_neg_integer(), pos_integer()}
 

@@ -1,0 +1,78 @@
+//! A walk that stops where its budget of work ends and goes on elsewhere: on another scheduler, from the place it reached.
+//!
+//! Starting over instead cost a document of a millisecond its work twice.
+
+use super::driver::{Driver, Frame};
+use super::error::{EncodeErrorKind, Hole};
+use super::reader::TermReader;
+use crate::output::Buffer;
+use crate::simd::escape::CopyKernel;
+
+/// How a slice of work ended.
+#[derive(Debug)]
+pub enum Outcome<T> {
+    /// The text is written, up to the holes.
+    Done(Vec<Hole<T>>),
+    /// The budget ended first.
+    Suspended(Suspension<T>),
+}
+
+/// What [`resume`](super::resume) needs, beside the text written so far.
+#[derive(Debug)]
+pub struct Suspension<T> {
+    /// The open containers, the outermost first.
+    pub places: Vec<Place<T>>,
+    /// The holes in the text so far.
+    pub holes: Vec<Hole<T>>,
+}
+
+/// A place in an open container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place<T> {
+    /// The rest of a list.
+    List(T),
+    /// A map, and the number of its entries that are written.
+    Map(T, usize),
+}
+
+impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+    /// The state of a walk whose budget is used up. `None` when it ended for another reason, or when containers are open
+    /// whose places cannot be told: the shell then starts over.
+    #[cold]
+    pub fn suspend(&mut self, kind: EncodeErrorKind) -> Option<Suspension<R::Term>> {
+        if kind != EncodeErrorKind::Budget || !self.between_values {
+            return None;
+        }
+        let mut walk = 0;
+        let mut places = Vec::with_capacity(self.stack.len());
+        for frame in &self.stack {
+            places.push(match frame {
+                Frame::List(list) => Place::List(self.reader.rest_of_list(list)?),
+                Frame::Map(_) => {
+                    let (map, written) = self.reader.place_in_map(walk)?;
+                    walk += 1;
+                    Place::Map(map, written)
+                }
+                _ => return None,
+            });
+        }
+        Some(Suspension { places, holes: std::mem::take(&mut self.holes) })
+    }
+
+    /// Opens the containers again. There is no first value: the walk goes on in the innermost container.
+    pub fn take_up(&mut self, suspension: Suspension<R::Term>) -> Option<R::Term> {
+        self.start = 0;
+        self.limit_to(usize::MAX);
+        self.holes = suspension.holes;
+        for place in suspension.places {
+            let frame = match place {
+                Place::List(rest) => self.reader.list_from(rest).map(Frame::List),
+                Place::Map(map, written) => {
+                    self.reader.map_from(map, written, self.options.reverse_large_maps).map(Frame::Map)
+                }
+            };
+            self.stack.extend(frame);
+        }
+        None
+    }
+}
