@@ -110,7 +110,7 @@ pub struct Terms<'a, 's> {
 pub const BUDGET: usize = 64 * 1024;
 
 /// What is left of a millisecond after the first budget and before the last.
-const REST_OF_SLICE: Duration = Duration::from_micros(400);
+const REST_OF_SLICE: Duration = Duration::from_micros(600);
 
 impl<'a, 's> Terms<'a, 's> {
     /// A reader; `plans` is a map from modules to lists of keys and fields.
