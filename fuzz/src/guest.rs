@@ -9,6 +9,7 @@ const MEMORY: usize = 64 << 20;
 const FUEL: u64 = 2_000_000_000;
 
 type Decode = TypedFunc<(u32, u32, u32, u32, u64, u64), u64>;
+type Encode = TypedFunc<(u32, u32, u32, u32, u32, u32, u64), u64>;
 
 /// An instance.
 pub struct Guest {
@@ -80,8 +81,7 @@ impl Guest {
     /// Calls `encode`.
     pub fn encode(&mut self, arguments: (u32, u32, u32, u32, u32, u32, u64)) -> Option<Vec<u8>> {
         self.refuel();
-        let encode: TypedFunc<(u32, u32, u32, u32, u32, u32, u64), u64> =
-            self.instance.get_typed_func(&self.store, "encode").expect("encode");
+        let encode: Encode = self.instance.get_typed_func(&self.store, "encode").expect("encode");
         let packed = encode.call(&mut self.store, arguments).expect("no trap");
         self.record(packed)
     }
