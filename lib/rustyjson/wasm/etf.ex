@@ -207,7 +207,7 @@ defmodule RustyJson.Wasm.Etf do
   defp measure(holes, etf, at, [0 | left], base, lengths), do: measure(holes, etf, at, left, base, lengths)
 
   defp measure([{at, depth} | holes], etf, at, [n | left], base, lengths) do
-    if depth > base + length(left) + 1, do: refuse("a hole deeper than it is")
+    if depth > base + length(left), do: refuse("a hole deeper than it is")
     length = skip(etf, 1, 0)
     measure(holes, drop(etf, length), at + length, [n - 1 | left], base, Map.put(lengths, at, length))
   end

@@ -1,6 +1,6 @@
 //! Why a call has no answer.
 
-use wasmtime::{Error, Trap};
+use wasmtime::{Error, PoolConcurrencyLimitError, Trap};
 
 /// The reasons of `RustyJson.SandboxError` that a host finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum Fault {
     Trap(String),
     /// The guest answered something that no honest guest answers.
     InvalidResult(String),
+    /// The allocator has no place for another instance now.
+    Full,
     /// No instance can be made.
     Unavailable(String),
 }
@@ -22,6 +24,15 @@ impl Fault {
     #[cold]
     pub fn invalid(what: impl Into<String>) -> Self {
         Self::InvalidResult(what.into())
+    }
+
+    /// Why no instance was made.
+    #[cold]
+    pub fn from_start(error: &Error, denied: bool) -> Self {
+        if error.is::<PoolConcurrencyLimitError>() {
+            return Self::Full;
+        }
+        if denied { Self::MemoryLimit } else { Self::Unavailable(format!("no instance: {error}")) }
     }
 
     /// What wasmtime's error means. A guest that was denied memory usually traps a moment later.

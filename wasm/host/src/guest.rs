@@ -42,7 +42,12 @@ pub struct Guest {
     decode: TypedFunc<DecodeArgs, u64>,
     encode: TypedFunc<EncodeArgs, u64>,
     reset: TypedFunc<(), ()>,
+    /// Whether a call may have left large buffers behind.
+    untidy: bool,
 }
+
+/// Input that leaves nothing behind that would have to be given back.
+const TIDY: u32 = 16 << 10;
 
 impl Guest {
     /// Makes an instance that may have this much memory.
@@ -50,10 +55,7 @@ impl Guest {
         let mut store = Store::new(engine, Limits { max_memory, denied: false });
         store.limiter(|limits| limits);
         store.set_epoch_deadline(START_TICKS);
-        let instance = pre.instantiate(&mut store).map_err(|error| match store.data().denied {
-            true => Fault::MemoryLimit,
-            false => Fault::Unavailable(format!("no instance: {error}")),
-        })?;
+        let instance = pre.instantiate(&mut store).map_err(|error| Fault::from_start(&error, store.data().denied))?;
         let memory = instance.get_memory(&mut store, "memory").ok_or_else(|| missing("memory"))?;
         Ok(Self {
             input: export(&mut store, &instance, "input")?,
@@ -63,6 +65,7 @@ impl Guest {
             store,
             instance,
             memory,
+            untidy: false,
         })
     }
 
@@ -91,6 +94,7 @@ impl Guest {
         let len = parts.iter().map(|part| part.len()).sum::<usize>();
         // An input that no address reaches needs more memory than there can be.
         let len = u32::try_from(len).map_err(|_| Fault::MemoryLimit)?;
+        self.untidy |= len > TIDY;
         let input = self.input.clone();
         let mut at = match self.call(&input, len)? {
             0 => return Err(Fault::MemoryLimit),
@@ -140,8 +144,11 @@ impl Guest {
         self.record(packed)
     }
 
-    /// Lets the guest forget the call.
-    pub fn reset(&mut self) -> Result<(), Fault> {
+    /// Lets the guest give back what a large input left.
+    pub fn forget(&mut self) -> Result<(), Fault> {
+        if !std::mem::take(&mut self.untidy) {
+            return Ok(());
+        }
         let reset = self.reset.clone();
         self.call(&reset, ())
     }

@@ -69,7 +69,7 @@ fn measure(holes: &mut [Hole], etf: &[u8], base_depth: u32) -> Option<()> {
         }
         walk.term()?;
         hole.len = walk.at - hole.start;
-        if hole.depth as usize > base_depth as usize + left.len() {
+        if hole.depth as usize >= base_depth as usize + left.len() {
             return None;
         }
         match order.next() {

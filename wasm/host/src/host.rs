@@ -79,17 +79,18 @@ impl Host {
 
     /// Runs a call in an instance. One that failed is thrown away, whatever the reason.
     pub fn run<T>(&self, call: &Call, run: impl FnOnce(&mut Guest) -> Result<T, Fault>) -> Result<T, Stop> {
-        let place = self.pool.enter(call.pool_size, call.ticket).map_err(Stop::Busy)?;
+        // No kept instance fits into no memory.
+        let fitting = if call.fresh { 0 } else { call.max_memory };
+        let (place, kept) = self.pool.enter(call.pool_size, call.ticket, fitting).map_err(Stop::Busy)?;
         let _running = self.ticker.run();
-        let kept = if call.fresh { None } else { place.take(call.max_memory) };
         let mut guest = match kept {
             Some(guest) => guest,
-            None => self.instance(call.max_memory)?,
+            None => self.instance(call)?,
         };
         guest.limit(call.max_memory, call.ticks);
         let answer = run(&mut guest)?;
-        if !call.fresh && guest.reset().is_ok() {
-            place.keep(guest);
+        if !call.fresh && guest.forget().is_ok() {
+            place.leave(guest);
         }
         Ok(answer)
     }
@@ -104,11 +105,16 @@ impl Host {
         self.pool.counts()
     }
 
-    fn instance(&self, max_memory: usize) -> Result<Guest, Fault> {
-        match Guest::new(&self.engine, &self.pre, max_memory) {
-            // All the allocator's places are taken by instances that are only kept.
-            Err(Fault::Unavailable(_)) if self.pool.clear() > 0 => Guest::new(&self.engine, &self.pre, max_memory),
-            result => result,
+    fn instance(&self, call: &Call) -> Result<Guest, Stop> {
+        let new = || Guest::new(&self.engine, &self.pre, call.max_memory);
+        match new() {
+            // All the allocator's places are taken, perhaps by instances that are only kept.
+            Err(Fault::Full) if self.pool.clear() > 0 => match new() {
+                Err(Fault::Full) => Err(Stop::Busy(self.pool.come_back(call.ticket))),
+                result => Ok(result?),
+            },
+            Err(Fault::Full) => Err(Stop::Busy(self.pool.come_back(call.ticket))),
+            result => Ok(result?),
         }
     }
 }

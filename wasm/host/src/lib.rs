@@ -13,6 +13,7 @@ mod guest;
 mod holes;
 mod host;
 mod pool;
+mod record;
 mod session;
 mod terms;
 mod ticker;
@@ -220,7 +221,7 @@ fn refused<'a>(
     env: Env<'a>,
     guest: &mut Guest,
     etf: std::ops::Range<usize>,
-    unknown_atom: impl Fn(&mut Guest) -> Result<Option<session::DecodeError>, Fault>,
+    unknown_atom: impl Fn(&mut Guest) -> Result<Option<record::DecodeError>, Fault>,
 ) -> Result<Term<'a>, Fault> {
     let bytes = terms::etf(env, &guest.memory()[etf]);
     Ok(unknown_atom(guest)?.map_or(bytes, |error| terms::decode_error(env, &error)))
@@ -237,9 +238,9 @@ fn run_encode<'a>(
     let options = arguments::Encode::new(packed)?;
     let answer = host.run(call, |guest| {
         Ok(match session::encode(guest, input, &options)? {
-            session::Encoded::Text(json) => terms::text(env, json),
-            session::Encoded::Partial(holes, json) => terms::partial(env, json, &holes),
-            session::Encoded::Error { code, path, payload } => terms::encode_error(env, code, path, payload),
+            record::Encoded::Text(json) => terms::text(env, json),
+            record::Encoded::Partial(holes, json) => terms::partial(env, json, &holes),
+            record::Encoded::Error { code, path, payload } => terms::encode_error(env, code, path, payload),
         })
     });
     Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, short)))

@@ -32,18 +32,28 @@ struct Inner {
 /// The right to run one instance, until dropped.
 pub struct Place<'a> {
     pool: &'a Pool,
+    /// What to keep when the place is left.
+    kept: Option<Guest>,
 }
 
 impl Pool {
     /// A place, if fewer than `size` are taken and it is this ticket's turn; else the ticket to come back with. Ticket 0
-    /// is none.
-    pub fn enter(&self, size: usize, ticket: u64) -> Result<Place<'_>, u64> {
+    /// is none. With the place comes a kept instance that fits into this much memory, if there is one: the one used last,
+    /// whose memory is warm.
+    pub fn enter(&self, size: usize, ticket: u64, max_memory: usize) -> Result<(Place<'_>, Option<Guest>), u64> {
         let mut inner = self.lock();
         if !inner.is_next(size, ticket) {
             return Err(inner.queue(ticket));
         }
         inner.running += 1;
-        Ok(Place { pool: self })
+        let at = inner.idle.iter().rposition(|guest| guest.memory_size() <= max_memory);
+        let guest = at.map(|at| inner.idle.swap_remove(at));
+        Ok((Place { pool: self, kept: None }, guest))
+    }
+
+    /// A ticket for a call that has to come back because no instance can be made now.
+    pub fn come_back(&self, ticket: u64) -> u64 {
+        self.lock().queue(ticket)
     }
 
     /// Gives up waiting.
@@ -94,24 +104,19 @@ impl Inner {
 }
 
 impl Place<'_> {
-    /// A kept instance that fits into this much memory; the one used last, whose memory is warm.
-    pub fn take(&self, max_memory: usize) -> Option<Guest> {
-        let mut inner = self.pool.lock();
-        let at = inner.idle.iter().rposition(|guest| guest.memory_size() <= max_memory)?;
-        Some(inner.idle.swap_remove(at))
-    }
-
-    /// Keeps an instance for later calls, unless it has grown past its share.
-    pub fn keep(&self, guest: Guest) {
+    /// Leaves the place, and the instance for later calls unless it has grown past its share.
+    pub fn leave(mut self, guest: Guest) {
         if guest.memory_size() <= KEEP_MEMORY {
-            self.pool.lock().idle.push(guest);
+            self.kept = Some(guest);
         }
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.pool.lock().running -= 1;
+        let mut inner = self.pool.lock();
+        inner.running -= 1;
+        inner.idle.extend(self.kept.take());
     }
 }
 
@@ -122,19 +127,22 @@ mod tests {
     #[test]
     fn places_are_given_in_the_order_of_the_tickets() {
         let pool = Pool::default();
-        let first = pool.enter(2, 0).ok().unwrap();
-        let second = pool.enter(2, 0).ok().unwrap();
-        let (a, b, c) =
-            (pool.enter(2, 0).err().unwrap(), pool.enter(2, 0).err().unwrap(), pool.enter(2, 0).err().unwrap());
+        let first = pool.enter(2, 0, 0).ok().unwrap();
+        let second = pool.enter(2, 0, 0).ok().unwrap();
+        let (a, b, c) = (
+            pool.enter(2, 0, 0).err().unwrap(),
+            pool.enter(2, 0, 0).err().unwrap(),
+            pool.enter(2, 0, 0).err().unwrap(),
+        );
         assert!(a < b && b < c);
-        assert_eq!(pool.enter(2, a).err(), Some(a));
+        assert_eq!(pool.enter(2, a, 0).err(), Some(a));
         drop(first);
-        assert_eq!(pool.enter(2, c).err(), Some(c));
-        assert_eq!(pool.enter(2, b).err(), Some(b));
-        let third = pool.enter(2, a).ok().unwrap();
+        assert_eq!(pool.enter(2, c, 0).err(), Some(c));
+        assert_eq!(pool.enter(2, b, 0).err(), Some(b));
+        let third = pool.enter(2, a, 0).ok().unwrap();
         drop(second);
         pool.leave(b);
-        let fourth = pool.enter(2, c).ok().unwrap();
+        let fourth = pool.enter(2, c, 0).ok().unwrap();
         assert_eq!(pool.counts(), (2, 0, 0));
         drop((third, fourth));
         assert_eq!(pool.counts(), (0, 0, 0));
@@ -143,13 +151,13 @@ mod tests {
     #[test]
     fn who_does_not_come_back_loses_the_turn() {
         let pool = Pool::default();
-        let place = pool.enter(1, 0).ok().unwrap();
-        let gone = pool.enter(1, 0).err().unwrap();
+        let place = pool.enter(1, 0, 0).ok().unwrap();
+        let gone = pool.enter(1, 0, 0).err().unwrap();
         drop(place);
-        let ticket = pool.enter(1, 0).err().unwrap();
+        let ticket = pool.enter(1, 0, 0).err().unwrap();
         assert!(ticket > gone);
         std::thread::sleep(PATIENCE * 2);
         // Asking again keeps one's own turn alive.
-        assert!(pool.enter(1, ticket).is_ok());
+        assert!(pool.enter(1, ticket, 0).is_ok());
     }
 }

@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::holes::Hole;
 use crate::host::Stop;
-use crate::session::DecodeError;
+use crate::record::DecodeError;
 use rustler::{Encoder, Env, NewBinary, Term};
 
 mod atoms {
@@ -83,6 +83,7 @@ pub fn fault_term<'a>(env: Env<'a>, fault: &Fault) -> Term<'a> {
         Fault::Timeout => (atoms::timeout(), ""),
         Fault::Trap(detail) => (atoms::trap(), &**detail),
         Fault::InvalidResult(detail) => (atoms::invalid_result(), &**detail),
+        Fault::Full => (atoms::unavailable(), "no instance can be made now"),
         Fault::Unavailable(detail) => (atoms::unavailable(), &**detail),
     };
     (atoms::fault(), reason, detail).encode(env)

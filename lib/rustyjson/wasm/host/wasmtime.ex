@@ -157,7 +157,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   @spec replace(binary() | nil) :: :ok | {:error, String.t()}
   def replace(nil) do
     :persistent_term.erase(__MODULE__)
-    :ok
+    with {:ok, _host} <- load(), do: :ok
   end
 
   def replace(wasm) do

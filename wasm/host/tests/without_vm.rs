@@ -1,0 +1,17 @@
+//! The modules that need no VM, with their unit tests: the library itself can only be linked into one.
+#![allow(dead_code, missing_docs)]
+
+#[path = "../src/fault.rs"]
+mod fault;
+#[path = "../src/guest.rs"]
+mod guest;
+#[path = "../src/holes.rs"]
+mod holes;
+#[path = "../src/host.rs"]
+mod host;
+#[path = "../src/pool.rs"]
+mod pool;
+#[path = "../src/record.rs"]
+mod record;
+#[path = "../src/ticker.rs"]
+mod ticker;
