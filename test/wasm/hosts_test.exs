@@ -1,0 +1,130 @@
+defmodule RustyJson.Wasm.HostsTest do
+  @moduledoc "Instances: what carries over from call to call, who waits, and what is left when a caller dies."
+
+  use ExUnit.Case, async: false
+
+  alias RustyJson.SandboxError
+  alias RustyJson.Test.{Guest, WasmHosts}
+
+  import RustyJson.Test.WasmHosts, only: [with_guest: 3]
+
+  # Gives the document before the last as a string: the record stands at 2048, the earlier document in it at 2056.
+  @peek """
+  (i32.store8 (i32.const 2048) (i32.const 1))
+  (i32.store8 (i32.const 2049) (i32.const 131))
+  (i32.store8 (i32.const 2050) (i32.const 109))
+  (i32.store8 (i32.const 2054) (i32.const 8))
+  (memory.copy (i32.const 2055) (i32.const 3072) (i32.const 8))
+  (memory.copy (i32.const 3072) (i32.const 1024) (i32.const 8))
+  (i64.const #{Guest.record(2048, 15)})
+  """
+
+  for host <- [:wasmtime, :wasmex] do
+    describe "#{host}" do
+      @describetag host: host
+      if reason = WasmHosts.missing(host) || Guest.missing(), do: @describetag(skip: reason)
+
+      setup %{host: host} do
+        {:ok, options: [engine: :wasm, host: host, timeout: 10_000]}
+      end
+
+      test "isolation: a fallen guest finds the earlier document with :reuse, nothing with :fresh", %{
+        host: host,
+        options: options
+      } do
+        with_guest(host, Guest.wasm(fault: @peek), fn ->
+          reuse = [pool_size: 1, isolation: :reuse] ++ options
+          fresh = [pool_size: 1, isolation: :fresh] ++ options
+          assert {:ok, _} = RustyJson.decode("!secret!", reuse)
+          assert RustyJson.decode("!other!!", reuse) == {:ok, "!secret!"}
+
+          for document <- ["!secret!", "!other!!", "!third!!"] do
+            assert RustyJson.decode(document, fresh) == {:ok, <<0::64>>}
+          end
+        end)
+      end
+
+      test "an instance that grew past its share is not kept", %{host: host, options: options} do
+        text = "\"" <> String.duplicate("a", 20_000_000) <> "\""
+        assert {:ok, _} = RustyJson.decode("1", options)
+        kept = WasmHosts.counts(host)[:kept]
+        assert {:ok, _} = RustyJson.decode(text, options)
+        assert WasmHosts.counts(host)[:kept] < max(kept, 1)
+      end
+
+      test "when all instances are taken, a call waits for at most its timeout", %{
+        host: host,
+        options: options
+      } do
+        with_guest(host, Guest.wasm(fault: "(loop $a (br $a)) (unreachable)"), fn ->
+          slow =
+            Task.async(fn ->
+              RustyJson.decode("!", [pool_size: 1, timeout: 600] ++ Keyword.delete(options, :timeout))
+            end)
+
+          Process.sleep(100)
+          short = [pool_size: 1, timeout: 100] ++ Keyword.delete(options, :timeout)
+          {micros, answer} = :timer.tc(fn -> RustyJson.decode("[]", short) end)
+          assert {:error, %SandboxError{reason: :busy}} = answer
+          assert micros in 90_000..2_000_000
+          waits = [pool_size: 1, timeout: 5_000] ++ Keyword.delete(options, :timeout)
+          assert RustyJson.decode("[]", waits) == {:ok, nil}
+          assert {:error, %SandboxError{reason: :timeout}} = Task.await(slow)
+          assert WasmHosts.counts(host)[:waiting] == 0
+        end)
+      end
+
+      test "fifty callers on two instances are all served", %{options: options} do
+        options = [pool_size: 2] ++ options
+        tasks = for i <- 1..50, do: Task.async(fn -> RustyJson.decode("[#{i}]", options) end)
+        assert Task.await_many(tasks, 30_000) == for(i <- 1..50, do: {:ok, [i]})
+      end
+
+      test "callers that are killed leave nothing behind", %{host: host, options: options} do
+        text = "[" <> String.duplicate("1.25,", 200_000) <> "1]"
+
+        for _ <- 1..30 do
+          {pid, monitor} = spawn_monitor(fn -> RustyJson.decode(text, [pool_size: 2] ++ options) end)
+          Process.sleep(:rand.uniform(8) - 1)
+          Process.exit(pid, :kill)
+          assert_receive {:DOWN, ^monitor, _, _, _}, 5_000
+        end
+
+        assert eventually(fn -> WasmHosts.counts(host)[:running] == 0 end)
+        assert RustyJson.decode("[1]", [pool_size: 1] ++ options) == {:ok, [1]}
+        assert {:message_queue_len, 0} = Process.info(self(), :message_queue_len)
+      end
+
+      test "a thousand faults leave memory as it was", %{host: host, options: options} do
+        options = [timeout: 10_000, max_memory: 4_194_304] ++ Keyword.delete(options, :timeout)
+
+        with_guest(host, Guest.wasm(fault: "(unreachable)"), fn ->
+          fail = fn times ->
+            for _ <- 1..times, do: {:error, %SandboxError{reason: :trap}} = RustyJson.decode("!", options)
+          end
+
+          fail.(200)
+          before = resident()
+          fail.(1_000)
+          assert resident() - before < 64_000
+        end)
+      end
+    end
+  end
+
+  # Kilobytes; 0 where the system does not tell, and then nothing is shown.
+  defp resident do
+    case File.read("/proc/self/status") do
+      {:ok, text} -> ~r/VmRSS:\s+(\d+)/ |> Regex.run(text) |> List.last() |> String.to_integer()
+      {:error, _} -> 0
+    end
+  end
+
+  defp eventually(fun, tries \\ 200) do
+    cond do
+      fun.() -> true
+      tries == 0 -> false
+      true -> Process.sleep(50) && eventually(fun, tries - 1)
+    end
+  end
+end
