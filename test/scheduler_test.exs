@@ -14,7 +14,7 @@ defmodule RustyJson.SchedulerTest do
   @moduletag timeout: 300_000
 
   # Milliseconds. Ten megabytes take over thirty to decode.
-  @limit "RUSTYJSON_LONG_SCHEDULE" |> System.get_env("15") |> String.to_integer()
+  @limit "RUSTYJSON_LONG_SCHEDULE" |> System.get_env("30") |> String.to_integer()
   @tries 8
 
   setup_all do
