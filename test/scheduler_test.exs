@@ -58,12 +58,24 @@ defmodule RustyJson.SchedulerTest do
   end
 
   defp assert_silent(fun, tries \\ @tries) do
-    case held(fun) do
-      [] -> :ok
-      _ when tries > 1 -> assert_silent(fun, tries - 1)
-      held -> flunk("a normal scheduler was held in every try, the last time for #{inspect(held)} ms")
+    case {held(fun), held(&loop/0)} do
+      {[], _} ->
+        :ok
+
+      {_, _} when tries > 1 ->
+        assert_silent(fun, tries - 1)
+
+      # A loop in Elixir gives way by itself: if it is held too, it is the machine that is slow.
+      {held, [_ | _] = loop} ->
+        IO.puts("scheduler test: machine too busy to tell (#{show(held)}; a plain loop #{show(loop)})")
+
+      {held, []} ->
+        flunk("a normal scheduler was held in every try, the last time for #{show(held)}")
     end
   end
+
+  defp loop, do: Enum.reduce(1..20_000_000, 0, &(&1 + &2))
+  defp show(times), do: Enum.map_join(times, ", ", &"#{&1} ms")
 
   # How long, each time, the process that runs the function held a scheduler.
   defp held(fun) do
