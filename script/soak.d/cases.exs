@@ -1,0 +1,77 @@
+# What the endurance run decodes and encodes; see script/soak.
+
+defmodule Soak.Case do
+  @moduledoc "What is decoded, with which limits, and how it must end."
+
+  alias RustyJson.{DecodeError, SandboxError}
+  alias RustyJson.Bench.Documents
+
+  @limits [max_bytes: 20_000_000, max_nodes: 2_000_000]
+  @tight [timeout: 20, max_memory: 8 * 1024 * 1024]
+
+  @doc "`{kind, name, document, options, check}`: `check` gets the outcome and says whether it is right."
+  def all(engine), do: good(engine) ++ broken(engine) ++ hostile(engine)
+
+  defp good(engine) do
+    for {name, make} <- Documents.all(), name not in ~w(settlement_10mb) do
+      json = make.()
+      {:ok, term} = RustyJson.decode(json, engine ++ @limits)
+      hash = :erlang.phash2(term, 4_294_967_296)
+      text = RustyJson.encode!(term, engine)
+      right? = &(match?({:ok, _}, &1) and hash(elem(&1, 1)) == hash)
+
+      [
+        {:good, name, {:decode, json}, engine ++ @limits, right?},
+        {:good, name, {:encode, term}, engine, &(&1 == {:ok, text})}
+      ]
+    end
+    |> Enum.concat()
+  end
+
+  defp hash(term), do: :erlang.phash2(term, 4_294_967_296)
+
+  defp broken(engine) do
+    samples = [
+      "[1,]",
+      ~s({"a":\n\n nul}),
+      <<?", 0xC0, 0xAF, ?">>,
+      ~S("\ud800"),
+      "[1e999]",
+      "",
+      ~s({"a":1,"a":2})
+    ]
+
+    for json <- samples do
+      options = engine ++ [duplicate_keys: :error]
+      {:error, %DecodeError{} = error} = RustyJson.decode(json, options)
+      wanted = {error.reason, error.position, error.message}
+
+      {:broken, inspect(json), {:decode, json}, options,
+       &match?({:error, %DecodeError{reason: r, position: p, message: m}} when {r, p, m} == wanted, &1)}
+    end
+  end
+
+  # In the native engine the core's limits stop them, in the wasm engine its own are tighter still.
+  defp hostile(engine) do
+    limits = if engine[:engine] == :wasm, do: @tight ++ @limits, else: @limits
+    allowed = [:max_depth, :max_nodes, :integer_digits, :timeout, :memory_limit, :busy]
+
+    for {name, json} <- bombs() do
+      {:hostile, name, {:decode, json}, engine ++ limits,
+       fn
+         {:error, %DecodeError{reason: reason}} -> reason in allowed
+         {:error, %SandboxError{reason: reason}} -> reason in allowed
+         _ -> false
+       end}
+    end
+  end
+
+  defp bombs do
+    [
+      {"brackets", String.duplicate("[", 1_000_000)},
+      {"empty arrays", "[" <> String.duplicate("[],", 3_000_000) <> "0]"},
+      {"objects", "[" <> String.duplicate(~s({"a":{}},), 800_000) <> "0]"},
+      {"digits", String.duplicate("9", 1_000_000)}
+    ]
+  end
+end
