@@ -44,7 +44,7 @@ defmodule RustyJson.Wasm.FaultsTest do
       for {name, {fault, reasons}} <- @faults do
         test "#{name}", %{host: host, options: options} do
           with_guest(host, Guest.wasm(fault: unquote(fault)), fn ->
-            contained(options, unquote(reasons), times(unquote(name)))
+            contained(limits(unquote(name), options), unquote(reasons), times(unquote(name)))
           end)
         end
       end
