@@ -38,9 +38,7 @@ impl<'a> Key<'a> {
     pub fn new(text: Text<'a>) -> Self {
         let bytes = text.bytes();
         match (bytes.first_chunk(), bytes.last_chunk()) {
-            (Some(head), Some(tail)) => {
-                Self { text, head: u64::from_le_bytes(*head), tail: u64::from_le_bytes(*tail) }
-            }
+            (Some(head), Some(tail)) => Self { text, head: u64::from_le_bytes(*head), tail: u64::from_le_bytes(*tail) },
             _ => {
                 let head = short_word(bytes);
                 Self { text, head, tail: head }
@@ -60,7 +58,9 @@ fn short_word(bytes: &[u8]) -> u64 {
         }
         _ if len == 0 => 0,
         _ => {
-            u64::from(bytes[0]) | u64::from(bytes[len / 2]) << (8 * (len / 2)) | u64::from(bytes[len - 1]) << (8 * (len - 1))
+            u64::from(bytes[0])
+                | u64::from(bytes[len / 2]) << (8 * (len / 2))
+                | u64::from(bytes[len - 1]) << (8 * (len - 1))
         }
     }
 }

@@ -16,6 +16,7 @@ pub mod etf;
 pub mod format;
 pub mod gzip;
 pub mod locate;
+mod natural;
 pub mod options;
 pub mod output;
 pub mod simd;

@@ -141,7 +141,7 @@ impl<'a, 's> Terms<'a, 's> {
         }
         format.push(u8::from(negative));
         format.extend_from_slice(magnitude);
-        self.make.from_own_format(&format).unwrap_or(self.nil)
+        self.make.decode_own(&format).unwrap_or(self.nil)
     }
 
     /// Takes the members that do not count off the top of the stacks.
@@ -303,7 +303,7 @@ fn atom(make: Maker<'_>, name: &[u8]) -> Result<ErlNifTerm, ErrorKind> {
     if name.is_ascii() && name.len() <= 255 {
         return Ok(make.ascii_atom(name));
     }
-    make.from_own_format(&atom_format(name)?).ok_or(ErrorKind::AtomTooLong)
+    make.decode_own(&atom_format(name)?).ok_or(ErrorKind::AtomTooLong)
 }
 
 fn existing_atom(make: Maker<'_>, name: &[u8]) -> Result<ErlNifTerm, ErrorKind> {

@@ -1,6 +1,13 @@
 //! Decimal to binary64, correctly rounded: Clinger's exact cases, then the Eisel–Lemire algorithm (Daniel Lemire,
-//! "Number Parsing at a Gigabyte per Second", 2021), then the standard library for what is left. It exists beside the
-//! standard library's own because the driver has read the digits already; parsing the text again costs as much again.
+//! "Number Parsing at a Gigabyte per Second", 2021), which needs no other way beside it for up to 19 digits (Noble Mushtak
+//! and Daniel Lemire, "Fast Number Parsing Without Fallback", 2023). More digits are bracketed by two of its results and,
+//! where those differ, compared exactly with the number halfway between them.
+//!
+//! It exists beside the standard library's own because the driver has read the digits already; parsing the text again
+//! costs as much again, and its tables and slow path take 20 KB of the WebAssembly module.
+
+use crate::natural::Natural;
+use std::cmp::Ordering;
 
 const MIN_POWER: i64 = -342;
 const MAX_POWER: i64 = 308;
@@ -14,16 +21,76 @@ const EXACT: [f64; 23] = [
     1e21, 1e22,
 ];
 
-/// The float nearest to `mantissa * 10^power`; infinity when it is too large. `None` in the few cases that
-/// need more than the 128 bits of the table.
+/// The float nearest to `mantissa * 10^power`, which has at most 19 digits; infinity when it is too large.
 #[inline(always)]
-pub(super) fn nearest(mantissa: u64, power: i64) -> Option<f64> {
-    if mantissa <= 1 << 53 {
-        if let Some(value) = exact(mantissa, power) {
-            return Some(value);
-        }
+pub(super) fn nearest(mantissa: u64, power: i64) -> f64 {
+    if mantissa <= 1 << 53
+        && let Some(value) = exact(mantissa, power)
+    {
+        return value;
     }
     eisel_lemire(mantissa, power)
+}
+
+/// Digits that fit in a word.
+const WORD_DIGITS: usize = 19;
+/// No number halfway between two floats has more digits than 767, so further ones only tell whether there is more.
+const DECISIVE_DIGITS: usize = 770;
+
+/// The float nearest to the digits (as values) times 10^power.
+#[cold]
+pub(super) fn nearest_of_many(digits: impl Iterator<Item = u8>, power: i64) -> f64 {
+    let mut digits = digits.skip_while(|&digit| digit == 0);
+    let mut kept: Vec<u8> = digits.by_ref().take(DECISIVE_DIGITS).collect();
+    let (mut rest, mut more) = (0, false);
+    for digit in digits {
+        rest += 1;
+        more |= digit != 0;
+    }
+    let mut power = power + rest;
+    if more {
+        kept.push(1);
+        power -= 1;
+    }
+    let word = kept.iter().take(WORD_DIGITS).fold(0u64, |word, &digit| word * 10 + u64::from(digit));
+    if kept.len() <= WORD_DIGITS {
+        return nearest(word, power);
+    }
+    let word_power = power + (kept.len() - WORD_DIGITS) as i64;
+    let (below, above) = (nearest(word, word_power), nearest(word + 1, word_power));
+    if below == above {
+        return below;
+    }
+    match compare_with_middle(&kept, power, below) {
+        Ordering::Less => below,
+        Ordering::Greater => above,
+        Ordering::Equal if below.to_bits() & 1 == 0 => below,
+        Ordering::Equal => above,
+    }
+}
+
+/// Compares digits times 10^power with the number halfway between a float and the next one, in whole numbers.
+fn compare_with_middle(digits: &[u8], power: i64, below: f64) -> Ordering {
+    let bits = below.to_bits();
+    let (field, fraction) = ((bits >> MANTISSA_BITS) as i64, bits & ((1 << MANTISSA_BITS) - 1));
+    let (mantissa, exponent) =
+        if field == 0 { (fraction, -1074) } else { (fraction | 1 << MANTISSA_BITS, field - 1075) };
+    let mut left = Natural::from_digits(digits);
+    let mut right = Natural::from_le_bytes(&(2 * mantissa + 1).to_le_bytes());
+    let fives = u32::try_from(power.unsigned_abs()).unwrap_or(u32::MAX);
+    if power >= 0 {
+        left.times_five_to(fives)
+    } else {
+        right.times_five_to(fives)
+    }
+    let twos = power - (exponent - 1);
+    let shift = u32::try_from(twos.unsigned_abs()).unwrap_or(u32::MAX);
+    if twos >= 0 {
+        left.shift_left(shift)
+    } else {
+        right.shift_left(shift)
+    }
+    left.cmp(&right)
 }
 
 /// Both factors are exact, so one rounding gives the right answer.
@@ -37,24 +104,21 @@ fn exact(mantissa: u64, power: i64) -> Option<f64> {
     }
 }
 
-fn eisel_lemire(mantissa: u64, power: i64) -> Option<f64> {
+fn eisel_lemire(mantissa: u64, power: i64) -> f64 {
     if mantissa == 0 || power < MIN_POWER {
-        return Some(0.0);
+        return 0.0;
     }
     if power > MAX_POWER {
-        return Some(f64::INFINITY);
+        return f64::INFINITY;
     }
     let zeros = mantissa.leading_zeros();
     let (low, high) = product(mantissa << zeros, power);
-    if low == u64::MAX && !(-27..=55).contains(&power) {
-        return None;
-    }
     let upper = (high >> 63) as u32;
     let shift = upper + 64 - MANTISSA_BITS - 3;
     let mut bits = high >> shift;
     let mut exponent = binary_power(power as i32) + upper as i32 - zeros as i32 - MIN_EXPONENT;
     if exponent <= 0 {
-        return Some(subnormal(bits, exponent));
+        return subnormal(bits, exponent);
     }
     let halfway = low <= 1 && (-4..=23).contains(&power) && bits & 3 == 1 && bits << shift == high;
     bits &= !u64::from(halfway);
@@ -64,9 +128,9 @@ fn eisel_lemire(mantissa: u64, power: i64) -> Option<f64> {
         exponent += 1;
     }
     if exponent >= INFINITE_POWER {
-        return Some(f64::INFINITY);
+        return f64::INFINITY;
     }
-    Some(f64::from_bits(bits & !(1 << MANTISSA_BITS) | (exponent as u64) << MANTISSA_BITS))
+    f64::from_bits(bits & !(1 << MANTISSA_BITS) | (exponent as u64) << MANTISSA_BITS)
 }
 
 #[cold]
@@ -196,9 +260,64 @@ mod tests {
             let mantissa = state >> (i % 60);
             let power = (state.rotate_left(20) % 700) as i64 - 360;
             let expected: f64 = format!("{mantissa}e{power}").parse().unwrap();
-            if let Some(value) = nearest(mantissa, power) {
-                assert_eq!(value.to_bits(), expected.to_bits(), "{mantissa}e{power}");
+            assert_eq!(nearest(mantissa, power).to_bits(), expected.to_bits(), "{mantissa}e{power}");
+        }
+    }
+
+    fn check_many(digits: &str, power: i64) {
+        let expected: f64 = format!("{digits}e{power}").parse().unwrap();
+        let value = nearest_of_many(digits.bytes().map(|byte| byte - b'0'), power);
+        assert_eq!(value.to_bits(), expected.to_bits(), "{digits}e{power}");
+    }
+
+    #[test]
+    fn many_digits_agree_with_the_standard_library() {
+        let mut state = 88_172_645_463_325_252u64;
+        for i in 0..20_000u64 {
+            let mut digits = String::new();
+            for _ in 0..=i % 45 {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                digits += &(state >> (i % 64)).to_string();
+            }
+            check_many(&digits, (state % 800) as i64 - 400 - digits.len() as i64);
+        }
+    }
+
+    /// Exactly halfway, and a last digit to either side of it.
+    #[test]
+    fn halfway_numbers() {
+        for bits in
+            [0, 1, 2, 0x000F_FFFF_FFFF_FFFF, 0x0010_0000_0000_0000, 0x3FF0_0000_0000_0000, 0x7FEF_FFFF_FFFF_FFFF]
+        {
+            for bits in [bits, bits ^ 1] {
+                let (digits, power) = middle_above(f64::from_bits(bits));
+                check_many(&digits, power);
+                check_many(&format!("{digits}{}1", "0".repeat(800)), power - 801);
+                let mut lower: Vec<u8> = digits.into_bytes();
+                *lower.last_mut().unwrap() -= 1;
+                check_many(&format!("{}9", String::from_utf8(lower).unwrap()), power - 1);
             }
         }
+    }
+
+    /// The digits of the number halfway to the next float; the last digit is never 0.
+    fn middle_above(value: f64) -> (String, i64) {
+        let bits = value.to_bits();
+        let (field, fraction) = ((bits >> 52) as i64, bits & ((1 << 52) - 1));
+        let (mantissa, exponent) = if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) };
+        let mut number = Natural::from_le_bytes(&(2 * mantissa + 1).to_le_bytes());
+        let exponent = exponent - 1;
+        let power = if exponent >= 0 {
+            number.shift_left(exponent as u32);
+            0
+        } else {
+            number.times_five_to(-exponent as u32);
+            exponent
+        };
+        let digits = String::from_utf8(number.into_decimal()).unwrap();
+        let kept = digits.trim_end_matches('0').len();
+        (digits[..kept].to_string(), power + (digits.len() - kept) as i64)
     }
 }

@@ -80,11 +80,7 @@ impl Keys {
         self.dropped.clear();
         let base = self.ids.len() - len;
         let ids = &self.ids[base..];
-        let suspicious = match len {
-            0..=PAIRWISE => some_equal(ids),
-            0..=SPARSE => some_collide(ids),
-            _ => true,
-        };
+        let suspicious = if len <= PAIRWISE { some_equal(ids) } else { len > SPARSE || some_collide(ids) };
         if suspicious {
             self.search_table(base, source, duplicates, seed)?;
         }
@@ -154,10 +150,7 @@ impl Keys {
     #[inline(always)]
     fn equal(&self, a: usize, b: usize, source: Source<'_>) -> bool {
         let (x, y) = (&self.records[a], &self.records[b]);
-        x.len == y.len
-            && x.head == y.head
-            && x.tail == y.tail
-            && (x.len <= 16 || text(x, source) == text(y, source))
+        x.len == y.len && x.head == y.head && x.tail == y.tail && (x.len <= 16 || text(x, source) == text(y, source))
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@ mod keys;
 mod number;
 mod string;
 
-use crate::builder::{Key, Text, TermBuilder};
+use crate::builder::{Key, TermBuilder, Text};
 use crate::error::{Error, ErrorKind};
 use crate::options::{DecodeOptions, Duplicates};
 use crate::simd::Kernel;
@@ -125,9 +125,7 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
         self.count(pos)?;
         match self.json.get(pos) {
             Some(b'"') => self.string(pos),
-            Some(b'-' | b'0'..=b'9') => {
-                number::number(self.json, pos, &self.options, self.builder).map(Step::Ended)
-            }
+            Some(b'-' | b'0'..=b'9') => number::number(self.json, pos, &self.options, self.builder).map(Step::Ended),
             Some(b'{') => self.open_object(pos),
             Some(b'[') => self.open_array(pos),
             Some(b't') => self.literal(pos, b"true", |builder| builder.boolean(true)),

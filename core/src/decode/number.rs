@@ -3,8 +3,8 @@
 use super::float;
 use crate::builder::TermBuilder;
 use crate::error::{Error, ErrorKind};
+use crate::natural::Natural;
 use crate::options::DecodeOptions;
-use num_bigint::BigUint;
 
 /// Digits that always fit in a `u64`.
 const WORD_DIGITS: usize = 19;
@@ -139,20 +139,13 @@ fn exponent(bytes: &[u8], mut pos: usize) -> Result<(i64, usize), Error> {
 
 #[inline(always)]
 fn float(bytes: &[u8], start: usize, scan: &Scan) -> Result<f64, Error> {
+    let power = scan.exponent - scan.frac_len as i64;
     let value = if scan.int_len + scan.frac_len <= WORD_DIGITS {
-        float::nearest(scan.mantissa, scan.exponent - scan.frac_len as i64)
+        float::nearest(scan.mantissa, power)
     } else {
-        None
+        float::nearest_of_many(digit_values(bytes, scan), power)
     };
-    let value = value.unwrap_or_else(|| float_from_text(&bytes[scan.int_start..scan.end]));
     if value.is_finite() { Ok(value) } else { Err(Error::new(ErrorKind::NumberOutOfRange, start)) }
-}
-
-/// More digits than a word holds, or a case the fast way cannot decide.
-#[cold]
-fn float_from_text(text: &[u8]) -> f64 {
-    // The scan let only digits, point, sign and e through, which is UTF-8 and what the standard library parses.
-    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(f64::INFINITY)
 }
 
 #[cold]
@@ -164,9 +157,8 @@ fn long_integer<B: TermBuilder>(
     builder: &mut B,
 ) -> Result<(), Error> {
     check_digits(scan.int_len, start, options)?;
-    let signed = 0i128 + i128::from(scan.mantissa);
-    let signed = if scan.negative { -signed } else { signed };
-    match i64::try_from(signed) {
+    let magnitude_of_word = i128::from(scan.mantissa);
+    match i64::try_from(if scan.negative { -magnitude_of_word } else { magnitude_of_word }) {
         Ok(value) if scan.int_len <= WORD_DIGITS => builder.integer(value),
         _ => builder.big_integer(scan.negative, &magnitude(bytes, scan)),
     }
@@ -203,13 +195,15 @@ fn magnitude(bytes: &[u8], scan: &Scan) -> Vec<u8> {
         let len = 8 - scan.mantissa.leading_zeros() as usize / 8;
         return scan.mantissa.to_le_bytes()[..len].to_vec();
     }
+    let values: Vec<u8> = digit_values(bytes, scan).collect();
+    Natural::from_digits(&values).to_le_bytes()
+}
+
+/// The digits before and behind the point.
+fn digit_values(bytes: &[u8], scan: &Scan) -> impl Iterator<Item = u8> {
     let text = &bytes[scan.int_start..scan.end];
-    let wanted = scan.int_len + scan.frac_len;
-    let values: Vec<u8> = text.iter().filter(|&&byte| byte != b'.').take(wanted).map(|byte| byte - b'0').collect();
-    match BigUint::from_radix_be(&values, 10) {
-        Some(number) if number != BigUint::ZERO => number.to_bytes_le(),
-        _ => Vec::new(),
-    }
+    let count = scan.int_len + scan.frac_len;
+    text.iter().filter(|&&byte| byte != b'.').take(count).map(|byte| byte - b'0')
 }
 
 /// A minus sign, and no digit behind it.

@@ -1,7 +1,7 @@
 //! Integers and floats as text.
 
+use crate::natural::Natural;
 use crate::output::{Buffer, Output};
-use num_bigint::BigUint;
 
 /// Eight decimal digits as bytes 0–9, the first digit in the lowest byte. Three multiplications instead of eight
 /// divisions: halves, then quarters, then single digits side by side in one word.
@@ -94,7 +94,7 @@ pub fn big<B: Buffer>(out: &mut Output<B>, negative: bool, magnitude: &[u8]) {
 
 /// The decimal digits of a little-endian magnitude.
 pub fn big_digits(magnitude: &[u8]) -> Vec<u8> {
-    BigUint::from_bytes_le(magnitude).to_string().into_bytes()
+    Natural::from_le_bytes(magnitude).into_decimal()
 }
 
 /// Longest text of a float: `-1.7976931348623157e-308`; rounded up to whole words.

@@ -213,7 +213,10 @@ impl<'t> Reader<'t> {
         let value = match *bytes.get(term.at)? {
             97 => self.after(term, 2, Value::Integer(i64::from(*body.first()?))),
             98 => self.after(term, 5, Value::Integer(i64::from(i32::from_be_bytes(*body.first_chunk()?)))),
-            70 => self.after(term, 9, Value::Float(f64::from_be_bytes(*body.first_chunk()?))),
+            70 => {
+                let value = f64::from_be_bytes(*body.first_chunk()?);
+                self.after(term, 9, if value.is_finite() { Value::Float(value) } else { Value::Broken })
+            }
             109 => {
                 let len = word(bytes, term.at + 1)?;
                 let text = body.get(4..4 + len)?;
