@@ -96,9 +96,11 @@ defmodule RustyJson.MixProject do
     [
       licenses: ["MIT"],
       links: %{"GitHub" => @source_url},
+      # The module runs everywhere; native libraries belong to the machine that built them.
       files:
-        ~w(lib core nif wasm priv docs/*.md Cargo.toml Cargo.lock rust-toolchain.toml .cargo .formatter.exs
-                mix.exs README.md CHANGELOG.md LICENSE)
+        ~w(lib core/src core/Cargo.toml nif/src nif/Cargo.toml nif/build.rs wasm/guest wasm/host priv/wasm
+           Cargo.toml Cargo.lock rust-toolchain.toml .cargo .formatter.exs mix.exs
+           docs README.md CHANGELOG.md SECURITY.md LICENSE)
     ]
   end
 
@@ -106,12 +108,25 @@ defmodule RustyJson.MixProject do
     [
       main: "readme",
       source_ref: "v#{@version}",
-      extras: ["README.md", "CHANGELOG.md"] ++ Path.wildcard("docs/*.md"),
+      extras: extras(),
+      groups_for_extras: [
+        Guides: ~r/README|docs\/[^\/]+$/,
+        Notebooks: ~r/livebooks/,
+        Decisions: ~r/decisions/,
+        Project: ~r/CHANGELOG|SECURITY|CONTRIBUTING/
+      ],
       groups_for_modules: [
         Encoding: ~r/RustyJson\.(Encode|Encoder|Fragment|Helpers|OrderedObject)$/,
         Errors: ~r/RustyJson\.\w+Error$/,
         Engines: ~r/RustyJson\.(Engine|Wasm)/
       ]
     ]
+  end
+
+  defp extras do
+    ["README.md"] ++
+      Path.wildcard("docs/*.{cheatmd,md}") ++
+      Path.wildcard("livebooks/*.livemd") ++
+      ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"] ++ Path.wildcard("docs/decisions/*.md")
   end
 end
