@@ -36,7 +36,7 @@ defmodule RustyJson.Bench.MixProject do
   defp can_run?(_name), do: true
 
   # Packages of the folder, and what they ask for in turn by the names in their mix.exs: an override at the top is the
-  # only one that Mix obeys. Others from Hex, if it is there.
+  # only one that Mix obeys. (castore serves downloads, and here everything is built.) Others from Hex, if it is there.
   defp with_needs(packages) do
     {local, hex} = Enum.split_with(packages, fn {name, _} -> local_path(name) end)
     names = Keyword.keys(local)
@@ -51,9 +51,12 @@ defmodule RustyJson.Bench.MixProject do
 
   defp needs([name | rest], seen) do
     new =
-      for([_, asked] <- Regex.scan(~r/\{:(\w+),/, build_file(name)), do: String.to_atom(asked))
+      for(
+        [_, asked] <- Regex.scan(~r/\{:(\w+), "(?![^}]*only:)/, build_file(name)),
+        do: String.to_atom(asked)
+      )
       |> Enum.uniq()
-      |> Enum.filter(&(&1 not in seen and &1 != :rustyjson and local_path(&1)))
+      |> Enum.filter(&(&1 not in seen and &1 not in [:rustyjson, :castore] and local_path(&1)))
 
     new ++ needs(rest ++ new, MapSet.union(seen, MapSet.new(new)))
   end

@@ -66,7 +66,7 @@ defmodule RustyJson.Bench do
     wrong =
       for note <- notes, String.contains?(note, "is left out") or String.contains?(note, "wrong:"), do: note
 
-    cases = answers |> Enum.map(& &1[:checked]) |> Enum.reject(&is_nil/1) |> Enum.sum()
+    cases = answers |> Enum.map(& &1.checked) |> Enum.sum()
     IO.puts("#{cases} passed, #{length(wrong)} failed (#{seconds} s)")
     if wrong == [], do: 0, else: 1
   end
@@ -78,14 +78,21 @@ defmodule RustyJson.Bench do
       flags: %{quick: context.quick, sections: options[:sections] || "all", seconds: seconds},
       cases: Enum.flat_map(answers, & &1.cases),
       tables: Enum.flat_map(answers, & &1.tables),
+      goals: Enum.flat_map(answers, & &1.goals),
       notes: notes
     }
 
     bar = Bar.table(result)
     IO.puts(Table.text(bar))
-    file = Results.write(%{result | tables: result.tables ++ [bar]}, options[:out] || default_dir())
-    IO.puts("#{Path.relative_to_cwd(file)}, #{seconds} s")
+    write(%{result | tables: result.tables ++ [bar]}, Map.get(options, :out, default_dir()), seconds)
     if options[:compare], do: Compare.print(result, options.compare), else: 0
+  end
+
+  defp write(_result, nil, seconds), do: IO.puts("#{seconds} s")
+
+  defp write(result, dir, seconds) do
+    file = Results.write(result, dir)
+    IO.puts("#{Path.relative_to_cwd(file)} and pictures beside it, #{seconds} s")
   end
 
   defp default_dir, do: System.get_env("RUSTYJSON_BENCH_RESULTS") || Path.expand("results")

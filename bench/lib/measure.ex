@@ -10,11 +10,11 @@ defmodule RustyJson.Bench.Measure do
   alias RustyJson.Bench.{Contender, Stats}
 
   @typedoc """
-  * `input` - `{:json, file}`, `{:term, {module, function, arguments}}`, or `{:both, file, {module, ...}}`
+  * `input` - `{:json, file}` or `{:term, {module, function, arguments}}`
   * `runs` - `{label, contender, options}`; the yardstick is added
   """
   @type job :: %{
-          op: :decode | :encode | :roundtrip,
+          op: :decode | :encode | :roundtrip | :save,
           input: tuple(),
           runs: [{String.t(), Contender.id(), keyword()}],
           mode: :fresh | :long,
@@ -30,13 +30,22 @@ defmodule RustyJson.Bench.Measure do
   @most_rounds 2_000
 
   @doc "Results by label, notes on who was left out, and the sizes of the input."
-  @spec run(job()) :: %{results: %{String.t() => result()}, notes: [String.t()], bytes: pos_integer()}
+  @spec run(job()) :: map()
   def run(job) do
     input = input(job)
     {functions, notes} = checked(job, input)
     functions = [{@yardstick, yardstick(job.op, input)} | functions]
     results = if job.test, do: %{}, else: timed(job, functions)
-    %{results: results, notes: notes, bytes: byte_size(input.json), etf: byte_size(input.etf)}
+    checked = length(functions) - 1
+    for key <- Process.delete(__MODULE__), do: :persistent_term.erase(key)
+
+    %{
+      results: results,
+      notes: notes,
+      checked: checked,
+      bytes: byte_size(input.json),
+      etf: byte_size(input.etf)
+    }
   end
 
   ## Input
@@ -60,14 +69,25 @@ defmodule RustyJson.Bench.Measure do
   defp call(:roundtrip, contender, input),
     do: with_input(fn json -> contender.encode.(contender.decode.(json)) end, input.json)
 
+  defp call(:save, contender, input), do: with_input(&save(contender.encode.(&1)), input.term)
+
+  defp save(binary) do
+    file = Path.join(System.tmp_dir!(), "rustyjson-bench-#{System.pid()}.saved")
+    File.write!(file, binary)
+    file
+  end
+
   defp with_input(function, input) do
     key = {__MODULE__, make_ref()}
     :persistent_term.put(key, input)
+    Process.put(__MODULE__, [key | Process.get(__MODULE__, [])])
     {function, fn -> :persistent_term.get(key) end}
   end
 
   defp yardstick(:decode, input), do: with_input(&:erlang.binary_to_term/1, input.etf)
   defp yardstick(:encode, input), do: with_input(&:erlang.term_to_binary/1, input.term)
+
+  defp yardstick(:save, input), do: with_input(&save(:erlang.term_to_binary(&1)), input.term)
 
   defp yardstick(:roundtrip, input),
     do: with_input(&:erlang.term_to_binary(:erlang.binary_to_term(&1)), input.etf)
@@ -80,20 +100,23 @@ defmodule RustyJson.Bench.Measure do
     Enum.reduce(job.runs, {[], []}, fn {label, id, opts}, {functions, notes} ->
       function = call(job.op, Contender.get(id, opts), input)
 
-      case check(job.op, function, expected, job[:any_terms]) do
+      case check(job.op, function, expected) do
         :ok -> {functions ++ [{label, function}], notes}
         {:error, why} -> {functions, notes ++ ["#{label} is left out: #{why}"]}
       end
     end)
   end
 
-  defp check(op, {function, input}, expected, any_terms) do
+  defp check(op, {function, input}, expected) do
     result = function.(input.())
-    value = if op == :decode, do: result, else: RustyJson.decode!(result)
-    if any_terms || value === expected, do: :ok, else: {:error, "its result is another one"}
+    if value(op, result) === expected, do: :ok, else: {:error, "its result is another one"}
   rescue
     error -> {:error, error |> Exception.message() |> String.slice(0, 80) |> String.replace("\n", " ")}
   end
+
+  defp value(:decode, term), do: term
+  defp value(:save, file), do: file |> File.read!() |> RustyJson.decode!()
+  defp value(_op, json), do: RustyJson.decode!(json)
 
   ## Time
 

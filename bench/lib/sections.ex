@@ -5,8 +5,21 @@ defmodule RustyJson.Bench.Sections do
   alias RustyJson.Bench.Sections, as: S
 
   @all [
-    {"speed", S.Speed, [:fresh]},
-    {"long", S.Speed, [:long]}
+    {"speed", S.Speed, :run, [:fresh]},
+    {"long", S.Speed, :run, [:long]},
+    {"settlement", S.Published, :settlement, []},
+    {"nativejson", S.Published, :nativejson, []},
+    {"sizes", S.Published, :sizes, []},
+    {"save", S.Published, :save, []},
+    {"interning", S.Interning, :run, []},
+    {"structs", S.Structs, :run, []},
+    {"memory", S.Memory, :run, []},
+    {"fairness", S.Schedulers, :fairness, []},
+    {"load", S.Schedulers, :load, []},
+    {"dirty", S.Schedulers, :dirty, []},
+    {"calls", S.Calls, :run, []},
+    {"rust", S.Rust, :run, []},
+    {"counts", S.Counts, :run, []}
   ]
   # What a run of a minute has time for.
   @quick ["speed"]
@@ -20,10 +33,10 @@ defmodule RustyJson.Bench.Sections do
   @doc "Runs a section and prints its tables: its cases, tables and notes."
   @spec run(String.t(), map()) :: %{cases: [map()], tables: [Table.t()], notes: [String.t()]}
   def run(name, context) do
-    {^name, module, arguments} = List.keyfind(@all, name, 0)
-    answer = apply(module, :run, [context | arguments])
+    {^name, module, function, arguments} = List.keyfind(@all, name, 0)
+    answer = apply(module, function, [context | arguments])
     Progress.finish()
     for table <- answer.tables, do: IO.puts(Table.text(table))
-    Map.merge(%{cases: [], tables: [], notes: []}, answer)
+    Map.merge(%{cases: [], tables: [], notes: [], goals: [], checked: 0}, answer)
   end
 end

@@ -23,7 +23,8 @@ defmodule RustyJson.Bench.Sections.Speed do
 
     cases = List.flatten(cases)
     notes = for {document, _, answer} <- measured, note <- answer.notes, do: "#{document.name}: #{note}"
-    %{cases: cases, tables: tables(context, cases, mode), notes: skipped ++ notes}
+    checked = Enum.sum(for {_, _, answer} <- measured, do: answer.checked)
+    %{cases: cases, tables: tables(context, cases, mode), notes: skipped ++ notes, checked: checked}
   end
 
   defp documents do

@@ -1,5 +1,5 @@
 //! What callgrind counts: `count decode|encode FILE TIMES` does one thing so many times. The instructions of one are the
-//! difference between two runs, so that start and end of the process cancel out.
+//! difference between two runs, so that start and end of the process cancel out. `count level` names the instruction set.
 #![forbid(unsafe_code)]
 
 use rustyjson_bench::Core;
@@ -7,6 +7,10 @@ use std::hint::black_box;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
+    if arguments.get(1).is_some_and(|word| word == "level") {
+        println!("{}", rustyjson_core::simd::level());
+        return;
+    }
     let [_, direction, file, times] = arguments.as_slice() else { panic!("count decode|encode FILE TIMES") };
     let json = std::fs::read(file).expect("a readable file");
     let times: usize = times.parse().expect("a number");
