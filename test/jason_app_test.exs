@@ -39,7 +39,7 @@ defmodule RustyJson.JasonAppTest do
 
   defp sources do
     lib = ~w(lib/shop/catalog.ex lib/shop/api.ex lib/shop/settings.ex)
-    lib ++ ~w(test/test_helper.exs test/shop_test.exs)
+    lib ++ ~w(test/test_helper.exs test/shop.exs)
   end
 
   defp replaced(file, dir, library) do
