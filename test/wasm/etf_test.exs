@@ -114,7 +114,7 @@ defmodule RustyJson.Wasm.EtfTest do
 
       for _ <- 1..60 do
         at = :rand.uniform(byte_size(etf)) - 1
-        <<before::binary-size(at), _, rest::binary>> = etf
+        {before, rest} = {binary_part(etf, 0, at), binary_part(etf, at + 1, byte_size(etf) - at - 1)}
 
         byte =
           Enum.random([0, 1, 97, 98, 104, 106, 108, 109, 110, 116, 118, 119, 255, :rand.uniform(256) - 1])
