@@ -1,0 +1,65 @@
+defmodule RustyJson.ReleaseTest do
+  @moduledoc "A release carries the libraries and the module, and runs from wherever it is put."
+  use ExUnit.Case, async: true
+
+  alias RustyJson.Test.Judge
+
+  @app Path.expand("fixtures/release_app", __DIR__)
+  @root Path.expand("..", __DIR__)
+  @moduletag timeout: 600_000
+
+  setup_all do
+    dir = Path.join(System.tmp_dir!(), "rustyjson-release-#{System.unique_integer([:positive])}")
+    File.mkdir_p!(dir)
+    on_exit(fn -> File.rm_rf!(dir) end)
+
+    env = [
+      {"MIX_ENV", "prod"},
+      {"MIX_BUILD_PATH", Path.join(dir, "build")},
+      {"RUSTYJSON_PATH", @root},
+      {"RUSTYJSON_BUILD", "none"},
+      {"RUSTYJSON_HEX", "0"}
+    ]
+
+    File.cp_r!(@app, Path.join(dir, "app"))
+    arguments = ["release", "--path", Path.join(dir, "made")]
+
+    {output, status} =
+      System.cmd("mix", arguments, cd: Path.join(dir, "app"), env: env, stderr_to_stdout: true)
+
+    assert status == 0, output
+
+    # Nothing of where it was made is left.
+    moved = Path.join(dir, "elsewhere")
+    File.rename!(Path.join(dir, "made"), moved)
+    File.rm_rf!(Path.join(dir, "build"))
+    File.rm_rf!(Path.join(dir, "app"))
+    {:ok, release: moved}
+  end
+
+  defp eval(release, code, env) do
+    env = [{"RELEASE_DISTRIBUTION", "none"}, {"RUSTYJSON_ENGINE", nil} | env]
+    System.cmd(Path.join(release, "bin/sample"), ["eval", code], cd: "/", env: env, stderr_to_stdout: true)
+  end
+
+  if Judge.available?(:native) do
+    test "native", %{release: release} do
+      assert {output, 0} = eval(release, "Sample.run()", [])
+      assert output =~ ~s(engine native\n{"a":[1,2.5,null]}\n3000001 elements)
+    end
+  end
+
+  if Judge.available?(:wasmtime) do
+    test "the sandbox, by runtime.exs", %{release: release} do
+      assert {output, 0} = eval(release, "Sample.run()", [{"SAMPLE_ENGINE", "wasm"}])
+
+      assert output =~
+               ~s(engine wasm\n{"a":[1,2.5,null]}\nthe call needs more memory than max_memory: 8388608 bytes)
+    end
+  end
+
+  test "the doctor, without Mix", %{release: release} do
+    assert {output, 0} = eval(release, "RustyJson.CLI.Doctor.run()", [])
+    assert output =~ "passed: decode, encode, errors"
+  end
+end
