@@ -72,8 +72,16 @@ defmodule RustyJson.Build do
       allocator:
         System.get_env("RUSTYJSON_ALLOCATOR") || to_string(Keyword.get(config, :allocator, "mimalloc")),
       force: System.get_env("FORCE_RUSTYJSON_BUILD") in ["true", "1"],
-      system: List.to_string(:erlang.system_info(:system_architecture))
+      system: machine()
     }
+  end
+
+  @doc "The kind of machine that a library is for: who built the VM, and which release of the system it is, is no part of it."
+  @spec machine() :: String.t()
+  def machine do
+    name = List.to_string(:erlang.system_info(:system_architecture))
+    name = if name == "win32", do: "#{System.get_env("PROCESSOR_ARCHITECTURE", "AMD64")}-windows", else: name
+    Regex.replace(~r/^(\w+)-\w+-(linux-\w+|darwin).*$/, name, "\\1-\\2")
   end
 
   @doc "Brings one part up to date."

@@ -1,0 +1,100 @@
+defmodule Mix.Tasks.Rustyjson.Install do
+  @shortdoc "Installs libraries that were built elsewhere"
+
+  @moduledoc """
+  Installs the native libraries and the WebAssembly module from an archive of a release, for machines without Rust.
+
+      mix rustyjson.install rustyjson-v0.4.0-x86_64-linux-gnu.tar.gz
+
+  Archives and their checksums are attached to the releases of the project. `FILE.sha256` has to lie beside the archive, or the
+  checksum is given by `--sha256 HEX`. What is in the archive goes to RustyJson's `priv/`; as long as it was built from the same
+  sources and for the same kind of machine, compiling RustyJson then builds nothing.
+
+  Exit code 0 when the archive was installed, 1 when it was not, with the reason.
+  """
+
+  use Mix.Task
+
+  @requirements ["loadpaths"]
+
+  # Nothing else of an archive is taken.
+  @wanted ~r/\A(\.\/)?priv\/(native\/librustyjson_(nif|wasm_host)\.(so|dll)|wasm\/rustyjson\.wasm)(\.digest)?\z/
+
+  @impl true
+  def run(argv) do
+    case OptionParser.parse(argv, strict: [sha256: :string]) do
+      {options, [archive], []} -> install(archive, options[:sha256])
+      _ -> Mix.raise("mix rustyjson.install FILE.tar.gz [--sha256 HEX]")
+    end
+  end
+
+  defp install(archive, given) do
+    bytes = read(archive)
+    wanted = given || checksum(archive <> ".sha256")
+    got = sha256(bytes)
+    if got != String.downcase(wanted), do: Mix.raise("#{archive} has the checksum #{got}, not #{wanted}")
+
+    files = unpack(archive, bytes)
+    root = root()
+    for {name, content} <- files, do: place(Path.join(root, name), content)
+
+    Mix.shell().info(
+      "installed in #{Path.relative_to_cwd(root)}: #{Enum.map_join(files, ", ", &elem(&1, 0))}"
+    )
+
+    Mix.shell().info(
+      "mix deps.compile rustyjson --force takes it into the build; mix rustyjson.doctor shows what works"
+    )
+  end
+
+  defp read(file) do
+    case File.read(file) do
+      {:ok, bytes} -> bytes
+      {:error, reason} -> Mix.raise("#{file}: #{:file.format_error(reason)}")
+    end
+  end
+
+  # By its name as data: crypto is no application of RustyJson's, only this task uses it.
+  defp sha256(bytes) do
+    {:ok, _} = Application.ensure_all_started(:crypto)
+    :crypto |> apply(:hash, [:sha256, bytes]) |> Base.encode16(case: :lower)
+  end
+
+  # As sha256sum writes it: the checksum first.
+  defp checksum(file) do
+    case file |> read() |> String.split() do
+      [checksum | _] -> checksum
+      [] -> Mix.raise("#{file} is empty")
+    end
+  end
+
+  defp unpack(archive, bytes) do
+    with {:ok, entries} <- :erl_tar.extract({:binary, bytes}, [:memory, :compressed]),
+         files =
+           for(
+             {name, content} <- entries,
+             name = to_string(name),
+             do: {String.trim_leading(name, "./"), content}
+           ),
+         [] <- for({name, _} <- files, not (name =~ @wanted), do: name) do
+      files
+    else
+      {:error, reason} -> Mix.raise("#{archive} cannot be unpacked: #{:erl_tar.format_error(reason)}")
+      [name | _] -> Mix.raise("#{archive} has a file that does not belong there: #{name}")
+    end
+  end
+
+  # A library that a running VM has mapped must not be written over: a new file takes its name.
+  defp place(path, content) do
+    File.mkdir_p!(Path.dirname(path))
+    File.write!(path <> ".new", content)
+    File.chmod!(path <> ".new", 0o755)
+    File.rename!(path <> ".new", path)
+  end
+
+  defp root do
+    if Mix.Project.config()[:app] == :rustyjson,
+      do: File.cwd!(),
+      else: Map.fetch!(Mix.Project.deps_paths(), :rustyjson)
+  end
+end
