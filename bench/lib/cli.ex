@@ -2,7 +2,7 @@ defmodule RustyJson.Bench.CLI do
   @moduledoc "What `script/bench` runs."
 
   alias RustyJson.Bench
-  alias RustyJson.Bench.{Contender, Sections}
+  alias RustyJson.Bench.{Contender, Docs, Sections}
 
   @switches [
     quick: :boolean,
@@ -11,6 +11,7 @@ defmodule RustyJson.Bench.CLI do
     engine: :string,
     compare: :string,
     out: :string,
+    docs: :boolean,
     help: :boolean
   ]
 
@@ -22,6 +23,7 @@ defmodule RustyJson.Bench.CLI do
     --engine E         native or wasm only
     --compare FILE     beside an older result file: ratios, and what became slower
     --out DIR          where results go (bench/results)
+    --docs             measures nothing: renews the tables of README.md and docs/performance.md from bench/results
   Environment: RUSTYJSON_CORPUS, a folder of public documents; RUSTYJSON_DEPS, a folder of other libraries' sources;
   RUSTYJSON_BENCH_MACHINE, this machine's name in the file names.
   """
@@ -36,6 +38,14 @@ defmodule RustyJson.Bench.CLI do
 
   defp run(%{help: true}), do: usage(:stdio, 0)
 
+  defp run(%{docs: true}) do
+    root = Path.expand("..")
+    pages = Enum.filter([root <> "/README.md", root <> "/docs/performance.md"], &File.regular?/1)
+    missing = Docs.renew(pages, Path.join(root, "bench/results"))
+    Enum.each(missing, &IO.puts(:stderr, &1))
+    System.halt(if missing == [], do: 0, else: 1)
+  end
+
   defp run(options) do
     sections = if options[:only], do: String.split(options.only, ",", trim: true), else: nil
     unknown = (sections || []) -- Sections.names()
@@ -44,9 +54,15 @@ defmodule RustyJson.Bench.CLI do
     if unknown != [] or engine not in [nil, "native", "wasm"] do
       usage(:stderr, 2)
     else
+      options =
+        for option <- [:out, :compare], options[option], into: options, do: {option, from(options[option])}
+
       System.halt(Bench.run(Map.merge(options, %{sections: sections, contenders: contenders(engine)})))
     end
   end
+
+  # A file is named from where the person is.
+  defp from(path), do: Path.expand(path, System.get_env("RUSTYJSON_BENCH_FROM", File.cwd!()))
 
   defp contenders(nil), do: Contender.ids()
   defp contenders("native"), do: Contender.ids() -- ["wasmtime", "wasmex"]

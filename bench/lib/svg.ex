@@ -10,8 +10,31 @@ defmodule RustyJson.Bench.Svg do
   @top 78
   @row 26
 
-  @colours ~w(#d9480f #1c7ed6 #9c36b5 #2b8a3e #e8590c #868e96 #c2255c #0b7285 #5f3dc4 #a17a00)
+  @colours ~w(#e8590c #1c7ed6 #ae3ec9 #2f9e44 #868e96 #0c8599 #e03131 #f08c00 #74b816 #9775fa)
   @shapes [:circle, :diamond, :square, :triangle, :cross]
+
+  # Who looks the same in every picture.
+  @marks %{
+    "RustyJson native" => 0,
+    "native" => 0,
+    "core" => 0,
+    "default" => 0,
+    "RustyJson wasm, wasmtime" => 1,
+    "wasm" => 1,
+    "wasmtime" => 1,
+    "guest in wasmtime" => 1,
+    "RustyJson wasm, wasmex" => 2,
+    "wasmex" => 2,
+    "OTP json" => 3,
+    "Elixir JSON" => 4,
+    "JSON" => 4,
+    "jiffy" => 5,
+    "Jason" => 6,
+    "torque" => 7,
+    "glazer" => 8,
+    "RustyJson 0.3.10" => 9,
+    "0.3.10" => 9
+  }
 
   @doc """
   `chart` has `unit`, `rows` as `{label, %{series => number}}`, `series` in the order of the legend, and maybe `line`, a
@@ -110,7 +133,7 @@ defmodule RustyJson.Bench.Svg do
 
   defp legend(series) do
     {parts, _} =
-      Enum.map_reduce(Enum.with_index(series), {12, 44}, fn {name, index}, {x, y} ->
+      Enum.map_reduce(numbered(series), {12, 44}, fn {name, index}, {x, y} ->
         width = 26 + round(String.length(name) * 6.8)
         {x, y} = if x + width > @width, do: {12, y + 18}, else: {x, y}
         part = [mark(index, x + 6, y - 4), ~s(<text x="#{x + 16}" y="#{y}">#{escape(name)}</text>\n)]
@@ -125,7 +148,7 @@ defmodule RustyJson.Bench.Svg do
 
     # The first of the legend is drawn last, over the others.
     marks =
-      for {name, number} <- series |> Enum.with_index() |> Enum.reverse(),
+      for {name, number} <- Enum.reverse(numbered(series)),
           value = points[name],
           is_number(value) and value > 0,
           do: mark(number, x(value, scale), y)
@@ -137,9 +160,11 @@ defmodule RustyJson.Bench.Svg do
     ]
   end
 
+  defp numbered(series), do: for({name, index} <- Enum.with_index(series), do: {name, @marks[name] || index})
+
   defp mark(index, x, y) do
     colour = Enum.at(@colours, rem(index, length(@colours)))
-    shape(Enum.at(@shapes, rem(index, length(@shapes))), x, y, colour, if(index == 0, do: 6, else: 4.5))
+    shape(Enum.at(@shapes, rem(index, length(@shapes))), x, y, colour, if(index < 2, do: 6, else: 4.5))
   end
 
   defp shape(:circle, x, y, colour, r),
