@@ -107,6 +107,12 @@ impl<B: Buffer> Output<B> {
         }
     }
 
+    /// The same where size counts more than speed: one copy of the code.
+    #[inline(never)]
+    pub fn text(&mut self, bytes: &[u8]) {
+        self.slice(bytes);
+    }
+
     #[cold]
     fn grow(&mut self, extra: usize) -> bool {
         let grown = !self.failed && self.len.checked_add(extra).is_some_and(|len| self.buffer.grow(len));

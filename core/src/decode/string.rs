@@ -29,7 +29,23 @@ pub(super) fn string<'a, K: Kernel>(
 }
 
 /// Goes on behind the first plain run, which ended at `end` without a quote.
+#[inline(never)]
 fn unescape<K: Kernel>(
+    kernel: K,
+    bytes: &[u8],
+    start: usize,
+    end: usize,
+    validate: bool,
+    buffer: &mut Vec<u8>,
+) -> Result<usize, Error> {
+    kernel.vectorize(
+        #[inline(always)]
+        || runs_and_escapes(kernel, bytes, start, end, validate, buffer),
+    )
+}
+
+#[inline(always)]
+fn runs_and_escapes<K: Kernel>(
     kernel: K,
     bytes: &[u8],
     mut start: usize,

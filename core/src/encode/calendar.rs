@@ -48,12 +48,12 @@ impl Date {
 
     fn write(&self, text: &mut Text) {
         if self.year < 0 {
-            text.array([b'-']);
+            text.text(&[b'-']);
         }
         padded(text, self.year.unsigned_abs(), 4);
-        text.array([b'-']);
+        text.text(&[b'-']);
         padded(text, self.month, 2);
-        text.array([b'-']);
+        text.text(&[b'-']);
         padded(text, self.day, 2);
     }
 }
@@ -78,13 +78,13 @@ impl Clock {
 
     fn write(&self, text: &mut Text) {
         padded(text, self.hour, 2);
-        text.array([b':']);
+        text.text(&[b':']);
         padded(text, self.minute, 2);
-        text.array([b':']);
+        text.text(&[b':']);
         padded(text, self.second, 2);
         let (value, digits) = self.fraction;
         if digits > 0 {
-            text.array([b'.']);
+            text.text(&[b'.']);
             padded(text, value / 10_u64.pow(6 - digits), digits as usize);
         }
     }
@@ -123,7 +123,7 @@ pub fn naive<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map, notation: Nota
     iso(reader, map)?;
     let (date, clock) = (Date::of(reader, map)?, Clock::of(reader, map)?);
     date.write(text);
-    text.array([if notation == Notation::Value { b'T' } else { b' ' }]);
+    text.text(&[if notation == Notation::Value { b'T' } else { b' ' }]);
     clock.write(text);
     Some(())
 }
@@ -143,13 +143,13 @@ pub fn date_time<'t, R: TermReader<'t>>(
     naive(reader, map, notation, text)?;
     let is_utc = zone == b"Etc/UTC";
     if is_utc && utc == 0 && std == 0 {
-        text.array([b'Z']);
+        text.text(&[b'Z']);
     } else {
         write_offset(text, offset);
     }
     if notation == Notation::Key && !is_utc {
         for part in [b" ", abbreviation, b" ", zone] {
-            text.slice(part);
+            text.text(part);
         }
     }
     Some(())
@@ -157,9 +157,9 @@ pub fn date_time<'t, R: TermReader<'t>>(
 
 /// Hours and minutes; seconds are dropped as Elixir drops them.
 fn write_offset(text: &mut Text, offset: i64) {
-    text.array([if offset < 0 { b'-' } else { b'+' }]);
+    text.text(&[if offset < 0 { b'-' } else { b'+' }]);
     let minutes = offset.unsigned_abs() / 60;
     padded(text, minutes / 60, 2);
-    text.array([b':']);
+    text.text(&[b':']);
     padded(text, minutes % 60, 2);
 }

@@ -25,10 +25,10 @@ pub fn decimal<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map, notation: No
     let exponent = reader.field(map, Known::Exp)?;
     let Value::Integer(exponent) = reader.read(exponent) else { return None };
     if negative {
-        text.array([b'-']);
+        text.text(&[b'-']);
     }
     match digits {
-        Digits::Word(word) => text.slice(word.as_bytes()),
+        Digits::Word(word) => text.text(word.as_bytes()),
         Digits::Number(digits) if notation == Notation::Value && plain_len(&digits, exponent) <= MOST_DIGITS => {
             plain(text, &digits, exponent);
         }
@@ -70,24 +70,24 @@ fn plain_len(digits: &[u8], exponent: i64) -> i128 {
 
 fn zeros(text: &mut Text, count: usize) {
     for _ in 0..count {
-        text.array([b'0']);
+        text.text(&[b'0']);
     }
 }
 
 fn plain(text: &mut Text, digits: &[u8], exponent: i64) {
     if exponent >= 0 {
-        text.slice(digits);
+        text.text(digits);
         return zeros(text, exponent as usize);
     }
     let places = exponent.unsigned_abs() as usize;
     if let Some(whole) = digits.len().checked_sub(places).filter(|whole| *whole > 0) {
-        text.slice(&digits[..whole]);
-        text.array([b'.']);
-        return text.slice(&digits[whole..]);
+        text.text(&digits[..whole]);
+        text.text(&[b'.']);
+        return text.text(&digits[whole..]);
     }
-    text.slice(b"0.");
+    text.text(b"0.");
     zeros(text, places - digits.len());
-    text.slice(digits);
+    text.text(digits);
 }
 
 /// As `Decimal.to_string(decimal, :scientific)`: plain down to six zeros after the point.
@@ -96,14 +96,14 @@ fn scientific(text: &mut Text, digits: &[u8], exponent: i64) {
     if exponent == 0 || exponent < 0 && adjusted >= -6 {
         return plain(text, digits, exponent);
     }
-    text.slice(&digits[..1]);
+    text.text(&digits[..1]);
     if digits.len() > 1 {
-        text.array([b'.']);
-        text.slice(&digits[1..]);
+        text.text(&[b'.']);
+        text.text(&digits[1..]);
     }
-    text.array([b'E']);
+    text.text(&[b'E']);
     if exponent >= 0 {
-        text.array([b'+']);
+        text.text(&[b'+']);
     }
-    text.slice(adjusted.to_string().as_bytes());
+    text.text(adjusted.to_string().as_bytes());
 }

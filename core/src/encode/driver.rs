@@ -352,6 +352,38 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         Ok(Next::Done)
     }
 
+    /// [`Driver::open`] where size counts more than speed, and so the others.
+    #[inline(never)]
+    pub fn rare_open(&mut self, bracket: u8, frame: Frame<'t, R>) {
+        self.open(bracket, frame);
+    }
+
+    #[inline(never)]
+    pub fn rare_comma(&mut self) {
+        self.comma();
+    }
+
+    #[inline(never)]
+    pub fn rare_close(&mut self, bracket: u8) -> Walk<Next<R::Term>> {
+        self.close(bracket)
+    }
+
+    #[inline(never)]
+    pub fn rare_string(&mut self, bytes: &[u8]) -> Walk<()> {
+        self.kernel.vectorize(
+            #[inline(always)]
+            || self.string(bytes),
+        )
+    }
+
+    #[inline(never)]
+    pub fn rare_key(&mut self, key: R::Term) -> Walk<()> {
+        self.kernel.vectorize(
+            #[inline(always)]
+            || self.key(key),
+        )
+    }
+
     /// Goes on in the innermost container: the next value, or the end of the container.
     #[inline(always)]
     fn step(&mut self) -> Walk<Next<R::Term>> {

@@ -46,7 +46,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 open.pop();
             }
             match self.reader.read(item) {
-                Value::Integer(byte @ 0..=255) if !is_tail => self.out.array([byte as u8]),
+                Value::Integer(byte @ 0..=255) if !is_tail => self.out.text(&[byte as u8]),
                 Value::Binary(bytes) => self.copy(bytes)?,
                 Value::List(list) => open.push(list),
                 _ => return Ok(false),
@@ -60,7 +60,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if bytes.len() > LONG_STRING {
             self.long(bytes.len())?;
         }
-        self.out.slice(bytes);
+        self.out.text(bytes);
         Ok(())
     }
 

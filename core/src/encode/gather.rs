@@ -57,7 +57,7 @@ impl<T> Gathered<T> {
         let text = self.text.written();
         let key = |member: &Member<T>| &text[member.start..member.end];
         let mut keys: Vec<&[u8]> = self.members[range.members..].iter().map(key).collect();
-        keys.sort_unstable();
+        keys.sort();
         keys.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
     }
 }
@@ -106,7 +106,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         while let Some((key, value)) = self.reader.next_planned(&mut plan, &map) {
             let Some(value) = value else { return self.drop_gathered(term, range) };
             let start = self.gathered.text.len();
-            self.gathered.text.slice(key);
+            self.gathered.text.text(key);
             self.gathered.members.push(Member { start, end: self.gathered.text.len(), value });
         }
         self.open_gathered(range, map)
@@ -145,14 +145,14 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         }
         if self.gathered.members.len() == range.members {
             self.reader.leave(&map);
-            self.out.array(*b"{}");
+            self.out.text(b"{}");
             return Ok(Next::Done);
         }
         if self.options.sort_keys {
             self.gathered.sort(range);
         }
         self.gathered.open.push(range);
-        self.open(b'{', Frame::Gathered(map));
+        self.rare_open(b'{', Frame::Gathered(map));
         self.next_gathered(true)
     }
 
@@ -177,13 +177,13 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             let range = *range;
             self.gathered.open.pop();
             self.gathered.cut(range);
-            return self.close(b'}');
+            return self.rare_close(b'}');
         };
         if !first {
-            self.comma();
+            self.rare_comma();
         }
         let mut text = std::mem::replace(&mut self.gathered.text, Output::new(Vec::new()));
-        let written = self.string(&text.written()[start..end]);
+        let written = self.rare_string(&text.written()[start..end]);
         self.gathered.text = text;
         written?;
         self.colon();

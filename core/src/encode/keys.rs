@@ -38,11 +38,11 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         }
         if self.reader.map_size(&map) == 1 {
             self.reader.leave(&map);
-            self.out.array(*b"{}");
+            self.out.text(b"{}");
             return Ok(Next::Done);
         }
         let entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
-        self.open(b'{', Frame::Struct(entries));
+        self.rare_open(b'{', Frame::Struct(entries));
         self.next_struct_entry(true)
     }
 
@@ -55,13 +55,13 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 continue;
             }
             if !first {
-                self.comma();
+                self.rare_comma();
             }
-            self.key(key)?;
+            self.rare_key(key)?;
             return Ok(Next::Value(value));
         }
         self.reader.end_entries();
-        self.close(b'}')
+        self.rare_close(b'}')
     }
 
     pub fn is_struct_key(&mut self, key: R::Term) -> bool {
@@ -75,15 +75,15 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             Step::Item(item) => item,
             Step::End => {
                 self.reader.leave(map);
-                return self.close(b'}');
+                return self.rare_close(b'}');
             }
             Step::Tail(_) => return Err(EncodeErrorKind::ImproperList),
         };
         if !first {
-            self.comma();
+            self.rare_comma();
         }
         let (key, value) = self.pair(pair)?;
-        self.key(key)?;
+        self.rare_key(key)?;
         Ok(Next::Value(value))
     }
 
@@ -105,7 +105,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         match self.reader.read(key) {
             Value::Binary(bytes) => self.string(bytes)?,
             Value::Atom | Value::Nil | Value::True | Value::False => self.atom(key)?,
-            value => self.rare_key(key, value)?,
+            value => self.other_key(key, value)?,
         }
         self.colon();
         Ok(())
@@ -121,10 +121,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
 
     /// Keys that are neither binaries nor atoms: the text that `String.Chars` gives, where that is known here.
     #[inline(never)]
-    fn rare_key(&mut self, key: R::Term, value: Value<'t, R>) -> Walk<()> {
+    fn other_key(&mut self, key: R::Term, value: Value<'t, R>) -> Walk<()> {
         let mut text = Output::new(Vec::new());
         if self.key_text(key, value, &mut text)? {
-            return self.string(text.written());
+            return self.rare_string(text.written());
         }
         self.hole(key, true);
         Ok(())

@@ -19,11 +19,7 @@ macro_rules! known {
 
             /// The atom with this text.
             pub fn find(text: &[u8]) -> Option<Known> {
-                $(const $name: &[u8] = $text.as_bytes();)*
-                match text {
-                    $($name => Some(Known::$name),)*
-                    _ => None,
-                }
+                Known::ALL.iter().copied().find(|name| name.text().as_bytes() == text)
             }
         }
     };

@@ -16,9 +16,9 @@ pub struct Pretty<'a> {
 impl Pretty<'_> {
     /// Starts a line at this depth.
     pub fn line<B: Buffer>(&self, out: &mut Output<B>, depth: usize) {
-        out.slice(self.line_separator);
+        out.text(self.line_separator);
         for _ in 0..depth {
-            out.slice(self.indent);
+            out.text(self.indent);
         }
     }
 }

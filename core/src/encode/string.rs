@@ -49,6 +49,20 @@ fn escaped<K: CopyKernel, B: Buffer>(
     kernel: K,
     out: &mut Output<B>,
     bytes: &[u8],
+    pos: usize,
+    ascii: bool,
+) -> Result<(), NotUtf8> {
+    kernel.vectorize(
+        #[inline(always)]
+        || escapes_and_runs(kernel, out, bytes, pos, ascii),
+    )
+}
+
+#[inline(always)]
+fn escapes_and_runs<K: CopyKernel, B: Buffer>(
+    kernel: K,
+    out: &mut Output<B>,
+    bytes: &[u8],
     mut pos: usize,
     mut ascii: bool,
 ) -> Result<(), NotUtf8> {
@@ -123,6 +137,19 @@ fn stops(escape: Escape, byte: u8) -> bool {
 /// mode's kernel finds free of anything beyond ASCII is left to it where the mode allows.
 #[inline(never)]
 fn other_modes<K: CopyKernel, B: Buffer>(
+    kernel: K,
+    out: &mut Output<B>,
+    escape: Escape,
+    bytes: &[u8],
+) -> Result<(), NotUtf8> {
+    kernel.vectorize(
+        #[inline(always)]
+        || in_other_mode(kernel, out, escape, bytes),
+    )
+}
+
+#[inline(always)]
+fn in_other_mode<K: CopyKernel, B: Buffer>(
     kernel: K,
     out: &mut Output<B>,
     escape: Escape,

@@ -55,7 +55,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if !self.struct_text(&map, module, Notation::Value, &mut text) {
             return self.left_to_shell(term);
         }
-        self.string(text.written())?;
+        self.rare_string(text.written())?;
         self.reader.leave(&map);
         Ok(Next::Done)
     }
@@ -93,10 +93,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let Some((first, value)) = self.reader.next_entry(&mut entries) else {
             self.reader.end_entries();
             self.reader.leave(&map);
-            self.out.array(*b"[]");
+            self.out.text(b"[]");
             return Ok(Next::Done);
         };
-        self.open(b'[', Frame::Set(entries, value, map));
+        self.rare_open(b'[', Frame::Set(entries, value, map));
         Ok(Next::Value(first))
     }
 
@@ -106,10 +106,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let Some((key, value)) = self.reader.next_entry(entries) else {
             self.reader.end_entries();
             self.reader.leave(map);
-            return self.close(b']');
+            return self.rare_close(b']');
         };
         *last = value;
-        self.comma();
+        self.rare_comma();
         Ok(Next::Value(key))
     }
 
@@ -134,14 +134,14 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     fn write_range(&mut self, first: i64, last: i64, step: i64) -> Walk<()> {
         let members = [("first", first), ("last", last), ("step", step)];
         for (i, (name, value)) in members.iter().take(if step == 1 { 2 } else { 3 }).enumerate() {
-            self.out.array([if i == 0 { b'{' } else { b',' }]);
+            self.out.text(&[if i == 0 { b'{' } else { b',' }]);
             self.inner_line(1);
-            self.string(name.as_bytes())?;
+            self.rare_string(name.as_bytes())?;
             self.colon();
             number::integer(self.out, *value);
         }
         self.inner_line(0);
-        self.out.array([b'}']);
+        self.out.text(&[b'}']);
         Ok(())
     }
 
@@ -161,10 +161,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let start = list;
         if matches!(self.reader.next_item(&mut list), Step::End) {
             self.reader.leave(&map);
-            self.out.array(*b"{}");
+            self.out.text(b"{}");
             return Ok(Next::Done);
         }
-        self.open(b'{', Frame::Pairs(start, map));
+        self.rare_open(b'{', Frame::Pairs(start, map));
         self.next_pair(true)
     }
 
@@ -177,11 +177,11 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         match self.reader.next_planned(&mut look, &map) {
             Some(_) => {
                 self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
-                self.open(b'{', Frame::Planned(plan, map));
+                self.rare_open(b'{', Frame::Planned(plan, map));
             }
             None => {
                 self.reader.leave(&map);
-                self.out.array(*b"{}");
+                self.out.text(b"{}");
                 return Ok(Next::Done);
             }
         }
@@ -189,7 +189,16 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     /// The next field of a plan. Where the struct lost a field, all of it is left to the shell.
+    #[inline(never)]
     pub fn next_planned(&mut self, first: bool) -> Walk<Next<R::Term>> {
+        self.kernel.vectorize(
+            #[inline(always)]
+            || self.planned_field(first),
+        )
+    }
+
+    #[inline(always)]
+    fn planned_field(&mut self, first: bool) -> Walk<Next<R::Term>> {
         let Some(Frame::Planned(plan, map)) = self.stack.last_mut() else { return Ok(Next::Done) };
         match self.reader.next_planned(plan, map) {
             Some((key, Some(value))) => {

@@ -68,19 +68,19 @@ pub fn uri<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map, text: &mut Text)
 
 fn join(text: &mut Text, around: [&[u8]; 2], part: Option<&[u8]>) {
     if let Some(part) = part {
-        text.slice(around[0]);
-        text.slice(part);
-        text.slice(around[1]);
+        text.text(around[0]);
+        text.text(part);
+        text.text(around[1]);
     }
 }
 
 fn write_authority(text: &mut Text, userinfo: Option<&[u8]>, host: &[u8], port: Option<i64>) {
-    text.slice(b"//");
+    text.text(b"//");
     join(text, [b"", b"@"], userinfo);
     let brackets: [&[u8]; 2] = if host.contains(&b':') { [b"[", b"]"] } else { [b"", b""] };
     join(text, brackets, Some(host));
     if let Some(port) = port {
-        text.array([b':']);
+        text.text(&[b':']);
         integer(text, port);
     }
 }

@@ -1,6 +1,6 @@
 //! The kernel of string output: copy and check in one pass.
 
-use super::{Run, Vector, ends_run};
+use super::{Kernels, Run, Vector, ends_run};
 use fearless_simd::{Simd, SimdBase, SimdMask, u8x16};
 
 /// Bytes that the target must have beyond the length of the source, so that whole blocks can be stored.
@@ -8,7 +8,7 @@ pub const SLACK: usize = 16;
 const LANES: usize = 16;
 
 /// Copies strings into the output.
-pub trait CopyKernel: Copy {
+pub trait CopyKernel: Kernels {
     /// Copies `source` to the start of `target` up to the first `"`, `\` or control character, and tells where that is
     /// and whether all before it is ASCII. `target` is at least [`SLACK`] longer; what stands behind the run is undefined.
     fn copy_run(self, source: &[u8], target: &mut [u8]) -> Run;

@@ -20,8 +20,15 @@ pub struct Run {
     pub ascii: bool,
 }
 
+/// A set of kernels.
+pub trait Kernels: Copy {
+    /// Runs a closure, marked `#[inline(always)]`, compiled for this instruction set. Functions that are not inlined into
+    /// the expression of [`with_kernel!`] need it: outside, every vector operation is a call.
+    fn vectorize<T>(self, run: impl FnOnce() -> T) -> T;
+}
+
 /// The kernels decoding needs.
-pub trait Kernel: Copy {
+pub trait Kernel: Kernels {
     /// Finds the end of the plain run of string bytes that starts at `pos`.
     fn string_run(self, bytes: &[u8], pos: usize) -> Run;
     /// Offset of the first byte from `pos` on that is no white space (RFC 8259 section 2), or the length.

@@ -1,10 +1,17 @@
 //! The kernels byte by byte.
 
-use super::{Kernel, Run, ends_run, is_space};
+use super::{Kernel, Kernels, Run, ends_run, is_space};
 
 /// One byte at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar;
+
+impl Kernels for Scalar {
+    #[inline(always)]
+    fn vectorize<T>(self, run: impl FnOnce() -> T) -> T {
+        run()
+    }
+}
 
 impl Kernel for Scalar {
     #[inline(always)]

@@ -4,7 +4,7 @@
 //! wider vectors only add set-up. The end of the input is read as the last 16 bytes again, shifted, so that
 //! only inputs under 16 bytes are walked byte by byte.
 
-use super::{Kernel, Run, Scalar};
+use super::{Kernel, Kernels, Run, Scalar};
 use fearless_simd::{Level, Simd, SimdBase, SimdMask, u8x16};
 
 /// A token of `fearless_simd` that proves its instruction set is there.
@@ -12,6 +12,13 @@ use fearless_simd::{Level, Simd, SimdBase, SimdMask, u8x16};
 pub struct Vector<S>(pub S);
 
 const LANES: usize = 16;
+
+impl<S: Simd> Kernels for Vector<S> {
+    #[inline(always)]
+    fn vectorize<T>(self, run: impl FnOnce() -> T) -> T {
+        self.0.vectorize(run)
+    }
+}
 
 impl<S: Simd> Kernel for Vector<S> {
     #[inline(always)]
