@@ -48,12 +48,12 @@ impl Date {
 
     fn write(&self, text: &mut Text) {
         if self.year < 0 {
-            text.text(&[b'-']);
+            text.text(b"-");
         }
         padded(text, self.year.unsigned_abs(), 4);
-        text.text(&[b'-']);
+        text.text(b"-");
         padded(text, self.month, 2);
-        text.text(&[b'-']);
+        text.text(b"-");
         padded(text, self.day, 2);
     }
 }
@@ -78,13 +78,13 @@ impl Clock {
 
     fn write(&self, text: &mut Text) {
         padded(text, self.hour, 2);
-        text.text(&[b':']);
+        text.text(b":");
         padded(text, self.minute, 2);
-        text.text(&[b':']);
+        text.text(b":");
         padded(text, self.second, 2);
         let (value, digits) = self.fraction;
         if digits > 0 {
-            text.text(&[b'.']);
+            text.text(b".");
             padded(text, value / 10_u64.pow(6 - digits), digits as usize);
         }
     }
@@ -143,7 +143,7 @@ pub fn date_time<'t, R: TermReader<'t>>(
     naive(reader, map, notation, text)?;
     let is_utc = zone == b"Etc/UTC";
     if is_utc && utc == 0 && std == 0 {
-        text.text(&[b'Z']);
+        text.text(b"Z");
     } else {
         write_offset(text, offset);
     }
@@ -160,6 +160,6 @@ fn write_offset(text: &mut Text, offset: i64) {
     text.text(&[if offset < 0 { b'-' } else { b'+' }]);
     let minutes = offset.unsigned_abs() / 60;
     padded(text, minutes / 60, 2);
-    text.text(&[b':']);
+    text.text(b":");
     padded(text, minutes % 60, 2);
 }

@@ -25,7 +25,7 @@ pub fn decimal<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map, notation: No
     let exponent = reader.field(map, Known::Exp)?;
     let Value::Integer(exponent) = reader.read(exponent) else { return None };
     if negative {
-        text.text(&[b'-']);
+        text.text(b"-");
     }
     match digits {
         Digits::Word(word) => text.text(word.as_bytes()),
@@ -70,7 +70,7 @@ fn plain_len(digits: &[u8], exponent: i64) -> i128 {
 
 fn zeros(text: &mut Text, count: usize) {
     for _ in 0..count {
-        text.text(&[b'0']);
+        text.text(b"0");
     }
 }
 
@@ -82,7 +82,7 @@ fn plain(text: &mut Text, digits: &[u8], exponent: i64) {
     let places = exponent.unsigned_abs() as usize;
     if let Some(whole) = digits.len().checked_sub(places).filter(|whole| *whole > 0) {
         text.text(&digits[..whole]);
-        text.text(&[b'.']);
+        text.text(b".");
         return text.text(&digits[whole..]);
     }
     text.text(b"0.");
@@ -98,12 +98,12 @@ fn scientific(text: &mut Text, digits: &[u8], exponent: i64) {
     }
     text.text(&digits[..1]);
     if digits.len() > 1 {
-        text.text(&[b'.']);
+        text.text(b".");
         text.text(&digits[1..]);
     }
-    text.text(&[b'E']);
+    text.text(b"E");
     if exponent >= 0 {
-        text.text(&[b'+']);
+        text.text(b"+");
     }
     text.text(adjusted.to_string().as_bytes());
 }

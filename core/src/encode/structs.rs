@@ -141,7 +141,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             number::integer(self.out, *value);
         }
         self.inner_line(0);
-        self.out.text(&[b'}']);
+        self.out.text(b"}");
         Ok(())
     }
 

@@ -80,7 +80,7 @@ fn write_authority(text: &mut Text, userinfo: Option<&[u8]>, host: &[u8], port: 
     let brackets: [&[u8]; 2] = if host.contains(&b':') { [b"[", b"]"] } else { [b"", b""] };
     join(text, brackets, Some(host));
     if let Some(port) = port {
-        text.text(&[b':']);
+        text.text(b":");
         integer(text, port);
     }
 }
