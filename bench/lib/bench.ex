@@ -38,7 +38,7 @@ defmodule RustyJson.Bench do
       present: present,
       test: test,
       quick: quick,
-      budget: if(quick, do: 250, else: 4_000),
+      budget: if(quick, do: 250, else: 3_000),
       rounds: if(quick, do: 3, else: 15),
       say: if(options[:say], do: options.say, else: &Progress.say/1),
       notes: for(why <- absent, do: "not measured: #{why}") ++ missing(asked, present, test)

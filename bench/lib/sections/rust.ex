@@ -31,7 +31,7 @@ defmodule RustyJson.Bench.Sections.Rust do
   defp arguments(%{test: true}), do: ~w(test --benches)
 
   defp arguments(context) do
-    {warm_up, measurement} = if context.quick, do: {"0.1", "0.3"}, else: {"1", "3"}
+    {warm_up, measurement} = if context.quick, do: {"0.1", "0.3"}, else: {"0.5", "2"}
 
     options =
       ~w(--noplot --warm-up-time #{warm_up} --measurement-time #{measurement} --sample-size #{if context.quick, do: 10, else: 40})
