@@ -35,6 +35,12 @@ defmodule RustyJson.Engine.Wasm do
   defp safety(flags) when :erlang.band(flags, @keys) == @new_atoms, do: []
   defp safety(_flags), do: [:safe]
 
+  # What results may be made of. A VM that loads modules on demand may not have met these names yet, and then `:safe`
+  # would refuse them; this module's own names are there.
+  @doc false
+  @spec atoms() :: [atom()]
+  def atoms, do: [:__struct__, RustyJson.OrderedObject, :values, Decimal, :sign, :coef, :exp]
+
   @impl true
   def encode(term, %{packed: packed, sandbox: sandbox}) do
     # Without minor_version OTP 25 writes atoms in Latin-1.
