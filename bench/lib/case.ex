@@ -3,14 +3,14 @@ defmodule RustyJson.Bench.Case do
 
   alias RustyJson.Bench.Contender
 
-  @doc "The cases of an answer of `RustyJson.Bench.Jobs`. `document` has a name and maybe a digest."
+  @doc "The cases of an answer of `RustyJson.Bench.Jobs`. `document` has a name."
   @spec of(String.t(), map(), atom(), atom(), map()) :: [map()]
   def of(table, document, op, mode, answer) do
     for {label, result} <- answer.results, label != "yardstick" do
       %{
         table: table,
         document: document.name,
-        sha256: document[:sha256],
+        sha256: answer.sha256,
         bytes: answer.bytes,
         op: op,
         mode: mode,

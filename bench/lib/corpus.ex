@@ -17,7 +17,7 @@ defmodule RustyJson.Bench.Corpus do
     {"wide5k", {Documents, :wide, [5_000]}}
   ]
 
-  @type document :: %{name: String.t(), file: Path.t(), bytes: non_neg_integer(), sha256: String.t()}
+  @type document :: %{name: String.t(), file: Path.t(), bytes: non_neg_integer()}
 
   @doc "Names of the standard documents, in the order of the tables."
   @spec standard() :: [String.t()]
@@ -68,8 +68,7 @@ defmodule RustyJson.Bench.Corpus do
   defp text(json) when is_binary(json), do: json
 
   defp describe(name, file, json) do
-    sha256 = Base.encode16(:crypto.hash(:sha256, json), case: :lower)
-    %{name: name, file: file, bytes: byte_size(json), sha256: sha256}
+    %{name: name, file: file, bytes: byte_size(json)}
   end
 
   @doc "The folder of this run's documents."

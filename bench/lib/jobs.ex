@@ -17,13 +17,16 @@ defmodule RustyJson.Bench.Jobs do
     |> Enum.group_by(fn {_, id, _} -> Contender.side(id) end)
     |> Enum.sort_by(fn {side, _} -> Enum.find_index(Contender.sides(), &(&1 == side)) end)
     |> Enum.map(fn {side, runs} -> on_side(side, %{job | runs: runs}) end)
-    |> Enum.reduce(%{results: %{}, notes: [], bytes: 0, etf: 0, checked: 0}, &merge/2)
+    |> Enum.reduce(%{results: %{}, notes: [], bytes: 0, sha256: nil, checked: 0}, &merge/2)
   end
 
   defp on_side(side, job) do
     case in_vm(side, Measure, :run, [job]) do
-      {:ok, answer} -> answer
-      {:error, why} -> %{results: %{}, notes: ["#{side} is left out: #{why}"], bytes: 0, etf: 0, checked: 0}
+      {:ok, answer} ->
+        answer
+
+      {:error, why} ->
+        %{results: %{}, notes: ["#{side} is left out: #{why}"], bytes: 0, sha256: nil, checked: 0}
     end
   end
 
@@ -32,7 +35,7 @@ defmodule RustyJson.Bench.Jobs do
       results: Map.merge(new.results, merged.results),
       notes: merged.notes ++ new.notes,
       bytes: max(merged.bytes, new.bytes),
-      etf: max(merged.etf, new.etf),
+      sha256: merged.sha256 || new.sha256,
       checked: merged.checked + new.checked
     }
   end

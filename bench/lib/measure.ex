@@ -44,9 +44,13 @@ defmodule RustyJson.Bench.Measure do
       notes: notes,
       checked: checked,
       bytes: byte_size(input.json),
-      etf: byte_size(input.etf)
+      sha256: sha256(input.json)
     }
   end
+
+  @doc "A document's digest."
+  @spec sha256(binary()) :: String.t()
+  def sha256(json), do: Base.encode16(:crypto.hash(:sha256, json), case: :lower)
 
   ## Input
 

@@ -1,7 +1,7 @@
 defmodule RustyJson.Bench.Sections.Rust do
   @moduledoc "The core by itself: criterion's figures of `bench/rust`, beside other Rust libraries."
 
-  alias RustyJson.Bench.{Corpus, RustTools, Shapes, Table}
+  alias RustyJson.Bench.{Corpus, Measure, RustTools, Shapes, Table}
 
   @who ["core", "guest in wasmtime", "serde_json", "simd-json", "sonic-rs"]
 
@@ -77,7 +77,7 @@ defmodule RustyJson.Bench.Sections.Rust do
       %{
         table: "rust-#{op}",
         document: name,
-        sha256: Base.encode16(:crypto.hash(:sha256, text), case: :lower),
+        sha256: Measure.sha256(text),
         bytes: byte_size(text),
         op: op,
         mode: :criterion,
