@@ -71,7 +71,7 @@ fn read_pretty<'a>(look: Look<'a>, term: Raw<'a>) -> Option<Pretty<'a>> {
     })
 }
 
-/// Encodes on the scheduler that calls, within a budget of work. When that is used up: `{:suspended, json, places, holes}`
+/// Encodes on the scheduler that calls, within a budget of work. When that is used up: `{:suspended, json, places, holes, modules}`
 /// for `resume_dirty/2`; or `:dirty`, to start over there.
 #[rustler::nif]
 fn encode<'a>(env: Env<'a>, term: Term<'a>, packed: Term<'a>) -> NifResult<Term<'a>> {
@@ -100,19 +100,20 @@ fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, packed: Term<'a>) ->
     let look = Look::new(env);
     let mut call = Call::read(look, Raw::of(packed)).ok_or(rustler::Error::BadArg)?;
     call.options.budget = 0;
-    let (_, json, places, holes) = suspended;
+    let (_, json, places, holes, modules) = suspended;
     let suspension = read_suspension(look, places, holes).ok_or(rustler::Error::BadArg)?;
     let mut out = Output::new(Binary(OwnedBinary::new(json.len() * 4)));
     out.slice(&json);
     STATE.with_borrow_mut(|state| {
         let mut terms = Terms::new(env, &mut state.atoms, call.plans);
+        terms.add_used_plans(modules.into_iter().map(Raw::of));
         let result = resume(&mut terms, suspension, &call.options, &mut out);
-        Ok(ended(env, result, out))
+        Ok(planned(env, ended(env, result, out), terms.used_plans()))
     })
 }
 
 /// What `encode/2` gives when its budget is used up.
-type Suspended<'a> = (rustler::Atom, rustler::Binary<'a>, Vec<Term<'a>>, Vec<HoleTerm<'a>>);
+type Suspended<'a> = (rustler::Atom, rustler::Binary<'a>, Vec<Term<'a>>, Vec<HoleTerm<'a>>, Vec<Term<'a>>);
 
 /// Into the thread's memory, and from there into a binary of the right size: short ones live on the process heap.
 /// `None`: the budget is used up.
@@ -127,8 +128,14 @@ fn small<'a>(env: Env<'a>, term: Term<'a>, call: &Call<'a>) -> Option<Term<'a>> 
             Err(EncodeError { kind: EncodeErrorKind::Budget, .. }) => None,
             Ok(Outcome::Suspended(_)) if call.scheduler == Scheduler::Normal => None,
             Err(error) => Some(failure(env, &error)),
-            Ok(Outcome::Done(holes)) => Some(finished(env, make.term(make.binary(out.written())), &holes)),
-            Ok(Outcome::Suspended(places)) => Some(suspended(env, make.term(make.binary(out.written())), &places)),
+            Ok(Outcome::Done(holes)) => {
+                let result = finished(env, make.term(make.binary(out.written())), &holes);
+                Some(planned(env, result, terms.used_plans()))
+            }
+            Ok(Outcome::Suspended(places)) => {
+                let json = make.term(make.binary(out.written()));
+                Some(suspended(env, json, &places, terms.used_plans()))
+            }
         };
         let (mut memory, _) = out.into_parts();
         if memory.len() > KEEP {
@@ -172,7 +179,7 @@ fn large<'a>(env: Env<'a>, term: Term<'a>, mut call: Call<'a>) -> NifResult<Term
     STATE.with_borrow_mut(|state| {
         let mut terms = Terms::new(env, &mut state.atoms, call.plans);
         let result = encode_slice(&mut terms, Raw::of(term), &call.options, &mut out);
-        Ok(ended(env, result, out))
+        Ok(planned(env, ended(env, result, out), terms.used_plans()))
     })
 }
 
@@ -189,14 +196,26 @@ fn ended<'a>(env: Env<'a>, result: Result<Outcome<Raw<'a>>, EncodeError>, out: O
     }
 }
 
-/// `{:suspended, binary, places, holes}`; a place is `{rest of a list}` or `{map, entries written}`.
-fn suspended<'a>(env: Env<'a>, json: Term<'a>, suspension: &Suspension<Raw<'a>>) -> Term<'a> {
+/// `{:suspended, binary, places, holes, modules}`; a place is `{rest of a list}` or `{map, entries written}`.
+fn suspended<'a>(env: Env<'a>, json: Term<'a>, suspension: &Suspension<Raw<'a>>, plans: &[Raw<'a>]) -> Term<'a> {
     let place = |place: &Place<Raw<'a>>| match place {
         Place::List(rest) => (rest.term(env),).encode(env),
         Place::Map(map, written) => (map.term(env), *written).encode(env),
     };
     let places: Vec<_> = suspension.places.iter().map(place).collect();
-    (atoms::suspended(), json, places, holes(env, &suspension.holes)).encode(env)
+    (atoms::suspended(), json, places, holes(env, &suspension.holes), modules(env, plans)).encode(env)
+}
+
+/// `{:planned, result, modules}` where structs were encoded by plans: Elixir sees whether those still hold.
+fn planned<'a>(env: Env<'a>, result: Term<'a>, plans: &[Raw<'a>]) -> Term<'a> {
+    if plans.is_empty() {
+        return result;
+    }
+    (atoms::planned(), result, modules(env, plans)).encode(env)
+}
+
+fn modules<'a>(env: Env<'a>, plans: &[Raw<'a>]) -> Vec<Term<'a>> {
+    plans.iter().map(|module| module.term(env)).collect()
 }
 
 /// Reads what [`suspended`] wrote.

@@ -31,6 +31,7 @@ mod atoms {
         dirty,
         partial,
         suspended,
+        planned,
         key,
         value,
     }

@@ -98,6 +98,8 @@ pub struct Terms<'a, 's> {
     atoms: &'s mut AtomCache,
     walks: Walks<'a>,
     plans: Option<Raw<'a>>,
+    /// The modules whose plans were used, for Elixir to see whether they still hold.
+    used: Vec<Raw<'a>>,
     big: Vec<u8>,
     /// The last boxed term was a float: in a list of floats the next one is too.
     floats: bool,
@@ -121,10 +123,21 @@ impl<'a, 's> Terms<'a, 's> {
             atoms,
             walks: Walks::new(env),
             plans,
+            used: Vec::new(),
             big: Vec::new(),
             floats: false,
             deadline: None,
         }
+    }
+
+    /// The modules whose plans were used.
+    pub fn used_plans(&self) -> &[Raw<'a>] {
+        &self.used
+    }
+
+    /// Modules whose plans an earlier part of the walk used.
+    pub fn add_used_plans(&mut self, modules: impl Iterator<Item = Raw<'a>>) {
+        self.used.extend(modules);
     }
 
     #[inline(always)]
@@ -311,7 +324,12 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     }
 
     fn plan(&mut self, module: Raw<'a>) -> Option<Raw<'a>> {
-        self.look.map_get(self.plans?, module)
+        let plan = self.look.map_get(self.plans?, module)?;
+        // Equal structs stand together, and documents have few kinds of them.
+        if !self.used.iter().rev().any(|used| used.word() == module.word()) {
+            self.used.push(module);
+        }
+        Some(plan)
     }
 
     fn next_planned(&mut self, plan: &mut Raw<'a>, map: &Map<'a>) -> Option<(&'a [u8], Option<Raw<'a>>)> {

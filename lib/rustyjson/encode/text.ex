@@ -7,11 +7,14 @@ defmodule RustyJson.Encode.Text do
 
   alias RustyJson.{EncodeError, Encoder, Fragment, Options, OrderedObject, SandboxError}
   alias RustyJson.Encode.{Known, Path}
+  alias RustyJson.Encoder.Plans
 
   @doc "The text, compressed if that is asked for."
   @spec encode(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
-  def encode(term, %{engine: engine} = options) do
-    case engine.encode(term, options) do
+  def encode(term, options) do
+    options = Plans.attach(options)
+
+    case options.engine.encode(term, options) do
       {:ok, _text} = done -> done
       {:partial, json, holes} -> complete(json, holes, options)
       {:error, failure} -> {:error, error(failure, options)}
@@ -93,6 +96,8 @@ defmodule RustyJson.Encode.Text do
   end
 
   defp by_protocol(term, options) do
+    if is_struct(term), do: Plans.learn(term)
+
     case Encoder.encode(term, options) do
       ^term ->
         raise ArgumentError,

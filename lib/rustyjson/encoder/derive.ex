@@ -2,10 +2,13 @@ defmodule RustyJson.Encoder.Derive do
   @moduledoc false
   # What `@derive RustyJson.Encoder` makes.
 
+  alias RustyJson.Encoder.Plans
+
   @doc "The implementation for a struct. Its fields are data, so that the core can learn them."
   @spec implementation(module(), map(), keyword() | term()) :: Macro.t()
   def implementation(module, struct, options) do
     fields = fields(struct, options)
+    plan = Plans.plan(fields)
 
     quote do
       defimpl RustyJson.Encoder, for: unquote(module) do
@@ -14,7 +17,7 @@ defmodule RustyJson.Encoder.Derive do
         end
 
         @doc false
-        def __fields__, do: unquote(fields)
+        def __plan__, do: unquote(plan)
       end
     end
   end

@@ -5,6 +5,7 @@ defmodule RustyJson.Engine.Native do
 
   @behaviour RustyJson.Engine
 
+  alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Native.Nif
 
   # Bytes that are laid out in well under a millisecond.
@@ -20,16 +21,23 @@ defmodule RustyJson.Engine.Native do
   end
 
   @impl true
-  def encode(term, %{packed: packed}), do: term |> text(packed) |> finish(packed)
+  def encode(term, %{packed: packed}), do: term |> text(packed) |> checked(term, packed) |> finish(packed)
 
   # A term's size cannot be asked for: the NIF starts, and says when it takes longer than a normal scheduler has.
   defp text(term, packed) do
     case Nif.encode(term, packed) do
-      {:suspended, _, _, _} = suspended -> Nif.resume_dirty(suspended, packed)
+      {:suspended, _, _, _, _} = suspended -> Nif.resume_dirty(suspended, packed)
       :dirty -> Nif.encode_dirty(term, packed)
       done -> done
     end
   end
+
+  # The core tells by which plans it encoded structs. One that no longer holds is forgotten, and the text made again.
+  defp checked({:planned, result, modules}, term, packed) do
+    if Plans.hold?(modules, elem(packed, 6)), do: result, else: text(term, put_elem(packed, 6, nil))
+  end
+
+  defp checked(result, _term, _packed), do: result
 
   defp finish(json, {_, _, _, -1, _, _, _}) when is_binary(json), do: {:ok, json}
   defp finish(json, packed) when is_binary(json), do: {:ok, Nif.gzip(json, elem(packed, 3))}

@@ -36,8 +36,9 @@ defmodule RustyJson.Engine.Native.Nif do
           binary()
           | {:partial, binary(), [RustyJson.Engine.hole()]}
           | {:error, RustyJson.Engine.encode_failure()}
+          | {:planned, encoded(), [module()]}
 
-  @type suspended :: {:suspended, binary(), [tuple()], [tuple()]}
+  @type suspended :: {:suspended, binary(), [tuple()], [tuple()], [module()]}
 
   @spec encode(term(), tuple()) :: encoded() | suspended() | :dirty
   def encode(_term, _packed), do: :erlang.nif_error(:not_loaded)

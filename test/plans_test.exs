@@ -1,0 +1,101 @@
+defmodule RustyJson.PlansTest do
+  use ExUnit.Case, async: false
+
+  alias RustyJson.Encoder.Plans
+  alias RustyJson.Test.Judge
+
+  # Compiled anew in each test: plans belong to the implementation that is loaded.
+  defp define(name, derive) do
+    Code.compiler_options(ignore_module_conflict: true)
+    module = Module.concat(__MODULE__, name)
+
+    Code.compile_string("""
+    defmodule #{inspect(module)} do
+      #{derive}
+      defstruct [:id, :name, :secret]
+    end
+    """)
+
+    module
+  after
+    Code.compiler_options(ignore_module_conflict: false)
+  end
+
+  defp encode_twice(term, options) do
+    first = RustyJson.encode!(term, options)
+    # The second time the plan is known, and the first time it was not: both give the same.
+    assert RustyJson.encode!(term, options) == first
+    first
+  end
+
+  for {engine, options} <- Judge.engines() do
+    @options options
+
+    test "#{engine}: a learnt plan gives what the implementation gives" do
+      module = define(:Learnt, "@derive {RustyJson.Encoder, only: [:name, :id]}")
+      user = struct(module, id: 1, name: "a<\u2028\"", secret: "x")
+
+      for options <- [[], [pretty: true], [sort_keys: true], [escape: :html_safe], [maps: :strict]] do
+        plain = RustyJson.OrderedObject.new(name: user.name, id: user.id)
+
+        assert encode_twice([user, %{a: user}], @options ++ options) ==
+                 RustyJson.encode!([plain, %{a: plain}], @options ++ options)
+      end
+    end
+
+    test "#{engine}: recompiling a struct leaves no stale plan" do
+      module = define(:Changed, "@derive {RustyJson.Encoder, only: [:name]}")
+      assert encode_twice([struct(module, id: 1, name: 2)], @options) == ~s([{"name":2}])
+
+      define(:Changed, "@derive {RustyJson.Encoder, only: [:id]}")
+      assert encode_twice([struct(module, id: 1, name: 2)], @options) == ~s([{"id":1}])
+    end
+
+    test "#{engine}: a derived implementation replaced by a hand-written one leaves no stale plan" do
+      module = define(:Replaced, "@derive RustyJson.Encoder")
+      assert encode_twice([struct(module, id: 1)], @options) =~ ~s("id":1)
+
+      Code.compiler_options(ignore_module_conflict: true)
+
+      Code.compile_string("""
+      defimpl RustyJson.Encoder, for: #{inspect(module)} do
+        def encode(_struct, _opts), do: "0"
+      end
+      """)
+
+      Code.compiler_options(ignore_module_conflict: false)
+      assert encode_twice([struct(module, id: 1)], @options) == "[0]"
+    end
+
+    test "#{engine}: holes, errors and depth inside a planned struct" do
+      module = define(:Nested, "@derive {RustyJson.Encoder, only: [:id]}")
+      custom = struct(define(:Inner, "@derive {RustyJson.Encoder, only: [:name]}"), name: [<<255>>])
+      encode_twice(struct(module, id: 1), @options)
+
+      assert {:error, %RustyJson.EncodeError{path: "/0/id/name/0"}} =
+               RustyJson.encode([struct(module, id: custom)], @options)
+
+      fragment = RustyJson.Fragment.new(fn _ -> "[7]" end)
+      assert encode_twice([struct(module, id: fragment)], @options) == ~s([{"id":[7]}])
+    end
+  end
+
+  test "the plan runs in the core: the implementation is not called once it is known" do
+    if Judge.available?(:native) do
+      module = define(:Traced, "@derive {RustyJson.Encoder, only: [:id]}")
+      implementation = Module.concat(RustyJson.Encoder, module)
+      structs = for id <- 1..50, do: struct(module, id: id)
+      RustyJson.encode!(structs, engine: :native)
+
+      :erlang.trace(self(), true, [:call])
+      :erlang.trace_pattern({implementation, :encode, 2}, true, [:local])
+      RustyJson.encode!(structs, engine: :native)
+      :erlang.trace(self(), false, [:call])
+      refute_received {:trace, _, :call, _}
+    end
+  end
+
+  test "a plan lists keys and fields" do
+    assert Plans.plan([:a, :b]) == [{"a", :a}, {"b", :b}]
+  end
+end
