@@ -197,7 +197,12 @@ fn ended<'a>(env: Env<'a>, result: Result<Outcome<Raw<'a>>, EncodeError>, out: O
 }
 
 /// `{:suspended, binary, places, holes, modules}`; a place is `{rest of a list}` or `{map, entries written}`.
-fn suspended<'a>(env: Env<'a>, json: Term<'a>, suspension: &Suspension<Raw<'a>>, plans: &[Raw<'a>]) -> Term<'a> {
+fn suspended<'a>(
+    env: Env<'a>,
+    json: Term<'a>,
+    suspension: &Suspension<Raw<'a>>,
+    plans: impl ExactSizeIterator<Item = Raw<'a>>,
+) -> Term<'a> {
     let place = |place: &Place<Raw<'a>>| match place {
         Place::List(rest) => (rest.term(env),).encode(env),
         Place::Map(map, written) => (map.term(env), *written).encode(env),
@@ -207,15 +212,15 @@ fn suspended<'a>(env: Env<'a>, json: Term<'a>, suspension: &Suspension<Raw<'a>>,
 }
 
 /// `{:planned, result, modules}` where structs were encoded by plans: Elixir sees whether those still hold.
-fn planned<'a>(env: Env<'a>, result: Term<'a>, plans: &[Raw<'a>]) -> Term<'a> {
-    if plans.is_empty() {
+fn planned<'a>(env: Env<'a>, result: Term<'a>, plans: impl ExactSizeIterator<Item = Raw<'a>>) -> Term<'a> {
+    if plans.len() == 0 {
         return result;
     }
     (atoms::planned(), result, modules(env, plans)).encode(env)
 }
 
-fn modules<'a>(env: Env<'a>, plans: &[Raw<'a>]) -> Vec<Term<'a>> {
-    plans.iter().map(|module| module.term(env)).collect()
+fn modules<'a>(env: Env<'a>, plans: impl Iterator<Item = Raw<'a>>) -> Vec<Term<'a>> {
+    plans.map(|module| module.term(env)).collect()
 }
 
 /// Reads what [`suspended`] wrote.

@@ -16,6 +16,12 @@ pub struct Map<'a> {
     size: usize,
 }
 
+/// What to write for the structs of a module: keys and fields.
+struct Plan<'a> {
+    module: Raw<'a>,
+    fields: Vec<(&'a [u8], Raw<'a>)>,
+}
+
 /// The well-known atoms, by their numbers, and the words of a few more.
 struct Words {
     known: Vec<Raw<'static>>,
@@ -98,9 +104,12 @@ pub struct Terms<'a, 's> {
     atoms: &'s mut AtomCache,
     walks: Walks<'a>,
     plans: Option<Raw<'a>>,
-    /// The modules whose plans were used, for Elixir to see whether they still hold.
-    used: Vec<Raw<'a>>,
+    /// The plans used so far. Taken apart once: a list cell, a pair and a binary for each field of each struct cost more
+    /// than the fields' values.
+    used: Vec<Plan<'a>>,
     big: Vec<u8>,
+    /// The last atom that was none of the known ones: structs of one module stand together.
+    unknown: usize,
     /// The last boxed term was a float: in a list of floats the next one is too.
     floats: bool,
     /// When work on a normal scheduler has to end; set when the first budget is used up, so that small documents are
@@ -125,19 +134,34 @@ impl<'a, 's> Terms<'a, 's> {
             plans,
             used: Vec::new(),
             big: Vec::new(),
+            unknown: 0,
             floats: false,
             deadline: None,
         }
     }
 
     /// The modules whose plans were used.
-    pub fn used_plans(&self) -> &[Raw<'a>] {
-        &self.used
+    pub fn used_plans(&self) -> impl ExactSizeIterator<Item = Raw<'a>> {
+        self.used.iter().map(|plan| plan.module)
     }
 
     /// Modules whose plans an earlier part of the walk used.
     pub fn add_used_plans(&mut self, modules: impl Iterator<Item = Raw<'a>>) {
-        self.used.extend(modules);
+        for module in modules {
+            self.plan(module);
+        }
+    }
+
+    /// Takes `[{key, field}]` apart.
+    fn read_plan(&self, module: Raw<'a>) -> Option<Plan<'a>> {
+        let mut list = self.look.map_get(self.plans?, module)?;
+        let mut fields = Vec::new();
+        while let Some((pair, rest)) = self.look.cell(list) {
+            let [key, field] = self.look.tuple(pair)? else { return None };
+            fields.push((self.look.binary(*key)?, *field));
+            list = rest;
+        }
+        Some(Plan { module, fields })
     }
 
     #[inline(always)]
@@ -211,7 +235,8 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     type Tuple = &'a [Raw<'a>];
     type Map = Map<'a>;
     type Entries = ();
-    type Plan = Raw<'a>;
+    /// The number of the plan, and of the next field.
+    type Plan = (usize, usize);
 
     #[inline(always)]
     fn read(&mut self, term: Raw<'a>) -> Value<'a, Self> {
@@ -288,8 +313,16 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     }
 
     fn known(&mut self, atom: Raw<'a>) -> Option<Known> {
-        let index = self.words.known.iter().position(|known| known.word() == atom.word())?;
-        Known::ALL.get(index).copied()
+        if atom.word() == self.unknown {
+            return None;
+        }
+        match self.words.known.iter().position(|known| known.word() == atom.word()) {
+            Some(index) => Known::ALL.get(index).copied(),
+            None => {
+                self.unknown = atom.word();
+                None
+            }
+        }
     }
 
     fn leave(&mut self, _map: &Map<'a>) {}
@@ -323,20 +356,21 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
         Some(())
     }
 
-    fn plan(&mut self, module: Raw<'a>) -> Option<Raw<'a>> {
-        let plan = self.look.map_get(self.plans?, module)?;
-        // Equal structs stand together, and documents have few kinds of them.
-        if !self.used.iter().rev().any(|used| used.word() == module.word()) {
-            self.used.push(module);
+    fn plan(&mut self, module: Raw<'a>) -> Option<(usize, usize)> {
+        // Documents have few kinds of structs.
+        if let Some(number) = self.used.iter().position(|plan| plan.module.word() == module.word()) {
+            return Some((number, 0));
         }
-        Some(plan)
+        let plan = self.read_plan(module)?;
+        self.used.push(plan);
+        Some((self.used.len() - 1, 0))
     }
 
-    fn next_planned(&mut self, plan: &mut Raw<'a>, map: &Map<'a>) -> Option<(&'a [u8], Option<Raw<'a>>)> {
-        let (pair, rest) = self.look.cell(*plan)?;
-        *plan = rest;
-        let [key, field] = self.look.tuple(pair)? else { return None };
-        Some((self.look.binary(*key)?, self.look.map_get(map.map, *field)))
+    #[inline(always)]
+    fn next_planned(&mut self, plan: &mut (usize, usize), map: &Map<'a>) -> Option<(&'a [u8], Option<Raw<'a>>)> {
+        let (key, field) = *self.used.get(plan.0)?.fields.get(plan.1)?;
+        plan.1 += 1;
+        Some((key, self.look.map_get(map.map, field)))
     }
 }
 
