@@ -62,7 +62,9 @@ defmodule RustyJson.Encoder.Plans do
   defp current_plan(module) do
     implementation = Encoder.impl_for(struct_of(module))
 
-    if implementation && function_exported?(implementation, :__plan__, 0), do: implementation.__plan__()
+    # (By apply, for the compiler would say which of the implementations it knows have no plan.)
+    if implementation && function_exported?(implementation, :__plan__, 0),
+      do: apply(implementation, :__plan__, [])
   end
 
   # Enough of a struct for the dispatch, which looks at its module only.
