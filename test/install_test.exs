@@ -32,6 +32,7 @@ defmodule RustyJson.InstallTest do
       {"RUSTYJSON_BUILD", nil},
       {"MIX_BUILD_PATH", nil},
       {"RUSTYJSON_HEX", "0"},
+      {"RUSTYJSON_DEPS", nil},
       {"PATH", path(dir)}
     ]
 

@@ -14,25 +14,30 @@ defmodule RustyJson.JasonAppTest do
 
   for {name, options} <- Judge.engines() do
     test "with RustyJson, #{name}" do
-      assert {output, 0} = run("RustyJson", [:rustyjson, :decimal], unquote(Macro.escape(options)))
+      assert {output, 0} = run("RustyJson", unquote(Macro.escape(options)))
       assert output =~ ~r/1[45] (tests, 0 failures|passed)/
     end
   end
 
   if Code.ensure_loaded?(Jason) do
     test "with Jason" do
-      assert {output, 0} = run("Jason", [:jason, :decimal], [])
+      assert {output, 0} = run("Jason", [])
       assert output =~ ~r/1[45] (tests, 0 failures|passed)/
     end
   end
 
-  defp run(library, applications, options) do
+  defp run(library, options) do
     dir = Path.join(System.tmp_dir!(), "rustyjson-app-#{System.unique_integer([:positive])}")
     File.mkdir_p!(dir)
     on_exit(fn -> File.rm_rf!(dir) end)
 
     files = for file <- sources(), do: replaced(file, dir, library)
-    paths = for app <- applications, path = ebin(app), argument <- ["-pa", path], do: argument
+
+    paths =
+      for ebin <- Path.wildcard(Path.join(Mix.Project.build_path(), "lib/*/ebin")),
+          argument <- ["-pa", ebin],
+          do: argument
+
     required = Enum.flat_map(files, &["-r", &1])
     System.cmd("elixir", paths ++ ["-e", configure(options)] ++ required, stderr_to_stdout: true)
   end
@@ -49,13 +54,6 @@ defmodule RustyJson.JasonAppTest do
     path
   end
 
-  defp ebin(app) do
-    case :code.lib_dir(app) do
-      {:error, :bad_name} -> nil
-      dir -> Path.join(List.to_string(dir), "ebin")
-    end
-  end
-
   defp configure([]), do: ":ok"
 
   defp configure(options) do
@@ -64,6 +62,7 @@ defmodule RustyJson.JasonAppTest do
         do: "Application.put_env(:rustyjson, :wasm, host: #{inspect(options[:host])});",
         else: ""
 
-    "#{host} Application.put_env(:rustyjson, :engine, #{inspect(options[:engine])})"
+    "#{host} Application.put_env(:rustyjson, :engine, #{inspect(options[:engine])}); " <>
+      "{:ok, _} = Application.ensure_all_started(:rustyjson)"
   end
 end

@@ -18,7 +18,8 @@ defmodule RustyJson.ReleaseTest do
       {"MIX_BUILD_PATH", Path.join(dir, "build")},
       {"RUSTYJSON_PATH", @root},
       {"RUSTYJSON_BUILD", "none"},
-      {"RUSTYJSON_HEX", "0"}
+      {"RUSTYJSON_HEX", "0"},
+      {"RUSTYJSON_DEPS", nil}
     ]
 
     File.cp_r!(@app, Path.join(dir, "app"))
