@@ -25,7 +25,8 @@ defmodule RustyJson.Engine.Wasm do
     end
   end
 
-  # The bytes are judged. What can still be wrong with them is a key that is twice in a map, or an atom nobody has.
+  # For hosts that build no terms, and for keys that become new atoms: the bytes are judged. What can still be wrong with
+  # them is a key that is twice in a map, or an atom nobody has.
   defp build(etf, packed, sandbox) do
     {:ok, :erlang.binary_to_term(etf, safety(elem(packed, 0)))}
   rescue

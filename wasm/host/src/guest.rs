@@ -1,6 +1,7 @@
 //! One instance of the guest. Nothing that it answers is believed: addresses and lengths are checked against its memory.
 
 use crate::fault::Fault;
+use crate::ticker::Deadline;
 use std::ops::Range;
 use wasmtime::{Engine, Instance, InstancePre, Memory, ResourceLimiter, Store, TypedFunc, WasmParams, WasmResults};
 
@@ -42,16 +43,24 @@ pub struct Guest {
     decode: TypedFunc<DecodeArgs, u64>,
     encode: TypedFunc<EncodeArgs, u64>,
     reset: TypedFunc<(), ()>,
+    deadline: Deadline,
     /// Whether a call may have left large buffers behind.
     untidy: bool,
 }
 
 /// Input that leaves nothing behind that would have to be given back.
 const TIDY: u32 = 16 << 10;
+/// Bytes copied between two looks at the clock: well under a millisecond, even into memory never touched before.
+const CHUNK: usize = 1 << 20;
 
 impl Guest {
     /// Makes an instance that may have this much memory.
-    pub fn new(engine: &Engine, pre: &InstancePre<Limits>, max_memory: usize) -> Result<Self, Fault> {
+    pub fn new(
+        engine: &Engine,
+        pre: &InstancePre<Limits>,
+        max_memory: usize,
+        deadline: Deadline,
+    ) -> Result<Self, Fault> {
         let mut store = Store::new(engine, Limits { max_memory, denied: false });
         store.limiter(|limits| limits);
         store.set_epoch_deadline(START_TICKS);
@@ -65,6 +74,7 @@ impl Guest {
             store,
             instance,
             memory,
+            deadline,
             untidy: false,
         })
     }
@@ -82,6 +92,17 @@ impl Guest {
     pub fn limit(&mut self, max_memory: usize, ticks: u64) {
         *self.store.data_mut() = Limits { max_memory, denied: false };
         self.store.set_epoch_deadline(ticks);
+        self.deadline.set(ticks);
+    }
+
+    /// When the call must be over.
+    pub fn deadline(&self) -> &Deadline {
+        &self.deadline
+    }
+
+    /// Ends a call whose deadline passed while the host worked.
+    pub fn in_time(&self) -> Result<(), Fault> {
+        if self.deadline.passed() { Err(Fault::Timeout) } else { Ok(()) }
     }
 
     /// Bytes of linear memory.
@@ -101,10 +122,13 @@ impl Guest {
             address => address as usize,
         };
         let memory = self.memory.data_mut(&mut self.store);
-        for part in parts {
-            let place = memory.get_mut(at..).and_then(|rest| rest.get_mut(..part.len()));
-            place.ok_or_else(|| Fault::invalid("its input buffer lies outside its memory"))?.copy_from_slice(part);
-            at += part.len();
+        for chunk in parts.iter().flat_map(|part| part.chunks(CHUNK)) {
+            let place = memory.get_mut(at..).and_then(|rest| rest.get_mut(..chunk.len()));
+            place.ok_or_else(|| Fault::invalid("its input buffer lies outside its memory"))?.copy_from_slice(chunk);
+            at += chunk.len();
+            if self.deadline.passed() {
+                return Err(Fault::Timeout);
+            }
         }
         Ok(len)
     }

@@ -74,7 +74,7 @@ impl Host {
     /// Refuses a module with other exports than this host knows.
     fn check_version(&self) -> Result<(), Fault> {
         let _running = self.ticker.run();
-        Guest::new(&self.engine, &self.pre, usize::MAX)?.check_version()
+        Guest::new(&self.engine, &self.pre, usize::MAX, self.ticker.deadline())?.check_version()
     }
 
     /// Runs a call in an instance. One that failed is thrown away, whatever the reason.
@@ -106,7 +106,7 @@ impl Host {
     }
 
     fn instance(&self, call: &Call) -> Result<Guest, Stop> {
-        let new = || Guest::new(&self.engine, &self.pre, call.max_memory);
+        let new = || Guest::new(&self.engine, &self.pre, call.max_memory, self.ticker.deadline());
         match new() {
             // All the allocator's places are taken, perhaps by instances that are only kept.
             Err(Fault::Full) if self.pool.clear() > 0 => match new() {

@@ -187,7 +187,7 @@ fn run_decode<'a>(
     short: bool,
 ) -> NifResult<Term<'a>> {
     let options = arguments::Decode::new(packed)?;
-    let answer = host.run(call, |guest| decode_in(env, guest, json, &options, host.seed, short));
+    let answer = host.run(call, |guest| decode_in(env, guest, json, &options, host.seed));
     Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, short)))
 }
 
@@ -197,7 +197,6 @@ fn decode_in<'a>(
     json: &[u8],
     options: &arguments::Decode,
     seed: u64,
-    short: bool,
 ) -> Result<Term<'a>, Fault> {
     let unknown_atom = |guest: &mut Guest| match options.existing_atoms_only() {
         true => session::unknown_atom(guest, json.len(), options, |name| terms::is_atom(env, name)),
@@ -206,13 +205,11 @@ fn decode_in<'a>(
     match session::decode(guest, json, options, seed)? {
         // An unknown atom may stand before the error.
         Err(error) => Ok(terms::decode_error(env, &unknown_atom(guest)?.unwrap_or(error))),
-        Ok(etf) if short => match terms::term(env, &guest.memory()[etf.clone()]) {
+        // A caller's `binary_to_term` of a large term would hold its scheduler for milliseconds at a time.
+        Ok(etf) => match terms::term(env, &guest.memory()[etf.clone()]) {
             Some(term) => Ok(term),
             None => refused(env, guest, etf, unknown_atom),
         },
-        Ok(etf) if options.existing_atoms_only() => refused(env, guest, etf, unknown_atom),
-        // The caller's `binary_to_term` yields, this library's would not.
-        Ok(etf) => Ok(terms::etf(env, &guest.memory()[etf])),
     }
 }
 

@@ -25,8 +25,12 @@ pub enum Encoded<'a> {
     Error { code: u8, path: &'a [u8], payload: &'a [u8] },
 }
 
-/// The number of the first key of a list that does not exist.
-pub fn first_unknown(record: &[u8], exists: impl Fn(&[u8]) -> bool) -> Result<Option<u64>, Fault> {
+/// The number of the first key of a list that does not exist. `late` is asked from time to time.
+pub fn first_unknown(
+    record: &[u8],
+    exists: impl Fn(&[u8]) -> bool,
+    late: impl Fn() -> bool,
+) -> Result<Option<u64>, Fault> {
     let lie = || Fault::invalid("its list of keys is broken");
     let Some((&DONE, mut rest)) = record.split_first() else { return Err(lie()) };
     let mut number = 0;
@@ -36,6 +40,9 @@ pub fn first_unknown(record: &[u8], exists: impl Fn(&[u8]) -> bool) -> Result<Op
             return Ok(Some(number));
         }
         (number, rest) = (number + 1, after);
+        if number % 256 == 0 && late() {
+            return Err(Fault::Timeout);
+        }
     }
     if rest.is_empty() { Ok(None) } else { Err(lie()) }
 }
@@ -99,12 +106,14 @@ mod tests {
     #[test]
     fn the_first_unknown_key_is_found() {
         let list = b"\x01\x01\0\0\0a\x00\0\0\0\x02\0\0\0bc";
-        let find = |known: &[&[u8]]| first_unknown(list, |key| known.contains(&key)).unwrap();
+        let find = |known: &[&[u8]]| first_unknown(list, |key| known.contains(&key), || false).unwrap();
         assert_eq!(find(&[b"a", b"", b"bc"]), None);
         assert_eq!(find(&[b"a", b""]), Some(2));
         assert_eq!(find(&[]), Some(0));
+        let many = [&[DONE], &[0; 4 * 1000][..]].concat();
+        assert_eq!(first_unknown(&many, |_| true, || true), Err(Fault::Timeout));
         for lie in [&b""[..], b"\x00", b"\x01\x01", b"\x01\x05\0\0\0a"] {
-            assert!(first_unknown(lie, |_| true).is_err());
+            assert!(first_unknown(lie, |_| true, || false).is_err());
         }
     }
 }

@@ -23,6 +23,7 @@ pub fn decode(
     match guest.memory()[record.start] {
         DONE => {
             judge(&guest.memory()[body.clone()], options, json.len())?;
+            guest.in_time()?;
             Ok(Ok(body))
         }
         ERROR => decode_error(&guest.memory()[body], json.len()).map(Err),
@@ -40,7 +41,8 @@ pub fn unknown_atom(
 ) -> Result<Option<DecodeError>, Fault> {
     let args = |stop| (json_len as u32, options.flags, options.max_depth, options.digit_limit, options.max_nodes, stop);
     let record = guest.keys(args(u64::MAX))?;
-    let Some(number) = first_unknown(&guest.memory()[record], exists)? else { return Ok(None) };
+    let unknown = first_unknown(&guest.memory()[record], exists, || guest.deadline().passed())?;
+    let Some(number) = unknown else { return Ok(None) };
     let record = guest.keys(args(number))?;
     match guest.memory()[record].split_first() {
         Some((&ERROR, body)) => match decode_error(body, json_len)? {

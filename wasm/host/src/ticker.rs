@@ -4,7 +4,8 @@
 //! one does not pay for waking a thread at every call.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::thread::{Builder, Thread, park, sleep};
 use std::time::{Duration, Instant};
 use wasmtime::Engine;
@@ -16,6 +17,8 @@ const IDLE_TICKS: u32 = 250;
 
 #[derive(Default)]
 struct Shared {
+    /// Ticks so far.
+    ticks: AtomicU64,
     /// Calls under way.
     running: AtomicUsize,
     /// Whether a call began since the last tick.
@@ -33,6 +36,25 @@ pub struct Ticker {
 /// A call under way.
 pub struct Running<'a>(&'a Shared);
 
+/// A tick that work of the host has to end before: it has no epoch to be interrupted by, and looks from time to time.
+#[derive(Clone)]
+pub struct Deadline {
+    shared: Arc<Shared>,
+    at: u64,
+}
+
+impl Deadline {
+    /// Whether it passed.
+    pub fn passed(&self) -> bool {
+        self.shared.ticks.load(Relaxed) >= self.at
+    }
+
+    /// Sets it to so many ticks from now.
+    pub fn set(&mut self, ticks: u64) {
+        self.at = self.shared.ticks.load(Relaxed).saturating_add(ticks);
+    }
+}
+
 impl Ticker {
     /// Starts the thread. It does not keep the engine alive longer than this.
     pub fn start(engine: Engine) -> std::io::Result<Self> {
@@ -40,6 +62,11 @@ impl Ticker {
         let ours = Arc::clone(&shared);
         let handle = Builder::new().name("rustyjson-epoch".into()).spawn(move || tick(&engine, &ours))?;
         Ok(Self { shared, thread: handle.thread().clone() })
+    }
+
+    /// A deadline that is to be set.
+    pub fn deadline(&self) -> Deadline {
+        Deadline { shared: Arc::clone(&self.shared), at: u64::MAX }
     }
 
     /// Makes sure that time passes until the result is dropped.
@@ -74,6 +101,7 @@ fn tick(engine: &Engine, shared: &Shared) {
         // A late wake-up ticks more than once, so that a deadline stays near what it says.
         while last.elapsed() >= TICK {
             engine.increment_epoch();
+            shared.ticks.fetch_add(1, Relaxed);
             last += TICK;
         }
         let active = shared.used.swap(false, SeqCst) || shared.running.load(SeqCst) > 0;

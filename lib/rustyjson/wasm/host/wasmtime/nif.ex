@@ -39,7 +39,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
   def decode(_host, _json, _packed, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
   @spec decode_dirty(host(), binary(), tuple(), limits(), ticket()) ::
-          {:etf, binary()} | {:error, RustyJson.Engine.decode_failure()} | again()
+          {:ok, term()} | {:etf, binary()} | {:error, RustyJson.Engine.decode_failure()} | again()
   def decode_dirty(_host, _json, _packed, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
   @spec encode(host(), binary(), binary(), tuple(), limits(), ticket()) ::
