@@ -1,0 +1,35 @@
+defmodule RustyJson.DocsTest do
+  @moduledoc "Documents: their code is Elixir, and what they point to is there."
+  use ExUnit.Case, async: true
+
+  @root Path.expand("..", __DIR__)
+  @files ~w(*.md docs/**/*.md docs/**/*.cheatmd livebooks/*.livemd)
+         |> Enum.flat_map(&Path.wildcard(Path.join(@root, &1)))
+
+  # Made by a script, and so not there before it ran.
+  @made ~w(bench/results)
+
+  for file <- @files do
+    name = Path.relative_to(file, @root)
+
+    test "#{name}: code" do
+      for [_, code] <- Regex.scan(~r/^```elixir\n(.*?)^```/ms, File.read!(unquote(file))) do
+        assert {:ok, _} = Code.string_to_quoted(code), code
+      end
+    end
+
+    test "#{name}: links" do
+      text = Regex.replace(~r/^```.*?^```/ms, File.read!(unquote(file)), "")
+
+      for [_, target] <- Regex.scan(~r/\]\(([^)#\s]+)[^)]*\)/, text), not (target =~ "://") do
+        assert File.exists?(Path.expand(target, Path.dirname(unquote(file)))), "#{target} is not there"
+      end
+
+      for [_, path] <-
+            Regex.scan(~r/`((?:lib|core|nif|wasm|test|docs|script|fuzz|bench|livebooks)\/[\w\/.]*)`/, text),
+          path not in @made do
+        assert File.exists?(Path.join(unquote(@root), path)), "#{path} is not there"
+      end
+    end
+  end
+end
