@@ -67,5 +67,5 @@ pub fn operation(packed: Term) -> NifResult<Operation> {
 pub fn limits(packed: Term, ticket: u64) -> NifResult<Call> {
     let (pool_size, max_memory, timeout, fresh): (usize, usize, u64, bool) = packed.decode()?;
     // The tick under way counts as one.
-    Ok(Call { pool_size, max_memory, ticks: timeout + 1, fresh, ticket })
+    Ok(Call { pool_size, max_memory, ticks: timeout.saturating_add(1), short: false, fresh, ticket })
 }

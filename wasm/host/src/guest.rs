@@ -1,20 +1,23 @@
 //! One instance of the guest. Nothing that it answers is believed: addresses and lengths are checked against its memory.
 
 use crate::fault::Fault;
+use crate::host::Call;
 use crate::ticker::Deadline;
 use std::ops::Range;
-use wasmtime::{Engine, Instance, InstancePre, Memory, ResourceLimiter, Store, TypedFunc, WasmParams, WasmResults};
+use wasmtime::{
+    Engine, Instance, InstancePre, Memory, ResourceLimiter, Store, TypedFunc, UpdateDeadline, WasmParams, WasmResults,
+};
 
 /// The version of the exports that this host knows.
 const ABI_VERSION: u32 = 1;
 /// Ticks that instantiation and the version check may take.
 const START_TICKS: u64 = 1_000;
 
-/// What the store holds for us: the memory cap, and whether the guest ran into it.
-#[derive(Debug)]
+/// What the store holds for us: the memory cap, whether the guest ran into it, and the end of its time.
 pub struct Limits {
     max_memory: usize,
     denied: bool,
+    deadline: Deadline,
 }
 
 impl ResourceLimiter for Limits {
@@ -43,7 +46,6 @@ pub struct Guest {
     decode: TypedFunc<DecodeArgs, u64>,
     encode: TypedFunc<EncodeArgs, u64>,
     reset: TypedFunc<(), ()>,
-    deadline: Deadline,
     /// Whether a call may have left large buffers behind.
     untidy: bool,
 }
@@ -61,8 +63,11 @@ impl Guest {
         max_memory: usize,
         deadline: Deadline,
     ) -> Result<Self, Fault> {
-        let mut store = Store::new(engine, Limits { max_memory, denied: false });
+        let mut store = Store::new(engine, Limits { max_memory, denied: false, deadline });
         store.limiter(|limits| limits);
+        store.epoch_deadline_callback(|store| {
+            Ok(if store.data().deadline.is_due() { UpdateDeadline::Interrupt } else { UpdateDeadline::Continue(1) })
+        });
         store.set_epoch_deadline(START_TICKS);
         let instance = pre.instantiate(&mut store).map_err(|error| Fault::from_start(&error, store.data().denied))?;
         let memory = instance.get_memory(&mut store, "memory").ok_or_else(|| missing("memory"))?;
@@ -74,7 +79,6 @@ impl Guest {
             store,
             instance,
             memory,
-            deadline,
             untidy: false,
         })
     }
@@ -89,20 +93,21 @@ impl Guest {
     }
 
     /// Sets the limits of the next call.
-    pub fn limit(&mut self, max_memory: usize, ticks: u64) {
-        *self.store.data_mut() = Limits { max_memory, denied: false };
-        self.store.set_epoch_deadline(ticks);
-        self.deadline.set(ticks);
+    pub fn limit(&mut self, call: &Call) {
+        let limits = self.store.data_mut();
+        (limits.max_memory, limits.denied) = (call.max_memory, false);
+        limits.deadline.set(call.ticks, !call.short);
+        self.store.set_epoch_deadline(call.ticks);
     }
 
     /// When the call must be over.
     pub fn deadline(&self) -> &Deadline {
-        &self.deadline
+        &self.store.data().deadline
     }
 
     /// Ends a call whose deadline passed while the host worked.
     pub fn in_time(&self) -> Result<(), Fault> {
-        if self.deadline.passed() { Err(Fault::Timeout) } else { Ok(()) }
+        if self.deadline().passed() { Err(Fault::Timeout) } else { Ok(()) }
     }
 
     /// Bytes of linear memory.
@@ -121,12 +126,12 @@ impl Guest {
             0 => return Err(Fault::MemoryLimit),
             address => address as usize,
         };
-        let memory = self.memory.data_mut(&mut self.store);
+        let (memory, limits) = self.memory.data_and_store_mut(&mut self.store);
         for chunk in parts.iter().flat_map(|part| part.chunks(CHUNK)) {
             let place = memory.get_mut(at..).and_then(|rest| rest.get_mut(..chunk.len()));
             place.ok_or_else(|| Fault::invalid("its input buffer lies outside its memory"))?.copy_from_slice(chunk);
             at += chunk.len();
-            if self.deadline.passed() {
+            if limits.deadline.passed() {
                 return Err(Fault::Timeout);
             }
         }

@@ -35,6 +35,8 @@ pub struct Call {
     pub max_memory: usize,
     /// Ticks until the deadline.
     pub ticks: u64,
+    /// Running out of time is no verdict yet, and may come a little early.
+    pub short: bool,
     /// A new instance for this call alone.
     pub fresh: bool,
     /// From an earlier attempt that found no place; 0 for none.
@@ -87,7 +89,7 @@ impl Host {
             Some(guest) => guest,
             None => self.instance(call)?,
         };
-        guest.limit(call.max_memory, call.ticks);
+        guest.limit(call);
         let answer = run(&mut guest)?;
         if !call.fresh && guest.forget().is_ok() {
             place.leave(guest);

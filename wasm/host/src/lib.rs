@@ -54,9 +54,9 @@ fn decode<'a>(
     limits: Term,
     ticket: u64,
 ) -> NifResult<Term<'a>> {
-    let (call, short) = short(arguments::limits(limits, ticket)?);
+    let call = short(arguments::limits(limits, ticket)?);
     charge(env, json.len());
-    run_decode(env, &host.0, &json, packed, &call, short)
+    run_decode(env, &host.0, &json, packed, &call)
 }
 
 /// Decodes on a dirty scheduler.
@@ -70,7 +70,7 @@ fn decode_dirty<'a>(
     ticket: u64,
 ) -> NifResult<Term<'a>> {
     let call = arguments::limits(limits, ticket)?;
-    run_decode(env, &host.0, &json, packed, &call, false)
+    run_decode(env, &host.0, &json, packed, &call)
 }
 
 /// Encodes on the caller's scheduler a term in External Term Format, as the runtime writes it. `extra` is empty or the
@@ -85,9 +85,9 @@ fn encode<'a>(
     limits: Term,
     ticket: u64,
 ) -> NifResult<Term<'a>> {
-    let (call, short) = short(arguments::limits(limits, ticket)?);
+    let call = short(arguments::limits(limits, ticket)?);
     charge(env, etf.len());
-    run_encode(env, &host.0, [&extra, &etf], packed, &call, short)
+    run_encode(env, &host.0, [&extra, &etf], packed, &call)
 }
 
 /// Encodes on a dirty scheduler.
@@ -102,7 +102,7 @@ fn encode_dirty<'a>(
     ticket: u64,
 ) -> NifResult<Term<'a>> {
     let call = arguments::limits(limits, ticket)?;
-    run_encode(env, &host.0, [&extra, &etf], packed, &call, false)
+    run_encode(env, &host.0, [&extra, &etf], packed, &call)
 }
 
 /// Compresses a text or lays it out on the caller's scheduler.
@@ -116,9 +116,9 @@ fn transform<'a>(
     limits: Term,
     ticket: u64,
 ) -> NifResult<Term<'a>> {
-    let (call, short) = short(arguments::limits(limits, ticket)?);
+    let call = short(arguments::limits(limits, ticket)?);
     charge(env, text.len());
-    run_transform(env, &host.0, [&extra, &text], operation, &call, short)
+    run_transform(env, &host.0, [&extra, &text], operation, &call)
 }
 
 /// Compresses a text or lays it out on a dirty scheduler.
@@ -133,7 +133,7 @@ fn transform_dirty<'a>(
     ticket: u64,
 ) -> NifResult<Term<'a>> {
     let call = arguments::limits(limits, ticket)?;
-    run_transform(env, &host.0, [&extra, &text], operation, &call, false)
+    run_transform(env, &host.0, [&extra, &text], operation, &call)
 }
 
 /// Gives up waiting for a place.
@@ -178,17 +178,10 @@ fn check_holes<'a>(env: Env<'a>, body: Binary, etf: Binary, base_depth: u32) -> 
     }
 }
 
-fn run_decode<'a>(
-    env: Env<'a>,
-    host: &Host,
-    json: &[u8],
-    packed: Term,
-    call: &Call,
-    short: bool,
-) -> NifResult<Term<'a>> {
+fn run_decode<'a>(env: Env<'a>, host: &Host, json: &[u8], packed: Term, call: &Call) -> NifResult<Term<'a>> {
     let options = arguments::Decode::new(packed)?;
     let answer = host.run(call, |guest| decode_in(env, guest, json, &options, host.seed));
-    Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, short)))
+    Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short)))
 }
 
 fn decode_in<'a>(
@@ -224,14 +217,7 @@ fn refused<'a>(
     Ok(unknown_atom(guest)?.map_or(bytes, |error| terms::decode_error(env, &error)))
 }
 
-fn run_encode<'a>(
-    env: Env<'a>,
-    host: &Host,
-    input: [&[u8]; 2],
-    packed: Term,
-    call: &Call,
-    short: bool,
-) -> NifResult<Term<'a>> {
+fn run_encode<'a>(env: Env<'a>, host: &Host, input: [&[u8]; 2], packed: Term, call: &Call) -> NifResult<Term<'a>> {
     let options = arguments::Encode::new(packed)?;
     let answer = host.run(call, |guest| {
         Ok(match session::encode(guest, input, &options)? {
@@ -240,7 +226,7 @@ fn run_encode<'a>(
             record::Encoded::Error { code, path, payload } => terms::encode_error(env, code, path, payload),
         })
     });
-    Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, short)))
+    Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short)))
 }
 
 fn run_transform<'a>(
@@ -249,7 +235,6 @@ fn run_transform<'a>(
     input: [&[u8]; 2],
     operation: Term,
     call: &Call,
-    short: bool,
 ) -> NifResult<Term<'a>> {
     let operation = arguments::operation(operation)?;
     let answer = host.run(call, |guest| {
@@ -258,12 +243,12 @@ fn run_transform<'a>(
             Err(error) => terms::decode_error(env, &error),
         })
     });
-    Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, short)))
+    Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short)))
 }
 
 /// The call's limits on the caller's scheduler, and whether running into them is no verdict yet.
-fn short(call: Call) -> (Call, bool) {
-    (Call { ticks: call.ticks.min(SHORT_TICKS), ..call }, call.ticks > SHORT_TICKS)
+fn short(call: Call) -> Call {
+    Call { ticks: call.ticks.min(SHORT_TICKS), short: call.ticks > SHORT_TICKS, ..call }
 }
 
 /// Takes the work from the caller's turn, so that the scheduler stays fair.

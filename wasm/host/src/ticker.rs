@@ -36,22 +36,30 @@ pub struct Ticker {
 /// A call under way.
 pub struct Running<'a>(&'a Shared);
 
-/// A tick that work of the host has to end before: it has no epoch to be interrupted by, and looks from time to time.
+/// The end of a call's time. Work of the host has no epoch to be interrupted by, and looks here from time to time.
 #[derive(Clone)]
 pub struct Deadline {
     shared: Arc<Shared>,
     at: u64,
+    time: Option<Instant>,
 }
 
 impl Deadline {
     /// Whether it passed.
     pub fn passed(&self) -> bool {
-        self.shared.ticks.load(Relaxed) >= self.at
+        self.shared.ticks.load(Relaxed) >= self.at && self.is_due()
     }
 
-    /// Sets it to so many ticks from now.
-    pub fn set(&mut self, ticks: u64) {
+    /// Whether so many ticks were enough time: on a busy machine some come late, all at once.
+    pub fn is_due(&self) -> bool {
+        self.time.is_none_or(|time| Instant::now() >= time)
+    }
+
+    /// Sets it to so many ticks from now. `exact`: not before they are as many milliseconds, the tick under way apart.
+    pub fn set(&mut self, ticks: u64, exact: bool) {
         self.at = self.shared.ticks.load(Relaxed).saturating_add(ticks);
+        let time = Duration::from_millis(ticks.saturating_sub(1));
+        self.time = if exact { Instant::now().checked_add(time) } else { None };
     }
 }
 
@@ -66,7 +74,7 @@ impl Ticker {
 
     /// A deadline that is to be set.
     pub fn deadline(&self) -> Deadline {
-        Deadline { shared: Arc::clone(&self.shared), at: u64::MAX }
+        Deadline { shared: Arc::clone(&self.shared), at: u64::MAX, time: None }
     }
 
     /// Makes sure that time passes until the result is dropped.
