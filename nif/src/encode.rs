@@ -127,6 +127,7 @@ fn small<'a>(env: Env<'a>, term: Term<'a>, call: &Call<'a>) -> Option<Term<'a>> 
         let made = match result {
             Err(EncodeError { kind: EncodeErrorKind::Budget, .. }) => None,
             Ok(Outcome::Suspended(_)) if call.scheduler == Scheduler::Normal => None,
+            Ok(Outcome::Suspended(suspension)) if suspension.places.len() > MOST_PLACES => None,
             Err(error) => Some(failure(env, &error)),
             Ok(Outcome::Done(holes)) => {
                 let result = finished(env, make.term(make.binary(out.written())), &holes);
@@ -145,6 +146,10 @@ fn small<'a>(env: Env<'a>, term: Term<'a>, call: &Call<'a>) -> Option<Term<'a>> 
         made
     })
 }
+
+/// Open containers beyond which starting over is cheaper than handing over: each is a few words on the process heap, to
+/// be collected later. Lists 400,000 deep took 41 to 54 ms handed over, 24 to 28 started over.
+const MOST_PLACES: usize = 1024;
 
 /// Memory kept between calls.
 const KEEP: usize = 8 * BUDGET;
