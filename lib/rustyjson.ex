@@ -141,6 +141,16 @@ defmodule RustyJson do
   end
 
   @doc """
+  Figures of the sandbox, for each host of the wasm engine: instances that are `running` and `kept`, callers `waiting` for one,
+  and how many calls since the VM started ended in each reason of `RustyJson.SandboxError`. For metrics and alarms.
+
+      iex> RustyJson.stats() |> Map.fetch!(:wasmtime) |> Map.keys() |> Enum.sort()
+      [:busy, :invalid_result, :kept, :memory_limit, :running, :timeout, :trap, :unavailable, :waiting]
+  """
+  @spec stats() :: %{wasmtime: RustyJson.Wasm.Stats.t(), wasmex: RustyJson.Wasm.Stats.t()}
+  def stats, do: RustyJson.Wasm.Stats.all()
+
+  @doc """
   The engine in use, who asked for it, and what every engine says of itself.
 
       iex> RustyJson.engine_info().engine == RustyJson.engine()

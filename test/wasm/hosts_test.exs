@@ -19,6 +19,9 @@ defmodule RustyJson.Wasm.HostsTest do
   (i64.const #{Guest.record(2048, 15)})
   """
 
+  # Traps while other native code works; the full run does it 10,000 times.
+  @beside "RUSTYJSON_FAULTS" |> System.get_env("200") |> String.to_integer()
+
   for host <- [:wasmtime, :wasmex] do
     describe "#{host}" do
       @describetag host: host
@@ -80,6 +83,28 @@ defmodule RustyJson.Wasm.HostsTest do
         assert Task.await_many(tasks, 30_000) == for(i <- 1..50, do: {:ok, [i]})
       end
 
+      test "what failed is counted, and instances are", %{host: host, options: options} do
+        assert {:ok, _} = RustyJson.decode("1", options)
+        %{^host => before} = RustyJson.stats()
+        assert before.kept >= 1 and before.running == 0 and before.waiting == 0
+
+        with_guest(host, Guest.wasm(fault: "(unreachable)"), fn ->
+          for _ <- 1..3, do: {:error, %SandboxError{reason: :trap}} = RustyJson.decode("!", options)
+        end)
+
+        %{^host => later} = RustyJson.stats()
+        assert later.trap == before.trap + 3
+        assert Map.take(later, [:busy, :timeout]) == Map.take(before, [:busy, :timeout])
+      end
+
+      test "traps disturb no other native code beside them", %{host: host, options: options} do
+        with_guest(host, Guest.wasm(fault: "(unreachable)"), fn ->
+          beside = for _ <- 1..2, do: Task.async(fn -> beside(@beside) end)
+          traps = for _ <- 1..4, do: Task.async(fn -> trap(@beside, options) end)
+          Task.await_many(beside ++ traps, 3_600_000)
+        end)
+      end
+
       test "callers that are killed leave nothing behind", %{host: host, options: options} do
         text = "[" <> String.duplicate("1.25,", 200_000) <> "1]"
 
@@ -109,6 +134,24 @@ defmodule RustyJson.Wasm.HostsTest do
           assert resident() - before < 64_000
         end)
       end
+    end
+  end
+
+  defp trap(times, options) do
+    for _ <- 1..times, do: assert({:error, %SandboxError{reason: :trap}} = RustyJson.decode("!", options))
+  end
+
+  # Other libraries of the VM at work, :crypto and :zlib, and the native engine where it is there: each answer is checked.
+  defp beside(times) do
+    text = String.duplicate("0123456789", 2_000)
+    {digest, crc} = {:crypto.hash(:sha256, text), :erlang.crc32(text)}
+    native? = RustyJson.Engine.Native.loaded?()
+    json = RustyJson.encode!(%{"a" => [1, 2.5, text]})
+
+    for _ <- 1..times do
+      assert :crypto.hash(:sha256, text) == digest
+      assert text |> :zlib.gzip() |> :zlib.gunzip() |> :erlang.crc32() == crc
+      if native?, do: assert(RustyJson.decode!(json, engine: :native) == %{"a" => [1, 2.5, text]})
     end
   end
 

@@ -9,7 +9,7 @@ defmodule RustyJson.Engine.Wasm do
   @behaviour RustyJson.Engine
 
   alias RustyJson.SandboxError
-  alias RustyJson.Wasm.Host
+  alias RustyJson.Wasm.{Host, Stats}
 
   # Atoms of keys are made by this only.
   @keys 0b111
@@ -83,7 +83,10 @@ defmodule RustyJson.Engine.Wasm do
   @impl true
   def status, do: Host.status(:auto)
 
-  defp fault(reason, detail, sandbox), do: {:error, SandboxError.new(reason, detail(reason, detail, sandbox))}
+  defp fault(reason, detail, sandbox) do
+    Stats.failed(Host.get(sandbox.host), reason)
+    {:error, SandboxError.new(reason, detail(reason, detail, sandbox))}
+  end
 
   defp detail(reason, _detail, sandbox) when reason in [:timeout, :busy], do: "#{sandbox.timeout} ms"
   defp detail(:memory_limit, _detail, sandbox), do: "#{sandbox.max_memory} bytes"

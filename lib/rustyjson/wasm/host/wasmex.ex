@@ -199,6 +199,11 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   end
 
   @doc false
+  # Whether anybody used it.
+  @spec started?() :: boolean()
+  def started?, do: Process.whereis(@pool) != nil
+
+  @doc false
   # Instances running and kept, and callers waiting.
   @spec counts() :: keyword(non_neg_integer())
   def counts do

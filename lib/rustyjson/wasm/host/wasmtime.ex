@@ -145,6 +145,11 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   end
 
   @doc false
+  # Whether the module is compiled.
+  @spec started?() :: boolean()
+  def started?, do: :persistent_term.get(__MODULE__, nil) != nil
+
+  @doc false
   # Instances running and kept, and callers waiting.
   @spec counts() :: keyword(non_neg_integer())
   def counts do

@@ -1,0 +1,63 @@
+defmodule RustyJson.Wasm.Stats do
+  @moduledoc false
+  # What became of calls in the sandbox that gave no answer, counted for each host. Answers cost nothing here.
+
+  alias RustyJson.SandboxError
+  alias RustyJson.Wasm.Host
+
+  @reasons [:busy, :timeout, :memory_limit, :trap, :invalid_result, :unavailable]
+  @hosts [wasmtime: Host.Wasmtime, wasmex: Host.Wasmex]
+
+  @typedoc "Instances running and kept, callers waiting, and failures since the VM started."
+  @type t :: %{
+          running: non_neg_integer(),
+          kept: non_neg_integer(),
+          waiting: non_neg_integer(),
+          busy: non_neg_integer(),
+          timeout: non_neg_integer(),
+          memory_limit: non_neg_integer(),
+          trap: non_neg_integer(),
+          invalid_result: non_neg_integer(),
+          unavailable: non_neg_integer()
+        }
+
+  @doc "Makes the counters."
+  @spec start() :: :ok
+  def start do
+    unless counters(),
+      do:
+        :persistent_term.put(
+          __MODULE__,
+          :counters.new(length(@hosts) * length(@reasons), [:write_concurrency])
+        )
+
+    :ok
+  end
+
+  @doc "Counts a call that failed."
+  @spec failed(module(), SandboxError.reason()) :: :ok
+  def failed(host, reason) do
+    with counters when counters != nil <- counters(), do: :counters.add(counters, place(host, reason), 1)
+    :ok
+  end
+
+  for {{_name, host}, row} <- Enum.with_index(@hosts), {reason, column} <- Enum.with_index(@reasons) do
+    defp place(unquote(host), unquote(reason)), do: unquote(row * length(@reasons) + column + 1)
+  end
+
+  @doc "The figures of every host."
+  @spec all() :: %{wasmtime: t(), wasmex: t()}
+  def all, do: Map.new(@hosts, fn {name, host} -> {name, Map.merge(instances(host), failures(host))} end)
+
+  defp failures(host) do
+    counters = counters()
+    Map.new(@reasons, &{&1, if(counters, do: :counters.get(counters, place(host, &1)), else: 0)})
+  end
+
+  # A host that nobody used yet is not started for this.
+  defp instances(host) do
+    if host.started?(), do: Map.new(host.counts()), else: %{running: 0, kept: 0, waiting: 0}
+  end
+
+  defp counters, do: :persistent_term.get(__MODULE__, nil)
+end
