@@ -15,6 +15,9 @@ const NOT_COMPRESSED: u32 = u32::MAX;
 /// Buffers beyond this many bytes are given back by [`State::reset`].
 const KEEP: usize = 1 << 20;
 
+/// Bytes that are cleared in a small part of a millisecond.
+const STEP: usize = 1 << 20;
+
 /// Buffers that live as long as the instance.
 #[derive(Debug, Default)]
 pub struct State {
@@ -192,6 +195,9 @@ fn enlarge(buffer: &mut Vec<u8>, len: usize) -> bool {
     if buffer.try_reserve_exact(len).is_err() {
         return false;
     }
-    buffer.resize(len, 0);
+    // Step by step: the host can interrupt a loop, but not one instruction that fills it all.
+    while buffer.len() < len {
+        buffer.resize(len.min(buffer.len() + STEP), 0);
+    }
     true
 }
