@@ -306,6 +306,13 @@ defmodule RustyJson.SandboxTest do
     end
   end
 
+  test "the guest is less than 150,000 bytes" do
+    case RustyJson.Wasm.Host.guest() do
+      {:ok, wasm} -> assert byte_size(wasm) < 150_000
+      {:error, reason} -> IO.puts("skipped: the guest's size: #{reason}")
+    end
+  end
+
   defp section_ids(<<>>), do: []
 
   defp section_ids(<<id, rest::binary>>) do

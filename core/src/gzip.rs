@@ -1,6 +1,9 @@
 //! gzip (RFC 1952) over a buffer, the same bytes on every machine and in both engines: no time, no name, no system.
 
-use flate2::{Compress, Compression, FlushCompress, Status};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use miniz_oxide::DataFormat;
+use miniz_oxide::deflate::core::{CompressorOxide, TDEFLFlush, TDEFLStatus, compress_to_output};
 
 /// Highest level.
 pub const MAX_LEVEL: u32 = 9;
@@ -63,15 +66,16 @@ fn crc32(bytes: &[u8]) -> u32 {
 }
 
 fn deflate(bytes: &[u8], level: u32, out: &mut Vec<u8>) -> bool {
-    let mut state = Compress::new(Compression::new(level), false);
-    loop {
-        let read = state.total_in() as usize;
-        match state.compress_vec(&bytes[read..], out, FlushCompress::Finish) {
-            Ok(Status::StreamEnd) => return true,
-            Ok(_) if out.try_reserve(out.len() / 2 + 64).is_ok() => {}
-            _ => return false,
+    let mut state = Box::<CompressorOxide>::default();
+    state.set_format_and_level(DataFormat::Raw, level as u8);
+    let append = |part: &[u8]| {
+        let room = out.try_reserve(part.len()).is_ok();
+        if room {
+            out.extend_from_slice(part);
         }
-    }
+        room
+    };
+    compress_to_output(&mut state, bytes, TDEFLFlush::Finish, append).0 == TDEFLStatus::Done
 }
 
 #[cfg(test)]

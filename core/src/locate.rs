@@ -3,6 +3,9 @@
 //! Errors carry only an offset; this runs once, when one is shown. It reads the text before the offset as structure
 //! and nothing more, so it also serves the encoder, whose output so far may have holes.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 /// A place in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {

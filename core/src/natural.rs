@@ -4,7 +4,8 @@
 //! (`digit_limit`). A general big-integer library did the same in 46 KB of the WebAssembly module, a third of what it
 //! may have; this is 3 KB.
 
-use std::cmp::Ordering;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 /// Little-endian limbs, none of them zero at the top.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,7 +81,7 @@ impl Natural {
     pub(crate) fn shift_left(&mut self, bits: u32) {
         self.times_plus(1 << (bits % 32), 0);
         if !self.limbs.is_empty() {
-            self.limbs.splice(0..0, std::iter::repeat_n(0, bits as usize / 32));
+            self.limbs.splice(0..0, core::iter::repeat_n(0, bits as usize / 32));
         }
     }
 

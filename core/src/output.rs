@@ -1,5 +1,7 @@
 //! A growing byte buffer with cheap checked writes.
 
+use alloc::vec::Vec;
+
 /// Memory an [`Output`] writes into.
 pub trait Buffer {
     /// All bytes there are, initialised.
@@ -107,8 +109,8 @@ impl<B: Buffer> Output<B> {
         }
     }
 
-    /// The same where size counts more than speed: one copy of the code.
-    #[inline(never)]
+    /// The same where size counts more than speed: one copy of the code in the WebAssembly module.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub fn text(&mut self, bytes: &[u8]) {
         self.slice(bytes);
     }

@@ -7,7 +7,8 @@
 //! costs as much again, and its tables and slow path take 20 KB of the WebAssembly module.
 
 use crate::natural::Natural;
-use std::cmp::Ordering;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 const MIN_POWER: i64 = -342;
 const MAX_POWER: i64 = 308;
@@ -153,7 +154,7 @@ const fn binary_power(power: i32) -> i32 {
 #[inline(always)]
 fn product(mantissa: u64, power: i64) -> (u64, u64) {
     const MASK: u64 = u64::MAX >> (MANTISSA_BITS + 3);
-    let (five_high, five_low) = POWERS_OF_FIVE[(power - MIN_POWER) as usize];
+    let (five_high, five_low) = power_of_five(power);
     let (mut low, mut high) = multiply(mantissa, five_high);
     if high & MASK == MASK {
         let (_, second) = multiply(mantissa, five_low);
@@ -175,7 +176,88 @@ const LIMBS: usize = 17;
 
 /// The top 128 bits of 5^power for each power of ten a binary64 can hold, made at compile time. Negative powers
 /// are reciprocals, rounded up from 10^-27 on as the algorithm's proof asks.
-static POWERS_OF_FIVE: [(u64, u64); POWERS] = powers_of_five();
+const POWERS_OF_FIVE: [(u64, u64); POWERS] = powers_of_five();
+
+/// The powers that are looked up: all of them, except in the WebAssembly module, which has no room for 10 KB. There the
+/// larger and smaller ones, which few documents have, are each a product.
+const NEAR_MIN: i64 = if cfg!(target_arch = "wasm32") { -NEAR } else { MIN_POWER };
+const NEAR_MAX: i64 = if cfg!(target_arch = "wasm32") { NEAR } else { MAX_POWER };
+const NEAR: i64 = 40;
+
+static NEAR_POWERS: [(u64, u64); (NEAR_MAX - NEAR_MIN + 1) as usize] = {
+    let mut near = [(0, 0); (NEAR_MAX - NEAR_MIN + 1) as usize];
+    let mut i = 0;
+    while i < near.len() {
+        near[i] = POWERS_OF_FIVE[(NEAR_MIN - MIN_POWER) as usize + i];
+        i += 1;
+    }
+    near
+};
+
+#[inline(always)]
+fn power_of_five(power: i64) -> (u64, u64) {
+    match NEAR_POWERS.get((power - NEAR_MIN) as usize) {
+        Some(five) => *five,
+        None => far_power((power - MIN_POWER) as usize),
+    }
+}
+
+/// 5^27 is the largest power of five in a word.
+const STRIDE: usize = 27;
+
+/// Every 27th power, and those in between with the top bit set.
+static STRIDES: [(u64, u64); POWERS.div_ceil(STRIDE)] = strides();
+static WITHIN: [u64; STRIDE] = within();
+/// What a product lacks in the last place, as much as 3: two bits each; of no use for near powers, which are rounded up.
+static CORRECTIONS: [u8; POWERS.div_ceil(4)] = corrections();
+
+#[cold]
+fn far_power(at: usize) -> (u64, u64) {
+    let five = times(STRIDES[at / STRIDE], WITHIN[at % STRIDE]) + u128::from(CORRECTIONS[at / 4] >> (at % 4 * 2) & 3);
+    ((five >> 64) as u64, five as u64)
+}
+
+/// The top 128 bits of the product, the highest of them set.
+const fn times((high, low): (u64, u64), factor: u64) -> u128 {
+    let lower = low as u128 * factor as u128;
+    let upper = high as u128 * factor as u128 + (lower >> 64);
+    if upper >> 127 == 1 { upper } else { upper << 1 | (lower as u64 >> 63) as u128 }
+}
+
+const fn strides() -> [(u64, u64); POWERS.div_ceil(STRIDE)] {
+    let mut strides = [(0, 0); POWERS.div_ceil(STRIDE)];
+    let mut i = 0;
+    while i < strides.len() {
+        strides[i] = POWERS_OF_FIVE[i * STRIDE];
+        i += 1;
+    }
+    strides
+}
+
+const fn within() -> [u64; STRIDE] {
+    let mut within = [0; STRIDE];
+    let mut i = 0;
+    while i < STRIDE {
+        let five = 5_u64.pow(i as u32);
+        within[i] = five << five.leading_zeros();
+        i += 1;
+    }
+    within
+}
+
+const fn corrections() -> [u8; POWERS.div_ceil(4)] {
+    let (strides, within) = (strides(), within());
+    let mut corrections = [0; POWERS.div_ceil(4)];
+    let mut at = 0;
+    while at < POWERS {
+        let (high, low) = POWERS_OF_FIVE[at];
+        let exact = (high as u128) << 64 | low as u128;
+        let lack = exact.wrapping_sub(times(strides[at / STRIDE], within[at % STRIDE]));
+        corrections[at / 4] |= (lack as u8 & 3) << (at % 4 * 2);
+        at += 1;
+    }
+    corrections
+}
 
 const fn powers_of_five() -> [(u64, u64); POWERS] {
     let mut table = [(0, 0); POWERS];
@@ -248,6 +330,14 @@ mod tests {
         assert_eq!(at(-1), (0xcccccccccccccccc, 0xcccccccccccccccd));
         assert_eq!(at(0), (0x8000000000000000, 0));
         assert_eq!(at(308), (0x8e679c2f5e44ff8f, 0x570f09eaa7ea7648));
+    }
+
+    #[test]
+    fn products_match_the_table() {
+        for power in (MIN_POWER..-NEAR).chain(NEAR + 1..=MAX_POWER) {
+            let at = (power - MIN_POWER) as usize;
+            assert_eq!(far_power(at), POWERS_OF_FIVE[at], "10^{power}");
+        }
     }
 
     #[test]

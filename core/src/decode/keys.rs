@@ -7,6 +7,7 @@
 use crate::builder::Key;
 use crate::error::{Error, ErrorKind};
 use crate::options::Duplicates;
+use alloc::vec::Vec;
 
 /// Up to this many keys the pairwise way is faster.
 const PAIRWISE: usize = 12;

@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::options::{DecodeOptions, Duplicates};
 use crate::simd::Kernel;
 use crate::with_kernel;
+use alloc::vec::Vec;
 use keys::{Keys, Source};
 
 /// An array or object that is open.

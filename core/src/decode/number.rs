@@ -5,6 +5,7 @@ use crate::builder::TermBuilder;
 use crate::error::{Error, ErrorKind};
 use crate::natural::Natural;
 use crate::options::DecodeOptions;
+use alloc::vec::Vec;
 
 /// Digits that always fit in a `u64`.
 const WORD_DIGITS: usize = 19;

@@ -4,6 +4,7 @@
 use crate::builder::Text;
 use crate::error::{Error, ErrorKind};
 use crate::simd::Kernel;
+use alloc::vec::Vec;
 
 /// Reads the string whose opening quote is at `open`; returns its text and the offset behind the closing quote.
 /// What is unescaped is appended to `buffer`.
@@ -76,7 +77,7 @@ fn check_utf8(bytes: &[u8], start: usize, end: usize) -> Result<(), Error> {
     if run.len() >= 64 && simdutf8::basic::from_utf8(run).is_ok() {
         return Ok(());
     }
-    match std::str::from_utf8(run) {
+    match core::str::from_utf8(run) {
         Ok(_) => Ok(()),
         Err(error) => Err(Error::new(ErrorKind::InvalidUtf8, start + error.valid_up_to())),
     }

@@ -5,6 +5,7 @@ use super::number::padded;
 use super::reader::{TermReader, Value};
 use super::structs::Notation;
 use crate::output::Output;
+use alloc::vec::Vec;
 
 type Text = Output<Vec<u8>>;
 

@@ -1,10 +1,11 @@
 //! Decimals as text.
 
 use super::known::Known;
-use super::number::{big_digits, integer};
+use super::number::{big_digits, rare_integer};
 use super::reader::{TermReader, Value};
 use super::structs::Notation;
 use crate::output::Output;
+use alloc::vec::Vec;
 
 type Text = Output<Vec<u8>>;
 
@@ -46,7 +47,7 @@ fn digits<'t, R: TermReader<'t>>(reader: &mut R, coefficient: R::Term) -> Option
     match reader.read(coefficient) {
         Value::Integer(value) if value >= 0 => {
             let mut text = Output::new(Vec::new());
-            integer(&mut text, value);
+            rare_integer(&mut text, value);
             Some(Digits::Number(text.written().to_vec()))
         }
         Value::Big => match reader.big_integer(coefficient) {
@@ -101,9 +102,6 @@ fn scientific(text: &mut Text, digits: &[u8], exponent: i64) {
         text.text(b".");
         text.text(&digits[1..]);
     }
-    text.text(b"E");
-    if exponent >= 0 {
-        text.text(b"+");
-    }
-    text.text(adjusted.to_string().as_bytes());
+    text.text(if exponent >= 0 { b"E+" } else { b"E-" });
+    text.text(&big_digits(&adjusted.unsigned_abs().to_le_bytes()));
 }

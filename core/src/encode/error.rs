@@ -1,5 +1,8 @@
 //! Why a term is not encoded, and what the shell has to add to what is.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 /// Why a term is not encoded. The number is the code that shells pass on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

@@ -6,6 +6,7 @@ use super::known::Known;
 use super::reader::{Step, TermReader, Value};
 use crate::output::Buffer;
 use crate::simd::escape::CopyKernel;
+use alloc::vec;
 
 impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Copies iodata as it is. Functions are for the shell, and so is text that has to be laid out anew.

@@ -26,6 +26,7 @@ pub use suspension::{Outcome, Place, Suspension};
 
 use crate::options::EncodeOptions;
 use crate::output::{Buffer, Output};
+use alloc::vec::Vec;
 use driver::{Driver, Start};
 
 /// Appends the JSON text of a term to the output. What the core does not know is left out and returned as holes, in the

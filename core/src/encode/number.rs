@@ -2,6 +2,7 @@
 
 use crate::natural::Natural;
 use crate::output::{Buffer, Output};
+use alloc::vec::Vec;
 
 /// Eight decimal digits as bytes 0–9, the first digit in the lowest byte. Three multiplications instead of eight
 /// divisions: halves, then quarters, then single digits side by side in one word.
@@ -70,26 +71,41 @@ pub fn integer<B: Buffer>(out: &mut Output<B>, value: i64) {
     out.advance(len);
 }
 
-/// Appends an unsigned integer with at least this many digits.
-pub fn padded<B: Buffer>(out: &mut Output<B>, value: u64, width: usize) {
+/// [`integer`] where size counts more than speed: one copy of the code, which takes 1 KB of the WebAssembly module.
+pub fn rare_integer<B: Buffer>(out: &mut Output<B>, value: i64) {
+    if value < 0 {
+        out.text(b"-");
+    }
+    rare_unsigned(out, value.unsigned_abs());
+}
+
+#[inline(never)]
+fn rare_unsigned<B: Buffer>(out: &mut Output<B>, value: u64) {
     let Some(room) = out.room(UNSIGNED) else { return };
     let len = write_unsigned(room, value);
-    if len >= width {
-        return out.advance(len);
-    }
-    for _ in len..width {
-        out.array([b'0']);
-    }
-    integer(out, value as i64);
+    out.advance(len);
+}
+
+/// Appends an unsigned integer with at least this many digits, of which there may be eight.
+pub fn padded<B: Buffer>(out: &mut Output<B>, value: u64, width: usize) {
+    let len = value.checked_ilog10().map_or(1, |log| log as usize + 1);
+    out.text(&b"00000000"[..width.saturating_sub(len)]);
+    rare_unsigned(out, value);
+}
+
+/// [`float`] where size counts more than speed.
+#[inline(never)]
+pub fn rare_float<B: Buffer>(out: &mut Output<B>, value: f64) {
+    float(out, value);
 }
 
 /// Appends a big integer, given as sign and little-endian magnitude.
 #[cold]
 pub fn big<B: Buffer>(out: &mut Output<B>, negative: bool, magnitude: &[u8]) {
     if negative {
-        out.array([b'-']);
+        out.text(b"-");
     }
-    out.slice(&big_digits(magnitude));
+    out.text(&big_digits(magnitude));
 }
 
 /// The decimal digits of a little-endian magnitude.
@@ -108,7 +124,7 @@ pub fn float<B: Buffer>(out: &mut Output<B>, value: f64) {
     let text = buffer.format_finite(value).as_bytes();
     let size = value.abs();
     // With a fraction and at least 0.001, plain notation is never longer, and it is what zmij writes.
-    if (1e-3..TWO_53).contains(&size) && size.trunc() != size {
+    if (1e-3..TWO_53).contains(&size) && size as u64 as f64 != size {
         return copy_short(out, text);
     }
     laid_out(out, text);
@@ -181,24 +197,24 @@ impl Digits {
 
     fn plain<B: Buffer>(&self, out: &mut Output<B>) {
         if self.exponent < 0 {
-            out.slice(b"0.");
+            out.text(b"0.");
             for _ in 1..-self.exponent {
-                out.array([b'0']);
+                out.text(b"0");
             }
-            return out.slice(&self.digits[..self.len]);
+            return out.text(&self.digits[..self.len]);
         }
         let whole = self.exponent as usize + 1;
-        out.slice(&self.digits[..whole]);
-        out.array([b'.']);
-        out.slice(&self.digits[whole..self.len.max(whole + 1)]);
+        out.text(&self.digits[..whole]);
+        out.text(b".");
+        out.text(&self.digits[whole..self.len.max(whole + 1)]);
     }
 
     fn scientific<B: Buffer>(&self, out: &mut Output<B>) {
-        out.slice(&self.digits[..1]);
-        out.array([b'.']);
-        out.slice(&self.digits[1..self.len.max(2)]);
-        out.array([b'e']);
-        integer(out, i64::from(self.exponent));
+        out.text(&self.digits[..1]);
+        out.text(b".");
+        out.text(&self.digits[1..self.len.max(2)]);
+        out.text(b"e");
+        rare_integer(out, i64::from(self.exponent));
     }
 }
 
@@ -217,7 +233,7 @@ fn split_exponent(text: &[u8]) -> (&[u8], i32) {
 fn laid_out<B: Buffer>(out: &mut Output<B>, text: &[u8]) {
     let (negative, text) = text.strip_prefix(b"-").map_or((false, text), |rest| (true, rest));
     if negative {
-        out.array([b'-']);
+        out.text(b"-");
     }
     let digits = Digits::of(text);
     // Plain texts of 2^53 and more have an exponent of at least 15; below 10^16 that takes a look at the digits.

@@ -38,6 +38,20 @@ pub fn string<K: CopyKernel, B: Buffer>(
     if run.ascii { Ok(()) } else { check(bytes) }
 }
 
+/// [`string`] where size counts more than speed: one copy of the code, 1.3 KB of the WebAssembly module.
+#[inline(never)]
+pub fn rare_string<K: CopyKernel, B: Buffer>(
+    kernel: K,
+    out: &mut Output<B>,
+    escape: Escape,
+    bytes: &[u8],
+) -> Result<(), NotUtf8> {
+    kernel.vectorize(
+        #[inline(always)]
+        || string(kernel, out, escape, bytes),
+    )
+}
+
 #[inline(always)]
 fn check(bytes: &[u8]) -> Result<(), NotUtf8> {
     simdutf8::basic::from_utf8(bytes).map(drop).map_err(|_| NotUtf8)
@@ -178,8 +192,9 @@ fn escape_all<B: Buffer>(out: &mut Output<B>, escape: Escape, text: &str) {
     let mut rest = text;
     while !rest.is_empty() {
         let plain = rest.bytes().position(|b| stops(escape, b)).unwrap_or(rest.len());
-        out.slice(&rest.as_bytes()[..plain]);
-        let mut characters = rest[plain..].chars();
+        let (run, stop) = rest.split_at_checked(plain).unwrap_or((rest, ""));
+        out.text(run.as_bytes());
+        let mut characters = stop.chars();
         if let Some(character) = characters.next() {
             stopped(out, escape, character);
         }

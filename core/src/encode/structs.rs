@@ -8,6 +8,7 @@ use super::reader::{Step, TermReader, Value};
 use super::{decimal, number, uri};
 use crate::output::{Buffer, Output};
 use crate::simd::escape::CopyKernel;
+use alloc::vec::Vec;
 
 /// Which notation a struct gets as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +139,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             self.inner_line(1);
             self.rare_string(name.as_bytes())?;
             self.colon();
-            number::integer(self.out, *value);
+            number::rare_integer(self.out, *value);
         }
         self.inner_line(0);
         self.out.text(b"}");
@@ -205,7 +206,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 if !first {
                     self.comma();
                 }
-                self.string(key)?;
+                self.other_string(key)?;
                 self.colon();
                 Ok(Next::Value(value))
             }

@@ -7,6 +7,7 @@ use super::error::{EncodeErrorKind, Hole};
 use super::reader::TermReader;
 use crate::output::Buffer;
 use crate::simd::escape::CopyKernel;
+use alloc::vec::Vec;
 
 /// How a slice of work ended.
 #[derive(Debug)]
@@ -56,7 +57,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 _ => return None,
             });
         }
-        Some(Suspension { places, holes: std::mem::take(&mut self.holes) })
+        Some(Suspension { places, holes: core::mem::take(&mut self.holes) })
     }
 
     /// Opens the containers again. There is no first value: the walk goes on in the innermost container.

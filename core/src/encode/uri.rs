@@ -1,9 +1,10 @@
 //! URIs as `URI.to_string/1` puts them together (RFC 3986 section 5.3).
 
 use super::known::Known;
-use super::number::integer;
+use super::number::rare_integer;
 use super::reader::{TermReader, Value};
 use crate::output::Output;
+use alloc::vec::Vec;
 
 type Text = Output<Vec<u8>>;
 
@@ -81,6 +82,6 @@ fn write_authority(text: &mut Text, userinfo: Option<&[u8]>, host: &[u8], port: 
     join(text, brackets, Some(host));
     if let Some(port) = port {
         text.text(b":");
-        integer(text, port);
+        rare_integer(text, port);
     }
 }

@@ -8,6 +8,7 @@
 //! than an honest answer to the same input. Repeated map keys are left to the runtime, which refuses them.
 
 use crate::options::{DecodeOptions, Keys};
+use alloc::vec::Vec;
 
 const VERSION: u8 = 131;
 const NEW_FLOAT: u8 = 70;
@@ -291,7 +292,7 @@ impl Walk<'_> {
     fn name(&mut self, len: usize) -> Result<(), Fault> {
         let start = self.at;
         self.skip(len)?;
-        match std::str::from_utf8(&self.etf[start..self.at]) {
+        match core::str::from_utf8(&self.etf[start..self.at]) {
             Ok(name) if len <= ATOM_CHARACTERS || name.chars().count() <= ATOM_CHARACTERS => Ok(()),
             _ => Err(Fault::Atom),
         }

@@ -2,6 +2,7 @@
 
 use super::reader::{PlannedStruct, Reader, Term, atom_at};
 use crate::encode::{Pretty, Step, TermReader, Value};
+use alloc::vec::Vec;
 
 /// What goes along with a term besides integers.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,8 @@
 //! Where the maps of a term are, for the cases in which they cannot be read straight on: structs (whose kind and fields
 //! must be known first), large maps backwards, sorted keys. One linear pass, made when the first such map comes.
 
+use alloc::vec::Vec;
+
 /// Where a map is.
 #[derive(Clone, Copy, Debug)]
 pub struct Record {

@@ -6,6 +6,8 @@
 
 use super::index::{Index, Record};
 use crate::encode::{AtomText, Known, Step, TermReader, Value};
+use alloc::string::String;
+use alloc::vec::Vec;
 
 /// A place in the bytes; `byte` for an element of a list of bytes (`STRING_EXT`), which has no tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

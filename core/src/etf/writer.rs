@@ -4,6 +4,7 @@ use crate::builder::{Dropped, Key, TermBuilder, Text};
 use crate::error::ErrorKind;
 use crate::options::{DecodeOptions, Keys};
 use crate::output::{Buffer, Output};
+use alloc::vec::Vec;
 
 const VERSION: u8 = 131;
 const NEW_FLOAT: u8 = 70;

@@ -6,6 +6,8 @@
 //! - 2: encode only, a text with holes: their number (u32), then for each the offset in the text, the offset of the term
 //!   in the input and the depth (u32 each; the depth's top bit is set for an object key), then the text.
 
+use alloc::string::String;
+use alloc::vec::Vec;
 use rustyjson_core::encode::{EncodeError, EncodeErrorKind, Hole};
 use rustyjson_core::etf::reader::Term;
 use rustyjson_core::locate::locate;
