@@ -5,9 +5,6 @@ defmodule RustyJson.Bench.Contender do
   writes External Term Format.
   """
 
-  # The optional libraries are not there at compile time.
-  @compile {:no_warn_undefined, [:json, :jiffy, :glazer, JSON, Jason, Torque]}
-
   @type id :: String.t()
   @type t :: %{decode: (binary() -> term()), encode: (term() -> binary())}
 
@@ -55,6 +52,7 @@ defmodule RustyJson.Bench.Contender do
     decode.(~s({"a":[1,2.5,null,"x"]})) == %{"a" => [1, 2.5, nil, "x"]} and
       encode.(%{"a" => nil}) == ~s({"a":null})
   rescue
+    # No clause for one that was not there; or it does not load.
     _ -> false
   end
 
@@ -93,37 +91,55 @@ defmodule RustyJson.Bench.Contender do
     }
   end
 
-  def get("otp", _opts), do: %{decode: &otp_decode/1, encode: &otp_encode/1}
-
-  def get("elixir", _opts),
-    do: %{decode: fn json -> JSON.decode!(json) end, encode: fn term -> JSON.encode!(term) end}
-
-  def get("jason", _opts),
-    do: %{decode: fn json -> Jason.decode!(json) end, encode: fn term -> Jason.encode!(term) end}
-
-  def get("torque", _opts),
-    do: %{decode: fn json -> Torque.decode!(json) end, encode: fn term -> Torque.encode!(term) end}
-
-  def get("jiffy", _opts) do
-    %{
-      decode: fn json -> :jiffy.decode(json, [:return_maps, :use_nil]) end,
-      encode: fn term -> IO.iodata_to_binary(:jiffy.encode(term, [:use_nil])) end
-    }
+  # The others, as far as they were there when this was compiled.
+  if Code.ensure_loaded?(:json) do
+    def get("otp", _opts), do: %{decode: &otp_decode/1, encode: &otp_encode/1}
   end
 
-  def get("glazer", _opts) do
-    %{
-      decode: fn json -> :glazer.decode(json, [:use_nil]) end,
-      encode: fn term -> IO.iodata_to_binary(:glazer.encode(term, [:use_nil])) end
-    }
+  if Code.ensure_loaded?(JSON) do
+    def get("elixir", _opts) do
+      %{decode: fn json -> JSON.decode!(json) end, encode: fn term -> JSON.encode!(term) end}
+    end
   end
 
-  defp otp_decode(json) do
-    {term, :ok, _rest} = :json.decode(json, :ok, %{null: nil})
-    term
+  if Code.ensure_loaded?(Jason) do
+    def get("jason", _opts) do
+      %{decode: fn json -> Jason.decode!(json) end, encode: fn term -> Jason.encode!(term) end}
+    end
   end
 
-  defp otp_encode(term), do: IO.iodata_to_binary(:json.encode(term, &otp_encode/2))
-  defp otp_encode(nil, _encoder), do: "null"
-  defp otp_encode(other, encoder), do: :json.encode_value(other, encoder)
+  if Code.ensure_loaded?(Torque) do
+    def get("torque", _opts) do
+      %{decode: fn json -> Torque.decode!(json) end, encode: fn term -> Torque.encode!(term) end}
+    end
+  end
+
+  if Code.ensure_loaded?(:jiffy) do
+    def get("jiffy", _opts) do
+      %{
+        decode: fn json -> :jiffy.decode(json, [:return_maps, :use_nil]) end,
+        encode: fn term -> IO.iodata_to_binary(:jiffy.encode(term, [:use_nil])) end
+      }
+    end
+  end
+
+  if Code.ensure_loaded?(:glazer) do
+    def get("glazer", _opts) do
+      %{
+        decode: fn json -> :glazer.decode(json, [:use_nil]) end,
+        encode: fn term -> IO.iodata_to_binary(:glazer.encode(term, [:use_nil])) end
+      }
+    end
+  end
+
+  if Code.ensure_loaded?(:json) do
+    defp otp_decode(json) do
+      {term, :ok, _rest} = :json.decode(json, :ok, %{null: nil})
+      term
+    end
+
+    defp otp_encode(term), do: IO.iodata_to_binary(:json.encode(term, &otp_encode/2))
+    defp otp_encode(nil, _encoder), do: "null"
+    defp otp_encode(other, encoder), do: :json.encode_value(other, encoder)
+  end
 end

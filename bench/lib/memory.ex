@@ -15,14 +15,20 @@ defmodule RustyJson.Bench.Memory do
   """
   @spec measure(Contender.id(), :decode | :encode, Path.t()) :: map()
   def measure(id, op, file) do
-    json = File.read!(file)
-    term = RustyJson.decode!(json)
-    sizes = %{json: byte_size(json), term: :erts_debug.flat_size(term) * 8, etf: :erlang.external_size(term)}
-    :persistent_term.put(__MODULE__, if(op == :decode, do: json, else: term))
-    run = Map.fetch!(Contender.get(id), op)
     # Libraries are loaded, and their first buffers made.
     Contender.get(id).encode.(Contender.get(id).decode.("[1]"))
-    Map.merge(sizes, alone(fn -> measured(run) end))
+    alone(fn -> :persistent_term.put(__MODULE__, input(op, File.read!(file))) end)
+    measured = alone(fn -> measured(Map.fetch!(Contender.get(id), op)) end)
+    # Not before, for what it leaves behind would serve the call.
+    Map.merge(measured, alone(fn -> sizes(File.read!(file)) end))
+  end
+
+  defp input(:decode, json), do: json
+  defp input(:encode, json), do: RustyJson.decode!(json)
+
+  defp sizes(json) do
+    term = RustyJson.decode!(json)
+    %{json: byte_size(json), term: :erts_debug.flat_size(term) * 8, etf: :erlang.external_size(term)}
   end
 
   defp measured(run) do

@@ -16,7 +16,7 @@ defmodule RustyJson.Bench.Peer do
   }
 
   @doc "Calls a function in a new VM of this side."
-  @spec call(atom(), module(), atom(), list()) :: {:ok, term()} | {:error, String.t()}
+  @spec call(atom(), module(), atom(), list(), [String.t()]) :: {:ok, term()} | {:error, String.t()}
   def call(side, module, function, arguments, flags \\ []) do
     with {:ok, peer} <- start(side, flags) do
       result = call_in(peer, module, function, arguments)
