@@ -30,6 +30,7 @@ defmodule RustyJson.InstallTest do
     env = [
       {"MIX_ENV", "prod"},
       {"RUSTYJSON_BUILD", nil},
+      {"RUSTYJSON_ENGINE", nil},
       {"MIX_BUILD_PATH", nil},
       {"RUSTYJSON_HEX", "0"},
       {"RUSTYJSON_DEPS", nil},

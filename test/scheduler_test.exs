@@ -6,7 +6,7 @@ defmodule RustyJson.SchedulerTest do
   call that really works on a normal scheduler holds it for tens of milliseconds in every try. On a machine of one's own,
   `RUSTYJSON_LONG_SCHEDULE=1` asks for what is promised: one millisecond. Terms that a dirty NIF returns do not break it:
   the VM collects a heap of that size on a dirty scheduler too. Its own `binary_to_term` of the same 10 MB does, with slices
-  of 6 to 31 ms on OTP 25, which is why no engine leaves large terms to it.
+  of 6 to 31 ms on OTP 25, which is why the native engine and the built-in host leave no large term to it.
   """
 
   use ExUnit.Case, async: false
