@@ -53,7 +53,9 @@ defmodule RustyJson.Encoder.Plans do
     hold or forget()
   end
 
-  defp forget do
+  @doc "Forgets all plans."
+  @spec forget() :: false
+  def forget do
     :persistent_term.erase(@key)
     false
   end
