@@ -21,6 +21,8 @@ defmodule RustyJson.Test.WasmHosts do
     RustyJson.Encoder.Plans.forget()
     module = @hosts[name]
     :ok = module.replace(wasm)
+    # Where a linked process takes the test down, what stands after the function is not reached.
+    ExUnit.Callbacks.on_exit(fn -> module.replace(nil) end)
 
     try do
       fun.()

@@ -146,7 +146,7 @@ defmodule RustyJson.Wasm.HostsTest do
     text = String.duplicate("0123456789", 2_000)
     {digest, crc} = {:crypto.hash(:sha256, text), :erlang.crc32(text)}
     native? = RustyJson.Engine.Native.loaded?()
-    json = RustyJson.encode!(%{"a" => [1, 2.5, text]})
+    json = ~s({"a":[1,2.5,"#{text}"]})
 
     for _ <- 1..times do
       assert :crypto.hash(:sha256, text) == digest
