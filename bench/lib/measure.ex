@@ -38,6 +38,7 @@ defmodule RustyJson.Bench.Measure do
     results = if job.test, do: %{}, else: timed(job, functions)
     checked = length(functions) - 1
     for key <- Process.delete(__MODULE__), do: :persistent_term.erase(key)
+    File.rm(saved())
 
     %{
       results: results,
@@ -76,10 +77,11 @@ defmodule RustyJson.Bench.Measure do
   defp call(:save, contender, input), do: with_input(&save(contender.encode.(&1)), input.term)
 
   defp save(binary) do
-    file = Path.join(System.tmp_dir!(), "rustyjson-bench-#{System.pid()}.saved")
-    File.write!(file, binary)
-    file
+    File.write!(saved(), binary)
+    saved()
   end
+
+  defp saved, do: Path.join(System.tmp_dir!(), "rustyjson-bench-#{System.pid()}.saved")
 
   defp with_input(function, input) do
     key = {__MODULE__, make_ref()}
