@@ -7,22 +7,9 @@
 //! What passes may still be wrong (a guest that fell answers what it likes), but it is plain data, no deeper and no larger
 //! than an honest answer to the same input. Repeated map keys are left to the runtime, which refuses them.
 
+use super::tags::*;
 use crate::options::{DecodeOptions, Keys};
 use alloc::vec::Vec;
-
-const VERSION: u8 = 131;
-const NEW_FLOAT: u8 = 70;
-const SMALL_INTEGER: u8 = 97;
-const INTEGER: u8 = 98;
-const SMALL_TUPLE: u8 = 104;
-const NIL: u8 = 106;
-const LIST: u8 = 108;
-const BINARY: u8 = 109;
-const SMALL_BIG: u8 = 110;
-const LARGE_BIG: u8 = 111;
-const MAP: u8 = 116;
-const ATOM: u8 = 118;
-const SMALL_ATOM: u8 = 119;
 
 /// Most characters of an atom.
 const ATOM_CHARACTERS: usize = 255;
@@ -175,7 +162,7 @@ impl Walk<'_> {
             SMALL_INTEGER => self.skip(1)?,
             BINARY => self.binary()?,
             INTEGER => self.skip(4)?,
-            SMALL_ATOM => self.constant()?,
+            SMALL_ATOM_UTF8 => self.constant()?,
             NEW_FLOAT if !self.policy.decimals => self.float()?,
             SMALL_BIG | LARGE_BIG => self.big(tag, self.policy.max_integer)?,
             NIL => self.deeper(depth)?,
@@ -244,8 +231,8 @@ impl Walk<'_> {
         self.count()?;
         match (self.byte()?, self.policy.atom_keys) {
             (BINARY, false) => self.binary(),
-            (SMALL_ATOM, true) => self.byte().and_then(|len| self.name(usize::from(len))),
-            (ATOM, true) => self.short().and_then(|len| self.name(len)),
+            (SMALL_ATOM_UTF8, true) => self.byte().and_then(|len| self.name(usize::from(len))),
+            (ATOM_UTF8, true) => self.short().and_then(|len| self.name(len)),
             _ => self.refuse(Fault::Key),
         }
     }

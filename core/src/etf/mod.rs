@@ -4,4 +4,5 @@ pub mod check;
 pub mod extra;
 mod index;
 pub mod reader;
+mod tags;
 pub mod writer;

@@ -1,24 +1,11 @@
 //! Terms as External Term Format, written as they come: counts are reserved and patched when a container ends.
 
+use super::tags::*;
 use crate::builder::{Dropped, Key, TermBuilder, Text};
 use crate::error::ErrorKind;
 use crate::options::{DecodeOptions, Keys};
 use crate::output::{Buffer, Output};
 use alloc::vec::Vec;
-
-const VERSION: u8 = 131;
-const NEW_FLOAT: u8 = 70;
-const SMALL_INTEGER: u8 = 97;
-const INTEGER: u8 = 98;
-const SMALL_TUPLE: u8 = 104;
-const NIL: u8 = 106;
-const LIST: u8 = 108;
-const BINARY: u8 = 109;
-const SMALL_BIG: u8 = 110;
-const LARGE_BIG: u8 = 111;
-const MAP: u8 = 116;
-const ATOM_UTF8: u8 = 118;
-const SMALL_ATOM_UTF8: u8 = 119;
 
 /// Most characters an atom can have.
 const ATOM_CHARACTERS: usize = 255;
