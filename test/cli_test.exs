@@ -156,5 +156,20 @@ defmodule RustyJson.CLITest do
     for {_, reason} <- Judge.missing(), do: assert(report =~ "MISSING" and reason != "")
     assert report =~ "in use                       #{RustyJson.engine()} "
     assert report =~ "wasm timeout"
+    for host <- ~w(wasmtime wasmex), do: assert(report =~ ~r/#{host} +\d+ running, \d+ kept, \d+ waiting; /)
+  end
+
+  if Judge.available?(:wasmtime) do
+    test "the doctor counts calls that the sandbox stopped" do
+      large = "[" <> String.duplicate("[],", 2_000_000) <> "0]"
+      %{wasmtime: %{timeout: before}} = RustyJson.stats()
+
+      assert {:error, %{reason: :timeout}} =
+               RustyJson.decode(large, engine: :wasm, host: :wasmtime, timeout: 1)
+
+      report = capture_io(fn -> Doctor.run([]) end)
+      assert [_, timeouts] = Regex.run(~r/wasmtime +.*; failed calls: .*timeout (\d+)/, report)
+      assert String.to_integer(timeouts) > before
+    end
   end
 end

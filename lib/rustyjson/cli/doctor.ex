@@ -3,6 +3,8 @@ defmodule RustyJson.CLI.Doctor do
   What `mix rustyjson.doctor` prints. It needs no Mix, so that it runs in a release too:
 
       bin/my_app eval 'RustyJson.CLI.Doctor.run()'
+
+  In a VM that is at work (`bin/my_app rpc …`) its figures of the sandbox are that VM's, from before the self-test.
   """
 
   alias RustyJson.Build.Tools
@@ -25,6 +27,7 @@ defmodule RustyJson.CLI.Doctor do
     engines = engines()
     in_use()
     limits()
+    sandbox()
     tools()
     packages()
     self_test(for {name, options, {:ok, _}} <- engines, do: {name, options})
@@ -89,6 +92,27 @@ defmodule RustyJson.CLI.Doctor do
     do: "#{bytes} bytes (#{Progress.size(bytes)})"
 
   defp limit(_name, value), do: "#{value}"
+
+  ## RustyJson.stats/0
+
+  defp sandbox do
+    heading("Sandbox, since this VM started")
+
+    for {host, stats} <- Enum.sort(RustyJson.stats(), :desc),
+        do: row("#{host}", "#{instances(stats)}; #{failures(stats)}")
+  end
+
+  defp instances(stats), do: "#{stats.running} running, #{stats.kept} kept, #{stats.waiting} waiting"
+
+  # Everything else that is counted is a call without an answer.
+  defp failures(stats) do
+    for({reason, count} <- Map.drop(stats, [:running, :kept, :waiting]), count > 0, do: "#{reason} #{count}")
+    |> Enum.sort()
+    |> case do
+      [] -> "no call failed"
+      counts -> "failed calls: " <> Enum.join(counts, ", ")
+    end
+  end
 
   ## What a build needs, and what else there may be
 
