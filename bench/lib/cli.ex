@@ -23,7 +23,7 @@ defmodule RustyJson.Bench.CLI do
     --engine E         native or wasm only
     --compare FILE     beside an older result file: ratios, and what became slower
     --out DIR          where results go (bench/results)
-    --docs             measures nothing: renews the tables of README.md and docs/performance.md from bench/results
+    --docs             measures nothing: renews the tables of README.md and docs/ from bench/results
   Environment: RUSTYJSON_CORPUS, a folder of public documents; RUSTYJSON_DEPS, a folder of other libraries' sources;
   RUSTYJSON_BENCH_MACHINE, this machine's name in the file names.
   """
@@ -40,7 +40,7 @@ defmodule RustyJson.Bench.CLI do
 
   defp run(%{docs: true}) do
     root = Path.expand("..")
-    pages = Enum.filter([root <> "/README.md", root <> "/docs/performance.md"], &File.regular?/1)
+    pages = [root <> "/README.md" | Path.wildcard(root <> "/docs/**/*.md")]
     missing = Docs.renew(pages, Path.join(root, "bench/results"))
     Enum.each(missing, &IO.puts(:stderr, &1))
     System.halt(if missing == [], do: 0, else: 1)
