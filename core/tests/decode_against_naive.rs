@@ -6,6 +6,14 @@ use naive::{parse, tree::decoded};
 use proptest::prelude::*;
 use rustyjson_core::DecodeOptions;
 
+/// Miri interprets, a thousand times slower: shorter texts and fewer of them there.
+const LONGEST: usize = if cfg!(miri) { 2 } else { 6 };
+const CASES: u32 = if cfg!(miri) { 10 } else { 4000 };
+
+const fn step(under_miri: usize) -> usize {
+    if cfg!(miri) { under_miri } else { 1 }
+}
+
 fn assert_same(json: &[u8], options: &DecodeOptions) {
     let (core, naive) = (decoded(json, options), parse(json, options));
     assert_eq!(core, naive, "on {:?} with {options:?}", String::from_utf8_lossy(json));
@@ -28,31 +36,31 @@ fn every_text(tokens: &[&str], len: usize, options: &DecodeOptions) {
 #[test]
 fn every_short_structure() {
     let tokens = ["", "[", "]", "{", "}", ",", ":", "\"a\"", "1", " "];
-    every_text(&tokens, 6, &DecodeOptions::default());
+    every_text(&tokens, LONGEST, &DecodeOptions::default());
 }
 
 #[test]
 fn every_short_structure_with_limits() {
     let tokens = ["", "[", "]", "{", "}", ",", ":", "\"a\"", "1", "tru"];
-    every_text(&tokens, 5, &DecodeOptions::from_bits(0, 2, 1, 3, 0));
+    every_text(&tokens, LONGEST - 1, &DecodeOptions::from_bits(0, 2, 1, 3, 0));
 }
 
 #[test]
 fn every_short_number() {
     let tokens = ["", "0", "1", "-", ".", "e", "E", "+", "9"];
-    every_text(&tokens, 6, &DecodeOptions::default());
-    every_text(&tokens, 5, &DecodeOptions::from_bits(DecodeOptions::DECIMALS, 128, 3, 0, 0));
+    every_text(&tokens, LONGEST, &DecodeOptions::default());
+    every_text(&tokens, LONGEST - 1, &DecodeOptions::from_bits(DecodeOptions::DECIMALS, 128, 3, 0, 0));
 }
 
 #[test]
 fn every_short_string() {
     let tokens = ["", "\"", "\\", "u", "00", "D8", "dc", "3D", "n", "\u{1}", "é"];
-    every_text(&tokens, 6, &DecodeOptions::default());
+    every_text(&tokens, LONGEST, &DecodeOptions::default());
 }
 
 #[test]
 fn every_escape_of_one_byte() {
-    for byte in 0..=255 {
+    for byte in (0..=255).step_by(step(7)) {
         for json in
             [vec![b'"', b'\\', byte, b'"'], vec![byte], vec![b'[', byte, b']'], vec![b'{', byte], vec![b'"', byte]]
         {
@@ -73,8 +81,8 @@ fn every_pair_of_escaped_units_at_the_edges() {
 
 #[test]
 fn every_three_bytes_of_utf8() {
-    for lead in 0x80..=0xFF {
-        for second in (0x70..=0xFF).step_by(5).chain([0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0]) {
+    for lead in (0x80..=0xFF).step_by(step(11)) {
+        for second in (0x70..=0xFF).step_by(5 * step(9)).chain([0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0]) {
             for third in [b'a', b'"', b'\\', 0x7F, 0x80, 0xBF, 0xC0] {
                 assert_same(&[b'"', lead, second, third, 0x80, b'"'], &DecodeOptions::default());
                 assert_same(&[b'"', lead, second, third, b'"'], &DecodeOptions::default());
@@ -85,7 +93,7 @@ fn every_three_bytes_of_utf8() {
 
 #[test]
 fn strings_at_every_length_and_offset() {
-    for offset in 0..66 {
+    for offset in (0..66).step_by(step(5)) {
         for special in ["\"", "\\n\"", "\\u00e9\"", "é\"", "😀\"", "\u{1f}\"", "\\", "\\u12", "\\ud83d\\ude00\"", ""]
         {
             let json = format!("{}\"{}{special}", " ".repeat(offset % 19), "a".repeat(offset));
@@ -100,7 +108,7 @@ fn strings_at_every_length_and_offset() {
 
 #[test]
 fn repeated_keys_in_objects_of_every_size() {
-    for size in 1..70usize {
+    for size in (1..70usize).step_by(step(16)) {
         for distinct in [1, 2, size / 2 + 1, size.max(2) - 1, size] {
             for flags in [0, 1 << 6, 2 << 6, DecodeOptions::ORDERED_OBJECTS] {
                 let members: Vec<String> = (0..size).map(|i| member(i % distinct, i)).collect();
@@ -122,7 +130,7 @@ fn member(key: usize, value: usize) -> String {
 
 #[test]
 fn floats_around_every_power_of_ten() {
-    for exponent in -345..=310 {
+    for exponent in (-345..=310).step_by(step(80)) {
         for mantissa in [
             "1",
             "9.999999999999999",
@@ -181,7 +189,7 @@ fn options() -> impl Strategy<Value = DecodeOptions> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
 
     #[test]
     fn any_bytes(json in prop::collection::vec(any::<u8>(), 0..64), options in options()) {

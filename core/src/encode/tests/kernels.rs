@@ -4,6 +4,11 @@ use super::*;
 use crate::simd::escape::{CopyKernel, SLACK};
 use crate::simd::{Run, Scalar};
 
+/// Everything but under Miri, which interprets: there the neighbours of a vector's width only.
+fn tried(number: &usize) -> bool {
+    !cfg!(miri) || (*number <= 33 && matches!(number % 16, 0 | 1 | 15))
+}
+
 fn both(source: &[u8]) {
     let run = |copy: &dyn Fn(&mut [u8]) -> Run| {
         let mut target = vec![0; source.len() + SLACK];
@@ -20,10 +25,10 @@ fn both(source: &[u8]) {
 #[test]
 fn copying_agrees_at_every_length_and_offset() {
     let specials = [b'"', b'\\', 0, 0x1F, b'\n', 0x7F, 0x80, 0xFF, 0x20, b'!', b'#', b'[', b']', 0xA2, 0xDC];
-    for len in 0..=200 {
+    for len in (0..=200).filter(tried) {
         let mut source = vec![b'a'; len];
         both(&source);
-        for at in 0..len.min(65) {
+        for at in (0..len.min(65)).filter(tried) {
             for special in specials {
                 source[at] = special;
                 both(&source);
@@ -35,9 +40,9 @@ fn copying_agrees_at_every_length_and_offset() {
 
 #[test]
 fn copying_agrees_with_two_specials() {
-    for len in 1..=40 {
-        for a in 0..len {
-            for b in 0..len {
+    for len in (1..=40).filter(tried) {
+        for a in (0..len).filter(tried) {
+            for b in (0..len).filter(tried) {
                 let mut source = vec![b'x'; len];
                 source[a] = 0xC3;
                 source[b] = b'"';
@@ -49,7 +54,7 @@ fn copying_agrees_with_two_specials() {
 
 #[test]
 fn strings_of_every_length_survive() {
-    for len in 0..=200 {
+    for len in (0..=200).filter(tried) {
         let plain = "x".repeat(len);
         assert_eq!(json(&bin(&plain)), format!("\"{plain}\""));
         let wide = "é".repeat(len);
@@ -61,7 +66,7 @@ fn strings_of_every_length_survive() {
 
 #[test]
 fn the_name_of_structs_is_found_anywhere() {
-    for len in 0..100 {
+    for len in (0..100).filter(tried) {
         let filler = bin(&"_".repeat(len));
         let date = structure("Elixir.Other", &[]);
         let (text, holes) = encode_with(&List(vec![filler, date]), &EncodeOptions::default()).unwrap();

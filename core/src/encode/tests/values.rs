@@ -158,7 +158,7 @@ fn what_json_has_no_form_for_is_a_hole() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 20 } else { 2000 }))]
     #[test]
     fn no_bytes_panic(bytes in prop::collection::vec(prop_oneof![
         any::<u8>(),
