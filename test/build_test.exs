@@ -43,10 +43,11 @@ defmodule RustyJson.BuildTest do
     settings = Build.settings([], root, Path.join(root, "target"))
 
     for part <- Build.all() do
-      assert {:missing, text} = Build.build(part, settings)
-      assert text =~ "cargo"
-      assert text =~ "https://rustup.rs"
-      assert text =~ "Without it"
+      assert {:missing, cause, effect} = Build.build(part, settings)
+      assert cause =~ "cargo"
+      assert cause =~ "https://rustup.rs"
+      assert cause =~ "mix rustyjson.install"
+      assert effect =~ "is not built: "
     end
   end
 
@@ -59,20 +60,20 @@ defmodule RustyJson.BuildTest do
 
     # Without tools the digest alone decides.
     System.put_env("PATH", root)
-    assert {:missing, _} = Build.build(:native, settings)
+    assert {:missing, _, _} = Build.build(:native, settings)
 
     artifact = Build.artifact(:native, root)
     File.mkdir_p!(Path.dirname(artifact))
     File.write!(artifact, "a library")
     File.write!(artifact <> ".digest", Build.digest(:native, settings))
     assert Build.build(:native, settings) == :current
-    assert {:missing, _} = Build.build(:native, %{settings | force: true})
-    assert {:missing, _} = Build.build(:native, %{settings | system: "another-machine"})
-    assert {:missing, _} = Build.build(:native, %{settings | allocator: "jemalloc"})
+    assert {:missing, _, _} = Build.build(:native, %{settings | force: true})
+    assert {:missing, _, _} = Build.build(:native, %{settings | system: "another-machine"})
+    assert {:missing, _, _} = Build.build(:native, %{settings | allocator: "jemalloc"})
 
     File.write!(source, "// two")
-    assert {:missing, text} = Build.build(:native, settings)
-    assert text =~ "An older build of it stays in use"
+    assert {:missing, _, effect} = Build.build(:native, settings)
+    assert effect =~ "an older build of it stays in use"
   end
 
   test "this machine's tools are found" do

@@ -66,7 +66,15 @@ defmodule RustyJson.InstallTest do
     test "an archive of this machine is all that is needed", %{dir: dir} do
       rustyjson = checkout(dir)
       {output, 0} = mix(rustyjson, ["compile"])
-      assert output =~ "the native library is not built: cargo (Rust) is missing"
+
+      assert [_] =
+               Regex.scan(
+                 ~r/warning: cargo \(Rust\) is missing\. Install Rust .*`mix rustyjson\.install`/,
+                 output
+               )
+
+      assert output =~ "\n  * the native library is not built: RustyJson has no native engine"
+      assert output =~ "\n  * the WebAssembly module is not built: RustyJson has no wasm engine"
 
       file = archive(dir)
       assert {output, 0} = mix(rustyjson, ["rustyjson.install", file])

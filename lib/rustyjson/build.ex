@@ -85,7 +85,8 @@ defmodule RustyJson.Build do
   end
 
   @doc "Brings one part up to date."
-  @spec build(part(), settings()) :: :current | :built | {:missing, String.t()} | {:failed, String.t()}
+  @spec build(part(), settings()) ::
+          :current | :built | {:missing, cause :: String.t(), effect :: String.t()} | {:failed, String.t()}
   def build(part, settings) do
     digest = digest(part, settings)
 
@@ -150,7 +151,7 @@ defmodule RustyJson.Build do
   defp make(part, settings, digest) do
     case Tools.missing(part, @rust_version) do
       [] -> cargo(part, settings, digest)
-      missing -> {:missing, missing_text(part, missing, settings)}
+      missing -> {:missing, cause(missing), effect(part, settings)}
     end
   end
 
@@ -198,8 +199,8 @@ defmodule RustyJson.Build do
   defp place_plain(built, settings, digest) do
     place(:guest, built, settings, plain(digest))
 
-    {:missing,
-     "wasm-opt is missing: the WebAssembly module works but is larger and slower. " <> Tools.hint(:wasm_opt)}
+    {:missing, cause([{"wasm-opt is missing", Tools.hint(:wasm_opt)}]),
+     "the module works but is larger and slower"}
   end
 
   # A library that a running VM has mapped must not be written over, nor must a build at the same time write into the
@@ -220,12 +221,12 @@ defmodule RustyJson.Build do
   defp title(:guest), do: "the WebAssembly module"
   defp title(:host), do: "the built-in WebAssembly host (wasmtime: several minutes the first time)"
 
-  defp missing_text(part, missing, settings) do
-    kept =
-      if File.regular?(artifact(part, settings.root)), do: " An older build of it stays in use.", else: ""
+  defp cause(missing), do: Enum.map_join(missing, " ", fn {what, hint} -> "#{what}. #{hint}" end)
 
-    "#{title(part)} is not built: #{Enum.map_join(missing, "; ", fn {what, hint} -> what <> ". " <> hint end)}" <>
-      " Without it, #{consequence(part)}." <> kept
+  defp effect(part, settings) do
+    if File.regular?(artifact(part, settings.root)),
+      do: "#{title(part)} is not built again: an older build of it stays in use",
+      else: "#{title(part)} is not built: #{consequence(part)}"
   end
 
   defp consequence(:native),

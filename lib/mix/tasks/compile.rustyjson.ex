@@ -31,7 +31,7 @@ defmodule Mix.Tasks.Compile.Rustyjson do
 
     results = for part <- Build.parts(config), do: {part, Build.build(part, settings)}
     link_priv()
-    Enum.each(results, &report/1)
+    report(results)
     outcome(results)
   end
 
@@ -40,9 +40,16 @@ defmodule Mix.Tasks.Compile.Rustyjson do
     Enum.each(Build.all(), &Build.clean(&1, File.cwd!()))
   end
 
-  defp report({_part, result}) when result in [:current, :built], do: :ok
-  defp report({_part, {:missing, text}}), do: Mix.shell().error("warning: " <> text)
-  defp report({_part, {:failed, text}}), do: Mix.shell().error("error: " <> text)
+  # One warning for all that is missing for the same reason.
+  defp report(results) do
+    for({_part, {:missing, cause, effect}} <- results, do: {cause, effect})
+    |> Enum.group_by(&elem(&1, 0), &elem(&1, 1))
+    |> Enum.each(fn {cause, effects} -> Mix.shell().error(warning(cause, effects)) end)
+
+    for {_part, {:failed, text}} <- results, do: Mix.shell().error("error: " <> text)
+  end
+
+  defp warning(cause, effects), do: "warning: #{cause}" <> Enum.map_join(effects, &"\n  * #{&1}")
 
   defp outcome(results) do
     failed = for {part, {:failed, text}} <- results, do: diagnostic(part, text)

@@ -44,7 +44,11 @@ defmodule RustyJson.Build.Tools do
 
   @doc "How to get a tool."
   @spec hint(:cargo | :cc | :wasm_target | :wasm_opt) :: String.t()
-  def hint(:cargo), do: "Install Rust from https://rustup.rs, or `rustup update`."
+  def hint(:cargo) do
+    "Install Rust from https://rustup.rs, or `rustup update`; where there is to be no Rust, `mix rustyjson.install` " <>
+      "takes what was built elsewhere."
+  end
+
   def hint(:cc), do: "Install one: `apt install gcc`, or `xcode-select --install`."
   def hint(:wasm_target), do: "Add it: `rustup target add #{@wasm_target}`."
   def hint(:wasm_opt), do: "Install binaryen: `apt install binaryen`, or `brew install binaryen`."
