@@ -19,6 +19,7 @@ defmodule RustyJson.MixProject do
       description: "A JSON library with one Rust core: native for speed, WebAssembly for untrusted input",
       package: package(),
       docs: docs(),
+      aliases: [docs: ["docs", &link_results/1]],
       source_url: @source_url
     ]
   end
@@ -109,6 +110,8 @@ defmodule RustyJson.MixProject do
       main: "readme",
       source_ref: "v#{@version}",
       extras: extras(),
+      assets: %{"bench/results" => "bench/results"},
+      before_closing_head_tag: &head/1,
       # Its callbacks take what only the library makes.
       skip_undefined_reference_warnings_on: ["RustyJson.Engine"],
       groups_for_extras: [
@@ -123,6 +126,23 @@ defmodule RustyJson.MixProject do
         Engines: ~r/RustyJson\.(Engine|Wasm)/
       ]
     ]
+  end
+
+  # A picture has both of its looks: it takes that of the page, which need not be that of the system. Figures
+  # stay with their units, and wide tables on the page.
+  defp head(:html) do
+    "<style>body.dark img { color-scheme: dark } body:not(.dark) img { color-scheme: light } " <>
+      "td[style*=right] { white-space: nowrap } " <>
+      ".content-inner table { display: block; overflow-x: auto; font-size: .85em }</style>"
+  end
+
+  defp head(_format), do: ""
+
+  # In the sources a page of docs/ is one folder away from the results; in the HTML they lie beside it.
+  defp link_results(_arguments) do
+    for page <- Path.wildcard("doc/*.html"), text = File.read!(page), text =~ "../bench/results/" do
+      File.write!(page, String.replace(text, "../bench/results/", "bench/results/"))
+    end
   end
 
   defp extras do

@@ -20,6 +20,19 @@ defmodule RustyJson do
   @typedoc "An option of `encode/2`; see there."
   @type encode_option :: unquote(Words.type(:encode))
 
+  @typedoc "Instances of one host that run and are kept, callers that wait, and failed calls since the VM started; see `stats/0`."
+  @type host_stats :: %{
+          running: non_neg_integer(),
+          kept: non_neg_integer(),
+          waiting: non_neg_integer(),
+          busy: non_neg_integer(),
+          timeout: non_neg_integer(),
+          memory_limit: non_neg_integer(),
+          trap: non_neg_integer(),
+          invalid_result: non_neg_integer(),
+          unavailable: non_neg_integer()
+        }
+
   @doc """
   Decodes JSON.
 
@@ -147,7 +160,7 @@ defmodule RustyJson do
       iex> RustyJson.stats() |> Map.fetch!(:wasmtime) |> Map.keys() |> Enum.sort()
       [:busy, :invalid_result, :kept, :memory_limit, :running, :timeout, :trap, :unavailable, :waiting]
   """
-  @spec stats() :: %{wasmtime: RustyJson.Wasm.Stats.t(), wasmex: RustyJson.Wasm.Stats.t()}
+  @spec stats() :: %{wasmtime: host_stats(), wasmex: host_stats()}
   def stats, do: RustyJson.Wasm.Stats.all()
 
   @doc """

@@ -160,7 +160,21 @@ defmodule RustyJson.Bench.Svg do
     ]
   end
 
-  defp numbered(series), do: for({name, index} <- Enum.with_index(series), do: {name, @marks[name] || index})
+  # Others take what nobody here has.
+  defp numbered(series) do
+    free = Enum.to_list(0..(length(@colours) - 1)) -- for(name <- series, do: @marks[name])
+
+    {numbered, _} =
+      Enum.map_reduce(series, free, fn name, free ->
+        case {@marks[name], free} do
+          {nil, [number | free]} -> {{name, number}, free}
+          {nil, []} -> {{name, 0}, []}
+          {number, free} -> {{name, number}, free}
+        end
+      end)
+
+    numbered
+  end
 
   defp mark(index, x, y) do
     colour = Enum.at(@colours, rem(index, length(@colours)))

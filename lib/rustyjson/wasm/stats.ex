@@ -8,19 +8,6 @@ defmodule RustyJson.Wasm.Stats do
   @reasons [:busy, :timeout, :memory_limit, :trap, :invalid_result, :unavailable]
   @hosts [wasmtime: Host.Wasmtime, wasmex: Host.Wasmex]
 
-  @typedoc "Instances running and kept, callers waiting, and failures since the VM started."
-  @type t :: %{
-          running: non_neg_integer(),
-          kept: non_neg_integer(),
-          waiting: non_neg_integer(),
-          busy: non_neg_integer(),
-          timeout: non_neg_integer(),
-          memory_limit: non_neg_integer(),
-          trap: non_neg_integer(),
-          invalid_result: non_neg_integer(),
-          unavailable: non_neg_integer()
-        }
-
   @doc "Makes the counters."
   @spec start() :: :ok
   def start do
@@ -46,7 +33,7 @@ defmodule RustyJson.Wasm.Stats do
   end
 
   @doc "The figures of every host."
-  @spec all() :: %{wasmtime: t(), wasmex: t()}
+  @spec all() :: %{wasmtime: RustyJson.host_stats(), wasmex: RustyJson.host_stats()}
   def all, do: Map.new(@hosts, fn {name, host} -> {name, Map.merge(instances(host), failures(host))} end)
 
   defp failures(host) do
