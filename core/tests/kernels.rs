@@ -19,7 +19,7 @@ const EDGES: [u8; 20] = [
 
 /// Everything but under Miri, which tries the neighbours of a vector's width only.
 fn tried(number: &usize) -> bool {
-    !cfg!(miri) || (*number <= 49 && matches!(number % 16, 0 | 1 | 15))
+    !cfg!(miri) || (*number <= 33 && matches!(number % 16, 0 | 1 | 15))
 }
 
 fn assert_string_run(bytes: &[u8], pos: usize) {
