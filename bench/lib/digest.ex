@@ -27,6 +27,16 @@ defmodule RustyJson.Bench.Digest do
       ])
   end
 
+  def table("beside-the-beam", result) do
+    rows =
+      for direction <- ["decode", "encode"], shell <- @shells, row = beam(result, direction, shell), do: row
+
+    title = "Time beside the BEAM's own format: binary_to_term for decode, term_to_binary for encode"
+
+    rows != [] &&
+      digest("beside-the-beam", title, ["", "mean", "mean ≥ 64 KB", "worst"], rows, [machine(result)])
+  end
+
   def table("sandbox-cost", result) do
     head = ["document", "size", "decode, native", "wasmtime", "×", "wasmex ×"]
     head = head ++ ["encode, native", "wasmtime", "×", "wasmex ×"]
@@ -55,6 +65,13 @@ defmodule RustyJson.Bench.Digest do
     else
       _ -> nil
     end
+  end
+
+  defp beam(result, direction, shell) do
+    table = find(result, "#{direction}-#{shell}")
+    column = %{"decode" => "/b2t", "encode" => "/t2b"}[direction]
+    cells = for row <- ["mean", "mean ≥ 64 KB", "worst"], do: cell(table, row, column) || "–"
+    if table, do: ["#{direction}, #{engine(shell)}" | cells]
   end
 
   defp engine("native"), do: "native"
