@@ -33,6 +33,21 @@ defmodule RustyJson.BuildTest do
     assert_raise ArgumentError, ~r/:native, :guest and :host, got: "gest"/, fn -> Build.parts([]) end
   end
 
+  test "a kind of machine has one name, whoever built the VM" do
+    for {name, kind} <- [
+          {"x86_64-pc-linux-gnu", "x86_64-linux-gnu"},
+          {"x86_64-redhat-linux-gnu", "x86_64-linux-gnu"},
+          {"aarch64-alpine-linux-musl", "aarch64-linux-musl"},
+          {"aarch64-apple-darwin24.6.0", "aarch64-darwin"},
+          {"x86_64-pc-windows", "x86_64-windows"},
+          {"win32", "x86_64-windows"},
+          {"powerpc64le", "powerpc64le"}
+        ],
+        do: assert(Build.machine(name, "AMD64") == kind)
+
+    assert Build.machine("win32", "ARM64") == "aarch64-windows"
+  end
+
   test "a bad setting is named" do
     assert_raise ArgumentError, ~r/got: \[:all\]/, fn -> Build.parts(build: [:all]) end
   end

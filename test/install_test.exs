@@ -6,6 +6,7 @@ defmodule RustyJson.InstallTest do
 
   @root Path.expand("..", __DIR__)
   @moduletag timeout: 300_000
+  if match?({:win32, _}, :os.type()), do: @moduletag(skip: "programs are started as on Unix")
 
   setup do
     dir = Path.join(System.tmp_dir!(), "rustyjson-install-#{System.unique_integer([:positive])}")

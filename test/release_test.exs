@@ -7,6 +7,7 @@ defmodule RustyJson.ReleaseTest do
   @app Path.expand("fixtures/release_app", __DIR__)
   @root Path.expand("..", __DIR__)
   @moduletag timeout: 600_000
+  if match?({:win32, _}, :os.type()), do: @moduletag(skip: "programs are started as on Unix")
 
   setup_all do
     dir = Path.join(System.tmp_dir!(), "rustyjson-release-#{System.unique_integer([:positive])}")

@@ -77,12 +77,15 @@ defmodule RustyJson.Build do
   end
 
   @doc "The kind of machine that a library is for: who built the VM, and which release of the system it is, is no part of it."
-  @spec machine() :: String.t()
-  def machine do
-    name = List.to_string(:erlang.system_info(:system_architecture))
-    name = if name == "win32", do: "#{System.get_env("PROCESSOR_ARCHITECTURE", "AMD64")}-windows", else: name
-    Regex.replace(~r/^(\w+)-\w+-(linux-\w+|darwin).*$/, name, "\\1-\\2")
-  end
+  @spec machine(String.t(), String.t()) :: String.t()
+  def machine(
+        name \\ List.to_string(:erlang.system_info(:system_architecture)),
+        cpu \\ System.get_env("PROCESSOR_ARCHITECTURE", "AMD64")
+      )
+
+  # Windows does not say what it runs on.
+  def machine("win32", cpu), do: Map.get(%{"AMD64" => "x86_64", "ARM64" => "aarch64"}, cpu, cpu) <> "-windows"
+  def machine(name, _cpu), do: Regex.replace(~r/^(\w+)-\w+-(linux-\w+|darwin|windows).*$/, name, "\\1-\\2")
 
   @doc "Brings one part up to date."
   @spec build(part(), settings()) ::
