@@ -95,7 +95,7 @@ defmodule RustyJson.PlansTest do
     end
   end
 
-  test "a plan lists keys and fields" do
-    assert Plans.plan([:a, :b]) == [{"a", :a}, {"b", :b}]
+  test "a plan lists fields" do
+    assert Plans.plan([:a, :b]) == {:a, :b}
   end
 end

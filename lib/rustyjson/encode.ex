@@ -7,7 +7,7 @@ defmodule RustyJson.Encode do
   """
 
   alias RustyJson.{Config, OrderedObject}
-  alias RustyJson.Encode.Text
+  alias RustyJson.Encode.{Plain, Text}
 
   @typedoc "The options of the call. Pass them on; what is in them is not public."
   @opaque opts :: RustyJson.Options.t()
@@ -29,7 +29,10 @@ defmodule RustyJson.Encode do
       ~s("ok")
   """
   @spec atom(atom(), opts()) :: iodata()
-  def atom(atom, opts) when is_atom(atom), do: value(atom, opts)
+  def atom(nil, _opts), do: "null"
+  def atom(true, _opts), do: "true"
+  def atom(false, _opts), do: "false"
+  def atom(atom, opts) when is_atom(atom), do: string(Atom.to_string(atom), opts)
 
   @doc """
   Encodes an integer.
@@ -74,7 +77,8 @@ defmodule RustyJson.Encode do
       ~s({"a":1})
   """
   @spec map(map(), opts()) :: iodata()
-  def map(map, opts) when is_map(map), do: value(Map.delete(map, :__struct__), opts)
+  def map(map, opts) when is_map_key(map, :__struct__), do: value(Map.delete(map, :__struct__), opts)
+  def map(map, opts) when is_map(map), do: value(map, opts)
 
   @doc """
   Encodes a struct, through the protocol unless RustyJson knows it.
@@ -92,7 +96,9 @@ defmodule RustyJson.Encode do
       ~S("\\u00E9")
   """
   @spec string(String.t(), opts()) :: iodata()
-  def string(string, opts) when is_binary(string), do: value(string, opts)
+  def string(string, opts) when is_binary(string) do
+    if Plain.short?(string), do: [?", string, ?"], else: value(string, opts)
+  end
 
   @doc """
   Encodes an object key, without the quotes around it.
@@ -102,7 +108,9 @@ defmodule RustyJson.Encode do
   """
   @spec key(String.Chars.t(), opts()) :: iodata()
   def key(key, opts) do
-    quoted = Text.encode!(String.Chars.to_string(key), opts)
-    binary_part(quoted, 1, byte_size(quoted) - 2)
+    text = String.Chars.to_string(key)
+    if Plain.short?(text), do: text, else: unquoted(value(text, opts))
   end
+
+  defp unquoted(text), do: binary_part(text, 1, byte_size(text) - 2)
 end

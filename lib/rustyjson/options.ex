@@ -23,6 +23,7 @@ defmodule RustyJson.Options do
 
   @no_depth 0xFFFF_FFFF
   @sandbox Schema.sandbox()
+  @plain_structs Schema.entries(:encode)[:protocol].mask
 
   @doc "The options of a decode call."
   @spec decode(keyword() | map()) :: t()
@@ -147,10 +148,12 @@ defmodule RustyJson.Options do
 
   @doc "Encode options for a value that stands this deep."
   @spec at_depth(t(), non_neg_integer()) :: t()
+  def at_depth(%{packed: packed} = options, depth) when elem(packed, 5) == depth, do: options
   def at_depth(%{packed: packed} = options, depth), do: %{options | packed: put_elem(packed, 5, depth)}
 
   @doc "The same, and the text stays uncompressed."
   @spec uncompressed(t()) :: t()
+  def uncompressed(%{packed: packed} = options) when elem(packed, 3) == -1, do: options
   def uncompressed(%{packed: packed} = options), do: %{options | packed: put_elem(packed, 3, -1)}
 
   @spec depth(t()) :: non_neg_integer()
@@ -161,6 +164,10 @@ defmodule RustyJson.Options do
 
   @spec pretty(t()) :: nil | {binary(), binary(), binary()}
   def pretty(%{packed: packed}), do: elem(packed, 4)
+
+  @doc "Whether structs are objects like any map: `protocol: false`."
+  @spec plain_structs?(t()) :: boolean()
+  def plain_structs?(%{packed: packed}), do: (elem(packed, 0) &&& @plain_structs) != 0
 
   @doc "The escape mode, by its name."
   @spec escape(t()) :: :json | :html_safe | :javascript_safe | :unicode_safe

@@ -5,7 +5,7 @@ use crate::atoms;
 use crate::raw::read::{Look, Raw, Walks};
 use rustler::types::atom;
 use rustler::{Atom, Env, Term};
-use rustyjson_core::encode::{AtomText, Known, Step, TermReader, Value};
+use rustyjson_core::encode::{AtomText, Known, Member, Step, TermReader, Value};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -16,10 +16,10 @@ pub struct Map<'a> {
     size: usize,
 }
 
-/// What to write for the structs of a module: keys and fields.
+/// What to write for the structs of a module: the fields, in their order.
 struct Plan<'a> {
     module: Raw<'a>,
-    fields: Vec<(&'a [u8], Raw<'a>)>,
+    fields: &'a [Raw<'a>],
 }
 
 /// The well-known atoms, by their numbers, and the words of a few more.
@@ -104,8 +104,7 @@ pub struct Terms<'a, 's> {
     atoms: &'s mut AtomCache,
     walks: Walks<'a>,
     plans: Option<Raw<'a>>,
-    /// The plans used so far. Taken apart once: a list cell, a pair and a binary for each field of each struct cost more
-    /// than the fields' values.
+    /// The plans used so far.
     used: Vec<Plan<'a>>,
     big: Vec<u8>,
     /// The last atom that was none of the known ones: structs of one module stand together.
@@ -124,7 +123,7 @@ pub const BUDGET: usize = 64 * 1024;
 const REST_OF_SLICE: Duration = Duration::from_micros(600);
 
 impl<'a, 's> Terms<'a, 's> {
-    /// A reader; `plans` is a map from modules to lists of keys and fields.
+    /// A reader; `plans` is a map from modules to tuples of fields.
     pub fn new(env: Env<'a>, atoms: &'s mut AtomCache, plans: Option<Raw<'a>>) -> Self {
         Self {
             look: Look::new(env),
@@ -150,18 +149,6 @@ impl<'a, 's> Terms<'a, 's> {
         for module in modules {
             self.plan(module);
         }
-    }
-
-    /// Takes `[{key, field}]` apart.
-    fn read_plan(&self, module: Raw<'a>) -> Option<Plan<'a>> {
-        let mut list = self.look.map_get(self.plans?, module)?;
-        let mut fields = Vec::new();
-        while let Some((pair, rest)) = self.look.cell(list) {
-            let [key, field] = self.look.tuple(pair)? else { return None };
-            fields.push((self.look.binary(*key)?, *field));
-            list = rest;
-        }
-        Some(Plan { module, fields })
     }
 
     #[inline(always)]
@@ -235,8 +222,9 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     type Tuple = &'a [Raw<'a>];
     type Map = Map<'a>;
     type Entries = ();
-    /// The number of the plan, and of the next field.
-    type Plan = (usize, usize);
+    /// The fields that are left.
+    type Plan = &'a [Raw<'a>];
+    type Field = Raw<'a>;
 
     #[inline(always)]
     fn read(&mut self, term: Raw<'a>) -> Value<'a, Self> {
@@ -356,21 +344,26 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
         Some(())
     }
 
-    fn plan(&mut self, module: Raw<'a>) -> Option<(usize, usize)> {
+    fn plan(&mut self, module: Raw<'a>) -> Option<&'a [Raw<'a>]> {
         // Documents have few kinds of structs.
-        if let Some(number) = self.used.iter().position(|plan| plan.module.word() == module.word()) {
-            return Some((number, 0));
+        if let Some(plan) = self.used.iter().find(|plan| plan.module.word() == module.word()) {
+            return Some(plan.fields);
         }
-        let plan = self.read_plan(module)?;
-        self.used.push(plan);
-        Some((self.used.len() - 1, 0))
+        let fields = self.look.tuple(self.look.map_get(self.plans?, module)?)?;
+        self.used.push(Plan { module, fields });
+        Some(fields)
     }
 
     #[inline(always)]
-    fn next_planned(&mut self, plan: &mut (usize, usize), map: &Map<'a>) -> Option<(&'a [u8], Option<Raw<'a>>)> {
-        let (key, field) = *self.used.get(plan.0)?.fields.get(plan.1)?;
-        plan.1 += 1;
-        Some((key, self.look.map_get(map.map, field)))
+    fn next_planned(&mut self, plan: &mut &'a [Raw<'a>], map: &Map<'a>) -> Option<Member<Raw<'a>, Raw<'a>>> {
+        let (field, rest) = plan.split_first()?;
+        *plan = rest;
+        Some((*field, self.look.map_get(map.map, *field)))
+    }
+
+    #[inline(always)]
+    fn field_text(&mut self, field: Raw<'a>) -> AtomText<'_> {
+        self.atoms.text(self.look, field)
     }
 }
 

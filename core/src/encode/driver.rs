@@ -238,11 +238,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     pub fn atom(&mut self, atom: R::Term) -> Walk<()> {
         let text = self.reader.atom_text(atom);
         if text.plain {
-            let Some(room) = self.out.room(text.bytes.len() + 2) else { return Ok(()) };
-            room[0] = b'"';
-            room[1..=text.bytes.len()].copy_from_slice(text.bytes);
-            room[1 + text.bytes.len()] = b'"';
-            self.out.advance(text.bytes.len() + 2);
+            string::plain(self.out, b"\"", text.bytes, b"\"");
             return Ok(());
         }
         string::rare_string(self.kernel, self.out, self.options.escape, text.bytes)
@@ -379,13 +375,6 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         )
     }
 
-    /// [`Driver::string`] in a second and third hot place: a copy of the code each, except in the WebAssembly module, where
-    /// it takes 1.3 KB.
-    #[inline(always)]
-    pub fn other_string(&mut self, bytes: &[u8]) -> Walk<()> {
-        if cfg!(target_arch = "wasm32") { self.rare_string(bytes) } else { self.string(bytes) }
-    }
-
     #[inline(never)]
     pub fn rare_key(&mut self, key: R::Term) -> Walk<()> {
         self.kernel.vectorize(
@@ -434,7 +423,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             Some(Frame::Set(..)) => self.next_in_set(),
             Some(Frame::Struct(_)) => self.next_struct_entry(false),
             Some(Frame::Pairs(..)) => self.next_pair(false),
-            Some(Frame::Planned(..)) => self.next_planned(false),
+            Some(Frame::Planned(..)) => self.next_planned(),
             Some(Frame::Gathered(_)) => self.next_gathered(false),
             Some(Frame::List(_) | Frame::Map(_)) | None => Ok(Next::Done),
         }

@@ -142,10 +142,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Opens a struct that has a plan.
     pub fn gather_planned(&mut self, term: R::Term, map: R::Map, mut plan: R::Plan) -> Walk<Next<R::Term>> {
         let range = self.start_gathering(0)?;
-        while let Some((key, value)) = self.reader.next_planned(&mut plan, &map) {
+        while let Some((field, value)) = self.reader.next_planned(&mut plan, &map) {
             let Some(value) = value else { return self.drop_gathered(term, range) };
             let start = self.gathered.text.len();
-            self.gathered.text.text(key);
+            self.gathered.text.text(self.reader.field_text(field).bytes);
             self.gathered.members.push(Member { start, end: self.gathered.text.len(), value });
         }
         self.open_gathered(range, map)

@@ -21,7 +21,7 @@ mod uri;
 pub use error::{EncodeError, EncodeErrorKind, Hole};
 pub use known::Known;
 pub use layout::Pretty;
-pub use reader::{AtomText, Step, TermReader, Value};
+pub use reader::{AtomText, Member, Step, TermReader, Value};
 pub use suspension::{Outcome, Place, Suspension};
 
 use crate::options::EncodeOptions;

@@ -53,6 +53,9 @@ pub struct AtomText<'a> {
     pub plain: bool,
 }
 
+/// A field, and the value of a struct there.
+pub type Member<F, T> = (F, Option<T>);
+
 /// Lets the driver walk a term. Cursors are small copies; the reader may rely on this order: what is handed out is
 /// either read whole (a container up to its end) or passed by [`TermReader::pass`] before the next step of its
 /// container. Terms of a format without random access stay cheap that way.
@@ -69,6 +72,8 @@ pub trait TermReader<'t> {
     type Entries: Copy;
     /// A place in the plan of a struct.
     type Plan: Copy;
+    /// A field of a struct, by name.
+    type Field: Copy;
 
     /// Looks at a term.
     fn read(&mut self, term: Self::Term) -> Value<'t, Self>;
@@ -127,6 +132,8 @@ pub trait TermReader<'t> {
 
     /// The plan for structs of this module, when it was handed in.
     fn plan(&mut self, module: Self::Term) -> Option<Self::Plan>;
-    /// The next key of a plan with the value that the struct has there (`None` when it lacks the field).
-    fn next_planned(&mut self, plan: &mut Self::Plan, map: &Self::Map) -> Option<(&'t [u8], Option<Self::Term>)>;
+    /// The next field of a plan with the value that the struct has there (`None` when it lacks the field).
+    fn next_planned(&mut self, plan: &mut Self::Plan, map: &Self::Map) -> Option<Member<Self::Field, Self::Term>>;
+    /// The text of a field's name.
+    fn field_text(&mut self, field: Self::Field) -> AtomText<'_>;
 }

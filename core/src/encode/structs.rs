@@ -4,8 +4,8 @@ use super::calendar;
 use super::driver::{Driver, Frame, Mark, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::known::Known;
-use super::reader::{Step, TermReader, Value};
-use super::{decimal, number, uri};
+use super::reader::{Member, Step, TermReader, Value};
+use super::{decimal, number, string, uri};
 use crate::output::{Buffer, Output};
 use crate::simd::escape::CopyKernel;
 use alloc::vec::Vec;
@@ -169,60 +169,66 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         self.next_pair(true)
     }
 
-    fn planned(&mut self, term: R::Term, map: R::Map, plan: R::Plan) -> Walk<Next<R::Term>> {
+    fn planned(&mut self, term: R::Term, map: R::Map, mut plan: R::Plan) -> Walk<Next<R::Term>> {
         self.deeper()?;
         if self.options.sort_keys {
             return self.gather_planned(term, map, plan);
         }
-        let mut look = plan;
-        match self.reader.next_planned(&mut look, &map) {
-            Some(_) => {
-                self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
-                self.rare_open(b'{', Frame::Planned(plan, map));
-            }
-            None => {
-                self.reader.leave(&map);
-                self.out.text(b"{}");
-                return Ok(Next::Done);
-            }
-        }
-        self.next_planned(true)
+        let Some(member) = self.reader.next_planned(&mut plan, &map) else {
+            self.reader.leave(&map);
+            self.out.text(b"{}");
+            return Ok(Next::Done);
+        };
+        self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
+        self.rare_open(b'{', Frame::Planned(plan, map));
+        self.planned_member(true, member)
     }
 
-    /// The next field of a plan. Where the struct lost a field, all of it is left to the shell.
-    #[inline(never)]
-    pub fn next_planned(&mut self, first: bool) -> Walk<Next<R::Term>> {
-        self.kernel.vectorize(
-            #[inline(always)]
-            || self.planned_field(first),
-        )
-    }
-
+    /// The next field of a plan.
     #[inline(always)]
-    fn planned_field(&mut self, first: bool) -> Walk<Next<R::Term>> {
+    pub fn next_planned(&mut self) -> Walk<Next<R::Term>> {
         let Some(Frame::Planned(plan, map)) = self.stack.last_mut() else { return Ok(Next::Done) };
-        match self.reader.next_planned(plan, map) {
-            Some((key, Some(value))) => {
-                if !first {
-                    self.comma();
-                }
-                self.other_string(key)?;
-                self.colon();
-                Ok(Next::Value(value))
-            }
-            Some((_, None)) => {
-                self.stack.pop();
-                let Some(mark) = self.marks.pop() else { return Ok(Next::Done) };
-                self.out.truncate(mark.start);
-                self.holes.truncate(mark.holes);
-                self.left_to_shell(mark.term)
-            }
-            None => {
-                self.reader.leave(map);
-                self.marks.pop();
-                self.close(b'}')
-            }
+        if let Some(member) = self.reader.next_planned(plan, map) {
+            return self.planned_member(false, member);
         }
+        self.reader.leave(map);
+        self.marks.pop();
+        self.close(b'}')
+    }
+
+    /// Where the struct lost a field, all of it is left to the shell.
+    #[inline(always)]
+    fn planned_member(&mut self, first: bool, member: Member<R::Field, R::Term>) -> Walk<Next<R::Term>> {
+        let (field, Some(value)) = member else { return self.lost_field() };
+        let text = self.reader.field_text(field);
+        if text.plain && self.options.pretty.is_none() {
+            string::plain(self.out, if first { b"\"" } else { b",\"" }, text.bytes, b"\":");
+            return Ok(Next::Value(value));
+        }
+        self.field_name(first, field)?;
+        Ok(Next::Value(value))
+    }
+
+    #[inline(never)]
+    fn field_name(&mut self, first: bool, field: R::Field) -> Walk<()> {
+        if !first {
+            self.comma();
+        }
+        let text = self.reader.field_text(field);
+        string::rare_string(self.kernel, self.out, self.options.escape, text.bytes)
+            .map_err(|_| EncodeErrorKind::Unsupported)?;
+        self.colon();
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lost_field(&mut self) -> Walk<Next<R::Term>> {
+        self.stack.pop();
+        let Some(mark) = self.marks.pop() else { return Ok(Next::Done) };
+        self.out.truncate(mark.start);
+        self.holes.truncate(mark.holes);
+        self.left_to_shell(mark.term)
     }
 
     /// The value of a field, looked at.

@@ -1,7 +1,7 @@
 //! The second term that encode takes through ETF: `{pretty, plans}`.
 
 use super::reader::{PlannedStruct, Reader, Term, atom_at};
-use crate::encode::{Pretty, Step, TermReader, Value};
+use crate::encode::{Pretty, TermReader, Value};
 use alloc::vec::Vec;
 
 /// What goes along with a term besides integers.
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 pub struct Extra<'t> {
     /// `nil` or `{indent, line_separator, after_colon}`.
     pub pretty: Option<Pretty<'t>>,
-    /// `nil` or `%{module => [{key, field}]}`.
+    /// `nil` or `%{module => {field, ...}}`.
     pub plans: Vec<PlannedStruct<'t>>,
 }
 
@@ -73,19 +73,12 @@ fn read_plans<'t>(reader: &mut Reader<'t>, bytes: &'t [u8], term: Term) -> Optio
     Some(plans)
 }
 
-fn read_fields<'t>(reader: &mut Reader<'t>, bytes: &'t [u8], term: Term) -> Option<Vec<(&'t [u8], &'t [u8])>> {
-    let Value::List(mut list) = reader.read(term) else { return None };
+fn read_fields<'t>(reader: &mut Reader<'t>, bytes: &'t [u8], term: Term) -> Option<Vec<&'t [u8]>> {
+    let Value::Tuple(mut tuple) = reader.read(term) else { return None };
     let mut fields = Vec::new();
-    loop {
-        match reader.next_item(&mut list) {
-            Step::Item(pair) => {
-                let [key, field] = elements(reader, pair)?;
-                let key = binary(reader, key)?;
-                fields.push((key, atom_at(bytes, field.offset())?));
-                reader.pass(pair);
-            }
-            Step::End => return Some(fields),
-            Step::Tail(_) => return None,
-        }
+    while let Some(field) = reader.next_element(&mut tuple) {
+        fields.push(atom_at(bytes, field.offset())?);
+        reader.pass(field);
     }
+    Some(fields)
 }

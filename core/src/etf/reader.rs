@@ -147,8 +147,8 @@ fn end_of(bytes: &[u8], at: usize, index: &mut Option<Index>) -> Option<usize> {
 pub struct PlannedStruct<'t> {
     /// The module.
     pub module: &'t [u8],
-    /// Keys as they are written, and the fields they stand for.
-    pub fields: Vec<(&'t [u8], &'t [u8])>,
+    /// The fields to write, by their names.
+    pub fields: Vec<&'t [u8]>,
 }
 
 /// Reads the terms of one ETF binary.
@@ -306,7 +306,8 @@ impl<'t> TermReader<'t> for Reader<'t> {
     type Tuple = usize;
     type Map = Map;
     type Entries = Entries;
-    type Plan = (usize, usize);
+    type Plan = &'t [&'t [u8]];
+    type Field = &'t [u8];
 
     #[inline(always)]
     fn read(&mut self, term: Term) -> Value<'t, Self> {
@@ -411,17 +412,21 @@ impl<'t> TermReader<'t> for Reader<'t> {
         self.pos = end.unwrap_or(self.bytes.len());
     }
 
-    fn plan(&mut self, module: Term) -> Option<(usize, usize)> {
+    fn plan(&mut self, module: Term) -> Option<&'t [&'t [u8]]> {
         let module = atom_at(self.bytes, module.at)?;
-        let plan = self.plans.iter().position(|plan| plan.module == module)?;
-        Some((plan, 0))
+        let plans: &'t [PlannedStruct<'t>] = self.plans;
+        plans.iter().find(|plan| plan.module == module).map(|plan| plan.fields.as_slice())
     }
 
-    fn next_planned(&mut self, plan: &mut (usize, usize), map: &Map) -> Option<(&'t [u8], Option<Term>)> {
-        let plans: &'t [PlannedStruct<'t>] = self.plans;
-        let (key, field) = *plans.get(plan.0)?.fields.get(plan.1)?;
-        plan.1 += 1;
-        Some((key, self.field_at(map, field)))
+    fn next_planned(&mut self, plan: &mut &'t [&'t [u8]], map: &Map) -> Option<(&'t [u8], Option<Term>)> {
+        let (field, rest) = plan.split_first()?;
+        *plan = rest;
+        Some((field, self.field_at(map, field)))
+    }
+
+    #[inline(always)]
+    fn field_text(&mut self, field: &'t [u8]) -> AtomText<'_> {
+        AtomText { bytes: field, plain: false }
     }
 }
 

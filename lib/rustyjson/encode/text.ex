@@ -9,12 +9,15 @@ defmodule RustyJson.Encode.Text do
   alias RustyJson.Encode.{Known, Path}
   alias RustyJson.Encoder.Plans
 
+  # Structs that the core encodes when it meets them, whatever is in them.
+  @known [Date, Time, NaiveDateTime, DateTime, Decimal, URI, MapSet, Range, Fragment, OrderedObject]
+
   @doc "The text, compressed if that is asked for."
   @spec encode(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
   def encode(term, options) do
     options = Plans.attach(options)
 
-    case options.engine.encode(term, options) do
+    case by_engine(term, options) do
       {:ok, _text} = done -> done
       {:partial, json, holes} -> complete(json, holes, options)
       {:error, failure} -> {:error, error(failure, options)}
@@ -22,12 +25,23 @@ defmodule RustyJson.Encode.Text do
   end
 
   @doc "The text of a part, never compressed. Raises."
-  @spec encode!(term(), Options.t()) :: binary()
+  @spec encode!(term(), Options.t()) :: iodata()
   def encode!(term, options), do: part(term, Options.uncompressed(options))
+
+  # A struct with an implementation of its own is all hole: the engine need not be asked.
+  defp by_engine(%module{} = struct, %{packed: packed} = options) when module not in @known do
+    if planned?(module, elem(packed, 6)) or Options.plain_structs?(options),
+      do: options.engine.encode(struct, options),
+      else: {:partial, "", [{0, Options.depth(options), struct, :value}]}
+  end
+
+  defp by_engine(term, options), do: options.engine.encode(term, options)
+
+  defp planned?(module, plans), do: is_map(plans) and is_map_key(plans, module)
 
   # Errors of the parts travel as exceptions through the caller's own code.
   defp complete(json, holes, options) do
-    json |> fill(holes, Options.uncompressed(options)) |> compress(options)
+    json |> fill(holes, Options.uncompressed(options)) |> IO.iodata_to_binary() |> compress(options)
   rescue
     error in [EncodeError, SandboxError] -> {:error, error}
     error in Protocol.UndefinedError -> undefined(error, __STACKTRACE__)
@@ -39,8 +53,8 @@ defmodule RustyJson.Encode.Text do
   defp compress(json, %{packed: {_, _, _, -1, _, _, _}}), do: {:ok, json}
   defp compress(json, options), do: options.engine.gzip(json, Options.gzip(options), options)
 
-  defp part(term, %{engine: engine} = options) do
-    case engine.encode(term, options) do
+  defp part(term, options) do
+    case by_engine(term, options) do
       {:ok, json} -> json
       {:partial, json, holes} -> fill(json, holes, options)
       {:error, failure} -> raise error(failure, options)
@@ -49,30 +63,37 @@ defmodule RustyJson.Encode.Text do
 
   ## Holes
 
-  defp fill(json, holes, options) do
-    {pieces, position, _size} = Enum.reduce(holes, {[], 0, byte_size(json)}, &splice(&1, &2, json, options))
-    rest = binary_part(json, position, byte_size(json) - position)
-    IO.iodata_to_binary(Enum.reverse(pieces, [rest]))
+  # The pieces stay iodata up to the end, where they become one binary. Holes that follow each other mostly stand at one
+  # depth, and share the options made for it.
+  defp fill(json, holes, %{packed: packed} = options) do
+    left = if elem(packed, 2) > 0, do: elem(packed, 2) - byte_size(json), else: :infinity
+    splice(holes, json, 0, left, options)
   end
 
-  defp splice({offset, depth, term, place}, {pieces, position, size}, json, options) do
-    text = at_path(json, offset, fn -> hole(place, term, Options.at_depth(options, depth)) end)
-    size = check_size(size + byte_size(text), options)
-    {[text, binary_part(json, position, offset - position) | pieces], offset, size}
+  defp splice([], json, position, _left, _options),
+    do: [binary_part(json, position, byte_size(json) - position)]
+
+  defp splice([{offset, depth, term, place} | holes], json, position, left, options) do
+    options = Options.at_depth(options, depth)
+    text = located(place, term, options, json, offset)
+    left = left_after(left, text, options)
+    [binary_part(json, position, offset - position), text | splice(holes, json, offset, left, options)]
   end
 
   # A part reports the path from its own root.
-  defp at_path(json, offset, fun) do
-    fun.()
+  defp located(place, term, options, json, offset) do
+    hole(place, term, options)
   rescue
     error in EncodeError ->
       prefix = Path.locate(binary_part(json, 0, offset))
       reraise %{error | path: prefix <> (error.path || "")}, __STACKTRACE__
   end
 
-  defp check_size(size, options) do
-    limit = elem(options.packed, 2)
-    if limit > 0 and size > limit, do: raise(error({4, "", nil}, options)), else: size
+  defp left_after(:infinity, _text, _options), do: :infinity
+
+  defp left_after(left, text, options) do
+    left = left - IO.iodata_length(text)
+    if left < 0, do: raise(error({4, "", nil}, options)), else: left
   end
 
   defp hole(:key, key, options), do: part(string_key(key), options)
@@ -84,21 +105,24 @@ defmodule RustyJson.Encode.Text do
   defp value(%Fragment{encode: iodata}, options), do: lay_out(iodata, options)
   defp value(%OrderedObject{values: values}, options), do: part(with_string_keys(values), options)
 
-  # A map that the core knows the form of, but not all of its keys.
-  defp value(map, options) when is_map(map) and not is_struct(map),
-    do: part(with_string_keys(Map.to_list(map)), options)
-
-  defp value(term, options) do
-    case Known.plain(term) do
+  defp value(%module{} = struct, options) do
+    case Known.plain(struct) do
       {:ok, plain} -> part(plain, options)
-      :error -> by_protocol(term, options)
+      :error -> by_protocol(struct, learn(module, Encoder.impl_for(struct)), options)
     end
   end
 
-  defp by_protocol(term, options) do
-    if is_struct(term), do: Plans.learn(term)
+  # A map that the core knows the form of, but not all of its keys.
+  defp value(map, options) when is_map(map), do: part(with_string_keys(Map.to_list(map)), options)
+  defp value(term, options), do: by_protocol(term, Encoder.impl_for(term), options)
 
-    case Encoder.encode(term, options) do
+  defp learn(module, implementation) do
+    Plans.learn(module, implementation)
+    implementation
+  end
+
+  defp by_protocol(term, implementation, options) do
+    case implementation.encode(term, options) do
       ^term ->
         raise ArgumentError,
               "RustyJson.Encoder.encode/2 for #{inspect(term.__struct__)} returned its argument"
@@ -121,13 +145,17 @@ defmodule RustyJson.Encode.Text do
     if String.Chars.impl_for(key), do: to_string(key), else: raise(error({5, "", nil}, nil))
   end
 
+  defp lay_out(iodata, %{packed: packed}) when elem(packed, 4) == nil, do: iodata
+
   defp lay_out(iodata, options) do
     text = IO.iodata_to_binary(iodata)
 
-    case Options.pretty(options) do
-      nil -> text
-      pretty -> RustyJson.Formatter.lay_out(text, pretty, Options.depth(options), elem(options.packed, 1))
-    end
+    RustyJson.Formatter.lay_out(
+      text,
+      Options.pretty(options),
+      Options.depth(options),
+      elem(options.packed, 1)
+    )
   end
 
   defp error(%SandboxError{} = error, _options), do: error

@@ -17,7 +17,7 @@ defmodule RustyJson.Encoder.Derive do
         end
 
         @doc false
-        def __plan__, do: unquote(plan)
+        def __plan__, do: unquote(Macro.escape(plan))
       end
     end
   end

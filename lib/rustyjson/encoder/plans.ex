@@ -1,6 +1,6 @@
 defmodule RustyJson.Encoder.Plans do
   @moduledoc false
-  # What the core has to know to encode a derived struct itself: keys and fields, by module.
+  # What the core has to know to encode a derived struct itself: its fields in their order, by module.
   #
   # A plan is learnt when a struct first reaches Elixir. It is the literal that the derived implementation holds, and is
   # used only as long as the implementation that is loaded holds the same: recompiling a struct leaves no stale plan.
@@ -10,12 +10,12 @@ defmodule RustyJson.Encoder.Plans do
   @key __MODULE__
   @most 1_024
 
-  @type plan :: [{key :: String.t(), field :: atom()}]
+  @type plan :: tuple()
   @type t :: %{module() => plan()}
 
   @doc "The plan of these fields."
   @spec plan([atom()]) :: plan()
-  def plan(fields), do: for(field <- fields, do: {Atom.to_string(field), field})
+  def plan(fields), do: List.to_tuple(fields)
 
   @doc "Adds the plans that are known to the options of a call."
   @spec attach(Options.t()) :: Options.t()
@@ -32,26 +32,30 @@ defmodule RustyJson.Encoder.Plans do
     if hold?(Map.keys(plans), plans), do: plans
   end
 
-  @doc "Learns the plan of a struct whose implementation is derived. `true`: there is one that was not known."
-  @spec learn(struct()) :: boolean()
-  def learn(%module{}) do
-    plans = :persistent_term.get(@key, %{})
-
-    with plan when is_list(plan) <- current_plan(module),
+  @doc "Learns the plan of a struct's module, when its implementation is a derived one."
+  @spec learn(module(), implementation :: module()) :: :ok
+  def learn(module, implementation) do
+    with plan when is_tuple(plan) <- plan_of(implementation),
+         plans = :persistent_term.get(@key, %{}),
          true <- plans[module] != plan and map_size(plans) < @most do
       :persistent_term.put(@key, Map.put(plans, module, plan))
-      true
     else
-      _ -> false
+      _ -> :ok
     end
   end
 
   @doc "Whether the plans of these modules are still those of the implementations; if not, all are forgotten."
   @spec hold?([module()], t()) :: boolean()
-  def hold?(modules, plans) do
-    hold = Enum.all?(modules, &(current_plan(&1) == Map.fetch!(plans, &1)))
-    hold or forget()
+  def hold?([module | modules], plans) do
+    # Enough of a struct for the dispatch, which looks at its module only. `impl_for/1` of a consolidated protocol knows
+    # nothing newer than the consolidation, and so tells who is called.
+    case Encoder.impl_for(%{__struct__: module}) |> plan_of() do
+      plan when :erlang.map_get(module, plans) == plan -> hold?(modules, plans)
+      _other -> forget()
+    end
   end
+
+  def hold?([], _plans), do: true
 
   @doc "Forgets all plans."
   @spec forget() :: false
@@ -60,15 +64,8 @@ defmodule RustyJson.Encoder.Plans do
     false
   end
 
-  # `impl_for/1` of a consolidated protocol knows nothing newer than the consolidation, and so tells who is called.
-  defp current_plan(module) do
-    implementation = Encoder.impl_for(struct_of(module))
-
-    # (By apply, for the compiler would say which of the implementations it knows have no plan.)
-    if implementation && function_exported?(implementation, :__plan__, 0),
-      do: apply(implementation, :__plan__, [])
+  # (By apply, for the compiler would say which of the implementations it knows have no plan.)
+  defp plan_of(implementation) do
+    if function_exported?(implementation, :__plan__, 0), do: apply(implementation, :__plan__, [])
   end
-
-  # Enough of a struct for the dispatch, which looks at its module only.
-  defp struct_of(module), do: %{__struct__: module}
 end

@@ -193,8 +193,8 @@ fn plain_structs() {
 #[test]
 fn planned_structs() {
     let user = |fields: &[(&'static str, T)]| structure("Elixir.User", fields);
-    let plan = List(vec![Tuple(vec![bin("name"), Atom("name")]), Tuple(vec![bin("id"), Atom("id")])]);
-    let plans = Map(vec![(Atom("Elixir.Empty"), List(vec![])), (Atom("Elixir.User"), plan)]);
+    let plan = Tuple(vec![Atom("name"), Atom("id")]);
+    let plans = Map(vec![(Atom("Elixir.Empty"), Tuple(vec![])), (Atom("Elixir.User"), plan)]);
     let extra = Tuple(vec![Atom("nil"), plans]).etf();
     let extra = Extra::parse(&extra).unwrap();
     let full = user(&[("id", Int(1)), ("name", List(vec![bin("a")])), ("password_hash", bin("x"))]);
