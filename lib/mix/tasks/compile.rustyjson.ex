@@ -24,6 +24,8 @@ defmodule Mix.Tasks.Compile.Rustyjson do
 
   alias RustyJson.Build
 
+  @doors [native: RustyJson.Engine.Native.Nif, host: RustyJson.Wasm.Host.Wasmtime.Nif]
+
   @impl true
   def run(_args) do
     config = Application.get_all_env(:rustyjson)
@@ -31,6 +33,7 @@ defmodule Mix.Tasks.Compile.Rustyjson do
 
     results = for part <- Build.parts(config), do: {part, Build.build(part, settings)}
     link_priv()
+    open_again(results)
     report(results)
     outcome(results)
   end
@@ -38,6 +41,16 @@ defmodule Mix.Tasks.Compile.Rustyjson do
   @impl true
   def clean do
     Enum.each(Build.all(), &Build.clean(&1, File.cwd!()))
+  end
+
+  # A module is loaded when it is compiled, and then looked for the library that was there before: none, or an older one.
+  # This VM may go on to run the application.
+  defp open_again(results) do
+    for {part, door} <- @doors, results[part] == :built and :code.is_loaded(door) != false do
+      :code.purge(door)
+      :code.delete(door)
+      :code.purge(door)
+    end
   end
 
   # One warning for all that is missing for the same reason.
