@@ -9,6 +9,8 @@ defmodule RustyJson.Encode.Text do
   alias RustyJson.Encode.{Known, Path}
   alias RustyJson.Encoder.Plans
 
+  @compile {:inline, left_after: 3, between: 4, planned?: 2}
+
   # Structs that the core encodes when it meets them, whatever is in them.
   @known [Date, Time, NaiveDateTime, DateTime, Decimal, URI, MapSet, Range, Fragment, OrderedObject]
 
@@ -41,11 +43,14 @@ defmodule RustyJson.Encode.Text do
 
   # Errors of the parts travel as exceptions through the caller's own code.
   defp complete(json, holes, options) do
-    json |> fill(holes, Options.uncompressed(options)) |> IO.iodata_to_binary() |> compress(options)
+    json |> fill(holes, Options.uncompressed(options)) |> binary() |> compress(options)
   rescue
     error in [EncodeError, SandboxError] -> {:error, error}
     error in Protocol.UndefinedError -> undefined(error, __STACKTRACE__)
   end
+
+  defp binary([text]) when is_binary(text), do: text
+  defp binary(iodata), do: IO.iodata_to_binary(iodata)
 
   defp undefined(%{protocol: Encoder} = error, _stacktrace), do: {:error, error}
   defp undefined(error, stacktrace), do: reraise(error, stacktrace)
@@ -67,22 +72,39 @@ defmodule RustyJson.Encode.Text do
   # depth, and share the options made for it.
   defp fill(json, holes, %{packed: packed} = options) do
     left = if elem(packed, 2) > 0, do: elem(packed, 2) - byte_size(json), else: :infinity
-    splice(holes, json, 0, left, options)
+    splice(holes, json, 0, left, options, nil)
   end
 
-  defp splice([], json, position, _left, _options),
-    do: [binary_part(json, position, byte_size(json) - position)]
-
-  defp splice([{offset, depth, term, place} | holes], json, position, left, options) do
+  defp splice([{offset, depth, term, place} | holes], json, position, left, options, own) do
     options = Options.at_depth(options, depth)
-    text = located(place, term, options, json, offset)
+    own = implementation(term, own)
+    text = located(place, term, own, options, json, offset)
     left = left_after(left, text, options)
-    [binary_part(json, position, offset - position), text | splice(holes, json, offset, left, options)]
+    between(json, position, offset, [text | splice(holes, json, offset, left, options, own)])
   end
+
+  defp splice([], json, position, _left, _options, _own),
+    do: between(json, position, byte_size(json), [])
+
+  # Who encodes a struct that the core does not know. Those of one module mostly follow each other.
+  defp implementation(%module{}, {module, _implementation} = own), do: own
+
+  defp implementation(%module{} = struct, _own) when module not in @known do
+    implementation = Encoder.impl_for(struct)
+    Plans.learn(module, implementation)
+    {module, implementation}
+  end
+
+  defp implementation(_term, _own), do: nil
+
+  # In a list of such structs it is a comma.
+  defp between(_json, place, place, pieces), do: pieces
+  defp between(json, from, to, pieces) when to == from + 1, do: [:binary.at(json, from) | pieces]
+  defp between(json, from, to, pieces), do: [binary_part(json, from, to - from) | pieces]
 
   # A part reports the path from its own root.
-  defp located(place, term, options, json, offset) do
-    hole(place, term, options)
+  defp located(place, term, own, options, json, offset) do
+    if place == :key, do: part(string_key(term), options), else: value(term, own, options)
   rescue
     error in EncodeError ->
       prefix = Path.locate(binary_part(json, 0, offset))
@@ -96,29 +118,23 @@ defmodule RustyJson.Encode.Text do
     if left < 0, do: raise(error({4, "", nil}, options)), else: left
   end
 
-  defp hole(:key, key, options), do: part(string_key(key), options)
-  defp hole(:value, term, options), do: value(term, options)
+  defp value(struct, {_module, implementation}, options), do: by_protocol(struct, implementation, options)
 
-  defp value(%Fragment{encode: encode}, options) when is_function(encode, 1),
+  defp value(%Fragment{encode: encode}, nil, options) when is_function(encode, 1),
     do: lay_out(encode.(options), options)
 
-  defp value(%Fragment{encode: iodata}, options), do: lay_out(iodata, options)
-  defp value(%OrderedObject{values: values}, options), do: part(with_string_keys(values), options)
-
-  defp value(%module{} = struct, options) do
-    case Known.plain(struct) do
-      {:ok, plain} -> part(plain, options)
-      :error -> by_protocol(struct, learn(module, Encoder.impl_for(struct)), options)
-    end
-  end
+  defp value(%Fragment{encode: iodata}, nil, options), do: lay_out(iodata, options)
+  defp value(%OrderedObject{values: values}, nil, options), do: part(with_string_keys(values), options)
 
   # A map that the core knows the form of, but not all of its keys.
-  defp value(map, options) when is_map(map), do: part(with_string_keys(Map.to_list(map)), options)
-  defp value(term, options), do: by_protocol(term, Encoder.impl_for(term), options)
+  defp value(map, nil, options) when is_map(map) and not is_struct(map),
+    do: part(with_string_keys(Map.to_list(map)), options)
 
-  defp learn(module, implementation) do
-    Plans.learn(module, implementation)
-    implementation
+  defp value(term, nil, options) do
+    case Known.plain(term) do
+      {:ok, plain} -> part(plain, options)
+      :error -> by_protocol(term, Encoder.impl_for(term), options)
+    end
   end
 
   defp by_protocol(term, implementation, options) do
