@@ -95,6 +95,27 @@ defmodule RustyJson.PlansTest do
     end
   end
 
+  # All names are there before, so that only the plans that are sent decide.
+  test "an engine that is sent plans gets those of the structs in the term" do
+    modules = for n <- 1..20, do: define("Sent#{n}", "@derive {RustyJson.Encoder, only: [:id]}")
+    plans = Map.new(modules, &{&1, {:id}})
+    [first, second | _] = modules
+    etf = &:erlang.term_to_binary(&1, minor_version: 2)
+
+    assert Plans.needed(nil, etf.(struct(first))) == nil
+    assert Plans.needed(plans, etf.([1, %{"a" => "__struct__"}])) in [nil, %{}]
+    assert Plans.needed(plans, etf.(%{"__struct__w" => 1})) in [nil, %{}]
+    assert Plans.needed(plans, etf.([struct(first), struct(first), %{}])) == %{first => {:id}}
+
+    assert Plans.needed(plans, etf.([struct(first, id: struct(second)), ~D[2024-02-29]])) ==
+             Map.take(plans, [first, second])
+
+    assert Plans.needed(plans, etf.([struct(first), String.duplicate("x", 10_000)])) == plans
+    # One that no longer holds: the engine gets none, and all are learnt anew.
+    assert Plans.needed(%{plans | second => {:name}}, etf.(struct(first))) == %{first => {:id}}
+    assert Plans.needed(%{plans | second => {:name}}, etf.(struct(second))) == nil
+  end
+
   test "a plan lists fields" do
     assert Plans.plan([:a, :b]) == {:a, :b}
   end

@@ -5,7 +5,7 @@ defmodule RustyJson.Encoder.Plans do
   # A plan is learnt when a struct first reaches Elixir. It is the literal that the derived implementation holds, and is
   # used only as long as the implementation that is loaded holds the same: recompiling a struct leaves no stale plan.
 
-  alias RustyJson.{Encoder, Engine, Options}
+  alias RustyJson.{Encoder, Options}
 
   @key __MODULE__
   @most 1_024
@@ -19,17 +19,53 @@ defmodule RustyJson.Encoder.Plans do
 
   @doc "Adds the plans that are known to the options of a call."
   @spec attach(Options.t()) :: Options.t()
-  def attach(%{engine: engine, packed: packed} = options) do
+  def attach(%{packed: packed} = options) do
     case :persistent_term.get(@key, nil) do
       nil -> options
-      plans when engine == Engine.Native -> %{options | packed: put_elem(packed, 6, plans)}
-      # A guest is not asked which plans it used.
-      plans -> %{options | packed: put_elem(packed, 6, current(plans))}
+      plans -> %{options | packed: put_elem(packed, 6, plans)}
+    end
+  end
+
+  @doc "Of these plans, those that a term in its external format may need, as long as they hold."
+  @spec needed(t() | nil, binary()) :: t() | nil
+  def needed(nil, _etf), do: nil
+
+  # Looking for structs takes about 0.7 ns a byte; a plan that is sent for nothing about 200.
+  def needed(plans, etf) when byte_size(etf) > map_size(plans) * 256, do: current(plans)
+
+  def needed(plans, etf) do
+    case :binary.matches(etf, pattern()) do
+      [] -> nil
+      places -> current(Map.take(plans, modules(places, etf)))
     end
   end
 
   defp current(plans) do
     if hold?(Map.keys(plans), plans), do: plans
+  end
+
+  # Behind the key stands the module: tag, length, name. What only looks so, in a string, names no module with a plan.
+  defp modules(places, etf) do
+    names = for {at, length} <- places, do: name(binary_part(etf, at + length, byte_size(etf) - at - length))
+    for name <- Enum.uniq(names), module = existing(name), do: module
+  end
+
+  defp name(<<119, length, name::binary-size(length), _rest::binary>>), do: name
+  defp name(<<118, length::16, name::binary-size(length), _rest::binary>>), do: name
+  defp name(_other), do: ""
+
+  defp existing(name) do
+    String.to_existing_atom(name)
+  rescue
+    ArgumentError -> nil
+  end
+
+  defp pattern do
+    with nil <- :persistent_term.get({@key, :pattern}, nil) do
+      pattern = :binary.compile_pattern("__struct__")
+      :persistent_term.put({@key, :pattern}, pattern)
+      pattern
+    end
   end
 
   @doc "Learns the plan of a struct's module, when its implementation is a derived one."

@@ -8,6 +8,7 @@ defmodule RustyJson.Engine.Wasm do
 
   @behaviour RustyJson.Engine
 
+  alias RustyJson.Encoder.Plans
   alias RustyJson.SandboxError
   alias RustyJson.Wasm.{Host, Stats}
 
@@ -47,7 +48,9 @@ defmodule RustyJson.Engine.Wasm do
     # Without minor_version OTP 25 writes atoms in Latin-1.
     etf = :erlang.term_to_binary(term, minor_version: 2)
 
-    case Host.get(sandbox.host).encode(etf, extra(packed), packed, sandbox) do
+    extra = extra(elem(packed, 4), Plans.needed(elem(packed, 6), etf))
+
+    case Host.get(sandbox.host).encode(etf, extra, packed, sandbox) do
       {:ok, _text} = done -> done
       {:partial, json, holes} -> {:partial, json, Enum.map(holes, &hole(&1, etf))}
       {:error, _failure} = failed -> failed
@@ -55,9 +58,9 @@ defmodule RustyJson.Engine.Wasm do
     end
   end
 
-  # What the core takes besides numbers.
-  defp extra({_, _, _, _, nil, _, nil}), do: <<>>
-  defp extra({_, _, _, _, pretty, _, plans}), do: :erlang.term_to_binary({pretty, plans}, minor_version: 2)
+  # What the core takes besides numbers. A guest is not asked which plans it used: it gets those that hold.
+  defp extra(nil, nil), do: <<>>
+  defp extra(pretty, plans), do: :erlang.term_to_binary({pretty, plans}, minor_version: 2)
 
   # The host has looked that a term of our own starts and ends here.
   defp hole({offset, depth, place, start, length}, etf) do
