@@ -49,7 +49,7 @@ impl<'a> Key<'a> {
 
 /// Fewer than 8 bytes as a little-endian word.
 #[inline(always)]
-fn short_word(bytes: &[u8]) -> u64 {
+pub(crate) fn short_word(bytes: &[u8]) -> u64 {
     // Two overlapping reads of 4, or three single bytes, instead of a loop over up to 7.
     let len = bytes.len();
     match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {

@@ -4,7 +4,7 @@
 //! 64-bit id, more of them set bits in a bitmap. Large objects, and those where a bit was set already, go through a hash
 //! table seeded by the shell, so that nobody can choose keys that collide. The time is linear in the input.
 
-use crate::builder::Key;
+use crate::builder::{Key, short_word};
 use crate::error::{Error, ErrorKind};
 use crate::options::Duplicates;
 use alloc::vec::Vec;
@@ -14,11 +14,11 @@ const PAIRWISE: usize = 12;
 /// Up to this many keys the bitmap rarely has a bit set twice by different keys.
 const SPARSE: usize = 64;
 
-/// Where a key's text stands.
+/// A key of an open object.
 #[derive(Clone, Copy, Debug)]
 struct Record {
-    head: u64,
-    tail: u64,
+    /// Its ends and its length mixed: different for different keys of up to 16 bytes, nearly always.
+    id: u64,
     /// Offset of the opening quote in the input.
     quote: usize,
     /// Length of the text after unescaping.
@@ -34,7 +34,6 @@ const PLAIN: usize = usize::MAX;
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     records: Vec<Record>,
-    ids: Vec<u64>,
     table: Vec<u32>,
     /// Whether each key of the object at hand is dropped.
     marks: Vec<bool>,
@@ -52,7 +51,6 @@ impl Keys {
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
         self.records.clear();
-        self.ids.clear();
     }
 
     /// Keys there is room for.
@@ -64,9 +62,8 @@ impl Keys {
     #[inline(always)]
     pub(super) fn push(&mut self, key: &Key<'_>, quote: usize, unescaped: Option<usize>) {
         let len = key.text.bytes().len();
-        self.ids.push(key.head ^ key.tail.rotate_left(21) ^ (len as u64).rotate_right(8));
-        let unescaped = unescaped.unwrap_or(PLAIN);
-        self.records.push(Record { head: key.head, tail: key.tail, quote, len, unescaped });
+        let id = key.head ^ key.tail.rotate_left(21) ^ (len as u64).rotate_right(8);
+        self.records.push(Record { id, quote, len, unescaped: unescaped.unwrap_or(PLAIN) });
     }
 
     /// Takes the last `len` keys off and returns the numbers (ascending) of those that do not count.
@@ -79,9 +76,9 @@ impl Keys {
         seed: u64,
     ) -> Result<&[u32], Error> {
         self.dropped.clear();
-        let base = self.ids.len() - len;
-        let ids = &self.ids[base..];
-        let suspicious = if len <= PAIRWISE { some_equal(ids) } else { len > SPARSE || some_collide(ids) };
+        let base = self.records.len() - len;
+        let keys = &self.records[base..];
+        let suspicious = if len <= PAIRWISE { some_equal(keys) } else { len > SPARSE || some_collide(keys) };
         if suspicious {
             self.search_table(base, source, duplicates, seed)?;
         }
@@ -92,9 +89,7 @@ impl Keys {
     /// Takes the last `len` keys off.
     #[inline(always)]
     pub(super) fn discard(&mut self, len: usize) {
-        let base = self.ids.len() - len;
-        self.ids.truncate(base);
-        self.records.truncate(base);
+        self.records.truncate(self.records.len() - len);
     }
 
     /// Open addressing with linear probing, at most half full; entries are numbers of keys plus one.
@@ -147,24 +142,21 @@ impl Keys {
         Ok(())
     }
 
-    /// Head, tail and length settle keys of up to 16 bytes.
     #[inline(always)]
     fn equal(&self, a: usize, b: usize, source: Source<'_>) -> bool {
         let (x, y) = (&self.records[a], &self.records[b]);
-        x.len == y.len && x.head == y.head && x.tail == y.tail && (x.len <= 16 || text(x, source) == text(y, source))
+        x.id == y.id && x.len == y.len && text(x, source) == text(y, source)
     }
 
     #[inline(always)]
     fn hash(&self, index: usize, source: Source<'_>, seed: u64) -> u64 {
         let record = &self.records[index];
-        let mut state = fold(record.head ^ seed, record.tail ^ seed.rotate_left(32) ^ MIX);
-        if record.len > 16 {
-            for chunk in text(record, source).chunks(8) {
-                let word = chunk.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
-                state = fold(state ^ word, seed ^ MIX);
-            }
+        let mut state = record.len as u64 ^ seed;
+        let (words, rest) = text(record, source).as_chunks();
+        for word in words {
+            state = fold(state ^ u64::from_le_bytes(*word), seed ^ MIX);
         }
-        fold(state ^ record.len as u64, seed ^ MIX)
+        fold(state ^ short_word(rest), seed ^ MIX)
     }
 }
 
@@ -185,11 +177,11 @@ fn text<'a>(record: &Record, source: Source<'a>) -> &'a [u8] {
 
 /// Whether two ids are the same, without a branch per pair.
 #[inline(always)]
-fn some_equal(ids: &[u64]) -> bool {
+fn some_equal(keys: &[Record]) -> bool {
     let mut found = false;
-    for (i, id) in ids.iter().enumerate() {
-        for other in &ids[..i] {
-            found |= id == other;
+    for (i, key) in keys.iter().enumerate() {
+        for other in &keys[..i] {
+            found |= key.id == other.id;
         }
     }
     found
@@ -197,11 +189,11 @@ fn some_equal(ids: &[u64]) -> bool {
 
 /// Whether two ids fall on the same of 4,096 bits.
 #[inline(always)]
-fn some_collide(ids: &[u64]) -> bool {
+fn some_collide(keys: &[Record]) -> bool {
     let mut bits = [0u64; 64];
     let mut found = 0;
-    for id in ids {
-        let hash = id.wrapping_mul(MIX) >> 52;
+    for key in keys {
+        let hash = key.id.wrapping_mul(MIX) >> 52;
         let (word, bit) = (&mut bits[(hash >> 6) as usize & 63], 1 << (hash & 63));
         found |= *word & bit;
         *word |= bit;

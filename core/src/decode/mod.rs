@@ -13,10 +13,18 @@ use crate::with_kernel;
 use alloc::vec::Vec;
 use keys::{Keys, Source};
 
-/// An array or object that is open.
+/// What a value stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Container {
+    Document,
+    Array,
+    Object,
+}
+
+/// A container that is open.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    object: bool,
+    container: Container,
     /// Elements or members so far.
     len: usize,
     /// Length of the buffer of unescaped keys when the object opened.
@@ -79,7 +87,8 @@ pub fn decode<B: TermBuilder>(
     let nodes = if options.max_nodes == 0 { u64::MAX } else { options.max_nodes };
     let Scratch { frames, keys, text } = scratch;
     with_kernel!(kernel => {
-        Driver { kernel, json, options: *options, nodes, frames, keys, text, builder }.run()
+        let frame = Frame { container: Container::Document, len: 0, unescaped: 0 };
+        Driver { kernel, json, options: *options, nodes, frame, frames, keys, text, builder }.run()
     })
 }
 
@@ -90,43 +99,52 @@ struct Driver<'a, K, B> {
     options: DecodeOptions,
     /// Values and keys that may still come.
     nodes: u64,
+    /// The container at hand. It is not on the stack: what is done for every element touches no memory but this.
+    frame: Frame,
+    /// The containers around it.
     frames: &'a mut Vec<Frame>,
     keys: &'a mut Keys,
     text: &'a mut Vec<u8>,
     builder: &'a mut B,
 }
 
-/// What a step of the driver leaves to do.
-enum Step {
-    /// A value must stand at this offset.
+/// What stands at an offset.
+enum Next {
+    /// A value must start here.
     Value(usize),
-    /// A value has ended before this offset.
+    /// A value has ended before this.
     Ended(usize),
-    /// The document has ended.
-    Done,
 }
 
 impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
-    /// The hot loop: a value, then what ends with it, until the outermost value has ended.
+    /// The hot loop: a value, then what ends with it, until the document has ended.
     #[inline(always)]
     fn run(mut self) -> Result<(), Error> {
-        let mut step = Step::Value(self.space(0));
+        let mut pos = self.space(0);
         loop {
-            step = match step {
-                Step::Value(pos) => self.value(pos)?,
-                Step::Ended(pos) => self.after_value(pos)?,
-                Step::Done => return Ok(()),
+            let mut next = self.value(pos)?;
+            pos = loop {
+                match next {
+                    Next::Value(start) => break start,
+                    Next::Ended(end) => {
+                        next = match self.frame.container {
+                            Container::Array => self.after_element(end)?,
+                            Container::Object => self.after_member(end)?,
+                            Container::Document => return self.end_of_document(end),
+                        };
+                    }
+                }
             };
         }
     }
 
     /// The value that starts at `pos`; an array or object only up to its first element or member.
     #[inline(always)]
-    fn value(&mut self, pos: usize) -> Result<Step, Error> {
+    fn value(&mut self, pos: usize) -> Result<Next, Error> {
         self.count(pos)?;
         match self.json.get(pos) {
             Some(b'"') => self.string(pos),
-            Some(b'-' | b'0'..=b'9') => number::number(self.json, pos, &self.options, self.builder).map(Step::Ended),
+            Some(b'-' | b'0'..=b'9') => number::number(self.json, pos, &self.options, self.builder).map(Next::Ended),
             Some(b'{') => self.open_object(pos),
             Some(b'[') => self.open_array(pos),
             Some(b't') => self.literal(pos, b"true", |builder| builder.boolean(true)),
@@ -136,86 +154,117 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
         }
     }
 
-    /// A value ended before `pos`: the next element or member, or the end of what holds it.
+    /// The next element, or the end of the array. White space is rare before a comma, so it is looked for last.
     #[inline(always)]
-    fn after_value(&mut self, pos: usize) -> Result<Step, Error> {
-        let pos = self.space(pos);
-        let Some(frame) = self.frames.last_mut() else {
-            return if pos == self.json.len() { Ok(Step::Done) } else { Err(Error::new(ErrorKind::TrailingData, pos)) };
-        };
-        frame.len += 1;
-        let frame = *frame;
-        match (self.json.get(pos), frame.object) {
-            (Some(b','), true) => {
-                let pos = self.space(pos + 1);
-                self.member(pos)
+    fn after_element(&mut self, mut pos: usize) -> Result<Next, Error> {
+        self.frame.len += 1;
+        loop {
+            match self.json.get(pos) {
+                Some(b',') => return Ok(Next::Value(self.space(pos + 1))),
+                Some(b']') => {
+                    self.builder.end_array(self.frame.len);
+                    return Ok(self.leave(pos));
+                }
+                _ => pos = self.space_before(pos, ErrorKind::ExpectedCommaOrArrayEnd)?,
             }
-            (Some(b','), false) => Ok(Step::Value(self.space(pos + 1))),
-            (Some(b'}'), true) => self.close_object(frame, pos),
-            (Some(b']'), false) => {
-                self.frames.pop();
-                self.builder.end_array(frame.len);
-                Ok(Step::Ended(pos + 1))
-            }
-            (None, _) => Err(Error::new(ErrorKind::UnexpectedEnd, pos)),
-            (_, true) => Err(Error::new(ErrorKind::ExpectedCommaOrObjectEnd, pos)),
-            (_, false) => Err(Error::new(ErrorKind::ExpectedCommaOrArrayEnd, pos)),
         }
     }
 
+    /// The value of the next member, or the end of the object.
     #[inline(always)]
-    fn open_array(&mut self, pos: usize) -> Result<Step, Error> {
-        self.open(pos, false)?;
+    fn after_member(&mut self, mut pos: usize) -> Result<Next, Error> {
+        self.frame.len += 1;
+        loop {
+            match self.json.get(pos) {
+                Some(b',') => {
+                    let key = self.space(pos + 1);
+                    return self.member(key);
+                }
+                Some(b'}') => return self.close_object(pos),
+                _ => pos = self.space_before(pos, ErrorKind::ExpectedCommaOrObjectEnd)?,
+            }
+        }
+    }
+
+    /// The end of the white space before a token that was not found at `pos`. Where there is none, the token is missing.
+    /// (A call in the WebAssembly module, for 1 KB.)
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    fn space_before(&self, pos: usize, missing: ErrorKind) -> Result<usize, Error> {
+        let end = self.space(pos);
+        match self.json.get(end) {
+            None => Err(Error::new(ErrorKind::UnexpectedEnd, end)),
+            Some(_) if end == pos => Err(Error::new(missing, pos)),
+            Some(_) => Ok(end),
+        }
+    }
+
+    fn end_of_document(&self, pos: usize) -> Result<(), Error> {
+        let pos = self.space(pos);
+        if pos == self.json.len() { Ok(()) } else { Err(Error::new(ErrorKind::TrailingData, pos)) }
+    }
+
+    #[inline(always)]
+    fn open_array(&mut self, pos: usize) -> Result<Next, Error> {
+        self.enter(pos, Container::Array)?;
         self.builder.begin_array();
         let next = self.space(pos + 1);
         if self.json.get(next) != Some(&b']') {
-            return Ok(Step::Value(next));
+            return Ok(Next::Value(next));
         }
-        self.frames.pop();
         self.builder.end_array(0);
-        Ok(Step::Ended(next + 1))
+        Ok(self.leave(next))
     }
 
     #[inline(always)]
-    fn open_object(&mut self, pos: usize) -> Result<Step, Error> {
-        self.open(pos, true)?;
+    fn open_object(&mut self, pos: usize) -> Result<Next, Error> {
+        self.enter(pos, Container::Object)?;
         self.builder.begin_object();
         let next = self.space(pos + 1);
         if self.json.get(next) != Some(&b'}') {
             return self.member(next);
         }
-        self.frames.pop();
         self.builder.end_object(0, &[]);
-        Ok(Step::Ended(next + 1))
+        Ok(self.leave(next))
     }
 
     #[inline(always)]
-    fn open(&mut self, pos: usize, object: bool) -> Result<(), Error> {
+    fn enter(&mut self, pos: usize, container: Container) -> Result<(), Error> {
         if self.frames.len() >= self.options.max_depth as usize {
             return Err(Error::new(ErrorKind::MaxDepth, pos));
         }
-        self.frames.push(Frame { object, len: 0, unescaped: self.text.len() });
+        self.frames.push(self.frame);
+        self.frame = Frame { container, len: 0, unescaped: self.text.len() };
         Ok(())
     }
 
+    /// The container at hand ends with the bracket at `pos`.
     #[inline(always)]
-    fn close_object(&mut self, frame: Frame, pos: usize) -> Result<Step, Error> {
-        self.frames.pop();
+    fn leave(&mut self, pos: usize) -> Next {
+        if let Some(around) = self.frames.pop() {
+            self.frame = around;
+        }
+        Next::Ended(pos + 1)
+    }
+
+    #[inline(always)]
+    fn close_object(&mut self, pos: usize) -> Result<Next, Error> {
+        let len = self.frame.len;
         if self.options.ordered_objects && self.options.duplicates != Duplicates::Error {
-            self.keys.discard(frame.len);
-            self.builder.end_object(frame.len, &[]);
+            self.keys.discard(len);
+            self.builder.end_object(len, &[]);
         } else {
             let source = Source { input: self.json, unescaped: self.text };
-            let dropped = self.keys.finish(frame.len, source, self.options.duplicates, self.options.seed)?;
-            self.builder.end_object(frame.len, dropped);
+            let dropped = self.keys.finish(len, source, self.options.duplicates, self.options.seed)?;
+            self.builder.end_object(len, dropped);
         }
-        self.text.truncate(frame.unescaped);
-        Ok(Step::Ended(pos + 1))
+        self.text.truncate(self.frame.unescaped);
+        Ok(self.leave(pos))
     }
 
     /// A key, its colon, and up to its value.
     #[inline(always)]
-    fn member(&mut self, pos: usize) -> Result<Step, Error> {
+    fn member(&mut self, pos: usize) -> Result<Next, Error> {
         if self.json.get(pos) != Some(&b'"') {
             return Err(self.no_key(pos));
         }
@@ -226,31 +275,30 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
         let unescaped = matches!(text, Text::Unescaped(_)).then_some(before);
         self.keys.push(&key, pos, unescaped);
         self.builder.key(key).map_err(|kind| Error::new(kind, pos))?;
-        let colon = self.space(end);
-        match self.json.get(colon) {
-            Some(b':') => Ok(Step::Value(self.space(colon + 1))),
-            None => Err(Error::new(ErrorKind::UnexpectedEnd, colon)),
-            _ => Err(Error::new(ErrorKind::ExpectedColon, colon)),
+        let mut colon = end;
+        while self.json.get(colon) != Some(&b':') {
+            colon = self.space_before(colon, ErrorKind::ExpectedColon)?;
         }
+        Ok(Next::Value(self.space(colon + 1)))
     }
 
     #[inline(always)]
-    fn string(&mut self, pos: usize) -> Result<Step, Error> {
+    fn string(&mut self, pos: usize) -> Result<Next, Error> {
         let before = self.text.len();
         let (text, end) = string::string(self.kernel, self.json, pos, self.options.validate_strings, self.text)?;
         self.builder.string(text);
         self.text.truncate(before);
-        Ok(Step::Ended(end))
+        Ok(Next::Ended(end))
     }
 
     #[inline(always)]
-    fn literal(&mut self, pos: usize, word: &'static [u8], add: fn(&mut B)) -> Result<Step, Error> {
+    fn literal(&mut self, pos: usize, word: &'static [u8], add: fn(&mut B)) -> Result<Next, Error> {
         let end = pos + word.len();
         if self.json.get(pos..end) != Some(word) {
             return Err(self.bad_literal(pos, word));
         }
         add(self.builder);
-        Ok(Step::Ended(end))
+        Ok(Next::Ended(end))
     }
 
     /// One or no space is by far the most common, so the kernel is called only behind a second one.
@@ -268,10 +316,11 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
 
     #[inline(always)]
     fn count(&mut self, pos: usize) -> Result<(), Error> {
-        if self.nodes == 0 {
+        let (left, over) = self.nodes.overflowing_sub(1);
+        if over {
             return Err(self.too_many(pos));
         }
-        self.nodes -= 1;
+        self.nodes = left;
         Ok(())
     }
 
@@ -290,9 +339,7 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
         let rest = &self.json[pos..];
         let kind = match rest.first() {
             None => ErrorKind::UnexpectedEnd,
-            Some(b']' | b'}') if self.frames.last().is_some_and(|frame| frame.len > 0) && self.after_comma(pos) => {
-                ErrorKind::TrailingComma
-            }
+            Some(b']' | b'}') if self.frame.len > 0 && self.after_comma(pos) => ErrorKind::TrailingComma,
             Some(b'\'') => ErrorKind::SingleQuotes,
             _ if rest.starts_with(b"NaN") => ErrorKind::Nan,
             _ if rest.starts_with(b"Infinity") => ErrorKind::Infinity,

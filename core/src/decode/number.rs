@@ -34,6 +34,12 @@ pub(super) fn number<B: TermBuilder>(
     options: &DecodeOptions,
     builder: &mut B,
 ) -> Result<usize, Error> {
+    if let Some((value, end)) = short_integer(bytes, start)
+        && (options.digit_limit == 0 || end - start <= options.digit_limit as usize)
+    {
+        builder.integer(value);
+        return Ok(end);
+    }
     let scan = scan(bytes, start)?;
     if !scan.float {
         if scan.int_len < WORD_DIGITS && (options.digit_limit == 0 || scan.int_len <= options.digit_limit as usize) {
@@ -49,6 +55,30 @@ pub(super) fn number<B: TermBuilder>(
         builder.float(if scan.negative { -value } else { value });
     }
     Ok(scan.end)
+}
+
+/// An integer of one to seven digits without sign, the most frequent number: its value and the offset behind it.
+#[inline(always)]
+fn short_integer(bytes: &[u8], start: usize) -> Option<(i64, usize)> {
+    let text = u64::from_le_bytes(*bytes.get(start..)?.first_chunk()?);
+    let (word, count) = leading_digits(text);
+    if !(1..8).contains(&count) {
+        return None;
+    }
+    let next = (text >> (8 * count)) as u8;
+    let zero_first = word & 0xFF == 0 && count > 1;
+    if zero_first || matches!(next, b'.' | b'e' | b'E') {
+        return None;
+    }
+    Some((eight_digits(word << (64 - 8 * count)) as i64, start + count as usize))
+}
+
+/// The digit values of eight bytes, the first in the lowest byte, and how many come before the first that is no digit.
+#[inline(always)]
+const fn leading_digits(text: u64) -> (u64, u32) {
+    let word = text ^ 0x3030_3030_3030_3030;
+    let others = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
+    (word, others.trailing_zeros() / 8)
 }
 
 #[inline(always)]
@@ -90,14 +120,12 @@ fn scan(bytes: &[u8], start: usize) -> Result<Scan, Error> {
 #[inline(always)]
 fn digits(bytes: &[u8], mut pos: usize, value: &mut u64) -> usize {
     while let Some(chunk) = bytes.get(pos..).and_then(|rest| rest.first_chunk::<8>()) {
-        let word = u64::from_le_bytes(*chunk) ^ 0x3030_3030_3030_3030;
-        let others = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
-        let count = (others.trailing_zeros() / 8) as usize;
+        let (word, count) = leading_digits(u64::from_le_bytes(*chunk));
         if count == 0 {
             return pos;
         }
-        *value = value.wrapping_mul(POWERS[count & 15]).wrapping_add(eight_digits(word << (64 - 8 * count as u32)));
-        pos += count;
+        *value = value.wrapping_mul(POWERS[count as usize & 15]).wrapping_add(eight_digits(word << (64 - 8 * count)));
+        pos += count as usize;
         if count < 8 {
             return pos;
         }
