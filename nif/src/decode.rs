@@ -2,15 +2,14 @@
 
 use crate::atoms;
 use crate::builder::{Stacks, Terms};
+use crate::raw::read::{Look, Raw};
+use crate::tags;
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::locate::locate;
 use rustyjson_core::{DecodeOptions, Error, Scratch, decode as decode_json};
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
-
-/// Options as [`DecodeOptions::from_bits`] takes them, and the size from which Elixir calls the dirty entry.
-type Packed = (u32, u32, u32, u64, u64);
 
 /// Bytes decoded in about a hundredth of a time slice of one millisecond.
 const BYTES_PER_PERCENT: usize = 4096;
@@ -20,8 +19,23 @@ const BYTES_PER_PERCENT: usize = 4096;
 struct State {
     scratch: Scratch,
     stacks: Stacks,
-    seeds: RandomState,
-    calls: u64,
+    seed: Seed,
+}
+
+/// A secret of the thread and a count: no two calls hash keys alike, and nobody outside can tell how one does.
+struct Seed(u64);
+
+impl Default for Seed {
+    fn default() -> Self {
+        Self(RandomState::new().hash_one(0))
+    }
+}
+
+impl Seed {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0
+    }
 }
 
 thread_local! {
@@ -29,8 +43,9 @@ thread_local! {
 }
 
 /// Decodes on the scheduler that calls, and charges the time to the process.
-#[rustler::nif]
-fn decode<'a>(env: Env<'a>, json: Binary<'a>, packed: Packed) -> NifResult<Term<'a>> {
+#[inline(always)]
+pub fn decode<'a>(env: Env<'a>, json: Term<'a>, packed: Term<'a>) -> NifResult<Term<'a>> {
+    let json = Binary::from_term(json)?;
     let percent = (json.len() / BYTES_PER_PERCENT).min(100) as i32;
     let result = run(env, json, packed);
     if percent > 0 {
@@ -41,17 +56,14 @@ fn decode<'a>(env: Env<'a>, json: Binary<'a>, packed: Packed) -> NifResult<Term<
 
 /// Decodes on a dirty scheduler.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn decode_dirty<'a>(env: Env<'a>, json: Binary<'a>, packed: Packed) -> NifResult<Term<'a>> {
+fn decode_dirty<'a>(env: Env<'a>, json: Binary<'a>, packed: Term<'a>) -> NifResult<Term<'a>> {
     run(env, json, packed)
 }
 
-fn run<'a>(env: Env<'a>, json: Binary<'a>, packed: Packed) -> NifResult<Term<'a>> {
-    let (flags, max_depth, digit_limit, max_nodes, _) = packed;
+fn run<'a>(env: Env<'a>, json: Binary<'a>, packed: Term<'a>) -> NifResult<Term<'a>> {
     let bytes = json.as_slice();
     STATE.with_borrow_mut(|state| {
-        state.calls = state.calls.wrapping_add(1);
-        let seed = state.seeds.hash_one(state.calls);
-        let options = DecodeOptions::from_bits(flags, max_depth, digit_limit, max_nodes, seed);
+        let options = options(Look::new(env), packed, state.seed.next()).ok_or(rustler::Error::BadArg)?;
         let mut terms = Terms::new(env, json, options, &mut state.stacks);
         let result = match decode_json(bytes, &options, &mut state.scratch, &mut terms) {
             Ok(()) => terms.finish().map(|term| (atoms::ok(), term).encode(env)).ok_or(rustler::Error::BadArg),
@@ -61,6 +73,16 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, packed: Packed) -> NifResult<Term<'a>
         state.stacks.shrink();
         result
     })
+}
+
+/// Takes `{flags, max_depth, digit_limit, max_nodes, dirty_threshold}` apart; the last one is Elixir's.
+#[inline(always)]
+fn options<'a>(look: Look<'a>, packed: Term<'a>, seed: u64) -> Option<DecodeOptions> {
+    let [flags, max_depth, digit_limit, max_nodes, _] = look.tuple(Raw::of(packed))? else { return None };
+    let number = |term: &Raw<'a>| tags::integer(look, *term);
+    let small = |term: &Raw<'a>| u32::try_from(number(term)?).ok();
+    let max_nodes = u64::try_from(number(max_nodes)?).ok()?;
+    Some(DecodeOptions::from_bits(small(flags)?, small(max_depth)?, small(digit_limit)?, max_nodes, seed))
 }
 
 #[cold]

@@ -3,15 +3,17 @@
 use crate::atom_cache::AtomCache;
 use crate::atoms;
 use crate::raw::make::Maker;
-use crate::raw::read::{Look, Raw};
+use crate::raw::read::{Look, Raw, WalkMemory};
 use crate::reader::{BUDGET, Terms};
+use crate::tags;
 use rustler::schedule::consume_timeslice;
 use rustler::{Encoder, Env, NifResult, OwnedBinary, Term};
 use rustyjson_core::encode::{
-    EncodeError, EncodeErrorKind, Hole, Outcome, Place, Pretty, Suspension, encode_slice, resume,
+    EncodeError, EncodeErrorKind, Hole, Outcome, Place, Pretty, Stack, Suspension, encode_slice, resume,
 };
 use rustyjson_core::{Buffer, EncodeOptions, Output};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::mem::take;
 
 /// Bytes written in about a hundredth of a time slice of one millisecond.
 const BYTES_PER_PERCENT: usize = 4096;
@@ -20,12 +22,31 @@ const BYTES_PER_PERCENT: usize = 4096;
 #[derive(Default)]
 struct State {
     atoms: AtomCache,
-    /// Memory for small outputs; a budget bounds them.
-    memory: Vec<u8>,
+    walks: WalkMemory,
+    stack: Stack<'static, Terms<'static, 'static>>,
 }
 
 thread_local! {
     static STATE: RefCell<State> = RefCell::default();
+    /// Memory for small outputs; a budget bounds them.
+    static MEMORY: Cell<Vec<u8>> = Cell::default();
+}
+
+/// Runs with terms, whose memory is that of the call before.
+#[inline(always)]
+fn with_terms<'a, T>(
+    env: Env<'a>,
+    plans: Option<Raw<'a>>,
+    run: impl for<'s> FnOnce(&mut Terms<'a, 's>, &mut Stack<'a, Terms<'a, 's>>) -> T,
+) -> T {
+    STATE.with_borrow_mut(|state| {
+        let mut terms = Terms::new(env, &mut state.atoms, take(&mut state.walks), plans);
+        let mut stack = take(&mut state.stack).recycled();
+        let result = run(&mut terms, &mut stack);
+        state.stack = stack.recycled();
+        state.walks = terms.take_memory();
+        result
+    })
 }
 
 /// Where to run, from the flags.
@@ -47,8 +68,8 @@ impl<'a> Call<'a> {
     /// Takes `{flags, max_depth, max_bytes, gzip, pretty, base_depth, plans}` apart.
     fn read(look: Look<'a>, packed: Raw<'a>) -> Option<Self> {
         let [flags, max_depth, max_bytes, _gzip, pretty, base_depth, plans] = look.tuple(packed)? else { return None };
-        let number = |term: &Raw<'a>| u64::try_from(look.integer(*term)?).ok();
-        let small = |term: &Raw<'a>| u32::try_from(look.integer(*term)?).ok();
+        let number = |term: &Raw<'a>| u64::try_from(tags::integer(look, *term)?).ok();
+        let small = |term: &Raw<'a>| u32::try_from(tags::integer(look, *term)?).ok();
         let flags = small(flags)?;
         let mut options = EncodeOptions::from_bits(flags, small(max_depth)?, small(base_depth)?, number(max_bytes)?);
         options.pretty = read_pretty(look, *pretty);
@@ -73,8 +94,8 @@ fn read_pretty<'a>(look: Look<'a>, term: Raw<'a>) -> Option<Pretty<'a>> {
 
 /// Encodes on the scheduler that calls, within a budget of work. When that is used up: `{:suspended, json, places, holes, modules}`
 /// for `resume_dirty/2`; or `:dirty`, to start over there.
-#[rustler::nif]
-fn encode<'a>(env: Env<'a>, term: Term<'a>, packed: Term<'a>) -> NifResult<Term<'a>> {
+#[inline(always)]
+pub fn encode<'a>(env: Env<'a>, term: Term<'a>, packed: Term<'a>) -> NifResult<Term<'a>> {
     let mut call = Call::read(Look::new(env), Raw::of(packed)).ok_or(rustler::Error::BadArg)?;
     if call.scheduler == Scheduler::Dirty {
         return Ok(atoms::dirty().encode(env));
@@ -104,10 +125,9 @@ fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, packed: Term<'a>) ->
     let suspension = read_suspension(look, places, holes).ok_or(rustler::Error::BadArg)?;
     let mut out = Output::new(Binary(OwnedBinary::new(json.len() * 4)));
     out.slice(&json);
-    STATE.with_borrow_mut(|state| {
-        let mut terms = Terms::new(env, &mut state.atoms, call.plans);
+    with_terms(env, call.plans, |terms, stack| {
         terms.add_used_plans(modules.into_iter().map(Raw::of));
-        let result = resume(&mut terms, suspension, &call.options, &mut out);
+        let result = resume(terms, suspension, &call.options, &mut out, stack);
         Ok(planned(env, ended(env, result, out), terms.used_plans()))
     })
 }
@@ -118,33 +138,42 @@ type Suspended<'a> = (rustler::Atom, rustler::Binary<'a>, Vec<Term<'a>>, Vec<Hol
 /// Into the thread's memory, and from there into a binary of the right size: short ones live on the process heap.
 /// `None`: the budget is used up.
 fn small<'a>(env: Env<'a>, term: Term<'a>, call: &Call<'a>) -> Option<Term<'a>> {
-    STATE.with_borrow_mut(|state| {
-        let mut terms = Terms::new(env, &mut state.atoms, call.plans);
-        let mut out = Output::new(std::mem::take(&mut state.memory));
-        let result = encode_slice(&mut terms, Raw::of(term), &call.options, &mut out);
+    let mut out = Output::new(MEMORY.take());
+    let made = with_terms(env, call.plans, |terms, stack| {
+        let result = encode_slice(terms, Raw::of(term), &call.options, &mut out, stack);
         charge(env, out.len());
-        let make = Maker::new(env);
-        let made = match result {
-            Err(EncodeError { kind: EncodeErrorKind::Budget, .. }) => None,
-            Ok(Outcome::Suspended(_)) if call.scheduler == Scheduler::Normal => None,
-            Ok(Outcome::Suspended(suspension)) if suspension.places.len() > MOST_PLACES => None,
-            Err(error) => Some(failure(env, &error)),
-            Ok(Outcome::Done(holes)) => {
-                let result = finished(env, make.term(make.binary(out.written())), &holes);
-                Some(planned(env, result, terms.used_plans()))
-            }
-            Ok(Outcome::Suspended(places)) => {
-                let json = make.term(make.binary(out.written()));
-                Some(suspended(env, json, &places, terms.used_plans()))
-            }
-        };
-        let (mut memory, _) = out.into_parts();
-        if memory.len() > KEEP {
-            memory = Vec::new();
+        outcome(env, call.scheduler, result, out.written(), terms)
+    });
+    let (memory, _) = out.into_parts();
+    if memory.len() <= KEEP {
+        MEMORY.set(memory);
+    }
+    made
+}
+
+/// What the first slice answers. `None`: start over where there is time.
+#[inline(always)]
+fn outcome<'a>(
+    env: Env<'a>,
+    scheduler: Scheduler,
+    result: Result<Outcome<Raw<'a>>, EncodeError>,
+    written: &[u8],
+    terms: &Terms<'a, '_>,
+) -> Option<Term<'a>> {
+    let make = Maker::new(env);
+    match result {
+        Ok(Outcome::Done(holes)) => {
+            let result = finished(env, make.term(make.binary(written)), &holes);
+            Some(planned(env, result, terms.used_plans()))
         }
-        state.memory = memory;
-        made
-    })
+        Ok(Outcome::Suspended(_)) if scheduler == Scheduler::Normal => None,
+        Ok(Outcome::Suspended(suspension)) if suspension.places.len() > MOST_PLACES => None,
+        Ok(Outcome::Suspended(places)) => {
+            Some(suspended(env, make.term(make.binary(written)), &places, terms.used_plans()))
+        }
+        Err(EncodeError { kind: EncodeErrorKind::Budget, .. }) => None,
+        Err(error) => Some(failure(env, &error)),
+    }
 }
 
 /// Open containers beyond which starting over is cheaper than handing over: each is a few words on the process heap, to
@@ -181,9 +210,8 @@ impl Buffer for Binary {
 fn large<'a>(env: Env<'a>, term: Term<'a>, mut call: Call<'a>) -> NifResult<Term<'a>> {
     call.options.budget = 0;
     let mut out = Output::new(Binary(OwnedBinary::new(4 * BUDGET)));
-    STATE.with_borrow_mut(|state| {
-        let mut terms = Terms::new(env, &mut state.atoms, call.plans);
-        let result = encode_slice(&mut terms, Raw::of(term), &call.options, &mut out);
+    with_terms(env, call.plans, |terms, stack| {
+        let result = encode_slice(terms, Raw::of(term), &call.options, &mut out, stack);
         Ok(planned(env, ended(env, result, out), terms.used_plans()))
     })
 }

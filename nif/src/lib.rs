@@ -11,6 +11,7 @@ mod heap;
 mod key_cache;
 mod raw;
 mod reader;
+mod tags;
 mod text;
 
 mod atoms {
@@ -18,6 +19,7 @@ mod atoms {
         ok,
         error,
         nil,
+        nif_panicked,
         __struct__,
         values,
         sign,

@@ -2,9 +2,10 @@
 
 use crate::atom_cache::AtomCache;
 use crate::atoms;
-use crate::raw::read::{Look, Raw, Walks};
+use crate::raw::read::{Look, Raw, WalkMemory, Walks};
+use crate::tags::{self, Kind, kind, small};
 use rustler::types::atom;
-use rustler::{Atom, Env, Term};
+use rustler::{Atom, Env};
 use rustyjson_core::encode::{AtomText, Known, Member, Step, TermReader, Value};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -28,8 +29,6 @@ struct Words {
     nil: usize,
     yes: usize,
     no: usize,
-    /// Whether the low bits of a word tell what kind of term it is, as [`Kind`] has them.
-    tagged: bool,
 }
 
 static WORDS: OnceLock<Words> = OnceLock::new();
@@ -42,65 +41,15 @@ fn words(env: Env<'_>) -> &'static Words {
             nil: Raw::atom(atoms::nil()).word(),
             yes: Raw::atom(atom::true_()).word(),
             no: Raw::atom(atom::false_()).word(),
-            tagged: tags_hold(env),
         }
     })
-}
-
-/// What the low bits of a word say (`erts/emulator/beam/erl_term.h`). They only choose which question the VM is asked
-/// first, or spare one for atoms and small integers, and they are tried out before they are trusted.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    List,
-    Boxed,
-    Small,
-    Atom,
-    Other,
-}
-
-#[inline(always)]
-const fn kind(word: usize) -> Kind {
-    match word & 0b11 {
-        0b01 => Kind::List,
-        0b10 => Kind::Boxed,
-        0b11 if word & 0b1111 == 0b1111 => Kind::Small,
-        0b11 if word & 0b11_1111 == 0b00_1011 => Kind::Atom,
-        _ => Kind::Other,
-    }
-}
-
-#[inline(always)]
-const fn small(word: usize) -> i64 {
-    (word as isize >> 4) as i64
-}
-
-/// Tries the tags on terms of each kind.
-fn tags_hold(env: Env<'_>) -> bool {
-    use rustler::Encoder;
-    let word = |term: Term<'_>| Raw::of(term).word();
-    let boxed = [
-        1.5_f64.encode(env),
-        "a".encode(env),
-        (1, 2).encode(env),
-        i64::MAX.encode(env),
-        u64::MAX.encode(env),
-        Term::map_new(env),
-    ];
-    let smalls = [0, 1, -1, 255, -256, 1 << 27, -(1 << 27), (1 << 59) - 1, -(1 << 59)];
-    let atoms = ["nil", "true", "__struct__", "values"].map(|text| Atom::from_str(env, text));
-    size_of::<usize>() == 8
-        && boxed.iter().all(|term| kind(word(*term)) == Kind::Boxed)
-        && smalls.iter().all(|n: &i64| kind(word(n.encode(env))) == Kind::Small && small(word(n.encode(env))) == *n)
-        && atoms.iter().flatten().all(|atom| kind(Raw::atom(*atom).word()) == Kind::Atom)
-        && kind(word(vec![1].encode(env))) == Kind::List
-        && kind(word(Term::list_new_empty(env))) == Kind::Other
-        && kind(word(env.pid().encode(env))) == Kind::Other
 }
 
 /// Walks the terms of one call.
 pub struct Terms<'a, 's> {
     look: Look<'a>,
     words: &'static Words,
+    tagged: bool,
     atoms: &'s mut AtomCache,
     walks: Walks<'a>,
     plans: Option<Raw<'a>>,
@@ -124,12 +73,13 @@ const REST_OF_SLICE: Duration = Duration::from_micros(600);
 
 impl<'a, 's> Terms<'a, 's> {
     /// A reader; `plans` is a map from modules to tuples of fields.
-    pub fn new(env: Env<'a>, atoms: &'s mut AtomCache, plans: Option<Raw<'a>>) -> Self {
+    pub fn new(env: Env<'a>, atoms: &'s mut AtomCache, walks: WalkMemory, plans: Option<Raw<'a>>) -> Self {
         Self {
             look: Look::new(env),
             words: words(env),
+            tagged: tags::hold(env),
             atoms,
-            walks: Walks::new(env),
+            walks: Walks::new(env, walks),
             plans,
             used: Vec::new(),
             big: Vec::new(),
@@ -137,6 +87,11 @@ impl<'a, 's> Terms<'a, 's> {
             floats: false,
             deadline: None,
         }
+    }
+
+    /// Memory for the walks of the next call.
+    pub fn take_memory(&mut self) -> WalkMemory {
+        self.walks.take_memory()
     }
 
     /// The modules whose plans were used.
@@ -228,7 +183,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
 
     #[inline(always)]
     fn read(&mut self, term: Raw<'a>) -> Value<'a, Self> {
-        if !self.words.tagged {
+        if !self.tagged {
             return self.unknown(term);
         }
         match kind(term.word()) {
@@ -277,7 +232,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
 
     #[inline(always)]
     fn entries(&mut self, map: &Map<'a>, reverse: bool, _scattered: bool) {
-        self.walks.enter(map.map, reverse && map.size > LARGE_MAP);
+        self.walks.enter(map.map, map.size, reverse && map.size > LARGE_MAP);
     }
 
     #[inline(always)]

@@ -38,6 +38,27 @@ pub(super) struct Mark<T> {
     pub holes: usize,
 }
 
+/// Memory for the open containers of a walk, so that a shell which keeps it allocates nothing for a small document.
+pub struct Stack<'t, R: TermReader<'t>>(pub(super) Vec<Frame<'t, R>>);
+
+impl<'t, R: TermReader<'t>> Default for Stack<'t, R> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'t, R: TermReader<'t>> Stack<'t, R> {
+    /// Open containers kept as memory between calls.
+    const KEEP: usize = 256;
+
+    /// The memory for another reader: the standard library collects in place what has the same layout.
+    pub fn recycled<'u, S: TermReader<'u>>(mut self) -> Stack<'u, S> {
+        self.0.clear();
+        self.0.shrink_to(Self::KEEP);
+        Stack(self.0.into_iter().map(|_| unreachable!("the stack is empty")).collect())
+    }
+}
+
 /// Where a walk starts.
 pub(super) enum Start<T> {
     Root(T),
@@ -71,14 +92,20 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
 }
 
 impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B> {
-    pub fn new(kernel: K, reader: &'a mut R, options: &'a EncodeOptions<'a>, out: &'a mut Output<B>) -> Self {
+    pub fn new(
+        kernel: K,
+        reader: &'a mut R,
+        options: &'a EncodeOptions<'a>,
+        out: &'a mut Output<B>,
+        stack: &mut Stack<'t, R>,
+    ) -> Self {
         let start = out.len();
         let mut driver = Self {
             kernel,
             reader,
             options,
             out,
-            stack: Vec::with_capacity(8),
+            stack: core::mem::take(&mut stack.0),
             holes: Vec::new(),
             gathered: Gathered::default(),
             marks: Vec::new(),

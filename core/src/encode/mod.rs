@@ -18,6 +18,7 @@ mod suspension;
 mod tests;
 mod uri;
 
+pub use driver::Stack;
 pub use error::{EncodeError, EncodeErrorKind, Hole};
 pub use known::Known;
 pub use layout::Pretty;
@@ -37,7 +38,7 @@ pub fn encode<'t, R: TermReader<'t>, B: Buffer>(
     options: &EncodeOptions<'_>,
     out: &mut Output<B>,
 ) -> Result<Vec<Hole<R::Term>>, EncodeError> {
-    match crate::with_kernel!(kernel => drive(kernel, reader, Start::Root(root), options, out))? {
+    match encode_slice(reader, root, options, out, &mut Stack::default())? {
         Outcome::Done(holes) => Ok(holes),
         Outcome::Suspended(_) => Err(EncodeError::budget()),
     }
@@ -50,8 +51,9 @@ pub fn encode_slice<'t, R: TermReader<'t>, B: Buffer>(
     root: R::Term,
     options: &EncodeOptions<'_>,
     out: &mut Output<B>,
+    stack: &mut Stack<'t, R>,
 ) -> Result<Outcome<R::Term>, EncodeError> {
-    crate::with_kernel!(kernel => drive(kernel, reader, Start::Root(root), options, out))
+    crate::with_kernel!(kernel => drive(kernel, reader, Start::Root(root), options, out, stack))
 }
 
 /// Goes on with a suspended walk; `out` holds what it had written.
@@ -60,8 +62,9 @@ pub fn resume<'t, R: TermReader<'t>, B: Buffer>(
     suspension: Suspension<R::Term>,
     options: &EncodeOptions<'_>,
     out: &mut Output<B>,
+    stack: &mut Stack<'t, R>,
 ) -> Result<Outcome<R::Term>, EncodeError> {
-    crate::with_kernel!(kernel => drive(kernel, reader, Start::Suspended(suspension), options, out))
+    crate::with_kernel!(kernel => drive(kernel, reader, Start::Suspended(suspension), options, out, stack))
 }
 
 #[inline(always)]
@@ -71,17 +74,19 @@ fn drive<'t, K: crate::simd::escape::CopyKernel, R: TermReader<'t>, B: Buffer>(
     start: Start<R::Term>,
     options: &EncodeOptions<'_>,
     out: &mut Output<B>,
+    stack: &mut Stack<'t, R>,
 ) -> Result<Outcome<R::Term>, EncodeError> {
-    let mut driver = Driver::new(kernel, reader, options, out);
+    let mut driver = Driver::new(kernel, reader, options, out, stack);
     let first = match start {
         Start::Root(root) => Some(root),
         Start::Suspended(suspension) => driver.take_up(suspension),
     };
-    match driver.run(first) {
-        Ok(()) => Ok(Outcome::Done(driver.into_holes())),
-        Err(kind) => match driver.suspend(kind) {
-            Some(suspension) => Ok(Outcome::Suspended(suspension)),
-            None => Err(driver.into_error(kind)),
-        },
+    let ended = driver.run(first);
+    let suspended = ended.err().and_then(|kind| driver.suspend(kind));
+    stack.0 = core::mem::take(&mut driver.stack);
+    match (ended, suspended) {
+        (Ok(()), _) => Ok(Outcome::Done(driver.into_holes())),
+        (Err(_), Some(suspension)) => Ok(Outcome::Suspended(suspension)),
+        (Err(kind), None) => Err(driver.into_error(kind)),
     }
 }

@@ -5,5 +5,6 @@
 //! only, and on the thread that makes it.
 #![allow(unsafe_code)]
 
+mod entry;
 pub mod make;
 pub mod read;

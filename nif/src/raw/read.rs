@@ -177,26 +177,39 @@ pub struct Walks<'a> {
 
 struct Walk<'a> {
     iterator: MaybeUninit<ErlNifMapIterator>,
-    backward: bool,
     map: Raw<'a>,
+    size: usize,
     given: usize,
+    backward: bool,
 }
+
+/// Memory of ended walks, for the next ones.
+#[derive(Default)]
+pub struct WalkMemory(Vec<Walk<'static>>);
 
 impl<'a> Walks<'a> {
     /// No walk yet.
-    pub fn new(env: Env<'a>) -> Self {
-        Self { env, open: Vec::new() }
+    pub fn new(env: Env<'a>, WalkMemory(memory): WalkMemory) -> Self {
+        Self { env, open: recycled(memory) }
     }
 
-    /// Starts a walk over a map, from its last entry when `backward`. `false`: it is no map.
+    /// Ends all walks and gives the memory back.
+    pub fn take_memory(&mut self) -> WalkMemory {
+        self.exit_all();
+        let mut memory = recycled(std::mem::take(&mut self.open));
+        memory.shrink_to(KEEP);
+        WalkMemory(memory)
+    }
+
+    /// Starts a walk over a map of this size, from its last entry when `backward`. `false`: it is no map.
     #[inline(always)]
-    pub fn enter(&mut self, map: Raw<'a>, backward: bool) -> bool {
+    pub fn enter(&mut self, map: Raw<'a>, size: usize, backward: bool) -> bool {
         let start = if backward {
             ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_TAIL
         } else {
             ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_HEAD
         };
-        let walk = self.open.push_mut(Walk { iterator: MaybeUninit::uninit(), backward, map, given: 0 });
+        let walk = self.open.push_mut(Walk { iterator: MaybeUninit::uninit(), map, size, given: 0, backward });
         // SAFETY: environment and term are valid; the iterator is set when the call says so, and forgotten when not.
         let made = unsafe {
             sys::enif_map_iterator_create(self.env.as_c_arg(), map.0, walk.iterator.as_mut_ptr(), start) != 0
@@ -207,12 +220,16 @@ impl<'a> Walks<'a> {
         made
     }
 
-    /// The next entry of the innermost walk.
+    /// The next entry of the innermost walk. The size spares the VM the question behind the last one.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Raw<'a>, Raw<'a>)> {
-        let Walk { iterator, backward, given, .. } = self.open.last_mut()?;
+        let Walk { iterator, size, given, backward, .. } = self.open.last_mut()?;
+        if given == size {
+            return None;
+        }
         let (mut key, mut value) = Default::default();
         let env = self.env.as_c_arg();
+        *given += 1;
         // SAFETY: every iterator in the list was made by `enif_map_iterator_create` and is not destroyed; asking for a
         // pair at either end is allowed and gives none.
         unsafe {
@@ -220,13 +237,12 @@ impl<'a> Walks<'a> {
             if sys::enif_map_iterator_get_pair(env, iterator, &mut key, &mut value) == 0 {
                 return None;
             }
-            if *backward {
-                sys::enif_map_iterator_prev(env, iterator);
-            } else {
-                sys::enif_map_iterator_next(env, iterator);
-            }
+            match (given == size, *backward) {
+                (true, _) => 0,
+                (_, true) => sys::enif_map_iterator_prev(env, iterator),
+                (_, false) => sys::enif_map_iterator_next(env, iterator),
+            };
         }
-        *given += 1;
         Some((Raw(key, PhantomData), Raw(value, PhantomData)))
     }
 
@@ -238,17 +254,31 @@ impl<'a> Walks<'a> {
     /// Ends the innermost walk.
     #[inline(always)]
     pub fn exit(&mut self) {
-        if let Some(mut walk) = self.open.pop() {
-            // SAFETY: made by `enif_map_iterator_create`, destroyed once: it is no longer in the list.
+        if let Some(walk) = self.open.last_mut() {
+            // SAFETY: made by `enif_map_iterator_create`, destroyed once: it leaves the list.
             unsafe { sys::enif_map_iterator_destroy(self.env.as_c_arg(), walk.iterator.as_mut_ptr()) }
+            self.open.truncate(self.open.len() - 1);
+        }
+    }
+
+    fn exit_all(&mut self) {
+        while !self.open.is_empty() {
+            self.exit();
         }
     }
 }
 
 impl Drop for Walks<'_> {
     fn drop(&mut self) {
-        while !self.open.is_empty() {
-            self.exit();
-        }
+        self.exit_all();
     }
+}
+
+/// Walks kept as memory between calls.
+const KEEP: usize = 256;
+
+/// The memory of a list for one of the same layout, empty: the standard library collects in place.
+fn recycled<A, B>(mut memory: Vec<A>) -> Vec<B> {
+    memory.clear();
+    memory.into_iter().map(|_| unreachable!("the list is empty")).collect()
 }

