@@ -5,7 +5,9 @@ defmodule RustyJson.Bench.Svg do
   """
 
   @width 820
+  # Where the scale begins, unless a label needs more.
   @left 150
+  @letter 6.8
   @right 24
   @top 78
   @row 26
@@ -43,7 +45,7 @@ defmodule RustyJson.Bench.Svg do
   @spec draw(String.t(), map()) :: String.t()
   def draw(title, chart) do
     values = for {_, points} <- chart.rows, {_, value} <- points, is_number(value) and value > 0, do: value
-    scale = scale(values ++ List.wrap(chart[:line]))
+    scale = scale(values ++ List.wrap(chart[:line])) |> Tuple.append(left(chart.rows))
     height = @top + @row * length(chart.rows) + 34
 
     IO.iodata_to_binary([
@@ -76,6 +78,11 @@ defmodule RustyJson.Bench.Svg do
 
   ## Scale
 
+  defp left(rows) do
+    longest = Enum.max([0 | for({label, _} <- rows, do: String.length(label))])
+    max(@left, round(20 + longest * @letter))
+  end
+
   defp scale([]), do: {0.0, 1.0}
 
   defp scale(values) do
@@ -84,14 +91,19 @@ defmodule RustyJson.Bench.Svg do
     {low - margin, high + margin}
   end
 
-  defp x(value, {low, high}) do
+  defp x(value, {low, high, left}) do
     share = (:math.log10(value) - low) / (high - low)
-    Float.round(@left + share * (@width - @left - @right), 1)
+    Float.round(left + share * (@width - left - @right), 1)
   end
 
-  # 1, 2 and 5 of every power of ten; finer where the whole range is small.
-  defp ticks({low, high}) do
-    steps = if high - low < 0.7, do: [1, 1.2, 1.5, 2, 3, 4, 5, 7], else: [1, 2, 5]
+  # So many of every power of ten that their numbers do not touch.
+  defp steps(range) when range < 0.7, do: [1, 1.2, 1.5, 2, 3, 4, 5, 7]
+  defp steps(range) when range < 3, do: [1, 2, 5]
+  defp steps(range) when range < 4, do: [1, 3]
+  defp steps(_range), do: [1]
+
+  defp ticks({low, high, _left}) do
+    steps = steps(high - low)
 
     for power <- floor(low)..ceil(high),
         step <- steps,
@@ -134,7 +146,7 @@ defmodule RustyJson.Bench.Svg do
   defp legend(series) do
     {parts, _} =
       Enum.map_reduce(numbered(series), {12, 44}, fn {name, index}, {x, y} ->
-        width = 26 + round(String.length(name) * 6.8)
+        width = 30 + round(String.length(name) * @letter)
         {x, y} = if x + width > @width, do: {12, y + 18}, else: {x, y}
         part = [mark(index, x + 6, y - 4), ~s(<text x="#{x + 16}" y="#{y}">#{escape(name)}</text>\n)]
         {part, {x + width, y}}
@@ -143,7 +155,7 @@ defmodule RustyJson.Bench.Svg do
     parts
   end
 
-  defp row({{label, points}, index}, series, scale) do
+  defp row({{label, points}, index}, series, {_, _, left} = scale) do
     y = @top + index * @row + div(@row, 2)
 
     # The first of the legend is drawn last, over the others.
@@ -154,8 +166,8 @@ defmodule RustyJson.Bench.Svg do
           do: mark(number, x(value, scale), y)
 
     [
-      ~s(<line class="grid" x1="#{@left}" y1="#{y}" x2="#{@width - @right}" y2="#{y}"/>\n),
-      ~s(<text x="#{@left - 10}" y="#{y + 4}" text-anchor="end">#{escape(label)}</text>\n),
+      ~s(<line class="grid" x1="#{left}" y1="#{y}" x2="#{@width - @right}" y2="#{y}"/>\n),
+      ~s(<text x="#{left - 10}" y="#{y + 4}" text-anchor="end">#{escape(label)}</text>\n),
       marks
     ]
   end

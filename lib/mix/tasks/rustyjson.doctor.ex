@@ -7,9 +7,11 @@ defmodule Mix.Tasks.Rustyjson.Doctor do
       mix rustyjson.doctor
 
   Sections: versions and CPU; the engines and hosts; the engine in use and who asked for it; limits as they are
-  configured; tools that a build needs; optional packages; the self-test.
+  configured; instances, waiting callers and failed calls of the sandbox; tools that a build needs; optional packages; the
+  self-test.
 
-  In a release, where there is no Mix: `bin/my_app eval 'RustyJson.CLI.Doctor.run()'`.
+  In a release, where there is no Mix: `bin/my_app eval 'RustyJson.CLI.Doctor.run()'`, or `rpc` in place of `eval` for the
+  sandbox of the VM that is at work.
 
   Exit code 0 when at least one engine works and every one that is there passes its self-test, else 1.
   """
