@@ -1,10 +1,11 @@
 defmodule RustyJson.HolesTest do
   @moduledoc "Where Elixir's texts meet the core's: places, options, and the short ways past the engine."
 
-  use ExUnit.Case, async: true
+  # Trace patterns are of the whole VM.
+  use ExUnit.Case, async: false
 
   alias RustyJson.{Encode, EncodeError, Fragment, OrderedObject}
-  alias RustyJson.Test.{Judge, Structs}
+  alias RustyJson.Test.{Judge, Structs, Trace}
 
   @modes [:json, :html_safe, :javascript_safe, :unicode_safe]
 
@@ -197,5 +198,22 @@ defmodule RustyJson.HolesTest do
     lost = Map.delete(%Structs.All{a: 1}, :b)
     RustyJson.encode!(%Structs.All{})
     assert_raise KeyError, fn -> RustyJson.encode([%Structs.All{}, lost]) end
+  end
+
+  test "texts of fragments are laid out by the engine that the call names" do
+    if Judge.available?(:wasmtime) and Judge.available?(:native) do
+      alias RustyJson.Engine.Native.Nif
+      term = [Fragment.new(~s([{"a":1}])), Fragment.new(fn _ -> ["[1", ",2]"] end)]
+      text = RustyJson.encode!([[%{"a" => 1}], [1, 2]], pretty: true)
+
+      formatted? = fn options ->
+        Trace.calls([{Nif, :format, 3}, {Nif, :format_dirty, 3}], fn ->
+          assert RustyJson.encode!(term, [pretty: true] ++ options) == text
+        end) != []
+      end
+
+      refute formatted?.(engine: :wasm, host: :wasmtime)
+      assert formatted?.(engine: :native)
+    end
   end
 end

@@ -2,7 +2,7 @@ defmodule RustyJson.PlansTest do
   use ExUnit.Case, async: false
 
   alias RustyJson.Encoder.Plans
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Judge, Trace}
 
   # Compiled anew in each test: plans belong to the implementation that is loaded.
   defp define(name, derive) do
@@ -81,17 +81,14 @@ defmodule RustyJson.PlansTest do
   end
 
   test "the plan runs in the core: the implementation is not called once it is known" do
-    if Judge.available?(:native) do
-      module = define(:Traced, "@derive {RustyJson.Encoder, only: [:id]}")
-      implementation = Module.concat(RustyJson.Encoder, module)
-      structs = for id <- 1..50, do: struct(module, id: id)
-      RustyJson.encode!(structs, engine: :native)
+    module = define(:Traced, "@derive {RustyJson.Encoder, only: [:id]}")
+    encode = {Module.concat(RustyJson.Encoder, module), :encode, 2}
+    structs = for id <- 1..50, do: struct(module, id: id)
 
-      :erlang.trace(self(), true, [:call])
-      :erlang.trace_pattern({implementation, :encode, 2}, true, [:local])
-      RustyJson.encode!(structs, engine: :native)
-      :erlang.trace(self(), false, [:call])
-      refute_received {:trace, _, :call, _}
+    for {_engine, options} <- Judge.engines() do
+      Plans.forget()
+      assert [^encode | _] = Trace.calls([encode], fn -> RustyJson.encode!(structs, options) end)
+      assert Trace.calls([encode], fn -> RustyJson.encode!(structs, options) end) == []
     end
   end
 

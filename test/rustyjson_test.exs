@@ -3,7 +3,7 @@ defmodule RustyJsonTest do
 
   use ExUnit.Case, async: true
 
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Judge, Trace}
 
   test "the engine that RUSTYJSON_ENGINE names is the default" do
     case System.get_env("RUSTYJSON_ENGINE") do
@@ -126,6 +126,24 @@ defmodule RustyJsonTest do
   test "Decoder.parse is decode" do
     assert RustyJson.Decoder.parse("{\"a\":1}", keys: :strings) == {:ok, %{"a" => 1}}
     assert RustyJson.Decoder.parse("[", []) == RustyJson.decode("[")
+  end
+
+  test "what the options ask for is done in the core: only a function for keys walks the term again" do
+    text = ~s([{"a":[1,2.5,{"b":"c"}],"d":{"e":null}}])
+    walk = {RustyJson.Decode.Input, :keys, 2}
+    steps = fn options -> length(Trace.calls([walk], fn -> RustyJson.decode!(text, options) end)) end
+
+    for options <- [
+          [],
+          [keys: :atoms, floats: :decimals],
+          [keys: :intern, strings: :copy],
+          [keys: :copy, objects: :ordered_objects],
+          [duplicate_keys: :error, max_bytes: 1_000, max_nodes: 100]
+        ],
+        {_engine, engine} <- Judge.engines(),
+        do: assert(steps.(options ++ engine) <= 1)
+
+    assert steps.(keys: & &1) > 5
   end
 
   defp message_of(fun) do

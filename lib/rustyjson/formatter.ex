@@ -6,6 +6,8 @@ defmodule RustyJson.Formatter do
   what it gives. Texts nested deeper than 1024 levels are not indented: that raises `RustyJson.DecodeError`.
   """
 
+  alias RustyJson.{Config, Options}
+
   # Indented text grows with the square of its depth.
   @deepest_indented 1024
   @no_limit 0xFFFF_FFFF
@@ -74,13 +76,15 @@ defmodule RustyJson.Formatter do
   @spec minimize_to_iodata(iodata(), opts()) :: iodata()
   def minimize_to_iodata(input, opts \\ []), do: minimize(input, opts)
 
+  # A part of a document as the document's call wants it: by its engine too.
   @doc false
-  @spec lay_out(binary(), {binary(), binary(), binary()}, non_neg_integer(), pos_integer()) :: binary()
-  def lay_out(json, {indent, line, colon}, depth, deepest),
-    do: format(json, {indent, line, line, colon}, {depth, deepest})
+  @spec lay_out(binary(), Options.t()) :: binary()
+  def lay_out(json, %{packed: packed} = options) do
+    {indent, line, colon} = Options.pretty(options)
+    format(json, {indent, line, line, colon}, {Options.depth(options), elem(packed, 1)}, options)
+  end
 
-  defp format(input, layout, depths) do
-    options = RustyJson.Config.encode()
+  defp format(input, layout, depths, options \\ Config.encode()) do
     text = IO.iodata_to_binary(input)
 
     case options.engine.format(text, layout, depths, options) do

@@ -5,7 +5,7 @@ defmodule RustyJson.Encode.Text do
   # The core writes everything it knows and leaves a hole where it meets what only Elixir can encode: a struct with an
   # implementation of its own, a function fragment, an odd key. Each hole is a place in the text, a depth and the term.
 
-  alias RustyJson.{EncodeError, Encoder, Fragment, Options, OrderedObject, SandboxError}
+  alias RustyJson.{EncodeError, Encoder, Formatter, Fragment, Options, OrderedObject, SandboxError}
   alias RustyJson.Encode.{Known, Path}
   alias RustyJson.Encoder.Plans
 
@@ -163,16 +163,7 @@ defmodule RustyJson.Encode.Text do
 
   defp lay_out(iodata, %{packed: packed}) when elem(packed, 4) == nil, do: iodata
 
-  defp lay_out(iodata, options) do
-    text = IO.iodata_to_binary(iodata)
-
-    RustyJson.Formatter.lay_out(
-      text,
-      Options.pretty(options),
-      Options.depth(options),
-      elem(options.packed, 1)
-    )
-  end
+  defp lay_out(iodata, options), do: iodata |> IO.iodata_to_binary() |> Formatter.lay_out(options)
 
   defp error(%SandboxError{} = error, _options), do: error
   defp error(failure, options), do: EncodeError.from_engine(failure, options)
