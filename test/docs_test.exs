@@ -32,4 +32,27 @@ defmodule RustyJson.DocsTest do
       end
     end
   end
+
+  # Direct dependencies of the crates: all but those of the workspace itself.
+  @manifests ~w(core nif wasm/guest wasm/host fuzz)
+
+  test "docs/dependencies.md: every direct dependency, with the version in the lock files" do
+    rows =
+      Regex.scan(~r/^\| \[([\w-]+)\]\S+ \| (\S+) \|/m, read("docs/dependencies.md"), capture: :all_but_first)
+
+    listed = for [name, _version] <- rows, do: name
+    assert Enum.sort(listed) == @manifests |> Enum.flat_map(&direct/1) |> Enum.uniq() |> Enum.sort()
+
+    locks = read("Cargo.lock") <> read("fuzz/Cargo.lock")
+    for [name, version] <- rows, do: assert(locks =~ ~s(name = "#{name}"\nversion = "#{version}), name)
+  end
+
+  defp direct(folder) do
+    for section <- Regex.scan(~r/^\[[^\]\n]*dependencies\]\n(.*?)(?=^\[|\z)/ms, read("#{folder}/Cargo.toml")),
+        [_, name] <- Regex.scan(~r/^([\w-]+)[ .]/m, List.last(section)),
+        not String.starts_with?(name, "rustyjson-"),
+        do: name
+  end
+
+  defp read(name), do: File.read!(Path.join(@root, name))
 end

@@ -74,8 +74,8 @@ const TOKENS: [&str; 22] = [
 
 #[test]
 fn every_pair_and_triple_of_tokens() {
-    for a in TOKENS {
-        for b in TOKENS {
+    for a in TOKENS.into_iter().step_by(step(3)) {
+        for b in TOKENS.into_iter().step_by(step(5)) {
             assert_agreement([a, b].concat().as_bytes());
             for c in TOKENS.into_iter().step_by(step(21)) {
                 assert_agreement([a, b, c].concat().as_bytes());
@@ -89,8 +89,8 @@ fn every_pair_and_triple_of_tokens() {
 #[test]
 fn every_byte_in_every_place() {
     let json = r#"{"a":[1,-2.5e-3,"x\n\u0041",true,null],"é":{}}"#.as_bytes();
-    for at in (0..json.len()).step_by(step(5)) {
-        for byte in (0..=255).step_by(step(19)) {
+    for at in (0..json.len()).step_by(step(7)) {
+        for byte in (0..=255).step_by(step(37)) {
             let mut damaged = json.to_vec();
             damaged[at] = byte;
             assert_agreement(&damaged);
