@@ -64,7 +64,7 @@ fn assert_written(json: &[u8], options: &DecodeOptions) {
 /// Encoding what was decoded and decoding it again gives the same term.
 fn assert_round_trip(json: &[u8]) {
     let Ok(etf) = written(json, &options(0)) else { return };
-    for flags in 0..16 {
+    for flags in (0..16).step_by(step(5)) {
         let text = encoded(&etf, &EncodeOptions::from_bits(flags, 128, 0, 0));
         // Under maps: strict and sort_keys too: the keys of a decoded object are distinct.
         let text = text.unwrap_or_else(|| panic!("{} was decoded but not encoded", String::from_utf8_lossy(json)));
@@ -101,7 +101,7 @@ fn texts_under_every_option() {
 
 #[test]
 fn every_integer_around_the_powers_of_two() {
-    for power in (0..127).step_by(step(21)) {
+    for power in (0..127).step_by(step(63)) {
         for delta in -1..=1 {
             let number = (1i128 << power) + delta;
             for json in [number.to_string(), (-number).to_string()] {
@@ -127,7 +127,7 @@ fn objects_with_repeated_keys_of_every_size() {
 
 #[test]
 fn strings_of_every_length() {
-    for len in (0..200).step_by(step(33)) {
+    for len in (0..200).step_by(step(66)) {
         for json in [format!("\"{}\"", "x".repeat(len)), format!("[\"{}\\n\",\"é\"]", "x".repeat(len))] {
             assert_written(json.as_bytes(), &options(0));
             assert_round_trip(json.as_bytes());
@@ -151,7 +151,7 @@ fn damaged_terms_pass_only_when_they_are_terms() {
         for flags in FLAGS.into_iter().step_by(step(5)) {
             let options = options(flags);
             let Ok(etf) = written(json.as_bytes(), &options) else { continue };
-            for at in (0..etf.len()).step_by(step(29)) {
+            for at in (0..etf.len()).step_by(step(59)) {
                 for byte in [0, 1, 80, 97, 98, 100, 104, 106, 107, 108, 109, 110, 112, 116, 119, 127, 131, 255] {
                     let mut damaged = etf.clone();
                     damaged[at] = byte;
