@@ -114,11 +114,11 @@ fn every_integer_around_the_powers_of_two() {
 
 #[test]
 fn objects_with_repeated_keys_of_every_size() {
-    for size in (1..80).step_by(step(31)) {
+    for size in (1..80).step_by(step(40)) {
         for distinct in [1, size / 2 + 1, size] {
             let members: Vec<String> = (0..size).map(|i| format!("\"k{}\":[{i},{{}}]", i % distinct)).collect();
             let json = format!("[{{{}}},1]", members.join(","));
-            for flags in FLAGS {
+            for flags in FLAGS.into_iter().step_by(step(3)) {
                 assert_written(json.as_bytes(), &options(flags));
             }
         }
