@@ -4,7 +4,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
 
   A small document is one call on the caller's scheduler, cut off after about a millisecond and then repeated on a dirty
   scheduler under the call's own deadline; a large one starts there. Nothing waits inside the library: a call that finds all
-  instances taken comes back, and asks again a moment later, in turn.
+  instances taken comes back, and asks again a moment later; for who has waited longest, a place is kept.
   """
 
   @behaviour RustyJson.Wasm.Host
