@@ -77,6 +77,24 @@ defmodule RustyJson.Wasm.HostsTest do
         end)
       end
 
+      # wasmex stops modules by a clock on one of the threads that run them, which are as many as there are processors.
+      test "modules without end on every processor are stopped", %{host: host, options: options} do
+        loops = [pool_size: 8, timeout: 50] ++ Keyword.delete(options, :timeout)
+        patient = [pool_size: 8, timeout: 20_000] ++ Keyword.delete(options, :timeout)
+
+        with_guest(host, Guest.wasm(fault: "(loop $a (br $a)) (unreachable)"), fn ->
+          calls = for _ <- 1..8, do: Task.async(fn -> RustyJson.decode("!", loops) end)
+
+          for answer <- Task.await_many(calls, 20_000) do
+            assert {:error, %SandboxError{reason: reason}} = answer
+            assert reason in [:timeout, :busy]
+          end
+
+          assert RustyJson.decode("[]", patient) == {:ok, nil}
+          assert eventually(fn -> WasmHosts.counts(host)[:running] == 0 end)
+        end)
+      end
+
       test "fifty callers on two instances are all served", %{options: options} do
         options = [pool_size: 2] ++ options
         tasks = for i <- 1..50, do: Task.async(fn -> RustyJson.decode("[#{i}]", options) end)

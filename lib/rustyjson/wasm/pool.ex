@@ -3,7 +3,7 @@ defmodule RustyJson.Wasm.Pool do
   # Lends instances of a host that has no pool of its own, to at most so many callers at once.
   #
   # The others queue, first come first served, for as long as they care to wait. A caller that dies gives its place back; its
-  # instance is not lent again.
+  # instance is not lent again. Where it is not sure that the instance has stopped, the place stays taken until it has.
 
   use GenServer
 
@@ -30,19 +30,23 @@ defmodule RustyJson.Wasm.Pool do
     end
   end
 
-  @doc "Gives the place back, and the instance for others unless it is nil."
-  @spec leave(GenServer.server(), place(), kind(), instance() | nil) :: :ok
+  @doc "Tells which new instance the place is used for."
+  @spec hold(GenServer.server(), place(), instance()) :: :ok
+  def hold(pool, place, instance), do: GenServer.cast(pool, {:hold, place, instance})
+
+  @doc "Gives the place back, and the instance for others unless it is nil; `:running`: perhaps it has not stopped."
+  @spec leave(GenServer.server(), place(), kind(), instance() | nil | :running) :: :ok
   def leave(pool, place, kind, instance), do: GenServer.cast(pool, {:leave, place, kind, instance})
 
   @doc "Places taken, instances idle, callers waiting."
   @spec counts(GenServer.server()) :: keyword(non_neg_integer())
   def counts(pool), do: GenServer.call(pool, :counts)
 
-  @doc "Starts the pool of this name, if it does not run."
-  @spec ensure(module()) :: :ok
-  def ensure(name) do
+  @doc "Starts the pool of this name, if it does not run. `await` returns when an instance has stopped."
+  @spec ensure(module(), (instance() -> term())) :: :ok
+  def ensure(name, await) do
     with nil <- Process.whereis(name) do
-      spec = %{id: name, start: {__MODULE__, :start_link, [name]}}
+      spec = %{id: name, start: {__MODULE__, :start_link, [name, await]}}
       Supervisor.start_child(RustyJson.Supervisor, spec)
     end
 
@@ -50,10 +54,10 @@ defmodule RustyJson.Wasm.Pool do
   end
 
   @doc false
-  def start_link(name), do: GenServer.start_link(__MODULE__, nil, name: name)
+  def start_link(name, await), do: GenServer.start_link(__MODULE__, await, name: name)
 
   @impl true
-  def init(nil), do: {:ok, %{taken: %{}, monitors: %{}, idle: [], waiting: :queue.new()}}
+  def init(await), do: {:ok, %{await: await, taken: %{}, monitors: %{}, idle: [], waiting: :queue.new()}}
 
   @impl true
   def handle_call({:enter, place, size, kind}, {pid, _} = from, state) do
@@ -68,29 +72,38 @@ defmodule RustyJson.Wasm.Pool do
   end
 
   @impl true
+  def handle_cast({:hold, place, instance}, %{taken: taken} = state) do
+    taken = if is_map_key(taken, place), do: %{taken | place => instance}, else: taken
+    {:noreply, %{state | taken: taken}}
+  end
+
+  def handle_cast({:leave, place, _kind, :running}, state), do: {:noreply, await(state, place)}
+
   def handle_cast({:leave, place, kind, instance}, state),
     do: {:noreply, state |> release(place) |> keep(kind, instance) |> serve()}
 
   @impl true
   def handle_info({:DOWN, monitor, :process, _pid, _reason}, state) do
     case state.monitors do
-      %{^monitor => place} -> {:noreply, state |> release(place) |> serve()}
+      %{^monitor => place} -> {:noreply, await(state, place)}
       _ -> {:noreply, state}
     end
   end
+
+  def handle_info({:stopped, place}, state), do: {:noreply, state |> release(place) |> serve()}
 
   def handle_info(_message, state), do: {:noreply, state}
 
   # Who is at the head goes first, even when somebody behind asks for a larger pool.
   defp serve(state) do
-    with {:value, {place, monitor, from, size, kind}} <- :queue.peek(state.waiting),
+    with {:value, {place, _monitor, from, size, kind}} <- :queue.peek(state.waiting),
          true <- map_size(state.taken) < size do
       {instance, idle} = take(state.idle, kind)
       GenServer.reply(from, instance)
 
       serve(%{
         state
-        | taken: Map.put(state.taken, place, monitor),
+        | taken: Map.put(state.taken, place, instance),
           idle: idle,
           waiting: :queue.drop(state.waiting)
       })
@@ -106,11 +119,35 @@ defmodule RustyJson.Wasm.Pool do
     end
   end
 
-  defp release(state, place) do
+  # Nobody waits in here: another process does.
+  defp await(%{taken: taken, await: await} = state, place) do
+    case taken do
+      %{^place => instance} when instance != nil ->
+        pool = self()
+
+        spawn(fn ->
+          try do
+            await.(instance)
+          after
+            send(pool, {:stopped, place})
+          end
+        end)
+
+        forget(state, place)
+
+      _ ->
+        state |> release(place) |> serve()
+    end
+  end
+
+  defp release(state, place), do: forget(%{state | taken: Map.delete(state.taken, place)}, place)
+
+  # The caller is no longer watched, and waits for nothing.
+  defp forget(state, place) do
     waiting = :queue.filter(&(elem(&1, 0) != place), state.waiting)
     {monitors, gone} = {state.monitors, for({monitor, ^place} <- state.monitors, do: monitor)}
     Enum.each(gone, &Process.demonitor(&1, [:flush]))
-    %{state | taken: Map.delete(state.taken, place), monitors: Map.drop(monitors, gone), waiting: waiting}
+    %{state | monitors: Map.drop(monitors, gone), waiting: waiting}
   end
 
   defp keep(state, _kind, nil), do: state

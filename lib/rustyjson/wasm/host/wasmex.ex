@@ -4,6 +4,11 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   A call is a few operations on an instance's store, each answered by a message. Instances are lent by a pool; one that
   trapped, ran out of time or grew is not used again.
+
+  wasmex runs modules on as many threads as there are processors, and the clock that stops a module runs on one of them. With
+  a module without end on each, none would ever be stopped. So one thread is always left free: at most as many calls run at
+  once as there are processors, less one, whatever `:pool_size` says; one that ran out of time counts until it has stopped;
+  and where there is one processor only, this host refuses to run.
   """
 
   @behaviour RustyJson.Wasm.Host
@@ -165,9 +170,9 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   end
 
   defp enter(%{max_memory: memory, timeout: timeout} = sandbox, fun) do
-    Pool.ensure(@pool)
+    Pool.ensure(@pool, &Instance.await/1)
 
-    case Pool.enter(@pool, sandbox.pool_size, memory, timeout) do
+    case Pool.enter(@pool, min(sandbox.pool_size, Instance.most()), memory, timeout) do
       {place, kept} -> lent(place, kept, sandbox, fun)
       :busy -> {:fault, :busy, ""}
     end
@@ -175,27 +180,33 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   # Only an instance that answered is lent again. `throw` is how an operation in the middle says that it failed.
   defp lent(place, kept, sandbox, fun) do
-    {answer, instance} = answer(kept, sandbox, fun)
+    {answer, instance} = answer(place, kept, sandbox, fun)
     Pool.leave(@pool, place, sandbox.max_memory, instance)
     answer
   catch
     kind, reason ->
-      Pool.leave(@pool, place, sandbox.max_memory, nil)
+      Pool.leave(@pool, place, sandbox.max_memory, :running)
 
       if kind == :throw and match?({:fault, _, _}, reason),
         do: reason,
         else: :erlang.raise(kind, reason, __STACKTRACE__)
   end
 
-  defp answer(kept, %{isolation: isolation} = sandbox, fun) do
+  defp answer(place, kept, %{isolation: isolation} = sandbox, fun) do
     call = %{deadline: System.monotonic_time(:millisecond) + sandbox.timeout, max_memory: sandbox.max_memory}
-    instance = if kept && isolation == :reuse, do: kept, else: Instance.new(call)
+    instance = if kept && isolation == :reuse, do: kept, else: new(place, call)
     {answer, instance} = fun.(instance, call)
 
     keep? =
       isolation == :reuse and not match?({:fault, _, _}, answer) and instance.memory_size <= @keep_memory
 
     {answer, if(keep?, do: instance)}
+  end
+
+  defp new(place, call) do
+    instance = Instance.new(call)
+    Pool.hold(@pool, place, instance)
+    instance
   end
 
   @doc false
@@ -207,7 +218,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   # Instances running and kept, and callers waiting.
   @spec counts() :: keyword(non_neg_integer())
   def counts do
-    Pool.ensure(@pool)
+    Pool.ensure(@pool, &Instance.await/1)
     Pool.counts(@pool)
   end
 
@@ -215,9 +226,18 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   # Tests run modules that misbehave.
   @spec replace(binary() | nil) :: :ok | {:error, String.t()}
   def replace(wasm) do
+    idle(500)
     Supervisor.terminate_child(RustyJson.Supervisor, @pool)
     Supervisor.delete_child(RustyJson.Supervisor, @pool)
     Instance.load(wasm)
+  end
+
+  # A new pool would not know what still runs in the old one.
+  defp idle(tries) do
+    if tries > 0 and counts()[:running] > 0 do
+      Process.sleep(10)
+      idle(tries - 1)
+    end
   end
 
   @impl true

@@ -41,6 +41,8 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
     with true <-
            Code.ensure_loaded?(Wasmex) ||
              {:error, "the Hex package wasmex (~> 0.15) is not among the dependencies"},
+         true <-
+           most() > 0 || {:error, "wasmex can stop a module only where there are two processors or more"},
          {:ok, wasm} <- if(wasm, do: {:ok, wasm}, else: Host.guest()) do
       compile(wasm)
     end
@@ -71,6 +73,24 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
 
   @spec version() :: String.t()
   def version, do: to_string(Application.spec(:wasmex, :vsn))
+
+  @doc "How many may run at once: one of wasmex's threads, which are as many as there are processors, has to be free."
+  @spec most() :: non_neg_integer()
+  def most do
+    case :erlang.system_info(:logical_processors_available) do
+      :unknown -> System.schedulers_online() - 1
+      processors -> processors - 1
+    end
+  end
+
+  @doc "Returns when whatever the instance was doing is over."
+  @spec await(t()) :: term()
+  def await(%{store: store, memory: memory}) do
+    ref = make_ref()
+    # Operations on a store come one after the other.
+    :ok = Wasmex.Native.memory_size(store.resource, memory.resource, {self(), ref})
+    receive do: ({^ref, size} -> size)
+  end
 
   ## An instance
 
