@@ -42,11 +42,11 @@ defmodule RustyJson.Bench.Docs do
     Enum.find_value(files, fn file ->
       result = file |> File.read!() |> RustyJson.decode!(engine: :native)
       table = Enum.find(result["tables"], &(&1["id"] == id)) || Digest.table(id, result)
-      table && {file, table}
+      table && {file, result["machine"]["commit"], table}
     end)
   end
 
-  defp block({file, table}, machine, id, page) do
+  defp block({file, commit, table}, machine, id, page) do
     here = Path.dirname(Path.expand(page))
     picture = Path.join(Path.rootname(file), id <> ".svg")
     image = if File.regular?(picture), do: "\n![#{table["title"]}](#{relative(picture, here)})\n"
@@ -56,7 +56,7 @@ defmodule RustyJson.Bench.Docs do
     #{markdown(table)}
     #{Enum.map_join(table["notes"], "\n", &escape/1)}
     #{image}
-    From [#{Path.basename(file)}](#{relative(file, here)}).
+    From [#{Path.basename(file)}](#{relative(file, here)})#{commit && ", measured at commit #{commit}"}.
     <!-- /bench -->
     """
     |> String.replace(~r/\n{3,}/, "\n\n")

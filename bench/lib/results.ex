@@ -43,6 +43,7 @@ defmodule RustyJson.Bench.Results do
       otp: Contender.otp(),
       elixir: System.version(),
       rust: rust(),
+      commit: commit(),
       jit: :erlang.system_info(:emu_flavor)
     }
   end
@@ -71,6 +72,15 @@ defmodule RustyJson.Bench.Results do
   end
 
   defp rust, do: run("rustc", ["--version"])
+
+  # What was measured, where it was measured in a checkout; with a plus when files were changed since.
+  defp commit do
+    with commit when commit != nil <- run("git", ["rev-parse", "--short", "HEAD"]) do
+      sources = ~w(../core ../lib ../nif ../wasm ../Cargo.lock)
+      changed = run("git", ["status", "--porcelain", "--" | sources])
+      if changed in [nil, ""], do: commit, else: commit <> "+"
+    end
+  end
 
   defp first(text, regex) do
     case Regex.run(regex, text) do
