@@ -76,6 +76,20 @@ defmodule RustyJson.CLITest do
     System.cmd("sh", ["-c", ~s(printf '%s' "$JSON" | mix rustyjson #{arguments})], env: env)
   end
 
+  test "a reader who has seen enough is no fault", %{write: file} do
+    large = file.("large.json", "[" <> String.duplicate("1,", 2_000_000) <> "1]")
+    command = ~s({ mix rustyjson "#{large}"; echo "exit $?" >&2; } 2>&1 >&3 | cat >"#{large}.errors")
+    env = [{"MIX_ENV", "test"}, {"RUSTYJSON_BUILD", "none"}]
+    assert {"[\n  1,\n", 0} = System.cmd("sh", ["-c", "{ #{command}; } 3>&1 | head -2"], env: env)
+    assert exit_line(large <> ".errors", 100) == "exit 0\n"
+  end
+
+  # Written after `head` has ended.
+  defp exit_line(file, times) do
+    text = File.read!(file)
+    if times == 0 or text =~ "exit", do: text, else: Process.sleep(100) && exit_line(file, times - 1)
+  end
+
   test "validates without output, shows the place, and goes on to the other files", %{write: file, dir: dir} do
     good = file.("good.json", @good)
     bad = file.("bad.json", @bad)
@@ -125,13 +139,25 @@ defmodule RustyJson.CLITest do
           {["--pretty", "--minify", "x"], "--pretty and --minify exclude each other"},
           {["--engine", "fast", "x"], "--engine takes auto, native, wasm, not fast"},
           {["--timeout", "soon", "x"], "option --timeout does not take soon"},
-          {["--timeout", "9", "x"], "--timeout is for --engine wasm"},
-          {["--max-memory", "9", "x"], "--max-memory is for --engine wasm"},
+          {["--engine", "native", "--timeout", "9", "x"], "--timeout is for --engine wasm"},
+          {["--engine", "native", "--max-memory", "9", "x"], "--max-memory is for --engine wasm"},
           {["--engine", "wasm", "--timeout", "0", "x"], "option :timeout takes an integer"}
         ] do
       assert {2, "", error} = run(argv)
       assert error =~ words
       assert error =~ "mix help rustyjson"
+    end
+  end
+
+  test "the engine may be named by the configuration", %{write: file} do
+    alias RustyJson.CLI.Arguments
+    {:ok, arguments} = Arguments.parse(["--timeout", "100", file.("good.json", @good)])
+    Application.put_env(:rustyjson, :engine, :wasm)
+    assert Arguments.check(arguments) == :ok
+
+    if Judge.available?(:native) do
+      Application.put_env(:rustyjson, :engine, :native)
+      assert Arguments.check(arguments) == {:error, "--timeout is for --engine wasm"}
     end
   end
 

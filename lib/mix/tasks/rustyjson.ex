@@ -17,8 +17,8 @@ defmodule Mix.Tasks.Rustyjson do
   | `--sort` | members of objects sorted by their keys |
   | `--lines` | every line is a document of its own (NDJSON); output is a line each; memory stays constant |
   | `--engine native\\|wasm` | the engine; see `RustyJson.engine/0` |
-  | `--host wasmtime\\|wasmex` | who runs the module, with `--engine wasm` |
-  | `--timeout MS`, `--max-memory BYTES` | limits of each document, with `--engine wasm` |
+  | `--host wasmtime\\|wasmex` | who runs the module, on the wasm engine |
+  | `--timeout MS`, `--max-memory BYTES` | limits of each document, on the wasm engine |
   | `--max-depth N` | deepest nesting (128) |
   | `--stats` | sizes, counts and times, on standard error |
   | `--quiet` | no progress on standard error |
@@ -49,20 +49,22 @@ defmodule Mix.Tasks.Rustyjson do
 
   @impl true
   def run(argv) do
-    case Arguments.parse(argv) do
-      {:ok, arguments} -> arguments |> in_project() |> Documents.run() |> leave()
+    with {:ok, arguments} <- Arguments.parse(argv),
+         :ok <- in_project(fn -> Arguments.check(arguments) end) do
+      arguments |> Documents.run() |> leave()
+    else
       :help -> Mix.Task.run("help", ["rustyjson"])
       {:error, text} -> usage(text)
     end
   end
 
   # Standard output is for JSON, so what the compiler says goes to standard error.
-  defp in_project(arguments) do
+  defp in_project(fun) do
     output = Process.group_leader()
     Process.group_leader(self(), Process.whereis(:standard_error))
     Mix.Task.run("app.config")
     Process.group_leader(self(), output)
-    arguments
+    fun.()
   end
 
   defp usage(text) do

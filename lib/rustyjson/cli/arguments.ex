@@ -2,6 +2,9 @@ defmodule RustyJson.CLI.Arguments do
   @moduledoc false
   # What stands after `mix rustyjson`.
 
+  alias RustyJson.{Config, Options}
+  alias RustyJson.Engine.Native
+
   @enforce_keys [:files]
   defstruct [:files, layout: :pretty, sort: false, lines: false, stats: false, quiet: false, options: []]
 
@@ -64,27 +67,30 @@ defmodule RustyJson.CLI.Arguments do
     end
   end
 
-  # Options of RustyJson.decode/2, which checks their values.
+  # Options of RustyJson.decode/2; check/1 looks at their values.
   defp options(switches) do
     options =
       for {name, value} <- switches, name in [:engine, :max_depth | @sandbox], do: {name, atom(name, value)}
 
-    cond do
-      wrong = Enum.find(options, fn {_, value} -> is_binary(value) end) ->
-        {name, value} = wrong
-        {:error, "--#{name} takes #{Enum.join(@names[name], ", ")}, not #{value}"}
-
-      name = options[:engine] != :wasm && Enum.find(@sandbox, &options[&1]) ->
-        {:error, "--#{dashed(name)} is for --engine wasm"}
-
-      true ->
-        checked(options)
+    case Enum.find(options, fn {_, value} -> is_binary(value) end) do
+      nil -> {:ok, options}
+      {name, value} -> {:error, "--#{name} takes #{Enum.join(@names[name], ", ")}, not #{value}"}
     end
   end
 
-  defp checked(options) do
-    RustyJson.Options.decode(options)
-    {:ok, options}
+  @doc "What the project's configuration and the environment make of the options; needs them loaded."
+  @spec check(t()) :: :ok | {:error, String.t()}
+  def check(%__MODULE__{options: options}) do
+    Config.reload()
+    engine = Options.decode(Keyword.drop(options, @sandbox)).engine
+    name = (engine == Native or options[:engine] == :native) && Enum.find(@sandbox, &options[&1])
+
+    if name do
+      {:error, "--#{dashed(name)} is for --engine wasm"}
+    else
+      Options.decode(options)
+      :ok
+    end
   rescue
     error in ArgumentError -> {:error, Exception.message(error)}
   end

@@ -24,6 +24,8 @@ defmodule RustyJson.CLI.Documents do
   rescue
     error in EngineError -> failed(@no_engine, Exception.message(error))
   catch
+    # A reader who has seen enough (`| head`) is no fault.
+    {:output, reason} when reason in [:terminated, :epipe] -> @ok
     {:output, reason} -> failed(@unreadable, "standard output: #{:file.format_error(reason)}")
   end
 
