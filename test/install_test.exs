@@ -130,6 +130,41 @@ defmodule RustyJson.InstallTest do
     end
   end
 
+  test "without a checksum it says what is needed", %{dir: dir} do
+    file = Path.join(dir, "x.tar.gz")
+    File.write!(file, "no archive")
+
+    assert_raise Mix.Error,
+                 "#{file}.sha256 is not there: it, or --sha256 HEX, says what the archive has to be",
+                 fn ->
+                   Mix.Tasks.Rustyjson.Install.run([file])
+                 end
+  end
+
+  test "an archive of another kind of machine is refused", %{dir: dir} do
+    here = RustyJson.Build.machine()
+
+    for {version, machine} <- [{"0.4.0", "sparc64-linux-gnu"}, {"0.4.0-rc.1", "sparc64-windows"}] do
+      file = Path.join(dir, "rustyjson-v#{version}-#{machine}.tar.gz")
+      File.write!(file, "no archive")
+
+      assert_raise Mix.Error,
+                   "#{file} is for #{machine}, and this machine is #{here}: nothing was installed",
+                   fn ->
+                     Mix.Tasks.Rustyjson.Install.run([file, "--sha256", "0000"])
+                   end
+    end
+
+    for name <- ["rustyjson-v0.4.0-#{here}.tar.gz", "x.tar.gz"] do
+      file = Path.join(dir, name)
+      File.write!(file, "no archive")
+
+      assert_raise Mix.Error, ~r/has the checksum/, fn ->
+        Mix.Tasks.Rustyjson.Install.run([file, "--sha256", "0000"])
+      end
+    end
+  end
+
   test "nothing else is written", %{dir: dir} do
     file = Path.join(dir, "x.tar.gz")
     :ok = :erl_tar.create(file, [{~c"priv/native/../../lib/evil.ex", "x"}], [:compressed])

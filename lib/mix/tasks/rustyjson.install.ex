@@ -6,8 +6,9 @@ defmodule Mix.Tasks.Rustyjson.Install do
 
       mix rustyjson.install rustyjson-v0.4.0-x86_64-linux-gnu.tar.gz
 
-  Archives and their checksums are attached to the releases of the project. `FILE.sha256` has to lie beside the archive, or the
-  checksum is given by `--sha256 HEX`. What is in the archive goes to RustyJson's `priv/`; as long as it was built from the same
+  Archives and their checksums are attached to the releases of the project, or made by `script/package`. `FILE.sha256` has to lie
+  beside the archive, or the checksum is given by `--sha256 HEX`. An archive whose name ends in another kind of machine than
+  this one is refused. What is in the archive goes to RustyJson's `priv/`; as long as it was built from the same
   sources and for the same kind of machine, compiling RustyJson then builds nothing.
 
   Exit code 0 when the archive was installed, 1 when it was not, with the reason.
@@ -20,6 +21,9 @@ defmodule Mix.Tasks.Rustyjson.Install do
   # Nothing else of an archive is taken.
   @wanted ~r/\A(\.\/)?priv\/(native\/librustyjson_(nif|wasm_host)\.(so|dll)|wasm\/rustyjson\.wasm)(\.digest)?\z/
 
+  # rustyjson-vVERSION-MACHINE.tar.gz, as script/package names it.
+  @named ~r/\Arustyjson-v\d+\.\d+\.\d+(?:-(?:dev|alpha|beta|rc)[\w.]*)?-(\w+-[\w-]+)\.tar\.gz\z/
+
   @impl true
   def run(argv) do
     case OptionParser.parse(argv, strict: [sha256: :string]) do
@@ -29,6 +33,7 @@ defmodule Mix.Tasks.Rustyjson.Install do
   end
 
   defp install(archive, given) do
+    check_machine(archive)
     bytes = read(archive)
     wanted = given || checksum(archive <> ".sha256")
     got = sha256(bytes)
@@ -47,6 +52,19 @@ defmodule Mix.Tasks.Rustyjson.Install do
     )
   end
 
+  # A library of another system would take the place of one that works.
+  defp check_machine(archive) do
+    here = RustyJson.Build.machine()
+
+    case Regex.run(@named, Path.basename(archive), capture: :all_but_first) do
+      [machine] when machine != here ->
+        Mix.raise("#{archive} is for #{machine}, and this machine is #{here}: nothing was installed")
+
+      _ ->
+        :ok
+    end
+  end
+
   defp read(file) do
     case File.read(file) do
       {:ok, bytes} -> bytes
@@ -62,9 +80,18 @@ defmodule Mix.Tasks.Rustyjson.Install do
 
   # As sha256sum writes it: the checksum first.
   defp checksum(file) do
-    case file |> read() |> String.split() do
-      [checksum | _] -> checksum
-      [] -> Mix.raise("#{file} is empty")
+    with {:ok, text} <- File.read(file),
+         [checksum | _] <- String.split(text) do
+      checksum
+    else
+      {:error, :enoent} ->
+        Mix.raise("#{file} is not there: it, or --sha256 HEX, says what the archive has to be")
+
+      {:error, reason} ->
+        Mix.raise("#{file}: #{:file.format_error(reason)}")
+
+      [] ->
+        Mix.raise("#{file} is empty")
     end
   end
 
