@@ -72,12 +72,18 @@ defmodule RustyJson.ConfigTest do
   end
 
   test "an engine that cannot be loaded is an error that names reasons" do
-    message = Exception.message(RustyJson.EngineError.exception([]))
-    assert message =~ "no engine"
+    statuses = [native: {:error, "no file"}, wasm: {:error, "no host"}]
+    message = Exception.message(RustyJson.EngineError.exception(statuses: statuses))
+    assert message == "no engine of RustyJson could be loaded:\n  * native: no file\n  * wasm: no host"
 
-    for {name, {:error, reason}} <- RustyJson.engine_info().engines do
-      assert message =~ "#{name}: #{reason}"
-    end
+    statuses = [native: {:error, "no file"}, wasm: {:ok, %{host: :wasmtime}}]
+    message = Exception.message(RustyJson.EngineError.exception(statuses: statuses))
+
+    assert message =~
+             "the native engine of RustyJson was asked for and could not be loaded; engine: :wasm works"
+
+    assert message =~ ":\n  * native: no file"
+    refute message =~ "no engine"
 
     assert_raise RustyJson.EngineError, fn -> RustyJson.Engine.Missing.decode("1", nil) end
     assert_raise RustyJson.EngineError, fn -> RustyJson.Engine.Missing.encode(1, nil) end

@@ -11,8 +11,19 @@ defmodule RustyJson.EngineError do
   @type t :: %__MODULE__{message: String.t()}
 
   @impl true
-  def exception(_options) do
-    lines = for {name, {:error, reason}} <- RustyJson.Engine.statuses(), do: "  * #{name}: #{reason}"
-    %__MODULE__{message: "no engine of RustyJson could be loaded:\n" <> Enum.join(lines, "\n")}
+  def exception(options) do
+    statuses = Keyword.get_lazy(options, :statuses, &RustyJson.Engine.statuses/0)
+    lines = for {name, {:error, reason}} <- statuses, do: "  * #{name}: #{reason}"
+    %__MODULE__{message: head(for({name, {:ok, _}} <- statuses, do: name)) <> Enum.join(lines, "\n")}
+  end
+
+  # What was not named is replaced by what works: with one that works, it was the other that was asked for.
+  defp head([]), do: "no engine of RustyJson could be loaded:\n"
+
+  defp head([works | _]) do
+    [asked] = [:native, :wasm] -- [works]
+
+    "the #{asked} engine of RustyJson was asked for and could not be loaded; engine: :#{works} works here, " <>
+      "and engine: :auto would take it:\n"
   end
 end

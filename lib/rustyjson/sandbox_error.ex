@@ -11,7 +11,7 @@ defmodule RustyJson.SandboxError do
   | `:invalid_result` | the module returned what is no result |
   | `:unavailable` | no host is there to run the module |
 
-  The next call works.
+  The next call works; after `:unavailable` only when there is a host.
   """
 
   @type reason :: :timeout | :memory_limit | :busy | :trap | :invalid_result | :unavailable
