@@ -73,6 +73,22 @@ defmodule RustyJson.ErrorsTest do
     assert DecodeError.explain(error) =~ "/a/1"
   end
 
+  test "explain cuts a long path, the field has all of it" do
+    {:error, error} = Judge.decode(String.duplicate("[", 200))
+    assert error.path == String.duplicate("/0", 128)
+    assert String.ends_with?(DecodeError.explain(error), "\nat " <> String.duplicate("/0", 40) <> "…")
+
+    {:error, error} = Judge.decode(~s({"x#{String.duplicate("é", 100)}": nul}))
+    assert String.ends_with?(DecodeError.explain(error), "\nat /x" <> String.duplicate("é", 39) <> "…")
+  end
+
+  test "explain of an empty input says that it is empty" do
+    {:error, error} = Judge.decode("")
+
+    assert DecodeError.explain(error) ==
+             "Unexpected end of input at position 0 (line 1, column 1)\n\nThe input is empty."
+  end
+
   test "explain of a place in a line of a megabyte is short" do
     text = "[" <> String.duplicate("1,", 500_000) <> "x]"
     {:error, error} = Judge.decode(text)

@@ -93,11 +93,14 @@ defmodule RustyJson.DecodeError do
   @spec explain(t()) :: String.t()
   def explain(%__MODULE__{position: position, data: data} = error)
       when is_integer(position) and is_binary(data) do
-    where = if error.path in [nil, ""], do: "", else: "\nat " <> error.path
-    error.message <> "\n\n" <> Snippet.caret(data, position, error.line) <> where
+    where = if error.path in [nil, ""], do: "", else: "\nat " <> Snippet.path(error.path)
+    error.message <> "\n\n" <> snippet(data, position, error) <> where
   end
 
   def explain(%__MODULE__{message: message}), do: message
+
+  defp snippet("", _position, %{reason: :unexpected_end}), do: "The input is empty."
+  defp snippet(data, position, error), do: Snippet.caret(data, position, error.line)
 
   defimpl Inspect do
     @shown 64

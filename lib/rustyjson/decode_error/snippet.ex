@@ -5,6 +5,7 @@ defmodule RustyJson.DecodeError.Snippet do
   @token 32
   @left 60
   @right 30
+  @path 80
 
   @doc "The input from the place, at most 32 bytes of it."
   @spec token(binary(), non_neg_integer()) :: binary()
@@ -21,6 +22,11 @@ defmodule RustyJson.DecodeError.Snippet do
     Enum.find(0..3, 0, &(&1 <= byte_size(text) and String.valid?(binary_part(text, 0, byte_size(text) - &1))))
     |> then(&binary_part(text, 0, byte_size(text) - &1))
   end
+
+  @doc "The start of a path, for people; the error has all of it."
+  @spec path(String.t()) :: String.t()
+  def path(path) when byte_size(path) <= @path, do: path
+  def path(path), do: (path |> binary_part(0, @path) |> whole_characters()) <> "…"
 
   @doc "The line of the place, cut where it is long, and a caret under it."
   @spec caret(binary(), non_neg_integer(), pos_integer()) :: String.t()
