@@ -185,6 +185,11 @@ defmodule RustyJson.CLITest do
     for host <- ~w(wasmtime wasmex), do: assert(report =~ ~r/#{host} +\d+ running, \d+ kept, \d+ waiting; /)
   end
 
+  test "the doctor takes no arguments" do
+    error = capture_io(:stderr, fn -> assert catch_exit(Doctor.run(["--bogus"])) == {:shutdown, 2} end)
+    assert error == "mix rustyjson.doctor takes no arguments, got: --bogus\n"
+  end
+
   if Judge.available?(:wasmtime) do
     test "the doctor counts calls that the sandbox stopped" do
       large = "[" <> String.duplicate("[],", 2_000_000) <> "0]"

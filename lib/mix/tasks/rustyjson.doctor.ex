@@ -13,7 +13,8 @@ defmodule Mix.Tasks.Rustyjson.Doctor do
   In a release, where there is no Mix: `bin/my_app eval 'RustyJson.CLI.Doctor.run()'`, or `rpc` in place of `eval` for the
   sandbox of the VM that is at work.
 
-  Exit code 0 when at least one engine works and every one that is there passes its self-test, else 1.
+  It takes no arguments. Exit code 0 when at least one engine works and every one that is there passes its self-test, else 1;
+  2 when the command line is wrong.
   """
 
   use Mix.Task
@@ -21,7 +22,12 @@ defmodule Mix.Tasks.Rustyjson.Doctor do
   @requirements ["app.config"]
 
   @impl true
-  def run(_argv) do
+  def run([]) do
     unless RustyJson.CLI.Doctor.run() == :ok, do: exit({:shutdown, 1})
+  end
+
+  def run(argv) do
+    IO.puts(:stderr, "mix rustyjson.doctor takes no arguments, got: #{Enum.join(argv, " ")}")
+    exit({:shutdown, 2})
   end
 end
