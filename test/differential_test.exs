@@ -18,6 +18,7 @@ defmodule RustyJson.DifferentialTest do
     [duplicate_keys: :first],
     [duplicate_keys: :error],
     [validate_strings: false],
+    [keys: :atoms!, validate_strings: false],
     [max_depth: 3],
     [max_nodes: 10],
     [decoding_integer_digit_limit: 10],

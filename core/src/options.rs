@@ -71,6 +71,12 @@ impl DecodeOptions {
     /// Bit: strings may be invalid UTF-8.
     pub const TRUST_STRINGS: u32 = 1 << 8;
 
+    /// Whether keys must be UTF-8: a name of an atom has to be, whoever vouches for the strings.
+    #[inline(always)]
+    pub const fn validate_keys(&self) -> bool {
+        self.validate_strings || matches!(self.keys, Keys::Atoms | Keys::ExistingAtoms)
+    }
+
     /// Unpacks what a shell received. Bits 0–2 choose the keys, bits 6–7 what a repeated key means.
     pub const fn from_bits(flags: u32, max_depth: u32, digit_limit: u32, max_nodes: u64, seed: u64) -> Self {
         Self {

@@ -270,7 +270,7 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
         }
         self.count(pos)?;
         let before = self.text.len();
-        let (text, end) = string::string(self.kernel, self.json, pos, self.options.validate_strings, self.text)?;
+        let (text, end) = string::string(self.kernel, self.json, pos, self.options.validate_keys(), self.text)?;
         let key = Key::new(text);
         let unescaped = matches!(text, Text::Unescaped(_)).then_some(before);
         self.keys.push(&key, pos, unescaped);
