@@ -135,13 +135,28 @@ defmodule RustyJson.Options do
   @doc "The packed form, and the engine that takes it."
   @spec pack(:decode | :encode, values()) :: t()
   def pack(:decode, v) do
-    packed = {v.flags, v.max_depth, v.decoding_integer_digit_limit, v.max_nodes, v.dirty_threshold}
+    packed = {v.flags, v.max_depth, v.decoding_integer_digit_limit, v.max_nodes, dirty_threshold(v)}
     %__MODULE__{engine: v.resolved, packed: packed, keys: v.keys, max_bytes: v.max_bytes, sandbox: v.sandbox}
   end
 
   def pack(:encode, v) do
     packed = {v.flags ||| Engine.encode_flags(v.resolved), v.max_depth, v.max_bytes, v.gzip, v.pretty, 0, nil}
     %__MODULE__{engine: v.resolved, packed: packed, sandbox: v.sandbox}
+  end
+
+  # Bytes that can be much work: an integer takes the square of its digits, a decimal twenty times as long as a float.
+  @costly_integers 4_096
+  @costly_decimals 16_384
+  @decimals Schema.entries(:decode)[:floats].bits[:decimals]
+
+  defp dirty_threshold(%{dirty_threshold: 0}), do: 0
+
+  defp dirty_threshold(%{decoding_integer_digit_limit: limit, dirty_threshold: threshold})
+       when limit == 0 or limit > @costly_integers,
+       do: min(threshold, @costly_integers)
+
+  defp dirty_threshold(%{flags: flags, dirty_threshold: threshold}) do
+    if (flags &&& @decimals) != 0, do: min(threshold, @costly_decimals), else: threshold
   end
 
   ## Reading what was packed

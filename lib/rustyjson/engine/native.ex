@@ -16,9 +16,13 @@ defmodule RustyJson.Engine.Native do
     dirty_from = elem(packed, 4)
 
     if dirty_from == 0 or byte_size(json) < dirty_from,
-      do: Nif.decode(json, packed),
+      do: Nif.decode(json, packed) |> decoded(json, packed),
       else: Nif.decode_dirty(json, packed)
   end
+
+  # Its length did not tell how much work the text is.
+  defp decoded(:dirty, json, packed), do: Nif.decode_dirty(json, packed)
+  defp decoded(result, _json, _packed), do: result
 
   @impl true
   def encode(term, %{packed: packed}), do: term |> text(packed) |> checked(term, packed) |> finish(packed)

@@ -138,8 +138,10 @@ defmodule RustyJson.Options.Schema do
             },
             dirty_threshold: %{
               type: {:integer, 0, @u48},
-              default: 262_144,
-              doc: "Inputs of at least this many bytes are decoded on a dirty scheduler. 0 is never."
+              default: 131_072,
+              doc:
+                "Inputs of at least this many bytes are decoded on a dirty scheduler. 0 is never. Shorter ones go there too " <>
+                  "where they are more work than their length tells: many values, decimals, integers of any length."
             }
           ] ++ @engine ++ @sandbox
 

@@ -26,7 +26,7 @@ defmodule RustyJson.Engine.Native.Nif do
     end
   end
 
-  @spec decode(binary(), tuple()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
+  @spec decode(binary(), tuple()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()} | :dirty
   def decode(_json, _packed), do: :erlang.nif_error(:not_loaded)
 
   @spec decode_dirty(binary(), tuple()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
