@@ -315,8 +315,14 @@ defmodule RustyJson.ShippedBugsTest do
   test "a term that shares itself stops at max_bytes" do
     term = Enum.reduce(1..60, "x", fn _, inner -> [inner, inner] end)
 
-    for {:native, options} <- Judge.engines() do
-      assert {:error, %EncodeError{}} = RustyJson.encode(term, [max_bytes: 100_000] ++ options)
+    for {_engine, options} <- Judge.engines() do
+      assert {:error, %EncodeError{reason: :max_bytes}} =
+               RustyJson.encode(term, [max_bytes: 100_000] ++ options)
+
+      assert {:error, %EncodeError{reason: :max_bytes}} =
+               RustyJson.encode(%{a: {1, term}}, [max_bytes: 9] ++ options)
+
+      assert {:ok, _} = RustyJson.encode(Enum.to_list(1..10_000), [max_bytes: 100_000] ++ options)
     end
   end
 end

@@ -4,8 +4,9 @@
 //! terms. So the bytes are walked first, once, without recursion, and only a JSON-shaped term passes: the tags
 //! [`writer`](super::writer) emits, in the places where it emits them. A walk costs about a tenth of building the terms.
 //!
-//! What passes may still be wrong (a guest that fell answers what it likes), but it is plain data, no deeper and no larger
-//! than an honest answer to the same input. Repeated map keys are left to the runtime, which refuses them.
+//! What passes may still be wrong (a guest that fell answers what it likes, strings that are no UTF-8 among it), but it is
+//! plain data, no deeper, with no more values and not much larger than an honest answer to the same input. Repeated map keys
+//! are left to the runtime, which refuses them.
 
 use super::tags::*;
 use crate::options::{DecodeOptions, Keys};
@@ -33,6 +34,8 @@ pub struct Policy {
     pub max_integer: usize,
     /// Most values and keys.
     pub max_terms: u64,
+    /// Most bytes.
+    pub max_len: usize,
 }
 
 impl Policy {
@@ -52,6 +55,11 @@ impl Policy {
             max_terms: match options.max_nodes {
                 0 => json_len as u64,
                 nodes => nodes.min(json_len as u64),
+            },
+            // The longest for their text are `1.5,` (9 bytes), and as structs `{},` (53) and `1.5,` (57).
+            max_len: match options.ordered_objects || options.decimals {
+                false => json_len.saturating_mul(4).saturating_add(16),
+                true => json_len.saturating_mul(24).saturating_add(64),
             },
         }
     }
@@ -80,7 +88,7 @@ pub enum Fault {
     Struct,
     /// Nested deeper than the limit.
     Depth,
-    /// More values and keys than the input can have.
+    /// More values and keys, or more bytes, than the input can have.
     Terms,
     /// Bytes after the term.
     Trailing,
@@ -97,6 +105,9 @@ pub struct Refused {
 
 /// Passes bytes that are exactly one JSON-shaped term within the policy.
 pub fn check(etf: &[u8], policy: &Policy) -> Result<(), Refused> {
+    if etf.len() > policy.max_len {
+        return Err(Refused { fault: Fault::Terms, offset: policy.max_len });
+    }
     let mut walk = Walk { etf, at: 0, policy, terms: 0 };
     walk.document().map_err(|fault| Refused { fault, offset: walk.at })
 }

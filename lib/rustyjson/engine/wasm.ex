@@ -10,11 +10,13 @@ defmodule RustyJson.Engine.Wasm do
 
   alias RustyJson.Encoder.Plans
   alias RustyJson.SandboxError
-  alias RustyJson.Wasm.{Host, Stats}
+  alias RustyJson.Wasm.{Host, Parts, Stats}
 
   # Atoms of keys are made by this only.
   @keys 0b111
   @new_atoms 1
+  # The code of the error.
+  @max_bytes 4
 
   @impl true
   def decode(json, %{packed: packed, sandbox: sandbox}) do
@@ -45,18 +47,31 @@ defmodule RustyJson.Engine.Wasm do
 
   @impl true
   def encode(term, %{packed: packed, sandbox: sandbox}) do
+    # The external format has what a term shares written out, which can be more than there is memory for.
+    if Parts.fit?(term, elem(packed, 2)),
+      do: send_over(term, packed, sandbox),
+      else: {:error, {@max_bytes, "", nil}}
+  end
+
+  defp send_over(term, packed, sandbox) do
     # Without minor_version OTP 25 writes atoms in Latin-1.
     etf = :erlang.term_to_binary(term, minor_version: 2)
 
     extra = extra(elem(packed, 4), Plans.needed(elem(packed, 6), etf))
 
     case Host.get(sandbox.host).encode(etf, extra, packed, sandbox) do
-      {:ok, _text} = done -> done
+      {:ok, text} -> held_to(elem(packed, 2), elem(packed, 3), text, sandbox)
       {:partial, json, holes} -> {:partial, json, Enum.map(holes, &hole(&1, etf))}
       {:error, _failure} = failed -> failed
       {:fault, reason, detail} -> fault(reason, detail, sandbox)
     end
   end
+
+  # A guest that fell may write more than it was allowed. The limit is that of the text before it is compressed.
+  defp held_to(max_bytes, -1, text, sandbox) when max_bytes > 0 and byte_size(text) > max_bytes,
+    do: fault(:invalid_result, "its text is longer than max_bytes", sandbox)
+
+  defp held_to(_max_bytes, _gzip, text, _sandbox), do: {:ok, text}
 
   # What the core takes besides numbers. A guest is not asked which plans it used: it gets those that hold.
   defp extra(nil, nil), do: <<>>

@@ -20,6 +20,8 @@ defmodule RustyJson.Wasm.Etf do
   @doc "`:ok` for an answer that a document of this length can have."
   @spec check(binary(), tuple(), non_neg_integer()) :: :ok | {:fault, :invalid_result, String.t()}
   def check(etf, packed, json_length) do
+    if byte_size(etf) > longest(packed, json_length), do: throw({:refused, "too many bytes"})
+
     case etf do
       <<131, rest::binary>> -> value(rest, [], 0, 0, policy(packed, json_length))
       _ -> throw({:refused, "version"})
@@ -29,6 +31,11 @@ defmodule RustyJson.Wasm.Etf do
   catch
     {:refused, what} -> {:fault, :invalid_result, "#{what} in the term"}
   end
+
+  defp longest({flags, _, _, _, _}, json_length) when (flags &&& (@decimals ||| @ordered)) != 0,
+    do: 24 * json_length + 64
+
+  defp longest(_packed, json_length), do: 4 * json_length + 16
 
   defp policy({flags, max_depth, digits, max_nodes, _}, json_length) do
     %{
