@@ -122,6 +122,7 @@ defmodule Notebook.Install do
   end
 
   defp valid?(path: path), do: File.regular?(Path.join(path, "mix.exs"))
+  defp valid?(git: address), do: address == Mix.Project.config()[:source_url]
 
   defp valid?(requirement) when is_binary(requirement),
     do: match?({:ok, _}, Version.parse_requirement(requirement))
