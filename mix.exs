@@ -32,7 +32,7 @@ defmodule RustyJson.MixProject do
   defp elixirc_paths(_env), do: ["lib"]
 
   # No package is needed to build, test or run. Mix aborts on any Hex declaration when its Hex client is missing, so
-  # they are declared only where the client is; see "Optional packages" in the README.
+  # they are declared only where the client is; see "Installation" in the README.
   defp deps do
     wanted = Enum.filter(packages(), &wanted?/1)
     {local, hex} = Enum.split_with(wanted, fn {name, _, _} -> local_path(name) end)
@@ -115,7 +115,7 @@ defmodule RustyJson.MixProject do
       # Its callbacks take what only the library makes.
       skip_undefined_reference_warnings_on: ["RustyJson.Engine"],
       groups_for_extras: [
-        Guides: ~r/README|docs\/[^\/]+$/,
+        Guides: ~r/^README|docs\/[^\/]+$/,
         Notebooks: ~r/livebooks/,
         Decisions: ~r/decisions/,
         Project: ~r/CHANGELOG|SECURITY|CONTRIBUTING/
@@ -148,6 +148,7 @@ defmodule RustyJson.MixProject do
   defp extras do
     ["README.md"] ++
       Path.wildcard("docs/*.{cheatmd,md}") ++
+      ["livebooks/README.md": [filename: "notebooks", title: "Notebooks"]] ++
       Path.wildcard("livebooks/*.livemd") ++
       ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"] ++ Path.wildcard("docs/decisions/*.md")
   end

@@ -22,9 +22,15 @@ defmodule RustyJson.Bench.Digest do
     others = for {name, _id} <- @others, do: name
 
     rows != [] &&
-      digest("means", "Their time in ours, mean of #{documents(result)} documents", ["" | others], rows, [
-        "#{versions(result)}. Above 1, RustyJson is faster. #{machine(result)}"
-      ])
+      digest(
+        "means",
+        "Their time in ours, geometric mean of #{documents(result)} documents",
+        ["" | others],
+        rows,
+        [
+          "#{versions(result)}. Above 1, RustyJson is faster. #{machine(result)}"
+        ]
+      )
   end
 
   def table("beside-the-beam", result) do
