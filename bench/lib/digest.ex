@@ -21,16 +21,9 @@ defmodule RustyJson.Bench.Digest do
 
     others = for {name, _id} <- @others, do: name
 
-    rows != [] &&
-      digest(
-        "means",
-        "Their time in ours, geometric mean of #{documents(result)} documents",
-        ["" | others],
-        rows,
-        [
-          "#{versions(result)}. Above 1, RustyJson is faster. #{machine(result)}"
-        ]
-      )
+    title = "Their time in ours, geometric mean of #{documents(result)} documents"
+    note = "#{versions(result)}. Above 1, RustyJson is faster. #{machine(result)}"
+    rows != [] && digest("means", title, ["" | others], rows, [note])
   end
 
   def table("beside-the-beam", result) do
