@@ -9,7 +9,7 @@ use rustyjson_fuzz::naive::etf::written;
 use std::cell::RefCell;
 
 thread_local! {
-    static GUEST: RefCell<Option<Guest>> = RefCell::new(Guest::load());
+    static GUEST: RefCell<Guest> = RefCell::new(Guest::load());
 }
 
 fn number(data: &mut &[u8]) -> u32 {
@@ -47,7 +47,6 @@ fn hostile(guest: &mut Guest, choice: u8, mut data: &[u8]) {
 fuzz_target!(|data: &[u8]| {
     let Some((&choice, data)) = data.split_first() else { return };
     GUEST.with_borrow_mut(|guest| {
-        let Some(guest) = guest else { return };
         if choice & 1 == 0 {
             honest(guest, data, u32::from(choice) >> 1 & 0x3F);
         } else {

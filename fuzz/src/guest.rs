@@ -19,10 +19,10 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// An instance of the module that `mix compile` built; `None` when there is none.
-    pub fn load() -> Option<Self> {
+    /// An instance of the module that `mix compile` built. Without one nothing would be tried, so that is a failure.
+    pub fn load() -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../priv/wasm/rustyjson.wasm");
-        let bytes = std::fs::read(path).ok()?;
+        let bytes = std::fs::read(path).expect("priv/wasm/rustyjson.wasm is there: RUSTYJSON_BUILD=guest mix compile");
         let mut config = Config::default();
         config.consume_fuel(true);
         let engine = Engine::new(&config);
@@ -34,7 +34,7 @@ impl Guest {
         store.set_fuel(FUEL).expect("fuel is on");
         let instance = Linker::new(&engine).instantiate_and_start(&mut store, &module).expect("it starts");
         let memory = instance.get_memory(&store, "memory").expect("a memory is exported");
-        Some(Self { store, instance, memory })
+        Self { store, instance, memory }
     }
 
     /// Writes the input; `false` when the guest has no memory for it.
