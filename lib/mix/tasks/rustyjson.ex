@@ -51,7 +51,7 @@ defmodule Mix.Tasks.Rustyjson do
   def run(argv) do
     with {:ok, arguments} <- Arguments.parse(argv),
          :ok <- in_project(fn -> Arguments.check(arguments) end) do
-      arguments |> Documents.run() |> leave()
+      without_log(fn -> Documents.run(arguments) end) |> leave()
     else
       :help -> Mix.Task.run("help", ["rustyjson"])
       {:error, text} -> usage(text)
@@ -65,6 +65,18 @@ defmodule Mix.Tasks.Rustyjson do
     Mix.Task.run("app.config")
     Process.group_leader(self(), output)
     fun.()
+  end
+
+  # A reader that goes away is a crash to the VM's log (OTP 28 and newer); here it has seen enough.
+  defp without_log(fun) do
+    %{level: level} = :logger.get_primary_config()
+    :logger.set_primary_config(:level, :none)
+
+    try do
+      fun.()
+    after
+      :logger.set_primary_config(:level, level)
+    end
   end
 
   defp usage(text) do
