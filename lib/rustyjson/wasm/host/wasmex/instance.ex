@@ -77,10 +77,14 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   @doc "How many may run at once: one of wasmex's threads, which are as many as there are processors, has to be free."
   @spec most() :: non_neg_integer()
   def most do
-    case :erlang.system_info(:logical_processors_available) do
-      :unknown -> System.schedulers_online() - 1
-      processors -> processors - 1
-    end
+    # A container may have fewer than it sees; wasmex counts those it may use.
+    known =
+      for item <- [:logical_processors_available, :cpu_quota],
+          n = :erlang.system_info(item),
+          is_integer(n),
+          do: n
+
+    Enum.min(known, fn -> System.schedulers_online() end) - 1
   end
 
   @doc "Returns when whatever the instance was doing is over."
