@@ -323,6 +323,9 @@ defmodule RustyJson.ShippedBugsTest do
                RustyJson.encode(%{a: {1, term}}, [max_bytes: 9] ++ options)
 
       assert {:ok, _} = RustyJson.encode(Enum.to_list(1..10_000), [max_bytes: 100_000] ++ options)
+
+      assert {:error, %EncodeError{reason: :improper_list}} =
+               RustyJson.encode(%{a: {1, [2 | 3]}}, [max_bytes: 9] ++ options)
     end
   end
 end

@@ -43,7 +43,7 @@ thread_local! {
 }
 
 /// Values and keys decoded on a normal scheduler before the call moves to a dirty one: the slowest (objects without
-/// members, keys of one large object) take about 0.1 µs each. 100 KB of a usual document have half as many.
+/// members, keys of one large object) take about 0.1 µs each. 100 KB of canada have 7,400, of twitter 4,800, of citm_catalog 3,700.
 const MOST_NODES: u64 = 12_000;
 
 /// Decodes on the scheduler that calls, and charges the time to the process. `:dirty` where it is more work than its length
