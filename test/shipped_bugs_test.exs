@@ -325,7 +325,7 @@ defmodule RustyJson.ShippedBugsTest do
       assert {:ok, _} = RustyJson.encode(Enum.to_list(1..10_000), [max_bytes: 100_000] ++ options)
 
       assert {:error, %EncodeError{reason: :improper_list}} =
-               RustyJson.encode(%{a: {1, [2 | 3]}}, [max_bytes: 9] ++ options)
+               RustyJson.encode(%{a: {1, [2 | 3]}}, [max_bytes: 99] ++ options)
     end
   end
 end
