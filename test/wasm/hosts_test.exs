@@ -77,6 +77,32 @@ defmodule RustyJson.Wasm.HostsTest do
         end)
       end
 
+      test "who ran out of time is told within twice the time, and gets no message later", %{
+        host: host,
+        options: options
+      } do
+        with_guest(host, Guest.wasm(fault: "(loop $a (br $a)) (unreachable)"), fn ->
+          # The best of some: the machine may be busy.
+          times = for _ <- 1..5, do: refused(100, [:timeout], "!", [pool_size: 1] ++ options)
+          assert Enum.min(times) in 100..200
+          assert {:message_queue_len, 0} = Process.info(self(), :message_queue_len)
+        end)
+      end
+
+      # Dirty schedulers have a queue of their own, of which nobody knows how long it is.
+      test "so is who waits in vain, in whichever queue", %{host: host, options: options} do
+        with_guest(host, Guest.wasm(fault: "(loop $a (br $a)) (unreachable)"), fn ->
+          callers = 6 * System.schedulers_online()
+
+          for size <- [2, callers], text <- ["!", "!" <> String.duplicate(" ", 100_000)] do
+            call = fn -> refused(300, [:timeout, :busy], text, [pool_size: size] ++ options) end
+            times = for _ <- 1..callers, do: Task.async(call)
+            assert times |> Task.await_many(60_000) |> Enum.max() < 2 * 300 + 300
+            assert eventually(fn -> WasmHosts.counts(host)[:running] == 0 end)
+          end
+        end)
+      end
+
       # wasmex stops modules by a clock on one of the threads that run them, which are as many as there are processors.
       test "modules without end on every processor are stopped", %{host: host, options: options} do
         loops = [pool_size: 8, timeout: 50] ++ Keyword.delete(options, :timeout)
@@ -153,6 +179,15 @@ defmodule RustyJson.Wasm.HostsTest do
         end)
       end
     end
+  end
+
+  # Milliseconds until the error came.
+  defp refused(timeout, reasons, text, options) do
+    options = [timeout: timeout] ++ Keyword.delete(options, :timeout)
+    {micros, answer} = :timer.tc(fn -> RustyJson.decode(text, options) end)
+    assert {:error, %SandboxError{reason: reason}} = answer
+    assert reason in reasons
+    div(micros, 1000)
   end
 
   defp trap(times, options) do

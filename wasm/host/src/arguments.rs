@@ -63,9 +63,9 @@ pub fn operation(packed: Term) -> NifResult<Operation> {
     if name == atoms::format() { Ok(Operation::Format { base_depth, max_depth }) } else { Err(Error::BadArg) }
 }
 
-/// Reads `{pool_size, max_memory, timeout, fresh}`.
+/// Reads `{pool_size, max_memory, timeout, fresh, start_by}`.
 pub fn limits(packed: Term, ticket: u64) -> NifResult<Call> {
-    let (pool_size, max_memory, timeout, fresh): (usize, usize, u64, bool) = packed.decode()?;
+    let (pool_size, max_memory, timeout, fresh, start_by): (usize, usize, u64, bool, u64) = packed.decode()?;
     // The tick under way counts as one.
-    Ok(Call { pool_size, max_memory, ticks: timeout.saturating_add(1), short: false, fresh, ticket })
+    Ok(Call { pool_size, max_memory, ticks: timeout.saturating_add(1), short: false, fresh, ticket, start_by })
 }

@@ -9,6 +9,8 @@ pub enum Fault {
     MemoryLimit,
     /// The deadline passed.
     Timeout,
+    /// The call waited too long before it could begin.
+    Busy,
     /// The guest trapped; what wasmtime says about it.
     Trap(String),
     /// The guest answered something that no honest guest answers.

@@ -1,5 +1,6 @@
 //! The engine, the compiled guest and its instances.
 
+use crate::clock;
 use crate::fault::Fault;
 use crate::guest::{Guest, Limits};
 use crate::pool::Pool;
@@ -41,6 +42,8 @@ pub struct Call {
     pub fresh: bool,
     /// From an earlier attempt that found no place; 0 for none.
     pub ticket: u64,
+    /// When the clock has passed this, it is too late to begin: dirty schedulers have a queue of their own.
+    pub start_by: u64,
 }
 
 /// Why a call gave nothing.
@@ -81,6 +84,10 @@ impl Host {
 
     /// Runs a call in an instance. One that failed is thrown away, whatever the reason.
     pub fn run<T>(&self, call: &Call, run: impl FnOnce(&mut Guest) -> Result<T, Fault>) -> Result<T, Stop> {
+        if clock::now() > call.start_by {
+            self.pool.leave(call.ticket);
+            return Err(Fault::Busy.into());
+        }
         // No kept instance fits into no memory.
         let fitting = if call.fresh { 0 } else { call.max_memory };
         let (place, kept) = self.pool.enter(call.pool_size, call.ticket, fitting).map_err(Stop::Busy)?;

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod clock;
 mod fault;
 mod guest;
 mod holes;
@@ -136,6 +137,12 @@ fn transform_dirty<'a>(
     run_transform(env, &host.0, [&extra, &text], operation, &call)
 }
 
+/// What `start_by` is measured by.
+#[rustler::nif]
+fn now() -> u64 {
+    clock::now()
+}
+
 /// Gives up waiting for a place.
 #[rustler::nif]
 fn leave(host: HostArc, ticket: u64) {
@@ -248,7 +255,7 @@ fn run_transform<'a>(
 
 /// The call's limits on the caller's scheduler, and whether running into them is no verdict yet.
 fn short(call: Call) -> Call {
-    Call { ticks: call.ticks.min(SHORT_TICKS), short: call.ticks > SHORT_TICKS, ..call }
+    Call { ticks: call.ticks.min(SHORT_TICKS), short: call.ticks > SHORT_TICKS, start_by: u64::MAX, ..call }
 }
 
 /// Takes the work from the caller's turn, so that the scheduler stays fair.

@@ -81,6 +81,7 @@ pub fn fault_term<'a>(env: Env<'a>, fault: &Fault) -> Term<'a> {
     let (reason, detail) = match fault {
         Fault::MemoryLimit => (atoms::memory_limit(), ""),
         Fault::Timeout => (atoms::timeout(), ""),
+        Fault::Busy => (atoms::busy(), ""),
         Fault::Trap(detail) => (atoms::trap(), &**detail),
         Fault::InvalidResult(detail) => (atoms::invalid_result(), &**detail),
         Fault::Full => (atoms::unavailable(), "no instance can be made now"),

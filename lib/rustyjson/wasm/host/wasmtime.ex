@@ -4,7 +4,8 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
 
   A small document is one call on the caller's scheduler, cut off after about a millisecond and then repeated on a dirty
   scheduler under the call's own deadline; a large one starts there. Nothing waits inside the library: a call that finds all
-  instances taken comes back, and asks again a moment later; for who has waited longest, a place is kept.
+  instances taken comes back, and asks again a moment later; for who has waited longest, a place is kept. One that had to wait
+  too long for a dirty scheduler is not begun.
   """
 
   @behaviour RustyJson.Wasm.Host
@@ -26,10 +27,11 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
 
   defp decode(host, json, packed, limits, ticket) when byte_size(json) <= @small do
     with :later <- Nif.decode(host, json, packed, limits, ticket),
-         do: Nif.decode_dirty(host, json, packed, limits, 0)
+         do: Nif.decode_dirty(host, json, packed, patient(limits), 0)
   end
 
-  defp decode(host, json, packed, limits, ticket), do: Nif.decode_dirty(host, json, packed, limits, ticket)
+  defp decode(host, json, packed, limits, ticket),
+    do: Nif.decode_dirty(host, json, packed, patient(limits), ticket)
 
   @impl true
   def encode(etf, extra, packed, sandbox) do
@@ -40,11 +42,11 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
 
   defp encode(host, etf, extra, packed, limits, ticket) when byte_size(etf) <= @small do
     with :later <- Nif.encode(host, etf, extra, packed, limits, ticket),
-         do: Nif.encode_dirty(host, etf, extra, packed, limits, 0)
+         do: Nif.encode_dirty(host, etf, extra, packed, patient(limits), 0)
   end
 
   defp encode(host, etf, extra, packed, limits, ticket),
-    do: Nif.encode_dirty(host, etf, extra, packed, limits, ticket)
+    do: Nif.encode_dirty(host, etf, extra, packed, patient(limits), ticket)
 
   @impl true
   def transform(text, extra, operation, sandbox) do
@@ -55,11 +57,11 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
 
   defp transform(host, text, extra, operation, limits, ticket) when byte_size(text) <= @small do
     with :later <- Nif.transform(host, text, extra, operation, limits, ticket),
-         do: Nif.transform_dirty(host, text, extra, operation, limits, 0)
+         do: Nif.transform_dirty(host, text, extra, operation, patient(limits), 0)
   end
 
   defp transform(host, text, extra, operation, limits, ticket),
-    do: Nif.transform_dirty(host, text, extra, operation, limits, ticket)
+    do: Nif.transform_dirty(host, text, extra, operation, patient(limits), ticket)
 
   ## Instances
 
@@ -70,8 +72,13 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
     end
   end
 
+  # The last is how long the call may wait to begin.
   defp limits(%{pool_size: size, max_memory: memory, timeout: timeout, isolation: isolation}),
-    do: {size, memory, timeout, isolation == :fresh}
+    do: {size, memory, timeout, isolation == :fresh, timeout}
+
+  # Dirty schedulers have a queue: with slow calls on each, what comes next waits in there, where nobody can give up. So the
+  # call says by when it has to begin.
+  defp patient(limits), do: put_elem(limits, 4, Nif.now() + elem(limits, 4))
 
   defp run(host, limits, timeout, call) do
     case call.(host, limits, 0) do
@@ -83,13 +90,15 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   defp deadline(timeout), do: System.monotonic_time(:millisecond) + timeout
 
   defp wait(host, limits, deadline, ticket, call) do
-    if System.monotonic_time(:millisecond) >= deadline do
+    left = deadline - System.monotonic_time(:millisecond)
+
+    if left <= 0 do
       Nif.leave(host, ticket)
       {:fault, :busy, ""}
     else
       Process.sleep(@pause)
 
-      case call.(host, limits, ticket) do
+      case call.(host, put_elem(limits, 4, left), ticket) do
         {:busy, ticket} -> wait(host, limits, deadline, ticket, call)
         answer -> answer
       end

@@ -20,8 +20,8 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   @abi_version 1
   # Writes are copied on a normal scheduler.
   @chunk 524_288
-  # After its timeout wasmex stops the module and sends nothing. It ticks every 10 ms.
-  @grace 250
+  # For a module to be stopped: wasmex's clock ticks every 10 ms, late where the machine has more to do than processors.
+  @grace 1_000
 
   ## The package and the module
 
@@ -130,7 +130,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   end
 
   defp sized(%{store: store, memory: memory} = instance, call) do
-    size = request(call, &Wasmex.Native.memory_size(store.resource, memory.resource, &1))
+    size = request(instance, call, &Wasmex.Native.memory_size(store.resource, memory.resource, &1))
     %{instance | memory_size: size}
   end
 
@@ -158,8 +158,9 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
     address + byte_size(chunk)
   end
 
-  defp write_chunk(%{store: store, memory: memory}, address, chunk, call) do
+  defp write_chunk(%{store: store, memory: memory} = instance, address, chunk, call) do
     case request(
+           instance,
            call,
            &Wasmex.Native.memory_write_binary(store.resource, memory.resource, address, chunk, &1)
          ) do
@@ -178,8 +179,9 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
     {read(instance, address, length, call), instance}
   end
 
-  defp read(%{store: store, memory: memory}, address, length, call) do
+  defp read(%{store: store, memory: memory} = instance, address, length, call) do
     case request(
+           instance,
            call,
            &Wasmex.Native.memory_read_binary(store.resource, memory.resource, address, length, &1)
          ) do
@@ -218,7 +220,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
       )
     end
 
-    case request(call, request) do
+    case request(this, call, request) do
       {:ok, [number]} -> number
       {:error, reason} -> throw(fault(this, reason, call))
     end
@@ -245,14 +247,33 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
     end
   end
 
-  defp request(call, fun) do
+  defp request(instance, call, fun) do
     ref = make_ref()
     :ok = fun.({self(), ref})
 
     receive do
       {^ref, result} -> result
     after
-      left(call) + @grace -> throw({:fault, :timeout, ""})
+      left(call) -> late(instance, ref)
+    end
+  end
+
+  # After its timeout wasmex stops the module and sends nothing. What a store is asked for next it does next: with that
+  # answer the module stands still, and no other message can come to the caller, who may be a process that would log it.
+  defp late(%{store: store, memory: memory}, ref) do
+    next = make_ref()
+    :ok = Wasmex.Native.memory_size(store.resource, memory.resource, {self(), next})
+
+    receive do
+      {^next, _size} -> :stopped
+    after
+      @grace -> :running
+    end
+
+    receive do
+      {^ref, result} -> result
+    after
+      0 -> throw({:fault, :timeout, ""})
     end
   end
 

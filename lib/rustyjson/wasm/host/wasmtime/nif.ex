@@ -10,7 +10,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
   @typep host :: reference()
   @typep limits ::
            {pool_size :: pos_integer(), max_memory :: pos_integer(), timeout :: pos_integer(),
-            fresh :: boolean()}
+            fresh :: boolean(), start_by :: non_neg_integer()}
   @typep ticket :: non_neg_integer()
   @typep again :: :later | {:busy, ticket()} | RustyJson.Wasm.Host.fault()
 
@@ -63,6 +63,10 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
   @spec transform_dirty(host(), binary(), binary(), tuple(), limits(), ticket()) ::
           {:ok, binary()} | {:error, RustyJson.Engine.decode_failure()} | again()
   def transform_dirty(_host, _text, _extra, _operation, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+
+  @doc "The clock of `start_by`, in milliseconds: a call on a dirty scheduler that comes later is `:busy`."
+  @spec now() :: non_neg_integer()
+  def now, do: :erlang.nif_error(:not_loaded)
 
   @spec leave(host(), ticket()) :: :ok
   def leave(_host, _ticket), do: :erlang.nif_error(:not_loaded)
