@@ -8,8 +8,11 @@ defmodule RustyJson.Wasm.FaultsTest do
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
-  # How often each fault is set off; the full run does it 10,000 times.
+  # How often each fault is set off. RUSTYJSON_FAULTS=10000 is the long run: it prints how long that took and the memory
+  # before and after, which must be the same but for what allocators keep.
   @times String.to_integer(System.get_env("RUSTYJSON_FAULTS", "50"))
+  @long @times >= 1_000
+  @moduletag timeout: 3_600_000
   @megabyte 1_048_576
 
   # Faults as WebAssembly text, with the reasons that they may end in.
@@ -29,7 +32,7 @@ defmodule RustyJson.Wasm.FaultsTest do
 
   # Time is only short where it is what runs out: a busy machine takes its own.
   @options [engine: :wasm, timeout: 10_000, max_memory: 4 * @megabyte]
-  @short 20
+  @short if @long, do: 2, else: 20
 
   for host <- [:wasmtime, :wasmex] do
     describe "#{host}" do
@@ -44,7 +47,7 @@ defmodule RustyJson.Wasm.FaultsTest do
       for {name, {fault, reasons}} <- @faults do
         test "#{name}", %{host: host, options: options} do
           with_guest(host, Guest.wasm(fault: unquote(fault)), fn ->
-            contained(limits(unquote(name), options), unquote(reasons), times(unquote(name)))
+            contained(unquote(name), limits(unquote(name), options), unquote(reasons))
           end)
         end
       end
@@ -57,8 +60,7 @@ defmodule RustyJson.Wasm.FaultsTest do
             "(if (result i32) (i32.eq (local.get 0) (i32.const 4)) (then (i32.const #{address})) (else (i32.const 1024)))"
 
           with_guest(host, Guest.wasm(input: input, fault: "(unreachable)"), fn ->
-            assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.decode("!!!!", options)
-            assert RustyJson.decode("[]", Keyword.put(options, :timeout, 10_000)) == {:ok, nil}
+            contained("input at #{address}", options, [:invalid_result], "!!!!")
           end)
         end
       end
@@ -76,7 +78,7 @@ defmodule RustyJson.Wasm.FaultsTest do
 
         for {address, length} <- lies do
           with_guest(host, Guest.wasm(fault: "(i64.const #{Guest.record(address, length)})"), fn ->
-            contained(options, [:invalid_result], 3)
+            contained("result at #{address}, #{length} bytes", options, [:invalid_result])
           end)
         end
       end
@@ -84,10 +86,7 @@ defmodule RustyJson.Wasm.FaultsTest do
       test "results that no honest guest gives", %{host: host, options: options} do
         for {name, record} <- records() do
           with_guest(host, Guest.wasm(data: record), fn ->
-            assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.decode("!!!!!!!!", options),
-                   "#{name}"
-
-            assert RustyJson.decode("[]", Keyword.put(options, :timeout, 10_000)) == {:ok, nil}
+            contained(name, options, [:invalid_result], "!!!!!!!!")
           end)
         end
       end
@@ -97,10 +96,8 @@ defmodule RustyJson.Wasm.FaultsTest do
         etf = <<131, 116, 1::32, 119, byte_size(name), name::binary, 97, 1>>
 
         with_guest(host, Guest.wasm(data: <<1, etf::binary>>), fn ->
-          for keys <- [:strings, :copy, :intern, :atoms!] do
-            assert {:error, %SandboxError{reason: :invalid_result}} =
-                     RustyJson.decode("!!!!!!!!", [keys: keys] ++ options)
-          end
+          for keys <- [:strings, :copy, :intern, :atoms!],
+              do: contained("minted, #{keys}", [keys: keys] ++ options, [:invalid_result], "!!!!!!!!")
 
           assert_raise ArgumentError, fn -> String.to_existing_atom(name) end
         end)
@@ -123,8 +120,11 @@ defmodule RustyJson.Wasm.FaultsTest do
         for {fault, reason} <- [{"(unreachable)", :trap}, {"(loop $a (br $a)) (unreachable)", :timeout}] do
           with_guest(host, Guest.wasm(fault: fault), fn ->
             short = if reason == :timeout, do: Keyword.put(options, :timeout, @short), else: options
-            assert {:error, %SandboxError{reason: ^reason}} = RustyJson.encode("!", short)
-            assert RustyJson.encode("x", Keyword.put(options, :timeout, 10_000)) == {:ok, "null"}
+
+            flat("encode, #{reason}", options[:host], fn ->
+              assert {:error, %SandboxError{reason: ^reason}} = RustyJson.encode("!", short)
+              assert RustyJson.encode("x", options) == {:ok, "null"}
+            end)
           end)
         end
       end
@@ -134,15 +134,31 @@ defmodule RustyJson.Wasm.FaultsTest do
   defp limits(:loop, options), do: Keyword.put(options, :timeout, @short)
   defp limits(_name, options), do: options
 
-  # A loop costs its timeout each time.
-  defp times(:loop), do: min(@times, 20)
-  defp times(_name), do: @times
-
-  defp contained(options, reasons, times) do
-    for _ <- 1..times do
-      assert {:error, %SandboxError{reason: reason}} = RustyJson.decode("!", options)
-      assert reason in reasons
+  # Set off again and again, with a good call after each, which wants an instance anew.
+  defp contained(name, options, reasons, document \\ "!") do
+    flat(name, options[:host], fn ->
+      assert {:error, %SandboxError{reason: reason}} = RustyJson.decode(document, options)
+      assert reason in reasons, "#{name}"
       assert RustyJson.decode("[]", Keyword.put(options, :timeout, 10_000)) == {:ok, nil}
+    end)
+  end
+
+  defp flat(name, host, fun) do
+    # What the first ones set up stays.
+    for _ <- 1..div(@times, 10), do: fun.()
+    {before, atoms} = {resident(), :erlang.system_info(:atom_count)}
+    {micros, _} = :timer.tc(fn -> for _ <- 1..@times, do: fun.() end)
+    later = resident()
+    if @long, do: IO.puts("#{host}, #{name}: #{@times} in #{div(micros, 1000)} ms, #{before} to #{later} KB")
+    assert later - before < 32_000, "#{host}, #{name}: from #{before} to #{later} KB"
+    assert :erlang.system_info(:atom_count) - atoms < 100
+  end
+
+  # Kilobytes; 0 where the system does not tell.
+  defp resident do
+    case File.read("/proc/self/status") do
+      {:ok, text} -> ~r/VmRSS:\s+(\d+)/ |> Regex.run(text) |> List.last() |> String.to_integer()
+      {:error, _} -> 0
     end
   end
 
