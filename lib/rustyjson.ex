@@ -94,7 +94,7 @@ defmodule RustyJson do
       {"invalid byte 0xFF in <<255>>", "/0"}
 
   Fails with `RustyJson.EncodeError`; with `Protocol.UndefinedError` for a struct that has no `RustyJson.Encoder`; and in
-  the wasm engine with `RustyJson.SandboxError`.
+  the wasm engine with `RustyJson.SandboxError`. What an implementation of a protocol raises itself is not caught.
 
   ## Options
 

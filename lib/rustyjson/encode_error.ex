@@ -2,15 +2,43 @@ defmodule RustyJson.EncodeError do
   @moduledoc """
   The term has no JSON form, or its text would leave a limit that was set.
 
-  `message` says what is wrong, `path` is the JSON Pointer (RFC 6901) of the failing term.
+    * `message` - one line: what is wrong
+    * `path` - JSON Pointer (RFC 6901) of the failing term
+    * `reason` - an atom:
+
+  | `reason` | the term at fault |
+  |---|---|
+  | `:invalid_utf8` | a string or key that is not UTF-8 |
+  | `:duplicate_key` | two keys of a map that are the same string, with `maps: :strict` |
+  | `:invalid_key` | a key without `String.Chars`, or what is no pair in a `RustyJson.OrderedObject` |
+  | `:improper_list` | a list that ends in something else than `[]` |
+  | `:invalid_struct` | a struct of Elixir's, a `Decimal`, a `RustyJson.Fragment` or such with fields that no function made |
+  | `:invalid_iodata` | a fragment, or an encoder's result, that is no iodata |
+  | `:max_depth`, `:max_bytes` | the text would leave the limit |
+  | `:out_of_memory` | the text does not fit into memory |
   """
 
-  @type t :: %__MODULE__{message: String.t(), path: nil | String.t(), reason: nil | atom()}
+  @type reason ::
+          :invalid_utf8
+          | :duplicate_key
+          | :max_depth
+          | :max_bytes
+          | :invalid_key
+          | :improper_list
+          | :unsupported
+          | :out_of_memory
+          | :invalid_struct
+          | :invalid_iodata
+
+  @type t :: %__MODULE__{message: String.t(), path: nil | String.t(), reason: nil | reason()}
 
   defexception [:message, :path, :reason]
 
   @reasons {nil, :invalid_utf8, :duplicate_key, :max_depth, :max_bytes, :invalid_key, :improper_list,
             :unsupported, :out_of_memory}
+
+  # Of a struct in a message: enough to tell which one it is.
+  @shown [structs: false, limit: 12, printable_limit: 64, width: :infinity]
 
   @impl true
   def exception(message) when is_binary(message), do: %__MODULE__{message: message}
@@ -25,7 +53,12 @@ defmodule RustyJson.EncodeError do
       iex> RustyJson.EncodeError.new({:invalid_byte, 0xFF, <<97, 0xFF>>}).message
       "invalid byte 0xFF in <<97, 255>>"
   """
-  @spec new({:duplicate_key, String.Chars.t()} | {:invalid_byte, byte(), binary()}) :: t()
+  @spec new(
+          {:duplicate_key, String.Chars.t()}
+          | {:invalid_byte, byte(), binary()}
+          | {:invalid_struct, struct()}
+          | {:invalid_iodata, String.t()}
+        ) :: t()
   def new({:duplicate_key, key}), do: %__MODULE__{message: "duplicate key: #{key}", reason: :duplicate_key}
 
   def new({:invalid_byte, byte, original}) do
@@ -33,12 +66,26 @@ defmodule RustyJson.EncodeError do
     %__MODULE__{message: "invalid byte #{inspect(byte, base: :hex)} in #{shown}", reason: :invalid_utf8}
   end
 
+  def new({:invalid_struct, struct}) do
+    message = "invalid #{inspect(struct.__struct__)}: #{inspect(struct, @shown)}"
+    %__MODULE__{message: message, reason: :invalid_struct}
+  end
+
+  def new({:invalid_iodata, message}), do: %__MODULE__{message: message, reason: :invalid_iodata}
+
   @doc false
   @spec from_engine(RustyJson.Engine.encode_failure(), RustyJson.Options.t()) :: t()
   def from_engine({code, path, payload}, options) do
     reason = elem(@reasons, code)
-    %{of(reason, payload, options) | path: path, reason: reason}
+    %{of(reason, payload, options) | path: text(path), reason: reason}
   end
+
+  # A key that is no UTF-8 may be part of the path.
+  defp text(path) do
+    if String.valid?(path), do: path, else: path |> String.chunk(:valid) |> Enum.map_join(&character/1)
+  end
+
+  defp character(chunk), do: if(String.valid?(chunk), do: chunk, else: "\uFFFD")
 
   defp of(:invalid_utf8, binary, _options), do: new({:invalid_byte, invalid_byte(binary), binary})
   defp of(:duplicate_key, key, _options), do: new({:duplicate_key, key})

@@ -6,11 +6,13 @@ defmodule RustyJson.Formatter do
   what it gives. Texts nested deeper than 1024 levels are not indented: that raises `RustyJson.DecodeError`.
   """
 
-  alias RustyJson.{Config, Options}
+  alias RustyJson.{Config, EncodeError, Options, SandboxError}
 
   # Indented text grows with the square of its depth.
   @deepest_indented 1024
   @no_limit 0xFFFF_FFFF
+  # What fails of a decoder's (max_depth, out_of_memory), by an encoder's codes.
+  @failures %{22 => 3, 29 => 8}
   @places %{indent: 0, line_separator: 1, record_separator: 2, after_colon: 3}
 
   @type opts :: [
@@ -78,13 +80,25 @@ defmodule RustyJson.Formatter do
 
   # A part of a document as the document's call wants it: by its engine too.
   @doc false
-  @spec lay_out(binary(), Options.t()) :: binary()
+  @spec lay_out(binary(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
   def lay_out(json, %{packed: packed} = options) do
     {indent, line, colon} = Options.pretty(options)
-    format(json, {indent, line, line, colon}, {Options.depth(options), elem(packed, 1)}, options)
+    depths = {Options.depth(options), elem(packed, 1)}
+
+    case options.engine.format(json, {indent, line, line, colon}, depths, options) do
+      {:ok, _text} = done ->
+        done
+
+      {:error, %SandboxError{}} = failed ->
+        failed
+
+      {:error, {code, _, _, _, path}} ->
+        {:error, EncodeError.from_engine({@failures[code], path, nil}, options)}
+    end
   end
 
-  defp format(input, layout, depths, options \\ Config.encode()) do
+  defp format(input, layout, depths) do
+    options = Config.encode()
     text = IO.iodata_to_binary(input)
 
     case options.engine.format(text, layout, depths, options) do

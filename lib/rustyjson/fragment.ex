@@ -8,7 +8,8 @@ defmodule RustyJson.Fragment do
       iex> RustyJson.encode!(%{user: cached})
       ~s({"user":{"id":1}})
 
-  The text is not checked (`new!/1` does). With `pretty` it is laid out like the rest.
+  The text is not checked (`new!/1` does): what is no JSON makes an output that is none. With `pretty` it is laid out like
+  the rest, and only then its nesting counts for `max_depth`.
   """
 
   @type t :: %__MODULE__{encode: iodata() | (RustyJson.Encode.opts() -> iodata())}

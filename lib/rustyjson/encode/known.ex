@@ -3,19 +3,43 @@ defmodule RustyJson.Encode.Known do
   # Well-known structs of a form that the core leaves alone: another calendar, fields that are not what their module makes
   # of them, bounds beyond 64 bits. Their modules know.
 
-  alias RustyJson.OrderedObject
+  alias RustyJson.{EncodeError, Fragment, OrderedObject}
 
   @compile {:no_warn_undefined, Decimal}
   @calendar [Date, Time, NaiveDateTime, DateTime]
+  @modules @calendar ++ [Decimal, URI, MapSet, Range, Fragment, OrderedObject]
 
-  @doc "What to encode instead, or `:error` for any other struct."
-  @spec plain(struct()) :: {:ok, term()} | :error
-  def plain(%module{} = value) when module in @calendar, do: {:ok, module.to_iso8601(value)}
-  def plain(%{__struct__: Decimal} = value), do: {:ok, Decimal.to_string(value, :scientific)}
-  def plain(%URI{} = value), do: {:ok, URI.to_string(value)}
-  def plain(%MapSet{} = value), do: {:ok, MapSet.to_list(value)}
-  def plain(%Range{} = value), do: {:ok, OrderedObject.new(range(Map.from_struct(value)))}
-  def plain(_struct), do: :error
+  @doc "Structs that the core encodes when it meets them, whatever is in them."
+  @spec modules() :: [module()]
+  def modules, do: @modules
+
+  @doc "What to encode instead, or `:error` for any other struct. Raises for fields that no module makes sense of."
+  @spec plain(term()) :: {:ok, term()} | :error
+  def plain(%module{} = struct) when module in @modules do
+    {:ok, form(struct)}
+  rescue
+    _ -> reraise EncodeError.new({:invalid_struct, struct}), __STACKTRACE__
+  end
+
+  def plain(_term), do: :error
+
+  defp form(%module{} = value) when module in @calendar, do: module.to_iso8601(value)
+
+  # Only an exponent beyond 64 bits brings a sound one here; it is written without the package too.
+  defp form(%{__struct__: Decimal, sign: sign, coef: coef, exp: exp})
+       when sign in [1, -1] and is_integer(coef) and coef >= 0 and is_integer(exp) and abs(exp) > 0xFFFF_FFFF,
+       do: scientific(sign, Integer.to_string(coef), exp)
+
+  defp form(%{__struct__: Decimal} = value), do: Decimal.to_string(value, :scientific)
+  defp form(%URI{} = value), do: URI.to_string(value)
+  defp form(%MapSet{} = value), do: MapSet.to_list(value)
+  defp form(%Range{} = value), do: OrderedObject.new(range(Map.from_struct(value)))
+
+  defp scientific(sign, <<first::binary-size(1), rest::binary>>, exp) do
+    exp = exp + byte_size(rest)
+    fraction = if rest == "", do: "", else: "." <> rest
+    "#{if sign < 0, do: "-"}#{first}#{fraction}E#{if exp > 0, do: "+"}#{exp}"
+  end
 
   # Ranges from before Elixir 1.12 have no step.
   defp range(%{first: first, last: last, step: step}) when step != 1,

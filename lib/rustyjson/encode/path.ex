@@ -33,8 +33,13 @@ defmodule RustyJson.Encode.Path do
   defp segment(nil), do: ""
   defp segment(index) when is_integer(index), do: "/#{index}"
 
-  defp segment(key) do
-    {:ok, text} = RustyJson.decode(<<?", key::binary, ?">>)
-    "/" <> (text |> String.replace("~", "~0") |> String.replace("/", "~1"))
+  defp segment(key), do: "/" <> (key |> unescaped() |> String.replace("~", "~0") |> String.replace("/", "~1"))
+
+  # Limits that are configured are those of documents; and a fragment may have put in what is no JSON.
+  defp unescaped(key) do
+    case RustyJson.decode(<<?", key::binary, ?">>, max_bytes: 0, max_nodes: 0, validate_strings: true) do
+      {:ok, text} -> text
+      {:error, _error} -> "\uFFFD"
+    end
   end
 end

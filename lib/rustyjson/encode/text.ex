@@ -11,8 +11,7 @@ defmodule RustyJson.Encode.Text do
 
   @compile {:inline, left_after: 3, between: 4, planned?: 2}
 
-  # Structs that the core encodes when it meets them, whatever is in them.
-  @known [Date, Time, NaiveDateTime, DateTime, Decimal, URI, MapSet, Range, Fragment, OrderedObject]
+  @known Known.modules()
 
   @doc "The text, compressed if that is asked for."
   @spec encode(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
@@ -50,7 +49,24 @@ defmodule RustyJson.Encode.Text do
   end
 
   defp binary([text]) when is_binary(text), do: text
-  defp binary(iodata), do: IO.iodata_to_binary(iodata)
+
+  # Looking into each piece when it comes would take longer than writing it; the first that fails tells its path.
+  defp binary(pieces) do
+    IO.iodata_to_binary(pieces)
+  rescue
+    ArgumentError ->
+      before = pieces |> Enum.take_while(&iodata?/1) |> IO.iodata_to_binary()
+      reraise %{no_iodata() | path: Path.locate(before)}, __STACKTRACE__
+  end
+
+  defp iodata?(piece) do
+    is_integer(IO.iodata_length([piece]))
+  rescue
+    ArgumentError -> false
+  end
+
+  defp no_iodata,
+    do: EncodeError.new({:invalid_iodata, "an encoder's or a fragment's text is no iodata"})
 
   defp undefined(%{protocol: Encoder} = error, _stacktrace), do: {:error, error}
   defp undefined(error, stacktrace), do: reraise(error, stacktrace)
@@ -78,8 +94,7 @@ defmodule RustyJson.Encode.Text do
   defp splice([{offset, depth, term, place} | holes], json, position, left, options, own) do
     options = Options.at_depth(options, depth)
     own = implementation(term, own)
-    text = located(place, term, own, options, json, offset)
-    left = left_after(left, text, options)
+    {text, left} = located(place, term, own, left, options, json, offset)
     between(json, position, offset, [text | splice(holes, json, offset, left, options, own)])
   end
 
@@ -103,8 +118,9 @@ defmodule RustyJson.Encode.Text do
   defp between(json, from, to, pieces), do: [binary_part(json, from, to - from) | pieces]
 
   # A part reports the path from its own root.
-  defp located(place, term, own, options, json, offset) do
-    if place == :key, do: part(string_key(term), options), else: value(term, own, options)
+  defp located(place, term, own, left, options, json, offset) do
+    text = if place == :key, do: part(string_key(term), options), else: value(term, own, options)
+    {text, left_after(left, text, options)}
   rescue
     error in EncodeError ->
       prefix = Path.locate(binary_part(json, 0, offset))
@@ -114,17 +130,26 @@ defmodule RustyJson.Encode.Text do
   defp left_after(:infinity, _text, _options), do: :infinity
 
   defp left_after(left, text, options) do
-    left = left - IO.iodata_length(text)
+    left = left - size(text)
     if left < 0, do: raise(error({4, "", nil}, options)), else: left
+  end
+
+  defp size(text) do
+    IO.iodata_length(text)
+  rescue
+    ArgumentError -> reraise no_iodata(), __STACKTRACE__
   end
 
   defp value(struct, {_module, implementation}, options), do: by_protocol(struct, implementation, options)
 
   defp value(%Fragment{encode: encode}, nil, options) when is_function(encode, 1),
-    do: lay_out(encode.(options), options)
+    do: encode.(options) |> text("a fragment's function", options)
 
-  defp value(%Fragment{encode: iodata}, nil, options), do: lay_out(iodata, options)
-  defp value(%OrderedObject{values: values}, nil, options), do: part(with_string_keys(values), options)
+  defp value(%Fragment{encode: text}, nil, options) when is_binary(text) or is_list(text),
+    do: lay_out(text, options)
+
+  defp value(%OrderedObject{values: values}, nil, options) when is_list(values),
+    do: part(with_string_keys(values), options)
 
   # A map that the core knows the form of, but not all of its keys.
   defp value(map, nil, options) when is_map(map) and not is_struct(map),
@@ -139,31 +164,64 @@ defmodule RustyJson.Encode.Text do
 
   defp by_protocol(term, implementation, options) do
     case implementation.encode(term, options) do
-      ^term ->
-        raise ArgumentError,
-              "RustyJson.Encoder.encode/2 for #{inspect(term.__struct__)} returned its argument"
-
-      result when is_map(result) ->
-        part(result, options)
-
-      iodata ->
-        lay_out(iodata, options)
+      ^term -> raise EncodeError.new({:invalid_iodata, "#{inspect(implementation)} returned its argument"})
+      result when is_map(result) -> part(result, options)
+      text -> text(text, implementation, options)
     end
   end
 
+  # Integers are iodata inside of a list only; and then bytes, not numbers.
+  defp text(text, _by, options) when is_binary(text) or is_list(text), do: lay_out(text, options)
+
+  defp text(other, by, _options) do
+    by = if is_atom(by), do: inspect(by), else: by
+    shown = inspect(other, limit: 5, printable_limit: 64, width: :infinity)
+    raise EncodeError.new({:invalid_iodata, "#{by} returned #{shown}, which is no iodata"})
+  end
+
   # The core writes keys that are strings, atoms and integers; what String.Chars makes of others it gets as strings.
-  defp with_string_keys(values),
-    do: OrderedObject.new(for {key, value} <- values, do: {string_key(key), value})
+  defp with_string_keys(values), do: OrderedObject.new(pairs(values))
+
+  defp pairs([{key, value} | rest]), do: [{string_key(key), value} | pairs(rest)]
+  defp pairs([]), do: []
+  defp pairs([_no_pair | _rest]), do: invalid_key()
+  defp pairs(_tail), do: raise(error({6, "", nil}, nil))
 
   defp string_key(key) when is_binary(key), do: key
 
   defp string_key(key) do
-    if String.Chars.impl_for(key), do: to_string(key), else: raise(error({5, "", nil}, nil))
+    case String.Chars.impl_for(key) && key_text(key) do
+      text when is_binary(text) -> text
+      _none -> invalid_key()
+    end
   end
+
+  # What an implementation of someone else's raises is theirs.
+  defp key_text(%module{} = key) when module not in @known, do: String.Chars.to_string(key)
+
+  defp key_text(key) do
+    String.Chars.to_string(key)
+  rescue
+    _ -> nil
+  end
+
+  @spec invalid_key() :: no_return()
+  defp invalid_key, do: raise(error({5, "", nil}, nil))
 
   defp lay_out(iodata, %{packed: packed}) when elem(packed, 4) == nil, do: iodata
 
-  defp lay_out(iodata, options), do: iodata |> IO.iodata_to_binary() |> Formatter.lay_out(options)
+  defp lay_out(iodata, options) do
+    case iodata |> flat() |> Formatter.lay_out(options) do
+      {:ok, text} -> text
+      {:error, error} -> raise error
+    end
+  end
+
+  defp flat(iodata) do
+    IO.iodata_to_binary(iodata)
+  rescue
+    ArgumentError -> reraise no_iodata(), __STACKTRACE__
+  end
 
   defp error(%SandboxError{} = error, _options), do: error
   defp error(failure, options), do: EncodeError.from_engine(failure, options)
