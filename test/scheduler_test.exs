@@ -83,6 +83,28 @@ defmodule RustyJson.SchedulerTest do
       assert elem(packed.(decoding_integer_digit_limit: 0), 4) == 4_096
       assert elem(packed.(decoding_integer_digit_limit: 0, dirty_threshold: 0), 4) == 0
     end
+
+    test "native: numbers of many digits and long sorted keys are written on a dirty scheduler" do
+      long = Integer.pow(2, 8 * 600)
+      decimal = %{__struct__: Decimal, sign: 1, coef: long, exp: -2}
+      keys = Map.new(1..10, &{"#{&1}" <> String.duplicate("x", 20_000), &1})
+
+      for {term, options} <- [
+            {long, []},
+            {[-long], []},
+            {%{long => 1}, []},
+            {decimal, []},
+            {[%{decimal => 1}], []},
+            {keys, [sort_keys: true]},
+            {%{"a" => keys}, [maps: :strict]}
+          ] do
+        packed = RustyJson.Options.encode(options).packed
+        assert Nif.encode(term, packed) == :dirty
+        assert {:ok, json} = Judge.encode(term, options)
+        assert RustyJson.encode(term, [engine: :native, scheduler: :normal] ++ options) == {:ok, json}
+        assert RustyJson.encode(term, [engine: :native, scheduler: :dirty] ++ options) == {:ok, json}
+      end
+    end
   end
 
   defp assert_silent(fun, tries \\ @tries) do

@@ -14,6 +14,9 @@ use alloc::vec::Vec;
 /// Strings above this length are no work for a short slice: full of control characters this one takes half of it.
 pub(super) const LONG_STRING: usize = 128 * 1024;
 
+/// Bytes of an integer above which it is none: turning binary digits into decimal ones takes more than linear time.
+pub(super) const LONG_INTEGER: usize = 512;
+
 /// An open container and the place in it.
 pub(super) enum Frame<'t, R: TermReader<'t>> {
     List(R::List),
@@ -251,7 +254,12 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         if max != 0 && (written + len) as u64 > max {
             return Err(EncodeErrorKind::MaxBytes);
         }
-        if self.options.budget != 0 { Err(EncodeErrorKind::Budget) } else { Ok(()) }
+        if self.in_slice() { Err(EncodeErrorKind::Budget) } else { Ok(()) }
+    }
+
+    /// Whether the walk has a budget, so that what is long belongs elsewhere. The WebAssembly module has none, ever.
+    pub fn in_slice(&self) -> bool {
+        !cfg!(target_arch = "wasm32") && self.options.budget != 0
     }
 
     #[cold]
@@ -272,13 +280,12 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             .map_err(|_| EncodeErrorKind::Unsupported)
     }
 
-    /// Turning binary digits into decimal ones takes more than linear time: a long one is no work for a short slice.
     #[cold]
     #[inline(never)]
     pub fn big(&mut self, term: R::Term) -> Walk<()> {
-        const LONG: usize = 512;
+        let in_slice = self.in_slice();
         let (negative, magnitude) = self.reader.big_integer(term);
-        if self.options.budget != 0 && magnitude.len() > LONG {
+        if in_slice && magnitude.len() > LONG_INTEGER {
             return Err(EncodeErrorKind::Budget);
         }
         number::big(self.out, negative, magnitude);

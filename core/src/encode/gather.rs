@@ -1,6 +1,6 @@
 //! Objects whose members are looked at before any is written: sorted keys, and keys that must differ.
 
-use super::driver::{Driver, Frame, Next, Walk};
+use super::driver::{Driver, Frame, LONG_STRING, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::reader::{Step, TermReader};
 use crate::output::{Buffer, Output};
@@ -128,7 +128,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 Step::End => return self.open_gathered(range, map),
                 Step::Tail(_) => return Err(EncodeErrorKind::ImproperList),
             };
-            if self.options.budget != 0 && self.gathered.members.len() - range.members > LARGE {
+            if self.in_slice() && self.gathered.members.len() - range.members > LARGE {
                 return Err(EncodeErrorKind::Budget);
             }
             let (key, value) = self.pair(pair)?;
@@ -152,7 +152,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     fn start_gathering(&self, size: usize) -> Walk<Range> {
-        if self.options.budget != 0 && size > LARGE {
+        if self.in_slice() && size > LARGE {
             return Err(EncodeErrorKind::Budget);
         }
         Ok(self.gathered.range())
@@ -166,6 +166,9 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let known = self.key_text(key, look, &mut text);
         let end = text.len();
         self.gathered.text = text;
+        if self.in_slice() && end > LONG_STRING {
+            return Err(EncodeErrorKind::Budget);
+        }
         if matches!(known, Ok(true)) {
             self.gathered.members.push(Member { start, end, value });
         }

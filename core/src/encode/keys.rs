@@ -1,6 +1,6 @@
 //! Maps as objects, and terms as keys.
 
-use super::driver::{Driver, Frame, Next, Walk};
+use super::driver::{Driver, Frame, LONG_INTEGER, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::known::Known;
 use super::number;
@@ -145,7 +145,11 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             Value::Integer(value) => number::rare_integer(text, value),
             Value::Float(value) => number::rare_float(text, value),
             Value::Big => {
+                let in_slice = self.in_slice();
                 let (negative, magnitude) = self.reader.big_integer(key);
+                if in_slice && magnitude.len() > LONG_INTEGER {
+                    return Err(EncodeErrorKind::Budget);
+                }
                 number::big(text, negative, magnitude);
             }
             Value::Map(map) => return self.struct_key(map, text),

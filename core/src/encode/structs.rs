@@ -1,7 +1,7 @@
 //! Structs: the well-known ones, those with a plan, and the rest.
 
 use super::calendar;
-use super::driver::{Driver, Frame, Mark, Next, Walk};
+use super::driver::{Driver, Frame, LONG_INTEGER, Mark, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::known::Known;
 use super::reader::{Member, Step, TermReader, Value};
@@ -53,7 +53,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             _ => {}
         }
         let mut text = Output::new(Vec::new());
-        if !self.struct_text(&map, module, Notation::Value, &mut text) {
+        if !self.struct_text(&map, module, Notation::Value, &mut text)? {
             return self.left_to_shell(term);
         }
         self.rare_string(text.written())?;
@@ -62,24 +62,44 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     /// The text of a struct that is one. `false`: it is not shaped as its module makes it, or the module is another.
-    fn struct_text(&mut self, map: &R::Map, module: Known, notation: Notation, text: &mut Output<Vec<u8>>) -> bool {
+    fn struct_text(
+        &mut self,
+        map: &R::Map,
+        module: Known,
+        notation: Notation,
+        text: &mut Output<Vec<u8>>,
+    ) -> Walk<bool> {
         let written = match module {
             Known::Date => calendar::date(self.reader, map, text),
             Known::Time => calendar::time(self.reader, map, text),
             Known::NaiveDateTime => calendar::naive(self.reader, map, notation, text),
             Known::DateTime => calendar::date_time(self.reader, map, notation, text),
+            Known::Decimal if self.long_coefficient(map) => return Err(EncodeErrorKind::Budget),
             Known::Decimal => decimal::decimal(self.reader, map, notation, text),
             Known::Uri => uri::uri(self.reader, map, text),
             _ => None,
         };
-        written.is_some()
+        Ok(written.is_some())
+    }
+
+    /// A decimal that is no work for a short slice.
+    fn long_coefficient(&mut self, map: &R::Map) -> bool {
+        if !self.in_slice() {
+            return false;
+        }
+        let Some(coefficient) = self.reader.field(map, Known::Coef) else { return false };
+        matches!(self.reader.read(coefficient), Value::Big)
+            && self.reader.big_integer(coefficient).1.len() > LONG_INTEGER
     }
 
     /// A struct in key position. `false`: only the shell knows.
     pub fn struct_key(&mut self, map: R::Map, text: &mut Output<Vec<u8>>) -> Walk<bool> {
         let Some(module) = self.reader.module(&map) else { return Err(EncodeErrorKind::InvalidKey) };
         let known = self.reader.known(module);
-        let written = known.is_some_and(|module| self.struct_text(&map, module, Notation::Key, text));
+        let written = match known {
+            Some(module) => self.struct_text(&map, module, Notation::Key, text)?,
+            None => false,
+        };
         if written {
             self.reader.leave(&map);
         }

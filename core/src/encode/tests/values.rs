@@ -3,6 +3,9 @@ use crate::encode::EncodeErrorKind;
 use crate::encode::Pretty;
 use proptest::prelude::*;
 
+const STRICT: u32 = 1 << 2;
+const SORT: u32 = 1 << 3;
+
 #[test]
 fn scalars() {
     assert_eq!(json(&Atom("nil")), "null");
@@ -133,6 +136,41 @@ fn output_is_capped() {
     assert_eq!(encode_with(&long, &roomy).unwrap_err().kind, EncodeErrorKind::Budget);
     let budget = EncodeOptions { budget: 5, ..EncodeOptions::default() };
     assert_eq!(encode_with(&term, &budget).unwrap_err().kind, EncodeErrorKind::Budget);
+}
+
+#[test]
+fn long_digits_are_no_work_for_a_slice_wherever_they_stand() {
+    let decimal =
+        |digits| structure("Elixir.Decimal", &[("coef", Big(false, digits)), ("exp", Int(-2)), ("sign", Int(1))]);
+    let terms = |len: usize| {
+        let digits = vec![0xFF; len];
+        let member = |key| Map(vec![(key, Int(1))]);
+        [
+            Big(true, digits.clone()),
+            member(Big(false, digits.clone())),
+            decimal(digits.clone()),
+            member(decimal(digits)),
+        ]
+    };
+    for flags in [0, SORT, STRICT] {
+        let options = EncodeOptions { budget: 1 << 30, ..EncodeOptions::from_bits(flags, 128, 0, 0) };
+        for term in terms(512) {
+            assert!(encode_with(&term, &options).is_ok());
+        }
+        for term in terms(513) {
+            assert_eq!(encode_with(&term, &options).unwrap_err().kind, EncodeErrorKind::Budget);
+            assert!(encode_with(&term, &EncodeOptions::from_bits(flags, 128, 0, 0)).is_ok());
+        }
+    }
+}
+
+#[test]
+fn long_keys_that_are_gathered_are_no_work_for_a_slice() {
+    let keys = Map((0..10).map(|i| (bin(&format!("{i}{}", "x".repeat(20_000))), Int(1))).collect());
+    let options = EncodeOptions { budget: 1 << 30, ..EncodeOptions::from_bits(SORT, 128, 0, 0) };
+    assert_eq!(encode_with(&keys, &options).unwrap_err().kind, EncodeErrorKind::Budget);
+    let unsorted = EncodeOptions { budget: 1 << 30, ..EncodeOptions::default() };
+    assert!(encode_with(&keys, &unsorted).is_ok());
 }
 
 #[test]
