@@ -18,8 +18,12 @@ defmodule RustyJson.MemoryTest do
 
     @tag engine: name, options: options
     test "#{name}: strings: :copy pins nothing, of any length, with or without escapes", %{options: options} do
-      term = RustyJson.decode!(document(), [strings: :copy, keys: :copy] ++ options)
-      for {key, text} <- term, is_binary(text), do: Enum.each([key, text], &assert_own/1)
+      kept = fn key -> key end
+
+      for keys <- [:strings, :copy, :intern, kept], objects <- [:maps, :ordered_objects] do
+        term = RustyJson.decode!(document(), [strings: :copy, keys: keys, objects: objects] ++ options)
+        for {key, text} <- term, is_binary(text), do: Enum.each([key, text], &assert_own/1)
+      end
     end
 
     @tag engine: name, options: options

@@ -100,13 +100,15 @@ impl<'a, 's> Terms<'a, 's> {
         make: Maker<'a>,
         heap: &mut Heap,
         input: &Binary<'a>,
-        keys: Keys,
+        options: &DecodeOptions,
         text: Text<'_>,
     ) -> Result<ErlNifTerm, ErrorKind> {
-        match (keys, text) {
+        match (options.keys, text) {
             (Keys::Atoms, _) => atom(make, text.bytes()),
             (Keys::ExistingAtoms, _) => existing_atom(make, text.bytes()),
-            (Keys::Strings | Keys::Intern, Text::Input(start, bytes)) if bytes.len() > COPIED => {
+            (Keys::Strings | Keys::Intern, Text::Input(start, bytes))
+                if bytes.len() > COPIED && !options.copy_strings =>
+            {
                 heap.sub_binary();
                 Ok(make.sub_binary(input, start, bytes.len()))
             }
@@ -238,12 +240,12 @@ impl TermBuilder for Terms<'_, '_> {
 
     #[inline(always)]
     fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind> {
-        let (make, heap, input, keys) = (self.make, &mut self.heap, &self.input, self.options.keys);
+        let (make, heap, input, options) = (self.make, &mut self.heap, &self.input, &self.options);
         let term = match key.text {
             Text::Input(start, _) => {
-                self.stacks.cache.get(input, start, &key, || Self::make_key(make, heap, input, keys, key.text))?
+                self.stacks.cache.get(input, start, &key, || Self::make_key(make, heap, input, options, key.text))?
             }
-            Text::Unescaped(_) => Self::make_key(make, heap, input, keys, key.text)?,
+            Text::Unescaped(_) => Self::make_key(make, heap, input, options, key.text)?,
         };
         self.stacks.keys.push(term);
         self.stacks.heads.push(key.head.swap_bytes());

@@ -87,7 +87,8 @@ defmodule RustyJson.Options.Schema do
               bits: [reference: 0, copy: 0b1000],
               mask: 0b1000,
               doc:
-                "`:reference` lets strings over 64 bytes be parts of the input; `:copy` never keeps the input alive."
+                "`:reference` lets strings over 64 bytes be parts of the input; `:copy` never keeps the input alive, neither " <>
+                  "by values nor by keys."
             },
             floats: %{
               type: {:in, [:native, :decimals]},
