@@ -20,6 +20,19 @@ defmodule RustyJson do
   @typedoc "An option of `encode/2`; see there."
   @type encode_option :: unquote(Words.type(:encode))
 
+  @typedoc "The same, under the name that Jason has for it."
+  @type decode_opt :: decode_option()
+
+  @typedoc "The same, under the name that Jason has for it."
+  @type encode_opt :: encode_option()
+
+  # What Jason names too.
+  for {direction, names} <- [decode: [:keys, :strings, :floats, :objects], encode: [:escape, :maps]],
+      name <- names do
+    @typedoc "Values of the option `#{inspect(name)}` of `#{direction}/2`."
+    @type unquote({name, [], []}) :: unquote(Words.type(direction, name))
+  end
+
   @typedoc "Instances of one host that run and are kept, callers that wait, and failed calls since the VM started; see `stats/0`."
   @type host_stats :: %{
           running: non_neg_integer(),

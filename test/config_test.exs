@@ -33,6 +33,13 @@ defmodule RustyJson.ConfigTest do
     assert RustyJson.encode!(["<"], pretty: false, escape: :json) == ~S(["<"])
   end
 
+  test "the digit limit may stand where RustyJson 0.3 had it" do
+    configure(decoding_integer_digit_limit: 3)
+    assert {:error, %{reason: :integer_digits}} = RustyJson.decode("1234")
+    configure(decode: [decoding_integer_digit_limit: 4])
+    assert RustyJson.decode("1234") == {:ok, 1234}
+  end
+
   test "a function for keys, and how to do without it" do
     configure(decode: [keys: &String.upcase/1])
     assert RustyJson.decode!(~s({"a":[{"b":1.5}]})) == %{"A" => [%{"B" => 1.5}]}

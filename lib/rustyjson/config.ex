@@ -19,6 +19,8 @@ defmodule RustyJson.Config do
 
   @key __MODULE__
   @build_settings [:build, :allocator]
+  # Where RustyJson 0.3 had it, and Jason has it for itself.
+  @of_decode [:decoding_integer_digit_limit]
 
   @doc """
   Reads the configuration again.
@@ -62,7 +64,9 @@ defmodule RustyJson.Config do
     sandbox = Keyword.get(config, :wasm, [])
     check_sandbox_names(sandbox)
 
-    [[engine: elem(asked_engine(), 0)], sandbox, Keyword.get(config, direction, [])]
+    before = if direction == :decode, do: Keyword.take(config, @of_decode), else: []
+
+    [[engine: elem(asked_engine(), 0)], sandbox, before, Keyword.get(config, direction, [])]
     |> Enum.concat()
     |> Options.put_all(Options.defaults(direction), direction)
     |> Options.settled()
@@ -86,7 +90,7 @@ defmodule RustyJson.Config do
   defp check_names(config) do
     names = [:engine, :decode, :encode, :wasm] ++ @build_settings
 
-    for {name, _} <- config, name not in names and application?(name) do
+    for {name, _} <- config, name not in names and name not in @of_decode and application?(name) do
       raise ArgumentError, "unknown setting #{inspect(name)} of :rustyjson: it takes #{list(names)}"
     end
   end

@@ -58,6 +58,16 @@ defmodule RustyJson.DecodeError do
 
   defexception [:message, :reason, :position, :line, :column, :token, :path, :data]
 
+  # One that was made by hand, as tests of an application do, need not have a text.
+  @impl true
+  def message(%{message: message}) when is_binary(message), do: message
+
+  def message(%{position: position, data: data}) when is_binary(data) and position >= byte_size(data),
+    do: "Unexpected end of input at position #{position}"
+
+  def message(%{position: position}) when is_integer(position), do: "Unexpected input at position #{position}"
+  def message(_error), do: "JSON decode error"
+
   @doc false
   @spec new(RustyJson.Engine.decode_failure(), binary(), RustyJson.Options.t()) :: t()
   def new({code, position, line, column, path}, data, options) do
@@ -91,13 +101,13 @@ defmodule RustyJson.DecodeError do
       ]
   """
   @spec explain(t()) :: String.t()
-  def explain(%__MODULE__{position: position, data: data} = error)
-      when is_integer(position) and is_binary(data) do
+  def explain(%__MODULE__{position: position, line: line, data: data} = error)
+      when is_integer(position) and is_integer(line) and is_binary(data) do
     where = if error.path in [nil, ""], do: "", else: "\nat " <> Snippet.path(error.path)
-    error.message <> "\n\n" <> snippet(data, position, error) <> where
+    Exception.message(error) <> "\n\n" <> snippet(data, position, error) <> where
   end
 
-  def explain(%__MODULE__{message: message}), do: message
+  def explain(%__MODULE__{} = error), do: Exception.message(error)
 
   defp snippet("", _position, %{reason: :unexpected_end}), do: "The input is empty."
   defp snippet(data, position, error), do: Snippet.caret(data, position, error.line)

@@ -6,11 +6,20 @@ defmodule RustyJson.Encode do
   depth where the part stands, and the limits. All functions raise `RustyJson.EncodeError` for what has no JSON form.
   """
 
-  alias RustyJson.{Config, OrderedObject}
+  alias RustyJson.{Config, Options, OrderedObject}
   alias RustyJson.Encode.{Plain, Text}
 
   @typedoc "The options of the call. Pass them on; what is in them is not public."
-  @opaque opts :: RustyJson.Options.t()
+  @opaque opts :: Options.t()
+
+  @doc """
+  Options for calls of these functions outside of an encoder: those of the configuration, with this escape mode.
+
+      iex> RustyJson.Encode.string("é", RustyJson.Encode.opts(:unicode_safe))
+      ~S("\\u00E9")
+  """
+  @spec opts(:json | :html_safe | :javascript_safe | :unicode_safe | :javascript | :unicode) :: opts()
+  def opts(escape \\ :json), do: Options.encode(escape: escape)
 
   @doc """
   Encodes any term.
@@ -71,13 +80,13 @@ defmodule RustyJson.Encode do
   def keyword(list, opts) when is_list(list), do: value(OrderedObject.new(list), opts)
 
   @doc """
-  Encodes a map as an object.
+  Encodes a map as an object. A struct is a map like any other here, with the key `__struct__`.
 
       iex> RustyJson.encode!(RustyJson.Fragment.new(&RustyJson.Encode.map(%{a: 1}, &1)))
       ~s({"a":1})
   """
   @spec map(map(), opts()) :: iodata()
-  def map(map, opts) when is_map_key(map, :__struct__), do: value(Map.delete(map, :__struct__), opts)
+  def map(map, opts) when is_map_key(map, :__struct__), do: keyword(Map.to_list(map), opts)
   def map(map, opts) when is_map(map), do: value(map, opts)
 
   @doc """

@@ -14,7 +14,6 @@ defmodule RustyJson.Fragment do
 
   @type t :: %__MODULE__{encode: iodata() | (RustyJson.Encode.opts() -> iodata())}
 
-  @enforce_keys [:encode]
   defstruct [:encode]
 
   @doc """

@@ -43,7 +43,7 @@ defmodule RustyJson.OrderedObject do
   end
 
   @doc """
-  Updates the first member with this key; a new one goes to the end.
+  Updates the first member with this key; a new one goes to the front, as in Jason and in keyword lists.
 
       iex> RustyJson.OrderedObject.new(a: 1) |> RustyJson.OrderedObject.get_and_update(:a, &{&1, &1 + 1})
       {1, RustyJson.OrderedObject.new(a: 2)}
@@ -51,8 +51,7 @@ defmodule RustyJson.OrderedObject do
   @impl Access
   @spec get_and_update(t(), term(), (term() -> {term(), term()} | :pop)) :: {term(), t()}
   def get_and_update(%__MODULE__{values: values} = object, key, function) do
-    {before, found} = Enum.split_while(values, &(elem(&1, 0) !== key))
-    {current, rest} = current(found)
+    {before, current, rest} = around(Enum.split_while(values, &(elem(&1, 0) !== key)))
 
     case function.(current) do
       {result, value} -> {result, %{object | values: before ++ [{key, value} | rest]}}
@@ -61,8 +60,8 @@ defmodule RustyJson.OrderedObject do
     end
   end
 
-  defp current([{_key, value} | rest]), do: {value, rest}
-  defp current([]), do: {nil, []}
+  defp around({before, [{_key, value} | rest]}), do: {before, value, rest}
+  defp around({all, []}), do: {[], nil, all}
 
   @doc """
   Takes all members with this key out, and gives the first one's value.
@@ -82,7 +81,8 @@ defmodule RustyJson.OrderedObject do
   defimpl Enumerable do
     def count(%{values: values}), do: {:ok, length(values)}
     def member?(%{values: values}, pair), do: {:ok, Enum.any?(values, &(&1 === pair))}
-    def slice(%{values: values}), do: Enumerable.List.slice(values)
+    # What List's own gives belongs to a list, and differs between versions of Elixir.
+    def slice(_object), do: {:error, __MODULE__}
     def reduce(%{values: values}, acc, fun), do: Enumerable.List.reduce(values, acc, fun)
   end
 end

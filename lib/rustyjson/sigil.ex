@@ -17,24 +17,24 @@ defmodule RustyJson.Sigil do
   }
 
   @doc ~S"""
-  Decodes JSON, at compile time when there is no interpolation in it.
+  Decodes JSON, at compile time when there is no interpolation in it. The escapes are JSON's own.
 
       iex> import RustyJson.Sigil
       iex> ~j"[1, #{1 + 1}]"
       [1, 2]
+      iex> ~j'"\u0041\n"'
+      "A\n"
   """
   defmacro sigil_j(term, modifiers)
 
-  defmacro sigil_j({:<<>>, _meta, [string]}, modifiers) when is_binary(string) do
-    string |> Macro.unescape_string() |> decode(modifiers)
-  end
+  defmacro sigil_j({:<<>>, _meta, [string]}, modifiers) when is_binary(string), do: decode(string, modifiers)
 
   defmacro sigil_j(term, modifiers) do
     quote(do: RustyJson.decode!(unquote(term), unquote(options(modifiers))))
   end
 
   @doc ~S"""
-  Decodes JSON at compile time, as it is written: without interpolation, the escapes JSON's own.
+  Decodes JSON at compile time, as it is written: without interpolation.
 
       iex> import RustyJson.Sigil
       iex> ~J'"\u0078\\y"'

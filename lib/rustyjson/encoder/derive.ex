@@ -37,8 +37,9 @@ defmodule RustyJson.Encoder.Derive do
     end
   end
 
+  # Nobody asks for it, but `:__struct__` may be named.
   defp known!(named, option, fields) do
-    case named -- fields do
+    case named -- [:__struct__ | fields] do
       [] ->
         named
 

@@ -37,6 +37,10 @@ defmodule RustyJson.Options.Words do
     direction |> Schema.entries() |> Enum.map(fn {name, entry} -> {name, ast(entry.type)} end) |> union()
   end
 
+  @doc "The type of one option's values."
+  @spec type(:decode | :encode | :sandbox, atom()) :: Macro.t()
+  def type(direction, name), do: ast(Schema.entries(direction)[name].type)
+
   defp ast({:or, types}), do: types |> Enum.map(&ast/1) |> union()
   defp ast({:in, values}), do: union(values)
   defp ast({:integer, 0, _}), do: quote(do: non_neg_integer())
