@@ -100,6 +100,15 @@ impl<B: Buffer> Output<B> {
         }
     }
 
+    /// Appends the first `len` bytes of a block, which is copied whole.
+    #[inline(always)]
+    pub fn block<const N: usize>(&mut self, block: &[u8; N], len: usize) {
+        if let Some(room) = self.room(N) {
+            room[..N].copy_from_slice(block);
+            self.advance(len.min(N));
+        }
+    }
+
     /// Appends bytes.
     #[inline(always)]
     pub fn slice(&mut self, bytes: &[u8]) {

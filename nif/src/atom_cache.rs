@@ -2,18 +2,17 @@
 //! nothing here ever gets stale; the table has a fixed size.
 
 use crate::raw::read::{Look, Raw};
-use rustyjson_core::encode::AtomText;
+use rustyjson_core::encode::{AtomText, Block};
 
 const SLOTS: usize = 512;
-const LONGEST: usize = 54;
 
-/// An atom and its text.
+/// An atom and its text, as it is written where it is plain: `"text":`. One line of the processor's cache.
 #[derive(Clone, Copy)]
 struct Slot {
     word: usize,
     len: u8,
     plain: bool,
-    text: [u8; LONGEST],
+    block: Block,
 }
 
 /// A direct-mapped table; longer texts go through one buffer, one at a time.
@@ -30,25 +29,28 @@ impl AtomCache {
         // The lowest six bits say "atom", the rest is its number.
         let index = (atom.word() >> 6) % SLOTS;
         if self.slots.get(index).is_none_or(|slot| slot.word != atom.word()) && !self.fill(look, atom, index) {
-            return AtomText { bytes: &self.long, plain: false };
+            return AtomText { bytes: &self.long, plain: None };
         }
-        let slot = &self.slots[index];
-        AtomText { bytes: slot.text.get(..usize::from(slot.len)).unwrap_or_default(), plain: slot.plain }
+        let Slot { len, plain, block, .. } = &self.slots[index];
+        AtomText { bytes: block.get(1..1 + usize::from(*len)).unwrap_or_default(), plain: plain.then_some(block) }
     }
 
     /// Puts an atom into its slot. `false`: it is too long for one and stands in the buffer.
     #[cold]
     #[inline(never)]
     fn fill<'a>(&mut self, look: Look<'a>, atom: Raw<'a>, index: usize) -> bool {
+        let empty = Slot { word: 0, len: 0, plain: false, block: [0; size_of::<Block>()] };
         if self.slots.is_empty() {
-            self.slots.resize(SLOTS, Slot { word: 0, len: 0, plain: false, text: [0; LONGEST] });
+            self.slots.resize(SLOTS, empty);
         }
         read_text(look, atom, &mut self.long);
-        let mut text = [0; LONGEST];
-        let Some(part) = text.get_mut(..self.long.len()) else { return false };
-        part.copy_from_slice(&self.long);
-        let plain = self.long.iter().all(|b| is_plain(*b));
-        self.slots[index] = Slot { word: atom.word(), len: self.long.len() as u8, plain, text };
+        let text = &self.long[..];
+        let mut slot =
+            Slot { word: atom.word(), len: text.len() as u8, plain: text.iter().all(|b| is_plain(*b)), ..empty };
+        let quoted = [b"\"", text, b"\":"].concat();
+        let Some(block) = slot.block.get_mut(..quoted.len()) else { return false };
+        block.copy_from_slice(&quoted);
+        self.slots[index] = slot;
         true
     }
 }

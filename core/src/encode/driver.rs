@@ -89,6 +89,8 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
     pub marks: Vec<Mark<R::Term>>,
     pub payload: Vec<u8>,
     limit: usize,
+    /// Floats until the short way is tried again.
+    long_floats: u8,
     pub start: usize,
     /// The walk stopped where it can go on.
     pub between_values: bool,
@@ -114,6 +116,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             marks: Vec::new(),
             payload: Vec::new(),
             limit: 0,
+            long_floats: 0,
             start,
             between_values: false,
         };
@@ -220,7 +223,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         match self.reader.read(term) {
             Value::Binary(bytes) => self.string(bytes)?,
             Value::Integer(value) => number::integer(self.out, value),
-            Value::Float(value) => number::float(self.out, value),
+            Value::Float(value) => self.float(value),
             Value::Map(map) => return self.map(term, map),
             Value::List(list) => return self.list(list),
             Value::Nil => self.out.array(*b"null"),
@@ -233,6 +236,20 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             Value::Broken => return Err(EncodeErrorKind::Unsupported),
         }
         Ok(Next::Done)
+    }
+
+    /// Floats of a document are alike: behind one with many decimals the short way is not tried for a while.
+    #[inline(never)]
+    fn float(&mut self, value: f64) {
+        const WHILE: u8 = 16;
+        if self.long_floats == 0 {
+            if number::short_float(self.out, value) {
+                return;
+            }
+            self.long_floats = WHILE;
+        }
+        self.long_floats -= 1;
+        number::float(self.out, value);
     }
 
     #[inline(always)]
@@ -272,8 +289,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     #[inline(always)]
     pub fn atom(&mut self, atom: R::Term) -> Walk<()> {
         let text = self.reader.atom_text(atom);
-        if text.plain {
-            string::plain(self.out, b"\"", text.bytes, b"\"");
+        if let Some(block) = text.plain {
+            self.out.block(block, text.bytes.len() + 2);
             return Ok(());
         }
         string::rare_string(self.kernel, self.out, self.options.escape, text.bytes)
@@ -440,6 +457,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
                     self.close(b'}')
                 }
             },
+            Some(Frame::Planned(..)) => self.next_planned(),
             _ => self.rare_step(),
         }
     }
@@ -457,9 +475,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             Some(Frame::Set(..)) => self.next_in_set(),
             Some(Frame::Struct(_)) => self.next_struct_entry(false),
             Some(Frame::Pairs(..)) => self.next_pair(false),
-            Some(Frame::Planned(..)) => self.next_planned(),
             Some(Frame::Gathered(_)) => self.next_gathered(false),
-            Some(Frame::List(_) | Frame::Map(_)) | None => Ok(Next::Done),
+            Some(Frame::List(_) | Frame::Map(_) | Frame::Planned(..)) | None => Ok(Next::Done),
         }
     }
 }

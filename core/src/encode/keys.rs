@@ -111,9 +111,21 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     pub fn key(&mut self, key: R::Term) -> Walk<()> {
         match self.reader.read(key) {
             Value::Binary(bytes) => self.string(bytes)?,
-            Value::Atom | Value::Nil | Value::True | Value::False => self.atom(key)?,
+            Value::Atom | Value::Nil | Value::True | Value::False => return self.atom_key(key),
             value => self.other_key(key, value)?,
         }
+        self.colon();
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn atom_key(&mut self, key: R::Term) -> Walk<()> {
+        let text = self.reader.atom_text(key);
+        if let (Some(block), None) = (text.plain, self.options.pretty) {
+            self.out.block(block, text.bytes.len() + 3);
+            return Ok(());
+        }
+        self.atom(key)?;
         self.colon();
         Ok(())
     }
@@ -143,7 +155,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             Value::Binary(bytes) => text.text(bytes),
             Value::Atom | Value::Nil | Value::True | Value::False => text.text(self.reader.atom_text(key).bytes),
             Value::Integer(value) => number::rare_integer(text, value),
-            Value::Float(value) => number::rare_float(text, value),
+            Value::Float(value) => number::float(text, value),
             Value::Big => {
                 let in_slice = self.in_slice();
                 let (negative, magnitude) = self.reader.big_integer(key);

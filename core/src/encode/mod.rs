@@ -22,7 +22,7 @@ pub use driver::Stack;
 pub use error::{EncodeError, EncodeErrorKind, Hole};
 pub use known::Known;
 pub use layout::Pretty;
-pub use reader::{AtomText, Member, Step, TermReader, Value};
+pub use reader::{AtomText, Block, Member, Step, TermReader, Value};
 pub use suspension::{Outcome, Place, Suspension};
 
 use crate::options::EncodeOptions;

@@ -93,12 +93,6 @@ pub fn padded<B: Buffer>(out: &mut Output<B>, value: u64, width: usize) {
     rare_unsigned(out, value);
 }
 
-/// [`float`] where size counts more than speed.
-#[inline(never)]
-pub fn rare_float<B: Buffer>(out: &mut Output<B>, value: f64) {
-    float(out, value);
-}
-
 /// Appends a big integer, given as sign and little-endian magnitude.
 #[cold]
 pub fn big<B: Buffer>(out: &mut Output<B>, negative: bool, magnitude: &[u8]) {
@@ -113,12 +107,47 @@ pub fn big_digits(magnitude: &[u8]) -> Vec<u8> {
     Natural::from_le_bytes(magnitude).into_decimal()
 }
 
+/// Appends a float that has at most eight decimals and is below ten million, as most in documents: prices, scores,
+/// coordinates. `false`: it is another.
+///
+/// The candidate is the nearest multiple of 10^-8. Divided back it is correctly rounded, so equal means that the candidate
+/// reads back as the float. It has at most 15 digits, and no two decimals of 15 digits are the same float: so no shorter
+/// text reads back either. Half the time of the search for the shortest digits, which knows nothing of this.
+#[inline(always)]
+pub fn short_float<B: Buffer>(out: &mut Output<B>, value: f64) -> bool {
+    const SCALE: f64 = BLOCK as f64;
+    let size = value.abs();
+    if !(1e-3..1e7).contains(&size) {
+        return false;
+    }
+    let scaled = (size * SCALE + 0.5) as i64 as u64;
+    if scaled as f64 / SCALE != size {
+        return false;
+    }
+    let (whole, part) = ((scaled / BLOCK) as u32, (scaled % BLOCK) as u32);
+    // `100.0` is plain, `1.0e3` is shorter than `1000.0`.
+    if part == 0 && whole % 100 == 0 {
+        return false;
+    }
+    if value < 0.0 {
+        out.array([b'-']);
+    }
+    rare_unsigned(out, u64::from(whole));
+    let Some(room) = out.room(9) else { return true };
+    let digits = eight_digits(part);
+    room[0] = b'.';
+    room[1..9].copy_from_slice(&(digits | ASCII).to_le_bytes());
+    let zeros = digits.leading_zeros() as usize / 8;
+    out.advance(9 - zeros.min(7));
+    true
+}
+
 /// Longest text of a float: `-1.7976931348623157e-308`; rounded up to whole words.
 const FLOAT: usize = 32;
 
 /// Appends a finite float as `:erlang.float_to_binary(value, [:short])` on OTP 28 and 29 gives it: shortest digits that
 /// read back the same; scientific from 2^53 on or where that is strictly shorter; always a fraction digit.
-#[inline(always)]
+#[inline(never)]
 pub fn float<B: Buffer>(out: &mut Output<B>, value: f64) {
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format_finite(value).as_bytes();

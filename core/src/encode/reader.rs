@@ -49,9 +49,13 @@ pub enum Step<T> {
 pub struct AtomText<'a> {
     /// UTF-8.
     pub bytes: &'a [u8],
-    /// Known to be ASCII without anything that some escape mode escapes, so it may be written without a look.
-    pub plain: bool,
+    /// `"text":` at the start of a block, for a text known to be ASCII without anything that some escape mode escapes: it
+    /// may be written without a look. Blocks are copied whole, a library call for so few bytes costs more.
+    pub plain: Option<&'a Block>,
 }
+
+/// What a short plain text stands in.
+pub type Block = [u8; 54];
 
 /// A field, and the value of a struct there.
 pub type Member<F, T> = (F, Option<T>);

@@ -11,17 +11,6 @@ pub struct NotUtf8;
 /// Longest text that one character of the source becomes: a surrogate pair.
 const LONGEST: usize = 12;
 
-/// Appends text that nothing has to be done about, between what surrounds it.
-#[inline(always)]
-pub fn plain<B: Buffer>(out: &mut Output<B>, before: &[u8], text: &[u8], behind: &[u8]) {
-    let (start, end) = (before.len(), before.len() + text.len());
-    let Some(room) = out.room(end + behind.len()) else { return };
-    room[..start].copy_from_slice(before);
-    room[start..end].copy_from_slice(text);
-    room[end..end + behind.len()].copy_from_slice(behind);
-    out.advance(end + behind.len());
-}
-
 /// Appends a string in quotes.
 ///
 /// In the default mode one pass copies and checks. Text without anything to escape, by far the most frequent, needs

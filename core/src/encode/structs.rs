@@ -221,8 +221,11 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     fn planned_member(&mut self, first: bool, member: Member<R::Field, R::Term>) -> Walk<Next<R::Term>> {
         let (field, Some(value)) = member else { return self.lost_field() };
         let text = self.reader.field_text(field);
-        if text.plain && self.options.pretty.is_none() {
-            string::plain(self.out, if first { b"\"" } else { b",\"" }, text.bytes, b"\":");
+        if let (Some(block), None) = (text.plain, self.options.pretty) {
+            if !first {
+                self.out.array([b',']);
+            }
+            self.out.block(block, text.bytes.len() + 3);
             return Ok(Next::Value(value));
         }
         self.field_name(first, field)?;

@@ -321,9 +321,9 @@ impl<'t> TermReader<'t> for Reader<'t> {
         let bytes = atom_at(self.bytes, atom.at).unwrap_or_default();
         if matches!(self.bytes.get(atom.at), Some(100 | 115)) && !bytes.is_ascii() {
             self.latin = bytes.iter().map(|b| char::from(*b)).collect();
-            return AtomText { bytes: self.latin.as_bytes(), plain: false };
+            return AtomText { bytes: self.latin.as_bytes(), plain: None };
         }
-        AtomText { bytes, plain: false }
+        AtomText { bytes, plain: None }
     }
 
     fn big_integer(&mut self, term: Term) -> (bool, &[u8]) {
@@ -426,7 +426,7 @@ impl<'t> TermReader<'t> for Reader<'t> {
 
     #[inline(always)]
     fn field_text(&mut self, field: &'t [u8]) -> AtomText<'_> {
-        AtomText { bytes: field, plain: false }
+        AtomText { bytes: field, plain: None }
     }
 }
 

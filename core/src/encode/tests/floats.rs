@@ -63,4 +63,22 @@ proptest! {
             prop_assert!(!text.contains("e+"));
         }
     }
+
+    /// Behind a float with many decimals the short way is not tried.
+    #[test]
+    fn the_short_way_and_the_long_way_agree(units in 0_u64..1_000_000_000_000_000, places in 0_i32..12, negative: bool) {
+        let value = units as f64 / 10_f64.powi(places) * if negative { -1.0 } else { 1.0 };
+        let long = 0.123_456_789_012;
+        let both = json(&List(vec![Float(long), Float(value)]));
+        prop_assert_eq!(both, format!("[{long},{}]", json(&Float(value))));
+    }
+
+    #[test]
+    fn neighbours_of_short_floats_are_told_apart(units in 1_u64..1_000_000_000_000_000, ulps in 1_u64..3) {
+        let value = units as f64 / 1e8;
+        for near in [f64::from_bits(value.to_bits() + ulps), f64::from_bits(value.to_bits() - ulps)] {
+            let text = json(&Float(near));
+            prop_assert_eq!(text.parse::<f64>().unwrap(), near);
+        }
+    }
 }
