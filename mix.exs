@@ -97,10 +97,11 @@ defmodule RustyJson.MixProject do
     [
       licenses: ["MIT"],
       links: %{"GitHub" => @source_url},
-      # The module runs everywhere; native libraries belong to the machine that built them.
+      # The module runs everywhere; native libraries belong to the machine that built them. Which toolchain of Rust
+      # builds them is the application's choice: rust-toolchain.toml is for work on the project.
       files:
         ~w(lib core/src core/Cargo.toml nif/src nif/Cargo.toml nif/build.rs wasm/guest wasm/host priv/wasm
-           Cargo.toml Cargo.lock rust-toolchain.toml .cargo .formatter.exs mix.exs
+           Cargo.toml Cargo.lock .cargo .formatter.exs mix.exs
            docs README.md CHANGELOG.md SECURITY.md LICENSE)
     ]
   end

@@ -20,7 +20,7 @@ defmodule RustyJson.InstallTest do
     target = Path.join(dir, "rustyjson")
     File.mkdir_p!(target)
 
-    for name <- ~w(lib core nif wasm mix.exs .formatter.exs .cargo Cargo.toml Cargo.lock rust-toolchain.toml),
+    for name <- ~w(lib core nif wasm mix.exs .formatter.exs .cargo Cargo.toml Cargo.lock),
         File.exists?(Path.join(@root, name)),
         do: File.cp_r!(Path.join(@root, name), Path.join(target, name))
 

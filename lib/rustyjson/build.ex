@@ -8,7 +8,7 @@ defmodule RustyJson.Build do
   @rust_version "1.95.0"
 
   # Sources of each part, as its digest sees them.
-  @common ~w(Cargo.toml Cargo.lock rust-toolchain.toml .cargo/config.toml core/Cargo.toml core/src/**/*.rs)
+  @common ~w(Cargo.toml Cargo.lock .cargo/config.toml core/Cargo.toml core/src/**/*.rs)
   @sources %{
     native: ~w(nif/Cargo.toml nif/*.rs nif/src/**/*.rs),
     guest: ~w(wasm/guest/Cargo.toml wasm/guest/*.rs wasm/guest/src/**/*.rs),
