@@ -9,7 +9,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   # The package is optional.
   @compile {:no_warn_undefined,
             [Wasmex.Engine, Wasmex.EngineConfig, Wasmex.Instance, Wasmex.Memory, Wasmex.Module, Wasmex.Store] ++
-              [Wasmex.Native]}
+              [Wasmex.Native, Wasmex.StoreOrCaller]}
 
   @enforce_keys [:store, :instance, :memory, :memory_size]
   defstruct [:store, :instance, :memory, :memory_size]
@@ -20,6 +20,11 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   @abi_version 1
   # Writes are copied on a normal scheduler.
   @chunk 524_288
+  # wasmex's clock is a task on the threads that run modules, and now and then it is next in line on the one that a module
+  # holds, where no other thread can take it (tokio-rs/tokio#4941): 1 of 5,000 loops was never stopped, and no other after it. So
+  # a call has fuel for its time, too. The densest documents burn 19 million units in a millisecond here.
+  @fuel_per_ms 50_000_000
+  @fuel_to_start 50_000_000
   # For a module to be stopped: wasmex's clock ticks every 10 ms, late where the machine has more to do than processors.
   @grace 1_000
 
@@ -50,7 +55,9 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
 
   defp compile(wasm) do
     # The default is not to optimise at all.
-    with {:ok, engine} <- Wasmex.Engine.new(struct(Wasmex.EngineConfig, cranelift_opt_level: :speed)),
+    config = struct(Wasmex.EngineConfig, cranelift_opt_level: :speed, consume_fuel: true)
+
+    with {:ok, engine} <- Wasmex.Engine.new(config),
          {:ok, store} <- Wasmex.Store.new(nil, engine),
          {:ok, module} <- Wasmex.Module.compile(store, wasm),
          :ok <- without_imports(module) do
@@ -105,6 +112,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
     limits = struct(Wasmex.StoreLimits, memory_size: max_memory, instances: 1, memories: 1, tables: 1)
 
     with {:ok, store} <- Wasmex.Store.new(limits, engine),
+         :ok <- Wasmex.StoreOrCaller.set_fuel(store, @fuel_to_start),
          {:ok, instance} <- Wasmex.Instance.new(store, module, %{}),
          {:ok, memory} <- Wasmex.Memory.from_instance(store, instance) do
       check_version(%__MODULE__{store: store, instance: instance, memory: memory, memory_size: 0}, call)
@@ -139,11 +147,27 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   def write(instance, parts, call) do
     length = Enum.sum(for part <- parts, do: byte_size(part))
     if length > call.max_memory, do: throw({:fault, :memory_limit, ""})
-    address = unsigned(function(instance, "input", [{32, length}], call))
+    address = refuelled(instance, call, fn -> unsigned(function(instance, "input", [{32, length}], call)) end)
     if address == 0, do: throw({:fault, :memory_limit, ""})
     instance = within(instance, address, length, call)
     _end = Enum.reduce(parts, address, &write_part(instance, &2, &1, call))
     instance
+  end
+
+  # What the store does next comes after it, so its answer is there when the other is.
+  defp refuelled(%{store: store}, call, fun) do
+    ref = make_ref()
+    :ok = Wasmex.Native.store_or_caller_set_fuel(store.resource, left(call) * @fuel_per_ms, {self(), ref})
+
+    try do
+      fun.()
+    after
+      receive do
+        {^ref, _} -> :ok
+      after
+        0 -> :ok
+      end
+    end
   end
 
   defp write_part(_instance, address, <<>>, _call), do: address
@@ -242,6 +266,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   defp trap(reason) do
     case Regex.run(~r/wasm trap: [^)\n]*/, reason) do
       ["wasm trap: interrupt"] -> {:fault, :timeout, ""}
+      ["wasm trap: all fuel consumed" <> _] -> {:fault, :timeout, ""}
       [trap] -> {:fault, :trap, trap}
       nil -> if reason =~ "not found", do: {:fault, :unavailable, reason}, else: {:fault, :trap, reason}
     end
