@@ -90,6 +90,7 @@ defmodule RustyJson.ParityTest do
              ~S({"a":["\u003C\/"]})
 
     assert IO.iodata_to_binary(Encode.value([1], Encode.opts())) == "[1]"
+    assert Encode.encode(["<"], %{escape: :html_safe, maps: :naive}) == {:ok, ~S(["\u003C"])}
   end
 
   test "the types of Jason are there" do

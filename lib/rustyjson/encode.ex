@@ -31,6 +31,11 @@ defmodule RustyJson.Encode do
   @spec value(term(), opts()) :: iodata()
   def value(value, opts), do: Text.encode!(value, opts)
 
+  # Undocumented in Jason too, but called.
+  @doc false
+  @spec encode(term(), [RustyJson.encode_option()] | map()) :: {:ok, iodata()} | {:error, Exception.t()}
+  def encode(value, opts \\ []), do: RustyJson.encode(value, opts)
+
   @doc """
   Encodes an atom: a string, or `null`, `true`, `false`.
 

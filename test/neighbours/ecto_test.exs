@@ -37,6 +37,12 @@ defmodule RustyJson.Neighbours.EctoTest do
     assert @value |> jsonb() |> IO.iodata_to_binary() |> load_jsonb() == @value
   end
 
+  # Ecto.Migration: `add :settings, :map, default: %{...}` puts the text into SQL.
+  test "the default of a column" do
+    default = IO.iodata_to_binary(@library.encode_to_iodata!(%{"it's" => true}))
+    assert "'" <> String.replace(default, "'", "''") <> "'" == ~s('{"it''s":true}')
+  end
+
   # Ecto dumps an embed into a map with atom keys, dates and so on in it.
   test "what Ecto dumps of an embedded schema" do
     dumped = %{id: "b1", at: ~N[2024-02-29 12:00:00], day: ~D[2024-02-29], status: :draft, lines: [%{n: 1}]}

@@ -53,6 +53,29 @@ defmodule RustyJson.Neighbours.PhoenixTest do
     assert %{"ok" => true} = @library.decode!(~s({"ok":true}))
   end
 
+  # Phoenix.LiveView: commands of `JS` as an attribute, and a diff whose keys are integers and atoms.
+  test "LiveView's commands and diffs" do
+    ops = [
+      ["push", %{event: "save", value: %{id: 1}}],
+      ["hide", %{time: 200, to: "#a", transition: [[], [], []]}]
+    ]
+
+    assert @library.decode!(@library.encode!(ops)) |> hd() == [
+             "push",
+             %{"event" => "save", "value" => %{"id" => 1}}
+           ]
+
+    diff = %{
+      0 => "<b>",
+      1 => %{:d => [["x"]], :s => ["<li>", "</li>"]},
+      :s => ["a", "b"],
+      :p => %{0 => ["c"]}
+    }
+
+    text = IO.iodata_to_binary(@library.encode_to_iodata!([nil, "1", "lv:1", "diff", diff]))
+    assert [nil, "1", "lv:1", "diff", %{"0" => "<b>", "1" => %{"d" => [["x"]]}}] = @library.decode!(text)
+  end
+
   test "phx.digest writes its manifest part by part" do
     manifest = ~s({"version":#{@library.encode!(1)},"latest":#{@library.encode!(%{"app.js" => "app-1.js"})}})
     assert %{"version" => 1, "latest" => %{"app.js" => "app-1.js"}} = @library.decode!(manifest)
