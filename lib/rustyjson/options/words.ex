@@ -7,16 +7,26 @@ defmodule RustyJson.Options.Words do
   @doc "Markdown for a `@doc`."
   @spec doc(:decode | :encode | :sandbox) :: String.t()
   def doc(direction) do
-    Enum.map_join(Schema.entries(direction), "\n", fn {name, entry} ->
-      "  * `#{inspect(name)}` - #{describe(entry.type, "`")} (default `#{inspect(entry.default)}`). #{entry.doc}"
-    end) <> "\n"
+    {sandbox, both} = Enum.split_with(Schema.entries(direction), fn {name, _} -> name in Schema.sandbox() end)
+
+    """
+    #{Enum.map_join(both, "\n", &line/1)}
+
+    Of the wasm engine only, and an ArgumentError with the native one:
+
+    #{Enum.map_join(sandbox, "\n", &line/1)}
+    """
+  end
+
+  defp line({name, entry}) do
+    "  * `#{inspect(name)}` - #{describe(entry.type, "`")} (default `#{inspect(entry.default)}`). #{entry.doc}"
   end
 
   @doc "What a type takes, in words."
   @spec describe(Schema.type(), String.t()) :: String.t()
   def describe(type, quote \\ "")
-  def describe({:or, types}, quote), do: types |> Enum.map(&describe(&1, quote)) |> list()
-  def describe({:in, values}, quote), do: values |> Enum.map(&(quote <> inspect(&1) <> quote)) |> list()
+  def describe({:or, types}, quote), do: types |> Enum.flat_map(&parts(&1, quote)) |> list()
+  def describe({:in, _} = type, quote), do: type |> parts(quote) |> list()
   def describe({:integer, low, high}, _quote) when high > 0xFFFF_FFFF, do: "an integer from #{low}"
   def describe({:integer, low, high}, _quote), do: "an integer from #{low} to #{high}"
   def describe(:boolean, quote), do: describe({:in, [true, false]}, quote)
@@ -27,6 +37,10 @@ defmodule RustyJson.Options.Words do
   def describe(:indentation, quote) do
     "a width, an indent string or a keyword list of #{describe({:in, [:indent, :line_separator, :after_colon]}, quote)}"
   end
+
+  defp parts({:in, values}, quote), do: Enum.map(values, &(quote <> inspect(&1) <> quote))
+  defp parts(:boolean, quote), do: parts({:in, [true, false]}, quote)
+  defp parts(type, quote), do: [describe(type, quote)]
 
   defp list([one]), do: one
   defp list(many), do: Enum.join(Enum.drop(many, -1), ", ") <> " or " <> List.last(many)
