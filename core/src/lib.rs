@@ -23,6 +23,7 @@ pub mod locate;
 mod natural;
 pub mod options;
 pub mod output;
+mod room;
 pub mod simd;
 
 pub use builder::{Key, TermBuilder, Text};

@@ -78,7 +78,7 @@ impl<'a, 's> Terms<'a, 's> {
 
     #[inline(always)]
     fn push(&mut self, term: ErlNifTerm) {
-        self.stacks.values.push(term);
+        wait(&mut self.stacks.values, term);
     }
 
     #[inline(always)]
@@ -247,8 +247,8 @@ impl TermBuilder for Terms<'_, '_> {
             }
             Text::Unescaped(_) => Self::make_key(make, heap, input, options, key.text)?,
         };
-        self.stacks.keys.push(term);
-        self.stacks.heads.push(key.head.swap_bytes());
+        wait(&mut self.stacks.keys, term);
+        wait(&mut self.stacks.heads, key.head.swap_bytes());
         Ok(())
     }
 
@@ -283,6 +283,21 @@ impl TermBuilder for Terms<'_, '_> {
         values.truncate(values.len() - len);
         self.push(object);
     }
+}
+
+/// Pushes, where running out of memory must not end the VM: a panic is an exception for the caller.
+#[inline(always)]
+fn wait<T>(stack: &mut Vec<T>, item: T) {
+    if stack.len() == stack.capacity() {
+        grow(stack);
+    }
+    stack.push(item);
+}
+
+#[cold]
+#[inline(never)]
+fn grow<T>(stack: &mut Vec<T>) {
+    stack.try_reserve(1).expect("out of memory");
 }
 
 /// Removes the entries with these numbers (ascending) from the last `len` of the stack.

@@ -1,9 +1,10 @@
 //! What is done to text without terms: `format/3`, `gzip/2`; and `info/0`.
 
+use crate::raw::make::Maker;
 use crate::raw::read::{Look, Raw};
 use crate::{allocator, atoms};
 use rustler::schedule::consume_timeslice;
-use rustler::{Binary, Encoder, Env, NewBinary, NifResult, Term};
+use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::format::{Layout, format as lay_out};
 use rustyjson_core::locate::locate;
 use rustyjson_core::{Output, gzip as gz, simd};
@@ -55,7 +56,8 @@ fn read_layout<'a>(look: Look<'a>, term: Raw<'a>, depths: (u32, u32)) -> Option<
 }
 
 fn binary<'a>(env: Env<'a>, bytes: &[u8]) -> Term<'a> {
-    NewBinary::from_slice(env, bytes).into()
+    let make = Maker::new(env);
+    make.term(make.binary(bytes))
 }
 
 /// Compresses. Level 1 takes ten times as long as writing the text did, so it is never short work.

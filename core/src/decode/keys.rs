@@ -7,6 +7,7 @@
 use crate::builder::{Key, short_word};
 use crate::error::{Error, ErrorKind};
 use crate::options::Duplicates;
+use crate::room::room;
 use alloc::vec::Vec;
 
 /// Up to this many keys the pairwise way is faster.
@@ -60,10 +61,12 @@ impl Keys {
 
     /// Remembers a key. `unescaped` is where its text starts in the buffer, if it had escapes.
     #[inline(always)]
-    pub(super) fn push(&mut self, key: &Key<'_>, quote: usize, unescaped: Option<usize>) {
+    pub(super) fn push(&mut self, key: &Key<'_>, quote: usize, unescaped: Option<usize>) -> Result<(), Error> {
         let len = key.text.bytes().len();
         let id = key.head ^ key.tail.rotate_left(21) ^ (len as u64).rotate_right(8);
+        room(&mut self.records, 1).map_err(|kind| Error::new(kind, quote))?;
         self.records.push(Record { id, quote, len, unescaped: unescaped.unwrap_or(PLAIN) });
+        Ok(())
     }
 
     /// Takes the last `len` keys off and returns the numbers (ascending) of those that do not count.
@@ -103,9 +106,8 @@ impl Keys {
     ) -> Result<(), Error> {
         let count = self.records.len() - base;
         let size = (count * 2).next_power_of_two();
-        self.table.clear();
+        self.make_room(size, count).map_err(|kind| Error::new(kind, self.records[base].quote))?;
         self.table.resize(size, 0);
-        self.marks.clear();
         self.marks.resize(count, false);
         for new in 0..count {
             let mut slot = self.hash(base + new, source, seed) as usize & (size - 1);
@@ -128,6 +130,15 @@ impl Keys {
         let marks = self.marks.iter().enumerate();
         self.dropped.extend(marks.filter(|(_, dropped)| **dropped).map(|(number, _)| number as u32));
         Ok(())
+    }
+
+    /// Empties the table, the marks and the list of what is dropped, with room for all that may come.
+    fn make_room(&mut self, size: usize, count: usize) -> Result<(), ErrorKind> {
+        self.table.clear();
+        self.marks.clear();
+        room(&mut self.table, size)?;
+        room(&mut self.marks, count)?;
+        room(&mut self.dropped, count)
     }
 
     #[cold]

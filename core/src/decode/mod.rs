@@ -8,6 +8,7 @@ mod string;
 use crate::builder::{Key, TermBuilder, Text};
 use crate::error::{Error, ErrorKind};
 use crate::options::{DecodeOptions, Duplicates};
+use crate::room::room;
 use crate::simd::Kernel;
 use crate::with_kernel;
 use alloc::vec::Vec;
@@ -233,6 +234,7 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
         if self.frames.len() >= self.options.max_depth as usize {
             return Err(Error::new(ErrorKind::MaxDepth, pos));
         }
+        room(self.frames, 1).map_err(|kind| Error::new(kind, pos))?;
         self.frames.push(self.frame);
         self.frame = Frame { container, len: 0, unescaped: self.text.len() };
         Ok(())
@@ -273,7 +275,7 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
         let (text, end) = string::string(self.kernel, self.json, pos, self.options.validate_keys(), self.text)?;
         let key = Key::new(text);
         let unescaped = matches!(text, Text::Unescaped(_)).then_some(before);
-        self.keys.push(&key, pos, unescaped);
+        self.keys.push(&key, pos, unescaped)?;
         self.builder.key(key).map_err(|kind| Error::new(kind, pos))?;
         let mut colon = end;
         while self.json.get(colon) != Some(&b':') {

@@ -3,6 +3,7 @@
 
 use crate::builder::Text;
 use crate::error::{Error, ErrorKind};
+use crate::room::room;
 use crate::simd::Kernel;
 use alloc::vec::Vec;
 
@@ -55,6 +56,8 @@ fn runs_and_escapes<K: Kernel>(
     buffer: &mut Vec<u8>,
 ) -> Result<usize, Error> {
     loop {
+        // And for what an escape stands for.
+        room(buffer, end - start + 4).map_err(|kind| Error::new(kind, start))?;
         buffer.extend_from_slice(&bytes[start..end]);
         match bytes.get(end) {
             Some(b'"') => return Ok(end + 1),

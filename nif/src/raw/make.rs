@@ -4,6 +4,9 @@ use rustler::sys::{self, ErlNifTerm};
 use rustler::{Env, Term};
 use std::mem::MaybeUninit;
 
+/// Binaries longer than this are not made by the call that ends the VM where there is no memory.
+const LARGE: usize = 1 << 16;
+
 /// Makes terms in one environment. The terms are raw: eight bytes instead of rustler's sixteen, so that they can be
 /// handed to the VM by the array.
 #[derive(Clone, Copy)]
@@ -45,6 +48,9 @@ impl<'a> Maker<'a> {
     /// A binary with these bytes.
     #[inline(always)]
     pub fn binary(self, bytes: &[u8]) -> ErlNifTerm {
+        if bytes.len() > LARGE {
+            return self.large_binary(bytes);
+        }
         let mut term = MaybeUninit::uninit();
         // SAFETY: `enif_make_new_binary` sets the term and returns writable memory of the length asked for, which
         // cannot overlap `bytes`.
@@ -53,6 +59,15 @@ impl<'a> Maker<'a> {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory, bytes.len());
             term.assume_init()
         }
+    }
+
+    /// The same, in the VM's way of asking that can be refused.
+    #[cold]
+    fn large_binary(self, bytes: &[u8]) -> ErlNifTerm {
+        let mut binary = rustler::OwnedBinary::new(0);
+        assert!(binary.realloc(bytes.len()), "out of memory");
+        binary.as_mut_slice().copy_from_slice(bytes);
+        binary.release(self.env).to_term(self.env).as_c_arg()
     }
 
     /// The part of a binary that `range` names.

@@ -1,0 +1,253 @@
+defmodule RustyJson.NativeFaultsTest do
+  @moduledoc "What must not end the VM, nor leave anything behind in it: terms that are no data, memory that runs out, code that goes."
+
+  use ExUnit.Case, async: false
+
+  alias RustyJson.{Fragment, OrderedObject}
+  alias RustyJson.Test.{Judge, Structs}
+
+  @moduletag timeout: 300_000
+
+  describe "terms that have no JSON" do
+    for {name, term} <- [
+          {"a pid", quote(do: self())},
+          {"a reference", quote(do: make_ref())},
+          {"a port", quote(do: hd(Port.list()))},
+          {"a function", quote(do: &:os.cmd/1)},
+          {"a closure", quote(do: fn -> :ok end)},
+          {"a bitstring", quote(do: <<1::3>>)},
+          {"a long bitstring", quote(do: <<0::size(80_001)>>)},
+          {"an improper list", quote(do: [1 | 2])},
+          {"an improper list of strings", quote(do: ["a" | "b"])},
+          {"a Date with a pid", quote(do: %{~D[2024-01-01] | year: self()})},
+          {"a Time with a bitstring", quote(do: %{~T[00:00:00] | microsecond: <<1::3>>})},
+          {"a DateTime without a zone",
+           quote(do: %{~U[2024-01-01 00:00:00Z] | utc_offset: nil, zone_abbr: self()})},
+          {"a Decimal with a function", quote(do: %{__struct__: Decimal, sign: 1, coef: &is_atom/1, exp: 0})},
+          {"a Decimal with a huge exponent of the wrong kind",
+           quote(do: %{__struct__: Decimal, sign: [], coef: 1, exp: <<1::1>>})},
+          {"a MapSet that is none", quote(do: %{MapSet.new() | map: self()})},
+          {"a Range that is none", quote(do: %{(1..2) | first: make_ref()})},
+          {"a URI with a port that is none", quote(do: %{URI.parse("http://a") | port: self()})},
+          {"an OrderedObject with an improper list", quote(do: %OrderedObject{values: [{"a", 1} | 2]})},
+          {"an OrderedObject of no pairs", quote(do: %OrderedObject{values: [1, {2}, self()]})},
+          {"a Fragment of no iodata", quote(do: %Fragment{encode: self()})},
+          {"a derived struct with a reference", quote(do: %Structs.All{a: make_ref()})}
+        ] do
+      test name do
+        term = unquote(term)
+
+        for {engine, options} <- Judge.engines(),
+            within <- [
+              term,
+              [term],
+              [1, [term, 2]],
+              %{"a" => term},
+              %{a: %{b: {1, term}}},
+              %Structs.All{a: term}
+            ],
+            more <- [[], [pretty: true], [sort_keys: true], [protocol: false], [lean: true]] do
+          assert refused?(within, more ++ options),
+                 "#{engine}: #{inspect(within)} #{inspect(more)}"
+        end
+
+        for {_engine, options} <- Judge.engines(),
+            do: assert(RustyJson.encode([1, "a"], options) == {:ok, ~s([1,"a"])})
+      end
+    end
+
+    test "keys that are none" do
+      for {_engine, options} <- Judge.engines(),
+          key <- [self(), make_ref(), {1}, %{}, [self()], <<1::3>>, &is_atom/1] do
+        assert refused?(%{key => 1}, options)
+        assert refused?([%{key => 1, "a" => 2}], [sort_keys: true] ++ options)
+        assert refused?([%{key => 1, "a" => 2}], [maps: :strict] ++ options)
+      end
+    end
+  end
+
+  describe "large ones" do
+    test "integers of a hundred thousand bits" do
+      integer = Integer.pow(7, 36_000)
+      text = Integer.to_string(integer)
+
+      for {_engine, options} <- Judge.engines() do
+        assert RustyJson.encode([integer, -integer], options) == {:ok, "[#{text},-#{text}]"}
+        assert {:error, %{reason: :integer_digits}} = RustyJson.decode(text, options)
+        short = binary_part(text, 0, 20_000)
+
+        assert RustyJson.decode(short, [decoding_integer_digit_limit: 0] ++ options) ==
+                 {:ok, String.to_integer(short)}
+      end
+    end
+
+    test "nesting of a million" do
+      depth = 1_000_000
+      term = Enum.reduce(1..depth, [], fn _, inner -> [inner] end)
+      text = String.duplicate("[", depth + 1) <> String.duplicate("]", depth + 1)
+
+      for {_engine, options} <- Judge.engines() do
+        assert {:error, %{reason: :max_depth}} = RustyJson.encode(term, options)
+        assert {:error, %{reason: :max_depth}} = RustyJson.decode(text, options)
+        assert RustyJson.encode(term, [max_depth: :infinity] ++ options) == {:ok, text}
+        assert {:ok, [[[_]]]} = RustyJson.decode(text, [max_depth: :infinity] ++ options)
+      end
+    end
+
+    test "strings of 100 MB" do
+      for {engine, options} <- Judge.engines(), part <- ["0123456789", "\n\"éé12345"] do
+        text = String.duplicate(part, 10_000_000)
+
+        options =
+          if engine == :native, do: options, else: [max_memory: 1_500_000_000, timeout: 60_000] ++ options
+
+        assert {:ok, json} = RustyJson.encode(text, options)
+        assert {:ok, ^text} = RustyJson.decode(json, options)
+        :erlang.garbage_collect()
+      end
+    end
+
+    test "atoms as long as they may be" do
+      for {_engine, options} <- Judge.engines(), char <- ["a", "é", "漢", "😀"] do
+        name = String.duplicate(char, 255)
+        atom = String.to_atom(name)
+        assert RustyJson.decode(~s({"#{name}":1}), [keys: :atoms] ++ options) == {:ok, %{atom => 1}}
+        assert RustyJson.encode(%{atom => atom}, options) == {:ok, ~s({"#{name}":"#{name}"})}
+
+        assert {:error, %{reason: :atom_too_long}} =
+                 RustyJson.decode(~s({"#{name}#{char}":1}), [keys: :atoms] ++ options)
+      end
+    end
+  end
+
+  # A binary that is appended to grows in place where nobody else has it, and may move.
+  test "binaries that are shared, and changed by appends" do
+    for {_engine, options} <- Judge.engines() do
+      begin = Enum.reduce(1..2_000, "[", fn i, text -> text <> ~s("#{String.duplicate("x", 70)}#{i}",) end)
+      text = begin <> "0]"
+      {:ok, first} = RustyJson.decode(text, options)
+      copies = for string <- first, is_binary(string), do: :binary.copy(string)
+
+      tasks =
+        for n <- 1..8 do
+          Task.async(fn ->
+            other = Enum.reduce(1..500, begin, fn i, text -> text <> "#{n}#{i}," end) <> "0]"
+            {:ok, list} = RustyJson.decode(other, options)
+            hd(list) <> "y"
+          end)
+        end
+
+      # Parts of the input are what they were, whatever became of it.
+      assert Task.await_many(tasks, 60_000) == List.duplicate(hd(first) <> "y", 8)
+      _ = begin <> String.duplicate("z", 1_000_000)
+      assert Enum.filter(first, &is_binary/1) == copies
+      assert {:ok, json} = RustyJson.encode(first, options)
+      longer = json <> "longer"
+      assert {:ok, ^first} = RustyJson.decode(json, options)
+      assert binary_part(longer, 0, byte_size(json)) == json
+    end
+  end
+
+  # Only the modules that hold libraries stay; every other may be replaced while calls run.
+  test "modules are loaded anew and purged while calls run" do
+    keep = [RustyJson.Engine.Native.Nif, RustyJson.Wasm.Host.Wasmtime.Nif]
+    {:ok, modules} = :application.get_key(:rustyjson, :modules)
+
+    modules =
+      for module <- modules -- keep, not protocol?(module), :code.which(module) != :non_existing, do: module
+
+    term = %{"a" => [1, 2.5, %Structs.All{a: ~D[2024-01-01], b: %Structs.Money{amount: 1, currency: "x"}}]}
+    text = RustyJson.encode!(term)
+
+    workers =
+      for {_engine, options} <- Judge.engines(), _ <- 1..2 do
+        Task.async(fn -> work(term, text, RustyJson.decode!(text), options) end)
+      end
+
+    for _ <- 1..3, module <- modules do
+      # A soft purge spares who still runs the old code: such a process would be killed, as OTP has it.
+      if :code.soft_purge(module), do: :code.load_file(module)
+    end
+
+    for worker <- workers, do: send(worker.pid, :stop)
+    for calls <- Task.await_many(workers, 60_000), do: assert(calls > 0)
+    for {_engine, options} <- Judge.engines(), do: assert(RustyJson.encode(term, options) == {:ok, text})
+  end
+
+  if Judge.available?(:native) do
+    describe "memory that runs out, in a VM of its own:" do
+      unless System.find_executable("prlimit"),
+        do: @describetag(skip: "there is no prlimit to take memory away")
+
+      # What is made, what else there may be, and what must come of it. The VM lives, and the next call works.
+      for {name, setup, megabytes, call, outcome} <- [
+            {"a text", ~S|String.duplicate(<<0>>, 100_000_000)|, 300, "RustyJson.encode(input)",
+             "{:error, %RustyJson.EncodeError{reason: :out_of_memory}}"},
+            {"a term that shares itself", ~S|Enum.reduce(1..60, "x", fn _, inner -> [inner, inner] end)|, 500,
+             "RustyJson.encode(input)", "{:error, %RustyJson.EncodeError{reason: :out_of_memory}}"},
+            {"open brackets", ~S|String.duplicate("[", 80_000_000)|, 200,
+             "RustyJson.decode(input, max_depth: :infinity)",
+             "{:error, %RustyJson.DecodeError{reason: :out_of_memory}}"},
+            {"values that wait", ~S|"[" <> String.duplicate("1,", 40_000_000) <> "1]"|, 200,
+             "RustyJson.decode(input)", "%ErlangError{original: :nif_panicked}"},
+            {"a string", ~S|IO.iodata_to_binary([?", String.duplicate("a", 300_000_000), ?"])|, 100,
+             "RustyJson.decode(input, strings: :copy)", "%ErlangError{original: :nif_panicked}"},
+            {"an unescaped string", ~S|IO.iodata_to_binary([?", String.duplicate("\\n", 100_000_000), ?"])|,
+             50, "RustyJson.decode(input)", "%ErlangError{original: :nif_panicked}"}
+          ] do
+        @tag code: {setup, megabytes, call, outcome}
+        test name, %{code: {setup, megabytes, call, outcome}} do
+          assert {output, 0} = other_vm(setup, megabytes, call, outcome)
+          assert output =~ "as it should be"
+        end
+      end
+    end
+  end
+
+  defp refused?(term, options) do
+    match?({:error, %{__exception__: true}}, RustyJson.encode(term, options))
+  rescue
+    _ -> true
+  end
+
+  defp protocol?(module), do: Code.ensure_loaded?(module) and function_exported?(module, :__protocol__, 1)
+
+  defp work(term, text, decoded, options, calls \\ 0) do
+    {:ok, ^text} = RustyJson.encode(term, options)
+    {:ok, ^decoded} = RustyJson.decode(text, options)
+
+    receive do
+      :stop -> calls + 1
+    after
+      0 -> work(term, text, decoded, options, calls + 1)
+    end
+  end
+
+  defp other_vm(setup, megabytes, call, outcome) do
+    code = """
+    {:ok, _} = Application.ensure_all_started(:rustyjson)
+    {:ok, [1]} = RustyJson.decode("[1]", engine: :native)
+    {:ok, "[1]"} = RustyJson.encode([1], engine: :native)
+    input = #{setup}
+    [size] = Regex.run(~r/VmSize:\\s+(\\d+)/, File.read!("/proc/self/status"), capture: :all_but_first)
+    limit = String.to_integer(size) * 1024 + #{megabytes} * 1_000_000
+    {_, 0} = System.cmd("prlimit", ["--pid", System.pid(), "--as=\#{limit}"])
+
+    outcome =
+      try do
+        #{call}
+      rescue
+        error -> error
+      end
+
+    #{outcome} = outcome
+    {:ok, [1]} = RustyJson.decode("[1]", engine: :native)
+    {:ok, "[1]"} = RustyJson.encode([1], engine: :native)
+    IO.puts("as it should be")
+    """
+
+    paths = Enum.flat_map(:code.get_path(), &["-pa", List.to_string(&1)])
+    env = [{"RUSTYJSON_ENGINE", "native"}, {"ERL_CRASH_DUMP_SECONDS", "0"}]
+    System.cmd("elixir", paths ++ ["-e", code], env: env, stderr_to_stdout: true)
+  end
+end
