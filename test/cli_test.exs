@@ -120,7 +120,19 @@ defmodule RustyJson.CLITest do
     assert {0, "", stats} = run(["--validate", "--stats", good])
 
     assert stats =~
-             ~r/^#{Regex.escape(good)}: 44 B in, 0 B out, 7 values, 3 keys, depth 2; \w+ engine: decoded in /
+             ~r/^#{Regex.escape(good)}: 44 B in, 7 values, 3 keys, depth 2; \w+ engine: decoded in [\d.]+ ms$/
+
+    assert {0, _, stats} = run(["--minify", "--stats", good])
+    assert stats =~ ~r/: 44 B in, \d+ B out, 7 values, .* decoded in [\d.]+ ms, laid out in [\d.]+ ms$/
+  end
+
+  test "counts of what is refused", %{write: file} do
+    assert {1, "", error} = run(["--stats", file.("bad.json", "[1,]")])
+    assert error =~ ~r/bad.json: refused, 4 B in; \w+ engine: stopped after [\d.]+ ms$/
+
+    lines = file.("some.ndjson", ~s([1]\n[2,]\n{"a":3}\n))
+    assert {1, _, error} = run(["--stats", "--lines", lines])
+    assert error =~ ~r/: 3 documents, 1 of them refused, \d+ B in, \d+ B out, 4 values, 1 keys, depth 1; /
   end
 
   test "deeper than allowed", %{write: file} do
@@ -182,7 +194,11 @@ defmodule RustyJson.CLITest do
     for {_, reason} <- Judge.missing(), do: assert(report =~ "MISSING" and reason != "")
     assert report =~ "in use                       #{RustyJson.engine()} "
     assert report =~ "wasm timeout"
-    for host <- ~w(wasmtime wasmex), do: assert(report =~ ~r/#{host} +\d+ running, \d+ kept, \d+ waiting; /)
+
+    for host <- [:wasmtime, :wasmex] do
+      counts? = report =~ ~r/#{host} +\d+ running, \d+ kept, \d+ waiting; /
+      assert counts? == Judge.available?(host)
+    end
   end
 
   test "the doctor takes no arguments" do

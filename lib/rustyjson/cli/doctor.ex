@@ -14,9 +14,9 @@ defmodule RustyJson.CLI.Doctor do
 
   @rust "1.95.0"
   @packages [
-    {:wasmex, Wasmex, "a second host for the wasm engine; Elixir 1.18 or newer: {:wasmex, \"~> 0.15\"}"},
-    {:decimal, Decimal, "for floats: :decimals: {:decimal, \"~> 2.0 or ~> 3.0\"}"},
-    {:jason, Jason, "structs that derive Jason.Encoder only: {:jason, \"~> 1.4\"}"}
+    {:wasmex, Wasmex, "~> 0.15", "another host for the wasm engine, with Elixir 1.18 or newer"},
+    {:decimal, Decimal, "~> 2.0 or ~> 3.0", "for the option floats: :decimals"},
+    {:jason, Jason, "~> 1.4", "for structs that derive only Jason.Encoder"}
   ]
 
   @doc "Prints the report. `:ok` when at least one engine works and all that are there pass their test."
@@ -27,7 +27,7 @@ defmodule RustyJson.CLI.Doctor do
     engines = engines()
     in_use()
     limits()
-    sandbox()
+    sandbox(for {_, [engine: :wasm, host: host], {:ok, _}} <- engines, do: host)
     tools()
     packages()
     self_test(for {name, options, {:ok, _}} <- engines, do: {name, options})
@@ -95,11 +95,12 @@ defmodule RustyJson.CLI.Doctor do
 
   ## RustyJson.stats/0
 
-  defp sandbox do
-    heading("Sandbox, since this VM started")
+  defp sandbox([]), do: :ok
 
-    for {host, stats} <- Enum.sort(RustyJson.stats(), :desc),
-        do: row("#{host}", "#{instances(stats)}; #{failures(stats)}")
+  defp sandbox(hosts) do
+    heading("Sandbox, since this VM started")
+    counts = RustyJson.stats()
+    for host <- hosts, do: row("#{host}", "#{instances(counts[host])}; #{failures(counts[host])}")
   end
 
   defp instances(stats), do: "#{stats.running} running, #{stats.kept} kept, #{stats.waiting} waiting"
@@ -133,11 +134,10 @@ defmodule RustyJson.CLI.Doctor do
   defp packages do
     heading("Optional packages")
 
-    for {name, module, purpose} <- @packages do
-      there =
-        if Code.ensure_loaded?(module), do: "#{Application.spec(name, :vsn) || "there"}", else: "not there"
-
-      row("#{name}", "#{there} (#{purpose})")
+    for {name, module, requirement, purpose} <- @packages do
+      if Code.ensure_loaded?(module),
+        do: row("#{name}", "#{Application.spec(name, :vsn) || "there"}, #{purpose}"),
+        else: row("#{name}", "not there: {:#{name}, \"#{requirement}\"} is #{purpose}")
     end
   end
 

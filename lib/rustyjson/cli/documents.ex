@@ -84,8 +84,8 @@ defmodule RustyJson.CLI.Documents do
       if output, do: write(output)
       {@ok, if(arguments.stats, do: Stats.count(stats, text, output, term), else: stats)}
     else
-      {:error, error} -> {rejected(error, place), stats}
-      {{:error, error}, stats} -> {rejected(error, place), stats}
+      {:error, error} -> {rejected(error, place), Stats.refuse(stats, text)}
+      {{:error, error}, stats} -> {rejected(error, place), Stats.refuse(stats, text)}
     end
   end
 

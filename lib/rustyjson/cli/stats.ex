@@ -4,7 +4,7 @@ defmodule RustyJson.CLI.Stats do
 
   alias RustyJson.CLI.Progress
 
-  defstruct documents: 0, read: 0, written: 0, values: 0, keys: 0, depth: 0, decode: 0, lay_out: 0
+  defstruct documents: 0, refused: 0, read: 0, written: 0, values: 0, keys: 0, depth: 0, decode: 0, lay_out: 0
 
   @type t :: %__MODULE__{}
 
@@ -45,18 +45,42 @@ defmodule RustyJson.CLI.Stats do
 
   defp walk(_value, _depth, {values, keys, deepest}), do: {values + 1, keys, deepest}
 
+  @doc "Adds a text that is no document, or that a limit stopped."
+  @spec refuse(t(), binary()) :: t()
+  def refuse(stats, text), do: %{stats | refused: stats.refused + 1, read: stats.read + byte_size(text)}
+
   @doc "All of it in one line."
   @spec line(t()) :: String.t()
   def line(stats) do
-    documents = if stats.documents == 1, do: "", else: "#{stats.documents} documents, "
+    sizes = [documents(stats), "#{Progress.size(stats.read)} in", written(stats), terms(stats)]
 
-    "#{documents}#{Progress.size(stats.read)} in, #{Progress.size(stats.written)} out, #{stats.values} values, " <>
-      "#{stats.keys} keys, depth #{stats.depth}; #{RustyJson.engine()} engine: decoded in #{ms(stats.decode)}" <>
-      "#{rate(stats.read, stats.decode)}, laid out in #{ms(stats.lay_out)}"
+    "#{join(sizes)}; #{RustyJson.engine()} engine: #{join([decoded(stats), laid_out(stats)])}"
   end
+
+  defp join(parts), do: parts |> Enum.reject(&is_nil/1) |> Enum.join(", ")
+
+  defp documents(%{documents: 1, refused: 0}), do: nil
+  defp documents(%{documents: 0, refused: 1}), do: "refused"
+  defp documents(%{documents: count, refused: 0}), do: "#{count} documents"
+  defp documents(stats), do: "#{stats.documents + stats.refused} documents, #{stats.refused} of them refused"
+
+  defp written(%{written: 0}), do: nil
+  defp written(stats), do: "#{Progress.size(stats.written)} out"
+
+  defp terms(%{documents: 0}), do: nil
+  defp terms(stats), do: "#{stats.values} values, #{stats.keys} keys, depth #{stats.depth}"
+
+  defp decoded(%{documents: 0} = stats), do: "stopped after #{ms(stats.decode)}"
+  defp decoded(stats), do: "decoded in #{ms(stats.decode)}#{rate(stats)}"
+
+  defp laid_out(%{written: 0}), do: nil
+  defp laid_out(stats), do: "laid out in #{ms(stats.lay_out)}"
 
   defp ms(microseconds), do: "#{Float.round(microseconds / 1000, 2)} ms"
 
-  defp rate(_bytes, time) when time < 100, do: ""
-  defp rate(bytes, time), do: " (#{round(bytes / time)} MB/s)"
+  # Of a small input it says nothing, and what was refused was not read to its end.
+  defp rate(%{refused: 0, read: bytes, decode: time}) when bytes >= 10_000 and time >= 100,
+    do: " (#{round(bytes / time)} MB/s)"
+
+  defp rate(_stats), do: ""
 end
