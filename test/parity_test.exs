@@ -45,6 +45,38 @@ defmodule RustyJson.ParityTest do
     end
   end
 
+  test "a function for keys gets each key in its order, and may make one of two" do
+    text = ~s({"b":1,"A":{"x":1.5,"X":2},"a":[{"c":3,"C":4}],"b":5})
+
+    for {options, expected} <- [
+          {[], %{"B" => 5, "A" => [%{"C" => 4}]}},
+          {[duplicate_keys: :first], %{"B" => 1, "A" => %{"X" => 1.5}}},
+          {[floats: :decimals, duplicate_keys: :first],
+           %{"B" => 1, "A" => %{"X" => %{__struct__: Decimal, sign: 1, coef: 15, exp: -1}}}}
+        ] do
+      called = fn key -> with(_ <- send(self(), {:key, key}), do: String.upcase(key)) end
+
+      for {_, engine} <- Judge.engines() do
+        assert RustyJson.decode(text, [keys: called] ++ options ++ engine) == {:ok, expected}
+        assert {:messages, received} = Process.info(self(), :messages)
+        assert for({:key, key} <- received, do: key) == ~w(b A x X a c C b)
+        for _ <- received, do: receive(do: ({:key, _} -> :ok))
+      end
+    end
+
+    assert {:error, %{reason: :duplicate_key, position: 47}} =
+             Judge.decode(text, keys: &String.upcase/1, duplicate_keys: :error)
+
+    many = for i <- 1..100, do: {"k#{i}", i}
+    text = RustyJson.encode!(OrderedObject.new(many))
+
+    assert Judge.decode(text, keys: &String.upcase/1) ==
+             {:ok, Map.new(many, fn {k, v} -> {String.upcase(k), v} end)}
+
+    assert {:ok, %OrderedObject{values: [{:b, 1}, {:b, %OrderedObject{values: []}}]}} =
+             Judge.decode(~s({"x":1,"y":{}}), keys: fn _ -> :b end, objects: :ordered_objects)
+  end
+
   test "a fragment may be built empty and filled later" do
     assert Judge.encode(%{struct(Fragment) | encode: "1"}) == {:ok, "1"}
   end

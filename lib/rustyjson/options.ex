@@ -13,7 +13,7 @@ defmodule RustyJson.Options do
   @type t :: %__MODULE__{
           engine: module(),
           packed: tuple(),
-          keys: nil | (String.t() -> term()),
+          keys: nil | {(String.t() -> term()), :ordered | :last | :first},
           max_bytes: non_neg_integer(),
           sandbox: map()
         }
@@ -135,14 +135,28 @@ defmodule RustyJson.Options do
   @doc "The packed form, and the engine that takes it."
   @spec pack(:decode | :encode, values()) :: t()
   def pack(:decode, v) do
-    packed = {v.flags, v.max_depth, v.decoding_integer_digit_limit, v.max_nodes, dirty_threshold(v)}
-    %__MODULE__{engine: v.resolved, packed: packed, keys: v.keys, max_bytes: v.max_bytes, sandbox: v.sandbox}
+    {flags, keys} = key_function(v)
+    packed = {flags, v.max_depth, v.decoding_integer_digit_limit, v.max_nodes, dirty_threshold(v)}
+    %__MODULE__{engine: v.resolved, packed: packed, keys: keys, max_bytes: v.max_bytes, sandbox: v.sandbox}
   end
 
   def pack(:encode, v) do
     packed = {v.flags ||| Engine.encode_flags(v.resolved), v.max_depth, v.max_bytes, v.gzip, v.pretty, 0, nil}
     %__MODULE__{engine: v.resolved, packed: packed, sandbox: v.sandbox}
   end
+
+  # The function is called with the keys as they stand in the text, and may make one of two: so the core keeps their order,
+  # and what becomes of them is found out afterwards.
+  @ordered Schema.entries(:decode)[:objects].bits[:ordered_objects]
+  @first Schema.entries(:decode)[:duplicate_keys].bits[:first]
+
+  defp key_function(%{keys: nil, flags: flags}), do: {flags, nil}
+  defp key_function(%{keys: fun, flags: flags}) when (flags &&& @ordered) != 0, do: {flags, {fun, :ordered}}
+
+  defp key_function(%{keys: fun, flags: flags}) when (flags &&& @first) != 0,
+    do: {flags ||| @ordered, {fun, :first}}
+
+  defp key_function(%{keys: fun, flags: flags}), do: {flags ||| @ordered, {fun, :last}}
 
   # Bytes that can be much work: an integer takes the square of its digits, a decimal twenty times as long as a float.
   @costly_integers 4_096

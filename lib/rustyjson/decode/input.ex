@@ -37,14 +37,16 @@ defmodule RustyJson.Decode.Input do
 
   ## keys: fun/1
 
-  # Other kinds of keys are made by the core; a function can only be called here.
+  # Other kinds of keys are made by the core; a function can only be called here, for each key in the order of the text.
   defp keys(term, nil), do: term
-  defp keys(list, fun) when is_list(list), do: Enum.map(list, &keys(&1, fun))
+  defp keys(list, keys) when is_list(list), do: Enum.map(list, &keys(&1, keys))
 
-  defp keys(%OrderedObject{values: values} = object, fun),
-    do: %{object | values: for({key, value} <- values, do: {fun.(key), keys(value, fun)})}
+  defp keys(%OrderedObject{values: values}, {fun, kind} = keys),
+    do: object(for({key, value} <- values, do: {fun.(key), keys(value, keys)}), kind)
 
-  defp keys(%_{} = decimal, _fun), do: decimal
-  defp keys(map, fun) when is_map(map), do: Map.new(map, fn {key, value} -> {fun.(key), keys(value, fun)} end)
-  defp keys(other, _fun), do: other
+  defp keys(other, _keys), do: other
+
+  defp object(members, :ordered), do: OrderedObject.new(members)
+  defp object(members, :last), do: :maps.from_list(members)
+  defp object(members, :first), do: members |> :lists.reverse() |> :maps.from_list()
 end
