@@ -51,15 +51,16 @@ defmodule RustyJson.CLI.Doctor.SelfTest do
   defp sandbox(options) do
     if options[:engine] == :wasm,
       do: [
-        {"time limit", fn -> stopped(options, :timeout, timeout: 1) end},
-        {"memory limit", fn -> stopped(options, :memory_limit, max_memory: 4 * 1024 * 1024) end},
+        {"time limit", fn -> stopped(options, 8_000_000, :timeout, timeout: 10) end},
+        {"memory limit", fn -> stopped(options, 3_000_000, :memory_limit, max_memory: 4 * 1024 * 1024) end},
         {"the call after", fn -> RustyJson.decode!("[1]", options) == [1] || "another term" end}
       ],
       else: []
   end
 
-  defp stopped(options, reason, limit) do
-    document = "[" <> String.duplicate("[],", 3_000_000) <> "0]"
+  # A time that an idle instance is found in even on a busy machine, and that no machine decodes so many arrays in.
+  defp stopped(options, arrays, reason, limit) do
+    document = "[" <> String.duplicate("[],", arrays) <> "0]"
 
     case RustyJson.decode(document, options ++ limit) do
       {:error, %SandboxError{reason: ^reason}} -> true
