@@ -88,7 +88,7 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
     pub gathered: Gathered<R::Term>,
     pub marks: Vec<Mark<R::Term>>,
     pub payload: Vec<u8>,
-    limit: usize,
+    pub limit: usize,
     /// Floats until the short way is tried again.
     long_floats: u8,
     pub start: usize,
@@ -167,56 +167,6 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         }
     }
 
-    fn finish(&self) -> Walk<()> {
-        if self.out.failed() {
-            return Err(EncodeErrorKind::OutOfMemory);
-        }
-        if self.too_long() { Err(EncodeErrorKind::MaxBytes) } else { Ok(()) }
-    }
-
-    fn too_long(&self) -> bool {
-        let max = self.options.max_bytes;
-        max != 0 && (self.out.len() - self.start) as u64 > max
-    }
-
-    #[inline(always)]
-    pub fn over_limit(&self) -> bool {
-        self.out.len() > self.limit
-    }
-
-    /// The limit is passed: of the output, which is an error, or of the budget, which the shell may extend.
-    #[cold]
-    #[inline(never)]
-    pub fn over(&mut self) -> Walk<()> {
-        if self.too_long() {
-            return Err(EncodeErrorKind::MaxBytes);
-        }
-        let more = self.reader.extend_budget();
-        if more == 0 {
-            return Err(EncodeErrorKind::Budget);
-        }
-        self.limit_to((self.out.len() - self.start).saturating_add(more));
-        Ok(())
-    }
-
-    /// The same where the walk can be suspended.
-    #[cold]
-    #[inline(never)]
-    fn over_between_values(&mut self) -> Walk<()> {
-        let result = self.over();
-        self.between_values = result.is_err();
-        result
-    }
-
-    /// The next look at the limits comes at this many bytes, or where the output becomes too long.
-    pub fn limit_to(&mut self, bytes: usize) {
-        let max = match self.options.max_bytes {
-            0 => usize::MAX,
-            max => usize::try_from(max).unwrap_or(usize::MAX),
-        };
-        self.limit = self.start.saturating_add(max.min(bytes));
-    }
-
     /// Writes a scalar, or opens a container and gives its first value.
     #[inline(always)]
     fn value(&mut self, term: R::Term) -> Walk<Next<R::Term>> {
@@ -263,22 +213,6 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         }
     }
 
-    /// Looks ahead before so many bytes are written: the limit is checked only after each value.
-    #[cold]
-    #[inline(never)]
-    pub fn long(&mut self, len: usize) -> Walk<()> {
-        let (written, max) = (self.out.len() - self.start, self.options.max_bytes);
-        if max != 0 && (written + len) as u64 > max {
-            return Err(EncodeErrorKind::MaxBytes);
-        }
-        if self.in_slice() { Err(EncodeErrorKind::Budget) } else { Ok(()) }
-    }
-
-    /// Whether the walk has a budget, so that what is long belongs elsewhere. The WebAssembly module has none, ever.
-    pub fn in_slice(&self) -> bool {
-        !cfg!(target_arch = "wasm32") && self.options.budget != 0
-    }
-
     #[cold]
     fn not_utf8(&mut self, bytes: &[u8]) -> EncodeErrorKind {
         self.payload = bytes.to_vec();
@@ -320,118 +254,6 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     /// The number of containers around the place reached.
     pub fn depth(&self) -> u32 {
         self.options.base_depth.saturating_add(self.stack.len() as u32)
-    }
-
-    /// Checks that one more container may open.
-    #[inline(always)]
-    pub fn deeper(&mut self) -> Walk<()> {
-        if self.stack.len() as u64 + u64::from(self.options.base_depth) >= u64::from(self.options.max_depth) {
-            return Err(self.too_deep());
-        }
-        if self.out.failed() { Err(EncodeErrorKind::OutOfMemory) } else { Ok(()) }
-    }
-
-    #[cold]
-    fn too_deep(&self) -> EncodeErrorKind {
-        if self.options.max_depth == u32::MAX { EncodeErrorKind::OutOfMemory } else { EncodeErrorKind::MaxDepth }
-    }
-
-    #[inline(always)]
-    fn list(&mut self, mut list: R::List) -> Walk<Next<R::Term>> {
-        self.deeper()?;
-        match self.reader.next_item(&mut list) {
-            Step::Item(first) => {
-                self.open(b'[', Frame::List(list));
-                Ok(Next::Value(first))
-            }
-            Step::End => {
-                self.out.array(*b"[]");
-                Ok(Next::Done)
-            }
-            Step::Tail(_) => Err(EncodeErrorKind::ImproperList),
-        }
-    }
-
-    #[inline(never)]
-    fn tuple(&mut self, mut tuple: R::Tuple) -> Walk<Next<R::Term>> {
-        self.deeper()?;
-        let Some(first) = self.reader.next_element(&mut tuple) else {
-            self.out.array(*b"[]");
-            return Ok(Next::Done);
-        };
-        self.open(b'[', Frame::Tuple(tuple));
-        Ok(Next::Value(first))
-    }
-
-    /// Writes the opening bracket and what precedes the first element.
-    #[inline(always)]
-    pub fn open(&mut self, bracket: u8, frame: Frame<'t, R>) {
-        self.out.array([bracket]);
-        self.stack.push(frame);
-        if self.options.pretty.is_some() {
-            self.line();
-        }
-    }
-
-    /// Starts a line at the depth of the innermost container's elements.
-    #[cold]
-    #[inline(never)]
-    fn line(&mut self) {
-        if let Some(pretty) = self.options.pretty {
-            pretty.line(self.out, self.depth() as usize);
-        }
-    }
-
-    /// Separates two elements.
-    #[inline(always)]
-    pub fn comma(&mut self) {
-        self.out.array([b',']);
-        if self.options.pretty.is_some() {
-            self.line();
-        }
-    }
-
-    /// Closes the innermost container.
-    #[inline(always)]
-    pub fn close(&mut self, bracket: u8) -> Walk<Next<R::Term>> {
-        self.stack.pop();
-        if self.options.pretty.is_some() {
-            self.line();
-        }
-        self.out.array([bracket]);
-        Ok(Next::Done)
-    }
-
-    /// [`Driver::open`] where size counts more than speed, and so the others.
-    #[inline(never)]
-    pub fn rare_open(&mut self, bracket: u8, frame: Frame<'t, R>) {
-        self.open(bracket, frame);
-    }
-
-    #[inline(never)]
-    pub fn rare_comma(&mut self) {
-        self.comma();
-    }
-
-    #[inline(never)]
-    pub fn rare_close(&mut self, bracket: u8) -> Walk<Next<R::Term>> {
-        self.close(bracket)
-    }
-
-    #[inline(never)]
-    pub fn rare_string(&mut self, bytes: &[u8]) -> Walk<()> {
-        self.kernel.vectorize(
-            #[inline(always)]
-            || self.string(bytes),
-        )
-    }
-
-    #[inline(never)]
-    pub fn rare_key(&mut self, key: R::Term) -> Walk<()> {
-        self.kernel.vectorize(
-            #[inline(always)]
-            || self.key(key),
-        )
     }
 
     /// Goes on in the innermost container: the next value, or the end of the container.

@@ -1,6 +1,7 @@
 //! Terms to JSON text (RFC 8259).
 
 mod calendar;
+mod containers;
 mod decimal;
 mod driver;
 mod error;
@@ -9,6 +10,7 @@ mod gather;
 mod keys;
 mod known;
 mod layout;
+mod limits;
 mod number;
 mod reader;
 mod string;

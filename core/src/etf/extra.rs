@@ -1,6 +1,7 @@
 //! The second term that encode takes through ETF: `{pretty, plans}`.
 
-use super::reader::{PlannedStruct, Reader, Term, atom_at};
+use super::head::atom_at;
+use super::reader::{PlannedStruct, Reader, Term};
 use crate::encode::{Pretty, TermReader, Value};
 use alloc::vec::Vec;
 

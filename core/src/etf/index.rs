@@ -47,7 +47,7 @@ impl Index {
         let mut promised = 0_usize;
         loop {
             let at = pos;
-            let head = super::reader::head(bytes, at)?;
+            let head = super::head::head(bytes, at)?;
             pos = head.body;
             if let Some(container) = open.last_mut() {
                 promised -= 1;
@@ -89,7 +89,7 @@ impl Index {
         }
         let entry = record.len - 1 - container.left / 2;
         self.entries[record.first + entry] = (container.key, at);
-        if super::reader::atom_at(bytes, container.key) == Some(b"__struct__") {
+        if super::head::atom_at(bytes, container.key) == Some(b"__struct__") {
             record.module = Some(entry);
         }
     }

@@ -2,6 +2,7 @@
 //! guest wrote. Format: Erlang ERTS User's Guide, "External Term Format".
 pub mod check;
 pub mod extra;
+mod head;
 mod index;
 pub mod reader;
 mod tags;

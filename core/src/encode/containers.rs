@@ -1,0 +1,107 @@
+//! Lists and tuples, and the brackets, commas and lines of all containers.
+
+use super::driver::{Driver, Frame, Next, Walk};
+use super::error::EncodeErrorKind;
+use super::reader::{Step, TermReader};
+use crate::output::Buffer;
+use crate::simd::escape::CopyKernel;
+
+impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+    #[inline(always)]
+    pub fn list(&mut self, mut list: R::List) -> Walk<Next<R::Term>> {
+        self.deeper()?;
+        match self.reader.next_item(&mut list) {
+            Step::Item(first) => {
+                self.open(b'[', Frame::List(list));
+                Ok(Next::Value(first))
+            }
+            Step::End => {
+                self.out.array(*b"[]");
+                Ok(Next::Done)
+            }
+            Step::Tail(_) => Err(EncodeErrorKind::ImproperList),
+        }
+    }
+
+    #[inline(never)]
+    pub fn tuple(&mut self, mut tuple: R::Tuple) -> Walk<Next<R::Term>> {
+        self.deeper()?;
+        let Some(first) = self.reader.next_element(&mut tuple) else {
+            self.out.array(*b"[]");
+            return Ok(Next::Done);
+        };
+        self.open(b'[', Frame::Tuple(tuple));
+        Ok(Next::Value(first))
+    }
+
+    /// Writes the opening bracket and what precedes the first element.
+    #[inline(always)]
+    pub fn open(&mut self, bracket: u8, frame: Frame<'t, R>) {
+        self.out.array([bracket]);
+        self.stack.push(frame);
+        if self.options.pretty.is_some() {
+            self.line();
+        }
+    }
+
+    /// Starts a line at the depth of the innermost container's elements.
+    #[cold]
+    #[inline(never)]
+    fn line(&mut self) {
+        if let Some(pretty) = self.options.pretty {
+            pretty.line(self.out, self.depth() as usize);
+        }
+    }
+
+    /// Separates two elements.
+    #[inline(always)]
+    pub fn comma(&mut self) {
+        self.out.array([b',']);
+        if self.options.pretty.is_some() {
+            self.line();
+        }
+    }
+
+    /// Closes the innermost container.
+    #[inline(always)]
+    pub fn close(&mut self, bracket: u8) -> Walk<Next<R::Term>> {
+        self.stack.pop();
+        if self.options.pretty.is_some() {
+            self.line();
+        }
+        self.out.array([bracket]);
+        Ok(Next::Done)
+    }
+
+    /// [`Driver::open`] where size counts more than speed, and so the others.
+    #[inline(never)]
+    pub fn rare_open(&mut self, bracket: u8, frame: Frame<'t, R>) {
+        self.open(bracket, frame);
+    }
+
+    #[inline(never)]
+    pub fn rare_comma(&mut self) {
+        self.comma();
+    }
+
+    #[inline(never)]
+    pub fn rare_close(&mut self, bracket: u8) -> Walk<Next<R::Term>> {
+        self.close(bracket)
+    }
+
+    #[inline(never)]
+    pub fn rare_string(&mut self, bytes: &[u8]) -> Walk<()> {
+        self.kernel.vectorize(
+            #[inline(always)]
+            || self.string(bytes),
+        )
+    }
+
+    #[inline(never)]
+    pub fn rare_key(&mut self, key: R::Term) -> Walk<()> {
+        self.kernel.vectorize(
+            #[inline(always)]
+            || self.key(key),
+        )
+    }
+}
