@@ -28,7 +28,8 @@ defprotocol RustyJson.Encoder do
   `RustyJson.Encode`; or a map or struct, which is then encoded in turn.
 
   A struct with neither raises `Protocol.UndefinedError`. Where it has an implementation of `Jason.Encoder`, or of
-  Elixir's `JSON.Encoder`, and those are loaded, that one is used.
+  Elixir's `JSON.Encoder`, and those are loaded, that one is used, also for a struct that holds others which know
+  `RustyJson.Encoder` only.
   """
 
   @fallback_to_any true

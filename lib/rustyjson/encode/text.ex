@@ -7,7 +7,7 @@ defmodule RustyJson.Encode.Text do
 
   alias RustyJson.{EncodeError, Encoder, Formatter, Fragment, Options, OrderedObject, SandboxError}
   alias RustyJson.Encode.{Known, Path}
-  alias RustyJson.Encoder.Plans
+  alias RustyJson.Encoder.{Interop, Plans}
 
   @compile {:inline, left_after: 3, between: 4, planned?: 2}
 
@@ -68,7 +68,9 @@ defmodule RustyJson.Encode.Text do
   defp no_iodata,
     do: EncodeError.new({:invalid_iodata, "an encoder's or a fragment's text is no iodata"})
 
-  defp undefined(%{protocol: Encoder} = error, _stacktrace), do: {:error, error}
+  @protocols [Encoder | Interop.protocols()]
+
+  defp undefined(%{protocol: protocol} = error, _stacktrace) when protocol in @protocols, do: {:error, error}
   defp undefined(error, stacktrace), do: reraise(error, stacktrace)
 
   defp compress(json, %{packed: {_, _, _, -1, _, _, _}}), do: {:ok, json}

@@ -2,9 +2,18 @@ defmodule RustyJson.Encoder.Interop do
   @moduledoc false
   # Structs that know another library's protocol only.
 
-  alias RustyJson.{Encode, Options}
+  alias RustyJson.{Encode, EncodeError, Options}
+  alias RustyJson.Encode.Known
 
-  @compile {:no_warn_undefined, [Jason, Jason.Encoder, JSON, JSON.Encoder]}
+  @compile {:no_warn_undefined,
+            [Jason, Jason.Encoder, Jason.Fragment, Jason.OrderedObject, JSON, JSON.Encoder]}
+
+  @of_jason [Jason.Fragment, Jason.OrderedObject]
+  @known Known.modules()
+
+  @doc "The protocols that are asked."
+  @spec protocols() :: [module()]
+  def protocols, do: [Jason.Encoder, JSON.Encoder]
 
   @doc "The struct's text by Jason's or Elixir's own protocol."
   @spec encode(term(), Options.t()) :: {:ok, iodata()} | :error
@@ -18,15 +27,60 @@ defmodule RustyJson.Encoder.Interop do
 
   def encode(_value, _options), do: :error
 
-  defp implemented?(protocol, struct) do
-    Code.ensure_loaded?(protocol) and protocol.impl_for(struct) not in [nil, Module.concat(protocol, Any)]
-  end
-
-  # Jason's options are made of functions; Jason itself makes them.
-  defp by_jason(struct, options) do
-    Jason.encode!(struct, escape: Options.escape(options), maps: Options.maps(options))
+  defp implemented?(protocol, value) do
+    Code.ensure_loaded?(protocol) and protocol.impl_for(value) not in [nil, Module.concat(protocol, Any)]
   end
 
   # Elixir's protocol hands every nested value back to the caller.
   defp by_json(value, _encoder, options), do: Encode.value(value, options)
+
+  # Jason encodes what is in the struct itself. Where it meets what only RustyJson knows, such as a struct of the
+  # application in a page of a library, it gets the text of that; not at once, for an encoder may look at its fields.
+  defp by_jason(struct, options) do
+    with {:error, %{protocol: Jason.Encoder} = error} <- jason(struct, options) do
+      case jason(for_jason(struct, options), options) do
+        {:error, _again} -> raise error
+        text -> text
+      end
+    end
+  end
+
+  # Jason's options are made of functions; Jason itself makes them.
+  defp jason(struct, options) do
+    case Jason.encode(struct, escape: Options.escape(options), maps: Options.maps(options)) do
+      {:ok, text} ->
+        text
+
+      {:error, %{__struct__: Jason.EncodeError, message: text}} ->
+        raise invalid(text)
+
+      {:error, undefined} ->
+        {:error, undefined}
+    end
+  end
+
+  defp invalid("duplicate key" <> _ = text), do: %EncodeError{message: text, path: "", reason: :duplicate_key}
+  defp invalid(text), do: %EncodeError{message: text, path: "", reason: :invalid_utf8}
+
+  defp for_jason(%module{} = value, _options) when module in @of_jason, do: value
+
+  defp for_jason(%module{} = struct, options) when module not in @known do
+    if implemented?(Jason.Encoder, struct), do: inside(struct, options), else: text(struct, options)
+  end
+
+  defp for_jason(%_{} = known, options),
+    do: if(implemented?(Jason.Encoder, known), do: known, else: text(known, options))
+
+  defp for_jason(map, options) when is_map(map), do: inside(map, options)
+
+  defp for_jason(list, options) when is_list(list) do
+    if List.improper?(list), do: list, else: Enum.map(list, &for_jason(&1, options))
+  end
+
+  defp for_jason(value, options),
+    do: if(implemented?(Jason.Encoder, value), do: value, else: text(value, options))
+
+  defp inside(map, options), do: :maps.map(fn _key, value -> for_jason(value, options) end, map)
+
+  defp text(value, options), do: Jason.Fragment.new(fn _ -> Encode.value(value, options) end)
 end
