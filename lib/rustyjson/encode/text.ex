@@ -9,7 +9,7 @@ defmodule RustyJson.Encode.Text do
   alias RustyJson.Encode.{Known, Path}
   alias RustyJson.Encoder.{Interop, Plans}
 
-  @compile {:inline, left_after: 3, between: 4, planned?: 2}
+  @compile {:inline, left_after: 5, between: 4, planned?: 2, text: 3}
 
   @known Known.modules()
 
@@ -96,7 +96,8 @@ defmodule RustyJson.Encode.Text do
   defp splice([{offset, depth, term, place} | holes], json, position, left, options, own) do
     options = Options.at_depth(options, depth)
     own = implementation(term, own)
-    {text, left} = located(place, term, own, left, options, json, offset)
+    text = located(place, term, own, options, json, offset)
+    left = left_after(left, text, options, json, offset)
     between(json, position, offset, [text | splice(holes, json, offset, left, options, own)])
   end
 
@@ -120,26 +121,26 @@ defmodule RustyJson.Encode.Text do
   defp between(json, from, to, pieces), do: [binary_part(json, from, to - from) | pieces]
 
   # A part reports the path from its own root.
-  defp located(place, term, own, left, options, json, offset) do
-    text = if place == :key, do: part(string_key(term), options), else: value(term, own, options)
-    {text, left_after(left, text, options)}
+  defp located(place, term, own, options, json, offset) do
+    if place == :key, do: part(string_key(term), options), else: value(term, own, options)
   rescue
-    error in EncodeError ->
-      prefix = Path.locate(binary_part(json, 0, offset))
-      reraise %{error | path: prefix <> (error.path || "")}, __STACKTRACE__
+    error in EncodeError -> reraise behind(error, json, offset), __STACKTRACE__
   end
 
-  defp left_after(:infinity, _text, _options), do: :infinity
-
-  defp left_after(left, text, options) do
-    left = left - size(text)
-    if left < 0, do: raise(error({4, "", nil}, options)), else: left
+  defp behind(error, json, offset) do
+    prefix = Path.locate(binary_part(json, 0, offset))
+    %{error | path: prefix <> (error.path || "")}
   end
 
-  defp size(text) do
-    IO.iodata_length(text)
+  defp left_after(:infinity, _text, _options, _json, _offset), do: :infinity
+
+  defp left_after(left, text, options, json, offset), do: spent(left, text, options, json, offset)
+
+  defp spent(left, text, options, json, offset) do
+    left = left - IO.iodata_length(text)
+    if left < 0, do: raise(behind(error({4, "", nil}, options), json, offset)), else: left
   rescue
-    ArgumentError -> reraise no_iodata(), __STACKTRACE__
+    ArgumentError -> reraise behind(no_iodata(), json, offset), __STACKTRACE__
   end
 
   defp value(struct, {_module, implementation}, options), do: by_protocol(struct, implementation, options)
