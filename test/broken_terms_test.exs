@@ -4,7 +4,7 @@ defmodule RustyJson.BrokenTermsTest do
   use ExUnit.Case, async: true
 
   alias RustyJson.{EncodeError, Fragment, OrderedObject}
-  alias RustyJson.Test.{Judge, Structs}
+  alias RustyJson.Test.{Gen, Judge, Structs}
 
   defmodule Gives do
     @moduledoc "Its implementation returns whatever it holds."
@@ -135,12 +135,109 @@ defmodule RustyJson.BrokenTermsTest do
   end
 
   test "keys that are no text" do
-    broken = [[:a], [97 | 98], [0xD800], %{URI.parse("http://a") | host: 5}, %{~D[2020-01-01] | year: "x"}]
+    version = %{Version.parse!("1.2.3") | pre: 5}
+
+    broken = [
+      version,
+      [:a],
+      [97 | 98],
+      [0xD800],
+      %{URI.parse("http://a") | host: 5},
+      %{~D[2020-01-01] | year: "x"}
+    ]
+
     odd = [%Text{value: :x}, %Text{value: 5}, %Text{value: ~c"a"}, %Text{value: nil}]
 
     for key <- [decimal(coef: "x") | broken ++ odd], options <- @options do
       assert {:error, %EncodeError{reason: :invalid_key, path: "/0"}} = Judge.encode([%{key => 1}], options)
     end
+  end
+
+  # Fields of the right names with values of any kind, one or two of them wrong or gone.
+  @values [
+            nil,
+            true,
+            :inf,
+            0,
+            -1,
+            12,
+            2 ** 70,
+            1.5,
+            "",
+            "x",
+            "/p",
+            <<255>>,
+            <<1::3>>,
+            [],
+            [1],
+            [?a],
+            [1 | 2],
+            [:a],
+            {}
+          ] ++
+            [
+              {5, 3},
+              {-5, 3},
+              %{},
+              %{a: 1},
+              Calendar.ISO,
+              80,
+              9999,
+              3600,
+              "Etc/UTC",
+              [{"a", 1}],
+              [{[:a], 1}],
+              [{:a, 1} | 2]
+            ]
+
+  defp damaged do
+    base =
+      Enum.random([
+        ~D[2020-01-01],
+        ~T[01:02:03.5],
+        ~N[2020-01-01 01:02:03],
+        ~U[2020-01-01 00:00:00.123Z],
+        URI.parse("http://u:p@a:80/b?c#d"),
+        MapSet.new([1, :a]),
+        1..3,
+        decimal(coef: 15, exp: -1),
+        Fragment.new("1"),
+        OrderedObject.new(a: 1)
+      ])
+
+    for(_ <- 1..Enum.random(1..2), reduce: base, do: (struct -> damage(struct)))
+  end
+
+  defp damage(struct) do
+    field = struct |> Map.keys() |> List.delete(:__struct__) |> Enum.random()
+    if Enum.random(1..6) == 1, do: struct, else: Map.put(struct, field, Enum.random(@values))
+  end
+
+  test "whatever the fields are, engines agree, and nothing is raised" do
+    around = [
+      & &1,
+      &[1, &1],
+      &%{"k" => &1},
+      &%{&1 => 1},
+      &OrderedObject.new([{&1, 2}]),
+      &MapSet.new([&1]),
+      &{&1}
+    ]
+
+    without_protocol = [[protocol: false], [lean: true], [lean: true, sort_keys: true]]
+
+    Gen.check(
+      3_000,
+      fn -> {Enum.random(around).(damaged()), Enum.random(@options ++ without_protocol)} end,
+      fn
+        {term, options} ->
+          case Judge.encode(term, options) do
+            {:ok, json} -> assert is_binary(json)
+            {:error, %EncodeError{path: path}} -> assert String.valid?(path)
+            {:error, %Protocol.UndefinedError{protocol: RustyJson.Encoder}} -> :ok
+          end
+      end
+    )
   end
 
   test "what the code of someone else raises is theirs" do

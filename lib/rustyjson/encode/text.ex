@@ -200,7 +200,7 @@ defmodule RustyJson.Encode.Text do
   end
 
   # What an implementation of someone else's raises is theirs.
-  defp key_text(%module{} = key) when module not in @known, do: String.Chars.to_string(key)
+  defp key_text(%module{} = key) when module not in [Version | @known], do: String.Chars.to_string(key)
 
   defp key_text(key) do
     String.Chars.to_string(key)
