@@ -44,12 +44,18 @@ defmodule RustyJson.Build.Cargo do
     progress = %{progress | output: [text | progress.output], crates: progress.crates + compiled}
 
     if progress.crates > 0 and (progress.crates == compiled or tty?() or now() - progress.shown > @every_ms) do
-      line(progress, "#{progress.crates} crates, #{seconds(progress)} s")
-      %{progress | shown: now()}
+      line(progress, "#{crates(progress.crates)}, #{seconds(progress)} s")
+      %{progress | shown: now(), title: short(progress.title)}
     else
       progress
     end
   end
+
+  defp crates(1), do: "1 crate"
+  defp crates(count), do: "#{count} crates"
+
+  # What is said in brackets is said once, except on the line that renews itself.
+  defp short(title), do: if(tty?(), do: title, else: title |> String.split(" (") |> hd())
 
   defp line(progress, text) do
     text = "rustyjson: building #{progress.title}: #{text}"
