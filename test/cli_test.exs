@@ -101,6 +101,8 @@ defmodule RustyJson.CLITest do
     missing = Path.join(dir, "missing.json")
     assert {3, "", error} = run(["--validate", missing, bad])
     assert error =~ "#{missing}: no such file or directory\n"
+    assert {3, "", error} = run(["--validate", System.tmp_dir!()])
+    assert error =~ "#{System.tmp_dir!()}: is a directory\n"
     assert error =~ "#{bad}:2:11: "
     assert {3, "", _} = run(["--validate", dir])
   end

@@ -22,7 +22,7 @@ defmodule RustyJson.CLI.Input do
         {:ok, parts |> Enum.reverse() |> IO.iodata_to_binary()}
 
       {:error, reason} ->
-        {:error, "#{name}: #{:file.format_error(reason)}"}
+        {:error, "#{name}: #{why(reason)}"}
 
       part ->
         done = done + byte_size(part)
@@ -52,7 +52,7 @@ defmodule RustyJson.CLI.Input do
         {:ok, acc}
 
       {:error, reason} ->
-        {:error, "#{state.name}: #{:file.format_error(reason)}"}
+        {:error, "#{state.name}: #{why(reason)}"}
 
       line ->
         done = done + byte_size(line)
@@ -91,7 +91,10 @@ defmodule RustyJson.CLI.Input do
   defp with_device(file, fun) do
     case File.open(file, [:read, :raw, :binary, read_ahead: @chunk], fun) do
       {:ok, result} -> result
-      {:error, reason} -> {:error, "#{file}: #{:file.format_error(reason)}"}
+      {:error, reason} -> {:error, "#{file}: #{why(reason)}"}
     end
   end
+
+  defp why(:eisdir), do: "is a directory"
+  defp why(reason), do: :file.format_error(reason)
 end
