@@ -12,7 +12,7 @@ defmodule RustyJson.Bench.Documents do
   @type json :: String.t()
 
   @doc "By name: the committed samples and the larger ones."
-  @spec all() :: [{String.t(), (() -> json())}]
+  @spec all() :: [{String.t(), (... -> json())}]
   def all do
     [
       {"settlement", fn -> settlement(110) end},

@@ -2,7 +2,7 @@ defmodule RustyJson.Test.Trace do
   @moduledoc "Which of some functions are called. In a process of its own: one that traces itself is told nothing."
 
   @doc "The calls of these functions, any arity given, while the function runs."
-  @spec calls([mfa()], (() -> term())) :: [mfa()]
+  @spec calls([mfa()], (... -> term())) :: [mfa()]
   def calls(functions, run) do
     task = Task.async(fn -> receive(do: (:go -> run.())) end)
     :erlang.trace(task.pid, true, [:call])

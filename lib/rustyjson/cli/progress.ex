@@ -10,7 +10,7 @@ defmodule RustyJson.CLI.Progress do
   def from, do: @from
 
   @doc "Runs the function; while it lasts, says each second how long it has been."
-  @spec during(boolean(), String.t(), (() -> result)) :: result when result: term()
+  @spec during(boolean(), String.t(), (... -> result)) :: result when result: term()
   def during(false, _doing, fun), do: fun.()
 
   def during(true, doing, fun) do
@@ -32,7 +32,7 @@ defmodule RustyJson.CLI.Progress do
   end
 
   @doc "Says how much is done, when the last word is a second old. Takes and gives the time of that word."
-  @spec step(integer(), boolean(), (() -> String.t())) :: integer()
+  @spec step(integer(), boolean(), (... -> String.t())) :: integer()
   def step(last, false, _text), do: last
 
   def step(last, true, text) do

@@ -12,7 +12,7 @@ defmodule RustyJson.CLI.Stats do
   def new, do: %__MODULE__{}
 
   @doc "Runs the function and adds its time, in microseconds."
-  @spec time(t(), :decode | :lay_out, (() -> result)) :: {result, t()} when result: term()
+  @spec time(t(), :decode | :lay_out, (... -> result)) :: {result, t()} when result: term()
   def time(stats, name, fun) do
     {time, result} = :timer.tc(fun)
     {result, Map.update!(stats, name, &(&1 + time))}
