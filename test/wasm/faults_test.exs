@@ -23,7 +23,8 @@ defmodule RustyJson.Wasm.FaultsTest do
     out_of_bounds_write: {"(i64.store (i32.const 0x7fffffff) (i64.const 1)) (i64.const 0)", [:trap]},
     out_of_bounds_fill: {"(memory.fill (i32.const 0) (i32.const 1) (i32.const -1)) (i64.const 0)", [:trap]},
     recursion: {"(call $fault)", [:trap]},
-    loop: {"(loop $again (br $again)) (unreachable)", [:timeout]},
+    # With no time at all it may be over before a scheduler is free.
+    loop: {"(loop $again (br $again)) (unreachable)", [:timeout, :busy]},
     allocation:
       {"(loop $again (br_if $again (i32.ne (memory.grow (i32.const 16)) (i32.const -1)))) (unreachable)",
        [:memory_limit]},
@@ -117,12 +118,16 @@ defmodule RustyJson.Wasm.FaultsTest do
       end
 
       test "encode and the formatter: faults", %{host: host, options: options} do
-        for {fault, reason} <- [{"(unreachable)", :trap}, {"(loop $a (br $a)) (unreachable)", :timeout}] do
+        for {fault, reasons} <- [
+              {"(unreachable)", [:trap]},
+              {"(loop $a (br $a)) (unreachable)", [:timeout, :busy]}
+            ] do
           with_guest(host, Guest.wasm(fault: fault), fn ->
-            short = if reason == :timeout, do: Keyword.put(options, :timeout, @short), else: options
+            short = if :timeout in reasons, do: Keyword.put(options, :timeout, @short), else: options
 
-            flat("encode, #{reason}", options[:host], fn ->
-              assert {:error, %SandboxError{reason: ^reason}} = RustyJson.encode("!", short)
+            flat("encode, #{hd(reasons)}", options[:host], fn ->
+              assert {:error, %SandboxError{reason: reason}} = RustyJson.encode("!", short)
+              assert reason in reasons
               assert RustyJson.encode("x", options) == {:ok, "null"}
             end)
           end)
