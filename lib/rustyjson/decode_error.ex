@@ -44,6 +44,7 @@ defmodule RustyJson.DecodeError do
           | :byte_order_mark
           | :atom_too_long
           | :out_of_memory
+          | :atom_limit
 
   @type t :: %__MODULE__{
           message: String.t(),

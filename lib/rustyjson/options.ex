@@ -13,7 +13,7 @@ defmodule RustyJson.Options do
   @type t :: %__MODULE__{
           engine: module(),
           packed: tuple(),
-          keys: nil | {(String.t() -> term()), :ordered | :last | :first},
+          keys: nil | :atoms | {(String.t() -> term()), :ordered | :last | :first},
           max_bytes: non_neg_integer(),
           sandbox: map()
         }
@@ -149,6 +149,12 @@ defmodule RustyJson.Options do
   # and what becomes of them is found out afterwards.
   @ordered Schema.entries(:decode)[:objects].bits[:ordered_objects]
   @first Schema.entries(:decode)[:duplicate_keys].bits[:first]
+
+  @key_bits Schema.entries(:decode)[:keys].mask
+  @atoms Schema.entries(:decode)[:keys].bits[:atoms]
+
+  # Keys that become atoms take a look at the table of atoms before.
+  defp key_function(%{keys: nil, flags: flags}) when (flags &&& @key_bits) == @atoms, do: {flags, :atoms}
 
   defp key_function(%{keys: nil, flags: flags}), do: {flags, nil}
   defp key_function(%{keys: fun, flags: flags}) when (flags &&& @ordered) != 0, do: {flags, {fun, :ordered}}

@@ -2,13 +2,23 @@ defmodule RustyJson.Decode.Input do
   @moduledoc false
   # What decoding does in Elixir: iodata, its length, keys by a function, and errors.
 
+  alias RustyJson.Decode.Atoms
   alias RustyJson.{DecodeError, Options, OrderedObject, SandboxError}
 
   @max_bytes 24
+  @atom_limit 30
 
   @spec decode(iodata(), Options.t()) :: {:ok, term()} | {:error, Exception.t()}
   def decode(input, options) do
     if too_long?(input, options.max_bytes), do: too_long(input, options), else: run(flat(input), options)
+  end
+
+  defp run(json, %{keys: :atoms} = options) do
+    case Atoms.room(json, options) do
+      :ok -> run(json, %{options | keys: nil})
+      {:error, :atom_limit} -> {:error, error({@atom_limit, 0, 1, 1, ""}, json, options)}
+      {:error, failure} -> {:error, error(failure, json, options)}
+    end
   end
 
   defp run(json, %{engine: engine} = options) do

@@ -6,7 +6,7 @@ defmodule RustyJson.DecodeError.Message do
               invalid_escape invalid_unicode_escape lone_surrogate control_character invalid_utf8 invalid_number
               number_out_of_range expected_colon expected_comma_or_array_end expected_comma_or_object_end expected_key
               trailing_data duplicate_key max_depth max_nodes max_bytes integer_digits unknown_atom byte_order_mark
-              atom_too_long out_of_memory)a
+              atom_too_long out_of_memory atom_limit)a
   @by_code List.to_tuple([nil | @reasons])
 
   @texts %{
@@ -27,15 +27,16 @@ defmodule RustyJson.DecodeError.Message do
     trailing_data: "Unexpected data after the value",
     byte_order_mark: "Byte order mark not allowed",
     atom_too_long: "Key longer than 255 characters cannot be an atom",
-    out_of_memory: "Out of memory"
+    out_of_memory: "Out of memory",
+    atom_limit: "More new keys than the VM's table of atoms has room for"
   }
 
   @shown 64
 
   alias RustyJson.DecodeError.Snippet
 
-  @doc "The atom for a code of the core."
-  @spec reason(1..29) :: RustyJson.DecodeError.reason()
+  @doc "The atom for a code of the core, or of what Elixir finds out (24 and 30)."
+  @spec reason(1..30) :: RustyJson.DecodeError.reason()
   def reason(code), do: elem(@by_code, code)
 
   @doc "What is wrong."
