@@ -14,8 +14,8 @@ defmodule RustyJson.Decode.Input do
   end
 
   defp run(json, %{keys: :atoms} = options) do
-    case Atoms.room(json, options) do
-      :ok -> run(json, %{options | keys: nil})
+    case Atoms.decode(json, options) do
+      {:ok, _term} = done -> done
       {:error, :atom_limit} -> {:error, error({@atom_limit, 0, 1, 1, ""}, json, options)}
       {:error, failure} -> {:error, error(failure, json, options)}
     end
