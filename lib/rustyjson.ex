@@ -69,7 +69,7 @@ defmodule RustyJson do
     case Options.decode(opts) do
       # Nothing before or after the engine: the way of nearly all calls.
       %{max_bytes: 0, keys: nil, engine: engine} = options when is_binary(input) ->
-        case engine.decode(input, options) do
+        case by(engine, input, options) do
           {:ok, _term} = done -> done
           {:error, failure} -> {:error, Input.error(failure, input, options)}
         end
@@ -78,6 +78,11 @@ defmodule RustyJson do
         Input.decode(input, options)
     end
   end
+
+  # To call a module that is known here takes less than to look one up: see `RustyJson.Encode.Text`.
+  @compile {:inline, by: 3}
+  defp by(Engine.Native, input, options), do: Engine.Native.decode(input, options)
+  defp by(engine, input, options), do: engine.decode(input, options)
 
   @doc """
   Decodes JSON, or raises.

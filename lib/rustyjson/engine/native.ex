@@ -25,23 +25,27 @@ defmodule RustyJson.Engine.Native do
   defp decoded(result, _json, _packed), do: result
 
   @impl true
-  def encode(term, %{packed: packed}), do: term |> text(packed) |> checked(term, packed) |> finish(packed)
-
-  # A term's size cannot be asked for: the NIF starts, and says when it takes longer than a normal scheduler has.
-  defp text(term, packed) do
+  def encode(term, %{packed: packed}) do
     case Nif.encode(term, packed) do
-      {:suspended, _, _, _, _} = suspended -> Nif.resume_dirty(suspended, packed)
-      :dirty -> Nif.encode_dirty(term, packed)
-      done -> done
+      # The way of nearly all calls.
+      json when is_binary(json) and elem(packed, 3) == -1 -> {:ok, json}
+      begun -> begun |> ended(term, packed) |> checked(term, packed) |> finish(packed)
     end
   end
 
+  # A term's size cannot be asked for: the NIF starts, and says when it takes longer than a normal scheduler has.
+  defp ended({:suspended, _, _, _, _} = suspended, _term, packed), do: Nif.resume_dirty(suspended, packed)
+  defp ended(:dirty, term, packed), do: Nif.encode_dirty(term, packed)
+  defp ended(done, _term, _packed), do: done
+
   # The core tells by which plans it encoded structs. One that no longer holds is forgotten, and the text made again.
   defp checked({:planned, result, modules}, term, packed) do
-    if Plans.hold?(modules, elem(packed, 6)), do: result, else: text(term, put_elem(packed, 6, nil))
+    if Plans.hold?(modules, elem(packed, 6)), do: result, else: again(term, put_elem(packed, 6, nil))
   end
 
   defp checked(result, _term, _packed), do: result
+
+  defp again(term, packed), do: Nif.encode(term, packed) |> ended(term, packed)
 
   defp finish(json, {_, _, _, -1, _, _, _}) when is_binary(json), do: {:ok, json}
   defp finish(json, packed) when is_binary(json), do: {:ok, Nif.gzip(json, elem(packed, 3))}
