@@ -45,7 +45,8 @@ defmodule RustyJson.Bench.Svg do
   @spec draw(String.t(), map()) :: String.t()
   def draw(title, chart) do
     values = for {_, points} <- chart.rows, {_, value} <- points, is_number(value) and value > 0, do: value
-    scale = scale(values ++ List.wrap(chart[:line])) |> Tuple.append(left(chart.rows))
+    {low, high} = scale(values ++ List.wrap(chart[:line]))
+    scale = {low, high, left(chart.rows)}
     height = @top + @row * length(chart.rows) + 34
 
     IO.iodata_to_binary([
