@@ -77,6 +77,27 @@ defmodule RustyJson.Wasm.HostsTest do
         end)
       end
 
+      test "callers that are killed while they wait give their place in the queue back", %{
+        host: host,
+        options: options
+      } do
+        with_guest(host, Guest.wasm(fault: "(loop $a (br $a)) (unreachable)"), fn ->
+          given = fn timeout -> [pool_size: 1, timeout: timeout] ++ Keyword.delete(options, :timeout) end
+          slow = Task.async(fn -> RustyJson.decode("!", given.(2_000)) end)
+          assert eventually(fn -> WasmHosts.counts(host)[:running] == 1 end)
+
+          waiting = for _ <- 1..8, do: spawn_monitor(fn -> RustyJson.decode("[]", given.(20_000)) end)
+          assert eventually(fn -> WasmHosts.counts(host)[:waiting] > 0 end)
+          for {pid, _} <- waiting, do: Process.exit(pid, :kill)
+          for {_, monitor} <- waiting, do: assert_receive({:DOWN, ^monitor, _, _, _}, 5_000)
+
+          assert RustyJson.decode("[]", given.(10_000)) == {:ok, nil}
+          assert {:error, %SandboxError{reason: :timeout}} = Task.await(slow)
+          assert eventually(fn -> WasmHosts.counts(host)[:waiting] == 0 end)
+          assert eventually(fn -> WasmHosts.counts(host)[:running] == 0 end)
+        end)
+      end
+
       test "who ran out of time is told within twice the time, and gets no message later", %{
         host: host,
         options: options
