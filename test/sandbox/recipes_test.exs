@@ -5,7 +5,7 @@ defmodule RustyJson.RecipesTest do
 
   alias RustyJson.Test.Judge
 
-  @blocks "../docs/sandbox.md"
+  @blocks "../../docs/sandbox.md"
           |> Path.expand(__DIR__)
           |> File.read!()
           |> then(&Regex.scan(~r/```elixir\n(.*?)```/s, &1, capture: :all_but_first))

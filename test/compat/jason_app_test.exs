@@ -9,7 +9,7 @@ defmodule RustyJson.JasonAppTest do
 
   alias RustyJson.Test.Judge
 
-  @app Path.expand("fixtures/jason_app", __DIR__)
+  @app Path.expand("../fixtures/jason_app", __DIR__)
   @tag timeout: 120_000
 
   for {name, options} <- Judge.engines() do

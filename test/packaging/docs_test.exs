@@ -2,7 +2,7 @@ defmodule RustyJson.DocsTest do
   @moduledoc "Documents: their code is Elixir, and what they point to is there."
   use ExUnit.Case, async: true
 
-  @root Path.expand("..", __DIR__)
+  @root Path.expand("../..", __DIR__)
   @files ~w(*.md docs/**/*.md docs/**/*.cheatmd livebooks/*.livemd)
          |> Enum.flat_map(&Path.wildcard(Path.join(@root, &1)))
 

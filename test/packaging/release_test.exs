@@ -4,8 +4,8 @@ defmodule RustyJson.ReleaseTest do
 
   alias RustyJson.Test.Judge
 
-  @app Path.expand("fixtures/release_app", __DIR__)
-  @root Path.expand("..", __DIR__)
+  @app Path.expand("../fixtures/release_app", __DIR__)
+  @root Path.expand("../..", __DIR__)
   @moduletag timeout: 600_000
   if match?({:win32, _}, :os.type()), do: @moduletag(skip: "programs are started as on Unix")
 

@@ -4,7 +4,7 @@ defmodule RustyJson.InstallTest do
 
   alias RustyJson.Test.Judge
 
-  @root Path.expand("..", __DIR__)
+  @root Path.expand("../..", __DIR__)
   @moduletag timeout: 300_000
   if match?({:win32, _}, :os.type()), do: @moduletag(skip: "programs are started as on Unix")
 

@@ -1,4 +1,4 @@
-defmodule RustyJson.ShippedBugsTest do
+defmodule RustyJson.RegressionsTest do
   @moduledoc "What JSON libraries of this kind have shipped with, each as a test of ours."
 
   use ExUnit.Case, async: true
