@@ -1,4 +1,4 @@
-defmodule RustyJson.Wasm.EtfTest do
+defmodule RustyJson.Sandbox.EtfTest do
   @moduledoc "The judge in Elixir, which serves where no native library is there, decides as the one in Rust."
 
   use ExUnit.Case, async: true

@@ -1,74 +1,97 @@
 defmodule RustyJson.Test.Guest do
   @moduledoc """
-  Modules that misbehave on purpose, as a guest would that has fallen to its input.
+  Makes guests that misbehave, as the real one would after a document took it over.
 
-  Each has all the exports of the real one. A document that starts with `!` sets the fault off; every other decodes to nil
-  and every term encodes to `null`, so that a test can see whether the next call works. `wasm-as` of binaryen assembles them.
+  Each has all the exports of the real guest. By default a document that starts with `!` triggers the fault; every other
+  document decodes to nil and every other term encodes to `null`, so that a test can check that the next call works.
+  `wasm-as` of binaryen assembles the modules.
   """
 
-  # Where the honest answer, the input and the lie stand in memory.
+  # Where the honest answer, the input and the lie are in memory.
   @honest 16
   @input 1024
   @lie 32_768
+  @page 65_536
 
-  @doc "Whether they can be made here; the reason if not."
+  # Ways to fail, as WebAssembly text that fits a function of any result.
+  @faults %{
+    trap: "(unreachable)",
+    loop: "(loop $again (br $again)) (unreachable)",
+    grow: "(loop $again (br_if $again (i32.ne (memory.grow (i32.const 16)) (i32.const -1)))) (unreachable)",
+    recurse: "(call $recurse) (unreachable)",
+    write_out_of_bounds: "(i32.store (i32.const -4) (i32.const 1)) (unreachable)"
+  }
+
+  @doc "The reason why no guest can be made here, or nil."
   def missing, do: if(System.find_executable("wasm-as"), do: nil, else: "wasm-as (binaryen) is missing")
 
+  @doc "The WebAssembly text of a fault: #{@faults |> Map.keys() |> Enum.map_join(", ", &inspect/1)}."
+  def fault(name), do: Map.fetch!(@faults, name)
+
   @doc """
-  A module. `:fault` is what decode, encode and transform do when asked to misbehave, as WebAssembly text that leaves an
-  i64; `:data` are bytes for the lie, whose record is then the answer if no `:fault` is given; `:memory` is the number of pages.
+  A module. Options:
+
+    * `:fault` - WebAssembly text that leaves an i64: what decode, encode, format and gzip do when triggered
+    * `:data` - bytes of a dishonest record, which is the answer if there is no `:fault`
+    * `:always` - true triggers the fault with every document
+    * `:input` - text that leaves an i32: the address of the input buffer
+    * `:reset` - text: what reset does
+    * `:abi_version` - the version of the exports that the module claims
+    * `:memory` - the number of pages
+    * `:extra` - more text for the module
   """
   def wasm(options) do
     data = options[:data] || <<>>
-    fault = options[:fault] || "(i64.const #{record(@lie, byte_size(data))})"
 
-    text =
-      text(
-        fault,
-        data,
-        options[:input] || "(i32.const #{@input})",
-        options[:memory] || 2,
-        options[:extra] || ""
-      )
-
-    assemble(text)
+    options
+    |> Keyword.put_new(:fault, "(i64.const #{record(@lie, byte_size(data))})")
+    |> Keyword.merge(data: data)
+    |> Map.new()
+    |> text()
+    |> assemble()
   end
 
   @doc "Address and length as an export returns them."
-  def record(address, length), do: :binary.decode_unsigned(<<address::32, length::32>>) |> signed()
+  def record(address, length) do
+    <<number::64-signed>> = <<address::32, length::32>>
+    number
+  end
 
-  @doc "The place of the lie."
+  @doc "The address of the dishonest record."
   def lie, do: @lie
 
-  @doc "The place of the input."
+  @doc "The address of the input."
   def input, do: @input
 
-  defp signed(number) when number >= 0x8000_0000_0000_0000, do: number - 0x1_0000_0000_0000_0000
-  defp signed(number), do: number
+  @doc "The number of bytes of memory that a guest has by default."
+  def memory, do: 2 * @page
 
-  defp text(fault, data, input, memory, extra) do
+  defp text(options) do
     """
     (module
-      (memory (export "memory") #{memory})
+      (memory (export "memory") #{options[:memory] || 2})
       (data (i32.const #{@honest}) "\\01\\83\\77\\03nil")
       (data (i32.const #{@honest + 16}) "\\01null")
-      (data (i32.const #{@lie}) "#{escape(data)}")
-      #{extra}
-      (func $asked (result i32) (i32.eq (i32.load8_u (i32.const #{@input})) (i32.const 33)))
-      (func $fault (result i64) #{fault})
-      (func (export "abi_version") (result i32) (i32.const 1))
-      (func (export "input") (param i32) (result i32) #{input})
+      (data (i32.const #{@lie}) "#{escape(options.data)}")
+      #{options[:extra]}
+      (func $recurse (call $recurse))
+      (func $fault (result i64) #{options.fault})
+      (func (export "abi_version") (result i32) (i32.const #{options[:abi_version] || 1}))
+      (func (export "input") (param i32) (result i32) #{options[:input] || "(i32.const #{@input})"})
       (func (export "decode") (param i32 i32 i32 i32 i64 i64) (result i64)
-        (if (result i64) (call $asked) (then (call $fault)) (else (i64.const #{record(@honest, 7)}))))
+        (if (result i64) #{triggered(options, 0)} (then (call $fault)) (else (i64.const #{record(@honest, 7)}))))
       (func (export "keys") (param i32 i32 i32 i32 i64 i64) (result i64) (call $fault))
       (func (export "encode") (param i32 i32 i32 i32 i32 i32 i64) (result i64)
-        (if (result i64) (i32.eq (i32.load8_u (i32.const #{@input + 6})) (i32.const 33))
-          (then (call $fault)) (else (i64.const #{record(@honest + 16, 5)}))))
+        (if (result i64) #{triggered(options, 6)} (then (call $fault)) (else (i64.const #{record(@honest + 16, 5)}))))
       (func (export "gzip") (param i32 i32) (result i64) (call $fault))
       (func (export "format") (param i32 i32 i32 i32) (result i64) (call $fault))
-      (func (export "reset")))
+      (func (export "reset") #{options[:reset]}))
     """
   end
+
+  # Encode finds the first byte of a string behind the head of its external format.
+  defp triggered(%{always: true}, _offset), do: "(i32.const 1)"
+  defp triggered(_options, offset), do: "(i32.eq (i32.load8_u (i32.const #{@input + offset})) (i32.const 33))"
 
   defp escape(data), do: for(<<byte <- data>>, into: "", do: "\\" <> Base.encode16(<<byte>>, case: :lower))
 

@@ -1,5 +1,5 @@
 defmodule RustyJson.Test.WasmHosts do
-  @moduledoc "The hosts of the wasm engine that are there, and a way to give them another module for a test."
+  @moduledoc "The hosts of the wasm engine, and a way to run another module in them during a test."
 
   alias RustyJson.Wasm.Host
 
@@ -14,14 +14,14 @@ defmodule RustyJson.Test.WasmHosts do
   end
 
   @doc """
-  Lets a host run another module while the function runs. Plans that other tests learnt are forgotten: they go to the guest
-  before the term, where these guests look for what to do.
+  Lets a host run another module while the function runs. Plans that other tests learnt are dropped first: they precede the
+  term in the guest's input, where these guests look for their trigger.
   """
   def with_guest(name, wasm, fun) do
     RustyJson.Encoder.Plans.forget()
     module = @hosts[name]
     :ok = module.replace(wasm)
-    # Where a linked process takes the test down, what stands after the function is not reached.
+    # A linked process that takes the test down skips the `after` below.
     ExUnit.Callbacks.on_exit(fn -> module.replace(nil) end)
 
     try do
@@ -30,6 +30,9 @@ defmodule RustyJson.Test.WasmHosts do
       :ok = module.replace(nil)
     end
   end
+
+  @doc "Gives a host another module, or its own again with nil."
+  def replace(name, wasm), do: @hosts[name].replace(wasm)
 
   @doc "What a host counts."
   def counts(name), do: @hosts[name].counts()

@@ -1,10 +1,10 @@
-defmodule RustyJson.Wasm.HostsTest do
+defmodule RustyJson.Sandbox.InstancesTest do
   @moduledoc "Instances: what carries over from call to call, who waits, and what is left when a caller dies."
 
   use ExUnit.Case, async: false
 
   alias RustyJson.SandboxError
-  alias RustyJson.Test.{Guest, WasmHosts}
+  alias RustyJson.Test.{Contained, Guest, WasmHosts}
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
@@ -59,7 +59,7 @@ defmodule RustyJson.Wasm.HostsTest do
         host: host,
         options: options
       } do
-        with_guest(host, Guest.wasm(fault: "(loop $a (br $a)) (unreachable)"), fn ->
+        with_guest(host, Guest.wasm(fault: Guest.fault(:loop)), fn ->
           slow =
             Task.async(fn ->
               RustyJson.decode("!", [pool_size: 1, timeout: 600] ++ Keyword.delete(options, :timeout))
@@ -81,7 +81,7 @@ defmodule RustyJson.Wasm.HostsTest do
         host: host,
         options: options
       } do
-        with_guest(host, Guest.wasm(fault: "(loop $a (br $a)) (unreachable)"), fn ->
+        with_guest(host, Guest.wasm(fault: Guest.fault(:loop)), fn ->
           given = fn timeout -> [pool_size: 1, timeout: timeout] ++ Keyword.delete(options, :timeout) end
           slow = Task.async(fn -> RustyJson.decode("!", given.(2_000)) end)
           assert eventually(fn -> WasmHosts.counts(host)[:running] == 1 end)
@@ -102,7 +102,7 @@ defmodule RustyJson.Wasm.HostsTest do
         host: host,
         options: options
       } do
-        with_guest(host, Guest.wasm(fault: "(loop $a (br $a)) (unreachable)"), fn ->
+        with_guest(host, Guest.wasm(fault: Guest.fault(:loop)), fn ->
           # The best of some: the machine may be busy.
           times = for _ <- 1..5, do: refused(100, [:timeout], "!", [pool_size: 1] ++ options)
           assert Enum.min(times) in 100..200
@@ -112,7 +112,7 @@ defmodule RustyJson.Wasm.HostsTest do
 
       # Dirty schedulers have a queue of their own, of which nobody knows how long it is.
       test "so is who waits in vain, in whichever queue", %{host: host, options: options} do
-        with_guest(host, Guest.wasm(fault: "(loop $a (br $a)) (unreachable)"), fn ->
+        with_guest(host, Guest.wasm(fault: Guest.fault(:loop)), fn ->
           callers = 6 * System.schedulers_online()
 
           for size <- [2, callers], text <- ["!", "!" <> String.duplicate(" ", 100_000)] do
@@ -129,7 +129,7 @@ defmodule RustyJson.Wasm.HostsTest do
         loops = [pool_size: 8, timeout: 50] ++ Keyword.delete(options, :timeout)
         patient = [pool_size: 8, timeout: 20_000] ++ Keyword.delete(options, :timeout)
 
-        with_guest(host, Guest.wasm(fault: "(loop $a (br $a)) (unreachable)"), fn ->
+        with_guest(host, Guest.wasm(fault: Guest.fault(:loop)), fn ->
           calls = for _ <- 1..8, do: Task.async(fn -> RustyJson.decode("!", loops) end)
 
           for answer <- Task.await_many(calls, 20_000) do
@@ -153,7 +153,7 @@ defmodule RustyJson.Wasm.HostsTest do
         %{^host => before} = RustyJson.stats()
         assert before.kept >= 1 and before.running == 0 and before.waiting == 0
 
-        with_guest(host, Guest.wasm(fault: "(unreachable)"), fn ->
+        with_guest(host, Guest.wasm(fault: Guest.fault(:trap)), fn ->
           for _ <- 1..3, do: {:error, %SandboxError{reason: :trap}} = RustyJson.decode("!", options)
         end)
 
@@ -163,7 +163,7 @@ defmodule RustyJson.Wasm.HostsTest do
       end
 
       test "traps disturb no other native code beside them", %{host: host, options: options} do
-        with_guest(host, Guest.wasm(fault: "(unreachable)"), fn ->
+        with_guest(host, Guest.wasm(fault: Guest.fault(:trap)), fn ->
           beside = for _ <- 1..2, do: Task.async(fn -> beside(@beside) end)
           traps = for _ <- 1..4, do: Task.async(fn -> trap(@beside, options) end)
           Task.await_many(beside ++ traps, 3_600_000)
@@ -188,15 +188,15 @@ defmodule RustyJson.Wasm.HostsTest do
       test "a thousand faults leave memory as it was", %{host: host, options: options} do
         options = [timeout: 10_000, max_memory: 4_194_304] ++ Keyword.delete(options, :timeout)
 
-        with_guest(host, Guest.wasm(fault: "(unreachable)"), fn ->
+        with_guest(host, Guest.wasm(fault: Guest.fault(:trap)), fn ->
           fail = fn times ->
             for _ <- 1..times, do: {:error, %SandboxError{reason: :trap}} = RustyJson.decode("!", options)
           end
 
           fail.(200)
-          before = resident()
+          before = Contained.resident()
           fail.(max(1_000, @beside))
-          assert resident() - before < 64_000
+          assert Contained.resident() - before < 64_000
         end)
       end
     end
@@ -240,14 +240,6 @@ defmodule RustyJson.Wasm.HostsTest do
       assert :crypto.hash(:sha256, text) == digest
       assert text |> :zlib.gzip() |> :zlib.gunzip() |> :erlang.crc32() == crc
       if native?, do: assert(RustyJson.decode!(json, engine: :native) == %{"a" => [1, 2.5, text]})
-    end
-  end
-
-  # Kilobytes; 0 where the system does not tell, and then nothing is shown.
-  defp resident do
-    case File.read("/proc/self/status") do
-      {:ok, text} -> ~r/VmRSS:\s+(\d+)/ |> Regex.run(text) |> List.last() |> String.to_integer()
-      {:error, _} -> 0
     end
   end
 
