@@ -29,6 +29,9 @@ defmodule Mix.Tasks.Rustyjson do
   What is wrong goes to standard error as `FILE:LINE:COLUMN: message`, with the line and a caret. Progress on inputs of
   #{div(RustyJson.CLI.Progress.from(), 1_000_000)} MB and more goes there, too.
 
+  OTP 26 and 27 decode standard input themselves where the locale is UTF-8, and read invalid UTF-8 as Latin-1. There, name
+  the file to have invalid UTF-8 reported.
+
   ## Exit codes
 
   | code | meaning |

@@ -17,7 +17,7 @@ defmodule RustyJson.CLI.Input do
 
   # A pipe's size is not known beforehand: progress starts when it has become large.
   defp read_all(device, {name, total} = what, progress, parts, done, last) do
-    case IO.binread(device, @chunk) do
+    case take(device, @chunk) do
       :eof ->
         {:ok, parts |> Enum.reverse() |> IO.iodata_to_binary()}
 
@@ -47,7 +47,7 @@ defmodule RustyJson.CLI.Input do
   end
 
   defp lines(device, state, acc, number, done, last) do
-    case IO.binread(device, :line) do
+    case take(device, :line) do
       :eof ->
         {:ok, acc}
 
@@ -82,10 +82,15 @@ defmodule RustyJson.CLI.Input do
 
   defp now, do: System.monotonic_time(:millisecond)
 
-  # Bytes as they are, whatever the terminal's encoding.
+  # Bytes as they are, whatever the terminal's encoding. OTP 26 and 27 read ahead and decode UTF-8 before anybody can ask
+  # for bytes, and invalid UTF-8 becomes Latin-1 there without a word; what they decoded is encoded again.
   defp with_device("-", fun) do
-    :io.setopts(:standard_io, encoding: :latin1, binary: true)
-    fun.(:stdio)
+    if System.otp_release() in ["26", "27"] and :file.native_name_encoding() == :utf8 do
+      fun.(:characters)
+    else
+      :io.setopts(:standard_io, encoding: :latin1, binary: true)
+      fun.(:stdio)
+    end
   end
 
   defp with_device(file, fun) do
@@ -94,6 +99,9 @@ defmodule RustyJson.CLI.Input do
       {:error, reason} -> {:error, "#{file}: #{why(reason)}"}
     end
   end
+
+  defp take(:characters, what), do: IO.read(:stdio, what)
+  defp take(device, what), do: IO.binread(device, what)
 
   defp why(:eisdir), do: "is a directory"
   defp why(reason), do: :file.format_error(reason)
