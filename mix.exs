@@ -42,7 +42,7 @@ defmodule RustyJson.MixProject do
   end
 
   defp packages do
-    tool = [only: [:dev, :test], runtime: false]
+    tool = [only: :dev, runtime: false]
 
     [
       {:decimal, "~> 2.0 or ~> 3.0", [optional: true]},

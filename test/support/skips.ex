@@ -1,21 +1,30 @@
 defmodule RustyJson.Test.Skips do
-  @moduledoc "An ExUnit formatter that names every test that was left out, and why, once all have run."
+  @moduledoc """
+  An ExUnit formatter that prints, after the last test, how many tests were skipped for each reason:
+
+      skipped: 56 tests: wasmex is not among the dependencies
+
+  `script/test` reads these lines.
+  """
 
   use GenServer
 
   @impl true
-  def init(_options), do: {:ok, []}
+  def init(_options), do: {:ok, %{}}
 
   @impl true
-  def handle_cast({:test_finished, %ExUnit.Test{state: {left_out, reason}} = test}, skips)
+  def handle_cast({:test_finished, %ExUnit.Test{state: {left_out, reason}}}, skips)
       when left_out in [:skipped, :excluded] do
-    {:noreply, ["#{inspect(test.module)} #{test.name}: #{reason}" | skips]}
+    {:noreply, Map.update(skips, String.replace("#{reason}", ~r/\s+/, " "), 1, &(&1 + 1))}
   end
 
   def handle_cast({:suite_finished, _times}, skips) do
-    for skip <- Enum.sort(skips), do: IO.puts("skipped: " <> String.replace(skip, ~r/\s+/, " "))
-    {:noreply, []}
+    for {reason, count} <- Enum.sort(skips), do: IO.puts("skipped: #{tests(count)}: #{reason}")
+    {:noreply, %{}}
   end
 
   def handle_cast(_event, skips), do: {:noreply, skips}
+
+  defp tests(1), do: "1 test"
+  defp tests(count), do: "#{count} tests"
 end
