@@ -24,6 +24,10 @@ defmodule RustyJson.Bench.Bar do
     {"wasmtime", :encode, @large, 2.2, 3.0}
   ]
 
+  @doc "torque 0.5.1's recorded ratio to the yardstick, or nil."
+  @spec recorded(String.t(), String.t()) :: float() | nil
+  def recorded(op, document), do: @torque[String.to_existing_atom(op)][document]
+
   @doc "A row for each goal that the run says something about."
   @spec table(map()) :: Table.t()
   def table(result) do
@@ -42,7 +46,7 @@ defmodule RustyJson.Bench.Bar do
 
     %{
       id: "bar",
-      title: "The bar",
+      title: "Goals",
       head: ["what", "goal", "here", "met"],
       rows: for(row <- List.flatten(rows), row != nil, do: cells(row)),
       notes: [],

@@ -12,6 +12,7 @@ defmodule RustyJson.Bench.CLI do
     compare: :string,
     out: :string,
     docs: :boolean,
+    check: :boolean,
     help: :boolean
   ]
 
@@ -23,7 +24,8 @@ defmodule RustyJson.Bench.CLI do
     --engine E         native or wasm only
     --compare FILE     beside an older result file: ratios, and what became slower
     --out DIR          where results go (bench/results)
-    --docs             measures nothing: renews the tables of README.md and docs/ from bench/results
+    --docs             writes the tables in README.md, docs/ and bench/results/REPORT.md from the result files
+    --check            fails when one of those tables is out of date
   Environment: RUSTYJSON_CORPUS, a folder of public documents; RUSTYJSON_DEPS, a folder of other libraries' sources;
   RUSTYJSON_BENCH_MACHINE, this machine's name in the file names.
   """
@@ -38,13 +40,8 @@ defmodule RustyJson.Bench.CLI do
 
   defp run(%{help: true}), do: usage(:stdio, 0)
 
-  defp run(%{docs: true}) do
-    root = Path.expand("..")
-    pages = [root <> "/README.md" | Path.wildcard(root <> "/docs/**/*.md")]
-    missing = Docs.renew(pages, Path.join(root, "bench/results"))
-    Enum.each(missing, &IO.puts(:stderr, &1))
-    System.halt(if missing == [], do: 0, else: 1)
-  end
+  defp run(%{docs: true}), do: say_and_halt(Docs.renew(Path.expand("..")))
+  defp run(%{check: true}), do: say_and_halt(Docs.stale(Path.expand("..")))
 
   defp run(options) do
     sections = if options[:only], do: String.split(options.only, ",", trim: true), else: nil
@@ -61,7 +58,12 @@ defmodule RustyJson.Bench.CLI do
     end
   end
 
-  # A file is named from where the person is.
+  defp say_and_halt(problems) do
+    Enum.each(problems, &IO.puts(:stderr, &1))
+    System.halt(if problems == [], do: 0, else: 1)
+  end
+
+  # Relative paths start at the caller's folder.
   defp from(path), do: Path.expand(path, System.get_env("RUSTYJSON_BENCH_FROM", File.cwd!()))
 
   defp contenders(nil), do: Contender.ids()

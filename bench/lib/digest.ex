@@ -1,70 +1,155 @@
 defmodule RustyJson.Bench.Digest do
-  @moduledoc "Small tables for pages, made from the tables of one result file: nothing is measured or typed for them."
+  @moduledoc "Small tables for pages, made from the tables of result files: nothing is measured or typed for them."
 
-  alias RustyJson.Bench.Table
+  alias RustyJson.Bench.{Behind, Contender, Table}
 
   @shells ["native", "wasmtime", "wasmex"]
+  @directions ["decode", "encode"]
+
+  # Column in the tables of a result file, contender, heading.
   @others [
-    {"Jason", "jason"},
-    {"JSON", "elixir"},
-    {"OTP", "otp"},
-    {"0.3.10", "old"},
-    {"jiffy", "jiffy"},
-    {"torque", "torque"}
+    {"Jason", "jason", "Jason"},
+    {"JSON", "elixir", "Elixir JSON"},
+    {"OTP", "otp", "OTP json"},
+    {"jiffy", "jiffy", "jiffy"},
+    {"torque", "torque", "torque"},
+    {"0.3.10", "old", "RustyJson 0.3"}
   ]
 
-  @doc "The table of this name, or nil where the result file does not have what it is made of."
-  @spec table(String.t(), map()) :: map() | nil
-  def table("means", result) do
-    rows =
-      for direction <- ["decode", "encode"], shell <- @shells, row = mean(result, direction, shell), do: row
+  @doc """
+  The table of this name, or nil where the result file lacks what it is made of. `lookup` gives the newest table of
+  another name from the same kind of machine.
+  """
+  @spec table(String.t(), map(), (String.t() -> map() | nil)) :: map() | nil
+  def table("means", result, _lookup) do
+    means = for op <- @directions, shell <- @shells, row = mean(result, op, shell), do: {op, shell, row}
 
-    others = for {name, _id} <- @others, do: name
+    if means != [] do
+      rows = for {op, shell, row} <- means, do: ["#{op}, #{engine(shell)}" | Enum.map(row, &(&1 || "–"))]
+      note = "Geometric mean of #{documents(result)} documents. #{versions(result)}. #{machine(result)}"
 
-    title = "Their time in ours, geometric mean of #{documents(result)} documents"
-    note = "#{versions(result)}. Above 1, RustyJson is faster. #{machine(result)}"
-    rows != [] && digest("means", title, ["" | others], rows, [note])
+      "means"
+      |> digest("Speed relative to other libraries (2.0 = twice as fast)", ["" | titles()], rows, [note])
+      |> Map.put("picture", picture(result, means))
+    end
   end
 
-  def table("beside-the-beam", result) do
+  def table("speed-" <> op, result, _lookup) when op in @directions do
+    with %{"rows" => rows, "head" => head} = table <- find(result, op <> "-native"),
+         true <- Enum.any?(@others, fn {name, _, _} -> name in head end) do
+      rows =
+        for [document, size | _] when size != "" <- rows do
+          [document, size, cell(table, document, "time"), cell(table, document, "MB/s")] ++
+            for({name, _, _} <- @others, do: cell(table, document, name) || "–")
+        end
+
+      title = "#{String.capitalize(op)}, native engine: speed relative to each library (2.0 = twice as fast)"
+      digest("speed-" <> op, title, ["document", "size", "time", "MB/s"] ++ titles(), rows, [])
+    else
+      _ -> nil
+    end
+  end
+
+  def table("memory-summary", result, _lookup) do
+    with %{"rows" => rows} = table <- find(result, "memory") do
+      labels = for ["encode settlement, " <> id | _] <- rows, do: id
+      columns = [{"decode", "peak RSS"}, {"encode", "peak RSS"}]
+
+      rows =
+        for id <- labels do
+          [
+            Contender.title(id)
+            | for({op, column} <- columns, do: cell(table, "#{op} settlement, #{id}", column) || "–")
+          ]
+        end
+
+      digest(
+        "memory-summary",
+        "Memory one call adds at its peak, 10 MB document",
+        ["", "decode", "encode"],
+        rows,
+        [
+          "Growth of the VM's resident memory during one call in a new VM, including the result."
+        ]
+      )
+    end
+  end
+
+  def table("behind", result, lookup), do: find(result, "decode-native") && Behind.table(lookup)
+
+  def table("beside-the-beam", result, _lookup) do
     rows =
       for direction <- ["decode", "encode"], shell <- @shells, row = beam(result, direction, shell), do: row
 
-    title = "Time beside the BEAM's own format: binary_to_term for decode, term_to_binary for encode"
+    title = "Time relative to the BEAM's own format: binary_to_term for decode, term_to_binary for encode"
 
     rows != [] &&
       digest("beside-the-beam", title, ["", "mean", "mean ≥ 64 KB", "worst"], rows, [machine(result)])
   end
 
-  def table("sandbox-cost", result) do
+  def table("sandbox-cost", result, _lookup) do
     head = ["document", "size", "decode, native", "wasmtime", "×", "wasmex ×"]
     head = head ++ ["encode, native", "wasmtime", "×", "wasmex ×"]
 
     with %{"rows" => rows} <- find(result, "decode-native"),
          rows = for([name, size | _] when size != "" <- rows, do: [name, size | costs(result, name)]),
          true <- rows != [] do
-      digest("sandbox-cost", "What the wall costs: one call, and its time in native's", head, rows, [
-        "× by the ratios to the BEAM's own format, because each engine ran in a VM of its own. #{machine(result)}"
+      digest("sandbox-cost", "What the sandbox costs: time of one call, and × the native time", head, rows, [
+        "Each engine ran in its own VM, so × compares the ratios to the BEAM's own format. #{machine(result)}"
       ])
     else
       _ -> nil
     end
   end
 
-  def table(_id, _result), do: nil
+  def table(_id, _result, _lookup), do: nil
 
   defp digest(id, title, head, rows, notes),
     do: %{"id" => id, "title" => title, "head" => head, "rows" => rows, "notes" => notes}
 
+  defp titles, do: for({_, _, title} <- @others, do: title)
+
+  # Cells by the order of @others, nil for a library that was not measured.
   defp mean(result, direction, shell) do
     with %{} = table <- find(result, "#{direction}-#{shell}"),
-         cells = for({name, _id} <- @others, do: cell(table, "mean", name) || "–"),
-         true <- Enum.any?(cells, &(&1 != "–")) do
-      ["#{direction}, #{engine(shell)}" | cells]
+         cells = for({name, _, _} <- @others, do: cell(table, "mean", name)),
+         true <- Enum.any?(cells) do
+      cells
     else
       _ -> nil
     end
   end
+
+  # Speeds relative to Jason, from the means: its time in ours over the other's time in ours.
+  defp picture(result, means) do
+    panels =
+      for op <- @directions, {^op, "native", row} <- means, jason = number(hd(row)) do
+        theirs =
+          for {{_, id, title}, cell} <- Enum.zip(@others, row),
+              n = number(cell),
+              do: {named(result, id, title), jason / n, false}
+
+        ours =
+          for {^op, shell, row} <- means, n = number(hd(row)), do: {"RustyJson, " <> engine(shell), n, true}
+
+        {String.capitalize(op), Enum.sort_by(ours ++ theirs, &elem(&1, 1), :desc)}
+      end
+
+    %{
+      "title" => "Speed relative to Jason (longer is faster)",
+      "caption" =>
+        "Geometric mean of #{documents(result)} documents from 35 bytes to 10 MB. #{machine(result)}",
+      "panels" => panels
+    }
+  end
+
+  defp named(result, id, title) when id in ["jason", "jiffy", "torque"],
+    do: "#{title} #{result["contenders"][id]}"
+
+  defp named(_result, _id, title), do: title
+
+  defp number(nil), do: nil
+  defp number(text), do: text |> Float.parse() |> elem(0)
 
   defp beam(result, direction, shell) do
     table = find(result, "#{direction}-#{shell}")
@@ -122,7 +207,7 @@ defmodule RustyJson.Bench.Digest do
 
   defp versions(result) do
     names = %{"elixir" => "Elixir", "otp" => "OTP", "old" => "RustyJson", "jason" => "Jason"}
-    there = for {_, id} <- @others, version = result["contenders"][id], do: "#{names[id] || id} #{version}"
+    there = for {_, id, _} <- @others, version = result["contenders"][id], do: "#{names[id] || id} #{version}"
     Enum.join(there, ", ")
   end
 

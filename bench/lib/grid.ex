@@ -57,7 +57,7 @@ defmodule RustyJson.Bench.Grid do
       rows: Enum.map(measured, &row(&1, columns, extra)),
       notes:
         (spec[:notes] || []) ++
-          if(published == [], do: [], else: ["* as published for RustyJson 0.3, on an Apple M1 Pro"]),
+          if(published == [], do: [], else: ["* published for RustyJson 0.3, measured on an Apple M1 Pro"]),
       chart: chart(measured, columns)
     }
   end

@@ -18,7 +18,7 @@ defmodule RustyJson.Bench.Sections.Calls do
     answer =
       Grid.run(context, %{
         id: "calls",
-        title: "A call on 35 bytes",
+        title: "Time of one call on a 35-byte document",
         rows: for(op <- [:decode, :encode], do: {"#{op}", op, {:json, document.file}, @runs, []}),
         columns: for({label, _, _} <- @runs, do: {label, label})
       })

@@ -81,7 +81,7 @@ defmodule RustyJson.Bench.Sections.Counts do
   defp table(rows) do
     %{
       id: "instructions",
-      title: "Instructions of one call of the core (callgrind)",
+      title: "Instructions per call of the core, counted by callgrind",
       head: ["", "size", "instructions", "per byte", "baseline", "change"],
       rows:
         for {name, bytes, count, before} <- rows do
@@ -126,7 +126,7 @@ defmodule RustyJson.Bench.Sections.Counts do
 
     %{
       id: "cpu",
-      title: "Instruction set that is chosen at run time",
+      title: "Instruction set chosen at run time",
       head: ["", "has", "chosen"],
       rows: [
         ["core, this processor", flags(), level],

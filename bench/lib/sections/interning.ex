@@ -30,12 +30,12 @@ defmodule RustyJson.Bench.Sections.Interning do
 
   @spec run(map()) :: map()
   def run(context) do
-    unique = table(context, "interning-unique", "Keys that do not repeat", unique())
+    unique = table(context, "interning-unique", "keys that do not repeat", unique())
 
     Grid.join([
-      table(context, "interning-like", "Like objects", like()) |> with_sharing(context),
+      table(context, "interning-like", "objects with the same keys", like()) |> with_sharing(context),
       Map.put(unique, :goals, penalty(unique.results)),
-      table(context, "interning-scaling", "Like objects of 5 keys, by their number", scaling())
+      table(context, "interning-scaling", "objects with the same 5 keys, by the number of objects", scaling())
     ])
   end
 
@@ -68,7 +68,7 @@ defmodule RustyJson.Bench.Sections.Interning do
   defp table(context, id, title, rows) do
     Grid.run(context, %{
       id: id,
-      title: "keys: :intern. #{title}",
+      title: "keys: :intern on #{title}",
       rows: rows,
       columns: [
         {"native", "default"},

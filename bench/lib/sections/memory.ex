@@ -51,9 +51,10 @@ defmodule RustyJson.Bench.Sections.Memory do
           ["#{op} #{name}, #{id}" | numbers] ++ [@published[{name, op, id}] || ""]
         end,
       notes: [
-        "BEAM: growth of :erlang.memory(:total) in a process of its own for one of ten kept results; peak RSS: of the " <>
-          "whole VM, during one call in a new VM that gives back at once what it frees; kept: after it, the result alive.",
-        "* by the same method for RustyJson 0.3 and Jason, on an Apple M1 Pro"
+        "BEAM: growth of :erlang.memory(:total) per result, from ten results kept in a new process. Peak RSS: growth " <>
+          "of the VM's resident memory during one call in a new VM that returns freed memory at once. Kept RSS: the " <>
+          "growth after the call, with the result still referenced.",
+        "* published for RustyJson 0.3 and Jason, measured by the same method on an Apple M1 Pro"
       ],
       chart: %{
         unit: "MB",
@@ -94,7 +95,7 @@ defmodule RustyJson.Bench.Sections.Memory do
 
     table = %{
       id: "pinned",
-      title: "Bytes that one decoded string of a 1 MB document keeps alive, by its length",
+      title: "Bytes that one decoded string of a 1 MB document keeps in memory, by the string's length",
       head: [""] ++ Enum.map(@lengths, &"#{&1} bytes"),
       rows: for({title, _, bytes} <- rows, do: [title | Enum.map(bytes, fn n -> Table.count(n) end)]),
       notes: [],

@@ -21,15 +21,15 @@ defmodule RustyJson.Bench.Sections.Published do
 
     Grid.run(context, %{
       id: "settlement",
-      title: "Settlement reports, made to the published sizes",
+      title: "Settlement reports of the sizes that RustyJson 0.3 published",
       rows: rows,
       columns: @columns,
       extra: [{"Jason ×", Grid.faster("native", "jason")}, {"reductions", &reductions/1}],
       published: ["RustyJson", "Jason", "×"],
       notes: [
-        "Reductions: those of one native call, time in native code charged to the process, so that the scheduler " <>
-          "stays fair. RustyJson 0.3 published 404 for the 10.87 MB encode, because it charges nothing: its process " <>
-          "ran on for 24 ms as if it had done next to nothing."
+        "Reductions: those of one native call. RustyJson charges the time in native code to the process, so that " <>
+          "scheduling stays fair. RustyJson 0.3 published 404 for the 10.87 MB encode because it charged nothing for " <>
+          "24 ms of work."
       ]
     })
   end
@@ -69,7 +69,7 @@ defmodule RustyJson.Bench.Sections.Published do
     Grid.join([
       Grid.run(context, %{
         id: "nativejson-decode",
-        title: "nativejson-benchmark and other shapes, decode",
+        title: "nativejson-benchmark and other documents: decode",
         rows: decode,
         columns: @columns,
         extra: [{"calls/s", &per_second/1}, {"reductions", &reductions/1}],
@@ -90,7 +90,7 @@ defmodule RustyJson.Bench.Sections.Published do
 
     Grid.run(context, %{
       id: "nativejson-roundtrip",
-      title: "nativejson-benchmark, decode and encode again",
+      title: "nativejson-benchmark: decode, then encode",
       rows: for({name, input, _} <- public, do: {name, :roundtrip, input, Grid.plain(@who), published[name]}),
       columns: @columns,
       extra: [{"Jason ×", Grid.faster("native", "jason")}, {"reductions", &reductions/1}],
@@ -128,7 +128,7 @@ defmodule RustyJson.Bench.Sections.Published do
 
     Grid.run(context, %{
       id: "sizes",
-      title: "Small, medium and large",
+      title: "Small, medium and large documents",
       rows: rows,
       columns: @columns,
       extra: [{"Jason ×", Grid.faster("native", "jason")}],
@@ -147,7 +147,7 @@ defmodule RustyJson.Bench.Sections.Published do
 
     Grid.run(context, %{
       id: "save",
-      title: "Saving the rows of a settlement file: encode and write",
+      title: "Encoding the rows of a settlement file and writing them to disk",
       rows: rows,
       columns: @columns,
       extra: [{"Jason ×", Grid.faster("native", "jason")}],

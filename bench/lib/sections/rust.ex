@@ -103,7 +103,7 @@ defmodule RustyJson.Bench.Sections.Rust do
 
     %{
       id: "rust-#{op}",
-      title: "Rust alone, #{op}: MB/s (criterion's medians)",
+      title: "The Rust core alone, #{op}: MB/s (medians by criterion)",
       head: ["document", "size"] ++ who,
       rows:
         for {name, text} <- documents do
@@ -125,12 +125,12 @@ defmodule RustyJson.Bench.Sections.Rust do
 
   defp notes(:decode) do
     [
-      "Core and guest write External Term Format, the others build their own DOM. Everything is compiled for this machine.",
-      "log is shaped like the record of the post on Rust's serialization, which had, in MB/s read: rapidjson 164, " <>
-        "gogoprotobuf 319, Cap'n Proto 665 (2014, another machine)."
+      "The core and the guest write External Term Format; the other libraries build their own tree. Everything is compiled for this machine.",
+      "`log` has the shape of the record in a 2014 post on serialization in Rust, which measured on another machine, " <>
+        "in MB/s read: rapidjson 164, gogoprotobuf 319, Cap'n Proto 665."
     ]
   end
 
   defp notes(:encode),
-    do: ["The post's log record, in MB/s written: rapidjson 294, gogoprotobuf 519, Cap'n Proto 3,420."]
+    do: ["The same post, in MB/s written: rapidjson 294, gogoprotobuf 519, Cap'n Proto 3,420."]
 end

@@ -30,7 +30,7 @@ defmodule RustyJson.Bench.Sections.Schedulers do
   defp fairness_table(rows) do
     %{
       id: "fairness",
-      title: "One call on 10 MB: longest run on a normal scheduler, and reductions",
+      title: "One call on a 10 MB document: longest time on a normal scheduler, and reductions",
       head: ["", "longest", "reductions"],
       rows:
         for {op, id, {:ok, {longest, reductions}}} <- rows do
@@ -41,8 +41,8 @@ defmodule RustyJson.Bench.Sections.Schedulers do
           ]
         end,
       notes: [
-        "As :erlang.system_monitor(self(), [{:long_schedule, 1}]) reports it. Reductions of ours are what the work is " <>
-          "worth: time in native code is charged to the process."
+        "Reported by :erlang.system_monitor(self(), [{:long_schedule, 1}]). RustyJson charges the time in native code to " <>
+          "the process as reductions."
       ],
       chart: nil
     }
@@ -77,7 +77,7 @@ defmodule RustyJson.Bench.Sections.Schedulers do
         {"#{op} #{Table.bytes(document.bytes)}, #{id}", loads(context, id, [], op, document.file)}
       end
 
-    tables = [load_table("load", "Throughput and latency by number of processes", rows)]
+    tables = [load_table("load", "Throughput and latency by the number of processes", rows)]
 
     %{
       cases: [],
@@ -103,7 +103,7 @@ defmodule RustyJson.Bench.Sections.Schedulers do
   defp load_table(id, title, rows) do
     %{
       id: id,
-      title: title <> ": thousand calls a second; 99th percentile",
+      title: title <> ": thousands of calls per second, then the 99th percentile of the call's time",
       head: [""] ++ Enum.map(@processes, &"#{&1}") ++ Enum.map(@processes, &"p99 #{&1}"),
       rows:
         for {label, answers} <- rows do
@@ -196,10 +196,11 @@ defmodule RustyJson.Bench.Sections.Schedulers do
         {"#{op} 1 KB, #{kind}", loads(context, "native", opts, op, file)}
       end
 
-    table = load_table("dirty-load", "Normal and dirty schedulers with many processes", rows)
+    table = load_table("dirty-load", "Normal and dirty schedulers by the number of processes", rows)
 
     note =
-      "Published: with 50 processes normal schedulers had 1.7 times the throughput (encode), 2.2 times (decode)."
+      "RustyJson 0.3 published: with 50 processes, normal schedulers had 1.7 times the throughput of dirty ones " <>
+        "(encode) and 2.2 times (decode)."
 
     tables = if context.test, do: [], else: [%{table | notes: [note]}]
     %{cases: [], tables: tables, notes: [], checked: length(rows)}

@@ -66,20 +66,24 @@ defmodule RustyJson.Bench.Sections.Speed do
 
     %{
       id: "#{table_id(op, mode)}-#{id}",
-      title: "#{op}, #{Contender.title(id)}, #{words(mode)}",
+      title: "#{String.capitalize("#{op}")}, #{Contender.title(id)}: #{words(mode)}",
       head:
         ["document", "size", unit, "time", "±", "MB/s", "/#{unit}"] ++
           gc_head(mode) ++ Enum.map(others, &short/1),
       rows: Enum.map(own, &row(&1, others, cases, mode)) ++ means(own, others, cases, mode),
       notes: [
-        "Right of /#{unit}: the other's time in ours#{if id != "native", do: " (by the ratios to #{unit}: each ran in a VM of its own)"}."
+        "Columns right of /#{unit}: speed relative to that library (2.0 = twice as fast)" <>
+          if(id == "native",
+            do: ".",
+            else: ", from the ratios to #{unit} because each engine ran in its own VM."
+          )
       ],
       chart: chart(own, [id | others], cases, unit)
     }
   end
 
-  defp words(:fresh), do: "a fresh process for each run"
-  defp words(:long), do: "one long-lived process, its collections counted"
+  defp words(:fresh), do: "a new process per run"
+  defp words(:long), do: "one long-lived process, garbage collections included"
 
   defp gc_head(:fresh), do: []
   defp gc_head(:long), do: ["GCs"]

@@ -28,7 +28,7 @@ defmodule RustyJson.Bench.Sections.Structs do
     answer =
       Grid.run(context, %{
         id: "structs",
-        title: "Structs, encode",
+        title: "Encoding structs",
         rows: rows,
         columns: [
           {"native", "native"},

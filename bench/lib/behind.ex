@@ -1,0 +1,70 @@
+defmodule RustyJson.Bench.Behind do
+  @moduledoc "Where another library is faster than the native engine, from the newest tables."
+
+  alias RustyJson.Bench.{Bar, Table}
+
+  @libraries ["Jason", "JSON", "OTP", "jiffy", "torque", "0.3.10"]
+  @titles %{"JSON" => "Elixir JSON", "OTP" => "OTP json", "0.3.10" => "RustyJson 0.3.10"}
+
+  @doc "A row for each case that is behind; `lookup` finds a table by its name."
+  @spec table((String.t() -> map() | nil)) :: map()
+  def table(lookup) do
+    rows = documents(lookup) ++ structs(lookup.("structs")) ++ recorded(lookup)
+
+    %{
+      "id" => "behind",
+      "title" => "Where another library is faster than the native engine",
+      "head" => ["what", "faster library", "RustyJson's speed relative to it"],
+      "rows" => if(rows == [], do: [["nothing that was measured", "", ""]], else: rows),
+      "notes" => [
+        "torque 0.5.1 was not part of these runs: its figures were recorded earlier on the same kind of machine."
+      ]
+    }
+  end
+
+  defp documents(lookup) do
+    for {id, words} <- [{"-native", ""}, {"-long-lived-native", ", long-lived process"}],
+        op <- ["decode", "encode"],
+        %{"head" => head, "rows" => rows} <- [lookup.(op <> id)],
+        [document, size | _] = row when size != "" <- rows,
+        {name, cell} <- Enum.zip(head, row),
+        name in @libraries,
+        {speed, _} <- [Float.parse(cell)],
+        speed < 1,
+        do: ["#{op} #{document} (#{size})#{words}", @titles[name] || name, Table.ratio(speed)]
+  end
+
+  defp structs(nil), do: []
+
+  defp structs(%{"head" => head, "rows" => rows}) do
+    for [label | _] = row <- rows,
+        cells = Map.new(Enum.zip(head, row)),
+        name <- @libraries,
+        ours = nanoseconds(cells["native"]),
+        theirs = nanoseconds(cells[name]),
+        theirs < ours,
+        do: ["encode structs: #{label}", @titles[name] || name, Table.ratio(theirs / ours)]
+  end
+
+  defp recorded(lookup) do
+    for op <- ["decode", "encode"],
+        %{"head" => head, "rows" => rows} <- [lookup.(op <> "-native")],
+        [document, size | _] = row when size != "" <- rows,
+        {ratio, _} <- [Float.parse(Enum.at(row, Enum.find_index(head, &(&1 in ["/b2t", "/t2b"]))))],
+        theirs = Bar.recorded(op, document),
+        theirs < ratio,
+        do: ["#{op} #{document} (#{size})", "torque 0.5.1, recorded", Table.ratio(theirs / ratio)]
+  end
+
+  defp nanoseconds(nil), do: nil
+
+  defp nanoseconds(text) do
+    units = %{"ns" => 1, "µs" => 1_000, "ms" => 1_000_000, "s" => 1_000_000_000}
+
+    with {number, " " <> unit} <- Float.parse(text), scale when scale != nil <- units[unit] do
+      number * scale
+    else
+      _ -> nil
+    end
+  end
+end

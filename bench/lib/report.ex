@@ -1,0 +1,80 @@
+defmodule RustyJson.Bench.Report do
+  @moduledoc "Writes `bench/results/REPORT.md`: every table of the newest result files, by subject."
+
+  alias RustyJson.Bench.Docs
+
+  # Heading, a sentence about it, and the tables by machine and id.
+  @sections [
+    {"Standard documents, native engine", "", "otp29", ~w(decode-native encode-native)},
+    {"Standard documents, sandbox with the built-in host", "", "otp29", ~w(decode-wasmtime encode-wasmtime)},
+    {"Standard documents, sandbox with wasmex", "", "otp29", ~w(decode-wasmex encode-wasmex)},
+    {"Long-lived processes",
+     "One process per contender keeps its heap. Its garbage collections are part of the time, and the term to encode is on its heap.",
+     "otp29",
+     ~w(decode-long-lived-native encode-long-lived-native decode-long-lived-wasmtime encode-long-lived-wasmtime
+        decode-long-lived-wasmex encode-long-lived-wasmex)},
+    {"The oldest supported OTP", "", "otp25",
+     ~w(decode-native encode-native decode-wasmtime encode-wasmtime)},
+    {"Relative to the BEAM's own format", "", "otp29", ~w(beside-the-beam)},
+    {"Small calls, and what the sandbox adds", "", "otp29", ~w(calls sandbox-cost)},
+    {"Tables that RustyJson 0.3 published",
+     "Columns marked * were published for RustyJson 0.3 on an Apple M1 Pro. Compare columns of one machine with each other.",
+     "otp29", ~w(settlement nativejson-decode nativejson-roundtrip sizes save structs)},
+    {"Key interning",
+     "The default already shares a key that repeats, so `keys: :intern` changes little in either direction.",
+     "otp29", ~w(interning-like interning-unique interning-scaling)},
+    {"Memory", "", "otp29", ~w(memory pinned)},
+    {"Schedulers", "", "otp29", ~w(fairness load dirty dirty-load)},
+    {"The Rust core alone", "", "otp25", ~w(rust-decode rust-encode instructions cpu)},
+    {"Optimizations that were tried", "", "experiments", ~w(experiments)},
+    {"Goals of the project",
+     "What the developers aim at, which is more than users need. `b2t` is `:erlang.binary_to_term/1`, `t2b` is `:erlang.term_to_binary/1`.",
+     "otp29", ~w(bar)}
+  ]
+
+  @doc "The text of the report, for a page with this path."
+  @spec text(Path.t(), Path.t()) :: String.t()
+  def text(page, dir) do
+    sections = for section <- @sections, do: section(section, page, dir)
+
+    """
+    # Every table of the benchmarks
+
+    `script/bench --docs` writes this page from the newest result files in this folder; `script/test` fails when it is
+    out of date. [docs/performance.md](../../docs/performance.md) has the tables that most readers need, and says how
+    the figures were measured.
+
+    #{Enum.join(sections ++ [rest(page, dir)], "\n")}
+    """
+    |> String.replace(~r/\n{3,}/, "\n\n")
+    |> String.trim_trailing()
+    |> Kernel.<>("\n")
+  end
+
+  defp section({heading, words, machine, ids}, page, dir) do
+    tables = for id <- ids, {file, result, table} <- [Docs.find(dir, machine, id)], do: {file, result, table}
+    chapter(heading, words, tables, page)
+  end
+
+  # Tables that no section names: new ones, so that none is lost.
+  defp rest(page, dir) do
+    named = for {_, _, machine, ids} <- @sections, id <- ids, do: {machine, id}
+
+    tables =
+      for machine <- ["otp29", "otp25"],
+          file <- dir |> Path.join("*#{machine}*.json") |> Path.wildcard(),
+          %{"id" => id} <- Docs.read(file)["tables"],
+          {machine, id} not in named and id != "bar",
+          uniq: true,
+          do: Docs.find(dir, machine, id)
+
+    chapter("More tables", "", Enum.uniq(tables), page)
+  end
+
+  defp chapter(_heading, _words, [], _page), do: ""
+
+  defp chapter(heading, words, tables, page) do
+    tables = for {file, result, table} <- tables, do: Docs.table(table, file, result, page)
+    Enum.join(["## #{heading}", words | tables], "\n\n") <> "\n"
+  end
+end
