@@ -2,6 +2,9 @@
 //!
 //! Errors carry only an offset; this runs once, when one is shown. It reads the text before the offset as structure
 //! and nothing more, so it also serves the encoder, whose output so far may have holes.
+//!
+//! A path is bounded whatever the text is: [`MAX_KEY`] and [`MAX_PATH`] say how. The memory used here does not depend on the
+//! text either, and when it is denied the path is empty.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -32,8 +35,20 @@ const fn is_continuation(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }
 
-/// An open container: eight bytes, since a hostile text may open one with every byte of it. The two low bits are the
-/// tag, the others the element's index or the offset of the key's opening quote.
+/// Bytes of a key that a path shows; what is cut ends in [`CUT`].
+pub const MAX_KEY: usize = 128;
+/// Bytes of a whole path. A longer one keeps its beginning and its end, with a segment [`CUT`] between them.
+pub const MAX_PATH: usize = 4096;
+/// Marks what was left out.
+pub const CUT: &str = "…";
+
+/// Open containers that a path names: half of them the outermost, half the innermost.
+const MAX_FRAMES: usize = 128;
+/// Input bytes from which [`MAX_KEY`] bytes of text and one more come, even if each is written as an escape.
+const RAW_KEY: usize = 6 * (MAX_KEY + 2);
+
+/// An open container. The two low bits are the tag, the others the element's index or the offset of the key's opening
+/// quote.
 #[derive(Clone, Copy)]
 struct Frame(u64);
 
@@ -79,51 +94,123 @@ impl Frame {
 
 const NO_KEY: u64 = u64::MAX >> 2;
 
-fn path(before: &[u8]) -> String {
-    let mut path = String::new();
-    for frame in open_frames(before) {
-        match frame.tag() {
-            Frame::ARRAY => {
-                path.push('/');
-                path.push_str(itoa::Buffer::new().format(frame.number()));
+/// Containers open at the end of a text, as far as they are kept: depths from `from` on.
+struct Open {
+    from: usize,
+    depth: usize,
+    frames: [Frame; MAX_FRAMES],
+}
+
+impl Open {
+    /// Walks over the text. The memory is the same for every text, since a hostile one may open a container with every
+    /// byte of it.
+    fn at_end(before: &[u8], from: usize) -> Self {
+        let mut open = Self { from, depth: 0, frames: [Frame(0); MAX_FRAMES] };
+        let mut at = 0;
+        while let Some(&byte) = before.get(at) {
+            let mut next = at + 1;
+            match byte {
+                b'[' => open.enter(Frame::ARRAY),
+                b'{' => open.enter(Frame::OBJECT),
+                b']' | b'}' => open.depth = open.depth.saturating_sub(1),
+                b',' => open.innermost().into_iter().for_each(Frame::comma),
+                b':' => open.innermost().into_iter().for_each(Frame::colon),
+                b'"' => {
+                    let Some(end) = string_end(before, at) else { break };
+                    match open.innermost() {
+                        Some(frame) if frame.tag() == Frame::OBJECT => *frame = Frame::key(at),
+                        _ => {}
+                    }
+                    next = end;
+                }
+                _ => {}
             }
-            Frame::OBJECT => {}
-            _ if frame.number() == NO_KEY => {}
-            _ => push_key(&mut path, before, frame.number() as usize),
+            at = next;
         }
+        open
     }
+
+    fn enter(&mut self, tag: u64) {
+        self.depth += 1;
+        self.innermost().into_iter().for_each(|frame| *frame = Frame(tag));
+    }
+
+    /// The frame of the innermost container, if it is one of those that are kept.
+    fn innermost(&mut self) -> Option<&mut Frame> {
+        self.frames.get_mut(self.depth.wrapping_sub(1).wrapping_sub(self.from))
+    }
+}
+
+fn path(before: &[u8]) -> String {
+    let outer = Open::at_end(before, 0);
+    if outer.depth <= MAX_FRAMES {
+        return joined(before, &outer.frames[..outer.depth], &[]);
+    }
+    let half = MAX_FRAMES / 2;
+    // Which containers are the innermost is known only now.
+    let inner = Open::at_end(before, outer.depth - half);
+    joined(before, &outer.frames[..half], &inner.frames[..half])
+}
+
+/// The path through these frames. Between `outer` and `inner`, if that has any, others are left out.
+fn joined(text: &[u8], outer: &[Frame], inner: &[Frame]) -> String {
+    let mut path = String::new();
+    // Without memory for a few kilobytes there is no path.
+    if path.try_reserve(MAX_PATH + MAX_SEGMENT).is_err() {
+        return path;
+    }
+    let whole = inner.is_empty() && outer.iter().all(|frame| push_segment(&mut path, text, *frame, MAX_PATH));
+    if whole {
+        return path;
+    }
+    path.clear();
+    let inner = if inner.is_empty() { outer } else { inner };
+    let _ = outer.iter().all(|frame| push_segment(&mut path, text, *frame, MAX_PATH / 2));
+    path.push('/');
+    path.push_str(CUT);
+    let from = innermost_that_fit(text, inner, MAX_PATH - path.len());
+    inner[from..].iter().for_each(|frame| {
+        push_segment(&mut path, text, *frame, MAX_PATH);
+    });
     path
 }
 
-/// The containers open at the end of the text, outermost first; none when there is no memory to count them.
-fn open_frames(before: &[u8]) -> Vec<Frame> {
-    let mut frames: Vec<Frame> = Vec::new();
-    let mut at = 0;
-    while let Some(&byte) = before.get(at) {
-        let mut next = at + 1;
-        match byte {
-            b'[' | b'{' => {
-                if frames.len() == frames.capacity() && frames.try_reserve(1).is_err() {
-                    return Vec::new();
-                }
-                frames.push(Frame(if byte == b'[' { Frame::ARRAY } else { Frame::OBJECT }));
-            }
-            b']' | b'}' => drop(frames.pop()),
-            b',' => frames.last_mut().into_iter().for_each(Frame::comma),
-            b':' => frames.last_mut().into_iter().for_each(Frame::colon),
-            b'"' => {
-                let Some(end) = string_end(before, at) else { break };
-                match frames.last_mut() {
-                    Some(frame) if frame.tag() == Frame::OBJECT => *frame = Frame::key(at),
-                    _ => {}
-                }
-                next = end;
-            }
-            _ => {}
-        }
-        at = next;
+/// The number of the first frame from which on all of them take at most `room` bytes.
+fn innermost_that_fit(text: &[u8], frames: &[Frame], mut room: usize) -> usize {
+    let mut segment = String::new();
+    if segment.try_reserve(MAX_SEGMENT).is_err() {
+        return frames.len();
     }
-    frames
+    let fits = |frame: &&Frame| {
+        segment.clear();
+        push_segment(&mut segment, text, **frame, MAX_SEGMENT);
+        let left = room.checked_sub(segment.len());
+        room = left.unwrap_or_default();
+        left.is_some()
+    };
+    frames.len() - frames.iter().rev().take_while(fits).count()
+}
+
+/// Bytes of the longest segment: a slash, a key of characters that are escaped, and the mark.
+const MAX_SEGMENT: usize = 1 + 2 * MAX_KEY + CUT.len();
+
+/// Appends a reference token, unless the path would then be longer than `most`: tells whether it was.
+fn push_segment(path: &mut String, text: &[u8], frame: Frame, most: usize) -> bool {
+    let before = path.len();
+    match frame.tag() {
+        Frame::ARRAY => {
+            path.push('/');
+            path.push_str(itoa::Buffer::new().format(frame.number()));
+        }
+        Frame::OBJECT => {}
+        _ if frame.number() == NO_KEY => {}
+        _ => push_key(path, text, frame.number() as usize),
+    }
+    if path.len() > most {
+        path.truncate(before);
+        return false;
+    }
+    true
 }
 
 /// The offset after the string's closing quote, when it has one.
@@ -138,30 +225,47 @@ fn string_end(text: &[u8], quote: usize) -> Option<usize> {
     }
 }
 
-/// Appends a reference token: the key as a person reads it, `~` and `/` escaped as RFC 6901 section 3 asks.
+/// Appends a reference token: the key as a person reads it, cut if it is long, `~` and `/` escaped as RFC 6901 section 3
+/// asks.
 fn push_key(path: &mut String, text: &[u8], quote: usize) {
-    let end = string_end(text, quote).map_or(text.len(), |end| end - 1);
-    let key = unescape(&text[quote + 1..end]);
+    let raw = text.get(quote + 1..).unwrap_or_default();
     path.push('/');
-    for character in String::from_utf8_lossy(&key).chars() {
+    let written = path.len();
+    let key = unescape(&raw[..raw.len().min(RAW_KEY)]);
+    let mut left = MAX_KEY;
+    let replacement = |invalid: &[u8]| (!invalid.is_empty()).then_some(char::REPLACEMENT_CHARACTER);
+    for character in key.utf8_chunks().flat_map(|chunk| chunk.valid().chars().chain(replacement(chunk.invalid()))) {
+        let Some(rest) = left.checked_sub(character.len_utf8()) else {
+            path.push_str(CUT);
+            break;
+        };
+        left = rest;
         match character {
             '~' => path.push_str("~0"),
             '/' => path.push_str("~1"),
             _ => path.push(character),
         }
     }
+    debug_assert!(path.len() - written < MAX_SEGMENT);
 }
 
+/// What stands before the closing quote, unescaped.
 fn unescape(mut raw: &[u8]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(raw.len());
+    let mut key = Vec::new();
+    // An escape that is none is longer as the character that stands for it.
+    if key.try_reserve(2 * RAW_KEY).is_err() {
+        return key;
+    }
     while let [byte, rest @ ..] = raw {
         raw = rest;
-        if *byte == b'\\' {
-            let (character, rest) = escape(rest);
-            raw = rest;
-            key.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-        } else {
-            key.push(*byte);
+        match byte {
+            b'"' => break,
+            b'\\' => {
+                let (character, rest) = escape(rest);
+                raw = rest;
+                key.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            _ => key.push(*byte),
         }
     }
     key
@@ -281,9 +385,41 @@ mod tests {
     }
 
     #[test]
-    fn depth_is_no_stack() {
+    fn long_keys_are_cut_between_characters() {
+        let key = |text: &str| path_at_end(&format!("{{\"{text}\":"));
+        assert_eq!(key(&"k".repeat(MAX_KEY)), format!("/{}", "k".repeat(MAX_KEY)));
+        assert_eq!(key(&"k".repeat(MAX_KEY + 1)), format!("/{}…", "k".repeat(MAX_KEY)));
+        assert_eq!(key(&format!("k{}", "é".repeat(MAX_KEY))), format!("/k{}…", "é".repeat(MAX_KEY / 2 - 1)));
+        assert_eq!(key(&"\\u0061".repeat(MAX_KEY)), format!("/{}", "a".repeat(MAX_KEY)));
+        assert_eq!(key(&"\\u0061".repeat(MAX_KEY + 1)), format!("/{}…", "a".repeat(MAX_KEY)));
+        assert_eq!(key(&"\\ud83d\\ude00".repeat(1000)), format!("/{}…", "😀".repeat(MAX_KEY / 4)));
+        assert_eq!(key(&"/".repeat(1000)), format!("/{}…", "~1".repeat(MAX_KEY)));
+        let invalid = [b"{\"", &b"\xFF".repeat(1000)[..], b"\":"].concat();
+        assert_eq!(locate(&invalid, invalid.len()).path, format!("/{}…", "\u{FFFD}".repeat(MAX_KEY / 3)));
+    }
+
+    #[test]
+    fn long_paths_keep_their_beginning_and_their_end() {
+        let keys = |count: usize| (0..count).map(|i| format!("{{\"{i:0>120}\":")).collect::<String>();
+        let path = path_at_end(&keys(33));
+        assert_eq!((path.len(), path.contains(CUT)), (33 * 121, false));
+        let path = path_at_end(&keys(100));
+        assert!(path.len() <= MAX_PATH && path.len() > MAX_PATH - 2 * MAX_SEGMENT, "{}", path.len());
+        assert!(path.starts_with(&format!("/{:0>120}/{:0>120}/", 0, 1)) && path.ends_with(&format!("/{:0>120}", 99)));
+        assert_eq!(path.split('/').filter(|segment| *segment == CUT).count(), 1);
+    }
+
+    #[test]
+    fn depth_is_no_memory() {
         let depth = if cfg!(miri) { 2_000 } else { 200_000 };
-        assert_eq!(path_at_end(&"[".repeat(depth)).len(), 2 * depth);
+        let half = "/0".repeat(MAX_FRAMES / 2);
+        assert_eq!(path_at_end(&"[".repeat(MAX_FRAMES)), "/0".repeat(MAX_FRAMES));
+        assert_eq!(path_at_end(&"[".repeat(depth)), format!("{half}/…{half}"));
+        let text = format!("[1,{}{}{{\"a\":[2,", "[".repeat(depth), "]".repeat(depth - 1));
+        assert_eq!(path_at_end(&text), "/1/0/a/1", "back from the depth");
+        let text = format!("{}0{},[{{\"a\":", "[1,".repeat(depth), "]".repeat(10));
+        let path = path_at_end(&text);
+        assert!(path.starts_with("/1/1") && path.contains("/1/…/1") && path.ends_with("/1/2/0/a"), "{path}");
     }
 
     proptest! {
@@ -292,6 +428,7 @@ mod tests {
             let location = locate(&json, offset);
             prop_assert!(location.line >= 1 && location.column >= 1);
             prop_assert!(location.path.is_empty() || location.path.starts_with('/'));
+            prop_assert!(location.path.len() <= MAX_PATH);
         }
 
         #[test]

@@ -1,13 +1,17 @@
 defmodule RustyJson.DecodeError do
+  alias RustyJson.Encode.Path
+
   @moduledoc """
   The input is not JSON, or leaves a limit that was set.
 
     * `message` - one line: what is wrong, then where
     * `reason` - an atom, such as `:expected_value` or `:max_depth`
-    * `position` - byte offset into the input; `line` and `column` count from 1, the column in bytes
+    * `position` - byte offset into the input; `line` and `column` count from 1, the column in characters
     * `token` - the input from there, at most 32 bytes
-    * `path` - JSON Pointer (RFC 6901) of the place that was reached
-    * `data` - the input
+    * `path` - JSON Pointer (RFC 6901) of the place that was reached: at most #{Path.max_path()} bytes, with at most
+      #{Path.max_key()} of each key. A key that was cut ends in `…`; where segments were left out from the middle of a
+      long path, one that is only `…` stands in their place
+    * `data` - the input, referenced and not copied
 
   `explain/1` adds the line of the input with a caret below the place.
   """
@@ -89,7 +93,8 @@ defmodule RustyJson.DecodeError do
   end
 
   @doc """
-  The message and, below it, the line of the input with a caret under the place.
+  The message and, below it, the line of the input with a caret under the place. Control characters are replaced by visible
+  ones, so that a document cannot send escape sequences to a terminal.
 
       iex> {:error, error} = RustyJson.decode(~s({"a": [1, 2,]}))
       iex> RustyJson.DecodeError.explain(error) |> String.split("\\n")

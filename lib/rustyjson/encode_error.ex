@@ -3,7 +3,7 @@ defmodule RustyJson.EncodeError do
   The term has no JSON form, or its text would leave a limit that was set.
 
     * `message` - one line: what is wrong
-    * `path` - JSON Pointer (RFC 6901) of the failing term
+    * `path` - JSON Pointer (RFC 6901) of the failing term, bounded like that of `RustyJson.DecodeError`
     * `reason` - an atom:
 
   | `reason` | the term at fault |
@@ -40,6 +40,8 @@ defmodule RustyJson.EncodeError do
   # Of a struct in a message: enough to tell which one it is.
   @shown [structs: false, limit: 12, printable_limit: 64, width: :infinity]
 
+  @bytes 64
+
   @impl true
   def exception(message) when is_binary(message), do: %__MODULE__{message: message}
   def exception(fields) when is_list(fields), do: struct!(__MODULE__, fields)
@@ -62,7 +64,8 @@ defmodule RustyJson.EncodeError do
   def new({:duplicate_key, key}), do: %__MODULE__{message: "duplicate key: #{key}", reason: :duplicate_key}
 
   def new({:invalid_byte, byte, original}) do
-    shown = inspect(original, binaries: :as_binaries)
+    # As many bytes as `inspect/2` shows, and one more, so that it marks the cut.
+    shown = original |> binary_part(0, min(byte_size(original), @bytes)) |> inspect(binaries: :as_binaries)
     %__MODULE__{message: "invalid byte #{inspect(byte, base: :hex)} in #{shown}", reason: :invalid_utf8}
   end
 
@@ -87,7 +90,9 @@ defmodule RustyJson.EncodeError do
 
   defp character(chunk), do: if(String.valid?(chunk), do: chunk, else: "\uFFFD")
 
-  defp of(:invalid_utf8, binary, _options), do: new({:invalid_byte, invalid_byte(binary), binary})
+  # The core gives the invalid byte and the start of the binary.
+  defp of(:invalid_utf8, <<byte, start::binary>>, _options), do: new({:invalid_byte, byte, start})
+  defp of(:invalid_utf8, <<>>, _options), do: new({:invalid_byte, 0, <<>>})
   defp of(:duplicate_key, key, _options), do: new({:duplicate_key, key})
   defp of(:max_depth, _, options), do: exception("nesting deeper than #{elem(options.packed, 1)}")
   defp of(:max_bytes, _, options), do: exception("output larger than #{elem(options.packed, 2)} bytes")
@@ -95,9 +100,4 @@ defmodule RustyJson.EncodeError do
   defp of(:improper_list, _, _options), do: exception("improper list")
   defp of(:unsupported, _, _options), do: exception("term without a JSON form")
   defp of(:out_of_memory, _, _options), do: exception("out of memory")
-
-  # The first byte that is not part of a character.
-  defp invalid_byte(<<_::utf8, rest::binary>>), do: invalid_byte(rest)
-  defp invalid_byte(<<byte, _::binary>>), do: byte
-  defp invalid_byte(<<>>), do: 0
 end

@@ -82,6 +82,85 @@ defmodule RustyJson.ErrorsTest do
     assert String.ends_with?(DecodeError.explain(error), "\nat /x" <> String.duplicate("é", 39) <> "…")
   end
 
+  test "explain shows control characters instead of sending them to the terminal" do
+    {:error, error} = RustyJson.decode(~s({"\\u001b[31m\\u009b\\u202e": [1, "a\e]0;x\a\u009bb", x}))
+    assert error.path == "/\e[31m\u009b\u202e/1"
+    assert String.ends_with?(DecodeError.explain(error), "\nat /␛[31m��/1")
+
+    {:error, error} = RustyJson.decode("[\"\e[31m\t\u009b\"")
+    text = DecodeError.explain(error)
+    assert text =~ ~s(1 | ["␛[31m )
+    refute text =~ ~r/[\x00-\x09\x0b-\x1f\x7f-\x{9f}\x{202e}]/u
+  end
+
+  test "paths are bounded, with keys that are cut" do
+    for length <- [128, 129, 100_000] do
+      key = String.duplicate("k", length)
+      {:error, error} = Judge.decode(~s({"#{key}": x}))
+      assert error.path == if(length == 128, do: "/" <> key, else: "/" <> String.duplicate("k", 128) <> "…")
+      {:error, %EncodeError{path: path}} = Judge.encode(%{key => <<255>>})
+      assert path == error.path
+      {:error, %EncodeError{path: path}} = Judge.encode(%{key => %RustyJson.Fragment{encode: fn _ -> :x end}})
+      assert path == error.path
+    end
+
+    half = String.duplicate("/0", 64)
+    {:error, error} = Judge.decode(String.duplicate("[", 100_000), max_depth: :infinity)
+    assert error.path == half <> "/…" <> half
+
+    deep = Enum.reduce(1..1_000, <<255>>, fn _, inner -> [inner] end)
+    {:error, %EncodeError{path: path}} = Judge.encode(deep, max_depth: :infinity)
+    assert path == half <> "/…" <> half
+  end
+
+  test "paths of parts that are put together are bounded" do
+    key = String.duplicate("k", 120)
+    deep = fn inner -> Enum.reduce(1..20, inner, fn i, inner -> %{"#{i}#{key}" => inner} end) end
+
+    term =
+      Enum.reduce(1..3, <<255>>, fn _, inner ->
+        deep.(%RustyJson.Test.Structs.Money{amount: inner, currency: 1})
+      end)
+
+    {:error, %EncodeError{path: path}} = Judge.encode(term)
+    assert byte_size(path) in 3_600..4_096
+
+    assert String.starts_with?(path, "/20#{key}/19#{key}") and path =~ "/…/" and
+             String.ends_with?(path, "/1#{key}/amount")
+  end
+
+  test "paths are the same, whoever finds them" do
+    texts = [
+      ~s({"a":{"b":[true,),
+      ~s([[],[1],{},{"a/b~":{"\\u0061\\n\\"\\ud83d\\ude00é\\/":[0,),
+      ~s({"#{String.duplicate("é", 100)}":{"#{String.duplicate("\\u00e9", 100)}":[),
+      String.duplicate(~s({"#{String.duplicate("/", 60)}":), 100),
+      String.duplicate("[1,", 128),
+      String.duplicate("[1,", 129),
+      String.duplicate(~s([{"k":), 5_000),
+      String.duplicate("[", 1_000) <> "0" <> String.duplicate("]", 700) <> ",",
+      String.duplicate("[", 1_000) <> "0" <> String.duplicate("]", 950) <> ~s(,{"x":)
+    ]
+
+    for text <- texts do
+      {:error, error} = Judge.decode(text, max_depth: :infinity)
+      assert RustyJson.Encode.Path.locate(text) == error.path
+      assert byte_size(error.path) <= 4_096
+    end
+  end
+
+  test "messages show the start of long strings and keys" do
+    {:error, error} = Judge.encode(String.duplicate("a", 100_000) <> <<255>>)
+    assert error.message == "invalid byte 0xFF in <<#{String.duplicate("97, ", 50)}...>>"
+
+    {:error, error} =
+      Judge.encode(%{String.duplicate("k", 200) => 1, String.to_atom(String.duplicate("k", 200)) => 2},
+        maps: :strict
+      )
+
+    assert error.message == "duplicate key: #{String.duplicate("k", 128)}…"
+  end
+
   test "explain of an empty input says that it is empty" do
     {:error, error} = Judge.decode("")
 

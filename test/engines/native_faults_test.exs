@@ -214,11 +214,22 @@ defmodule RustyJson.NativeFaultsTest do
       for {name, setup, megabytes, call, outcome} <- [
             {"a text", ~S|String.duplicate(<<0>>, 100_000_000)|, 300, "RustyJson.encode(input)",
              "{:error, %RustyJson.EncodeError{reason: :out_of_memory}}"},
-            {"a term that shares itself", ~S|Enum.reduce(1..60, "x", fn _, inner -> [inner, inner] end)|, 500,
-             "RustyJson.encode(input)", "{:error, %RustyJson.EncodeError{reason: :out_of_memory}}"},
+            {"a term that shares itself", "60", 500,
+             "RustyJson.encode(Enum.reduce(1..input, \"x\", fn _, inner -> [inner, inner] end))",
+             "{:error, %RustyJson.EncodeError{reason: :out_of_memory}}"},
             {"open brackets", ~S|String.duplicate("[", 80_000_000)|, 200,
              "RustyJson.decode(input, max_depth: :infinity)",
              "{:error, %RustyJson.DecodeError{reason: :out_of_memory}}"},
+            {"the path of an error",
+             ~S|IO.iodata_to_binary(["{\"", String.duplicate("k", 100_000_000), "\": x}"])|, 60,
+             "RustyJson.decode(input)",
+             "{:error, %RustyJson.DecodeError{reason: :expected_value, path: \"/kkk\" <> _}}"},
+            {"the path of a deep error", ~S|String.duplicate("[", 16_000_000)|, 600,
+             "RustyJson.decode(input, max_depth: :infinity)",
+             "{:error, %RustyJson.DecodeError{reason: :unexpected_end, path: \"/0/0\" <> _}}"},
+            {"an invalid string", ~S|String.duplicate("a", 200_000_000) <> <<255>>|, 250,
+             "RustyJson.encode(input)",
+             "{:error, %RustyJson.EncodeError{reason: :invalid_utf8, path: \"\"}}"},
             {"values that wait", ~S|"[" <> String.duplicate("1,", 40_000_000) <> "1]"|, 200,
              "RustyJson.decode(input)", "%ErlangError{original: :nif_panicked}"},
             {"a string", ~S|IO.iodata_to_binary([?", String.duplicate("a", 300_000_000), ?"])|, 100,
@@ -259,7 +270,9 @@ defmodule RustyJson.NativeFaultsTest do
     {:ok, _} = Application.ensure_all_started(:rustyjson)
     {:ok, [1]} = RustyJson.decode("[1]", engine: :native)
     {:ok, "[1]"} = RustyJson.encode([1], engine: :native)
-    input = #{setup}
+    # What is left over dies with the process that made it.
+    input = Task.async(fn -> #{setup} end) |> Task.await(:infinity)
+    Process.sleep(100)
     [size] = Regex.run(~r/VmSize:\\s+(\\d+)/, File.read!("/proc/self/status"), capture: :all_but_first)
     limit = String.to_integer(size) * 1024 + #{megabytes} * 1_000_000
     {_, 0} = System.cmd("prlimit", ["--pid", System.pid(), "--as=\#{limit}"])
@@ -277,7 +290,8 @@ defmodule RustyJson.NativeFaultsTest do
     IO.puts("as it should be")
     """
 
-    vm(code, [])
+    # Without a cache of memory that is free.
+    vm(code, ["--erl", "+MMmcs 0"])
   end
 
   defp vm(code, switches) do

@@ -1,6 +1,6 @@
 //! The walk over a term: an explicit stack of open containers, one scalar or bracket at a time.
 
-use super::error::{EncodeError, EncodeErrorKind, Hole};
+use super::error::{self, EncodeError, EncodeErrorKind, Hole};
 use super::gather::Gathered;
 use super::reader::{Step, TermReader, Value};
 use super::suspension::Suspension;
@@ -215,7 +215,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
 
     #[cold]
     fn not_utf8(&mut self, bytes: &[u8]) -> EncodeErrorKind {
-        self.payload = bytes.to_vec();
+        self.payload = error::invalid_utf8(bytes);
         EncodeErrorKind::InvalidUtf8
     }
 

@@ -1,5 +1,7 @@
 //! Why a term is not encoded, and what the shell has to add to what is.
 
+use crate::locate::{CUT, MAX_KEY};
+use crate::output::Output;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -7,9 +9,9 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum EncodeErrorKind {
-    /// A binary that is not UTF-8; the payload is the binary.
+    /// A binary that is not UTF-8; the payload is its first invalid byte, then its first [`MAX_START`] bytes.
     InvalidUtf8 = 1,
-    /// Two keys of one map become the same text under `maps: :strict`; the payload is that text.
+    /// Two keys of one map become the same text under `maps: :strict`; the payload is that text, cut if it is long.
     DuplicateKey = 2,
     /// Nested deeper than `max_depth`.
     MaxDepth = 3,
@@ -50,6 +52,49 @@ impl EncodeError {
     pub(super) fn budget() -> Self {
         Self { kind: EncodeErrorKind::Budget, path: String::new(), payload: Vec::new() }
     }
+}
+
+/// Bytes of an invalid binary that its error shows the start of.
+pub const MAX_START: usize = 64;
+/// Bytes of the longest payload: a key of characters that are all written as escapes, and the mark where it was cut.
+pub const MAX_PAYLOAD: usize = 6 * MAX_KEY + CUT.len();
+
+/// The payload for a binary that is not UTF-8.
+#[cold]
+pub(super) fn invalid_utf8(bytes: &[u8]) -> Vec<u8> {
+    let end = core::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), |_| bytes.len());
+    let start = &bytes[..bytes.len().min(MAX_START)];
+    gathered(&[&[bytes.get(end).copied().unwrap_or_default()], start])
+}
+
+/// The payload for a key that comes twice: as it would be written, without the quotes. `write` writes it.
+#[cold]
+pub(super) fn duplicate_key(key: &[u8], write: impl FnOnce(&mut Output<Vec<u8>>, &[u8]) -> bool) -> Vec<u8> {
+    let shown = cut(key);
+    let mut text = Output::new(Vec::new());
+    let written = write(&mut text, shown);
+    let quoted = text.written();
+    let text = if written && quoted.len() > 1 { &quoted[1..quoted.len() - 1] } else { shown };
+    gathered(&[text, if shown.len() < key.len() { CUT.as_bytes() } else { b"" }])
+}
+
+/// At most [`MAX_KEY`] bytes of a key, and no part of a character at the end.
+fn cut(key: &[u8]) -> &[u8] {
+    let Some(mut shown) = key.get(..MAX_KEY) else { return key };
+    if key.len() > MAX_KEY && key[MAX_KEY] & 0xC0 == 0x80 {
+        let last = shown.iter().rposition(|byte| byte & 0xC0 != 0x80).unwrap_or(MAX_KEY);
+        shown = &shown[..last];
+    }
+    shown
+}
+
+/// Empty when there is no memory for a few hundred bytes.
+fn gathered(parts: &[&[u8]]) -> Vec<u8> {
+    let mut payload = Vec::new();
+    if payload.try_reserve(MAX_PAYLOAD).is_ok() {
+        parts.iter().for_each(|part| payload.extend_from_slice(part));
+    }
+    payload
 }
 
 /// A term that the core leaves to the shell: nothing is written at `offset`.

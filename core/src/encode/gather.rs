@@ -1,8 +1,9 @@
 //! Objects whose members are looked at before any is written: sorted keys, and keys that must differ.
 
 use super::driver::{Driver, Frame, LONG_STRING, Next, Walk};
-use super::error::EncodeErrorKind;
+use super::error::{EncodeErrorKind, duplicate_key};
 use super::reader::{Step, TermReader};
+use super::string::rare_string;
 use crate::output::{Buffer, Output};
 use crate::simd::escape::CopyKernel;
 use alloc::vec::Vec;
@@ -198,13 +199,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         self.next_gathered(true)
     }
 
-    /// The payload is the key as it would be written, without the quotes.
     fn check_duplicates(&mut self, range: Range) -> Walk<()> {
         let Some(key) = self.gathered.duplicate(range) else { return Ok(()) };
-        let mut text = Output::new(Vec::new());
-        let written = super::string::rare_string(self.kernel, &mut text, self.options.escape, key);
-        let text = text.written();
-        self.payload = if written.is_ok() { text[1..text.len() - 1].to_vec() } else { key.to_vec() };
+        let (kernel, escape) = (self.kernel, self.options.escape);
+        self.payload = duplicate_key(key, |text, key| rare_string(kernel, text, escape, key).is_ok());
         Err(EncodeErrorKind::DuplicateKey)
     }
 

@@ -21,7 +21,7 @@ mod tests;
 mod uri;
 
 pub use driver::Stack;
-pub use error::{EncodeError, EncodeErrorKind, Hole};
+pub use error::{EncodeError, EncodeErrorKind, Hole, MAX_PAYLOAD};
 pub use known::Known;
 pub use layout::Pretty;
 pub use reader::{AtomText, Block, Member, Step, TermReader, Value};

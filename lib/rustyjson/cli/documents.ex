@@ -4,6 +4,7 @@ defmodule RustyJson.CLI.Documents do
 
   alias RustyJson.{DecodeError, EngineError, Formatter, SandboxError}
   alias RustyJson.CLI.{Arguments, Input, Progress, Stats}
+  alias RustyJson.DecodeError.Snippet
 
   @ok 0
   @not_json 1
@@ -123,10 +124,13 @@ defmodule RustyJson.CLI.Documents do
     failed(@not_json, "#{Input.name(file)}:#{line}:#{error.column}: #{shown}#{hint(error)}")
   end
 
-  defp rejected(error, {file, 0}), do: failed(code(error), "#{Input.name(file)}: #{Exception.message(error)}")
+  defp rejected(error, {file, 0}), do: failed(code(error), "#{Input.name(file)}: #{message(error)}")
 
   defp rejected(error, {file, lines_before}),
-    do: failed(code(error), "#{Input.name(file)}:#{lines_before + 1}: #{Exception.message(error)}")
+    do: failed(code(error), "#{Input.name(file)}:#{lines_before + 1}: #{message(error)}")
+
+  # That of an EncodeError has a key as it is.
+  defp message(error), do: error |> Exception.message() |> Snippet.visible()
 
   # Where it is stands before the message, and counts the lines of the whole input.
   defp what(error),

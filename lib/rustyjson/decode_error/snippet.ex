@@ -25,8 +25,28 @@ defmodule RustyJson.DecodeError.Snippet do
 
   @doc "The start of a path, for people; the error has all of it."
   @spec path(String.t()) :: String.t()
-  def path(path) when byte_size(path) <= @path, do: path
-  def path(path), do: (path |> binary_part(0, @path) |> whole_characters()) <> "…"
+  def path(path) when byte_size(path) <= @path, do: visible(path)
+  def path(path), do: (path |> binary_part(0, @path) |> whole_characters() |> visible()) <> "…"
+
+  @doc """
+  The text with characters that a terminal obeys replaced by others that it shows, each by one.
+
+      iex> RustyJson.DecodeError.Snippet.visible("a\e[31m\n")
+      "a␛[31m␊"
+  """
+  @spec visible(String.t()) :: String.t()
+  def visible(text), do: for(<<char::utf8 <- text>>, into: "", do: <<shown(char)::utf8>>)
+
+  # Unicode has pictures of the first 32 and of DEL.
+  defp shown(char) when char < 0x20, do: 0x2400 + char
+  defp shown(0x7F), do: 0x2421
+  # Other controls; and what hides text, or turns its direction.
+  defp shown(char) when char in 0x80..0x9F or char in 0x200B..0x200F or char in 0x2028..0x202E, do: 0xFFFD
+
+  defp shown(char) when char in 0x2060..0x206F or char in [0x061C, 0xFEFF] or char in 0xE0000..0xE007F,
+    do: 0xFFFD
+
+  defp shown(char), do: char
 
   @doc "The line of the place, cut where it is long, and a caret under it."
   @spec caret(binary(), non_neg_integer(), pos_integer()) :: String.t()
@@ -56,9 +76,17 @@ defmodule RustyJson.DecodeError.Snippet do
     window |> String.chunk(:valid) |> Enum.map_join(&show/1)
   end
 
+  # Ends of lines are looked for later.
+  defp line(text) when text in ["\n", "\r"], do: text
+  defp line(text), do: visible(text)
+
   defp show(text) do
     if String.valid?(text),
-      do: String.replace(text, ~r/[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]/, " "),
+      do:
+        text
+        |> String.replace("\t", " ")
+        |> String.split(~r/[\r\n]/, include_captures: true)
+        |> Enum.map_join(&line/1),
       else: String.duplicate("?", byte_size(text))
   end
 end

@@ -1,7 +1,30 @@
 defmodule RustyJson.Encode.Path do
   @moduledoc false
-  # The JSON Pointer of the place where a text of our own breaks off. Values may be missing (holes), so what counts are
-  # brackets, commas and keys.
+  # JSON Pointers as core/src/locate.rs makes them, for the texts that Elixir puts together. Values may be missing (holes),
+  # so what counts are brackets, commas and keys. As there, keys and whole paths are bounded, and so is the memory it takes.
+
+  @source Path.expand("../../../core/src/locate.rs", __DIR__)
+  @external_resource @source
+  constant = fn name ->
+    [value] = Regex.run(~r/^pub const #{name}: usize = (\d+);/m, File.read!(@source), capture: :all_but_first)
+    String.to_integer(value)
+  end
+
+  # Bytes of a key, and of a whole path.
+  @max_key constant.("MAX_KEY")
+  @max_path constant.("MAX_PATH")
+  # Open containers that a path names.
+  @max_frames 128
+  # What was left out.
+  @cut "…"
+
+  @doc "Bytes of a key that a path shows."
+  @spec max_key() :: pos_integer()
+  def max_key, do: @max_key
+
+  @doc "Bytes of a path."
+  @spec max_path() :: pos_integer()
+  def max_path, do: @max_path
 
   @doc """
   The path at the end of the text.
@@ -10,36 +33,158 @@ defmodule RustyJson.Encode.Path do
       "/a~1b/1/c"
   """
   @spec locate(binary()) :: String.t()
-  def locate(json), do: json |> walk([], nil) |> Enum.reverse() |> Enum.map_join(&segment/1)
+  def locate(json) do
+    half = div(@max_frames, 2)
 
-  # The stack holds an index for an array, a key for an object; `text` is the last string, which may be a key.
-  defp walk(<<?[, rest::binary>>, stack, _text), do: walk(rest, [0 | stack], nil)
-  defp walk(<<?{, rest::binary>>, stack, _text), do: walk(rest, [nil | stack], nil)
-  defp walk(<<byte, rest::binary>>, [_ | stack], _text) when byte in ~c"]}", do: walk(rest, stack, nil)
+    case open(json, 0) do
+      {_, stack, 0} ->
+        stack |> pointer() |> bounded()
 
-  defp walk(<<?,, rest::binary>>, [index | stack], _text) when is_integer(index),
-    do: walk(rest, [index + 1 | stack], nil)
+      {_, stack, over} ->
+        # Which containers are the innermost is known only now.
+        {_, inner, 0} = open(json, @max_frames + over - half)
+        joined(stack |> Enum.drop(@max_frames - half) |> pointer(), pointer(inner))
+    end
+  end
 
-  defp walk(<<?:, rest::binary>>, [_ | stack], text), do: walk(rest, [text | stack], nil)
-  defp walk(<<?", rest::binary>>, stack, _text), do: string(rest, rest, 0, stack)
-  defp walk(<<_, rest::binary>>, stack, text), do: walk(rest, stack, text)
-  defp walk(<<>>, stack, _text), do: stack
+  @doc """
+  A path behind another one, bounded.
 
-  defp string(<<?\\, _, rest::binary>>, start, len, stack), do: string(rest, start, len + 2, stack)
-  defp string(<<?", rest::binary>>, start, len, stack), do: walk(rest, stack, binary_part(start, 0, len))
-  defp string(<<_, rest::binary>>, start, len, stack), do: string(rest, start, len + 1, stack)
-  defp string(<<>>, _start, _len, stack), do: stack
+      iex> RustyJson.Encode.Path.join("/a/1", "/b")
+      "/a/1/b"
+  """
+  @spec join(String.t(), String.t()) :: String.t()
+  def join(prefix, path), do: bounded(prefix <> path)
+
+  defp bounded(path) when byte_size(path) <= @max_path, do: path
+  defp bounded(path), do: joined(path, path)
+
+  # The beginning of the one path and the end of the other.
+  defp joined(outer, inner) do
+    half = div(@max_path, 2)
+    head = outer |> segments() |> that_fit(half)
+    head = Enum.join(head) <> "/" <> @cut
+    tail = inner |> segments() |> Enum.reverse() |> that_fit(@max_path - byte_size(head))
+    head <> (tail |> Enum.reverse() |> Enum.join())
+  end
+
+  defp segments(path), do: for(segment <- path |> String.split("/") |> Enum.drop(1), do: "/" <> segment)
+
+  defp that_fit([segment | segments], room) when byte_size(segment) <= room,
+    do: [segment | that_fit(segments, room - byte_size(segment))]
+
+  defp that_fit(_segments, _room), do: []
+
+  ## Open containers
+
+  # Of those at the end of the text: how many are below the ones that are kept, those (innermost first), and how many are
+  # above. An array is its index, an object its key.
+  defp open(json, from), do: walk(json, {0, [], 0}, {from, 0}, nil)
+
+  # `text` is the last string, which may be a key; the pair has the number from which on frames are kept, and how many are.
+  defp walk(<<?[, rest::binary>>, open, kept, _text), do: enter(rest, 0, open, kept)
+  defp walk(<<?{, rest::binary>>, open, kept, _text), do: enter(rest, nil, open, kept)
+  defp walk(<<byte, rest::binary>>, open, kept, _text) when byte in ~c"]}", do: leave(rest, open, kept)
+
+  defp walk(<<?,, rest::binary>>, {below, [index | stack], 0}, kept, _text) when is_integer(index),
+    do: walk(rest, {below, [index + 1 | stack], 0}, kept, nil)
+
+  defp walk(<<?,, rest::binary>>, {below, [_key | stack], 0}, kept, _text),
+    do: walk(rest, {below, [nil | stack], 0}, kept, nil)
+
+  defp walk(<<?:, rest::binary>>, {below, [_ | stack], 0}, kept, text),
+    do: walk(rest, {below, [text | stack], 0}, kept, nil)
+
+  defp walk(<<?", rest::binary>>, open, kept, _text), do: string(rest, rest, 0, open, kept)
+  defp walk(<<_, rest::binary>>, open, kept, text), do: walk(rest, open, kept, text)
+  defp walk(<<>>, open, _kept, _text), do: open
+
+  defp enter(rest, frame, {below, stack, above}, {from, n} = kept) do
+    cond do
+      below < from -> walk(rest, {below + 1, stack, above}, kept, nil)
+      n < @max_frames -> walk(rest, {below, [frame | stack], above}, {from, n + 1}, nil)
+      true -> walk(rest, {below, stack, above + 1}, kept, nil)
+    end
+  end
+
+  defp leave(rest, {below, stack, above}, kept) when above > 0,
+    do: walk(rest, {below, stack, above - 1}, kept, nil)
+
+  defp leave(rest, {below, [_ | stack], 0}, {from, n}), do: walk(rest, {below, stack, 0}, {from, n - 1}, nil)
+  defp leave(rest, {below, [], 0}, kept), do: walk(rest, {max(below - 1, 0), [], 0}, kept, nil)
+
+  defp string(<<?\\, _, rest::binary>>, start, len, open, kept), do: string(rest, start, len + 2, open, kept)
+
+  defp string(<<?", rest::binary>>, start, len, open, kept),
+    do: walk(rest, open, kept, binary_part(start, 0, len))
+
+  defp string(<<_, rest::binary>>, start, len, open, kept), do: string(rest, start, len + 1, open, kept)
+  defp string(<<>>, _start, _len, open, _kept), do: open
+
+  ## Texts
+
+  defp pointer(stack), do: stack |> Enum.reverse() |> Enum.map_join(&segment/1)
 
   defp segment(nil), do: ""
   defp segment(index) when is_integer(index), do: "/#{index}"
+  defp segment(key), do: IO.iodata_to_binary(["/" | characters(key, @max_key)])
 
-  defp segment(key), do: "/" <> (key |> unescaped() |> String.replace("~", "~0") |> String.replace("/", "~1"))
+  defp characters(<<>>, _left), do: []
 
-  # Limits that are configured are those of documents; and a fragment may have put in what is no JSON.
-  defp unescaped(key) do
-    case RustyJson.decode(<<?", key::binary, ?">>, max_bytes: 0, max_nodes: 0, validate_strings: true) do
-      {:ok, text} -> text
-      {:error, _error} -> "\uFFFD"
+  defp characters(key, left) do
+    {char, rest} = character(key)
+    left = left - byte_size(<<char::utf8>>)
+    if left < 0, do: [@cut], else: [escaped(char) | characters(rest, left)]
+  end
+
+  defp escaped(?~), do: "~0"
+  defp escaped(?/), do: "~1"
+  defp escaped(char), do: <<char::utf8>>
+
+  # A fragment may have put in what is no JSON.
+  @replacement 0xFFFD
+
+  defp character(<<"\\u", high::binary-size(4), rest::binary>>) do
+    case {hex(high), rest} do
+      {:error, _} ->
+        {@replacement, high <> rest}
+
+      {unit, <<"\\u", low::binary-size(4), after_low::binary>>} when unit in 0xD800..0xDBFF ->
+        pair(unit, hex(low), rest, after_low)
+
+      {unit, _} when unit in 0xD800..0xDFFF ->
+        {@replacement, rest}
+
+      {unit, _} ->
+        {unit, rest}
+    end
+  end
+
+  for {letter, char} <- [
+        {?b, ?\b},
+        {?f, ?\f},
+        {?n, ?\n},
+        {?r, ?\r},
+        {?t, ?\t},
+        {?", ?"},
+        {?\\, ?\\},
+        {?/, ?/}
+      ],
+      do: defp(character(<<?\\, unquote(letter), rest::binary>>), do: {unquote(char), rest})
+
+  defp character(<<?\\, _, rest::binary>>), do: {@replacement, rest}
+  defp character(<<char::utf8, rest::binary>>), do: {char, rest}
+  defp character(<<_, rest::binary>>), do: {@replacement, rest}
+
+  defp pair(high, low, _rest, after_low) when low in 0xDC00..0xDFFF,
+    do: {0x10000 + (high - 0xD800) * 0x400 + (low - 0xDC00), after_low}
+
+  defp pair(_high, _low, rest, _after_low), do: {@replacement, rest}
+
+  defp hex(text) do
+    case Base.decode16(text, case: :mixed) do
+      {:ok, <<unit::16>>} -> unit
+      :error -> :error
     end
   end
 end

@@ -133,7 +133,7 @@ defmodule RustyJson.Encode.Text do
 
   defp behind(error, json, offset) do
     prefix = Path.locate(binary_part(json, 0, offset))
-    %{error | path: prefix <> (error.path || "")}
+    %{error | path: Path.join(prefix, error.path || "")}
   end
 
   defp left_after(:infinity, _text, _options, _json, _offset), do: :infinity

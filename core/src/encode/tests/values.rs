@@ -94,6 +94,25 @@ fn atoms_are_escaped_too() {
 }
 
 #[test]
+fn payloads_are_bounded() {
+    let long = [&b"a".repeat(1000)[..], b"\xFE"].concat();
+    let error = encode_with(&Bin(long), &EncodeOptions::from_bits(0, 128, 0, 0)).unwrap_err();
+    assert_eq!(error.payload, [&b"\xFE"[..], &b"a".repeat(64)].concat());
+
+    let strict = EncodeOptions::from_bits(1 << 2, 128, 0, 0);
+    for (key, shown) in [
+        ("k".repeat(128), "k".repeat(128)),
+        ("k".repeat(129), format!("{}…", "k".repeat(128))),
+        (format!("k{}", "é".repeat(500)), format!("k{}…", "é".repeat(63))),
+        ("\u{1}".repeat(500), format!("{}…", "\\u0001".repeat(128))),
+    ] {
+        let key = || Bin(key.clone().into_bytes());
+        let error = encode_with(&Map(vec![(key(), Int(1)), (key(), Int(2))]), &strict).unwrap_err();
+        assert_eq!(String::from_utf8(error.payload).unwrap(), shown);
+    }
+}
+
+#[test]
 fn invalid_utf8_names_the_binary_and_the_place() {
     for flags in 0..4 {
         for bad in [&b"a\xFF"[..], b"\xC0\x80", b"\xED\xA0\x80", b"\xF4\x90\x80\x80", b"\xE2\x80", b"\"\x80"] {
@@ -101,7 +120,8 @@ fn invalid_utf8_names_the_binary_and_the_place() {
             let options = EncodeOptions::from_bits(flags, 128, 0, 0);
             let error = encode_with(&term, &options).unwrap_err();
             assert_eq!(error.kind, EncodeErrorKind::InvalidUtf8);
-            assert_eq!(error.payload, bad);
+            let invalid = bad.utf8_chunks().next().map(|chunk| bad[chunk.valid().len()]);
+            assert_eq!(error.payload, [&[invalid.unwrap()], bad].concat());
             assert_eq!(error.path, "/k/1");
         }
     }
