@@ -118,7 +118,25 @@ impl<B: Buffer> Output<B> {
         }
     }
 
-    /// The same where size counts more than speed: one copy of the code in the WebAssembly module.
+    /// Appends bytes so many times. What is written doubles with each copy: indentation of many levels costs few calls.
+    pub fn repeat(&mut self, bytes: &[u8], times: usize) {
+        let Some(len) = bytes.len().checked_mul(times) else { return self.failed = true };
+        if len == 0 {
+            return;
+        }
+        let Some(room) = self.room(len) else { return };
+        let room = &mut room[..len];
+        let mut written = bytes.len();
+        room[..written].copy_from_slice(bytes);
+        while written < len {
+            let more = written.min(len - written);
+            room.copy_within(..more, written);
+            written += more;
+        }
+        self.advance(len);
+    }
+
+    /// [`Output::slice`] where size counts more than speed: one copy of the code in the WebAssembly module.
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     pub fn text(&mut self, bytes: &[u8]) {
         self.slice(bytes);

@@ -32,8 +32,12 @@ defmodule RustyJson.Engine do
   @typedoc "Indent, line separator, record separator, and what follows a colon."
   @type layout :: {binary(), binary(), binary(), binary()}
 
-  @doc "Lays out JSON text, from this depth on and no deeper than that."
-  @callback format(binary(), layout(), {depth :: non_neg_integer(), deepest :: pos_integer()}, Options.t()) ::
+  @typedoc "The depth to start from, the deepest nesting, and the most bytes to write (0 is no limit)."
+  @type format_limits ::
+          {depth :: non_neg_integer(), deepest :: pos_integer(), max_bytes :: non_neg_integer()}
+
+  @doc "Lays out JSON text within these limits."
+  @callback format(binary(), layout(), format_limits(), Options.t()) ::
               {:ok, binary()} | {:error, decode_failure() | RustyJson.SandboxError.t()}
 
   @doc "What it runs on; or why it does not, and what to install."

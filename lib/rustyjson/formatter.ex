@@ -1,42 +1,70 @@
 defmodule RustyJson.Formatter do
   @moduledoc """
-  Lays out JSON text anew, without decoding it.
+  Lays out JSON text again, without decoding it.
 
-  The input is JSON: one text or several, one after the other. Tokens are copied as they are, so what is not JSON gives
-  what it gives. Texts nested deeper than 1024 levels are not indented: that raises `RustyJson.DecodeError`.
+  The input is JSON: one text or several, one after the other. Tokens are copied as they are. Input is not validated; the
+  result for invalid JSON is unspecified.
+
+  ## Limits
+
+  Indentation multiplies: a text of 130 KB that is nested 1,000 levels deep becomes 133 MB. Two limits bound that, and both
+  raise `RustyJson.DecodeError`:
+
+    * Text nested deeper than 1,024 levels is not indented (`reason: :max_depth`).
+    * The output is at most `:max_bytes` long (`reason: :max_bytes`; `position` is the token that no longer fits). All
+      functions take this option. The default is 64 times the input plus 1 MiB, which text of up to 60 levels never
+      reaches with the default layout. 0 is no limit.
   """
 
-  alias RustyJson.{Config, EncodeError, Options, SandboxError}
+  alias RustyJson.{Config, DecodeError, EncodeError, Options, SandboxError}
+  alias RustyJson.DecodeError.Message
 
   # Indented text grows with the square of its depth.
   @deepest_indented 1024
   @no_limit 0xFFFF_FFFF
-  # What fails of a decoder's (max_depth, out_of_memory), by an encoder's codes.
-  @failures %{22 => 3, 29 => 8}
-  @places %{indent: 0, line_separator: 1, record_separator: 2, after_colon: 3}
+  # The most that may be written when the call sets no limit: so many times the input, and so much more.
+  @most_times 64
+  @most_more 1_048_576
+  @longest 0xFFFF_FFFF_FFFF
+  # What fails of a decoder's (max_depth, max_bytes, out_of_memory), by an encoder's codes.
+  @failures %{22 => 3, 24 => 4, 29 => 8}
+  @max_bytes 24
+  @texts [:indent, :line_separator, :record_separator, :after_colon]
 
   @type opts :: [
-          indent: iodata(),
+          indent: iodata() | non_neg_integer(),
           line_separator: iodata(),
           record_separator: iodata(),
-          after_colon: iodata()
+          after_colon: iodata(),
+          max_bytes: non_neg_integer()
         ]
 
   @doc """
-  Lays out JSON for people: an element a line.
+  Lays out JSON for people: one element per line.
 
     * `:indent` - for nested values (default two spaces), or a number of spaces
     * `:line_separator` - between lines (default `"\\n"`)
     * `:record_separator` - between several texts (default the line separator)
     * `:after_colon` - after a colon (default one space)
+    * `:max_bytes` - the longest output (default 64 times the input plus 1 MiB); 0 is no limit
 
       iex> RustyJson.Formatter.pretty_print(~s({"a":[1,2]})) |> String.split("\\n")
       ["{", ~s(  "a": [), "    1,", "    2", "  ]", "}"]
+
+      iex> try do
+      ...>   RustyJson.Formatter.pretty_print("[1, 2]", max_bytes: 8)
+      ...> rescue
+      ...>   error in RustyJson.DecodeError -> {error.reason, error.position}
+      ...> end
+      {:max_bytes, 4}
   """
   @spec pretty_print(iodata(), opts()) :: binary()
   def pretty_print(input, opts \\ []) do
-    {indent, line, record, colon} = options(opts, {"  ", "\n", nil, " "})
-    format(input, {indent, line, record || line, colon}, {0, @deepest_indented})
+    given = options(opts)
+    line = Map.get(given, :line_separator, "\n")
+    record = Map.get(given, :record_separator, line)
+    layout = {Map.get(given, :indent, "  "), line, record, Map.get(given, :after_colon, " ")}
+    format(input, layout, @deepest_indented, given)
   end
 
   @doc """
@@ -49,15 +77,18 @@ defmodule RustyJson.Formatter do
   def pretty_print_to_iodata(input, opts \\ []), do: pretty_print(input, opts)
 
   @doc """
-  Takes out all white space that means nothing. Several texts come one a line (`:record_separator`).
+  Removes insignificant whitespace. Several texts come one per line.
+
+    * `:record_separator` - between several texts (default `"\\n"`)
+    * `:max_bytes` - the longest output (default 64 times the input plus 1 MiB); 0 is no limit
 
       iex> RustyJson.Formatter.minimize(~s({ "a" : [ 1, 2 ] }))
       ~s({"a":[1,2]})
   """
   @spec minimize(iodata(), opts()) :: binary()
   def minimize(input, opts \\ []) do
-    {_, _, record, _} = options(opts, {"", "", "\n", ""})
-    format(input, {"", "", record, ""}, {0, @no_limit})
+    given = options(opts)
+    format(input, {"", "", Map.get(given, :record_separator, "\n"), ""}, @no_limit, given)
   end
 
   @doc """
@@ -83,9 +114,9 @@ defmodule RustyJson.Formatter do
   @spec lay_out(binary(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
   def lay_out(json, %{packed: packed} = options) do
     {indent, line, colon} = Options.pretty(options)
-    depths = {Options.depth(options), elem(packed, 1)}
+    limits = {Options.depth(options), elem(packed, 1), elem(packed, 2)}
 
-    case options.engine.format(json, {indent, line, line, colon}, depths, options) do
+    case options.engine.format(json, {indent, line, line, colon}, limits, options) do
       {:ok, _text} = done ->
         done
 
@@ -97,32 +128,48 @@ defmodule RustyJson.Formatter do
     end
   end
 
-  defp format(input, layout, depths) do
+  defp format(input, layout, deepest, given) do
     options = Config.encode()
     text = IO.iodata_to_binary(input)
+    max_bytes = Map.get(given, :max_bytes, @most_times * byte_size(text) + @most_more)
 
-    case options.engine.format(text, layout, depths, options) do
+    case options.engine.format(text, layout, {0, deepest, max_bytes}, options) do
       {:ok, text} -> text
-      {:error, failure} -> raise error(failure, text, options, depths)
+      {:error, failure} -> raise error(failure, text, %{options | packed: {0, deepest}, max_bytes: max_bytes})
     end
   end
 
   # A text that is too deep is no JSON for the formatter.
-  defp error(failure, text, options, {_, deepest}),
-    do: RustyJson.Decode.Input.error(failure, text, %{options | packed: {0, deepest}})
-
-  defp options([], layout), do: layout
-
-  defp options([{:indent, width} | rest], layout) when is_integer(width) and width >= 0,
-    do: put(rest, layout, 0, String.duplicate(" ", width))
-
-  defp options([{name, text} | rest], layout) when is_map_key(@places, name),
-    do: put(rest, layout, @places[name], text)
-
-  defp options([other | _rest], _layout) do
-    raise ArgumentError,
-          "the formatter takes :indent, :line_separator, :record_separator and :after_colon, got: #{inspect(other)}"
+  defp error({@max_bytes, position, line, column, _path} = failure, text, options) do
+    message = Message.at("Output longer than #{options.max_bytes} bytes", position, line, column)
+    %{DecodeError.new(failure, text, options) | message: message}
   end
 
-  defp put(rest, layout, index, text), do: options(rest, put_elem(layout, index, IO.iodata_to_binary(text)))
+  defp error(failure, text, options), do: RustyJson.Decode.Input.error(failure, text, options)
+
+  defp options(given) do
+    Map.new(given, fn
+      {:indent, width} when is_integer(width) and width >= 0 ->
+        {:indent, String.duplicate(" ", width)}
+
+      {:max_bytes, most} when is_integer(most) and most in 0..@longest ->
+        {:max_bytes, most}
+
+      {:max_bytes, other} ->
+        raise ArgumentError, "option :max_bytes takes a number of bytes, got: #{inspect(other)}"
+
+      {name, text} when name in @texts ->
+        {name, IO.iodata_to_binary(text)}
+
+      other ->
+        unknown(other)
+    end)
+  end
+
+  @spec unknown(term()) :: no_return()
+  defp unknown(other) do
+    raise ArgumentError,
+          "the formatter takes :indent, :line_separator, :record_separator, :after_colon and :max_bytes, " <>
+            "got: #{inspect(other)}"
+  end
 end

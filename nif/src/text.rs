@@ -1,50 +1,74 @@
-//! What is done to text without terms: `format/3`, `gzip/2`; and `info/0`.
+//! What is done to text without terms: `format/3`, `format_dirty/4`, `gzip/2`; and `info/0`.
 
+use crate::decode::failure;
 use crate::raw::make::Maker;
 use crate::raw::read::{Look, Raw};
 use crate::{allocator, atoms};
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
-use rustyjson_core::format::{Layout, format as lay_out};
-use rustyjson_core::locate::locate;
+use rustyjson_core::format::{Last, Layout, Place, format_slice};
 use rustyjson_core::{Output, gzip as gz, simd};
 
-/// Bytes laid out in about a hundredth of a time slice of one millisecond.
+/// Bytes read and written in about a hundredth of a time slice of one millisecond.
 const BYTES_PER_PERCENT: usize = 4096;
 
-/// Lays out JSON text; Elixir sends what is long to the dirty entry.
+/// Bytes written on a normal scheduler. Most texts of the length that comes here need less; the slowest (tokens of one
+/// byte) take about half a millisecond.
+const BUDGET: usize = 320 * 1024;
+
+/// The depth to start from, the deepest, and the most bytes to write.
+type Limits = (u32, u32, u64);
+
+/// A place as Elixir keeps it: offset, depth and the last token.
+type Reached = (usize, u32, u8);
+
+/// Lays out JSON text on the scheduler that calls, within a budget of output; Elixir sends long texts to the dirty entry.
+/// `{:suspended, written, place}` for [`format_dirty`] when the budget is used up.
 #[rustler::nif]
-fn format<'a>(env: Env<'a>, text: Binary<'a>, layout: Term<'a>, depths: (u32, u32)) -> NifResult<Term<'a>> {
-    let percent = (text.len() / BYTES_PER_PERCENT).min(100) as i32;
+fn format<'a>(env: Env<'a>, text: Binary<'a>, layout: Term<'a>, limits: Limits) -> NifResult<Term<'a>> {
+    let layout = read_layout(Look::new(env), Raw::of(layout), limits).ok_or(rustler::Error::BadArg)?;
+    let mut out = Output::new(Vec::new());
+    let result = format_slice(&text, &layout, layout.first_place(), 0, BUDGET, &mut out);
+    let percent = ((text.len() + out.len()) / BYTES_PER_PERCENT).min(100) as i32;
     if percent > 0 {
         consume_timeslice(env, percent);
     }
-    formatted(env, &text, layout, depths)
-}
-
-/// The same on a dirty scheduler.
-#[rustler::nif(schedule = "DirtyCpu")]
-fn format_dirty<'a>(env: Env<'a>, text: Binary<'a>, layout: Term<'a>, depths: (u32, u32)) -> NifResult<Term<'a>> {
-    formatted(env, &text, layout, depths)
-}
-
-fn formatted<'a>(env: Env<'a>, text: &[u8], layout: Term<'a>, depths: (u32, u32)) -> NifResult<Term<'a>> {
-    let layout = read_layout(Look::new(env), Raw::of(layout), depths).ok_or(rustler::Error::BadArg)?;
-    let mut out = Output::new(Vec::new());
-    match lay_out(text, &layout, &mut out) {
-        Ok(()) => Ok(binary(env, out.written())),
-        Err(error) => {
-            let place = locate(text, error.offset);
-            let details = (error.kind as u8, error.offset as u64, place.line, place.column, place.path);
-            Ok((atoms::error(), details).encode(env))
+    match result {
+        Ok(None) => Ok(binary(env, out.written())),
+        Ok(Some(Place { offset, depth, last })) => {
+            let reached: Reached = (offset, depth, last.number());
+            Ok((atoms::suspended(), binary(env, out.written()), reached).encode(env))
         }
+        Err(error) => Ok(failure(env, &text, error)),
     }
 }
 
-/// `{indent, line_separator, record_separator, after_colon}`, and the depth to start from and the deepest.
-fn read_layout<'a>(look: Look<'a>, term: Raw<'a>, depths: (u32, u32)) -> Option<Layout<'a>> {
+/// Lays out JSON text on a dirty scheduler: from the start, or, with what [`format`] wrote and its place, from there.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn format_dirty<'a>(
+    env: Env<'a>,
+    text: Binary<'a>,
+    layout: Term<'a>,
+    limits: Limits,
+    suspended: Option<(rustler::Atom, Binary<'a>, Reached)>,
+) -> NifResult<Term<'a>> {
+    let layout = read_layout(Look::new(env), Raw::of(layout), limits).ok_or(rustler::Error::BadArg)?;
+    let mut out = Output::new(Vec::new());
+    let mut place = layout.first_place();
+    if let Some((_, written, (offset, depth, last))) = suspended {
+        out.slice(&written);
+        place = Place { offset, depth, last: Last::from_number(last).ok_or(rustler::Error::BadArg)? };
+    }
+    match format_slice(&text, &layout, place, 0, usize::MAX, &mut out) {
+        Ok(_) => Ok(binary(env, out.written())),
+        Err(error) => Ok(failure(env, &text, error)),
+    }
+}
+
+/// `{indent, line_separator, record_separator, after_colon}`.
+fn read_layout<'a>(look: Look<'a>, term: Raw<'a>, limits: Limits) -> Option<Layout<'a>> {
     let [indent, line_separator, record_separator, after_colon] = look.tuple(term)? else { return None };
-    let (base_depth, max_depth) = depths;
+    let (base_depth, max_depth, max_bytes) = limits;
     Some(Layout {
         indent: look.binary(*indent)?,
         line_separator: look.binary(*line_separator)?,
@@ -52,6 +76,7 @@ fn read_layout<'a>(look: Look<'a>, term: Raw<'a>, depths: (u32, u32)) -> Option<
         after_colon: look.binary(*after_colon)?,
         base_depth,
         max_depth,
+        max_bytes,
     })
 }
 

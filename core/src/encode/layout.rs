@@ -17,8 +17,6 @@ impl Pretty<'_> {
     /// Starts a line at this depth.
     pub fn line<B: Buffer>(&self, out: &mut Output<B>, depth: usize) {
         out.text(self.line_separator);
-        for _ in 0..depth {
-            out.text(self.indent);
-        }
+        out.repeat(self.indent, depth);
     }
 }

@@ -14,7 +14,7 @@ defmodule RustyJson.Engine.Missing do
   def gzip(_text, _level, _options), do: raise(RustyJson.EngineError)
 
   @impl true
-  def format(_text, _layout, _depths, _options), do: raise(RustyJson.EngineError)
+  def format(_text, _layout, _limits, _options), do: raise(RustyJson.EngineError)
 
   @impl true
   def status, do: {:error, "no engine could be loaded"}

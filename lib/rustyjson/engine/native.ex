@@ -8,7 +8,7 @@ defmodule RustyJson.Engine.Native do
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Native.Nif
 
-  # Bytes that are laid out in well under a millisecond.
+  # Text of this length is read in well under a millisecond. What is written is up to the NIF, which has a budget.
   @dirty_from 131_072
 
   @impl true
@@ -55,15 +55,19 @@ defmodule RustyJson.Engine.Native do
   def gzip(text, level, _options), do: {:ok, Nif.gzip(text, level)}
 
   @impl true
-  def format(text, layout, depths, _options) do
-    case laid_out(text, layout, depths) do
+  def format(text, layout, limits, _options) do
+    case laid_out(text, layout, limits) do
       text when is_binary(text) -> {:ok, text}
       failed -> failed
     end
   end
 
-  defp laid_out(text, layout, depths) when byte_size(text) < @dirty_from, do: Nif.format(text, layout, depths)
-  defp laid_out(text, layout, depths), do: Nif.format_dirty(text, layout, depths)
+  defp laid_out(text, layout, limits) when byte_size(text) < @dirty_from do
+    with {:suspended, _, _} = suspended <- Nif.format(text, layout, limits),
+         do: Nif.format_dirty(text, layout, limits, suspended)
+  end
+
+  defp laid_out(text, layout, limits), do: Nif.format_dirty(text, layout, limits, nil)
 
   @impl true
   def status do

@@ -86,9 +86,12 @@ defmodule RustyJson.Engine.Wasm do
   def gzip(text, level, options), do: transform(text, <<>>, {:gzip, level}, options)
 
   @impl true
-  def format(text, layout, {depth, deepest}, options) do
-    extra = for part <- Tuple.to_list(layout), into: <<>>, do: <<byte_size(part)::32-little, part::binary>>
-    transform(text, extra, {:format, depth, deepest}, options)
+  def format(text, layout, {depth, deepest, max_bytes}, options) do
+    parts = for part <- Tuple.to_list(layout), into: <<>>, do: <<byte_size(part)::32-little, part::binary>>
+    extra = <<max_bytes::64-little, parts::binary>>
+
+    with {:ok, text} <- transform(text, extra, {:format, depth, deepest}, options),
+         do: held_to(max_bytes, -1, text, options.sandbox)
   end
 
   defp transform(text, extra, operation, %{sandbox: sandbox}) do

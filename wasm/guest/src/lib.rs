@@ -84,8 +84,9 @@ pub extern "C" fn gzip(len: u32, level: u32) -> u64 {
     with_state(|state| record::packed(state.gzip(len as usize, level)))
 }
 
-/// Lays out JSON text anew. The input buffer holds `len` bytes: first `extra_len` of the layout, which are indentation, line
-/// separator, record separator and what follows a colon, each as its length (u32) and its bytes; then the text.
+/// Lays out JSON text again. The input buffer holds `len` bytes: first `extra_len` of the layout, which are the most bytes
+/// to write (u64, 0 for no limit), then indentation, line separator, record separator and what follows a colon, each as
+/// its length (u32) and its bytes; then the text.
 // SAFETY: as for `abi_version`.
 #[allow(unsafe_code)]
 #[unsafe(no_mangle)]

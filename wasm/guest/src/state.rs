@@ -156,8 +156,10 @@ impl State {
     /// ran out.
     pub fn format(&mut self, len: usize, extra_len: usize, base_depth: u32, max_depth: u32) -> Option<&[u8]> {
         let (extra, text) = self.input.get(..len)?.split_at_checked(extra_len)?;
-        let [indent, line_separator, record_separator, after_colon] = parts(extra)?;
-        let layout = Layout { indent, line_separator, record_separator, after_colon, base_depth, max_depth };
+        let (max_bytes, parts_of_layout) = extra.split_first_chunk()?;
+        let max_bytes = u64::from_le_bytes(*max_bytes);
+        let [indent, line_separator, record_separator, after_colon] = parts(parts_of_layout)?;
+        let layout = Layout { indent, line_separator, record_separator, after_colon, base_depth, max_depth, max_bytes };
         let mut out = Output::new(core::mem::take(&mut self.output));
         out.array([DONE]);
         let result = format(text, &layout, &mut out);

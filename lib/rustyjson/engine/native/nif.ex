@@ -49,15 +49,22 @@ defmodule RustyJson.Engine.Native.Nif do
   @spec resume_dirty(suspended(), tuple()) :: encoded()
   def resume_dirty(_suspended, _packed), do: :erlang.nif_error(:not_loaded)
 
-  @type depths :: {non_neg_integer(), pos_integer()}
+  @type laid_out :: binary() | {:error, RustyJson.Engine.decode_failure()}
 
-  @spec format(binary(), RustyJson.Engine.layout(), depths()) ::
-          binary() | {:error, RustyJson.Engine.decode_failure()}
-  def format(_text, _layout, _depths), do: :erlang.nif_error(:not_loaded)
+  @typedoc "What is written so far and where to go on: offset, depth and the last token."
+  @type suspended_format :: {:suspended, binary(), {non_neg_integer(), non_neg_integer(), 0..3}}
 
-  @spec format_dirty(binary(), RustyJson.Engine.layout(), depths()) ::
-          binary() | {:error, RustyJson.Engine.decode_failure()}
-  def format_dirty(_text, _layout, _depths), do: :erlang.nif_error(:not_loaded)
+  @spec format(binary(), RustyJson.Engine.layout(), RustyJson.Engine.format_limits()) ::
+          laid_out() | suspended_format()
+  def format(_text, _layout, _limits), do: :erlang.nif_error(:not_loaded)
+
+  @spec format_dirty(
+          binary(),
+          RustyJson.Engine.layout(),
+          RustyJson.Engine.format_limits(),
+          nil | suspended_format()
+        ) :: laid_out()
+  def format_dirty(_text, _layout, _limits, _suspended), do: :erlang.nif_error(:not_loaded)
 
   @spec gzip(binary(), 0..9) :: binary()
   def gzip(_bytes, _level), do: :erlang.nif_error(:not_loaded)
