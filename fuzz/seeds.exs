@@ -50,6 +50,13 @@ write.("decode_vs_naive", default.(texts) ++ any.(texts) ++ any.(Enum.map(string
 write.("strings", any.(strings))
 write.("roundtrip", texts)
 write.("format", texts)
+
+# Layout, depth, the limit as a product, the number of budgets, budgets.
+write.(
+  "format_slices",
+  for({text, i} <- Enum.with_index(texts), most <- [0, 9], do: <<i, 0, most, 255, 3, 0, 7, 99>> <> text)
+)
+
 write.("locate", texts)
 write.("encode_escapes", strings ++ ["<a href='/'>", "\u2028\u2029", "\u{10FFFF}"])
 write.("etf_reader", for(etf <- terms, flags <- [0, 8, 0x80], do: etf <> <<flags, 127>>))

@@ -110,6 +110,17 @@ defmodule RustyJson.Sandbox.LiesTest do
         end
       end
 
+      test "the formatter: a text longer than max_bytes", %{host: host, options: options} do
+        options = RustyJson.Options.encode(options)
+        format = &options.engine.format("[1]", {"", "", "", ""}, {0, 1024, &1}, options)
+
+        with_guest(host, Guest.wasm(data: <<1, "12345678901">>), fn ->
+          assert {:error, %SandboxError{reason: :invalid_result}} = format.(10)
+          assert format.(11) == {:ok, "12345678901"}
+          assert format.(0) == {:ok, "12345678901"}
+        end)
+      end
+
       test "another version of the exports", %{host: host, options: options} do
         case WasmHosts.replace(host, Guest.wasm(abi_version: 2)) do
           :ok -> assert {:error, %SandboxError{reason: :unavailable}} = RustyJson.decode("1", options)
