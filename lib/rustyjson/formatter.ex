@@ -56,7 +56,7 @@ defmodule RustyJson.Formatter do
       ...> rescue
       ...>   error in RustyJson.DecodeError -> {error.reason, error.position}
       ...> end
-      {:max_bytes, 4}
+      {:max_bytes, 2}
   """
   @spec pretty_print(iodata(), opts()) :: binary()
   def pretty_print(input, opts \\ []) do
