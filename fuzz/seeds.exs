@@ -47,6 +47,7 @@ default = fn inputs -> for input <- inputs, do: input <> <<0, 0>> end
 any = fn inputs -> for {input, i} <- Enum.with_index(inputs), do: input <> <<rem(i, 8), 0>> end
 
 write.("decode_vs_naive", default.(texts) ++ any.(texts) ++ any.(Enum.map(strings, &("\"" <> &1 <> "\""))))
+write.("scan", for(text <- texts, do: text <> <<0, 0, 1, 3, 8, 21>>))
 write.("strings", any.(strings))
 write.("roundtrip", texts)
 write.("format", texts)

@@ -24,6 +24,7 @@ mod natural;
 pub mod options;
 pub mod output;
 mod room;
+pub mod scan;
 pub mod simd;
 
 pub use builder::{Key, TermBuilder, Text};

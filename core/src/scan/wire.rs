@@ -1,0 +1,206 @@
+//! The state as bytes, little endian. What is read may come from anywhere: it is held to what can have been written.
+
+use super::number::{EXPONENT_CAP, Number, Phase};
+use super::text::Text;
+use super::{Place, Scanner, Token, WORDS};
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+/// Takes bytes apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader<'a>(pub &'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (head, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(head)
+    }
+
+    pub fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.take(N)?.try_into().ok()
+    }
+
+    pub fn byte(&mut self) -> Option<u8> {
+        self.array().map(|[byte]| byte)
+    }
+
+    pub fn flag(&mut self) -> Option<bool> {
+        match self.byte()? {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        }
+    }
+
+    pub fn u16(&mut self) -> Option<u16> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    pub fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    /// A count of bytes, which a sum of two never carries out of its type.
+    pub fn count(&mut self) -> Option<u64> {
+        self.u64().filter(|&count| count < 1 << 62)
+    }
+
+    /// The same with a sign.
+    fn signed(&mut self) -> Option<i64> {
+        self.u64().map(u64::cast_signed).filter(|number| number.unsigned_abs() < 1 << 62)
+    }
+}
+
+/// Puts bytes together.
+#[derive(Debug)]
+pub(crate) struct Writer<'a>(pub &'a mut Vec<u8>);
+
+impl Writer<'_> {
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    pub fn u64(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+}
+
+impl Scanner {
+    /// Appends the state.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let mut out = Writer(out);
+        out.bytes(&[self.place as u8, u8::from(self.fresh)]);
+        out.u64(self.back);
+        out.bytes(&self.depth.to_le_bytes());
+        out.bytes(&self.objects[..(self.depth as usize).div_ceil(8)]);
+        match self.token {
+            Token::None => out.bytes(&[0]),
+            Token::Word(which, seen) => out.bytes(&[1, which, seen]),
+            Token::Text(text) => text.write(&mut out),
+            Token::Number(number) => number.write(&mut out),
+        }
+    }
+
+    /// Reads what [`Scanner::write`] wrote, and what follows it.
+    pub fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let mut reader = Reader(bytes);
+        let place = *Place::ALL.get(reader.byte()? as usize)?;
+        let (fresh, back, depth) = (reader.flag()?, reader.count()?, reader.u32()?);
+        let objects = reader.take((depth as usize).div_ceil(8))?;
+        let token = token(&mut reader)?;
+        let scanner = Self { place, token, back, fresh, depth, objects: objects.to_vec() };
+        scanner.is_possible().then_some((scanner, reader.0))
+    }
+
+    /// Whether the parts fit together, so that none of them has to be doubted later.
+    fn is_possible(&self) -> bool {
+        let place = match self.place {
+            Place::Start => self.depth == 0,
+            Place::First | Place::Element => self.depth > 0 && !self.in_object(),
+            Place::FirstKey | Place::Key | Place::Colon | Place::Member => self.depth > 0 && self.in_object(),
+            Place::After => true,
+        };
+        let token = match (self.place, self.token) {
+            (_, Token::None) => true,
+            (Place::Colon | Place::After, _) => false,
+            (Place::FirstKey | Place::Key, token) => matches!(token, Token::Text(_)),
+            _ => true,
+        };
+        place && token
+    }
+}
+
+fn token(reader: &mut Reader<'_>) -> Option<Token> {
+    match reader.byte()? {
+        0 => Some(Token::None),
+        1 => {
+            let (which, seen) = (reader.byte()?, reader.byte()?);
+            let word = WORDS.get(which as usize)?;
+            ((seen as usize) < word.text.len()).then_some(Token::Word(which, seen))
+        }
+        2 => Number::read(reader).map(Token::Number),
+        tag => Text::read(tag, reader).map(Token::Text),
+    }
+}
+
+impl Text {
+    fn write(self, out: &mut Writer<'_>) {
+        match self {
+            Self::Open => out.bytes(&[3]),
+            Self::Plain => out.bytes(&[4]),
+            Self::Backslash => out.bytes(&[5]),
+            Self::High => out.bytes(&[6]),
+            Self::HighBackslash => out.bytes(&[7]),
+            Self::Unit { digits, unit } => out.bytes(&[8, digits, unit as u8, (unit >> 8) as u8]),
+            Self::Low { digits, unit } => out.bytes(&[9, digits, unit as u8, (unit >> 8) as u8]),
+            Self::Sequence { left, from, to } => out.bytes(&[10, left, from, to]),
+        }
+    }
+
+    fn read(tag: u8, reader: &mut Reader<'_>) -> Option<Self> {
+        match tag {
+            3 => Some(Self::Open),
+            4 => Some(Self::Plain),
+            5 => Some(Self::Backslash),
+            6 => Some(Self::High),
+            7 => Some(Self::HighBackslash),
+            8 | 9 => {
+                let (digits, unit) = (reader.byte().filter(|&digits| digits < 4)?, reader.u16()?);
+                Some(if tag == 8 { Self::Unit { digits, unit } } else { Self::Low { digits, unit } })
+            }
+            10 => {
+                let [left, from, to] = reader.array()?;
+                (1..=3).contains(&left).then_some(Self::Sequence { left, from, to })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Number {
+    fn write(&self, out: &mut Writer<'_>) {
+        let flags = [self.negative, self.float, self.exponent_negative].map(u8::from);
+        out.bytes(&[2, self.phase as u8, flags[0], flags[1], flags[2], self.order.cast()]);
+        for number in [self.digits, self.significant, self.point.cast_unsigned(), self.exponent.cast_unsigned()] {
+            out.u64(number);
+        }
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        Some(Self {
+            phase: *Phase::ALL.get(reader.byte()? as usize)?,
+            negative: reader.flag()?,
+            float: reader.flag()?,
+            exponent_negative: reader.flag()?,
+            order: match reader.byte()? {
+                0 => Ordering::Equal,
+                1 => Ordering::Greater,
+                2 => Ordering::Less,
+                _ => return None,
+            },
+            digits: reader.count()?,
+            significant: reader.count()?,
+            point: reader.signed()?,
+            exponent: reader.signed().filter(|exponent| (0..=EXPONENT_CAP).contains(exponent))?,
+        })
+    }
+}
+
+trait Cast {
+    fn cast(self) -> u8;
+}
+
+impl Cast for Ordering {
+    fn cast(self) -> u8 {
+        match self {
+            Self::Equal => 0,
+            Self::Greater => 1,
+            Self::Less => 2,
+        }
+    }
+}
