@@ -2,7 +2,6 @@ defmodule RustyJson.MixProject do
   use Mix.Project
 
   @version "0.4.0"
-  @source_url "https://github.com/jeffhuen/rustyjson"
 
   def project do
     [
@@ -10,17 +9,16 @@ defmodule RustyJson.MixProject do
       version: @version,
       elixir: "~> 1.14",
       elixirc_paths: elixirc_paths(Mix.env()),
-      # The compiler of the Rust parts is part of lib/, so it comes after the Elixir one.
+      # The compiler of the Rust parts is in lib/, so it runs after the Elixir compiler.
       compilers: Mix.compilers() ++ [:rustyjson],
-      # Tests define encoders of their own while they run.
+      # Tests define encoders at run time.
       consolidate_protocols: Mix.env() != :test,
       start_permanent: Mix.env() == :prod,
       deps: deps(),
       description: "A JSON library with one Rust core: native for speed, WebAssembly for untrusted input",
       package: package(),
       docs: docs(),
-      aliases: [docs: ["docs", &link_results/1]],
-      source_url: @source_url
+      aliases: [docs: ["docs", &link_results/1]]
     ]
   end
 
@@ -31,8 +29,8 @@ defmodule RustyJson.MixProject do
   defp elixirc_paths(:test), do: ["lib", "test/support"]
   defp elixirc_paths(_env), do: ["lib"]
 
-  # No package is needed to build, test or run. Mix aborts on any Hex declaration when its Hex client is missing, so
-  # they are declared only where the client is; see "Installation" in the README.
+  # RustyJson needs no package to build, test or run. Mix aborts on any Hex package when its Hex client is missing, so
+  # packages are declared only where the client is installed; see "Installation" in the README.
   defp deps do
     wanted = Enum.filter(packages(), &wanted?/1)
     {local, hex} = Enum.split_with(wanted, fn {name, _, _} -> local_path(name) end)
@@ -47,7 +45,7 @@ defmodule RustyJson.MixProject do
     [
       {:decimal, "~> 2.0 or ~> 3.0", [optional: true]},
       {:jason, "~> 1.4", [optional: true]},
-      {:wasmex, "~> 0.15", [optional: true]},
+      {:wasmex, "~> 0.15.0", [optional: true]},
       {:stream_data, "~> 1.1", [only: [:dev, :test]]},
       {:benchee, "~> 1.3", tool},
       {:ex_doc, "~> 0.34", tool},
@@ -61,8 +59,8 @@ defmodule RustyJson.MixProject do
 
   defp hex?, do: System.get_env("RUSTYJSON_HEX") != "0" and Code.ensure_loaded?(Hex)
 
-  # RUSTYJSON_DEPS=DIR: each DIR/NAME/mix.exs stands in for the Hex package NAME, for offline builds. The packages those
-  # need in turn are found by their names in their mix.exs; an override at the top is the only one that Mix obeys.
+  # RUSTYJSON_DEPS=DIR: DIR/NAME replaces the Hex package NAME, for offline builds. The packages they need in turn are found
+  # by name in their mix.exs, because Mix obeys only overrides of the top project.
   defp local_deps(packages) do
     named = for {name, _, opts} <- packages, do: {name, [path: local_path(name), override: true] ++ opts}
     names = Keyword.keys(named)
@@ -96,9 +94,10 @@ defmodule RustyJson.MixProject do
   defp package do
     [
       licenses: ["MIT"],
-      links: %{"GitHub" => @source_url},
-      # The module runs everywhere; native libraries belong to the machine that built them. Which toolchain of Rust
-      # builds them is the application's choice: rust-toolchain.toml is for work on the project.
+      # The address of the repository goes in here, and as `source_url:` above, when this version is published.
+      links: %{},
+      # The module runs everywhere; native libraries run only on machines like the one that built them. The application
+      # chooses the Rust toolchain: rust-toolchain.toml is for work on the project.
       files:
         ~w(lib core/src core/Cargo.toml nif/src nif/Cargo.toml nif/build.rs wasm/guest wasm/host priv/wasm
            Cargo.toml Cargo.lock .cargo .formatter.exs mix.exs
@@ -109,11 +108,10 @@ defmodule RustyJson.MixProject do
   defp docs do
     [
       main: "readme",
-      source_ref: "v#{@version}",
       extras: extras(),
       assets: %{"bench/results" => "bench/results"},
       before_closing_head_tag: &head/1,
-      # Its callbacks take what only the library makes.
+      # Its callbacks take types that only the library uses.
       skip_undefined_reference_warnings_on: ["RustyJson.Engine"],
       groups_for_extras: [
         Guides: ~r/^README|docs\/[^\/]+$/,
@@ -129,8 +127,8 @@ defmodule RustyJson.MixProject do
     ]
   end
 
-  # A picture has both of its looks: it takes that of the page, which need not be that of the system. Figures
-  # stay with their units, and wide tables on the page.
+  # Pictures follow the colour scheme of the page, which can differ from the system's. Figures stay with their units, and
+  # wide tables scroll.
   defp head(:html) do
     "<style>body.dark img { color-scheme: dark } body:not(.dark) img { color-scheme: light } " <>
       "td[style*=right] { white-space: nowrap } " <>
@@ -139,7 +137,7 @@ defmodule RustyJson.MixProject do
 
   defp head(_format), do: ""
 
-  # In the sources a page is a folder or two away from the results; in the HTML they lie beside it.
+  # In the sources the results are one or two folders up; in the HTML they are beside the page.
   defp link_results(_arguments) do
     for page <- Path.wildcard("doc/*.html") do
       File.write!(page, Regex.replace(~r{(?:\.\./)+bench/results/}, File.read!(page), "bench/results/"))

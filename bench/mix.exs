@@ -3,7 +3,7 @@ defmodule RustyJson.Bench.MixProject do
 
   # Other libraries to stand beside, measured when they can be had: from RUSTYJSON_DEPS, or from Hex where its client is.
   # wasmex is the other host of the wasm engine.
-  @rivals [jason: "~> 1.4", jiffy: "~> 2.0", torque: "~> 0.5", glazer: "~> 1.1", wasmex: "~> 0.15"]
+  @rivals [jason: "~> 1.4", jiffy: "~> 2.0", torque: "~> 0.5", glazer: "~> 1.1", wasmex: "~> 0.15.0"]
 
   # RUSTYJSON_BENCH_OLD=true is the same project with RustyJson 0.3.10 in place of this one: both have the same module
   # names, so each has its own VM, and its own compiled structs.

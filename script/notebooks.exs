@@ -6,7 +6,7 @@
 
 for name <- ~w(vega_lite kino), do: Code.require_file("../test/support/livebook/#{name}.exs", __DIR__)
 
-# A notebook that is run again, for another choice in it, defines its modules again.
+# A notebook that runs again with another choice defines its modules again.
 Code.compiler_options(ignore_module_conflict: true)
 
 defmodule Notebook do
@@ -28,7 +28,7 @@ defmodule Notebook do
     cells([behind | rest], after_cell, [{:cell, code, shown, line}, text | parts])
   end
 
-  # Results stand directly below their cell.
+  # Results are directly below their cell.
   defp shown("\n" <> @shown <> rest, results) do
     [result, behind] = String.split(rest, "\n" <> @fence <> "\n", parts: 2)
     shown(behind, [result | results])
@@ -52,7 +52,7 @@ end
 defmodule Notebook.Run do
   @moduledoc "Evaluates the cells of one notebook, one after the other."
 
-  @doc "The parts with the results of now; exits with the first failure."
+  @doc "The parts with the current results; exits with the first failure."
   def run(parts, file) do
     env = Code.env_for_eval(file: file)
 
@@ -96,13 +96,13 @@ defmodule Notebook.Run do
     end
   end
 
-  # What a cell ends with is shown.
+  # Livebook shows the value of a cell.
   defp check_display(%VegaLite{} = chart), do: VegaLite.check!(chart)
   defp check_display(_value), do: :ok
 end
 
 defmodule Notebook.Install do
-  @moduledoc "Stands where Mix.install is."
+  @moduledoc "Replaces Mix.install: checks its arguments."
 
   @packages ~w(rustyjson kino kino_vega_lite wasmex jason)a
 
@@ -122,7 +122,6 @@ defmodule Notebook.Install do
   end
 
   defp valid?(path: path), do: File.regular?(Path.join(path, "mix.exs"))
-  defp valid?(git: address), do: address == Mix.Project.config()[:source_url]
 
   defp valid?(requirement) when is_binary(requirement),
     do: match?({:ok, _}, Version.parse_requirement(requirement))
@@ -142,7 +141,7 @@ defmodule Notebook.Main do
     if failed > 0, do: System.halt(1)
   end
 
-  # Each option of the selects is tried; what is shown belongs to the first of them.
+  # Tries each option of the selects; the results shown belong to the first.
   defp notebook(file, write?) do
     text = File.read!(file)
     parts = Notebook.parse(text)
@@ -171,7 +170,7 @@ defmodule Notebook.Main do
 
       true ->
         for {{:cell, _, shown, line} = cell, cell_now} <- Enum.zip(parts, now), cell != cell_now do
-          IO.puts("#{file}:#{line}: the results are no longer those shown\n  shown: #{inspect(shown)}")
+          IO.puts("#{file}:#{line}: the results differ from those shown\n  shown: #{inspect(shown)}")
           IO.puts("  now:   #{inspect(elem(cell_now, 2))}")
         end
 

@@ -14,7 +14,7 @@ defmodule RustyJson.CLI.Doctor do
 
   @rust "1.95.0"
   @packages [
-    {:wasmex, Wasmex, "~> 0.15", "another host for the wasm engine, with Elixir 1.18 or newer"},
+    {:wasmex, Wasmex, "~> 0.15.0", "another host for the wasm engine, with Elixir 1.18 or newer"},
     {:decimal, Decimal, "~> 2.0 or ~> 3.0", "for the option floats: :decimals"},
     {:jason, Jason, "~> 1.4", "for structs that derive only Jason.Encoder"}
   ]

@@ -45,7 +45,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   def load(wasm) do
     with true <-
            Code.ensure_loaded?(Wasmex) ||
-             {:error, "the Hex package wasmex (~> 0.15) is not among the dependencies"},
+             {:error, "the Hex package wasmex (~> 0.15.0) is not among the dependencies"},
          true <-
            most() > 0 || {:error, "wasmex can stop a module only where there are two processors or more"},
          {:ok, wasm} <- if(wasm, do: {:ok, wasm}, else: Host.guest()) do
