@@ -2,17 +2,18 @@
 
 use crate::atom_cache::AtomCache;
 use crate::atoms;
+use crate::memory::Memory;
 use crate::raw::make::Maker;
 use crate::raw::read::{Look, Raw, WalkMemory};
 use crate::reader::{BUDGET, Terms};
 use crate::tags;
 use rustler::schedule::consume_timeslice;
-use rustler::{Encoder, Env, NifResult, OwnedBinary, Term};
+use rustler::{Encoder, Env, NifResult, Term};
 use rustyjson_core::encode::{
     EncodeError, EncodeErrorKind, Hole, Outcome, Place, Pretty, Stack, Suspension, encode_slice, resume,
 };
-use rustyjson_core::{Buffer, EncodeOptions, Output};
-use std::cell::{Cell, RefCell};
+use rustyjson_core::{EncodeOptions, Output};
+use std::cell::RefCell;
 use std::mem::take;
 
 /// Bytes written in about a hundredth of a time slice of one millisecond.
@@ -28,8 +29,6 @@ struct State {
 
 thread_local! {
     static STATE: RefCell<State> = RefCell::default();
-    /// Memory for small outputs; a budget bounds them.
-    static MEMORY: Cell<Vec<u8>> = Cell::default();
 }
 
 /// Runs with terms, whose memory is that of the call before.
@@ -123,7 +122,7 @@ fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, packed: Term<'a>) ->
     call.options.budget = 0;
     let (_, json, places, holes, modules) = suspended;
     let suspension = read_suspension(look, places, holes).ok_or(rustler::Error::BadArg)?;
-    let mut out = Output::new(Binary(OwnedBinary::new(json.len() * 4)));
+    let mut out = Output::new(Memory::take());
     out.slice(&json);
     with_terms(env, call.plans, |terms, stack| {
         terms.add_used_plans(modules.into_iter().map(Raw::of));
@@ -135,20 +134,14 @@ fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, packed: Term<'a>) ->
 /// What `encode/2` gives when its budget is used up.
 type Suspended<'a> = (rustler::Atom, rustler::Binary<'a>, Vec<Term<'a>>, Vec<HoleTerm<'a>>, Vec<Term<'a>>);
 
-/// Into the thread's memory, and from there into a binary of the right size: short ones live on the process heap.
-/// `None`: the budget is used up.
+/// Within the budget. `None`: it is used up.
 fn small<'a>(env: Env<'a>, term: Term<'a>, call: &Call<'a>) -> Option<Term<'a>> {
-    let mut out = Output::new(MEMORY.take());
-    let made = with_terms(env, call.plans, |terms, stack| {
+    let mut out = Output::new(Memory::take());
+    with_terms(env, call.plans, |terms, stack| {
         let result = encode_slice(terms, Raw::of(term), &call.options, &mut out, stack);
         charge(env, out.len());
-        outcome(env, call.scheduler, result, out.written(), terms)
-    });
-    let (memory, _) = out.into_parts();
-    if memory.len() <= KEEP {
-        MEMORY.set(memory);
-    }
-    made
+        outcome(env, call.scheduler, result, out, terms)
+    })
 }
 
 /// What the first slice answers. `None`: start over where there is time.
@@ -157,31 +150,32 @@ fn outcome<'a>(
     env: Env<'a>,
     scheduler: Scheduler,
     result: Result<Outcome<Raw<'a>>, EncodeError>,
-    written: &[u8],
+    out: Output<Memory>,
     terms: &Terms<'a, '_>,
 ) -> Option<Term<'a>> {
-    let make = Maker::new(env);
+    let (memory, len) = out.into_parts();
     match result {
         Ok(Outcome::Done(holes)) => {
-            let result = finished(env, make.term(make.binary(written)), &holes);
+            let result = finished(env, memory.binary(env, len), &holes);
             Some(planned(env, result, terms.used_plans()))
         }
-        Ok(Outcome::Suspended(_)) if scheduler == Scheduler::Normal => None,
-        Ok(Outcome::Suspended(suspension)) if suspension.places.len() > MOST_PLACES => None,
-        Ok(Outcome::Suspended(places)) => {
-            Some(suspended(env, make.term(make.binary(written)), &places, terms.used_plans()))
+        Ok(Outcome::Suspended(places)) if scheduler != Scheduler::Normal && places.places.len() <= MOST_PLACES => {
+            Some(suspended(env, memory.binary(env, len), &places, terms.used_plans()))
         }
-        Err(EncodeError { kind: EncodeErrorKind::Budget, .. }) => None,
-        Err(error) => Some(failure(env, &error)),
+        Ok(Outcome::Suspended(_)) | Err(EncodeError { kind: EncodeErrorKind::Budget, .. }) => {
+            memory.give_back();
+            None
+        }
+        Err(error) => {
+            memory.give_back();
+            Some(failure(env, &error))
+        }
     }
 }
 
 /// Open containers beyond which starting over is cheaper than handing over: each is a few words on the process heap, to
 /// be collected later. Lists 400,000 deep took 41 to 54 ms handed over, 24 to 28 started over.
 const MOST_PLACES: usize = 1024;
-
-/// Memory kept between calls.
-const KEEP: usize = 8 * BUDGET;
 
 fn charge(env: Env<'_>, bytes: usize) {
     let percent = (bytes / BYTES_PER_PERCENT).min(100);
@@ -190,26 +184,10 @@ fn charge(env: Env<'_>, bytes: usize) {
     }
 }
 
-/// Memory of a binary, so that a large output is not copied at the end. It is not cleared, which would touch every page
-/// of it; the core writes before it reads.
-struct Binary(OwnedBinary);
-
-impl Buffer for Binary {
-    #[inline(always)]
-    fn bytes(&mut self) -> &mut [u8] {
-        self.0.as_mut_slice()
-    }
-
-    #[cold]
-    fn grow(&mut self, len: usize) -> bool {
-        self.0.realloc(len.max(self.0.as_slice().len() * 2))
-    }
-}
-
-/// Straight into a binary.
+/// Without a budget.
 fn large<'a>(env: Env<'a>, term: Term<'a>, mut call: Call<'a>) -> NifResult<Term<'a>> {
     call.options.budget = 0;
-    let mut out = Output::new(Binary(OwnedBinary::new(4 * BUDGET)));
+    let mut out = Output::new(Memory::take());
     with_terms(env, call.plans, |terms, stack| {
         let result = encode_slice(terms, Raw::of(term), &call.options, &mut out, stack);
         Ok(planned(env, ended(env, result, out), terms.used_plans()))
@@ -217,16 +195,15 @@ fn large<'a>(env: Env<'a>, term: Term<'a>, mut call: Call<'a>) -> NifResult<Term
 }
 
 /// The result of a walk without a budget.
-fn ended<'a>(env: Env<'a>, result: Result<Outcome<Raw<'a>>, EncodeError>, out: Output<Binary>) -> Term<'a> {
-    match result {
-        Err(error) => failure(env, &error),
-        Ok(Outcome::Suspended(_)) => failure(env, &EncodeError::out_of_memory()),
-        Ok(Outcome::Done(holes)) => {
-            let (Binary(mut memory), len) = out.into_parts();
-            memory.realloc_or_copy(len);
-            finished(env, memory.release(env).to_term(env), &holes)
-        }
-    }
+fn ended<'a>(env: Env<'a>, result: Result<Outcome<Raw<'a>>, EncodeError>, out: Output<Memory>) -> Term<'a> {
+    let (memory, len) = out.into_parts();
+    let error = match result {
+        Ok(Outcome::Done(holes)) => return finished(env, memory.binary(env, len), &holes),
+        Ok(Outcome::Suspended(_)) => EncodeError::out_of_memory(),
+        Err(error) => error,
+    };
+    memory.give_back();
+    failure(env, &error)
 }
 
 /// `{:suspended, binary, places, holes, modules}`; a place is `{rest of a list}` or `{map, entries written}`.

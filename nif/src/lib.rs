@@ -9,6 +9,7 @@ mod decode;
 mod encode;
 mod heap;
 mod key_cache;
+mod memory;
 mod raw;
 mod reader;
 mod tags;

@@ -46,6 +46,36 @@ defmodule RustyJson.MemoryTest do
     end
   end
 
+  if Judge.available?(:native) and File.regular?("/proc/self/stat") do
+    # Fresh pages cost about as much as writing the text into them. The VM keeps what the last text was in, mostly.
+    test "native: encoding large documents takes few page faults" do
+      for size <- [200_000, 1_500_000, 10_000_000] do
+        record = %{"id" => 1, "name" => "Customer", "email" => "customer@example.com", "score" => 1.5}
+        term = List.duplicate(record, div(size, 70))
+        pages = div(byte_size(RustyJson.encode!(term, engine: :native)), 4096)
+
+        encode = fn ->
+          Task.await(Task.async(fn -> byte_size(RustyJson.encode!(term, engine: :native)) end))
+        end
+
+        for _ <- 1..3, do: encode.()
+        least = Enum.min(for _ <- 1..10, do: faults(encode))
+        assert least <= 1.2 * pages, "#{least} page faults for #{pages} pages"
+      end
+    end
+
+    defp faults(run) do
+      before = minor_faults()
+      run.()
+      minor_faults() - before
+    end
+
+    defp minor_faults do
+      [_, fields] = "/proc/self/stat" |> File.read!() |> String.split(") ", parts: 2)
+      fields |> String.split(" ") |> Enum.at(7) |> String.to_integer()
+    end
+  end
+
   for {name, options} <- Judge.engines(), name != :native do
     @tag options: options
     test "#{name}: strings are always copies", %{options: options} do

@@ -1,0 +1,91 @@
+//! Where a document is written before it becomes a binary.
+//!
+//! Fresh memory costs a page fault for every 4 KB, about as much as writing them. So each scheduler thread keeps one
+//! buffer whose pages stay resident, and a text that fits is copied once, into a binary of its own size. A larger text
+//! goes on in memory that becomes the binary itself: as much of it as the thread's last large text had, which the VM
+//! mostly still has at hand, or twice as much each time.
+
+use crate::raw::make::Maker;
+use rustler::{Env, OwnedBinary, Term};
+use rustyjson_core::Buffer;
+use std::cell::Cell;
+
+/// Bytes that a thread keeps at most. Nothing a larger text left is kept.
+const KEEP: usize = 1 << 20;
+/// The least to ask for.
+const LEAST: usize = 1 << 12;
+
+thread_local! {
+    static KEPT: Cell<Option<OwnedBinary>> = const { Cell::new(None) };
+    /// Length of the thread's last text that did not fit.
+    static LARGE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Memory of binaries. It is not cleared, which would touch every page of it; the core writes before it reads.
+pub struct Memory {
+    bytes: OwnedBinary,
+    /// The thread's own, when the text has outgrown it.
+    outgrown: Option<OwnedBinary>,
+}
+
+impl Memory {
+    /// The memory of this thread.
+    #[inline(always)]
+    pub fn take() -> Self {
+        Self { bytes: KEPT.take().unwrap_or_else(|| OwnedBinary::new(0)), outgrown: None }
+    }
+
+    /// The first `len` bytes as a term; the thread has its memory back.
+    #[inline(always)]
+    pub fn binary<'a>(self, env: Env<'a>, len: usize) -> Term<'a> {
+        match self.outgrown {
+            Some(kept) => released(env, self.bytes, kept, len),
+            None => {
+                let make = Maker::new(env);
+                let term = make.term(make.binary(self.bytes.as_slice().get(..len).unwrap_or_default()));
+                KEPT.set(Some(self.bytes));
+                term
+            }
+        }
+    }
+
+    /// Gives the memory back to the thread.
+    pub fn give_back(self) {
+        KEPT.set(Some(self.outgrown.unwrap_or(self.bytes)));
+    }
+}
+
+#[cold]
+fn released(env: Env<'_>, mut bytes: OwnedBinary, kept: OwnedBinary, len: usize) -> Term<'_> {
+    KEPT.set(Some(kept));
+    LARGE.set(len);
+    bytes.realloc_or_copy(len);
+    bytes.release(env).to_term(env)
+}
+
+impl Buffer for Memory {
+    #[inline(always)]
+    fn bytes(&mut self) -> &mut [u8] {
+        self.bytes.as_mut_slice()
+    }
+
+    #[cold]
+    fn grow(&mut self, len: usize) -> bool {
+        let target = len.max(self.bytes.as_slice().len() * 2).max(LEAST);
+        if len <= KEEP {
+            return self.bytes.realloc(target.min(KEEP));
+        }
+        if self.outgrown.is_some() {
+            return self.bytes.realloc(target);
+        }
+        // Asked for in the size that it ends with, the VM finds the memory of the text before among what it keeps.
+        let target = if LARGE.get() >= len { LARGE.get() } else { target };
+        let mut larger = OwnedBinary::new(0);
+        if !larger.realloc(target) {
+            return false;
+        }
+        larger.as_mut_slice()[..self.bytes.as_slice().len()].copy_from_slice(self.bytes.as_slice());
+        self.outgrown = Some(std::mem::replace(&mut self.bytes, larger));
+        true
+    }
+}
