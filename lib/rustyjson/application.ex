@@ -9,7 +9,10 @@ defmodule RustyJson.Application do
     RustyJson.Config.reload()
 
     with {:ok, _supervisor} = started <-
-           Supervisor.start_link([], strategy: :one_for_one, name: RustyJson.Supervisor) do
+           Supervisor.start_link([RustyJson.Decode.NewAtoms],
+             strategy: :one_for_one,
+             name: RustyJson.Supervisor
+           ) do
       warm(RustyJson.Config.decode())
       started
     end

@@ -152,9 +152,11 @@ defmodule RustyJson.Options do
 
   @key_bits Schema.entries(:decode)[:keys].mask
   @atoms Schema.entries(:decode)[:keys].bits[:atoms]
+  @existing_atoms Schema.entries(:decode)[:keys].bits[:atoms!]
 
-  # Keys that become atoms take a look at the table of atoms before.
-  defp key_function(%{keys: nil, flags: flags}) when (flags &&& @key_bits) == @atoms, do: {flags, :atoms}
+  # Engines make no atoms: see `RustyJson.Decode.Atoms`.
+  defp key_function(%{keys: nil, flags: flags}) when (flags &&& @key_bits) == @atoms,
+    do: {flags - @atoms + @existing_atoms, :atoms}
 
   defp key_function(%{keys: nil, flags: flags}), do: {flags, nil}
   defp key_function(%{keys: fun, flags: flags}) when (flags &&& @ordered) != 0, do: {flags, {fun, :ordered}}

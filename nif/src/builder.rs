@@ -104,8 +104,7 @@ impl<'a, 's> Terms<'a, 's> {
         text: Text<'_>,
     ) -> Result<ErlNifTerm, ErrorKind> {
         match (options.keys, text) {
-            (Keys::Atoms, _) => atom(make, text.bytes()),
-            (Keys::ExistingAtoms, _) => existing_atom(make, text.bytes()),
+            (Keys::Atoms | Keys::ExistingAtoms, _) => existing_atom(make, text.bytes()),
             (Keys::Strings | Keys::Intern, Text::Input(start, bytes))
                 if bytes.len() > COPIED && !options.copy_strings =>
             {
@@ -314,16 +313,12 @@ fn drop_from_top<T: Copy>(stack: &mut Vec<T>, len: usize, dropped: Dropped<'_>) 
     stack.truncate(to);
 }
 
-/// An atom, created when new. Names beyond ASCII go through external term format: the call for UTF-8 names is missing
-/// before OTP 26.
-fn atom(make: Maker<'_>, name: &[u8]) -> Result<ErlNifTerm, ErrorKind> {
-    if name.is_ascii() && name.len() <= 255 {
-        return Ok(make.ascii_atom(name));
-    }
-    make.decode_own(&atom_format(name)?).ok_or(ErrorKind::AtomTooLong)
-}
-
+/// An atom that exists. Elixir makes those that do not, and asks again. Names beyond ASCII go through external term format:
+/// the call for UTF-8 names is missing before OTP 26.
 fn existing_atom(make: Maker<'_>, name: &[u8]) -> Result<ErlNifTerm, ErrorKind> {
+    if name.is_ascii() && name.len() <= 255 {
+        return make.existing_ascii_atom(name).ok_or(ErrorKind::UnknownAtom);
+    }
     // rustler's call refuses atoms that do not exist.
     let (term, _) = make.env().binary_to_term(&atom_format(name)?).ok_or(ErrorKind::UnknownAtom)?;
     Ok(term.as_c_arg())

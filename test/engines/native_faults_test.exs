@@ -4,7 +4,7 @@ defmodule RustyJson.NativeFaultsTest do
   use ExUnit.Case, async: false
 
   alias RustyJson.{Fragment, OrderedObject}
-  alias RustyJson.Test.{Judge, Structs}
+  alias RustyJson.Test.{Judge, OtherVM, Structs}
 
   @moduletag timeout: 300_000
 
@@ -118,37 +118,6 @@ defmodule RustyJson.NativeFaultsTest do
                  RustyJson.decode(~s({"#{name}#{char}":1}), [keys: :atoms] ++ options)
       end
     end
-  end
-
-  test "keys that would fill the table of atoms are refused" do
-    code = """
-    {:ok, _} = Application.ensure_all_started(:rustyjson)
-    left = fn -> :erlang.system_info(:atom_limit) - :erlang.system_info(:atom_count) end
-    object = fn name, n -> "{" <> Enum.map_join(1..n//1, ",", &~s("\#{name}\#{&1}":1)) <> "}" end
-
-    for {{name, options}, number} <- Enum.with_index(#{inspect(Judge.engines())}) do
-      options = [keys: :atoms] ++ options
-      {:ok, %{ok: 1}} = RustyJson.decode(~s({"ok":1}), options)
-      known = List.duplicate(~s({"ok":1}), left.())
-      {:ok, [%{ok: 1} | _]} = RustyJson.decode("[" <> Enum.join(known, ",") <> "]", options)
-
-      before = left.()
-      {:error, %{reason: :atom_limit, position: 0} = error} = RustyJson.decode(object.("x", before), options)
-      "More new keys than the VM's table of atoms has room for" <> _ = error.message
-      {:error, %{reason: :atom_limit}} = RustyJson.decode([object.("y", before)], options)
-      {:error, %{reason: :unexpected_end}} = RustyJson.decode("[" <> object.("z", before), options)
-      true = before - left.() < 500
-
-      some = div(left.(), 4)
-      {:ok, made} = RustyJson.decode(object.("\#{name}\#{number}", some), options)
-      ^some = map_size(made)
-    end
-
-    IO.puts("as it should be")
-    """
-
-    assert {output, 0} = vm(code, ["--erl", "+t 80000"])
-    assert output =~ "as it should be"
   end
 
   # A binary that is appended to grows in place where nobody else has it, and may move.
@@ -291,12 +260,6 @@ defmodule RustyJson.NativeFaultsTest do
     """
 
     # Without a cache of memory that is free.
-    vm(code, ["--erl", "+MMmcs 0"])
-  end
-
-  defp vm(code, switches) do
-    paths = Enum.flat_map(:code.get_path(), &["-pa", List.to_string(&1)])
-    env = [{"RUSTYJSON_ENGINE", "native"}, {"ERL_CRASH_DUMP_SECONDS", "0"}]
-    System.cmd("elixir", switches ++ paths ++ ["-e", code], env: env, stderr_to_stdout: true)
+    OtherVM.run(code, ["--erl", "+MMmcs 0"])
   end
 end

@@ -12,9 +12,6 @@ defmodule RustyJson.Engine.Wasm do
   alias RustyJson.SandboxError
   alias RustyJson.Wasm.{Host, Parts, Stats}
 
-  # Atoms of keys are made by this only.
-  @keys 0b111
-  @new_atoms 1
   # The code of the error.
   @max_bytes 4
 
@@ -22,22 +19,19 @@ defmodule RustyJson.Engine.Wasm do
   def decode(json, %{packed: packed, sandbox: sandbox}) do
     case Host.get(sandbox.host).decode(json, packed, sandbox) do
       {:ok, _term} = done -> done
-      {:etf, etf} -> build(etf, packed, sandbox)
+      {:etf, etf} -> build(etf, sandbox)
       {:error, _failure} = failed -> failed
       {:fault, reason, detail} -> fault(reason, detail, sandbox)
     end
   end
 
-  # For hosts that build no terms, and for keys that become new atoms: the bytes are judged. What can still be wrong with
-  # them is a key that is twice in a map, or an atom nobody has.
-  defp build(etf, packed, sandbox) do
-    {:ok, :erlang.binary_to_term(etf, safety(elem(packed, 0)))}
+  # For hosts that build no terms: the bytes are judged. What can still be wrong with them is a key that is twice in a map,
+  # or an atom nobody has.
+  defp build(etf, sandbox) do
+    {:ok, :erlang.binary_to_term(etf, [:safe])}
   rescue
     ArgumentError -> fault(:invalid_result, "the runtime makes no term of it", sandbox)
   end
-
-  defp safety(flags) when :erlang.band(flags, @keys) == @new_atoms, do: []
-  defp safety(_flags), do: [:safe]
 
   # What results may be made of. A VM that loads modules on demand may not have met these names yet, and then `:safe`
   # would refuse them; this module's own names are there.

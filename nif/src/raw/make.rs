@@ -108,11 +108,20 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The atom with this ASCII name of at most 255 bytes, created when new.
-    pub fn ascii_atom(self, name: &[u8]) -> ErlNifTerm {
+    /// The atom with this ASCII name of at most 255 bytes, if there is one.
+    #[inline(always)]
+    pub fn existing_ascii_atom(self, name: &[u8]) -> Option<ErlNifTerm> {
         assert!(name.len() <= 255 && name.is_ascii());
-        // SAFETY: pointer and length belong to a slice; ASCII is Latin-1, and the length is within an atom's.
-        unsafe { sys::enif_make_atom_len(self.env.as_c_arg(), name.as_ptr().cast(), name.len()) }
+        let mut atom = MaybeUninit::uninit();
+        let latin1 = sys::ErlNifCharEncoding::ERL_NIF_LATIN1;
+        // SAFETY: pointer and length belong to a slice; ASCII is Latin-1, and the length is within an atom's. The atom is read
+        // only when the call says that it was set.
+        unsafe {
+            let (name, len) = (name.as_ptr().cast(), name.len());
+            let found =
+                sys::enif_make_existing_atom_len(self.env.as_c_arg(), name, len, atom.as_mut_ptr(), latin1);
+            (found != 0).then(|| atom.assume_init())
+        }
     }
 
     /// A term from external term format that this library wrote itself; unlike rustler's, atoms may be new.

@@ -1,0 +1,28 @@
+defmodule RustyJson.Test.OtherVM do
+  @moduledoc "A VM of its own for code that may end it, or that needs other limits."
+
+  @doc "Runs the code with these switches of `elixir`; gives the output and the exit code."
+  @spec run(String.t(), [String.t()]) :: {String.t(), non_neg_integer()}
+  def run(code, switches) do
+    paths = Enum.flat_map(:code.get_path(), &["-pa", List.to_string(&1)])
+    env = [{"RUSTYJSON_ENGINE", "native"}, {"ERL_CRASH_DUMP_SECONDS", "0"}]
+    System.cmd("elixir", switches ++ paths ++ ["-e", code], env: env, stderr_to_stdout: true)
+  end
+
+  # What code that is only evaluated would take long for.
+
+  @doc "An object of as many members, whose keys are the name and a number."
+  @spec object(String.t(), pos_integer()) :: String.t()
+  def object(name, n), do: "{" <> Enum.map_join(1..n, ",", &~s("#{name}#{&1}":1)) <> "}"
+
+  @doc "Makes atoms until so many more fit into the table."
+  @spec fill(String.t(), pos_integer()) :: :ok
+  def fill(name, room) do
+    Enum.find(Stream.iterate(1, &(&1 + 1)), fn i -> left() <= room or !String.to_atom("#{name}#{i}") end)
+    :ok
+  end
+
+  @doc "Atoms that the table has room for."
+  @spec left() :: integer()
+  def left, do: :erlang.system_info(:atom_limit) - :erlang.system_info(:atom_count)
+end
