@@ -19,6 +19,11 @@ macro_rules! kinds {
         impl ErrorKind {
             /// Every kind, in the order of the codes.
             pub const ALL: &[ErrorKind] = &[$(ErrorKind::$name,)*];
+
+            /// The kind with this code.
+            pub fn from_code(code: u8) -> Option<Self> {
+                Self::ALL.iter().copied().find(|kind| *kind as u8 == code)
+            }
         }
     };
 }

@@ -12,6 +12,7 @@
 
 extern crate alloc;
 
+pub mod abi;
 pub mod builder;
 pub mod decode;
 pub mod encode;

@@ -17,6 +17,7 @@ defmodule RustyJson.DecodeError do
   """
 
   alias RustyJson.DecodeError.{Message, Snippet}
+  alias RustyJson.Engine.Codes
 
   @type reason ::
           :unexpected_end
@@ -76,7 +77,7 @@ defmodule RustyJson.DecodeError do
   @doc false
   @spec new(RustyJson.Engine.decode_failure(), binary(), RustyJson.Options.t()) :: t()
   def new({code, position, line, column, path}, data, options) do
-    reason = Message.reason(code)
+    reason = Codes.decode_reason(code)
     token = Snippet.token(data, position)
     text = Message.text(reason, binary_part(data, position, min(byte_size(data) - position, 512)), options)
 

@@ -34,9 +34,6 @@ defmodule RustyJson.EncodeError do
 
   defexception [:message, :path, :reason]
 
-  @reasons {nil, :invalid_utf8, :duplicate_key, :max_depth, :max_bytes, :invalid_key, :improper_list,
-            :unsupported, :out_of_memory}
-
   # Of a struct in a message: enough to tell which one it is.
   @shown [structs: false, limit: 12, printable_limit: 64, width: :infinity]
 
@@ -79,7 +76,7 @@ defmodule RustyJson.EncodeError do
   @doc false
   @spec from_engine(RustyJson.Engine.encode_failure(), RustyJson.Options.t()) :: t()
   def from_engine({code, path, payload}, options) do
-    reason = elem(@reasons, code)
+    reason = RustyJson.Engine.Codes.encode_reason(code)
     %{of(reason, payload, options) | path: text(path), reason: reason}
   end
 

@@ -16,8 +16,11 @@ defmodule RustyJson.Formatter do
       reaches with the default layout. 0 is no limit.
   """
 
+  require RustyJson.Engine.Codes
+
   alias RustyJson.{Config, DecodeError, EncodeError, Options, SandboxError}
   alias RustyJson.DecodeError.Message
+  alias RustyJson.Engine.Codes
 
   # Indented text grows with the square of its depth.
   @deepest_indented 1024
@@ -26,9 +29,13 @@ defmodule RustyJson.Formatter do
   @most_times 64
   @most_more 1_048_576
   @longest 0xFFFF_FFFF_FFFF
-  # What fails of a decoder's (max_depth, max_bytes, out_of_memory), by an encoder's codes.
-  @failures %{22 => 3, 24 => 4, 29 => 8}
-  @max_bytes 24
+  # What fails of a decoder's, by an encoder's codes.
+  @failures %{
+    Codes.decode(:max_depth) => Codes.encode(:max_depth),
+    Codes.decode(:max_bytes) => Codes.encode(:max_bytes),
+    Codes.decode(:out_of_memory) => Codes.encode(:out_of_memory)
+  }
+  @max_bytes Codes.decode(:max_bytes)
   @texts [:indent, :line_separator, :record_separator, :after_colon]
 
   @type opts :: [

@@ -6,7 +6,7 @@ use crate::raw::read::{Look, Raw};
 use crate::tags;
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
-use rustyjson_core::locate::locate;
+use rustyjson_core::abi::DecodeFailure;
 use rustyjson_core::{DecodeOptions, Error, ErrorKind, Scratch, decode as decode_json};
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
@@ -89,7 +89,7 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, packed: Term<'a>, most_nodes: u64) ->
 
 /// Takes `{flags, max_depth, digit_limit, max_nodes, dirty_threshold}` apart; whether the last one is 0, for never.
 #[inline(always)]
-fn options<'a>(look: Look<'a>, packed: Term<'a>, seed: u64) -> Option<(DecodeOptions, bool)> {
+pub fn options<'a>(look: Look<'a>, packed: Term<'a>, seed: u64) -> Option<(DecodeOptions, bool)> {
     let [flags, max_depth, digit_limit, max_nodes, dirty_threshold] = look.tuple(Raw::of(packed))? else {
         return None;
     };
@@ -102,7 +102,7 @@ fn options<'a>(look: Look<'a>, packed: Term<'a>, seed: u64) -> Option<(DecodeOpt
 
 #[cold]
 pub fn failure<'a>(env: Env<'a>, json: &[u8], error: Error) -> Term<'a> {
-    let place = locate(json, error.offset);
-    let details = (error.kind as u8, error.offset as u64, place.line, place.column, place.path);
+    let failure = DecodeFailure::locate(json, error);
+    let details = (failure.kind as u8, failure.offset, failure.line, failure.column, &*failure.path);
     (atoms::error(), details).encode(env)
 }

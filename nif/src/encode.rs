@@ -81,6 +81,11 @@ impl<'a> Call<'a> {
     }
 }
 
+/// The options in `{flags, max_depth, max_bytes, gzip, pretty, base_depth, plans}`.
+pub fn options<'a>(look: Look<'a>, packed: Term<'a>) -> Option<EncodeOptions<'a>> {
+    Call::read(look, Raw::of(packed)).map(|call| call.options)
+}
+
 /// `nil` or `{indent, line_separator, after_colon}`.
 fn read_pretty<'a>(look: Look<'a>, term: Raw<'a>) -> Option<Pretty<'a>> {
     let [indent, line_separator, after_colon] = look.tuple(term)? else { return None };

@@ -8,6 +8,7 @@ mod builder;
 mod decode;
 mod encode;
 mod heap;
+mod judge;
 mod key_cache;
 mod memory;
 mod raw;
@@ -37,6 +38,8 @@ mod atoms {
         planned,
         key,
         value,
+        fault,
+        invalid_result,
     }
 }
 

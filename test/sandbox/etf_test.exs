@@ -3,10 +3,10 @@ defmodule RustyJson.Sandbox.EtfTest do
 
   use ExUnit.Case, async: true
 
-  alias RustyJson.Wasm.Etf
-  alias RustyJson.Wasm.Host.Wasmtime.Nif
+  alias RustyJson.Engine.Native.Nif
+  alias RustyJson.Wasm.{Etf, Holes}
 
-  if reason = RustyJson.Test.WasmHosts.missing(:wasmtime), do: @moduletag(skip: reason)
+  unless RustyJson.Engine.Native.loaded?(), do: @moduletag(skip: "the native library is missing")
 
   @packed %{
     plain: {0, 4, 20, 0, 0},
@@ -124,19 +124,101 @@ defmodule RustyJson.Sandbox.EtfTest do
     end
   end
 
-  test "holes" do
-    term = [self(), %{"k" => make_ref()}, {:a, &:os.cmd/1}, "b" <> <<106, 106>>, fn -> self() end]
-    etf = :erlang.term_to_binary(term, minor_version: 2)
+  describe "holes" do
+    # What the core leaves to Elixir under some options, next to what it always writes.
+    @values [
+      1,
+      1.5,
+      "text",
+      nil,
+      :atom,
+      [],
+      ~c"abc",
+      [1, [2]],
+      {1, 2},
+      %{},
+      <<1::3>>,
+      &:os.cmd/1,
+      %{"k" => 1, 2 => ~c"x"},
+      %{~c"k" => 1, "a" => 2},
+      %{[] => 1},
+      %{{1, 2} => 3},
+      %{~D[2024-02-29] => 1},
+      ~D[2024-02-29],
+      %{__struct__: Date, year: 1},
+      MapSet.new([1, 2]),
+      %{__struct__: MapSet, map: 1},
+      1..10,
+      %{__struct__: Range, first: 1, last: 2},
+      %{__struct__: Range, first: 1, last: 0x1_0000_0000_0000_0000, step: 1},
+      %{__struct__: Range, first: 1, last: :a, step: 1},
+      %{:__struct__ => Calendar.ISO, ~c"a" => 1},
+      %{__struct__: "text"},
+      %RustyJson.Fragment{encode: "[]"},
+      %RustyJson.Fragment{encode: ["[", ?]]},
+      %RustyJson.Fragment{encode: &Function.identity/1},
+      %{__struct__: RustyJson.Fragment},
+      %RustyJson.OrderedObject{values: [{"a", ~c"b"}]},
+      %RustyJson.OrderedObject{values: [{"a", 1}, {~c"b", 2}]},
+      %RustyJson.OrderedObject{values: [1, {~D[2024-02-29], 2}]},
+      %RustyJson.OrderedObject{values: []},
+      %RustyJson.OrderedObject{values: ~c"abc"},
+      %RustyJson.OrderedObject{values: nil},
+      %{__struct__: RustyJson.OrderedObject},
+      %{__struct__: Nobody.Knows, a: 1},
+      %{:__struct__ => Nobody.Knows, ~c"a" => 1},
+      %{__struct__: Nobody.Plans, a: 1, b: 2},
+      %{__struct__: Nobody.Plans, a: 1}
+    ]
 
-    for start <- 0..(byte_size(etf) + 2), depth <- [0, 1, 2, 3, 0x8000_0001] do
-      body = <<1::32-little, 0::32-little, start::32-little, depth::32-little, "[]">>
-      elixir = Etf.holes(body, etf, 0)
-      rust = Nif.check_holes(body, etf, 0)
+    # Flags (strict maps, sorted keys, no protocol, lean) and what goes along with the term.
+    @plans %{Nobody.Plans => {:a, :b}}
+    @calls for flags <- [0, 4, 8, 16, 32, 40, 52],
+               extra <- [nil, {nil, @plans}, {{"  ", "\n", " "}, nil}],
+               do: {flags, extra}
 
-      case rust do
-        {:partial, _, _} -> assert elixir == rust
-        {:fault, reason, _} -> assert {:fault, ^reason, _} = elixir
+    test "every place, by the terms there and the options" do
+      for value <- [self(), make_ref(), fn -> :ok end | @values], {flags, extra} <- @calls do
+        etf = :erlang.term_to_binary([value, %{"k" => value}], minor_version: 2)
+        extra = if extra, do: :erlang.term_to_binary(extra, minor_version: 2), else: <<>>
+
+        for start <- 0..byte_size(etf), depth <- [0, 0x8000_0000] do
+          record = <<1::32-little, 0::32-little, start::32-little, depth::32-little, "[]">>
+          agree(record, etf, extra, {flags, 128, 0, -1, nil, 0, nil})
+        end
       end
+    end
+
+    test "how deep, and in which order" do
+      etf = :erlang.term_to_binary([self(), [make_ref()]], minor_version: 2)
+      packed = {0, 128, 0, -1, nil, 1, nil}
+      [pid, reference] = for {at, _} <- :binary.matches(etf, [<<88>>, <<90>>]), do: at
+      hole = fn offset, start, depth -> <<offset::32-little, start::32-little, depth::32-little>> end
+
+      for depth <- 0..4,
+          do: agree(<<1::32-little, hole.(0, reference, depth)::binary, "[]">>, etf, <<>>, packed)
+
+      for list <- [
+            [{0, pid}, {0, reference}],
+            [{2, reference}, {2, pid}],
+            [{1, reference}, {0, pid}],
+            [{0, pid}, {3, reference}],
+            [{0, pid}, {0, pid}],
+            []
+          ] do
+        holes = for {offset, start} <- list, into: <<length(list)::32-little>>, do: hole.(offset, start, 1)
+        agree(holes <> "[]", etf, <<>>, packed)
+      end
+
+      for broken <- ["", <<1, 0, 0>>, <<1::32-little>>, <<0xFFFF_FFFF::32>>],
+          do: agree(broken, etf, <<>>, packed)
+    end
+
+    defp agree(record, etf, extra, packed) do
+      elixir = Holes.find(record, etf, extra, packed)
+      rust = Nif.check_holes(record, etf, extra, packed)
+
+      if elixir != rust, do: flunk(inspect({elixir, rust, etf, packed, extra, record}, limit: :infinity))
     end
   end
 end

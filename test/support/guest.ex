@@ -76,7 +76,7 @@ defmodule RustyJson.Test.Guest do
       #{options[:extra]}
       (func $recurse (call $recurse))
       (func $fault (result i64) #{options.fault})
-      (func (export "abi_version") (result i32) (i32.const #{options[:abi_version] || 1}))
+      (func (export "abi_version") (result i32) (i32.const #{options[:abi_version] || RustyJson.Wasm.Abi.version()}))
       (func (export "input") (param i32) (result i32) #{options[:input] || "(i32.const #{@input})"})
       (func (export "decode") (param i32 i32 i32 i32 i64 i64) (result i64)
         (if (result i64) #{triggered(options, 0)} (then (call $fault)) (else (i64.const #{record(@honest, 7)}))))

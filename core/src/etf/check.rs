@@ -10,6 +10,8 @@
 
 use super::tags::*;
 use crate::options::{DecodeOptions, Keys};
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Most characters of an atom.
@@ -101,6 +103,13 @@ pub struct Refused {
     pub fault: Fault,
     /// Where, as an offset into the bytes.
     pub offset: usize,
+}
+
+impl Refused {
+    /// The same for people.
+    pub fn text(&self) -> String {
+        format!("{:?} at byte {} of the term", self.fault, self.offset)
+    }
 }
 
 /// Passes bytes that are exactly one JSON-shaped term within the policy.

@@ -1,4 +1,6 @@
-//! The heads of terms in ETF bytes.
+//! The heads of terms in ETF bytes: the one table of what each tag is followed by.
+
+use super::tags::*;
 
 /// How a term starts: where what follows its head is, and how many terms that is (map: keys and values; list: also the
 /// tail). Terms without parts are skipped whole.
@@ -25,50 +27,65 @@ pub fn head(bytes: &[u8], at: usize) -> Option<Head> {
     let tag = *bytes.get(at)?;
     let at = at + 1;
     let (len, terms) = match tag {
-        97 => (1, 0),
-        98 => (4, 0),
-        70 => (8, 0),
-        106 => (0, 0),
-        99 => (31, 0),
-        109 => (word(bytes, at)?.checked_add(4)?, 0),
-        77 => (word(bytes, at)?.checked_add(5)?, 0),
-        107 | 100 | 118 => (2 + short(bytes, at)?, 0),
-        115 | 119 => (1 + byte(bytes, at)?, 0),
-        110 => (2 + byte(bytes, at)?, 0),
-        111 => (word(bytes, at)?.checked_add(5)?, 0),
-        108 => (4, word(bytes, at)?.checked_add(1)?),
-        104 => (1, byte(bytes, at)?),
-        105 => (4, word(bytes, at)?),
-        116 => (4, word(bytes, at)?.checked_mul(2)?),
+        SMALL_INTEGER => (1, 0),
+        INTEGER => (4, 0),
+        NEW_FLOAT => (8, 0),
+        NIL => (0, 0),
+        FLOAT => (31, 0),
+        BINARY => (word(bytes, at)?.checked_add(4)?, 0),
+        BIT_BINARY => (word(bytes, at)?.checked_add(5)?, 0),
+        STRING | ATOM | ATOM_UTF8 => (2 + short(bytes, at)?, 0),
+        SMALL_ATOM | SMALL_ATOM_UTF8 => (1 + byte(bytes, at)?, 0),
+        SMALL_BIG => (2 + byte(bytes, at)?, 0),
+        LARGE_BIG => (word(bytes, at)?.checked_add(5)?, 0),
+        LIST => (4, word(bytes, at)?.checked_add(1)?),
+        SMALL_TUPLE => (1, byte(bytes, at)?),
+        LARGE_TUPLE => (4, word(bytes, at)?),
+        MAP => (4, word(bytes, at)?.checked_mul(2)?),
         // Ports, pids and references: the node, and some words before or behind it, which are skipped with it here.
-        88 => return node(bytes, at, 12),
-        89 => return node(bytes, at, 8),
-        90 => return node(bytes, at + 2, 4 + 4 * short(bytes, at)?),
-        101 => return node(bytes, at, 5),
-        102 => return node(bytes, at, 5),
-        103 => return node(bytes, at, 9),
-        114 => return node(bytes, at + 2, 1 + 4 * short(bytes, at)?),
-        120 => return node(bytes, at, 12),
-        112 => (word(bytes, at)?, 0),
-        113 => (0, 3),
+        NEW_PID | V4_PORT => return node(bytes, at, 12),
+        NEW_PORT => return node(bytes, at, 8),
+        NEWER_REFERENCE => return node(bytes, at + 2, 4 + 4 * short(bytes, at)?),
+        REFERENCE | PORT => return node(bytes, at, 5),
+        PID => return node(bytes, at, 9),
+        NEW_REFERENCE => return node(bytes, at + 2, 1 + 4 * short(bytes, at)?),
+        // The length counts itself.
+        NEW_FUN => (word(bytes, at)?.max(4), 0),
+        EXPORT => (0, 3),
         _ => return None,
     };
     let body = at.checked_add(len)?;
-    (body <= bytes.len()).then_some(Head { body, terms, is_map: tag == 116 })
+    (body <= bytes.len()).then_some(Head { body, terms, is_map: tag == MAP })
 }
 
 /// A node's name and the bytes behind it.
 fn node(bytes: &[u8], at: usize, len: usize) -> Option<Head> {
-    let atom = head(bytes, at).filter(|_| matches!(bytes.get(at), Some(100 | 115 | 118 | 119)))?;
+    let atom = head(bytes, at).filter(|_| bytes.get(at).is_some_and(|tag| is_atom(*tag)))?;
     let body = atom.body.checked_add(len)?;
     (body <= bytes.len()).then_some(Head { body, terms: 0, is_map: false })
+}
+
+/// Whether a term with this tag is an atom.
+pub const fn is_atom(tag: u8) -> bool {
+    matches!(tag, SMALL_ATOM_UTF8 | ATOM_UTF8 | SMALL_ATOM | ATOM)
 }
 
 /// The bytes of an atom; Latin-1 ones as they are, which is UTF-8 when they are ASCII.
 pub fn atom_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
     match bytes.get(at)? {
-        115 | 119 => bytes.get(at + 2..at + 2 + byte(bytes, at + 1)?),
-        100 | 118 => bytes.get(at + 3..at + 3 + short(bytes, at + 1)?),
+        &(SMALL_ATOM | SMALL_ATOM_UTF8) => bytes.get(at + 2..at + 2 + byte(bytes, at + 1)?),
+        &(ATOM | ATOM_UTF8) => bytes.get(at + 3..at + 3 + short(bytes, at + 1)?),
         _ => None,
     }
+}
+
+/// Where the term at this offset ends.
+pub fn end(bytes: &[u8], at: usize) -> Option<usize> {
+    let (mut at, mut left) = (at, 1_usize);
+    while left > 0 {
+        let head = head(bytes, at)?;
+        left = (left - 1).checked_add(head.terms)?;
+        at = head.body;
+    }
+    Some(at)
 }

@@ -1,9 +1,11 @@
-//! Erlang's External Term Format (ETF): the [writer] builds it, the [reader] walks it, [check] judges what an untrusted
-//! guest wrote. Format: Erlang ERTS User's Guide, "External Term Format".
+//! Erlang's External Term Format (ETF): the [writer] builds it, the [reader] walks it, [check] and [holes] judge
+//! what an untrusted guest wrote. Format: Erlang ERTS User's Guide, "External Term Format".
 pub mod check;
 pub mod extra;
 mod head;
+pub mod holes;
 mod index;
 pub mod reader;
 mod tags;
+mod unwritten;
 pub mod writer;

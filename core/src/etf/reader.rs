@@ -6,6 +6,7 @@
 
 use super::head::{atom_at, byte, head, short, word};
 use super::index::{Index, Record};
+use super::tags::*;
 use crate::encode::{AtomText, Known, Step, TermReader, Value};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -91,9 +92,6 @@ pub struct Reader<'t> {
     latin: String,
 }
 
-/// The version byte that ETF starts with.
-pub const VERSION: u8 = 131;
-
 /// Whether the atom `__struct__` may occur: its length byte and text, whichever tag it has.
 fn has_structs(bytes: &[u8]) -> bool {
     const NAME: &[u8] = b"\x0A__struct__";
@@ -141,28 +139,28 @@ impl<'t> Reader<'t> {
         let bytes = self.bytes;
         let body = bytes.get(term.at + 1..)?;
         let value = match *bytes.get(term.at)? {
-            97 => self.after(term, 2, Value::Integer(i64::from(*body.first()?))),
-            98 => self.after(term, 5, Value::Integer(i64::from(i32::from_be_bytes(*body.first_chunk()?)))),
-            70 => {
+            SMALL_INTEGER => self.after(term, 2, Value::Integer(i64::from(*body.first()?))),
+            INTEGER => self.after(term, 5, Value::Integer(i64::from(i32::from_be_bytes(*body.first_chunk()?)))),
+            NEW_FLOAT => {
                 let value = f64::from_be_bytes(*body.first_chunk()?);
                 self.after(term, 9, if value.is_finite() { Value::Float(value) } else { Value::Broken })
             }
-            109 => {
+            BINARY => {
                 let len = word(bytes, term.at + 1)?;
                 let text = body.get(4..4 + len)?;
                 self.after(term, 5 + len, Value::Binary(text))
             }
-            119 => return self.read_atom(term),
-            106 => self.after(term, 1, Value::List(List { left: 0, bytes: true })),
-            108 => {
+            SMALL_ATOM_UTF8 => return self.read_atom(term),
+            NIL => self.after(term, 1, Value::List(List { left: 0, bytes: true })),
+            LIST => {
                 let left = word(bytes, term.at + 1)?;
                 self.after(term, 5, Value::List(List { left, bytes: false }))
             }
-            116 => {
+            MAP => {
                 let len = word(bytes, term.at + 1)?;
                 self.after(term, 5, Value::Map(Map { at: term.at, body: term.at + 5, len }))
             }
-            104 => self.after(term, 2, Value::Tuple(usize::from(*body.first()?))),
+            SMALL_TUPLE => self.after(term, 2, Value::Tuple(usize::from(*body.first()?))),
             _ => return self.read_rare(term),
         };
         Some(value)
@@ -171,7 +169,8 @@ impl<'t> Reader<'t> {
     #[inline(always)]
     fn read_atom(&mut self, term: Term) -> Option<Value<'t, Self>> {
         let text = atom_at(self.bytes, term.at)?;
-        self.pos = text.len() + term.at + if matches!(self.bytes[term.at], 115 | 119) { 2 } else { 3 };
+        self.pos =
+            text.len() + term.at + if matches!(self.bytes[term.at], SMALL_ATOM | SMALL_ATOM_UTF8) { 2 } else { 3 };
         Some(match text {
             b"nil" => Value::Nil,
             b"true" => Value::True,
@@ -185,14 +184,14 @@ impl<'t> Reader<'t> {
         let bytes = self.bytes;
         let Some(head) = head(bytes, term.at) else { return Some(Value::Broken) };
         let value = match bytes[term.at] {
-            100 | 115 | 118 => return self.read_atom(term),
-            110 | 111 => self.small_big(term),
-            107 => {
+            ATOM | SMALL_ATOM | ATOM_UTF8 => return self.read_atom(term),
+            SMALL_BIG | LARGE_BIG => self.small_big(term),
+            STRING => {
                 let left = short(bytes, term.at + 1)?;
                 self.pos = term.at + 3;
                 return Some(Value::List(List { left, bytes: true }));
             }
-            105 => Value::Tuple(head.terms),
+            LARGE_TUPLE => Value::Tuple(head.terms),
             _ => Value::Other,
         };
         self.pos = head.body;
@@ -202,7 +201,7 @@ impl<'t> Reader<'t> {
     /// Sign and digits of a `SMALL_BIG_EXT` or `LARGE_BIG_EXT`.
     fn big_parts(&self, at: usize) -> Option<(bool, &'t [u8])> {
         let (sign, len) = match self.bytes.get(at)? {
-            110 => (at + 2, byte(self.bytes, at + 1)?),
+            &SMALL_BIG => (at + 2, byte(self.bytes, at + 1)?),
             _ => (at + 5, word(self.bytes, at + 1)?),
         };
         Some((*self.bytes.get(sign)? != 0, self.bytes.get(sign + 1..sign + 1 + len)?))
@@ -247,7 +246,7 @@ impl<'t> TermReader<'t> for Reader<'t> {
 
     fn atom_text(&mut self, atom: Term) -> AtomText<'_> {
         let bytes = atom_at(self.bytes, atom.at).unwrap_or_default();
-        if matches!(self.bytes.get(atom.at), Some(100 | 115)) && !bytes.is_ascii() {
+        if matches!(self.bytes.get(atom.at), Some(&(ATOM | SMALL_ATOM))) && !bytes.is_ascii() {
             self.latin = bytes.iter().map(|b| char::from(*b)).collect();
             return AtomText { bytes: self.latin.as_bytes(), plain: None };
         }
@@ -269,7 +268,7 @@ impl<'t> TermReader<'t> for Reader<'t> {
             return Step::End;
         }
         match self.bytes.get(self.pos) {
-            Some(106) => {
+            Some(&NIL) => {
                 self.pos += 1;
                 // A list that is asked again still ends.
                 list.bytes = true;

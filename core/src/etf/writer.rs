@@ -30,7 +30,7 @@ pub struct Writer<'a, B> {
 /// The names of all keys that are atoms, in the order of the text.
 #[derive(Debug)]
 pub struct Names {
-    /// Each as its length (`u32`, little endian) and its bytes, behind what was there before.
+    /// The names as [`abi::Names`](crate::abi::Names) has them, behind what was there before.
     pub bytes: Vec<u8>,
     /// Keys that may still come before one is reported as [`ErrorKind::UnknownAtom`].
     pub left: u64,
@@ -40,10 +40,7 @@ impl Names {
     #[cold]
     fn add(&mut self, name: &[u8]) -> Result<(), ErrorKind> {
         self.left = self.left.checked_sub(1).ok_or(ErrorKind::UnknownAtom)?;
-        self.bytes.try_reserve(4 + name.len()).map_err(|_| ErrorKind::OutOfMemory)?;
-        self.bytes.extend_from_slice(&(name.len() as u32).to_le_bytes());
-        self.bytes.extend_from_slice(name);
-        Ok(())
+        if crate::abi::Names::write(name, &mut self.bytes) { Ok(()) } else { Err(ErrorKind::OutOfMemory) }
     }
 }
 

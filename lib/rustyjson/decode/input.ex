@@ -2,11 +2,11 @@ defmodule RustyJson.Decode.Input do
   @moduledoc false
   # What decoding does in Elixir: iodata, its length, keys by a function, and errors.
 
-  alias RustyJson.Decode.Atoms
-  alias RustyJson.{DecodeError, Options, OrderedObject, SandboxError}
+  require RustyJson.Engine.Codes
 
-  @max_bytes 24
-  @atom_limit 30
+  alias RustyJson.Decode.Atoms
+  alias RustyJson.Engine.Codes
+  alias RustyJson.{DecodeError, Options, OrderedObject, SandboxError}
 
   @spec decode(iodata(), Options.t()) :: {:ok, term()} | {:error, Exception.t()}
   def decode(input, options) do
@@ -16,7 +16,7 @@ defmodule RustyJson.Decode.Input do
   defp run(json, %{keys: :atoms} = options) do
     case Atoms.decode(json, options) do
       {:ok, _term} = done -> done
-      {:error, :atom_limit} -> {:error, error({@atom_limit, 0, 1, 1, ""}, json, options)}
+      {:error, :atom_limit} -> {:error, error({Codes.decode(:atom_limit), 0, 1, 1, ""}, json, options)}
       {:error, failure} -> {:error, error(failure, json, options)}
     end
   end
@@ -39,7 +39,7 @@ defmodule RustyJson.Decode.Input do
 
   defp too_long(input, options) do
     data = if is_binary(input), do: input, else: ""
-    {:error, DecodeError.new({@max_bytes, 0, 1, 1, ""}, data, options)}
+    {:error, DecodeError.new({Codes.decode(:max_bytes), 0, 1, 1, ""}, data, options)}
   end
 
   defp flat(input) when is_binary(input), do: input

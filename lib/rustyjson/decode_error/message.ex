@@ -1,13 +1,6 @@
 defmodule RustyJson.DecodeError.Message do
   @moduledoc false
-  # The words for what the core reports as a code. `rest` is the input from the place, cut.
-
-  @reasons ~w(unexpected_end expected_value unquoted_key trailing_comma leading_zero nan infinity single_quotes
-              invalid_escape invalid_unicode_escape lone_surrogate control_character invalid_utf8 invalid_number
-              number_out_of_range expected_colon expected_comma_or_array_end expected_comma_or_object_end expected_key
-              trailing_data duplicate_key max_depth max_nodes max_bytes integer_digits unknown_atom byte_order_mark
-              atom_too_long out_of_memory atom_limit)a
-  @by_code List.to_tuple([nil | @reasons])
+  # The words for an error that the core reports. `rest` is the input from the place, cut.
 
   @texts %{
     unexpected_end: "Unexpected end of input",
@@ -34,10 +27,6 @@ defmodule RustyJson.DecodeError.Message do
   @shown 64
 
   alias RustyJson.DecodeError.Snippet
-
-  @doc "The atom for a code of the core, or of what Elixir finds out (24 and 30)."
-  @spec reason(1..30) :: RustyJson.DecodeError.reason()
-  def reason(code), do: elem(@by_code, code)
 
   @doc "What is wrong."
   @spec text(atom(), binary(), RustyJson.Options.t()) :: {String.t(), String.t()} | String.t()

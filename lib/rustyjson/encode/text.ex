@@ -5,9 +5,12 @@ defmodule RustyJson.Encode.Text do
   # The core writes everything it knows and leaves a hole where it meets what only Elixir can encode: a struct with an
   # implementation of its own, a function fragment, an odd key. Each hole is a place in the text, a depth and the term.
 
+  require RustyJson.Engine.Codes
+
   alias RustyJson.{EncodeError, Encoder, Engine, Formatter, Fragment, Options, OrderedObject, SandboxError}
   alias RustyJson.Encode.{Known, Path}
   alias RustyJson.Encoder.{Interop, Plans}
+  alias RustyJson.Engine.Codes
 
   @compile {:inline, by: 3, by_engine: 2, left_after: 5, between: 4, planned?: 2, text: 3}
 
@@ -142,7 +145,10 @@ defmodule RustyJson.Encode.Text do
 
   defp spent(left, text, options, json, offset) do
     left = left - IO.iodata_length(text)
-    if left < 0, do: raise(behind(error({4, "", nil}, options), json, offset)), else: left
+
+    if left < 0,
+      do: raise(behind(error({Codes.encode(:max_bytes), "", nil}, options), json, offset)),
+      else: left
   rescue
     ArgumentError -> reraise behind(no_iodata(), json, offset), __STACKTRACE__
   end
@@ -192,7 +198,7 @@ defmodule RustyJson.Encode.Text do
   defp pairs([{key, value} | rest]), do: [{string_key(key), value} | pairs(rest)]
   defp pairs([]), do: []
   defp pairs([_no_pair | _rest]), do: invalid_key()
-  defp pairs(_tail), do: raise(error({6, "", nil}, nil))
+  defp pairs(_tail), do: raise(error({Codes.encode(:improper_list), "", nil}, nil))
 
   defp string_key(key) when is_binary(key), do: key
 
@@ -213,7 +219,7 @@ defmodule RustyJson.Encode.Text do
   end
 
   @spec invalid_key() :: no_return()
-  defp invalid_key, do: raise(error({5, "", nil}, nil))
+  defp invalid_key, do: raise(error({Codes.encode(:invalid_key), "", nil}, nil))
 
   defp lay_out(iodata, %{packed: packed}) when elem(packed, 4) == nil, do: iodata
 

@@ -8,12 +8,12 @@ defmodule RustyJson.Engine.Wasm do
 
   @behaviour RustyJson.Engine
 
+  require RustyJson.Engine.Codes
+
   alias RustyJson.Encoder.Plans
+  alias RustyJson.Engine.Codes
   alias RustyJson.SandboxError
   alias RustyJson.Wasm.{Host, Parts, Stats}
-
-  # The code of the error.
-  @max_bytes 4
 
   @impl true
   def decode(json, %{packed: packed, sandbox: sandbox}) do
@@ -44,7 +44,7 @@ defmodule RustyJson.Engine.Wasm do
     # The external format has what a term shares written out, which can be more than there is memory for.
     if Parts.fit?(term, elem(packed, 2)),
       do: send_over(term, packed, sandbox),
-      else: {:error, {@max_bytes, "", nil}}
+      else: {:error, {Codes.encode(:max_bytes), "", nil}}
   end
 
   defp send_over(term, packed, sandbox) do

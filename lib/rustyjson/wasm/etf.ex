@@ -3,15 +3,13 @@ defmodule RustyJson.Wasm.Etf do
   # Judges External Term Format from an untrusted module, where no native library is there to do it: the same rules as
   # core/src/etf/check.rs, which says why they are what they are.
   #
-  # An answer is one JSON-shaped term, no deeper and with no more values than an honest one to the same input. `holes/3`
-  # does for encode what wasm/host/src/holes.rs does.
+  # An answer is one JSON-shaped term, no deeper and with no more values than an honest one to the same input.
 
   import Bitwise
 
   @keys 0b111
   @decimals 0b1_0000
   @ordered 0b10_0000
-  @key_hole 0x8000_0000
 
   @ordered_object <<116, 2::32, 119, 10, "__struct__", 119, 30, "Elixir.RustyJson.OrderedObject", 119, 6,
                     "values">>
@@ -180,88 +178,4 @@ defmodule RustyJson.Wasm.Etf do
 
   @spec refuse(String.t()) :: no_return()
   defp refuse(what), do: throw({:refused, what})
-
-  ## Holes
-
-  @doc "The holes of a partial record behind its status, each a term of the input that the module claims it is."
-  @spec holes(binary(), binary(), non_neg_integer()) ::
-          {:partial, binary(), [RustyJson.Wasm.Host.hole()]} | {:fault, :invalid_result, String.t()}
-  def holes(<<count::32-little, list::binary-size(count)-unit(96), text::binary>>, etf, base_depth) do
-    holes = for <<offset::32-little, start::32-little, depth::32-little <- list>>, do: {offset, start, depth}
-    offsets = Enum.map(holes, &elem(&1, 0))
-
-    if offsets == Enum.sort(offsets) and List.last(offsets, 0) <= byte_size(text) do
-      by_start = Enum.sort(for {_, start, depth} <- holes, do: {start, depth &&& @key_hole - 1})
-      <<131, rest::binary>> = etf
-      lengths = measure(by_start, rest, 1, [1], base_depth, %{})
-      {:partial, text, for({offset, start, depth} <- holes, do: hole(offset, start, depth, lengths))}
-    else
-      refuse("holes in disorder")
-    end
-  catch
-    {:refused, what} -> {:fault, :invalid_result, what}
-  end
-
-  def holes(_body, _etf, _base_depth), do: {:fault, :invalid_result, "its list of holes is broken"}
-
-  defp hole(offset, start, depth, lengths) do
-    place = if (depth &&& @key_hole) == 0, do: :value, else: :key
-    {offset, depth &&& @key_hole - 1, place, start, Map.fetch!(lengths, start)}
-  end
-
-  # One walk over our own bytes: the terms still to come in each container, innermost first.
-  defp measure([], _etf, _at, _left, _base, lengths), do: lengths
-  defp measure(holes, etf, at, [0 | left], base, lengths), do: measure(holes, etf, at, left, base, lengths)
-
-  defp measure([{at, depth} | holes], etf, at, [n | left], base, lengths) do
-    if depth > base + length(left), do: refuse("a hole deeper than it is")
-    length = skip(etf, 1, 0)
-    measure(holes, drop(etf, length), at + length, [n - 1 | left], base, Map.put(lengths, at, length))
-  end
-
-  defp measure([{start, _} | _] = holes, etf, at, [n | left], base, lengths) when at < start do
-    {size, parts} = header(etf)
-    measure(holes, drop(etf, size), at + size, [parts, n - 1 | left], base, lengths)
-  end
-
-  defp measure(_holes, _etf, _at, _left, _base, _lengths), do: refuse("a hole that is no term of the input")
-
-  defp skip(_etf, 0, size), do: size
-
-  defp skip(etf, left, size) do
-    {bytes, parts} = header(etf)
-    skip(drop(etf, bytes), left - 1 + parts, size + bytes)
-  end
-
-  defp drop(etf, size), do: binary_part(etf, size, byte_size(etf) - size)
-
-  # Bytes up to a term's first part, and the number of its parts.
-  defp header(<<97, _::binary>>), do: {2, 0}
-  defp header(<<98, _::binary>>), do: {5, 0}
-  defp header(<<70, _::binary>>), do: {9, 0}
-  defp header(<<99, _::binary>>), do: {32, 0}
-  defp header(<<106, _::binary>>), do: {1, 0}
-  defp header(<<tag, n, _::binary>>) when tag in [115, 119], do: {2 + n, 0}
-  defp header(<<tag, n::16, _::binary>>) when tag in [100, 118, 107], do: {3 + n, 0}
-  defp header(<<109, n::32, _::binary>>), do: {5 + n, 0}
-  defp header(<<77, n::32, _::binary>>), do: {6 + n, 0}
-  defp header(<<110, n, _::binary>>), do: {3 + n, 0}
-  defp header(<<111, n::32, _::binary>>), do: {6 + n, 0}
-  defp header(<<104, n, _::binary>>), do: {2, n}
-  defp header(<<105, n::32, _::binary>>), do: {5, n}
-  defp header(<<108, n::32, _::binary>>), do: {5, n + 1}
-  defp header(<<116, n::32, _::binary>>), do: {5, 2 * n}
-  defp header(<<113, _::binary>>), do: {1, 3}
-  defp header(<<112, n::32, _::binary>>), do: {1 + n, 0}
-  defp header(<<88, node::binary>>), do: node(node, 1 + 12)
-  defp header(<<103, node::binary>>), do: node(node, 1 + 9)
-  defp header(<<89, node::binary>>), do: node(node, 1 + 8)
-  defp header(<<102, node::binary>>), do: node(node, 1 + 5)
-  defp header(<<120, node::binary>>), do: node(node, 1 + 12)
-  defp header(<<90, n::16, node::binary>>), do: node(node, 3 + 4 + 4 * n)
-  defp header(<<114, n::16, node::binary>>), do: node(node, 3 + 1 + 4 * n)
-  defp header(_etf), do: refuse("a hole that is no term of the input")
-
-  defp node(<<tag, n, _::binary>>, size) when tag in [115, 119], do: {size + 2 + n, 0}
-  defp node(<<tag, n::16, _::binary>>, size) when tag in [100, 118], do: {size + 3 + n, 0}
 end

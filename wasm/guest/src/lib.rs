@@ -1,8 +1,8 @@
 //! The core as a WebAssembly module. Exports take and give scalars; texts and terms cross in linear memory.
 //!
 //! A call is: [`input`] gives the address of a buffer, the host writes into it, then [`decode`] or [`encode`] gives the
-//! address and length of a record as `address << 32 | length`, valid until the next call. 0 means out of memory. The
-//! record's first byte is a status, see [`record`].
+//! address and length of a record in one integer, valid until the next call. 0 means out of memory. `rustyjson_core::abi`
+//! writes records and says what is in them.
 //!
 //! There is one thread and nothing is imported. A panic is a trap; the host then throws the instance away.
 #![cfg_attr(not(target_arch = "wasm32"), allow(dead_code))]
@@ -14,12 +14,11 @@ extern crate alloc;
 #[cfg(all(target_arch = "wasm32", not(target_feature = "simd128")))]
 compile_error!("build the guest with -Ctarget-feature=+simd128, see .cargo/config.toml");
 
-mod record;
 #[cfg(target_arch = "wasm32")]
 mod runtime;
 mod state;
 
-use rustyjson_core::{DecodeOptions, EncodeOptions};
+use rustyjson_core::{DecodeOptions, EncodeOptions, abi};
 use state::with_state;
 
 /// Version of these exports.
@@ -27,7 +26,7 @@ use state::with_state;
 #[allow(unsafe_code)]
 #[unsafe(no_mangle)]
 pub extern "C" fn abi_version() -> u32 {
-    1
+    abi::VERSION
 }
 
 /// Address of a buffer for at least `len` bytes of input; 0 when there is no memory.
@@ -44,7 +43,7 @@ pub extern "C" fn input(len: u32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn decode(len: u32, flags: u32, max_depth: u32, digit_limit: u32, max_nodes: u64, seed: u64) -> u64 {
     let options = DecodeOptions::from_bits(flags, max_depth, digit_limit, max_nodes, seed);
-    with_state(|state| record::packed(state.decode(len as usize, &options)))
+    with_state(|state| packed(state.decode(len as usize, &options)))
 }
 
 /// The keys of the first `len` bytes of the input buffer in the order of the text, up to its first error, if it has any;
@@ -55,7 +54,7 @@ pub extern "C" fn decode(len: u32, flags: u32, max_depth: u32, digit_limit: u32,
 #[unsafe(no_mangle)]
 pub extern "C" fn keys(len: u32, flags: u32, max_depth: u32, digit_limit: u32, max_nodes: u64, stop: u64) -> u64 {
     let options = DecodeOptions::from_bits(flags, max_depth, digit_limit, max_nodes, 0);
-    with_state(|state| record::packed(state.keys(len as usize, &options, stop)))
+    with_state(|state| packed(state.keys(len as usize, &options, stop)))
 }
 
 /// Encodes a term in External Term Format. The input buffer holds `len` bytes: first `extra_len` of another such term,
@@ -73,7 +72,7 @@ pub extern "C" fn encode(
     max_bytes: u64,
 ) -> u64 {
     let options = EncodeOptions::from_bits(flags, max_depth, base_depth, max_bytes);
-    with_state(|state| record::packed(state.encode(len as usize, extra_len as usize, options, gzip)))
+    with_state(|state| packed(state.encode(len as usize, extra_len as usize, options, gzip)))
 }
 
 /// Compresses the first `len` bytes of the input buffer (gzip).
@@ -81,7 +80,7 @@ pub extern "C" fn encode(
 #[allow(unsafe_code)]
 #[unsafe(no_mangle)]
 pub extern "C" fn gzip(len: u32, level: u32) -> u64 {
-    with_state(|state| record::packed(state.gzip(len as usize, level)))
+    with_state(|state| packed(state.gzip(len as usize, level)))
 }
 
 /// Lays out JSON text again. The input buffer holds `len` bytes: first `extra_len` of the layout, which are the most bytes
@@ -91,7 +90,7 @@ pub extern "C" fn gzip(len: u32, level: u32) -> u64 {
 #[allow(unsafe_code)]
 #[unsafe(no_mangle)]
 pub extern "C" fn format(len: u32, extra_len: u32, base_depth: u32, max_depth: u32) -> u64 {
-    with_state(|state| record::packed(state.format(len as usize, extra_len as usize, base_depth, max_depth)))
+    with_state(|state| packed(state.format(len as usize, extra_len as usize, base_depth, max_depth)))
 }
 
 /// Forgets input and result. Buffers are kept up to a share, so that the next small document allocates nothing.
@@ -100,4 +99,9 @@ pub extern "C" fn format(len: u32, extra_len: u32, base_depth: u32, max_depth: u
 #[unsafe(no_mangle)]
 pub extern "C" fn reset() {
     with_state(state::State::reset);
+}
+
+/// How an export returns a record.
+fn packed(record: Option<&[u8]>) -> u64 {
+    record.map_or(0, |bytes| abi::pack(bytes.as_ptr() as u64, bytes.len() as u64))
 }

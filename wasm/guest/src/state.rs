@@ -1,15 +1,18 @@
 //! What the module keeps between calls: its buffers.
 
-use crate::record::{self, Body, DONE};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::RefCell;
-use rustyjson_core::encode::{EncodeErrorKind, encode};
+use rustyjson_core::abi::{Claim, DecodeFailure, EncodeFailure, Partial, Status};
+use rustyjson_core::encode::{EncodeErrorKind, Hole, encode};
 use rustyjson_core::etf::extra::Extra;
-use rustyjson_core::etf::reader::Reader;
+use rustyjson_core::etf::reader::{Reader, Term};
 use rustyjson_core::etf::writer::{Names, Writer};
 use rustyjson_core::format::{Layout, format};
-use rustyjson_core::{DecodeOptions, EncodeOptions, Error, ErrorKind, Output, Scratch, decode, gzip};
+use rustyjson_core::{Buffer, DecodeOptions, EncodeOptions, Error, ErrorKind, Output, Scratch, decode, gzip};
+
+/// The status of most records.
+const DONE: u8 = Status::Done as u8;
 
 /// Level of compression that stands for none.
 const NOT_COMPRESSED: u32 = u32::MAX;
@@ -26,6 +29,22 @@ pub struct State {
     input: Vec<u8>,
     output: Vec<u8>,
     scratch: Scratch,
+}
+
+/// Room for a result behind its status byte.
+#[derive(Debug, Default)]
+struct Body(Vec<u8>);
+
+impl Buffer for Body {
+    #[inline(always)]
+    fn bytes(&mut self) -> &mut [u8] {
+        self.0.get_mut(1..).unwrap_or_default()
+    }
+
+    #[cold]
+    fn grow(&mut self, len: usize) -> bool {
+        len.checked_add(1).is_some_and(|len| Buffer::grow(&mut self.0, len))
+    }
 }
 
 /// Whether the text was decoded, the length of the term, and the names of its keys if they were asked for.
@@ -104,18 +123,18 @@ impl State {
         if error.kind == ErrorKind::OutOfMemory {
             return None;
         }
-        record::decode_error(&self.input[..len], error, &mut self.output);
-        Some(&self.output)
+        let failure = DecodeFailure::locate(&self.input[..len], error);
+        failure.write(&mut self.output).then_some(&*self.output)
     }
 
     /// Encodes the term in the first `len` bytes of input, of which the first `extra_len` belong to the options. `None` when
     /// memory ran out.
     pub fn encode(&mut self, len: usize, extra_len: usize, options: EncodeOptions<'_>, level: u32) -> Option<&[u8]> {
         let (extra, etf) = self.input.get(..len)?.split_at_checked(extra_len)?;
-        let Some(extra) = Extra::parse(extra) else { return Some(record::broken(&mut self.output)) };
+        let Some(extra) = Extra::parse(extra) else { return broken(&mut self.output) };
         let options = EncodeOptions { pretty: extra.pretty, ..options };
         let mut reader = Reader::new(etf, &extra.plans);
-        let Some(root) = reader.root() else { return Some(record::broken(&mut self.output)) };
+        let Some(root) = reader.root() else { return broken(&mut self.output) };
         // The status byte is written as part of the text: with `Body` here too there would be two copies of the encoder's
         // parts in the module, 20 KB.
         let mut out = Output::new(core::mem::take(&mut self.output));
@@ -124,10 +143,10 @@ impl State {
         let (bytes, written) = out.into_parts();
         self.output = bytes;
         match result {
-            Ok(holes) if !holes.is_empty() => record::partial(&holes, &mut self.output, written),
+            Ok(holes) if !holes.is_empty() => partial(&holes, &mut self.output, written),
             Ok(_) => self.text(written, level),
             Err(error) if error.kind == EncodeErrorKind::OutOfMemory => None,
-            Err(error) => Some(record::encode_error(&error, &mut self.output)),
+            Err(error) => EncodeFailure::from(&error).write(&mut self.output).then_some(&*self.output),
         }
     }
 
@@ -168,10 +187,7 @@ impl State {
         match result {
             Ok(()) => Some(&self.output[..written]),
             Err(error) if error.kind == ErrorKind::OutOfMemory => None,
-            Err(error) => {
-                record::decode_error(text, error, &mut self.output);
-                Some(&self.output)
-            }
+            Err(error) => DecodeFailure::locate(text, error).write(&mut self.output).then_some(&*self.output),
         }
     }
 
@@ -184,6 +200,24 @@ impl State {
             }
         }
     }
+}
+
+/// The record for an input that is no term.
+fn broken(out: &mut Vec<u8>) -> Option<&[u8]> {
+    let failure = EncodeFailure { kind: EncodeErrorKind::Unsupported, path: "", payload: b"" };
+    failure.write(out).then_some(&*out)
+}
+
+/// Makes a partial record of the one in `out`, which has this length.
+fn partial<'a>(holes: &[Hole<Term>], out: &'a mut Vec<u8>, len: usize) -> Option<&'a [u8]> {
+    let claims = holes.iter().map(|hole| Claim {
+        // Offsets count the status byte, which is not part of the text.
+        offset: hole.offset as u32 - 1,
+        start: hole.term.offset() as u32,
+        depth: hole.depth,
+        key: hole.key,
+    });
+    Partial::write(claims, out, len).then_some(&*out)
 }
 
 /// Four texts, each behind its length.

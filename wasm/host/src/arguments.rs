@@ -3,8 +3,8 @@
 use crate::host::Call;
 use crate::session::Operation;
 use rustler::{Atom, Error, NifResult, Term};
-use rustyjson_core::DecodeOptions;
 use rustyjson_core::options::Keys;
+use rustyjson_core::{DecodeOptions, EncodeOptions};
 
 mod atoms {
     rustler::atoms! { gzip, format }
@@ -51,6 +51,11 @@ impl Encode {
         let (flags, max_depth, max_bytes, gzip, _, base_depth, _): (u32, u32, u64, i32, Term, u32, Term) =
             packed.decode()?;
         Ok(Self { flags, max_depth, max_bytes, gzip: gzip.cast_unsigned(), base_depth })
+    }
+
+    /// The same as the core's type.
+    pub fn core(&self) -> EncodeOptions<'static> {
+        EncodeOptions::from_bits(self.flags, self.max_depth, self.base_depth, self.max_bytes)
     }
 }
 

@@ -3,13 +3,12 @@
 use crate::fault::Fault;
 use crate::host::Call;
 use crate::ticker::Deadline;
+use rustyjson_core::abi;
 use std::ops::Range;
 use wasmtime::{
     Engine, Instance, InstancePre, Memory, ResourceLimiter, Store, TypedFunc, UpdateDeadline, WasmParams, WasmResults,
 };
 
-/// The version of the exports that this host knows.
-const ABI_VERSION: u32 = 1;
 /// Ticks that instantiation and the version check may take.
 const START_TICKS: u64 = 1_000;
 
@@ -87,8 +86,8 @@ impl Guest {
     pub fn check_version(&mut self) -> Result<(), Fault> {
         let version = export::<(), u32>(&mut self.store, &self.instance, "abi_version")?;
         match self.call(&version, ())? {
-            ABI_VERSION => Ok(()),
-            other => Err(Fault::Unavailable(format!("the guest's exports have version {other}, not {ABI_VERSION}"))),
+            abi::VERSION => Ok(()),
+            other => Err(Fault::Unavailable(format!("the guest's exports have version {other}, not {}", abi::VERSION))),
         }
     }
 
@@ -187,14 +186,10 @@ impl Guest {
         self.memory.data(&self.store)
     }
 
-    /// Where a record is that the guest gave as `address << 32 | length`.
+    /// Where the record is that the guest gave.
     fn record(&self, packed: u64) -> Result<Range<usize>, Fault> {
-        if packed == 0 {
-            return Err(Fault::MemoryLimit);
-        }
-        let (start, len) = ((packed >> 32) as usize, packed as u32 as usize);
-        let range = start..start + len;
-        if len == 0 || self.memory().get(range.clone()).is_none() {
+        let range = abi::place(packed).ok_or(Fault::MemoryLimit)?;
+        if range.is_empty() || self.memory().get(range.clone()).is_none() {
             return Err(Fault::invalid("its result lies outside its memory"));
         }
         Ok(range)

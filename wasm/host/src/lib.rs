@@ -11,10 +11,8 @@ mod arguments;
 mod clock;
 mod fault;
 mod guest;
-mod holes;
 mod host;
 mod pool;
-mod record;
 mod session;
 mod terms;
 mod ticker;
@@ -23,6 +21,7 @@ use fault::Fault;
 use guest::Guest;
 use host::{Call, Host};
 use rustler::{Binary, Env, NifResult, Resource, ResourceArc, Term, schedule::consume_timeslice};
+use rustyjson_core::abi::DecodeFailure;
 
 /// Ticks of a call on the caller's scheduler: at least one whole millisecond.
 const SHORT_TICKS: u64 = 2;
@@ -155,36 +154,6 @@ fn counts<'a>(env: Env<'a>, host: HostArc) -> Term<'a> {
     terms::counts(env, host.0.counts())
 }
 
-/// Judges bytes that some other host's guest gave for a document of this length: `:ok`, or `{:fault, reason, detail}`.
-#[rustler::nif]
-fn check_etf<'a>(env: Env<'a>, etf: Binary, packed: Term, json_len: usize) -> NifResult<Term<'a>> {
-    charge(env, etf.len());
-    judge(env, &etf, packed, json_len)
-}
-
-/// The same on a dirty scheduler.
-#[rustler::nif(schedule = "DirtyCpu")]
-fn check_etf_dirty<'a>(env: Env<'a>, etf: Binary, packed: Term, json_len: usize) -> NifResult<Term<'a>> {
-    judge(env, &etf, packed, json_len)
-}
-
-fn judge<'a>(env: Env<'a>, etf: &[u8], packed: Term, json_len: usize) -> NifResult<Term<'a>> {
-    let options = arguments::Decode::new(packed)?;
-    Ok(match session::judge(etf, &options, json_len) {
-        Ok(()) => rustler::types::atom::ok().to_term(env),
-        Err(fault) => terms::fault_term(env, &fault),
-    })
-}
-
-/// Finds the terms of holes that some other host's guest reported: `{:partial, json, holes}`.
-#[rustler::nif(schedule = "DirtyCpu")]
-fn check_holes<'a>(env: Env<'a>, body: Binary, etf: Binary, base_depth: u32) -> Term<'a> {
-    match holes::read(&body, &etf, base_depth) {
-        Ok((holes, text)) => terms::partial(env, text, &holes),
-        Err(fault) => terms::fault_term(env, &fault),
-    }
-}
-
 fn run_decode<'a>(env: Env<'a>, host: &Host, json: &[u8], packed: Term, call: &Call) -> NifResult<Term<'a>> {
     let options = arguments::Decode::new(packed)?;
     let answer = host.run(call, |guest| decode_in(env, guest, json, &options, host.seed));
@@ -218,7 +187,7 @@ fn refused<'a>(
     env: Env<'a>,
     guest: &mut Guest,
     etf: std::ops::Range<usize>,
-    unknown_atom: impl Fn(&mut Guest) -> Result<Option<record::DecodeError>, Fault>,
+    unknown_atom: impl Fn(&mut Guest) -> Result<Option<DecodeFailure<'static>>, Fault>,
 ) -> Result<Term<'a>, Fault> {
     let bytes = terms::etf(env, &guest.memory()[etf]);
     Ok(unknown_atom(guest)?.map_or(bytes, |error| terms::decode_error(env, &error)))
@@ -228,9 +197,9 @@ fn run_encode<'a>(env: Env<'a>, host: &Host, input: [&[u8]; 2], packed: Term, ca
     let options = arguments::Encode::new(packed)?;
     let answer = host.run(call, |guest| {
         Ok(match session::encode(guest, input, &options)? {
-            record::Encoded::Text(json) => terms::text(env, json),
-            record::Encoded::Partial(holes, json) => terms::partial(env, json, &holes),
-            record::Encoded::Error { code, path, payload } => terms::encode_error(env, code, path, payload),
+            session::Encoded::Text(json) => terms::text(env, json),
+            session::Encoded::Partial(found) => terms::partial(env, &found),
+            session::Encoded::Failure(failure) => terms::encode_error(env, &failure),
         })
     });
     Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short)))

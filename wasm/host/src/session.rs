@@ -3,11 +3,22 @@
 use crate::arguments::{Decode, Encode};
 use crate::fault::Fault;
 use crate::guest::Guest;
-use crate::holes;
-use crate::record::{DONE, DecodeError, ERROR, Encoded, PARTIAL, decode_error, encode_error, first_unknown};
-use rustyjson_core::ErrorKind;
+use rustyjson_core::abi::{DecodeFailure, EncodeFailure, Names, Status, open};
 use rustyjson_core::etf::check::{Policy, check};
+use rustyjson_core::etf::extra::Extra;
+use rustyjson_core::etf::holes::{self, Found};
+use rustyjson_core::{EncodeOptions, ErrorKind};
 use std::ops::Range;
+
+/// What encoding gave, in the guest's memory.
+pub enum Encoded<'a> {
+    /// The text.
+    Text(&'a [u8]),
+    /// A text with holes.
+    Partial(Found<'a>),
+    /// No text.
+    Failure(EncodeFailure<'a>),
+}
 
 /// Decodes a document. Gives where the term stands in the guest's memory, judged.
 pub fn decode(
@@ -15,20 +26,27 @@ pub fn decode(
     json: &[u8],
     options: &Decode,
     seed: u64,
-) -> Result<Result<Range<usize>, DecodeError>, Fault> {
+) -> Result<Result<Range<usize>, DecodeFailure<'static>>, Fault> {
     let len = guest.write(&[json])?;
     let Decode { flags, max_depth, digit_limit, max_nodes } = *options;
     let record = guest.decode((len, flags, max_depth, digit_limit, max_nodes, seed))?;
-    let body = record.start + 1..record.end;
-    match guest.memory()[record.start] {
-        DONE => {
-            judge(&guest.memory()[body.clone()], options, json.len())?;
+    match open(&guest.memory()[record.clone()]) {
+        Some((Status::Done, etf)) => {
+            judge(etf, options, json.len())?;
             guest.in_time()?;
-            Ok(Ok(body))
+            Ok(Ok(record.start + 1..record.end))
         }
-        ERROR => decode_error(&guest.memory()[body], json.len()).map(Err),
-        _ => Err(Fault::invalid("its result has no known status")),
+        Some((Status::Error, body)) => decode_failure(body, json.len()).map(|failure| Err(failure.into_owned())),
+        _ => Err(no_status()),
     }
+}
+
+fn no_status() -> Fault {
+    Fault::invalid("its result has no known status")
+}
+
+fn decode_failure(body: &[u8], json_len: usize) -> Result<DecodeFailure<'_>, Fault> {
+    DecodeFailure::read(body, json_len).ok_or_else(|| Fault::invalid("its error record is broken"))
 }
 
 /// The first key that is no existing atom, as an error. The guest cannot know, so it lists the keys that the document
@@ -38,25 +56,39 @@ pub fn unknown_atom(
     json_len: usize,
     options: &Decode,
     exists: impl Fn(&[u8]) -> bool,
-) -> Result<Option<DecodeError>, Fault> {
+) -> Result<Option<DecodeFailure<'static>>, Fault> {
     let args = |stop| (json_len as u32, options.flags, options.max_depth, options.digit_limit, options.max_nodes, stop);
     let record = guest.keys(args(u64::MAX))?;
     let unknown = first_unknown(&guest.memory()[record], exists, || guest.deadline().passed())?;
     let Some(number) = unknown else { return Ok(None) };
     let record = guest.keys(args(number))?;
-    match guest.memory()[record].split_first() {
-        Some((&ERROR, body)) => match decode_error(body, json_len)? {
-            error if error.code == ErrorKind::UnknownAtom as u8 => Ok(Some(error)),
+    match open(&guest.memory()[record]) {
+        Some((Status::Error, body)) => match decode_failure(body, json_len)? {
+            failure if failure.kind == ErrorKind::UnknownAtom => Ok(Some(failure.into_owned())),
             _ => Err(Fault::invalid("it does not find a key that it listed")),
         },
         _ => Err(Fault::invalid("it does not find a key that it listed")),
     }
 }
 
+/// The number of the first key of a list that does not exist. `late` is asked from time to time.
+fn first_unknown(record: &[u8], exists: impl Fn(&[u8]) -> bool, late: impl Fn() -> bool) -> Result<Option<u64>, Fault> {
+    let lie = || Fault::invalid("its list of keys is broken");
+    let Some((Status::Done, names)) = open(record) else { return Err(lie()) };
+    for (number, name) in (0..).zip(Names(names)) {
+        if !exists(name.ok_or_else(lie)?) {
+            return Ok(Some(number));
+        }
+        if number % 256 == 255 && late() {
+            return Err(Fault::Timeout);
+        }
+    }
+    Ok(None)
+}
+
 /// Refuses bytes that are no JSON-shaped term, or none that a document of this length can have.
 pub fn judge(etf: &[u8], options: &Decode, json_len: usize) -> Result<(), Fault> {
-    check(etf, &Policy::new(&options.core(), json_len))
-        .map_err(|refused| Fault::invalid(format!("{:?} at byte {} of the term", refused.fault, refused.offset)))
+    check(etf, &Policy::new(&options.core(), json_len)).map_err(|refused| Fault::invalid(refused.text()))
 }
 
 /// Encodes a term, preceded by what belongs to its options.
@@ -65,12 +97,21 @@ pub fn encode<'a>(guest: &'a mut Guest, input: [&[u8]; 2], options: &Encode) -> 
     let len = guest.write(&input)?;
     let Encode { flags, max_depth, max_bytes, gzip, base_depth } = *options;
     let record = guest.encode((len, extra.len() as u32, flags, max_depth, gzip, base_depth, max_bytes))?;
-    match guest.memory()[record].split_first() {
-        Some((&DONE, json)) => Ok(Encoded::Text(json)),
-        Some((&PARTIAL, body)) => holes::read(body, etf, base_depth).map(|(holes, json)| Encoded::Partial(holes, json)),
-        Some((&ERROR, body)) => encode_error(body),
-        _ => Err(Fault::invalid("its result has no known status")),
+    match open(&guest.memory()[record]) {
+        Some((Status::Done, json)) => Ok(Encoded::Text(json)),
+        Some((Status::Partial, body)) => find_holes(body, etf, extra, options).map(Encoded::Partial),
+        Some((Status::Error, body)) => {
+            EncodeFailure::read(body).map(Encoded::Failure).ok_or_else(|| Fault::invalid("its error record is broken"))
+        }
+        None => Err(no_status()),
     }
+}
+
+fn find_holes<'a>(body: &'a [u8], etf: &[u8], extra: &[u8], options: &Encode) -> Result<Found<'a>, Fault> {
+    // The runtime wrote it, as it did the term.
+    let extra = Extra::parse(extra).unwrap_or_default();
+    let options = EncodeOptions { pretty: extra.pretty, ..options.core() };
+    holes::read(body, etf, &options, &extra.plans).map_err(|fault| Fault::invalid(fault.text()))
 }
 
 /// What is done to a text.
@@ -84,7 +125,7 @@ pub fn transform<'a>(
     guest: &'a mut Guest,
     input: [&[u8]; 2],
     operation: &Operation,
-) -> Result<Result<&'a [u8], DecodeError>, Fault> {
+) -> Result<Result<&'a [u8], DecodeFailure<'a>>, Fault> {
     let [extra, text] = input;
     let len = guest.write(&input)?;
     let record = match *operation {
@@ -93,9 +134,9 @@ pub fn transform<'a>(
             guest.format((len, extra.len() as u32, base_depth, max_depth))?
         }
     };
-    match guest.memory()[record].split_first() {
-        Some((&DONE, text)) => Ok(Ok(text)),
-        Some((&ERROR, body)) => decode_error(body, text.len()).map(Err),
-        _ => Err(Fault::invalid("its result has no known status")),
+    match open(&guest.memory()[record]) {
+        Some((Status::Done, text)) => Ok(Ok(text)),
+        Some((Status::Error, body)) => decode_failure(body, text.len()).map(Err),
+        _ => Err(no_status()),
     }
 }

@@ -1,10 +1,10 @@
 //! Answers as Elixir terms.
 
 use crate::fault::Fault;
-use crate::holes::Hole;
 use crate::host::Stop;
-use crate::record::DecodeError;
 use rustler::{Encoder, Env, NewBinary, Term};
+use rustyjson_core::abi::{DecodeFailure, EncodeFailure};
+use rustyjson_core::etf::holes::Found;
 
 mod atoms {
     rustler::atoms! {
@@ -49,21 +49,23 @@ pub fn text<'a>(env: Env<'a>, json: &[u8]) -> Term<'a> {
 }
 
 /// `{:partial, binary, [{offset, depth, :key | :value, start, length}]}`.
-pub fn partial<'a>(env: Env<'a>, json: &[u8], holes: &[Hole]) -> Term<'a> {
-    let place = |hole: &Hole| if hole.key { atoms::key() } else { atoms::value() };
-    let holes: Vec<_> = holes.iter().map(|hole| (hole.offset, hole.depth, place(hole), hole.start, hole.len)).collect();
+pub fn partial<'a>(env: Env<'a>, (holes, json): &Found<'_>) -> Term<'a> {
+    let place = |key| if key { atoms::key() } else { atoms::value() };
+    let holes: Vec<_> =
+        holes.iter().map(|hole| (hole.offset, hole.depth, place(hole.key), hole.term.start, hole.term.len())).collect();
     (atoms::partial(), binary(env, json), holes).encode(env)
 }
 
 /// `{:error, {code, offset, line, column, path}}`.
-pub fn decode_error<'a>(env: Env<'a>, error: &DecodeError) -> Term<'a> {
-    let path = binary(env, error.path.as_bytes());
-    (atoms::error(), (error.code, error.offset, error.line, error.column, path)).encode(env)
+pub fn decode_error<'a>(env: Env<'a>, failure: &DecodeFailure<'_>) -> Term<'a> {
+    let path = binary(env, failure.path.as_bytes());
+    (atoms::error(), (failure.kind as u8, failure.offset, failure.line, failure.column, path)).encode(env)
 }
 
 /// `{:error, {code, path, payload}}`.
-pub fn encode_error<'a>(env: Env<'a>, code: u8, path: &[u8], payload: &[u8]) -> Term<'a> {
-    (atoms::error(), (code, binary(env, path), binary(env, payload))).encode(env)
+pub fn encode_error<'a>(env: Env<'a>, failure: &EncodeFailure<'_>) -> Term<'a> {
+    let (path, payload) = (binary(env, failure.path.as_bytes()), binary(env, failure.payload));
+    (atoms::error(), (failure.kind as u8, path, payload)).encode(env)
 }
 
 /// `:later`, `{:busy, ticket}` or `{:fault, reason, detail}`.

@@ -7,13 +7,9 @@ mod clock;
 mod fault;
 #[path = "../src/guest.rs"]
 mod guest;
-#[path = "../src/holes.rs"]
-mod holes;
 #[path = "../src/host.rs"]
 mod host;
 #[path = "../src/pool.rs"]
 mod pool;
-#[path = "../src/record.rs"]
-mod record;
 #[path = "../src/ticker.rs"]
 mod ticker;

@@ -71,4 +71,20 @@ defmodule RustyJson.Engine.Native.Nif do
 
   @spec info() :: map()
   def info, do: :erlang.nif_error(:not_loaded)
+
+  # What a WebAssembly module returned to a host without a library of its own.
+
+  @spec check_etf(binary(), tuple(), non_neg_integer()) :: :ok | RustyJson.Wasm.Host.fault()
+  def check_etf(_etf, _packed, _json_length), do: :erlang.nif_error(:not_loaded)
+
+  @spec check_etf_dirty(binary(), tuple(), non_neg_integer()) :: :ok | RustyJson.Wasm.Host.fault()
+  def check_etf_dirty(_etf, _packed, _json_length), do: :erlang.nif_error(:not_loaded)
+
+  @type found :: {:partial, binary(), [RustyJson.Wasm.Host.hole()]} | RustyJson.Wasm.Host.fault()
+
+  @spec check_holes(binary(), binary(), binary(), tuple()) :: found()
+  def check_holes(_body, _etf, _extra, _packed), do: :erlang.nif_error(:not_loaded)
+
+  @spec check_holes_dirty(binary(), binary(), binary(), tuple()) :: found()
+  def check_holes_dirty(_body, _etf, _extra, _packed), do: :erlang.nif_error(:not_loaded)
 end

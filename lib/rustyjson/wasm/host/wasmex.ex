@@ -15,20 +15,19 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   import Bitwise, only: [&&&: 2]
 
-  alias RustyJson.Wasm.{Etf, Pool}
+  require RustyJson.Engine.Codes
+
+  alias RustyJson.Engine.Codes
+  alias RustyJson.Wasm.{Abi, Judge, Pool}
   alias RustyJson.Wasm.Host.Wasmex.Instance
-  alias RustyJson.Wasm.Host.Wasmtime.Nif
 
   @pool RustyJson.Wasm.Host.Wasmex.Pool
   # Atoms of keys must exist already with this.
   @keys 0b111
   @existing_atoms 2
-  @unknown_atom 26
   @all_keys 0xFFFF_FFFF_FFFF_FFFF
   # Instances with more linear memory are not kept.
   @keep_memory 33_554_432
-  # Bytes judged on the caller's scheduler: well under a millisecond.
-  @small 262_144
 
   @impl true
   def decode(json, packed, sandbox) do
@@ -38,33 +37,25 @@ defmodule RustyJson.Wasm.Host.Wasmex do
       {record, instance} =
         Instance.call(instance, "decode", decode_arguments(json, packed, Instance.seed()), call)
 
-      {decoded(record, json, packed, instance, call), instance}
+      {decoded(Abi.open(record), json, packed, instance, call), instance}
     end)
   end
 
   defp decode_arguments(json, {flags, max_depth, digits, max_nodes, _}, last),
     do: [{32, byte_size(json)}, {32, flags}, {32, max_depth}, {32, digits}, {64, max_nodes}, {64, last}]
 
-  defp decoded(<<1, etf::binary>>, json, packed, instance, call) do
-    with :ok <- judge(etf, packed, byte_size(json)),
+  defp decoded({:done, etf}, json, packed, instance, call) do
+    with :ok <- Judge.term(etf, packed, byte_size(json)),
          nil <- unknown_atom(json, packed, instance, call, fn -> not builds?(etf) end) do
       {:etf, etf}
     end
   end
 
   # An unknown atom may stand before the error.
-  defp decoded(<<0, body::binary>>, json, packed, instance, call),
-    do: unknown_atom(json, packed, instance, call, fn -> true end) || decode_error(body, byte_size(json))
+  defp decoded({:error, body}, json, packed, instance, call),
+    do: unknown_atom(json, packed, instance, call, fn -> true end) || decode_failure(body, byte_size(json))
 
-  defp decoded(_record, _json, _packed, _instance, _call), do: invalid("its result has no known status")
-
-  defp judge(etf, packed, length) do
-    cond do
-      Nif.failure() != nil -> Etf.check(etf, packed, length)
-      byte_size(etf) <= @small -> Nif.check_etf(etf, packed, length)
-      true -> Nif.check_etf_dirty(etf, packed, length)
-    end
-  end
+  defp decoded(_other, _json, _packed, _instance, _call), do: no_status()
 
   defp builds?(etf) do
     _ = :erlang.binary_to_term(etf, [:safe])
@@ -78,27 +69,31 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     if (elem(packed, 0) &&& @keys) == @existing_atoms and wanted?.() do
       {record, instance} = Instance.call(instance, "keys", decode_arguments(json, packed, @all_keys), call)
 
-      with number when number != nil <- first_unknown(record) do
+      with number when number != nil <- first_unknown(Abi.open(record)) do
         {record, _} = Instance.call(instance, "keys", decode_arguments(json, packed, number), call)
-        unknown_atom_error(record, byte_size(json))
+        unknown_atom_failure(Abi.open(record), byte_size(json))
       end
     end
   end
 
-  defp unknown_atom_error(<<0, @unknown_atom, _::binary>> = record, length),
-    do: decode_error(binary_part(record, 1, byte_size(record) - 1), length)
+  defp unknown_atom_failure({:error, body}, length) do
+    with {:error, failure} when elem(failure, 0) != Codes.decode(:unknown_atom) <-
+           decode_failure(body, length),
+         do: invalid("it does not find a key that it listed")
+  end
 
-  defp unknown_atom_error(_record, _length), do: invalid("it does not find a key that it listed")
+  defp unknown_atom_failure(_other, _length), do: invalid("it does not find a key that it listed")
 
-  defp first_unknown(<<1, keys::binary>>), do: first_unknown(keys, 0)
-  defp first_unknown(_record), do: throw(invalid("its list of keys is broken"))
+  defp first_unknown({:done, names}), do: first_unknown(names, 0)
+  defp first_unknown(_other), do: throw(invalid("its list of keys is broken"))
 
-  defp first_unknown(<<>>, _number), do: nil
-
-  defp first_unknown(<<n::32-little, key::binary-size(n), rest::binary>>, number),
-    do: if(atom?(key), do: first_unknown(rest, number + 1), else: number)
-
-  defp first_unknown(_keys, _number), do: throw(invalid("its list of keys is broken"))
+  defp first_unknown(names, number) do
+    case Abi.name(names) do
+      {name, rest} -> if atom?(name), do: first_unknown(rest, number + 1), else: number
+      nil -> nil
+      :broken -> throw(invalid("its list of keys is broken"))
+    end
+  end
 
   defp atom?(name) do
     _ = :erlang.binary_to_existing_atom(name, :utf8)
@@ -107,17 +102,15 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     _ in [ArgumentError, SystemLimitError] -> false
   end
 
-  defp decode_error(<<code, offset::64-little, line::64-little, column::64-little, path::binary>>, length)
-       when code in 1..29 and offset <= length and line <= length + 1 and column <= length + 1 do
-    if String.valid?(path),
-      do: {:error, {code, offset, line, column, path}},
-      else: invalid("its error record is broken")
+  defp decode_failure(body, length) do
+    case Abi.decode_failure(body, length) do
+      {:ok, failure} -> {:error, failure}
+      :broken -> invalid("its error record is broken")
+    end
   end
 
-  defp decode_error(_body, _length), do: invalid("its error record is broken")
-
   @impl true
-  def encode(etf, extra, {flags, max_depth, max_bytes, gzip, _, base_depth, _}, sandbox) do
+  def encode(etf, extra, {flags, max_depth, max_bytes, gzip, _, base_depth, _} = packed, sandbox) do
     length = byte_size(extra) + byte_size(etf)
     numbers = [length, byte_size(extra), flags, max_depth, gzip, base_depth]
 
@@ -125,21 +118,21 @@ defmodule RustyJson.Wasm.Host.Wasmex do
       instance = Instance.write(instance, [extra, etf], call)
       arguments = Enum.map(numbers, &{32, &1}) ++ [{64, max_bytes}]
       {record, instance} = Instance.call(instance, "encode", arguments, call)
-      {encoded(record, etf, base_depth), instance}
+      {encoded(Abi.open(record), etf, extra, packed), instance}
     end)
   end
 
-  defp encoded(<<1, json::binary>>, _etf, _base_depth), do: {:ok, json}
+  defp encoded({:done, json}, _etf, _extra, _packed), do: {:ok, json}
+  defp encoded({:partial, body}, etf, extra, packed), do: Judge.holes(body, etf, extra, packed)
 
-  defp encoded(<<2, body::binary>>, etf, base_depth),
-    do: if(Nif.failure(), do: Etf.holes(body, etf, base_depth), else: Nif.check_holes(body, etf, base_depth))
-
-  defp encoded(<<0, code, n::32-little, path::binary-size(n), payload::binary>>, _etf, _base_depth)
-       when code in 1..8 do
-    if String.valid?(path), do: {:error, {code, path, payload}}, else: invalid("its error record is broken")
+  defp encoded({:error, body}, _etf, _extra, _packed) do
+    case Abi.encode_failure(body) do
+      {:ok, failure} -> {:error, failure}
+      :broken -> invalid("its error record is broken")
+    end
   end
 
-  defp encoded(_record, _etf, _base_depth), do: invalid("its error record is broken")
+  defp encoded(:broken, _etf, _extra, _packed), do: no_status()
 
   @impl true
   def transform(text, extra, operation, sandbox) do
@@ -147,17 +140,18 @@ defmodule RustyJson.Wasm.Host.Wasmex do
       instance = Instance.write(instance, [extra, text], call)
       {name, numbers} = operation(operation, byte_size(text), byte_size(extra))
       {record, instance} = Instance.call(instance, name, Enum.map(numbers, &{32, &1}), call)
-      {transformed(record, byte_size(text)), instance}
+      {transformed(Abi.open(record), byte_size(text)), instance}
     end)
   end
 
   defp operation({:gzip, level}, length, 0), do: {"gzip", [length, level]}
   defp operation({:format, base, max}, length, extra), do: {"format", [length + extra, extra, base, max]}
 
-  defp transformed(<<1, text::binary>>, _length), do: {:ok, text}
-  defp transformed(<<0, body::binary>>, length), do: decode_error(body, length)
-  defp transformed(_record, _length), do: invalid("its result has no known status")
+  defp transformed({:done, text}, _length), do: {:ok, text}
+  defp transformed({:error, body}, length), do: decode_failure(body, length)
+  defp transformed(_other, _length), do: no_status()
 
+  defp no_status, do: invalid("its result has no known status")
   defp invalid(what), do: {:fault, :invalid_result, what}
 
   ## Instances

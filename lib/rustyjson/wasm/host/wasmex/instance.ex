@@ -4,7 +4,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   #
   # Functions throw `{:fault, reason, detail}`: whoever lent the instance then gives it up.
 
-  alias RustyJson.Wasm.Host
+  alias RustyJson.Wasm.{Abi, Host}
 
   # The package is optional.
   @compile {:no_warn_undefined,
@@ -17,7 +17,6 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   @type t :: %__MODULE__{store: term(), instance: term(), memory: term(), memory_size: non_neg_integer()}
   @type call :: %{deadline: integer(), max_memory: pos_integer()}
 
-  @abi_version 1
   # Writes are copied on a normal scheduler.
   @chunk 524_288
   # wasmex's clock is a task on the threads that run modules, and now and then it is next in line on the one that a module
@@ -128,13 +127,12 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   end
 
   defp check_version(instance, call) do
-    case function(instance, "abi_version", [], call) do
-      @abi_version ->
-        sized(instance, call)
+    version = function(instance, "abi_version", [], call)
 
-      other ->
-        throw({:fault, :unavailable, "the module's exports have version #{other}, not #{@abi_version}"})
-    end
+    if version == Abi.version(),
+      do: sized(instance, call),
+      else:
+        throw({:fault, :unavailable, "the module's exports have version #{version}, not #{Abi.version()}"})
   end
 
   defp sized(%{store: store, memory: memory} = instance, call) do
@@ -193,11 +191,12 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
     end
   end
 
-  @doc "Calls an export that gives a record as `address << 32 | length`, and reads the record."
+  @doc "Calls an export that gives a record, and reads the record."
   @spec call(t(), String.t(), [{32 | 64, integer()}], call()) :: {binary(), t()}
   def call(instance, name, arguments, call) do
-    <<address::32, length::32>> = <<function(instance, name, arguments, call)::64>>
-    if {address, length} == {0, 0}, do: throw({:fault, :memory_limit, ""})
+    {address, length} =
+      Abi.place(function(instance, name, arguments, call)) || throw({:fault, :memory_limit, ""})
+
     if length == 0, do: throw({:fault, :invalid_result, "its result lies outside its memory"})
     instance = within(instance, address, length, call)
     {read(instance, address, length, call), instance}

@@ -73,14 +73,4 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
 
   @spec counts(host()) :: keyword(non_neg_integer())
   def counts(_host), do: :erlang.nif_error(:not_loaded)
-
-  @spec check_etf(binary(), tuple(), non_neg_integer()) :: :ok | RustyJson.Wasm.Host.fault()
-  def check_etf(_etf, _packed, _json_length), do: :erlang.nif_error(:not_loaded)
-
-  @spec check_etf_dirty(binary(), tuple(), non_neg_integer()) :: :ok | RustyJson.Wasm.Host.fault()
-  def check_etf_dirty(_etf, _packed, _json_length), do: :erlang.nif_error(:not_loaded)
-
-  @spec check_holes(binary(), binary(), non_neg_integer()) ::
-          {:partial, binary(), [RustyJson.Wasm.Host.hole()]} | RustyJson.Wasm.Host.fault()
-  def check_holes(_body, _etf, _base_depth), do: :erlang.nif_error(:not_loaded)
 end

@@ -1,0 +1,349 @@
+//! What the guest and its hosts agree on: the version of the exports and the layout of every record that crosses in
+//! linear memory. Both sides read and write records with this module only.
+//!
+//! An export returns the address and length of a record in one integer ([`pack`]). A record starts with its [`Status`];
+//! integers are little endian.
+//!
+//! - [`Status::Done`]: the term in External Term Format (decode), the JSON text (encode), or the names of keys ([`Names`]).
+//! - [`Status::Error`]: a [`DecodeFailure`] or an [`EncodeFailure`].
+//! - [`Status::Partial`]: a text with holes, from encode only ([`Partial`]).
+//!
+//! The guest may have fallen to its input, so everything that reads here returns `None` for bytes that an honest guest
+//! doesn't write. `lib/rustyjson/wasm/abi.ex` is the same in Elixir, for a host without a native library.
+
+use crate::encode::{EncodeError, EncodeErrorKind};
+use crate::error::{Error, ErrorKind};
+use crate::locate::locate;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// Version of the exports.
+pub const VERSION: u32 = 1;
+
+/// The first byte of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// The call failed.
+    Error = 0,
+    /// The whole answer.
+    Done = 1,
+    /// A text with holes.
+    Partial = 2,
+}
+
+/// Takes a record apart into its status and its body.
+pub fn open(record: &[u8]) -> Option<(Status, &[u8])> {
+    let (&status, body) = record.split_first()?;
+    let status = [Status::Error, Status::Done, Status::Partial].into_iter().find(|known| *known as u8 == status)?;
+    Some((status, body))
+}
+
+/// How an export returns a record: address and length in one integer, 0 when memory ran out.
+pub const fn pack(address: u64, len: u64) -> u64 {
+    address << 32 | len
+}
+
+/// Where a record lies that [`pack`] describes. `None` for 0.
+pub fn place(packed: u64) -> Option<Range<usize>> {
+    let (start, len) = ((packed >> 32) as usize, packed as u32 as usize);
+    (packed != 0).then(|| start..start.saturating_add(len))
+}
+
+/// Why a text was not decoded, and where: code (`u8`), offset, line and column (`u64` each), then the path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeFailure<'a> {
+    /// What is wrong.
+    pub kind: ErrorKind,
+    /// Byte offset into the input.
+    pub offset: u64,
+    /// Line, from 1.
+    pub line: u64,
+    /// Column, from 1.
+    pub column: u64,
+    /// JSON Pointer of the value or key reached.
+    pub path: Cow<'a, str>,
+}
+
+impl<'a> DecodeFailure<'a> {
+    /// Looks up the place of an error.
+    pub fn locate(json: &[u8], error: Error) -> DecodeFailure<'static> {
+        let place = locate(json, error.offset);
+        DecodeFailure {
+            kind: error.kind,
+            offset: error.offset as u64,
+            line: place.line,
+            column: place.column,
+            path: Cow::Owned(place.path),
+        }
+    }
+
+    /// Replaces `out` by the record. `false` when memory ran out.
+    pub fn write(&self, out: &mut Vec<u8>) -> bool {
+        out.clear();
+        if out.try_reserve(2 + 3 * 8 + self.path.len()).is_err() {
+            return false;
+        }
+        out.extend_from_slice(&[Status::Error as u8, self.kind as u8]);
+        for number in [self.offset, self.line, self.column] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        out.extend_from_slice(self.path.as_bytes());
+        true
+    }
+
+    /// Reads the body of a record about a text of this length.
+    pub fn read(body: &'a [u8], json_len: usize) -> Option<Self> {
+        let (&code, rest) = body.split_first()?;
+        let (numbers, path) = rest.split_at_checked(3 * 8)?;
+        let mut numbers = numbers.chunks_exact(8).map(|bytes| bytes.iter().rfold(0, |n, b| n << 8 | u64::from(*b)));
+        let (offset, line, column) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        let most = json_len as u64 + 1;
+        let possible = offset < most && (1..=most).contains(&line) && (1..=most).contains(&column);
+        let path = Cow::Borrowed(core::str::from_utf8(path).ok()?);
+        possible.then_some(Self { kind: ErrorKind::from_code(code)?, offset, line, column, path })
+    }
+
+    /// The same with a path of its own.
+    pub fn into_owned(self) -> DecodeFailure<'static> {
+        DecodeFailure { path: Cow::Owned(self.path.into_owned()), ..self }
+    }
+}
+
+/// Why a term was not encoded: code (`u8`), length of the path (`u32`), the path, then the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EncodeFailure<'a> {
+    /// What is wrong.
+    pub kind: EncodeErrorKind,
+    /// JSON Pointer of the term that failed.
+    pub path: &'a str,
+    /// More about it, by kind.
+    pub payload: &'a [u8],
+}
+
+impl<'a> From<&'a EncodeError> for EncodeFailure<'a> {
+    fn from(error: &'a EncodeError) -> Self {
+        Self { kind: error.kind, path: &error.path, payload: &error.payload }
+    }
+}
+
+impl<'a> EncodeFailure<'a> {
+    /// Replaces `out` by the record. `false` when memory ran out.
+    pub fn write(&self, out: &mut Vec<u8>) -> bool {
+        out.clear();
+        if out.try_reserve(2 + 4 + self.path.len() + self.payload.len()).is_err() {
+            return false;
+        }
+        out.extend_from_slice(&[Status::Error as u8, self.kind as u8]);
+        out.extend_from_slice(&(self.path.len() as u32).to_le_bytes());
+        out.extend_from_slice(self.path.as_bytes());
+        out.extend_from_slice(self.payload);
+        true
+    }
+
+    /// Reads the body of a record.
+    pub fn read(body: &'a [u8]) -> Option<Self> {
+        let (&code, rest) = body.split_first()?;
+        let (len, rest) = rest.split_first_chunk()?;
+        let (path, payload) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+        let kind = EncodeErrorKind::from_code(code).filter(|kind| *kind != EncodeErrorKind::Budget)?;
+        Some(Self { kind, path: core::str::from_utf8(path).ok()?, payload })
+    }
+}
+
+/// What the guest says about a hole: a place in the text where the host must put a term that the core does not write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Offset in the text.
+    pub offset: u32,
+    /// Offset of the term in the input, which counts the version byte.
+    pub start: u32,
+    /// Number of containers around the term.
+    pub depth: u32,
+    /// The term is an object key.
+    pub key: bool,
+}
+
+impl Claim {
+    const SIZE: usize = 12;
+    /// Set in the depth of an object key.
+    const KEY: u32 = 1 << 31;
+
+    fn to_bytes(self) -> [u8; Self::SIZE] {
+        let depth = self.depth | if self.key { Self::KEY } else { 0 };
+        let mut bytes = [0; Self::SIZE];
+        for (to, number) in bytes.chunks_exact_mut(4).zip([self.offset, self.start, depth]) {
+            to.copy_from_slice(&number.to_le_bytes());
+        }
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Self {
+        let number = |i: usize| u32::from_le_bytes(core::array::from_fn(|k| bytes[4 * i + k]));
+        let depth = number(2);
+        Self { offset: number(0), start: number(1), depth: depth & !Self::KEY, key: depth & Self::KEY != 0 }
+    }
+}
+
+/// A text with holes: their number (`u32`), a [`Claim`] for each in the order of the text, then the text.
+#[derive(Clone, Copy, Debug)]
+pub struct Partial<'a> {
+    claims: &'a [u8],
+    /// The text, without what belongs into the holes.
+    pub text: &'a [u8],
+}
+
+impl<'a> Partial<'a> {
+    /// Makes the record out of one of [`Status::Done`] that has this length in `out`. `false` when memory ran out.
+    pub fn write(claims: impl ExactSizeIterator<Item = Claim>, out: &mut Vec<u8>, len: usize) -> bool {
+        let (count, list) = (claims.len(), 4 + Claim::SIZE * claims.len());
+        out.truncate(len);
+        if out.try_reserve(list).is_err() {
+            return false;
+        }
+        out.resize(len + list, 0);
+        out.copy_within(1..len, 1 + list);
+        out[0] = Status::Partial as u8;
+        out[1..5].copy_from_slice(&(count as u32).to_le_bytes());
+        for (claim, place) in claims.zip(out[5..].chunks_exact_mut(Claim::SIZE)) {
+            place.copy_from_slice(&claim.to_bytes());
+        }
+        true
+    }
+
+    /// Reads the body of a record. What the claims say is not checked here: see [`holes`](crate::etf::holes).
+    pub fn read(body: &'a [u8]) -> Option<Self> {
+        let (count, rest) = body.split_first_chunk()?;
+        let (claims, text) = rest.split_at_checked((u32::from_le_bytes(*count) as usize).checked_mul(Claim::SIZE)?)?;
+        Some(Self { claims, text })
+    }
+
+    /// The claims.
+    pub fn claims(&self) -> impl ExactSizeIterator<Item = Claim> + use<'a> {
+        self.claims.chunks_exact(Claim::SIZE).map(Claim::from_bytes)
+    }
+}
+
+/// The names of keys, each as its length (`u32`) and its bytes. An item that is `None` ends them: the bytes are broken.
+#[derive(Clone, Copy, Debug)]
+pub struct Names<'a>(pub &'a [u8]);
+
+impl Names<'_> {
+    /// Appends a name. `false` when memory ran out.
+    #[must_use]
+    pub fn write(name: &[u8], out: &mut Vec<u8>) -> bool {
+        if out.try_reserve(4 + name.len()).is_err() {
+            return false;
+        }
+        out.extend_from_slice(&(name.len() as u32).to_le_bytes());
+        out.extend_from_slice(name);
+        true
+    }
+}
+
+impl<'a> Iterator for Names<'a> {
+    type Item = Option<&'a [u8]>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let name = self.0.split_first_chunk().and_then(|(len, rest)| {
+            let (name, rest) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+            Some((name, rest))
+        });
+        self.0 = name.map_or(&[], |(_, rest)| rest);
+        Some(name.map(|(name, _)| name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn record(code: u8, numbers: [u64; 3], path: &[u8]) -> Vec<u8> {
+        let numbers = numbers.map(u64::to_le_bytes).concat();
+        [&[code], &numbers[..], path].concat()
+    }
+
+    #[test]
+    fn places_of_records() {
+        assert_eq!(place(pack(7, 3)), Some(7..10));
+        assert_eq!(place(u64::MAX), Some(0xFFFF_FFFF..0x1_FFFF_FFFE));
+        assert_eq!(place(0), None);
+    }
+
+    #[test]
+    fn only_known_statuses_open() {
+        assert_eq!(open(b"\x01ab"), Some((Status::Done, &b"ab"[..])));
+        assert_eq!(open(b"\x03ab"), None);
+        assert_eq!(open(b""), None);
+    }
+
+    #[test]
+    fn decode_failures_are_held_to_the_input() {
+        let read = |bytes: &[u8]| DecodeFailure::read(bytes, 10).map(DecodeFailure::into_owned);
+        let failure = read(&record(2, [10, 1, 11], b"/a")).unwrap();
+        assert_eq!((failure.kind, failure.offset, &*failure.path), (ErrorKind::ExpectedValue, 10, "/a"));
+        for lie in [
+            record(0, [0, 1, 1], b""),
+            record(200, [0, 1, 1], b""),
+            record(2, [11, 1, 1], b""),
+            record(2, [0, 12, 1], b""),
+            record(2, [0, 0, 1], b""),
+            record(2, [0, 1, 0], b""),
+            record(2, [0, 1, u64::MAX], b""),
+            record(2, [0, 1, 1], b"\xff"),
+            vec![2; 24],
+            vec![],
+        ] {
+            assert_eq!(read(&lie), None, "{lie:?}");
+        }
+    }
+
+    #[test]
+    fn failures_are_read_as_they_are_written() {
+        let (json, mut out) = (b"{\"a\":\n[1,x", vec![9; 3]);
+        let failure = DecodeFailure::locate(json, Error::new(ErrorKind::ExpectedValue, 9));
+        assert!(failure.write(&mut out));
+        assert_eq!(open(&out).map(|(status, _)| status), Some(Status::Error));
+        assert_eq!(DecodeFailure::read(&out[1..], json.len()), Some(failure));
+
+        let failure = EncodeFailure { kind: EncodeErrorKind::InvalidUtf8, path: "/a", payload: b"\xff" };
+        assert!(failure.write(&mut out));
+        assert_eq!(EncodeFailure::read(&out[1..]), Some(failure));
+        for lie in [&b""[..], b"\x01\x02\0\0\0a", b"\x00\0\0\0\0", b"\x09\0\0\0\0", b"\x01\x01\0\0\0\xff"] {
+            assert_eq!(EncodeFailure::read(lie), None, "{lie:?}");
+        }
+    }
+
+    #[test]
+    fn claims_are_read_as_they_are_written() {
+        let claims = [
+            Claim { offset: 0, start: 1, depth: 0, key: false },
+            Claim { offset: 7, start: u32::MAX, depth: 3, key: true },
+        ];
+        let mut out = b"\x01{:1}behind".to_vec();
+        assert!(Partial::write(claims.into_iter(), &mut out, 5));
+        let (status, body) = open(&out).unwrap();
+        let partial = Partial::read(body).unwrap();
+        assert_eq!((status, partial.text), (Status::Partial, &b"{:1}"[..]));
+        assert!(partial.claims().eq(claims));
+        for lie in [&b""[..], b"\x01\0\0", b"\x01\0\0\0", b"\xff\xff\xff\xff"] {
+            assert!(Partial::read(lie).is_none(), "{lie:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        let mut out = Vec::new();
+        assert!(["a", "", "bc"].iter().all(|name| Names::write(name.as_bytes(), &mut out)));
+        let names: Option<Vec<_>> = Names(&out).collect();
+        assert_eq!(names, Some(vec![&b"a"[..], b"", b"bc"]));
+        for lie in [&b"\x01"[..], b"\x05\0\0\0a", b"\x00\0\0\0\x01"] {
+            assert!(Names(lie).any(|name| name.is_none()), "{lie:?}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Holes in an encoded text, as a guest reports them that may have fallen to its input.
+//!
+//! The guest says where a term stands that it does not write. Bytes in the middle of a binary could read as a function, so
+//! one walk over the host's own copy of the input, which the runtime wrote, looks up each place: it must be the start of a
+//! term and lie within no other hole. And it must be a term that the core does leave to the shell ([`unwritten`](super::unwritten)):
+//! a guest that could report any term would be asked about the same one for ever.
+
+use super::head::head;
+use super::reader::PlannedStruct;
+use super::tags::*;
+use super::unwritten::Unwritten;
+use crate::abi::{Claim, Partial};
+use crate::encode::Hole;
+use crate::options::EncodeOptions;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// Why a list of holes is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The bytes are no list of holes in the order of the text.
+    List,
+    /// A hole is no term of the input, lies within another one, or says that it stands deeper than it does.
+    Place,
+    /// A hole is a term that the core writes.
+    Written,
+}
+
+impl Fault {
+    /// The same for people.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::List => "its list of holes is broken",
+            Self::Place => "a hole is no term of the input",
+            Self::Written => "a hole is a term that it can write",
+        }
+    }
+}
+
+/// The holes with the place of their terms in the input, in the order of the text; and the text.
+pub type Found<'a> = (Vec<Hole<Range<usize>>>, &'a [u8]);
+
+/// Reads the body of a partial record that answers a call with this input, these options and plans.
+pub fn read<'a>(
+    body: &'a [u8],
+    etf: &[u8],
+    options: &EncodeOptions<'_>,
+    plans: &[PlannedStruct<'_>],
+) -> Result<Found<'a>, Fault> {
+    let partial = Partial::read(body).ok_or(Fault::List)?;
+    let claims: Vec<Claim> = partial.claims().collect();
+    let in_text = claims.last().is_some_and(|claim| claim.offset as usize <= partial.text.len());
+    if !in_text || !claims.is_sorted_by_key(|claim| claim.offset) {
+        return Err(Fault::List);
+    }
+    let ends = ends(&claims, etf, &Unwritten { etf, options, plans })?;
+    let hole = |(claim, end): (&Claim, usize)| Hole {
+        offset: claim.offset as usize,
+        depth: claim.depth,
+        term: claim.start as usize..end,
+        key: claim.key,
+    };
+    Ok((claims.iter().zip(ends).map(hole).collect(), partial.text))
+}
+
+/// A container around the place that the walk has reached.
+struct Open {
+    /// Its tag and the number of its parts.
+    tag: u8,
+    parts: usize,
+    /// Parts still to come.
+    left: usize,
+}
+
+impl Open {
+    /// Whether the next part is, or may be, a key: in a map, or first in a pair of an ordered object.
+    const fn at_key(&self) -> bool {
+        match self.tag {
+            MAP => self.left.is_multiple_of(2),
+            SMALL_TUPLE => self.parts == 2 && self.left == 2,
+            _ => false,
+        }
+    }
+}
+
+/// Where the term of each claim ends.
+fn ends(claims: &[Claim], etf: &[u8], unwritten: &Unwritten<'_>) -> Result<Vec<usize>, Fault> {
+    let mut ends = vec![0; claims.len()];
+    let mut order: Vec<usize> = (0..claims.len()).collect();
+    order.sort_unstable_by_key(|&i| claims[i].start);
+    // Behind the version byte; the outermost container is the document.
+    let mut walk = Walk { etf, at: 1, open: vec![Open { tag: NIL, parts: 1, left: 1 }] };
+    for i in order {
+        let claim = &claims[i];
+        let at_key = walk.go_to(claim.start as usize).ok_or(Fault::Place)?;
+        // Indentation grows with the depth.
+        if u64::from(claim.depth) >= u64::from(unwritten.options.base_depth) + walk.open.len() as u64 {
+            return Err(Fault::Place);
+        }
+        let start = walk.at;
+        let left = if claim.key { at_key && unwritten.key(start) } else { unwritten.value(start) };
+        walk.skip().ok_or(Fault::Place)?;
+        if !left {
+            return Err(Fault::Written);
+        }
+        ends[i] = walk.at;
+    }
+    Ok(ends)
+}
+
+/// Steps over terms that the runtime wrote.
+struct Walk<'a> {
+    etf: &'a [u8],
+    at: usize,
+    open: Vec<Open>,
+}
+
+impl Walk<'_> {
+    /// Goes on to the term at this offset, and says whether it may be a key. `None`: no term that is still to come starts there.
+    fn go_to(&mut self, start: usize) -> Option<bool> {
+        while self.at <= start {
+            let here = self.open.last_mut()?;
+            if here.left == 0 {
+                self.open.pop();
+                continue;
+            }
+            let at_key = here.at_key();
+            if self.at == start {
+                here.left -= 1;
+                return Some(at_key);
+            }
+            here.left -= 1;
+            let head = head(self.etf, self.at)?;
+            self.open.push(Open { tag: self.etf[self.at], parts: head.terms, left: head.terms });
+            self.at = head.body;
+        }
+        None
+    }
+
+    /// Steps over a whole term.
+    fn skip(&mut self) -> Option<()> {
+        self.at = super::head::end(self.etf, self.at)?;
+        Some(())
+    }
+}
+
+#[cfg(test)]
+#[path = "holes_tests.rs"]
+mod tests;

@@ -1,0 +1,80 @@
+defmodule RustyJson.Wasm.Abi do
+  @moduledoc false
+  # The records of the WebAssembly module, read in Elixir for the host that has no library of its own. core/src/abi.rs
+  # describes them and is the same in Rust; a test compares the numbers.
+  #
+  # The module may have fallen to its input: what an honest one does not write is `:broken`.
+
+  require RustyJson.Engine.Codes
+
+  alias RustyJson.Engine
+  alias RustyJson.Engine.Codes
+
+  @version 1
+  @error 0
+  @done 1
+  @partial 2
+  @key_hole 0x8000_0000
+
+  @typedoc "Offset in the text, offset of the term in the input, depth, and whether it is an object key."
+  @type claim :: {non_neg_integer(), non_neg_integer(), non_neg_integer(), :key | :value}
+
+  @doc "The version of the exports."
+  @spec version() :: pos_integer()
+  def version, do: @version
+
+  @doc "The statuses of records, by name."
+  @spec statuses() :: keyword(byte())
+  def statuses, do: [error: @error, done: @done, partial: @partial]
+
+  @doc "Takes a record apart into its status and its body."
+  @spec open(binary()) :: {:done | :error | :partial, binary()} | :broken
+  def open(<<@done, body::binary>>), do: {:done, body}
+  def open(<<@error, body::binary>>), do: {:error, body}
+  def open(<<@partial, body::binary>>), do: {:partial, body}
+  def open(_record), do: :broken
+
+  @doc "Address and length of a record as an export returns them, or nil when memory ran out."
+  @spec place(integer()) :: {non_neg_integer(), non_neg_integer()} | nil
+  def place(0), do: nil
+  def place(packed), do: with(<<address::32, length::32>> <- <<packed::64>>, do: {address, length})
+
+  @doc "Why a text of this length was not decoded, from the body of a record."
+  @spec decode_failure(binary(), non_neg_integer()) :: {:ok, Engine.decode_failure()} | :broken
+  def decode_failure(
+        <<code, offset::64-little, line::64-little, column::64-little, path::binary>>,
+        length
+      )
+      when Codes.is_decode(code) and offset <= length and line in 1..(length + 1)//1 and
+             column in 1..(length + 1)//1,
+      do: if(String.valid?(path), do: {:ok, {code, offset, line, column, path}}, else: :broken)
+
+  def decode_failure(_body, _length), do: :broken
+
+  @doc "Why a term was not encoded, from the body of a record."
+  @spec encode_failure(binary()) :: {:ok, Engine.encode_failure()} | :broken
+  def encode_failure(<<code, n::32-little, path::binary-size(n), payload::binary>>)
+      when Codes.is_encode(code),
+      do: if(String.valid?(path), do: {:ok, {code, path, payload}}, else: :broken)
+
+  def encode_failure(_body), do: :broken
+
+  @doc "The holes and the text, from the body of a record."
+  @spec partial(binary()) :: {:ok, [claim()], binary()} | :broken
+  def partial(<<count::32-little, list::binary-size(count)-unit(96), text::binary>>),
+    do:
+      {:ok,
+       for(<<offset::32-little, start::32-little, depth::32-little <- list>>, do: claim(offset, start, depth)),
+       text}
+
+  def partial(_body), do: :broken
+
+  defp claim(offset, start, depth) when depth >= @key_hole, do: {offset, start, depth - @key_hole, :key}
+  defp claim(offset, start, depth), do: {offset, start, depth, :value}
+
+  @doc "The first name in a list of them and the rest, nil at its end."
+  @spec name(binary()) :: {binary(), binary()} | nil | :broken
+  def name(<<n::32-little, name::binary-size(n), rest::binary>>), do: {name, rest}
+  def name(<<>>), do: nil
+  def name(_names), do: :broken
+end

@@ -1,0 +1,204 @@
+defmodule RustyJson.Wasm.Holes do
+  @moduledoc false
+  # Reads the holes that an untrusted module reports, where no native library is there to do it: the same rules as
+  # core/src/etf/holes.rs and core/src/etf/unwritten.rs, which say why they are what they are.
+
+  import Bitwise
+
+  alias RustyJson.{Fragment, OrderedObject}
+  alias RustyJson.Encode.Known
+  alias RustyJson.Options.Schema
+  alias RustyJson.Wasm.{Abi, Host}
+
+  @list "its list of holes is broken"
+  @place "a hole is no term of the input"
+  @written "a hole is a term that it can write"
+
+  @entries Schema.entries(:encode)
+  @gathers Bitwise.bor(@entries[:sort_keys].mask, @entries[:maps].mask)
+  @plain_structs @entries[:protocol].mask
+  @lean @entries[:lean].mask
+  @modules Known.modules() -- [Fragment, OrderedObject]
+  # What the core knows by name beside the modules of structs.
+  @names [Calendar.ISO | Known.modules()]
+
+  @tuple 104
+  @map 116
+
+  @doc "The text and the holes in the body of a partial record that answers these two terms."
+  @spec find(binary(), binary(), binary(), Host.packed()) ::
+          {:partial, binary(), [Host.hole()]} | Host.fault()
+  def find(body, <<131, term::binary>>, extra, packed) do
+    with {:ok, [_ | _] = claims, text} <- Abi.partial(body),
+         true <- in_order?(claims, byte_size(text)) do
+      lengths = measure(Enum.sort_by(claims, &elem(&1, 1)), term, 1, [{nil, 1, 1}], call(packed, extra), %{})
+
+      {:partial, text,
+       for({offset, start, depth, place} <- claims, do: {offset, depth, place, start, lengths[start]})}
+    else
+      _ -> refuse(@list)
+    end
+  catch
+    {:refused, what} -> {:fault, :invalid_result, what}
+  end
+
+  defp in_order?(claims, length) do
+    offsets = Enum.map(claims, &elem(&1, 0))
+    offsets == Enum.sort(offsets) and List.last(offsets) <= length
+  end
+
+  defp call({flags, _, _, _, _, base_depth, _}, extra) do
+    {pretty, plans} = if extra == <<>>, do: {nil, nil}, else: :erlang.binary_to_term(extra)
+
+    %{
+      base: base_depth,
+      gathers: (flags &&& @gathers) != 0,
+      plain_structs: (flags &&& @plain_structs) != 0,
+      lean: (flags &&& @lean) != 0,
+      pretty: pretty != nil,
+      plans: plans || %{}
+    }
+  end
+
+  # One walk over our own bytes. Each container around the place has its tag, its parts, and those still to come.
+  defp measure([], _etf, _at, _open, _call, lengths), do: lengths
+
+  defp measure(claims, etf, at, [{_, _, 0} | open], call, lengths),
+    do: measure(claims, etf, at, open, call, lengths)
+
+  defp measure([{_, at, depth, place} | claims], etf, at, [{tag, parts, left} | open], call, lengths) do
+    if depth > call.base + length(open), do: refuse(@place)
+    length = skip(etf, 1, 0)
+    term = :erlang.binary_to_term(<<131, binary_part(etf, 0, length)::binary>>)
+    unless left?(place, term, key?(tag, parts, left), call), do: refuse(@written)
+
+    measure(
+      claims,
+      drop(etf, length),
+      at + length,
+      [{tag, parts, left - 1} | open],
+      call,
+      Map.put(lengths, at, length)
+    )
+  end
+
+  defp measure(
+         [{_, start, _, _} | _] = claims,
+         <<tag, _::binary>> = etf,
+         at,
+         [{t, p, left} | open],
+         call,
+         lengths
+       )
+       when at < start do
+    {size, parts} = header(etf)
+    measure(claims, drop(etf, size), at + size, [{tag, parts, parts}, {t, p, left - 1} | open], call, lengths)
+  end
+
+  defp measure(_claims, _etf, _at, _open, _call, _lengths), do: refuse(@place)
+
+  defp key?(@map, _parts, left), do: rem(left, 2) == 0
+  defp key?(@tuple, 2, 2), do: true
+  defp key?(_tag, _parts, _left), do: false
+
+  ## Terms that the core leaves to Elixir
+
+  defp left?(:key, term, at_key, _call), do: at_key and odd_key?(term)
+  defp left?(:value, term, _at_key, call), do: left?(term, call)
+
+  defp left?(%Fragment{encode: encode}, call), do: call.pretty or not is_binary(encode)
+  defp left?(%{__struct__: Fragment}, _call), do: true
+
+  defp left?(%{__struct__: OrderedObject, values: [_ | _] = pairs}, call),
+    do: call.gathers and odd_pairs?(pairs)
+
+  defp left?(%{__struct__: OrderedObject, values: []}, _call), do: false
+  defp left?(%{__struct__: OrderedObject}, _call), do: true
+
+  defp left?(%{__struct__: module} = struct, %{lean: false}) when module in @modules,
+    do: odd?(struct)
+
+  defp left?(%{__struct__: module} = struct, call) when is_atom(module) do
+    if call.plain_structs or (call.lean and module in @names),
+      do: gathered?(struct, call),
+      else: planless?(struct, call.plans)
+  end
+
+  defp left?(map, call) when is_map(map), do: gathered?(map, call)
+  defp left?(binary, _call) when is_binary(binary), do: false
+
+  defp left?(term, _call),
+    do: is_pid(term) or is_reference(term) or is_port(term) or is_function(term) or is_bitstring(term)
+
+  defp planless?(%{__struct__: module} = struct, plans) do
+    case plans do
+      %{^module => plan} -> not Enum.all?(Tuple.to_list(plan), &is_map_key(struct, &1))
+      _ -> true
+    end
+  end
+
+  # A well-known struct that may not be what its module makes.
+  defp odd?(%{__struct__: MapSet, map: map}) when is_map(map), do: false
+  defp odd?(%{__struct__: Range} = range), do: not Enum.all?(small_fields(range))
+  defp odd?(_struct), do: true
+
+  defp small_fields(range) do
+    for field <- [:first, :last, :step],
+        field != :step or is_map_key(range, :step),
+        do: small?(Map.get(range, field))
+  end
+
+  defp small?(value), do: is_integer(value) and value in -0xFF_FFFF_FFFF_FFFF..0xFF_FFFF_FFFF_FFFF
+
+  defp gathered?(map, call), do: call.gathers and Enum.any?(Map.keys(map), &odd_key?/1)
+
+  defp odd_pairs?([{key, _value} | rest]), do: odd_key?(key) or odd_pairs?(rest)
+  defp odd_pairs?([_other | rest]), do: odd_pairs?(rest)
+  defp odd_pairs?(_tail), do: false
+
+  defp odd_key?(key), do: is_list(key) or is_struct(key)
+
+  ## External Term Format
+
+  defp skip(_etf, 0, size), do: size
+
+  defp skip(etf, left, size) do
+    {bytes, parts} = header(etf)
+    skip(drop(etf, bytes), left - 1 + parts, size + bytes)
+  end
+
+  defp drop(etf, size), do: binary_part(etf, size, byte_size(etf) - size)
+
+  # Bytes up to a term's first part, and the number of its parts.
+  defp header(<<97, _::binary>>), do: {2, 0}
+  defp header(<<98, _::binary>>), do: {5, 0}
+  defp header(<<70, _::binary>>), do: {9, 0}
+  defp header(<<99, _::binary>>), do: {32, 0}
+  defp header(<<106, _::binary>>), do: {1, 0}
+  defp header(<<tag, n, _::binary>>) when tag in [115, 119], do: {2 + n, 0}
+  defp header(<<tag, n::16, _::binary>>) when tag in [100, 118, 107], do: {3 + n, 0}
+  defp header(<<109, n::32, _::binary>>), do: {5 + n, 0}
+  defp header(<<77, n::32, _::binary>>), do: {6 + n, 0}
+  defp header(<<110, n, _::binary>>), do: {3 + n, 0}
+  defp header(<<111, n::32, _::binary>>), do: {6 + n, 0}
+  defp header(<<104, n, _::binary>>), do: {2, n}
+  defp header(<<105, n::32, _::binary>>), do: {5, n}
+  defp header(<<108, n::32, _::binary>>), do: {5, n + 1}
+  defp header(<<116, n::32, _::binary>>), do: {5, 2 * n}
+  defp header(<<113, _::binary>>), do: {1, 3}
+  defp header(<<112, n::32, _::binary>>), do: {1 + n, 0}
+  defp header(<<88, node::binary>>), do: node(node, 1 + 12)
+  defp header(<<103, node::binary>>), do: node(node, 1 + 9)
+  defp header(<<89, node::binary>>), do: node(node, 1 + 8)
+  defp header(<<102, node::binary>>), do: node(node, 1 + 5)
+  defp header(<<120, node::binary>>), do: node(node, 1 + 12)
+  defp header(<<90, n::16, node::binary>>), do: node(node, 3 + 4 + 4 * n)
+  defp header(<<114, n::16, node::binary>>), do: node(node, 3 + 1 + 4 * n)
+  defp header(_etf), do: refuse(@place)
+
+  defp node(<<tag, n, _::binary>>, size) when tag in [115, 119], do: {size + 2 + n, 0}
+  defp node(<<tag, n::16, _::binary>>, size) when tag in [100, 118], do: {size + 3 + n, 0}
+
+  @spec refuse(String.t()) :: no_return()
+  defp refuse(what), do: throw({:refused, what})
+end

@@ -1,0 +1,32 @@
+defmodule RustyJson.Wasm.Judge do
+  @moduledoc false
+  # Judges what the WebAssembly module returns to a host that has no library of its own: in the native library where it is
+  # loaded, else in Elixir by the same rules.
+
+  alias RustyJson.Engine.Native
+  alias RustyJson.Wasm.{Etf, Holes, Host}
+
+  # Bytes judged on the caller's scheduler: well under a millisecond.
+  @small 262_144
+
+  @doc "`:ok` for a term that answers a document of this length."
+  @spec term(binary(), Host.packed(), non_neg_integer()) :: :ok | Host.fault()
+  def term(etf, packed, json_length) do
+    cond do
+      not Native.loaded?() -> Etf.check(etf, packed, json_length)
+      byte_size(etf) <= @small -> Native.Nif.check_etf(etf, packed, json_length)
+      true -> Native.Nif.check_etf_dirty(etf, packed, json_length)
+    end
+  end
+
+  @doc "The text and the holes of a partial record's body that answers these two terms."
+  @spec holes(binary(), binary(), binary(), Host.packed()) ::
+          {:partial, binary(), [Host.hole()]} | Host.fault()
+  def holes(body, etf, extra, packed) do
+    cond do
+      not Native.loaded?() -> Holes.find(body, etf, extra, packed)
+      byte_size(body) + byte_size(etf) <= @small -> Native.Nif.check_holes(body, etf, extra, packed)
+      true -> Native.Nif.check_holes_dirty(body, etf, extra, packed)
+    end
+  end
+end

@@ -1,0 +1,87 @@
+//! `check_etf/3` and `check_holes/4`: judge what a WebAssembly module answers to a host that has no library of its own.
+
+use crate::atoms;
+use crate::raw::read::Look;
+use crate::{decode, encode};
+use rustler::schedule::consume_timeslice;
+use rustler::{Binary, Encoder, Env, Error, NifResult, Term};
+use rustyjson_core::EncodeOptions;
+use rustyjson_core::etf::check::{Policy, check};
+use rustyjson_core::etf::extra::Extra;
+use rustyjson_core::etf::holes;
+
+/// Bytes judged in about a hundredth of a time slice of one millisecond.
+const BYTES_PER_PERCENT: usize = 8192;
+
+/// Judges a term that answers a document of this length: `:ok`, or `{:fault, :invalid_result, text}`.
+#[rustler::nif]
+fn check_etf<'a>(env: Env<'a>, etf: Binary<'a>, packed: Term<'a>, json_len: usize) -> NifResult<Term<'a>> {
+    charge(env, etf.len());
+    judge(env, &etf, packed, json_len)
+}
+
+/// The same on a dirty scheduler.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn check_etf_dirty<'a>(env: Env<'a>, etf: Binary<'a>, packed: Term<'a>, json_len: usize) -> NifResult<Term<'a>> {
+    judge(env, &etf, packed, json_len)
+}
+
+fn judge<'a>(env: Env<'a>, etf: &[u8], packed: Term<'a>, json_len: usize) -> NifResult<Term<'a>> {
+    let (options, _) = decode::options(Look::new(env), packed, 0).ok_or(Error::BadArg)?;
+    Ok(match check(etf, &Policy::new(&options, json_len)) {
+        Ok(()) => atoms::ok().encode(env),
+        Err(refused) => fault(env, &refused.text()),
+    })
+}
+
+/// Looks up the terms of holes in the term that was encoded, `{:partial, json, [{offset, depth, :key | :value, start, length}]}`.
+/// The body of the record comes first, then the two terms that the module was given.
+#[rustler::nif]
+fn check_holes<'a>(
+    env: Env<'a>,
+    body: Binary<'a>,
+    etf: Binary<'a>,
+    extra: Binary<'a>,
+    packed: Term<'a>,
+) -> NifResult<Term<'a>> {
+    charge(env, body.len() + etf.len());
+    find(env, body, &etf, &extra, packed)
+}
+
+/// The same on a dirty scheduler.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn check_holes_dirty<'a>(
+    env: Env<'a>,
+    body: Binary<'a>,
+    etf: Binary<'a>,
+    extra: Binary<'a>,
+    packed: Term<'a>,
+) -> NifResult<Term<'a>> {
+    find(env, body, &etf, &extra, packed)
+}
+
+fn find<'a>(env: Env<'a>, body: Binary<'a>, etf: &[u8], extra: &[u8], packed: Term<'a>) -> NifResult<Term<'a>> {
+    let extra = Extra::parse(extra).ok_or(Error::BadArg)?;
+    let options = encode::options(Look::new(env), packed).ok_or(Error::BadArg)?;
+    let options = EncodeOptions { pretty: extra.pretty, ..options };
+    let (holes, json) = match holes::read(&body, etf, &options, &extra.plans) {
+        Ok(found) => found,
+        Err(refused) => return Ok(fault(env, refused.text())),
+    };
+    let place = |key| if key { atoms::key() } else { atoms::value() };
+    let holes: Vec<_> =
+        holes.iter().map(|hole| (hole.offset, hole.depth, place(hole.key), hole.term.start, hole.term.len())).collect();
+    let json = body.make_subbinary(body.len() - json.len(), json.len())?;
+    Ok((atoms::partial(), json, holes).encode(env))
+}
+
+fn fault<'a>(env: Env<'a>, text: &str) -> Term<'a> {
+    (atoms::fault(), atoms::invalid_result(), text).encode(env)
+}
+
+fn charge(env: Env<'_>, bytes: usize) {
+    let percent = (bytes / BYTES_PER_PERCENT).min(100);
+    if percent > 0 {
+        consume_timeslice(env, percent as i32);
+    }
+}
