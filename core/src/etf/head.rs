@@ -72,9 +72,9 @@ pub const fn is_atom(tag: u8) -> bool {
 
 /// The bytes of an atom; Latin-1 ones as they are, which is UTF-8 when they are ASCII.
 pub fn atom_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
-    match bytes.get(at)? {
-        &(SMALL_ATOM | SMALL_ATOM_UTF8) => bytes.get(at + 2..at + 2 + byte(bytes, at + 1)?),
-        &(ATOM | ATOM_UTF8) => bytes.get(at + 3..at + 3 + short(bytes, at + 1)?),
+    match *bytes.get(at)? {
+        SMALL_ATOM | SMALL_ATOM_UTF8 => bytes.get(at + 2..at + 2 + byte(bytes, at + 1)?),
+        ATOM | ATOM_UTF8 => bytes.get(at + 3..at + 3 + short(bytes, at + 1)?),
         _ => None,
     }
 }
