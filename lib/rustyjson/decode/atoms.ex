@@ -4,7 +4,10 @@ defmodule RustyJson.Decode.Atoms do
   # existing atoms, which fails; with strings, for the names; and again, after `RustyJson.Decode.NewAtoms` has made them.
   # An atom stays as long as the VM runs, so nearly all documents take the first step only, which counts nothing.
 
+  require RustyJson.Engine.Codes
+
   alias RustyJson.Decode.NewAtoms
+  alias RustyJson.Engine.Codes
   alias RustyJson.{Engine, Options, OrderedObject}
   alias RustyJson.Options.Schema
 
@@ -16,8 +19,7 @@ defmodule RustyJson.Decode.Atoms do
            entry = Schema.entries(:decode)[option]
            {mask ||| entry.mask, bits ||| entry.bits[value]}
          end)
-  # What the core calls an unknown atom.
-  @unknown 26
+  @unknown Codes.decode(:unknown_atom)
 
   @doc "Decodes with keys as atoms, if the table has room for them."
   @spec decode(binary(), Options.t()) ::

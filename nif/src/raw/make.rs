@@ -118,8 +118,7 @@ impl<'a> Maker<'a> {
         // only when the call says that it was set.
         unsafe {
             let (name, len) = (name.as_ptr().cast(), name.len());
-            let found =
-                sys::enif_make_existing_atom_len(self.env.as_c_arg(), name, len, atom.as_mut_ptr(), latin1);
+            let found = sys::enif_make_existing_atom_len(self.env.as_c_arg(), name, len, atom.as_mut_ptr(), latin1);
             (found != 0).then(|| atom.assume_init())
         }
     }
