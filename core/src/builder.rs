@@ -95,6 +95,13 @@ pub trait TermBuilder {
     fn end_array(&mut self, len: usize);
     /// An object starts.
     fn begin_object(&mut self);
+    /// An object ends that has this many members, if it can end without being told which of them to drop: a builder whose
+    /// maps refuse repeated keys spares the core the search for them. `false`: nothing has changed, and
+    /// [`TermBuilder::end_object`] follows.
+    #[inline(always)]
+    fn end_distinct(&mut self, _len: usize) -> bool {
+        false
+    }
     /// An object ends that has this many members, `dropped` among them.
     fn end_object(&mut self, len: usize, dropped: Dropped<'_>);
 }

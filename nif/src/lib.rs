@@ -10,6 +10,7 @@ mod encode;
 mod heap;
 mod judge;
 mod key_cache;
+mod key_order;
 mod memory;
 mod raw;
 mod reader;

@@ -252,7 +252,9 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
     #[inline(always)]
     fn close_object(&mut self, pos: usize) -> Result<Next, Error> {
         let len = self.frame.len;
-        if self.options.ordered_objects && self.options.duplicates != Duplicates::Error {
+        if self.builder.end_distinct(len) {
+            self.keys.discard(len);
+        } else if self.options.ordered_objects && self.options.duplicates != Duplicates::Error {
             self.keys.discard(len);
             self.builder.end_object(len, &[]);
         } else {
