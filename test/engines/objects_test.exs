@@ -1,0 +1,48 @@
+defmodule RustyJson.ObjectsTest do
+  @moduledoc "Objects of every small size, in shapes that follow each other: orders of keys are remembered, repeated keys are not."
+
+  use ExUnit.Case, async: true
+
+  alias RustyJson.Test.Judge
+
+  # Keys that share their first eight bytes, differ in their length only, or need an escape in the text.
+  @keys for(n <- 0..36, do: "key #{rem(n * 7, 37)}") ++
+          for(n <- 0..36, do: "profile_#{rem(n * 5, 37)}_colour") ++ ["", "a", "aa", "aaa", "é", "\n", "z\"z"]
+
+  for {name, options} <- Judge.engines() do
+    @tag options: options
+    test "#{name}: like objects, like objects in another order, and with a repeated key", %{options: options} do
+      for size <- [0, 1, 2, 3, 4, 5, 8, 11, 12, 13, 16, 17, 31, 32, 33, 34, 64, 65], turn <- 0..3 do
+        keys = Enum.take(rotate(@keys, turn * 11), size)
+        pairs = Enum.with_index(keys)
+        orders = [pairs, pairs, Enum.reverse(pairs), pairs, rotate(pairs, 3)]
+        repeated = for {key, value} <- Enum.take(pairs, 2), do: pairs ++ [{key, value + 100}]
+        objects = orders ++ repeated ++ orders
+        json = "[" <> Enum.map_join(objects, ",", &object/1) <> "]"
+        assert RustyJson.decode(json, options) == {:ok, Enum.map(objects, &Map.new/1)}
+
+        first = for pairs <- objects, do: pairs |> Enum.reverse() |> Map.new()
+        assert RustyJson.decode(json, [duplicate_keys: :first] ++ options) == {:ok, first}
+        refused = RustyJson.decode(json, [duplicate_keys: :error] ++ options)
+
+        if repeated == [],
+          do: assert({:ok, _} = refused),
+          else: assert({:error, %{reason: :duplicate_key}} = refused)
+      end
+    end
+
+    @tag options: options
+    test "#{name}: an error about a repeated key names the second one", %{options: options} do
+      json = ~s([{"b":1,"a":2,"c":3},{"b":1,"a":2,"b":3}])
+      assert {:error, %{position: 34}} = RustyJson.decode(json, [duplicate_keys: :error] ++ options)
+    end
+  end
+
+  defp rotate(list, by) do
+    {a, b} = Enum.split(list, by)
+    b ++ a
+  end
+
+  defp object(pairs),
+    do: "{" <> Enum.map_join(pairs, ",", fn {k, v} -> "#{RustyJson.encode!(k)}:#{v}" end) <> "}"
+end
