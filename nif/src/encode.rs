@@ -144,7 +144,7 @@ fn small<'a>(env: Env<'a>, term: Term<'a>, call: &Call<'a>) -> Option<Term<'a>> 
     let mut out = Output::new(Memory::take());
     with_terms(env, call.plans, |terms, stack| {
         let result = encode_slice(terms, Raw::of(term), &call.options, &mut out, stack);
-        charge(env, out.len());
+        charge(env, out.len().saturating_add(terms.charged()));
         outcome(env, call.scheduler, result, out, terms)
     })
 }

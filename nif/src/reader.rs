@@ -63,6 +63,8 @@ pub struct Terms<'a, 's> {
     /// When work on a normal scheduler has to end; set when the first budget is used up, so that small documents are
     /// spared the look at the clock.
     deadline: Option<Instant>,
+    /// Work beyond the bytes written, in bytes.
+    charged: usize,
 }
 
 /// Bytes that are written between two looks at the clock: at the slowest (floats, tiny elements) about 0.25 ms.
@@ -86,7 +88,13 @@ impl<'a, 's> Terms<'a, 's> {
             unknown: 0,
             floats: false,
             deadline: None,
+            charged: 0,
         }
+    }
+
+    /// Work beyond the bytes written, counted as so many.
+    pub fn charged(&self) -> usize {
+        self.charged
     }
 
     /// Memory for the walks of the next call.
@@ -271,6 +279,11 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     fn leave(&mut self, _map: &Map<'a>) {}
 
     fn pass(&mut self, _term: Raw<'a>) {}
+
+    #[inline(always)]
+    fn charge(&mut self, bytes: usize) {
+        self.charged = self.charged.saturating_add(bytes);
+    }
 
     fn extend_budget(&mut self) -> usize {
         let now = Instant::now();

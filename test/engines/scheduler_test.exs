@@ -12,7 +12,8 @@ defmodule RustyJson.SchedulerTest do
   use ExUnit.Case, async: false
 
   alias RustyJson.Engine.Native.Nif
-  alias RustyJson.Test.Judge
+  alias RustyJson.Fragment
+  alias RustyJson.Test.{Judge, Structs}
 
   @moduletag timeout: 300_000
 
@@ -107,6 +108,49 @@ defmodule RustyJson.SchedulerTest do
       assert elem(packed.(floats: :decimals), 4) == 16_384
       assert elem(packed.(decoding_integer_digit_limit: 0), 4) == 4_096
       assert elem(packed.(decoding_integer_digit_limit: 0, dirty_threshold: 0), 4) == 0
+    end
+
+    # Shapes that write few bytes, or none, for the time they take, each long enough for tens of milliseconds.
+    test "native: work that writes few bytes moves to a dirty scheduler, and is charged" do
+      twice = fn leaf, times -> Enum.reduce(1..times, leaf, fn _, list -> [list, list] end) end
+      many = &List.duplicate(&1, 200_000)
+
+      for {name, term, options} <- [
+            {"iodata of empty lists", Fragment.new(twice.([], 18)), []},
+            {"iodata of empty strings", Fragment.new(many.("")), []},
+            {"iodata in iodata", Fragment.new(Enum.reduce(1..200_000, [], fn _, list -> [list] end)), []},
+            {"empty fragments", many.(Fragment.new("")), []},
+            {"function fragments", many.(Fragment.new(fn _ -> "1" end)), []},
+            {"structs with encoders", many.(%Structs.AsText{text: "a"}), []},
+            {"pids", many.(self()), []},
+            {"URIs", many.(%URI{path: "/"}), []},
+            {"a long URI", %URI{path: "/" <> String.duplicate("a", 1_000_000)}, []},
+            {"a long time zone",
+             %{%{~U[2024-01-01 00:00:00Z] | time_zone: String.duplicate("a", 1_000_000)} => 1}, []},
+            {"dates", many.(~D[2024-01-01]), []},
+            {"decimals", many.(%{__struct__: Decimal, sign: 1, coef: 1, exp: 0}), []},
+            {"big integers", List.duplicate(Integer.pow(2, 4000), 5_000), []},
+            {"keys that are dates", many.(%{~D[2024-01-01] => 1}), []},
+            {"sorted maps", List.duplicate(Map.new(1..1000, &{&1, 1}), 500), [sort_keys: true]},
+            {"a long sorted key", %{String.duplicate("a", 1_000_000) => 1}, [sort_keys: true]},
+            {"deep lists", Enum.reduce(1..200_000, 1, fn _, list -> [list] end), [max_depth: :infinity]},
+            {"deep pretty lists", Enum.reduce(1..3_000, 1, fn _, list -> [list] end),
+             [max_depth: :infinity, pretty: true]}
+          ] do
+        packed = RustyJson.Options.encode(options).packed
+        # A call is charged at most what is left of the turn.
+        :erlang.yield()
+        {:reductions, before} = Process.info(self(), :reductions)
+        result = Nif.encode(term, packed)
+        {:reductions, later} = Process.info(self(), :reductions)
+        assert result == :dirty or elem(result, 0) == :suspended, name
+
+        # The first budget at least, unless the first look tells that it is too much.
+        unless name in ["a long URI", "a long time zone", "a long sorted key", "deep lists"],
+          do: assert(later - before > 600, "#{name}: #{later - before} reductions")
+
+        if is_tuple(result), do: assert(byte_size(elem(result, 1)) < 3_000_000)
+      end
     end
 
     test "native: numbers of many digits and long sorted keys are written on a dirty scheduler" do

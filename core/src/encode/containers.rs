@@ -50,6 +50,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     fn line(&mut self) {
         if let Some(pretty) = self.options.pretty {
             pretty.line(self.out, self.depth() as usize);
+            self.limit_descent();
         }
     }
 

@@ -4,7 +4,7 @@ use super::error::{self, EncodeError, EncodeErrorKind, Hole};
 use super::gather::Gathered;
 use super::reader::{Step, TermReader, Value};
 use super::suspension::Suspension;
-use super::{number, string};
+use super::{limits, number, string};
 use crate::options::EncodeOptions;
 use crate::output::{Buffer, Output};
 use crate::simd::escape::CopyKernel;
@@ -13,6 +13,9 @@ use alloc::vec::Vec;
 
 /// Strings above this length are no work for a short slice: full of control characters this one takes half of it.
 pub(super) const LONG_STRING: usize = 128 * 1024;
+
+/// Strings above this length are worth a look at the limits.
+pub(super) const NOTABLE_STRING: usize = 16 * 1024;
 
 /// Bytes of an integer above which it is none: turning binary digits into decimal ones takes more than linear time.
 pub(super) const LONG_INTEGER: usize = 512;
@@ -92,6 +95,8 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
     /// Floats until the short way is tried again.
     long_floats: u8,
     pub start: usize,
+    /// The most containers that may be open here.
+    pub deepest: usize,
     /// The walk stopped where it can go on.
     pub between_values: bool,
 }
@@ -118,6 +123,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             limit: 0,
             long_floats: 0,
             start,
+            deepest: limits::deepest(options),
             between_values: false,
         };
         driver.limit_to(if options.budget == 0 { usize::MAX } else { options.budget as usize });
@@ -204,7 +210,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
 
     #[inline(always)]
     pub fn string(&mut self, bytes: &[u8]) -> Walk<()> {
-        if bytes.len() > LONG_STRING {
+        if bytes.len() > NOTABLE_STRING {
             self.long(bytes.len())?;
         }
         match string::string(self.kernel, self.out, self.options.escape, bytes) {
@@ -239,7 +245,9 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         if in_slice && magnitude.len() > LONG_INTEGER {
             return Err(EncodeErrorKind::Budget);
         }
+        let work = limits::work_of_digits(magnitude.len());
         number::big(self.out, negative, magnitude);
+        self.charge(work);
         Ok(())
     }
 
@@ -247,6 +255,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     #[cold]
     #[inline(never)]
     pub fn hole(&mut self, term: R::Term, key: bool) {
+        self.charge(limits::HOLE);
         self.reader.pass(term);
         self.holes.push(Hole { offset: self.out.len(), depth: self.depth(), term, key });
     }

@@ -1,8 +1,9 @@
 //! Fragments: text that is JSON already.
 
-use super::driver::{Driver, LONG_STRING, Next, Walk};
+use super::driver::{Driver, NOTABLE_STRING, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::known::Known;
+use super::limits;
 use super::reader::{Step, TermReader, Value};
 use crate::output::Buffer;
 use crate::simd::escape::CopyKernel;
@@ -58,7 +59,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     fn copy(&mut self, bytes: &[u8]) -> Walk<()> {
-        if bytes.len() > LONG_STRING {
+        if bytes.len() > NOTABLE_STRING {
             self.long(bytes.len())?;
         }
         self.out.text(bytes);
@@ -66,9 +67,11 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     fn check_size(&mut self) -> Walk<()> {
+        self.charge(limits::IODATA);
         if self.out.failed() {
             return Err(EncodeErrorKind::OutOfMemory);
         }
-        if self.over_limit() { self.over() } else { Ok(()) }
+        // Nothing may be written so far, and nothing be left of the budget.
+        if self.out.len() >= self.limit { self.over() } else { Ok(()) }
     }
 }

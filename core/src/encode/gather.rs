@@ -2,7 +2,8 @@
 
 use super::driver::{Driver, Frame, LONG_STRING, Next, Walk};
 use super::error::{EncodeErrorKind, duplicate_key};
-use super::reader::{Step, TermReader};
+use super::limits;
+use super::reader::{Step, TermReader, Value};
 use super::string::rare_string;
 use crate::output::{Buffer, Output};
 use crate::simd::escape::CopyKernel;
@@ -107,6 +108,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     #[inline(never)]
     pub fn gather_map(&mut self, term: R::Term, map: R::Map, is_struct: bool) -> Walk<Next<R::Term>> {
         let size = self.reader.map_size(&map);
+        self.charge(limits::STRUCT);
         let range = self.start_gathering(size)?;
         let mut entries = self.reader.entries(&map, self.options.reverse_large_maps, true);
         while let Some((key, value)) = self.reader.next_entry(&mut entries) {
@@ -161,12 +163,23 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
 
     /// Adds a member. `false`: the text of its key is not known here.
     fn gather(&mut self, key: R::Term, value: R::Term) -> Walk<bool> {
+        let look = self.reader.read(key);
+        if let Value::Binary(bytes) = look
+            && bytes.len() > LONG_STRING
+            && self.in_slice()
+        {
+            return Err(EncodeErrorKind::Budget);
+        }
+        self.charge(limits::MEMBER);
         let mut text = core::mem::replace(&mut self.gathered.text, Output::new(Vec::new()));
         let start = text.len();
-        let look = self.reader.read(key);
         let known = self.key_text(key, look, &mut text);
         let end = text.len();
+        let failed = text.failed();
         self.gathered.text = text;
+        if failed {
+            return Err(EncodeErrorKind::OutOfMemory);
+        }
         if self.in_slice() && end > LONG_STRING {
             return Err(EncodeErrorKind::Budget);
         }

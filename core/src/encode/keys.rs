@@ -3,8 +3,8 @@
 use super::driver::{Driver, Frame, LONG_INTEGER, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::known::Known;
-use super::number;
 use super::reader::{Step, TermReader, Value};
+use super::{limits, number};
 use crate::output::{Buffer, Output};
 use crate::simd::escape::CopyKernel;
 use alloc::vec::Vec;
@@ -141,6 +141,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Keys that are neither binaries nor atoms: the text that `String.Chars` gives, where that is known here.
     #[inline(never)]
     fn other_key(&mut self, key: R::Term, value: Value<'t, R>) -> Walk<()> {
+        self.charge(limits::KEY);
         let mut text = Output::new(Vec::new());
         if self.key_text(key, value, &mut text)? {
             return self.rare_string(text.written());
@@ -162,7 +163,9 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 if in_slice && magnitude.len() > LONG_INTEGER {
                     return Err(EncodeErrorKind::Budget);
                 }
+                let work = limits::work_of_digits(magnitude.len());
                 number::big(text, negative, magnitude);
+                self.charge(work);
             }
             Value::Map(map) => return self.struct_key(map, text),
             // A charlist, perhaps.

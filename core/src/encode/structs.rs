@@ -1,11 +1,11 @@
 //! Structs: the well-known ones, those with a plan, and the rest.
 
 use super::calendar;
-use super::driver::{Driver, Frame, LONG_INTEGER, Mark, Next, Walk};
+use super::driver::{Driver, Frame, LONG_INTEGER, LONG_STRING, Mark, NOTABLE_STRING, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::known::Known;
 use super::reader::{Member, Step, TermReader, Value};
-use super::{decimal, number, string, uri};
+use super::{decimal, limits, number, string, uri};
 use crate::output::{Buffer, Output};
 use crate::simd::escape::CopyKernel;
 use alloc::vec::Vec;
@@ -23,6 +23,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Opens or writes a struct.
     #[inline(never)]
     pub fn structure(&mut self, term: R::Term, map: R::Map, module: R::Term) -> Walk<Next<R::Term>> {
+        self.charge(limits::STRUCT);
         let known = self.reader.known(module);
         match known {
             Some(Known::Fragment) => return self.fragment(term, map),
@@ -69,27 +70,61 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         notation: Notation,
         text: &mut Output<Vec<u8>>,
     ) -> Walk<bool> {
+        self.charge(limits::STRUCT_TEXT);
         let written = match module {
             Known::Date => calendar::date(self.reader, map, text),
             Known::Time => calendar::time(self.reader, map, text),
             Known::NaiveDateTime => calendar::naive(self.reader, map, notation, text),
-            Known::DateTime => calendar::date_time(self.reader, map, notation, text),
-            Known::Decimal if self.long_coefficient(map) => return Err(EncodeErrorKind::Budget),
-            Known::Decimal => decimal::decimal(self.reader, map, notation, text),
-            Known::Uri => uri::uri(self.reader, map, text),
+            Known::DateTime => {
+                self.short_zone(map, notation)?;
+                calendar::date_time(self.reader, map, notation, text)
+            }
+            Known::Decimal => {
+                self.short_coefficient(map)?;
+                decimal::decimal(self.reader, map, notation, text)
+            }
+            Known::Uri => match uri::Uri::read(self.reader, map) {
+                Some(uri) => {
+                    if uri.len() > NOTABLE_STRING {
+                        self.long(uri.len())?;
+                    }
+                    uri.write(text);
+                    Some(())
+                }
+                None => None,
+            },
             _ => None,
         };
-        Ok(written.is_some())
+        if text.failed() { Err(EncodeErrorKind::OutOfMemory) } else { Ok(written.is_some()) }
     }
 
-    /// A decimal that is no work for a short slice.
-    fn long_coefficient(&mut self, map: &R::Map) -> bool {
+    /// Looks that a decimal's coefficient is no more work than a short slice has time for.
+    fn short_coefficient(&mut self, map: &R::Map) -> Walk<()> {
         if !self.in_slice() {
-            return false;
+            return Ok(());
         }
-        let Some(coefficient) = self.reader.field(map, Known::Coef) else { return false };
-        matches!(self.reader.read(coefficient), Value::Big)
-            && self.reader.big_integer(coefficient).1.len() > LONG_INTEGER
+        let Some(coefficient) = self.reader.field(map, Known::Coef) else { return Ok(()) };
+        if !matches!(self.reader.read(coefficient), Value::Big) {
+            return Ok(());
+        }
+        let len = self.reader.big_integer(coefficient).1.len();
+        self.charge(limits::work_of_digits(len));
+        if len > LONG_INTEGER { Err(EncodeErrorKind::Budget) } else { Ok(()) }
+    }
+
+    /// The same for the name of a time zone, which is part of a key.
+    fn short_zone(&mut self, map: &R::Map, notation: Notation) -> Walk<()> {
+        if notation == Notation::Value || !self.in_slice() {
+            return Ok(());
+        }
+        for name in [Known::TimeZone, Known::ZoneAbbr] {
+            if let Some(Value::Binary(bytes)) = self.field(map, name)
+                && bytes.len() > LONG_STRING
+            {
+                return Err(EncodeErrorKind::Budget);
+            }
+        }
+        Ok(())
     }
 
     /// A struct in key position. `false`: only the shell knows.

@@ -42,29 +42,62 @@ fn port<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map, scheme: Option<&[u8
     }
 }
 
-/// Appends the text; `None` leaves it to Elixir, also where it raises.
-pub fn uri<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map, text: &mut Text) -> Option<()> {
-    let scheme = part(reader, map, Known::Scheme)?;
-    let port = port(reader, map, scheme)?;
-    let authority = part(reader, map, Known::Authority)?;
-    let userinfo = part(reader, map, Known::Userinfo)?;
-    let host = part(reader, map, Known::Host)?;
-    let path = part(reader, map, Known::Path)?;
-    let query = part(reader, map, Known::Query)?;
-    let fragment = part(reader, map, Known::UriFragment)?;
-    let relative = path.is_some_and(|path| !path.is_empty() && path[0] != b'/');
-    if host.is_some() && relative {
-        return None;
+/// The parts of a URI.
+pub struct Uri<'t> {
+    scheme: Option<&'t [u8]>,
+    authority: Authority<'t>,
+    path: Option<&'t [u8]>,
+    query: Option<&'t [u8]>,
+    fragment: Option<&'t [u8]>,
+}
+
+enum Authority<'t> {
+    Parts { userinfo: Option<&'t [u8]>, host: &'t [u8], port: Option<i64> },
+    Text(Option<&'t [u8]>),
+}
+
+impl<'t> Uri<'t> {
+    /// `None` leaves it to Elixir, also where Elixir raises.
+    pub fn read<R: TermReader<'t>>(reader: &mut R, map: &R::Map) -> Option<Self> {
+        let scheme = part(reader, map, Known::Scheme)?;
+        let port = port(reader, map, scheme)?;
+        let text = part(reader, map, Known::Authority)?;
+        let userinfo = part(reader, map, Known::Userinfo)?;
+        let host = part(reader, map, Known::Host)?;
+        let path = part(reader, map, Known::Path)?;
+        let query = part(reader, map, Known::Query)?;
+        let fragment = part(reader, map, Known::UriFragment)?;
+        let relative = path.is_some_and(|path| !path.is_empty() && path[0] != b'/');
+        if host.is_some() && relative {
+            return None;
+        }
+        let authority = match host {
+            Some(host) => Authority::Parts { userinfo, host, port },
+            None => Authority::Text(text),
+        };
+        Some(Self { scheme, authority, path, query, fragment })
     }
-    join(text, [b"", b":"], scheme);
-    match host {
-        Some(host) => write_authority(text, userinfo, host, port),
-        None => join(text, [b"//", b""], authority),
+
+    /// Length of the text, but for the few bytes between the parts.
+    pub fn len(&self) -> usize {
+        let (first, second) = match self.authority {
+            Authority::Parts { userinfo, host, .. } => (userinfo, Some(host)),
+            Authority::Text(text) => (text, None),
+        };
+        [self.scheme, first, second, self.path, self.query, self.fragment].iter().flatten().map(|part| part.len()).sum()
     }
-    join(text, [b"", b""], path);
-    join(text, [b"?", b""], query);
-    join(text, [b"#", b""], fragment);
-    Some(())
+
+    /// Appends the text.
+    pub fn write(&self, text: &mut Text) {
+        join(text, [b"", b":"], self.scheme);
+        match self.authority {
+            Authority::Parts { userinfo, host, port } => write_authority(text, userinfo, host, port),
+            Authority::Text(authority) => join(text, [b"//", b""], authority),
+        }
+        join(text, [b"", b""], self.path);
+        join(text, [b"?", b""], self.query);
+        join(text, [b"#", b""], self.fragment);
+    }
 }
 
 fn join(text: &mut Text, around: [&[u8]; 2], part: Option<&[u8]>) {
