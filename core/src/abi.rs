@@ -11,9 +11,11 @@
 //! The guest may have fallen to its input, so everything that reads here returns `None` for bytes that an honest guest
 //! doesn't write. `lib/rustyjson/wasm/abi.ex` is the same in Elixir, for a host without a native library.
 
-use crate::encode::{EncodeError, EncodeErrorKind};
+use crate::encode::{EncodeError, EncodeErrorKind, MAX_PAYLOAD};
 use crate::error::{Error, ErrorKind};
-use crate::locate::locate;
+use crate::etf::reader::PlannedStruct;
+use crate::locate::{MAX_PATH, locate};
+use crate::options::EncodeOptions;
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -101,7 +103,7 @@ impl<'a> DecodeFailure<'a> {
         let (offset, line, column) = (numbers.next()?, numbers.next()?, numbers.next()?);
         let most = json_len as u64 + 1;
         let possible = offset < most && (1..=most).contains(&line) && (1..=most).contains(&column);
-        let path = Cow::Borrowed(core::str::from_utf8(path).ok()?);
+        let path = Cow::Borrowed(read_path(path)?);
         possible.then_some(Self { kind: ErrorKind::from_code(code)?, offset, line, column, path })
     }
 
@@ -148,8 +150,53 @@ impl<'a> EncodeFailure<'a> {
         let (len, rest) = rest.split_first_chunk()?;
         let (path, payload) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
         let kind = EncodeErrorKind::from_code(code).filter(|kind| *kind != EncodeErrorKind::Budget)?;
-        Some(Self { kind, path: core::str::from_utf8(path).ok()?, payload })
+        (payload.len() <= MAX_PAYLOAD).then_some(Self { kind, path: read_path(path)?, payload })
     }
+}
+
+fn read_path(path: &[u8]) -> Option<&str> {
+    if path.len() > MAX_PATH { None } else { core::str::from_utf8(path).ok() }
+}
+
+/// Most times that a text is as long as the term in External Term Format: a control character becomes six bytes.
+const GROWTH: u64 = 6;
+/// Most bytes of a decimal in plain notation beyond its coefficient.
+const LONGEST_DECIMAL: u64 = 6_400;
+/// The name that each decimal has in External Term Format.
+const DECIMAL: &[u8] = b"\x0eElixir.Decimal";
+
+/// Whether a text is so short that an honest guest could have made it of any term of this size.
+pub const fn is_short_text(len: usize, etf: &[u8]) -> bool {
+    len as u64 <= GROWTH * etf.len() as u64 + 16
+}
+
+/// Whether an honest guest could have made a text of this length of a term of this size, with its decimals.
+pub fn may_be_text(len: usize, etf: &[u8], options: &EncodeOptions<'_>, plans: &[PlannedStruct<'_>]) -> bool {
+    if is_short_text(len, etf) {
+        return true;
+    }
+    let terms = etf.len() as u64;
+    let lines = options.pretty.map_or(0, |pretty| {
+        let deepest = u64::from(options.max_depth).min(u64::from(options.base_depth) + terms);
+        let indent = deepest.saturating_mul(pretty.indent.len() as u64);
+        let line = indent.saturating_add((pretty.line_separator.len() + pretty.after_colon.len()) as u64);
+        line.saturating_mul(terms + 1)
+    });
+    let decimals = etf.windows(DECIMAL.len()).filter(|name| *name == DECIMAL).count() as u64;
+    let longest = (GROWTH * terms + 16).saturating_add(lines).saturating_add(decimals * LONGEST_DECIMAL);
+    // A plan that names a field twice writes its value twice, at each level.
+    let repeats = |fields: &[&[u8]]| fields.iter().enumerate().any(|(i, field)| fields[..i].contains(field));
+    len as u64 <= longest || plans.iter().any(|plan| repeats(&plan.fields))
+}
+
+/// The most bytes that a text becomes when it is compressed: what doesn't get shorter is stored.
+pub const fn longest_compressed(plain: usize) -> usize {
+    plain.saturating_add(plain / 8).saturating_add(64)
+}
+
+/// The fewest bytes that a compressed text had before, if [`longest_compressed`] is right.
+pub const fn shortest_plain(compressed: usize) -> usize {
+    compressed.saturating_sub(compressed / 8).saturating_sub(64)
 }
 
 /// What the guest says about a hole: a place in the text where the host must put a term that the core does not write.
@@ -261,6 +308,7 @@ impl<'a> Iterator for Names<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encode::Pretty;
     use alloc::vec;
 
     fn record(code: u8, numbers: [u64; 3], path: &[u8]) -> Vec<u8> {
@@ -296,6 +344,7 @@ mod tests {
             record(2, [0, 1, 0], b""),
             record(2, [0, 1, u64::MAX], b""),
             record(2, [0, 1, 1], b"\xff"),
+            record(2, [0, 1, 1], &[b'a'; MAX_PATH + 1]),
             vec![2; 24],
             vec![],
         ] {
@@ -317,6 +366,34 @@ mod tests {
         for lie in [&b""[..], b"\x01\x02\0\0\0a", b"\x00\0\0\0\0", b"\x09\0\0\0\0", b"\x01\x01\0\0\0\xff"] {
             assert_eq!(EncodeFailure::read(lie), None, "{lie:?}");
         }
+    }
+
+    #[test]
+    fn encode_failures_are_bounded() {
+        let record = |path: usize, payload: usize| {
+            let failure =
+                EncodeFailure { kind: EncodeErrorKind::MaxDepth, path: &"a".repeat(path), payload: &vec![0; payload] };
+            let mut out = Vec::new();
+            assert!(failure.write(&mut out));
+            out
+        };
+        assert!(EncodeFailure::read(&record(MAX_PATH, MAX_PAYLOAD)[1..]).is_some());
+        assert!(EncodeFailure::read(&record(MAX_PATH + 1, 0)[1..]).is_none());
+        assert!(EncodeFailure::read(&record(0, MAX_PAYLOAD + 1)[1..]).is_none());
+    }
+
+    #[test]
+    fn texts_are_bounded_by_the_term() {
+        let plain = EncodeOptions::default();
+        let pretty = Pretty { indent: b"  ", line_separator: b"\n", after_colon: b" " };
+        let pretty = EncodeOptions { pretty: Some(pretty), max_depth: 3, ..plain };
+        let etf = [0; 10];
+        assert!(may_be_text(76, &etf, &plain, &[]) && !may_be_text(77, &etf, &plain, &[]));
+        assert!(may_be_text(76 + 11 * 8, &etf, &pretty, &[]) && !may_be_text(77 + 11 * 8, &etf, &pretty, &[]));
+        assert!(may_be_text(6_400, DECIMAL, &plain, &[]) && !may_be_text(6_600, DECIMAL, &plain, &[]));
+        let plan = |fields| [PlannedStruct { module: b"A", fields }];
+        assert!(!may_be_text(1_000, &etf, &plain, &plan(vec![b"a", b"b"])));
+        assert!(may_be_text(1_000, &etf, &plain, &plan(vec![b"a", b"b", b"a"])));
     }
 
     #[test]

@@ -11,6 +11,7 @@ const PLAIN: Policy = Policy {
     max_depth: 3,
     max_integer: 300,
     max_terms: 1_000_000,
+    max_keys: 1_000_000,
     max_len: usize::MAX,
 };
 const ATOMS: Policy = Policy { atom_keys: true, ..PLAIN };

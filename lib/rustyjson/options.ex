@@ -193,6 +193,13 @@ defmodule RustyJson.Options do
   def uncompressed(%{packed: packed} = options) when elem(packed, 3) == -1, do: options
   def uncompressed(%{packed: packed} = options), do: %{options | packed: put_elem(packed, 3, -1)}
 
+  @doc "Encode options for the parts of a call that started at this time, in milliseconds; nil has no deadline."
+  @spec due(t(), integer() | nil) :: t()
+  def due(options, nil), do: options
+
+  def due(%{sandbox: sandbox} = options, started),
+    do: %{options | sandbox: Map.put(sandbox, :deadline, started + sandbox.timeout)}
+
   @spec depth(t()) :: non_neg_integer()
   def depth(%{packed: packed}), do: elem(packed, 5)
 

@@ -36,6 +36,8 @@ pub struct Policy {
     pub max_integer: usize,
     /// Most values and keys.
     pub max_terms: u64,
+    /// Most keys.
+    pub max_keys: u64,
     /// Most bytes.
     pub max_len: usize,
 }
@@ -58,6 +60,9 @@ impl Policy {
                 0 => json_len as u64,
                 nodes => nodes.min(json_len as u64),
             },
+            // A member takes five bytes (`"":0,`), or its value is an object, whose braces are two of the five. This bounds the
+            // atoms that a guest can ask for with `keys: :atoms`.
+            max_keys: json_len as u64 / 5,
             // The longest for their text are `1.5,` (9 bytes), and as structs `{},` (53) and `1.5,` (57).
             max_len: match options.ordered_objects || options.decimals {
                 false => json_len.saturating_mul(4).saturating_add(16),
@@ -117,7 +122,7 @@ pub fn check(etf: &[u8], policy: &Policy) -> Result<(), Refused> {
     if etf.len() > policy.max_len {
         return Err(Refused { fault: Fault::Terms, offset: policy.max_len });
     }
-    let mut walk = Walk { etf, at: 0, policy, terms: 0 };
+    let mut walk = Walk { etf, at: 0, policy, terms: 0, keys: 0 };
     walk.document().map_err(|fault| Refused { fault, offset: walk.at })
 }
 
@@ -141,6 +146,7 @@ struct Walk<'a> {
     at: usize,
     policy: &'a Policy,
     terms: u64,
+    keys: u64,
 }
 
 impl Walk<'_> {
@@ -249,6 +255,10 @@ impl Walk<'_> {
             }
         }
         self.count()?;
+        self.keys += 1;
+        if self.keys > self.policy.max_keys {
+            return Err(Fault::Terms);
+        }
         match (self.byte()?, self.policy.atom_keys) {
             (BINARY, false) => self.binary(),
             (SMALL_ATOM_UTF8, true) => self.byte().and_then(|len| self.name(usize::from(len))),

@@ -49,6 +49,10 @@ pub fn read<'a>(
     plans: &[PlannedStruct<'_>],
 ) -> Result<Found<'a>, Fault> {
     let partial = Partial::read(body).ok_or(Fault::List)?;
+    // No two holes share a byte of the input.
+    if partial.claims().len() > etf.len() {
+        return Err(Fault::List);
+    }
     let claims: Vec<Claim> = partial.claims().collect();
     let in_text = claims.last().is_some_and(|claim| claim.offset as usize <= partial.text.len());
     if !in_text || !claims.is_sorted_by_key(|claim| claim.offset) {

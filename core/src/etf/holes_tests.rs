@@ -172,9 +172,7 @@ fn keys_of_maps_and_pairs() {
 
 #[test]
 fn broken_input_is_refused() {
-    for etf in
-        [&b""[..], b"\x83", b"\x83\x74\0\0\0\x01\x61\x01", b"\x83\x74\xff\xff\xff\xff", b"\x83\x70\xff\xff\xff\xff"]
-    {
+    for etf in [&b"\x83"[..], b"\x83\x74\0\0\0\x01\x61\x01", b"\x83\x74\xff\xff\xff\xff", b"\x83\x70\xff\xff\xff\xff"] {
         let body = record(&[claim(0, (1, 0))]);
         assert_eq!(read(&body, etf, &EncodeOptions::default(), &[]), Err(Fault::Place), "{etf:?}");
     }

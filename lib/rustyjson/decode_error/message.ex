@@ -55,7 +55,9 @@ defmodule RustyJson.DecodeError.Message do
 
   # \u and what stands where four digits should: up to a quote, for that ends the string.
   defp unicode_escape(rest) do
-    ~r/\A\\u[^"]{0,4}/s |> Regex.run(rest) |> hd() |> Snippet.whole_characters() |> printable()
+    # A guest that fell may report it at a place where there is none.
+    [text] = Regex.run(~r/\A\\u[^"]{0,4}/s, rest) || [""]
+    text |> Snippet.whole_characters() |> printable()
   end
 
   defp hex(<<byte, _::binary>>), do: "0x" <> String.pad_leading(Integer.to_string(byte, 16), 2, "0")

@@ -53,13 +53,30 @@ defmodule RustyJson.Engine.Wasm do
 
     extra = extra(elem(packed, 4), Plans.needed(elem(packed, 6), etf))
 
-    case Host.get(sandbox.host).encode(etf, extra, packed, sandbox) do
+    answer =
+      with {:ok, limited} <- in_time(sandbox),
+           do: Host.get(sandbox.host).encode(etf, extra, packed, limited)
+
+    case answer do
       {:ok, text} -> held_to(elem(packed, 2), elem(packed, 3), text, sandbox)
-      {:partial, json, holes} -> {:partial, json, Enum.map(holes, &hole(&1, etf))}
+      {:partial, json, holes} -> partial(json, holes, etf, packed, sandbox)
       {:error, _failure} = failed -> failed
       {:fault, reason, detail} -> fault(reason, detail, sandbox)
     end
   end
+
+  defp partial(json, holes, etf, packed, sandbox) do
+    with {:ok, json} <- held_to(elem(packed, 2), -1, json, sandbox),
+         do: {:partial, json, Enum.map(holes, &hole(&1, etf))}
+  end
+
+  # The parts of a term that Elixir encodes have what is left of the call's time.
+  defp in_time(%{deadline: deadline} = sandbox) do
+    left = deadline - System.monotonic_time(:millisecond)
+    if left > 0, do: {:ok, %{sandbox | timeout: left}}, else: {:fault, :timeout, ""}
+  end
+
+  defp in_time(sandbox), do: {:ok, sandbox}
 
   # A guest that fell may write more than it was allowed. The limit is that of the text before it is compressed.
   defp held_to(max_bytes, -1, text, sandbox) when max_bytes > 0 and byte_size(text) > max_bytes,
@@ -89,10 +106,11 @@ defmodule RustyJson.Engine.Wasm do
   end
 
   defp transform(text, extra, operation, %{sandbox: sandbox}) do
-    case Host.get(sandbox.host).transform(text, extra, operation, sandbox) do
-      {:fault, reason, detail} -> fault(reason, detail, sandbox)
-      result -> result
-    end
+    result =
+      with {:ok, limited} <- in_time(sandbox),
+           do: Host.get(sandbox.host).transform(text, extra, operation, limited)
+
+    with {:fault, reason, detail} <- result, do: fault(reason, detail, sandbox)
   end
 
   @impl true

@@ -15,6 +15,15 @@ defmodule RustyJson.Wasm.Abi do
   @done 1
   @partial 2
   @key_hole 0x8000_0000
+  @claim 12
+
+  # The longest path and payload of an error, and an error with what is around them.
+  @longest_path 4_096
+  @longest_payload 771
+  @longest_failure 8_192
+  # A text is at most so many times as long as the term, but for lines and decimals.
+  @growth 6
+  @longest_decimal 6_400
 
   @typedoc "Offset in the text, offset of the term in the input, depth, and whether it is an object key."
   @type claim :: {non_neg_integer(), non_neg_integer(), non_neg_integer(), :key | :value}
@@ -46,7 +55,7 @@ defmodule RustyJson.Wasm.Abi do
         length
       )
       when Codes.is_decode(code) and offset <= length and line in 1..(length + 1)//1 and
-             column in 1..(length + 1)//1,
+             column in 1..(length + 1)//1 and byte_size(path) <= @longest_path,
       do: if(String.valid?(path), do: {:ok, {code, offset, line, column, path}}, else: :broken)
 
   def decode_failure(_body, _length), do: :broken
@@ -54,7 +63,7 @@ defmodule RustyJson.Wasm.Abi do
   @doc "Why a term was not encoded, from the body of a record."
   @spec encode_failure(binary()) :: {:ok, Engine.encode_failure()} | :broken
   def encode_failure(<<code, n::32-little, path::binary-size(n), payload::binary>>)
-      when Codes.is_encode(code),
+      when Codes.is_encode(code) and n <= @longest_path and byte_size(payload) <= @longest_payload,
       do: if(String.valid?(path), do: {:ok, {code, path, payload}}, else: :broken)
 
   def encode_failure(_body), do: :broken
@@ -71,6 +80,43 @@ defmodule RustyJson.Wasm.Abi do
 
   defp claim(offset, start, depth) when depth >= @key_hole, do: {offset, start, depth - @key_hole, :key}
   defp claim(offset, start, depth), do: {offset, start, depth, :value}
+
+  @doc "Whether a record of this length may answer a document of that length: a term, an error or the names of keys."
+  @spec answer?(non_neg_integer(), non_neg_integer()) :: boolean()
+  def answer?(length, json_length), do: length <= 24 * json_length + @longest_failure
+
+  @doc "Whether a record of this length may answer this term: a text, with holes or without, or an error."
+  @spec record?(non_neg_integer(), binary(), tuple()) :: boolean()
+  def record?(length, etf, packed),
+    do: length <= @longest_failure or text?(length - 5 - @claim * byte_size(etf), etf, packed)
+
+  @doc "Whether a text of this length may be made of this term. core/src/abi.rs says why."
+  @spec text?(integer(), binary(), tuple()) :: boolean()
+  def text?(length, etf, _packed) when length <= @growth * byte_size(etf) + 16, do: true
+
+  def text?(length, etf, {_, max_depth, _, gzip, pretty, base_depth, plans}) do
+    plain = if gzip < 0, do: length, else: length - div(length, 8) - 64
+    size = byte_size(etf)
+    lines = line(pretty, min(max_depth, base_depth + size)) * (size + 1)
+    decimals = length(:binary.matches(etf, <<14, "Elixir.Decimal">>))
+    plain <= @growth * size + 16 + lines + @longest_decimal * decimals or Enum.any?(plans || %{}, &repeats?/1)
+  end
+
+  defp line(nil, _deepest), do: 0
+
+  defp line({indent, separator, after_colon}, deepest),
+    do: deepest * byte_size(indent) + byte_size(separator) + byte_size(after_colon)
+
+  defp repeats?({_module, plan}), do: plan |> Tuple.to_list() |> Enum.uniq() |> length() < tuple_size(plan)
+
+  @doc "Whether a record of this length may hold what a text of that length is compressed to."
+  @spec compressed?(non_neg_integer(), non_neg_integer()) :: boolean()
+  def compressed?(length, plain), do: length <= plain + div(plain, 8) + 65
+
+  @doc "Whether a record of this length may hold a text of at most that many bytes; 0 is no limit."
+  @spec limited?(non_neg_integer(), non_neg_integer()) :: boolean()
+  def limited?(_length, 0), do: true
+  def limited?(length, most), do: length <= max(most + 1, @longest_failure)
 
   @doc "The first name in a list of them and the rest, nil at its end."
   @spec name(binary()) :: {binary(), binary()} | nil | :broken

@@ -42,7 +42,9 @@ defmodule RustyJson.Wasm.Etf do
       decimals: (flags &&& @decimals) != 0,
       depth: max_depth,
       integer: if(digits == 0, do: max(json_length, 8), else: max(div(digits * 333, 800) + 1, 8)),
-      terms: if(max_nodes == 0, do: json_length, else: min(max_nodes, json_length))
+      terms: if(max_nodes == 0, do: json_length, else: min(max_nodes, json_length)),
+      # A member takes five bytes.
+      keys: div(json_length, 5)
     }
   end
 
@@ -96,9 +98,14 @@ defmodule RustyJson.Wasm.Etf do
     deeper(depth, p)
 
     case rest do
-      <<106, rest::binary>> -> ended(rest, open, depth, terms + 1, p)
-      <<108, n::32, rest::binary>> when n > 0 -> key(rest, [{:ordered, n} | open], depth + 1, terms + 1, p)
-      _ -> refuse("a broken struct")
+      <<106, rest::binary>> ->
+        ended(rest, open, depth, terms + 1, p)
+
+      <<108, n::32, rest::binary>> when n > 0 ->
+        key(rest, [{:ordered, n} | open], depth + 1, terms + 1, members(n, p))
+
+      _ ->
+        refuse("a broken struct")
     end
   end
 
@@ -109,7 +116,7 @@ defmodule RustyJson.Wasm.Etf do
 
   defp value(<<116, n::32, rest::binary>>, open, depth, terms, %{ordered: false} = p) do
     deeper(depth, p)
-    key(rest, [{:map, n} | open], depth + 1, terms + 1, p)
+    key(rest, [{:map, n} | open], depth + 1, terms + 1, members(n, p))
   end
 
   defp value(<<tag, _::binary>>, _open, _depth, _terms, _p), do: refuse("tag #{tag}")
@@ -137,6 +144,9 @@ defmodule RustyJson.Wasm.Etf do
   end
 
   defp name(_rest, _open, _depth, _terms, _p), do: refuse("a broken key")
+
+  defp members(n, %{keys: keys}) when n > keys, do: refuse("too many keys")
+  defp members(n, %{keys: keys} = p), do: %{p | keys: keys - n}
 
   defp atom(name), do: (String.valid?(name) and String.length(name) <= 255) || refuse("a broken atom")
 

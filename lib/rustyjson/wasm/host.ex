@@ -11,11 +11,12 @@ defmodule RustyJson.Wasm.Host do
 
   @type packed :: tuple()
   @type sandbox :: %{
-          host: :auto | :wasmtime | :wasmex,
-          pool_size: pos_integer(),
-          max_memory: pos_integer(),
-          timeout: pos_integer(),
-          isolation: :reuse | :fresh
+          required(:host) => :auto | :wasmtime | :wasmex,
+          required(:pool_size) => pos_integer(),
+          required(:max_memory) => pos_integer(),
+          required(:timeout) => pos_integer(),
+          required(:isolation) => :reuse | :fresh,
+          optional(:deadline) => integer()
         }
 
   @typedoc "Why there is no answer: a reason of `RustyJson.SandboxError` and what is known beyond it."

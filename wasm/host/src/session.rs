@@ -4,6 +4,7 @@ use crate::arguments::{Decode, Encode};
 use crate::fault::Fault;
 use crate::guest::Guest;
 use rustyjson_core::abi::{DecodeFailure, EncodeFailure, Names, Status, open};
+use rustyjson_core::abi::{is_short_text, longest_compressed, may_be_text, shortest_plain};
 use rustyjson_core::etf::check::{Policy, check};
 use rustyjson_core::etf::extra::Extra;
 use rustyjson_core::etf::holes::{self, Found};
@@ -98,7 +99,7 @@ pub fn encode<'a>(guest: &'a mut Guest, input: [&[u8]; 2], options: &Encode) -> 
     let Encode { flags, max_depth, max_bytes, gzip, base_depth } = *options;
     let record = guest.encode((len, extra.len() as u32, flags, max_depth, gzip, base_depth, max_bytes))?;
     match open(&guest.memory()[record]) {
-        Some((Status::Done, json)) => Ok(Encoded::Text(json)),
+        Some((Status::Done, json)) => text(json, etf, extra, options).map(Encoded::Text),
         Some((Status::Partial, body)) => find_holes(body, etf, extra, options).map(Encoded::Partial),
         Some((Status::Error, body)) => {
             EncodeFailure::read(body).map(Encoded::Failure).ok_or_else(|| Fault::invalid("its error record is broken"))
@@ -111,7 +112,22 @@ fn find_holes<'a>(body: &'a [u8], etf: &[u8], extra: &[u8], options: &Encode) ->
     // The runtime wrote it, as it did the term.
     let extra = Extra::parse(extra).unwrap_or_default();
     let options = EncodeOptions { pretty: extra.pretty, ..options.core() };
-    holes::read(body, etf, &options, &extra.plans).map_err(|fault| Fault::invalid(fault.text()))
+    let found = holes::read(body, etf, &options, &extra.plans).map_err(|fault| Fault::invalid(fault.text()))?;
+    if may_be_text(found.1.len(), etf, &options, &extra.plans) { Ok(found) } else { Err(too_long()) }
+}
+
+/// A text, perhaps compressed, that is no longer than one an honest guest could have made of the term.
+fn text<'a>(text: &'a [u8], etf: &[u8], extra: &[u8], options: &Encode) -> Result<&'a [u8], Fault> {
+    if is_short_text(text.len(), etf) {
+        return Ok(text);
+    }
+    let extra = Extra::parse(extra).unwrap_or_default();
+    let options = EncodeOptions { pretty: extra.pretty, ..options.core() };
+    if may_be_text(shortest_plain(text.len()), etf, &options, &extra.plans) { Ok(text) } else { Err(too_long()) }
+}
+
+fn too_long() -> Fault {
+    Fault::invalid("its text is longer than the term's can be")
 }
 
 /// What is done to a text.
@@ -135,8 +151,21 @@ pub fn transform<'a>(
         }
     };
     match open(&guest.memory()[record]) {
-        Some((Status::Done, text)) => Ok(Ok(text)),
+        Some((Status::Done, result)) if result.len() > longest(operation, extra, text) => Err(too_long()),
+        Some((Status::Done, result)) => Ok(Ok(result)),
         Some((Status::Error, body)) => decode_failure(body, text.len()).map(Err),
         _ => Err(no_status()),
+    }
+}
+
+/// The most bytes that the operation may give.
+fn longest(operation: &Operation, extra: &[u8], text: &[u8]) -> usize {
+    match operation {
+        Operation::Gzip { .. } => longest_compressed(text.len()),
+        // The layout starts with the limit of the output; 0 is none.
+        Operation::Format { .. } => match extra.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)) {
+            None | Some(0) => usize::MAX,
+            Some(most) => usize::try_from(most).unwrap_or(usize::MAX),
+        },
     }
 }

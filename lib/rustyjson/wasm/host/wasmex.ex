@@ -35,11 +35,13 @@ defmodule RustyJson.Wasm.Host.Wasmex do
       instance = Instance.write(instance, [json], call)
 
       {record, instance} =
-        Instance.call(instance, "decode", decode_arguments(json, packed, Instance.seed()), call)
+        Instance.call(instance, "decode", decode_arguments(json, packed, Instance.seed()), call, answer(json))
 
       {decoded(Abi.open(record), json, packed, instance, call), instance}
     end)
   end
+
+  defp answer(json), do: &Abi.answer?(&1, byte_size(json))
 
   defp decode_arguments(json, {flags, max_depth, digits, max_nodes, _}, last),
     do: [{32, byte_size(json)}, {32, flags}, {32, max_depth}, {32, digits}, {64, max_nodes}, {64, last}]
@@ -67,10 +69,13 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   # The first key that is no atom. Only the host can know: it asks for the keys, and for the place of the one.
   defp unknown_atom(json, packed, instance, call, wanted?) do
     if (elem(packed, 0) &&& @keys) == @existing_atoms and wanted?.() do
-      {record, instance} = Instance.call(instance, "keys", decode_arguments(json, packed, @all_keys), call)
+      {record, instance} =
+        Instance.call(instance, "keys", decode_arguments(json, packed, @all_keys), call, answer(json))
 
       with number when number != nil <- first_unknown(Abi.open(record)) do
-        {record, _} = Instance.call(instance, "keys", decode_arguments(json, packed, number), call)
+        {record, _} =
+          Instance.call(instance, "keys", decode_arguments(json, packed, number), call, answer(json))
+
         unknown_atom_failure(Abi.open(record), byte_size(json))
       end
     end
@@ -117,13 +122,17 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     run(sandbox, fn instance, call ->
       instance = Instance.write(instance, [extra, etf], call)
       arguments = Enum.map(numbers, &{32, &1}) ++ [{64, max_bytes}]
-      {record, instance} = Instance.call(instance, "encode", arguments, call)
+      {record, instance} = Instance.call(instance, "encode", arguments, call, &Abi.record?(&1, etf, packed))
       {encoded(Abi.open(record), etf, extra, packed), instance}
     end)
   end
 
-  defp encoded({:done, json}, _etf, _extra, _packed), do: {:ok, json}
-  defp encoded({:partial, body}, etf, extra, packed), do: Judge.holes(body, etf, extra, packed)
+  defp encoded({:done, json}, etf, _extra, packed), do: of_length(json, etf, packed, {:ok, json})
+
+  defp encoded({:partial, body}, etf, extra, packed) do
+    with {:partial, json, _holes} = partial <- Judge.holes(body, etf, extra, packed),
+         do: of_length(json, etf, packed, partial)
+  end
 
   defp encoded({:error, body}, _etf, _extra, _packed) do
     case Abi.encode_failure(body) do
@@ -134,15 +143,28 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   defp encoded(:broken, _etf, _extra, _packed), do: no_status()
 
+  defp of_length(json, etf, packed, answer) do
+    if Abi.text?(byte_size(json), etf, packed),
+      do: answer,
+      else: invalid("its text is longer than the term's can be")
+  end
+
   @impl true
   def transform(text, extra, operation, sandbox) do
     run(sandbox, fn instance, call ->
       instance = Instance.write(instance, [extra, text], call)
       {name, numbers} = operation(operation, byte_size(text), byte_size(extra))
-      {record, instance} = Instance.call(instance, name, Enum.map(numbers, &{32, &1}), call)
+
+      {record, instance} =
+        Instance.call(instance, name, Enum.map(numbers, &{32, &1}), call, longest(operation, extra, text))
+
       {transformed(Abi.open(record), byte_size(text)), instance}
     end)
   end
+
+  # The layout starts with the limit of the output.
+  defp longest({:gzip, _level}, _extra, text), do: &Abi.compressed?(&1, byte_size(text))
+  defp longest({:format, _, _}, <<most::64-little, _::binary>>, _text), do: &Abi.limited?(&1, most)
 
   defp operation({:gzip, level}, length, 0), do: {"gzip", [length, level]}
   defp operation({:format, base, max}, length, extra), do: {"format", [length + extra, extra, base, max]}

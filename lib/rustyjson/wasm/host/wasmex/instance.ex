@@ -191,13 +191,14 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
     end
   end
 
-  @doc "Calls an export that gives a record, and reads the record."
-  @spec call(t(), String.t(), [{32 | 64, integer()}], call()) :: {binary(), t()}
-  def call(instance, name, arguments, call) do
+  @doc "Calls an export that gives a record, and reads the record if it may be that long."
+  @spec call(t(), String.t(), [{32 | 64, integer()}], call(), (pos_integer() -> boolean())) :: {binary(), t()}
+  def call(instance, name, arguments, call, possible?) do
     {address, length} =
       Abi.place(function(instance, name, arguments, call)) || throw({:fault, :memory_limit, ""})
 
     if length == 0, do: throw({:fault, :invalid_result, "its result lies outside its memory"})
+    unless possible?.(length), do: throw({:fault, :invalid_result, "its result is longer than any can be"})
     instance = within(instance, address, length, call)
     {read(instance, address, length, call), instance}
   end

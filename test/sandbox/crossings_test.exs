@@ -1,0 +1,183 @@
+defmodule RustyJson.Sandbox.CrossingsTest do
+  @moduledoc """
+  Encode goes back and forth between Elixir and the guest. However a guest that fell answers, a call ends within its time
+  and its `max_bytes`, and nothing that comes back is longer than an honest guest could make it.
+  """
+
+  use ExUnit.Case, async: false
+
+  require RustyJson.Engine.Codes
+
+  alias RustyJson.{DecodeError, EncodeError, Fragment, OrderedObject, SandboxError}
+  alias RustyJson.Engine.Codes
+  alias RustyJson.Test.{Guest, WasmHosts}
+
+  import RustyJson.Test.WasmHosts, only: [with_guest: 3]
+
+  defmodule Own do
+    defstruct [:value]
+
+    defimpl RustyJson.Encoder do
+      def encode(%{value: value}, opts), do: RustyJson.Encode.map(%{value: value}, opts)
+    end
+  end
+
+  defmodule Slow do
+    defstruct [:value]
+
+    defimpl RustyJson.Encoder do
+      def encode(%{value: value}, opts) do
+        Process.sleep(20)
+        RustyJson.Encode.value(value, opts)
+      end
+    end
+  end
+
+  # All of the term is one hole, of depth 0.
+  @root <<2, 1::32-little, 0::32-little, 1::32-little, 0::32-little>>
+  @options [engine: :wasm, timeout: 10_000]
+  @page 65_536
+
+  for host <- [:wasmtime, :wasmex] do
+    describe "#{host}" do
+      @describetag host: host
+      if reason = WasmHosts.missing(host) || Guest.missing(), do: @describetag(skip: reason)
+
+      setup %{host: host} do
+        {:ok, options: [host: host] ++ @options}
+      end
+
+      test "a guest that leaves all of the term to Elixir again and again", %{host: host, options: options} do
+        object = OrderedObject.new([{~c"k", 1}])
+
+        with_guest(host, Guest.wasm(always: true, data: @root), fn ->
+          for given <- [
+                [],
+                [maps: :strict],
+                [sort_keys: true],
+                [pretty: true],
+                [lean: true],
+                [protocol: false]
+              ],
+              term <- [
+                1,
+                "text",
+                [1],
+                [[]],
+                {1},
+                %{"a" => 1},
+                %{~c"k" => 1},
+                object,
+                MapSet.new([1]),
+                1..2,
+                :a
+              ],
+              do: refused(term, given ++ options)
+
+          # These are left to Elixir once: its answer is not.
+          for term <- [%Own{value: 1}, ~D[2024-02-29]], do: refused(term, options)
+          refused(%{~c"k" => %{~D[2024-02-29] => 1}}, [maps: :strict] ++ options)
+          refused(Fragment.new(&RustyJson.Encode.value([1], &1)), options)
+        end)
+      end
+
+      test "parts share the time of the call", %{options: options} do
+        options = Keyword.put(options, :timeout, 200)
+
+        {micros, answer} =
+          :timer.tc(fn -> RustyJson.encode(List.duplicate(%Slow{value: 1}, 100), options) end)
+
+        assert {:error, %SandboxError{reason: reason, message: message}} = answer
+        assert reason in [:timeout, :busy] and message =~ "200 ms"
+
+        # Twice the timeout, and what a busy machine adds; without a common deadline it is two seconds at least.
+        assert micros < 1_500_000
+      end
+
+      test "a text with holes that is longer than max_bytes", %{host: host, options: options} do
+        record =
+          <<2, 1::32-little, 0::32-little, 6::32-little, 0::32-little, String.duplicate("a", 60)::binary>>
+
+        with_guest(host, Guest.wasm(always: true, data: record), fn ->
+          refused([self()], [max_bytes: 50] ++ options)
+        end)
+      end
+
+      test "texts, paths and lists longer than an honest guest's", %{host: host, options: options} do
+        for {name, start} <- [
+              text: <<1>>,
+              compressed: <<1>>,
+              text_with_hole: <<2, 1::32-little, 0::32-little, 6::32-little, 1::32-little>>,
+              holes: <<2, 500_000::32-little>>,
+              path: <<0, Codes.encode(:max_depth), 7_000_000::32-little>>,
+              payload: <<0, Codes.encode(:invalid_utf8), 0::32-little>>
+            ] do
+          with_guest(host, long(start), fn ->
+            compress = if name == :compressed, do: [compress: :gzip], else: []
+            micros = elem(:timer.tc(fn -> refused([self()], compress ++ options) end), 0)
+            assert micros < 1_000_000, "#{name}"
+          end)
+        end
+      end
+
+      test "errors of decode with longer paths, and longer lists of keys", %{host: host, options: options} do
+        failure = <<0, 2, 0::64-little, 1::64-little, 1::64-little>>
+
+        with_guest(host, long(failure), fn ->
+          assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.decode("!!", options)
+        end)
+
+        short = Guest.wasm(always: true, data: failure <> String.duplicate("a", 4_097))
+
+        with_guest(host, short, fn ->
+          assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.decode("!!", options)
+        end)
+      end
+
+      test "what is compressed", %{host: host, options: options} do
+        with_guest(host, long(<<1>>), fn -> refused(%Own{value: 1}, [compress: :gzip] ++ options) end)
+      end
+
+      test "an invalid escape where there is none", %{host: host, options: options} do
+        record = <<0, Codes.decode(:invalid_unicode_escape), 0::64-little, 1::64-little, 1::64-little>>
+
+        with_guest(host, Guest.wasm(data: record), fn ->
+          assert {:error, %DecodeError{reason: :invalid_unicode_escape}} = RustyJson.decode("!", options)
+        end)
+      end
+
+      test "every error of encode has a message", %{host: host, options: options} do
+        for {reason, code} <- Enum.with_index(Codes.all(:encode), 1),
+            payload <- ["", "a", <<0xFF>>, <<0xFF, "a">>] do
+          with_guest(host, Guest.wasm(always: true, data: <<0, code, 0::32, payload::binary>>), fn ->
+            assert {:error, %EncodeError{reason: ^reason} = error} = RustyJson.encode([1], options)
+            assert is_binary(Exception.message(error)) and is_binary(inspect(error))
+          end)
+        end
+      end
+    end
+  end
+
+  test "every error at every place has a message" do
+    document = ~s({"\\u12\xFF\\"é\\) <> <<0xFF>>
+    options = RustyJson.Options.decode([])
+
+    for {reason, code} <- Enum.with_index(Codes.all(:decode), 1), place <- 0..byte_size(document) do
+      error = DecodeError.new({code, place, 1, 1, ""}, document, options)
+      assert error.reason == reason
+      assert String.printable?(error.message)
+      assert is_binary(DecodeError.explain(error)) and is_binary(inspect(error))
+    end
+  end
+
+  # A record of seven megabytes that starts like this.
+  defp long(start) do
+    fault = "(i64.const #{Guest.record(Guest.lie(), 7_000_000)})"
+    Guest.wasm(always: true, data: start, fault: fault, memory: div(8_000_000, @page))
+  end
+
+  defp refused(term, options) do
+    assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.encode(term, options),
+           inspect({term, options})
+  end
+end
