@@ -1,12 +1,12 @@
 defmodule RustyJson do
   @moduledoc """
-  JSON for Elixir, a drop-in replacement for Jason with one Rust core behind two engines.
+  Encodes and decodes JSON. A drop-in replacement for Jason, with one Rust core in two engines:
 
     * **native** - a library in the VM, for speed
     * **wasm** - the same core as a WebAssembly module under a memory cap and a deadline, for input you do not trust
 
-  Both give the same terms, the same bytes and the same errors. See `engine/0`, `RustyJson.Config` for settings, and
-  `RustyJson.Encoder` for structs.
+  Both engines return the same terms, the same bytes and the same errors. See `engine/0`, `RustyJson.Config` for settings,
+  and `RustyJson.Encoder` for structs.
   """
 
   alias RustyJson.{DecodeError, EncodeError, Engine, Options, SandboxError}
@@ -14,26 +14,26 @@ defmodule RustyJson do
   alias RustyJson.Encode.Text
   alias RustyJson.Options.Words
 
-  @typedoc "An option of `decode/2`; see there."
+  @typedoc "An option of `decode/2`."
   @type decode_option :: unquote(Words.type(:decode))
 
-  @typedoc "An option of `encode/2`; see there."
+  @typedoc "An option of `encode/2`."
   @type encode_option :: unquote(Words.type(:encode))
 
-  @typedoc "The same, under the name that Jason has for it."
+  @typedoc "The same as `t:decode_option/0`, under Jason's name."
   @type decode_opt :: decode_option()
 
-  @typedoc "The same, under the name that Jason has for it."
+  @typedoc "The same as `t:encode_option/0`, under Jason's name."
   @type encode_opt :: encode_option()
 
-  # What Jason names too.
+  # Types that Jason has too.
   for {direction, names} <- [decode: [:keys, :strings, :floats, :objects], encode: [:escape, :maps]],
       name <- names do
     @typedoc "Values of the option `#{inspect(name)}` of `#{direction}/2`."
     @type unquote({name, [], []}) :: unquote(Words.type(direction, name))
   end
 
-  @typedoc "Instances of one host that run and are kept, callers that wait, and failed calls since the VM started; see `stats/0`."
+  @typedoc "Numbers of one host: running and kept instances, waiting callers, and failed calls per reason. See `stats/0`."
   @type host_stats :: %{
           running: non_neg_integer(),
           kept: non_neg_integer(),
@@ -56,8 +56,8 @@ defmodule RustyJson do
       iex> error.message
       "Expected value at position 6 (line 1, column 7): Trailing comma"
 
-  Fails with `RustyJson.DecodeError`, and in the wasm engine with `RustyJson.SandboxError` when the call would have left
-  its limits.
+  Returns `RustyJson.DecodeError` for invalid input. In the wasm engine, a call that exceeds its limits returns
+  `RustyJson.SandboxError`.
 
   ## Options
 
@@ -67,7 +67,7 @@ defmodule RustyJson do
           {:ok, term()} | {:error, DecodeError.t() | SandboxError.t()}
   def decode(input, opts \\ []) do
     case Options.decode(opts) do
-      # Nothing before or after the engine: the way of nearly all calls.
+      # The common case: no work before or after the engine.
       %{max_bytes: 0, keys: nil, engine: engine} = options when is_binary(input) ->
         case by(engine, input, options) do
           {:ok, _term} = done -> done
@@ -79,7 +79,7 @@ defmodule RustyJson do
     end
   end
 
-  # To call a module that is known here takes less than to look one up: see `RustyJson.Encode.Text`.
+  # A call of a known module is faster than a dynamic one: see `RustyJson.Encode.Text`.
   @compile {:inline, by: 3}
   defp by(Engine.Native, input, options), do: Engine.Native.decode(input, options)
   defp by(engine, input, options), do: engine.decode(input, options)
@@ -111,8 +111,9 @@ defmodule RustyJson do
       iex> {error.message, error.path}
       {"invalid byte 0xFF in <<255>>", "/0"}
 
-  Fails with `RustyJson.EncodeError`; with `Protocol.UndefinedError` for a struct that has no `RustyJson.Encoder`; and in
-  the wasm engine with `RustyJson.SandboxError`. What an implementation of a protocol raises itself is not caught.
+  Returns `RustyJson.EncodeError` for a term that has no JSON form, `Protocol.UndefinedError` for a struct without a
+  `RustyJson.Encoder`, and in the wasm engine `RustyJson.SandboxError`. Exceptions raised by an implementation of a protocol
+  are not caught.
 
   ## Options
 
@@ -137,7 +138,7 @@ defmodule RustyJson do
   end
 
   @doc """
-  The same as `encode/2`, under the name that Phoenix calls. One binary is iodata, and the cheapest to send.
+  The same as `encode/2`, under the name that Phoenix calls. Returns one binary, which is iodata too.
 
       iex> RustyJson.encode_to_iodata([1])
       {:ok, "[1]"}
@@ -156,12 +157,12 @@ defmodule RustyJson do
   def encode_to_iodata!(term, opts \\ []), do: encode!(term, opts)
 
   @doc """
-  The engine that calls without an `:engine` of their own run on. `engine_info/0` says why it is this one.
+  Returns the engine for calls that do not set `:engine`. `engine_info/0` says why it was chosen.
 
       iex> RustyJson.engine() in [:native, :wasm]
       true
 
-  Raises `RustyJson.EngineError` when there is none.
+  Raises `RustyJson.EngineError` if no engine is available.
   """
   @spec engine() :: :native | :wasm
   def engine do
@@ -172,8 +173,8 @@ defmodule RustyJson do
   end
 
   @doc """
-  Figures of the sandbox, for each host of the wasm engine: instances that are `running` and `kept`, callers `waiting` for one,
-  and how many calls since the VM started ended in each reason of `RustyJson.SandboxError`. For metrics and alarms.
+  Returns numbers for each host of the wasm engine, for metrics and alerts: `running` and `kept` instances, callers `waiting` for
+  one, and the number of failed calls per reason of `RustyJson.SandboxError` since the VM started.
 
       iex> RustyJson.stats() |> Map.fetch!(:wasmtime) |> Map.keys() |> Enum.sort()
       [:busy, :invalid_result, :kept, :memory_limit, :running, :timeout, :trap, :unavailable, :waiting]
@@ -182,7 +183,7 @@ defmodule RustyJson do
   def stats, do: RustyJson.Wasm.Stats.all()
 
   @doc """
-  The engine in use, who asked for it, and what every engine says of itself.
+  Returns the engine in use, what selected it, and the status of every engine.
 
       iex> RustyJson.engine_info().engine == RustyJson.engine()
       true

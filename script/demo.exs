@@ -1,18 +1,18 @@
-# The demonstration behind script/demo; see there.
+# The program behind script/demo.
 #
-# Every document goes through every engine and host, and through the other JSON libraries at hand. All must agree; then
-# each is timed against the VM's own external term format.
+# It runs every document in every available engine and host, and in the other JSON libraries. The engines must agree; then
+# each is timed relative to the VM's own external term format.
 
 Code.require_file("../bench/support/documents.ex", __DIR__)
 
 defmodule Demo.Codecs do
-  @moduledoc "Who takes part: `{name, decode, encode}`, and why others do not."
+  @moduledoc "The codecs as `{name, decode, encode}`, and why others are missing."
 
   @compile {:no_warn_undefined, [Jason, :json, :jiffy]}
 
   @hosts [wasmtime: "wasm (built-in)", wasmex: "wasm (wasmex)"]
 
-  # The files are the user's own: large ones must not end at the limits that are for those of others.
+  # The files are the user's own, so large ones must not exceed the limits for untrusted input.
   @wide [timeout: 600_000, max_memory: 2_147_418_112]
 
   def ours do
@@ -47,7 +47,7 @@ defmodule Demo.Codecs do
         do: {name, decode, encode}
   end
 
-  # Elixir's nil is null; the module knows only the atom null.
+  # In Elixir null is nil, but the module knows only the atom null.
   defp otp_encode(term) do
     encoder = fn
       nil, _ -> "null"
@@ -59,7 +59,7 @@ defmodule Demo.Codecs do
 end
 
 defmodule Demo.Clock do
-  @moduledoc "Best time of many runs, each run in a fresh process so that no one else's garbage is collected in it."
+  @moduledoc "Best time of many runs, in a new process without garbage of others."
 
   @budget_ms 250
 
@@ -138,7 +138,7 @@ defmodule Demo.Table do
 end
 
 defmodule Demo.Documents do
-  @moduledoc "What is decoded: the files named, or the samples with what else is there."
+  @moduledoc "The documents: the given files, or the samples, generated documents and the public ones."
 
   @standard ~w(canada.json citm_catalog.json twitter.json github_events.json)
 
@@ -170,7 +170,7 @@ defmodule Demo.Documents do
 end
 
 defmodule Demo.Hostile do
-  @moduledoc "One document that wants more than it may have."
+  @moduledoc "One document that exceeds the limits."
 
   def run(host) do
     document = "[" <> String.duplicate(~s({"a":[[],{}]},), 2_000_000) <> "0]"
@@ -180,7 +180,7 @@ defmodule Demo.Hostile do
     show("max_memory: 64 MB", document, max_memory: 64 * 1024 * 1024, host: host)
 
     {:ok, [1, 2]} = RustyJson.decode("[1,2]", engine: :wasm, host: host)
-    IO.puts("  afterwards: the VM lives (up #{uptime()} s) and the next document decodes")
+    IO.puts("  afterwards: the VM still runs (up #{uptime()} s), and the next document decodes")
   end
 
   defp show(limit, document, opts) do
@@ -215,18 +215,18 @@ defmodule Demo do
       "RustyJson on Elixir #{System.version()}, OTP #{System.otp_release()}; engine: #{RustyJson.engine()}"
     )
 
-    IO.puts("Beside it: #{if others == [], do: "no other JSON library is at hand", else: names(others)}")
-    for {name, reason} <- missing, do: IO.puts("Without #{name}: #{reason}")
+    IO.puts("Other libraries: #{if others == [], do: "none installed", else: names(others)}")
+    for {name, reason} <- missing, do: IO.puts("Not available: #{name}: #{reason}")
 
     Demo.Table.head()
     Enum.each(Demo.Documents.list(files), &document(&1, ours, others))
-    IO.puts("\nAll of #{names(ours)} gave the same terms and the same bytes for each document.")
+    IO.puts("\nFor each document, #{names(ours)} gave the same term and the same bytes.")
     sandbox(ours)
   end
 
   defp names(codecs), do: Enum.map_join(codecs, ", ", &elem(&1, 0))
 
-  # One line for a file that is not JSON, before anything is measured.
+  # Report an invalid file before measuring anything.
   defp check_files(files) do
     for file <- files, {:error, error} <- [RustyJson.decode(File.read!(file))] do
       IO.puts(:stderr, "#{file}:#{error.line}:#{error.column}: #{Exception.message(error)}")
@@ -256,8 +256,8 @@ defmodule Demo do
     text = encode.(term)
 
     for {other, decode, encode} <- rest do
-      decode.(json) === term || raise "#{name}: #{other} decodes another term"
-      encode.(term) === text || raise "#{name}: #{other} encodes other bytes"
+      decode.(json) === term || raise "#{name}: #{other} decodes a different term"
+      encode.(term) === text || raise "#{name}: #{other} encodes different bytes"
     end
 
     term
@@ -265,7 +265,7 @@ defmodule Demo do
 
   defp sandbox(ours) do
     case List.keyfind(ours, "wasm (built-in)", 0) || List.keyfind(ours, "wasm (wasmex)", 0) do
-      nil -> IO.puts("\nNo host for the wasm engine is here, so the sandbox cannot be shown.")
+      nil -> IO.puts("\nNo host for the wasm engine is available, so the sandbox is not shown.")
       {"wasm (built-in)", _, _} -> Demo.Hostile.run(:wasmtime)
       {"wasm (wasmex)", _, _} -> Demo.Hostile.run(:wasmex)
     end

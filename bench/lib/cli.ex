@@ -18,12 +18,12 @@ defmodule RustyJson.Bench.CLI do
 
   @usage """
   script/bench [OPTION ...]
-    --quick            about a minute: fewer runs, less certain figures
-    --test             every case once, results checked, nothing timed
-    --only A,B         these sections only: #{Enum.join(Sections.names(), " ")}
-    --engine E         native or wasm only
-    --compare FILE     beside an older result file: ratios, and what became slower
-    --out DIR          where results go (bench/results)
+    --quick            about a minute: fewer runs, less precise figures
+    --test             runs every case once and checks the results, without timing
+    --only A,B         only these sections: #{Enum.join(Sections.names(), " ")}
+    --engine E         only native or only wasm
+    --compare FILE     compares with an older result file and lists what became slower
+    --out DIR          folder for the results (default bench/results)
     --docs             writes the tables in README.md, docs/ and bench/results/REPORT.md from the result files
     --check            fails when one of those tables is out of date
   Environment: RUSTYJSON_CORPUS, a folder of public documents; RUSTYJSON_DEPS, a folder of other libraries' sources;

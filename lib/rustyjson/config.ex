@@ -1,6 +1,6 @@
 defmodule RustyJson.Config do
   @moduledoc """
-  Defaults from the application's configuration, read once.
+  Defaults from the application's configuration.
 
       config :rustyjson,
         engine: :wasm,
@@ -9,9 +9,9 @@ defmodule RustyJson.Config do
 
       config :rustyjson, :wasm, host: :auto, timeout: 1_000, max_memory: 64 * 1024 * 1024
 
-  They are read when the application starts, or on first use. After changing them at run time call `reload/0`.
-  The order for the engine is: the call's `:engine`, the configuration's, the environment variable
-  `RUSTYJSON_ENGINE`, `:auto`.
+  They are read when the application starts, or on first use. After changing them at run time, call `reload/0`.
+  The engine is the `:engine` of the call, or that of the configuration, or that of the environment variable
+  `RUSTYJSON_ENGINE`, or `:auto`, in this order.
   """
 
   alias RustyJson.Options

@@ -2,7 +2,7 @@ defmodule RustyJson.DecodeError do
   alias RustyJson.Encode.Path
 
   @moduledoc """
-  The input is not JSON, or leaves a limit that was set.
+  The input is invalid JSON, or exceeds a configured limit.
 
     * `message` - one line: what is wrong, then where
     * `reason` - an atom, such as `:expected_value` or `:max_depth`
@@ -13,7 +13,7 @@ defmodule RustyJson.DecodeError do
       long path, one that is only `…` stands in their place
     * `data` - the input, referenced and not copied
 
-  `explain/1` adds the line of the input with a caret below the place.
+  `explain/1` adds the line of the input, with a caret under the position.
   """
 
   alias RustyJson.DecodeError.{Message, Snippet}
@@ -64,7 +64,7 @@ defmodule RustyJson.DecodeError do
 
   defexception [:message, :reason, :position, :line, :column, :token, :path, :data]
 
-  # One that was made by hand, as tests of an application do, need not have a text.
+  # Applications create this error in tests, without a message.
   @impl true
   def message(%{message: message}) when is_binary(message), do: message
 
@@ -94,7 +94,7 @@ defmodule RustyJson.DecodeError do
   end
 
   @doc """
-  The message and, below it, the line of the input with a caret under the place. Control characters are replaced by visible
+  Returns the message and, below it, the line of the input with a caret under the position. Control characters become visible
   ones, so that a document cannot send escape sequences to a terminal.
 
       iex> {:error, error} = RustyJson.decode(~s({"a": [1, 2,]}))
@@ -122,7 +122,7 @@ defmodule RustyJson.DecodeError do
   defimpl Inspect do
     @shown 64
 
-    # The input can be long and can be secret: logs get its start.
+    # The input can be long and secret, so logs get only its start.
     def inspect(%{data: data} = error, options) when is_binary(data) and byte_size(data) > @shown do
       start = data |> binary_part(0, @shown) |> RustyJson.DecodeError.Snippet.whole_characters()
       Inspect.Any.inspect(%{error | data: start <> "… (#{byte_size(data)} bytes)"}, options)

@@ -1,6 +1,6 @@
 defmodule RustyJson.Decoder do
   @moduledoc """
-  The decoder under the name that Jason has for it.
+  The decoder, under Jason's name.
   """
 
   @doc """

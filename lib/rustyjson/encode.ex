@@ -2,18 +2,18 @@ defmodule RustyJson.Encode do
   @moduledoc """
   Encodes parts of a document, for implementations of `RustyJson.Encoder` and function fragments.
 
-  Everything that the call was given holds for the parts too: escape mode, strict maps, sorted keys, pretty layout at the
-  depth where the part stands, and the limits. All functions raise `RustyJson.EncodeError` for what has no JSON form.
+  The options of the call apply to the parts too: escape mode, strict maps, sorted keys, pretty layout at the depth of the part,
+  and limits. All functions raise `RustyJson.EncodeError` for terms that have no JSON form.
   """
 
   alias RustyJson.{Config, Options, OrderedObject}
   alias RustyJson.Encode.{Plain, Text}
 
-  @typedoc "The options of the call. Pass them on; what is in them is not public."
+  @typedoc "The options of the call. Pass them on; their content is private."
   @opaque opts :: Options.t()
 
   @doc """
-  Options for calls of these functions outside of an encoder: those of the configuration, with this escape mode.
+  Returns options for calls of these functions outside an encoder: the configured options, with this escape mode.
 
       iex> RustyJson.Encode.string("é", RustyJson.Encode.opts(:unicode_safe))
       ~S("\\u00E9")
@@ -31,7 +31,7 @@ defmodule RustyJson.Encode do
   @spec value(term(), opts()) :: iodata()
   def value(value, opts), do: Text.encode!(value, opts)
 
-  # Undocumented in Jason too, but called.
+  # Undocumented in Jason too, but applications call it.
   @doc false
   @spec encode(term(), [RustyJson.encode_option()] | map()) :: {:ok, iodata()} | {:error, Exception.t()}
   def encode(value, opts \\ []), do: RustyJson.encode(value, opts)
@@ -76,7 +76,7 @@ defmodule RustyJson.Encode do
   def list(list, opts) when is_list(list), do: value(list, opts)
 
   @doc """
-  Encodes a list of pairs as an object, in its order.
+  Encodes a list of pairs as an object, in the order of the list.
 
       iex> RustyJson.encode!(RustyJson.Fragment.new(&RustyJson.Encode.keyword([b: 1, a: 2], &1)))
       ~s({"b":1,"a":2})
@@ -85,7 +85,7 @@ defmodule RustyJson.Encode do
   def keyword(list, opts) when is_list(list), do: value(OrderedObject.new(list), opts)
 
   @doc """
-  Encodes a map as an object. A struct is a map like any other here, with the key `__struct__`.
+  Encodes a map as an object. A struct is treated as a plain map, with the key `__struct__`.
 
       iex> RustyJson.encode!(RustyJson.Fragment.new(&RustyJson.Encode.map(%{a: 1}, &1)))
       ~s({"a":1})
@@ -95,7 +95,7 @@ defmodule RustyJson.Encode do
   def map(map, opts) when is_map(map), do: value(map, opts)
 
   @doc """
-  Encodes a struct, through the protocol unless RustyJson knows it.
+  Encodes a struct: a built-in one by RustyJson, any other through the protocol.
 
       iex> RustyJson.encode!(RustyJson.Fragment.new(&RustyJson.Encode.struct(~D[2024-02-29], &1)))
       ~s("2024-02-29")

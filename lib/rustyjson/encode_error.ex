@@ -1,6 +1,6 @@
 defmodule RustyJson.EncodeError do
   @moduledoc """
-  The term has no JSON form, or its text would leave a limit that was set.
+  The term has no JSON form, or its text exceeds a configured limit.
 
     * `message` - one line: what is wrong
     * `path` - JSON Pointer (RFC 6901) of the failing term, bounded like that of `RustyJson.DecodeError`
@@ -10,12 +10,12 @@ defmodule RustyJson.EncodeError do
   |---|---|
   | `:invalid_utf8` | a string or key that is not UTF-8 |
   | `:duplicate_key` | two keys of a map that are the same string, with `maps: :strict` |
-  | `:invalid_key` | a key without `String.Chars`, or what is no pair in a `RustyJson.OrderedObject` |
-  | `:improper_list` | a list that ends in something else than `[]` |
-  | `:invalid_struct` | a struct of Elixir's, a `Decimal`, a `RustyJson.Fragment` or such with fields that no function made |
-  | `:invalid_iodata` | a fragment, or an encoder's result, that is no iodata |
-  | `:max_depth`, `:max_bytes` | the text would leave the limit |
-  | `:out_of_memory` | the text does not fit into memory |
+  | `:invalid_key` | a key without `String.Chars`, or an element of a `RustyJson.OrderedObject` that is not a pair |
+  | `:improper_list` | a list that does not end in `[]` |
+  | `:invalid_struct` | a built-in struct such as `Date`, a `Decimal` or a `RustyJson.Fragment`, with invalid fields |
+  | `:invalid_iodata` | a fragment or an encoder that does not return iodata |
+  | `:max_depth`, `:max_bytes` | the text exceeds the limit |
+  | `:out_of_memory` | the text does not fit in memory |
   """
 
   @type reason ::
@@ -44,7 +44,7 @@ defmodule RustyJson.EncodeError do
   def exception(fields) when is_list(fields), do: struct!(__MODULE__, fields)
 
   @doc """
-  The error for what is wrong with a term.
+  Builds the error for a fault in a term.
 
       iex> RustyJson.EncodeError.new({:duplicate_key, "a"}).message
       "duplicate key: a"

@@ -1,6 +1,6 @@
 defprotocol RustyJson.Encoder do
   @moduledoc """
-  How a struct is encoded.
+  The protocol that encodes structs.
 
   ## Deriving
 
@@ -12,8 +12,8 @@ defprotocol RustyJson.Encoder do
     * `:only` - the fields to encode, in this order
     * `:except` - the fields to leave out
 
-  Without either all fields are encoded, which can leak what is added later. A field that the struct does not have is
-  an error at compile time. A struct of someone else is derived for by
+  Without either option all fields are encoded, which can leak fields that are added later. A field that the struct lacks is an
+  error at compile time. For a struct that you do not own, use
   `Protocol.derive(RustyJson.Encoder, NameOfTheStruct, only: [...])`.
 
   ## Implementing
@@ -24,12 +24,12 @@ defprotocol RustyJson.Encoder do
         end
       end
 
-  An implementation returns JSON as iodata (a list is iodata, not an array), best made by the functions of
-  `RustyJson.Encode`; or a map or struct, which is then encoded in turn.
+  An implementation returns JSON as iodata, usually made by the functions of `RustyJson.Encode`, or a map or struct, which is then
+  encoded in turn. A list is iodata, not an array.
 
-  A struct with neither raises `Protocol.UndefinedError`. Where it has an implementation of `Jason.Encoder`, or of
-  Elixir's `JSON.Encoder`, and those are loaded, that one is used, also for a struct that holds others which know
-  `RustyJson.Encoder` only.
+  A struct without an implementation uses that of `Jason.Encoder` or Elixir's `JSON.Encoder`, if it has one and the library is
+  loaded. Such a struct can contain structs that implement only `RustyJson.Encoder`. Otherwise encoding fails with
+  `Protocol.UndefinedError`.
   """
 
   @fallback_to_any true
@@ -37,7 +37,7 @@ defprotocol RustyJson.Encoder do
   @type opts :: RustyJson.Encode.opts()
 
   @doc """
-  Encodes the value. `opts` are passed on to the functions of `RustyJson.Encode`.
+  Encodes the value. Pass `opts` on to the functions of `RustyJson.Encode`.
 
       iex> RustyJson.encode!(RustyJson.Fragment.new(&RustyJson.Encoder.encode([1, 2], &1)))
       "[1,2]"
@@ -62,7 +62,7 @@ defimpl RustyJson.Encoder, for: Any do
   end
 end
 
-# What the core knows reaches it by itself; these serve calls of the protocol function.
+# The core encodes these types itself. The implementations serve direct calls of the protocol.
 defimpl RustyJson.Encoder,
   for: [
     Atom,

@@ -1,9 +1,9 @@
 defmodule RustyJson.EngineError do
   @moduledoc """
-  No engine could be loaded, or the one that was named could not.
+  No engine could be loaded, or the requested one could not.
 
-  The message names each engine, why it is not there and what to install. It is raised by all functions, for no document
-  is at fault.
+  The message says for each engine why it is missing and what to install. Functions without a bang raise it too, because the
+  document is not at fault.
   """
 
   defexception [:message]
@@ -17,13 +17,13 @@ defmodule RustyJson.EngineError do
     %__MODULE__{message: head(for({name, {:ok, _}} <- statuses, do: name)) <> Enum.join(lines, "\n")}
   end
 
-  # What was not named is replaced by what works: with one that works, it was the other that was asked for.
+  # An engine works, but the call failed: so the other one was requested.
   defp head([]), do: "no engine of RustyJson could be loaded:\n"
 
   defp head([works | _]) do
     [asked] = [:native, :wasm] -- [works]
 
-    "the #{asked} engine of RustyJson was asked for and could not be loaded; engine: :#{works} works here, " <>
-      "and engine: :auto would take it:\n"
+    "the #{asked} engine of RustyJson was requested but could not be loaded; engine: :#{works} works here, " <>
+      "and engine: :auto selects it:\n"
   end
 end

@@ -1,19 +1,19 @@
 defmodule RustyJson.Formatter do
   @moduledoc """
-  Lays out JSON text again, without decoding it.
+  Formats JSON text without decoding it.
 
-  The input is JSON: one text or several, one after the other. Tokens are copied as they are. Input is not validated; the
-  result for invalid JSON is unspecified.
+  The input is one JSON text, or several in a row. Tokens are copied unchanged. Input is not validated; the result for invalid
+  JSON is unspecified.
 
   ## Limits
 
-  Indentation multiplies: a text of 130 KB that is nested 1,000 levels deep becomes 133 MB. Two limits bound that, and both
+  Indentation multiplies the size: a text of 130 KB with 1,000 levels of nesting becomes 133 MB. Two limits prevent that, and both
   raise `RustyJson.DecodeError`:
 
     * Text nested deeper than 1,024 levels is not indented (`reason: :max_depth`).
     * The output is at most `:max_bytes` long (`reason: :max_bytes`; `position` is the token that no longer fits). All
       functions take this option. The default is 64 times the input plus 1 MiB, which text of up to 60 levels never
-      reaches with the default layout. 0 is no limit.
+      reaches with the default layout. 0 removes the limit.
   """
 
   require RustyJson.Engine.Codes
@@ -47,13 +47,13 @@ defmodule RustyJson.Formatter do
         ]
 
   @doc """
-  Lays out JSON for people: one element per line.
+  Formats JSON for people: one element per line.
 
     * `:indent` - for nested values (default two spaces), or a number of spaces
     * `:line_separator` - between lines (default `"\\n"`)
     * `:record_separator` - between several texts (default the line separator)
     * `:after_colon` - after a colon (default one space)
-    * `:max_bytes` - the longest output (default 64 times the input plus 1 MiB); 0 is no limit
+    * `:max_bytes` - the longest output (default 64 times the input plus 1 MiB); 0 removes the limit
 
       iex> RustyJson.Formatter.pretty_print(~s({"a":[1,2]})) |> String.split("\\n")
       ["{", ~s(  "a": [), "    1,", "    2", "  ]", "}"]
@@ -75,7 +75,7 @@ defmodule RustyJson.Formatter do
   end
 
   @doc """
-  The same as `pretty_print/2`; one binary is iodata.
+  The same as `pretty_print/2`. Returns one binary, which is iodata too.
 
       iex> RustyJson.Formatter.pretty_print_to_iodata("[]")
       "[]"
@@ -84,10 +84,10 @@ defmodule RustyJson.Formatter do
   def pretty_print_to_iodata(input, opts \\ []), do: pretty_print(input, opts)
 
   @doc """
-  Removes insignificant whitespace. Several texts come one per line.
+  Removes insignificant whitespace. Writes one text per line.
 
     * `:record_separator` - between several texts (default `"\\n"`)
-    * `:max_bytes` - the longest output (default 64 times the input plus 1 MiB); 0 is no limit
+    * `:max_bytes` - the longest output (default 64 times the input plus 1 MiB); 0 removes the limit
 
       iex> RustyJson.Formatter.minimize(~s({ "a" : [ 1, 2 ] }))
       ~s({"a":[1,2]})
@@ -108,7 +108,7 @@ defmodule RustyJson.Formatter do
   def minify(input, opts \\ []), do: minimize(input, opts)
 
   @doc """
-  The same as `minimize/2`; one binary is iodata.
+  The same as `minimize/2`. Returns one binary, which is iodata too.
 
       iex> RustyJson.Formatter.minimize_to_iodata("[ 1 ]", [])
       "[1]"

@@ -1,15 +1,15 @@
 defmodule RustyJson.Fragment do
   @moduledoc """
-  JSON that is there already, to be put into a term that is encoded.
+  Existing JSON text as a part of a term.
 
-  It saves decoding and encoding again what a cache, a database or another service delivers as text.
+  Use it for JSON from a cache, a database or another service, to avoid decoding and encoding it again.
 
       iex> cached = RustyJson.Fragment.new(~s({"id":1}))
       iex> RustyJson.encode!(%{user: cached})
       ~s({"user":{"id":1}})
 
-  The text is not checked (`new!/1` does): what is no JSON makes an output that is none. With `pretty` it is laid out like
-  the rest, and only then its nesting counts for `max_depth`.
+  The text is not checked: an invalid fragment makes the whole output invalid. `new!/1` checks it. `pretty` applies to the
+  fragment too, and only then its nesting counts for `max_depth`.
   """
 
   @type t :: %__MODULE__{encode: iodata() | (RustyJson.Encode.opts() -> iodata())}
@@ -17,7 +17,7 @@ defmodule RustyJson.Fragment do
   defstruct [:encode]
 
   @doc """
-  A fragment of iodata, or of a function that gets the options of the call and returns iodata.
+  Builds a fragment from iodata, or from a function that takes the options of the call and returns iodata.
 
       iex> fragment = RustyJson.Fragment.new(fn opts -> RustyJson.Encode.value([1, "<"], opts) end)
       iex> RustyJson.encode!(fragment, escape: :html_safe)
@@ -28,7 +28,7 @@ defmodule RustyJson.Fragment do
   def new(encode) when is_function(encode, 1), do: %__MODULE__{encode: encode}
 
   @doc """
-  The same, for text that must be JSON: raises `RustyJson.DecodeError` where it is not.
+  Builds a fragment from text that must be valid JSON, and raises `RustyJson.DecodeError` otherwise.
 
       iex> RustyJson.Fragment.new!("[1]")
       %RustyJson.Fragment{encode: "[1]"}

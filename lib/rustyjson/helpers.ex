@@ -1,15 +1,15 @@
 defmodule RustyJson.Helpers do
   @moduledoc """
-  Objects whose keys are known when the code is compiled.
+  Builds objects whose keys are known at compile time.
 
-  Both macros give a `RustyJson.Fragment` and keep the order of the keys. A key is of ASCII characters that no escape
-  mode touches: no control characters, `"`, `\\` or `/`.
+  Both macros return a `RustyJson.Fragment` and keep the order of the keys. A key must be ASCII text without `"`, `\\`, `/` and
+  control characters below U+001F; anything else is an error at compile time.
   """
 
   alias RustyJson.{Encode, EncodeError, Fragment}
 
   @doc """
-  An object of a keyword list that is written out.
+  Builds an object from a literal keyword list.
 
       iex> import RustyJson.Helpers
       iex> RustyJson.encode!(json_map(foo: 1, bar: [2]))
@@ -22,7 +22,7 @@ defmodule RustyJson.Helpers do
   end
 
   @doc """
-  An object of some keys of a map. A key that the map does not have is an ArgumentError.
+  Builds an object from some keys of a map. A key that the map lacks is an ArgumentError.
 
       iex> import RustyJson.Helpers
       iex> RustyJson.encode!(json_map_take(%{a: 1, b: 2, c: 3}, [:c, :b]))

@@ -1,9 +1,9 @@
 defmodule RustyJson.OrderedObject do
   @moduledoc """
-  An object that keeps the order of its members, and all of them when keys repeat.
+  An object that keeps the order of its members and all duplicates.
 
-  A wrapper around a list of pairs with the behaviour `Access` and the protocol `Enumerable`. Lookups take time in
-  proportion to the number of members.
+  It wraps a list of pairs, and implements the behaviour `Access` and the protocol `Enumerable`. A lookup takes time
+  proportional to the number of members.
 
       iex> object = RustyJson.decode!(~s({"b":1,"a":2}), objects: :ordered_objects)
       iex> object["a"]
@@ -19,7 +19,7 @@ defmodule RustyJson.OrderedObject do
   defstruct values: []
 
   @doc """
-  An object of these pairs.
+  Builds an object from pairs.
 
       iex> RustyJson.OrderedObject.new(b: 1, a: 2) |> RustyJson.encode!()
       ~s({"b":1,"a":2})
@@ -28,7 +28,7 @@ defmodule RustyJson.OrderedObject do
   def new(values) when is_list(values), do: %__MODULE__{values: values}
 
   @doc """
-  The value of the first member with this key.
+  Returns the value of the first member with this key.
 
       iex> RustyJson.OrderedObject.fetch(RustyJson.OrderedObject.new(a: 1), :a)
       {:ok, 1}
@@ -43,7 +43,7 @@ defmodule RustyJson.OrderedObject do
   end
 
   @doc """
-  Updates the first member with this key; a new one goes to the front, as in Jason and in keyword lists.
+  Updates the first member with this key. A new member goes to the front, as in Jason and in keyword lists.
 
       iex> RustyJson.OrderedObject.new(a: 1) |> RustyJson.OrderedObject.get_and_update(:a, &{&1, &1 + 1})
       {1, RustyJson.OrderedObject.new(a: 2)}
@@ -64,7 +64,7 @@ defmodule RustyJson.OrderedObject do
   defp around({all, []}), do: {[], nil, all}
 
   @doc """
-  Takes all members with this key out, and gives the first one's value.
+  Removes all members with this key, and returns the value of the first.
 
       iex> RustyJson.OrderedObject.new(a: 1, b: 2) |> RustyJson.OrderedObject.pop(:a)
       {1, RustyJson.OrderedObject.new(b: 2)}
@@ -81,7 +81,7 @@ defmodule RustyJson.OrderedObject do
   defimpl Enumerable do
     def count(%{values: values}), do: {:ok, length(values)}
     def member?(%{values: values}, pair), do: {:ok, Enum.any?(values, &(&1 === pair))}
-    # What List's own gives belongs to a list, and differs between versions of Elixir.
+    # Enumerable.List's slices are for lists, and differ between versions of Elixir.
     def slice(_object), do: {:error, __MODULE__}
     def reduce(%{values: values}, acc, fun), do: Enumerable.List.reduce(values, acc, fun)
   end

@@ -1,17 +1,17 @@
 defmodule RustyJson.SandboxError do
   @moduledoc """
-  The wasm engine ended a call that would have left its limits.
+  The wasm engine ended a call that exceeded its limits or failed inside the sandbox.
 
   | `reason` | when |
   |---|---|
   | `:timeout` | the call took longer than `:timeout` |
   | `:memory_limit` | the document needs more linear memory than `:max_memory` |
   | `:busy` | no instance became free within `:timeout` |
-  | `:trap` | the module stopped on an instruction it must not run |
-  | `:invalid_result` | the module returned what is no result |
-  | `:unavailable` | no host is there to run the module |
+  | `:trap` | the module executed an invalid operation |
+  | `:invalid_result` | the module returned an invalid result |
+  | `:unavailable` | no host can run the module |
 
-  The next call works; after `:unavailable` only when there is a host.
+  The next call works, except after `:unavailable`, which needs a host.
   """
 
   @type reason :: :timeout | :memory_limit | :busy | :trap | :invalid_result | :unavailable
@@ -29,7 +29,7 @@ defmodule RustyJson.SandboxError do
   }
 
   @doc """
-  The error for a reason, with what is known beyond it.
+  Builds the error for a reason, with an optional detail.
 
       iex> Exception.message(RustyJson.SandboxError.new(:timeout, "50 ms"))
       "the call took longer than its timeout: 50 ms"

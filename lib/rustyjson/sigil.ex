@@ -1,6 +1,6 @@
 defmodule RustyJson.Sigil do
   @moduledoc ~S"""
-  JSON in source code.
+  Sigils for JSON in source code.
 
       iex> import RustyJson.Sigil
       iex> ~j'{"a": [1, 2]}'a
@@ -17,7 +17,7 @@ defmodule RustyJson.Sigil do
   }
 
   @doc ~S"""
-  Decodes JSON, at compile time when there is no interpolation in it. The escapes are JSON's own.
+  Decodes JSON, at compile time if there is no interpolation. Escapes are those of JSON.
 
       iex> import RustyJson.Sigil
       iex> ~j"[1, #{1 + 1}]"
@@ -34,7 +34,7 @@ defmodule RustyJson.Sigil do
   end
 
   @doc ~S"""
-  Decodes JSON at compile time, as it is written: without interpolation.
+  Decodes JSON at compile time, without interpolation.
 
       iex> import RustyJson.Sigil
       iex> ~J'"\u0078\\y"'

@@ -127,32 +127,32 @@ defmodule RustyJson.CLITest do
              ~r/^#{Regex.escape(good)}: 44 B in, 7 values, 3 keys, depth 2; \w+ engine: decoded in [\d.]+ ms$/
 
     assert {0, _, stats} = run(["--minify", "--stats", good])
-    assert stats =~ ~r/: 44 B in, \d+ B out, 7 values, .* decoded in [\d.]+ ms, laid out in [\d.]+ ms$/
+    assert stats =~ ~r/: 44 B in, \d+ B out, 7 values, .* decoded in [\d.]+ ms, formatted in [\d.]+ ms$/
   end
 
-  test "counts of what is refused", %{write: file} do
+  test "counts of rejected documents", %{write: file} do
     assert {1, "", error} = run(["--stats", file.("bad.json", "[1,]")])
-    assert error =~ ~r/bad.json: refused, 4 B in; \w+ engine: stopped after [\d.]+ ms$/
+    assert error =~ ~r/bad.json: rejected, 4 B in; \w+ engine: stopped after [\d.]+ ms$/
 
     lines = file.("some.ndjson", ~s([1]\n[2,]\n{"a":3}\n))
     assert {1, _, error} = run(["--stats", "--lines", lines])
-    assert error =~ ~r/: 3 documents, 1 of them refused, \d+ B in, \d+ B out, 4 values, 1 keys, depth 1; /
+    assert error =~ ~r/: 3 documents, 1 of them rejected, \d+ B in, \d+ B out, 4 values, 1 keys, depth 1; /
   end
 
   test "deeper than allowed", %{write: file} do
     deep = file.("deep.json", String.duplicate("[", 200) <> String.duplicate("]", 200))
     assert {1, "", error} = run([deep])
     assert error =~ "Nesting deeper than 128"
-    assert error =~ "--max-depth N allows more"
+    assert error =~ "--max-depth N raises the limit"
     assert {0, _, ""} = run(["--max-depth", "200", deep])
     assert {0, _, ""} = run(["--max-depth", "200", "--sort", deep])
   end
 
   test "the command line is checked before anything is read" do
     for {argv, words} <- [
-          {[], "no FILE is given"},
+          {[], "no FILE given"},
           {["--bogus", "x"], "unknown option --bogus"},
-          {["--pretty", "--minify", "x"], "--pretty and --minify exclude each other"},
+          {["--pretty", "--minify", "x"], "--pretty and --minify cannot be combined"},
           {["--engine", "fast", "x"], "--engine takes auto, native, wasm, not fast"},
           {["--timeout", "soon", "x"], "option --timeout does not take soon"},
           {["--engine", "native", "--timeout", "9", "x"], "--timeout is for --engine wasm"},

@@ -87,7 +87,7 @@ defmodule RustyJson.ConfigTest do
     message = Exception.message(RustyJson.EngineError.exception(statuses: statuses))
 
     assert message =~
-             "the native engine of RustyJson was asked for and could not be loaded; engine: :wasm works"
+             "the native engine of RustyJson was requested but could not be loaded; engine: :wasm works"
 
     assert message =~ ":\n  * native: no file"
     refute message =~ "no engine"

@@ -2,22 +2,22 @@ defmodule Mix.Tasks.Compile.Rustyjson do
   @shortdoc "Builds the native library, the WebAssembly module and its host"
 
   @moduledoc """
-  Builds the Rust parts of RustyJson into `priv/`, each when its sources changed.
+  Builds the Rust parts of RustyJson into `priv/`, each if its sources changed.
 
   | part | result | needs |
   |---|---|---|
   | `:native` | `priv/native/librustyjson_nif.so` | cargo, a C compiler |
   | `:guest` | `priv/wasm/rustyjson.wasm` | cargo, the target `wasm32-unknown-unknown`, `wasm-opt` |
-  | `:host` | `priv/native/librustyjson_wasm_host.so` | cargo, a C compiler, minutes |
+  | `:host` | `priv/native/librustyjson_wasm_host.so` | cargo, a C compiler, several minutes |
 
-  Which parts are built: `RUSTYJSON_BUILD=native,guest,host` (or `none`), else `config :rustyjson, build: [...]`,
-  else native and guest, and the host too when the configuration names the wasm engine with the built-in host.
+  `RUSTYJSON_BUILD=native,guest,host` (or `none`) chooses the parts, or `config :rustyjson, build: [...]`. By default the native
+  library and the guest are built, and the host if the configuration selects the wasm engine with the built-in host.
 
-  A missing tool is a warning that says what will be missing and how to get it; the application compiles all the same.
-  Artifacts that are current, as a package ships them, build nothing. `FORCE_RUSTYJSON_BUILD=true` asks cargo anyway.
+  A missing tool causes a warning that says what will be missing and how to get it; the application still compiles. Nothing is
+  built if the artifacts are up to date, such as those of a package. `FORCE_RUSTYJSON_BUILD=true` runs cargo anyway.
 
-  Cargo works in `_build/rustyjson`, or where `CARGO_TARGET_DIR` says. `RUSTYJSON_ALLOCATOR` chooses the native
-  library's allocator: `mimalloc` (default), `jemalloc`, `snmalloc` or `system`.
+  Cargo works in `_build/rustyjson`, or in `CARGO_TARGET_DIR`. `RUSTYJSON_ALLOCATOR` chooses the allocator of the native
+  library: `mimalloc` (default), `jemalloc`, `snmalloc` or `system`.
   """
 
   use Mix.Task.Compiler
@@ -43,8 +43,7 @@ defmodule Mix.Tasks.Compile.Rustyjson do
     Enum.each(Build.all(), &Build.clean(&1, File.cwd!()))
   end
 
-  # A module is loaded when it is compiled, and then looked for the library that was there before: none, or an older one.
-  # This VM may go on to run the application.
+  # Compiling these modules loaded them with the old library, or none. This VM may go on to run the application, so unload them.
   defp open_again(results) do
     for {part, door} <- @doors, results[part] == :built and :code.is_loaded(door) != false do
       :code.purge(door)
@@ -53,7 +52,7 @@ defmodule Mix.Tasks.Compile.Rustyjson do
     end
   end
 
-  # One warning for all that is missing for the same reason.
+  # One warning per cause.
   defp report(results) do
     for({_part, {:missing, cause, effect}} <- results, do: {cause, effect})
     |> Enum.group_by(&elem(&1, 0), &elem(&1, 1))
@@ -84,7 +83,7 @@ defmodule Mix.Tasks.Compile.Rustyjson do
     }
   end
 
-  # One cargo directory for every MIX_ENV: the artifacts are the same.
+  # One cargo directory for every MIX_ENV, because the artifacts are the same.
   defp target_dir do
     build =
       if System.get_env("MIX_BUILD_PATH"),
@@ -94,6 +93,6 @@ defmodule Mix.Tasks.Compile.Rustyjson do
     System.get_env("CARGO_TARGET_DIR") || Path.join(build, "rustyjson")
   end
 
-  # Mix linked priv/ into the build before this compiler made it.
+  # Mix linked priv/ into the build before this compiler created it.
   defp link_priv, do: Mix.Project.build_structure()
 end

@@ -1,20 +1,19 @@
 defmodule Mix.Tasks.Rustyjson.Doctor do
-  @shortdoc "Shows which engines of RustyJson work here, and what is missing"
+  @shortdoc "Shows which engines of RustyJson work on this machine, and what is missing"
 
   @moduledoc """
-  Shows what RustyJson runs on, what is missing and how to get it, and tests every engine and host that is there.
+  Shows what RustyJson runs on, what is missing and how to get it, and tests every available engine and host.
 
       mix rustyjson.doctor
 
-  Sections: versions and CPU; the engines and hosts; the engine in use and who asked for it; limits as they are
-  configured; instances, waiting callers and failed calls of the sandbox; tools that a build needs; optional packages; the
-  self-test.
+  It prints versions and CPU features, the engines and hosts, the engine in use and what selected it, the configured limits, the
+  sandbox's instances, waiting callers and failed calls, the build tools, the optional packages, and the self-test.
 
-  In a release, where there is no Mix: `bin/my_app eval 'RustyJson.CLI.Doctor.run()'`, or `rpc` in place of `eval` for the
-  sandbox of the VM that is at work.
+  A release has no Mix. Use `bin/my_app eval 'RustyJson.CLI.Doctor.run()'`, or `rpc` instead of `eval` to see the sandbox of the
+  running VM.
 
-  It takes no arguments. Exit code 0 when at least one engine works and every one that is there passes its self-test, else 1;
-  2 when the command line is wrong.
+  The task takes no arguments. The exit code is 0 if at least one engine works and every available one passes its self-test, 1 if
+  not, and 2 for a wrong command line.
   """
 
   use Mix.Task

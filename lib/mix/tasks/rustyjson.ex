@@ -1,8 +1,8 @@
 defmodule Mix.Tasks.Rustyjson do
-  @shortdoc "Checks, lays out and sorts JSON files"
+  @shortdoc "Checks, formats and sorts JSON files"
 
   @moduledoc """
-  Checks JSON and lays it out.
+  Checks and formats JSON.
 
       mix rustyjson FILE...        # pretty-printed to standard output
       mix rustyjson -              # the same, from standard input
@@ -11,39 +11,39 @@ defmodule Mix.Tasks.Rustyjson do
 
   | option | what it does |
   |---|---|
-  | `--pretty` | an element a line, indented by two spaces (the default) |
-  | `--minify` | no white space that means nothing |
-  | `--validate` | no output; the exit code tells |
-  | `--sort` | members of objects sorted by their keys |
-  | `--lines` | every line is a document of its own (NDJSON); output is a line each; memory stays constant |
+  | `--pretty` | one element per line, indented by two spaces (the default) |
+  | `--minify` | removes insignificant whitespace |
+  | `--validate` | prints nothing; the exit code is the result |
+  | `--sort` | sorts the members of objects by their keys |
+  | `--lines` | every line is a document (NDJSON); output is one line per document; memory stays constant |
   | `--engine native\\|wasm` | the engine; see `RustyJson.engine/0` |
-  | `--host wasmtime\\|wasmex` | who runs the module, on the wasm engine |
-  | `--timeout MS`, `--max-memory BYTES` | limits of each document, on the wasm engine |
+  | `--host wasmtime\\|wasmex` | the host that runs the module, for the wasm engine |
+  | `--timeout MS`, `--max-memory BYTES` | limits of each document, for the wasm engine |
   | `--max-depth N` | deepest nesting (128) |
-  | `--stats` | sizes, counts and times, on standard error |
-  | `--quiet` | no progress on standard error |
+  | `--stats` | prints sizes, counts and times to standard error |
+  | `--quiet` | prints no progress |
 
-  Numbers, strings, order and repeated keys come out as they were written. With `--sort` the document is decoded and
-  encoded again: numbers are spelt as `RustyJson.encode/2` spells them, and of repeated keys the last stays.
+  Numbers, strings, order and repeated keys are printed as they were written. `--sort` decodes and encodes the document: numbers
+  are written as `RustyJson.encode/2` writes them, and the last of repeated keys remains.
 
-  What is wrong goes to standard error as `FILE:LINE:COLUMN: message`, with the line and a caret. Progress on inputs of
-  #{div(RustyJson.CLI.Progress.from(), 1_000_000)} MB and more goes there, too.
+  Errors go to standard error as `FILE:LINE:COLUMN: message`, with the line and a caret, and so does progress on inputs of
+  #{div(RustyJson.CLI.Progress.from(), 1_000_000)} MB and more.
 
-  OTP 26 and 27 decode standard input themselves where the locale is UTF-8, and read invalid UTF-8 as Latin-1. There, name
-  the file to have invalid UTF-8 reported.
+  OTP 26 and 27 decode standard input themselves if the locale is UTF-8, and read invalid UTF-8 as Latin-1. With these versions,
+  pass a file instead to have invalid UTF-8 reported.
 
   ## Exit codes
 
   | code | meaning |
   |---|---|
-  | 0 | every document is JSON |
-  | 1 | a document is not JSON, or exceeds `--max-depth` |
+  | 0 | every document is valid |
+  | 1 | a document is invalid, or exceeds `--max-depth` |
   | 2 | the command line is wrong |
   | 3 | a file cannot be read, or the output cannot be written |
-  | 4 | the sandbox stopped a document: time, memory |
+  | 4 | the sandbox stopped a document because of time or memory |
   | 5 | no engine works; `mix rustyjson.doctor` says why |
 
-  With several files all are looked at, and the highest code counts.
+  With several files, all are checked, and the highest code is returned.
   """
 
   use Mix.Task
@@ -61,7 +61,7 @@ defmodule Mix.Tasks.Rustyjson do
     end
   end
 
-  # Standard output is for JSON, so what the compiler says goes to standard error.
+  # Standard output is for JSON, so the compiler's messages go to standard error.
   defp in_project(fun) do
     output = Process.group_leader()
     Process.group_leader(self(), Process.whereis(:standard_error))
@@ -70,7 +70,7 @@ defmodule Mix.Tasks.Rustyjson do
     fun.()
   end
 
-  # A reader that goes away is a crash to the VM's log (OTP 28 and newer); here it has seen enough.
+  # When a reader such as `head` exits, OTP 28 and newer log a crash.
   defp without_log(fun) do
     %{level: level} = :logger.get_primary_config()
     :logger.set_primary_config(:level, :none)

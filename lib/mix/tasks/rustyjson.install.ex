@@ -6,19 +6,18 @@ defmodule Mix.Tasks.Rustyjson.Install do
 
       mix rustyjson.install rustyjson-v0.4.0-x86_64-linux-gnu.tar.gz
 
-  Archives and their checksums are attached to the releases of the project, or made by `script/package`. `FILE.sha256` has to lie
-  beside the archive, or the checksum is given by `--sha256 HEX`. An archive whose name ends in another kind of machine than
-  this one is refused. What is in the archive goes to RustyJson's `priv/`; as long as it was built from the same
-  sources and for the same kind of machine, compiling RustyJson then builds nothing.
+  `script/package` makes archives with their checksums, and releases have them attached. Put `FILE.sha256` beside the archive, or
+  pass the checksum with `--sha256 HEX`. An archive whose name ends in another kind of machine is refused. The files go to
+  RustyJson's `priv/`. If they were built from the same sources for the same kind of machine, compiling RustyJson builds nothing.
 
-  Exit code 0 when the archive was installed, 1 when it was not, with the reason.
+  The exit code is 0 if the archive was installed, otherwise 1, with a message that says why.
   """
 
   use Mix.Task
 
   @requirements ["loadpaths"]
 
-  # Nothing else of an archive is taken.
+  # The only files that an archive may contain.
   @wanted ~r/\A(\.\/)?priv\/(native\/librustyjson_(nif|wasm_host)\.(so|dll)|wasm\/rustyjson\.wasm)(\.digest)?\z/
 
   # rustyjson-vVERSION-MACHINE.tar.gz, as script/package names it.
@@ -48,17 +47,17 @@ defmodule Mix.Tasks.Rustyjson.Install do
     )
 
     Mix.shell().info(
-      "mix deps.compile rustyjson --force takes it into the build; mix rustyjson.doctor shows what works"
+      "mix deps.compile rustyjson --force adds them to the build; mix rustyjson.doctor shows what works"
     )
   end
 
-  # A library of another system would take the place of one that works.
+  # A library for another system would replace one that works.
   defp check_machine(archive) do
     here = RustyJson.Build.machine()
 
     case Regex.run(@named, Path.basename(archive), capture: :all_but_first) do
       [machine] when machine != here ->
-        Mix.raise("#{archive} is for #{machine}, and this machine is #{here}: nothing was installed")
+        Mix.raise("#{archive} is for #{machine}, but this machine is #{here}; nothing was installed")
 
       _ ->
         :ok
@@ -72,7 +71,7 @@ defmodule Mix.Tasks.Rustyjson.Install do
     end
   end
 
-  # By its name as data: crypto is no application of RustyJson's, only this task uses it.
+  # Called through apply, because :crypto is not a dependency of RustyJson: only this task uses it.
   defp sha256(bytes) do
     {:ok, _} = Application.ensure_all_started(:crypto)
     :crypto |> apply(:hash, [:sha256, bytes]) |> Base.encode16(case: :lower)
@@ -85,7 +84,7 @@ defmodule Mix.Tasks.Rustyjson.Install do
       checksum
     else
       {:error, :enoent} ->
-        Mix.raise("#{file} is not there: it, or --sha256 HEX, says what the archive has to be")
+        Mix.raise("#{file} does not exist: it, or --sha256 HEX, must give the checksum of the archive")
 
       {:error, reason} ->
         Mix.raise("#{file}: #{:file.format_error(reason)}")
@@ -107,11 +106,11 @@ defmodule Mix.Tasks.Rustyjson.Install do
       files
     else
       {:error, reason} -> Mix.raise("#{archive} cannot be unpacked: #{:erl_tar.format_error(reason)}")
-      [name | _] -> Mix.raise("#{archive} has a file that does not belong there: #{name}")
+      [name | _] -> Mix.raise("#{archive} contains an unexpected file: #{name}")
     end
   end
 
-  # A library that a running VM has mapped must not be written over: a new file takes its name.
+  # A running VM may have mapped the old library, so a new file replaces it instead of writing over it.
   defp place(path, content) do
     File.mkdir_p!(Path.dirname(path))
     File.write!(path <> ".new", content)

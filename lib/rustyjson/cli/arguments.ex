@@ -1,6 +1,6 @@
 defmodule RustyJson.CLI.Arguments do
   @moduledoc false
-  # What stands after `mix rustyjson`.
+  # The command line of `mix rustyjson`.
 
   alias RustyJson.{Config, Options}
   alias RustyJson.Engine.Native
@@ -37,7 +37,7 @@ defmodule RustyJson.CLI.Arguments do
   @names %{engine: [:auto, :native, :wasm], host: [:auto, :wasmtime, :wasmex]}
   @sandbox [:host, :timeout, :max_memory]
 
-  @doc "The command line, or what is wrong with it."
+  @doc "Parses the command line, or returns an error message."
   @spec parse([String.t()]) :: {:ok, t()} | :help | {:error, String.t()}
   def parse(argv) do
     case OptionParser.parse(argv, strict: @switches, aliases: [h: :help]) do
@@ -46,10 +46,10 @@ defmodule RustyJson.CLI.Arguments do
     end
   end
 
-  defp bad_switch(name, nil), do: "unknown option #{name}, or one without its value"
+  defp bad_switch(name, nil), do: "unknown option #{name}, or its value is missing"
   defp bad_switch(name, value), do: "option #{name} does not take #{value}"
 
-  defp build(_switches, []), do: {:error, "no FILE is given; - is standard input"}
+  defp build(_switches, []), do: {:error, "no FILE given; - reads standard input"}
 
   defp build(switches, files) do
     with {:ok, layout} <- layout(for {name, true} <- switches, name in @layouts, do: name),
@@ -63,7 +63,7 @@ defmodule RustyJson.CLI.Arguments do
     case Enum.uniq(asked) do
       [] -> {:ok, :pretty}
       [layout] -> {:ok, layout}
-      several -> {:error, Enum.map_join(several, " and ", &"--#{&1}") <> " exclude each other"}
+      several -> {:error, Enum.map_join(several, " and ", &"--#{&1}") <> " cannot be combined"}
     end
   end
 
@@ -78,7 +78,7 @@ defmodule RustyJson.CLI.Arguments do
     end
   end
 
-  @doc "What the project's configuration and the environment make of the options; needs them loaded."
+  @doc "Checks the options against the loaded configuration and the environment."
   @spec check(t()) :: :ok | {:error, String.t()}
   def check(%__MODULE__{options: options}) do
     Config.reload()

@@ -1,10 +1,10 @@
 defmodule RustyJson.CLI.Doctor do
   @moduledoc """
-  What `mix rustyjson.doctor` prints. It needs no Mix, so that it runs in a release too:
+  Prints the report of `mix rustyjson.doctor`. It needs no Mix, so it also runs in a release:
 
       bin/my_app eval 'RustyJson.CLI.Doctor.run()'
 
-  In a VM that is at work (`bin/my_app rpc …`) its figures of the sandbox are that VM's, from before the self-test.
+  In a running VM (`bin/my_app rpc …`), the numbers of the sandbox are those of that VM, before the self-test.
   """
 
   alias RustyJson.Build.Tools
@@ -19,7 +19,7 @@ defmodule RustyJson.CLI.Doctor do
     {:jason, Jason, "~> 1.4", "for structs that derive only Jason.Encoder"}
   ]
 
-  @doc "Prints the report. `:ok` when at least one engine works and all that are there pass their test."
+  @doc "Prints the report. Returns `:ok` if at least one engine works and all available ones pass their test."
   @spec run() :: :ok | :error
   def run do
     {:ok, _} = Application.ensure_all_started(:rustyjson)
@@ -68,13 +68,13 @@ defmodule RustyJson.CLI.Doctor do
   defp in_use do
     %{engine: engine, asked: asked, by: by} = RustyJson.engine_info()
     who = %{config: "config :rustyjson, engine:", environment: "RUSTYJSON_ENGINE", default: "default"}[by]
-    row("in use", "#{engine} (asked for: #{asked}, by #{who})")
+    row("in use", "#{engine} (requested: #{asked}, by #{who})")
   end
 
   ## Settings
 
   defp limits do
-    heading("Limits, as configured")
+    heading("Configured limits")
     values = RustyJson.Config.values(:decode)
 
     for name <- [:max_bytes, :max_depth, :max_nodes, :decoding_integer_digit_limit, :dirty_threshold],
@@ -105,7 +105,7 @@ defmodule RustyJson.CLI.Doctor do
 
   defp instances(stats), do: "#{stats.running} running, #{stats.kept} kept, #{stats.waiting} waiting"
 
-  # Everything else that is counted is a call without an answer.
+  # All other counts are failed calls.
   defp failures(stats) do
     for({reason, count} <- Map.drop(stats, [:running, :kept, :waiting]), count > 0, do: "#{reason} #{count}")
     |> Enum.sort()
@@ -115,10 +115,10 @@ defmodule RustyJson.CLI.Doctor do
     end
   end
 
-  ## What a build needs, and what else there may be
+  ## Build tools and packages
 
   defp tools do
-    heading("Tools (to build from source; a package with binaries needs none)")
+    heading("Build tools (an archive with built libraries needs none)")
 
     missing =
       Enum.uniq(for part <- [:native, :guest], {what, hint} <- Tools.missing(part, @rust), do: {what, hint})
@@ -126,7 +126,7 @@ defmodule RustyJson.CLI.Doctor do
     optimiser = if Tools.wasm_opt?(), do: [], else: [{"wasm-opt is missing", Tools.hint(:wasm_opt)}]
 
     case missing ++ optimiser do
-      [] -> row("all there", "cargo, a C compiler, the wasm32-unknown-unknown target, wasm-opt")
+      [] -> row("installed", "cargo, a C compiler, the wasm32-unknown-unknown target, wasm-opt")
       list -> for {what, hint} <- list, do: row("MISSING", "#{what}. #{hint}")
     end
   end
@@ -136,8 +136,8 @@ defmodule RustyJson.CLI.Doctor do
 
     for {name, module, requirement, purpose} <- @packages do
       if Code.ensure_loaded?(module),
-        do: row("#{name}", "#{Application.spec(name, :vsn) || "there"}, #{purpose}"),
-        else: row("#{name}", "not there: {:#{name}, \"#{requirement}\"} is #{purpose}")
+        do: row("#{name}", "#{Application.spec(name, :vsn) || "installed"}, #{purpose}"),
+        else: row("#{name}", "not installed: {:#{name}, \"#{requirement}\"}, #{purpose}")
     end
   end
 

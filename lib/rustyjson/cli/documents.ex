@@ -1,6 +1,6 @@
 defmodule RustyJson.CLI.Documents do
   @moduledoc false
-  # The work of `mix rustyjson`: every document is decoded, which judges it, and laid out from its text.
+  # The work of `mix rustyjson`: decodes every document, which checks it, and formats its text.
 
   alias RustyJson.{DecodeError, EngineError, Formatter, SandboxError}
   alias RustyJson.CLI.{Arguments, Input, Progress, Stats}
@@ -14,7 +14,7 @@ defmodule RustyJson.CLI.Documents do
 
   @piece 1_048_576
 
-  @doc "Goes through the files; gives the exit code."
+  @doc "Processes the files and returns the exit code."
   @spec run(Arguments.t()) :: 0..5
   def run(%Arguments{} = arguments) do
     {:ok, _} = Application.ensure_all_started(:rustyjson)
@@ -25,12 +25,12 @@ defmodule RustyJson.CLI.Documents do
   rescue
     error in EngineError -> failed(@no_engine, Exception.message(error))
   catch
-    # A reader who has seen enough (`| head`) is no fault.
+    # A reader such as `head` that exits early is not an error.
     {:output, reason} when reason in [:terminated, :epipe] -> @ok
     {:output, reason} -> failed(@unreadable, "standard output: #{:file.format_error(reason)}")
   end
 
-  # The formatter takes no options: for this run those of the command line are the configuration's.
+  # The formatter takes no such options, so the command line's become the configuration of this run.
   defp configure(options) do
     add_env(:wasm, Keyword.take(options, [:host, :timeout, :max_memory]))
     add_env(:encode, Keyword.take(options, [:max_depth]))
@@ -101,10 +101,10 @@ defmodule RustyJson.CLI.Documents do
     error in [SandboxError, DecodeError] -> {:error, error}
   end
 
-  # With a document a line, a document's own lines would not tell where it ends.
+  # With --lines, line breaks inside a document would look like its end.
   defp pretty?(%{layout: layout, lines: lines}), do: layout == :pretty and not lines
 
-  # In pieces, so that a reader who has seen enough (`| head`) is noticed.
+  # Written in pieces, to notice a reader such as `head` that exits early.
   defp write(<<part::binary-size(@piece), rest::binary>>) do
     put(part)
     write(rest)
@@ -147,11 +147,11 @@ defmodule RustyJson.CLI.Documents do
 
   defp hint(%{reason: :trailing_data, data: data, position: position}) do
     if position > 0 and :binary.match(data, "\n", scope: {0, position}) != :nomatch,
-      do: "\nIf every line is a document of its own, add --lines.",
+      do: "\nIf every line is a document, add --lines.",
       else: ""
   end
 
-  defp hint(%{reason: :max_depth}), do: "\n--max-depth N allows more."
+  defp hint(%{reason: :max_depth}), do: "\n--max-depth N raises the limit."
   defp hint(_error), do: ""
 
   defp failed(code, text) do

@@ -1,12 +1,12 @@
 defmodule RustyJson.CLI.Input do
   @moduledoc false
-  # Files and standard input: whole, or line by line in constant memory.
+  # Reads files and standard input, whole or line by line in constant memory.
 
   alias RustyJson.CLI.Progress
 
   @chunk 1_048_576
 
-  @doc "All bytes, with progress where there are many."
+  @doc "Reads all bytes, with progress for a large input."
   @spec read(Path.t(), boolean()) :: {:ok, binary()} | {:error, String.t()}
   def read(file, quiet) do
     with_device(file, fn device ->
@@ -15,7 +15,7 @@ defmodule RustyJson.CLI.Input do
     end)
   end
 
-  # A pipe's size is not known beforehand: progress starts when it has become large.
+  # The size of a pipe is unknown, so progress starts when much has been read.
   defp read_all(device, {name, total} = what, progress, parts, done, last) do
     case take(device, @chunk) do
       :eof ->

@@ -1,15 +1,15 @@
 defmodule RustyJson.CLI.Progress do
   @moduledoc false
-  # Now and then a line on standard error, while something large is at work.
+  # Prints a line per second to standard error during long work.
 
   @from 16_000_000
   @every 1_000
 
-  @doc "Inputs from this size on are worth it, in bytes."
+  @doc "Size in bytes from which inputs show progress."
   @spec from() :: pos_integer()
   def from, do: @from
 
-  @doc "Runs the function; while it lasts, says each second how long it has been."
+  @doc "Runs the function and prints each second how long it has run."
   @spec during(boolean(), String.t(), (... -> result)) :: result when result: term()
   def during(false, _doing, fun), do: fun.()
 
@@ -31,7 +31,7 @@ defmodule RustyJson.CLI.Progress do
     tick(doing, start)
   end
 
-  @doc "Says how much is done, when the last word is a second old. Takes and gives the time of that word."
+  @doc "Prints the progress if the last line is a second old. Takes and returns the time of the last line."
   @spec step(integer(), boolean(), (... -> String.t())) :: integer()
   def step(last, false, _text), do: last
 
@@ -46,7 +46,7 @@ defmodule RustyJson.CLI.Progress do
     end
   end
 
-  @doc "A size for people."
+  @doc "A size in readable units."
   @spec size(non_neg_integer()) :: String.t()
   def size(bytes) when bytes < 1_000, do: "#{bytes} B"
   def size(bytes) when bytes < 1_000_000, do: "#{Float.round(bytes / 1_000, 1)} KB"

@@ -1,6 +1,6 @@
 defmodule RustyJson.CLI.Stats do
   @moduledoc false
-  # What `--stats` prints of one input.
+  # The line that `--stats` prints for one input.
 
   alias RustyJson.CLI.Progress
 
@@ -45,11 +45,11 @@ defmodule RustyJson.CLI.Stats do
 
   defp walk(_value, _depth, {values, keys, deepest}), do: {values + 1, keys, deepest}
 
-  @doc "Adds a text that is no document, or that a limit stopped."
+  @doc "Adds an invalid document, or one that exceeded a limit."
   @spec refuse(t(), binary()) :: t()
   def refuse(stats, text), do: %{stats | refused: stats.refused + 1, read: stats.read + byte_size(text)}
 
-  @doc "All of it in one line."
+  @doc "All numbers in one line."
   @spec line(t()) :: String.t()
   def line(stats) do
     sizes = [documents(stats), "#{Progress.size(stats.read)} in", written(stats), terms(stats)]
@@ -60,9 +60,9 @@ defmodule RustyJson.CLI.Stats do
   defp join(parts), do: parts |> Enum.reject(&is_nil/1) |> Enum.join(", ")
 
   defp documents(%{documents: 1, refused: 0}), do: nil
-  defp documents(%{documents: 0, refused: 1}), do: "refused"
+  defp documents(%{documents: 0, refused: 1}), do: "rejected"
   defp documents(%{documents: count, refused: 0}), do: "#{count} documents"
-  defp documents(stats), do: "#{stats.documents + stats.refused} documents, #{stats.refused} of them refused"
+  defp documents(stats), do: "#{stats.documents + stats.refused} documents, #{stats.refused} of them rejected"
 
   defp written(%{written: 0}), do: nil
   defp written(stats), do: "#{Progress.size(stats.written)} out"
@@ -74,11 +74,11 @@ defmodule RustyJson.CLI.Stats do
   defp decoded(stats), do: "decoded in #{ms(stats.decode)}#{rate(stats)}"
 
   defp laid_out(%{written: 0}), do: nil
-  defp laid_out(stats), do: "laid out in #{ms(stats.lay_out)}"
+  defp laid_out(stats), do: "formatted in #{ms(stats.lay_out)}"
 
   defp ms(microseconds), do: "#{Float.round(microseconds / 1000, 2)} ms"
 
-  # Of a small input it says nothing, and what was refused was not read to its end.
+  # Meaningless for a small input, and wrong for a rejected one, which was not read to its end.
   defp rate(%{refused: 0, read: bytes, decode: time}) when bytes >= 10_000 and time >= 100,
     do: " (#{round(bytes / time)} MB/s)"
 

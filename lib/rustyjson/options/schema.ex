@@ -30,22 +30,22 @@ defmodule RustyJson.Options.Schema do
       type: {:in, [:auto, :wasmtime, :wasmex]},
       default: :auto,
       doc:
-        "Who runs the WebAssembly module: `:wasmex` when that package is among the dependencies, else the built-in one."
+        "What runs the WebAssembly module. `:auto` uses the package wasmex if it is a dependency, otherwise the built-in host."
     },
     pool_size: %{
       type: {:or, [{:in, [:schedulers]}, {:integer, 1, 1024}]},
       default: :schedulers,
-      doc: "Instances at once. A call beyond them waits for at most `:timeout`."
+      doc: "Instances at once. Further calls wait at most `:timeout` for one."
     },
     max_memory: %{
       type: {:integer, 65_536, 2_147_418_112},
       default: 268_435_456,
-      doc: "Bytes of linear memory that one instance may have."
+      doc: "Most bytes of linear memory of one instance."
     },
     timeout: %{
       type: {:integer, 1, @u32},
       default: 5_000,
-      doc: "Milliseconds that one call may take."
+      doc: "Most milliseconds that one call runs."
     },
     isolation: %{
       type: {:in, [:reuse, :fresh]},
@@ -60,7 +60,7 @@ defmodule RustyJson.Options.Schema do
       type: {:in, [:auto, :native, :wasm]},
       default: :auto,
       doc:
-        "`:auto` is the native engine where its library loads, else the wasm engine. See `RustyJson.engine/0`."
+        "`:auto` is the native engine if its library loads, otherwise the wasm engine. See `RustyJson.engine/0`."
     }
   ]
 
@@ -77,9 +77,9 @@ defmodule RustyJson.Options.Schema do
               bits: [strings: 0, atoms: 1, atoms!: 2, copy: 3, intern: 4],
               mask: 0b111,
               doc:
-                "How object keys are decoded. `:atoms` creates atoms (never for input you do not trust), `:atoms!` takes " <>
-                  "existing ones only, `:copy` never shares memory with the input, `:intern` shares equal keys, a " <>
-                  "function is called with each key."
+                "How object keys are decoded. `:atoms` creates atoms; do not use it for untrusted input. `:atoms!` accepts " <>
+                  "existing atoms only. `:copy` never shares memory with the input. `:intern` shares equal keys, as the " <>
+                  "default does in the native engine. A function is called with each key."
             },
             strings: %{
               type: {:in, [:reference, :copy]},
@@ -87,15 +87,15 @@ defmodule RustyJson.Options.Schema do
               bits: [reference: 0, copy: 0b1000],
               mask: 0b1000,
               doc:
-                "`:reference` lets strings over 64 bytes be parts of the input; `:copy` never keeps the input alive, neither " <>
-                  "by values nor by keys."
+                "`:reference` makes strings over 64 bytes refer to the input. `:copy` copies all values and keys, so that " <>
+                  "none keeps the input in memory."
             },
             floats: %{
               type: {:in, [:native, :decimals]},
               default: :native,
               bits: [native: 0, decimals: 0b1_0000],
               mask: 0b1_0000,
-              doc: "`:decimals` gives `Decimal` structs, exactly as written."
+              doc: "`:decimals` returns `Decimal` structs, exactly as written."
             },
             objects: %{
               type: {:in, [:maps, :ordered_objects]},
@@ -103,46 +103,46 @@ defmodule RustyJson.Options.Schema do
               bits: [maps: 0, ordered_objects: 0b10_0000],
               mask: 0b10_0000,
               doc:
-                "`:ordered_objects` gives `RustyJson.OrderedObject` structs, which keep the order and all duplicates."
+                "`:ordered_objects` returns `RustyJson.OrderedObject` structs, which keep the order and all duplicates."
             },
             duplicate_keys: %{
               type: {:in, [:last, :first, :error]},
               default: :last,
               bits: [last: 0, first: 0b100_0000, error: 0b1000_0000],
               mask: 0b1100_0000,
-              doc: "Which of several members with the same key counts. Keys are compared after unescaping."
+              doc: "Which member wins when a key repeats. Keys are compared after unescaping."
             },
             decoding_integer_digit_limit: %{
               type: {:integer, 0, @u32},
               default: 1024,
               doc:
-                "Most digits of an integer, the sign not counted; also of a decimal's. 0 is no limit, and then time is " <>
-                  "more than linear in the number of digits."
+                "Most digits of an integer or of a decimal, without the sign. 0 removes the limit; the time is then more " <>
+                  "than linear in the number of digits."
             },
             max_bytes: %{
               type: {:integer, 0, @u48},
               default: 0,
-              doc: "Longest input in bytes, checked before iodata is flattened. 0 is no limit."
+              doc: "Longest input in bytes, checked before iodata is flattened. 0 removes the limit."
             },
             max_depth: @max_depth,
             max_nodes: %{
               type: {:integer, 0, @u48},
               default: 0,
-              doc: "Most values and keys of a document. 0 is no limit."
+              doc: "Most values and keys of a document. 0 removes the limit."
             },
             validate_strings: %{
               type: :boolean,
               default: true,
               bits: [true: 0, false: 0b1_0000_0000],
               mask: 0b1_0000_0000,
-              doc: "`false` takes strings that are not UTF-8 as they are. For trusted input."
+              doc: "`false` accepts invalid UTF-8 in strings. Use it only for trusted input."
             },
             dirty_threshold: %{
               type: {:integer, 0, @u48},
               default: 131_072,
               doc:
-                "Inputs of at least this many bytes are decoded on a dirty scheduler. 0 is never. Shorter ones go there too " <>
-                  "where they are more work than their length tells: many values, decimals, integers of any length."
+                "Inputs of at least this many bytes are decoded on a dirty scheduler; 0 means never. A shorter input moves there " <>
+                  "too if it is more work than its length suggests: many values, decimals, long integers."
             }
           ] ++ @engine ++ @sandbox
 
@@ -151,8 +151,8 @@ defmodule RustyJson.Options.Schema do
               type: {:or, [:boolean, :indentation]},
               default: false,
               doc:
-                "`true` indents by two spaces, a number by so many, a string by itself; a keyword list may have " <>
-                  "`:indent`, `:line_separator` and `:after_colon`."
+                "`true` indents by two spaces, an integer sets the number of spaces, a string is used as the indent. A keyword " <>
+                  "list sets `:indent`, `:line_separator` and `:after_colon`."
             },
             escape: %{
               type: {:in, [:json, :html_safe, :javascript_safe, :unicode_safe, :javascript, :unicode]},
@@ -160,22 +160,22 @@ defmodule RustyJson.Options.Schema do
               bits: [json: 0, html_safe: 1, javascript_safe: 2, unicode_safe: 3, javascript: 2, unicode: 3],
               mask: 0b11,
               doc:
-                "What is escaped beyond what JSON asks: `<`, `/` and the line separators (`:html_safe`), the line " <>
-                  "separators U+2028 and U+2029 (`:javascript_safe`), everything beyond ASCII (`:unicode_safe`)."
+                "Characters that are escaped in addition to those JSON requires: `:html_safe` escapes `<`, `/`, U+2028 and " <>
+                  "U+2029; `:javascript_safe` U+2028 and U+2029; `:unicode_safe` all that are not ASCII."
             },
             maps: %{
               type: {:in, [:naive, :strict]},
               default: :naive,
               bits: [naive: 0, strict: 0b100],
               mask: 0b100,
-              doc: "`:strict` makes two keys that become the same string an error."
+              doc: "`:strict` returns an error if two keys become the same string."
             },
             sort_keys: %{
               type: :boolean,
               default: false,
               bits: [false: 0, true: 0b1000],
               mask: 0b1000,
-              doc: "Sorts the members of every object by the bytes of their keys, those of structs too."
+              doc: "Sorts the members of every object, structs included, by the bytes of their keys."
             },
             compress: %{
               type: {:or, [{:in, [:none, :gzip]}, :gzip_level]},
@@ -187,27 +187,27 @@ defmodule RustyJson.Options.Schema do
               default: true,
               bits: [true: 0, false: 0b1_0000],
               mask: 0b1_0000,
-              doc: "`false` never calls `RustyJson.Encoder`: structs become objects without `__struct__`."
+              doc: "`false` never calls `RustyJson.Encoder`; structs become objects without `__struct__`."
             },
             lean: %{
               type: :boolean,
               default: false,
               bits: [false: 0, true: 0b10_0000],
               mask: 0b10_0000,
-              doc: "`true` treats `Date`, `Decimal` and the like as plain structs too."
+              doc: "`true` also treats built-in structs such as `Date` and `Decimal` as plain structs."
             },
             scheduler: %{
               type: {:in, [:auto, :normal, :dirty]},
               default: :auto,
               bits: [auto: 0, normal: 0b1000_0000, dirty: 0b1_0000_0000],
               mask: 0b1_1000_0000,
-              doc: "Where the native engine works; `:auto` leaves a normal scheduler when the work is long."
+              doc: "Where the native engine runs. `:auto` moves long work to a dirty scheduler."
             },
             max_depth: @max_depth,
             max_bytes: %{
               type: {:integer, 0, @u48},
               default: 0,
-              doc: "Longest output in bytes. 0 is no limit."
+              doc: "Longest output in bytes. 0 removes the limit."
             }
           ] ++ @engine ++ @sandbox
 

@@ -12,7 +12,7 @@ defmodule RustyJson.Options.Words do
     """
     #{Enum.map_join(both, "\n", &line/1)}
 
-    Of the wasm engine only, and an ArgumentError with the native one:
+    Only for the wasm engine; with the native engine these are an ArgumentError:
 
     #{Enum.map_join(sandbox, "\n", &line/1)}
     """

@@ -1,17 +1,17 @@
 defmodule RustyJson.CLI.Doctor.Machine do
   @moduledoc false
-  # The processor and the files that were built.
+  # The processor and the built files.
 
   alias RustyJson.CLI.Progress
 
-  # The names by which Linux and macOS list what the core's kernels are made for, best last.
+  # The names that Linux and macOS use for the instructions of the core's kernels, best last.
   @features ~w(sse4_2 avx avx2 bmi2 avx512f avx512bw asimd neon)
 
-  @doc "Which of the vector instructions that the core can use are there."
+  @doc "The available vector instructions that the core can use."
   @spec features() :: String.t()
   def features do
     case listed() do
-      nil -> "not known on this system"
+      nil -> "unknown on this system"
       words -> @features |> Enum.filter(&(&1 in words)) |> join()
     end
   end
@@ -45,7 +45,7 @@ defmodule RustyJson.CLI.Doctor.Machine do
     end
   end
 
-  @doc "Libraries and module: size, or that they are not there."
+  @doc "The sizes of the libraries and the module, or \"not built\"."
   @spec artifacts(Path.t()) :: [{String.t(), String.t()}]
   def artifacts(priv) do
     extension = if match?({:win32, _}, :os.type()), do: ".dll", else: ".so"

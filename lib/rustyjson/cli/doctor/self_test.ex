@@ -1,6 +1,6 @@
 defmodule RustyJson.CLI.Doctor.SelfTest do
   @moduledoc false
-  # A few calls whose answers are known, through one engine.
+  # A few calls with known results, in one engine.
 
   alias RustyJson.{DecodeError, SandboxError}
 
@@ -12,7 +12,7 @@ defmodule RustyJson.CLI.Doctor.SelfTest do
     "no" => nil
   }
 
-  @doc "Runs them; says what was done, or what went wrong first."
+  @doc "Runs the checks; returns what was done, or the first failure."
   @spec run(keyword()) :: {:ok, String.t()} | {:error, String.t()}
   def run(options) do
     {time, results} = :timer.tc(fn -> for {name, check} <- checks(options), do: {name, attempt(check)} end)
@@ -27,10 +27,13 @@ defmodule RustyJson.CLI.Doctor.SelfTest do
 
   defp documents(options) do
     [
-      {"decode", fn -> RustyJson.decode!(@text, options) === @term || "another term" end},
-      {"encode", fn -> again(RustyJson.encode!(@term, options), options) === @term || "another term" end},
+      {"decode", fn -> RustyJson.decode!(@text, options) === @term || "the result differs" end},
+      {"encode",
+       fn -> again(RustyJson.encode!(@term, options), options) === @term || "the result differs" end},
       {"errors",
-       fn -> error(options) == {:trailing_comma, 8, "/a/1"} || "another place: #{inspect(error(options))}" end},
+       fn ->
+         error(options) == {:trailing_comma, 8, "/a/1"} || "the error differs: #{inspect(error(options))}"
+       end},
       {"a large document", fn -> large(options) end}
     ]
   end
@@ -44,21 +47,21 @@ defmodule RustyJson.CLI.Doctor.SelfTest do
 
   defp large(options) do
     list = Enum.to_list(1..200_000)
-    RustyJson.decode!(RustyJson.encode!(list, options), options) === list || "another term"
+    RustyJson.decode!(RustyJson.encode!(list, options), options) === list || "the result differs"
   end
 
-  # Only the wasm engine can be stopped.
+  # Only the wasm engine can be interrupted.
   defp sandbox(options) do
     if options[:engine] == :wasm,
       do: [
         {"time limit", fn -> stopped(options, 8_000_000, [:timeout, :busy], timeout: 10) end},
         {"memory limit", fn -> stopped(options, 3_000_000, [:memory_limit], max_memory: 4 * 1024 * 1024) end},
-        {"the call after", fn -> RustyJson.decode!("[1]", options) == [1] || "another term" end}
+        {"the next call", fn -> RustyJson.decode!("[1]", options) == [1] || "the result differs" end}
       ],
       else: []
   end
 
-  # No machine decodes so many arrays in that time; a busy one may not even find an instance in it.
+  # No machine decodes this many arrays in this time. A busy one may not even get an instance.
   defp stopped(options, arrays, reasons, limit) do
     document = "[" <> String.duplicate("[],", arrays) <> "0]"
 
