@@ -33,6 +33,7 @@ defmodule RustyJson.Config do
     values = Map.new([:decode, :encode], &{&1, read(&1)})
     packed = {Options.pack(:decode, values.decode), Options.pack(:encode, values.encode), values}
     :persistent_term.put(@key, packed)
+    RustyJson.Encoder.Plans.find_own()
   end
 
   @doc false

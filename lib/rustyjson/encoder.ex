@@ -27,6 +27,9 @@ defprotocol RustyJson.Encoder do
   An implementation returns JSON as iodata, usually made by the functions of `RustyJson.Encode`, or a map or struct, which is then
   encoded in turn. A list is iodata, not an array.
 
+  `MapSet`, `Range` and `URI` are encoded as an array, an object and a string. Implement the protocol for them to change that, as
+  you would for Jason. Other built-in types cannot be changed.
+
   A struct without an implementation uses that of `Jason.Encoder` or Elixir's `JSON.Encoder`, if it has one and the library is
   loaded. Such a struct can contain structs that implement only `RustyJson.Encoder`. Otherwise encoding fails with
   `Protocol.UndefinedError`.
@@ -50,6 +53,10 @@ defimpl RustyJson.Encoder, for: Any do
   alias RustyJson.Encoder.{Derive, Interop}
 
   defmacro __deriving__(module, struct, options), do: Derive.implementation(module, struct, options)
+
+  # Applications may implement the protocol for these types, so they have no implementation of their own.
+  def encode(%module{} = value, opts) when module in [MapSet, Range, URI],
+    do: RustyJson.Encode.value(value, opts)
 
   def encode(value, opts) do
     case Interop.encode(value, opts) do
@@ -75,9 +82,6 @@ defimpl RustyJson.Encoder,
     Time,
     NaiveDateTime,
     DateTime,
-    URI,
-    MapSet,
-    Range,
     RustyJson.Fragment,
     RustyJson.OrderedObject
   ] do

@@ -149,7 +149,7 @@ defmodule RustyJson.InstallTest do
       File.write!(file, "no archive")
 
       assert_raise Mix.Error,
-                   "#{file} is for #{machine}, and this machine is #{here}: nothing was installed",
+                   "#{file} is for #{machine}, but this machine is #{here}; nothing was installed",
                    fn ->
                      Mix.Tasks.Rustyjson.Install.run([file, "--sha256", "0000"])
                    end

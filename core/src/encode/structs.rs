@@ -28,8 +28,11 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         match known {
             Some(Known::Fragment) => return self.fragment(term, map),
             Some(Known::OrderedObject) => return self.ordered_object(term, map),
-            Some(module) if !self.options.lean && (module as usize) < Known::MODULES => {
-                return self.well_known(term, map, module);
+            Some(name) if !self.options.lean && (name as usize) < Known::MODULES => {
+                if self.own_encoder(name, module) {
+                    return self.left_to_shell(term);
+                }
+                return self.well_known(term, map, name);
             }
             _ => {}
         }
@@ -40,6 +43,13 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             Some(plan) => self.planned(term, map, plan),
             None => self.left_to_shell(term),
         }
+    }
+
+    /// Whether the application has its own encoder for a type that Jason leaves to applications: the shell's plans have it.
+    fn own_encoder(&mut self, name: Known, module: R::Term) -> bool {
+        matches!(name, Known::MapSet | Known::Range | Known::Uri)
+            && !self.options.plain_structs
+            && self.reader.plan(module).is_some()
     }
 
     pub fn left_to_shell(&mut self, term: R::Term) -> Walk<Next<R::Term>> {

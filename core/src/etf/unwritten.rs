@@ -48,10 +48,17 @@ impl Unwritten<'_> {
                 self.options.pretty.is_some() || self.tag_of(entries, Known::Encode) != Some(BINARY)
             }
             Some(Known::OrderedObject) => self.ordered_object(entries),
-            Some(known) if !self.options.lean && (known as usize) < Known::MODULES => self.is_odd(known, entries),
+            Some(known) if !self.options.lean && (known as usize) < Known::MODULES => {
+                self.has_own_encoder(module) || self.is_odd(known, entries)
+            }
             known if self.options.plain_structs || self.options.lean && known.is_some() => self.is_gathered(entries),
             _ => self.has_no_plan(module, entries),
         }
+    }
+
+    /// A type that the application encodes itself: of the well-known modules, only those have a plan.
+    fn has_own_encoder(&self, module: &[u8]) -> bool {
+        !self.options.plain_structs && self.plans.iter().any(|plan| plan.module == module)
     }
 
     /// A struct of another module: without a plan, or without a field that its plan has.

@@ -173,7 +173,16 @@ defmodule RustyJson.Encode.Text do
   defp value(map, nil, options) when is_map(map) and not is_struct(map),
     do: part(with_string_keys(Map.to_list(map)), options)
 
-  defp value(term, nil, options) do
+  defp value(%module{} = struct, nil, options) when module in [MapSet, Range, URI] do
+    case Plans.own_implementation(module) do
+      nil -> plain(struct, options)
+      implementation -> by_protocol(struct, implementation, options)
+    end
+  end
+
+  defp value(term, nil, options), do: plain(term, options)
+
+  defp plain(term, options) do
     case Known.plain(term) do
       {:ok, plain} -> part(plain, options)
       :error -> by_protocol(term, Encoder.impl_for(term), options)

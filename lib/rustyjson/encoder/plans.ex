@@ -10,12 +10,54 @@ defmodule RustyJson.Encoder.Plans do
   @key __MODULE__
   @most 1_024
 
+  # Types that the core encodes unless the application implements the protocol for them. Such a type has a plan even where
+  # its implementation has none: the core then leaves its structs to Elixir.
+  @overridable [MapSet, Range, URI]
+  @own {}
+
   @type plan :: tuple()
   @type t :: %{module() => plan()}
 
   @doc "The plan of these fields."
   @spec plan([atom()]) :: plan()
   def plan(fields), do: List.to_tuple(fields)
+
+  @doc "Looks for the application's implementations for `MapSet`, `Range` and `URI`. Called when the configuration is read."
+  @spec find_own() :: :ok
+  def find_own do
+    own = for module <- @overridable, plan = own_plan(module), into: %{}, do: {module, plan}
+    plans = @key |> :persistent_term.get(%{}) |> Map.drop(@overridable) |> Map.merge(own)
+    :persistent_term.put({@key, :own}, own)
+    keep(plans)
+  end
+
+  @doc "The plans of the application's own implementations, or nil."
+  @spec own() :: t() | nil
+  def own do
+    own = :persistent_term.get({@key, :own}, %{})
+    if own != %{}, do: own
+  end
+
+  @doc "The application's own implementation for such a type, or nil."
+  @spec own_implementation(module()) :: module() | nil
+  def own_implementation(module) when module in @overridable do
+    implementation = Encoder.impl_for(%{__struct__: module})
+    if implementation != Encoder.Any, do: implementation
+  end
+
+  def own_implementation(_module), do: nil
+
+  defp own_plan(module) do
+    with implementation when implementation != nil <- own_implementation(module),
+         do: plan_of(implementation) || @own
+  end
+
+  defp keep(plans) when plans == %{} do
+    :persistent_term.erase(@key)
+    :ok
+  end
+
+  defp keep(plans), do: :persistent_term.put(@key, plans)
 
   @doc "Adds the plans that are known to the options of a call."
   @spec attach(Options.t()) :: Options.t()
@@ -85,7 +127,7 @@ defmodule RustyJson.Encoder.Plans do
   def hold?([module | modules], plans) do
     # Enough of a struct for the dispatch, which looks at its module only. `impl_for/1` of a consolidated protocol knows
     # nothing newer than the consolidation, and so tells who is called.
-    case Encoder.impl_for(%{__struct__: module}) |> plan_of() do
+    case current_plan(module) do
       plan when :erlang.map_get(module, plans) == plan -> hold?(modules, plans)
       _other -> forget()
     end
@@ -93,10 +135,13 @@ defmodule RustyJson.Encoder.Plans do
 
   def hold?([], _plans), do: true
 
-  @doc "Forgets all plans."
+  defp current_plan(module) when module in @overridable, do: own_plan(module)
+  defp current_plan(module), do: %{__struct__: module} |> Encoder.impl_for() |> plan_of()
+
+  @doc "Forgets all plans but those of the application's own implementations."
   @spec forget() :: false
   def forget do
-    :persistent_term.erase(@key)
+    keep(own() || %{})
     false
   end
 

@@ -40,7 +40,7 @@ defmodule RustyJson.Engine.Native do
 
   # The core tells by which plans it encoded structs. One that no longer holds is forgotten, and the text made again.
   defp checked({:planned, result, modules}, term, packed) do
-    if Plans.hold?(modules, elem(packed, 6)), do: result, else: again(term, put_elem(packed, 6, nil))
+    if Plans.hold?(modules, elem(packed, 6)), do: result, else: again(term, put_elem(packed, 6, Plans.own()))
   end
 
   defp checked(result, _term, _packed), do: result

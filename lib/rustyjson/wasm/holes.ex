@@ -116,8 +116,9 @@ defmodule RustyJson.Wasm.Holes do
   defp left?(%{__struct__: OrderedObject, values: []}, _call), do: false
   defp left?(%{__struct__: OrderedObject}, _call), do: true
 
-  defp left?(%{__struct__: module} = struct, %{lean: false}) when module in @modules,
-    do: odd?(struct)
+  # Of these modules, only those that the application encodes itself have a plan.
+  defp left?(%{__struct__: module} = struct, %{lean: false} = call) when module in @modules,
+    do: odd?(struct) or (not call.plain_structs and is_map_key(call.plans, module))
 
   defp left?(%{__struct__: module} = struct, call) when is_atom(module) do
     if call.plain_structs or (call.lean and module in @names),

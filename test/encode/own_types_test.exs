@@ -1,0 +1,74 @@
+defmodule RustyJson.OwnTypesTest do
+  @moduledoc """
+  An application's implementation of the protocol for MapSet, Range or URI is used, as it is with Jason.
+
+  Each test runs in a VM of its own, because an implementation applies to the whole VM.
+  """
+
+  use ExUnit.Case, async: true
+
+  alias RustyJson.Test.Judge
+
+  @moduletag timeout: 120_000
+
+  @jasons """
+  defimpl RustyJson.Encoder, for: [MapSet, Range, Stream] do
+    def encode(struct, opts), do: RustyJson.Encode.list(Enum.to_list(struct), opts)
+  end
+
+  defimpl RustyJson.Encoder, for: URI do
+    def encode(uri, _opts), do: %{host: uri.host}
+  end
+  """
+
+  for {name, options} <- Judge.engines() do
+    test "#{name}: an implementation that is there when the application starts" do
+      code = """
+      #{@jasons}
+      {:ok, _} = Application.ensure_all_started(:rustyjson)
+      options = #{inspect(unquote(Macro.escape(options)))}
+      defmodule Item, do: (@derive(RustyJson.Encoder); defstruct([:id, :range]))
+      term = [1..3, %{a: MapSet.new([1])}, URI.parse("http://x/y"), 5..5, struct(Item, id: 1, range: 1..2)]
+      # The second time, the plan of the derived struct is known.
+      for _ <- 1..2, do: IO.puts(RustyJson.encode!(term, options))
+      IO.puts(RustyJson.encode!(1..3, options))
+      IO.puts(RustyJson.encode!([1..3], [pretty: true] ++ options))
+      IO.puts(RustyJson.encode!([1..3], [protocol: false] ++ options))
+      RustyJson.Encoder.Plans.forget()
+      IO.puts(RustyJson.encode!([1..3], options))
+      """
+
+      json = ~s([[1,2,3],{"a":[1]},{"host":"x"},[5],{"id":1,"range":[1,2]}])
+      pretty = "[\n  [\n    1,\n    2,\n    3\n  ]\n]"
+      plain = ~s([{"first":1,"last":3}])
+      assert run(code) == Enum.join([json, json, "[1,2,3]", pretty, plain, "[[1,2,3]]"], "\n") <> "\n"
+    end
+
+    test "#{name}: without one, the types have their usual form" do
+      code = """
+      {:ok, _} = Application.ensure_all_started(:rustyjson)
+      options = #{inspect(unquote(Macro.escape(options)))}
+      term = [1..3, MapSet.new([1]), URI.parse("http://x/y")]
+      IO.puts(RustyJson.encode!(term, options))
+      encode = &RustyJson.Encoder.encode/2
+      IO.puts(RustyJson.encode!(Enum.map(term, fn t -> RustyJson.Fragment.new(&encode.(t, &1)) end), options))
+      """
+
+      json = ~s([{"first":1,"last":3},[1],"http://x/y"])
+      assert run(code) == json <> "\n" <> json <> "\n"
+    end
+  end
+
+  defp run(code) do
+    paths = for ebin <- Path.wildcard(Path.join(Mix.Project.build_path(), "lib/*/ebin")), do: ["-pa", ebin]
+
+    {output, status} =
+      System.cmd("elixir", List.flatten(paths) ++ ["-e", code],
+        env: [{"RUSTYJSON_ENGINE", nil}],
+        stderr_to_stdout: true
+      )
+
+    assert status == 0, output
+    output
+  end
+end
