@@ -195,7 +195,7 @@ defmodule RustyJson.Bench.Measure do
     end
   end
 
-  @doc "Runs a function so many times in a process of its own."
+  @doc "Runs a function repeatedly in a new process."
   @spec in_process({(term() -> term()), (... -> term())}, pos_integer()) :: tuple()
   def in_process(function, calls) do
     {pid, monitor} = spawn_monitor(fn -> exit({:took, batch(function, calls)}) end)

@@ -24,7 +24,7 @@ defmodule RustyJson.Bench.Shapes do
   ]
   @day 86_400
 
-  @doc "A settlement report of about so many bytes: amounts are strings, as in the source, or numbers."
+  @doc "A settlement report of about this many bytes; amounts are strings, as in the source, or numbers."
   @spec settlement(pos_integer(), integer()) :: String.t()
   def settlement(bytes, seed \\ 11) do
     sample = byte_size(settlement_of(200, seed))
@@ -159,7 +159,7 @@ defmodule RustyJson.Bench.Shapes do
     )
   end
 
-  @doc "A list of so many small objects, about 46 bytes each."
+  @doc "A list of this many small objects, about 46 bytes each."
   @spec large_list(pos_integer()) :: String.t()
   def large_list(count),
     do: Text.json(for n <- 1..count, do: {[id: n, name: "item #{n}", value: {:raw, "#{n}.5"}]})
@@ -172,7 +172,7 @@ defmodule RustyJson.Bench.Shapes do
   @spec unlike(pos_integer()) :: String.t()
   def unlike(objects), do: Text.json(for(n <- 1..objects, do: object("field_#{n}_", n, 5)))
 
-  @doc "One object of so many keys."
+  @doc "One object with this many keys."
   @spec single(pos_integer()) :: String.t()
   def single(keys), do: Text.json(object("field_", 1, keys))
 

@@ -28,7 +28,7 @@ defmodule RustyJson.Bench.Documents do
     ]
   end
 
-  @doc "A settlement report with so many orders, about 1.1 KB each."
+  @doc "A settlement report with this many orders, about 1.1 KB each."
   @spec settlement(pos_integer(), integer()) :: json()
   def settlement(orders, seed \\ 1) do
     {rows, _} = Enum.map_reduce(1..orders, seed, &order/2)
@@ -85,7 +85,7 @@ defmodule RustyJson.Bench.Documents do
   defp money(cents),
     do: {:raw, "#{if cents < 0, do: "-"}#{div(abs(cents), 100)}.#{pad(rem(abs(cents), 90) + 10, 2)}"}
 
-  @doc "A page of an API's answer with so many entries, about 1.3 KB each."
+  @doc "A page of an API response with this many entries, about 1.3 KB each."
   @spec api_response(pos_integer(), integer()) :: json()
   def api_response(entries, seed \\ 2) do
     {rows, _} = Enum.map_reduce(1..entries, seed, &entry/2)
@@ -129,7 +129,7 @@ defmodule RustyJson.Bench.Documents do
       ]}, seed}
   end
 
-  @doc "GeoJSON with so many polygons of 30 points, about 1.2 KB each."
+  @doc "GeoJSON with this many polygons of 30 points, about 1.2 KB each."
   @spec geojson(pos_integer(), integer()) :: json()
   def geojson(polygons, seed \\ 3) do
     {rows, _} = Enum.map_reduce(1..polygons, seed, &polygon/2)
@@ -176,11 +176,11 @@ defmodule RustyJson.Bench.Documents do
     text(rows)
   end
 
-  @doc "Objects in objects, so many levels."
+  @doc "Objects in objects, this many levels deep."
   @spec deep(pos_integer()) :: json()
   def deep(levels), do: String.duplicate(~s({"a":), levels - 1) <> "{}" <> String.duplicate("}", levels - 1)
 
-  @doc "One object of so many keys."
+  @doc "One object with this many keys."
   @spec wide(pos_integer()) :: json()
   def wide(keys), do: text({for(n <- 1..keys, do: {"key_#{n}", n})})
 

@@ -65,7 +65,7 @@ kinds! {
     ExpectedCommaOrArrayEnd = 17,
     /// Neither comma nor `}` after an object member (section 4).
     ExpectedCommaOrObjectEnd = 18,
-    /// Something that is no key where one must stand (section 4).
+    /// Something other than a key where a key must be (section 4).
     ExpectedKey = 19,
     /// Text after the value (section 2).
     TrailingData = 20,
@@ -79,7 +79,7 @@ kinds! {
     MaxBytes = 24,
     /// An integer with more digits than the limit.
     IntegerDigits = 25,
-    /// A key that is no existing atom.
+    /// A key that is not an existing atom.
     UnknownAtom = 26,
     /// A byte order mark (section 8.1).
     ByteOrderMark = 27,

@@ -85,7 +85,7 @@ impl Frame {
     fn colon(&mut self) {
         match self.tag() {
             Self::KEY => self.0 |= Self::VALUE,
-            // A key the encoder left out: the value has no name, but a string in it is no key either.
+            // A key the encoder left out: the value has no name, but a string in it is not a key either.
             Self::OBJECT => self.0 = Self::VALUE | NO_KEY << 2,
             _ => {}
         }
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(path_at_end("{\"a\""), "/a");
         assert_eq!(path_at_end("{\"a\":{\"b\":[true,"), "/a/b/1");
         assert_eq!(path_at_end("{\"a\":1,"), "");
-        assert_eq!(path_at_end("{\"a\":\"b\""), "/a", "a string value is no key");
+        assert_eq!(path_at_end("{\"a\":\"b\""), "/a", "a string value is not a key");
         assert_eq!(path_at_end("{\"a\":1}"), "");
     }
 

@@ -118,7 +118,7 @@ impl<B: Buffer> Output<B> {
         }
     }
 
-    /// Appends bytes so many times. What is written doubles with each copy: indentation of many levels costs few calls.
+    /// Appends bytes `times` times. Each copy doubles the written part, so that deep indentation needs few calls.
     pub fn repeat(&mut self, bytes: &[u8], times: usize) {
         let Some(len) = bytes.len().checked_mul(times) else { return self.failed = true };
         if len == 0 {

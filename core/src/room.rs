@@ -6,7 +6,7 @@
 use crate::error::ErrorKind;
 use alloc::vec::Vec;
 
-/// Makes sure that so many more fit. Costs nothing where the vector's own check follows: it is the same.
+/// Makes room for this many more elements. Costs nothing before the vector's own check, which is the same.
 #[inline(always)]
 pub(crate) fn room<T>(vec: &mut Vec<T>, more: usize) -> Result<(), ErrorKind> {
     if cfg!(target_arch = "wasm32") || vec.capacity() - vec.len() >= more { Ok(()) } else { grow(vec, more) }

@@ -138,7 +138,7 @@ fn strings_of_every_length() {
 /// The check agrees with the naive reader on which bytes are JSON.
 fn assert_checked(etf: &[u8], options: &DecodeOptions) {
     if check(etf, &Policy::new(options, etf.len())).is_ok() {
-        let term = term(etf).unwrap_or_else(|| panic!("passed, but is no term: {etf:?}"));
+        let term = term(etf).unwrap_or_else(|| panic!("passed, but is not a term: {etf:?}"));
         assert!(term.depth(options.ordered_objects) <= options.max_depth as usize);
         assert!(term.tree(options).is_some(), "passed, but is no JSON: {etf:?}");
     }

@@ -1,4 +1,4 @@
-//! Encoding from any bytes: an answer or an error, never a panic; and what comes out is JSON.
+//! Encoding from any bytes gives JSON or an error, never a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -18,8 +18,7 @@ defmodule RustyJson.Application do
     end
   end
 
-  # Where calls run on the wasm engine, the first one does not wait for the module to be compiled. A host that is missing is
-  # told to who calls, not here.
+  # With the wasm engine, compiles the module now, so that the first call does not wait. Calls report a missing host, not this.
   defp warm(%{engine: RustyJson.Engine.Wasm, sandbox: sandbox}), do: RustyJson.Wasm.Host.status(sandbox.host)
   defp warm(_options), do: :ok
 end

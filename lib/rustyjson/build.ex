@@ -1,13 +1,13 @@
 defmodule RustyJson.Build do
   @moduledoc false
-  # What the Mix compiler builds, when, and how. Knows cargo and files, not Mix.
+  # What the Mix compiler builds, when and how. It works with cargo and files, not with Mix.
 
   alias RustyJson.Build.{Cargo, Tools}
 
   @parts [:native, :guest, :host]
   @rust_version "1.95.0"
 
-  # Sources of each part, as its digest sees them.
+  # The sources of each part that its digest covers.
   @common ~w(Cargo.toml Cargo.lock .cargo/config.toml core/Cargo.toml core/src/**/*.rs)
   @sources %{
     native: ~w(nif/Cargo.toml nif/*.rs nif/src/**/*.rs),
@@ -76,14 +76,14 @@ defmodule RustyJson.Build do
     }
   end
 
-  @doc "The kind of machine that a library is for: who built the VM, and which release of the system it is, is no part of it."
+  @doc "The kind of machine that a library is for, without the vendor of the VM and the release of the system."
   @spec machine(String.t(), String.t()) :: String.t()
   def machine(
         name \\ List.to_string(:erlang.system_info(:system_architecture)),
         cpu \\ System.get_env("PROCESSOR_ARCHITECTURE", "AMD64")
       )
 
-  # Windows does not say what it runs on.
+  # Windows does not report its processor.
   def machine("win32", cpu), do: Map.get(%{"AMD64" => "x86_64", "ARM64" => "aarch64"}, cpu, cpu) <> "-windows"
   def machine(name, _cpu), do: Regex.replace(~r/^(\w+)-\w+-(linux-\w+|darwin|windows).*$/, name, "\\1-\\2")
 
@@ -113,13 +113,13 @@ defmodule RustyJson.Build do
   def artifact(:host, root), do: Path.join(root, "priv/native/librustyjson_wasm_host" <> library_extension())
   def artifact(:guest, root), do: Path.join(root, "priv/wasm/rustyjson.wasm")
 
-  # :erlang.load_nif appends this itself: .so on macOS too.
+  # The extension that :erlang.load_nif appends: .so on macOS too.
   defp library_extension, do: if(windows?(), do: ".dll", else: ".so")
   defp windows?, do: match?({:win32, _}, :os.type())
 
   ## Digest
 
-  # What is next to an artifact says what it was made of: the sources, the machine for native code, the choices.
+  # The digest beside an artifact covers its sources, the machine for native code, and the options.
   @doc false
   @spec digest(part(), settings()) :: String.t()
   def digest(part, settings) do
@@ -146,7 +146,7 @@ defmodule RustyJson.Build do
       (stored == {:ok, digest} or (stored == {:ok, plain(digest)} and not Tools.wasm_opt?()))
   end
 
-  # A guest that wasm-opt has not seen is made again as soon as there is a wasm-opt.
+  # A guest built without wasm-opt is rebuilt once wasm-opt is installed.
   defp plain(digest), do: digest <> " without wasm-opt"
 
   ## Build
@@ -180,7 +180,7 @@ defmodule RustyJson.Build do
 
     case Tools.wasm_opt(built) do
       {:ok, optimised} -> place(:guest, optimised, settings, digest)
-      {:error, output} -> {:failed, "wasm-opt refused the module:\n" <> output}
+      {:error, output} -> {:failed, "wasm-opt failed:\n" <> output}
       :missing -> place_plain(built, settings, digest)
     end
   end
@@ -190,7 +190,7 @@ defmodule RustyJson.Build do
     place(part, Path.join([settings.target_dir, profile, library(crate)]), settings, digest)
   end
 
-  # What cargo calls a library.
+  # Cargo's name of a library.
   defp library(crate) do
     case :os.type() do
       {:win32, _} -> crate <> ".dll"
@@ -206,8 +206,8 @@ defmodule RustyJson.Build do
      "the module works but is larger and slower"}
   end
 
-  # A library that a running VM has mapped must not be written over, nor must a build at the same time write into the
-  # file of this one: a new file of its own takes the name.
+  # A running VM may have mapped the old library, and another build may run at the same time: so write a separate new file and
+  # rename it.
   defp place(part, built, settings, digest) do
     target = artifact(part, settings.root)
     new = "#{target}.#{System.pid()}"
@@ -228,12 +228,12 @@ defmodule RustyJson.Build do
 
   defp effect(part, settings) do
     if File.regular?(artifact(part, settings.root)),
-      do: "#{title(part)} is not built again: an older build of it stays in use",
+      do: "#{title(part)} is not rebuilt; an older build stays in use",
       else: "#{title(part)} is not built: #{consequence(part)}"
   end
 
   defp consequence(:native),
-    do: "RustyJson has no native engine and uses the wasm engine where that is available"
+    do: "RustyJson has no native engine and uses the wasm engine if it is available"
 
   defp consequence(:guest), do: "RustyJson has no wasm engine"
   defp consequence(:host), do: "the wasm engine needs the Hex package wasmex"

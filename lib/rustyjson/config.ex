@@ -19,7 +19,7 @@ defmodule RustyJson.Config do
 
   @key __MODULE__
   @build_settings [:build, :allocator]
-  # Where RustyJson 0.3 had it, and Jason has it for itself.
+  # The place of this setting in RustyJson 0.3 and in Jason.
   @of_decode [:decoding_integer_digit_limit]
 
   @doc """
@@ -96,7 +96,7 @@ defmodule RustyJson.Config do
     end
   end
 
-  # Mix and releases put entries of their own next to an application's.
+  # Mix and releases add entries of their own.
   defp application?(name), do: name != :included_applications
 
   defp check_sandbox_names(sandbox) do

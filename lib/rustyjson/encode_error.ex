@@ -34,7 +34,7 @@ defmodule RustyJson.EncodeError do
 
   defexception [:message, :path, :reason]
 
-  # Of a struct in a message: enough to tell which one it is.
+  # How much of a struct a message shows: enough to identify it.
   @shown [structs: false, limit: 12, printable_limit: 64, width: :infinity]
 
   @bytes 64
@@ -80,7 +80,7 @@ defmodule RustyJson.EncodeError do
     %{of(reason, payload, options) | path: text(path), reason: reason}
   end
 
-  # A key that is no UTF-8 may be part of the path.
+  # The path can contain a key with invalid UTF-8.
   defp text(path) do
     if String.valid?(path), do: path, else: path |> String.chunk(:valid) |> Enum.map_join(&character/1)
   end

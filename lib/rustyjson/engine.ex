@@ -1,20 +1,20 @@
 defmodule RustyJson.Engine do
   @moduledoc """
-  What runs the core: `RustyJson.Engine.Native` or `RustyJson.Engine.Wasm`.
+  The behaviour of the two engines, `RustyJson.Engine.Native` and `RustyJson.Engine.Wasm`.
 
-  Both give the same answer for every input. See `RustyJson.engine/0` for the one in use.
+  Both give the same answer for every input. `RustyJson.engine/0` returns the one in use.
   """
 
   alias RustyJson.{Engine, Options}
   alias RustyJson.Engine.MapOrder
 
-  @typedoc "Why a text was not decoded: code, byte offset, line, column and JSON Pointer."
+  @typedoc "A decode error: code, byte offset, line, column and JSON Pointer."
   @type decode_failure :: {1..255, non_neg_integer(), pos_integer(), pos_integer(), String.t()}
 
-  @typedoc "Why a term was not encoded: code, JSON Pointer and what the code needs to be explained."
+  @typedoc "An encode error: code, JSON Pointer and details for the message."
   @type encode_failure :: {1..255, String.t(), term()}
 
-  @typedoc "A place of the output where Elixir must fill in a term: offset, depth, term, and whether it is an object key."
+  @typedoc "A place in the output that Elixir must fill: offset, depth, term, and whether it is a key or a value."
   @type hole :: {non_neg_integer(), non_neg_integer(), term(), :key | :value}
 
   @callback decode(json :: binary(), Options.t()) ::
@@ -25,22 +25,22 @@ defmodule RustyJson.Engine do
               | {:partial, binary(), [hole()]}
               | {:error, encode_failure() | RustyJson.SandboxError.t()}
 
-  @doc "Compresses what Elixir had to finish, as `compress: {:gzip, level}` does."
+  @doc "Compresses a text that Elixir completed, like `compress: {:gzip, level}`."
   @callback gzip(binary(), level :: 0..9, Options.t()) ::
               {:ok, binary()} | {:error, RustyJson.SandboxError.t()}
 
-  @typedoc "Indent, line separator, record separator, and what follows a colon."
+  @typedoc "Indent, line separator, record separator, and the text after a colon."
   @type layout :: {binary(), binary(), binary(), binary()}
 
-  @typedoc "The depth to start from, the deepest nesting, and the most bytes to write (0 is no limit)."
+  @typedoc "The depth to start from, the deepest nesting, and the most bytes to write (0 means no limit)."
   @type format_limits ::
           {depth :: non_neg_integer(), deepest :: pos_integer(), max_bytes :: non_neg_integer()}
 
-  @doc "Lays out JSON text within these limits."
+  @doc "Formats JSON text within these limits."
   @callback format(binary(), layout(), format_limits(), Options.t()) ::
               {:ok, binary()} | {:error, decode_failure() | RustyJson.SandboxError.t()}
 
-  @doc "What it runs on; or why it does not, and what to install."
+  @doc "What the engine runs on, or why it does not work and what to install."
   @callback status() :: {:ok, map()} | {:error, String.t()}
 
   @engines [native: Engine.Native, wasm: Engine.Wasm]
@@ -69,7 +69,7 @@ defmodule RustyJson.Engine do
   def name(Engine.Missing), do: :none
 
   @doc false
-  # Bits that encode's flags get for this engine on the OTP that runs.
+  # Bits to add to the encode flags for this engine on the running OTP.
   @spec encode_flags(module()) :: non_neg_integer()
   def encode_flags(engine) do
     case :persistent_term.get({__MODULE__, engine}, nil) do

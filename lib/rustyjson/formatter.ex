@@ -25,11 +25,11 @@ defmodule RustyJson.Formatter do
   # Indented text grows with the square of its depth.
   @deepest_indented 1024
   @no_limit 0xFFFF_FFFF
-  # The most that may be written when the call sets no limit: so many times the input, and so much more.
+  # The longest output when the call sets no limit: a multiple of the input, plus a constant.
   @most_times 64
   @most_more 1_048_576
   @longest 0xFFFF_FFFF_FFFF
-  # What fails of a decoder's, by an encoder's codes.
+  # The decoder's codes of failures, as the encoder's codes.
   @failures %{
     Codes.decode(:max_depth) => Codes.encode(:max_depth),
     Codes.decode(:max_bytes) => Codes.encode(:max_bytes),
@@ -116,7 +116,7 @@ defmodule RustyJson.Formatter do
   @spec minimize_to_iodata(iodata(), opts()) :: iodata()
   def minimize_to_iodata(input, opts \\ []), do: minimize(input, opts)
 
-  # A part of a document as the document's call wants it: by its engine too.
+  # Formats a part of a document with the options and the engine of the call.
   @doc false
   @spec lay_out(binary(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
   def lay_out(json, %{packed: packed} = options) do
@@ -146,7 +146,7 @@ defmodule RustyJson.Formatter do
     end
   end
 
-  # A text that is too deep is no JSON for the formatter.
+  # The formatter reports text that is too deep as a decode error.
   defp error({@max_bytes, position, line, column, _path} = failure, text, options) do
     message = Message.at("Output longer than #{options.max_bytes} bytes", position, line, column)
     %{DecodeError.new(failure, text, options) | message: message}

@@ -1,6 +1,6 @@
 defmodule RustyJson.Options do
   @moduledoc false
-  # Options of one call, checked and packed as the engines take them. What they are is in RustyJson.Options.Schema.
+  # The options of one call, checked and packed for the engines. RustyJson.Options.Schema defines them.
 
   import Bitwise
 
@@ -124,7 +124,7 @@ defmodule RustyJson.Options do
   @spec settled(values()) :: values()
   def settled(values), do: %{resolve(values) | sandboxed: nil}
 
-  # Silence would let someone believe in a wall that is not there.
+  # Without this error the caller would rely on a sandbox that is not there.
   defp check_sandbox(%{sandboxed: name, resolved: Engine.Native}) when name != nil do
     raise ArgumentError,
           "option #{inspect(name)} is one of the wasm engine, but this call runs on the native one; add engine: :wasm"
@@ -145,8 +145,8 @@ defmodule RustyJson.Options do
     %__MODULE__{engine: v.resolved, packed: packed, sandbox: v.sandbox}
   end
 
-  # The function is called with the keys as they stand in the text, and may make one of two: so the core keeps their order,
-  # and what becomes of them is found out afterwards.
+  # The function gets the keys in the order of the text and can map two keys to one. So the core keeps the order, and repeated
+  # keys are resolved afterwards.
   @ordered Schema.entries(:decode)[:objects].bits[:ordered_objects]
   @first Schema.entries(:decode)[:duplicate_keys].bits[:first]
 
@@ -166,7 +166,7 @@ defmodule RustyJson.Options do
 
   defp key_function(%{keys: fun, flags: flags}), do: {flags ||| @ordered, {fun, :last}}
 
-  # Bytes that can be much work: an integer takes the square of its digits, a decimal twenty times as long as a float.
+  # Input sizes that can mean much work: an integer takes quadratic time, a decimal twenty times as long as a float.
   @costly_integers 4_096
   @costly_decimals 16_384
   @decimals Schema.entries(:decode)[:floats].bits[:decimals]
@@ -181,7 +181,7 @@ defmodule RustyJson.Options do
     if (flags &&& @decimals) != 0, do: min(threshold, @costly_decimals), else: threshold
   end
 
-  ## Reading what was packed
+  ## Reading packed options
 
   @doc "Encode options for a value that stands this deep."
   @spec at_depth(t(), non_neg_integer()) :: t()

@@ -70,7 +70,7 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, packed: Term<'a>, most_nodes: u64) ->
     STATE.with_borrow_mut(|state| {
         let (mut options, never_dirty) =
             options(Look::new(env), packed, state.seed.next()).ok_or(rustler::Error::BadArg)?;
-        // 0 is no limit.
+        // 0 means no limit.
         let cut = !never_dirty && options.max_nodes.wrapping_sub(1) >= most_nodes;
         if cut {
             options.max_nodes = most_nodes;

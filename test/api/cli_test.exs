@@ -76,7 +76,7 @@ defmodule RustyJson.CLITest do
     System.cmd("sh", ["-c", ~s(printf '%s' "$JSON" | mix rustyjson #{arguments})], env: env)
   end
 
-  test "a reader who has seen enough is no fault", %{write: file} do
+  test "a reader that exits early is not an error", %{write: file} do
     large = file.("large.json", "[" <> String.duplicate("1,", 2_000_000) <> "1]")
     command = ~s({ mix rustyjson "#{large}"; echo "exit $?" >&2; } 2>&1 >&3 | cat >"#{large}.errors")
     env = [{"MIX_ENV", "test"}, {"RUSTYJSON_BUILD", "none"}]
@@ -115,7 +115,7 @@ defmodule RustyJson.CLITest do
     assert error =~ "add --lines"
   end
 
-  test "a directory is no file" do
+  test "a directory is not a file" do
     assert run(["--validate", System.tmp_dir!()]) == {3, "", "#{System.tmp_dir!()}: is a directory\n"}
   end
 

@@ -174,7 +174,7 @@ defmodule RustyJson.ErrorsTest do
     assert String.length(DecodeError.explain(error)) < 500
   end
 
-  test "explain of bytes that are no text is text" do
+  test "explain of invalid UTF-8 is valid text" do
     for text <- ["[\"\xFF\xFE\"]", "\0\0\0", "[\e[31m]", "\"\u202E\n\""] do
       {:error, error} = Judge.decode(text)
       assert String.valid?(DecodeError.explain(error))

@@ -64,7 +64,7 @@ defmodule RustyJson.CorpusTest do
       end
     end
 
-    # Where there is no float, and no key beyond the plane of 16 bits, sorting by bytes is canonical.
+    # Without floats and keys above U+FFFF, sorting by bytes is canonical.
     for file <- ["arrays.json", "french.json", "unicode.json"] do
       @tag document: file
       test "rfc8785 #{file}: sorted output is the canonical form", %{document: file} do

@@ -126,15 +126,15 @@ defmodule RustyJson.BrokenTermsTest do
     end
 
     for value <- [[:x], ["1" | :x], [300], ["a", [[-1]]], [<<1::3>>]] do
-      assert_error(%Gives{value: value}, :invalid_iodata, "no iodata")
-      assert_error(Fragment.new(fn _ -> value end), :invalid_iodata, "no iodata")
-      assert_error(Fragment.new(value), :invalid_iodata, "no iodata")
+      assert_error(%Gives{value: value}, :invalid_iodata, "iodata")
+      assert_error(Fragment.new(fn _ -> value end), :invalid_iodata, "iodata")
+      assert_error(Fragment.new(value), :invalid_iodata, "iodata")
     end
 
     assert_error(Fragment.new(fn _ -> %{} end), :invalid_iodata, "a fragment's function returned %{}")
   end
 
-  test "keys that are no text" do
+  test "keys that are not text" do
     version = %{Version.parse!("1.2.3") | pre: 5}
 
     broken = [

@@ -124,7 +124,7 @@ defmodule RustyJson.EncoderTest do
     end
   end
 
-  describe "what has no form" do
+  describe "terms without a JSON form" do
     test "is Protocol.UndefinedError, with and without a bang" do
       for term <- [self(), make_ref(), fn -> 1 end, <<1::3>>, %Structs.Bare{}] do
         assert {:error, %Protocol.UndefinedError{protocol: RustyJson.Encoder}} = RustyJson.encode([term])
@@ -132,7 +132,7 @@ defmodule RustyJson.EncoderTest do
       end
     end
 
-    test "a key that is no text" do
+    test "a key that is not text" do
       for key <- [{1, 2}, %{}, self()], options <- [[], [sort_keys: true], [maps: :strict]] do
         assert {:error, %RustyJson.EncodeError{message: "Map key must be atom, string, or integer"}} =
                  Judge.encode([%{key => 1}], options)

@@ -1,5 +1,5 @@
 defmodule RustyJson.NativeFaultsTest do
-  @moduledoc "What must not end the VM, nor leave anything behind in it: terms that are no data, memory that runs out, code that goes."
+  @moduledoc "Things that must neither end the VM nor leave anything behind: terms that are not data, exhausted memory, purged code."
 
   use ExUnit.Case, async: false
 

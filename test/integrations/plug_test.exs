@@ -17,7 +17,7 @@ defmodule RustyJson.Neighbours.PlugTest do
     def message(%{exception: exception}), do: "malformed request: #{Exception.message(exception)}"
   end
 
-  # As Plug.Parsers.JSON: the decoder is checked when the pipeline is built, bodies that are no objects get a key.
+  # As Plug.Parsers.JSON: the decoder is checked when the pipeline is built, bodies that are not objects get a key.
   defp init(decoder) do
     {module, function, arguments} = if is_tuple(decoder), do: decoder, else: {decoder, :decode!, []}
     {:module, ^module} = Code.ensure_compiled(module)

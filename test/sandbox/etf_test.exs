@@ -173,8 +173,10 @@ defmodule RustyJson.Sandbox.EtfTest do
 
     # Flags (strict maps, sorted keys, no protocol, lean) and what goes along with the term.
     @plans %{Nobody.Plans => {:a, :b}}
+    # The application has implementations for these.
+    @own %{MapSet => {}, Range => {}, URI => {}}
     @calls for flags <- [0, 4, 8, 16, 32, 40, 52],
-               extra <- [nil, {nil, @plans}, {{"  ", "\n", " "}, nil}],
+               extra <- [nil, {nil, @plans}, {nil, @own}, {{"  ", "\n", " "}, nil}],
                do: {flags, extra}
 
     test "every place, by the terms there and the options" do

@@ -1,5 +1,5 @@
 defmodule RustyJson.Sandbox.InstancesTest do
-  @moduledoc "Instances: what carries over from call to call, who waits, and what is left when a caller dies."
+  @moduledoc "Instances: what carries over between calls, waiting callers, and cleanup after a caller dies."
 
   use ExUnit.Case, async: false
 
@@ -98,7 +98,7 @@ defmodule RustyJson.Sandbox.InstancesTest do
         end)
       end
 
-      test "who ran out of time is told within twice the time, and gets no message later", %{
+      test "a call that ran out of time is told within twice the time, and gets no message later", %{
         host: host,
         options: options
       } do
@@ -111,7 +111,7 @@ defmodule RustyJson.Sandbox.InstancesTest do
       end
 
       # Dirty schedulers have a queue of their own, of which nobody knows how long it is.
-      test "so is who waits in vain, in whichever queue", %{host: host, options: options} do
+      test "a call that waits in vain is told in time, in either queue", %{host: host, options: options} do
         with_guest(host, Guest.wasm(fault: Guest.fault(:loop)), fn ->
           callers = 6 * System.schedulers_online()
 

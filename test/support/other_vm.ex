@@ -15,7 +15,7 @@ defmodule RustyJson.Test.OtherVM do
   @spec object(String.t(), pos_integer()) :: String.t()
   def object(name, n), do: "{" <> Enum.map_join(1..n, ",", &~s("#{name}#{&1}":1)) <> "}"
 
-  @doc "Makes atoms until so many more fit into the table."
+  @doc "Creates atoms until this many more fit in the table."
   @spec fill(String.t(), pos_integer()) :: :ok
   def fill(name, room) do
     Enum.find(Stream.iterate(1, &(&1 + 1)), fn i -> left() <= room or !String.to_atom("#{name}#{i}") end)

@@ -191,7 +191,7 @@
   {"every printable ASCII character but two",
    "\"" <> for(c <- 0x20..0x7E, c not in [?", ?\\], into: "", do: <<c>>) <> "\"",
    for(c <- 0x20..0x7E, c not in [?", ?\\], into: "", do: <<c>>)},
-  {"DEL is no control character here", "\"\x7F\"", "\x7F"},
+  {"DEL is not a control character here", "\"\x7F\"", "\x7F"},
   {"escaped quote", ~S("\""), "\""},
   {"escaped backslash", ~S("\\"), "\\"},
   {"escaped slash", ~S("\/"), "/"},

@@ -73,7 +73,7 @@ fn short_integer(bytes: &[u8], start: usize) -> Option<(i64, usize)> {
     Some((eight_digits(word << (64 - 8 * count)) as i64, start + count as usize))
 }
 
-/// The digit values of eight bytes, the first in the lowest byte, and how many come before the first that is no digit.
+/// The digit values of eight bytes, the first in the lowest byte, and the number of them before the first non-digit.
 #[inline(always)]
 const fn leading_digits(text: u64) -> (u64, u32) {
     let word = text ^ 0x3030_3030_3030_3030;
@@ -115,7 +115,7 @@ fn scan(bytes: &[u8], start: usize) -> Result<Scan, Error> {
 }
 
 /// Reads digits from `pos` on behind those in `value` (wrapping); returns the offset behind them. Eight
-/// bytes are taken at once: those before the first that is no digit are shifted to the top of the word, where the
+/// bytes are taken at once: those before the first non-digit are shifted to the top of the word, where the
 /// bytes below count as leading zeros.
 #[inline(always)]
 fn digits(bytes: &[u8], mut pos: usize, value: &mut u64) -> usize {

@@ -11,13 +11,13 @@ use crate::simd::escape::CopyKernel;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Strings above this length are no work for a short slice: full of control characters this one takes half of it.
+/// Longer strings take too long for a short slice: a string of control characters of this length takes half of it.
 pub(super) const LONG_STRING: usize = 128 * 1024;
 
-/// Strings above this length are worth a look at the limits.
+/// Longer strings are checked against the limits.
 pub(super) const NOTABLE_STRING: usize = 16 * 1024;
 
-/// Bytes of an integer above which it is none: turning binary digits into decimal ones takes more than linear time.
+/// Integers of more bytes take too long for a short slice: turning binary digits into decimal ones is not linear.
 pub(super) const LONG_INTEGER: usize = 512;
 
 /// An open container and the place in it.

@@ -37,7 +37,7 @@ kinds! {
     InvalidKey = 5,
     /// An improper list.
     ImproperList = 6,
-    /// Bytes that are no term.
+    /// Bytes that are not a term.
     Unsupported = 7,
     /// The shell could not get memory.
     OutOfMemory = 8,

@@ -44,7 +44,7 @@ pub(super) struct Range {
     next: usize,
 }
 
-/// Maps above this size are no work for a short slice.
+/// Larger maps take too long for a short slice.
 const LARGE: usize = 1024;
 
 impl<T: Copy> Gathered<T> {

@@ -103,7 +103,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         self.limit = self.start.saturating_add(max.min(bytes));
     }
 
-    /// Looks ahead before so many bytes are written: the limit is checked only after each value. In a slice the clock starts
+    /// Checks before this many bytes are written, because the limit is otherwise checked only after each value. In a slice the clock starts
     /// here: written as escapes, the bytes can be half a millisecond of work.
     #[cold]
     #[inline(never)]

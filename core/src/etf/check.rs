@@ -1,6 +1,6 @@
 //! Judges External Term Format that came from an untrusted guest, before the runtime makes terms of it.
 //!
-//! `binary_to_term` with `safe` is no wall: it builds pids, references and external functions, and inflates compressed
+//! `binary_to_term` with `safe` does not protect: it builds pids, references and external functions, and inflates compressed
 //! terms. So the bytes are walked first, once, without recursion, and only a JSON-shaped term passes: the tags
 //! [`writer`](super::writer) emits, in the places where it emits them. A walk costs about a tenth of building the terms.
 //!
@@ -83,7 +83,7 @@ pub enum Fault {
     Tag(u8),
     /// A list does not end with the empty list.
     Tail,
-    /// An atom that is no name of the policy.
+    /// An atom that the policy does not name.
     Atom,
     /// An object key of the wrong type.
     Key,

@@ -19,9 +19,9 @@ use core::ops::Range;
 /// Why a list of holes is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The bytes are no list of holes in the order of the text.
+    /// The bytes are not a list of holes in the order of the text.
     List,
-    /// A hole is no term of the input, lies within another one, or says that it stands deeper than it does.
+    /// A hole is not a term of the input, is inside another one, or claims a wrong depth.
     Place,
     /// A hole is a term that the core writes.
     Written,
@@ -32,7 +32,7 @@ impl Fault {
     pub const fn text(self) -> &'static str {
         match self {
             Self::List => "its list of holes is broken",
-            Self::Place => "a hole is no term of the input",
+            Self::Place => "a hole is not a term of the input",
             Self::Written => "a hole is a term that it can write",
         }
     }

@@ -60,7 +60,7 @@ fn refuses_what_the_core_writes() {
             assert_eq!(find(&[Claim { key, ..claim(0, (start, 0)) }]), Err(Fault::Written), "{start}");
         }
     }
-    assert_eq!(find(&[Claim { key: true, ..claim(0, PID) }]), Err(Fault::Written), "a value is no key");
+    assert_eq!(find(&[Claim { key: true, ..claim(0, PID) }]), Err(Fault::Written), "a value is not a key");
 }
 
 fn atom(name: &str) -> Vec<u8> {

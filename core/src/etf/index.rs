@@ -38,7 +38,7 @@ struct Open {
 }
 
 impl Index {
-    /// Makes the index of the term at `start`; `None` when the bytes are no term.
+    /// Makes the index of the term at `start`; `None` if the bytes are not a term.
     pub fn build(bytes: &[u8], start: usize) -> Option<Self> {
         let mut this = Self::default();
         let mut open: Vec<Open> = Vec::new();

@@ -193,7 +193,7 @@ impl<K: Kernel, B: Buffer> Formatter<'_, K, B> {
         if self.out.failed() { Err(Error::new(ErrorKind::OutOfMemory, self.place.offset)) } else { Ok(()) }
     }
 
-    /// Looks whether so many more bytes may be written.
+    /// Checks whether this many more bytes may be written.
     #[inline(always)]
     fn fits(&self, bytes: usize) -> Result<(), Stop> {
         let len = self.out.len().saturating_add(bytes);

@@ -132,7 +132,7 @@ impl<K: Kernel> Scan<'_, K> {
         }
     }
 
-    /// A digit of an escape that starts so many bytes behind the first one.
+    /// A digit of an escape that starts this many bytes after the first one.
     fn hex(&self, byte: u8, unit: u16, behind: usize) -> Result<u16, Failure> {
         match (byte as char).to_digit(16) {
             Some(digit) => Ok(unit << 4 | digit as u16),

@@ -31,7 +31,7 @@ pub trait Kernels: Copy {
 pub trait Kernel: Kernels {
     /// Finds the end of the plain run of string bytes that starts at `pos`.
     fn string_run(self, bytes: &[u8], pos: usize) -> Run;
-    /// Offset of the first byte from `pos` on that is no white space (RFC 8259 section 2), or the length.
+    /// Offset of the first byte at or after `pos` that is not white space (RFC 8259 section 2), or the length.
     fn space_end(self, bytes: &[u8], pos: usize) -> usize;
 }
 

@@ -80,7 +80,7 @@ impl<S: Simd> Vector<S> {
         Run { end: pos + at as usize, ascii: wide & !(!0 << at) == 0 }
     }
 
-    /// Bits of the bytes that are no white space.
+    /// Bits of the bytes that are not white space.
     #[inline(always)]
     fn other_mask(self, block: &[u8]) -> u32 {
         let v = u8x16::from_slice(self.0, block);

@@ -115,7 +115,7 @@ impl Term {
             Term::List(elements) => 1 + deepest(&mut elements.iter()),
             Term::Tuple(elements) => deepest(&mut elements.iter()),
             Term::Map(members) if is(members, "Elixir.Decimal") => 0,
-            // The list of members inside the struct is no container of its own.
+            // The list of members inside the struct is not a container of its own.
             Term::Map(members) if ordered => deepest(&mut members.iter().map(|(_, value)| value)),
             Term::Map(members) => 1 + deepest(&mut members.iter().map(|(_, value)| value)),
             _ => 0,

@@ -1,7 +1,7 @@
 defmodule RustyJson.Build.Cargo do
   @moduledoc false
-  # Runs cargo and shows how far it is: a line that renews itself at a terminal, one every few seconds elsewhere. Quiet
-  # when there was nothing to do. Its whole output is kept for the case that it fails.
+  # Runs cargo and shows its progress: one line that updates itself in a terminal, otherwise a line every few seconds. Prints
+  # nothing if there was nothing to do. Keeps the output in case cargo fails.
 
   defstruct [:title, :started, shown: 0, crates: 0, output: []]
 
@@ -24,7 +24,7 @@ defmodule RustyJson.Build.Cargo do
     ]
   end
 
-  # Flags from outside would replace those that the project sets for the WebAssembly target, SIMD among them.
+  # Flags from the environment would replace the project's own for the WebAssembly target, such as SIMD.
   defp target_flags(true), do: [{"RUSTFLAGS", nil}, {"CARGO_ENCODED_RUSTFLAGS", nil}]
   defp target_flags(false), do: []
 
@@ -54,7 +54,7 @@ defmodule RustyJson.Build.Cargo do
   defp crates(1), do: "1 crate"
   defp crates(count), do: "#{count} crates"
 
-  # What is said in brackets is said once, except on the line that renews itself.
+  # The part in brackets appears only once, except on the line that updates itself.
   defp short(title), do: if(tty?(), do: title, else: title |> String.split(" (") |> hd())
 
   defp line(progress, text) do

@@ -1,6 +1,6 @@
 defmodule RustyJson.Build.Tools do
   @moduledoc false
-  # The programs a build needs: whether they are there, and how to get them.
+  # The programs that a build needs: whether they are installed, and how to get them.
 
   @wasm_target "wasm32-unknown-unknown"
   @wasm_opt ~w(-O3 --enable-simd --enable-bulk-memory --enable-sign-ext --enable-mutable-globals
@@ -45,8 +45,8 @@ defmodule RustyJson.Build.Tools do
   @doc "How to get a tool."
   @spec hint(:cargo | :cc | :wasm_target | :wasm_opt) :: String.t()
   def hint(:cargo) do
-    "Install Rust from https://rustup.rs, or `rustup update`; where there is to be no Rust, `mix rustyjson.install` " <>
-      "takes what was built elsewhere."
+    "Install Rust from https://rustup.rs, or run `rustup update`. Without Rust, `mix rustyjson.install` installs libraries that " <>
+      "were built on another machine."
   end
 
   def hint(:cc), do: "Install one: `apt install gcc`, or `xcode-select --install`."

@@ -13,7 +13,7 @@ defmodule RustyJson.Decode.Atoms do
 
   import Bitwise
 
-  # Keys as strings, floats as floats, and all members, also those that are repeated.
+  # Keys as strings, floats as floats, and all members, including repeated ones.
   @names Enum.reduce([keys: :strings, floats: :native, objects: :ordered_objects], {0, 0}, fn {option, value},
                                                                                               {mask, bits} ->
            entry = Schema.entries(:decode)[option]

@@ -1,6 +1,6 @@
 defmodule RustyJson.Decode.Input do
   @moduledoc false
-  # What decoding does in Elixir: iodata, its length, keys by a function, and errors.
+  # The part of decoding that Elixir does: iodata, its length, key functions, and errors.
 
   require RustyJson.Engine.Codes
 
@@ -33,7 +33,7 @@ defmodule RustyJson.Decode.Input do
   def error(%SandboxError{} = error, _json, _options), do: error
   def error(failure, json, options), do: DecodeError.new(failure, json, options)
 
-  # Before a long list becomes a longer binary.
+  # Checked before a long list becomes a longer binary.
   defp too_long?(_input, 0), do: false
   defp too_long?(input, limit), do: IO.iodata_length(input) > limit
 
@@ -47,7 +47,7 @@ defmodule RustyJson.Decode.Input do
 
   ## keys: fun/1
 
-  # Other kinds of keys are made by the core; a function can only be called here, for each key in the order of the text.
+  # The core makes all other kinds of keys. A function is called here, for each key in the order of the text.
   defp keys(term, nil), do: term
   defp keys(list, keys) when is_list(list), do: Enum.map(list, &keys(&1, keys))
 

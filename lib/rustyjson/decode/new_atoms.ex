@@ -6,7 +6,7 @@ defmodule RustyJson.Decode.NewAtoms do
 
   use GenServer
 
-  # Left for whoever else makes atoms.
+  # Atoms left for other code.
   @reserve 2_048
   # Atoms between two looks at the VM's count.
   @step 256
@@ -23,7 +23,7 @@ defmodule RustyJson.Decode.NewAtoms do
   def make(names) do
     if Process.whereis(__MODULE__),
       do: GenServer.call(__MODULE__, {:make, names}, :infinity),
-      # The application is not started, as in a compiler that meets a sigil.
+      # The application may not be started, as when the compiler meets a sigil.
       else: :global.trans({__MODULE__, self()}, fn -> in_turn(names) end, [node()])
   end
 
@@ -63,7 +63,7 @@ defmodule RustyJson.Decode.NewAtoms do
     SystemLimitError -> :too_long
   end
 
-  # An exception that is rescued takes twice as long.
+  # Rescuing an exception takes twice as long.
   defp atom?(name) do
     is_atom(:erlang.binary_to_existing_atom(name, :utf8))
   catch

@@ -1,6 +1,6 @@
 defmodule RustyJson.DecodeError.Message do
   @moduledoc false
-  # The words for an error that the core reports. `rest` is the input from the place, cut.
+  # The message for an error of the core. `rest` is the input from the position, truncated.
 
   @texts %{
     unexpected_end: "Unexpected end of input",
@@ -53,7 +53,7 @@ defmodule RustyJson.DecodeError.Message do
   defp escape(<<?\\, byte, _::binary>>), do: "\\ and byte " <> hex(<<byte>>)
   defp escape(_rest), do: "\\"
 
-  # \u and what stands where four digits should: up to a quote, for that ends the string.
+  # \u and the characters in place of the four digits, up to a quote, which ends the string.
   defp unicode_escape(rest) do
     # A guest that fell may report it at a place where there is none.
     [text] = Regex.run(~r/\A\\u[^"]{0,4}/s, rest) || [""]
@@ -75,7 +75,7 @@ defmodule RustyJson.DecodeError.Message do
     end
   end
 
-  # One line, whatever the input has there.
+  # Always one line, whatever the input contains.
   defp printable(text), do: show(text, [])
 
   defp show(<<char::utf8, rest::binary>>, shown) when char in 0x20..0x7E or char > 0x9F do

@@ -1,6 +1,6 @@
 defmodule RustyJson.DecodeError.Snippet do
   @moduledoc false
-  # Pieces of the input around a place, bounded whatever the input's length.
+  # Excerpts of the input around a position, of limited length.
 
   @token 32
   @left 60
@@ -37,10 +37,10 @@ defmodule RustyJson.DecodeError.Snippet do
   @spec visible(String.t()) :: String.t()
   def visible(text), do: for(<<char::utf8 <- text>>, into: "", do: <<shown(char)::utf8>>)
 
-  # Unicode has pictures of the first 32 and of DEL.
+  # Unicode has pictures for the first 32 control characters and for DEL.
   defp shown(char) when char < 0x20, do: 0x2400 + char
   defp shown(0x7F), do: 0x2421
-  # Other controls; and what hides text, or turns its direction.
+  # Other control characters, and characters that hide text or change its direction.
   defp shown(char) when char in 0x80..0x9F or char in 0x200B..0x200F or char in 0x2028..0x202E, do: 0xFFFD
 
   defp shown(char) when char in 0x2060..0x206F or char in [0x061C, 0xFEFF] or char in 0xE0000..0xE007F,
@@ -69,7 +69,7 @@ defmodule RustyJson.DecodeError.Snippet do
     {head, tail}
   end
 
-  # A window of the input as text that a terminal can show, one column a character.
+  # A part of the input as text that a terminal can show, one column per character.
   defp part(data, from, to) do
     from = max(from, 0)
     window = binary_part(data, from, min(to, byte_size(data)) - from)

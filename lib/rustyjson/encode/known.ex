@@ -1,7 +1,6 @@
 defmodule RustyJson.Encode.Known do
   @moduledoc false
-  # Well-known structs of a form that the core leaves alone: another calendar, fields that are not what their module makes
-  # of them, bounds beyond 64 bits. Their modules know.
+  # Well-known structs that the core leaves to Elixir: another calendar, invalid fields, bounds beyond 64 bits.
 
   alias RustyJson.{EncodeError, Fragment, OrderedObject}
 
@@ -25,7 +24,7 @@ defmodule RustyJson.Encode.Known do
 
   defp form(%module{} = value) when module in @calendar, do: module.to_iso8601(value)
 
-  # Only an exponent beyond 64 bits brings a sound one here; it is written without the package too.
+  # A valid Decimal comes here only with a huge exponent. It is written even if the package is missing.
   defp form(%{__struct__: Decimal, sign: sign, coef: coef, exp: exp})
        when sign in [1, -1] and is_integer(coef) and coef >= 0 and is_integer(exp) and abs(exp) > 0xFFFF_FFFF,
        do: scientific(sign, Integer.to_string(coef), exp)

@@ -1,7 +1,7 @@
 defmodule RustyJson.Encode.Path do
   @moduledoc false
-  # JSON Pointers as core/src/locate.rs makes them, for the texts that Elixir puts together. Values may be missing (holes),
-  # so what counts are brackets, commas and keys. As there, keys and whole paths are bounded, and so is the memory it takes.
+  # Makes JSON Pointers as core/src/locate.rs does, for texts that Elixir assembles. Values may be missing (holes), so only
+  # brackets, commas and keys count. As there, keys, paths and memory are limited.
 
   @source Path.expand("../../../core/src/locate.rs", __DIR__)
   @external_resource @source
@@ -141,7 +141,7 @@ defmodule RustyJson.Encode.Path do
   defp escaped(?/), do: "~1"
   defp escaped(char), do: <<char::utf8>>
 
-  # A fragment may have put in what is no JSON.
+  # A fragment may have inserted invalid JSON.
   @replacement 0xFFFD
 
   defp character(<<"\\u", high::binary-size(4), rest::binary>>) do

@@ -1,6 +1,6 @@
 defmodule RustyJson.Encoder.Derive do
   @moduledoc false
-  # What `@derive RustyJson.Encoder` makes.
+  # The implementation that `@derive RustyJson.Encoder` generates.
 
   alias RustyJson.Encoder.Plans
 
@@ -37,7 +37,7 @@ defmodule RustyJson.Encoder.Derive do
     end
   end
 
-  # Nobody asks for it, but `:__struct__` may be named.
+  # As in Jason, `:__struct__` may be listed.
   defp known!(named, option, fields) do
     case named -- [:__struct__ | fields] do
       [] ->

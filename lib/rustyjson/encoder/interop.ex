@@ -1,6 +1,6 @@
 defmodule RustyJson.Encoder.Interop do
   @moduledoc false
-  # Structs that know another library's protocol only.
+  # Structs that implement only the protocol of another library.
 
   alias RustyJson.{Encode, EncodeError, Options}
   alias RustyJson.Encode.Known
@@ -31,11 +31,11 @@ defmodule RustyJson.Encoder.Interop do
     Code.ensure_loaded?(protocol) and protocol.impl_for(value) not in [nil, Module.concat(protocol, Any)]
   end
 
-  # Elixir's protocol hands every nested value back to the caller.
+  # Elixir's protocol passes every nested value back to the caller.
   defp by_json(value, _encoder, options), do: Encode.value(value, options)
 
-  # Jason encodes what is in the struct itself. Where it meets what only RustyJson knows, such as a struct of the
-  # application in a page of a library, it gets the text of that; not at once, for an encoder may look at its fields.
+  # Jason encodes the content of the struct itself. A value that only RustyJson can encode, such as a struct of the application in
+  # a struct of a package, is replaced by its text, but only after Jason failed, because an encoder may look at its fields.
   defp by_jason(struct, options) do
     with {:error, %{protocol: Jason.Encoder} = error} <- jason(struct, options) do
       case jason(for_jason(struct, options), options) do
@@ -45,7 +45,7 @@ defmodule RustyJson.Encoder.Interop do
     end
   end
 
-  # Jason's options are made of functions; Jason itself makes them.
+  # Jason's options consist of functions that only Jason can make.
   defp jason(struct, options) do
     case Jason.encode(struct, escape: Options.escape(options), maps: Options.maps(options)) do
       {:ok, text} ->

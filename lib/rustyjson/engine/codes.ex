@@ -8,7 +8,7 @@ defmodule RustyJson.Engine.Codes do
              number_out_of_range expected_colon expected_comma_or_array_end expected_comma_or_object_end expected_key
              trailing_data duplicate_key max_depth max_nodes max_bytes integer_digits unknown_atom byte_order_mark
              atom_too_long out_of_memory)a
-  # What Elixir finds out itself.
+  # Errors that Elixir detects.
   @own [:atom_limit]
   @encode ~w(invalid_utf8 duplicate_key max_depth max_bytes invalid_key improper_list unsupported out_of_memory)a
 

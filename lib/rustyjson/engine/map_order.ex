@@ -1,8 +1,7 @@
 defmodule RustyJson.Engine.MapOrder do
   @moduledoc false
-  # Objects come out in the order of Map.to_list/1. Above 32 keys the order in which a NIF walks a map and the order in
-  # which term_to_binary writes it are opposite, and which of the two is Map.to_list/1's depends on OTP. So it is looked
-  # at, once.
+  # Objects have the order of Map.to_list/1. For maps above 32 keys, a NIF and term_to_binary walk in opposite orders, and which
+  # of them matches Map.to_list/1 depends on OTP. This finds out, once.
 
   alias RustyJson.Engine.{Native, Wasm}
 

@@ -1,6 +1,6 @@
 defmodule RustyJson.Engine.Missing do
   @moduledoc false
-  # Stands where no engine could be loaded: every call says why.
+  # Used if no engine could be loaded: every call raises the reason.
 
   @behaviour RustyJson.Engine
 

@@ -8,7 +8,7 @@ defmodule RustyJson.Engine.Native do
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Native.Nif
 
-  # Text of this length is read in well under a millisecond. What is written is up to the NIF, which has a budget.
+  # Text of this length is read in well under a millisecond. The NIF limits what it writes with a budget.
   @dirty_from 131_072
 
   @impl true
@@ -20,25 +20,25 @@ defmodule RustyJson.Engine.Native do
       else: Nif.decode_dirty(json, packed)
   end
 
-  # Its length did not tell how much work the text is.
+  # The text was more work than its length suggested.
   defp decoded(:dirty, json, packed), do: Nif.decode_dirty(json, packed)
   defp decoded(result, _json, _packed), do: result
 
   @impl true
   def encode(term, %{packed: packed}) do
     case Nif.encode(term, packed) do
-      # The way of nearly all calls.
+      # The common case.
       json when is_binary(json) and elem(packed, 3) == -1 -> {:ok, json}
       begun -> begun |> ended(term, packed) |> checked(term, packed) |> finish(packed)
     end
   end
 
-  # A term's size cannot be asked for: the NIF starts, and says when it takes longer than a normal scheduler has.
+  # The size of a term is unknown, so the NIF starts, and stops if it takes too long for a normal scheduler.
   defp ended({:suspended, _, _, _, _} = suspended, _term, packed), do: Nif.resume_dirty(suspended, packed)
   defp ended(:dirty, term, packed), do: Nif.encode_dirty(term, packed)
   defp ended(done, _term, _packed), do: done
 
-  # The core tells by which plans it encoded structs. One that no longer holds is forgotten, and the text made again.
+  # The core reports the plans it used. If one is outdated, it is dropped and the text is made again.
   defp checked({:planned, result, modules}, term, packed) do
     if Plans.hold?(modules, elem(packed, 6)), do: result, else: again(term, put_elem(packed, 6, Plans.own()))
   end

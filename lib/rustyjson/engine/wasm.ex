@@ -25,23 +25,22 @@ defmodule RustyJson.Engine.Wasm do
     end
   end
 
-  # For hosts that build no terms: the bytes are judged. What can still be wrong with them is a key that is twice in a map,
-  # or an atom nobody has.
+  # For hosts that build no terms. The bytes have been checked; they can still contain a repeated key in a map, or an unknown atom.
   defp build(etf, sandbox) do
     {:ok, :erlang.binary_to_term(etf, [:safe])}
   rescue
     ArgumentError -> fault(:invalid_result, "the runtime makes no term of it", sandbox)
   end
 
-  # What results may be made of. A VM that loads modules on demand may not have met these names yet, and then `:safe`
-  # would refuse them; this module's own names are there.
+  # Atoms that results may contain. Naming them here creates them, because `:safe` refuses atoms that do not exist yet in a VM
+  # that loads modules on demand.
   @doc false
   @spec atoms() :: [atom()]
   def atoms, do: [:__struct__, RustyJson.OrderedObject, :values, Decimal, :sign, :coef, :exp]
 
   @impl true
   def encode(term, %{packed: packed, sandbox: sandbox}) do
-    # The external format has what a term shares written out, which can be more than there is memory for.
+    # The external format repeats shared subterms, which can exceed the memory.
     if Parts.fit?(term, elem(packed, 2)),
       do: send_over(term, packed, sandbox),
       else: {:error, {Codes.encode(:max_bytes), "", nil}}
@@ -78,17 +77,17 @@ defmodule RustyJson.Engine.Wasm do
 
   defp in_time(sandbox), do: {:ok, sandbox}
 
-  # A guest that fell may write more than it was allowed. The limit is that of the text before it is compressed.
+  # A guest under attack can exceed its limit. The limit applies to the text before compression.
   defp held_to(max_bytes, -1, text, sandbox) when max_bytes > 0 and byte_size(text) > max_bytes,
     do: fault(:invalid_result, "its text is longer than max_bytes", sandbox)
 
   defp held_to(_max_bytes, _gzip, text, _sandbox), do: {:ok, text}
 
-  # What the core takes besides numbers. A guest is not asked which plans it used: it gets those that hold.
+  # Options that are not numbers. The guest is not trusted to report used plans, so it gets only current ones.
   defp extra(nil, nil), do: <<>>
   defp extra(pretty, plans), do: :erlang.term_to_binary({pretty, plans}, minor_version: 2)
 
-  # The host has looked that a term of our own starts and ends here.
+  # The host has checked that a term of ours starts and ends here.
   defp hole({offset, depth, place, start, length}, etf) do
     {offset, depth, :erlang.binary_to_term(<<131, binary_part(etf, start, length)::binary>>), place}
   end

@@ -1,6 +1,6 @@
 defmodule RustyJson.Options.Schema do
   @moduledoc false
-  # Every option, once. Validation, documentation and types are read from here.
+  # Every option, defined once. Validation, documentation and types come from here.
   #
   # An entry has a `type`, a `default`, a `doc`, and says where its value goes: into bits of the flags that the core
   # reads (`bits`, under `mask`), or into a field of its own.
@@ -254,7 +254,7 @@ defmodule RustyJson.Options.Schema do
     indentation(rest, put_elem(pretty, index, IO.iodata_to_binary(text)))
   end
 
-  # Between roots, and an encoded term is one root.
+  # Separates roots; an encoded term is a single root.
   defp indentation([{:record_separator, _text} | rest], pretty), do: indentation(rest, pretty)
   defp indentation(_other, _pretty), do: :error
 end

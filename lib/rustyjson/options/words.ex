@@ -1,6 +1,6 @@
 defmodule RustyJson.Options.Words do
   @moduledoc false
-  # The schema as people read it: documentation, messages and types.
+  # The schema as documentation, messages and types.
 
   alias RustyJson.Options.Schema
 

@@ -1,9 +1,9 @@
 defmodule RustyJson.Wasm.Abi do
   @moduledoc false
-  # The records of the WebAssembly module, read in Elixir for the host that has no library of its own. core/src/abi.rs
-  # describes them and is the same in Rust; a test compares the numbers.
+  # Reads the records of the WebAssembly module in Elixir, for the host without its own library. core/src/abi.rs describes them and
+  # does the same in Rust; a test compares the numbers.
   #
-  # The module may have fallen to its input: what an honest one does not write is `:broken`.
+  # The module may be under attack: a record that an honest module cannot write is `:broken`.
 
   require RustyJson.Engine.Codes
 

@@ -1,9 +1,9 @@
 defmodule RustyJson.Wasm.Etf do
   @moduledoc false
-  # Judges External Term Format from an untrusted module, where no native library is there to do it: the same rules as
-  # core/src/etf/check.rs, which says why they are what they are.
+  # Checks External Term Format from an untrusted module, if no native library is loaded, by the rules of core/src/etf/check.rs,
+  # which explains them.
   #
-  # An answer is one JSON-shaped term, no deeper and with no more values than an honest one to the same input.
+  # A result is one JSON-shaped term, at most as deep and with at most as many values as an honest result for the same input.
 
   import Bitwise
 
@@ -67,7 +67,7 @@ defmodule RustyJson.Wasm.Etf do
   defp value(<<119, 5, "false", rest::binary>>, open, depth, terms, p),
     do: ended(rest, open, depth, terms + 1, p)
 
-  # All bits of the exponent set is NaN or infinity.
+  # An exponent with all bits set is NaN or infinity.
   defp value(<<70, _::1, exponent::11, _::52, rest::binary>>, open, depth, terms, %{decimals: false} = p)
        when exponent != 0x7FF,
        do: ended(rest, open, depth, terms + 1, p)

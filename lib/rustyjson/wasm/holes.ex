@@ -1,7 +1,7 @@
 defmodule RustyJson.Wasm.Holes do
   @moduledoc false
-  # Reads the holes that an untrusted module reports, where no native library is there to do it: the same rules as
-  # core/src/etf/holes.rs and core/src/etf/unwritten.rs, which say why they are what they are.
+  # Reads the holes that an untrusted module reports, if no native library is loaded, by the rules of core/src/etf/holes.rs and
+  # core/src/etf/unwritten.rs, which explain them.
 
   import Bitwise
 
@@ -11,7 +11,7 @@ defmodule RustyJson.Wasm.Holes do
   alias RustyJson.Wasm.{Abi, Host}
 
   @list "its list of holes is broken"
-  @place "a hole is no term of the input"
+  @place "a hole is not a term of the input"
   @written "a hole is a term that it can write"
 
   @entries Schema.entries(:encode)
@@ -19,7 +19,7 @@ defmodule RustyJson.Wasm.Holes do
   @plain_structs @entries[:protocol].mask
   @lean @entries[:lean].mask
   @modules Known.modules() -- [Fragment, OrderedObject]
-  # What the core knows by name beside the modules of structs.
+  # Other names that the core knows.
   @names [Calendar.ISO | Known.modules()]
 
   @tuple 104
@@ -139,7 +139,7 @@ defmodule RustyJson.Wasm.Holes do
     end
   end
 
-  # A well-known struct that may not be what its module makes.
+  # A well-known struct whose fields may be invalid.
   defp odd?(%{__struct__: MapSet, map: map}) when is_map(map), do: false
   defp odd?(%{__struct__: Range} = range), do: not Enum.all?(small_fields(range))
   defp odd?(_struct), do: true

@@ -19,7 +19,7 @@ defmodule RustyJson.Wasm.Host do
           optional(:deadline) => integer()
         }
 
-  @typedoc "Why there is no answer: a reason of `RustyJson.SandboxError` and what is known beyond it."
+  @typedoc "The reason of a `RustyJson.SandboxError`, with a detail."
   @type fault :: {:fault, RustyJson.SandboxError.reason(), String.t()}
 
   @typedoc "A hole: offset in the text, depth, place, and where its term stands in the input."
@@ -44,7 +44,7 @@ defmodule RustyJson.Wasm.Host do
   @callback transform(text :: binary(), extra :: binary(), operation :: tuple(), sandbox()) ::
               {:ok, binary()} | {:error, RustyJson.Engine.decode_failure()} | fault()
 
-  @doc "What it runs on; or why it does not, and what to install."
+  @doc "What the engine runs on, or why it does not work and what to install."
   @callback status() :: {:ok, map()} | {:error, String.t()}
 
   @hosts [wasmex: Host.Wasmex, wasmtime: Host.Wasmtime]
@@ -55,7 +55,7 @@ defmodule RustyJson.Wasm.Host do
   def get(:wasmex), do: Host.Wasmex
   def get(:auto), do: :persistent_term.get(__MODULE__, nil) || choose()
 
-  # The package is there because somebody asked for it. One that cannot run is as good as none.
+  # Adding the package is an explicit choice. A package that cannot run does not count.
   defp choose do
     usable = for {_name, module} <- @hosts, match?({:ok, _}, module.status()), do: module
 

@@ -1,12 +1,12 @@
 defmodule RustyJson.Wasm.Judge do
   @moduledoc false
-  # Judges what the WebAssembly module returns to a host that has no library of its own: in the native library where it is
-  # loaded, else in Elixir by the same rules.
+  # Checks results of the WebAssembly module for a host without its own library: in the native library if it is loaded, otherwise
+  # in Elixir by the same rules.
 
   alias RustyJson.Engine.Native
   alias RustyJson.Wasm.{Etf, Holes, Host}
 
-  # Bytes judged on the caller's scheduler: well under a millisecond.
+  # Most bytes that are checked on the caller's scheduler, in well under a millisecond.
   @small 262_144
 
   @doc "`:ok` for a term that answers a document of this length."

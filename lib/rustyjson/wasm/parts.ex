@@ -1,12 +1,12 @@
 defmodule RustyJson.Wasm.Parts do
   @moduledoc false
-  # How many parts a term has, as far as it matters: a list in which each element is the next list twice has 2^n with n cells.
+  # Counts the parts of a term up to a limit: a list whose elements are each the next list twice has 2^n parts with n cells.
 
-  # A part is at least a byte of JSON, but not those of a struct whose own encoder leaves them out.
+  # A part is at least a byte of JSON, except fields that a struct's own encoder leaves out.
   @margin 16
   @always 1_000_000
 
-  @doc "Whether the term has few enough parts to be worth writing out, for a text of at most so many bytes (0 is any)."
+  @doc "Whether the term has few enough parts to be worth writing out, for a text of at most this many bytes (0 means any)."
   @spec fit?(term(), non_neg_integer()) :: boolean()
   def fit?(_term, 0), do: true
 
@@ -17,7 +17,7 @@ defmodule RustyJson.Wasm.Parts do
     :too_many -> false
   end
 
-  # The work left is a list of lists, so that nothing is copied and nothing recurs.
+  # The remaining work is a list of lists, so that nothing is copied and nothing recurses.
   defp count(_work, left) when left < 0, do: throw(:too_many)
   defp count([], left), do: left
   defp count([[] | work], left), do: count(work, left)

@@ -1,13 +1,13 @@
 defmodule RustyJson.Wasm.Pool do
   @moduledoc false
-  # Lends instances of a host that has no pool of its own, to at most so many callers at once.
+  # Lends instances of a host that has no pool, to a limited number of callers at once.
   #
-  # The others queue, first come first served, for as long as they care to wait. A caller that dies gives its place back; its
-  # instance is not lent again. Where it is not sure that the instance has stopped, the place stays taken until it has.
+  # The others queue, first come first served, until their timeout. A caller that dies gives its place back, and its instance is
+  # not lent again. If the instance may still run, the place stays taken until it has stopped.
 
   use GenServer
 
-  # Kept at most, whatever the pool sizes of the calls are.
+  # Most idle instances, whatever the pool sizes of the calls.
   @most_idle 64
 
   @typedoc "What a host keeps, and what kind it is: only instances of the kind asked for are lent."
@@ -94,7 +94,7 @@ defmodule RustyJson.Wasm.Pool do
 
   def handle_info(_message, state), do: {:noreply, state}
 
-  # Who is at the head goes first, even when somebody behind asks for a larger pool.
+  # The head of the queue goes first, even if a later call allows a larger pool.
   defp serve(state) do
     with {:value, {place, _monitor, from, size, kind}} <- :queue.peek(state.waiting),
          true <- map_size(state.taken) < size do
@@ -119,7 +119,7 @@ defmodule RustyJson.Wasm.Pool do
     end
   end
 
-  # Nobody waits in here: another process does.
+  # This process never waits; another one does.
   defp await(%{taken: taken, await: await} = state, place) do
     case taken do
       %{^place => instance} when instance != nil ->
@@ -142,7 +142,7 @@ defmodule RustyJson.Wasm.Pool do
 
   defp release(state, place), do: forget(%{state | taken: Map.delete(state.taken, place)}, place)
 
-  # The caller is no longer watched, and waits for nothing.
+  # Stops monitoring the caller, which no longer waits.
   defp forget(state, place) do
     waiting = :queue.filter(&(elem(&1, 0) != place), state.waiting)
     {monitors, gone} = {state.monitors, for({monitor, ^place} <- state.monitors, do: monitor)}

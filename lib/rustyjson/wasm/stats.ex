@@ -1,6 +1,6 @@
 defmodule RustyJson.Wasm.Stats do
   @moduledoc false
-  # What became of calls in the sandbox that gave no answer, counted for each host. Answers cost nothing here.
+  # Counts failed sandbox calls for each host and reason. Successful calls are not counted.
 
   alias RustyJson.SandboxError
   alias RustyJson.Wasm.Host
@@ -41,7 +41,7 @@ defmodule RustyJson.Wasm.Stats do
     Map.new(@reasons, &{&1, if(counters, do: :counters.get(counters, place(host, &1)), else: 0)})
   end
 
-  # A host that nobody used yet is not started for this.
+  # Does not start a host that has not been used yet.
   defp instances(host) do
     if host.started?(), do: Map.new(host.counts()), else: %{running: 0, kept: 0, waiting: 0}
   end

@@ -4,7 +4,7 @@ use rustler::sys::{self, ErlNifTerm};
 use rustler::{Env, Term};
 use std::mem::MaybeUninit;
 
-/// Binaries longer than this are not made by the call that ends the VM where there is no memory.
+/// Longer binaries are not made with the call that ends the VM when memory runs out.
 const LARGE: usize = 1 << 16;
 
 /// Makes terms in one environment. The terms are raw: eight bytes instead of rustler's sixteen, so that they can be

@@ -201,7 +201,7 @@ impl<'a> Walks<'a> {
         WalkMemory(memory)
     }
 
-    /// Starts a walk over a map of this size, from its last entry when `backward`. `false`: it is no map.
+    /// Starts a walk over a map of this size, from its last entry if `backward`. Returns `false` if it is not a map.
     #[inline(always)]
     pub fn enter(&mut self, map: Raw<'a>, size: usize, backward: bool) -> bool {
         let start = if backward {

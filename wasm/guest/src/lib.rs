@@ -47,7 +47,7 @@ pub extern "C" fn decode(len: u32, flags: u32, max_depth: u32, digit_limit: u32,
 }
 
 /// The keys of the first `len` bytes of the input buffer in the order of the text, up to its first error, if it has any;
-/// or, with `stop` the number of one of them, the error that this key is no existing atom. Only the host knows which
+/// or, with `stop` the number of one of them, the error that this key is not an existing atom. Only the host knows which
 /// atoms exist.
 // SAFETY: as for `abi_version`.
 #[allow(unsafe_code)]

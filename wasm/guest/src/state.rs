@@ -84,7 +84,7 @@ impl State {
         Some(&self.output[..=written])
     }
 
-    /// The keys of the first `len` bytes of input, or the error that number `stop` of them is no existing atom.
+    /// The keys of the first `len` bytes of input, or the error that key number `stop` is not an existing atom.
     pub fn keys(&mut self, len: usize, options: &DecodeOptions, stop: u64) -> Option<&[u8]> {
         let (result, _, names) = self.write(len, options, Some(Names { bytes: vec![DONE], left: stop }))?;
         match result {
@@ -202,7 +202,7 @@ impl State {
     }
 }
 
-/// The record for an input that is no term.
+/// The record for an input that is not a term.
 fn broken(out: &mut Vec<u8>) -> Option<&[u8]> {
     let failure = EncodeFailure { kind: EncodeErrorKind::Unsupported, path: "", payload: b"" };
     failure.write(out).then_some(&*out)

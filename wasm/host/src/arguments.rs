@@ -25,7 +25,7 @@ impl Decode {
         Ok(Self { flags, max_depth, digit_limit, max_nodes })
     }
 
-    /// Whether a key that is no atom yet is an error.
+    /// Whether a key that is not yet an atom is an error.
     pub fn existing_atoms_only(&self) -> bool {
         self.core().keys == Keys::ExistingAtoms
     }

@@ -150,7 +150,7 @@ impl Guest {
         self.record(packed)
     }
 
-    /// The keys of what was written, or the error that one is no atom.
+    /// The keys of the term that was written, or the error that one is not an atom.
     pub fn keys(&mut self, args: DecodeArgs) -> Result<Range<usize>, Fault> {
         let keys = export(&mut self.store, &self.instance, "keys")?;
         let packed = self.call(&keys, args)?;

@@ -36,7 +36,7 @@ pub struct Call {
     pub max_memory: usize,
     /// Ticks until the deadline.
     pub ticks: u64,
-    /// Running out of time is no verdict yet, and may come a little early.
+    /// Running out of time is not final: the call is repeated elsewhere. It may also happen a little early.
     pub short: bool,
     /// A new instance for this call alone.
     pub fresh: bool,

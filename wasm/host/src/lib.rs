@@ -222,7 +222,7 @@ fn run_transform<'a>(
     Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short)))
 }
 
-/// The call's limits on the caller's scheduler, and whether running into them is no verdict yet.
+/// The call's limits on the caller's scheduler, and whether exceeding them is not yet final.
 fn short(call: Call) -> Call {
     Call { ticks: call.ticks.min(SHORT_TICKS), short: call.ticks > SHORT_TICKS, start_by: u64::MAX, ..call }
 }

@@ -1,10 +1,10 @@
-//! Which instances are kept, how many run, and who is next.
+//! The instances that are kept, the number that run, and the callers that wait.
 //!
-//! Nobody blocks in here. A call that finds all places taken gets a ticket and asks again a moment later. A free place is
-//! for whoever asks first: kept for a caller that sleeps for a millisecond, it would stand empty for as long as a hundred
-//! short calls take. (In the order of the tickets, 8 processes on 2 places decoded 4,800 documents of 800 bytes a second; so,
-//! 170,000.) Only who has waited for long gets a place kept, the oldest ticket one. A caller that stops asking (it died or
-//! gave up) loses its turn after a while, so nothing is left behind.
+//! Nothing blocks here. A call that finds all places taken gets a ticket and asks again a moment later. A free place goes to
+//! the first call that asks: if it were reserved for a caller that sleeps for a millisecond, it would stay empty for the time
+//! of a hundred short calls. (In ticket order, 8 processes on 2 places decoded 4,800 documents of 800 bytes per second; this
+//! way, 170,000.) Only a call that has waited for long gets a reserved place, the oldest ticket first. A caller that stops
+//! asking, because it died or gave up, loses its turn after a while, so nothing is left behind.
 
 use crate::guest::Guest;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! One call in an instance: what goes in, what comes out, and which keys are no atoms.
+//! One call in an instance: what goes in, what comes out, and which keys are not atoms.
 
 use crate::arguments::{Decode, Encode};
 use crate::fault::Fault;
@@ -50,8 +50,8 @@ fn decode_failure(body: &[u8], json_len: usize) -> Result<DecodeFailure<'_>, Fau
     DecodeFailure::read(body, json_len).ok_or_else(|| Fault::invalid("its error record is broken"))
 }
 
-/// The first key that is no existing atom, as an error. The guest cannot know, so it lists the keys that the document
-/// has (up to its error, if there is one), and is asked for the place of the first unknown one.
+/// The first key that is not an existing atom, as an error. The guest cannot know, so it lists the keys of the document (up
+/// to its error, if it has one), and the host then asks it for the position of the first unknown one.
 pub fn unknown_atom(
     guest: &mut Guest,
     json_len: usize,

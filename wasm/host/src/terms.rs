@@ -72,7 +72,7 @@ pub fn encode_error<'a>(env: Env<'a>, failure: &EncodeFailure<'_>) -> Term<'a> {
 pub fn stop<'a>(env: Env<'a>, stop: Stop, short: bool) -> Term<'a> {
     match stop {
         Stop::Busy(ticket) => (atoms::busy(), ticket).encode(env),
-        // Too long for the caller's scheduler is no verdict yet.
+        // A call that is too long for the caller's scheduler is repeated on a dirty one.
         Stop::Fault(Fault::Timeout) if short => atoms::later().encode(env),
         Stop::Fault(fault) => fault_term(env, &fault),
     }

@@ -50,12 +50,12 @@ impl Deadline {
         self.shared.ticks.load(Relaxed) >= self.at && self.is_due()
     }
 
-    /// Whether so many ticks were enough time: on a busy machine some come late, all at once.
+    /// Whether these ticks took long enough: on a busy machine some arrive late and all at once.
     pub fn is_due(&self) -> bool {
         self.time.is_none_or(|time| Instant::now() >= time)
     }
 
-    /// Sets it to so many ticks from now. `exact`: not before they are as many milliseconds, the tick under way apart.
+    /// Sets the deadline to this many ticks from now. `exact`: and not before as many milliseconds, less the current tick.
     pub fn set(&mut self, ticks: u64, exact: bool) {
         self.at = self.shared.ticks.load(Relaxed).saturating_add(ticks);
         let time = Duration::from_millis(ticks.saturating_sub(1));

@@ -1,4 +1,4 @@
-//! What callgrind counts: `count decode|encode FILE TIMES` does one thing so many times. The instructions of one are the
+//! The program that callgrind counts: `count decode|encode FILE TIMES` repeats one call. The instructions of one call are the
 //! difference between two runs, so that start and end of the process cancel out. `count level` names the instruction set.
 #![forbid(unsafe_code)]
 

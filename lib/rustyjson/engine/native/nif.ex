@@ -1,6 +1,6 @@
 defmodule RustyJson.Engine.Native.Nif do
   @moduledoc false
-  # Nothing but the door to the library: a module whose NIFs are loaded cannot be loaded anew.
+  # Only loads the library: a module whose NIFs are loaded cannot be reloaded.
 
   @on_load :load
 
@@ -72,7 +72,7 @@ defmodule RustyJson.Engine.Native.Nif do
   @spec info() :: map()
   def info, do: :erlang.nif_error(:not_loaded)
 
-  # What a WebAssembly module returned to a host without a library of its own.
+  # For results of a WebAssembly module in a host without a native library.
 
   @spec check_etf(binary(), tuple(), non_neg_integer()) :: :ok | RustyJson.Wasm.Host.fault()
   def check_etf(_etf, _packed, _json_length), do: :erlang.nif_error(:not_loaded)

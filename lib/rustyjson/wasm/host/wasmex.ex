@@ -22,7 +22,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   alias RustyJson.Wasm.Host.Wasmex.Instance
 
   @pool RustyJson.Wasm.Host.Wasmex.Pool
-  # Atoms of keys must exist already with this.
+  # With this option, atoms of keys must already exist.
   @keys 0b111
   @existing_atoms 2
   @all_keys 0xFFFF_FFFF_FFFF_FFFF
@@ -53,7 +53,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     end
   end
 
-  # An unknown atom may stand before the error.
+  # An unknown atom may come before the error.
   defp decoded({:error, body}, json, packed, instance, call),
     do: unknown_atom(json, packed, instance, call, fn -> true end) || decode_failure(body, byte_size(json))
 
@@ -66,7 +66,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     ArgumentError -> false
   end
 
-  # The first key that is no atom. Only the host can know: it asks for the keys, and for the place of the one.
+  # The first key that is not an atom. Only the host can know it: it asks the guest for the keys, then for the position of this one.
   defp unknown_atom(json, packed, instance, call, wanted?) do
     if (elem(packed, 0) &&& @keys) == @existing_atoms and wanted?.() do
       {record, instance} =
@@ -194,7 +194,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     end
   end
 
-  # Only an instance that answered is lent again. `throw` is how an operation in the middle says that it failed.
+  # Only an instance that answered is reused. Operations report failure with `throw`.
   defp lent(place, kept, sandbox, fun) do
     {answer, instance} = answer(place, kept, sandbox, fun)
     Pool.leave(@pool, place, sandbox.max_memory, instance)
@@ -226,7 +226,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   end
 
   @doc false
-  # Whether anybody used it.
+  # Whether the host has been used.
   @spec started?() :: boolean()
   def started?, do: Process.whereis(@pool) != nil
 
@@ -248,7 +248,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     Instance.load(wasm)
   end
 
-  # A new pool would not know what still runs in the old one.
+  # A new pool would not know the calls that still run in the old one.
   defp idle(tries) do
     if tries > 0 and counts()[:running] > 0 do
       Process.sleep(10)

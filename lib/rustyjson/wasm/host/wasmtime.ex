@@ -1,11 +1,11 @@
 defmodule RustyJson.Wasm.Host.Wasmtime do
   @moduledoc """
-  The host that is built in: a library around the wasmtime crate, in `wasm/host`.
+  The built-in host: a library around the wasmtime crate, in `wasm/host`.
 
-  A small document is one call on the caller's scheduler, cut off after about a millisecond and then repeated on a dirty
-  scheduler under the call's own deadline; a large one starts there. Nothing waits inside the library: a call that finds all
-  instances taken comes back, and asks again a moment later; for who has waited longest, a place is kept. One that had to wait
-  too long for a dirty scheduler is not begun.
+  A small document is one call on the caller's scheduler. After about a millisecond it is interrupted and repeated on a dirty
+  scheduler, under the call's own deadline. A large document starts there. Nothing waits inside the library: a call that finds all
+  instances taken returns and asks again a moment later, and the call that has waited longest gets a reserved place. A call that
+  waited too long for a dirty scheduler does not start.
   """
 
   @behaviour RustyJson.Wasm.Host
@@ -15,7 +15,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
 
   # Bytes that take clearly less than a millisecond, terms included.
   @small 65_536
-  # How soon a call that found no instance asks again.
+  # Delay before a call that found no instance asks again.
   @pause 1
 
   @impl true
@@ -72,12 +72,12 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
     end
   end
 
-  # The last is how long the call may wait to begin.
+  # The last element is the time that the call may wait to start.
   defp limits(%{pool_size: size, max_memory: memory, timeout: timeout, isolation: isolation}),
     do: {size, memory, timeout, isolation == :fresh, timeout}
 
-  # Dirty schedulers have a queue: with slow calls on each, what comes next waits in there, where nobody can give up. So the
-  # call says by when it has to begin.
+  # Dirty schedulers have a queue: behind slow calls, the next one waits in it and cannot give up. So each call says by when it
+  # must start.
   defp patient(limits), do: put_elem(limits, 4, Nif.now() + elem(limits, 4))
 
   defp run(host, limits, timeout, call) do
@@ -114,7 +114,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
     end
   end
 
-  # Compiling the module takes a while, so that only one process does it. A failure is not kept: what is missing may come.
+  # Compiling the module takes a while, so only one process does it. Failures are not cached, because a missing part may be added.
   defp start do
     :global.trans({__MODULE__, self()}, fn -> started() || load() end, [node()])
   end

@@ -1,8 +1,8 @@
 defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   @moduledoc false
-  # One instance in wasmex. Its store does one thing at a time; each is asked for here and answered by a message.
+  # One instance in wasmex. Its store performs one operation at a time and answers each request with a message.
   #
-  # Functions throw `{:fault, reason, detail}`: whoever lent the instance then gives it up.
+  # Functions throw `{:fault, reason, detail}`, and the lender then discards the instance.
 
   alias RustyJson.Wasm.{Abi, Host}
 
@@ -19,12 +19,12 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
 
   # Writes are copied on a normal scheduler.
   @chunk 524_288
-  # wasmex's clock is a task on the threads that run modules, and now and then it is next in line on the one that a module
-  # holds, where no other thread can take it (tokio-rs/tokio#4941): 1 of 5,000 loops was never stopped, and no other after it. So
-  # a call has fuel for its time, too. The densest documents burn 19 million units in a millisecond here.
+  # wasmex's clock is a task on the threads that run modules. Sometimes it is queued on the thread that a module occupies, where no
+  # other thread can take it (tokio-rs/tokio#4941): 1 of 5,000 endless loops was never stopped, nor any after it. So a call also
+  # has fuel for its time. The densest documents burn 19 million units per millisecond here.
   @fuel_per_ms 50_000_000
   @fuel_to_start 50_000_000
-  # For a module to be stopped: wasmex's clock ticks every 10 ms, late where the machine has more to do than processors.
+  # Time to stop a module: wasmex's clock ticks every 10 ms, and late on a busy machine.
   @grace 1_000
 
   ## The package and the module
@@ -46,14 +46,14 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
            Code.ensure_loaded?(Wasmex) ||
              {:error, "the Hex package wasmex (~> 0.15.0) is not among the dependencies"},
          true <-
-           most() > 0 || {:error, "wasmex can stop a module only where there are two processors or more"},
+           most() > 0 || {:error, "wasmex can stop a module only on two or more processors"},
          {:ok, wasm} <- if(wasm, do: {:ok, wasm}, else: Host.guest()) do
       compile(wasm)
     end
   end
 
   defp compile(wasm) do
-    # The default is not to optimise at all.
+    # By default wasmex does not optimise.
     config = struct(Wasmex.EngineConfig, cranelift_opt_level: :speed, consume_fuel: true)
 
     with {:ok, engine} <- Wasmex.Engine.new(config),
@@ -63,7 +63,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
       seed = :rand.uniform(0xFFFF_FFFF_FFFF)
       :persistent_term.put(__MODULE__, %{engine: engine, module: module, seed: seed})
     else
-      {:error, reason} -> {:error, "wasmex does not take the module: #{reason}"}
+      {:error, reason} -> {:error, "wasmex cannot load the module: #{reason}"}
     end
   rescue
     error -> {:error, "wasmex does not work: #{Exception.message(error)}"}
@@ -83,7 +83,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   @doc "How many may run at once: one of wasmex's threads, which are as many as there are processors, has to be free."
   @spec most() :: non_neg_integer()
   def most do
-    # A container may have fewer than it sees; wasmex counts those it may use.
+    # A container may use fewer processors than it sees; wasmex counts the usable ones.
     known =
       for item <- [:logical_processors_available, :cpu_quota],
           n = :erlang.system_info(item),
@@ -97,7 +97,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   @spec await(t()) :: term()
   def await(%{store: store, memory: memory}) do
     ref = make_ref()
-    # Operations on a store come one after the other.
+    # A store performs its operations one after the other.
     :ok = Wasmex.Native.memory_size(store.resource, memory.resource, {self(), ref})
     receive do: ({^ref, size} -> size)
   end
@@ -152,7 +152,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
     instance
   end
 
-  # What the store does next comes after it, so its answer is there when the other is.
+  # The store works in order, so this answer has arrived when the next one has.
   defp refuelled(%{store: store}, call, fun) do
     ref = make_ref()
     :ok = Wasmex.Native.store_or_caller_set_fuel(store.resource, left(call) * @fuel_per_ms, {self(), ref})
@@ -214,7 +214,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
     end
   end
 
-  # wasmex makes room for what it reads before it looks whether it can, so the length is checked first. Memory only grows.
+  # wasmex allocates before it checks whether it can read, so the length is checked first. Memory only grows.
   defp within(%{memory_size: size} = instance, address, length, _call) when address + length <= size,
     do: instance
 
@@ -250,13 +250,13 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
     end
   end
 
-  # WebAssembly has no signs, wasmex has.
+  # wasmex passes WebAssembly's integers as signed ones.
   defp signed(32, number), do: with(<<number::32-signed>> <- <<number::32>>, do: number)
   defp signed(64, number), do: with(<<number::64-signed>> <- <<number::64>>, do: number)
   defp unsigned(number), do: with(<<number::32>> <- <<number::32>>, do: number)
 
-  # Whether a module was denied memory is not told. One that has come to more than half of what it may have, and then
-  # trapped, mostly was: buffers double.
+  # wasmex does not report that a module was denied memory. A module that trapped with more than half of its limit in use was
+  # probably denied, because buffers double.
   defp fault(instance, reason, call) do
     if reason =~ "unreachable" and 2 * sized(instance, call).memory_size > call.max_memory,
       do: {:fault, :memory_limit, ""},
@@ -283,8 +283,8 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
     end
   end
 
-  # After its timeout wasmex stops the module and sends nothing. What a store is asked for next it does next: with that
-  # answer the module stands still, and no other message can come to the caller, who may be a process that would log it.
+  # After its timeout wasmex stops the module and sends nothing. The store works in order: when it answers the next request, the
+  # module has stopped, and no late message can reach the caller, which might log it.
   defp late(%{store: store, memory: memory}, ref) do
     next = make_ref()
     :ok = Wasmex.Native.memory_size(store.resource, memory.resource, {self(), next})

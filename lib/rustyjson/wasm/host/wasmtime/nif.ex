@@ -1,9 +1,9 @@
 defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
   @moduledoc false
-  # Nothing but the door to the library: a module whose NIFs are loaded cannot be loaded anew.
+  # Only loads the library: a module whose NIFs are loaded cannot be reloaded.
   #
-  # Functions without `dirty` in their name run on the caller's scheduler for about a millisecond and then say `:later`.
-  # All give `{:busy, ticket}` when no place is free, and `{:fault, reason, detail}` when the call failed.
+  # Functions without `dirty` in their name run on the caller's scheduler for about a millisecond and then return `:later`.
+  # All return `{:busy, ticket}` if no place is free, and `{:fault, reason, detail}` if the call failed.
 
   @on_load :load
 
