@@ -47,6 +47,37 @@ impl<'a> Key<'a> {
     }
 }
 
+/// A key that stands in the input without escapes, to know it again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SeenKey {
+    head: u64,
+    tail: u64,
+    /// Offset in the input.
+    start: usize,
+    len: usize,
+}
+
+impl Key<'_> {
+    /// Head, tail and length tell keys of up to this many bytes apart.
+    const EXACT: usize = 16;
+
+    /// This key, which stands at `start` of the input.
+    #[inline(always)]
+    pub const fn seen(&self, start: usize) -> SeenKey {
+        SeenKey { head: self.head, tail: self.tail, start, len: self.text.bytes().len() }
+    }
+
+    /// Whether this is the key that was seen in the same input.
+    #[inline(always)]
+    pub fn is(&self, seen: &SeenKey, input: &[u8]) -> bool {
+        let text = self.text.bytes();
+        seen.len == text.len()
+            && seen.head == self.head
+            && seen.tail == self.tail
+            && (text.len() <= Self::EXACT || input.get(seen.start..seen.start + text.len()) == Some(text))
+    }
+}
+
 /// Fewer than 8 bytes as a little-endian word.
 #[inline(always)]
 pub(crate) fn short_word(bytes: &[u8]) -> u64 {
@@ -74,34 +105,59 @@ pub type Dropped<'a> = &'a [u32];
 /// An `Err` stops decoding; the driver adds the offset.
 pub trait TermBuilder {
     /// Adds `null`.
-    fn null(&mut self);
+    fn null(&mut self) -> Result<(), ErrorKind>;
     /// Adds `true` or `false`.
-    fn boolean(&mut self, value: bool);
+    fn boolean(&mut self, value: bool) -> Result<(), ErrorKind>;
     /// Adds an integer of 64 bits.
-    fn integer(&mut self, value: i64);
+    fn integer(&mut self, value: i64) -> Result<(), ErrorKind>;
     /// Adds an integer of any size, by sign and little-endian magnitude (no leading zero byte at the top).
-    fn big_integer(&mut self, negative: bool, magnitude: &[u8]);
+    fn big_integer(&mut self, negative: bool, magnitude: &[u8]) -> Result<(), ErrorKind>;
     /// Adds a finite float.
-    fn float(&mut self, value: f64);
+    fn float(&mut self, value: f64) -> Result<(), ErrorKind>;
     /// Adds a decimal: `(-1)^negative * coefficient * 10^exponent`, the coefficient a little-endian magnitude.
-    fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64);
+    fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) -> Result<(), ErrorKind>;
     /// Adds a string.
-    fn string(&mut self, text: Text<'_>);
+    fn string(&mut self, text: Text<'_>) -> Result<(), ErrorKind>;
     /// Adds an object key.
     fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind>;
     /// An array starts.
     fn begin_array(&mut self);
     /// An array ends that has this many elements.
-    fn end_array(&mut self, len: usize);
+    fn end_array(&mut self, len: usize) -> Result<(), ErrorKind>;
     /// An object starts.
     fn begin_object(&mut self);
     /// An object ends that has this many members, if it can end without being told which of them to drop: a builder whose
     /// maps refuse repeated keys spares the core the search for them. `false`: nothing has changed, and
     /// [`TermBuilder::end_object`] follows.
     #[inline(always)]
-    fn end_distinct(&mut self, _len: usize) -> bool {
-        false
+    fn end_distinct(&mut self, _len: usize) -> Result<bool, ErrorKind> {
+        Ok(false)
     }
     /// An object ends that has this many members, `dropped` among them.
-    fn end_object(&mut self, len: usize, dropped: Dropped<'_>);
+    fn end_object(&mut self, len: usize, dropped: Dropped<'_>) -> Result<(), ErrorKind>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_known_again_by_their_whole_length() {
+        let input = b"0123456789abcdef";
+        let key = Key::new(Text::Input(0, input));
+        let seen = key.seen(0);
+        assert!(key.is(&seen, input));
+        assert!(!key.is(&SeenKey { len: input.len() + usize::MAX / 2 + 1, ..seen }, input));
+        assert!(!key.is(&SeenKey { head: 0, ..seen }, input));
+        assert!(!key.is(&SeenKey { tail: 0, ..seen }, input));
+    }
+
+    #[test]
+    fn long_keys_are_compared_byte_by_byte() {
+        let input = b"0123456789abcdefgh0123456789Xbcdefgh01234567";
+        let key = |start: usize| Key::new(Text::Input(start, &input[start..start + 18]));
+        assert!(key(0).is(&key(0).seen(0), input));
+        let other = SeenKey { start: 18, ..key(0).seen(0) };
+        assert!(!key(0).is(&other, input));
+    }
 }

@@ -57,7 +57,7 @@ kinds! {
     InvalidUtf8 = 13,
     /// A number that breaks off where a digit must stand (section 6).
     InvalidNumber = 14,
-    /// A number too large for a 64-bit float.
+    /// A number too large for a 64-bit float, or an integer too large for the VM.
     NumberOutOfRange = 15,
     /// No colon after an object key (section 4).
     ExpectedColon = 16,

@@ -23,12 +23,25 @@ impl Natural {
     /// The number with these decimal digits, each as its value.
     pub(crate) fn from_digits(digits: &[u8]) -> Self {
         let mut number = Self { limbs: Vec::with_capacity(digits.len() / CHUNK + 1) };
-        let (first, rest) = digits.split_at(digits.len() % CHUNK);
-        number.times_plus(CHUNK_POWER, value(first));
-        for chunk in rest.chunks_exact(CHUNK) {
-            number.times_plus(CHUNK_POWER, value(chunk));
-        }
+        number.read(digits);
         number
+    }
+
+    /// The same for any number of digits. `None` when there is no memory.
+    pub(crate) fn try_from_digits(digits: &[u8]) -> Option<Self> {
+        let mut number = Self::default();
+        number.limbs.try_reserve_exact(digits.len() / CHUNK + 1).ok()?;
+        number.read(digits);
+        Some(number)
+    }
+
+    /// Takes no memory where there is room for them.
+    fn read(&mut self, digits: &[u8]) {
+        let (first, rest) = digits.split_at(digits.len() % CHUNK);
+        self.times_plus(CHUNK_POWER, value(first));
+        for chunk in rest.chunks_exact(CHUNK) {
+            self.times_plus(CHUNK_POWER, value(chunk));
+        }
     }
 
     /// The number with these bytes, the lowest first.
@@ -39,12 +52,14 @@ impl Natural {
         number
     }
 
-    /// The bytes, the lowest first, none of them zero at the top.
-    pub(crate) fn to_le_bytes(&self) -> Vec<u8> {
-        let mut bytes: Vec<u8> = self.limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
+    /// The bytes, the lowest first, none of them zero at the top. `None` when there is no memory.
+    pub(crate) fn to_le_bytes(&self) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(4 * self.limbs.len()).ok()?;
+        bytes.extend(self.limbs.iter().flat_map(|limb| limb.to_le_bytes()));
         let len = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         bytes.truncate(len);
-        bytes
+        Some(bytes)
     }
 
     /// The decimal digits as ASCII.
@@ -144,7 +159,8 @@ mod tests {
         fn agrees_with_a_library(digits in "[0-9]{1,400}", shift in 0u32..200, five in 0u32..200) {
             let values: Vec<u8> = digits.bytes().map(|byte| byte - b'0').collect();
             let expected: BigUint = digits.parse().unwrap();
-            let number = Natural::from_digits(&values);
+            let number = Natural::try_from_digits(&values).unwrap();
+            prop_assert_eq!(&Natural::from_digits(&values), &number);
             prop_assert_eq!(&Natural::from_le_bytes(&expected.to_bytes_le()), &number);
             prop_assert_eq!(String::from_utf8(number.clone().into_decimal()).unwrap(), expected.to_string());
             let mut product = number.clone();
@@ -161,7 +177,7 @@ mod tests {
             while expected.last() == Some(&0) {
                 expected.pop();
             }
-            prop_assert_eq!(Natural::from_le_bytes(&bytes).to_le_bytes(), expected);
+            prop_assert_eq!(Natural::from_le_bytes(&bytes).to_le_bytes(), Some(expected));
         }
     }
 }

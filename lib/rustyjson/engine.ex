@@ -27,7 +27,7 @@ defmodule RustyJson.Engine do
 
   @doc "Compresses a text that Elixir completed, like `compress: {:gzip, level}`."
   @callback gzip(binary(), level :: 0..9, Options.t()) ::
-              {:ok, binary()} | {:error, RustyJson.SandboxError.t()}
+              {:ok, binary()} | {:error, encode_failure() | RustyJson.SandboxError.t()}
 
   @typedoc "Indent, line separator, record separator, and the text after a colon."
   @type layout :: {binary(), binary(), binary(), binary()}

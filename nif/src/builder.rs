@@ -79,20 +79,20 @@ impl<'a, 's> Terms<'a, 's> {
     }
 
     #[inline(always)]
-    fn push(&mut self, term: ErlNifTerm) {
-        wait(&mut self.stacks.values, term);
+    fn push(&mut self, term: ErlNifTerm) -> Result<(), ErrorKind> {
+        wait(&mut self.stacks.values, term)
     }
 
     #[inline(always)]
-    fn text(&mut self, text: Text<'_>, copy: bool) -> ErlNifTerm {
+    fn text(&mut self, text: Text<'_>, copy: bool) -> Result<ErlNifTerm, ErrorKind> {
         match text {
             Text::Input(start, bytes) if bytes.len() > COPIED && !copy => {
                 self.heap.sub_binary();
-                self.make.sub_binary(&self.input, start, bytes.len())
+                Ok(self.make.sub_binary(&self.input, start, bytes.len()))
             }
             _ => {
                 self.heap.binary(self.make, text.bytes().len());
-                self.make.binary(text.bytes())
+                self.make.binary(text.bytes()).ok_or(ErrorKind::OutOfMemory)
             }
         }
     }
@@ -115,26 +115,28 @@ impl<'a, 's> Terms<'a, 's> {
             }
             _ => {
                 heap.binary(make, text.bytes().len());
-                Ok(make.binary(text.bytes()))
+                make.binary(text.bytes()).ok_or(ErrorKind::OutOfMemory)
             }
         }
     }
 
-    fn make_integer(&self, negative: bool, magnitude: &[u8]) -> ErlNifTerm {
+    fn make_integer(&self, negative: bool, magnitude: &[u8]) -> Result<ErlNifTerm, ErrorKind> {
         let mut word = [0; 8];
         match word.get_mut(..magnitude.len()) {
             Some(low) => low.copy_from_slice(magnitude),
             None => return self.make_big(negative, magnitude),
         }
         match i64::try_from(u64::from_le_bytes(word)) {
-            Ok(value) => self.make.integer(if negative { -value } else { value }),
+            Ok(value) => Ok(self.make.integer(if negative { -value } else { value })),
             Err(_) => self.make_big(negative, magnitude),
         }
     }
 
     /// There is no call that makes a big integer, but external term format can hold it.
-    fn make_big(&self, negative: bool, magnitude: &[u8]) -> ErlNifTerm {
-        let mut format = vec![131];
+    fn make_big(&self, negative: bool, magnitude: &[u8]) -> Result<ErlNifTerm, ErrorKind> {
+        let mut format = Vec::new();
+        format.try_reserve_exact(magnitude.len() + 7).map_err(|_| ErrorKind::OutOfMemory)?;
+        format.push(131);
         match u8::try_from(magnitude.len()) {
             Ok(len) => format.extend([110, len]),
             Err(_) => {
@@ -144,7 +146,8 @@ impl<'a, 's> Terms<'a, 's> {
         }
         format.push(u8::from(negative));
         format.extend_from_slice(magnitude);
-        self.make.decode_own(&format).unwrap_or(self.nil)
+        // The core knows the largest integer; a VM that has only smaller ones says so here.
+        self.make.decode_own(&format).ok_or(ErrorKind::NumberOutOfRange)
     }
 
     /// Takes the members that do not count off the top of the stacks.
@@ -155,13 +158,15 @@ impl<'a, 's> Terms<'a, 's> {
         drop_from_top(&mut self.stacks.heads, len, dropped);
     }
 
-    fn ordered_object(&mut self, len: usize) -> ErlNifTerm {
+    fn ordered_object(&mut self, len: usize) -> Result<ErlNifTerm, ErrorKind> {
         let Stacks { keys, values, .. } = &*self.stacks;
         let (keys, values) = (&keys[keys.len() - len..], &values[values.len() - len..]);
-        let pairs: Vec<_> = keys.iter().zip(values).map(|(&key, &value)| self.make.tuple(&[key, value])).collect();
+        let mut pairs = Vec::new();
+        pairs.try_reserve_exact(len).map_err(|_| ErrorKind::OutOfMemory)?;
+        pairs.extend(keys.iter().zip(values).map(|(&key, &value)| self.make.tuple(&[key, value])));
         let names = [atoms::__struct__().as_c_arg(), atoms::values().as_c_arg()];
         let fields = [atoms::ordered_object().as_c_arg(), self.make.list(&pairs)];
-        self.make.map(&names, &fields).unwrap_or(self.nil)
+        Ok(self.make.map(&names, &fields).unwrap_or(self.nil))
     }
 
     #[inline(always)]
@@ -176,12 +181,12 @@ impl<'a, 's> Terms<'a, 's> {
 
     /// Puts the object in the place of its members.
     #[inline(always)]
-    fn finish_object(&mut self, len: usize, object: ErlNifTerm) {
+    fn finish_object(&mut self, len: usize, object: ErlNifTerm) -> Result<(), ErrorKind> {
         let Stacks { keys, values, heads, .. } = &mut *self.stacks;
         keys.truncate(keys.len() - len);
         heads.truncate(heads.len() - len);
         values.truncate(values.len() - len);
-        self.push(object);
+        self.push(object)
     }
 
     /// A map of few members, from the top of the stacks, which stay as they are. `None`: there are more, or keys repeat.
@@ -205,43 +210,44 @@ impl<'a, 's> Terms<'a, 's> {
 
 impl TermBuilder for Terms<'_, '_> {
     #[inline(always)]
-    fn null(&mut self) {
-        self.push(self.nil);
+    fn null(&mut self) -> Result<(), ErrorKind> {
+        self.push(self.nil)
     }
 
     #[inline(always)]
-    fn boolean(&mut self, value: bool) {
-        self.push(if value { self.yes } else { self.no });
+    fn boolean(&mut self, value: bool) -> Result<(), ErrorKind> {
+        self.push(if value { self.yes } else { self.no })
     }
 
     #[inline(always)]
-    fn integer(&mut self, value: i64) {
-        self.push(self.make.integer(value));
+    fn integer(&mut self, value: i64) -> Result<(), ErrorKind> {
+        self.push(self.make.integer(value))
     }
 
-    fn big_integer(&mut self, negative: bool, magnitude: &[u8]) {
-        self.push(self.make_integer(negative, magnitude));
+    fn big_integer(&mut self, negative: bool, magnitude: &[u8]) -> Result<(), ErrorKind> {
+        let integer = self.make_integer(negative, magnitude)?;
+        self.push(integer)
     }
 
     #[inline(always)]
-    fn float(&mut self, value: f64) {
+    fn float(&mut self, value: f64) -> Result<(), ErrorKind> {
         self.heap.float();
-        self.push(self.make.float(value));
+        self.push(self.make.float(value))
     }
 
-    fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) {
+    fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) -> Result<(), ErrorKind> {
         let atoms = [atoms::__struct__(), atoms::sign(), atoms::coef(), atoms::exp()];
         let sign = self.make.integer(if negative { -1 } else { 1 });
-        let coefficient = self.make_integer(false, coefficient);
+        let coefficient = self.make_integer(false, coefficient)?;
         let fields = [atoms::decimal().as_c_arg(), sign, coefficient, self.make.integer(exponent)];
         let decimal = self.make.map(&atoms.map(|atom| atom.as_c_arg()), &fields);
-        self.push(decimal.unwrap_or(self.nil));
+        self.push(decimal.unwrap_or(self.nil))
     }
 
     #[inline(always)]
-    fn string(&mut self, text: Text<'_>) {
-        let term = self.text(text, self.options.copy_strings);
-        self.push(term);
+    fn string(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
+        let term = self.text(text, self.options.copy_strings)?;
+        self.push(term)
     }
 
     #[inline(always)]
@@ -253,16 +259,15 @@ impl TermBuilder for Terms<'_, '_> {
             }
             Text::Unescaped(_) => Self::make_key(make, heap, input, options, key.text)?,
         };
-        wait(&mut self.stacks.keys, term);
-        wait(&mut self.stacks.heads, key.head.swap_bytes());
-        Ok(())
+        wait(&mut self.stacks.keys, term)?;
+        wait(&mut self.stacks.heads, key.head.swap_bytes())
     }
 
     #[inline(always)]
     fn begin_array(&mut self) {}
 
     #[inline(always)]
-    fn end_array(&mut self, len: usize) {
+    fn end_array(&mut self, len: usize) -> Result<(), ErrorKind> {
         if len == 0 {
             return self.push(self.empty_list);
         }
@@ -270,7 +275,7 @@ impl TermBuilder for Terms<'_, '_> {
         self.heap.list(len);
         let list = self.make.list(&self.stacks.values[base..]);
         self.stacks.values.truncate(base);
-        self.push(list);
+        self.push(list)
     }
 
     #[inline(always)]
@@ -278,39 +283,40 @@ impl TermBuilder for Terms<'_, '_> {
 
     /// The VM compares the keys of a small map with their neighbours anyway, and refuses repeated ones.
     #[inline(always)]
-    fn end_distinct(&mut self, len: usize) -> bool {
+    fn end_distinct(&mut self, len: usize) -> Result<bool, ErrorKind> {
         if self.options.ordered_objects {
-            return false;
+            return Ok(false);
         }
-        let Some(map) = self.small_map(len) else { return false };
-        self.finish_object(len, map);
-        true
+        let Some(map) = self.small_map(len) else { return Ok(false) };
+        self.finish_object(len, map)?;
+        Ok(true)
     }
 
     #[inline(always)]
-    fn end_object(&mut self, len: usize, dropped: Dropped<'_>) {
+    fn end_object(&mut self, len: usize, dropped: Dropped<'_>) -> Result<(), ErrorKind> {
         if !dropped.is_empty() {
             self.drop_members(len, dropped);
         }
         let len = len - dropped.len();
-        let object = if self.options.ordered_objects { self.ordered_object(len) } else { self.map(len) };
-        self.finish_object(len, object);
+        let object = if self.options.ordered_objects { self.ordered_object(len)? } else { self.map(len) };
+        self.finish_object(len, object)
     }
 }
 
-/// Pushes, where running out of memory must not end the VM: a panic is an exception for the caller.
+/// Pushes, where running out of memory is an error.
 #[inline(always)]
-fn wait<T>(stack: &mut Vec<T>, item: T) {
+fn wait<T>(stack: &mut Vec<T>, item: T) -> Result<(), ErrorKind> {
     if stack.len() == stack.capacity() {
-        grow(stack);
+        grow(stack)?;
     }
     stack.push(item);
+    Ok(())
 }
 
 #[cold]
 #[inline(never)]
-fn grow<T>(stack: &mut Vec<T>) {
-    stack.try_reserve(1).expect("out of memory");
+fn grow<T>(stack: &mut Vec<T>) -> Result<(), ErrorKind> {
+    stack.try_reserve(1).map_err(|_| ErrorKind::OutOfMemory)
 }
 
 /// Removes the entries with these numbers (ascending) from the last `len` of the stack.

@@ -272,8 +272,9 @@ fn holes<'a>(env: Env<'a>, holes: &[Hole<Raw<'a>>]) -> Vec<HoleTerm<'a>> {
 }
 
 #[cold]
-fn failure<'a>(env: Env<'a>, error: &EncodeError) -> Term<'a> {
+pub fn failure<'a>(env: Env<'a>, error: &EncodeError) -> Term<'a> {
     let make = Maker::new(env);
-    let payload = make.term(make.binary(&error.payload));
+    // The core bounds it.
+    let payload = make.binary(&error.payload).map_or_else(|| atoms::nil().encode(env), |payload| make.term(payload));
     (atoms::error(), (error.kind as u8, error.path.as_str(), payload)).encode(env)
 }

@@ -6,18 +6,13 @@
 
 use rustler::sys::ErlNifTerm;
 use rustyjson_core::Key;
+use rustyjson_core::builder::SeenKey;
 
 const SLOTS: usize = 256;
-/// Head, tail and length tell keys of up to this many bytes apart.
-const EXACT: usize = 16;
 
 #[derive(Clone, Copy)]
 struct Slot {
-    head: u64,
-    tail: u64,
-    /// Offset in the input.
-    start: usize,
-    len: u32,
+    key: SeenKey,
     /// The call that filled the slot.
     call: u32,
     term: ErlNifTerm,
@@ -31,7 +26,7 @@ pub struct KeyCache {
 
 impl Default for KeyCache {
     fn default() -> Self {
-        let empty = Slot { head: 0, tail: 0, start: 0, len: 0, call: 0, term: ErlNifTerm::default() };
+        let empty = Slot { key: SeenKey::default(), call: 0, term: ErlNifTerm::default() };
         Self { slots: Box::new([empty; SLOTS]), call: 0 }
     }
 }
@@ -54,23 +49,17 @@ impl KeyCache {
         key: &Key<'_>,
         make: impl FnOnce() -> Result<ErlNifTerm, E>,
     ) -> Result<ErlNifTerm, E> {
-        let text = key.text.bytes();
-        let len = text.len() as u32;
-        let slot = &mut self.slots[index(key, len)];
-        let same = slot.call == self.call
-            && slot.len == len
-            && slot.head == key.head
-            && slot.tail == key.tail
-            && (text.len() <= EXACT || input.get(slot.start..slot.start + text.len()) == Some(text));
-        if !same {
-            *slot = Slot { head: key.head, tail: key.tail, start, len, call: self.call, term: make()? };
+        let slot = &mut self.slots[index(key)];
+        if slot.call != self.call || !key.is(&slot.key, input) {
+            *slot = Slot { key: key.seen(start), call: self.call, term: make()? };
         }
         Ok(slot.term)
     }
 }
 
 #[inline(always)]
-fn index(key: &Key<'_>, len: u32) -> usize {
-    let mixed = (key.head ^ key.tail.rotate_left(29)).wrapping_add(u64::from(len)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+fn index(key: &Key<'_>) -> usize {
+    let len = key.text.bytes().len() as u64;
+    let mixed = (key.head ^ key.tail.rotate_left(29)).wrapping_add(len).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> 56) as usize
 }

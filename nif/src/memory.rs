@@ -42,9 +42,12 @@ impl Memory {
             Some(kept) => released(env, self.bytes, kept, len),
             None => {
                 let make = Maker::new(env);
-                let term = make.term(make.binary(self.bytes.as_slice().get(..len).unwrap_or_default()));
+                let Some(term) = make.binary(self.bytes.as_slice().get(..len).unwrap_or_default()) else {
+                    // Without memory for a copy it is given away itself.
+                    return released(env, self.bytes, OwnedBinary::new(0), len);
+                };
                 KEPT.set(Some(self.bytes));
-                term
+                make.term(term)
             }
         }
     }

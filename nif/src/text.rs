@@ -3,11 +3,12 @@
 use crate::decode::failure;
 use crate::raw::make::Maker;
 use crate::raw::read::{Look, Raw};
-use crate::{allocator, atoms};
+use crate::{allocator, atoms, encode};
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
+use rustyjson_core::encode::EncodeError;
 use rustyjson_core::format::{Last, Layout, Place, format_slice};
-use rustyjson_core::{Output, gzip as gz, simd};
+use rustyjson_core::{Error, ErrorKind, Output, gzip as gz, simd};
 
 /// Bytes read and written in about a hundredth of a time slice of one millisecond.
 const BYTES_PER_PERCENT: usize = 4096;
@@ -34,14 +35,18 @@ fn format<'a>(env: Env<'a>, text: Binary<'a>, layout: Term<'a>, limits: Limits) 
         consume_timeslice(env, percent);
     }
     match result {
-        Ok(None) => Ok(binary(env, out.written())),
+        Ok(None) => Ok(binary(env, out.written()).unwrap_or_else(|| failure(env, &text, NO_MEMORY))),
         Ok(Some(Place { offset, depth, last })) => {
             let reached: Reached = (offset, depth, last.number());
-            Ok((atoms::suspended(), binary(env, out.written()), reached).encode(env))
+            let suspended = |written| (atoms::suspended(), written, reached).encode(env);
+            Ok(binary(env, out.written()).map_or_else(|| failure(env, &text, NO_MEMORY), suspended))
         }
         Err(error) => Ok(failure(env, &text, error)),
     }
 }
+
+/// There is no memory for the result.
+const NO_MEMORY: Error = Error::new(ErrorKind::OutOfMemory, 0);
 
 /// Lays out JSON text on a dirty scheduler: from the start, or, with what [`format`] wrote and its place, from there.
 #[rustler::nif(schedule = "DirtyCpu")]
@@ -60,7 +65,7 @@ fn format_dirty<'a>(
         place = Place { offset, depth, last: Last::from_number(last).ok_or(rustler::Error::BadArg)? };
     }
     match format_slice(&text, &layout, place, 0, usize::MAX, &mut out) {
-        Ok(_) => Ok(binary(env, out.written())),
+        Ok(_) => Ok(binary(env, out.written()).unwrap_or_else(|| failure(env, &text, NO_MEMORY))),
         Err(error) => Ok(failure(env, &text, error)),
     }
 }
@@ -80,16 +85,17 @@ fn read_layout<'a>(look: Look<'a>, term: Raw<'a>, limits: Limits) -> Option<Layo
     })
 }
 
-fn binary<'a>(env: Env<'a>, bytes: &[u8]) -> Term<'a> {
+fn binary<'a>(env: Env<'a>, bytes: &[u8]) -> Option<Term<'a>> {
     let make = Maker::new(env);
-    make.term(make.binary(bytes))
+    make.binary(bytes).map(|binary| make.term(binary))
 }
 
-/// Compresses. Level 1 takes ten times as long as writing the text did, so it is never short work.
+/// Compresses; `{:error, {code, path, payload}}` as of encode when there is no memory. Level 1 takes ten times as long as writing the text did, so it is never short work.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn gzip<'a>(env: Env<'a>, bytes: Binary<'a>, level: u32) -> NifResult<Term<'a>> {
+fn gzip<'a>(env: Env<'a>, bytes: Binary<'a>, level: u32) -> Term<'a> {
     let mut out = Vec::new();
-    if gz::compress(&bytes, level, &mut out) { Ok(binary(env, &out)) } else { Err(rustler::Error::BadArg) }
+    let compressed = gz::compress(&bytes, level, &mut out).then(|| binary(env, &out)).flatten();
+    compressed.unwrap_or_else(|| encode::failure(env, &EncodeError::out_of_memory()))
 }
 
 /// What the library was built with.

@@ -163,7 +163,7 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
             match self.json.get(pos) {
                 Some(b',') => return Ok(Next::Value(self.space(pos + 1))),
                 Some(b']') => {
-                    self.builder.end_array(self.frame.len);
+                    self.builder.end_array(self.frame.len).map_err(|kind| Error::new(kind, pos))?;
                     return Ok(self.leave(pos));
                 }
                 _ => pos = self.space_before(pos, ErrorKind::ExpectedCommaOrArrayEnd)?,
@@ -213,7 +213,7 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
         if self.json.get(next) != Some(&b']') {
             return Ok(Next::Value(next));
         }
-        self.builder.end_array(0);
+        self.builder.end_array(0).map_err(|kind| Error::new(kind, next))?;
         Ok(self.leave(next))
     }
 
@@ -225,7 +225,7 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
         if self.json.get(next) != Some(&b'}') {
             return self.member(next);
         }
-        self.builder.end_object(0, &[]);
+        self.builder.end_object(0, &[]).map_err(|kind| Error::new(kind, next))?;
         Ok(self.leave(next))
     }
 
@@ -252,16 +252,19 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
     #[inline(always)]
     fn close_object(&mut self, pos: usize) -> Result<Next, Error> {
         let len = self.frame.len;
-        if self.builder.end_distinct(len) {
+        let distinct = self.builder.end_distinct(len).map_err(|kind| Error::new(kind, pos))?;
+        if distinct {
             self.keys.discard(len);
+            Ok(())
         } else if self.options.ordered_objects && self.options.duplicates != Duplicates::Error {
             self.keys.discard(len);
-            self.builder.end_object(len, &[]);
+            self.builder.end_object(len, &[])
         } else {
             let source = Source { input: self.json, unescaped: self.text };
             let dropped = self.keys.finish(len, source, self.options.duplicates, self.options.seed)?;
-            self.builder.end_object(len, dropped);
+            self.builder.end_object(len, dropped)
         }
+        .map_err(|kind| Error::new(kind, pos))?;
         self.text.truncate(self.frame.unescaped);
         Ok(self.leave(pos))
     }
@@ -290,18 +293,23 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
     fn string(&mut self, pos: usize) -> Result<Next, Error> {
         let before = self.text.len();
         let (text, end) = string::string(self.kernel, self.json, pos, self.options.validate_strings, self.text)?;
-        self.builder.string(text);
+        self.builder.string(text).map_err(|kind| Error::new(kind, pos))?;
         self.text.truncate(before);
         Ok(Next::Ended(end))
     }
 
     #[inline(always)]
-    fn literal(&mut self, pos: usize, word: &'static [u8], add: fn(&mut B)) -> Result<Next, Error> {
+    fn literal(
+        &mut self,
+        pos: usize,
+        word: &'static [u8],
+        add: fn(&mut B) -> Result<(), ErrorKind>,
+    ) -> Result<Next, Error> {
         let end = pos + word.len();
         if self.json.get(pos..end) != Some(word) {
             return Err(self.bad_literal(pos, word));
         }
-        add(self.builder);
+        add(self.builder).map_err(|kind| Error::new(kind, pos))?;
         Ok(Next::Ended(end))
     }
 

@@ -12,6 +12,12 @@ const WORD_DIGITS: usize = 19;
 /// Exponents beyond this are the same as it: no input is long enough to bring them back.
 const EXPONENT_CAP: i64 = 1 << 48;
 
+/// Bytes of the largest integer: 65,535 words, the most that OTP 27 and newer have. Older ones have eight times as many;
+/// every VM gives the same answer.
+const MAX_INTEGER: usize = 8 * 65_535;
+/// Digits of the largest integer.
+const MAX_INTEGER_DIGITS: usize = 1_262_593;
+
 /// What the scan of a number found.
 struct Scan {
     negative: bool,
@@ -37,23 +43,24 @@ pub(super) fn number<B: TermBuilder>(
     if let Some((value, end)) = short_integer(bytes, start)
         && (options.digit_limit == 0 || end - start <= options.digit_limit as usize)
     {
-        builder.integer(value);
+        builder.integer(value).map_err(|kind| Error::new(kind, start))?;
         return Ok(end);
     }
     let scan = scan(bytes, start)?;
     if !scan.float {
         if scan.int_len < WORD_DIGITS && (options.digit_limit == 0 || scan.int_len <= options.digit_limit as usize) {
             let value = scan.mantissa as i64;
-            builder.integer(if scan.negative { -value } else { value });
+            builder.integer(if scan.negative { -value } else { value })
         } else {
-            long_integer(bytes, start, &scan, options, builder)?;
+            long_integer(bytes, &scan, options, builder)
         }
     } else if options.decimals {
-        decimal(bytes, start, &scan, options, builder)?;
+        decimal(bytes, &scan, options, builder)
     } else {
         let value = float(bytes, start, &scan)?;
-        builder.float(if scan.negative { -value } else { value });
+        builder.float(if scan.negative { -value } else { value })
     }
+    .map_err(|kind| Error::new(kind, start))?;
     Ok(scan.end)
 }
 
@@ -180,52 +187,59 @@ fn float(bytes: &[u8], start: usize, scan: &Scan) -> Result<f64, Error> {
 #[cold]
 fn long_integer<B: TermBuilder>(
     bytes: &[u8],
-    start: usize,
     scan: &Scan,
     options: &DecodeOptions,
     builder: &mut B,
-) -> Result<(), Error> {
-    check_digits(scan.int_len, start, options)?;
+) -> Result<(), ErrorKind> {
+    check_digits(scan.int_len, options)?;
     let magnitude_of_word = i128::from(scan.mantissa);
     match i64::try_from(if scan.negative { -magnitude_of_word } else { magnitude_of_word }) {
         Ok(value) if scan.int_len <= WORD_DIGITS => builder.integer(value),
-        _ => builder.big_integer(scan.negative, &magnitude(bytes, scan)),
+        _ => builder.big_integer(scan.negative, &magnitude(bytes, scan)?),
     }
-    Ok(())
 }
 
 #[cold]
 fn decimal<B: TermBuilder>(
     bytes: &[u8],
-    start: usize,
     scan: &Scan,
     options: &DecodeOptions,
     builder: &mut B,
-) -> Result<(), Error> {
-    check_digits(scan.int_len + scan.frac_len, start, options)?;
+) -> Result<(), ErrorKind> {
+    check_digits(scan.int_len + scan.frac_len, options)?;
     if scan.exponent.abs() >= EXPONENT_CAP {
-        return Err(Error::new(ErrorKind::NumberOutOfRange, start));
+        return Err(ErrorKind::NumberOutOfRange);
     }
-    builder.decimal(scan.negative, &magnitude(bytes, scan), scan.exponent - scan.frac_len as i64);
-    Ok(())
+    builder.decimal(scan.negative, &magnitude(bytes, scan)?, scan.exponent - scan.frac_len as i64)
 }
 
-fn check_digits(count: usize, start: usize, options: &DecodeOptions) -> Result<(), Error> {
+fn check_digits(count: usize, options: &DecodeOptions) -> Result<(), ErrorKind> {
     if options.digit_limit != 0 && count > options.digit_limit as usize {
-        return Err(Error::new(ErrorKind::IntegerDigits, start));
+        return Err(ErrorKind::IntegerDigits);
     }
     Ok(())
 }
 
 /// All digits as a little-endian number without zero bytes at the top. Quadratic in their count beyond 19, which
 /// `digit_limit` bounds.
-fn magnitude(bytes: &[u8], scan: &Scan) -> Vec<u8> {
+///
+/// An integer above [`MAX_INTEGER`] is out of range, and never takes more memory than that.
+fn magnitude(bytes: &[u8], scan: &Scan) -> Result<Vec<u8>, ErrorKind> {
     if scan.int_len + scan.frac_len <= WORD_DIGITS {
         let len = 8 - scan.mantissa.leading_zeros() as usize / 8;
-        return scan.mantissa.to_le_bytes()[..len].to_vec();
+        return Ok(scan.mantissa.to_le_bytes()[..len].to_vec());
     }
-    let values: Vec<u8> = digit_values(bytes, scan).collect();
-    Natural::from_digits(&values).to_le_bytes()
+    let significant = || digit_values(bytes, scan).skip_while(|&digit| digit == 0);
+    let count = significant().count();
+    if count > MAX_INTEGER_DIGITS {
+        return Err(ErrorKind::NumberOutOfRange);
+    }
+    let mut values = Vec::new();
+    values.try_reserve_exact(count).map_err(|_| ErrorKind::OutOfMemory)?;
+    values.extend(significant());
+    let magnitude = Natural::try_from_digits(&values).ok_or(ErrorKind::OutOfMemory)?;
+    let magnitude = magnitude.to_le_bytes().ok_or(ErrorKind::OutOfMemory)?;
+    if magnitude.len() > MAX_INTEGER { Err(ErrorKind::NumberOutOfRange) } else { Ok(magnitude) }
 }
 
 /// The digits before and behind the point.

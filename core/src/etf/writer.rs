@@ -145,17 +145,23 @@ impl Writer<'_, Vec<u8>> {
 
 impl<B: Buffer> TermBuilder for Writer<'_, B> {
     #[inline(always)]
-    fn null(&mut self) {
+    fn null(&mut self) -> Result<(), ErrorKind> {
         self.out.array(*b"\x77\x03nil");
+        Ok(())
     }
 
     #[inline(always)]
-    fn boolean(&mut self, value: bool) {
-        if value { self.out.array(*b"\x77\x04true") } else { self.out.array(*b"\x77\x05false") }
+    fn boolean(&mut self, value: bool) -> Result<(), ErrorKind> {
+        if value {
+            self.out.array(*b"\x77\x04true")
+        } else {
+            self.out.array(*b"\x77\x05false")
+        }
+        Ok(())
     }
 
     #[inline(always)]
-    fn integer(&mut self, value: i64) {
+    fn integer(&mut self, value: i64) -> Result<(), ErrorKind> {
         if let Ok(small) = u8::try_from(value) {
             self.out.array([SMALL_INTEGER, small]);
         } else if let Ok(medium) = i32::try_from(value) {
@@ -166,41 +172,45 @@ impl<B: Buffer> TermBuilder for Writer<'_, B> {
             let len = 8 - magnitude.leading_zeros() as usize / 8;
             self.big(value < 0, &magnitude.to_le_bytes()[..len]);
         }
+        Ok(())
     }
 
-    fn big_integer(&mut self, negative: bool, magnitude: &[u8]) {
+    fn big_integer(&mut self, negative: bool, magnitude: &[u8]) -> Result<(), ErrorKind> {
         self.big(negative, magnitude);
+        Ok(())
     }
 
     #[inline(always)]
-    fn float(&mut self, value: f64) {
+    fn float(&mut self, value: f64) -> Result<(), ErrorKind> {
         let b = value.to_be_bytes();
         self.out.array([NEW_FLOAT, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]);
+        Ok(())
     }
 
-    fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) {
+    fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) -> Result<(), ErrorKind> {
         self.out.array([MAP, 0, 0, 0, 4]);
         self.atom(b"__struct__");
         self.atom(b"Elixir.Decimal");
         self.atom(b"sign");
-        self.integer(if negative { -1 } else { 1 });
+        self.integer(if negative { -1 } else { 1 })?;
         self.atom(b"coef");
         match coefficient.len() {
             0 => self.integer(0),
             1 => self.integer(i64::from(coefficient[0])),
             2..=7 => {
                 let value = coefficient.iter().rev().fold(0, |value, &byte| value << 8 | i64::from(byte));
-                self.integer(value);
+                self.integer(value)
             }
-            _ => self.big(false, coefficient),
-        }
+            _ => self.big_integer(false, coefficient),
+        }?;
         self.atom(b"exp");
-        self.integer(exponent);
+        self.integer(exponent)
     }
 
     #[inline(always)]
-    fn string(&mut self, text: Text<'_>) {
+    fn string(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
         self.binary(text);
+        Ok(())
     }
 
     #[inline(always)]
@@ -231,14 +241,15 @@ impl<B: Buffer> TermBuilder for Writer<'_, B> {
     }
 
     #[inline(always)]
-    fn end_array(&mut self, len: usize) {
-        let Some(start) = self.starts.pop() else { return };
+    fn end_array(&mut self, len: usize) -> Result<(), ErrorKind> {
+        let Some(start) = self.starts.pop() else { return Ok(()) };
         if len == 0 {
             self.out.truncate(start);
         } else {
             self.patch(start + 1, len);
         }
         self.out.array([NIL]);
+        Ok(())
     }
 
     #[inline(always)]
@@ -256,7 +267,7 @@ impl<B: Buffer> TermBuilder for Writer<'_, B> {
     }
 
     #[inline(always)]
-    fn end_object(&mut self, len: usize, dropped: Dropped<'_>) {
+    fn end_object(&mut self, len: usize, dropped: Dropped<'_>) -> Result<(), ErrorKind> {
         let base = self.members.len() - len;
         if !dropped.is_empty() {
             let members = self.members.split_off(base);
@@ -265,10 +276,12 @@ impl<B: Buffer> TermBuilder for Writer<'_, B> {
         self.members.truncate(base);
         let kept = len - dropped.len();
         if self.ordered {
-            self.end_array(kept);
-        } else if let Some(start) = self.starts.pop() {
+            return self.end_array(kept);
+        }
+        if let Some(start) = self.starts.pop() {
             self.patch(start + 1, kept);
         }
+        Ok(())
     }
 }
 

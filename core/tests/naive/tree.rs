@@ -67,40 +67,47 @@ impl Builder {
 }
 
 impl TermBuilder for Builder {
-    fn null(&mut self) {
+    fn null(&mut self) -> Result<(), ErrorKind> {
         self.values.push(Tree::Null);
+        Ok(())
     }
 
-    fn boolean(&mut self, value: bool) {
+    fn boolean(&mut self, value: bool) -> Result<(), ErrorKind> {
         self.values.push(Tree::Boolean(value));
+        Ok(())
     }
 
-    fn integer(&mut self, value: i64) {
+    fn integer(&mut self, value: i64) -> Result<(), ErrorKind> {
         self.values.push(Tree::integer(value < 0, &value.unsigned_abs().to_string()));
+        Ok(())
     }
 
-    fn big_integer(&mut self, negative: bool, magnitude: &[u8]) {
+    fn big_integer(&mut self, negative: bool, magnitude: &[u8]) -> Result<(), ErrorKind> {
         assert_ne!(magnitude.last(), Some(&0), "no zero byte at the top");
         let digits = BigUint::from_bytes_le(magnitude).to_string();
         let small =
             if negative { digits <= "9223372036854775808".into() } else { digits <= "9223372036854775807".into() };
         assert!(digits.len() > 19 || digits.len() == 19 && !small, "{digits} fits in 64 bits");
         self.values.push(Tree::integer(negative, &digits));
+        Ok(())
     }
 
-    fn float(&mut self, value: f64) {
+    fn float(&mut self, value: f64) -> Result<(), ErrorKind> {
         assert!(value.is_finite());
         self.values.push(Tree::Float(value.to_bits()));
+        Ok(())
     }
 
-    fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) {
+    fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) -> Result<(), ErrorKind> {
         assert_ne!(coefficient.last(), Some(&0), "no zero byte at the top");
         let digits = BigUint::from_bytes_le(coefficient).to_string();
         self.values.push(Tree::Decimal(negative, digits, exponent));
+        Ok(())
     }
 
-    fn string(&mut self, text: Text<'_>) {
+    fn string(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
         self.values.push(Tree::String(text.bytes().to_vec()));
+        Ok(())
     }
 
     fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind> {
@@ -113,21 +120,23 @@ impl TermBuilder for Builder {
         self.open.push((false, self.values.len()));
     }
 
-    fn end_array(&mut self, len: usize) {
+    fn end_array(&mut self, len: usize) -> Result<(), ErrorKind> {
         let elements = self.close(false, len);
         self.values.push(Tree::Array(elements));
+        Ok(())
     }
 
     fn begin_object(&mut self) {
         self.open.push((true, self.values.len()));
     }
 
-    fn end_object(&mut self, len: usize, dropped: Dropped<'_>) {
+    fn end_object(&mut self, len: usize, dropped: Dropped<'_>) -> Result<(), ErrorKind> {
         assert!(dropped.windows(2).all(|pair| pair[0] < pair[1]), "ascending");
         let values = self.close(true, len);
         let keys = self.keys.split_off(self.keys.len() - len);
         let members = keys.into_iter().zip(values).enumerate();
         let kept = members.filter(|(i, _)| !dropped.contains(&(*i as u32))).map(|(_, member)| member);
         self.values.push(Tree::Object(kept.collect()));
+        Ok(())
     }
 }

@@ -86,7 +86,11 @@ defmodule RustyJson.Encode.Text do
   defp undefined(error, stacktrace), do: reraise(error, stacktrace)
 
   defp compress(json, %{packed: {_, _, _, -1, _, _, _}}), do: {:ok, json}
-  defp compress(json, options), do: options.engine.gzip(json, Options.gzip(options), options)
+
+  defp compress(json, options) do
+    with {:error, failure} <- options.engine.gzip(json, Options.gzip(options), options),
+         do: {:error, error(failure, options)}
+  end
 
   defp part(term, options) do
     case by_engine(term, options) do

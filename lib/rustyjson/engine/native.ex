@@ -48,11 +48,18 @@ defmodule RustyJson.Engine.Native do
   defp again(term, packed), do: Nif.encode(term, packed) |> ended(term, packed)
 
   defp finish(json, {_, _, _, -1, _, _, _}) when is_binary(json), do: {:ok, json}
-  defp finish(json, packed) when is_binary(json), do: {:ok, Nif.gzip(json, elem(packed, 3))}
+  defp finish(json, packed) when is_binary(json), do: compressed(json, elem(packed, 3))
   defp finish(other, _packed), do: other
 
   @impl true
-  def gzip(text, level, _options), do: {:ok, Nif.gzip(text, level)}
+  def gzip(text, level, _options), do: compressed(text, level)
+
+  defp compressed(text, level) do
+    case Nif.gzip(text, level) do
+      json when is_binary(json) -> {:ok, json}
+      failed -> failed
+    end
+  end
 
   @impl true
   def format(text, layout, limits, _options) do

@@ -45,9 +45,9 @@ impl<'a> Maker<'a> {
         unsafe { sys::enif_make_double(self.env.as_c_arg(), value) }
     }
 
-    /// A binary with these bytes.
+    /// A binary with these bytes. `None`: a large one that there is no memory for.
     #[inline(always)]
-    pub fn binary(self, bytes: &[u8]) -> ErlNifTerm {
+    pub fn binary(self, bytes: &[u8]) -> Option<ErlNifTerm> {
         if bytes.len() > LARGE {
             return self.large_binary(bytes);
         }
@@ -57,17 +57,19 @@ impl<'a> Maker<'a> {
         unsafe {
             let memory = sys::enif_make_new_binary(self.env.as_c_arg(), bytes.len(), term.as_mut_ptr());
             copy(bytes, memory);
-            term.assume_init()
+            Some(term.assume_init())
         }
     }
 
     /// The same, in the VM's way of asking that can be refused.
     #[cold]
-    fn large_binary(self, bytes: &[u8]) -> ErlNifTerm {
+    fn large_binary(self, bytes: &[u8]) -> Option<ErlNifTerm> {
         let mut binary = rustler::OwnedBinary::new(0);
-        assert!(binary.realloc(bytes.len()), "out of memory");
+        if !binary.realloc(bytes.len()) {
+            return None;
+        }
         binary.as_mut_slice().copy_from_slice(bytes);
-        binary.release(self.env).to_term(self.env).as_c_arg()
+        Some(binary.release(self.env).to_term(self.env).as_c_arg())
     }
 
     /// The part of a binary that `range` names.

@@ -66,7 +66,7 @@ defmodule RustyJson.Engine.Native.Nif do
         ) :: laid_out()
   def format_dirty(_text, _layout, _limits, _suspended), do: :erlang.nif_error(:not_loaded)
 
-  @spec gzip(binary(), 0..9) :: binary()
+  @spec gzip(binary(), 0..9) :: binary() | {:error, RustyJson.Engine.encode_failure()}
   def gzip(_bytes, _level), do: :erlang.nif_error(:not_loaded)
 
   @spec info() :: map()
