@@ -69,8 +69,17 @@ pub fn operation(packed: Term) -> NifResult<Operation> {
 }
 
 /// Reads `{pool_size, max_memory, timeout, fresh, start_by}`.
-pub fn limits(packed: Term, ticket: u64) -> NifResult<Call> {
+pub fn limits<'a>(packed: Term<'a>, ticket: u64) -> NifResult<Call<'a>> {
     let (pool_size, max_memory, timeout, fresh, start_by): (usize, usize, u64, bool, u64) = packed.decode()?;
     // The tick under way counts as one.
-    Ok(Call { pool_size, max_memory, ticks: timeout.saturating_add(1), short: false, fresh, ticket, start_by })
+    Ok(Call {
+        env: packed.get_env(),
+        pool_size,
+        max_memory,
+        ticks: timeout.saturating_add(1),
+        short: false,
+        fresh,
+        ticket,
+        start_by,
+    })
 }

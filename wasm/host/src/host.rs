@@ -5,7 +5,9 @@ use crate::fault::Fault;
 use crate::guest::{Guest, Limits};
 use crate::pool::Pool;
 use crate::ticker::Ticker;
+use rustler::Env;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
 use wasmtime::{
     Config, Engine, InstanceAllocationStrategy, InstancePre, Linker, Module, OptLevel, PoolingAllocationConfig,
 };
@@ -21,15 +23,17 @@ const KEEP_RESIDENT: usize = 256 << 10;
 pub struct Host {
     engine: Engine,
     pre: InstancePre<Limits>,
-    pool: Pool,
+    pool: Arc<Pool>,
     ticker: Ticker,
     /// Seed of the guest's hashes: it has no randomness of its own.
     pub seed: u64,
 }
 
 /// Limits of one call.
-#[derive(Clone, Copy, Debug)]
-pub struct Call {
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// Of the calling process.
+    pub env: Env<'a>,
     /// Instances at once.
     pub pool_size: usize,
     /// Bytes of linear memory.
@@ -40,7 +44,7 @@ pub struct Call {
     pub short: bool,
     /// A new instance for this call alone.
     pub fresh: bool,
-    /// From an earlier attempt that found no place; 0 for none.
+    /// Of a caller that queued and was woken; 0 for none.
     pub ticket: u64,
     /// When the clock has passed this, it is too late to begin: dirty schedulers have a queue of their own.
     pub start_by: u64,
@@ -49,8 +53,8 @@ pub struct Call {
 /// Why a call gave nothing.
 #[derive(Debug)]
 pub enum Stop {
-    /// All places are taken: come back with this ticket.
-    Busy(u64),
+    /// All places are taken.
+    Busy,
     /// The call failed.
     Fault(Fault),
 }
@@ -71,7 +75,8 @@ impl Host {
         let pre = Linker::new(&engine).instantiate_pre(&module).map_err(unavailable)?;
         let ticker = Ticker::start(engine.clone()).map_err(|error| Fault::Unavailable(error.to_string()))?;
         let seed = RandomState::new().build_hasher().finish();
-        let host = Self { engine, pre, pool: Pool::default(), ticker, seed };
+        let pool = Arc::new(Pool::new(instances as usize));
+        let host = Self { engine, pre, pool, ticker, seed };
         host.check_version()?;
         Ok(host)
     }
@@ -83,18 +88,18 @@ impl Host {
     }
 
     /// Runs a call in an instance. One that failed is thrown away, whatever the reason.
-    pub fn run<T>(&self, call: &Call, run: impl FnOnce(&mut Guest) -> Result<T, Fault>) -> Result<T, Stop> {
+    pub fn run<T>(&self, call: &Call<'_>, run: impl FnOnce(&mut Guest) -> Result<T, Fault>) -> Result<T, Stop> {
         if clock::now() > call.start_by {
-            self.pool.leave(call.ticket);
+            self.pool.leave(call.env, call.ticket);
             return Err(Fault::Busy.into());
         }
         // No kept instance fits into no memory.
         let fitting = if call.fresh { 0 } else { call.max_memory };
-        let (place, kept) = self.pool.enter(call.pool_size, call.ticket, fitting).map_err(Stop::Busy)?;
+        let (place, kept) = self.pool.enter(call.env, call.pool_size, call.ticket, fitting).ok_or(Stop::Busy)?;
         let _running = self.ticker.run();
         let mut guest = match kept {
             Some(guest) => guest,
-            None => self.instance(call)?,
+            None => Guest::new(&self.engine, &self.pre, call.max_memory, self.ticker.deadline())?,
         };
         guest.limit(call);
         let answer = run(&mut guest)?;
@@ -104,27 +109,14 @@ impl Host {
         Ok(answer)
     }
 
-    /// Gives up waiting for a place.
-    pub fn leave(&self, ticket: u64) {
-        self.pool.leave(ticket);
+    /// Who runs and who waits.
+    pub fn pool(&self) -> &Arc<Pool> {
+        &self.pool
     }
 
     /// Instances running and kept, and callers waiting.
     pub fn counts(&self) -> (usize, usize, usize) {
         self.pool.counts()
-    }
-
-    fn instance(&self, call: &Call) -> Result<Guest, Stop> {
-        let new = || Guest::new(&self.engine, &self.pre, call.max_memory, self.ticker.deadline());
-        match new() {
-            // All the allocator's places are taken, perhaps by instances that are only kept.
-            Err(Fault::Full) if self.pool.clear() > 0 => match new() {
-                Err(Fault::Full) => Err(Stop::Busy(self.pool.come_back(call.ticket))),
-                result => Ok(result?),
-            },
-            Err(Fault::Full) => Err(Stop::Busy(self.pool.come_back(call.ticket))),
-            result => Ok(result?),
-        }
     }
 }
 

@@ -13,9 +13,11 @@ mod fault;
 mod guest;
 mod host;
 mod pool;
+mod queue;
 mod session;
 mod terms;
 mod ticker;
+mod waiter;
 
 use fault::Fault;
 use guest::Guest;
@@ -140,12 +142,6 @@ fn transform_dirty<'a>(
 #[rustler::nif]
 fn now() -> u64 {
     clock::now()
-}
-
-/// Gives up waiting for a place.
-#[rustler::nif]
-fn leave(host: HostArc, ticket: u64) {
-    host.0.leave(ticket);
 }
 
 /// Instances running and kept, and callers waiting.

@@ -1,85 +1,109 @@
-//! The instances that are kept, the number that run, and the callers that wait.
-//!
-//! Nothing blocks here. A call that finds all places taken gets a ticket and asks again a moment later. A free place goes to
-//! the first call that asks: if it were reserved for a caller that sleeps for a millisecond, it would stay empty for the time
-//! of a hundred short calls. (In ticket order, 8 processes on 2 places decoded 4,800 documents of 800 bytes per second; this
-//! way, 170,000.) Only a call that has waited for long gets a reserved place, the oldest ticket first. A caller that stops
-//! asking, because it died or gave up, loses its turn after a while, so nothing is left behind.
+//! Instances that are kept, and the places to run them in. Nobody blocks in here: who is next is in `queue.rs`.
 
 use crate::guest::Guest;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use crate::queue::Queue;
+use rustler::Env;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Instances with more linear memory are not kept after a call.
 const KEEP_MEMORY: usize = 32 << 20;
-/// A ticket whose holder has not asked for so long is void.
-const PATIENCE: Duration = Duration::from_millis(250);
-/// For the oldest ticket a place is kept when it is as old as this.
-const OLD: Duration = Duration::from_millis(100);
 
-/// Instances and tickets.
-#[derive(Default)]
+/// A process that waits.
+pub trait Sleeper: Send + Sync + UnwindSafe + RefUnwindSafe {
+    /// Wakes it. Whether it is alive.
+    fn wake(&self, env: Env) -> bool;
+}
+
+/// Instances and who waits for one.
 pub struct Pool {
     inner: Mutex<Inner>,
+    /// Instances that there can be at once.
+    most: usize,
 }
 
 #[derive(Default)]
 struct Inner {
     idle: Vec<Guest>,
-    running: usize,
-    waiting: BTreeMap<u64, Waiting>,
-    last_ticket: u64,
-}
-
-/// The holder of a ticket: when it got it, and when it last asked.
-struct Waiting {
-    since: Instant,
-    asked: Instant,
+    queue: Queue<Arc<dyn Sleeper>>,
 }
 
 /// The right to run one instance, until dropped.
-pub struct Place<'a> {
-    pool: &'a Pool,
+pub struct Place<'pool, 'env> {
+    pool: &'pool Pool,
+    env: Env<'env>,
     /// What to keep when the place is left.
     kept: Option<Guest>,
 }
 
 impl Pool {
-    /// A place, if fewer than `size` are taken and it is this ticket's turn; else the ticket to come back with. Ticket 0
-    /// is none. With the place comes a kept instance that fits into this much memory, if there is one: the one used last,
-    /// whose memory is warm.
-    pub fn enter(&self, size: usize, ticket: u64, max_memory: usize) -> Result<(Place<'_>, Option<Guest>), u64> {
+    /// Places for up to this many instances.
+    pub fn new(most: usize) -> Self {
+        Self { inner: Mutex::default(), most }
+    }
+
+    /// A place, if fewer than `size` are taken. `ticket` is of who was woken, 0 of anybody else. With the place comes a kept
+    /// instance that fits into this much memory, if there is one: the one used last, whose memory is warm.
+    pub fn enter<'env>(
+        &self,
+        env: Env<'env>,
+        size: usize,
+        ticket: u64,
+        max_memory: usize,
+    ) -> Option<(Place<'_, 'env>, Option<Guest>)> {
         let mut inner = self.lock();
-        if !inner.is_next(size, ticket) {
-            return Err(inner.queue(ticket));
-        }
-        inner.running += 1;
-        let at = inner.idle.iter().rposition(|guest| guest.memory_size() <= max_memory);
-        let guest = at.map(|at| inner.idle.swap_remove(at));
-        Ok((Place { pool: self, kept: None }, guest))
+        let place = inner.queue.enter(size.min(self.most), ticket).then(|| Place { pool: self, env, kept: None });
+        let guest = place.as_ref().and_then(|_| inner.take(max_memory));
+        let evicted = if guest.is_none() && place.is_some() { inner.make_room(self.most) } else { None };
+        self.wake(env, inner);
+        drop(evicted);
+        place.map(|place| (place, guest))
     }
 
-    /// A ticket for a call that has to come back because no instance can be made now.
-    pub fn come_back(&self, ticket: u64) -> u64 {
-        self.lock().queue(ticket)
+    /// Queues: the ticket. When it is its turn, the process is woken and comes back with it.
+    pub fn queue(&self, env: Env, size: usize, sleeper: Arc<dyn Sleeper>) -> u64 {
+        let mut inner = self.lock();
+        let ticket = inner.queue.push(size.min(self.most), sleeper);
+        self.wake(env, inner);
+        ticket
     }
 
-    /// Gives up waiting.
-    pub fn leave(&self, ticket: u64) {
-        self.lock().waiting.remove(&ticket);
+    /// Stops waiting. Whether it was woken and has not come since.
+    pub fn leave(&self, env: Env, ticket: u64) -> bool {
+        let mut inner = self.lock();
+        let woken = inner.queue.remove(ticket);
+        self.wake(env, inner);
+        woken
     }
 
-    /// Drops the instances that nobody uses. How many there were.
-    pub fn clear(&self) -> usize {
-        let idle = std::mem::take(&mut self.lock().idle);
-        idle.len()
+    /// Goes on waiting, and looks whether somebody who was called has not come. How many wait.
+    pub fn wait(&self, env: Env, ticket: u64, size: usize, sleeper: &Arc<dyn Sleeper>) -> usize {
+        let mut inner = self.lock();
+        inner.queue.rejoin(ticket, size.min(self.most), || Arc::clone(sleeper));
+        inner.queue.expire();
+        let (_, waiting) = inner.queue.counts();
+        self.wake(env, inner);
+        waiting
     }
 
-    /// Instances running and kept, and tickets out.
+    /// Instances running and kept, and callers waiting.
     pub fn counts(&self) -> (usize, usize, usize) {
         let inner = self.lock();
-        (inner.running, inner.idle.len(), inner.waiting.len())
+        let (running, waiting) = inner.queue.counts();
+        (running, inner.idle.len(), waiting)
+    }
+
+    /// Calls the next one, if there is a place for it. The lock is open while the message is sent.
+    fn wake<'a>(&'a self, env: Env, mut inner: MutexGuard<'a, Inner>) {
+        while let Some((ticket, sleeper)) = inner.queue.wake() {
+            drop(inner);
+            if sleeper.wake(env) {
+                return;
+            }
+            // It died.
+            inner = self.lock();
+            inner.queue.remove(ticket);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -89,34 +113,18 @@ impl Pool {
 }
 
 impl Inner {
-    fn is_next(&mut self, size: usize, ticket: u64) -> bool {
-        let free = size.saturating_sub(self.running);
-        if self.waiting.is_empty() || free == 0 {
-            return free > 0;
-        }
-        let now = Instant::now();
-        self.waiting.retain(|_, waiting| now - waiting.asked < PATIENCE);
-        let kept = self
-            .waiting
-            .first_key_value()
-            .is_some_and(|(&oldest, waiting)| oldest != ticket && now - waiting.since >= OLD);
-        let next = free > usize::from(kept);
-        if next {
-            self.waiting.remove(&ticket);
-        }
-        next
+    fn take(&mut self, max_memory: usize) -> Option<Guest> {
+        let at = self.idle.iter().rposition(|guest| guest.memory_size() <= max_memory)?;
+        Some(self.idle.swap_remove(at))
     }
 
-    fn queue(&mut self, ticket: u64) -> u64 {
-        let ticket = if ticket == 0 { self.last_ticket + 1 } else { ticket };
-        self.last_ticket = self.last_ticket.max(ticket);
-        let asked = Instant::now();
-        self.waiting.entry(ticket).or_insert(Waiting { since: asked, asked }).asked = asked;
-        ticket
+    /// Gives up a kept instance when there would be more than the allocator has places for.
+    fn make_room(&mut self, most: usize) -> Option<Guest> {
+        if self.idle.len() + self.queue.counts().0 > most { self.idle.pop() } else { None }
     }
 }
 
-impl Place<'_> {
+impl Place<'_, '_> {
     /// Leaves the place, and the instance for later calls unless it has grown past its share.
     pub fn leave(mut self, guest: Guest) {
         if guest.memory_size() <= KEEP_MEMORY {
@@ -125,64 +133,11 @@ impl Place<'_> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Place<'_, '_> {
     fn drop(&mut self) {
         let mut inner = self.pool.lock();
-        inner.running -= 1;
+        inner.queue.exit();
         inner.idle.extend(self.kept.take());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn enter(pool: &Pool, size: usize, ticket: u64) -> Result<Place<'_>, u64> {
-        pool.enter(size, ticket, 0).map(|(place, _)| place)
-    }
-
-    #[test]
-    fn a_free_place_is_for_who_asks_first() {
-        let pool = Pool::default();
-        let place = enter(&pool, 1, 0).ok().unwrap();
-        let ticket = enter(&pool, 1, 0).err().unwrap();
-        drop(place);
-        let other = enter(&pool, 1, 0).ok().unwrap();
-        assert_eq!(enter(&pool, 1, ticket).err(), Some(ticket));
-        assert_eq!(pool.counts(), (1, 0, 1));
-        drop(other);
-        drop(enter(&pool, 1, ticket).ok().unwrap());
-        assert_eq!(pool.counts(), (0, 0, 0));
-    }
-
-    #[test]
-    fn the_oldest_ticket_gets_a_place_kept() {
-        let pool = Pool::default();
-        let (first, second) = (enter(&pool, 2, 0).ok().unwrap(), enter(&pool, 2, 0).ok().unwrap());
-        let (a, b) = (enter(&pool, 2, 0).err().unwrap(), enter(&pool, 2, 0).err().unwrap());
-        assert!(a < b);
-        std::thread::sleep(OLD);
-        drop(first);
-        assert_eq!(enter(&pool, 2, b).err(), Some(b));
-        assert!(enter(&pool, 2, 0).is_err());
-        let third = enter(&pool, 2, a).ok().unwrap();
-        // Two are free then: one of them for `b`, the other for anybody.
-        drop((second, third));
-        let fourth = enter(&pool, 2, 0).ok().unwrap();
-        assert!(enter(&pool, 2, 0).is_err());
-        drop((enter(&pool, 2, b).ok().unwrap(), fourth));
-    }
-
-    #[test]
-    fn who_does_not_come_back_loses_the_turn() {
-        let pool = Pool::default();
-        let place = enter(&pool, 1, 0).ok().unwrap();
-        let gone = enter(&pool, 1, 0).err().unwrap();
-        std::thread::sleep(OLD);
-        drop(place);
-        let ticket = enter(&pool, 1, 0).err().unwrap();
-        assert!(ticket > gone);
-        std::thread::sleep(PATIENCE);
-        assert!(enter(&pool, 1, ticket).is_ok());
+        self.pool.wake(self.env, inner);
     }
 }

@@ -68,10 +68,10 @@ pub fn encode_error<'a>(env: Env<'a>, failure: &EncodeFailure<'_>) -> Term<'a> {
     (atoms::error(), (failure.kind as u8, path, payload)).encode(env)
 }
 
-/// `:later`, `{:busy, ticket}` or `{:fault, reason, detail}`.
+/// `:later`, `:busy` or `{:fault, reason, detail}`.
 pub fn stop<'a>(env: Env<'a>, stop: Stop, short: bool) -> Term<'a> {
     match stop {
-        Stop::Busy(ticket) => (atoms::busy(), ticket).encode(env),
+        Stop::Busy => atoms::busy().encode(env),
         // A call that is too long for the caller's scheduler is repeated on a dirty one.
         Stop::Fault(Fault::Timeout) if short => atoms::later().encode(env),
         Stop::Fault(fault) => fault_term(env, &fault),

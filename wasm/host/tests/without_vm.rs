@@ -11,5 +11,7 @@ mod guest;
 mod host;
 #[path = "../src/pool.rs"]
 mod pool;
+#[path = "../src/queue.rs"]
+mod queue;
 #[path = "../src/ticker.rs"]
 mod ticker;

@@ -3,9 +3,9 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   The built-in host: a library around the wasmtime crate, in `wasm/host`.
 
   A small document is one call on the caller's scheduler. After about a millisecond it is interrupted and repeated on a dirty
-  scheduler, under the call's own deadline. A large document starts there. Nothing waits inside the library: a call that finds all
-  instances taken returns and asks again a moment later, and the call that has waited longest gets a reserved place. A call that
-  waited too long for a dirty scheduler does not start.
+  scheduler, under the call's own deadline. A large document starts there. Nothing waits inside the library: a caller that finds
+  all instances taken enters a queue and sleeps, and a message wakes it when an instance becomes free. A call that waited too long
+  for a dirty scheduler does not start.
   """
 
   @behaviour RustyJson.Wasm.Host
@@ -15,59 +15,38 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
 
   # Bytes that take clearly less than a millisecond, terms included.
   @small 65_536
-  # Delay before a call that found no instance asks again.
-  @pause 1
 
   @impl true
   def decode(json, packed, sandbox) do
-    with_host(sandbox, fn host, limits, ticket ->
-      decode(host, json, packed, limits, ticket)
+    with_host(sandbox, byte_size(json), fn
+      host, :here, limits, number -> Nif.decode(host, json, packed, limits, number)
+      host, :dirty, limits, number -> Nif.decode_dirty(host, json, packed, limits, number)
     end)
   end
-
-  defp decode(host, json, packed, limits, ticket) when byte_size(json) <= @small do
-    with :later <- Nif.decode(host, json, packed, limits, ticket),
-         do: Nif.decode_dirty(host, json, packed, patient(limits), 0)
-  end
-
-  defp decode(host, json, packed, limits, ticket),
-    do: Nif.decode_dirty(host, json, packed, patient(limits), ticket)
 
   @impl true
   def encode(etf, extra, packed, sandbox) do
-    with_host(sandbox, fn host, limits, ticket ->
-      encode(host, etf, extra, packed, limits, ticket)
+    with_host(sandbox, byte_size(etf), fn
+      host, :here, limits, number -> Nif.encode(host, etf, extra, packed, limits, number)
+      host, :dirty, limits, number -> Nif.encode_dirty(host, etf, extra, packed, limits, number)
     end)
   end
-
-  defp encode(host, etf, extra, packed, limits, ticket) when byte_size(etf) <= @small do
-    with :later <- Nif.encode(host, etf, extra, packed, limits, ticket),
-         do: Nif.encode_dirty(host, etf, extra, packed, patient(limits), 0)
-  end
-
-  defp encode(host, etf, extra, packed, limits, ticket),
-    do: Nif.encode_dirty(host, etf, extra, packed, patient(limits), ticket)
 
   @impl true
   def transform(text, extra, operation, sandbox) do
-    with_host(sandbox, fn host, limits, ticket ->
-      transform(host, text, extra, operation, limits, ticket)
+    with_host(sandbox, byte_size(text), fn
+      host, :here, limits, number -> Nif.transform(host, text, extra, operation, limits, number)
+      host, :dirty, limits, number -> Nif.transform_dirty(host, text, extra, operation, limits, number)
     end)
   end
 
-  defp transform(host, text, extra, operation, limits, ticket) when byte_size(text) <= @small do
-    with :later <- Nif.transform(host, text, extra, operation, limits, ticket),
-         do: Nif.transform_dirty(host, text, extra, operation, patient(limits), 0)
-  end
-
-  defp transform(host, text, extra, operation, limits, ticket),
-    do: Nif.transform_dirty(host, text, extra, operation, patient(limits), ticket)
-
   ## Instances
 
-  defp with_host(sandbox, call) do
+  defp with_host(sandbox, size, call) do
+    where = if size <= @small, do: :here, else: :dirty
+
     case host() do
-      {:ok, host} -> run(host, limits(sandbox), sandbox.timeout, call)
+      {:ok, host} -> run(host, where, limits(sandbox), call)
       {:error, reason} -> {:fault, :unavailable, reason}
     end
   end
@@ -80,28 +59,47 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   # must start.
   defp patient(limits), do: put_elem(limits, 4, Nif.now() + elem(limits, 4))
 
-  defp run(host, limits, timeout, call) do
-    case call.(host, limits, 0) do
-      {:busy, ticket} -> wait(host, limits, deadline(timeout), ticket, call)
+  defp run(host, where, limits, call) do
+    case attempt(host, where, limits, 0, call) do
+      {:busy, where} -> queue(host, where, limits, call)
       answer -> answer
     end
   end
 
-  defp deadline(timeout), do: System.monotonic_time(:millisecond) + timeout
+  defp attempt(host, :here, limits, number, call) do
+    case call.(host, :here, limits, number) do
+      :later -> attempt(host, :dirty, limits, 0, call)
+      :busy -> {:busy, :here}
+      answer -> answer
+    end
+  end
 
-  defp wait(host, limits, deadline, ticket, call) do
-    left = deadline - System.monotonic_time(:millisecond)
+  defp attempt(host, :dirty, limits, number, call) do
+    with :busy <- call.(host, :dirty, patient(limits), number), do: {:busy, :dirty}
+  end
 
-    if left <= 0 do
-      Nif.leave(host, ticket)
-      {:fault, :busy, ""}
-    else
-      Process.sleep(@pause)
+  # The ticket is given back whatever comes of it: a message that is on its way then is waited for, so that none comes later.
+  defp queue(host, where, limits, call) do
+    reference = make_ref()
+    deadline = System.monotonic_time(:millisecond) + elem(limits, 4)
+    {number, ticket} = Nif.queue(host, elem(limits, 0), reference)
+    answer = wait({reference, number, ticket, deadline}, host, where, limits, call)
+    if Nif.leave(ticket), do: receive(do: ({^reference, :free} -> :ok))
+    answer
+  end
 
-      case call.(host, put_elem(limits, 4, left), ticket) do
-        {:busy, ticket} -> wait(host, limits, deadline, ticket, call)
-        answer -> answer
-      end
+  # Who is woken may find that somebody else was quicker; then it is first in the queue, and waits on.
+  defp wait({reference, number, ticket, deadline} = place, host, where, limits, call) do
+    look = Nif.look(ticket)
+    left = max(deadline - System.monotonic_time(:millisecond), 0)
+
+    receive do
+      {^reference, :free} ->
+        with {:busy, where} <- attempt(host, where, put_elem(limits, 4, left), number, call),
+             do: wait(place, host, where, limits, call)
+    after
+      min(left, look) ->
+        if left > look, do: wait(place, host, where, limits, call), else: {:fault, :busy, ""}
     end
   end
 

@@ -3,7 +3,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
   # Only loads the library: a module whose NIFs are loaded cannot be reloaded.
   #
   # Functions without `dirty` in their name run on the caller's scheduler for about a millisecond and then return `:later`.
-  # All return `{:busy, ticket}` if no place is free, and `{:fault, reason, detail}` if the call failed.
+  # All return `:busy` if no place is free, and `{:fault, reason, detail}` if the call failed.
 
   @on_load :load
 
@@ -11,8 +11,10 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
   @typep limits ::
            {pool_size :: pos_integer(), max_memory :: pos_integer(), timeout :: pos_integer(),
             fresh :: boolean(), start_by :: non_neg_integer()}
-  @typep ticket :: non_neg_integer()
-  @typep again :: :later | {:busy, ticket()} | RustyJson.Wasm.Host.fault()
+  # The number of a ticket, or 0.
+  @typep place :: non_neg_integer()
+  @opaque ticket :: reference()
+  @typep again :: :later | :busy | RustyJson.Wasm.Host.fault()
 
   @doc "Never fails: a library that is not there is a reason to use another host, not to stop."
   @spec load() :: :ok
@@ -34,33 +36,33 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
   @spec load(binary(), pos_integer()) :: {:ok, host()} | RustyJson.Wasm.Host.fault()
   def load(_wasm, _instances), do: :erlang.nif_error(:not_loaded)
 
-  @spec decode(host(), binary(), tuple(), limits(), ticket()) ::
+  @spec decode(host(), binary(), tuple(), limits(), place()) ::
           {:ok, term()} | {:etf, binary()} | {:error, RustyJson.Engine.decode_failure()} | again()
   def decode(_host, _json, _packed, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
-  @spec decode_dirty(host(), binary(), tuple(), limits(), ticket()) ::
+  @spec decode_dirty(host(), binary(), tuple(), limits(), place()) ::
           {:ok, term()} | {:etf, binary()} | {:error, RustyJson.Engine.decode_failure()} | again()
   def decode_dirty(_host, _json, _packed, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
-  @spec encode(host(), binary(), binary(), tuple(), limits(), ticket()) ::
+  @spec encode(host(), binary(), binary(), tuple(), limits(), place()) ::
           {:ok, binary()}
           | {:partial, binary(), [RustyJson.Wasm.Host.hole()]}
           | {:error, RustyJson.Engine.encode_failure()}
           | again()
   def encode(_host, _etf, _extra, _packed, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
-  @spec encode_dirty(host(), binary(), binary(), tuple(), limits(), ticket()) ::
+  @spec encode_dirty(host(), binary(), binary(), tuple(), limits(), place()) ::
           {:ok, binary()}
           | {:partial, binary(), [RustyJson.Wasm.Host.hole()]}
           | {:error, RustyJson.Engine.encode_failure()}
           | again()
   def encode_dirty(_host, _etf, _extra, _packed, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
-  @spec transform(host(), binary(), binary(), tuple(), limits(), ticket()) ::
+  @spec transform(host(), binary(), binary(), tuple(), limits(), place()) ::
           {:ok, binary()} | {:error, RustyJson.Engine.decode_failure()} | again()
   def transform(_host, _text, _extra, _operation, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
-  @spec transform_dirty(host(), binary(), binary(), tuple(), limits(), ticket()) ::
+  @spec transform_dirty(host(), binary(), binary(), tuple(), limits(), place()) ::
           {:ok, binary()} | {:error, RustyJson.Engine.decode_failure()} | again()
   def transform_dirty(_host, _text, _extra, _operation, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
@@ -68,8 +70,20 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
   @spec now() :: non_neg_integer()
   def now, do: :erlang.nif_error(:not_loaded)
 
-  @spec leave(host(), ticket()) :: :ok
-  def leave(_host, _ticket), do: :erlang.nif_error(:not_loaded)
+  @doc """
+  Queues for one of so many instances. `{reference, :free}` comes when there may be one; a call with the number asks for it. Whoever
+  holds the ticket gives it back with `leave/1`; it ends with the process that holds it.
+  """
+  @spec queue(host(), pos_integer(), reference()) :: {place(), ticket()}
+  def queue(_host, _size, _reference), do: :erlang.nif_error(:not_loaded)
+
+  @doc "Goes on waiting. In how many milliseconds to look again whether somebody who was called does not come."
+  @spec look(ticket()) :: pos_integer()
+  def look(_ticket), do: :erlang.nif_error(:not_loaded)
+
+  @doc "Stops waiting. Whether a message is still to come."
+  @spec leave(ticket()) :: boolean()
+  def leave(_ticket), do: :erlang.nif_error(:not_loaded)
 
   @spec counts(host()) :: keyword(non_neg_integer())
   def counts(_host), do: :erlang.nif_error(:not_loaded)

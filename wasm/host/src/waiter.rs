@@ -1,0 +1,68 @@
+//! Processes that wait for an instance, and their tickets.
+
+use crate::HostArc;
+use crate::pool::{Pool, Sleeper};
+use rustler::env::SavedTerm;
+use rustler::{Env, LocalPid, OwnedEnv, Reference, Resource, ResourceArc};
+use std::sync::{Arc, Mutex, PoisonError};
+
+mod atoms {
+    rustler::atoms! { free }
+}
+
+/// Milliseconds after which somebody who waits looks itself, so that no place stands empty because a process that was
+/// called is suspended; for each ten who wait, one more.
+const LOOK: usize = 250;
+
+/// A process, and the reference that its message carries.
+struct Waiter {
+    pid: LocalPid,
+    reference: Mutex<(OwnedEnv, SavedTerm)>,
+}
+
+impl Sleeper for Waiter {
+    fn wake(&self, env: Env) -> bool {
+        let saved = self.reference.lock().unwrap_or_else(PoisonError::into_inner);
+        let reference = saved.0.run(|own| saved.1.load(own).in_env(env));
+        env.send(&self.pid, (reference, atoms::free())).is_ok()
+    }
+}
+
+/// The right to be woken. It ends with the process that holds it: what a killed process waited for, it waits for no longer.
+struct Ticket {
+    pool: Arc<Pool>,
+    number: u64,
+    size: usize,
+    waiter: Arc<dyn Sleeper>,
+}
+
+#[rustler::resource_impl]
+impl Resource for Ticket {
+    fn destructor(self, env: Env<'_>) {
+        self.pool.leave(env, self.number);
+    }
+}
+
+/// Queues for an instance: `{number, ticket}`. `{reference, :free}` comes when there may be one; it is asked for with the number.
+/// A process holds the ticket until it has left.
+#[rustler::nif]
+fn queue(env: Env, host: HostArc, size: usize, reference: Reference) -> (u64, ResourceArc<Ticket>) {
+    let own = OwnedEnv::new();
+    let saved = own.save(reference);
+    let pool = Arc::clone(host.0.pool());
+    let waiter: Arc<dyn Sleeper> = Arc::new(Waiter { pid: env.pid(), reference: Mutex::new((own, saved)) });
+    let number = pool.queue(env, size, Arc::clone(&waiter));
+    (number, ResourceArc::new(Ticket { pool, number, size, waiter }))
+}
+
+/// Goes on waiting. In how many milliseconds to look again whether places stand empty.
+#[rustler::nif]
+fn look(env: Env, ticket: ResourceArc<Ticket>) -> usize {
+    LOOK + ticket.pool.wait(env, ticket.number, ticket.size, &ticket.waiter) / 10
+}
+
+/// Stops waiting. Whether a message is still to come.
+#[rustler::nif]
+fn leave(env: Env, ticket: ResourceArc<Ticket>) -> bool {
+    ticket.pool.leave(env, ticket.number)
+}
