@@ -57,18 +57,29 @@ defmodule RustyJson.Wasm.Pool do
   def start_link(name, await), do: GenServer.start_link(__MODULE__, await, name: name)
 
   @impl true
-  def init(await), do: {:ok, %{await: await, taken: %{}, monitors: %{}, idle: [], waiting: :queue.new()}}
+  # `callers`: who asked for which place, so that each place is found in constant time. One that no longer waits stays in the
+  # queue until it is its turn.
+  def init(await) do
+    {:ok,
+     %{await: await, taken: %{}, callers: %{}, monitors: %{}, idle: [], waiting: :queue.new(), asleep: 0}}
+  end
 
   @impl true
   def handle_call({:enter, place, size, kind}, {pid, _} = from, state) do
     monitor = Process.monitor(pid)
-    state = put_in(state.monitors[monitor], place)
-    {:noreply, serve(%{state | waiting: :queue.in({place, monitor, from, size, kind}, state.waiting)})}
+
+    {:noreply,
+     serve(%{
+       state
+       | monitors: Map.put(state.monitors, monitor, place),
+         callers: Map.put(state.callers, place, {:asleep, monitor}),
+         waiting: :queue.in({place, from, size, kind}, state.waiting),
+         asleep: state.asleep + 1
+     })}
   end
 
   def handle_call(:counts, _from, state) do
-    {:reply, [running: map_size(state.taken), kept: length(state.idle), waiting: :queue.len(state.waiting)],
-     state}
+    {:reply, [running: map_size(state.taken), kept: length(state.idle), waiting: state.asleep], state}
   end
 
   @impl true
@@ -96,20 +107,31 @@ defmodule RustyJson.Wasm.Pool do
 
   # The head of the queue goes first, even if a later call allows a larger pool.
   defp serve(state) do
-    with {:value, {place, _monitor, from, size, kind}} <- :queue.peek(state.waiting),
-         true <- map_size(state.taken) < size do
-      {instance, idle} = take(state.idle, kind)
-      GenServer.reply(from, instance)
+    case :queue.peek(state.waiting) do
+      {:value, {place, _from, _size, _kind}} when not is_map_key(state.callers, place) ->
+        serve(%{state | waiting: :queue.drop(state.waiting)})
 
-      serve(%{
+      {:value, {_place, _from, size, _kind} = head} when map_size(state.taken) < size ->
+        state |> lend(head) |> serve()
+
+      _ ->
         state
-        | taken: Map.put(state.taken, place, instance),
-          idle: idle,
-          waiting: :queue.drop(state.waiting)
-      })
-    else
-      _ -> state
     end
+  end
+
+  defp lend(state, {place, from, _size, kind}) do
+    {instance, idle} = take(state.idle, kind)
+    GenServer.reply(from, instance)
+    {:asleep, monitor} = Map.fetch!(state.callers, place)
+
+    %{
+      state
+      | taken: Map.put(state.taken, place, instance),
+        callers: Map.put(state.callers, place, {:served, monitor}),
+        idle: idle,
+        waiting: :queue.drop(state.waiting),
+        asleep: state.asleep - 1
+    }
   end
 
   defp take(idle, kind) do
@@ -142,12 +164,23 @@ defmodule RustyJson.Wasm.Pool do
 
   defp release(state, place), do: forget(%{state | taken: Map.delete(state.taken, place)}, place)
 
-  # Stops monitoring the caller, which no longer waits.
-  defp forget(state, place) do
-    waiting = :queue.filter(&(elem(&1, 0) != place), state.waiting)
-    {monitors, gone} = {state.monitors, for({monitor, ^place} <- state.monitors, do: monitor)}
-    Enum.each(gone, &Process.demonitor(&1, [:flush]))
-    %{state | monitors: Map.drop(monitors, gone), waiting: waiting}
+  # The caller is no longer watched, and waits for nothing.
+  defp forget(%{callers: callers} = state, place) do
+    case callers do
+      %{^place => {what, monitor}} ->
+        Process.demonitor(monitor, [:flush])
+        asleep = if what == :asleep, do: state.asleep - 1, else: state.asleep
+
+        %{
+          state
+          | callers: Map.delete(callers, place),
+            monitors: Map.delete(state.monitors, monitor),
+            asleep: asleep
+        }
+
+      _ ->
+        state
+    end
   end
 
   defp keep(state, _kind, nil), do: state

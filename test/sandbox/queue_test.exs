@@ -1,0 +1,213 @@
+defmodule RustyJson.Sandbox.QueueTest do
+  @moduledoc """
+  Callers that wait for an instance: all are served, in time, at the cost of a few, and nothing of them is left behind.
+
+  RUSTYJSON_CALLERS=50000 is the long run, and asks for what is promised: four fifths of the calls that ten callers make.
+  """
+
+  use ExUnit.Case, async: false
+
+  alias RustyJson.SandboxError
+  alias RustyJson.Test.{Guest, WasmHosts}
+  alias RustyJson.Wasm.Pool
+
+  import RustyJson.Test.WasmHosts, only: [with_guest: 3]
+
+  @callers "RUSTYJSON_CALLERS" |> System.get_env("3000") |> String.to_integer()
+  # A short run measures the machine as much as the queue.
+  @share if @callers >= 50_000, do: 0.8, else: 0.3
+  @document ~s({"id":12345,"name":"a","ok":true})
+
+  for host <- [:wasmtime, :wasmex] do
+    describe "#{host}" do
+      @describetag host: host
+      if reason = WasmHosts.missing(host), do: @describetag(skip: reason)
+
+      setup %{host: host} do
+        {:ok, options: [engine: :wasm, host: host, timeout: 60_000]}
+      end
+
+      test "many callers make about as many calls as ten, at every pool size", %{options: options} do
+        for size <- [1, 2, 8] do
+          options = [pool_size: size] ++ options
+
+          assert Enum.any?(1..5, fn _ -> per_second(@callers, options) >= @share * per_second(10, options) end),
+                 "with pool_size: #{size}"
+        end
+      end
+
+      test "nobody starves, and nobody finds a message later", %{host: host, options: options} do
+        options = [pool_size: 1] ++ options
+
+        callers =
+          for _ <- 1..200 do
+            Task.async(fn ->
+              for _ <- 1..200, do: {:ok, _} = RustyJson.decode(@document, options)
+              {:message_queue_len, n} = Process.info(self(), :message_queue_len)
+              n
+            end)
+          end
+
+        assert callers |> Task.await_many(120_000) |> Enum.all?(&(&1 == 0))
+        assert %{^host => %{running: 0, waiting: 0}} = RustyJson.stats()
+      end
+
+      if reason = Guest.missing(), do: @tag(skip: reason)
+
+      test "callers that give up are told in time, whatever became of their place", %{
+        host: host,
+        options: options
+      } do
+        with_guest(host, Guest.wasm(fault: "(loop $a (br $a)) (unreachable)"), fn ->
+          slow = Task.async(fn -> RustyJson.decode("!", [pool_size: 1] ++ at_most(options, 1_500)) end)
+          assert eventually(fn -> WasmHosts.counts(host)[:running] == 1 end)
+
+          # Their time ends about when the place becomes free, so that some of them are woken and have given up.
+          waiting =
+            for i <- 1..300,
+                do:
+                  Task.async(fn ->
+                    waits([pool_size: 1] ++ at_most(options, 1_200 + rem(i, 30) * 20))
+                  end)
+
+          for answer <- Task.await_many(waiting, 60_000), do: assert({:ok, 0} = answer)
+          assert {:error, %SandboxError{reason: :timeout}} = Task.await(slow)
+          assert eventually(fn -> WasmHosts.counts(host)[:running] == 0 end)
+          assert RustyJson.decode("[]", [pool_size: 1] ++ options) == {:ok, nil}
+          assert WasmHosts.counts(host)[:waiting] == 0
+        end)
+      end
+
+      test "callers that are killed at any moment take no place along", %{host: host, options: options} do
+        options = [pool_size: 1] ++ options
+        stop = :atomics.new(1, [])
+        busy = for _ <- 1..4, do: Task.async(fn -> until(stop, options) end)
+
+        for _ <- 1..300 do
+          {pid, monitor} = spawn_monitor(fn -> until(stop, options) end)
+          if :rand.uniform(2) == 1, do: Process.sleep(1)
+          Process.exit(pid, :kill)
+          assert_receive {:DOWN, ^monitor, _, _, _}, 10_000
+        end
+
+        :atomics.put(stop, 1, 1)
+        Task.await_many(busy, 60_000)
+        assert {:ok, _} = RustyJson.decode(@document, options)
+        assert eventually(fn -> WasmHosts.counts(host)[:waiting] == 0 end)
+        assert WasmHosts.counts(host)[:running] == 0
+      end
+    end
+  end
+
+  @tag host: :wasmtime
+  if reason = WasmHosts.missing(:wasmtime), do: @tag(skip: reason)
+
+  test "wasmtime: a caller that is woken and suspended does not keep others waiting" do
+    options = [engine: :wasm, host: :wasmtime, pool_size: 1, timeout: 10_000]
+    stop = :atomics.new(1, [])
+    callers = for _ <- 1..8, do: spawn_link(fn -> until(stop, options) end)
+    Process.sleep(50)
+    Enum.each(callers, &:erlang.suspend_process/1)
+    Process.sleep(50)
+    tasks = for _ <- 1..20, do: Task.async(fn -> RustyJson.decode(@document, options) end)
+    for answer <- Task.await_many(tasks, 20_000), do: assert({:ok, _} = answer)
+    :atomics.put(stop, 1, 1)
+    Enum.each(callers, &:erlang.resume_process/1)
+    assert eventually(fn -> WasmHosts.counts(:wasmtime)[:waiting] == 0 end)
+  end
+
+  # What wasmex waits in.
+  describe "the pool of processes" do
+    setup do
+      pool = start_supervised!(%{id: :pool, start: {Pool, :start_link, [__MODULE__.Pool, & &1]}})
+      {:ok, pool: pool}
+    end
+
+    test "a place that is left costs the same however many wait", %{pool: pool} do
+      few = cost(pool, 100)
+      many = cost(pool, @callers)
+      assert many < 4 * few + 20, "#{few} reductions with 100, #{many} with #{@callers}"
+    end
+
+    test "waiting ends with the process, and with its patience", %{pool: pool} do
+      {place, nil} = Pool.enter(pool, 1, :kind, 5_000)
+      gone = for _ <- 1..50, do: spawn(fn -> Pool.enter(pool, 1, :kind, 60_000) end)
+      assert eventually(fn -> Pool.counts(pool)[:waiting] == 50 end)
+      assert Pool.enter(pool, 1, :kind, 10) == :busy
+      for pid <- gone, do: Process.exit(pid, :kill)
+      assert eventually(fn -> Pool.counts(pool) == [running: 1, kept: 0, waiting: 0] end)
+      Pool.leave(pool, place, :kind, :instance)
+      assert {_place, :instance} = Pool.enter(pool, 1, :kind, 5_000)
+    end
+  end
+
+  # Reductions of the pool for each caller that waits, is served and leaves.
+  defp cost(pool, callers) do
+    {place, _} = Pool.enter(pool, 1, :kind, 5_000)
+
+    tasks =
+      for _ <- 1..callers do
+        Task.async(fn ->
+          {place, _} = Pool.enter(pool, 1, :kind, 60_000)
+          Pool.leave(pool, place, :kind, nil)
+        end)
+      end
+
+    assert eventually(fn -> Pool.counts(pool)[:waiting] == callers end)
+    {:reductions, before} = Process.info(pool, :reductions)
+    Pool.leave(pool, place, :kind, nil)
+    Task.await_many(tasks, 60_000)
+    assert eventually(fn -> Pool.counts(pool) == [running: 0, kept: 0, waiting: 0] end)
+    {:reductions, later} = Process.info(pool, :reductions)
+    div(later - before, callers)
+  end
+
+  defp per_second(callers, options) do
+    stop = :atomics.new(1, [])
+    pids = for _ <- 1..callers, do: spawn_link(fn -> receive(do: (:go -> count(stop, options, 0))) end)
+    start = System.monotonic_time()
+    for pid <- pids, do: send(pid, :go)
+    Process.sleep(if @callers >= 50_000, do: 4_000, else: 400)
+    :atomics.put(stop, 1, 1)
+    me = self()
+    for pid <- pids, do: send(pid, {:tell, me})
+    calls = for _ <- pids, do: receive(do: ({:calls, n} -> n))
+    Enum.sum(calls) / (System.monotonic_time() - start)
+  end
+
+  defp count(stop, options, n) do
+    if :atomics.get(stop, 1) == 0 do
+      {:ok, _} = RustyJson.decode(@document, options)
+      count(stop, options, n + 1)
+    else
+      receive(do: ({:tell, pid} -> send(pid, {:calls, n})))
+    end
+  end
+
+  defp until(stop, options) do
+    if :atomics.get(stop, 1) == 0 do
+      RustyJson.decode(@document, options)
+      until(stop, options)
+    end
+  end
+
+  # The messages that are left when the call has returned, and a little later, once it was served or told in time.
+  defp waits(options) do
+    {micros, answer} = :timer.tc(fn -> RustyJson.decode("[]", options) end)
+    assert answer == {:ok, nil} or match?({:error, %SandboxError{reason: :busy}}, answer)
+    assert div(micros, 1000) <= 2 * options[:timeout]
+    Process.sleep(20)
+    {:message_queue_len, n} = Process.info(self(), :message_queue_len)
+    {:ok, n}
+  end
+
+  defp at_most(options, timeout), do: Keyword.put(options, :timeout, timeout)
+
+  defp eventually(fun, tries \\ 400) do
+    cond do
+      fun.() -> true
+      tries == 0 -> false
+      true -> Process.sleep(25) && eventually(fun, tries - 1)
+    end
+  end
+end
