@@ -1,12 +1,12 @@
 defmodule RustyJson.Bench.MixProject do
   use Mix.Project
 
-  # Other libraries to stand beside, measured when they can be had: from RUSTYJSON_DEPS, or from Hex where its client is.
-  # wasmex is the other host of the wasm engine.
+  # Libraries to compare with, from RUSTYJSON_DEPS, or from Hex if its client is installed. wasmex is the other host of the
+  # wasm engine.
   @rivals [jason: "~> 1.4", jiffy: "~> 2.0", torque: "~> 0.5", glazer: "~> 1.1", wasmex: "~> 0.15.0"]
 
-  # RUSTYJSON_BENCH_OLD=true is the same project with RustyJson 0.3.10 in place of this one: both have the same module
-  # names, so each has its own VM, and its own compiled structs.
+  # RUSTYJSON_BENCH_OLD=true uses RustyJson 0.3.10 instead of this version. Both have the same module names, so each has its
+  # own VM and its own compiled structs.
   @old "0.3.10"
 
   def project do
@@ -35,8 +35,8 @@ defmodule RustyJson.Bench.MixProject do
   defp can_run?(:wasmex), do: Version.match?(System.version(), ">= 1.18.0-0")
   defp can_run?(_name), do: true
 
-  # Packages of the folder, and what they ask for in turn by the names in their mix.exs: an override at the top is the
-  # only one that Mix obeys. (castore serves downloads, and here everything is built.) Others from Hex, if it is there.
+  # Packages of the folder, and the packages they need in turn, by the names in their mix.exs, because Mix obeys only overrides
+  # of the top project. (castore serves downloads, but here everything is built.) Other packages come from Hex.
   defp with_needs(packages) do
     {local, hex} = Enum.split_with(packages, fn {name, _} -> local_path(name) end)
     names = Keyword.keys(local)
@@ -77,7 +77,7 @@ defmodule RustyJson.Bench.MixProject do
        do: path
   end
 
-  # Mix needs Hex's client even to read what a local package asks for.
+  # Mix needs Hex's client even to read the dependencies of a local package.
   defp hex_client?, do: Code.ensure_loaded?(Hex)
   defp hex?, do: System.get_env("RUSTYJSON_HEX") != "0" and hex_client?()
 end

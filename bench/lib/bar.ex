@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Bar do
-  @moduledoc "The goals, and how far the figures of a run are from them."
+  @moduledoc "The goals of the project, and whether a run meets them."
 
   alias RustyJson.Bench.{Stats, Table}
 
@@ -7,7 +7,7 @@ defmodule RustyJson.Bench.Bar do
   @documents ~w(canada citm_catalog twitter github_events settlement records10k records40 object1k object35 deep100 wide5k)
 
   # torque 0.5.1's ratios to the yardstick, document by document, as recorded on the same kind of machine (Elixir 1.20,
-  # OTP 29, AVX2). They stand in where the library is not at hand.
+  # OTP 29, AVX2), for runs without the library.
   @torque %{
     decode: Enum.zip(@documents, [1.9, 1.8, 1.2, 3.7, 1.3, 1.0, 1.2, 1.2, 1.2, 1.8, 1.3]) |> Map.new(),
     encode: Enum.zip(@documents, [1.7, 1.0, 1.3, 1.2, 1.25, 1.2, 1.3, 1.2, 1.3, 1.8, 1.1]) |> Map.new()
@@ -28,7 +28,7 @@ defmodule RustyJson.Bench.Bar do
   @spec recorded(String.t(), String.t()) :: float() | nil
   def recorded(op, document), do: @torque[String.to_existing_atom(op)][document]
 
-  @doc "A row for each goal that the run says something about."
+  @doc "A row for each goal that the run measured."
   @spec table(map()) :: Table.t()
   def table(result) do
     fresh = Enum.filter(result.cases, &(&1.mode == :fresh and &1.table in ["decode", "encode"]))

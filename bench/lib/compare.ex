@@ -1,9 +1,9 @@
 defmodule RustyJson.Bench.Compare do
-  @moduledoc "A run beside an older result file."
+  @moduledoc "Compares a run with an older result file."
 
   alias RustyJson.Bench.Table
 
-  # A smaller difference than this is noise, and so is one within the middle halves of both.
+  # A smaller difference is noise, and so is one within the middle halves of both.
   @noise 0.05
 
   @doc "Prints the ratios, old / new; 1 when something of ours became slower."
@@ -36,10 +36,10 @@ defmodule RustyJson.Bench.Compare do
 
     %{
       id: "compare",
-      title: "Beside #{name}",
+      title: "Compared with #{name}",
       head: ["case", "before", "/yard", "now", "/yard", "faster ×", ""],
       rows: rows,
-      notes: ["By the ratios to the yardstick, which travel with the machine."]
+      notes: ["From the ratios to the BEAM's own format, which vary less between machines."]
     }
   end
 

@@ -1,15 +1,15 @@
 defmodule RustyJson.Bench.Contender do
   @moduledoc """
-  Who is measured: the engines of RustyJson, other libraries, and the BEAM's own binary format, each with the options
-  that give the same result. `decode` takes JSON and `encode` gives a binary, except for the yardstick, which reads and
+  The contenders: the engines of RustyJson, other libraries, and the BEAM's own binary format, each with the options that give
+  the same result. `decode` takes JSON and `encode` gives a binary, except for the yardstick, which reads and
   writes External Term Format.
   """
 
   @type id :: String.t()
   @type t :: %{decode: (binary() -> term()), encode: (term() -> binary())}
 
-  # Id, title, and the VM that it runs in: two versions of RustyJson have the same module names, and an engine is
-  # measured as the one that its VM is set to.
+  # Id, title, and the VM it runs in: two versions of RustyJson have the same module names, and each engine is measured as
+  # the configured one of its VM.
   @all [
     {"native", "RustyJson native", :main},
     {"wasmtime", "RustyJson wasm, wasmtime", :wasmtime},
@@ -27,7 +27,7 @@ defmodule RustyJson.Bench.Contender do
   @spec ids() :: [id()]
   def ids, do: Enum.map(@all, &elem(&1, 0))
 
-  @doc "Those that are RustyJson as it is here."
+  @doc "The contenders that are this version of RustyJson."
   @spec ours() :: [id()]
   def ours, do: @ours
 
@@ -40,7 +40,7 @@ defmodule RustyJson.Bench.Contender do
   @spec sides() :: [atom()]
   def sides, do: @all |> Enum.map(&elem(&1, 2)) |> Enum.uniq()
 
-  @doc "Those of one side that work in this VM, with their versions."
+  @doc "The contenders of one side that work in this VM, with their versions."
   @spec present(atom()) :: [{id(), String.t()}]
   def present(side) do
     for {id, _, ^side} <- @all, works?(id), do: {id, version(id)}
@@ -52,7 +52,7 @@ defmodule RustyJson.Bench.Contender do
     decode.(~s({"a":[1,2.5,null,"x"]})) == %{"a" => [1, 2.5, nil, "x"]} and
       encode.(%{"a" => nil}) == ~s({"a":null})
   rescue
-    # No clause for one that was not there; or it does not load.
+    # The library was missing at compile time, or does not load.
     _ -> false
   end
 
@@ -91,7 +91,7 @@ defmodule RustyJson.Bench.Contender do
     }
   end
 
-  # The others, as far as they were there when this was compiled.
+  # The other libraries, if they were available at compile time.
   if Code.ensure_loaded?(:json) do
     def get("otp", _opts), do: %{decode: &otp_decode/1, encode: &otp_encode/1}
   end

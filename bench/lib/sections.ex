@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Sections do
-  @moduledoc "The parts of a run, by the names that `--only` takes."
+  @moduledoc "The sections of a run, by the names for `--only`."
 
   alias RustyJson.Bench.{Progress, Table}
   alias RustyJson.Bench.Sections, as: S
@@ -21,7 +21,7 @@ defmodule RustyJson.Bench.Sections do
     {"rust", S.Rust, :run, []},
     {"counts", S.Counts, :run, []}
   ]
-  # What a run of a minute has time for.
+  # The sections of a run of one minute.
   @quick ["speed"]
 
   @spec names() :: [String.t()]

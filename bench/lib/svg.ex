@@ -5,7 +5,7 @@ defmodule RustyJson.Bench.Svg do
   """
 
   @width 820
-  # Where the scale begins, unless a label needs more.
+  # Left end of the scale, unless a label needs more space.
   @left 150
   @letter 6.8
   @right 24
@@ -15,7 +15,7 @@ defmodule RustyJson.Bench.Svg do
   @colours ~w(#e8590c #1c7ed6 #ae3ec9 #2f9e44 #868e96 #0c8599 #e03131 #f08c00 #74b816 #9775fa)
   @shapes [:circle, :diamond, :square, :triangle, :cross]
 
-  # Who looks the same in every picture.
+  # Marks that are the same in every picture.
   @marks %{
     "RustyJson native" => 0,
     "native" => 0,
@@ -97,7 +97,7 @@ defmodule RustyJson.Bench.Svg do
     Float.round(left + share * (@width - left - @right), 1)
   end
 
-  # So many of every power of ten that their numbers do not touch.
+  # As many steps per power of ten as fit without overlapping.
   defp steps(range) when range < 0.7, do: [1, 1.2, 1.5, 2, 3, 4, 5, 7]
   defp steps(range) when range < 3, do: [1, 2, 5]
   defp steps(range) when range < 4, do: [1, 3]
@@ -159,7 +159,7 @@ defmodule RustyJson.Bench.Svg do
   defp row({{label, points}, index}, series, {_, _, left} = scale) do
     y = @top + index * @row + div(@row, 2)
 
-    # The first of the legend is drawn last, over the others.
+    # The first of the legend is drawn last, on top.
     marks =
       for {name, number} <- Enum.reverse(numbered(series)),
           value = points[name],
@@ -173,7 +173,7 @@ defmodule RustyJson.Bench.Svg do
     ]
   end
 
-  # Others take what nobody here has.
+  # Other contenders use the remaining marks.
   defp numbered(series) do
     free = Enum.to_list(0..(length(@colours) - 1)) -- for(name <- series, do: @marks[name])
 

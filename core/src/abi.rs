@@ -1,5 +1,5 @@
-//! What the guest and its hosts agree on: the version of the exports and the layout of every record that crosses in
-//! linear memory. Both sides read and write records with this module only.
+//! The contract between the guest and its hosts: the version of the exports, and the layout of every record in linear
+//! memory. Both sides read and write records only with this module.
 //!
 //! An export returns the address and length of a record in one integer ([`pack`]). A record starts with its [`Status`];
 //! integers are little endian.
@@ -8,8 +8,8 @@
 //! - [`Status::Error`]: a [`DecodeFailure`] or an [`EncodeFailure`].
 //! - [`Status::Partial`]: a text with holes, from encode only ([`Partial`]).
 //!
-//! The guest may have fallen to its input, so everything that reads here returns `None` for bytes that an honest guest
-//! doesn't write. `lib/rustyjson/wasm/abi.ex` is the same in Elixir, for a host without a native library.
+//! The guest may be under an attacker's control, so every reader here returns `None` for bytes that an honest guest does not
+//! write. `lib/rustyjson/wasm/abi.ex` does the same in Elixir, for a host without a native library.
 
 use crate::encode::{EncodeError, EncodeErrorKind, MAX_PAYLOAD};
 use crate::error::{Error, ErrorKind};

@@ -1,4 +1,4 @@
-//! Errors are data: a kind and a byte offset. Texts, lines and paths are made late, when an error is shown.
+//! Errors are data: a kind and a byte offset. Messages, lines and paths are computed only when an error is shown.
 
 /// Where decoding stopped and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

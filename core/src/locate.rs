@@ -1,4 +1,4 @@
-//! Turns a byte offset into what a person can act on: line, column and JSON Pointer (RFC 6901).
+//! Turns a byte offset into line, column and JSON Pointer (RFC 6901).
 //!
 //! Errors carry only an offset; this runs once, when one is shown. It reads the text before the offset as structure
 //! and nothing more, so it also serves the encoder, whose output so far may have holes.

@@ -1,4 +1,4 @@
-//! Natural numbers of any size, as far as decimal digits need them.
+//! Natural numbers of any size, with the operations that decimal digits need.
 //!
 //! Turning digits into binary and back takes quadratic time here as in most libraries; decoding bounds the digits
 //! (`digit_limit`). A general big-integer library did the same in 46 KB of the WebAssembly module, a third of what it

@@ -1,7 +1,7 @@
-//! Memory that is asked for before it is needed, where running out of it must be an error and not the end of the VM.
+//! Reserves memory before it is needed, where running out of memory must be an error and not the end of the VM.
 //!
-//! Only for buffers that grow with the input. In the WebAssembly module there is nothing to ask: memory that is denied ends
-//! in a trap, which ends the call and nothing else.
+//! Only for buffers that grow with the input. The WebAssembly module does not need this: denied memory is a trap there, which
+//! ends only the call.
 
 use crate::error::ErrorKind;
 use alloc::vec::Vec;

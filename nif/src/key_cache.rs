@@ -1,8 +1,8 @@
-//! Terms of object keys that were made earlier in the same call. Real documents repeat a few keys in every record; a
-//! hit saves making the term again, and all those maps share one copy of it.
+//! Terms of object keys that were made earlier in the same call. Real documents repeat a few keys in every record; a hit saves
+//! making the term again, and all these maps share one copy.
 //!
-//! Direct-mapped, 256 slots, no probing: a key finds its slot by its first and last bytes, and a newcomer takes the
-//! slot. So the cost of a miss is constant and nobody can make the table slow.
+//! Direct-mapped, 256 slots, no probing: the first and last bytes of a key select its slot, and a new key replaces the old one.
+//! The cost of a miss is constant, so no document can make the table slow.
 
 use rustler::sys::ErlNifTerm;
 use rustyjson_core::Key;

@@ -1,5 +1,5 @@
-//! What the low bits of a term's word say (`erts/emulator/beam/erl_term.h`). They only choose which question the VM is
-//! asked first, or spare one for atoms and small integers, and they are tried out before they are trusted.
+//! The meaning of the low bits of a term's word (`erts/emulator/beam/erl_term.h`). They only select the VM function that is tried
+//! first, or save a call for atoms and small integers, and they are tested before they are trusted.
 
 use crate::raw::read::{Look, Raw};
 use rustler::{Atom, Encoder, Env, Term};

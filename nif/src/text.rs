@@ -1,4 +1,4 @@
-//! What is done to text without terms: `format/3`, `format_dirty/4`, `gzip/2`; and `info/0`.
+//! Functions on text without terms: `format/3`, `format_dirty/4`, `gzip/2`; and `info/0`.
 
 use crate::decode::failure;
 use crate::raw::make::Maker;

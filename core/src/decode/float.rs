@@ -1,10 +1,10 @@
 //! Decimal to binary64, correctly rounded: Clinger's exact cases, then the Eisel–Lemire algorithm (Daniel Lemire,
-//! "Number Parsing at a Gigabyte per Second", 2021), which needs no other way beside it for up to 19 digits (Noble Mushtak
-//! and Daniel Lemire, "Fast Number Parsing Without Fallback", 2023). More digits are bracketed by two of its results and,
-//! where those differ, compared exactly with the number halfway between them.
+//! "Number Parsing at a Gigabyte per Second", 2021), which needs no fallback for up to 19 digits (Noble Mushtak and Daniel
+//! Lemire, "Fast Number Parsing Without Fallback", 2023). For more digits, two of its results bracket the value; if they
+//! differ, the digits are compared exactly with the number halfway between them.
 //!
-//! It exists beside the standard library's own because the driver has read the digits already; parsing the text again
-//! costs as much again, and its tables and slow path take 20 KB of the WebAssembly module.
+//! The standard library's parser would read the digits a second time, at the same cost again, and its tables and slow path
+//! take 20 KB of the WebAssembly module.
 
 use crate::natural::Natural;
 use alloc::vec::Vec;

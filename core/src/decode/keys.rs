@@ -1,8 +1,8 @@
 //! The keys of the objects that are open, to find repeated ones (compared after unescaping) when an object ends.
 //!
-//! Nearly all objects repeat no key, so the first question is only whether one may: few keys are compared pairwise by a
-//! 64-bit id, more of them set bits in a bitmap. Large objects, and those where a bit was set already, go through a hash
-//! table seeded by the shell, so that nobody can choose keys that collide. The time is linear in the input.
+//! Nearly all objects repeat no key, so a cheap test comes first: a few keys are compared pairwise by a 64-bit id, more of
+//! them set bits in a bitmap. Large objects, and those where a bit was already set, use a hash table with a seed from the
+//! shell, so that no document can choose keys that collide. The time is linear in the input.
 
 use crate::builder::{Key, short_word};
 use crate::error::{Error, ErrorKind};

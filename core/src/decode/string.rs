@@ -1,5 +1,5 @@
-//! Strings (RFC 8259 section 7). Most have no escape and are handed on as a run of the input; the others are
-//! unescaped into a buffer.
+//! Strings (RFC 8259 section 7). Most have no escape and are passed on as a part of the input; the others are unescaped
+//! into a buffer.
 
 use crate::builder::Text;
 use crate::error::{Error, ErrorKind};

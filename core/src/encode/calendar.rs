@@ -1,4 +1,4 @@
-//! Dates and times as ISO 8601 writes them; only those of `Calendar.ISO`, other calendars write themselves.
+//! Dates and times in ISO 8601, for `Calendar.ISO` only; the shell writes those of other calendars.
 
 use super::known::Known;
 use super::number::padded;

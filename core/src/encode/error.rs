@@ -1,4 +1,4 @@
-//! Why a term is not encoded, and what the shell has to add to what is.
+//! Encoding errors, and the holes that the shell has to fill.
 
 use crate::locate::{CUT, MAX_KEY};
 use crate::output::Output;

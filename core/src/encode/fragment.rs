@@ -1,4 +1,4 @@
-//! Fragments: text that is JSON already.
+//! Fragments: existing JSON text.
 
 use super::driver::{Driver, NOTABLE_STRING, Next, Walk};
 use super::error::EncodeErrorKind;

@@ -1,4 +1,4 @@
-//! Objects whose members are looked at before any is written: sorted keys, and keys that must differ.
+//! Objects whose members are collected before the first is written: sorted keys, and keys that must differ.
 
 use super::driver::{Driver, Frame, LONG_STRING, Next, Walk};
 use super::error::{EncodeErrorKind, duplicate_key};

@@ -1,4 +1,4 @@
-//! How far a walk may go: bytes, depth, and the budget of a time slice.
+//! The limits of a walk: bytes, depth, and the budget of a time slice.
 //!
 //! The budget is counted in bytes of output, since that is what the hot loops look at anyway. Whatever takes longer than
 //! the bytes that it writes is charged as more of them, at about 4 ns each; the comments below say what was measured.

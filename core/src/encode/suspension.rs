@@ -1,6 +1,6 @@
-//! A walk that stops where its budget of work ends and goes on elsewhere: on another scheduler, from the place it reached.
+//! A walk that stops when its budget is used up and continues from there on another scheduler.
 //!
-//! Starting over instead cost a document of a millisecond its work twice.
+//! Starting over instead would double the work for a document that takes a millisecond.
 
 use super::driver::{Driver, Frame};
 use super::error::{EncodeErrorKind, Hole};

@@ -1,4 +1,4 @@
-//! URIs as `URI.to_string/1` puts them together (RFC 3986 section 5.3).
+//! URIs in the form of `URI.to_string/1` (RFC 3986 section 5.3).
 
 use super::known::Known;
 use super::number::rare_integer;

@@ -1,12 +1,12 @@
-//! Judges External Term Format that came from an untrusted guest, before the runtime makes terms of it.
+//! Checks External Term Format from an untrusted guest before the runtime makes terms of it.
 //!
 //! `binary_to_term` with `safe` does not protect: it builds pids, references and external functions, and inflates compressed
 //! terms. So the bytes are walked first, once, without recursion, and only a JSON-shaped term passes: the tags
 //! [`writer`](super::writer) emits, in the places where it emits them. A walk costs about a tenth of building the terms.
 //!
-//! What passes may still be wrong (a guest that fell answers what it likes, strings that are no UTF-8 among it), but it is
-//! plain data, no deeper, with no more values and not much larger than an honest answer to the same input. Repeated map keys
-//! are left to the runtime, which refuses them.
+//! What passes can still be wrong, such as strings with invalid UTF-8, because a guest under attack can return anything. But it
+//! is plain data, at most as deep, with at most as many values and not much larger than an honest result for the same input.
+//! The runtime refuses repeated map keys.
 
 use super::tags::*;
 use crate::options::{DecodeOptions, Keys};

@@ -1,9 +1,9 @@
-//! Holes in an encoded text, as a guest reports them that may have fallen to its input.
+//! Checks the holes in an encoded text that a guest reports, which may be under an attacker's control.
 //!
-//! The guest says where a term stands that it does not write. Bytes in the middle of a binary could read as a function, so
-//! one walk over the host's own copy of the input, which the runtime wrote, looks up each place: it must be the start of a
-//! term and lie within no other hole. And it must be a term that the core does leave to the shell ([`unwritten`](super::unwritten)):
-//! a guest that could report any term would be asked about the same one for ever.
+//! The guest reports the positions of the terms that it does not write. Bytes in the middle of a binary could read as a
+//! function, so one walk over the host's own copy of the input looks up each position: it must be the start of a term and
+//! outside every other hole. The term must also be one that the core leaves to the shell ([`unwritten`](super::unwritten)):
+//! otherwise a guest could report the same term forever.
 
 use super::head::head;
 use super::reader::PlannedStruct;

@@ -1,5 +1,5 @@
-//! Where the maps of a term are, for the cases in which they cannot be read straight on: structs (whose kind and fields
-//! must be known first), large maps backwards, sorted keys. One linear pass, made when the first such map comes.
+//! The positions of the maps in a term, for maps that cannot be read in order: structs (whose module and fields must be known
+//! first), large maps that are walked backwards, and sorted keys. One linear pass, made at the first such map.
 
 use alloc::vec::Vec;
 

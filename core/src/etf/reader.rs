@@ -1,8 +1,8 @@
 //! Terms out of ETF bytes, without building them.
 //!
-//! A term is an offset. Containers are read straight on: the reader keeps where the last term ended, and the next element
-//! starts there. What needs to look ahead or jump (structs, large maps backwards, sorted keys) goes by an [`Index`].
-//! Broken bytes end in `Value::Broken` or an early end, never in a panic.
+//! A term is an offset. Containers are read in order: the reader remembers where the last term ended, and the next element
+//! starts there. Reading that looks ahead or jumps (structs, large maps backwards, sorted keys) uses an [`Index`]. Invalid
+//! bytes give `Value::Broken` or an early end, never a panic.
 
 use super::head::{atom_at, byte, head, short, word};
 use super::index::{Index, Record};

@@ -1,9 +1,9 @@
-//! Which terms the encoder leaves to the shell, judged without encoding them.
+//! Decides which terms the encoder leaves to the shell, without encoding them.
 //!
-//! The shell turns such a term into one that the encoder writes, but for smaller parts of it: a struct by its own encoder,
-//! a broken struct of Elixir's into a text, a map with odd keys into an object whose keys are strings. None of these is
-//! accepted here a second time, so a call ends however often a guest that lies asks for help. Where the encoder looks closer
-//! (at the fields of a date, say), all terms pass that the shell turns into a text or a list of smaller parts.
+//! The shell turns such a term into one that the encoder can write, except for smaller parts: a struct through its own encoder, a
+//! built-in struct with invalid fields into text, a map with unusual keys into an object with string keys. None of the results is
+//! accepted here again, so a call ends however often a lying guest asks for help. Where the encoder checks more details, such
+//! as the fields of a date, this accepts every term that the shell turns into text or into smaller parts.
 
 use super::head::{atom_at, end, head};
 use super::reader::PlannedStruct;

@@ -1,4 +1,4 @@
-//! Terms as External Term Format, written as they come: counts are reserved and patched when a container ends.
+//! Writes terms as External Term Format in the order they arrive: counts are reserved, and patched when a container ends.
 
 use super::tags::*;
 use crate::builder::{Dropped, Key, TermBuilder, Text};

@@ -1,4 +1,4 @@
-//! Numbers in pieces (RFC 8259 section 6): the grammar, and as much of the value as tells whether it leaves a limit.
+//! Numbers in pieces (RFC 8259 section 6): the grammar, and as much of the value as shows whether it exceeds a limit.
 
 use super::{Failure, MINUS_INFINITY, Scan, Token};
 use crate::error::{Error, ErrorKind};

@@ -1,4 +1,4 @@
-//! The state as bytes, little endian. What is read may come from anywhere: it is held to what can have been written.
+//! The state as bytes, little endian. The bytes that are read are untrusted: only what can have been written is accepted.
 
 use super::number::{EXPONENT_CAP, Number, Phase};
 use super::text::Text;

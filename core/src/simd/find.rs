@@ -1,4 +1,4 @@
-//! Looks for a rare text by two bytes of it.
+//! Searches for a rare text by two of its bytes.
 
 use super::{Scalar, Vector};
 use fearless_simd::{Simd, SimdBase, SimdMask, u8x16};

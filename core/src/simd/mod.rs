@@ -1,4 +1,4 @@
-//! The kernels: what is done to many bytes at once. Each has one vector form, generic over the instruction set through
+//! The kernels: operations on many bytes at once. Each has one vector form, generic over the instruction set through
 //! `fearless_simd` (SSE2, SSE4.2, AVX2, AVX-512, NEON, simd128), and a scalar twin that judges it in the tests and
 //! replaces it under the feature `scalar`.
 

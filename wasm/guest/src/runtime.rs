@@ -1,5 +1,5 @@
-//! What the standard library would bring: an allocator and what a panic does. With it, and its messages that nobody sees,
-//! the module was 12 KB larger.
+//! An allocator and a panic handler, in place of the standard library. With it, and its messages that nobody sees, the module
+//! was 12 KB larger.
 
 use core::panic::PanicInfo;
 use dlmalloc::GlobalDlmalloc;

@@ -1,4 +1,4 @@
-//! What the module keeps between calls: its buffers.
+//! The buffers that the module keeps between calls.
 
 use alloc::vec;
 use alloc::vec::Vec;

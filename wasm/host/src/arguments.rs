@@ -1,4 +1,4 @@
-//! Options as Elixir packs them.
+//! Options in the form that Elixir packs.
 
 use crate::host::Call;
 use crate::session::Operation;

@@ -1,4 +1,4 @@
-//! A clock that Elixir and this library read alike.
+//! A clock that Elixir and this library share.
 
 use std::sync::LazyLock;
 use std::time::Instant;

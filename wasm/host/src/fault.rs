@@ -1,4 +1,4 @@
-//! Why a call has no answer.
+//! Faults: the reasons why a call has no result.
 
 use wasmtime::{Error, PoolConcurrencyLimitError, Trap};
 

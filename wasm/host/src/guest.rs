@@ -1,4 +1,4 @@
-//! One instance of the guest. Nothing that it answers is believed: addresses and lengths are checked against its memory.
+//! One instance of the guest. Its results are not trusted: addresses and lengths are checked against its memory.
 
 use crate::fault::Fault;
 use crate::host::Call;

@@ -1,10 +1,10 @@
 //! Runs the guest in wasmtime, inside the BEAM.
 //!
-//! The guest is assumed to have fallen to the document that it reads. It may answer anything, loop or trap; what it gets
-//! is an instance of its own with a memory cap and a deadline, and what it answers is judged before it becomes a term.
+//! The design assumes that the document has taken over the guest, which can return anything, loop or trap. Each call has its own
+//! instance with a memory cap and a deadline, and the result is checked before it becomes a term.
 //!
-//! Every function here returns at its deadline at the latest, and waits for nothing. Those without `dirty` in the name
-//! run on the caller's scheduler and have about a millisecond.
+//! Every function returns by its deadline and never waits. Those without `dirty` in the name run on the caller's scheduler and
+//! have about a millisecond.
 #![forbid(unsafe_code)]
 
 mod arguments;

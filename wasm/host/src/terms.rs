@@ -1,4 +1,4 @@
-//! Answers as Elixir terms.
+//! Results as Elixir terms.
 
 use crate::fault::Fault;
 use crate::host::Stop;

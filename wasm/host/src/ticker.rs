@@ -1,7 +1,7 @@
 //! Drives the epoch, wasmtime's clock for deadlines: one tick is about a millisecond.
 //!
-//! A thread ticks while calls are under way and for a moment after, then parks: an idle VM is left in peace, and a busy
-//! one does not pay for waking a thread at every call.
+//! A thread ticks during calls and for a moment after, then parks: an idle VM is not disturbed, and a busy one does not wake a
+//! thread for every call.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
