@@ -9,7 +9,7 @@ defmodule RustyJson do
   and `RustyJson.Encoder` for structs.
   """
 
-  alias RustyJson.{DecodeError, EncodeError, Engine, Options, SandboxError}
+  alias RustyJson.{DecodeError, EncodeError, Engine, EngineError, Options, SandboxError}
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.Text
   alias RustyJson.Options.Words
@@ -171,6 +171,53 @@ defmodule RustyJson do
       name -> name
     end
   end
+
+  @doc """
+  Starts an engine before the first call. The wasm engine compiles its module, which takes 50 ms or more.
+
+      iex> RustyJson.start_engine(engine: RustyJson.engine())
+      :ok
+
+  Options:
+
+    * `:engine` - `:auto`, `:native` or `:wasm`; the default is the configured engine
+    * `:host` - `:auto`, `:wasmtime` or `:wasmex`, for the wasm engine
+
+  If the engine cannot start, the result is `{:error, exception}`: a `RustyJson.EngineError`, or a `RustyJson.SandboxError` with
+  the reason `:unavailable`. Both say what is missing. RustyJson remembers a failure for one second, and does not try again in
+  that time.
+
+  Without `start_engine/1` the first call starts the engine. One process starts it, and each call waits for at most its `:timeout`.
+  If the application is configured with `engine: :wasm`, the engine starts with RustyJson itself.
+  """
+  @spec start_engine(engine: :auto | :native | :wasm, host: :auto | :wasmtime | :wasmex) ::
+          :ok | {:error, EngineError.t() | SandboxError.t()}
+  def start_engine(opts \\ []) do
+    case opts |> Keyword.validate!([:engine, :host]) |> Options.decode() do
+      %{engine: Engine.Wasm, sandbox: %{host: host}} -> started(RustyJson.Wasm.Host.status(host))
+      %{engine: Engine.Missing} -> {:error, EngineError.exception([])}
+      _native -> :ok
+    end
+  end
+
+  defp started({:ok, _status}), do: :ok
+  defp started({:error, reason}), do: {:error, SandboxError.new(:unavailable, reason)}
+
+  @doc """
+  Lets a supervisor start an engine: with `{RustyJson, engine: :wasm}` among its children, the engine is ready before the children
+  that follow. Takes the options of `start_engine/1`. If the engine cannot start, the supervisor does not start either.
+
+      iex> {:ok, supervisor} = Supervisor.start_link([{RustyJson, engine: RustyJson.engine()}], strategy: :one_for_one)
+      iex> Supervisor.stop(supervisor)
+      :ok
+  """
+  @spec child_spec(keyword()) :: Supervisor.child_spec()
+  def child_spec(opts), do: %{id: __MODULE__, start: {__MODULE__, :start_link, [opts]}}
+
+  @doc false
+  # There is no process to supervise.
+  @spec start_link(keyword()) :: :ignore | {:error, Exception.t()}
+  def start_link(opts), do: with(:ok <- start_engine(opts), do: :ignore)
 
   @doc """
   Returns numbers for each host of the wasm engine, for metrics and alerts: `running` and `kept` instances, callers `waiting` for

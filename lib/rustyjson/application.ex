@@ -9,7 +9,7 @@ defmodule RustyJson.Application do
     RustyJson.Config.reload()
 
     with {:ok, _supervisor} = started <-
-           Supervisor.start_link([RustyJson.Decode.NewAtoms],
+           Supervisor.start_link([RustyJson.Decode.NewAtoms, RustyJson.Wasm.Starter],
              strategy: :one_for_one,
              name: RustyJson.Supervisor
            ) do

@@ -7,7 +7,7 @@ defmodule RustyJson.Wasm.Host do
   result is a JSON-shaped term or a text, before it passes it on.
   """
 
-  alias RustyJson.Wasm.Host
+  alias RustyJson.Wasm.{Host, Starter}
 
   @type packed :: tuple()
   @type sandbox :: %{
@@ -53,19 +53,24 @@ defmodule RustyJson.Wasm.Host do
   @spec get(:auto | :wasmtime | :wasmex) :: module()
   def get(:wasmtime), do: Host.Wasmtime
   def get(:wasmex), do: Host.Wasmex
-  def get(:auto), do: :persistent_term.get(__MODULE__, nil) || choose()
+  def get(:auto), do: :persistent_term.get(__MODULE__, nil) || Host.Auto
+
+  @doc false
+  # Which one `:auto` is; `:busy` if that is not known in time. With none, calls return the reason of the built-in one.
+  @spec choose(timeout()) :: {:ok, module()} | :busy
+  def choose(timeout) do
+    with {:error, _reasons} <- Starter.run(__MODULE__, timeout, &find/0), do: {:ok, Host.Wasmtime}
+  end
 
   # Adding the package is an explicit choice. A package that cannot run does not count.
-  defp choose do
-    usable = for {_name, module} <- @hosts, match?({:ok, _}, module.status()), do: module
-
-    case usable do
-      [module | _] ->
+  defp find do
+    case Enum.find(@hosts, fn {_name, module} -> match?({:ok, _}, module.status()) end) do
+      {_name, module} ->
         :persistent_term.put(__MODULE__, module)
-        module
+        {:ok, module}
 
-      [] ->
-        Host.Wasmtime
+      nil ->
+        {:error, "there is no host"}
     end
   end
 

@@ -32,6 +32,9 @@ defmodule RustyJson.Wasm.Stats do
     defp place(unquote(host), unquote(reason)), do: unquote(row * length(@reasons) + column + 1)
   end
 
+  # A call that ended before a host was found.
+  defp place(Host.Auto, reason), do: place(Host.Wasmtime, reason)
+
   @doc "The figures of every host."
   @spec all() :: %{wasmtime: RustyJson.host_stats(), wasmex: RustyJson.host_stats()}
   def all, do: Map.new(@hosts, fn {name, host} -> {name, Map.merge(instances(host), failures(host))} end)

@@ -178,14 +178,17 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   ## Instances
 
-  defp run(sandbox, fun) do
-    case Instance.ready() do
-      :ok -> enter(sandbox, fun)
+  defp run(%{timeout: timeout} = sandbox, fun) do
+    deadline = System.monotonic_time(:millisecond) + timeout
+
+    case Instance.ready(timeout) do
+      :ok -> enter(sandbox, max(deadline - System.monotonic_time(:millisecond), 1), fun)
       {:error, reason} -> {:fault, :unavailable, reason}
+      :busy -> {:fault, :busy, ""}
     end
   end
 
-  defp enter(%{max_memory: memory, timeout: timeout} = sandbox, fun) do
+  defp enter(%{max_memory: memory} = sandbox, timeout, fun) do
     Pool.ensure(@pool, &Instance.await/1)
 
     case Pool.enter(@pool, min(sandbox.pool_size, Instance.most()), memory, timeout) do

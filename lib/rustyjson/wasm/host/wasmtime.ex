@@ -10,7 +10,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
 
   @behaviour RustyJson.Wasm.Host
 
-  alias RustyJson.Wasm.Host
+  alias RustyJson.Wasm.{Host, Starter}
   alias RustyJson.Wasm.Host.Wasmtime.Nif
 
   # Bytes that take clearly less than a millisecond, terms included.
@@ -45,11 +45,24 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   defp with_host(sandbox, size, call) do
     where = if size <= @small, do: :here, else: :dirty
 
-    case host() do
-      {:ok, host} -> run(host, where, limits(sandbox), call)
-      {:error, reason} -> {:fault, :unavailable, reason}
+    case :persistent_term.get(__MODULE__, nil) do
+      nil -> start(sandbox, where, call)
+      host -> run(host, where, limits(sandbox), call)
     end
   end
+
+  # The time until the host has started is time that the call waits.
+  defp start(%{timeout: timeout} = sandbox, where, call) do
+    deadline = System.monotonic_time(:millisecond) + timeout
+
+    case host(timeout) do
+      {:ok, host} -> run(host, where, put_elem(limits(sandbox), 4, left(deadline)), call)
+      {:error, reason} -> {:fault, :unavailable, reason}
+      :busy -> {:fault, :busy, ""}
+    end
+  end
+
+  defp left(deadline), do: max(deadline - System.monotonic_time(:millisecond), 0)
 
   # The last element is the time that the call may wait to start.
   defp limits(%{pool_size: size, max_memory: memory, timeout: timeout, isolation: isolation}),
@@ -91,7 +104,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   # Who is woken may find that somebody else was quicker; then it is first in the queue, and waits on.
   defp wait({reference, number, ticket, deadline} = place, host, where, limits, call) do
     look = Nif.look(ticket)
-    left = max(deadline - System.monotonic_time(:millisecond), 0)
+    left = left(deadline)
 
     receive do
       {^reference, :free} ->
@@ -105,16 +118,11 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
 
   ## Start
 
-  defp host do
+  defp host(timeout \\ :infinity) do
     case :persistent_term.get(__MODULE__, nil) do
-      nil -> start()
+      nil -> Starter.run(__MODULE__, timeout, fn -> started() || load() end)
       host -> {:ok, host}
     end
-  end
-
-  # Compiling the module takes a while, so only one process does it. Failures are not cached, because a missing part may be added.
-  defp start do
-    :global.trans({__MODULE__, self()}, fn -> started() || load() end, [node()])
   end
 
   defp started do

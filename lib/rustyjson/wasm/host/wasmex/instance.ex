@@ -4,7 +4,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   #
   # Functions throw `{:fault, reason, detail}`, and the lender then discards the instance.
 
-  alias RustyJson.Wasm.{Abi, Host}
+  alias RustyJson.Wasm.{Abi, Host, Starter}
 
   # The package is optional.
   @compile {:no_warn_undefined,
@@ -29,14 +29,20 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
 
   ## The package and the module
 
-  @doc "Compiles the module once; why that is not possible otherwise."
-  @spec ready() :: :ok | {:error, String.t()}
-  def ready do
-    if :persistent_term.get(__MODULE__, nil), do: :ok, else: start()
+  @doc "Compiles the module once; returns the reason if that is not possible, `:busy` if it takes too long."
+  @spec ready(timeout()) :: :ok | :busy | {:error, String.t()}
+  def ready(timeout \\ :infinity) do
+    if ready?() do
+      :ok
+    else
+      with {:ok, _} <- Starter.run(__MODULE__, timeout, &start/0), do: :ok
+    end
   end
 
+  defp ready?, do: :persistent_term.get(__MODULE__, nil) != nil
+
   defp start do
-    :global.trans({__MODULE__, self()}, fn -> load(nil) end, [node()])
+    with :ok <- if(ready?(), do: :ok, else: load(nil)), do: {:ok, __MODULE__}
   end
 
   @doc "Compiles this module, or the one that was built."
