@@ -64,10 +64,14 @@ write.("etf_reader", for(etf <- terms, flags <- [0, 8, 0x80], do: etf <> <<flags
 write.("etf_check", default.(terms))
 write.("whitespace", any.(spaces))
 
+# Options, as the core reads them, precede what they are for.
+decode = <<0::56, 128::32-little, 1024::32-little, 0::64>>
+encode = <<0::56, -1::8, 0::8, 128::32-little, 0::32, 0::64, 0::128>>
+
 write.(
   "guest_abi",
-  for({text, i} <- Enum.with_index(texts), do: <<rem(i, 64) * 2>> <> text) ++
-    for(etf <- terms, do: <<1, 131>> <> etf)
+  for(text <- texts, do: <<0>> <> decode <> text) ++
+    for({etf, i} <- Enum.with_index(terms), do: <<rem(i, 10) * 2 + 1>> <> encode <> <<131>> <> etf)
 )
 
 # Targets that read bytes as choices of tokens: a few of every length.

@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Version of the exports.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The first byte of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -308,7 +308,7 @@ impl<'a> Iterator for Names<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::Pretty;
+    use crate::options::Pretty;
     use alloc::vec;
 
     fn record(code: u8, numbers: [u64; 3], path: &[u8]) -> Vec<u8> {
@@ -385,7 +385,7 @@ mod tests {
     #[test]
     fn texts_are_bounded_by_the_term() {
         let plain = EncodeOptions::default();
-        let pretty = Pretty { indent: b"  ", line_separator: b"\n", after_colon: b" " };
+        let pretty = Pretty { indent: b"  ", line_separator: b"\n", record_separator: b"\n", after_colon: b" " };
         let pretty = EncodeOptions { pretty: Some(pretty), max_depth: 3, ..plain };
         let etf = [0; 10];
         assert!(may_be_text(76, &etf, &plain, &[]) && !may_be_text(77, &etf, &plain, &[]));

@@ -2,6 +2,7 @@
 
 mod naive;
 
+use naive::options::WAYS;
 use naive::{parse, tree::decoded};
 use proptest::prelude::*;
 use rustyjson_core::DecodeOptions;
@@ -42,14 +43,18 @@ fn every_short_structure() {
 #[test]
 fn every_short_structure_with_limits() {
     let tokens = ["", "[", "]", "{", "}", ",", ":", "\"a\"", "1", "tru"];
-    every_text(&tokens, LONGEST - 1, &DecodeOptions::from_bits(0, 2, 1, 3, 0));
+    every_text(
+        &tokens,
+        LONGEST - 1,
+        &DecodeOptions { max_depth: 2, digit_limit: 1, max_nodes: 3, ..DecodeOptions::DEFAULT },
+    );
 }
 
 #[test]
 fn every_short_number() {
     let tokens = ["", "0", "1", "-", ".", "e", "E", "+", "9"];
     every_text(&tokens, LONGEST, &DecodeOptions::default());
-    every_text(&tokens, LONGEST - 1, &DecodeOptions::from_bits(DecodeOptions::DECIMALS, 128, 3, 0, 0));
+    every_text(&tokens, LONGEST - 1, &DecodeOptions { decimals: true, digit_limit: 3, ..DecodeOptions::DEFAULT });
 }
 
 #[test]
@@ -110,10 +115,10 @@ fn strings_at_every_length_and_offset() {
 fn repeated_keys_in_objects_of_every_size() {
     for size in (1..70usize).step_by(step(40)) {
         for distinct in [1, 2, size / 2 + 1, size.max(2) - 1, size] {
-            for flags in [0, 1 << 6, 2 << 6, DecodeOptions::ORDERED_OBJECTS] {
+            for way in &WAYS[..6] {
                 let members: Vec<String> = (0..size).map(|i| member(i % distinct, i)).collect();
                 let json = format!("{{{}}}", members.join(","));
-                assert_same(json.as_bytes(), &DecodeOptions::from_bits(flags, 128, 1024, 0, size as u64));
+                assert_same(json.as_bytes(), &DecodeOptions { seed: size as u64, ..*way });
             }
         }
     }
@@ -168,22 +173,16 @@ fn json_text() -> impl Strategy<Value = String> {
 }
 
 fn options() -> impl Strategy<Value = DecodeOptions> {
-    let flags = [
-        0,
-        0,
-        0,
-        DecodeOptions::DECIMALS,
-        DecodeOptions::ORDERED_OBJECTS,
-        DecodeOptions::TRUST_STRINGS,
-        1 << 6,
-        2 << 6,
-    ];
-    (prop::sample::select(flags.to_vec()), 1..20u32, 0..30u32, 0..40u64, any::<u64>()).prop_map(
-        |(flags, depth, digits, nodes, seed)| {
+    (prop::sample::select(WAYS[..6].to_vec()), 1..20u32, 0..30u32, 0..40u64, any::<u64>()).prop_map(
+        |(way, depth, digits, nodes, seed)| {
             let pick = |limit, every: u64, off| if seed % every == 0 { limit } else { off };
-            let depth = pick(u64::from(depth), 3, 128) as u32;
-            let digits = pick(u64::from(digits), 4, 1024) as u32;
-            DecodeOptions::from_bits(flags, depth, digits, pick(nodes, 5, 0), seed)
+            DecodeOptions {
+                max_depth: pick(u64::from(depth), 3, 128) as u32,
+                digit_limit: pick(u64::from(digits), 4, 1024) as u32,
+                max_nodes: pick(nodes, 5, 0),
+                seed,
+                ..way
+            }
         },
     )
 }

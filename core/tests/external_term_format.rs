@@ -4,22 +4,11 @@
 mod naive;
 
 use naive::etf::{encoded, term, written};
+use naive::options::{WAYS, encode_options};
 use naive::parse;
 use proptest::prelude::*;
 use rustyjson_core::etf::check::{Policy, check};
 use rustyjson_core::{DecodeOptions, EncodeOptions};
-
-const FLAGS: [u32; 9] = [
-    0,
-    1,
-    4,
-    DecodeOptions::COPY_STRINGS,
-    DecodeOptions::DECIMALS,
-    DecodeOptions::ORDERED_OBJECTS,
-    DecodeOptions::DECIMALS | DecodeOptions::ORDERED_OBJECTS | 1,
-    1 << 6,
-    2 << 6,
-];
 
 const TEXTS: [&str; 16] = [
     "null",
@@ -45,10 +34,6 @@ const fn step(under_miri: usize) -> usize {
     if cfg!(miri) { under_miri } else { 1 }
 }
 
-fn options(flags: u32) -> DecodeOptions {
-    DecodeOptions::from_bits(flags, 128, 1024, 0, 7)
-}
-
 /// What is written is what the naive parser reads, and it passes the check.
 fn assert_written(json: &[u8], options: &DecodeOptions) {
     let naive = parse(json, options);
@@ -63,12 +48,12 @@ fn assert_written(json: &[u8], options: &DecodeOptions) {
 
 /// Encoding what was decoded and decoding it again gives the same term.
 fn assert_round_trip(json: &[u8]) {
-    let Ok(etf) = written(json, &options(0)) else { return };
+    let Ok(etf) = written(json, &DecodeOptions::DEFAULT) else { return };
     for flags in (0..16).step_by(step(5)) {
-        let text = encoded(&etf, &EncodeOptions::from_bits(flags, 128, 0, 0));
+        let text = encoded(&etf, &encode_options(flags));
         // Under maps: strict and sort_keys too: the keys of a decoded object are distinct.
         let text = text.unwrap_or_else(|| panic!("{} was decoded but not encoded", String::from_utf8_lossy(json)));
-        let mut first = term(&written(&text, &options(0)).expect("output is JSON")).expect("and a term");
+        let mut first = term(&written(&text, &DecodeOptions::DEFAULT).expect("output is JSON")).expect("and a term");
         let mut second = term(&etf).expect("a term");
         sort(&mut first);
         sort(&mut second);
@@ -92,8 +77,8 @@ fn sort(term: &mut naive::etf::Term) {
 #[test]
 fn texts_under_every_option() {
     for json in TEXTS {
-        for flags in FLAGS.into_iter().step_by(step(2)) {
-            assert_written(json.as_bytes(), &options(flags));
+        for options in WAYS.into_iter().step_by(step(2)) {
+            assert_written(json.as_bytes(), &options);
         }
         assert_round_trip(json.as_bytes());
     }
@@ -105,7 +90,7 @@ fn every_integer_around_the_powers_of_two() {
         for delta in -1..=1 {
             let number = (1i128 << power) + delta;
             for json in [number.to_string(), (-number).to_string()] {
-                assert_written(json.as_bytes(), &options(0));
+                assert_written(json.as_bytes(), &DecodeOptions::DEFAULT);
                 assert_round_trip(json.as_bytes());
             }
         }
@@ -118,8 +103,8 @@ fn objects_with_repeated_keys_of_every_size() {
         for distinct in [1, size / 2 + 1, size] {
             let members: Vec<String> = (0..size).map(|i| format!("\"k{}\":[{i},{{}}]", i % distinct)).collect();
             let json = format!("[{{{}}},1]", members.join(","));
-            for flags in FLAGS.into_iter().step_by(step(3)) {
-                assert_written(json.as_bytes(), &options(flags));
+            for options in WAYS.into_iter().step_by(step(3)) {
+                assert_written(json.as_bytes(), &options);
             }
         }
     }
@@ -129,7 +114,7 @@ fn objects_with_repeated_keys_of_every_size() {
 fn strings_of_every_length() {
     for len in (0..200).step_by(step(66)) {
         for json in [format!("\"{}\"", "x".repeat(len)), format!("[\"{}\\n\",\"é\"]", "x".repeat(len))] {
-            assert_written(json.as_bytes(), &options(0));
+            assert_written(json.as_bytes(), &DecodeOptions::DEFAULT);
             assert_round_trip(json.as_bytes());
         }
     }
@@ -148,8 +133,7 @@ fn assert_checked(etf: &[u8], options: &DecodeOptions) {
 #[test]
 fn damaged_terms_pass_only_when_they_are_terms() {
     for json in TEXTS.into_iter().step_by(step(3)) {
-        for flags in FLAGS.into_iter().step_by(step(5)) {
-            let options = options(flags);
+        for options in WAYS.into_iter().step_by(step(5)) {
             let Ok(etf) = written(json.as_bytes(), &options) else { continue };
             for at in (0..etf.len()).step_by(step(59)) {
                 for byte in [0, 1, 80, 97, 98, 100, 104, 106, 107, 108, 109, 110, 112, 116, 119, 127, 131, 255] {
@@ -169,29 +153,29 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 3000 }))]
 
     #[test]
-    fn any_bytes(mut etf in prop::collection::vec(any::<u8>(), 0..80), flags in prop::sample::select(FLAGS.to_vec())) {
-        assert_checked(&etf, &options(flags));
+    fn any_bytes(mut etf in prop::collection::vec(any::<u8>(), 0..80), options in prop::sample::select(WAYS.to_vec())) {
+        assert_checked(&etf, &options);
         etf.insert(0, 131);
-        assert_checked(&etf, &options(flags));
+        assert_checked(&etf, &options);
         encoded(&etf, &EncodeOptions::default());
     }
 
     #[test]
     fn bytes_of_tags(
         mut etf in prop::collection::vec(prop::sample::select(vec![0u8, 1, 2, 97, 98, 70, 104, 106, 107, 108, 109, 110, 111, 115, 116, 119]), 0..60),
-        flags in prop::sample::select(FLAGS.to_vec()),
+        options in prop::sample::select(WAYS.to_vec()),
     ) {
         etf.insert(0, 131);
-        assert_checked(&etf, &options(flags));
+        assert_checked(&etf, &options);
         for flags in [0, 4, 8, 16, 32, 64, 127] {
-            encoded(&etf, &EncodeOptions::from_bits(flags, 8, 0, 200));
+            encoded(&etf, &EncodeOptions { max_depth: 8, max_bytes: 200, ..encode_options(flags) });
         }
     }
 
     #[test]
-    fn texts_of_tokens(tokens in prop::collection::vec(prop::sample::select(vec!["[", "]", "{", "}", ",", ":", "\"a\"", "\"b\\n\"", "1", "-2.5e3", "null", "{\"a\":", "[1,", "}]", "]}"]), 0..24), flags in prop::sample::select(FLAGS.to_vec())) {
+    fn texts_of_tokens(tokens in prop::collection::vec(prop::sample::select(vec!["[", "]", "{", "}", ",", ":", "\"a\"", "\"b\\n\"", "1", "-2.5e3", "null", "{\"a\":", "[1,", "}]", "]}"]), 0..24), options in prop::sample::select(WAYS.to_vec())) {
         let json = tokens.concat();
-        assert_written(json.as_bytes(), &options(flags));
+        assert_written(json.as_bytes(), &options);
         assert_round_trip(json.as_bytes());
     }
 }

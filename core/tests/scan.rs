@@ -35,15 +35,15 @@ fn every_text(tokens: &[&[u8]], len: usize, options: &DecodeOptions) {
 fn every_short_structure() {
     let tokens: [&[u8]; 10] = [b"", b"[", b"]", b"{", b"}", b",", b":", b"\"a\"", b"1", b" "];
     every_text(&tokens, LONGEST, &DecodeOptions::default());
-    every_text(&tokens, LONGEST - 1, &DecodeOptions::from_bits(0, 2, 1024, 0, 0));
+    every_text(&tokens, LONGEST - 1, &DecodeOptions { max_depth: 2, ..DecodeOptions::DEFAULT });
 }
 
 #[test]
 fn every_short_number() {
     let tokens: [&[u8]; 9] = [b"", b"0", b"1", b"-", b".", b"e", b"E", b"+", b"9"];
     every_text(&tokens, LONGEST, &DecodeOptions::default());
-    every_text(&tokens, LONGEST - 1, &DecodeOptions::from_bits(DecodeOptions::DECIMALS, 128, 3, 0, 0));
-    every_text(&tokens, LONGEST - 1, &DecodeOptions::from_bits(0, 128, 2, 0, 0));
+    every_text(&tokens, LONGEST - 1, &DecodeOptions { decimals: true, digit_limit: 3, ..DecodeOptions::DEFAULT });
+    every_text(&tokens, LONGEST - 1, &DecodeOptions { digit_limit: 2, ..DecodeOptions::DEFAULT });
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn every_short_string() {
     let tokens: [&[u8]; 13] =
         [b"", b"\"", b"\\", b"u", b"00", b"D8", b"dc", b"3D", b"n", b"\x01", b"\xC3", b"\xA9", b"\xF0\x9F"];
     every_text(&tokens, LONGEST, &DecodeOptions::default());
-    every_text(&tokens, LONGEST - 1, &DecodeOptions::from_bits(DecodeOptions::TRUST_STRINGS, 128, 1024, 0, 0));
+    every_text(&tokens, LONGEST - 1, &DecodeOptions { validate_strings: false, ..DecodeOptions::DEFAULT });
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn numbers_at_the_edge_of_infinity() {
 #[test]
 fn depth_is_a_bit_for_each_bracket() {
     let depth = if cfg!(miri) { 500 } else { 100_000 };
-    let options = DecodeOptions::from_bits(0, u32::MAX, 1024, 0, 0);
+    let options = DecodeOptions { max_depth: u32::MAX, ..DecodeOptions::DEFAULT };
     let mut scanner = Scanner::new(true);
     assert_eq!(scanner.scan("[".repeat(depth).as_bytes(), &options), Ok(Progress::More));
     let mut state = Vec::new();
@@ -181,7 +181,7 @@ proptest! {
         let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
         cuts.sort_unstable();
         assert_same(&text, &cuts, &DecodeOptions::default());
-        assert_same(&text, &cuts, &DecodeOptions::from_bits(DecodeOptions::DECIMALS, 2, 5, 0, 0));
+        assert_same(&text, &cuts, &DecodeOptions { decimals: true, max_depth: 2, digit_limit: 5, ..DecodeOptions::DEFAULT });
     }
 
     #[test]

@@ -2,8 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rustyjson_core::{DecodeOptions, EncodeOptions};
+use rustyjson_core::DecodeOptions;
 use rustyjson_fuzz::naive::etf::encoded;
+use rustyjson_fuzz::naive::options::encode_options;
 use rustyjson_fuzz::naive::tree::{Tree, decoded};
 
 fuzz_target!(|data: &[u8]| {
@@ -11,7 +12,7 @@ fuzz_target!(|data: &[u8]| {
     etf.extend_from_slice(&(data.len() as u32).to_be_bytes());
     etf.extend_from_slice(data);
     for mode in 0..4 {
-        let json = encoded(&etf, &EncodeOptions::from_bits(mode, 128, 0, 0));
+        let json = encoded(&etf, &encode_options(mode));
         assert_eq!(json.is_some(), std::str::from_utf8(data).is_ok(), "exactly UTF-8 is encoded");
         let Some(json) = json else { continue };
         assert_eq!(decoded(&json, &DecodeOptions::default()), Ok(Tree::String(data.to_vec())));

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rustyjson_core::DecodeOptions;
+use rustyjson_core::{DecodeOptions, EncodeOptions};
 use rustyjson_fuzz::guest::Guest;
 use rustyjson_fuzz::naive::etf::written;
 use std::cell::RefCell;
@@ -18,10 +18,14 @@ fn number(data: &mut &[u8]) -> u32 {
     u32::from_le_bytes(*bytes)
 }
 
-fn honest(guest: &mut Guest, json: &[u8], flags: u32) {
-    let options = DecodeOptions::from_bits(flags, 128, 1024, 0, 7);
-    assert!(guest.write(json));
-    let record = guest.decode("decode", (json.len() as u32, flags, 128, 1024, 0, 7)).expect("there is memory");
+/// The first bytes are the options, the rest is the document.
+fn honest(guest: &mut Guest, data: &[u8]) {
+    let Some((bytes, json)) = data.split_at_checked(DecodeOptions::LEN) else { return };
+    let options = DecodeOptions::from_bytes(bytes, 7).expect("long enough");
+    let input = [bytes, &7_u64.to_le_bytes(), json].concat();
+    assert!(guest.write(&input));
+    let lengths = (input.len() as u32, DecodeOptions::LEN as u32 + 8);
+    let record = guest.call("decode", lengths).expect("there is memory");
     match written(json, &options) {
         Ok(etf) => assert_eq!((record[0], &record[1..]), (1, &etf[..])),
         Err(error) => {
@@ -31,16 +35,27 @@ fn honest(guest: &mut Guest, json: &[u8], flags: u32) {
     }
 }
 
+/// Compression is slow and has no size that an argument could make wrong.
+fn uncompressed(mut data: &[u8]) -> Vec<u8> {
+    let mut fields = EncodeOptions::DEFAULT_BYTES;
+    for field in &mut fields {
+        let Some((byte, rest)) = data.split_first() else { break };
+        (*field, data) = (*byte, rest);
+    }
+    let level = EncodeOptions::DEFAULT_BYTES.iter().position(|byte| *byte == u8::MAX).expect("compress");
+    fields[level] = u8::MAX;
+    [&fields[..], data].concat()
+}
+
 fn hostile(guest: &mut Guest, choice: u8, mut data: &[u8]) {
     let mut next = || number(&mut data);
-    let (a, b, c, d, e, f) = (next(), next(), next(), next(), next(), next());
+    let (len, options, stop) = (next(), next(), u64::from(next()));
     match choice % 5 {
-        0 => drop(guest.decode("decode", (a, b, c, d, u64::from(e), u64::from(f)))),
-        1 => drop(guest.decode("keys", (a, b, c, d, u64::from(e), u64::from(f)))),
-        // Compression is slow and has no size that an argument could make wrong.
-        2 => drop(guest.encode((a, b, c, d, u32::MAX, e, u64::from(f)))),
-        3 => drop(guest.format((a, b, c, d % 200))),
-        _ => drop(guest.input(a % (1 << 24))),
+        0 => drop(guest.call("decode", (len, options))),
+        1 => drop(guest.keys((len, options), stop)),
+        2 => drop(guest.call("encode", (len, options))),
+        3 => drop(guest.call("format", (len, options))),
+        _ => drop(guest.input(len % (1 << 24))),
     }
 }
 
@@ -48,15 +63,18 @@ fuzz_target!(|data: &[u8]| {
     let Some((&choice, data)) = data.split_first() else { return };
     GUEST.with_borrow_mut(|guest| {
         if choice & 1 == 0 {
-            honest(guest, data, u32::from(choice) >> 1 & 0x3F);
+            honest(guest, data);
         } else {
-            assert!(guest.write(data));
+            let data = uncompressed(data);
+            assert!(guest.write(&data));
             // Lengths near the truth reach further than random ones.
             let len = data.len() as u32;
-            drop(guest.encode((len, 0, u32::from(choice) >> 1, 128, u32::MAX, 0, 1 << 20)));
-            drop(guest.encode((len, len / 2, 0, 128, u32::MAX, 0, 1 << 20)));
-            drop(guest.format((len, len.min(32), 0, 64)));
-            hostile(guest, choice >> 1, data);
+            let options = EncodeOptions::LEN as u32;
+            for options in [options, options.midpoint(len)] {
+                drop(guest.call("encode", (len, options)));
+                drop(guest.call("format", (len, options)));
+            }
+            hostile(guest, choice >> 1, &data);
         }
         guest.reset();
     });

@@ -8,9 +8,6 @@ const MEMORY: usize = 64 << 20;
 /// Instructions per call.
 const FUEL: u64 = 2_000_000_000;
 
-type Decode = TypedFunc<(u32, u32, u32, u32, u64, u64), u64>;
-type Encode = TypedFunc<(u32, u32, u32, u32, u32, u32, u64), u64>;
-
 /// An instance.
 pub struct Guest {
     store: Store<StoreLimits>,
@@ -61,28 +58,19 @@ impl Guest {
         reset.call(&mut self.store, ()).expect("no trap");
     }
 
-    /// Calls `decode` or `keys`.
-    pub fn decode(&mut self, name: &str, arguments: (u32, u32, u32, u32, u64, u64)) -> Option<Vec<u8>> {
+    /// Calls `decode`, `encode`, `format` or `gzip` with the length of the input and that of the options in it.
+    pub fn call(&mut self, name: &str, lengths: (u32, u32)) -> Option<Vec<u8>> {
         self.refuel();
-        let decode: Decode = self.instance.get_typed_func(&self.store, name).expect("decode");
-        let packed = decode.call(&mut self.store, arguments).expect("no trap");
+        let export: TypedFunc<(u32, u32), u64> = self.instance.get_typed_func(&self.store, name).expect("an export");
+        let packed = export.call(&mut self.store, lengths).expect("no trap");
         self.record(packed)
     }
 
-    /// Calls `format`.
-    pub fn format(&mut self, arguments: (u32, u32, u32, u32)) -> Option<Vec<u8>> {
+    /// Calls `keys`.
+    pub fn keys(&mut self, (len, options): (u32, u32), stop: u64) -> Option<Vec<u8>> {
         self.refuel();
-        let format: TypedFunc<(u32, u32, u32, u32), u64> =
-            self.instance.get_typed_func(&self.store, "format").expect("format");
-        let packed = format.call(&mut self.store, arguments).expect("no trap");
-        self.record(packed)
-    }
-
-    /// Calls `encode`.
-    pub fn encode(&mut self, arguments: (u32, u32, u32, u32, u32, u32, u64)) -> Option<Vec<u8>> {
-        self.refuel();
-        let encode: Encode = self.instance.get_typed_func(&self.store, "encode").expect("encode");
-        let packed = encode.call(&mut self.store, arguments).expect("no trap");
+        let keys: TypedFunc<(u32, u32, u64), u64> = self.instance.get_typed_func(&self.store, "keys").expect("keys");
+        let packed = keys.call(&mut self.store, (len, options, stop)).expect("no trap");
         self.record(packed)
     }
 

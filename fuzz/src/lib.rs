@@ -6,30 +6,20 @@ pub mod guest;
 pub mod naive;
 
 use naive::etf::{encoded, term, written};
+use naive::options::{WAYS, encode_options};
 use naive::tree::{Tree, decoded};
 use rustyjson_core::etf::check::{Policy, check};
-use rustyjson_core::{DecodeOptions, EncodeOptions};
-
-const DECODE_FLAGS: [u32; 8] = [
-    0,
-    DecodeOptions::DECIMALS,
-    DecodeOptions::ORDERED_OBJECTS,
-    DecodeOptions::TRUST_STRINGS,
-    1 << 6,
-    2 << 6,
-    1,
-    DecodeOptions::DECIMALS | DecodeOptions::ORDERED_OBJECTS,
-];
+use rustyjson_core::DecodeOptions;
 
 /// Splits the last two bytes off as options; zeros are the defaults.
 pub fn options(data: &[u8]) -> (DecodeOptions, &[u8]) {
     let (json, [first, second]) = data.split_last_chunk().unwrap_or((data, &[0, 0]));
-    let flags = DECODE_FLAGS[usize::from(first & 7)];
+    let way = WAYS[usize::from(first & 7)];
     let pick = |bit: u8, limit: u8| second & bit != 0 && limit > 0;
-    let depth = if pick(0x80, 1) { u32::from(second & 7) + 1 } else { 128 };
-    let digits = if pick(0x40, 1) { u32::from(second & 15) + 1 } else { 1024 };
-    let nodes = if pick(0x20, 1) { u64::from(second & 15) + 1 } else { 0 };
-    (DecodeOptions::from_bits(flags, depth, digits, nodes, u64::from(*first)), json)
+    let max_depth = if pick(0x80, 1) { u32::from(second & 7) + 1 } else { 128 };
+    let digit_limit = if pick(0x40, 1) { u32::from(second & 15) + 1 } else { 1024 };
+    let max_nodes = if pick(0x20, 1) { u64::from(second & 15) + 1 } else { 0 };
+    (DecodeOptions { max_depth, digit_limit, max_nodes, seed: u64::from(*first), ..way }, json)
 }
 
 /// The core's decoder gives the tree, or the error, of the naive parser; as External Term Format too.
@@ -58,7 +48,7 @@ pub fn assert_round_trip(json: &[u8]) {
     let Ok(etf) = written(json, &options) else { return };
     let tree = decoded(json, &options).expect("it was decoded before");
     for flags in 0..16 {
-        let text = encoded(&etf, &EncodeOptions::from_bits(flags, 128, 0, 0)).expect("what is decoded can be encoded");
+        let text = encoded(&etf, &encode_options(flags)).expect("what is decoded can be encoded");
         let again = decoded(&text, &options).expect("output is JSON");
         assert_eq!(sorted(again), sorted(tree.clone()));
         if flags & 3 == 3 {

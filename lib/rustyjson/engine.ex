@@ -25,19 +25,12 @@ defmodule RustyJson.Engine do
               | {:partial, binary(), [hole()]}
               | {:error, encode_failure() | RustyJson.SandboxError.t()}
 
-  @doc "Compresses a text that Elixir completed, like `compress: {:gzip, level}`."
-  @callback gzip(binary(), level :: 0..9, Options.t()) ::
+  @doc "Compresses a text that Elixir completed, at the level of the options."
+  @callback gzip(binary(), Options.t()) ::
               {:ok, binary()} | {:error, encode_failure() | RustyJson.SandboxError.t()}
 
-  @typedoc "Indent, line separator, record separator, and the text after a colon."
-  @type layout :: {binary(), binary(), binary(), binary()}
-
-  @typedoc "The depth to start from, the deepest nesting, and the most bytes to write (0 means no limit)."
-  @type format_limits ::
-          {depth :: non_neg_integer(), deepest :: pos_integer(), max_bytes :: non_neg_integer()}
-
-  @doc "Formats JSON text within these limits."
-  @callback format(binary(), layout(), format_limits(), Options.t()) ::
+  @doc "Formats JSON text in the layout of these encode options, at their depth and within their limits."
+  @callback format(binary(), Options.t()) ::
               {:ok, binary()} | {:error, decode_failure() | RustyJson.SandboxError.t()}
 
   @doc "What the engine runs on, or why it does not work and what to install."
@@ -69,17 +62,17 @@ defmodule RustyJson.Engine do
   def name(Engine.Missing), do: :none
 
   @doc false
-  # Bits to add to the encode flags for this engine on the running OTP.
-  @spec encode_flags(module()) :: non_neg_integer()
-  def encode_flags(engine) do
+  # How encode walks maps above 32 keys for this engine on the running OTP.
+  @spec large_maps(module()) :: :forwards | :backwards
+  def large_maps(engine) do
     case :persistent_term.get({__MODULE__, engine}, nil) do
       nil ->
-        flags = MapOrder.flags(engine)
-        :persistent_term.put({__MODULE__, engine}, flags)
-        flags
+        order = MapOrder.large_maps(engine)
+        :persistent_term.put({__MODULE__, engine}, order)
+        order
 
-      flags ->
-        flags
+      order ->
+        order
     end
   end
 

@@ -119,11 +119,8 @@ defmodule RustyJson.Formatter do
   # Formats a part of a document with the options and the engine of the call.
   @doc false
   @spec lay_out(binary(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
-  def lay_out(json, %{packed: packed} = options) do
-    {indent, line, colon} = Options.pretty(options)
-    limits = {Options.depth(options), elem(packed, 1), elem(packed, 2)}
-
-    case options.engine.format(json, {indent, line, line, colon}, limits, options) do
+  def lay_out(json, options) do
+    case options.engine.format(json, options) do
       {:ok, _text} = done ->
         done
 
@@ -136,19 +133,19 @@ defmodule RustyJson.Formatter do
   end
 
   defp format(input, layout, deepest, given) do
-    options = Config.encode()
     text = IO.iodata_to_binary(input)
     max_bytes = Map.get(given, :max_bytes, @most_times * byte_size(text) + @most_more)
+    options = Options.laid_out(Config.encode(), layout, {0, deepest, max_bytes})
 
-    case options.engine.format(text, layout, {0, deepest, max_bytes}, options) do
+    case options.engine.format(text, options) do
       {:ok, text} -> text
-      {:error, failure} -> raise error(failure, text, %{options | packed: {0, deepest}, max_bytes: max_bytes})
+      {:error, failure} -> raise error(failure, text, options)
     end
   end
 
   # The formatter reports text that is too deep as a decode error.
   defp error({@max_bytes, position, line, column, _path} = failure, text, options) do
-    message = Message.at("Output longer than #{options.max_bytes} bytes", position, line, column)
+    message = Message.at("Output longer than #{options.values.max_bytes} bytes", position, line, column)
     %{DecodeError.new(failure, text, options) | message: message}
   end
 

@@ -1,29 +1,58 @@
 defmodule RustyJson.Options do
   @moduledoc false
-  # The options of one call, checked and packed for the engines. RustyJson.Options.Schema defines them.
-
-  import Bitwise
+  # The options of one call, checked, and as the core takes them. RustyJson.Options.Schema defines them.
 
   alias RustyJson.{Config, Engine}
-  alias RustyJson.Options.{Schema, Words}
+  alias RustyJson.Options.{Layout, Schema, Words}
 
-  @enforce_keys [:engine, :packed]
-  defstruct [:engine, :packed, :sandbox, keys: nil, max_bytes: 0]
+  @enforce_keys [:engine, :bytes, :values, :sandbox]
+  defstruct [
+    # The module that takes the call.
+    :engine,
+    # All options as the core reads them.
+    :bytes,
+    # All options by name, as they went into `bytes`.
+    :values,
+    :sandbox,
+    # What is left to do about keys once the core is done.
+    :keys,
+    # Plans of derived structs, see RustyJson.Encoder.Plans.
+    :plans,
+    # These are values too. They stand here for calls that are over in less than a microsecond.
+    max_bytes: 0,
+    dirty_threshold: 0,
+    compress: -1
+  ]
 
   @type t :: %__MODULE__{
           engine: module(),
-          packed: tuple(),
+          bytes: binary(),
+          values: values(),
+          sandbox: map(),
           keys: nil | :atoms | {(String.t() -> term()), :ordered | :last | :first},
+          plans: nil | map(),
           max_bytes: non_neg_integer(),
-          sandbox: map()
+          dirty_threshold: non_neg_integer(),
+          compress: -1..9
         }
 
-  # Values by name, the flags among them, before they are packed.
+  # Values by name.
   @type values :: map()
 
   @no_depth 0xFFFF_FFFF
   @sandbox Schema.sandbox()
-  @plain_structs Schema.entries(:encode)[:protocol].mask
+  # Fields of the core's options that no option of a caller is named after.
+  @more %{
+    decode: %{dirty: :allowed},
+    encode: %{
+      large_maps: :forwards,
+      base_depth: 0,
+      indent: "",
+      line_separator: "",
+      record_separator: "",
+      after_colon: ""
+    }
+  }
 
   @doc "The options of a decode call."
   @spec decode(keyword() | map()) :: t()
@@ -53,7 +82,7 @@ defmodule RustyJson.Options do
   @spec defaults(:decode | :encode) :: values()
   def defaults(direction) do
     given = for {name, entry} <- Schema.entries(direction), do: {name, entry.default}
-    put_all(given, %{flags: 0, keys: nil, resolved: nil, sandbox: %{}, sandboxed: nil}, direction)
+    put_all(given, Map.merge(@more[direction], %{resolved: nil, sandbox: %{}, sandboxed: nil}), direction)
   end
 
   defp put({name, value}, values, direction) do
@@ -66,7 +95,6 @@ defmodule RustyJson.Options do
   defp put(other, _values, direction), do: raise(ArgumentError, no_options(other, direction))
 
   for direction <- [:decode, :encode], {name, entry} <- Schema.entries(direction) do
-    entry = if entry[:bits], do: %{entry | bits: Map.new(entry.bits)}, else: entry
     defp entry(unquote(direction), unquote(name)), do: unquote(Macro.escape(entry))
   end
 
@@ -91,15 +119,7 @@ defmodule RustyJson.Options do
   defp no_options(other, direction),
     do: "options of #{direction} are a keyword list or a map, got: #{inspect(other, limit: 5)}"
 
-  # Where each option goes: into the flags, into the sandbox's own map, or under its name.
-  defp enter(:keys, entry, fun, values) when is_function(fun),
-    do: %{values | keys: fun, flags: values.flags &&& bnot(entry.mask)}
-
-  defp enter(name, %{bits: bits, mask: mask}, value, values) do
-    keys = if name == :keys, do: nil, else: values.keys
-    %{values | keys: keys, flags: (values.flags &&& bnot(mask)) ||| Map.fetch!(bits, value)}
-  end
-
+  # Where each option goes: into the sandbox's own map, or under its name, in the form that the core takes.
   defp enter(:pool_size, entry, :schedulers, values),
     do: enter(:pool_size, entry, System.schedulers_online(), values)
 
@@ -108,12 +128,32 @@ defmodule RustyJson.Options do
 
   defp enter(:engine, _entry, engine, values), do: Map.merge(values, %{engine: engine, resolved: nil})
   defp enter(:max_depth, _entry, :infinity, values), do: Map.put(values, :max_depth, @no_depth)
-  defp enter(:pretty, _entry, false, values), do: Map.put(values, :pretty, nil)
-  defp enter(:pretty, _entry, true, values), do: Map.put(values, :pretty, {"  ", "\n", " "})
-  defp enter(:compress, _entry, :none, values), do: Map.put(values, :gzip, -1)
-  defp enter(:compress, _entry, :gzip, values), do: Map.put(values, :gzip, 6)
-  defp enter(:compress, _entry, {:gzip, level}, values), do: Map.put(values, :gzip, level)
+
+  defp enter(:pretty, _entry, false, values),
+    do: Map.merge(values, %{pretty({"", "", "", ""}) | pretty: false})
+
+  defp enter(:pretty, entry, true, values), do: enter(:pretty, entry, {"  ", "\n", " "}, values)
+
+  # Between several texts, of which a fragment may have some, a line ends too.
+  defp enter(:pretty, _entry, {indent, line, colon}, values),
+    do: Map.merge(values, pretty({indent, line, line, colon}))
+
+  defp enter(:compress, _entry, none, values) when none in [:none, nil, false],
+    do: Map.put(values, :compress, -1)
+
+  defp enter(:compress, _entry, :gzip, values), do: Map.put(values, :compress, 6)
+  defp enter(:compress, _entry, {:gzip, level}, values), do: Map.put(values, :compress, level)
+
+  defp enter(:dirty_threshold, _entry, bytes, values),
+    do: Map.merge(values, %{dirty_threshold: bytes, dirty: if(bytes == 0, do: :never, else: :allowed)})
+
+  defp enter(name, %{aliases: aliases}, value, values) when is_map_key(aliases, value),
+    do: Map.put(values, name, Map.fetch!(aliases, value))
+
   defp enter(name, _entry, value, values), do: Map.put(values, name, value)
+
+  defp pretty({indent, line, record, colon}),
+    do: %{pretty: true, indent: indent, line_separator: line, record_separator: record, after_colon: colon}
 
   @doc "Finds the engine, as soon as it is known which one is asked for."
   @spec resolve(values()) :: values()
@@ -132,44 +172,59 @@ defmodule RustyJson.Options do
 
   defp check_sandbox(values), do: values
 
-  @doc "The packed form, and the engine that takes it."
+  @doc "The options of a call, for the engine that takes it."
   @spec pack(:decode | :encode, values()) :: t()
-  def pack(:decode, v) do
-    {flags, keys} = key_function(v)
-    packed = {flags, v.max_depth, v.decoding_integer_digit_limit, v.max_nodes, dirty_threshold(v)}
-    %__MODULE__{engine: v.resolved, packed: packed, keys: keys, max_bytes: v.max_bytes, sandbox: v.sandbox}
+  def pack(:decode, %{keys: given} = v) do
+    v = core_keys(v)
+
+    %__MODULE__{
+      engine: v.resolved,
+      bytes: Layout.decode(v),
+      values: v,
+      sandbox: v.sandbox,
+      keys: left_to_do(given, v),
+      max_bytes: v.max_bytes,
+      dirty_threshold: dirty_threshold(v)
+    }
   end
 
   def pack(:encode, v) do
-    packed = {v.flags ||| Engine.encode_flags(v.resolved), v.max_depth, v.max_bytes, v.gzip, v.pretty, 0, nil}
-    %__MODULE__{engine: v.resolved, packed: packed, sandbox: v.sandbox}
+    v = %{v | large_maps: Engine.large_maps(v.resolved)}
+
+    %__MODULE__{
+      engine: v.resolved,
+      bytes: Layout.encode(v),
+      values: v,
+      sandbox: v.sandbox,
+      compress: v.compress
+    }
+  end
+
+  @doc "The same options with other values."
+  @spec change(t(), :decode | :encode, values()) :: t()
+  def change(%{values: values} = options, direction, changes) do
+    values = Map.merge(values, changes)
+    %{options | values: values, bytes: apply(Layout, direction, [values])}
   end
 
   # The function gets the keys in the order of the text and can map two keys to one. So the core keeps the order, and repeated
   # keys are resolved afterwards.
-  @ordered Schema.entries(:decode)[:objects].bits[:ordered_objects]
-  @first Schema.entries(:decode)[:duplicate_keys].bits[:first]
-
-  @key_bits Schema.entries(:decode)[:keys].mask
-  @atoms Schema.entries(:decode)[:keys].bits[:atoms]
-  @existing_atoms Schema.entries(:decode)[:keys].bits[:atoms!]
+  defp core_keys(%{keys: fun} = v) when is_function(fun),
+    do: Map.merge(v, %{keys: :strings, objects: :ordered_objects, given_objects: v.objects})
 
   # Engines make no atoms: see `RustyJson.Decode.Atoms`.
-  defp key_function(%{keys: nil, flags: flags}) when (flags &&& @key_bits) == @atoms,
-    do: {flags - @atoms + @existing_atoms, :atoms}
+  defp core_keys(%{keys: :atoms} = v), do: %{v | keys: :atoms!}
+  defp core_keys(v), do: v
 
-  defp key_function(%{keys: nil, flags: flags}), do: {flags, nil}
-  defp key_function(%{keys: fun, flags: flags}) when (flags &&& @ordered) != 0, do: {flags, {fun, :ordered}}
-
-  defp key_function(%{keys: fun, flags: flags}) when (flags &&& @first) != 0,
-    do: {flags ||| @ordered, {fun, :first}}
-
-  defp key_function(%{keys: fun, flags: flags}), do: {flags ||| @ordered, {fun, :last}}
+  defp left_to_do(:atoms, _v), do: :atoms
+  defp left_to_do(fun, %{given_objects: :ordered_objects}) when is_function(fun), do: {fun, :ordered}
+  defp left_to_do(fun, %{duplicate_keys: :first}) when is_function(fun), do: {fun, :first}
+  defp left_to_do(fun, _v) when is_function(fun), do: {fun, :last}
+  defp left_to_do(_keys, _v), do: nil
 
   # Input sizes that can mean much work: an integer takes quadratic time, a decimal twenty times as long as a float.
   @costly_integers 4_096
   @costly_decimals 16_384
-  @decimals Schema.entries(:decode)[:floats].bits[:decimals]
 
   defp dirty_threshold(%{dirty_threshold: 0}), do: 0
 
@@ -177,21 +232,31 @@ defmodule RustyJson.Options do
        when limit == 0 or limit > @costly_integers,
        do: min(threshold, @costly_integers)
 
-  defp dirty_threshold(%{flags: flags, dirty_threshold: threshold}) do
-    if (flags &&& @decimals) != 0, do: min(threshold, @costly_decimals), else: threshold
-  end
+  defp dirty_threshold(%{floats: :decimals, dirty_threshold: threshold}), do: min(threshold, @costly_decimals)
+  defp dirty_threshold(%{dirty_threshold: threshold}), do: threshold
 
-  ## Reading packed options
+  @typedoc "Indent, line separator, record separator, and what follows a colon."
+  @type layout :: {binary(), binary(), binary(), binary()}
+
+  @typedoc "The depth to start from, the deepest nesting, and the most bytes to write (0 is no limit)."
+  @type layout_limits :: {non_neg_integer(), pos_integer(), non_neg_integer()}
+
+  @doc "Encode options that lay out text like this."
+  @spec laid_out(t(), layout(), layout_limits()) :: t()
+  def laid_out(options, layout, {depth, deepest, max_bytes}) do
+    limits = %{base_depth: depth, max_depth: deepest, max_bytes: max_bytes}
+    change(options, :encode, Map.merge(pretty(layout), limits))
+  end
 
   @doc "Encode options for a value that stands this deep."
   @spec at_depth(t(), non_neg_integer()) :: t()
-  def at_depth(%{packed: packed} = options, depth) when elem(packed, 5) == depth, do: options
-  def at_depth(%{packed: packed} = options, depth), do: %{options | packed: put_elem(packed, 5, depth)}
+  def at_depth(%{values: %{base_depth: depth}} = options, depth), do: options
+  def at_depth(options, depth), do: change(options, :encode, %{base_depth: depth})
 
   @doc "The same, and the text stays uncompressed."
   @spec uncompressed(t()) :: t()
-  def uncompressed(%{packed: packed} = options) when elem(packed, 3) == -1, do: options
-  def uncompressed(%{packed: packed} = options), do: %{options | packed: put_elem(packed, 3, -1)}
+  def uncompressed(%{compress: -1} = options), do: options
+  def uncompressed(options), do: change(%{options | compress: -1}, :encode, %{compress: -1})
 
   @doc "Encode options for the parts of a call that started at this time, in milliseconds; nil has no deadline."
   @spec due(t(), integer() | nil) :: t()
@@ -201,28 +266,13 @@ defmodule RustyJson.Options do
     do: %{options | sandbox: Map.put(sandbox, :deadline, started + sandbox.timeout)}
 
   @spec depth(t()) :: non_neg_integer()
-  def depth(%{packed: packed}), do: elem(packed, 5)
-
-  @spec gzip(t()) :: -1..9
-  def gzip(%{packed: packed}), do: elem(packed, 3)
-
-  @spec pretty(t()) :: nil | {binary(), binary(), binary()}
-  def pretty(%{packed: packed}), do: elem(packed, 4)
-
-  @doc "Whether structs are objects like any map: `protocol: false`."
-  @spec plain_structs?(t()) :: boolean()
-  def plain_structs?(%{packed: packed}), do: (elem(packed, 0) &&& @plain_structs) != 0
+  def depth(%{values: values}), do: values.base_depth
 
   @doc "The escape mode, by its name."
   @spec escape(t()) :: :json | :html_safe | :javascript_safe | :unicode_safe
-  def escape(options), do: named(options, :escape)
+  def escape(%{values: values}), do: values.escape
 
   @doc "What is done about keys that become the same string."
   @spec maps(t()) :: :naive | :strict
-  def maps(options), do: named(options, :maps)
-
-  defp named(%{packed: packed}, name) do
-    %{bits: bits, mask: mask} = Schema.entries(:encode)[name]
-    Enum.find_value(bits, fn {value, bits} -> bits == (elem(packed, 0) &&& mask) && value end)
-  end
+  def maps(%{values: values}), do: values.maps
 end

@@ -106,10 +106,8 @@ impl<'a, 's> Terms<'a, 's> {
         text: Text<'_>,
     ) -> Result<ErlNifTerm, ErrorKind> {
         match (options.keys, text) {
-            (Keys::Atoms | Keys::ExistingAtoms, _) => existing_atom(make, text.bytes()),
-            (Keys::Strings | Keys::Intern, Text::Input(start, bytes))
-                if bytes.len() > COPIED && !options.copy_strings =>
-            {
+            (Keys::ExistingAtoms, _) => existing_atom(make, text.bytes()),
+            (Keys::Strings, Text::Input(start, bytes)) if bytes.len() > COPIED && !options.copy_strings => {
                 heap.sub_binary();
                 Ok(make.sub_binary(input, start, bytes.len()))
             }

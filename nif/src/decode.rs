@@ -3,7 +3,6 @@
 use crate::atoms;
 use crate::builder::{Stacks, Terms};
 use crate::raw::read::{Look, Raw};
-use crate::tags;
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::abi::DecodeFailure;
@@ -49,10 +48,10 @@ const MOST_NODES: u64 = 12_000;
 /// Decodes on the scheduler that calls, and charges the time to the process. `:dirty` where it is more work than its length
 /// tells: start over on a dirty scheduler.
 #[inline(always)]
-pub fn decode<'a>(env: Env<'a>, json: Term<'a>, packed: Term<'a>) -> NifResult<Term<'a>> {
+pub fn decode<'a>(env: Env<'a>, json: Term<'a>, options: Term<'a>) -> NifResult<Term<'a>> {
     let json = Binary::from_term(json)?;
     let percent = (json.len() / BYTES_PER_PERCENT).min(100) as i32;
-    let result = run(env, json, packed, MOST_NODES);
+    let result = run(env, json, options, MOST_NODES);
     if percent > 0 {
         consume_timeslice(env, percent);
     }
@@ -61,17 +60,19 @@ pub fn decode<'a>(env: Env<'a>, json: Term<'a>, packed: Term<'a>) -> NifResult<T
 
 /// Decodes on a dirty scheduler.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn decode_dirty<'a>(env: Env<'a>, json: Binary<'a>, packed: Term<'a>) -> NifResult<Term<'a>> {
-    run(env, json, packed, u64::MAX)
+fn decode_dirty<'a>(env: Env<'a>, json: Binary<'a>, options: Term<'a>) -> NifResult<Term<'a>> {
+    run(env, json, options, u64::MAX)
 }
 
-fn run<'a>(env: Env<'a>, json: Binary<'a>, packed: Term<'a>, most_nodes: u64) -> NifResult<Term<'a>> {
+fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Term<'a>, most_nodes: u64) -> NifResult<Term<'a>> {
     let bytes = json.as_slice();
     STATE.with_borrow_mut(|state| {
-        let (mut options, never_dirty) =
-            options(Look::new(env), packed, state.seed.next()).ok_or(rustler::Error::BadArg)?;
-        // 0 means no limit.
-        let cut = !never_dirty && options.max_nodes.wrapping_sub(1) >= most_nodes;
+        let options = Look::new(env).binary(Raw::of(options));
+        let seed = state.seed.next();
+        let mut options =
+            options.and_then(|bytes| DecodeOptions::from_bytes(bytes, seed)).ok_or(rustler::Error::BadArg)?;
+        // 0 is no limit.
+        let cut = options.dirty && options.max_nodes.wrapping_sub(1) >= most_nodes;
         if cut {
             options.max_nodes = most_nodes;
         }
@@ -85,19 +86,6 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, packed: Term<'a>, most_nodes: u64) ->
         state.stacks.shrink();
         result
     })
-}
-
-/// Takes `{flags, max_depth, digit_limit, max_nodes, dirty_threshold}` apart; whether the last one is 0, for never.
-#[inline(always)]
-pub fn options<'a>(look: Look<'a>, packed: Term<'a>, seed: u64) -> Option<(DecodeOptions, bool)> {
-    let [flags, max_depth, digit_limit, max_nodes, dirty_threshold] = look.tuple(Raw::of(packed))? else {
-        return None;
-    };
-    let number = |term: &Raw<'a>| tags::integer(look, *term);
-    let small = |term: &Raw<'a>| u32::try_from(number(term)?).ok();
-    let max_nodes = u64::try_from(number(max_nodes)?).ok()?;
-    let options = DecodeOptions::from_bits(small(flags)?, small(max_depth)?, small(digit_limit)?, max_nodes, seed);
-    Some((options, number(dirty_threshold)? == 0))
 }
 
 #[cold]

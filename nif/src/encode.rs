@@ -1,4 +1,4 @@
-//! `encode/2`, `encode_dirty/2` and `resume_dirty/2`.
+//! `encode/3`, `encode_dirty/3` and `resume_dirty/3`.
 
 use crate::atom_cache::AtomCache;
 use crate::atoms;
@@ -6,12 +6,12 @@ use crate::memory::Memory;
 use crate::raw::make::Maker;
 use crate::raw::read::{Look, Raw, WalkMemory};
 use crate::reader::{BUDGET, Terms};
-use crate::tags;
 use rustler::schedule::consume_timeslice;
 use rustler::{Encoder, Env, NifResult, Term};
 use rustyjson_core::encode::{
-    EncodeError, EncodeErrorKind, Hole, Outcome, Place, Pretty, Stack, Suspension, encode_slice, resume,
+    EncodeError, EncodeErrorKind, Hole, Outcome, Place, Stack, Suspension, encode_slice, resume,
 };
+use rustyjson_core::options::Scheduler;
 use rustyjson_core::{EncodeOptions, Output};
 use std::cell::RefCell;
 use std::mem::take;
@@ -48,85 +48,53 @@ fn with_terms<'a, T>(
     })
 }
 
-/// Where to run, from the flags.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Scheduler {
-    Auto,
-    Normal,
-    Dirty,
-}
-
-/// The call's options.
+/// The call's options, and the plans of derived structs.
 struct Call<'a> {
     options: EncodeOptions<'a>,
     plans: Option<Raw<'a>>,
-    scheduler: Scheduler,
 }
 
 impl<'a> Call<'a> {
-    /// Takes `{flags, max_depth, max_bytes, gzip, pretty, base_depth, plans}` apart.
-    fn read(look: Look<'a>, packed: Raw<'a>) -> Option<Self> {
-        let [flags, max_depth, max_bytes, _gzip, pretty, base_depth, plans] = look.tuple(packed)? else { return None };
-        let number = |term: &Raw<'a>| u64::try_from(tags::integer(look, *term)?).ok();
-        let small = |term: &Raw<'a>| u32::try_from(tags::integer(look, *term)?).ok();
-        let flags = small(flags)?;
-        let mut options = EncodeOptions::from_bits(flags, small(max_depth)?, small(base_depth)?, number(max_bytes)?);
-        options.pretty = read_pretty(look, *pretty);
-        let scheduler = match flags >> 7 & 3 {
-            1 => Scheduler::Normal,
-            2 => Scheduler::Dirty,
-            _ => Scheduler::Auto,
-        };
-        Some(Self { options, plans: look.map_size(*plans).map(|_| *plans), scheduler })
+    #[inline(always)]
+    fn read(env: Env<'a>, options: Term<'a>, plans: Term<'a>) -> NifResult<Self> {
+        let look = Look::new(env);
+        let options = look.binary(Raw::of(options)).and_then(EncodeOptions::from_bytes);
+        let (options, _) = options.ok_or(rustler::Error::BadArg)?;
+        let plans = Raw::of(plans);
+        Ok(Self { options, plans: look.map_size(plans).map(|_| plans) })
     }
 }
 
-/// The options in `{flags, max_depth, max_bytes, gzip, pretty, base_depth, plans}`.
-pub fn options<'a>(look: Look<'a>, packed: Term<'a>) -> Option<EncodeOptions<'a>> {
-    Call::read(look, Raw::of(packed)).map(|call| call.options)
-}
-
-/// `nil` or `{indent, line_separator, after_colon}`.
-fn read_pretty<'a>(look: Look<'a>, term: Raw<'a>) -> Option<Pretty<'a>> {
-    let [indent, line_separator, after_colon] = look.tuple(term)? else { return None };
-    Some(Pretty {
-        indent: look.binary(*indent)?,
-        line_separator: look.binary(*line_separator)?,
-        after_colon: look.binary(*after_colon)?,
-    })
-}
-
 /// Encodes on the scheduler that calls, within a budget of work. When that is used up: `{:suspended, json, places, holes, modules}`
-/// for `resume_dirty/2`; or `:dirty`, to start over there.
+/// for `resume_dirty/3`; or `:dirty`, to start over there.
 #[inline(always)]
-pub fn encode<'a>(env: Env<'a>, term: Term<'a>, packed: Term<'a>) -> NifResult<Term<'a>> {
-    let mut call = Call::read(Look::new(env), Raw::of(packed)).ok_or(rustler::Error::BadArg)?;
-    if call.scheduler == Scheduler::Dirty {
+pub fn encode<'a>(env: Env<'a>, term: Term<'a>, options: Term<'a>, plans: Term<'a>) -> NifResult<Term<'a>> {
+    let mut call = Call::read(env, options, plans)?;
+    if call.options.scheduler == Scheduler::Dirty {
         return Ok(atoms::dirty().encode(env));
     }
     call.options.budget = BUDGET as u64;
     match small(env, term, &call) {
         Some(result) => Ok(result),
-        None if call.scheduler == Scheduler::Auto => Ok(atoms::dirty().encode(env)),
+        None if call.options.scheduler == Scheduler::Auto => Ok(atoms::dirty().encode(env)),
         None => large(env, term, call),
     }
 }
 
 /// Encodes on a dirty scheduler, without a budget.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn encode_dirty<'a>(env: Env<'a>, term: Term<'a>, packed: Term<'a>) -> NifResult<Term<'a>> {
-    let call = Call::read(Look::new(env), Raw::of(packed)).ok_or(rustler::Error::BadArg)?;
+fn encode_dirty<'a>(env: Env<'a>, term: Term<'a>, options: Term<'a>, plans: Term<'a>) -> NifResult<Term<'a>> {
+    let call = Call::read(env, options, plans)?;
     large(env, term, call)
 }
 
-/// Goes on with what `encode/2` began, on a dirty scheduler, without a budget.
+/// Goes on with what `encode/3` began, on a dirty scheduler, without a budget.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, packed: Term<'a>) -> NifResult<Term<'a>> {
-    let look = Look::new(env);
-    let mut call = Call::read(look, Raw::of(packed)).ok_or(rustler::Error::BadArg)?;
+fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, options: Term<'a>, plans: Term<'a>) -> NifResult<Term<'a>> {
+    let mut call = Call::read(env, options, plans)?;
     call.options.budget = 0;
     let (_, json, places, holes, modules) = suspended;
-    let suspension = read_suspension(look, places, holes).ok_or(rustler::Error::BadArg)?;
+    let suspension = read_suspension(Look::new(env), places, holes).ok_or(rustler::Error::BadArg)?;
     let mut out = Output::new(Memory::take());
     out.slice(&json);
     with_terms(env, call.plans, |terms, stack| {
@@ -136,7 +104,7 @@ fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, packed: Term<'a>) ->
     })
 }
 
-/// What `encode/2` gives when its budget is used up.
+/// What `encode/3` gives when its budget is used up.
 type Suspended<'a> = (rustler::Atom, rustler::Binary<'a>, Vec<Term<'a>>, Vec<HoleTerm<'a>>, Vec<Term<'a>>);
 
 /// Within the budget. `None`: it is used up.
@@ -145,7 +113,7 @@ fn small<'a>(env: Env<'a>, term: Term<'a>, call: &Call<'a>) -> Option<Term<'a>> 
     with_terms(env, call.plans, |terms, stack| {
         let result = encode_slice(terms, Raw::of(term), &call.options, &mut out, stack);
         charge(env, out.len().saturating_add(terms.charged()));
-        outcome(env, call.scheduler, result, out, terms)
+        outcome(env, call.options.scheduler, result, out, terms)
     })
 }
 

@@ -1,33 +1,30 @@
-//! `check_etf/3` and `check_holes/4`: judge what a WebAssembly module answers to a host that has no library of its own.
+//! `check_etf/3` and `check_holes/3`: judge what a WebAssembly module answers to a host that has no library of its own.
 
 use crate::atoms;
-use crate::raw::read::Look;
-use crate::{decode, encode};
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, Error, NifResult, Term};
-use rustyjson_core::EncodeOptions;
 use rustyjson_core::etf::check::{Policy, check};
-use rustyjson_core::etf::extra::Extra;
-use rustyjson_core::etf::holes;
+use rustyjson_core::etf::{holes, plans};
+use rustyjson_core::{DecodeOptions, EncodeOptions};
 
 /// Bytes judged in about a hundredth of a time slice of one millisecond.
 const BYTES_PER_PERCENT: usize = 8192;
 
 /// Judges a term that answers a document of this length: `:ok`, or `{:fault, :invalid_result, text}`.
 #[rustler::nif]
-fn check_etf<'a>(env: Env<'a>, etf: Binary<'a>, packed: Term<'a>, json_len: usize) -> NifResult<Term<'a>> {
+fn check_etf<'a>(env: Env<'a>, etf: Binary<'a>, options: Binary<'a>, json_len: usize) -> NifResult<Term<'a>> {
     charge(env, etf.len());
-    judge(env, &etf, packed, json_len)
+    judge(env, &etf, &options, json_len)
 }
 
 /// The same on a dirty scheduler.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn check_etf_dirty<'a>(env: Env<'a>, etf: Binary<'a>, packed: Term<'a>, json_len: usize) -> NifResult<Term<'a>> {
-    judge(env, &etf, packed, json_len)
+fn check_etf_dirty<'a>(env: Env<'a>, etf: Binary<'a>, options: Binary<'a>, json_len: usize) -> NifResult<Term<'a>> {
+    judge(env, &etf, &options, json_len)
 }
 
-fn judge<'a>(env: Env<'a>, etf: &[u8], packed: Term<'a>, json_len: usize) -> NifResult<Term<'a>> {
-    let (options, _) = decode::options(Look::new(env), packed, 0).ok_or(Error::BadArg)?;
+fn judge<'a>(env: Env<'a>, etf: &[u8], options: &[u8], json_len: usize) -> NifResult<Term<'a>> {
+    let options = DecodeOptions::from_bytes(options, 0).ok_or(Error::BadArg)?;
     Ok(match check(etf, &Policy::new(&options, json_len)) {
         Ok(()) => atoms::ok().encode(env),
         Err(refused) => fault(env, &refused.text()),
@@ -35,36 +32,23 @@ fn judge<'a>(env: Env<'a>, etf: &[u8], packed: Term<'a>, json_len: usize) -> Nif
 }
 
 /// Looks up the terms of holes in the term that was encoded, `{:partial, json, [{offset, depth, :key | :value, start, length}]}`.
-/// The body of the record comes first, then the two terms that the module was given.
+/// The body of the record comes first, then the term and the options with the plans that the module was given.
 #[rustler::nif]
-fn check_holes<'a>(
-    env: Env<'a>,
-    body: Binary<'a>,
-    etf: Binary<'a>,
-    extra: Binary<'a>,
-    packed: Term<'a>,
-) -> NifResult<Term<'a>> {
+fn check_holes<'a>(env: Env<'a>, body: Binary<'a>, etf: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
     charge(env, body.len() + etf.len());
-    find(env, body, &etf, &extra, packed)
+    find(env, body, &etf, &options)
 }
 
 /// The same on a dirty scheduler.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn check_holes_dirty<'a>(
-    env: Env<'a>,
-    body: Binary<'a>,
-    etf: Binary<'a>,
-    extra: Binary<'a>,
-    packed: Term<'a>,
-) -> NifResult<Term<'a>> {
-    find(env, body, &etf, &extra, packed)
+fn check_holes_dirty<'a>(env: Env<'a>, body: Binary<'a>, etf: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
+    find(env, body, &etf, &options)
 }
 
-fn find<'a>(env: Env<'a>, body: Binary<'a>, etf: &[u8], extra: &[u8], packed: Term<'a>) -> NifResult<Term<'a>> {
-    let extra = Extra::parse(extra).ok_or(Error::BadArg)?;
-    let options = encode::options(Look::new(env), packed).ok_or(Error::BadArg)?;
-    let options = EncodeOptions { pretty: extra.pretty, ..options };
-    let (holes, json) = match holes::read(&body, etf, &options, &extra.plans) {
+fn find<'a>(env: Env<'a>, body: Binary<'a>, etf: &[u8], options: &[u8]) -> NifResult<Term<'a>> {
+    let (options, plans) = EncodeOptions::from_bytes(options).ok_or(Error::BadArg)?;
+    let plans = plans::parse(plans).ok_or(Error::BadArg)?;
+    let (holes, json) = match holes::read(&body, etf, &options, &plans) {
         Ok(found) => found,
         Err(refused) => return Ok(fault(env, refused.text())),
     };

@@ -1,7 +1,7 @@
 //! The meaning of the low bits of a term's word (`erts/emulator/beam/erl_term.h`). They only select the VM function that is tried
 //! first, or save a call for atoms and small integers, and they are tested before they are trusted.
 
-use crate::raw::read::{Look, Raw};
+use crate::raw::read::Raw;
 use rustler::{Atom, Encoder, Env, Term};
 use std::sync::OnceLock;
 
@@ -58,10 +58,4 @@ fn try_out(env: Env<'_>) -> bool {
 pub fn hold(env: Env<'_>) -> bool {
     static HOLD: OnceLock<bool> = OnceLock::new();
     *HOLD.get_or_init(|| try_out(env))
-}
-
-/// An integer of 64 bits that is nearly always a small one.
-#[inline(always)]
-pub fn integer<'a>(look: Look<'a>, term: Raw<'a>) -> Option<i64> {
-    if hold(look.env()) && kind(term.word()) == Kind::Small { Some(small(term.word())) } else { look.integer(term) }
 }

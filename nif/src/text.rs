@@ -1,14 +1,13 @@
-//! Functions on text without terms: `format/3`, `format_dirty/4`, `gzip/2`; and `info/0`.
+//! Functions on text without terms: `format/2`, `format_dirty/3`, `gzip/2`; and `info/0`.
 
 use crate::decode::failure;
 use crate::raw::make::Maker;
-use crate::raw::read::{Look, Raw};
 use crate::{allocator, atoms, encode};
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::encode::EncodeError;
 use rustyjson_core::format::{Last, Layout, Place, format_slice};
-use rustyjson_core::{Error, ErrorKind, Output, gzip as gz, simd};
+use rustyjson_core::{EncodeOptions, Error, ErrorKind, Output, gzip as gz, simd};
 
 /// Bytes read and written in about a hundredth of a time slice of one millisecond.
 const BYTES_PER_PERCENT: usize = 4096;
@@ -17,17 +16,14 @@ const BYTES_PER_PERCENT: usize = 4096;
 /// byte) take about half a millisecond.
 const BUDGET: usize = 320 * 1024;
 
-/// The depth to start from, the deepest, and the most bytes to write.
-type Limits = (u32, u32, u64);
-
 /// A place as Elixir keeps it: offset, depth and the last token.
 type Reached = (usize, u32, u8);
 
 /// Lays out JSON text on the scheduler that calls, within a budget of output; Elixir sends long texts to the dirty entry.
 /// `{:suspended, written, place}` for [`format_dirty`] when the budget is used up.
 #[rustler::nif]
-fn format<'a>(env: Env<'a>, text: Binary<'a>, layout: Term<'a>, limits: Limits) -> NifResult<Term<'a>> {
-    let layout = read_layout(Look::new(env), Raw::of(layout), limits).ok_or(rustler::Error::BadArg)?;
+fn format<'a>(env: Env<'a>, text: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
+    let layout = Layout::new(&read(&options)?);
     let mut out = Output::new(Vec::new());
     let result = format_slice(&text, &layout, layout.first_place(), 0, BUDGET, &mut out);
     let percent = ((text.len() + out.len()) / BYTES_PER_PERCENT).min(100) as i32;
@@ -53,11 +49,10 @@ const NO_MEMORY: Error = Error::new(ErrorKind::OutOfMemory, 0);
 fn format_dirty<'a>(
     env: Env<'a>,
     text: Binary<'a>,
-    layout: Term<'a>,
-    limits: Limits,
+    options: Binary<'a>,
     suspended: Option<(rustler::Atom, Binary<'a>, Reached)>,
 ) -> NifResult<Term<'a>> {
-    let layout = read_layout(Look::new(env), Raw::of(layout), limits).ok_or(rustler::Error::BadArg)?;
+    let layout = Layout::new(&read(&options)?);
     let mut out = Output::new(Vec::new());
     let mut place = layout.first_place();
     if let Some((_, written, (offset, depth, last))) = suspended {
@@ -70,19 +65,8 @@ fn format_dirty<'a>(
     }
 }
 
-/// `{indent, line_separator, record_separator, after_colon}`.
-fn read_layout<'a>(look: Look<'a>, term: Raw<'a>, limits: Limits) -> Option<Layout<'a>> {
-    let [indent, line_separator, record_separator, after_colon] = look.tuple(term)? else { return None };
-    let (base_depth, max_depth, max_bytes) = limits;
-    Some(Layout {
-        indent: look.binary(*indent)?,
-        line_separator: look.binary(*line_separator)?,
-        record_separator: look.binary(*record_separator)?,
-        after_colon: look.binary(*after_colon)?,
-        base_depth,
-        max_depth,
-        max_bytes,
-    })
+fn read(options: &[u8]) -> NifResult<EncodeOptions<'_>> {
+    EncodeOptions::from_bytes(options).map(|(options, _)| options).ok_or(rustler::Error::BadArg)
 }
 
 fn binary<'a>(env: Env<'a>, bytes: &[u8]) -> Option<Term<'a>> {
@@ -92,10 +76,11 @@ fn binary<'a>(env: Env<'a>, bytes: &[u8]) -> Option<Term<'a>> {
 
 /// Compresses; `{:error, {code, path, payload}}` as of encode when there is no memory. Level 1 takes ten times as long as writing the text did, so it is never short work.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn gzip<'a>(env: Env<'a>, bytes: Binary<'a>, level: u32) -> Term<'a> {
+fn gzip<'a>(env: Env<'a>, bytes: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
+    let level = read(&options)?.compress.ok_or(rustler::Error::BadArg)?;
     let mut out = Vec::new();
-    let compressed = gz::compress(&bytes, level, &mut out).then(|| binary(env, &out)).flatten();
-    compressed.unwrap_or_else(|| encode::failure(env, &EncodeError::out_of_memory()))
+    let compressed = gz::compress(&bytes, level.into(), &mut out).then(|| binary(env, &out)).flatten();
+    Ok(compressed.unwrap_or_else(|| encode::failure(env, &EncodeError::out_of_memory())))
 }
 
 /// What the library was built with.

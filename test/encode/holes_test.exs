@@ -207,7 +207,7 @@ defmodule RustyJson.HolesTest do
       text = RustyJson.encode!([[%{"a" => 1}], [1, 2]], pretty: true)
 
       formatted? = fn options ->
-        Trace.calls([{Nif, :format, 3}, {Nif, :format_dirty, 3}], fn ->
+        Trace.calls([{Nif, :format, 2}, {Nif, :format_dirty, 3}], fn ->
           assert RustyJson.encode!(term, [pretty: true] ++ options) == text
         end) != []
       end

@@ -15,8 +15,8 @@ defmodule RustyJson.FormatterTest do
   defp format(text, layout, limits) do
     answers =
       for {_name, chosen} <- Judge.engines() do
-        options = Options.encode(chosen)
-        options.engine.format(text, layout, limits, options)
+        options = chosen |> Options.encode() |> Options.laid_out(layout, limits)
+        options.engine.format(text, options)
       end
 
     assert [answer] = Enum.uniq(answers)
@@ -142,21 +142,23 @@ defmodule RustyJson.FormatterTest do
         for text <- [nested(1_000, 120_000), nested(3, 120_000), nested(1023, 2)],
             indent <- ["  ", nest(" ", 100_000)] do
           layout = put_elem(@pretty, 0, indent)
-          suspended = Nif.format(text, layout, limits)
+          %{bytes: bytes} = Options.laid_out(Options.encode([]), layout, limits)
+          suspended = Nif.format(text, bytes)
           assert is_tuple(suspended)
           assert {:suspended, written, {_offset, _depth, _last}} = suspended
           assert byte_size(written) <= 327_680
 
           # From the place and from the start: the same text, or the same error.
-          assert Nif.format_dirty(text, layout, limits, suspended) ==
-                   Nif.format_dirty(text, layout, limits, nil)
+          assert Nif.format_dirty(text, bytes, suspended) ==
+                   Nif.format_dirty(text, bytes, nil)
         end
       end
 
       test "time is charged by what is written" do
         text = nested(100, 3_200)
+        %{bytes: bytes} = Options.laid_out(Options.encode([]), @pretty, {0, 1024, 0})
         before = Process.info(self(), :reductions)
-        assert {:suspended, written, _} = Nif.format(text, @pretty, {0, 1024, 0})
+        assert {:suspended, written, _} = Nif.format(text, bytes)
         assert byte_size(written) > 300_000
         {:reductions, spent} = Process.info(self(), :reductions)
         # A hundredth of a turn of 4,000 reductions for each 4 KB.

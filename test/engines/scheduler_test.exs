@@ -67,9 +67,9 @@ defmodule RustyJson.SchedulerTest do
       @tag options: options
       test "#{name}: laying out #{size} bytes nested #{levels} deep", %{options: options} do
         options = RustyJson.Options.encode(options)
+        options = RustyJson.Options.laid_out(options, {"  ", "\n", "\n", " "}, {0, 1024, 0})
         text = nested(unquote(levels), unquote(size))
-        layout = {"  ", "\n", "\n", " "}
-        assert_silent(fn -> {:ok, _} = options.engine.format(text, layout, {0, 1024, 0}, options) end)
+        assert_silent(fn -> {:ok, _} = options.engine.format(text, options) end)
       end
 
       @tag options: options
@@ -91,23 +91,23 @@ defmodule RustyJson.SchedulerTest do
   # What the VM's monitor would need a machine of its own to tell: where the work is done.
   if :native in Keyword.keys(Judge.engines()) do
     test "native: short texts that are much work move to a dirty scheduler" do
-      packed = fn options -> RustyJson.Options.decode(options).packed end
+      options = &RustyJson.Options.decode/1
       many = "[" <> String.duplicate("{},", 13_000) <> "{}]"
       wide = "{" <> Enum.map_join(1..6_500, ",", &~s("#{&1}":1)) <> "}"
 
       for text <- [many, wide] do
-        assert byte_size(text) < elem(packed.([]), 4)
-        assert Nif.decode(text, packed.([])) == :dirty
-        assert {:ok, term} = Nif.decode(text, packed.(dirty_threshold: 0))
+        assert byte_size(text) < options.([]).dirty_threshold
+        assert Nif.decode(text, options.([]).bytes) == :dirty
+        assert {:ok, term} = Nif.decode(text, options.(dirty_threshold: 0).bytes)
         assert RustyJson.decode(text, engine: :native) == {:ok, term}
       end
 
       assert {:error, %RustyJson.DecodeError{reason: :max_nodes}} =
                RustyJson.decode(many, engine: :native, max_nodes: 12_500)
 
-      assert elem(packed.(floats: :decimals), 4) == 16_384
-      assert elem(packed.(decoding_integer_digit_limit: 0), 4) == 4_096
-      assert elem(packed.(decoding_integer_digit_limit: 0, dirty_threshold: 0), 4) == 0
+      assert options.(floats: :decimals).dirty_threshold == 16_384
+      assert options.(decoding_integer_digit_limit: 0).dirty_threshold == 4_096
+      assert options.(decoding_integer_digit_limit: 0, dirty_threshold: 0).dirty_threshold == 0
     end
 
     # Shapes that write few bytes, or none, for the time they take, each long enough for tens of milliseconds.
@@ -137,11 +137,11 @@ defmodule RustyJson.SchedulerTest do
             {"deep pretty lists", Enum.reduce(1..3_000, 1, fn _, list -> [list] end),
              [max_depth: :infinity, pretty: true]}
           ] do
-        packed = RustyJson.Options.encode(options).packed
+        %{bytes: bytes} = RustyJson.Options.encode(options)
         # A call is charged at most what is left of the turn.
         :erlang.yield()
         {:reductions, before} = Process.info(self(), :reductions)
-        result = Nif.encode(term, packed)
+        result = Nif.encode(term, bytes, nil)
         {:reductions, later} = Process.info(self(), :reductions)
         assert result == :dirty or elem(result, 0) == :suspended, name
 
@@ -167,8 +167,7 @@ defmodule RustyJson.SchedulerTest do
             {keys, [sort_keys: true]},
             {%{"a" => keys}, [maps: :strict]}
           ] do
-        packed = RustyJson.Options.encode(options).packed
-        assert Nif.encode(term, packed) == :dirty
+        assert Nif.encode(term, RustyJson.Options.encode(options).bytes, nil) == :dirty
         assert {:ok, json} = Judge.encode(term, options)
         assert RustyJson.encode(term, [engine: :native, scheduler: :normal] ++ options) == {:ok, json}
         assert RustyJson.encode(term, [engine: :native, scheduler: :dirty] ++ options) == {:ok, json}

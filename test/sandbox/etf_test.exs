@@ -4,16 +4,18 @@ defmodule RustyJson.Sandbox.EtfTest do
   use ExUnit.Case, async: true
 
   alias RustyJson.Engine.Native.Nif
+  alias RustyJson.Options
   alias RustyJson.Wasm.{Etf, Holes}
 
   unless RustyJson.Engine.Native.loaded?(), do: @moduletag(skip: "the native library is missing")
 
-  @packed %{
-    plain: {0, 4, 20, 0, 0},
-    atoms: {1, 4, 20, 0, 0},
-    decimals: {16, 4, 20, 0, 0},
-    ordered: {32, 4, 20, 0, 0},
-    both: {48, 4, 20, 7, 0}
+  @limits [max_depth: 4, decoding_integer_digit_limit: 20]
+  @options %{
+    plain: @limits,
+    atoms: [keys: :atoms] ++ @limits,
+    decimals: [floats: :decimals] ++ @limits,
+    ordered: [objects: :ordered_objects] ++ @limits,
+    both: [floats: :decimals, objects: :ordered_objects, max_nodes: 7] ++ @limits
   }
 
   # What the writer emits under each of them, and some that it does not.
@@ -85,10 +87,11 @@ defmodule RustyJson.Sandbox.EtfTest do
   defp verdict(:ok), do: :ok
   defp verdict({:fault, :invalid_result, text}) when is_binary(text), do: :refused
 
-  defp same(etf, name, packed, length) do
-    elixir = verdict(Etf.check(etf, packed, length))
+  defp same(etf, name, options, length) do
+    options = Options.decode(options)
+    elixir = verdict(Etf.check(etf, options.values, length))
 
-    assert elixir == verdict(Nif.check_etf(etf, packed, length)),
+    assert elixir == verdict(Nif.check_etf(etf, options.bytes, length)),
            "#{name}, #{length}: #{inspect(etf, limit: :infinity)}"
 
     elixir
@@ -97,9 +100,9 @@ defmodule RustyJson.Sandbox.EtfTest do
   test "terms, whole" do
     verdicts =
       for seed <- seeds(),
-          {name, packed} <- @packed,
+          {name, options} <- @options,
           length <- [1, 3, 100],
-          do: same(<<131, seed::binary>>, name, packed, length)
+          do: same(<<131, seed::binary>>, name, options, length)
 
     assert :ok in verdicts and :refused in verdicts
   end
@@ -107,10 +110,10 @@ defmodule RustyJson.Sandbox.EtfTest do
   test "terms cut, lengthened and damaged" do
     :rand.seed(:exsss, {1, 2, 3})
 
-    for seed <- seeds(), {name, packed} <- @packed do
+    for seed <- seeds(), {name, options} <- @options do
       etf = <<131, seed::binary>>
-      for n <- 0..(min(byte_size(etf), 60) - 1), do: same(binary_part(etf, 0, n), name, packed, 100)
-      same(etf <> <<0>>, name, packed, 100)
+      for n <- 0..(min(byte_size(etf), 60) - 1), do: same(binary_part(etf, 0, n), name, options, 100)
+      same(etf <> <<0>>, name, options, 100)
 
       for _ <- 1..60 do
         at = :rand.uniform(byte_size(etf)) - 1
@@ -119,7 +122,7 @@ defmodule RustyJson.Sandbox.EtfTest do
         byte =
           Enum.random([0, 1, 97, 98, 104, 106, 108, 109, 110, 116, 118, 119, 255, :rand.uniform(256) - 1])
 
-        same(<<before::binary, byte, rest::binary>>, name, packed, 100)
+        same(<<before::binary, byte, rest::binary>>, name, options, 100)
       end
     end
   end
@@ -171,36 +174,44 @@ defmodule RustyJson.Sandbox.EtfTest do
       %{__struct__: Nobody.Plans, a: 1}
     ]
 
-    # Flags (strict maps, sorted keys, no protocol, lean) and what goes along with the term.
+    # Options, and the plans that go along with the term.
     @plans %{Nobody.Plans => {:a, :b}}
     # The application has implementations for these.
     @own %{MapSet => {}, Range => {}, URI => {}}
-    @calls for flags <- [0, 4, 8, 16, 32, 40, 52],
-               extra <- [nil, {nil, @plans}, {nil, @own}, {{"  ", "\n", " "}, nil}],
-               do: {flags, extra}
+    @calls for options <- [
+                 [],
+                 [maps: :strict],
+                 [sort_keys: true],
+                 [protocol: false],
+                 [lean: true],
+                 [lean: true, sort_keys: true],
+                 [lean: true, protocol: false, maps: :strict]
+               ],
+               {more, plans} <- [{[], nil}, {[], @plans}, {[], @own}, {[pretty: true], nil}],
+               do: {options ++ more, plans}
 
     test "every place, by the terms there and the options" do
-      for value <- [self(), make_ref(), fn -> :ok end | @values], {flags, extra} <- @calls do
+      for value <- [self(), make_ref(), fn -> :ok end | @values], {options, plans} <- @calls do
         etf = :erlang.term_to_binary([value, %{"k" => value}], minor_version: 2)
-        extra = if extra, do: :erlang.term_to_binary(extra, minor_version: 2), else: <<>>
+        options = Options.encode(options)
 
         for start <- 0..byte_size(etf), depth <- [0, 0x8000_0000] do
           record = <<1::32-little, 0::32-little, start::32-little, depth::32-little, "[]">>
-          agree(record, etf, extra, {flags, 128, 0, -1, nil, 0, nil})
+          agree(record, etf, plans, options)
         end
       end
     end
 
     test "how deep, and in which order" do
       etf = :erlang.term_to_binary([self(), [make_ref()]], minor_version: 2)
-      packed = {0, 128, 0, -1, nil, 1, nil}
+      options = Options.at_depth(Options.encode([]), 1)
       # Behind the version and the head of a list; behind that, and the head of another one.
       pid = 6
       reference = pid + byte_size(:erlang.term_to_binary(self(), minor_version: 2)) - 1 + 5
       hole = fn offset, start, depth -> <<offset::32-little, start::32-little, depth::32-little>> end
 
       for depth <- 0..4,
-          do: agree(<<1::32-little, hole.(0, reference, depth)::binary, "[]">>, etf, <<>>, packed)
+          do: agree(<<1::32-little, hole.(0, reference, depth)::binary, "[]">>, etf, nil, options)
 
       for list <- [
             [{0, pid}, {0, reference}],
@@ -211,18 +222,20 @@ defmodule RustyJson.Sandbox.EtfTest do
             []
           ] do
         holes = for {offset, start} <- list, into: <<length(list)::32-little>>, do: hole.(offset, start, 1)
-        agree(holes <> "[]", etf, <<>>, packed)
+        agree(holes <> "[]", etf, nil, options)
       end
 
       for broken <- ["", <<1, 0, 0>>, <<1::32-little>>, <<0xFFFF_FFFF::32>>],
-          do: agree(broken, etf, <<>>, packed)
+          do: agree(broken, etf, nil, options)
     end
 
-    defp agree(record, etf, extra, packed) do
-      elixir = Holes.find(record, etf, extra, packed)
-      rust = Nif.check_holes(record, etf, extra, packed)
+    defp agree(record, etf, plans, options) do
+      elixir = Holes.find(record, etf, plans || %{}, options.values)
+      given = if plans, do: :erlang.term_to_binary(plans, minor_version: 2), else: <<>>
+      rust = Nif.check_holes(record, etf, options.bytes <> given)
 
-      if elixir != rust, do: flunk(inspect({elixir, rust, etf, packed, extra, record}, limit: :infinity))
+      if elixir != rust,
+        do: flunk(inspect({elixir, rust, etf, options.values, plans, record}, limit: :infinity))
     end
   end
 end

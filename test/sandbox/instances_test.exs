@@ -15,7 +15,7 @@ defmodule RustyJson.Sandbox.InstancesTest do
   (i32.store8 (i32.const 2050) (i32.const 109))
   (i32.store8 (i32.const 2054) (i32.const 8))
   (memory.copy (i32.const 2055) (i32.const 3072) (i32.const 8))
-  (memory.copy (i32.const 3072) (i32.const 1024) (i32.const 8))
+  (memory.copy (i32.const 3072) (i32.const #{Guest.document()}) (i32.const 8))
   (i64.const #{Guest.record(2048, 15)})
   """
 

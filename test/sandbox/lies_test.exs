@@ -24,7 +24,7 @@ defmodule RustyJson.Sandbox.LiesTest do
       test "the address of the input buffer", %{host: host, options: options} do
         for address <- [0x7FFF_FFFF, 0x7FFF_FFF0, -1, Guest.memory(), Guest.memory() - 1] do
           input =
-            "(if (result i32) (i32.eq (local.get 0) (i32.const 4)) (then (i32.const #{address})) (else (i32.const 1024)))"
+            "(if (result i32) (i32.eq (local.get 0) (i32.const #{Guest.document() - Guest.input() + 4})) (then (i32.const #{address})) (else (i32.const 1024)))"
 
           with_guest(host, Guest.wasm(input: input, fault: "(unreachable)"), fn ->
             Contained.decode("input at #{address}", "!!!!", options, [:invalid_result])
@@ -112,7 +112,8 @@ defmodule RustyJson.Sandbox.LiesTest do
 
       test "the formatter: a text longer than max_bytes", %{host: host, options: options} do
         options = RustyJson.Options.encode(options)
-        format = &options.engine.format("[1]", {"", "", "", ""}, {0, 1024, &1}, options)
+        within = &RustyJson.Options.laid_out(options, {"", "", "", ""}, {0, 1024, &1})
+        format = &options.engine.format("[1]", within.(&1))
 
         with_guest(host, Guest.wasm(data: <<1, "12345678901">>), fn ->
           assert {:error, %SandboxError{reason: :invalid_result}} = format.(10)

@@ -63,6 +63,9 @@ defmodule RustyJson.Test.Guest do
   @doc "The address of the input."
   def input, do: @input
 
+  @doc "The address of a document to decode: options and a seed of 8 bytes precede it."
+  def document, do: @input + byte_size(RustyJson.Options.decode([]).bytes) + 8
+
   @doc "The number of bytes of memory that a guest has by default."
   def memory, do: 2 * @page
 
@@ -78,20 +81,23 @@ defmodule RustyJson.Test.Guest do
       (func $fault (result i64) #{options.fault})
       (func (export "abi_version") (result i32) (i32.const #{options[:abi_version] || RustyJson.Wasm.Abi.version()}))
       (func (export "input") (param i32) (result i32) #{options[:input] || "(i32.const #{@input})"})
-      (func (export "decode") (param i32 i32 i32 i32 i64 i64) (result i64)
+      (func (export "decode") (param i32 i32) (result i64)
         (if (result i64) #{triggered(options, 0)} (then (call $fault)) (else (i64.const #{record(@honest, 7)}))))
-      (func (export "keys") (param i32 i32 i32 i32 i64 i64) (result i64) (call $fault))
-      (func (export "encode") (param i32 i32 i32 i32 i32 i32 i64) (result i64)
+      (func (export "keys") (param i32 i32 i64) (result i64) (call $fault))
+      (func (export "encode") (param i32 i32) (result i64)
         (if (result i64) #{triggered(options, 6)} (then (call $fault)) (else (i64.const #{record(@honest + 16, 5)}))))
       (func (export "gzip") (param i32 i32) (result i64) (call $fault))
-      (func (export "format") (param i32 i32 i32 i32) (result i64) (call $fault))
+      (func (export "format") (param i32 i32) (result i64) (call $fault))
       (func (export "reset") #{options[:reset]}))
     """
   end
 
-  # Encode finds the first byte of a string behind the head of its external format.
+  # The second parameter is the number of bytes of options before the document. Encode finds the first byte of a string
+  # behind the head of its external format.
   defp triggered(%{always: true}, _offset), do: "(i32.const 1)"
-  defp triggered(_options, offset), do: "(i32.eq (i32.load8_u (i32.const #{@input + offset})) (i32.const 33))"
+
+  defp triggered(_options, offset),
+    do: "(i32.eq (i32.load8_u (i32.add (local.get 1) (i32.const #{@input + offset}))) (i32.const 33))"
 
   defp escape(data), do: for(<<byte <- data>>, into: "", do: "\\" <> Base.encode16(<<byte>>, case: :lower))
 

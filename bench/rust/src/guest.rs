@@ -1,18 +1,15 @@
 //! The WebAssembly guest in wasmtime, called as the built-in host calls it.
 
+use rustyjson_core::{DecodeOptions, EncodeOptions};
 use wasmtime::{Config, Engine, Instance, Memory, Module, OptLevel, Store, TypedFunc};
-
-const NO_GZIP: u32 = u32::MAX;
-const DIGITS: u32 = 1024;
-const DEPTH: u32 = 128;
 
 /// One instance that is kept.
 pub struct Guest {
     store: Store<()>,
     memory: Memory,
     input: TypedFunc<u32, u32>,
-    decode: TypedFunc<(u32, u32, u32, u32, u64, u64), u64>,
-    encode: TypedFunc<(u32, u32, u32, u32, u32, u32, u64), u64>,
+    decode: TypedFunc<(u32, u32), u64>,
+    encode: TypedFunc<(u32, u32), u64>,
     reset: TypedFunc<(), ()>,
 }
 
@@ -38,23 +35,29 @@ impl Guest {
 
     /// JSON to External Term Format, which stays in the guest's memory.
     pub fn decode(&mut self, json: &[u8]) -> &[u8] {
-        let len = self.write(json);
-        let record = self.decode.call(&mut self.store, (len, 0, DEPTH, DIGITS, 0, 1)).expect("no trap");
+        let seed = 1_u64.to_le_bytes();
+        let lengths = self.write(&[&DecodeOptions::DEFAULT_BYTES, &seed], json);
+        let record = self.decode.call(&mut self.store, lengths).expect("no trap");
         self.finish(record)
     }
 
     /// External Term Format to JSON, which stays in the guest's memory.
     pub fn encode(&mut self, etf: &[u8]) -> &[u8] {
-        let len = self.write(etf);
-        let record = self.encode.call(&mut self.store, (len, 0, 0, DEPTH, NO_GZIP, 0, 0)).expect("no trap");
+        let lengths = self.write(&[&EncodeOptions::DEFAULT_BYTES], etf);
+        let record = self.encode.call(&mut self.store, lengths).expect("no trap");
         self.finish(record)
     }
 
-    fn write(&mut self, bytes: &[u8]) -> u32 {
-        let len = bytes.len() as u32;
-        let at = self.input.call(&mut self.store, len).expect("no trap") as usize;
-        self.memory.data_mut(&mut self.store)[at..at + bytes.len()].copy_from_slice(bytes);
-        len
+    /// Writes options and what follows them. Gives the length of both and that of the options.
+    fn write(&mut self, options: &[&[u8]], body: &[u8]) -> (u32, u32) {
+        let options_len = options.iter().map(|part| part.len()).sum::<usize>() as u32;
+        let len = options_len + body.len() as u32;
+        let mut at = self.input.call(&mut self.store, len).expect("no trap") as usize;
+        for part in options.iter().chain([&body]) {
+            self.memory.data_mut(&mut self.store)[at..at + part.len()].copy_from_slice(part);
+            at += part.len();
+        }
+        (len, options_len)
     }
 
     /// What follows the status byte of a record `address << 32 | length`.

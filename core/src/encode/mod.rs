@@ -23,7 +23,6 @@ mod uri;
 pub use driver::Stack;
 pub use error::{EncodeError, EncodeErrorKind, Hole, MAX_PAYLOAD};
 pub use known::Known;
-pub use layout::Pretty;
 pub use reader::{AtomText, Block, Member, Step, TermReader, Value};
 pub use suspension::{Outcome, Place, Suspension};
 

@@ -47,7 +47,7 @@ impl Policy {
     /// of JSON, so the input bounds the terms.
     pub fn new(options: &DecodeOptions, json_len: usize) -> Self {
         Self {
-            atom_keys: matches!(options.keys, Keys::Atoms | Keys::ExistingAtoms),
+            atom_keys: matches!(options.keys, Keys::ExistingAtoms),
             ordered_objects: options.ordered_objects,
             decimals: options.decimals,
             max_depth: options.max_depth,

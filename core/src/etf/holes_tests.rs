@@ -1,6 +1,6 @@
 use super::*;
-use crate::encode::Pretty;
 use crate::options::EncodeOptions;
+use crate::options::Pretty;
 
 /// `{1, #Fun, [:a, %{"k" => <pid>}]}`, roughly, with the offset of each term.
 const ETF: &[u8] = b"\x83\x68\x03\x61\x01\x70\0\0\0\x06\xff\xff\x6c\0\0\0\x02\x77\x01a\x74\0\0\0\x01\x6d\0\0\0\x01k\
@@ -97,7 +97,7 @@ const ONE: &[u8] = b"\x61\x01";
 const TEXT: &[u8] = b"\x6d\0\0\0\x01a";
 const CHARLIST: &[u8] = b"\x6b\0\x01a";
 const EMPTY: &[u8] = b"\x6a";
-const PRETTY: Pretty<'_> = Pretty { indent: b" ", line_separator: b"\n", after_colon: b" " };
+const PRETTY: Pretty<'_> = Pretty { indent: b" ", line_separator: b"\n", record_separator: b"\n", after_colon: b" " };
 
 #[test]
 fn structs_by_options_and_plans() {

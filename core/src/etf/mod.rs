@@ -1,10 +1,10 @@
 //! Erlang's External Term Format (ETF): the [writer] builds it, the [reader] walks it, [check] and [holes] judge
 //! what an untrusted guest wrote. Format: Erlang ERTS User's Guide, "External Term Format".
 pub mod check;
-pub mod extra;
 mod head;
 pub mod holes;
 mod index;
+pub mod plans;
 pub mod reader;
 mod tags;
 mod unwritten;

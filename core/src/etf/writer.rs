@@ -219,7 +219,7 @@ impl<B: Buffer> TermBuilder for Writer<'_, B> {
         if self.ordered {
             self.out.array([SMALL_TUPLE, 2]);
         }
-        if !matches!(self.keys, Keys::Atoms | Keys::ExistingAtoms) {
+        if !matches!(self.keys, Keys::ExistingAtoms) {
             self.binary(key.text);
             return Ok(());
         }

@@ -11,6 +11,7 @@
 mod tests;
 
 use crate::error::{Error, ErrorKind};
+use crate::options::{EncodeOptions, Pretty};
 use crate::output::{Buffer, Output};
 use crate::simd::{Kernel, is_space};
 use crate::with_kernel;
@@ -34,7 +35,7 @@ pub struct Layout<'a> {
     pub max_bytes: u64,
 }
 
-impl Layout<'_> {
+impl<'a> Layout<'a> {
     /// No whitespace at all, one line for each text.
     pub const MINIMAL: Self = Layout {
         indent: b"",
@@ -45,6 +46,19 @@ impl Layout<'_> {
         max_depth: u32::MAX,
         max_bytes: 0,
     };
+
+    /// The layout, the base depth and the limits of these options.
+    #[must_use]
+    pub fn new(options: &EncodeOptions<'a>) -> Self {
+        let limits = Layout { base_depth: options.base_depth, max_depth: options.max_depth, ..Self::MINIMAL };
+        let limits = Layout { max_bytes: options.max_bytes, ..limits };
+        match options.pretty {
+            None => limits,
+            Some(Pretty { indent, line_separator, record_separator, after_colon }) => {
+                Layout { indent, line_separator, record_separator, after_colon, ..limits }
+            }
+        }
+    }
 
     /// Where the formatter starts.
     #[must_use]

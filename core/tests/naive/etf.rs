@@ -164,8 +164,8 @@ fn object(members: Vec<(Term, Term)>, options: &DecodeOptions) -> Option<Tree> {
 
 fn member((key, value): (Term, Term), options: &DecodeOptions) -> Option<(Vec<u8>, Tree)> {
     let key = match (key, options.keys) {
-        (Term::Atom(name), Keys::Atoms | Keys::ExistingAtoms) => name.into_bytes(),
-        (Term::Binary(bytes), Keys::Strings | Keys::Copy | Keys::Intern) => bytes,
+        (Term::Atom(name), Keys::ExistingAtoms) => name.into_bytes(),
+        (Term::Binary(bytes), Keys::Strings | Keys::Copy) => bytes,
         _ => return None,
     };
     Some((key, value.tree(options)?))

@@ -3,6 +3,7 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod etf;
+pub mod options;
 pub mod scan;
 pub mod tree;
 

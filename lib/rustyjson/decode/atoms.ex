@@ -9,16 +9,9 @@ defmodule RustyJson.Decode.Atoms do
   alias RustyJson.Decode.NewAtoms
   alias RustyJson.Engine.Codes
   alias RustyJson.{Engine, Options, OrderedObject}
-  alias RustyJson.Options.Schema
-
-  import Bitwise
 
   # Keys as strings, floats as floats, and all members, including repeated ones.
-  @names Enum.reduce([keys: :strings, floats: :native, objects: :ordered_objects], {0, 0}, fn {option, value},
-                                                                                              {mask, bits} ->
-           entry = Schema.entries(:decode)[option]
-           {mask ||| entry.mask, bits ||| entry.bits[value]}
-         end)
+  @names %{keys: :strings, floats: :native, objects: :ordered_objects}
   @unknown Codes.decode(:unknown_atom)
 
   @doc "Decodes with keys as atoms, if the table has room for them."
@@ -32,11 +25,8 @@ defmodule RustyJson.Decode.Atoms do
     end
   end
 
-  defp with_names(json, %{engine: engine, packed: packed} = options) do
-    {mask, bits} = @names
-    flags = (elem(packed, 0) &&& bnot(mask)) ||| bits
-    engine.decode(json, %{options | packed: put_elem(packed, 0, flags)})
-  end
+  defp with_names(json, %{engine: engine} = options),
+    do: engine.decode(json, Options.change(options, :decode, @names))
 
   defp names(%OrderedObject{values: values}, found),
     do: Enum.reduce(values, found, fn {key, value}, found -> names(value, Map.put(found, key, [])) end)

@@ -37,9 +37,12 @@ defmodule RustyJson.DecodeError.Message do
   def text(:invalid_utf8, rest, _options), do: "Invalid UTF-8 byte #{hex(rest)}"
   def text(:duplicate_key, rest, _options), do: "Duplicate key " <> string(rest)
   def text(:unknown_atom, rest, _options), do: "Unknown atom " <> string(rest)
-  def text(:max_depth, _rest, options), do: "Nesting deeper than #{elem(options.packed, 1)}"
-  def text(:integer_digits, _rest, options), do: "Integer with more than #{elem(options.packed, 2)} digits"
-  def text(:max_nodes, _rest, options), do: "More than #{elem(options.packed, 3)} values and keys"
+  def text(:max_depth, _rest, options), do: "Nesting deeper than #{options.values.max_depth}"
+
+  def text(:integer_digits, _rest, options),
+    do: "Integer with more than #{options.values.decoding_integer_digit_limit} digits"
+
+  def text(:max_nodes, _rest, options), do: "More than #{options.values.max_nodes} values and keys"
   def text(:max_bytes, _rest, options), do: "Input larger than #{options.max_bytes} bytes"
   def text(reason, _rest, _options), do: Map.fetch!(@texts, reason)
 

@@ -38,8 +38,8 @@ defmodule RustyJson.Encode.Text do
   def encode!(term, options), do: part(term, Options.uncompressed(options))
 
   # A struct with its own implementation is one hole, so the engine is not called.
-  defp by_engine(%module{} = struct, %{packed: packed} = options) when module not in @known do
-    if planned?(module, elem(packed, 6)) or Options.plain_structs?(options),
+  defp by_engine(%module{} = struct, options) when module not in @known do
+    if planned?(module, options.plans) or not options.values.protocol,
       do: by(options.engine, struct, options),
       else: {:partial, "", [{0, Options.depth(options), struct, :value}]}
   end
@@ -85,10 +85,10 @@ defmodule RustyJson.Encode.Text do
   defp undefined(%{protocol: protocol} = error, _stacktrace) when protocol in @protocols, do: {:error, error}
   defp undefined(error, stacktrace), do: reraise(error, stacktrace)
 
-  defp compress(json, %{packed: {_, _, _, -1, _, _, _}}), do: {:ok, json}
+  defp compress(json, %{compress: -1}), do: {:ok, json}
 
   defp compress(json, options) do
-    with {:error, failure} <- options.engine.gzip(json, Options.gzip(options), options),
+    with {:error, failure} <- options.engine.gzip(json, options),
          do: {:error, error(failure, options)}
   end
 
@@ -104,8 +104,8 @@ defmodule RustyJson.Encode.Text do
 
   # The pieces stay iodata until the end, when they become one binary. Consecutive holes mostly have the same depth and share the
   # options for it.
-  defp fill(json, holes, %{packed: packed} = options) do
-    left = if elem(packed, 2) > 0, do: elem(packed, 2) - byte_size(json), else: :infinity
+  defp fill(json, holes, %{values: %{max_bytes: max_bytes}} = options) do
+    left = if max_bytes > 0, do: max_bytes - byte_size(json), else: :infinity
     splice(holes, json, 0, left, options, nil)
   end
 
@@ -239,7 +239,7 @@ defmodule RustyJson.Encode.Text do
   @spec invalid_key() :: no_return()
   defp invalid_key, do: raise(error({Codes.encode(:invalid_key), "", nil}, nil))
 
-  defp lay_out(iodata, %{packed: packed}) when elem(packed, 4) == nil, do: iodata
+  defp lay_out(iodata, %{values: %{pretty: false}}), do: iodata
 
   defp lay_out(iodata, options) do
     case iodata |> flat() |> Formatter.lay_out(options) do

@@ -61,10 +61,10 @@ defmodule RustyJson.Encoder.Plans do
 
   @doc "Adds the plans that are known to the options of a call."
   @spec attach(Options.t()) :: Options.t()
-  def attach(%{packed: packed} = options) do
+  def attach(options) do
     case :persistent_term.get(@key, nil) do
       nil -> options
-      plans -> %{options | packed: put_elem(packed, 6, plans)}
+      plans -> %{options | plans: plans}
     end
   end
 
@@ -83,7 +83,7 @@ defmodule RustyJson.Encoder.Plans do
   end
 
   defp current(plans) do
-    if hold?(Map.keys(plans), plans), do: plans
+    if current?(Map.keys(plans), plans), do: plans, else: forget()
   end
 
   # The module follows the key: tag, length, name. A string that only looks the same names no module with a plan.
@@ -122,27 +122,27 @@ defmodule RustyJson.Encoder.Plans do
     end
   end
 
-  @doc "Whether the plans of these modules are still those of the implementations; if not, all are forgotten."
-  @spec hold?([module()], t()) :: boolean()
-  def hold?([module | modules], plans) do
+  @doc "Whether the plans of these modules are still those of the implementations."
+  @spec current?([module()], t()) :: boolean()
+  def current?([module | modules], plans) do
     # The dispatch looks only at the module of a struct. `impl_for/1` of a consolidated protocol returns the implementation that is
     # really called.
     case current_plan(module) do
-      plan when :erlang.map_get(module, plans) == plan -> hold?(modules, plans)
-      _other -> forget()
+      plan when :erlang.map_get(module, plans) == plan -> current?(modules, plans)
+      _other -> false
     end
   end
 
-  def hold?([], _plans), do: true
+  def current?([], _plans), do: true
 
   defp current_plan(module) when module in @overridable, do: own_plan(module)
   defp current_plan(module), do: %{__struct__: module} |> Encoder.impl_for() |> plan_of()
 
   @doc "Forgets all plans but those of the application's own implementations."
-  @spec forget() :: false
+  @spec forget() :: nil
   def forget do
     keep(own() || %{})
-    false
+    nil
   end
 
   # Called through apply, because the compiler would warn about implementations without a plan.

@@ -4,20 +4,21 @@ defmodule RustyJson.Engine.MapOrder do
   # of them matches Map.to_list/1 depends on OTP. This finds out, once.
 
   alias RustyJson.Engine.{Native, Wasm}
+  alias RustyJson.Options
+  alias RustyJson.Options.Layout
 
   @keys 33
-  @reverse 0b100_0000
-  @probe {0, 128, 0, -1, nil, 0, nil}
 
-  @doc "The bit that tells the core to walk such maps backwards, or 0."
-  @spec flags(module()) :: 0 | 0b100_0000
-  def flags(engine) do
+  @doc "How the core has to walk such maps."
+  @spec large_maps(module()) :: :forwards | :backwards
+  def large_maps(engine) do
     map = Map.new(1..@keys, &{&1, 0})
-    if order(engine, map) in [:any, Map.keys(map)], do: 0, else: @reverse
+    if order(engine, map) in [:any, Map.keys(map)], do: :forwards, else: :backwards
   end
 
   defp order(Native, map) do
-    for [key] <- Regex.scan(~r/\d+(?=":)/, Native.Nif.encode(map, @probe)), do: String.to_integer(key)
+    for [key] <- Regex.scan(~r/\d+(?=":)/, Native.Nif.encode(map, forwards(), nil)),
+        do: String.to_integer(key)
   rescue
     ErlangError -> :any
   end
@@ -28,4 +29,6 @@ defmodule RustyJson.Engine.MapOrder do
   end
 
   defp order(_engine, _map), do: :any
+
+  defp forwards, do: Layout.encode(Options.defaults(:encode))
 end

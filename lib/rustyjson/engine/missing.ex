@@ -11,10 +11,10 @@ defmodule RustyJson.Engine.Missing do
   def encode(_term, _options), do: raise(RustyJson.EngineError)
 
   @impl true
-  def gzip(_text, _level, _options), do: raise(RustyJson.EngineError)
+  def gzip(_text, _options), do: raise(RustyJson.EngineError)
 
   @impl true
-  def format(_text, _layout, _limits, _options), do: raise(RustyJson.EngineError)
+  def format(_text, _options), do: raise(RustyJson.EngineError)
 
   @impl true
   def status, do: {:error, "no engine could be loaded"}

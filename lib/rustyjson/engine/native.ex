@@ -12,69 +12,71 @@ defmodule RustyJson.Engine.Native do
   @dirty_from 131_072
 
   @impl true
-  def decode(json, %{packed: packed}) do
-    dirty_from = elem(packed, 4)
-
-    if dirty_from == 0 or byte_size(json) < dirty_from,
-      do: Nif.decode(json, packed) |> decoded(json, packed),
-      else: Nif.decode_dirty(json, packed)
+  def decode(json, %{bytes: options, dirty_threshold: threshold}) do
+    if threshold == 0 or byte_size(json) < threshold,
+      do: Nif.decode(json, options) |> decoded(json, options),
+      else: Nif.decode_dirty(json, options)
   end
 
   # The text was more work than its length suggested.
-  defp decoded(:dirty, json, packed), do: Nif.decode_dirty(json, packed)
-  defp decoded(result, _json, _packed), do: result
+  defp decoded(:dirty, json, options), do: Nif.decode_dirty(json, options)
+  defp decoded(result, _json, _options), do: result
 
   @impl true
-  def encode(term, %{packed: packed}) do
-    case Nif.encode(term, packed) do
+  def encode(term, %{bytes: bytes, plans: plans, compress: compress} = options) do
+    case Nif.encode(term, bytes, plans) do
       # The common case.
-      json when is_binary(json) and elem(packed, 3) == -1 -> {:ok, json}
-      begun -> begun |> ended(term, packed) |> checked(term, packed) |> finish(packed)
+      json when is_binary(json) and compress == -1 -> {:ok, json}
+      begun -> begun |> ended(term, options) |> checked(term, options) |> finish(options)
     end
   end
 
   # The size of a term is unknown, so the NIF starts, and stops if it takes too long for a normal scheduler.
-  defp ended({:suspended, _, _, _, _} = suspended, _term, packed), do: Nif.resume_dirty(suspended, packed)
-  defp ended(:dirty, term, packed), do: Nif.encode_dirty(term, packed)
-  defp ended(done, _term, _packed), do: done
+  defp ended({:suspended, _, _, _, _} = suspended, _term, options),
+    do: Nif.resume_dirty(suspended, options.bytes, options.plans)
 
-  # The core reports the plans it used. If one is outdated, it is dropped and the text is made again.
-  defp checked({:planned, result, modules}, term, packed) do
-    if Plans.hold?(modules, elem(packed, 6)), do: result, else: again(term, put_elem(packed, 6, Plans.own()))
+  defp ended(:dirty, term, options), do: Nif.encode_dirty(term, options.bytes, options.plans)
+  defp ended(done, _term, _options), do: done
+
+  # The core reports the plans it used. If one is outdated, all are forgotten and the text is made again.
+  defp checked({:planned, result, modules}, term, options) do
+    if Plans.current?(modules, options.plans), do: result, else: again(term, options)
   end
 
-  defp checked(result, _term, _packed), do: result
+  defp checked(result, _term, _options), do: result
 
-  defp again(term, packed), do: Nif.encode(term, packed) |> ended(term, packed)
+  defp again(term, options) do
+    Plans.forget()
+    options = %{options | plans: Plans.own()}
+    Nif.encode(term, options.bytes, options.plans) |> ended(term, options)
+  end
 
-  defp finish(json, {_, _, _, -1, _, _, _}) when is_binary(json), do: {:ok, json}
-  defp finish(json, packed) when is_binary(json), do: compressed(json, elem(packed, 3))
-  defp finish(other, _packed), do: other
+  defp finish(json, %{compress: -1}) when is_binary(json), do: {:ok, json}
+  defp finish(json, options) when is_binary(json), do: gzip(json, options)
+  defp finish(other, _options), do: other
 
   @impl true
-  def gzip(text, level, _options), do: compressed(text, level)
-
-  defp compressed(text, level) do
-    case Nif.gzip(text, level) do
+  def gzip(text, %{bytes: options}) do
+    case Nif.gzip(text, options) do
       json when is_binary(json) -> {:ok, json}
       failed -> failed
     end
   end
 
   @impl true
-  def format(text, layout, limits, _options) do
-    case laid_out(text, layout, limits) do
+  def format(text, %{bytes: options}) do
+    case laid_out(text, options) do
       text when is_binary(text) -> {:ok, text}
       failed -> failed
     end
   end
 
-  defp laid_out(text, layout, limits) when byte_size(text) < @dirty_from do
-    with {:suspended, _, _} = suspended <- Nif.format(text, layout, limits),
-         do: Nif.format_dirty(text, layout, limits, suspended)
+  defp laid_out(text, options) when byte_size(text) < @dirty_from do
+    with {:suspended, _, _} = suspended <- Nif.format(text, options),
+         do: Nif.format_dirty(text, options, suspended)
   end
 
-  defp laid_out(text, layout, limits), do: Nif.format_dirty(text, layout, limits, nil)
+  defp laid_out(text, options), do: Nif.format_dirty(text, options, nil)
 
   @impl true
   def status do

@@ -16,20 +16,18 @@ defmodule RustyJson.Engine.Wasm do
   alias RustyJson.Wasm.{Host, Parts, Stats}
 
   @impl true
-  def decode(json, %{packed: packed, sandbox: sandbox}) do
-    case Host.get(sandbox.host).decode(json, packed, sandbox) do
-      {:ok, _term} = done -> done
-      {:etf, etf} -> build(etf, sandbox)
-      {:error, _failure} = failed -> failed
-      {:fault, reason, detail} -> fault(reason, detail, sandbox)
+  def decode(json, options) do
+    case run(:decode, json, options.bytes, options) do
+      {:etf, etf} -> build(etf, options)
+      answer -> answer
     end
   end
 
   # For hosts that build no terms. The bytes have been checked; they can still contain a repeated key in a map, or an unknown atom.
-  defp build(etf, sandbox) do
+  defp build(etf, options) do
     {:ok, :erlang.binary_to_term(etf, [:safe])}
   rescue
-    ArgumentError -> fault(:invalid_result, "the runtime makes no term of it", sandbox)
+    ArgumentError -> fault(:invalid_result, "the runtime makes no term of it", options.sandbox)
   end
 
   # Atoms that results may contain. Naming them here creates them, because `:safe` refuses atoms that do not exist yet in a VM
@@ -39,33 +37,30 @@ defmodule RustyJson.Engine.Wasm do
   def atoms, do: [:__struct__, RustyJson.OrderedObject, :values, Decimal, :sign, :coef, :exp]
 
   @impl true
-  def encode(term, %{packed: packed, sandbox: sandbox}) do
+  def encode(term, %{values: values} = options) do
     # The external format repeats shared subterms, which can exceed the memory.
-    if Parts.fit?(term, elem(packed, 2)),
-      do: send_over(term, packed, sandbox),
+    if Parts.fit?(term, values.max_bytes),
+      do: send_over(term, options),
       else: {:error, {Codes.encode(:max_bytes), "", nil}}
   end
 
-  defp send_over(term, packed, sandbox) do
+  defp send_over(term, %{bytes: bytes, plans: plans} = options) do
     # Without minor_version OTP 25 writes atoms in Latin-1.
     etf = :erlang.term_to_binary(term, minor_version: 2)
 
-    extra = extra(elem(packed, 4), Plans.needed(elem(packed, 6), etf))
-
-    answer =
-      with {:ok, limited} <- in_time(sandbox),
-           do: Host.get(sandbox.host).encode(etf, extra, packed, limited)
-
-    case answer do
-      {:ok, text} -> held_to(elem(packed, 2), elem(packed, 3), text, sandbox)
-      {:partial, json, holes} -> partial(json, holes, etf, packed, sandbox)
+    case run(:encode, etf, bytes <> plans(Plans.needed(plans, etf)), options) do
+      {:ok, text} -> held_to(options.values, text, options.sandbox)
+      {:partial, json, holes} -> partial(json, holes, etf, options)
       {:error, _failure} = failed -> failed
-      {:fault, reason, detail} -> fault(reason, detail, sandbox)
     end
   end
 
-  defp partial(json, holes, etf, packed, sandbox) do
-    with {:ok, json} <- held_to(elem(packed, 2), -1, json, sandbox),
+  # The guest is not trusted to report used plans, so it gets only current ones.
+  defp plans(nil), do: <<>>
+  defp plans(plans), do: :erlang.term_to_binary(plans, minor_version: 2)
+
+  defp partial(json, holes, etf, options) do
+    with {:ok, json} <- held_to(%{options.values | compress: -1}, json, options.sandbox),
          do: {:partial, json, Enum.map(holes, &hole(&1, etf))}
   end
 
@@ -78,14 +73,10 @@ defmodule RustyJson.Engine.Wasm do
   defp in_time(sandbox), do: {:ok, sandbox}
 
   # A guest under attack can exceed its limit. The limit applies to the text before compression.
-  defp held_to(max_bytes, -1, text, sandbox) when max_bytes > 0 and byte_size(text) > max_bytes,
+  defp held_to(%{compress: -1, max_bytes: most}, text, sandbox) when most > 0 and byte_size(text) > most,
     do: fault(:invalid_result, "its text is longer than max_bytes", sandbox)
 
-  defp held_to(_max_bytes, _gzip, text, _sandbox), do: {:ok, text}
-
-  # Options that are not numbers. The guest is not trusted to report used plans, so it gets only current ones.
-  defp extra(nil, nil), do: <<>>
-  defp extra(pretty, plans), do: :erlang.term_to_binary({pretty, plans}, minor_version: 2)
+  defp held_to(_values, text, _sandbox), do: {:ok, text}
 
   # The host has checked that a term of ours starts and ends here.
   defp hole({offset, depth, place, start, length}, etf) do
@@ -93,21 +84,18 @@ defmodule RustyJson.Engine.Wasm do
   end
 
   @impl true
-  def gzip(text, level, options), do: transform(text, <<>>, {:gzip, level}, options)
+  def gzip(text, options), do: run(:gzip, text, options.bytes, options)
 
   @impl true
-  def format(text, layout, {depth, deepest, max_bytes}, options) do
-    parts = for part <- Tuple.to_list(layout), into: <<>>, do: <<byte_size(part)::32-little, part::binary>>
-    extra = <<max_bytes::64-little, parts::binary>>
-
-    with {:ok, text} <- transform(text, extra, {:format, depth, deepest}, options),
-         do: held_to(max_bytes, -1, text, options.sandbox)
+  def format(text, options) do
+    with {:ok, text} <- run(:format, text, options.bytes, options),
+         do: held_to(%{options.values | compress: -1}, text, options.sandbox)
   end
 
-  defp transform(text, extra, operation, %{sandbox: sandbox}) do
+  defp run(operation, body, bytes, %{sandbox: sandbox} = options) do
     result =
       with {:ok, limited} <- in_time(sandbox),
-           do: Host.get(sandbox.host).transform(text, extra, operation, limited)
+           do: Host.get(sandbox.host).run(operation, body, bytes, %{options | sandbox: limited})
 
     with {:fault, reason, detail} <- result, do: fault(reason, detail, sandbox)
   end

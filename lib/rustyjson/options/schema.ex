@@ -2,8 +2,8 @@ defmodule RustyJson.Options.Schema do
   @moduledoc false
   # Every option, defined once. Validation, documentation and types come from here.
   #
-  # An entry has a `type`, a `default`, a `doc`, and says where its value goes: into bits of the flags that the core
-  # reads (`bits`, under `mask`), or into a field of its own.
+  # An entry has a `type`, a `default` and a `doc`; `aliases` are other names of values. How a value reaches the core is
+  # said in core/src/options/decode.txt and encode.txt, under the option's name.
 
   @type type ::
           {:in, [atom()]}
@@ -18,8 +18,7 @@ defmodule RustyJson.Options.Schema do
           required(:type) => type(),
           required(:default) => term(),
           required(:doc) => String.t(),
-          optional(:bits) => keyword(non_neg_integer()),
-          optional(:mask) => non_neg_integer()
+          optional(:aliases) => %{atom() => atom()}
         }
 
   @u32 0xFFFF_FFFE
@@ -74,18 +73,15 @@ defmodule RustyJson.Options.Schema do
             keys: %{
               type: {:or, [{:in, [:strings, :atoms, :atoms!, :copy, :intern]}, :fun]},
               default: :strings,
-              bits: [strings: 0, atoms: 1, atoms!: 2, copy: 3, intern: 4],
-              mask: 0b111,
+              aliases: %{intern: :strings},
               doc:
                 "How object keys are decoded. `:atoms` creates atoms; do not use it for untrusted input. `:atoms!` accepts " <>
-                  "existing atoms only. `:copy` never shares memory with the input. `:intern` shares equal keys, as the " <>
-                  "default does in the native engine. A function is called with each key."
+                  "existing atoms only. `:copy` never shares memory with the input. `:intern` is another name of `:strings`: " <>
+                  "equal keys share memory in the native engine. A function is called with each key."
             },
             strings: %{
               type: {:in, [:reference, :copy]},
               default: :reference,
-              bits: [reference: 0, copy: 0b1000],
-              mask: 0b1000,
               doc:
                 "`:reference` makes strings over 64 bytes refer to the input. `:copy` copies all values and keys, so that " <>
                   "none keeps the input in memory."
@@ -93,23 +89,17 @@ defmodule RustyJson.Options.Schema do
             floats: %{
               type: {:in, [:native, :decimals]},
               default: :native,
-              bits: [native: 0, decimals: 0b1_0000],
-              mask: 0b1_0000,
               doc: "`:decimals` returns `Decimal` structs, exactly as written."
             },
             objects: %{
               type: {:in, [:maps, :ordered_objects]},
               default: :maps,
-              bits: [maps: 0, ordered_objects: 0b10_0000],
-              mask: 0b10_0000,
               doc:
                 "`:ordered_objects` returns `RustyJson.OrderedObject` structs, which keep the order and all duplicates."
             },
             duplicate_keys: %{
               type: {:in, [:last, :first, :error]},
               default: :last,
-              bits: [last: 0, first: 0b100_0000, error: 0b1000_0000],
-              mask: 0b1100_0000,
               doc: "Which member wins when a key repeats. Keys are compared after unescaping."
             },
             decoding_integer_digit_limit: %{
@@ -133,8 +123,6 @@ defmodule RustyJson.Options.Schema do
             validate_strings: %{
               type: :boolean,
               default: true,
-              bits: [true: 0, false: 0b1_0000_0000],
-              mask: 0b1_0000_0000,
               doc: "`false` accepts invalid UTF-8 in strings. Use it only for trusted input."
             },
             dirty_threshold: %{
@@ -157,8 +145,7 @@ defmodule RustyJson.Options.Schema do
             escape: %{
               type: {:in, [:json, :html_safe, :javascript_safe, :unicode_safe, :javascript, :unicode]},
               default: :json,
-              bits: [json: 0, html_safe: 1, javascript_safe: 2, unicode_safe: 3, javascript: 2, unicode: 3],
-              mask: 0b11,
+              aliases: %{javascript: :javascript_safe, unicode: :unicode_safe},
               doc:
                 "Characters that are escaped in addition to those JSON requires: `:html_safe` escapes `<`, `/`, U+2028 and " <>
                   "U+2029; `:javascript_safe` U+2028 and U+2029; `:unicode_safe` all that are not ASCII."
@@ -166,41 +153,31 @@ defmodule RustyJson.Options.Schema do
             maps: %{
               type: {:in, [:naive, :strict]},
               default: :naive,
-              bits: [naive: 0, strict: 0b100],
-              mask: 0b100,
               doc: "`:strict` returns an error if two keys become the same string."
             },
             sort_keys: %{
               type: :boolean,
               default: false,
-              bits: [false: 0, true: 0b1000],
-              mask: 0b1000,
               doc: "Sorts the members of every object, structs included, by the bytes of their keys."
             },
             compress: %{
-              type: {:or, [{:in, [:none, :gzip]}, :gzip_level]},
+              type: {:or, [{:in, [:none, :gzip, false, nil]}, :gzip_level]},
               default: :none,
-              doc: "`:gzip` compresses the output."
+              doc: "`:gzip` compresses the output; `false` and `nil` are the same as `:none`."
             },
             protocol: %{
               type: :boolean,
               default: true,
-              bits: [true: 0, false: 0b1_0000],
-              mask: 0b1_0000,
               doc: "`false` never calls `RustyJson.Encoder`; structs become objects without `__struct__`."
             },
             lean: %{
               type: :boolean,
               default: false,
-              bits: [false: 0, true: 0b10_0000],
-              mask: 0b10_0000,
               doc: "`true` also treats built-in structs such as `Date` and `Decimal` as plain structs."
             },
             scheduler: %{
               type: {:in, [:auto, :normal, :dirty]},
               default: :auto,
-              bits: [auto: 0, normal: 0b1000_0000, dirty: 0b1_0000_0000],
-              mask: 0b1_1000_0000,
               doc: "Where the native engine runs. `:auto` moves long work to a dirty scheduler."
             },
             max_depth: @max_depth,

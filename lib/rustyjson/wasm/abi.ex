@@ -7,10 +7,10 @@ defmodule RustyJson.Wasm.Abi do
 
   require RustyJson.Engine.Codes
 
-  alias RustyJson.Engine
+  alias RustyJson.{Engine, Options}
   alias RustyJson.Engine.Codes
 
-  @version 1
+  @version 2
   @error 0
   @done 1
   @partial 2
@@ -86,26 +86,25 @@ defmodule RustyJson.Wasm.Abi do
   def answer?(length, json_length), do: length <= 24 * json_length + @longest_failure
 
   @doc "Whether a record of this length may answer this term: a text, with holes or without, or an error."
-  @spec record?(non_neg_integer(), binary(), tuple()) :: boolean()
-  def record?(length, etf, packed),
-    do: length <= @longest_failure or text?(length - 5 - @claim * byte_size(etf), etf, packed)
+  @spec record?(non_neg_integer(), binary(), Options.values(), nil | map()) :: boolean()
+  def record?(length, etf, values, plans),
+    do: length <= @longest_failure or text?(length - 5 - @claim * byte_size(etf), etf, values, plans)
 
   @doc "Whether a text of this length may be made of this term. core/src/abi.rs says why."
-  @spec text?(integer(), binary(), tuple()) :: boolean()
-  def text?(length, etf, _packed) when length <= @growth * byte_size(etf) + 16, do: true
+  @spec text?(integer(), binary(), Options.values(), nil | map()) :: boolean()
+  def text?(length, etf, _values, _plans) when length <= @growth * byte_size(etf) + 16, do: true
 
-  def text?(length, etf, {_, max_depth, _, gzip, pretty, base_depth, plans}) do
-    plain = if gzip < 0, do: length, else: length - div(length, 8) - 64
+  def text?(length, etf, %{max_depth: max_depth, base_depth: base_depth} = values, plans) do
+    plain = if values.compress < 0, do: length, else: length - div(length, 8) - 64
     size = byte_size(etf)
-    lines = line(pretty, min(max_depth, base_depth + size)) * (size + 1)
+    lines = line(values, min(max_depth, base_depth + size)) * (size + 1)
     decimals = length(:binary.matches(etf, <<14, "Elixir.Decimal">>))
     plain <= @growth * size + 16 + lines + @longest_decimal * decimals or Enum.any?(plans || %{}, &repeats?/1)
   end
 
-  defp line(nil, _deepest), do: 0
-
-  defp line({indent, separator, after_colon}, deepest),
-    do: deepest * byte_size(indent) + byte_size(separator) + byte_size(after_colon)
+  # Without a layout all of these are empty.
+  defp line(%{indent: indent, line_separator: separator, after_colon: colon}, deepest),
+    do: deepest * byte_size(indent) + byte_size(separator) + byte_size(colon)
 
   defp repeats?({_module, plan}), do: plan |> Tuple.to_list() |> Enum.uniq() |> length() < tuple_size(plan)
 

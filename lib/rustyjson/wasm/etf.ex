@@ -5,23 +5,19 @@ defmodule RustyJson.Wasm.Etf do
   #
   # A result is one JSON-shaped term, at most as deep and with at most as many values as an honest result for the same input.
 
-  import Bitwise
-
-  @keys 0b111
-  @decimals 0b1_0000
-  @ordered 0b10_0000
-
   @ordered_object <<116, 2::32, 119, 10, "__struct__", 119, 30, "Elixir.RustyJson.OrderedObject", 119, 6,
                     "values">>
   @decimal <<116, 4::32, 119, 10, "__struct__", 119, 14, "Elixir.Decimal", 119, 4, "sign">>
 
   @doc "`:ok` for an answer that a document of this length can have."
-  @spec check(binary(), tuple(), non_neg_integer()) :: :ok | {:fault, :invalid_result, String.t()}
-  def check(etf, packed, json_length) do
-    if byte_size(etf) > longest(packed, json_length), do: throw({:refused, "too many bytes"})
+  @spec check(binary(), RustyJson.Options.values(), non_neg_integer()) ::
+          :ok | {:fault, :invalid_result, String.t()}
+  def check(etf, values, json_length) do
+    policy = policy(values, json_length)
+    if byte_size(etf) > longest(policy, json_length), do: throw({:refused, "too many bytes"})
 
     case etf do
-      <<131, rest::binary>> -> value(rest, [], 0, 0, policy(packed, json_length))
+      <<131, rest::binary>> -> value(rest, [], 0, 0, policy)
       _ -> throw({:refused, "version"})
     end
 
@@ -30,17 +26,17 @@ defmodule RustyJson.Wasm.Etf do
     {:refused, what} -> {:fault, :invalid_result, "#{what} in the term"}
   end
 
-  defp longest({flags, _, _, _, _}, json_length) when (flags &&& (@decimals ||| @ordered)) != 0,
+  defp longest(%{decimals: decimals, ordered: ordered}, json_length) when decimals or ordered,
     do: 24 * json_length + 64
 
-  defp longest(_packed, json_length), do: 4 * json_length + 16
+  defp longest(_policy, json_length), do: 4 * json_length + 16
 
-  defp policy({flags, max_depth, digits, max_nodes, _}, json_length) do
+  defp policy(%{decoding_integer_digit_limit: digits, max_nodes: max_nodes} = values, json_length) do
     %{
-      atom_keys: (flags &&& @keys) in [1, 2],
-      ordered: (flags &&& @ordered) != 0,
-      decimals: (flags &&& @decimals) != 0,
-      depth: max_depth,
+      atom_keys: values.keys in [:atoms, :atoms!],
+      ordered: values.objects == :ordered_objects,
+      decimals: values.floats == :decimals,
+      depth: values.max_depth,
       integer: if(digits == 0, do: max(json_length, 8), else: max(div(digits * 333, 800) + 1, 8)),
       terms: if(max_nodes == 0, do: json_length, else: min(max_nodes, json_length)),
       # A member takes five bytes.

@@ -3,21 +3,14 @@ defmodule RustyJson.Wasm.Holes do
   # Reads the holes that an untrusted module reports, if no native library is loaded, by the rules of core/src/etf/holes.rs and
   # core/src/etf/unwritten.rs, which explain them.
 
-  import Bitwise
-
   alias RustyJson.{Fragment, OrderedObject}
   alias RustyJson.Encode.Known
-  alias RustyJson.Options.Schema
   alias RustyJson.Wasm.{Abi, Host}
 
   @list "its list of holes is broken"
   @place "a hole is not a term of the input"
   @written "a hole is a term that it can write"
 
-  @entries Schema.entries(:encode)
-  @gathers Bitwise.bor(@entries[:sort_keys].mask, @entries[:maps].mask)
-  @plain_structs @entries[:protocol].mask
-  @lean @entries[:lean].mask
   @modules Known.modules() -- [Fragment, OrderedObject]
   # Other names that the core knows.
   @names [Calendar.ISO | Known.modules()]
@@ -25,14 +18,14 @@ defmodule RustyJson.Wasm.Holes do
   @tuple 104
   @map 116
 
-  @doc "The text and the holes in the body of a partial record that answers these two terms."
-  @spec find(binary(), binary(), binary(), Host.packed()) ::
+  @doc "The text and the holes in the body of a partial record that answers a term under these plans and options."
+  @spec find(binary(), binary(), map(), RustyJson.Options.values()) ::
           {:partial, binary(), [Host.hole()]} | Host.fault()
-  def find(body, <<131, term::binary>>, extra, packed) do
+  def find(body, <<131, term::binary>>, plans, values) do
     with {:ok, [_ | _] = claims, text} <- Abi.partial(body),
          # No two holes share a byte of the input.
          true <- length(claims) <= byte_size(term) + 1 and in_order?(claims, byte_size(text)) do
-      lengths = measure(Enum.sort_by(claims, &elem(&1, 1)), term, 1, [{nil, 1, 1}], call(packed, extra), %{})
+      lengths = measure(Enum.sort_by(claims, &elem(&1, 1)), term, 1, [{nil, 1, 1}], call(values, plans), %{})
 
       {:partial, text,
        for({offset, start, depth, place} <- claims, do: {offset, depth, place, start, lengths[start]})}
@@ -48,16 +41,14 @@ defmodule RustyJson.Wasm.Holes do
     offsets == Enum.sort(offsets) and List.last(offsets) <= length
   end
 
-  defp call({flags, _, _, _, _, base_depth, _}, extra) do
-    {pretty, plans} = if extra == <<>>, do: {nil, nil}, else: :erlang.binary_to_term(extra)
-
+  defp call(values, plans) do
     %{
-      base: base_depth,
-      gathers: (flags &&& @gathers) != 0,
-      plain_structs: (flags &&& @plain_structs) != 0,
-      lean: (flags &&& @lean) != 0,
-      pretty: pretty != nil,
-      plans: plans || %{}
+      base: values.base_depth,
+      gathers: values.sort_keys or values.maps == :strict,
+      plain_structs: not values.protocol,
+      lean: values.lean,
+      pretty: values.pretty,
+      plans: plans
     }
   end
 

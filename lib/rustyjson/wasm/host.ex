@@ -9,7 +9,9 @@ defmodule RustyJson.Wasm.Host do
 
   alias RustyJson.Wasm.{Host, Starter}
 
-  @type packed :: tuple()
+  @typedoc "What is done: a document to a term, a term in External Term Format to text, text to text."
+  @type operation :: :decode | :encode | :gzip | :format
+
   @type sandbox :: %{
           required(:host) => :auto | :wasmtime | :wasmex,
           required(:pool_size) => pos_integer(),
@@ -26,23 +28,16 @@ defmodule RustyJson.Wasm.Host do
   @type hole ::
           {non_neg_integer(), non_neg_integer(), :key | :value, non_neg_integer(), non_neg_integer()}
 
-  @doc "Decodes a document: a term, or judged bytes to be made into one."
-  @callback decode(json :: binary(), packed(), sandbox()) ::
-              {:ok, term()}
-              | {:etf, binary()}
-              | {:error, RustyJson.Engine.decode_failure()}
-              | fault()
+  @typedoc "What decoding gives: a term, or judged bytes to be made into one."
+  @type decoded :: {:ok, term()} | {:etf, binary()} | {:error, RustyJson.Engine.decode_failure()}
 
-  @doc "Encodes a term in External Term Format."
-  @callback encode(etf :: binary(), extra :: binary(), packed(), sandbox()) ::
-              {:ok, binary()}
-              | {:partial, binary(), [hole()]}
-              | {:error, RustyJson.Engine.encode_failure()}
-              | fault()
+  @typedoc "What encoding gives."
+  @type encoded ::
+          {:ok, binary()} | {:partial, binary(), [hole()]} | {:error, RustyJson.Engine.encode_failure()}
 
-  @doc "Compresses a text or lays it out."
-  @callback transform(text :: binary(), extra :: binary(), operation :: tuple(), sandbox()) ::
-              {:ok, binary()} | {:error, RustyJson.Engine.decode_failure()} | fault()
+  @doc "Runs one call. `bytes` are the options as the module reads them, and with `:encode` the plans of structs."
+  @callback run(operation(), body :: binary(), bytes :: binary(), RustyJson.Options.t()) ::
+              decoded() | encoded() | fault()
 
   @doc "What the engine runs on, or why it does not work and what to install."
   @callback status() :: {:ok, map()} | {:error, String.t()}

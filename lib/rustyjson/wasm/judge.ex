@@ -4,29 +4,37 @@ defmodule RustyJson.Wasm.Judge do
   # in Elixir by the same rules.
 
   alias RustyJson.Engine.Native
+  alias RustyJson.Options
   alias RustyJson.Wasm.{Etf, Holes, Host}
 
   # Most bytes that are checked on the caller's scheduler, in well under a millisecond.
   @small 262_144
 
   @doc "`:ok` for a term that answers a document of this length."
-  @spec term(binary(), Host.packed(), non_neg_integer()) :: :ok | Host.fault()
-  def term(etf, packed, json_length) do
+  @spec term(binary(), Options.t(), non_neg_integer()) :: :ok | Host.fault()
+  def term(etf, options, json_length) do
     cond do
-      not Native.loaded?() -> Etf.check(etf, packed, json_length)
-      byte_size(etf) <= @small -> Native.Nif.check_etf(etf, packed, json_length)
-      true -> Native.Nif.check_etf_dirty(etf, packed, json_length)
+      not Native.loaded?() -> Etf.check(etf, options.values, json_length)
+      byte_size(etf) <= @small -> Native.Nif.check_etf(etf, options.bytes, json_length)
+      true -> Native.Nif.check_etf_dirty(etf, options.bytes, json_length)
     end
   end
 
-  @doc "The text and the holes of a partial record's body that answers these two terms."
-  @spec holes(binary(), binary(), binary(), Host.packed()) ::
+  @doc "The text and the holes of a partial record's body that answers a term. `bytes` are the call's options and plans."
+  @spec holes(binary(), binary(), binary(), Options.t()) ::
           {:partial, binary(), [Host.hole()]} | Host.fault()
-  def holes(body, etf, extra, packed) do
+  def holes(body, etf, bytes, options) do
     cond do
-      not Native.loaded?() -> Holes.find(body, etf, extra, packed)
-      byte_size(body) + byte_size(etf) <= @small -> Native.Nif.check_holes(body, etf, extra, packed)
-      true -> Native.Nif.check_holes_dirty(body, etf, extra, packed)
+      not Native.loaded?() -> Holes.find(body, etf, plans(bytes, options), options.values)
+      byte_size(body) + byte_size(etf) <= @small -> Native.Nif.check_holes(body, etf, bytes)
+      true -> Native.Nif.check_holes_dirty(body, etf, bytes)
+    end
+  end
+
+  defp plans(bytes, %{bytes: options}) do
+    case binary_part(bytes, byte_size(options), byte_size(bytes) - byte_size(options)) do
+      <<>> -> %{}
+      plans -> :erlang.binary_to_term(plans)
     end
   end
 end

@@ -8,15 +8,15 @@ use rustler::{Env, Nif, NifResult, Term};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 macro_rules! entry {
-    ($name:ident, $run:path) => {
+    ($name:ident($($argument:ident),+) = $arity:literal, $run:path) => {
         inventory::submit!(Nif {
             name: concat!(stringify!($name), "\0").as_ptr() as *const c_char,
-            arity: 2,
+            arity: $arity,
             flags: 0,
             raw_func: {
                 unsafe extern "C" fn entry(env: *mut ErlNifEnv, _: c_int, terms: *const ErlNifTerm) -> ErlNifTerm {
-                    // SAFETY: the VM calls a NIF of arity 2 with an environment and two terms that are valid during the call.
-                    unsafe { call(env, terms.cast(), |env, a, b| $run(env, a, b)) }
+                    // SAFETY: the VM calls a NIF with an environment and as many terms as its arity says, valid during the call.
+                    unsafe { call::<$arity>(env, terms.cast(), |env, [$($argument),+]| $run(env, $($argument),+)) }
                 }
                 entry
             },
@@ -24,25 +24,25 @@ macro_rules! entry {
     };
 }
 
-entry!(decode, crate::decode::decode);
-entry!(encode, crate::encode::encode);
+entry!(decode(json, options) = 2, crate::decode::decode);
+entry!(encode(term, options, plans) = 3, crate::encode::encode);
 
-/// Runs a NIF of two terms. A panic becomes an exception, as in rustler's entries.
+/// Runs a NIF of so many terms. A panic becomes an exception, as in rustler's entries.
 ///
 /// # Safety
 /// The environment is that of a running call, and the terms belong to it.
 #[inline(always)]
-unsafe fn call(
+unsafe fn call<const N: usize>(
     env: *mut ErlNifEnv,
-    terms: *const [ErlNifTerm; 2],
-    run: impl for<'a> FnOnce(Env<'a>, Term<'a>, Term<'a>) -> NifResult<Term<'a>>,
+    terms: *const [ErlNifTerm; N],
+    run: impl for<'a> FnOnce(Env<'a>, [Term<'a>; N]) -> NifResult<Term<'a>>,
 ) -> ErlNifTerm {
     let lifetime = ();
     // SAFETY: the caller's promise.
-    let (call, [a, b]) = unsafe { (Env::new(&lifetime, env), *terms) };
+    let (call, terms) = unsafe { (Env::new(&lifetime, env), *terms) };
     // SAFETY: the same.
-    let (a, b) = unsafe { (Term::new(call, a), Term::new(call, b)) };
-    let result = catch_unwind(AssertUnwindSafe(|| run(call, a, b).map(|term| term.as_c_arg())));
+    let terms = terms.map(|term| unsafe { Term::new(call, term) });
+    let result = catch_unwind(AssertUnwindSafe(|| run(call, terms).map(|term| term.as_c_arg())));
     match result {
         Ok(Ok(term)) => term,
         // SAFETY: the environment is valid; the exception is what this call returns.

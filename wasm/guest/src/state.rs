@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use rustyjson_core::abi::{Claim, DecodeFailure, EncodeFailure, Partial, Status};
 use rustyjson_core::encode::{EncodeErrorKind, Hole, encode};
-use rustyjson_core::etf::extra::Extra;
+use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::{Reader, Term};
 use rustyjson_core::etf::writer::{Names, Writer};
 use rustyjson_core::format::{Layout, format};
@@ -13,9 +13,6 @@ use rustyjson_core::{Buffer, DecodeOptions, EncodeOptions, Error, ErrorKind, Out
 
 /// The status of most records.
 const DONE: u8 = Status::Done as u8;
-
-/// Level of compression that stands for none.
-const NOT_COMPRESSED: u32 = u32::MAX;
 
 /// Buffers beyond this many bytes are given back by [`State::reset`].
 const KEEP: usize = 1 << 20;
@@ -74,22 +71,22 @@ impl State {
         self.input.as_mut_ptr() as usize as u32
     }
 
-    /// Decodes the first `len` bytes of input. `None` when memory ran out.
-    pub fn decode(&mut self, len: usize, options: &DecodeOptions) -> Option<&[u8]> {
+    /// Decodes what follows the options. `None` when memory ran out.
+    pub fn decode(&mut self, len: usize, options: usize) -> Option<&[u8]> {
         let (result, written, _) = self.write(len, options, None)?;
         if let Err(error) = result {
-            return self.error(len, error);
+            return self.error(len, options, error);
         }
         self.output[0] = DONE;
         Some(&self.output[..=written])
     }
 
-    /// The keys of the first `len` bytes of input, or the error that key number `stop` is not an existing atom.
-    pub fn keys(&mut self, len: usize, options: &DecodeOptions, stop: u64) -> Option<&[u8]> {
+    /// The keys of what follows the options, or the error that key number `stop` is not an existing atom.
+    pub fn keys(&mut self, len: usize, options: usize, stop: u64) -> Option<&[u8]> {
         let (result, _, names) = self.write(len, options, Some(Names { bytes: vec![DONE], left: stop }))?;
         match result {
             Err(error) if matches!(error.kind, ErrorKind::UnknownAtom | ErrorKind::OutOfMemory) => {
-                self.error(len, error)
+                self.error(len, options, error)
             }
             _ => {
                 self.output = names?.bytes;
@@ -100,10 +97,12 @@ impl State {
 
     /// Writes the term behind the first byte of the output. `None` when memory ran out. (With a builder of its own for the
     /// names of keys there would be two decoders in the module, 10 KB.)
-    fn write(&mut self, len: usize, options: &DecodeOptions, names: Option<Names>) -> Option<Written> {
-        let json = self.input.get(..len)?;
+    fn write(&mut self, len: usize, options: usize, names: Option<Names>) -> Option<Written> {
+        let (options, json) = self.input.get(..len)?.split_at_checked(options)?;
+        let (options, seed) = options.split_last_chunk()?;
+        let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
         // Most documents are about as long as their terms: one allocation instead of a doubling with its copies.
-        let expected = len + len / 4;
+        let expected = json.len() + json.len() / 4;
         if self.output.len() < expected && !enlarge(&mut self.output, expected) {
             return None;
         }
@@ -119,21 +118,20 @@ impl State {
     }
 
     #[cold]
-    fn error(&mut self, len: usize, error: Error) -> Option<&[u8]> {
+    fn error(&mut self, len: usize, options: usize, error: Error) -> Option<&[u8]> {
         if error.kind == ErrorKind::OutOfMemory {
             return None;
         }
-        let failure = DecodeFailure::locate(&self.input[..len], error);
+        let failure = DecodeFailure::locate(&self.input[options..len], error);
         failure.write(&mut self.output).then_some(&*self.output)
     }
 
-    /// Encodes the term in the first `len` bytes of input, of which the first `extra_len` belong to the options. `None` when
-    /// memory ran out.
-    pub fn encode(&mut self, len: usize, extra_len: usize, options: EncodeOptions<'_>, level: u32) -> Option<&[u8]> {
-        let (extra, etf) = self.input.get(..len)?.split_at_checked(extra_len)?;
-        let Some(extra) = Extra::parse(extra) else { return broken(&mut self.output) };
-        let options = EncodeOptions { pretty: extra.pretty, ..options };
-        let mut reader = Reader::new(etf, &extra.plans);
+    /// Encodes the term that follows the options. `None` when memory ran out.
+    pub fn encode(&mut self, len: usize, options: usize) -> Option<&[u8]> {
+        let (options, etf) = self.input.get(..len)?.split_at_checked(options)?;
+        let (options, plans) = EncodeOptions::from_bytes(options)?;
+        let Some(plans) = plans::parse(plans) else { return broken(&mut self.output) };
+        let mut reader = Reader::new(etf, &plans);
         let Some(root) = reader.root() else { return broken(&mut self.output) };
         // The status byte is written as part of the text: with `Body` here too there would be two copies of the encoder's
         // parts in the module, 20 KB.
@@ -142,6 +140,7 @@ impl State {
         let result = encode(&mut reader, root, &options, &mut out);
         let (bytes, written) = out.into_parts();
         self.output = bytes;
+        let level = options.compress;
         match result {
             Ok(holes) if !holes.is_empty() => partial(&holes, &mut self.output, written),
             Ok(_) => self.text(written, level),
@@ -151,37 +150,32 @@ impl State {
     }
 
     /// The record of this length that holds the text, compressed if that is asked for.
-    fn text(&mut self, len: usize, level: u32) -> Option<&[u8]> {
-        if level != NOT_COMPRESSED {
-            let mut packed = vec![DONE];
-            if !gzip::compress(&self.output[1..len], level, &mut packed) {
-                return None;
-            }
-            self.output = packed;
-            return Some(&self.output);
+    fn text(&mut self, len: usize, level: Option<u8>) -> Option<&[u8]> {
+        let Some(level) = level else { return Some(&self.output[..len]) };
+        let mut packed = vec![DONE];
+        if !gzip::compress(&self.output[1..len], level.into(), &mut packed) {
+            return None;
         }
-        Some(&self.output[..len])
+        self.output = packed;
+        Some(&self.output)
     }
 
-    /// Compresses the first `len` bytes of input. `None` when memory ran out.
-    pub fn gzip(&mut self, len: usize, level: u32) -> Option<&[u8]> {
-        let bytes = self.input.get(..len)?;
+    /// Compresses what follows the options. `None` when memory ran out.
+    pub fn gzip(&mut self, len: usize, options: usize) -> Option<&[u8]> {
+        let (options, bytes) = self.input.get(..len)?.split_at_checked(options)?;
+        let level = EncodeOptions::from_bytes(options)?.0.compress?;
         self.output.clear();
         self.output.push(DONE);
-        gzip::compress(bytes, level, &mut self.output).then_some(&*self.output)
+        gzip::compress(bytes, level.into(), &mut self.output).then_some(&*self.output)
     }
 
-    /// Lays out the text in the first `len` bytes of input, of which the first `extra_len` are the layout. `None` when memory
-    /// ran out.
-    pub fn format(&mut self, len: usize, extra_len: usize, base_depth: u32, max_depth: u32) -> Option<&[u8]> {
-        let (extra, text) = self.input.get(..len)?.split_at_checked(extra_len)?;
-        let (max_bytes, parts_of_layout) = extra.split_first_chunk()?;
-        let max_bytes = u64::from_le_bytes(*max_bytes);
-        let [indent, line_separator, record_separator, after_colon] = parts(parts_of_layout)?;
-        let layout = Layout { indent, line_separator, record_separator, after_colon, base_depth, max_depth, max_bytes };
+    /// Lays out the text that follows the options. `None` when memory ran out.
+    pub fn format(&mut self, len: usize, options: usize) -> Option<&[u8]> {
+        let (options, text) = self.input.get(..len)?.split_at_checked(options)?;
+        let (options, _) = EncodeOptions::from_bytes(options)?;
         let mut out = Output::new(core::mem::take(&mut self.output));
         out.array([DONE]);
-        let result = format(text, &layout, &mut out);
+        let result = format(text, &Layout::new(&options), &mut out);
         let (bytes, written) = out.into_parts();
         self.output = bytes;
         match result {
@@ -218,16 +212,6 @@ fn partial<'a>(holes: &[Hole<Term>], out: &'a mut Vec<u8>, len: usize) -> Option
         key: hole.key,
     });
     Partial::write(claims, out, len).then_some(&*out)
-}
-
-/// Four texts, each behind its length.
-fn parts(mut bytes: &[u8]) -> Option<[&[u8]; 4]> {
-    let mut parts = [&b""[..]; 4];
-    for part in &mut parts {
-        let (len, rest) = bytes.split_first_chunk()?;
-        (*part, bytes) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
-    }
-    Some(parts)
 }
 
 /// Makes a buffer at least `len` bytes long; what is in it may go. `false` when there is no memory.

@@ -1,7 +1,7 @@
 //! One instance of the guest. Its results are not trusted: addresses and lengths are checked against its memory.
 
+use crate::call::Call;
 use crate::fault::Fault;
-use crate::host::Call;
 use crate::ticker::Deadline;
 use rustyjson_core::abi;
 use std::ops::Range;
@@ -31,10 +31,10 @@ impl ResourceLimiter for Limits {
     }
 }
 
-/// Length, flags, max_depth, digit_limit, max_nodes, seed or stop.
-pub type DecodeArgs = (u32, u32, u32, u32, u64, u64);
-/// Length, length of what precedes the term, flags, max_depth, gzip, base_depth, max_bytes.
-pub type EncodeArgs = (u32, u32, u32, u32, u32, u32, u64);
+/// Length of the input, and how many bytes of it are options.
+pub type Lengths = (u32, u32);
+/// An export that does something to the input.
+type Export = TypedFunc<Lengths, u64>;
 
 /// An instance and its exports.
 pub struct Guest {
@@ -42,8 +42,8 @@ pub struct Guest {
     instance: Instance,
     memory: Memory,
     input: TypedFunc<u32, u32>,
-    decode: TypedFunc<DecodeArgs, u64>,
-    encode: TypedFunc<EncodeArgs, u64>,
+    decode: Export,
+    encode: Export,
     reset: TypedFunc<(), ()>,
     /// Whether a call may have left large buffers behind.
     untidy: bool,
@@ -120,11 +120,11 @@ impl Guest {
         self.memory.data_size(&self.store)
     }
 
-    /// Copies these parts, one after the other, into the guest's input buffer.
-    pub fn write(&mut self, parts: &[&[u8]]) -> Result<u32, Fault> {
-        let len = parts.iter().map(|part| part.len()).sum::<usize>();
+    /// Copies options, which may come in parts, and what follows them into the guest's input buffer.
+    pub fn write(&mut self, options: &[&[u8]], body: &[u8]) -> Result<Lengths, Fault> {
+        let options_len = options.iter().map(|part| part.len()).sum::<usize>();
         // An input that no address reaches needs more memory than there can be.
-        let len = u32::try_from(len).map_err(|_| Fault::MemoryLimit)?;
+        let len = u32::try_from(options_len + body.len()).map_err(|_| Fault::MemoryLimit)?;
         self.untidy |= len > TIDY;
         let input = self.input.clone();
         let mut at = match self.call(&input, len)? {
@@ -132,7 +132,7 @@ impl Guest {
             address => address as usize,
         };
         let (memory, limits) = self.memory.data_and_store_mut(&mut self.store);
-        for chunk in parts.iter().flat_map(|part| part.chunks(CHUNK)) {
+        for chunk in options.iter().chain([&body]).flat_map(|part| part.chunks(CHUNK)) {
             let place = memory.get_mut(at..).and_then(|rest| rest.get_mut(..chunk.len()));
             place.ok_or_else(|| Fault::invalid("its input buffer lies outside its memory"))?.copy_from_slice(chunk);
             at += chunk.len();
@@ -140,41 +140,41 @@ impl Guest {
                 return Err(Fault::Timeout);
             }
         }
-        Ok(len)
+        Ok((len, options_len as u32))
     }
 
     /// Decodes what was written.
-    pub fn decode(&mut self, args: DecodeArgs) -> Result<Range<usize>, Fault> {
+    pub fn decode(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
         let decode = self.decode.clone();
-        let packed = self.call(&decode, args)?;
+        let packed = self.call(&decode, lengths)?;
         self.record(packed)
     }
 
-    /// The keys of the term that was written, or the error that one is not an atom.
-    pub fn keys(&mut self, args: DecodeArgs) -> Result<Range<usize>, Fault> {
+    /// The keys of what was written, or the error that key number `stop` is not an atom.
+    pub fn keys(&mut self, (len, options): Lengths, stop: u64) -> Result<Range<usize>, Fault> {
         let keys = export(&mut self.store, &self.instance, "keys")?;
-        let packed = self.call(&keys, args)?;
+        let packed = self.call(&keys, (len, options, stop))?;
         self.record(packed)
     }
 
     /// Encodes what was written.
-    pub fn encode(&mut self, args: EncodeArgs) -> Result<Range<usize>, Fault> {
+    pub fn encode(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
         let encode = self.encode.clone();
-        let packed = self.call(&encode, args)?;
+        let packed = self.call(&encode, lengths)?;
         self.record(packed)
     }
 
-    /// Compresses what was written: length, level.
-    pub fn gzip(&mut self, args: (u32, u32)) -> Result<Range<usize>, Fault> {
+    /// Compresses what was written.
+    pub fn gzip(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
         let gzip = export(&mut self.store, &self.instance, "gzip")?;
-        let packed = self.call(&gzip, args)?;
+        let packed = self.call(&gzip, lengths)?;
         self.record(packed)
     }
 
-    /// Lays out what was written: length, length of what precedes the text, base_depth, max_depth.
-    pub fn format(&mut self, args: (u32, u32, u32, u32)) -> Result<Range<usize>, Fault> {
+    /// Lays out what was written.
+    pub fn format(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
         let format = export(&mut self.store, &self.instance, "format")?;
-        let packed = self.call(&format, args)?;
+        let packed = self.call(&format, lengths)?;
         self.record(packed)
     }
 

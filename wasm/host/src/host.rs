@@ -1,11 +1,11 @@
 //! The engine, the compiled guest and its instances.
 
+use crate::call::Call;
 use crate::clock;
 use crate::fault::Fault;
 use crate::guest::{Guest, Limits};
 use crate::pool::Pool;
 use crate::ticker::Ticker;
-use rustler::Env;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use wasmtime::{
@@ -27,27 +27,6 @@ pub struct Host {
     ticker: Ticker,
     /// Seed of the guest's hashes: it has no randomness of its own.
     pub seed: u64,
-}
-
-/// Limits of one call.
-#[derive(Clone, Copy)]
-pub struct Call<'a> {
-    /// Of the calling process.
-    pub env: Env<'a>,
-    /// Instances at once.
-    pub pool_size: usize,
-    /// Bytes of linear memory.
-    pub max_memory: usize,
-    /// Ticks until the deadline.
-    pub ticks: u64,
-    /// Running out of time is not final: the call is repeated elsewhere. It may also happen a little early.
-    pub short: bool,
-    /// A new instance for this call alone.
-    pub fresh: bool,
-    /// Of a caller that queued and was woken; 0 for none.
-    pub ticket: u64,
-    /// When the clock has passed this, it is too late to begin: dirty schedulers have a queue of their own.
-    pub start_by: u64,
 }
 
 /// Why a call gave nothing.

@@ -6,8 +6,12 @@ use rustler::{Encoder, Env, NewBinary, Term};
 use rustyjson_core::abi::{DecodeFailure, EncodeFailure};
 use rustyjson_core::etf::holes::Found;
 
-mod atoms {
+pub mod atoms {
     rustler::atoms! {
+        decode,
+        encode,
+        gzip,
+        format,
         ok,
         error,
         etf,

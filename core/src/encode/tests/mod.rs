@@ -7,8 +7,8 @@ mod structs;
 mod values;
 
 use super::{EncodeError, Hole, encode};
-use crate::etf::extra::Extra;
-use crate::etf::reader::{Reader, Term};
+use crate::etf::reader::{PlannedStruct, Reader, Term};
+use crate::options::Escape;
 use crate::{EncodeOptions, Output};
 
 /// A term to be written as ETF.
@@ -121,8 +121,8 @@ impl T {
 
 pub type Encoded = Result<(String, Vec<Hole<Term>>), EncodeError>;
 
-pub fn encode_etf(etf: &[u8], options: &EncodeOptions<'_>, extra: &Extra<'_>) -> Encoded {
-    let mut reader = Reader::new(etf, &extra.plans);
+pub fn encode_etf(etf: &[u8], options: &EncodeOptions<'_>, plans: &[PlannedStruct<'_>]) -> Encoded {
+    let mut reader = Reader::new(etf, plans);
     let root = reader.root().expect("a version byte");
     let mut out = Output::new(Vec::new());
     let holes = encode(&mut reader, root, options, &mut out)?;
@@ -130,18 +130,23 @@ pub fn encode_etf(etf: &[u8], options: &EncodeOptions<'_>, extra: &Extra<'_>) ->
 }
 
 pub fn encode_with(term: &T, options: &EncodeOptions<'_>) -> Encoded {
-    encode_etf(&term.etf(), options, &Extra::default())
+    encode_etf(&term.etf(), options, &[])
 }
 
-/// The text of a term that the core knows wholly, with these flags.
-pub fn flagged(flags: u32, term: &T) -> String {
-    let (text, holes) = encode_with(term, &EncodeOptions::from_bits(flags, 128, 0, 0)).expect("encodes");
+pub const PLAIN: EncodeOptions<'_> = EncodeOptions::DEFAULT;
+pub const STRICT: EncodeOptions<'_> = EncodeOptions { strict_maps: true, ..PLAIN };
+pub const SORT: EncodeOptions<'_> = EncodeOptions { sort_keys: true, ..PLAIN };
+pub const HTML_SAFE: EncodeOptions<'_> = EncodeOptions { escape: Escape::HtmlSafe, ..PLAIN };
+
+/// The text of a term that the core knows wholly, with these options.
+pub fn json_with(options: EncodeOptions<'_>, term: &T) -> String {
+    let (text, holes) = encode_with(term, &options).expect("encodes");
     assert_eq!(holes, []);
     text
 }
 
 pub fn json(term: &T) -> String {
-    flagged(0, term)
+    json_with(PLAIN, term)
 }
 
 pub fn error(term: &T) -> EncodeError {

@@ -1,9 +1,7 @@
 use super::*;
 use crate::encode::EncodeErrorKind;
 
-const STRICT: u32 = 1 << 2;
-const SORT: u32 = 1 << 3;
-const REVERSE: u32 = 1 << 6;
+const REVERSE: EncodeOptions<'_> = EncodeOptions { reverse_large_maps: true, ..PLAIN };
 
 #[test]
 fn keys() {
@@ -30,7 +28,7 @@ fn keys_that_the_shell_knows() {
     assert!(holes.iter().all(|hole| hole.key && hole.depth == 1));
     assert_eq!(holes.iter().map(|hole| hole.offset).collect::<Vec<_>>(), [1, 4]);
     // Where keys have to be compared, the shell gets the whole map.
-    let (text, holes) = encode_with(&List(vec![map]), &EncodeOptions::from_bits(SORT, 128, 0, 0)).unwrap();
+    let (text, holes) = encode_with(&List(vec![map]), &SORT).unwrap();
     assert_eq!((text.as_str(), holes.len(), holes[0].key), ("[]", 1, false));
 }
 
@@ -39,17 +37,17 @@ fn sorted_by_bytes_everywhere() {
     let inner = Map(vec![(bin("b"), Int(1)), (bin("a"), Int(2))]);
     let map =
         Map(vec![(bin("é"), inner.clone()), (Atom("b"), List(vec![inner])), (Int(10), Int(0)), (bin("B"), Int(0))]);
-    assert_eq!(flagged(SORT, &map), r#"{"10":0,"B":0,"b":[{"a":2,"b":1}],"é":{"a":2,"b":1}}"#);
+    assert_eq!(json_with(SORT, &map), r#"{"10":0,"B":0,"b":[{"a":2,"b":1}],"é":{"a":2,"b":1}}"#);
 }
 
 #[test]
 fn strict_maps() {
     let map = Map(vec![(Atom("a"), Int(1)), (bin("b"), Int(2)), (bin("a"), Int(3))]);
-    let error = encode_with(&List(vec![map.clone()]), &EncodeOptions::from_bits(STRICT, 128, 0, 0)).unwrap_err();
+    let error = encode_with(&List(vec![map.clone()]), &STRICT).unwrap_err();
     assert_eq!((error.kind, error.payload.as_slice()), (EncodeErrorKind::DuplicateKey, &b"a"[..]));
     assert_eq!(json(&map), r#"{"a":1,"b":2,"a":3}"#);
     let fine = Map(vec![(Atom("b"), Int(1)), (bin("a"), Int(2))]);
-    assert_eq!(flagged(STRICT, &fine), r#"{"b":1,"a":2}"#);
+    assert_eq!(json_with(STRICT, &fine), r#"{"b":1,"a":2}"#);
 }
 
 #[test]
@@ -59,16 +57,16 @@ fn large_maps_backwards() {
         let members: Vec<_> = range.map(|i| format!("\"{i}\":[{{\"x\":{i}}}]")).collect();
         format!("{{{}}}", members.join(","))
     };
-    assert_eq!(flagged(REVERSE, &map(32)), text(&mut (0..32)));
-    assert_eq!(flagged(REVERSE, &map(33)), text(&mut (0..33).rev()));
-    assert_eq!(flagged(0, &map(33)), text(&mut (0..33)));
+    assert_eq!(json_with(REVERSE, &map(32)), text(&mut (0..32)));
+    assert_eq!(json_with(REVERSE, &map(33)), text(&mut (0..33).rev()));
+    assert_eq!(json_with(PLAIN, &map(33)), text(&mut (0..33)));
     // Miri would take a minute for maps within maps.
     if cfg!(miri) {
         return;
     }
     let nested = List(vec![Map((0..40).map(|i| (Int(i), map(33))).collect()), Int(7)]);
     let members: Vec<_> = (0..40).rev().map(|i| format!("\"{i}\":{}", text(&mut (0..33).rev()))).collect();
-    assert_eq!(flagged(REVERSE, &nested), format!("[{{{}}},7]", members.join(",")));
+    assert_eq!(json_with(REVERSE, &nested), format!("[{{{}}},7]", members.join(",")));
 }
 
 #[test]
@@ -79,8 +77,8 @@ fn deep_sorted_maps_take_linear_time() {
         let open = &open[1..open.len() - 3];
         let etf = [&[131][..], &open.repeat(depth), &[97, 1], &vec![106; depth]].concat();
         let start = std::time::Instant::now();
-        let options = EncodeOptions::from_bits(SORT | STRICT, u32::MAX, 0, 0);
-        encode_etf(&etf, &options, &Extra::default()).unwrap();
+        let options = EncodeOptions { strict_maps: true, max_depth: u32::MAX, ..SORT };
+        encode_etf(&etf, &options, &[]).unwrap();
         start.elapsed()
     };
     // Miri interprets, a thousand times slower.

@@ -1,10 +1,9 @@
 use super::*;
-use crate::encode::Pretty;
+use crate::options::Pretty;
 use proptest::prelude::*;
 
-const SORT: u32 = 1 << 3;
-const PLAIN: u32 = 1 << 4;
-const LEAN: u32 = 1 << 5;
+const STRUCTS_AS_MAPS: EncodeOptions<'_> = EncodeOptions { plain_structs: true, ..PLAIN };
+const LEAN: EncodeOptions<'_> = EncodeOptions { lean: true, ..PLAIN };
 
 fn iso() -> (&'static str, T) {
     ("calendar", Atom("Elixir.Calendar.ISO"))
@@ -138,7 +137,7 @@ fn uris() {
     assert_eq!(json(&uri(&all)), r#""wss://u:p@[::1]:80?q=1#f""#);
     assert_eq!(json(&uri(&[])), r#""""#);
     assert_eq!(json(&uri(&[("authority", bin("a")), ("path", bin("/"))])), r#""//a/""#);
-    assert_eq!(flagged(1, &uri(&web)), r#""http:\/\/h\/p""#);
+    assert_eq!(json_with(HTML_SAFE, &uri(&web)), r#""http:\/\/h\/p""#);
 }
 
 #[test]
@@ -152,7 +151,7 @@ fn sets_and_ranges() {
     assert_eq!(json(&range(1)), r#"{"first":1,"last":9}"#);
     assert_eq!(json(&range(2)), r#"{"first":1,"last":9,"step":2}"#);
     let options = EncodeOptions {
-        pretty: Some(Pretty { indent: b" ", line_separator: b"\n", after_colon: b" " }),
+        pretty: Some(Pretty { indent: b" ", line_separator: b"\n", record_separator: b"\n", after_colon: b" " }),
         ..EncodeOptions::default()
     };
     let (text, _) = encode_with(&List(vec![range(1)]), &options).unwrap();
@@ -176,18 +175,18 @@ fn ordered_objects() {
     let inner = object(&[(bin("y"), Int(1)), (bin("x"), List(vec![Int(2)]))]);
     let outer = object(&[(bin("b"), inner), (Atom("a"), object(&[])), (bin("b"), Int(3))]);
     assert_eq!(json(&List(vec![outer.clone(), Int(4)])), r#"[{"b":{"y":1,"x":[2]},"a":{},"b":3},4]"#);
-    assert_eq!(flagged(SORT, &outer), r#"{"a":{},"b":{"x":[2],"y":1},"b":3}"#);
-    assert!(encode_with(&outer, &EncodeOptions::from_bits(1 << 2, 128, 0, 0)).is_err());
+    assert_eq!(json_with(SORT, &outer), r#"{"a":{},"b":{"x":[2],"y":1},"b":3}"#);
+    assert!(encode_with(&outer, &STRICT).is_err());
 }
 
 #[test]
 fn plain_structs() {
     let version = structure("Elixir.Version", &[("major", Int(1)), ("minor", Int(2))]);
-    assert_eq!(flagged(PLAIN, &List(vec![version, Int(3)])), r#"[{"major":1,"minor":2},3]"#);
-    assert_eq!(flagged(PLAIN, &structure("Elixir.Empty", &[])), "{}");
+    assert_eq!(json_with(STRUCTS_AS_MAPS, &List(vec![version, Int(3)])), r#"[{"major":1,"minor":2},3]"#);
+    assert_eq!(json_with(STRUCTS_AS_MAPS, &structure("Elixir.Empty", &[])), "{}");
     let date = structure("Elixir.Date", &date(2024, 2, 3));
-    assert_eq!(flagged(PLAIN, &date), r#""2024-02-03""#);
-    assert_eq!(flagged(LEAN, &date), r#"{"calendar":"Elixir.Calendar.ISO","day":3,"month":2,"year":2024}"#);
+    assert_eq!(json_with(STRUCTS_AS_MAPS, &date), r#""2024-02-03""#);
+    assert_eq!(json_with(LEAN, &date), r#"{"calendar":"Elixir.Calendar.ISO","day":3,"month":2,"year":2024}"#);
 }
 
 #[test]
@@ -195,13 +194,13 @@ fn planned_structs() {
     let user = |fields: &[(&'static str, T)]| structure("Elixir.User", fields);
     let plan = Tuple(vec![Atom("name"), Atom("id")]);
     let plans = Map(vec![(Atom("Elixir.Empty"), Tuple(vec![])), (Atom("Elixir.User"), plan)]);
-    let extra = Tuple(vec![Atom("nil"), plans]).etf();
-    let extra = Extra::parse(&extra).unwrap();
+    let plans = plans.etf();
+    let plans = crate::etf::plans::parse(&plans).unwrap();
     let full = user(&[("id", Int(1)), ("name", List(vec![bin("a")])), ("password_hash", bin("x"))]);
     let lost = user(&[("name", Pid)]);
     let term = List(vec![full, lost, structure("Elixir.Empty", &[]), Int(5)]);
-    let with = |flags| encode_etf(&term.etf(), &EncodeOptions::from_bits(flags, 128, 0, 0), &extra).unwrap();
-    let (text, holes) = with(0);
+    let with = |options| encode_etf(&term.etf(), &options, &plans).unwrap();
+    let (text, holes) = with(PLAIN);
     assert_eq!(text, r#"[{"name":["a"],"id":1},,{},5]"#);
     assert_eq!(holes.iter().map(|hole| (hole.offset, hole.depth)).collect::<Vec<_>>(), [(23, 1)]);
     assert_eq!(with(SORT).0, r#"[{"id":1,"name":["a"]},,{},5]"#);
@@ -213,8 +212,8 @@ proptest! {
         let mut entries: Vec<_> = (0..count).map(|i| (Int(i as i64), List(vec![Int(1)]))).collect();
         entries.insert(at.min(count), (Atom("__struct__"), Atom("Elixir.Other")));
         let term = List(vec![Map(entries), Int(1)]);
-        for flags in [0, 1 << 6] {
-            let (text, holes) = encode_with(&term, &EncodeOptions::from_bits(flags, 128, 0, 0)).unwrap();
+        for options in [PLAIN, EncodeOptions { reverse_large_maps: true, ..PLAIN }] {
+            let (text, holes) = encode_with(&term, &options).unwrap();
             prop_assert_eq!((text.as_str(), holes.len()), ("[,1]", 1));
         }
     }

@@ -1,10 +1,11 @@
 use super::*;
 use crate::encode::EncodeErrorKind;
-use crate::encode::Pretty;
+use crate::etf::plans;
+use crate::options::Pretty;
 use proptest::prelude::*;
 
-const STRICT: u32 = 1 << 2;
-const SORT: u32 = 1 << 3;
+const JAVASCRIPT_SAFE: EncodeOptions<'_> = EncodeOptions { escape: Escape::JavascriptSafe, ..PLAIN };
+const UNICODE_SAFE: EncodeOptions<'_> = EncodeOptions { escape: Escape::UnicodeSafe, ..PLAIN };
 
 #[test]
 fn scalars() {
@@ -20,7 +21,7 @@ fn scalars() {
 #[test]
 fn latin_atoms() {
     let etf = [131, 100, 0, 2, 0xE9, b'a'];
-    let (text, _) = encode_etf(&etf, &EncodeOptions::default(), &Extra::default()).unwrap();
+    let (text, _) = encode_etf(&etf, &EncodeOptions::default(), &[]).unwrap();
     assert_eq!(text, r#""éa""#);
 }
 
@@ -62,7 +63,7 @@ fn lists_and_tuples() {
 fn pretty_layout() {
     let term = List(vec![Int(1), List(vec![]), Map(vec![]), Map(vec![(bin("a"), List(vec![Int(2)]))])]);
     let mut options = EncodeOptions {
-        pretty: Some(Pretty { indent: b"  ", line_separator: b"\n", after_colon: b" " }),
+        pretty: Some(Pretty { indent: b"  ", line_separator: b"\n", record_separator: b"\n", after_colon: b" " }),
         ..EncodeOptions::default()
     };
     let (text, _) = encode_with(&term, &options).unwrap();
@@ -75,31 +76,37 @@ fn pretty_layout() {
 #[test]
 fn escape_modes() {
     let text = bin("\"\\/<\u{8}\t\n\u{C}\r\0\u{1F}\u{7F}é\u{2028}\u{2029}日😀\u{10FFFF}");
-    assert_eq!(flagged(0, &text), "\"\\\"\\\\/<\\b\\t\\n\\f\\r\\u0000\\u001F\u{7F}é\u{2028}\u{2029}日😀\u{10FFFF}\"");
     assert_eq!(
-        flagged(1, &text),
+        json_with(PLAIN, &text),
+        "\"\\\"\\\\/<\\b\\t\\n\\f\\r\\u0000\\u001F\u{7F}é\u{2028}\u{2029}日😀\u{10FFFF}\""
+    );
+    assert_eq!(
+        json_with(HTML_SAFE, &text),
         "\"\\\"\\\\\\/\\u003C\\b\\t\\n\\f\\r\\u0000\\u001F\u{7F}é\\u2028\\u2029日😀\u{10FFFF}\""
     );
-    assert_eq!(flagged(2, &text), "\"\\\"\\\\/<\\b\\t\\n\\f\\r\\u0000\\u001F\u{7F}é\\u2028\\u2029日😀\u{10FFFF}\"");
     assert_eq!(
-        flagged(3, &text),
+        json_with(JAVASCRIPT_SAFE, &text),
+        "\"\\\"\\\\/<\\b\\t\\n\\f\\r\\u0000\\u001F\u{7F}é\\u2028\\u2029日😀\u{10FFFF}\""
+    );
+    assert_eq!(
+        json_with(UNICODE_SAFE, &text),
         "\"\\\"\\\\/<\\b\\t\\n\\f\\r\\u0000\\u001F\u{7F}\\u00E9\\u2028\\u2029\\u65E5\\uD83D\\uDE00\\uDBFF\\uDFFF\""
     );
 }
 
 #[test]
 fn atoms_are_escaped_too() {
-    assert_eq!(flagged(1, &Atom("a</")), r#""a\u003C\/""#);
-    assert_eq!(flagged(1, &Map(vec![(Atom("a/"), Int(1))])), r#"{"a\/":1}"#);
+    assert_eq!(json_with(HTML_SAFE, &Atom("a</")), r#""a\u003C\/""#);
+    assert_eq!(json_with(HTML_SAFE, &Map(vec![(Atom("a/"), Int(1))])), r#"{"a\/":1}"#);
 }
 
 #[test]
 fn payloads_are_bounded() {
     let long = [&b"a".repeat(1000)[..], b"\xFE"].concat();
-    let error = encode_with(&Bin(long), &EncodeOptions::from_bits(0, 128, 0, 0)).unwrap_err();
+    let error = encode_with(&Bin(long), &PLAIN).unwrap_err();
     assert_eq!(error.payload, [&b"\xFE"[..], &b"a".repeat(64)].concat());
 
-    let strict = EncodeOptions::from_bits(1 << 2, 128, 0, 0);
+    let strict = STRICT;
     for (key, shown) in [
         ("k".repeat(128), "k".repeat(128)),
         ("k".repeat(129), format!("{}…", "k".repeat(128))),
@@ -114,10 +121,9 @@ fn payloads_are_bounded() {
 
 #[test]
 fn invalid_utf8_names_the_binary_and_the_place() {
-    for flags in 0..4 {
+    for options in [PLAIN, HTML_SAFE, JAVASCRIPT_SAFE, UNICODE_SAFE] {
         for bad in [&b"a\xFF"[..], b"\xC0\x80", b"\xED\xA0\x80", b"\xF4\x90\x80\x80", b"\xE2\x80", b"\"\x80"] {
             let term = Map(vec![(bin("k"), List(vec![Int(1), Bin(bad.to_vec())]))]);
-            let options = EncodeOptions::from_bits(flags, 128, 0, 0);
             let error = encode_with(&term, &options).unwrap_err();
             assert_eq!(error.kind, EncodeErrorKind::InvalidUtf8);
             let invalid = bad.utf8_chunks().next().map(|chunk| bad[chunk.valid().len()]);
@@ -131,7 +137,8 @@ fn invalid_utf8_names_the_binary_and_the_place() {
 fn depth_is_counted_as_decode_counts() {
     let nested = |depth| (0..depth).fold(Int(1), |inner, _| List(vec![inner]));
     let at_most = |max_depth, base_depth, term: &T| {
-        encode_with(term, &EncodeOptions::from_bits(0, max_depth, base_depth, 0)).map(drop).map_err(|error| error.kind)
+        let options = EncodeOptions { max_depth, base_depth, ..PLAIN };
+        encode_with(term, &options).map(drop).map_err(|error| error.kind)
     };
     assert_eq!(at_most(3, 0, &nested(3)), Ok(()));
     assert_eq!(at_most(3, 0, &nested(4)), Err(EncodeErrorKind::MaxDepth));
@@ -145,12 +152,12 @@ fn depth_is_counted_as_decode_counts() {
 fn output_is_capped() {
     let term = List((0..100).map(Int).collect());
     let whole = json(&term).len() as u64;
-    let with = |max_bytes| encode_with(&term, &EncodeOptions::from_bits(0, 128, 0, max_bytes)).map_err(|e| e.kind);
+    let with = |max_bytes| encode_with(&term, &EncodeOptions { max_bytes, ..PLAIN }).map_err(|e| e.kind);
     assert!(with(whole).is_ok());
     assert_eq!(with(whole - 1).unwrap_err(), EncodeErrorKind::MaxBytes);
     assert_eq!(with(5).unwrap_err(), EncodeErrorKind::MaxBytes);
     let long = bin(&"x".repeat(200_000));
-    let result = encode_with(&long, &EncodeOptions::from_bits(0, 128, 0, 100_000));
+    let result = encode_with(&long, &EncodeOptions { max_bytes: 100_000, ..PLAIN });
     assert_eq!(result.unwrap_err().kind, EncodeErrorKind::MaxBytes);
     let roomy = EncodeOptions { budget: 1 << 30, ..EncodeOptions::default() };
     assert_eq!(encode_with(&long, &roomy).unwrap_err().kind, EncodeErrorKind::Budget);
@@ -172,14 +179,14 @@ fn long_digits_are_no_work_for_a_slice_wherever_they_stand() {
             member(decimal(digits)),
         ]
     };
-    for flags in [0, SORT, STRICT] {
-        let options = EncodeOptions { budget: 1 << 30, ..EncodeOptions::from_bits(flags, 128, 0, 0) };
+    for unlimited in [PLAIN, SORT, STRICT] {
+        let options = EncodeOptions { budget: 1 << 30, ..unlimited };
         for term in terms(512) {
             assert!(encode_with(&term, &options).is_ok());
         }
         for term in terms(513) {
             assert_eq!(encode_with(&term, &options).unwrap_err().kind, EncodeErrorKind::Budget);
-            assert!(encode_with(&term, &EncodeOptions::from_bits(flags, 128, 0, 0)).is_ok());
+            assert!(encode_with(&term, &unlimited).is_ok());
         }
     }
 }
@@ -187,7 +194,7 @@ fn long_digits_are_no_work_for_a_slice_wherever_they_stand() {
 #[test]
 fn long_keys_that_are_gathered_are_no_work_for_a_slice() {
     let keys = Map((0..10).map(|i| (bin(&format!("{i}{}", "x".repeat(20_000))), Int(1))).collect());
-    let options = EncodeOptions { budget: 1 << 30, ..EncodeOptions::from_bits(SORT, 128, 0, 0) };
+    let options = EncodeOptions { budget: 1 << 30, ..SORT };
     assert_eq!(encode_with(&keys, &options).unwrap_err().kind, EncodeErrorKind::Budget);
     let unsorted = EncodeOptions { budget: 1 << 30, ..EncodeOptions::default() };
     assert!(encode_with(&keys, &unsorted).is_ok());
@@ -201,7 +208,7 @@ fn improper_lists_and_broken_bytes_are_errors() {
     for etf in
         [&[131, 108, 0, 0, 0, 2, 97, 1][..], &[131, 109, 0, 0, 0, 9, 97], &[131], &[131, 80, 0], &[131, 116, 255]]
     {
-        let result = encode_etf(etf, &EncodeOptions::default(), &Extra::default());
+        let result = encode_etf(etf, &EncodeOptions::default(), &[]);
         assert!(result.is_err(), "{etf:?}");
     }
 }
@@ -221,13 +228,16 @@ proptest! {
     fn no_bytes_panic(bytes in prop::collection::vec(prop_oneof![
         any::<u8>(),
         prop::sample::select(vec![97, 98, 70, 104, 106, 107, 108, 109, 110, 116, 119, 0, 1, 2, 3, 10, b'_']),
-    ], 0..60), flags in 0..128_u32) {
+    ], 0..60), fields in prop::array::uniform9(0..5_u8)) {
         let mut etf = vec![131];
         etf.extend(bytes);
         let mut reader = Reader::new(&etf, &[]);
         let root = reader.root().unwrap();
         let mut out = Output::new(Vec::new());
-        let _ = encode(&mut reader, root, &EncodeOptions::from_bits(flags, 20, 0, 1000), &mut out);
-        let _ = Extra::parse(&etf);
+        let mut bytes = EncodeOptions::DEFAULT_BYTES;
+        bytes[..fields.len()].copy_from_slice(&fields);
+        let (options, _) = EncodeOptions::from_bytes(&bytes).unwrap();
+        let _ = encode(&mut reader, root, &EncodeOptions { max_depth: 20, max_bytes: 1000, ..options }, &mut out);
+        let _ = plans::parse(&etf);
     }
 }

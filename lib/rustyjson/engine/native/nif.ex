@@ -26,11 +26,14 @@ defmodule RustyJson.Engine.Native.Nif do
     end
   end
 
-  @spec decode(binary(), tuple()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()} | :dirty
-  def decode(_json, _packed), do: :erlang.nif_error(:not_loaded)
+  @typep options :: binary()
+  @typep plans :: nil | RustyJson.Encoder.Plans.t()
 
-  @spec decode_dirty(binary(), tuple()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
-  def decode_dirty(_json, _packed), do: :erlang.nif_error(:not_loaded)
+  @spec decode(binary(), options()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()} | :dirty
+  def decode(_json, _options), do: :erlang.nif_error(:not_loaded)
+
+  @spec decode_dirty(binary(), options()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
+  def decode_dirty(_json, _options), do: :erlang.nif_error(:not_loaded)
 
   @type encoded ::
           binary()
@@ -40,51 +43,45 @@ defmodule RustyJson.Engine.Native.Nif do
 
   @type suspended :: {:suspended, binary(), [tuple()], [tuple()], [module()]}
 
-  @spec encode(term(), tuple()) :: encoded() | suspended() | :dirty
-  def encode(_term, _packed), do: :erlang.nif_error(:not_loaded)
+  @spec encode(term(), options(), plans()) :: encoded() | suspended() | :dirty
+  def encode(_term, _options, _plans), do: :erlang.nif_error(:not_loaded)
 
-  @spec encode_dirty(term(), tuple()) :: encoded()
-  def encode_dirty(_term, _packed), do: :erlang.nif_error(:not_loaded)
+  @spec encode_dirty(term(), options(), plans()) :: encoded()
+  def encode_dirty(_term, _options, _plans), do: :erlang.nif_error(:not_loaded)
 
-  @spec resume_dirty(suspended(), tuple()) :: encoded()
-  def resume_dirty(_suspended, _packed), do: :erlang.nif_error(:not_loaded)
+  @spec resume_dirty(suspended(), options(), plans()) :: encoded()
+  def resume_dirty(_suspended, _options, _plans), do: :erlang.nif_error(:not_loaded)
 
   @type laid_out :: binary() | {:error, RustyJson.Engine.decode_failure()}
 
   @typedoc "What is written so far and where to go on: offset, depth and the last token."
   @type suspended_format :: {:suspended, binary(), {non_neg_integer(), non_neg_integer(), 0..3}}
 
-  @spec format(binary(), RustyJson.Engine.layout(), RustyJson.Engine.format_limits()) ::
-          laid_out() | suspended_format()
-  def format(_text, _layout, _limits), do: :erlang.nif_error(:not_loaded)
+  @spec format(binary(), options()) :: laid_out() | suspended_format()
+  def format(_text, _options), do: :erlang.nif_error(:not_loaded)
 
-  @spec format_dirty(
-          binary(),
-          RustyJson.Engine.layout(),
-          RustyJson.Engine.format_limits(),
-          nil | suspended_format()
-        ) :: laid_out()
-  def format_dirty(_text, _layout, _limits, _suspended), do: :erlang.nif_error(:not_loaded)
+  @spec format_dirty(binary(), options(), nil | suspended_format()) :: laid_out()
+  def format_dirty(_text, _options, _suspended), do: :erlang.nif_error(:not_loaded)
 
-  @spec gzip(binary(), 0..9) :: binary() | {:error, RustyJson.Engine.encode_failure()}
-  def gzip(_bytes, _level), do: :erlang.nif_error(:not_loaded)
+  @spec gzip(binary(), options()) :: binary() | {:error, RustyJson.Engine.encode_failure()}
+  def gzip(_bytes, _options), do: :erlang.nif_error(:not_loaded)
 
   @spec info() :: map()
   def info, do: :erlang.nif_error(:not_loaded)
 
   # For results of a WebAssembly module in a host without a native library.
 
-  @spec check_etf(binary(), tuple(), non_neg_integer()) :: :ok | RustyJson.Wasm.Host.fault()
-  def check_etf(_etf, _packed, _json_length), do: :erlang.nif_error(:not_loaded)
+  @spec check_etf(binary(), options(), non_neg_integer()) :: :ok | RustyJson.Wasm.Host.fault()
+  def check_etf(_etf, _options, _json_length), do: :erlang.nif_error(:not_loaded)
 
-  @spec check_etf_dirty(binary(), tuple(), non_neg_integer()) :: :ok | RustyJson.Wasm.Host.fault()
-  def check_etf_dirty(_etf, _packed, _json_length), do: :erlang.nif_error(:not_loaded)
+  @spec check_etf_dirty(binary(), options(), non_neg_integer()) :: :ok | RustyJson.Wasm.Host.fault()
+  def check_etf_dirty(_etf, _options, _json_length), do: :erlang.nif_error(:not_loaded)
 
   @type found :: {:partial, binary(), [RustyJson.Wasm.Host.hole()]} | RustyJson.Wasm.Host.fault()
 
-  @spec check_holes(binary(), binary(), binary(), tuple()) :: found()
-  def check_holes(_body, _etf, _extra, _packed), do: :erlang.nif_error(:not_loaded)
+  @spec check_holes(binary(), binary(), options()) :: found()
+  def check_holes(_body, _etf, _options), do: :erlang.nif_error(:not_loaded)
 
-  @spec check_holes_dirty(binary(), binary(), binary(), tuple()) :: found()
-  def check_holes_dirty(_body, _etf, _extra, _packed), do: :erlang.nif_error(:not_loaded)
+  @spec check_holes_dirty(binary(), binary(), options()) :: found()
+  def check_holes_dirty(_body, _etf, _options), do: :erlang.nif_error(:not_loaded)
 end

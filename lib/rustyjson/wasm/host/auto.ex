@@ -7,14 +7,9 @@ defmodule RustyJson.Wasm.Host.Auto do
   alias RustyJson.Wasm.Host
 
   @impl true
-  def decode(json, packed, sandbox), do: chosen(sandbox, & &1.decode(json, packed, &2))
-
-  @impl true
-  def encode(etf, extra, packed, sandbox), do: chosen(sandbox, & &1.encode(etf, extra, packed, &2))
-
-  @impl true
-  def transform(text, extra, operation, sandbox),
-    do: chosen(sandbox, & &1.transform(text, extra, operation, &2))
+  def run(operation, body, bytes, %{sandbox: sandbox} = options) do
+    chosen(sandbox, fn host, sandbox -> host.run(operation, body, bytes, %{options | sandbox: sandbox}) end)
+  end
 
   @impl true
   def status, do: Host.status(:auto)

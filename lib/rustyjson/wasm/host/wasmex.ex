@@ -13,8 +13,6 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   @behaviour RustyJson.Wasm.Host
 
-  import Bitwise, only: [&&&: 2]
-
   require RustyJson.Engine.Codes
 
   alias RustyJson.Engine.Codes
@@ -22,42 +20,63 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   alias RustyJson.Wasm.Host.Wasmex.Instance
 
   @pool RustyJson.Wasm.Host.Wasmex.Pool
-  # With this option, atoms of keys must already exist.
-  @keys 0b111
-  @existing_atoms 2
   @all_keys 0xFFFF_FFFF_FFFF_FFFF
   # Instances with more linear memory are not kept.
   @keep_memory 33_554_432
 
   @impl true
-  def decode(json, packed, sandbox) do
-    run(sandbox, fn instance, call ->
-      instance = Instance.write(instance, [json], call)
+  def run(:decode, json, bytes, options) do
+    seed = <<Instance.seed()::little-64>>
 
-      {record, instance} =
-        Instance.call(instance, "decode", decode_arguments(json, packed, Instance.seed()), call, answer(json))
-
-      {decoded(Abi.open(record), json, packed, instance, call), instance}
+    call([bytes, seed], json, "decode", options.sandbox, &Abi.answer?(&1, byte_size(json)), fn record,
+                                                                                               again ->
+      decoded(Abi.open(record), json, options, again)
     end)
   end
 
-  defp answer(json), do: &Abi.answer?(&1, byte_size(json))
+  def run(:encode, etf, bytes, %{values: values, plans: plans} = options) do
+    call([bytes], etf, "encode", options.sandbox, &Abi.record?(&1, etf, values, plans), fn record, _again ->
+      encoded(Abi.open(record), etf, bytes, options)
+    end)
+  end
 
-  defp decode_arguments(json, {flags, max_depth, digits, max_nodes, _}, last),
-    do: [{32, byte_size(json)}, {32, flags}, {32, max_depth}, {32, digits}, {64, max_nodes}, {64, last}]
+  def run(operation, text, bytes, options) do
+    longest = longest(operation, options, text)
 
-  defp decoded({:done, etf}, json, packed, instance, call) do
-    with :ok <- Judge.term(etf, packed, byte_size(json)),
-         nil <- unknown_atom(json, packed, instance, call, fn -> not builds?(etf) end) do
+    call([bytes], text, Atom.to_string(operation), options.sandbox, longest, fn record, _again ->
+      transformed(Abi.open(record), byte_size(text))
+    end)
+  end
+
+  # Writes options and body, calls an export, and reads its record, if it may be that long. `read` can call another export on
+  # the same input.
+  defp call(options, body, name, sandbox, may_be?, read) do
+    run(sandbox, fn instance, call ->
+      instance = Instance.write(instance, options ++ [body], call)
+      options = IO.iodata_length(options)
+      lengths = [{32, options + byte_size(body)}, {32, options}]
+      {record, instance} = Instance.call(instance, name, lengths, call, may_be?)
+
+      again = fn name, number ->
+        elem(Instance.call(instance, name, lengths ++ [{64, number}], call, may_be?), 0)
+      end
+
+      {read.(record, again), instance}
+    end)
+  end
+
+  defp decoded({:done, etf}, json, options, again) do
+    with :ok <- Judge.term(etf, options, byte_size(json)),
+         nil <- unknown_atom(json, options, again, fn -> not builds?(etf) end) do
       {:etf, etf}
     end
   end
 
   # An unknown atom may come before the error.
-  defp decoded({:error, body}, json, packed, instance, call),
-    do: unknown_atom(json, packed, instance, call, fn -> true end) || decode_failure(body, byte_size(json))
+  defp decoded({:error, body}, json, options, again),
+    do: unknown_atom(json, options, again, fn -> true end) || decode_failure(body, byte_size(json))
 
-  defp decoded(_other, _json, _packed, _instance, _call), do: no_status()
+  defp decoded(_other, _json, _options, _again), do: no_status()
 
   defp builds?(etf) do
     _ = :erlang.binary_to_term(etf, [:safe])
@@ -67,19 +86,14 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   end
 
   # The first key that is not an atom. Only the host can know it: it asks the guest for the keys, then for the position of this one.
-  defp unknown_atom(json, packed, instance, call, wanted?) do
-    if (elem(packed, 0) &&& @keys) == @existing_atoms and wanted?.() do
-      {record, instance} =
-        Instance.call(instance, "keys", decode_arguments(json, packed, @all_keys), call, answer(json))
-
-      with number when number != nil <- first_unknown(Abi.open(record)) do
-        {record, _} =
-          Instance.call(instance, "keys", decode_arguments(json, packed, number), call, answer(json))
-
-        unknown_atom_failure(Abi.open(record), byte_size(json))
-      end
+  defp unknown_atom(json, %{values: %{keys: :atoms!}}, again, wanted?) do
+    with true <- wanted?.() || nil,
+         number when number != nil <- first_unknown(Abi.open(again.("keys", @all_keys))) do
+      unknown_atom_failure(Abi.open(again.("keys", number)), byte_size(json))
     end
   end
+
+  defp unknown_atom(_json, _options, _again, _wanted?), do: nil
 
   defp unknown_atom_failure({:error, body}, length) do
     with {:error, failure} when elem(failure, 0) != Codes.decode(:unknown_atom) <-
@@ -114,60 +128,31 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     end
   end
 
-  @impl true
-  def encode(etf, extra, {flags, max_depth, max_bytes, gzip, _, base_depth, _} = packed, sandbox) do
-    length = byte_size(extra) + byte_size(etf)
-    numbers = [length, byte_size(extra), flags, max_depth, gzip, base_depth]
+  defp encoded({:done, json}, etf, _bytes, options), do: of_length(json, etf, options, {:ok, json})
 
-    run(sandbox, fn instance, call ->
-      instance = Instance.write(instance, [extra, etf], call)
-      arguments = Enum.map(numbers, &{32, &1}) ++ [{64, max_bytes}]
-      {record, instance} = Instance.call(instance, "encode", arguments, call, &Abi.record?(&1, etf, packed))
-      {encoded(Abi.open(record), etf, extra, packed), instance}
-    end)
+  defp encoded({:partial, body}, etf, bytes, options) do
+    with {:partial, json, _holes} = partial <- Judge.holes(body, etf, bytes, options),
+         do: of_length(json, etf, options, partial)
   end
 
-  defp encoded({:done, json}, etf, _extra, packed), do: of_length(json, etf, packed, {:ok, json})
-
-  defp encoded({:partial, body}, etf, extra, packed) do
-    with {:partial, json, _holes} = partial <- Judge.holes(body, etf, extra, packed),
-         do: of_length(json, etf, packed, partial)
-  end
-
-  defp encoded({:error, body}, _etf, _extra, _packed) do
+  defp encoded({:error, body}, _etf, _bytes, _options) do
     case Abi.encode_failure(body) do
       {:ok, failure} -> {:error, failure}
       :broken -> invalid("its error record is broken")
     end
   end
 
-  defp encoded(:broken, _etf, _extra, _packed), do: no_status()
+  defp encoded(:broken, _etf, _bytes, _options), do: no_status()
 
-  defp of_length(json, etf, packed, answer) do
-    if Abi.text?(byte_size(json), etf, packed),
+  defp of_length(json, etf, %{values: values, plans: plans}, answer) do
+    if Abi.text?(byte_size(json), etf, values, plans),
       do: answer,
       else: invalid("its text is longer than the term's can be")
   end
 
-  @impl true
-  def transform(text, extra, operation, sandbox) do
-    run(sandbox, fn instance, call ->
-      instance = Instance.write(instance, [extra, text], call)
-      {name, numbers} = operation(operation, byte_size(text), byte_size(extra))
-
-      {record, instance} =
-        Instance.call(instance, name, Enum.map(numbers, &{32, &1}), call, longest(operation, extra, text))
-
-      {transformed(Abi.open(record), byte_size(text)), instance}
-    end)
-  end
-
-  # The layout starts with the limit of the output.
-  defp longest({:gzip, _level}, _extra, text), do: &Abi.compressed?(&1, byte_size(text))
-  defp longest({:format, _, _}, <<most::64-little, _::binary>>, _text), do: &Abi.limited?(&1, most)
-
-  defp operation({:gzip, level}, length, 0), do: {"gzip", [length, level]}
-  defp operation({:format, base, max}, length, extra), do: {"format", [length + extra, extra, base, max]}
+  # The longest record that an honest guest gives.
+  defp longest(:gzip, _options, text), do: &Abi.compressed?(&1, byte_size(text))
+  defp longest(:format, options, _text), do: &Abi.limited?(&1, options.values.max_bytes)
 
   defp transformed({:done, text}, _length), do: {:ok, text}
   defp transformed({:error, body}, length), do: decode_failure(body, length)

@@ -17,26 +17,10 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   @small 65_536
 
   @impl true
-  def decode(json, packed, sandbox) do
-    with_host(sandbox, byte_size(json), fn
-      host, :here, limits, number -> Nif.decode(host, json, packed, limits, number)
-      host, :dirty, limits, number -> Nif.decode_dirty(host, json, packed, limits, number)
-    end)
-  end
-
-  @impl true
-  def encode(etf, extra, packed, sandbox) do
-    with_host(sandbox, byte_size(etf), fn
-      host, :here, limits, number -> Nif.encode(host, etf, extra, packed, limits, number)
-      host, :dirty, limits, number -> Nif.encode_dirty(host, etf, extra, packed, limits, number)
-    end)
-  end
-
-  @impl true
-  def transform(text, extra, operation, sandbox) do
-    with_host(sandbox, byte_size(text), fn
-      host, :here, limits, number -> Nif.transform(host, text, extra, operation, limits, number)
-      host, :dirty, limits, number -> Nif.transform_dirty(host, text, extra, operation, limits, number)
+  def run(operation, body, bytes, %{sandbox: sandbox}) do
+    with_host(sandbox, byte_size(body), fn
+      host, :here, limits, number -> Nif.run(host, operation, bytes, body, limits, number)
+      host, :dirty, limits, number -> Nif.run_dirty(host, operation, bytes, body, limits, number)
     end)
   end
 
@@ -47,7 +31,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
 
     case :persistent_term.get(__MODULE__, nil) do
       nil -> start(sandbox, where, call)
-      host -> run(host, where, limits(sandbox), call)
+      host -> enter(host, where, limits(sandbox), call)
     end
   end
 
@@ -56,7 +40,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
     deadline = System.monotonic_time(:millisecond) + timeout
 
     case host(timeout) do
-      {:ok, host} -> run(host, where, put_elem(limits(sandbox), 4, left(deadline)), call)
+      {:ok, host} -> enter(host, where, put_elem(limits(sandbox), 4, left(deadline)), call)
       {:error, reason} -> {:fault, :unavailable, reason}
       :busy -> {:fault, :busy, ""}
     end
@@ -72,7 +56,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   # must start.
   defp patient(limits), do: put_elem(limits, 4, Nif.now() + elem(limits, 4))
 
-  defp run(host, where, limits, call) do
+  defp enter(host, where, limits, call) do
     case attempt(host, where, limits, 0, call) do
       {:busy, where} -> queue(host, where, limits, call)
       answer -> answer

@@ -5,16 +5,19 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
   # Functions without `dirty` in their name run on the caller's scheduler for about a millisecond and then return `:later`.
   # All return `:busy` if no place is free, and `{:fault, reason, detail}` if the call failed.
 
+  alias RustyJson.Wasm.Host
+
   @on_load :load
 
   @typep host :: reference()
+  @typep options :: binary()
   @typep limits ::
            {pool_size :: pos_integer(), max_memory :: pos_integer(), timeout :: pos_integer(),
             fresh :: boolean(), start_by :: non_neg_integer()}
   # The number of a ticket, or 0.
   @typep place :: non_neg_integer()
   @opaque ticket :: reference()
-  @typep again :: :later | :busy | RustyJson.Wasm.Host.fault()
+  @typep again :: :later | :busy | Host.fault()
 
   @doc "Never fails: a library that is not there is a reason to use another host, not to stop."
   @spec load() :: :ok
@@ -31,40 +34,18 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
 
   @doc "The library's file, without its extension."
   @spec path() :: Path.t()
-  def path, do: Path.join(RustyJson.Wasm.Host.priv(), "native/librustyjson_wasm_host")
+  def path, do: Path.join(Host.priv(), "native/librustyjson_wasm_host")
 
-  @spec load(binary(), pos_integer()) :: {:ok, host()} | RustyJson.Wasm.Host.fault()
+  @spec load(binary(), pos_integer()) :: {:ok, host()} | Host.fault()
   def load(_wasm, _instances), do: :erlang.nif_error(:not_loaded)
 
-  @spec decode(host(), binary(), tuple(), limits(), place()) ::
-          {:ok, term()} | {:etf, binary()} | {:error, RustyJson.Engine.decode_failure()} | again()
-  def decode(_host, _json, _packed, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+  @spec run(host(), Host.operation(), options(), body :: binary(), limits(), place()) ::
+          Host.decoded() | Host.encoded() | again()
+  def run(_host, _operation, _options, _body, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
-  @spec decode_dirty(host(), binary(), tuple(), limits(), place()) ::
-          {:ok, term()} | {:etf, binary()} | {:error, RustyJson.Engine.decode_failure()} | again()
-  def decode_dirty(_host, _json, _packed, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
-
-  @spec encode(host(), binary(), binary(), tuple(), limits(), place()) ::
-          {:ok, binary()}
-          | {:partial, binary(), [RustyJson.Wasm.Host.hole()]}
-          | {:error, RustyJson.Engine.encode_failure()}
-          | again()
-  def encode(_host, _etf, _extra, _packed, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
-
-  @spec encode_dirty(host(), binary(), binary(), tuple(), limits(), place()) ::
-          {:ok, binary()}
-          | {:partial, binary(), [RustyJson.Wasm.Host.hole()]}
-          | {:error, RustyJson.Engine.encode_failure()}
-          | again()
-  def encode_dirty(_host, _etf, _extra, _packed, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
-
-  @spec transform(host(), binary(), binary(), tuple(), limits(), place()) ::
-          {:ok, binary()} | {:error, RustyJson.Engine.decode_failure()} | again()
-  def transform(_host, _text, _extra, _operation, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
-
-  @spec transform_dirty(host(), binary(), binary(), tuple(), limits(), place()) ::
-          {:ok, binary()} | {:error, RustyJson.Engine.decode_failure()} | again()
-  def transform_dirty(_host, _text, _extra, _operation, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+  @spec run_dirty(host(), Host.operation(), options(), body :: binary(), limits(), place()) ::
+          Host.decoded() | Host.encoded() | again()
+  def run_dirty(_host, _operation, _options, _body, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
   @doc "The clock of `start_by`, in milliseconds: a call on a dirty scheduler that comes later is `:busy`."
   @spec now() :: non_neg_integer()

@@ -1,0 +1,310 @@
+//! What a call may choose. Options reach the core as bytes; `decode.txt` and `encode.txt` say what stands where in them, and
+//! Elixir's side reads the same two files. To add an option, see "Adding an option" in CONTRIBUTING.md.
+
+mod table;
+
+use table::{Table, choice, is, number};
+
+/// The fields of [`DecodeOptions::from_bytes`].
+const DECODE: Table = Table(include_str!("decode.txt"));
+/// The fields of [`EncodeOptions::from_bytes`].
+const ENCODE: Table = Table(include_str!("encode.txt"));
+
+/// How object keys become terms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keys {
+    /// Binaries.
+    #[default]
+    Strings,
+    /// Existing atoms; an unknown one is an error.
+    ExistingAtoms,
+    /// Binaries that never share the input.
+    Copy,
+}
+
+/// Which of two members with the same key counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// The last one.
+    #[default]
+    Last,
+    /// The first one.
+    First,
+    /// Neither: it is an error.
+    Error,
+}
+
+/// Options of [`decode`](crate::decode()).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DecodeOptions {
+    /// How object keys become terms.
+    pub keys: Keys,
+    /// Strings are copied, never referenced.
+    pub copy_strings: bool,
+    /// Floats become decimals.
+    pub decimals: bool,
+    /// Objects keep the order and every member.
+    pub ordered_objects: bool,
+    /// What a repeated key means.
+    pub duplicates: Duplicates,
+    /// Strings must be UTF-8.
+    pub validate_strings: bool,
+    /// Deepest nesting of arrays and objects; `u32::MAX` for none.
+    pub max_depth: u32,
+    /// Most digits of an integer, sign not counted; 0 for no limit.
+    pub digit_limit: u32,
+    /// Most values and keys; 0 for no limit.
+    pub max_nodes: u64,
+    /// Seed of the hash that finds repeated keys. Shells choose it, callers do not.
+    pub seed: u64,
+    /// Whether the shell may move the call to a dirty scheduler. The core does not look at it.
+    pub dirty: bool,
+}
+
+impl Default for DecodeOptions {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl DecodeOptions {
+    /// Bytes of the options.
+    pub const LEN: usize = DECODE.len();
+
+    /// What Elixir's schema has as defaults.
+    pub const DEFAULT: Self = Self {
+        keys: Keys::Strings,
+        copy_strings: false,
+        decimals: false,
+        ordered_objects: false,
+        duplicates: Duplicates::Last,
+        validate_strings: true,
+        max_depth: 128,
+        digit_limit: 1024,
+        max_nodes: 0,
+        seed: 0,
+        dirty: true,
+    };
+
+    /// The same as bytes.
+    pub const DEFAULT_BYTES: [u8; DECODE.len()] =
+        DECODE.bytes(&[("max_depth", 128), ("decoding_integer_digit_limit", 1024)]);
+
+    /// Reads what Elixir wrote. A number that means nothing is the default. `None`: too short.
+    #[inline(always)]
+    pub fn from_bytes(bytes: &[u8], seed: u64) -> Option<Self> {
+        let bytes = bytes.first_chunk::<{ DECODE.len() }>()?;
+        Some(Self {
+            keys: choice!(DECODE, bytes, "keys" {
+                "atoms!" => Keys::ExistingAtoms,
+                "copy" => Keys::Copy,
+                _ => Keys::Strings,
+            }),
+            copy_strings: is!(DECODE, bytes, "strings" = "copy"),
+            decimals: is!(DECODE, bytes, "floats" = "decimals"),
+            ordered_objects: is!(DECODE, bytes, "objects" = "ordered_objects"),
+            duplicates: choice!(DECODE, bytes, "duplicate_keys" {
+                "first" => Duplicates::First,
+                "error" => Duplicates::Error,
+                _ => Duplicates::Last,
+            }),
+            validate_strings: !is!(DECODE, bytes, "validate_strings" = "false"),
+            max_depth: number!(DECODE, bytes, "max_depth": u32),
+            digit_limit: number!(DECODE, bytes, "decoding_integer_digit_limit": u32),
+            max_nodes: number!(DECODE, bytes, "max_nodes": u64),
+            seed,
+            dirty: !is!(DECODE, bytes, "dirty" = "never"),
+        })
+    }
+
+    /// Whether keys must be UTF-8: a name of an atom has to be, whoever vouches for the strings.
+    #[inline(always)]
+    pub const fn validate_keys(&self) -> bool {
+        self.validate_strings || matches!(self.keys, Keys::ExistingAtoms)
+    }
+}
+
+/// Which characters are escaped beyond what JSON asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Escape {
+    /// Only what RFC 8259 section 7 asks.
+    #[default]
+    Json,
+    /// Also `<`, `/`, U+2028 and U+2029.
+    HtmlSafe,
+    /// Also U+2028 and U+2029.
+    JavascriptSafe,
+    /// Also everything beyond ASCII.
+    UnicodeSafe,
+}
+
+/// Where the native library works. The core does not look at it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scheduler {
+    /// On the caller's scheduler, and on a dirty one when that takes long.
+    #[default]
+    Auto,
+    /// On the caller's.
+    Normal,
+    /// On a dirty one.
+    Dirty,
+}
+
+/// What is written between tokens. Empty containers stay `[]` and `{}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pretty<'a> {
+    /// Written once for each level.
+    pub indent: &'a [u8],
+    /// Written at the start of each line but the first.
+    pub line_separator: &'a [u8],
+    /// Written between several texts.
+    pub record_separator: &'a [u8],
+    /// Written after each colon.
+    pub after_colon: &'a [u8],
+}
+
+/// Options of [`encode`](crate::encode()) and [`format`](crate::format::format()).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EncodeOptions<'a> {
+    /// Which characters are escaped.
+    pub escape: Escape,
+    /// Keys that become the same text are an error.
+    pub strict_maps: bool,
+    /// Members are sorted by the bytes of their keys.
+    pub sort_keys: bool,
+    /// Structs nobody knows become objects without `__struct__`.
+    pub plain_structs: bool,
+    /// Well-known structs too are treated as plain ones.
+    pub lean: bool,
+    /// Where the native library works.
+    pub scheduler: Scheduler,
+    /// Maps above 32 keys are walked backwards.
+    pub reverse_large_maps: bool,
+    /// Level of compression of the text, which is left to the shell.
+    pub compress: Option<u8>,
+    /// White space between tokens; `None` for none.
+    pub pretty: Option<Pretty<'a>>,
+    /// Deepest nesting; `u32::MAX` for none.
+    pub max_depth: u32,
+    /// Depth at which the value stands.
+    pub base_depth: u32,
+    /// Longest output in bytes; 0 for no limit.
+    pub max_bytes: u64,
+    /// Most work, counted in bytes of output, before the shell is asked to start over where it has time; 0 for no limit.
+    /// Shells choose it, callers do not.
+    pub budget: u64,
+}
+
+impl Default for EncodeOptions<'_> {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl<'a> EncodeOptions<'a> {
+    /// Bytes of the options without their texts.
+    pub const LEN: usize = ENCODE.len();
+
+    /// What Elixir's schema has as defaults.
+    pub const DEFAULT: Self = Self {
+        escape: Escape::Json,
+        strict_maps: false,
+        sort_keys: false,
+        plain_structs: false,
+        lean: false,
+        scheduler: Scheduler::Auto,
+        reverse_large_maps: false,
+        compress: None,
+        pretty: None,
+        max_depth: 128,
+        base_depth: 0,
+        max_bytes: 0,
+        budget: 0,
+    };
+
+    /// The same as bytes.
+    pub const DEFAULT_BYTES: [u8; ENCODE.len()] = ENCODE.bytes(&[("max_depth", 128), ("compress", u8::MAX as u32)]);
+
+    /// Reads what Elixir wrote. Gives the bytes behind it, too. `None`: too short.
+    #[inline(always)]
+    pub fn from_bytes(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let (bytes, rest) = bytes.split_first_chunk::<{ ENCODE.len() }>()?;
+        let (pretty, rest) = match is!(ENCODE, bytes, "pretty" = "true") {
+            true => Pretty::from_bytes(bytes, rest).map(|(pretty, rest)| (Some(pretty), rest))?,
+            false => (None, rest),
+        };
+        let options = Self {
+            escape: choice!(ENCODE, bytes, "escape" {
+                "html_safe" => Escape::HtmlSafe,
+                "javascript_safe" => Escape::JavascriptSafe,
+                "unicode_safe" => Escape::UnicodeSafe,
+                _ => Escape::Json,
+            }),
+            strict_maps: is!(ENCODE, bytes, "maps" = "strict"),
+            sort_keys: is!(ENCODE, bytes, "sort_keys" = "true"),
+            plain_structs: is!(ENCODE, bytes, "protocol" = "false"),
+            lean: is!(ENCODE, bytes, "lean" = "true"),
+            scheduler: choice!(ENCODE, bytes, "scheduler" {
+                "normal" => Scheduler::Normal,
+                "dirty" => Scheduler::Dirty,
+                _ => Scheduler::Auto,
+            }),
+            reverse_large_maps: is!(ENCODE, bytes, "large_maps" = "backwards"),
+            // Elixir's -1 is none.
+            compress: Some(number!(ENCODE, bytes, "compress": u8)).filter(|level| *level <= 9),
+            pretty,
+            max_depth: number!(ENCODE, bytes, "max_depth": u32),
+            base_depth: number!(ENCODE, bytes, "base_depth": u32),
+            max_bytes: number!(ENCODE, bytes, "max_bytes": u64),
+            budget: 0,
+        };
+        Some((options, rest))
+    }
+}
+
+impl<'a> Pretty<'a> {
+    #[cold]
+    fn from_bytes(fields: &[u8; ENCODE.len()], texts: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let (indent, texts) = texts.split_at_checked(number!(ENCODE, fields, "indent": u32) as usize)?;
+        let (line_separator, texts) = texts.split_at_checked(number!(ENCODE, fields, "line_separator": u32) as usize)?;
+        let (record_separator, texts) =
+            texts.split_at_checked(number!(ENCODE, fields, "record_separator": u32) as usize)?;
+        let (after_colon, texts) = texts.split_at_checked(number!(ENCODE, fields, "after_colon": u32) as usize)?;
+        Some((Self { indent, line_separator, record_separator, after_colon }, texts))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_what_their_bytes_say() {
+        assert_eq!(DecodeOptions::from_bytes(&DecodeOptions::DEFAULT_BYTES, 0), Some(DecodeOptions::DEFAULT));
+        let (options, rest) = EncodeOptions::from_bytes(&EncodeOptions::DEFAULT_BYTES).unwrap();
+        assert_eq!((options, rest), (EncodeOptions::DEFAULT, &[][..]));
+    }
+
+    #[test]
+    fn fields_stand_where_the_table_says() {
+        let mut bytes = DecodeOptions::DEFAULT_BYTES;
+        bytes[0] = 1;
+        let last = bytes.len() - 8;
+        bytes[last..].copy_from_slice(&300_u64.to_le_bytes());
+        let options = DecodeOptions::from_bytes(&bytes, 7).unwrap();
+        let expected = DecodeOptions { keys: Keys::ExistingAtoms, max_nodes: 300, seed: 7, ..DecodeOptions::DEFAULT };
+        assert_eq!(options, expected);
+        assert_eq!(DecodeOptions::from_bytes(&bytes[1..], 7), None);
+    }
+
+    #[test]
+    fn texts_follow_the_fields() {
+        let numbers = [("pretty", 1), ("indent", 2), ("record_separator", 1), ("after_colon", 3)];
+        let fields: [u8; EncodeOptions::LEN] = ENCODE.bytes(&numbers);
+        let bytes = [&fields[..], b"  |:::rest"].concat();
+        let (options, rest) = EncodeOptions::from_bytes(&bytes).unwrap();
+        let pretty = Pretty { indent: b"  ", line_separator: b"", record_separator: b"|", after_colon: b":::" };
+        assert_eq!((options.pretty, rest), (Some(pretty), &b"rest"[..]));
+        assert!((0..bytes.len() - 4).all(|len| EncodeOptions::from_bytes(&bytes[..len]).is_none()));
+    }
+}

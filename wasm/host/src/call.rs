@@ -1,0 +1,77 @@
+//! What a call may take, and what it is about.
+
+use crate::terms::atoms;
+use rustler::{Atom, Env, Error, NifResult, Term};
+
+/// Ticks of a call on the caller's scheduler: at least one whole millisecond.
+const SHORT_TICKS: u64 = 2;
+
+/// Limits of one call.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// Of the calling process.
+    pub env: Env<'a>,
+    /// Instances at once.
+    pub pool_size: usize,
+    /// Bytes of linear memory.
+    pub max_memory: usize,
+    /// Ticks until the deadline.
+    pub ticks: u64,
+    /// Running out of time is not final: the call is repeated elsewhere. It may also happen a little early.
+    pub short: bool,
+    /// A new instance for this call alone.
+    pub fresh: bool,
+    /// Of a caller that queued and was woken; 0 for none.
+    pub ticket: u64,
+    /// When the clock has passed this, it is too late to begin: dirty schedulers have a queue of their own.
+    pub start_by: u64,
+}
+
+impl<'a> Call<'a> {
+    /// Reads `{pool_size, max_memory, timeout, fresh, start_by}`.
+    pub fn new(limits: Term<'a>, ticket: u64) -> NifResult<Self> {
+        let (pool_size, max_memory, timeout, fresh, start_by): (usize, usize, u64, bool, u64) = limits.decode()?;
+        // The tick under way counts as one.
+        Ok(Self {
+            env: limits.get_env(),
+            pool_size,
+            max_memory,
+            ticks: timeout.saturating_add(1),
+            short: false,
+            fresh,
+            ticket,
+            start_by,
+        })
+    }
+
+    /// The same on the caller's scheduler, where exceeding these limits is not yet final.
+    pub fn short(self) -> Self {
+        Self { ticks: self.ticks.min(SHORT_TICKS), short: self.ticks > SHORT_TICKS, start_by: u64::MAX, ..self }
+    }
+}
+
+/// What a call does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// JSON text to a term.
+    Decode,
+    /// A term in External Term Format, as the runtime writes it, to JSON text.
+    Encode,
+    /// Compression of a text.
+    Gzip,
+    /// JSON text laid out anew.
+    Format,
+}
+
+impl Operation {
+    /// Reads its name.
+    pub fn new(name: Atom) -> NifResult<Self> {
+        let operations = [
+            (atoms::decode(), Self::Decode),
+            (atoms::encode(), Self::Encode),
+            (atoms::gzip(), Self::Gzip),
+            (atoms::format(), Self::Format),
+        ];
+        operations.into_iter().find(|(known, _)| *known == name).map(|(_, operation)| operation).ok_or(Error::BadArg)
+    }
+}

@@ -1,0 +1,81 @@
+//! What a call does in the instance that it got, and its answer as a term.
+
+use crate::call::{Call, Operation};
+use crate::fault::Fault;
+use crate::guest::{Guest, Lengths};
+use crate::host::Host;
+use crate::session::{self, Document, Encoded, Options};
+use crate::terms;
+use rustler::{Env, Error, NifResult, Term};
+use rustyjson_core::abi::DecodeFailure;
+use rustyjson_core::options::Keys;
+use std::ops::Range;
+
+/// Runs a call. The input is the options as Elixir wrote them, with what belongs to them, and a text or a term.
+pub fn run<'a>(env: Env<'a>, host: &Host, operation: Operation, input: [&[u8]; 2], call: &Call) -> NifResult<Term<'a>> {
+    let [options, body] = input;
+    let answer = match operation {
+        Operation::Decode => {
+            let document = Document::new(options, body, host.seed).ok_or(Error::BadArg)?;
+            host.run(call, |guest| decode(env, guest, &document))
+        }
+        Operation::Encode => {
+            let call_options = Options::new(options).ok_or(Error::BadArg)?;
+            host.run(call, |guest| encode(env, guest, input, &call_options))
+        }
+        Operation::Gzip | Operation::Format => host.run(call, |guest| {
+            Ok(match session::transform(guest, operation, options, body)? {
+                Ok(text) => terms::text(env, text),
+                Err(error) => terms::decode_error(env, &error),
+            })
+        }),
+    };
+    Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short)))
+}
+
+fn decode<'a>(env: Env<'a>, guest: &mut Guest, document: &Document) -> Result<Term<'a>, Fault> {
+    let (result, lengths) = session::decode(guest, document)?;
+    let unknown_atom = |guest: &mut Guest| unknown_atom(env, guest, document, lengths);
+    match result {
+        // An unknown atom may stand before the error.
+        Err(error) => Ok(terms::decode_error(env, &unknown_atom(guest)?.unwrap_or(error))),
+        // A caller's `binary_to_term` of a large term would hold its scheduler for milliseconds at a time.
+        Ok(etf) => match terms::term(env, &guest.memory()[etf.clone()]) {
+            Some(term) => Ok(term),
+            None => refused(env, guest, etf, unknown_atom),
+        },
+    }
+}
+
+fn unknown_atom(
+    env: Env,
+    guest: &mut Guest,
+    document: &Document,
+    lengths: Lengths,
+) -> Result<Option<DecodeFailure<'static>>, Fault> {
+    match document.options.keys {
+        Keys::ExistingAtoms => {
+            session::unknown_atom(guest, lengths, document.json.len(), |name| terms::is_atom(env, name))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Judged bytes of which the runtime makes no term without making atoms.
+fn refused<'a>(
+    env: Env<'a>,
+    guest: &mut Guest,
+    etf: Range<usize>,
+    unknown_atom: impl Fn(&mut Guest) -> Result<Option<DecodeFailure<'static>>, Fault>,
+) -> Result<Term<'a>, Fault> {
+    let bytes = terms::etf(env, &guest.memory()[etf]);
+    Ok(unknown_atom(guest)?.map_or(bytes, |error| terms::decode_error(env, &error)))
+}
+
+fn encode<'a>(env: Env<'a>, guest: &mut Guest, input: [&[u8]; 2], options: &Options) -> Result<Term<'a>, Fault> {
+    Ok(match session::encode(guest, input, options)? {
+        Encoded::Text(json) => terms::text(env, json),
+        Encoded::Partial(found) => terms::partial(env, &found),
+        Encoded::Failure(failure) => terms::encode_error(env, &failure),
+    })
+}
