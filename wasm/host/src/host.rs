@@ -12,9 +12,11 @@ use wasmtime::{
     Config, Engine, InstanceAllocationStrategy, InstancePre, Linker, Module, OptLevel, PoolingAllocationConfig,
 };
 
-/// Most stack that wasm may use. It runs on the caller's: a dirty scheduler has 320 KiB, and running over its end aborts
-/// the VM.
-const MAX_WASM_STACK: usize = 192 << 10;
+/// Most stack that wasm may use. It runs on the caller's, and running over its end aborts the VM. A scheduler has 160 KiB
+/// at least (`+sss 20`), of which this leaves room for the host. The guest needs little: it does not recurse.
+const MAX_WASM_STACK: usize = 64 << 10;
+/// Stack for compiling the guest, which a small scheduler's may not be enough for.
+const COMPILER_STACK: usize = 8 << 20;
 /// Memory of an instance that is zeroed in place when it ends, instead of being given back to the system page by page:
 /// what a small document touches.
 const KEEP_RESIDENT: usize = 256 << 10;
@@ -49,7 +51,7 @@ impl Host {
     pub fn new(wasm: &[u8], instances: u32) -> Result<Self, Fault> {
         let unavailable = |error: wasmtime::Error| Fault::Unavailable(format!("{error:#}"));
         let engine = engine(instances).map_err(unavailable)?;
-        let module = Module::new(&engine, wasm).map_err(unavailable)?;
+        let module = compile(&engine, wasm)?.map_err(unavailable)?;
         // Nothing is defined in the linker: a module with an import does not get past this.
         let pre = Linker::new(&engine).instantiate_pre(&module).map_err(unavailable)?;
         let ticker = Ticker::start(engine.clone()).map_err(|error| Fault::Unavailable(error.to_string()))?;
@@ -97,6 +99,16 @@ impl Host {
     pub fn counts(&self) -> (usize, usize, usize) {
         self.pool.counts()
     }
+}
+
+/// Compiles on a thread of its own.
+fn compile(engine: &Engine, wasm: &[u8]) -> Result<wasmtime::Result<Module>, Fault> {
+    let failed = |what: &str| Fault::Unavailable(format!("compiling the module {what}"));
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(COMPILER_STACK);
+        let thread = builder.spawn_scoped(scope, || Module::new(engine, wasm)).map_err(|e| failed(&e.to_string()))?;
+        thread.join().map_err(|_| failed("panicked"))
+    })
 }
 
 /// An engine that allocates instances from a pool made in advance; where the system refuses its address space (4 GiB for
