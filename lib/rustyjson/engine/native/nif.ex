@@ -1,14 +1,18 @@
 defmodule RustyJson.Engine.Native.Nif do
   @moduledoc false
-  # Only loads the library: a module whose NIFs are loaded cannot be reloaded.
+  # Only loads the library, so that this module changes as rarely as the library does.
 
   @on_load :load
 
-  @doc "Never fails: a library that is not there is a reason to use another engine, not to stop."
-  @spec load() :: :ok
+  @doc """
+  Fails only if the library is loaded already, by a module of this name that still runs. The VM then keeps that module, with its
+  library. A missing library does not fail, because another engine can be used instead.
+  """
+  @spec load() :: :ok | {:error, :loaded}
   def load do
     case :erlang.load_nif(String.to_charlist(path()), 0) do
       :ok -> :persistent_term.put(__MODULE__, nil)
+      {:error, {:upgrade, _text}} -> {:error, :loaded}
       {:error, {_kind, text}} -> :persistent_term.put(__MODULE__, IO.chardata_to_string(text))
     end
   end

@@ -1,6 +1,6 @@
 defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
   @moduledoc false
-  # Only loads the library: a module whose NIFs are loaded cannot be reloaded.
+  # Only loads the library, so that this module changes as rarely as the library does.
   #
   # Functions without `dirty` in their name run on the caller's scheduler for about a millisecond and then return `:later`.
   # All return `:busy` if no place is free, and `{:fault, reason, detail}` if the call failed.
@@ -19,13 +19,23 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
   @opaque ticket :: reference()
   @typep again :: :later | :busy | Host.fault()
 
-  @doc "Never fails: a library that is not there is a reason to use another host, not to stop."
-  @spec load() :: :ok
+  @doc """
+  Fails only if the library is loaded already, by a module of this name that still runs. The VM then keeps that module, with its
+  library. A missing library does not fail, because another host can be used instead.
+  """
+  @spec load() :: :ok | {:error, :loaded}
   def load do
     case :erlang.load_nif(String.to_charlist(path()), 0) do
-      :ok -> :persistent_term.put(__MODULE__, nil)
+      :ok -> loaded()
+      {:error, {:upgrade, _text}} -> {:error, :loaded}
       {:error, {_kind, text}} -> :persistent_term.put(__MODULE__, IO.chardata_to_string(text))
     end
+  end
+
+  # Functions of this library do not accept what an earlier one made: the next call compiles the module again.
+  defp loaded do
+    :persistent_term.erase(RustyJson.Wasm.Host.Wasmtime)
+    :persistent_term.put(__MODULE__, nil)
   end
 
   @doc "Why the library did not load, or nil."
