@@ -130,7 +130,9 @@ impl<W: Clone> Queue<W> {
             let Some((_, ticket)) = self.ends.pop_first() else { break };
             if let Some(awake) = self.awake.get_mut(&ticket) {
                 let call = std::mem::replace(&mut awake.call, Called::Late);
-                self.count(call).map(|count| *count -= 1);
+                if let Some(count) = self.count(call) {
+                    *count -= 1;
+                }
             }
             first = self.ends.first().map_or(now + OLD, |&(until, _)| until);
         }
@@ -158,7 +160,9 @@ impl<W: Clone> Queue<W> {
     /// Somebody who was called came, or never will.
     fn settle(&mut self, ticket: u64, awake: &Awake<W>) -> Called {
         self.ends.remove(&(awake.until, ticket));
-        self.count(awake.call).map(|count| *count -= 1);
+        if let Some(count) = self.count(awake.call) {
+            *count -= 1;
+        }
         awake.call
     }
 
