@@ -157,7 +157,13 @@ defmodule RustyJson.Options do
 
   @doc "Finds the engine, as soon as it is known which one is asked for."
   @spec resolve(values()) :: values()
-  def resolve(%{resolved: nil, engine: engine} = values), do: %{values | resolved: Engine.resolve(engine)}
+  def resolve(%{resolved: nil, engine: asked} = values) do
+    engine = Engine.resolve(asked)
+    values = %{values | resolved: engine}
+    # Only encode has maps to walk.
+    if is_map_key(values, :large_maps), do: %{values | large_maps: Engine.large_maps(engine)}, else: values
+  end
+
   def resolve(values), do: values
 
   @doc "From here on, sandbox options are those of a call."
@@ -189,8 +195,6 @@ defmodule RustyJson.Options do
   end
 
   def pack(:encode, v) do
-    v = %{v | large_maps: Engine.large_maps(v.resolved)}
-
     %__MODULE__{
       engine: v.resolved,
       bytes: Layout.encode(v),

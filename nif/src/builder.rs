@@ -80,7 +80,7 @@ impl<'a, 's> Terms<'a, 's> {
 
     #[inline(always)]
     fn push(&mut self, term: ErlNifTerm) -> Result<(), ErrorKind> {
-        wait(&mut self.stacks.values, term)
+        push(&mut self.stacks.values, term)
     }
 
     #[inline(always)]
@@ -257,8 +257,8 @@ impl TermBuilder for Terms<'_, '_> {
             }
             Text::Unescaped(_) => Self::make_key(make, heap, input, options, key.text)?,
         };
-        wait(&mut self.stacks.keys, term)?;
-        wait(&mut self.stacks.heads, key.head.swap_bytes())
+        push(&mut self.stacks.keys, term)?;
+        push(&mut self.stacks.heads, key.head.swap_bytes())
     }
 
     #[inline(always)]
@@ -303,7 +303,7 @@ impl TermBuilder for Terms<'_, '_> {
 
 /// Pushes, where running out of memory is an error.
 #[inline(always)]
-fn wait<T>(stack: &mut Vec<T>, item: T) -> Result<(), ErrorKind> {
+fn push<T>(stack: &mut Vec<T>, item: T) -> Result<(), ErrorKind> {
     if stack.len() == stack.capacity() {
         grow(stack)?;
     }

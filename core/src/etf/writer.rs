@@ -224,7 +224,7 @@ impl<B: Buffer> TermBuilder for Writer<'_, B> {
             return Ok(());
         }
         let name = key.text.bytes();
-        if name.len() > ATOM_CHARACTERS && bytecount(name) > ATOM_CHARACTERS {
+        if name.len() > ATOM_CHARACTERS && characters(name) > ATOM_CHARACTERS {
             return Err(ErrorKind::AtomTooLong);
         }
         if let Some(names) = &mut self.names {
@@ -286,6 +286,6 @@ impl<B: Buffer> TermBuilder for Writer<'_, B> {
 }
 
 /// Characters of a UTF-8 text.
-fn bytecount(text: &[u8]) -> usize {
+fn characters(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }

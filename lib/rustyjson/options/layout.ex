@@ -23,20 +23,36 @@ defmodule RustyJson.Options.Layout do
         value = Macro.var(name, __MODULE__)
 
         case {width, choices} do
-          {"text", []} -> quote(do: byte_size(unquote(value)) :: little - 32)
-          {"1", [_ | _]} -> quote(do: number(unquote(name), unquote(value)) :: 8)
-          {bytes, []} -> quote(do: unquote(value) :: little - unquote(8 * String.to_integer(bytes)))
+          {"text", []} ->
+            quote(do: byte_size(unquote(value)) :: little - 32)
+
+          {"1", [_ | _]} ->
+            clauses =
+              for {choice, number} <- Enum.with_index(choices),
+                  {:->, _, _} = clause <- quote(do: (unquote(choice) -> unquote(number))),
+                  do: clause
+
+            quote(do: unquote({:case, [], [value, [do: clauses]]}) :: 8)
+
+          {bytes, []} ->
+            quote(do: unquote(value) :: little - unquote(8 * String.to_integer(bytes)))
         end
       end
 
-    texts = for {name, "text", _} <- fields, do: quote(do: unquote(Macro.var(name, __MODULE__)) :: binary)
+    texts = for {name, "text", _} <- fields, do: Macro.var(name, __MODULE__)
+    tail = for text <- texts, do: quote(do: unquote(text) :: binary)
 
     @doc "The options of this direction as bytes."
     @spec unquote(direction)(map()) :: binary()
-    def unquote(direction)(%{unquote_splicing(pattern)}), do: <<unquote_splicing(segments ++ texts)>>
 
-    for {name, _, choices} <- fields, {choice, number} <- Enum.with_index(choices) do
-      defp number(unquote(name), unquote(choice)), do: unquote(number)
+    # Most calls have no layout, and then nothing follows the fields.
+    if texts != [] do
+      def unquote(direction)(%{unquote_splicing([{:pretty, false} | List.keydelete(pattern, :pretty, 0)])}) do
+        unquote(Macro.var(:pretty, __MODULE__)) = false
+        <<unquote_splicing(segments)>>
+      end
     end
+
+    def unquote(direction)(%{unquote_splicing(pattern)}), do: <<unquote_splicing(segments ++ tail)>>
   end
 end
