@@ -2,8 +2,9 @@
 
 use crate::atom_cache::AtomCache;
 use crate::atoms;
+use crate::raw::layout::{Layout, SmallMap};
 use crate::raw::read::{Look, Raw, WalkMemory, Walks};
-use crate::tags::{self, Kind, kind, small};
+use crate::tags::{Kind, kind, small};
 use rustler::types::atom;
 use rustler::{Atom, Env};
 use rustyjson_core::encode::{AtomText, Known, Member, Step, TermReader, Value};
@@ -15,6 +16,8 @@ use std::time::{Duration, Instant};
 pub struct Map<'a> {
     map: Raw<'a>,
     size: usize,
+    /// Where they can be read in place.
+    members: Option<SmallMap<'a>>,
 }
 
 /// What to write for the structs of a module: the fields, in their order.
@@ -49,7 +52,7 @@ fn words(env: Env<'_>) -> &'static Words {
 pub struct Terms<'a, 's> {
     look: Look<'a>,
     words: &'static Words,
-    tagged: bool,
+    layout: Option<Layout>,
     atoms: &'s mut AtomCache,
     walks: Walks<'a>,
     plans: Option<Raw<'a>>,
@@ -79,7 +82,7 @@ impl<'a, 's> Terms<'a, 's> {
         Self {
             look: Look::new(env),
             words: words(env),
-            tagged: tags::hold(env),
+            layout: Layout::get(env),
             atoms,
             walks: Walks::new(env, walks),
             plans,
@@ -127,8 +130,26 @@ impl<'a, 's> Terms<'a, 's> {
         }
     }
 
-    /// A boxed term: the VM is asked for one kind after the other, the likely first; each question is a look at a header.
+    /// A boxed term: what can be read in place, then the likely.
     #[inline(always)]
+    fn boxed_in_place(&mut self, layout: Layout, term: Raw<'a>) -> Value<'a, Self> {
+        if let Some(bytes) = layout.binary(term) {
+            return Value::Binary(bytes);
+        }
+        if let Some(value) = layout.float(term) {
+            return Value::Float(value);
+        }
+        if let Some(members) = layout.small_map(term) {
+            return Value::Map(Map { map: term, size: members.keys.len(), members: Some(members) });
+        }
+        match self.look.binary(term) {
+            Some(bytes) => Value::Binary(bytes),
+            None => self.boxed(term),
+        }
+    }
+
+    /// A boxed term: the VM is asked for one kind after the other, the likely first; each question is a look at a header.
+    #[inline(never)]
     fn boxed(&mut self, term: Raw<'a>) -> Value<'a, Self> {
         if self.floats
             && let Some(value) = self.look.float(term)
@@ -140,7 +161,7 @@ impl<'a, 's> Terms<'a, 's> {
             return Value::Binary(bytes);
         }
         if let Some(size) = self.look.map_size(term) {
-            return Value::Map(Map { map: term, size });
+            return Value::Map(Map { map: term, size, members: None });
         }
         self.rarely_boxed(term)
     }
@@ -191,11 +212,9 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
 
     #[inline(always)]
     fn read(&mut self, term: Raw<'a>) -> Value<'a, Self> {
-        if !self.tagged {
-            return self.unknown(term);
-        }
+        let Some(layout) = self.layout else { return self.unknown(term) };
         match kind(term.word()) {
-            Kind::Boxed => self.boxed(term),
+            Kind::Boxed => self.boxed_in_place(layout, term),
             Kind::Small => Value::Integer(small(term.word())),
             Kind::List => Value::List(term),
             Kind::Atom => self.atom_value(term.word()),
@@ -220,6 +239,13 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
 
     #[inline(always)]
     fn next_item(&mut self, list: &mut Raw<'a>) -> Step<Raw<'a>> {
+        if let Some(layout) = self.layout
+            && kind(list.word()) == Kind::List
+        {
+            let (head, tail) = layout.cell(*list);
+            *list = tail;
+            return Step::Item(head);
+        }
         if let Some((head, tail)) = self.look.cell(*list) {
             *list = tail;
             return Step::Item(head);
@@ -240,7 +266,12 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
 
     #[inline(always)]
     fn entries(&mut self, map: &Map<'a>, reverse: bool, _scattered: bool) {
-        self.walks.enter(map.map, map.size, reverse && map.size > LARGE_MAP);
+        match map.members {
+            Some(members) => self.walks.enter_small(map.map, members),
+            None => {
+                self.walks.enter(map.map, map.size, reverse && map.size > LARGE_MAP);
+            }
+        }
     }
 
     #[inline(always)]
@@ -255,7 +286,14 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
 
     #[inline(always)]
     fn module(&mut self, map: &Map<'a>) -> Option<Raw<'a>> {
-        let module = self.look.map_get(map.map, self.known_term(Known::Struct))?;
+        let name = self.known_term(Known::Struct);
+        let module = match map.members {
+            Some(SmallMap { keys, values }) => {
+                let place = keys.iter().position(|key| key.word() == name.word())?;
+                *values.get(place)?
+            }
+            None => self.look.map_get(map.map, name)?,
+        };
         self.look.is_atom(module).then_some(module)
     }
 
@@ -305,7 +343,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
 
     fn map_from(&mut self, map: Raw<'a>, written: usize, reverse: bool) -> Option<()> {
         let size = self.look.map_size(map)?;
-        self.entries(&Map { map, size }, reverse, false);
+        self.entries(&Map { map, size, members: None }, reverse, false);
         for _ in 0..written {
             self.walks.next();
         }

@@ -1,5 +1,6 @@
 //! Reading terms.
 
+use super::layout::SmallMap;
 use rustler::sys::{self, ErlNifBinary, ErlNifMapIterator, ErlNifMapIteratorEntry, ErlNifTerm};
 use rustler::{Env, Term};
 use std::marker::PhantomData;
@@ -176,7 +177,9 @@ pub struct Walks<'a> {
 }
 
 struct Walk<'a> {
+    /// Set where there are no members.
     iterator: MaybeUninit<ErlNifMapIterator>,
+    members: Option<SmallMap<'a>>,
     map: Raw<'a>,
     size: usize,
     given: usize,
@@ -209,7 +212,8 @@ impl<'a> Walks<'a> {
         } else {
             ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_HEAD
         };
-        let walk = self.open.push_mut(Walk { iterator: MaybeUninit::uninit(), map, size, given: 0, backward });
+        let iterator = MaybeUninit::uninit();
+        let walk = self.open.push_mut(Walk { iterator, members: None, map, size, given: 0, backward });
         // SAFETY: environment and term are valid; the iterator is set when the call says so, and forgotten when not.
         let made = unsafe {
             sys::enif_map_iterator_create(self.env.as_c_arg(), map.0, walk.iterator.as_mut_ptr(), start) != 0
@@ -220,17 +224,29 @@ impl<'a> Walks<'a> {
         made
     }
 
+    /// Starts a walk over a small map.
+    #[inline(always)]
+    pub fn enter_small(&mut self, map: Raw<'a>, members: SmallMap<'a>) {
+        let (iterator, size) = (MaybeUninit::uninit(), members.keys.len());
+        self.open.push(Walk { iterator, members: Some(members), map, size, given: 0, backward: false });
+    }
+
     /// The next entry of the innermost walk. The size spares the VM the question behind the last one.
     #[inline(always)]
     pub fn next(&mut self) -> Option<(Raw<'a>, Raw<'a>)> {
-        let Walk { iterator, size, given, backward, .. } = self.open.last_mut()?;
+        let Walk { iterator, members, size, given, backward, .. } = self.open.last_mut()?;
+        if let Some(SmallMap { keys, values }) = members {
+            let entry = keys.get(*given).copied().zip(values.get(*given).copied());
+            *given += 1;
+            return entry;
+        }
         if given == size {
             return None;
         }
         let (mut key, mut value) = Default::default();
         let env = self.env.as_c_arg();
         *given += 1;
-        // SAFETY: every iterator in the list was made by `enif_map_iterator_create` and is not destroyed; asking for a
+        // SAFETY: every iterator of a walk without members was made by `enif_map_iterator_create` and is not destroyed; asking for a
         // pair at either end is allowed and gives none.
         unsafe {
             let iterator = iterator.as_mut_ptr();
@@ -255,8 +271,10 @@ impl<'a> Walks<'a> {
     #[inline(always)]
     pub fn exit(&mut self) {
         if let Some(walk) = self.open.last_mut() {
-            // SAFETY: made by `enif_map_iterator_create`, destroyed once: it leaves the list.
-            unsafe { sys::enif_map_iterator_destroy(self.env.as_c_arg(), walk.iterator.as_mut_ptr()) }
+            if walk.members.is_none() {
+                // SAFETY: made by `enif_map_iterator_create`, destroyed once: it leaves the list.
+                unsafe { sys::enif_map_iterator_destroy(self.env.as_c_arg(), walk.iterator.as_mut_ptr()) }
+            }
             self.open.truncate(self.open.len() - 1);
         }
     }
