@@ -8,8 +8,8 @@ pub mod naive;
 use naive::etf::{encoded, term, written};
 use naive::options::{WAYS, encode_options};
 use naive::tree::{Tree, decoded};
-use rustyjson_core::etf::check::{Policy, check};
 use rustyjson_core::DecodeOptions;
+use rustyjson_core::etf::check::{Policy, check};
 
 /// Splits the last two bytes off as options; zeros are the defaults.
 pub fn options(data: &[u8]) -> (DecodeOptions, &[u8]) {

@@ -1,0 +1,55 @@
+//! The records of the guest: what is written is read back, and what else is read says nothing that an honest guest can't.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rustyjson_core::abi::{DecodeFailure, EncodeFailure, Names, Partial, Status, open};
+use rustyjson_core::encode::MAX_PAYLOAD;
+use rustyjson_core::locate::MAX_PATH;
+use rustyjson_core::{Error, ErrorKind};
+
+/// The place of an error in the bytes as a document is told as it is.
+fn honest(json: &[u8], choice: usize) {
+    let kind = ErrorKind::ALL[choice % ErrorKind::ALL.len()];
+    let failure = DecodeFailure::locate(json, Error::new(kind, choice % (json.len() + 1)));
+    let mut out = Vec::new();
+    assert!(failure.write(&mut out));
+    assert_eq!(DecodeFailure::read(&out[1..], json.len()), Some(failure));
+}
+
+/// What is read is within its bounds, and written as it was.
+fn hostile(record: &[u8], len: usize) {
+    let mut out = Vec::new();
+    match open(record) {
+        Some((Status::Error, body)) => {
+            if let Some(failure) = DecodeFailure::read(body, len) {
+                assert!(failure.offset <= len as u64 && failure.path.len() <= MAX_PATH);
+                assert!((1..=len as u64 + 1).contains(&failure.line) && (1..=len as u64 + 1).contains(&failure.column));
+                assert!(failure.write(&mut out) && out == record);
+            }
+            if let Some(failure) = EncodeFailure::read(body) {
+                assert!(failure.path.len() <= MAX_PATH && failure.payload.len() <= MAX_PAYLOAD);
+                assert!(failure.write(&mut out) && out == record);
+            }
+        }
+        Some((Status::Partial, body)) => {
+            if let Some(partial) = Partial::read(body) {
+                out = [&[Status::Done as u8], partial.text].concat();
+                let text = out.len();
+                assert!(Partial::write(partial.claims(), &mut out, text) && out == record);
+            }
+        }
+        Some((Status::Done, body)) => {
+            let names: Option<Vec<_>> = Names(body).collect();
+            if let Some(names) = names {
+                assert!(names.iter().all(|name| Names::write(name, &mut out)) && out == body);
+            }
+        }
+        None => {}
+    }
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some(([first, second], data)) = data.split_first_chunk() else { return };
+    honest(data, usize::from(*first) << 8 | usize::from(*second));
+    hostile(data, usize::from(*first));
+});
