@@ -32,7 +32,7 @@ defmodule RustyJson.Config do
   def reload do
     values = Map.new([:decode, :encode], &{&1, read(&1)})
     packed = {Options.pack(:decode, values.decode), Options.pack(:encode, values.encode), values}
-    :persistent_term.put(@key, packed)
+    :persistent_term.put(@key, Tuple.append(packed, System.unique_integer()))
     RustyJson.Encoder.Plans.find_own()
   end
 
@@ -43,6 +43,11 @@ defmodule RustyJson.Config do
   @doc false
   @spec encode() :: Options.t()
   def encode, do: elem(get(), 1)
+
+  @doc false
+  # Another one whenever the configuration was read.
+  @spec number() :: integer()
+  def number, do: elem(get(), 3)
 
   @doc false
   @spec values(:decode | :encode) :: Options.values()

@@ -3,7 +3,7 @@ defmodule RustyJson.Options do
   # The options of one call, checked, and as the core takes them. RustyJson.Options.Schema defines them.
 
   alias RustyJson.{Config, Engine}
-  alias RustyJson.Options.{Layout, Schema, Words}
+  alias RustyJson.Options.{Known, Layout, Schema, Words}
 
   @enforce_keys [:engine, :bytes, :values, :sandbox]
   defstruct [
@@ -57,12 +57,12 @@ defmodule RustyJson.Options do
   @doc "The options of a decode call."
   @spec decode(keyword() | map()) :: t()
   def decode([]), do: Config.decode()
-  def decode(given), do: call(:decode, given)
+  def decode(given), do: Known.find(:decode, given, fn -> call(:decode, given) end)
 
   @doc "The options of an encode call."
   @spec encode(keyword() | map()) :: t()
   def encode([]), do: Config.encode()
-  def encode(given), do: call(:encode, given)
+  def encode(given), do: Known.find(:encode, given, fn -> call(:encode, given) end)
 
   defp call(direction, given) do
     values = put_all(given, Config.values(direction), direction)

@@ -1,0 +1,83 @@
+defmodule RustyJson.KnownOptionsTest do
+  @moduledoc "Options that are remembered by the list given: nobody may see that they are."
+
+  use ExUnit.Case, async: false
+
+  alias RustyJson.{Config, Options}
+  alias RustyJson.Options.Known
+
+  setup do
+    on_exit(fn ->
+      Application.delete_env(:rustyjson, :decode)
+      Config.reload()
+    end)
+
+    Config.reload()
+  end
+
+  defp known(direction) do
+    case :persistent_term.get(Module.concat(Known, direction), nil) do
+      {number, known} -> if number == Config.number(), do: known, else: %{}
+      nil -> %{}
+    end
+  end
+
+  test "a list is remembered, and gives the same options" do
+    first = Options.decode(max_depth: 3)
+    assert known(Decode) == %{[max_depth: 3] => first}
+    assert Options.decode(max_depth: 3) == first
+    assert {:error, %{reason: :max_depth}} = RustyJson.decode("[[[[]]]]", max_depth: 3)
+    assert {:ok, [[[[]]]]} = RustyJson.decode("[[[[]]]]", max_depth: 4)
+  end
+
+  test "decode and encode, and the order of options, are told apart" do
+    assert Options.decode(max_depth: 5) != Options.encode(max_depth: 5)
+    assert {:ok, %{a: 1}} = RustyJson.decode(~s({"a":1}), keys: :strings, keys: :atoms!)
+    assert {:ok, %{"a" => 1}} = RustyJson.decode(~s({"a":1}), keys: :atoms!, keys: :strings)
+    assert {:ok, "[\n  1\n]"} = RustyJson.encode([1], pretty: true)
+    assert {:ok, "[1]"} = RustyJson.encode([1], pretty: false)
+  end
+
+  test "reading the configuration again forgets them" do
+    assert {:ok, [[]]} = RustyJson.decode("[[]]", max_nodes: 9)
+    Application.put_env(:rustyjson, :decode, max_depth: 1)
+    Config.reload()
+    assert known(Decode) == %{}
+    assert {:error, %{reason: :max_depth}} = RustyJson.decode("[[]]", max_nodes: 9)
+  end
+
+  test "what is wrong is refused every time" do
+    for _ <- 1..3,
+        options <- [[max_depth: -1], [nothing: 1], [:max_depth], :no_list, [{:max_depth, 1} | :end]] do
+      assert_raise ArgumentError, fn -> RustyJson.decode("1", options) end
+    end
+
+    assert known(Decode) == %{}
+  end
+
+  test "functions, long lists and large values are not kept" do
+    RustyJson.decode("{}", keys: &String.upcase/1)
+    RustyJson.decode("1", for(_ <- 1..9, do: {:max_depth, 9}))
+    RustyJson.encode([1], pretty: String.duplicate(" ", 65))
+    RustyJson.decode("1", %{max_depth: 9})
+    assert {known(Decode), known(Encode)} == {%{}, %{}}
+  end
+
+  test "there is an end to what is kept" do
+    for depth <- 1..100, do: assert({:ok, 1} = RustyJson.decode("1", max_depth: depth))
+    assert map_size(known(Decode)) == 16
+  end
+
+  test "many processes at once, while the configuration is read again" do
+    tasks =
+      for n <- 1..8 do
+        Task.async(fn ->
+          for i <- 1..300,
+              do: {:ok, %{"a" => 1}} = RustyJson.decode(~s({"a":1}), max_depth: 1 + rem(n * i, 20))
+        end)
+      end
+
+    for _ <- 1..20, do: Config.reload()
+    Task.await_many(tasks, 60_000)
+  end
+end
