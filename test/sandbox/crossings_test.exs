@@ -151,7 +151,7 @@ defmodule RustyJson.Sandbox.CrossingsTest do
             payload <- ["", "a", <<0xFF>>, <<0xFF, "a">>] do
           with_guest(host, Guest.wasm(always: true, data: <<0, code, 0::32, payload::binary>>), fn ->
             assert {:error, %EncodeError{reason: ^reason} = error} = RustyJson.encode([1], options)
-            assert is_binary(Exception.message(error)) and is_binary(inspect(error))
+            assert error.message != "" and inspect(error) =~ inspect(reason)
           end)
         end
       end
@@ -166,7 +166,8 @@ defmodule RustyJson.Sandbox.CrossingsTest do
       error = DecodeError.new({code, place, 1, 1, ""}, document, options)
       assert error.reason == reason
       assert String.printable?(error.message)
-      assert is_binary(DecodeError.explain(error)) and is_binary(inspect(error))
+      assert String.starts_with?(DecodeError.explain(error), error.message)
+      assert inspect(error) =~ inspect(reason)
     end
   end
 
