@@ -59,7 +59,7 @@ pub struct SeenKey {
 
 impl Key<'_> {
     /// Head, tail and length tell keys of up to this many bytes apart.
-    const EXACT: usize = 16;
+    pub const EXACT: usize = 16;
 
     /// This key, which stands at `start` of the input.
     #[inline(always)]

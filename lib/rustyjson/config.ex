@@ -31,8 +31,8 @@ defmodule RustyJson.Config do
   @spec reload() :: :ok
   def reload do
     values = Map.new([:decode, :encode], &{&1, read(&1)})
-    packed = {Options.pack(:decode, values.decode), Options.pack(:encode, values.encode), values}
-    :persistent_term.put(@key, Tuple.append(packed, System.unique_integer()))
+    {decode, encode} = {Options.pack(:decode, values.decode), Options.pack(:encode, values.encode)}
+    :persistent_term.put(@key, {decode, encode, values, System.unique_integer()})
     RustyJson.Encoder.Plans.find_own()
   end
 

@@ -3,7 +3,7 @@
 
 use crate::atoms;
 use crate::heap::Heap;
-use crate::key_cache::KeyCache;
+use crate::key_cache::{AtomKeys, KeyCache};
 use crate::key_order::{Orders, SMALL_MAP};
 use crate::raw::make::Maker;
 use rustler::sys::ErlNifTerm;
@@ -23,6 +23,7 @@ pub struct Stacks {
     /// The first eight bytes of each key, as a number that sorts as they do.
     heads: Vec<u64>,
     cache: KeyCache,
+    atoms: AtomKeys,
     orders: Orders,
 }
 
@@ -252,6 +253,9 @@ impl TermBuilder for Terms<'_, '_> {
     fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind> {
         let (make, heap, input, options) = (self.make, &mut self.heap, &self.input, &self.options);
         let term = match key.text {
+            text if options.keys == Keys::ExistingAtoms && text.bytes().len() <= AtomKeys::LONGEST => {
+                self.stacks.atoms.get(&key, || existing_atom(make, text.bytes()))?
+            }
             Text::Input(start, _) => {
                 self.stacks.cache.get(input, start, &key, || Self::make_key(make, heap, input, options, key.text))?
             }

@@ -31,6 +31,26 @@ impl Default for KeyCache {
     }
 }
 
+/// Atoms by their short names. An atom stays as long as the VM runs, so these are good for every later call.
+pub struct AtomKeys(KeyCache);
+
+impl Default for AtomKeys {
+    fn default() -> Self {
+        Self(KeyCache { call: 1, ..KeyCache::default() })
+    }
+}
+
+impl AtomKeys {
+    /// Keys up to this length are told apart without a look at the input they came from.
+    pub const LONGEST: usize = Key::EXACT;
+
+    /// The atom of a key that is not longer, found by `find` if it is not there.
+    #[inline(always)]
+    pub fn get<E>(&mut self, key: &Key<'_>, find: impl FnOnce() -> Result<ErlNifTerm, E>) -> Result<ErlNifTerm, E> {
+        self.0.get(&[], 0, key, find)
+    }
+}
+
 impl KeyCache {
     /// Starts a new call.
     pub fn start(&mut self) {

@@ -38,6 +38,26 @@ defmodule RustyJson.ObjectsTest do
     end
   end
 
+  for {name, options} <- Judge.engines() do
+    @tag options: options
+    test "#{name}: keys as existing atoms, of every length, in call after call", %{options: options} do
+      names = for length <- 0..40, do: String.slice("atoms_of_objects_test_of_every_short_length", 0, length)
+      atoms = for name <- names, do: String.to_atom(name)
+      json = "{" <> Enum.map_join(names, ",", &~s("#{&1}":"#{&1}")) <> "}"
+      escaped = ~S({"\u0061toms_":1,"atoms_o":2})
+
+      for _ <- 1..3 do
+        assert RustyJson.decode(json, [keys: :atoms!] ++ options) == {:ok, Map.new(Enum.zip(atoms, names))}
+        assert RustyJson.decode(escaped, [keys: :atoms!] ++ options) == {:ok, %{atoms_: 1, atoms_o: 2}}
+
+        for unknown <- ["atoms_of_objectz", "btoms_of", "atoms_of_objects_test_of_every_zhort"] do
+          json = ~s({"#{unknown}":1})
+          assert {:error, %{reason: :unknown_atom}} = RustyJson.decode(json, [keys: :atoms!] ++ options)
+        end
+      end
+    end
+  end
+
   defp rotate(list, by) do
     {a, b} = Enum.split(list, by)
     b ++ a
