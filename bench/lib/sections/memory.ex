@@ -30,8 +30,10 @@ defmodule RustyJson.Bench.Sections.Memory do
     failed = for {name, op, id, {:error, why}} <- rows, do: "memory, #{op} #{name}, #{id} is left out: #{why}"
     good = for {name, op, id, {:ok, answer}} <- rows, do: {name, op, id, answer}
     {pinned, strings} = pinned(context)
-    tables = if context.test, do: [], else: [table(good), pinned]
-    %{tables: tables, cases: [], notes: failed, goals: goals(good) ++ strings, checked: length(good)}
+    faults = faults(context)
+    tables = if context.test, do: [], else: [table(good), faults_table(faults), pinned]
+    goals = goals(good) ++ fault_goals(faults) ++ strings
+    %{tables: tables, cases: [], notes: failed, goals: goals, checked: length(good) + length(faults)}
   end
 
   defp document(%{test: true}, "settlement"),
@@ -76,6 +78,42 @@ defmodule RustyJson.Bench.Sections.Memory do
       words = if op == :encode, do: "its output and 2 MB", else: "the term and its ETF"
       what = "memory, #{id} #{op} of 10 MB: at most #{words}"
       Bar.row(what, Table.bytes(limit), Table.bytes(peak), peak <= limit)
+    end
+  end
+
+  ## Page faults
+
+  # In a VM with its usual flags, which keeps some of the memory that it frees.
+  defp faults(context) do
+    for name <- @documents ++ ["citm_catalog", "records10k"],
+        {:ok, document} <- [document(context, name)],
+        id <- Contender.ids(),
+        context.present[id] do
+      context.say.("page faults: encode #{name}, #{id}")
+      {:ok, answer} = Peer.call(Contender.side(id), Memory, :faults, [id, document.file])
+      {name, id, answer}
+    end
+  end
+
+  defp faults_table(rows) do
+    %{
+      id: "faults",
+      title: "Page faults of one encode call",
+      head: ["", "faults", "pages of the output"],
+      rows:
+        for(
+          {name, id, m} <- rows,
+          do: ["encode #{name}, #{id}" | Enum.map([m.faults, m.pages], &Table.count/1)]
+        ),
+      notes: ["The fewest of ten calls, each in a fresh process, after ten others."],
+      chart: nil
+    }
+  end
+
+  defp fault_goals(rows) do
+    for {name, "native", %{faults: faults, pages: pages}} when faults != nil <- rows do
+      limit = ceil(pages * 1.2)
+      Bar.row("page faults, native encode of #{name}", "≤ #{limit}", Table.count(faults), faults <= limit)
     end
   end
 
