@@ -9,7 +9,7 @@ defmodule RustyJson do
   and `RustyJson.Encoder` for structs.
   """
 
-  alias RustyJson.{DecodeError, EncodeError, Engine, EngineError, Options, SandboxError}
+  alias RustyJson.{DecodeError, EncodeError, Engine, EngineError, Feed, Options, SandboxError}
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.Text
   alias RustyJson.Options.Words
@@ -17,8 +17,20 @@ defmodule RustyJson do
   @typedoc "An option of `decode/2`."
   @type decode_option :: unquote(Words.type(:decode))
 
+  @typedoc "An option of `decode_stream/2` and `RustyJson.Feed`; see there."
+  @type stream_option ::
+          {:format, :values | :lines | :seq | :array}
+          | {:at, String.t()}
+          | {:with_pointer, boolean()}
+          | {:on_error, :raise | :tag}
+          | {:max_total_bytes, non_neg_integer()}
+          | decode_option()
+
   @typedoc "An option of `encode/2`."
   @type encode_option :: unquote(Words.type(:encode))
+
+  @typedoc "An option of `encode_stream/2`; see there."
+  @type stream_encode_option :: {:format, :array | :lines | :seq} | {:flush, pos_integer()} | encode_option()
 
   @typedoc "The same as `t:decode_option/0`, under Jason's name."
   @type decode_opt :: decode_option()
@@ -102,6 +114,39 @@ defmodule RustyJson do
   end
 
   @doc """
+  Decodes a stream of JSON, lazily and in the memory of a few pieces.
+
+      iex> ["[1] [2", "] {\\"a\\"", ": 3}"] |> Stream.map(& &1) |> RustyJson.decode_stream() |> Enum.to_list()
+      [[1], [2], %{"a" => 3}]
+
+      iex> RustyJson.decode_stream(~s({"results": [{"id": 1}, {"id": 2}]}), at: "/results/*/id") |> Enum.sum()
+      3
+
+      File.stream!("events.ndjson", [], 65_536) |> RustyJson.decode_stream(format: :lines)
+
+  A list or binary is iodata; any other source is an enumerable of iodata, cut anywhere. Faults raise
+  `RustyJson.DecodeError`, after the values before them; positions count from the start of the stream. When the consumer
+  halts, the source is closed, and the rest is not validated.
+
+  ## Options
+
+    * `:format` - `:values` (default), one after the other; `:lines`, a value on each line (NDJSON); `:seq`, values behind
+      record separators (RFC 7464); `:array`, the elements of one array
+    * `:at` - instead of a format: the values at this JSON Pointer of one document, in which `*` is any element or member
+    * `:with_pointer` - with `:at`: `{pointer, value}` instead of the value
+    * `:on_error` - `:raise` (default), or `:tag`: values are `{:ok, value}`, and a fault is `{:error, exception}`. It is the
+      last item, but for lines and sequences, which go on with the next one
+    * `:max_bytes`, `:max_nodes` - of one value
+    * `:max_depth` - counted from the root of the document
+    * `:max_total_bytes` - of the stream; 0 (default) is no limit
+    * `:strings` - `:copy` by default
+
+  And those of `decode/2`. `:timeout` is that of one call, and one call takes at most 64 KB and what was waiting.
+  """
+  @spec decode_stream(Enumerable.t(), [stream_option()] | map()) :: Enumerable.t()
+  def decode_stream(source, opts \\ []), do: RustyJson.Feed.Source.decode(source, Feed.new(opts))
+
+  @doc """
   Encodes a term.
 
       iex> RustyJson.encode(%{a: [1, 2.5, nil]})
@@ -136,6 +181,45 @@ defmodule RustyJson do
       {:error, error} -> raise error
     end
   end
+
+  @doc """
+  Encodes a sequence or a document as a stream of binaries, in the memory of a few of them.
+
+      iex> 1..3 |> Stream.map(&%{id: &1}) |> RustyJson.encode_stream() |> Enum.join()
+      ~s([{"id":1},{"id":2},{"id":3}])
+
+      iex> [[1], %{a: 2}] |> RustyJson.encode_stream(format: :lines) |> Enum.join()
+      ~s([1]\\n{"a":2}\\n)
+
+      iex> rows = Stream.map(1..2, &[&1])
+      iex> %{ok: true, rows: RustyJson.lazy(rows)} |> RustyJson.encode_stream(sort_keys: true) |> Enum.join()
+      ~s({"ok":true,"rows":[[1],[2]]})
+
+  What is enumerable (a list, a stream, a range) is a sequence of elements; a map, an ordered object and a struct with an
+  encoder is one document, in which `lazy/1` marks the arrays that are made while they are written.
+
+  Pieces end between elements. When the consumer halts, the source is closed. A fault raises `RustyJson.EncodeError` with its
+  path, after the elements before it.
+
+  ## Options
+
+    * `:format` - of a sequence: `:array` (default); `:lines`, an element on each line (NDJSON); `:seq`, elements behind record
+      separators (RFC 7464)
+    * `:flush` - bytes that a piece has at least, but for the last (default `65_536`)
+
+  And those of `encode/2`; `:compress` makes one gzip member, in Erlang's `:zlib`.
+  """
+  @spec encode_stream(term(), [stream_encode_option()] | map()) :: Enumerable.t()
+  def encode_stream(term, opts \\ []), do: RustyJson.Encode.Stream.encode(term, opts)
+
+  @doc """
+  An array inside a term whose elements are made while `encode_stream/2` writes it.
+
+      iex> RustyJson.encode!(%{rows: RustyJson.lazy(1..3)})
+      ~s({"rows":[1,2,3]})
+  """
+  @spec lazy(Enumerable.t()) :: RustyJson.Lazy.t()
+  def lazy(source), do: %RustyJson.Lazy{source: source}
 
   @doc """
   The same as `encode/2`, under the name that Phoenix calls. Returns one binary, which is iodata too.

@@ -137,6 +137,16 @@ pub trait TermBuilder {
     fn end_object(&mut self, len: usize, dropped: Dropped<'_>) -> Result<(), ErrorKind>;
 }
 
+/// A builder that can forget a value that turned out to be incomplete, or wrong, among others that stay.
+pub trait Rewind: TermBuilder {
+    /// How far it was.
+    type Mark: Copy;
+    /// Remembers how far it is.
+    fn mark(&self) -> Self::Mark;
+    /// Forgets what was added since.
+    fn rewind(&mut self, mark: Self::Mark);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

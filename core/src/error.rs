@@ -87,6 +87,12 @@ kinds! {
     AtomTooLong = 28,
     /// The shell could not get memory.
     OutOfMemory = 29,
+    /// A stream of array elements that starts with another value.
+    ExpectedArray = 30,
+    /// Text before the first record separator (RFC 7464 section 2).
+    ExpectedRecord = 31,
+    /// A key too long for a pointer of a stream.
+    KeyTooLong = 32,
 }
 
 impl Error {

@@ -32,6 +32,21 @@ fn assert_space_end(bytes: &[u8], pos: usize) {
     assert_eq!(vector, Scalar.space_end(bytes, pos), "space_end({bytes:?}, {pos})");
 }
 
+#[test]
+fn a_byte_is_found_at_every_place() {
+    for len in (0..LENGTH).filter(tried) {
+        for at in (0..len).filter(tried) {
+            let mut bytes = vec![b'a'; len];
+            bytes[at] = b'\n';
+            for pos in (0..OFFSETS.min(len)).filter(tried) {
+                let vector = with_kernel!(kernel => kernel.find(&bytes, pos, b'\n'));
+                assert_eq!(vector, Scalar.find(&bytes, pos, b'\n'), "find in {len} from {pos}");
+                assert_eq!(vector, (at >= pos).then_some(at));
+            }
+        }
+    }
+}
+
 fn copied(copy: impl FnOnce(&[u8], &mut [u8]) -> Run, source: &[u8]) -> (Run, Vec<u8>) {
     let mut target = vec![0xAA; source.len() + SLACK];
     let run = copy(source, &mut target);

@@ -11,7 +11,8 @@ defmodule RustyJson.DecodeError do
     * `path` - JSON Pointer (RFC 6901) of the place that was reached: at most #{Path.max_path()} bytes, with at most
       #{Path.max_key()} of each key. A key that was cut ends in `…`; where segments were left out from the middle of a
       long path, one that is only `…` stands in their place
-    * `data` - the input, referenced and not copied
+    * `data` - the input, referenced and not copied; of a stream, the value at hand
+    * `offset` - where `data` starts: 0, or in a stream the place of its first byte, as `position` counts
 
   `explain/1` adds the line of the input, with a caret under the position.
   """
@@ -50,6 +51,10 @@ defmodule RustyJson.DecodeError do
           | :atom_too_long
           | :out_of_memory
           | :atom_limit
+          | :expected_array
+          | :expected_record
+          | :key_too_long
+          | :max_total_bytes
 
   @type t :: %__MODULE__{
           message: String.t(),
@@ -59,27 +64,30 @@ defmodule RustyJson.DecodeError do
           column: nil | pos_integer(),
           token: nil | binary(),
           path: nil | String.t(),
-          data: nil | binary()
+          data: nil | binary(),
+          offset: non_neg_integer()
         }
 
-  defexception [:message, :reason, :position, :line, :column, :token, :path, :data]
+  defexception [:message, :reason, :position, :line, :column, :token, :path, :data, offset: 0]
 
   # Applications create this error in tests, without a message.
   @impl true
   def message(%{message: message}) when is_binary(message), do: message
 
-  def message(%{position: position, data: data}) when is_binary(data) and position >= byte_size(data),
-    do: "Unexpected end of input at position #{position}"
+  def message(%{position: position, data: data, offset: offset})
+      when is_binary(data) and position - offset >= byte_size(data),
+      do: "Unexpected end of input at position #{position}"
 
   def message(%{position: position}) when is_integer(position), do: "Unexpected input at position #{position}"
   def message(_error), do: "JSON decode error"
 
   @doc false
-  @spec new(RustyJson.Engine.decode_failure(), binary(), RustyJson.Options.t()) :: t()
-  def new({code, position, line, column, path}, data, options) do
+  @spec new(RustyJson.Engine.decode_failure(), binary(), RustyJson.Options.t(), non_neg_integer()) :: t()
+  def new({code, position, line, column, path}, data, options, offset \\ 0) do
     reason = Codes.decode_reason(code)
-    token = Snippet.token(data, position)
-    text = Message.text(reason, binary_part(data, position, min(byte_size(data) - position, 512)), options)
+    at = position - offset
+    token = Snippet.token(data, at)
+    text = Message.text(reason, binary_part(data, at, min(byte_size(data) - at, 512)), options)
 
     %__MODULE__{
       message: Message.at(text, position, line, column),
@@ -89,7 +97,8 @@ defmodule RustyJson.DecodeError do
       column: column,
       token: token,
       path: path,
-      data: data
+      data: data,
+      offset: offset
     }
   end
 
@@ -111,7 +120,7 @@ defmodule RustyJson.DecodeError do
   def explain(%__MODULE__{position: position, line: line, data: data} = error)
       when is_integer(position) and is_integer(line) and is_binary(data) do
     where = if error.path in [nil, ""], do: "", else: "\nat " <> Snippet.path(error.path)
-    Exception.message(error) <> "\n\n" <> snippet(data, position, error) <> where
+    Exception.message(error) <> "\n\n" <> snippet(data, position - error.offset, error) <> where
   end
 
   def explain(%__MODULE__{} = error), do: Exception.message(error)

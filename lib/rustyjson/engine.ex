@@ -20,6 +20,26 @@ defmodule RustyJson.Engine do
   @callback decode(json :: binary(), Options.t()) ::
               {:ok, term()} | {:error, decode_failure() | RustyJson.SandboxError.t()}
 
+  @typedoc """
+  What came of a piece of a stream: a list of values (each behind its pointer, if they are asked for), the number of bytes that
+  are dealt with, the state, and why it stopped.
+
+  `:more` waits for the next piece, `:again` goes on with the rest at once, `:join` wants the bytes that were kept in front of
+  this piece. An error has its code, its offset from the piece, line, column and JSON Pointer, and where the value at hand
+  starts and ends.
+  """
+  @type fed ::
+          {[term()], non_neg_integer(), binary(),
+           :more
+           | :again
+           | :join
+           | {1..255, integer(), pos_integer(), pos_integer(), String.t(), non_neg_integer(),
+              non_neg_integer()}}
+
+  @doc "Decodes the values that a piece of a stream completes; the question is packed by `RustyJson.Feed`."
+  @callback feed(question :: binary(), piece :: binary(), Options.t()) ::
+              fed() | :unknown_atoms | {:error, RustyJson.SandboxError.t()}
+
   @callback encode(term(), Options.t()) ::
               {:ok, binary()}
               | {:partial, binary(), [hole()]}

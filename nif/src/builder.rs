@@ -8,7 +8,7 @@ use crate::key_order::{Orders, SMALL_MAP};
 use crate::raw::make::Maker;
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Env, Term};
-use rustyjson_core::builder::Dropped;
+use rustyjson_core::builder::{Dropped, Rewind};
 use rustyjson_core::options::{DecodeOptions, Keys};
 use rustyjson_core::{ErrorKind, Key, TermBuilder, Text};
 
@@ -302,6 +302,22 @@ impl TermBuilder for Terms<'_, '_> {
         let len = len - dropped.len();
         let object = if self.options.ordered_objects { self.ordered_object(len)? } else { self.map(len) };
         self.finish_object(len, object)
+    }
+}
+
+impl Rewind for Terms<'_, '_> {
+    /// Values, keys and heads that wait.
+    type Mark = (usize, usize, usize);
+
+    #[inline(always)]
+    fn mark(&self) -> Self::Mark {
+        (self.stacks.values.len(), self.stacks.keys.len(), self.stacks.heads.len())
+    }
+
+    fn rewind(&mut self, (values, keys, heads): Self::Mark) {
+        self.stacks.values.truncate(values);
+        self.stacks.keys.truncate(keys);
+        self.stacks.heads.truncate(heads);
     }
 }
 

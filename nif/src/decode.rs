@@ -41,21 +41,52 @@ thread_local! {
     static STATE: RefCell<State> = RefCell::default();
 }
 
+/// Runs with what the scheduler thread keeps and with the call's options, which on a normal scheduler are `cut` to fewer
+/// values and keys.
+#[inline(always)]
+pub fn with_state<T>(
+    options: Option<&[u8]>,
+    most_nodes: u64,
+    run: impl FnOnce(DecodeOptions, bool, &mut Scratch, &mut Stacks) -> NifResult<T>,
+) -> NifResult<T> {
+    STATE.with_borrow_mut(|state| {
+        let seed = state.seed.next();
+        let mut options =
+            options.and_then(|bytes| DecodeOptions::from_bytes(bytes, seed)).ok_or(rustler::Error::BadArg)?;
+        // 0 is no limit.
+        let cut = options.dirty && options.max_nodes.wrapping_sub(1) >= most_nodes;
+        if cut {
+            options.max_nodes = most_nodes;
+        }
+        let result = run(options, cut, &mut state.scratch, &mut state.stacks);
+        state.scratch.shrink();
+        state.stacks.shrink();
+        result
+    })
+}
+
 /// Values and keys decoded on a normal scheduler before the call moves to a dirty one: the slowest (objects without
 /// members, keys of one large object) take about 0.1 µs each. 100 KB of canada have 7,400, of twitter 4,800, of citm_catalog 3,700.
-const MOST_NODES: u64 = 12_000;
+pub const MOST_NODES: u64 = 12_000;
 
 /// Decodes on the scheduler that calls, and charges the time to the process. `:dirty` where it is more work than its length
 /// tells: start over on a dirty scheduler.
 #[inline(always)]
 pub fn decode<'a>(env: Env<'a>, json: Term<'a>, options: Term<'a>) -> NifResult<Term<'a>> {
     let json = Binary::from_term(json)?;
-    let percent = (json.len() / BYTES_PER_PERCENT).min(100) as i32;
+    let len = json.len();
     let result = run(env, json, options, MOST_NODES);
+    charge(env, len);
+    result
+}
+
+/// Takes the time that so many bytes need from the turn of the process.
+#[inline(always)]
+pub fn charge(env: Env<'_>, len: usize) {
+    let percent = (len / BYTES_PER_PERCENT).min(100) as i32;
     if percent > 0 {
         consume_timeslice(env, percent);
     }
-    result
 }
 
 /// Decodes on a dirty scheduler.
@@ -66,25 +97,14 @@ fn decode_dirty<'a>(env: Env<'a>, json: Binary<'a>, options: Term<'a>) -> NifRes
 
 fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Term<'a>, most_nodes: u64) -> NifResult<Term<'a>> {
     let bytes = json.as_slice();
-    STATE.with_borrow_mut(|state| {
-        let options = Look::new(env).binary(Raw::of(options));
-        let seed = state.seed.next();
-        let mut options =
-            options.and_then(|bytes| DecodeOptions::from_bytes(bytes, seed)).ok_or(rustler::Error::BadArg)?;
-        // 0 is no limit.
-        let cut = options.dirty && options.max_nodes.wrapping_sub(1) >= most_nodes;
-        if cut {
-            options.max_nodes = most_nodes;
-        }
-        let mut terms = Terms::new(env, json, options, &mut state.stacks);
-        let result = match decode_json(bytes, &options, &mut state.scratch, &mut terms) {
+    let options = Look::new(env).binary(Raw::of(options));
+    with_state(options, most_nodes, |options, cut, scratch, stacks| {
+        let mut terms = Terms::new(env, json, options, stacks);
+        match decode_json(bytes, &options, scratch, &mut terms) {
             Ok(()) => terms.finish().map(|term| (atoms::ok(), term).encode(env)).ok_or(rustler::Error::BadArg),
             Err(error) if cut && error.kind == ErrorKind::MaxNodes => Ok(atoms::dirty().encode(env)),
             Err(error) => Ok(failure(env, bytes, error)),
-        };
-        state.scratch.shrink();
-        state.stacks.shrink();
-        result
+        }
     })
 }
 

@@ -7,6 +7,7 @@ mod atom_cache;
 mod builder;
 mod decode;
 mod encode;
+mod feed;
 mod heap;
 mod judge;
 mod key_cache;
@@ -37,6 +38,9 @@ mod atoms {
         partial,
         suspended,
         planned,
+        more,
+        again,
+        join,
         key,
         value,
         fault,

@@ -83,6 +83,7 @@ defmodule RustyJson.Test.Guest do
       (func (export "input") (param i32) (result i32) #{options[:input] || "(i32.const #{@input})"})
       (func (export "decode") (param i32 i32) (result i64)
         (if (result i64) #{triggered(options, 0)} (then (call $fault)) (else (i64.const #{record(@honest, 7)}))))
+      (func (export "feed") (param i32 i32) (result i64) (call $fault))
       (func (export "keys") (param i32 i32 i64) (result i64) (call $fault))
       (func (export "encode") (param i32 i32) (result i64)
         (if (result i64) #{triggered(options, 6)} (then (call $fault)) (else (i64.const #{record(@honest + 16, 5)}))))

@@ -81,16 +81,48 @@ pub fn decode<B: TermBuilder>(
     scratch: &mut Scratch,
     builder: &mut B,
 ) -> Result<(), Error> {
-    scratch.clear();
-    if let [0xEF, 0xBB, 0xBF, ..] | [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..] = json {
+    if starts_with_mark(json) {
         return Err(Error::new(ErrorKind::ByteOrderMark, 0));
     }
-    let nodes = if options.max_nodes == 0 { u64::MAX } else { options.max_nodes };
-    let Scratch { frames, keys, text } = scratch;
-    with_kernel!(kernel => {
-        let frame = Frame { container: Container::Document, len: 0, unescaped: 0 };
-        Driver { kernel, json, options: *options, nodes, frame, frames, keys, text, builder }.run()
-    })
+    with_kernel!(kernel => Driver::new(kernel, json, options, scratch, builder).document())
+}
+
+/// Whether a byte order mark stands first.
+pub(crate) const fn starts_with_mark(text: &[u8]) -> bool {
+    matches!(text, [0xEF, 0xBB, 0xBF, ..] | [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..])
+}
+
+/// Decodes the one value that starts at `pos`; gives the offset behind it. (A call in the WebAssembly module, where each copy
+/// would take 10 KB.)
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+pub(crate) fn value<K: Kernel, B: TermBuilder>(
+    kernel: K,
+    json: &[u8],
+    pos: usize,
+    options: &DecodeOptions,
+    scratch: &mut Scratch,
+    builder: &mut B,
+) -> Result<usize, Error> {
+    Driver::new(kernel, json, options, scratch, builder).run(pos)
+}
+
+/// Reads the string whose opening quote is at `pos` into a buffer; gives the offset behind it.
+pub(crate) fn text<K: Kernel>(
+    kernel: K,
+    json: &[u8],
+    pos: usize,
+    validate: bool,
+    buffer: &mut Vec<u8>,
+) -> Result<usize, Error> {
+    buffer.clear();
+    let (plain, end) = match string::string(kernel, json, pos, validate, buffer)? {
+        (Text::Input(start, bytes), end) => (start..start + bytes.len(), end),
+        (Text::Unescaped(_), end) => (0..0, end),
+    };
+    room(buffer, plain.len()).map_err(|kind| Error::new(kind, pos))?;
+    buffer.extend_from_slice(&json[plain]);
+    Ok(end)
 }
 
 /// All a run needs, so that the hot loop reads as the grammar.
@@ -117,11 +149,27 @@ enum Next {
     Ended(usize),
 }
 
-impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
-    /// The hot loop: a value, then what ends with it, until the document has ended.
+impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
     #[inline(always)]
-    fn run(mut self) -> Result<(), Error> {
-        let mut pos = self.space(0);
+    fn new(kernel: K, json: &'a [u8], options: &DecodeOptions, scratch: &'a mut Scratch, builder: &'a mut B) -> Self {
+        scratch.clear();
+        let nodes = if options.max_nodes == 0 { u64::MAX } else { options.max_nodes };
+        let Scratch { frames, keys, text } = scratch;
+        let frame = Frame { container: Container::Document, len: 0, unescaped: 0 };
+        Self { kernel, json, options: *options, nodes, frame, frames, keys, text, builder }
+    }
+
+    /// One value with nothing but white space around it.
+    #[inline(always)]
+    fn document(mut self) -> Result<(), Error> {
+        let start = self.space(0);
+        let end = self.run(start)?;
+        self.end_of_document(end)
+    }
+
+    /// The hot loop: a value, then what ends with it, until the first value has ended; the offset behind it.
+    #[inline(always)]
+    fn run(&mut self, mut pos: usize) -> Result<usize, Error> {
         loop {
             let mut next = self.value(pos)?;
             pos = loop {
@@ -131,7 +179,7 @@ impl<K: Kernel, B: TermBuilder> Driver<'_, K, B> {
                         next = match self.frame.container {
                             Container::Array => self.after_element(end)?,
                             Container::Object => self.after_member(end)?,
-                            Container::Document => return self.end_of_document(end),
+                            Container::Document => return Ok(end),
                         };
                     }
                 }

@@ -1,7 +1,7 @@
 //! Writes terms as External Term Format in the order they arrive: counts are reserved, and patched when a container ends.
 
 use super::tags::*;
-use crate::builder::{Dropped, Key, TermBuilder, Text};
+use crate::builder::{Dropped, Key, Rewind, TermBuilder, Text};
 use crate::error::ErrorKind;
 use crate::options::{DecodeOptions, Keys};
 use crate::output::{Buffer, Output};
@@ -282,6 +282,21 @@ impl<B: Buffer> TermBuilder for Writer<'_, B> {
             self.patch(start + 1, kept);
         }
         Ok(())
+    }
+}
+
+impl<B: Buffer> Rewind for Writer<'_, B> {
+    /// Length of the output, open containers, members of open objects.
+    type Mark = (usize, usize, usize);
+
+    fn mark(&self) -> Self::Mark {
+        (self.out.len(), self.starts.len(), self.members.len())
+    }
+
+    fn rewind(&mut self, (len, starts, members): Self::Mark) {
+        self.out.truncate(len);
+        self.starts.truncate(starts);
+        self.members.truncate(members);
     }
 }
 

@@ -5,8 +5,14 @@
 //! looked at once, so pieces of one byte take linear time. Errors are those of [`decode`](crate::decode()), of the same kind
 //! at the same byte. Repeated keys and the number of values are left to `decode`, which sees the value whole.
 
+mod call;
+mod feed;
 mod number;
+mod plan;
+mod records;
+mod state;
 mod text;
+mod walk;
 mod wire;
 
 use crate::error::{Error, ErrorKind};
@@ -15,7 +21,11 @@ use crate::room::room;
 use crate::simd::Kernel;
 use crate::with_kernel;
 use alloc::vec::Vec;
+pub use call::{Answer, Question, write_answer};
+pub use feed::{End, Fed, Piece, Trouble, feed};
 use number::Number;
+pub use plan::Plan;
+pub use state::State;
 use text::Text;
 
 /// What the scanner is inside of, at the top of the open brackets.

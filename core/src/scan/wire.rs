@@ -54,6 +54,12 @@ impl<'a> Reader<'a> {
     fn signed(&mut self) -> Option<i64> {
         self.u64().map(u64::cast_signed).filter(|number| number.unsigned_abs() < 1 << 62)
     }
+
+    /// Bytes behind their length.
+    pub fn slice(&mut self) -> Option<&'a [u8]> {
+        let len = self.u32()?;
+        self.take(len as usize)
+    }
 }
 
 /// Puts bytes together.
@@ -65,8 +71,18 @@ impl Writer<'_> {
         self.0.extend_from_slice(bytes);
     }
 
+    /// A length, which is that of something in memory.
+    pub fn u32(&mut self, number: usize) {
+        self.bytes(&(number as u32).to_le_bytes());
+    }
+
     pub fn u64(&mut self, number: u64) {
         self.bytes(&number.to_le_bytes());
+    }
+
+    pub fn slice(&mut self, bytes: &[u8]) {
+        self.bytes(&(bytes.len() as u32).to_le_bytes());
+        self.bytes(bytes);
     }
 }
 

@@ -33,6 +33,8 @@ pub trait Kernel: Kernels {
     fn string_run(self, bytes: &[u8], pos: usize) -> Run;
     /// Offset of the first byte at or after `pos` that is not white space (RFC 8259 section 2), or the length.
     fn space_end(self, bytes: &[u8], pos: usize) -> usize;
+    /// Offset of the first such byte from `pos` on.
+    fn find(self, bytes: &[u8], pos: usize, byte: u8) -> Option<usize>;
 }
 
 /// Whether this byte ends a plain run of string bytes.

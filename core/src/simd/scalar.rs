@@ -31,4 +31,9 @@ impl Kernel for Scalar {
         let rest = bytes.get(pos..).unwrap_or_default();
         pos + rest.iter().position(|&byte| !is_space(byte)).unwrap_or(rest.len())
     }
+
+    #[inline(always)]
+    fn find(self, bytes: &[u8], pos: usize, byte: u8) -> Option<usize> {
+        bytes.get(pos..)?.iter().position(|&other| other == byte).map(|at| pos + at)
+    }
 }

@@ -50,6 +50,19 @@ impl<S: Simd> Kernel for Vector<S> {
         }
         Scalar.space_end(bytes, pos)
     }
+
+    #[inline(always)]
+    fn find(self, bytes: &[u8], pos: usize, byte: u8) -> Option<usize> {
+        let mut pos = pos;
+        while let Some(block) = bytes.get(pos..pos + LANES) {
+            let hits = u8x16::from_slice(self.0, block).simd_eq(byte).to_bitmask();
+            if hits != 0 {
+                return Some(pos + hits.trailing_zeros() as usize);
+            }
+            pos += LANES;
+        }
+        Scalar.find(bytes, pos, byte)
+    }
 }
 
 impl<S: Simd> Vector<S> {

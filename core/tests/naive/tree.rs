@@ -1,7 +1,7 @@
 //! JSON values as plain data, and the builder that makes them from what the core's driver says.
 
 use num_bigint::BigUint;
-use rustyjson_core::builder::{Dropped, Key, TermBuilder, Text};
+use rustyjson_core::builder::{Dropped, Key, Rewind, TermBuilder, Text};
 use rustyjson_core::{DecodeOptions, Error, ErrorKind, Scratch, decode};
 
 /// A JSON value. Integers and coefficients are their decimal digits, floats their bits.
@@ -49,9 +49,10 @@ pub fn decoded(json: &[u8], options: &DecodeOptions) -> Result<Tree, Error> {
     Ok(builder.values.remove(0))
 }
 
+/// Collects what the driver says.
 #[derive(Default)]
-struct Builder {
-    values: Vec<Tree>,
+pub struct Builder {
+    pub values: Vec<Tree>,
     keys: Vec<Vec<u8>>,
     /// For each open container: whether it is an object, and how many values there were before it.
     open: Vec<(bool, usize)>,
@@ -138,5 +139,19 @@ impl TermBuilder for Builder {
         let kept = members.filter(|(i, _)| !dropped.contains(&(*i as u32))).map(|(_, member)| member);
         self.values.push(Tree::Object(kept.collect()));
         Ok(())
+    }
+}
+
+impl Rewind for Builder {
+    type Mark = (usize, usize, usize);
+
+    fn mark(&self) -> Self::Mark {
+        (self.values.len(), self.keys.len(), self.open.len())
+    }
+
+    fn rewind(&mut self, (values, keys, open): Self::Mark) {
+        self.values.truncate(values);
+        self.keys.truncate(keys);
+        self.open.truncate(open);
     }
 }

@@ -25,8 +25,61 @@ defmodule RustyJson.Decode.Atoms do
     end
   end
 
-  defp with_names(json, %{engine: engine} = options),
-    do: engine.decode(json, Options.change(options, :decode, @names))
+  @doc """
+  The same for a piece of a stream. `run` is called with options and the number of a key to stop at, as the sandbox needs it,
+  which cannot know which atoms there are.
+  """
+  @spec feed((Options.t(), non_neg_integer() -> term()), Options.t(), non_neg_integer()) :: term()
+  def feed(run, options, never) do
+    case run.(options, never) do
+      {_values, _kept, _state, trouble} = answer
+      when is_tuple(trouble) and elem(trouble, 0) == @unknown and options.keys == :atoms ->
+        named(run, options, never, answer)
+
+      :unknown_atoms ->
+        named(run, options, never, nil)
+
+      answer ->
+        answer
+    end
+  end
+
+  defp named(run, %{keys: :atoms} = options, never, answer) do
+    with {values, kept, state, trouble} <- run.(strings(options), never),
+         :ok <- values |> names(%{}) |> Map.keys() |> NewAtoms.make() do
+      case run.(options, never) do
+        # A value that is wrong itself has names that nobody asked for.
+        {values, _, _, again} when is_tuple(again) and elem(again, 0) == @unknown and answer != nil ->
+          {values, kept, state, trouble}
+
+        again ->
+          again
+      end
+    end
+  end
+
+  defp named(run, options, never, _answer) do
+    with {values, _, _, _} <- run.(strings(options), never) do
+      number = values |> in_order([]) |> Enum.reverse() |> Enum.find_index(&(not atom?(&1)))
+      run.(options, number || never)
+    end
+  end
+
+  defp in_order(%OrderedObject{values: values}, found),
+    do: Enum.reduce(values, found, fn {key, value}, found -> in_order(value, [key | found]) end)
+
+  defp in_order(list, found) when is_list(list), do: Enum.reduce(list, found, &in_order/2)
+  defp in_order(_scalar, found), do: found
+
+  defp atom?(key) do
+    is_atom(:erlang.binary_to_existing_atom(key, :utf8))
+  catch
+    :error, _reason -> false
+  end
+
+  defp with_names(json, %{engine: engine} = options), do: engine.decode(json, strings(options))
+
+  defp strings(options), do: Options.change(options, :decode, @names)
 
   defp names(%OrderedObject{values: values}, found),
     do: Enum.reduce(values, found, fn {key, value}, found -> names(value, Map.put(found, key, [])) end)

@@ -47,14 +47,16 @@ defmodule RustyJson.Decode.Input do
 
   ## keys: fun/1
 
-  # The core makes all other kinds of keys. A function is called here, for each key in the order of the text.
-  defp keys(term, nil), do: term
-  defp keys(list, keys) when is_list(list), do: Enum.map(list, &keys(&1, keys))
+  @doc "Calls `keys:`, when that is a function, for each key in the order of the text."
+  @spec keys(term(), nil | tuple()) :: term()
+  # Other kinds of keys are made by the core.
+  def keys(term, nil), do: term
+  def keys(list, keys) when is_list(list), do: Enum.map(list, &keys(&1, keys))
 
-  defp keys(%OrderedObject{values: values}, {fun, kind} = keys),
+  def keys(%OrderedObject{values: values}, {fun, kind} = keys),
     do: object(for({key, value} <- values, do: {fun.(key), keys(value, keys)}), kind)
 
-  defp keys(other, _keys), do: other
+  def keys(other, _keys), do: other
 
   defp object(members, :ordered), do: OrderedObject.new(members)
   defp object(members, :last), do: :maps.from_list(members)

@@ -21,6 +21,10 @@ defmodule RustyJson.DecodeError.Message do
     byte_order_mark: "Byte order mark not allowed",
     atom_too_long: "Key longer than 255 characters cannot be an atom",
     out_of_memory: "Out of memory",
+    expected_array: "Expected an array",
+    expected_record: "Expected a record separator",
+    key_too_long: "Key longer than 1024 bytes in a pointer",
+    max_total_bytes: "Stream larger than max_total_bytes",
     atom_limit: "More new keys than the VM's table of atoms has room for"
   }
 
@@ -47,9 +51,10 @@ defmodule RustyJson.DecodeError.Message do
   def text(reason, _rest, _options), do: Map.fetch!(@texts, reason)
 
   @doc "The whole line: what is wrong first, where then."
-  @spec at({String.t(), String.t()} | String.t(), non_neg_integer(), pos_integer(), pos_integer()) ::
+  @spec at({String.t(), String.t()} | String.t(), non_neg_integer(), nil | pos_integer(), pos_integer()) ::
           String.t()
   def at({text, more}, position, line, column), do: at(text, position, line, column) <> ": " <> more
+  def at(text, position, nil, _column), do: "#{text} at position #{position}"
   def at(text, position, line, column), do: "#{text} at position #{position} (line #{line}, column #{column})"
 
   defp escape(<<?\\, char::utf8, _::binary>>), do: "\\" <> printable(<<char::utf8>>)

@@ -37,6 +37,19 @@ defmodule RustyJson.Encode.Text do
   @spec encode!(term(), Options.t()) :: iodata()
   def encode!(term, options), do: part(term, Options.uncompressed(options))
 
+  @doc "The text, or what the engine wrote of it and the holes that are left."
+  @spec begin(term(), Options.t()) ::
+          {:ok, binary()} | {:partial, binary(), [Engine.hole()]} | {:error, Exception.t()}
+  def begin(term, options) do
+    options = Plans.attach(options)
+    with {:error, failure} <- by_engine(term, options), do: {:error, error(failure, options)}
+  end
+
+  @doc "The text of a hole at this place of what the engine wrote. Raises."
+  @spec hole(term(), :key | :value, binary(), non_neg_integer(), Options.t()) :: iodata()
+  def hole(term, place, json, offset, options),
+    do: located(place, term, implementation(term, nil), options, json, offset)
+
   # A struct with its own implementation is one hole, so the engine is not called.
   defp by_engine(%module{} = struct, options) when module not in @known do
     if planned?(module, options.plans) or not options.values.protocol,

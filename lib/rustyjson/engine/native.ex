@@ -23,6 +23,18 @@ defmodule RustyJson.Engine.Native do
   defp decoded(result, _json, _options), do: result
 
   @impl true
+  def feed(question, piece, %{bytes: options, dirty_threshold: threshold}) do
+    question = question <> options
+
+    if threshold == 0 or byte_size(piece) < threshold,
+      do: Nif.feed(question, piece) |> fed(question, piece),
+      else: Nif.feed_dirty(question, piece)
+  end
+
+  defp fed(:dirty, question, piece), do: Nif.feed_dirty(question, piece)
+  defp fed(fed, _question, _piece), do: fed
+
+  @impl true
   def encode(term, %{bytes: bytes, plans: plans, compress: compress} = options) do
     case Nif.encode(term, bytes, plans) do
       # The common case.

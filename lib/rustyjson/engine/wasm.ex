@@ -13,7 +13,7 @@ defmodule RustyJson.Engine.Wasm do
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Codes
   alias RustyJson.SandboxError
-  alias RustyJson.Wasm.{Host, Parts, Stats}
+  alias RustyJson.Wasm.{Fed, Host, Parts, Stats}
 
   @impl true
   def decode(json, options) do
@@ -28,6 +28,35 @@ defmodule RustyJson.Engine.Wasm do
     {:ok, :erlang.binary_to_term(etf, [:safe])}
   rescue
     ArgumentError -> fault(:invalid_result, "the runtime makes no term of it", options.sandbox)
+  end
+
+  @impl true
+  def feed(question, piece, options) do
+    case run(:feed, piece, question <> options.bytes, options) do
+      {:etf, list, fed} -> list |> build_list(fed, options) |> in_pairs(question, options)
+      fed -> in_pairs(fed, question, options)
+    end
+  end
+
+  defp in_pairs({values, _, _, _} = fed, question, options) do
+    if Fed.values?(values, question),
+      do: fed,
+      else: fault(:invalid_result, "pointers are missing", options.sandbox)
+  end
+
+  defp in_pairs(other, _question, _options), do: other
+
+  defp build_list(etf, {[], kept, state, reason}, options) do
+    case :erlang.binary_to_term(etf, [:safe]) do
+      values when is_list(values) -> {values, kept, state, reason}
+      _other -> fault(:invalid_result, "it gives no list", options.sandbox)
+    end
+  rescue
+    # The guest cannot know which atoms exist: the caller finds out which does not.
+    ArgumentError ->
+      if options.values.keys == :atoms!,
+        do: :unknown_atoms,
+        else: fault(:invalid_result, "the runtime makes no term of it", options.sandbox)
   end
 
   # Atoms that results may contain. Naming them here creates them, because `:safe` refuses atoms that do not exist yet in a VM

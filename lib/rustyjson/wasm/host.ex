@@ -10,7 +10,7 @@ defmodule RustyJson.Wasm.Host do
   alias RustyJson.Wasm.{Host, Starter}
 
   @typedoc "What is done: a document to a term, a term in External Term Format to text, text to text."
-  @type operation :: :decode | :encode | :gzip | :format
+  @type operation :: :decode | :feed | :encode | :gzip | :format
 
   @type sandbox :: %{
           required(:host) => :auto | :wasmtime | :wasmex,
@@ -35,9 +35,12 @@ defmodule RustyJson.Wasm.Host do
   @type encoded ::
           {:ok, binary()} | {:partial, binary(), [hole()]} | {:error, RustyJson.Engine.encode_failure()}
 
+  @typedoc "What a piece of a stream gives: the values, or the judged bytes of their list."
+  @type fed :: RustyJson.Engine.fed() | :unknown_atoms | {:etf, binary(), RustyJson.Engine.fed()}
+
   @doc "Runs one call. `bytes` are the options as the module reads them, and with `:encode` the plans of structs."
   @callback run(operation(), body :: binary(), bytes :: binary(), RustyJson.Options.t()) ::
-              decoded() | encoded() | fault()
+              decoded() | fed() | encoded() | fault()
 
   @doc "What the engine runs on, or why it does not work and what to install."
   @callback status() :: {:ok, map()} | {:error, String.t()}

@@ -55,6 +55,16 @@ pub extern "C" fn keys(len: u32, options: u32, stop: u64) -> u64 {
     with_state(|state| packed(state.keys(len as usize, options as usize, stop)))
 }
 
+/// Decodes the values that a piece of a stream completes. The options are the question ([`rustyjson_core::scan::Question`])
+/// and those of [`decode`]; the piece follows. The record holds a list in External Term Format, the answer
+/// ([`rustyjson_core::scan::Answer`]), and the length of the list (`u32`).
+// SAFETY: as for `abi_version`.
+#[allow(unsafe_code)]
+#[unsafe(no_mangle)]
+pub extern "C" fn feed(len: u32, options: u32) -> u64 {
+    with_state(|state| packed(state.feed(len as usize, options as usize)))
+}
+
 /// Encodes the term in External Term Format that follows the options. Behind the options stands another such term, the
 /// plans of derived structs, or nothing.
 // SAFETY: as for `abi_version`.

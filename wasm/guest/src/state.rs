@@ -9,6 +9,7 @@ use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::{Reader, Term};
 use rustyjson_core::etf::writer::{Names, Writer};
 use rustyjson_core::format::{Layout, format};
+use rustyjson_core::scan::{End, Piece, Question, Trouble, feed, write_answer};
 use rustyjson_core::{Buffer, DecodeOptions, EncodeOptions, Error, ErrorKind, Output, Scratch, decode, gzip};
 
 /// The status of most records.
@@ -115,6 +116,33 @@ impl State {
         let (Body(bytes), written) = writer.into_parts()?;
         self.output = bytes;
         Some((result, written, names))
+    }
+
+    /// Decodes the values that a piece completes, which follows the question and the options. `None` when memory ran out.
+    pub fn feed(&mut self, len: usize, options: usize) -> Option<&[u8]> {
+        let (question, bytes) = self.input.get(..len)?.split_at_checked(options)?;
+        let (Question { held, last, stop, plan, mut state, .. }, options) = Question::read(question)?;
+        let (options, seed) = options.split_last_chunk()?;
+        let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
+        let expected = bytes.len() + bytes.len() / 4 + 64;
+        if self.output.len() < expected && !enlarge(&mut self.output, expected) {
+            return None;
+        }
+        let mut writer = Writer::new(bytes, Body(core::mem::take(&mut self.output)), options);
+        if stop != u64::MAX {
+            writer = writer.with_names(Names { bytes: Vec::new(), left: stop });
+        }
+        let fed = feed(Piece { bytes, held, last }, &mut state, &plan, options, &mut self.scratch, &mut writer);
+        let (Body(mut output), written) = writer.into_parts()?;
+        if matches!(fed.end, End::Wrong(Trouble { kind: ErrorKind::OutOfMemory, .. })) {
+            return None;
+        }
+        output.truncate(1 + written);
+        output[0] = DONE;
+        write_answer(&fed, &state, &mut output);
+        output.extend_from_slice(&(written as u32).to_le_bytes());
+        self.output = output;
+        Some(&self.output)
     }
 
     #[cold]

@@ -55,6 +55,8 @@ impl<'a> Call<'a> {
 pub enum Operation {
     /// JSON text to a term.
     Decode,
+    /// A piece of a stream to the values that it completes.
+    Feed,
     /// A term in External Term Format, as the runtime writes it, to JSON text.
     Encode,
     /// Compression of a text.
@@ -68,6 +70,7 @@ impl Operation {
     pub fn new(name: Atom) -> NifResult<Self> {
         let operations = [
             (atoms::decode(), Self::Decode),
+            (atoms::feed(), Self::Feed),
             (atoms::encode(), Self::Encode),
             (atoms::gzip(), Self::Gzip),
             (atoms::format(), Self::Format),

@@ -157,6 +157,13 @@ impl Guest {
         self.record(packed)
     }
 
+    /// Decodes what a piece of a stream completes.
+    pub fn feed(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
+        let feed = export(&mut self.store, &self.instance, "feed")?;
+        let packed = self.call(&feed, lengths)?;
+        self.record(packed)
+    }
+
     /// Encodes what was written.
     pub fn encode(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
         let encode = self.encode.clone();

@@ -10,6 +10,7 @@
 mod call;
 mod clock;
 mod fault;
+mod feed;
 mod guest;
 mod host;
 mod pool;

@@ -5,10 +5,12 @@ use crate::host::Stop;
 use rustler::{Encoder, Env, NewBinary, Term};
 use rustyjson_core::abi::{DecodeFailure, EncodeFailure};
 use rustyjson_core::etf::holes::Found;
+use rustyjson_core::scan::{Answer, End, Trouble};
 
 pub mod atoms {
     rustler::atoms! {
         decode,
+        feed,
         encode,
         gzip,
         format,
@@ -29,6 +31,10 @@ pub mod atoms {
         running,
         kept,
         waiting,
+        more,
+        again,
+        join,
+        unknown_atoms,
     }
 }
 
@@ -45,6 +51,24 @@ pub fn term<'a>(env: Env<'a>, etf: &[u8]) -> Option<Term<'a>> {
 /// `{:etf, binary}`: judged bytes for the caller to build.
 pub fn etf<'a>(env: Env<'a>, etf: &[u8]) -> Term<'a> {
     (atoms::etf(), binary(env, etf)).encode(env)
+}
+
+/// `{values, kept, state, end}`, as `RustyJson.Engine.fed` has it.
+pub fn fed<'a>(env: Env<'a>, values: Term<'a>, answer: &Answer<'_>) -> Term<'a> {
+    let end = match &answer.end {
+        End::More => atoms::more().encode(env),
+        End::Again => atoms::again().encode(env),
+        End::Join => atoms::join().encode(env),
+        End::Wrong(Trouble { kind, offset, line, column, path, value }) => {
+            (*kind as u8, offset, line, column, path, value.0, value.1).encode(env)
+        }
+    };
+    (values, answer.kept, binary(env, answer.state), end).encode(env)
+}
+
+/// `:unknown_atoms`: a key is no existing atom.
+pub fn unknown_atoms(env: Env<'_>) -> Term<'_> {
+    atoms::unknown_atoms().encode(env)
 }
 
 /// `{:ok, binary}`.

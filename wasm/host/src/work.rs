@@ -2,6 +2,7 @@
 
 use crate::call::{Call, Operation};
 use crate::fault::Fault;
+use crate::feed::{self, Stream};
 use crate::guest::{Guest, Lengths};
 use crate::host::Host;
 use crate::session::{self, Document, Encoded, Options};
@@ -18,6 +19,10 @@ pub fn run<'a>(env: Env<'a>, host: &Host, operation: Operation, input: [&[u8]; 2
         Operation::Decode => {
             let document = Document::new(options, body, host.seed).ok_or(Error::BadArg)?;
             host.run(call, |guest| decode(env, guest, &document))
+        }
+        Operation::Feed => {
+            let stream = Stream::new(options, body, host.seed).ok_or(Error::BadArg)?;
+            host.run(call, |guest| feed::run(env, guest, &stream))
         }
         Operation::Encode => {
             let call_options = Options::new(options).ok_or(Error::BadArg)?;

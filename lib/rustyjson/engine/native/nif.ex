@@ -39,6 +39,12 @@ defmodule RustyJson.Engine.Native.Nif do
   @spec decode_dirty(binary(), options()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
   def decode_dirty(_json, _options), do: :erlang.nif_error(:not_loaded)
 
+  @spec feed(binary(), binary()) :: RustyJson.Engine.fed() | :dirty
+  def feed(_question, _piece), do: :erlang.nif_error(:not_loaded)
+
+  @spec feed_dirty(binary(), binary()) :: RustyJson.Engine.fed()
+  def feed_dirty(_question, _piece), do: :erlang.nif_error(:not_loaded)
+
   @type encoded ::
           binary()
           | {:partial, binary(), [RustyJson.Engine.hole()]}

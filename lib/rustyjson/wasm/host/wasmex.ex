@@ -16,7 +16,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   require RustyJson.Engine.Codes
 
   alias RustyJson.Engine.Codes
-  alias RustyJson.Wasm.{Abi, Judge, Pool}
+  alias RustyJson.Wasm.{Abi, Fed, Judge, Pool}
   alias RustyJson.Wasm.Host.Wasmex.Instance
 
   @pool RustyJson.Wasm.Host.Wasmex.Pool
@@ -31,6 +31,15 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     call([bytes, seed], json, "decode", options.sandbox, &Abi.answer?(&1, byte_size(json)), fn record,
                                                                                                again ->
       decoded(Abi.open(record), json, options, again)
+    end)
+  end
+
+  def run(:feed, piece, bytes, options) do
+    seed = <<Instance.seed()::little-64>>
+    possible? = &Fed.record?(&1, bytes, byte_size(piece), options.values)
+
+    call([bytes, seed], piece, "feed", options.sandbox, possible?, fn record, _again ->
+      fed(Abi.open(record), bytes, byte_size(piece), options)
     end)
   end
 
@@ -127,6 +136,20 @@ defmodule RustyJson.Wasm.Host.Wasmex do
       :broken -> invalid("its error record is broken")
     end
   end
+
+  defp fed({:done, body}, question, length, options) do
+    {list_options, document_length} = Fed.policy(question, length, options)
+
+    with {list, kept, state, reason} <- Fed.open(body, question, length, options.values.max_depth),
+         :ok <- Judge.term(list, list_options, document_length) do
+      {:etf, list, {[], kept, state, reason}}
+    else
+      :broken -> invalid("its answer about a piece is broken")
+      fault -> fault
+    end
+  end
+
+  defp fed(_other, _question, _length, _options), do: no_status()
 
   defp encoded({:done, json}, etf, _bytes, options), do: of_length(json, etf, options, {:ok, json})
 

@@ -1,0 +1,144 @@
+//! What a shell hands over and gets back for a piece, as bytes: the same for the native library and the WebAssembly module.
+
+use super::feed::{End, Fed, Trouble};
+use super::state::MAX_POINTER_KEY;
+use super::walk::MOST_POINTERS;
+use super::wire::{Reader, Writer};
+use super::{Plan, State};
+use crate::error::ErrorKind;
+use crate::locate::MAX_PATH;
+use crate::options::DecodeOptions;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What goes along with a piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Bytes of the stream before the piece.
+    pub before: u64,
+    /// Bytes of them that are kept outside.
+    pub held: u64,
+    /// Nothing follows.
+    pub last: bool,
+    /// The number of a key that is no existing atom, for a shell that cannot know; `u64::MAX` for none.
+    pub stop: u64,
+    /// What the stream is cut into.
+    pub plan: Plan,
+    /// Where it stands.
+    pub state: State,
+}
+
+impl Question {
+    /// Reads a question, and gives what stands behind it: `before` and `held` (`u64` each), `last` (`u8`), `stop` (`u64`), the plan and the state, each behind
+    /// its length (`u32`), then whatever options the shell has.
+    pub fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let mut reader = Reader(bytes);
+        let (before, held) = (reader.count()?, reader.count()?);
+        let (last, stop) = (reader.flag()?, reader.u64()?);
+        let (plan, state) = (Plan::read(reader.slice()?)?, State::read(reader.slice()?)?);
+        Some((Self { before, held, last, stop, plan, state }, reader.0))
+    }
+}
+
+/// What came of a piece, beside the terms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer<'a> {
+    /// The bytes from this offset on are not dealt with.
+    pub kept: usize,
+    /// Why it stopped.
+    pub end: End,
+    /// Where the stream stands.
+    pub state: &'a [u8],
+}
+
+const MORE: u8 = 0;
+const AGAIN: u8 = 1;
+const JOIN: u8 = 2;
+const WRONG: u8 = 3;
+
+/// Appends an answer: `kept` (`u32`), the state behind its length (`u32`), and the end: 0 more, 1 again, 2 join, or 3 and the
+/// code (`u8`), offset, line and column (8 bytes each), where the value at hand starts and ends (`u32`), and the path behind
+/// its length (`u32`).
+pub fn write_answer(fed: &Fed, state: &State, out: &mut Vec<u8>) {
+    let mut bytes = Vec::new();
+    state.write(&mut bytes);
+    let mut out = Writer(out);
+    out.u32(fed.kept);
+    out.slice(&bytes);
+    match &fed.end {
+        End::More => out.bytes(&[MORE]),
+        End::Again => out.bytes(&[AGAIN]),
+        End::Join => out.bytes(&[JOIN]),
+        End::Wrong(trouble) => {
+            out.bytes(&[WRONG, trouble.kind as u8]);
+            out.u64(trouble.offset.cast_unsigned());
+            out.u64(trouble.line);
+            out.u64(trouble.column);
+            out.u32(trouble.value.0);
+            out.u32(trouble.value.1);
+            out.slice(trouble.path.as_bytes());
+        }
+    }
+}
+
+/// Bytes of a state beside what is listed here: its numbers, and a token of its scanner.
+const STATE: usize = 128;
+
+impl Question {
+    /// Most bytes of a pointer, or of the state of a level.
+    const LEVEL: usize = 2 * MAX_POINTER_KEY + 32;
+
+    /// How long a document has to be for an answer to a piece of this length: the values, a list around them, and pointers.
+    pub fn document_len(&self, piece: usize) -> usize {
+        let pointers = if self.plan.pointers { MOST_POINTERS + self.plan.segments.len() * Self::LEVEL } else { 0 };
+        2 * piece + 16 + pointers
+    }
+
+    /// Takes a record behind its status apart, as the guest writes it: a list in External Term Format, the answer, and the
+    /// length of the list (`u32`). `None` for what no honest guest writes about a piece of this length.
+    pub fn open<'a>(&self, record: &'a [u8], piece: usize, options: &DecodeOptions) -> Option<(&'a [u8], Answer<'a>)> {
+        let (record, len) = record.split_last_chunk()?;
+        let (list, answer) = record.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+        let answer = self.answer(answer, piece, options)?;
+        let joins = answer.end != End::Join || self.held > 0 && list == EMPTY;
+        joins.then_some((list, answer))
+    }
+
+    fn answer<'a>(&self, bytes: &'a [u8], piece: usize, options: &DecodeOptions) -> Option<Answer<'a>> {
+        let mut reader = Reader(bytes);
+        let kept = reader.u32()? as usize;
+        let levels = self.plan.segments.len() * Self::LEVEL;
+        let depth = u64::from(options.max_depth).min(self.before + piece as u64) as usize;
+        let state = reader.slice().filter(|state| state.len() <= STATE + levels + depth / 8)?;
+        let end = match reader.byte()? {
+            MORE => End::More,
+            AGAIN if kept > 0 => End::Again,
+            JOIN if kept == 0 => End::Join,
+            // Records go on behind a bad one.
+            WRONG if kept > 0 || piece == 0 || !self.plan.has_records() => {
+                End::Wrong(self.trouble(&mut reader, piece)?)
+            }
+            _ => return None,
+        };
+        (kept <= piece && reader.0.is_empty()).then_some(Answer { kept, end, state })
+    }
+
+    fn trouble(&self, reader: &mut Reader<'_>, piece: usize) -> Option<Trouble> {
+        let kind = ErrorKind::from_code(reader.byte()?)?;
+        let offset = reader.u64()?.cast_signed();
+        let (line, column) = (reader.count()?, reader.count()?);
+        let value = (reader.u32()? as usize, reader.u32()? as usize);
+        let path = core::str::from_utf8(reader.slice()?).ok()?;
+        let most = self.before + piece as u64 + 1;
+        let possible = offset.unsigned_abs() <= if offset < 0 { self.before } else { piece as u64 }
+            && (1..=most).contains(&line)
+            && (1..=most).contains(&column)
+            && value.0 <= value.1
+            && value.1 <= piece
+            && path.len() <= 2 * MAX_PATH + self.plan.segments.len() * Self::LEVEL;
+        possible.then(|| Trouble { kind, offset, line, column, path: String::from(path), value })
+    }
+}
+
+/// An empty list in External Term Format.
+const EMPTY: &[u8] = &[131, 106];

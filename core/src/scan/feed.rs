@@ -1,0 +1,123 @@
+//! A piece of a stream: the whole values in it are decoded, all of them at once, and what is left says where to go on.
+//!
+//! A value that lies in one piece is decoded without being scanned before. One that does not is scanned from its start to the
+//! end of the piece, and its bytes are kept outside; the next pieces are only scanned until it ends. Then its bytes are
+//! joined, once, and the joined text comes as a piece. So every byte is looked at three times at most.
+
+use super::plan::{Format, Plan};
+use super::records::Records;
+use super::state::State;
+use super::walk::Walk;
+use crate::Scratch;
+use crate::builder::Rewind;
+use crate::error::{Error, ErrorKind};
+use crate::options::DecodeOptions;
+use crate::with_kernel;
+use alloc::string::String;
+
+/// What came of a piece. The builder holds one list more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fed {
+    /// Length of the list: values, each behind its pointer if the plan says so.
+    pub items: usize,
+    /// The bytes from this offset on are not dealt with.
+    pub kept: usize,
+    /// Why it stopped.
+    pub end: End,
+}
+
+/// Why a piece was left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It is used up. What is kept has to wait for more.
+    More,
+    /// Enough for one call: what is kept can come again at once.
+    Again,
+    /// The value whose bytes were kept ends here, or is wrong: they have to come with this piece, as one.
+    Join,
+    /// The stream is wrong.
+    Wrong(Trouble),
+}
+
+/// An error in a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// What is wrong.
+    pub kind: ErrorKind,
+    /// Bytes from the start of the piece; negative when it lies in an earlier one.
+    pub offset: i64,
+    /// Line, from 1, in the stream.
+    pub line: u64,
+    /// Column, from 1, in Unicode code points.
+    pub column: u64,
+    /// JSON Pointer of the value or key reached.
+    pub path: String,
+    /// Where the value at hand starts in the piece, and where it ends as far as that is known.
+    pub value: (usize, usize),
+}
+
+/// What a call is given beside the piece.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece<'a> {
+    /// The new bytes, or joined ones.
+    pub bytes: &'a [u8],
+    /// Bytes that are kept outside.
+    pub held: u64,
+    /// Nothing follows.
+    pub last: bool,
+}
+
+/// Deals with a piece.
+///
+/// ```
+/// use rustyjson_core::{DecodeOptions, Scratch, etf::writer::Writer};
+/// use rustyjson_core::scan::{End, Piece, Plan, State, feed};
+///
+/// let plan = Plan::read(&[0; 12]).unwrap();
+/// let (options, mut state) = (DecodeOptions::default(), State::default());
+/// let mut out = Writer::new(b"1 [2", Vec::new(), &options);
+/// let piece = Piece { bytes: b"1 [2", held: 0, last: false };
+/// let fed = feed(piece, &mut state, &plan, &options, &mut Scratch::default(), &mut out);
+/// assert_eq!((fed.items, fed.kept, fed.end), (1, 2, End::More));
+/// assert_eq!(out.finish().unwrap(), [131, 108, 0, 0, 0, 1, 97, 1, 106]);
+/// ```
+pub fn feed<B: Rewind>(
+    piece: Piece<'_>,
+    state: &mut State,
+    plan: &Plan,
+    options: &DecodeOptions,
+    scratch: &mut Scratch,
+    builder: &mut B,
+) -> Fed {
+    builder.begin_array();
+    let mut fed = match plan.format {
+        Format::Lines | Format::Sequence => {
+            with_kernel!(kernel => Records { kernel, piece, state, plan, options, scratch, builder, items: 0 }.run())
+        }
+        Format::Values | Format::Path => {
+            with_kernel!(kernel => Walk::new(kernel, piece, state, plan, options, scratch, builder).run())
+        }
+    };
+    if let Err(kind) = builder.end_array(fed.items) {
+        let error = Error::new(kind, 0);
+        let trouble = state.trouble(piece.bytes, error, (0, piece.bytes.len()), false);
+        fed = Fed { items: 0, kept: piece.bytes.len(), end: End::Wrong(trouble) };
+    }
+    (state.line, state.column) = state.behind(&piece.bytes[..fed.kept]);
+    state.fresh &= fed.kept == 0;
+    fed
+}
+
+impl State {
+    /// An error in the value that starts at `value.0`, if `inside`, or in the text around the values that are wanted.
+    #[cold]
+    pub(super) fn trouble(&self, text: &[u8], error: Error, value: (usize, usize), inside: bool) -> Trouble {
+        let Error { kind, offset } = error;
+        let (line, column) = self.behind(&text[..offset]);
+        let mut path = self.pointer();
+        if inside {
+            path.push_str(&crate::locate::locate(&text[value.0..], offset - value.0).path);
+        }
+        Trouble { kind, offset: offset as i64, line, column, path, value }
+    }
+}

@@ -1,0 +1,94 @@
+//! What a stream is cut into.
+
+use super::wire::Reader;
+use alloc::vec::Vec;
+
+/// The shape of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// Values, one after the other.
+    Values,
+    /// A value on each line.
+    Lines,
+    /// Values that each start with a record separator (RFC 7464).
+    Sequence,
+    /// One document, of which the values at a path are wanted.
+    Path,
+}
+
+/// A step of the path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Segment {
+    /// Every element or member.
+    Any,
+    /// The member of this key, or the element of this index.
+    Name(Vec<u8>, Option<u64>),
+}
+
+/// What a stream is cut into: how values are told apart, and which of them are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    pub(super) format: Format,
+    /// Empty for the whole document.
+    pub(super) segments: Vec<Segment>,
+    /// The document has to be an array.
+    pub(super) array: bool,
+    /// Each value comes behind its pointer.
+    pub(super) pointers: bool,
+    /// Most bytes of one value.
+    pub(super) max_bytes: u64,
+}
+
+impl Plan {
+    /// Reads a plan: format and flags (`u8` each), most bytes of one value (`u64`, 0 for no limit), the number of steps
+    /// (`u16`), and for each step 0, or 1 and its name behind the name's length (`u32`).
+    ///
+    /// Formats are 0 values, 1 lines, 2 RFC 7464, 3 path; flags 1 the document has to be an array, 2 with pointers.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader(bytes);
+        let format = [Format::Values, Format::Lines, Format::Sequence, Format::Path];
+        let format = *format.get(reader.byte()? as usize)?;
+        let flags = reader.byte().filter(|flags| *flags < 4)?;
+        let max_bytes = reader.u64()?;
+        let mut segments = Vec::new();
+        for _ in 0..reader.u16()? {
+            segments.push(match reader.byte()? {
+                0 => Segment::Any,
+                1 => {
+                    let name = reader.slice()?;
+                    Segment::Name(name.to_vec(), index(name))
+                }
+                _ => return None,
+            });
+        }
+        let max_bytes = if max_bytes == 0 { u64::MAX } else { max_bytes };
+        let plan = Self { format, segments, array: flags & 1 != 0, pointers: flags & 2 != 0, max_bytes };
+        (reader.0.is_empty() && (format == Format::Path || plan.segments.is_empty())).then_some(plan)
+    }
+
+    /// Whether values are told apart by a byte between them.
+    pub(super) const fn has_records(&self) -> bool {
+        matches!(self.format, Format::Lines | Format::Sequence)
+    }
+
+    /// Whether the element of this number, or the member of this name, is on the path at this level.
+    pub(super) fn wants(&self, level: usize, number: u64, name: Option<&[u8]>) -> bool {
+        match (self.segments.get(level), name) {
+            (Some(Segment::Any), _) => true,
+            (Some(Segment::Name(wanted, _)), Some(name)) => wanted == name,
+            (Some(Segment::Name(_, index)), None) => *index == Some(number),
+            (None, _) => false,
+        }
+    }
+}
+
+/// An array index as RFC 6901 section 4 writes it.
+fn index(name: &[u8]) -> Option<u64> {
+    if name.len() > 1 && name[0] == b'0' || name.is_empty() {
+        return None;
+    }
+    name.iter().try_fold(0u64, |index, &byte| {
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        index.checked_mul(10)?.checked_add(digit)
+    })
+}

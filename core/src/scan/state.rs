@@ -1,0 +1,180 @@
+//! Where a stream stands between two pieces.
+
+use super::wire::{Reader, Writer};
+use super::{Place, Scanner};
+use crate::locate::{CUT, MAX_KEY};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Most bytes of a key that becomes part of a pointer.
+pub(super) const MAX_POINTER_KEY: usize = 1024;
+
+/// An open container on the path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Level {
+    pub object: bool,
+    /// The element at hand.
+    pub index: u64,
+    /// The member at hand, as it stands in a pointer.
+    pub key: Option<String>,
+    /// The element or member at hand is on the path.
+    pub wanted: bool,
+}
+
+/// Where a stream stands: line and column, the open containers on the path, and inside of which value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Of the first byte that was not dealt with.
+    pub(super) line: u64,
+    pub(super) column: u64,
+    pub(super) place: Place,
+    /// Nothing was read before.
+    pub(super) fresh: bool,
+    /// A number or literal has just ended, and something has to follow that tells it from the next.
+    pub(super) tight: bool,
+    /// The rest of a record is left out.
+    pub(super) skipping: bool,
+    /// The bytes that the scanner saw are kept outside, because the value is wanted.
+    pub(super) keep: bool,
+    pub(super) levels: Vec<Level>,
+    /// Inside of a value.
+    pub(super) scanner: Option<Scanner>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            line: 1,
+            column: 1,
+            place: Place::Start,
+            fresh: true,
+            tight: false,
+            skipping: false,
+            keep: false,
+            levels: Vec::new(),
+            scanner: None,
+        }
+    }
+}
+
+impl State {
+    /// Appends the state, line and column (`u64` each) first.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let mut out = Writer(out);
+        out.u64(self.line);
+        out.u64(self.column);
+        let flags = [self.fresh, self.tight, self.skipping, self.keep, self.scanner.is_some()];
+        let flags = flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u8::from(flag));
+        out.bytes(&[self.place as u8, flags]);
+        out.bytes(&(self.levels.len() as u16).to_le_bytes());
+        for level in &self.levels {
+            let flags = [level.object, level.key.is_some(), level.wanted];
+            out.bytes(&[flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u8::from(flag))]);
+            out.u64(level.index);
+            out.slice(level.key.as_deref().unwrap_or_default().as_bytes());
+        }
+        if let Some(scanner) = &self.scanner {
+            scanner.write(out.0);
+        }
+    }
+
+    /// Reads a state. None is written for a stream that has not begun.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        if bytes.is_empty() {
+            return Some(Self::default());
+        }
+        let mut reader = Reader(bytes);
+        let (line, column) = (reader.count()?, reader.count()?);
+        let place = *Place::ALL.get(reader.byte()? as usize)?;
+        let flags = reader.byte().filter(|flags| *flags < 32)?;
+        let flag = |bit: u8| flags >> bit & 1 == 1;
+        let count = reader.u16()?;
+        let mut levels = Vec::new();
+        for _ in 0..count {
+            levels.push(level(&mut reader)?);
+        }
+        let (scanner, rest) = match flag(4) {
+            true => Scanner::read(reader.0).map(|(scanner, rest)| (Some(scanner), rest))?,
+            false => (None, reader.0),
+        };
+        let state = Self {
+            line,
+            column,
+            place,
+            fresh: flag(0),
+            tight: flag(1),
+            skipping: flag(2),
+            keep: flag(3),
+            levels,
+            scanner,
+        };
+        (rest.is_empty() && state.is_possible()).then_some(state)
+    }
+
+    /// Whether the parts fit together, so that none of them has to be doubted later.
+    fn is_possible(&self) -> bool {
+        match (self.place, self.levels.last()) {
+            (Place::Start, _) => self.levels.is_empty(),
+            (Place::First | Place::Element, level) => level.is_some_and(|level| !level.object),
+            (Place::FirstKey | Place::Key | Place::Colon | Place::Member, level) => {
+                level.is_some_and(|level| level.object)
+            }
+            (Place::After, _) => true,
+        }
+    }
+
+    /// The pointer of the place that was reached.
+    pub(super) fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        for level in &self.levels {
+            if !level.object {
+                pointer.push('/');
+                pointer.push_str(itoa::Buffer::new().format(level.index));
+            } else if let Some(key) = &level.key {
+                pointer.push('/');
+                pointer.push_str(key);
+            }
+        }
+        pointer
+    }
+
+    /// Line and column behind these bytes.
+    pub(super) fn behind(&self, bytes: &[u8]) -> (u64, u64) {
+        let continues = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
+        let characters = |bytes: &[u8]| (bytes.len() - bytes.iter().filter(continues).count()) as u64;
+        match bytes.iter().rposition(|&byte| byte == b'\n') {
+            None => (self.line, self.column + characters(bytes)),
+            Some(last) => {
+                let lines = bytes[..=last].iter().filter(|&&byte| byte == b'\n').count();
+                (self.line + lines as u64, 1 + characters(&bytes[last + 1..]))
+            }
+        }
+    }
+}
+
+fn level(reader: &mut Reader<'_>) -> Option<Level> {
+    let flags = reader.byte().filter(|flags| *flags < 8)?;
+    let index = reader.count()?;
+    let key = core::str::from_utf8(reader.slice()?).ok()?;
+    let key = (flags & 2 != 0).then(|| String::from(key));
+    Some(Level { object: flags & 1 != 0, index, key, wanted: flags & 4 != 0 })
+}
+
+/// A key as it stands in a pointer (RFC 6901 section 3); for errors it is cut as [`locate`](crate::locate) cuts it.
+pub(super) fn token(key: &[u8], cut: bool) -> String {
+    let mut token = String::new();
+    let mut left = if cut { MAX_KEY } else { MAX_POINTER_KEY };
+    for character in String::from_utf8_lossy(&key[..key.len().min(left + 4)]).chars() {
+        let Some(rest) = left.checked_sub(character.len_utf8()) else {
+            token.push_str(CUT);
+            break;
+        };
+        left = rest;
+        match character {
+            '~' => token.push_str("~0"),
+            '/' => token.push_str("~1"),
+            _ => token.push(character),
+        }
+    }
+    token
+}

@@ -1,0 +1,462 @@
+//! Streams in pieces: what one piece gives, any others do; and the values are those that the naive parser finds.
+
+mod naive;
+
+use naive::parse;
+use naive::tree::{Builder, Tree, decoded};
+use proptest::prelude::*;
+use rustyjson_core::scan::{End, Piece, Plan, State, feed};
+use rustyjson_core::{DecodeOptions, ErrorKind, Scratch};
+
+const CASES: u32 = if cfg!(miri) { 4 } else { 1500 };
+
+/// An error by its place in the stream: kind, offset, line, column, path.
+type Wrong = (ErrorKind, i64, u64, u64, String);
+
+/// What a stream gives: values, then perhaps an error. Records go on behind one.
+#[derive(Debug, PartialEq)]
+struct Given(Vec<Result<Tree, Wrong>>);
+
+const VALUES: u8 = 0;
+const LINES: u8 = 1;
+const SEQUENCE: u8 = 2;
+const PATH: u8 = 3;
+
+fn plan(format: u8, flags: u8, max_bytes: u64, path: &[Option<&str>]) -> Plan {
+    let mut bytes = vec![format, flags];
+    bytes.extend(max_bytes.to_le_bytes());
+    bytes.extend((path.len() as u16).to_le_bytes());
+    for step in path {
+        match step {
+            None => bytes.push(0),
+            Some(name) => {
+                bytes.push(1);
+                bytes.extend((name.len() as u32).to_le_bytes());
+                bytes.extend(name.as_bytes());
+            }
+        }
+    }
+    Plan::read(&bytes).expect("a plan")
+}
+
+fn array() -> Plan {
+    plan(PATH, 1, 0, &[None])
+}
+
+/// What a shell does: keeps bytes that wait, joins them when it is told to.
+struct Shell<'a> {
+    plan: &'a Plan,
+    options: &'a DecodeOptions,
+    records: bool,
+    state: Vec<u8>,
+    pending: Vec<u8>,
+    /// Offset of the first pending byte in the stream.
+    base: usize,
+    given: Vec<Result<Tree, Wrong>>,
+    ended: bool,
+}
+
+impl<'a> Shell<'a> {
+    fn new(plan: &'a Plan, options: &'a DecodeOptions, records: bool) -> Self {
+        Self {
+            plan,
+            options,
+            records,
+            state: Vec::new(),
+            pending: Vec::new(),
+            base: 0,
+            given: Vec::new(),
+            ended: false,
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8], last: bool) {
+        let (mut bytes, mut held) = (bytes.to_vec(), self.pending.len());
+        if self.records {
+            bytes = [std::mem::take(&mut self.pending), bytes].concat();
+            held = 0;
+        }
+        while !self.ended {
+            let mut state = State::read(&self.state).expect("a state that was written");
+            let piece = Piece { bytes: &bytes, held: held as u64, last };
+            let mut builder = Builder::default();
+            let fed = feed(piece, &mut state, self.plan, self.options, &mut Scratch::default(), &mut builder);
+            self.state.clear();
+            state.write(&mut self.state);
+            let Some(Tree::Array(items)) = builder.values.pop() else { panic!("a list") };
+            assert_eq!(items.len(), fed.items);
+            assert!(builder.values.is_empty());
+            self.given.extend(items.into_iter().map(Ok));
+            let base = self.base;
+            if held == 0 || fed.kept > 0 {
+                self.base += fed.kept;
+            }
+            match fed.end {
+                End::More => {
+                    self.pending.extend_from_slice(&bytes[fed.kept..]);
+                    return;
+                }
+                End::Again => {
+                    bytes.drain(..fed.kept);
+                }
+                End::Join => {
+                    assert_eq!(fed.kept, 0);
+                    bytes = [std::mem::take(&mut self.pending), bytes].concat();
+                    held = 0;
+                }
+                End::Wrong(wrong) => {
+                    // An offset counts from the piece, which starts behind what is held.
+                    let offset = base as i64 + held as i64 + wrong.offset;
+                    self.given.push(Err((wrong.kind, offset, wrong.line, wrong.column, wrong.path)));
+                    self.ended = !self.records;
+                    bytes.drain(..fed.kept);
+                }
+            }
+        }
+    }
+}
+
+fn given(text: &[u8], cuts: &[usize], plan: &Plan, options: &DecodeOptions, records: bool) -> Given {
+    let mut shell = Shell::new(plan, options, records);
+    let mut start = 0;
+    for &end in cuts.iter().chain([&text.len()]) {
+        shell.push(&text[start..end], false);
+        start = end;
+    }
+    shell.push(b"", true);
+    Given(shell.given)
+}
+
+fn every_cut(text: &[u8], plan: &Plan, options: &DecodeOptions, records: bool) -> Given {
+    let whole = given(text, &[], plan, options, records);
+    let shown = String::from_utf8_lossy(text);
+    assert_eq!(given(text, &(1..text.len()).collect::<Vec<_>>(), plan, options, records), whole, "{shown:?} by bytes");
+    for cut in 0..=text.len() {
+        assert_eq!(given(text, &[cut], plan, options, records), whole, "{shown:?} cut at {cut}");
+    }
+    whole
+}
+
+/// Values as JSON texts, and errors as kind, offset and path, for comparison with what a test expects.
+fn shown(Given(given): &Given) -> Vec<String> {
+    given
+        .iter()
+        .map(|item| match item {
+            Ok(tree) => json(tree),
+            Err((kind, offset, _, _, path)) => format!("{kind:?} {offset} {path}"),
+        })
+        .collect()
+}
+
+fn json(tree: &Tree) -> String {
+    match tree {
+        Tree::Null => "null".into(),
+        Tree::Boolean(value) => value.to_string(),
+        Tree::Integer(negative, digits) => format!("{}{digits}", if *negative { "-" } else { "" }),
+        Tree::Float(bits) => f64::from_bits(*bits).to_string(),
+        Tree::Decimal(..) => "decimal".into(),
+        Tree::String(text) => format!("{:?}", String::from_utf8_lossy(text)),
+        Tree::Array(all) => format!("[{}]", all.iter().map(json).collect::<Vec<_>>().join(",")),
+        Tree::Object(all) => {
+            let members = all.iter().map(|(key, value)| format!("{:?}:{}", String::from_utf8_lossy(key), json(value)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        }
+    }
+}
+
+fn check(plan: &Plan, records: bool, cases: &[(&str, &[&str])]) {
+    for (text, expected) in cases {
+        let found = every_cut(text.as_bytes(), plan, &DecodeOptions::default(), records);
+        assert_eq!(shown(&found), *expected, "{text:?}");
+    }
+}
+
+#[test]
+fn values() {
+    check(
+        &plan(VALUES, 0, 0, &[]),
+        false,
+        &[
+            ("", &[]),
+            (" \n ", &[]),
+            ("1 2", &["1", "2"]),
+            ("12", &["12"]),
+            ("[1]{\"a\":2}\"b\"[]", &["[1]", "{\"a\":2}", "\"b\"", "[]"]),
+            ("1[2]3\"a\"true{}null", &["1", "[2]", "3", "\"a\"", "true", "{}", "null"]),
+            ("1true", &["1", "TrailingData 1 "]),
+            ("true1", &["true", "TrailingData 4 "]),
+            ("1-1", &["1", "TrailingData 1 "]),
+            ("[1]2x", &["[1]", "2", "TrailingData 4 "]),
+            ("01", &["LeadingZero 0 "]),
+            ("[1],[2]", &["[1]", "ExpectedValue 3 "]),
+            ("[1] x", &["[1]", "ExpectedValue 4 "]),
+            ("[1] NaN", &["[1]", "Nan 4 "]),
+            ("[1", &["UnexpectedEnd 2 /0"]),
+            ("{\"a\":[1,x]}", &["ExpectedValue 8 /a/1"]),
+            ("\u{feff}1", &["ByteOrderMark 0 "]),
+            (" \u{feff}1", &["ExpectedValue 1 "]),
+            ("1e", &["UnexpectedEnd 2 "]),
+            ("tru", &["UnexpectedEnd 3 "]),
+        ],
+    );
+}
+
+#[test]
+fn elements_of_an_array() {
+    check(
+        &array(),
+        false,
+        &[
+            ("[]", &[]),
+            (" [ ] ", &[]),
+            ("[1,[2],{\"a\":3}]", &["1", "[2]", "{\"a\":3}"]),
+            ("[12", &["UnexpectedEnd 3 /0"]),
+            ("[1,", &["1", "UnexpectedEnd 3 /1"]),
+            ("[1 2]", &["1", "ExpectedCommaOrArrayEnd 3 /0"]),
+            ("[1,]", &["1", "TrailingComma 3 /1"]),
+            ("[1,x]", &["1", "ExpectedValue 3 /1"]),
+            ("[1,{\"a\":[2,y]}]", &["1", "ExpectedValue 11 /1/a/1"]),
+            ("[1]x", &["1", "TrailingData 3 "]),
+            ("[1][2]", &["1", "TrailingData 3 "]),
+            ("", &["UnexpectedEnd 0 "]),
+            ("{}", &["ExpectedArray 0 "]),
+            (" 12", &["ExpectedArray 1 "]),
+            ("\"a\"", &["ExpectedArray 0 "]),
+            ("x", &["ExpectedValue 0 "]),
+            ("NaN", &["Nan 0 "]),
+            ("[NaN]", &["Nan 1 /0"]),
+            ("[,]", &["ExpectedValue 1 /0"]),
+            ("\u{feff}[]", &["ByteOrderMark 0 "]),
+        ],
+    );
+}
+
+#[test]
+fn paths() {
+    let results = plan(PATH, 0, 0, &[Some("results"), None]);
+    check(
+        &results,
+        false,
+        &[
+            ("{\"results\":[1,2]}", &["1", "2"]),
+            ("{\"a\":[9],\"results\" : [ 1 , {\"b\":2} ] , \"z\":{\"results\":[3]}}", &["1", "{\"b\":2}"]),
+            ("{\"results\":{\"a\":1,\"b\":[2]}}", &["1", "[2]"]),
+            ("{\"results\":[1],\"results\":[2]}", &["1", "2"]),
+            ("{\"\\u0072esults\":[1]}", &["1"]),
+            ("{\"results\":1}", &[]),
+            ("[1,2]", &[]),
+            ("12", &[]),
+            ("{}", &[]),
+            ("{\"results\":[1,x]}", &["1", "ExpectedValue 14 /results/1"]),
+            ("{\"results\":[{\"x\":tru}]}", &["ExpectedValue 17 /results/0/x"]),
+            ("{\"a\":{\"b\":[1,x]}}", &["ExpectedValue 13 /a"]),
+            ("{\"a\":1e400}", &["NumberOutOfRange 5 /a"]),
+            ("{\"a\":\"\\ud83d\"}", &["LoneSurrogate 6 /a"]),
+            ("{\"a\":12", &["UnexpectedEnd 7 /a"]),
+            ("{\"a\":[]", &["UnexpectedEnd 7 /a"]),
+            ("{\"a", &["UnexpectedEnd 3 "]),
+            ("{\"a\"", &["UnexpectedEnd 4 /a"]),
+            ("{\"a\" 1}", &["ExpectedColon 5 /a"]),
+            ("{a:1}", &["UnquotedKey 1 "]),
+            ("{\"a\":1,}", &["TrailingComma 7 "]),
+            ("{\"a\":1]", &["ExpectedCommaOrObjectEnd 6 /a"]),
+            ("1x", &["TrailingData 1 "]),
+            ("{}x", &["TrailingData 2 "]),
+            ("", &["UnexpectedEnd 0 "]),
+        ],
+    );
+    check(&plan(PATH, 0, 0, &[Some("1")]), false, &[("[0,1,2]", &["1"]), ("{\"0\":0,\"1\":1}", &["1"])]);
+    check(&plan(PATH, 0, 0, &[]), false, &[("[1]", &["[1]"]), ("12", &["12"]), ("1 2", &["1", "TrailingData 2 "])]);
+    check(
+        &plan(PATH, 2, 0, &[None, Some("x")]),
+        false,
+        &[
+            ("{\"a/b~\":{\"x\":1},\"c\":[],\"d\":{\"y\":0,\"x\":2}}", &["\"/a~1b~0/x\"", "1", "\"/d/x\"", "2"]),
+            ("[{\"x\":1},{\"x\":2}]", &["\"/0/x\"", "1", "\"/1/x\"", "2"]),
+        ],
+    );
+}
+
+#[test]
+fn lines() {
+    check(
+        &plan(LINES, 0, 0, &[]),
+        true,
+        &[
+            ("", &[]),
+            ("1\n2\n", &["1", "2"]),
+            ("1\r\n\r\n \n[2]", &["1", "[2]"]),
+            ("[1,\n2]\n3", &["UnexpectedEnd 3 /1", "TrailingData 5 ", "3"]),
+            ("1 2\n3\n", &["TrailingData 2 ", "3"]),
+            ("{\"a\":x}\n{\"b\":1}", &["ExpectedValue 5 /a", "{\"b\":1}"]),
+        ],
+    );
+    check(
+        &plan(LINES, 0, 5, &[]),
+        true,
+        &[("12345\n123456\n1\n1234567", &["12345", "MaxBytes 6 ", "1", "MaxBytes 15 "])],
+    );
+}
+
+#[test]
+fn sequences() {
+    check(
+        &plan(SEQUENCE, 0, 0, &[]),
+        true,
+        &[
+            ("", &[]),
+            ("\u{1e}1\n\u{1e}{\"a\":2}\n", &["1", "{\"a\":2}"]),
+            ("\u{1e}\u{1e}\u{1e}[1]\u{1e}\n\u{1e}", &["[1]"]),
+            ("\u{1e}12\u{1e}13\n", &["UnexpectedEnd 3 ", "13"]),
+            ("\u{1e}true", &["UnexpectedEnd 5 "]),
+            ("\u{1e}\"a\"\u{1e}[\u{1e}2\n", &["\"a\"", "UnexpectedEnd 6 /0", "2"]),
+            ("1\n\u{1e}2\n", &["ExpectedRecord 0 ", "2"]),
+        ],
+    );
+}
+
+#[test]
+fn limits() {
+    let bytes = plan(PATH, 1, 5, &[None]);
+    check(
+        &bytes,
+        false,
+        &[("[12345,\"123\",\"1234\",1]", &["12345", "\"123\"", "MaxBytes 13 /2"]), ("[[1,2,3,4]]", &["MaxBytes 1 /0"])],
+    );
+    let options = DecodeOptions { max_depth: 2, max_nodes: 3, ..DecodeOptions::DEFAULT };
+    let found = |text: &str| shown(&every_cut(text.as_bytes(), &array(), &options, false));
+    assert_eq!(found("[[1,2],[1,2],[1,2,3]]"), ["[1,2]", "[1,2]", "MaxNodes 18 /2/2"]);
+    assert_eq!(found("[[1],[[2]]]"), ["[1]", "MaxDepth 6 /1/0"]);
+    let skip = plan(PATH, 0, 0, &[Some("x")]);
+    assert_eq!(shown(&every_cut(b"{\"a\":[[1]]}", &skip, &options, false)), ["MaxDepth 6 /a"]);
+}
+
+#[test]
+fn lines_and_columns_count_from_the_start_of_the_stream() {
+    let Given(given) = every_cut("[1,\n \"é\",\n {\"ü\": x}]".as_bytes(), &array(), &DecodeOptions::default(), false);
+    assert_eq!(given.last(), Some(&Err((ErrorKind::ExpectedValue, 19, 3, 8, "/2/ü".into()))));
+    let skip = plan(PATH, 0, 0, &[Some("x")]);
+    for text in ["{\n \"a\": \"éé\\ud83dx\"}", "{\n \"a\": [\"éé\\ud83d\\u12\"]}"] {
+        let Given(given) = every_cut(text.as_bytes(), &skip, &DecodeOptions::default(), false);
+        let Some(Err((kind, offset, line, column, _))) = given.last() else { panic!("an error") };
+        let place = rustyjson_core::locate::locate(text.as_bytes(), *offset as usize);
+        assert_eq!((*line, *column), (place.line, place.column), "{kind:?} in {text}");
+    }
+}
+
+#[test]
+fn many_long_pointers_come_in_several_answers() {
+    let text = format!("{{\"{}\":[{}0]}}", "k".repeat(1000), "1,".repeat(20_000));
+    let both = plan(PATH, 2, 0, &[None, None]);
+    let Given(given) = given(text.as_bytes(), &[], &both, &DecodeOptions::default(), false);
+    assert_eq!(given.len(), 40_002);
+    let long = format!("{{\"{}\":[1]}}", "k".repeat(1025));
+    let found = every_cut(long.as_bytes(), &both, &DecodeOptions::default(), false);
+    assert_eq!(shown(&found), ["KeyTooLong 1 "]);
+}
+
+#[test]
+fn states_that_nobody_wrote_are_refused() {
+    let both = plan(PATH, 0, 0, &[None, None]);
+    let mut shell = Shell::new(&both, &DecodeOptions::default(), false).state;
+    let mut state = State::default();
+    let piece = Piece { bytes: b"{\"a\":[1,{\"b", held: 0, last: false };
+    let options = DecodeOptions::default();
+    feed(piece, &mut state, &both, &options, &mut Scratch::default(), &mut Builder::default());
+    state.write(&mut shell);
+    assert_eq!(State::read(&shell), Some(state));
+    for len in 1..shell.len() {
+        assert_eq!(State::read(&shell[..len]), None, "{len} bytes");
+    }
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let leaf =
+        prop_oneof![Just(String::from("null")), "-?[1-9][0-9]{0,9}", "\"[a-z\u{e9}\\n]{0,8}\"", "[x1,\\]}\"]{1,2}"];
+    leaf.prop_recursive(4, 40, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(|all| format!("[{}]", all.join(" ,"))),
+            prop::collection::vec(("[ab0-2]{0,2}", inner), 0..5).prop_map(|all| {
+                let members: Vec<_> = all.iter().map(|(key, value)| format!("\"{key}\": {value}")).collect();
+                format!("{{{}}}", members.join(",\n"))
+            }),
+        ]
+    })
+}
+
+fn found(tree: &Tree, path: &[Option<&str>]) -> Vec<Tree> {
+    let Some((step, rest)) = path.split_first() else { return vec![tree.clone()] };
+    match tree {
+        Tree::Array(all) => {
+            let wanted = |i: usize| step.is_none_or(|name| name == i.to_string());
+            all.iter().enumerate().filter(|(i, _)| wanted(*i)).flat_map(|(_, value)| found(value, rest)).collect()
+        }
+        Tree::Object(all) => {
+            let wanted = |key: &[u8]| step.is_none_or(|name| name.as_bytes() == key);
+            all.iter().filter(|(key, _)| wanted(key)).flat_map(|(_, value)| found(value, rest)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
+
+    #[test]
+    fn every_path_in_every_text(text in text(), flags in 0u8..3) {
+        for path in [&[None][..], &[Some("a")], &[None, None], &[Some("1"), None], &[None, Some("0"), None], &[]] {
+            let plan = plan(PATH, flags & 2, 0, path);
+            let options = DecodeOptions { ordered_objects: true, ..DecodeOptions::default() };
+            let Given(given) = every_cut(text.as_bytes(), &plan, &options, false);
+            let values: Vec<_> = given.iter().filter_map(|item| item.clone().ok()).collect();
+            match parse(text.as_bytes(), &options) {
+                Ok(tree) if flags & 2 == 0 => prop_assert_eq!(values, found(&tree, path)),
+                Ok(tree) => prop_assert_eq!(values.len(), 2 * found(&tree, path).len()),
+                Err(error) => {
+                    let Some(Err((kind, offset, _, _, _))) = given.last() else { panic!("an error in {text}") };
+                    prop_assert_eq!((*kind, *offset), (error.kind, error.offset as i64));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_side_by_side(texts in prop::collection::vec(text(), 0..6)) {
+        let text = texts.join("\n");
+        let Given(given) = every_cut(text.as_bytes(), &plan(VALUES, 0, 0, &[]), &DecodeOptions::default(), false);
+        let all: Result<Vec<_>, _> = texts.iter().map(|text| decoded(text.as_bytes(), &DecodeOptions::default())).collect();
+        if let Ok(all) = all {
+            prop_assert_eq!(given, all.into_iter().map(Ok).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn each_line_is_a_document(texts in prop::collection::vec(text(), 0..6)) {
+        let texts: Vec<_> = texts.iter().map(|text| text.replace('\n', " ")).collect();
+        let Given(given) = every_cut(texts.join("\n").as_bytes(), &plan(LINES, 0, 0, &[]), &DecodeOptions::default(), true);
+        prop_assert_eq!(given.len(), texts.len());
+        let mut base = 0;
+        for (text, item) in texts.iter().zip(given) {
+            match (decoded(text.as_bytes(), &DecodeOptions::default()), item) {
+                (Ok(tree), Ok(item)) => prop_assert_eq!(tree, item),
+                (Err(error), Err((kind, offset, ..))) => {
+                    prop_assert_eq!((error.kind, (base + error.offset) as i64), (kind, offset));
+                }
+                other => panic!("{other:?} for {text:?}"),
+            }
+            base += text.len() + 1;
+        }
+    }
+
+    #[test]
+    fn any_state_and_any_piece_end_without_a_panic(
+        state in prop::collection::vec(any::<u8>(), 0..80), bytes in prop::collection::vec(any::<u8>(), 0..60),
+        format in 0u8..4, flags in 0u8..4, held in any::<u32>(), last in any::<bool>(),
+    ) {
+        let path: &[Option<&str>] = if format == PATH { &[None, Some("a")] } else { &[] };
+        if let Some(mut state) = State::read(&state) {
+            let piece = Piece { bytes: &bytes, held: u64::from(held), last };
+            feed(piece, &mut state, &plan(format, flags, 0, path), &DecodeOptions::default(), &mut Scratch::default(), &mut Builder::default());
+        }
+    }
+}

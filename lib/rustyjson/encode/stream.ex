@@ -1,0 +1,274 @@
+defmodule RustyJson.Encode.Stream do
+  @moduledoc false
+  # Text in pieces: sequences of elements, and documents with lazy arrays in them.
+  #
+  # Elements are encoded many at a time, as a list whose brackets are taken off. When that fails they are encoded one by one, so
+  # that those before the faulty one are there, and the error gets its number.
+
+  require RustyJson.Engine.Codes
+
+  alias RustyJson.{EncodeError, Encoder, Lazy, Options, OrderedObject}
+  alias RustyJson.Encode.{Path, Text}
+  alias RustyJson.Engine.Codes
+
+  @end_mark :"$end of the stream"
+  @flush 65_536
+  # Elements of one call at most.
+  @most 1_024
+
+  @doc "The stream of texts."
+  @spec encode(term(), keyword() | map()) :: Enumerable.t()
+  def encode(term, given) do
+    {own, rest} = given |> to_list() |> Keyword.split([:format, :flush])
+    Enum.each(own, &check!/1)
+    options = Options.encode(rest)
+    sequence? = sequence?(term)
+    refuse!(own[:format], sequence?, options)
+    plain = Options.uncompressed(options)
+    flush = own[:flush] || @flush
+
+    source =
+      if sequence?,
+        do: elements(term, own[:format] || :array, flush, plain, ""),
+        else: document(term, flush, plain)
+
+    source |> limited(options) |> gathered(flush) |> compressed(options.compress)
+  end
+
+  defp to_list(given) when is_map(given), do: Map.to_list(given)
+  defp to_list(given) when is_list(given), do: given
+
+  defp to_list(other),
+    do:
+      raise(
+        ArgumentError,
+        "options of encode_stream are a keyword list or a map, got: #{inspect(other, limit: 5)}"
+      )
+
+  defp check!({:format, format}) when format in [:array, :lines, :seq], do: :ok
+  defp check!({:flush, flush}) when is_integer(flush) and flush > 0, do: :ok
+
+  defp check!({name, value}) do
+    takes = if name == :format, do: ":array, :lines or :seq", else: "an integer from 1"
+    raise ArgumentError, "option #{inspect(name)} takes #{takes}, got: #{inspect(value, limit: 5)}"
+  end
+
+  defp refuse!(nil, _sequence?, _options), do: :ok
+
+  defp refuse!(_format, false, _options),
+    do: raise(ArgumentError, "option :format is for a sequence of elements, and this term is one document")
+
+  defp refuse!(format, true, options) do
+    if format != :array and options.values.pretty,
+      do: raise(ArgumentError, "option :pretty does not go with format: #{inspect(format)}")
+  end
+
+  # What is enumerable is a sequence, unless it is an object, or its module says how it is encoded.
+  defp sequence?(list) when is_list(list), do: true
+  defp sequence?(function) when is_function(function, 2), do: true
+  defp sequence?(%module{}) when module in [Range, MapSet], do: true
+  defp sequence?(%OrderedObject{}), do: false
+
+  defp sequence?(%_module{} = struct),
+    do: Enumerable.impl_for(struct) != nil and Encoder.impl_for(struct) in [nil, Encoder.Any]
+
+  defp sequence?(_term), do: false
+
+  ## A document
+
+  defp document(term, flush, options) do
+    Stream.flat_map([term], fn term ->
+      case Text.begin(term, options) do
+        {:ok, text} -> [text]
+        {:partial, json, holes} -> filled(holes, json, 0, flush, options)
+        {:error, error} -> raise error
+      end
+    end)
+  end
+
+  defp filled(holes, json, position, flush, options) do
+    holes
+    |> Stream.concat([@end_mark])
+    |> Stream.transform(position, fn
+      @end_mark, position ->
+        {[rest(json, position)], position}
+
+      {offset, depth, term, place}, position ->
+        before = binary_part(json, position, offset - position)
+
+        {Stream.concat([before], hole(term, place, json, offset, flush, Options.at_depth(options, depth))),
+         offset}
+    end)
+  end
+
+  defp rest(json, position), do: binary_part(json, position, byte_size(json) - position)
+
+  defp hole(%Lazy{source: source}, :value, json, offset, flush, options),
+    do: elements(source, :array, flush, options, Path.locate(binary_part(json, 0, offset)))
+
+  defp hole(term, place, json, offset, _flush, options),
+    do: Stream.map([term], &Text.hole(&1, place, json, offset, options))
+
+  ## Elements
+
+  defp elements(source, format, flush, options, path) do
+    start = %{
+      format: format,
+      options: options,
+      path: path,
+      flush: flush,
+      batch: [],
+      waiting: 0,
+      size: 1,
+      number: 0
+    }
+
+    source
+    |> Stream.concat([@end_mark])
+    |> Stream.transform(fn -> start end, &element/2, fn _state -> :ok end)
+  end
+
+  defp element(@end_mark, state) do
+    {texts, state} = flush(state)
+    {Stream.concat(texts, closing(state)), state}
+  end
+
+  defp element(element, %{waiting: waiting, size: size} = state) do
+    state = %{state | batch: [element | state.batch], waiting: waiting + 1}
+    if waiting + 1 >= size, do: flush(state), else: {[], state}
+  end
+
+  defp closing(%{format: :array, number: 0}), do: ["[]"]
+  defp closing(%{format: :array, options: options}), do: [tail(options)]
+  defp closing(_state), do: []
+
+  defp flush(%{waiting: 0} = state), do: {[], state}
+
+  defp flush(%{batch: batch, waiting: waiting, number: number} = state) do
+    elements = Enum.reverse(batch)
+    next = %{state | batch: [], waiting: 0, number: number + waiting}
+
+    case texts(elements, state) do
+      {:ok, text} -> {[text], %{next | size: size(IO.iodata_length(text), waiting, state)}}
+      :error -> {one_by_one(elements, state), next}
+    end
+  end
+
+  # As many as fill a piece.
+  defp size(bytes, count, %{flush: flush}), do: (flush * count) |> div(max(bytes, 1)) |> max(1) |> min(@most)
+
+  defp texts(elements, %{format: :array} = state) do
+    case Text.encode(elements, state.options) do
+      {:ok, text} -> {:ok, [opening(state), inside(text, state.options)]}
+      {:error, _error} -> :error
+    end
+  rescue
+    _error -> :error
+  end
+
+  defp texts(elements, state) do
+    {:ok, Enum.map(elements, &record(&1, state))}
+  rescue
+    _error -> :error
+  end
+
+  defp record(element, %{format: :lines, options: options}), do: [text!(element, options), ?\n]
+  defp record(element, %{format: :seq, options: options}), do: [0x1E, text!(element, options), ?\n]
+
+  defp text!(element, options) do
+    case Text.encode(element, options) do
+      {:ok, text} -> text
+      {:error, error} -> raise error
+    end
+  end
+
+  defp one_by_one(elements, %{number: number} = state) do
+    elements
+    |> Stream.with_index(number)
+    |> Stream.map(fn {element, number} -> single(element, %{state | number: number}) end)
+  end
+
+  defp single(element, %{format: :array} = state) do
+    [opening(state), [element] |> text!(state.options) |> inside(state.options)]
+  rescue
+    error in EncodeError -> reraise at(error, drop_first(error.path), state), __STACKTRACE__
+  end
+
+  defp single(element, state) do
+    record(element, state)
+  rescue
+    error in EncodeError -> reraise at(error, error.path || "", state), __STACKTRACE__
+  end
+
+  # The path of an element starts with its number in a list of one.
+  defp drop_first("/0" <> path), do: path
+  defp drop_first(path), do: path || ""
+
+  defp at(error, path, %{path: prefix, number: number}),
+    do: %{error | path: Path.join(prefix, "/" <> Integer.to_string(number) <> path)}
+
+  defp opening(%{number: 0}), do: "["
+  defp opening(_state), do: ","
+
+  # A list's text without its brackets, and without the line of the last one.
+  defp inside(text, options), do: binary_part(text, 1, byte_size(text) - 1 - byte_size(tail(options)))
+
+  defp tail(%{values: %{line_separator: separator, indent: indent}} = options),
+    do: separator <> String.duplicate(indent, Options.depth(options)) <> "]"
+
+  ## Pieces
+
+  # The limit is that of the whole text, before it is compressed.
+  defp limited(texts, options) do
+    case options.values.max_bytes do
+      0 -> texts
+      most -> Stream.transform(texts, most, &within(&1, &2, options))
+    end
+  end
+
+  defp within(text, left, options) do
+    left = left - IO.iodata_length(text)
+    if left < 0, do: raise(EncodeError.from_engine({Codes.encode(:max_bytes), "", nil}, options))
+    {[text], left}
+  end
+
+  defp gathered(texts, flush) do
+    texts
+    |> Stream.concat([@end_mark])
+    |> Stream.transform({[], 0}, fn
+      @end_mark, {_waiting, 0} = state -> {[], state}
+      @end_mark, {waiting, _size} -> {[IO.iodata_to_binary(waiting)], {[], 0}}
+      text, {waiting, size} -> gather([waiting | text], size + IO.iodata_length(text), flush)
+    end)
+  end
+
+  defp gather(waiting, size, flush) when size >= flush, do: {[IO.iodata_to_binary(waiting)], {[], 0}}
+  defp gather(waiting, size, _flush), do: {[], {waiting, size}}
+
+  # 31 bits of window: gzip.
+  @gzip 31
+
+  defp compressed(pieces, -1), do: pieces
+
+  defp compressed(pieces, level) do
+    pieces
+    |> Stream.concat([@end_mark])
+    |> Stream.transform(fn -> deflater(level) end, &deflate/2, &:zlib.close/1)
+  end
+
+  defp deflater(level) do
+    z = :zlib.open()
+    :ok = :zlib.deflateInit(z, level, :deflated, @gzip, 8, :default)
+    z
+  end
+
+  defp deflate(@end_mark, z), do: {packed(:zlib.deflate(z, "", :finish)), z}
+  defp deflate(piece, z), do: {packed(:zlib.deflate(z, piece)), z}
+
+  defp packed(iodata) do
+    case IO.iodata_to_binary(iodata) do
+      "" -> []
+      binary -> [binary]
+    end
+  end
+end

@@ -1,0 +1,315 @@
+defmodule RustyJson.Feed do
+  @moduledoc """
+  Decodes JSON that arrives in pieces: from a socket, an HTTP client, messages to a process.
+
+      iex> feed = RustyJson.Feed.new(format: :lines)
+      iex> {:ok, [], feed} = RustyJson.Feed.push(feed, ~s({"a": ))
+      iex> {:ok, items, feed} = RustyJson.Feed.push(feed, ~s(1}\\n[2]\\n3))
+      iex> items
+      [%{"a" => 1}, [2]]
+      iex> RustyJson.Feed.finish(feed)
+      {:ok, [3]}
+
+  A piece may end anywhere, inside of a number or a character too. A feed is a plain term: it holds no instance of the sandbox
+  and nothing outside the process, so it can be dropped at any time, and after an error the one before it is still good.
+
+  See `RustyJson.decode_stream/2` for the options.
+  """
+
+  require RustyJson.Engine.Codes
+
+  alias RustyJson.{DecodeError, Options, SandboxError}
+  alias RustyJson.Decode.{Atoms, Input}
+  alias RustyJson.Engine.Codes
+  alias RustyJson.Feed.Plan
+
+  @enforce_keys [:plan, :options]
+  defstruct [:plan, :options, state: nil, pending: "", base: 0, total: 0, count_lines: true, ended: nil]
+
+  @opaque t :: %__MODULE__{
+            plan: Plan.t(),
+            options: Options.t(),
+            state: nil | binary(),
+            pending: binary(),
+            base: non_neg_integer(),
+            total: non_neg_integer(),
+            count_lines: boolean(),
+            ended: nil | :tagged | Exception.t()
+          }
+
+  # Bytes of one call: a normal scheduler has them done in a fraction of a millisecond.
+  @slice 65_536
+  # A stream that has not begun: line and column 1, before a value, nothing read yet.
+  @begun <<1::64-little, 1::64-little, 0, 1, 0::16-little>>
+  # The bit of a state that leaves out the rest of a record.
+  @skipping 4
+  @no_stop 0xFFFF_FFFF_FFFF_FFFF
+
+  @doc """
+  A feed before the first byte. It takes the options of `RustyJson.decode_stream/2`.
+
+      iex> RustyJson.Feed.new(format: :array, at: "/a")
+      ** (ArgumentError) a stream takes :format or :at, not both
+  """
+  @spec new([RustyJson.stream_option()] | map()) :: t()
+  def new(opts \\ []) do
+    {plan, options} = Plan.new(opts)
+    %__MODULE__{plan: plan, options: options, state: @begun}
+  end
+
+  @doc false
+  # Positions count from this byte, which does not stand in line 1.
+  @spec from(t(), non_neg_integer()) :: t()
+  def from(feed, offset), do: %{feed | base: offset, total: offset, count_lines: false}
+
+  @doc """
+  Takes the next piece; gives the values that it completes.
+
+      iex> feed = RustyJson.Feed.new()
+      iex> {:error, error, items, _feed} = RustyJson.Feed.push(feed, "[1] [2] x")
+      iex> {items, error.position}
+      {[[1], [2]], 8}
+
+  After an error, `push/2` and `finish/1` repeat it. With `on_error: :tag` the error is the last item instead.
+  """
+  @spec push(t(), iodata()) :: {:ok, [term()], t()} | {:error, Exception.t(), [term()], t()}
+  def push(%{ended: nil} = feed, input) do
+    {bytes, excess} = input |> IO.iodata_to_binary() |> within_total(feed)
+    feed = %{feed | total: feed.total + byte_size(bytes)}
+    {feed, items} = bytes |> slices() |> Enum.reduce({feed, []}, &slice/2)
+    {feed, items} = if excess and feed.ended == nil, do: exceeded(feed, items), else: {feed, items}
+
+    case feed.ended do
+      %{__exception__: true} = error -> {:error, error, flat(items), feed}
+      _ -> {:ok, flat(items), feed}
+    end
+  end
+
+  def push(%{ended: :tagged} = feed, _input), do: {:ok, [], feed}
+  def push(%{ended: error} = feed, _input), do: {:error, error, [], feed}
+
+  @doc """
+  Says that nothing follows; gives the values that were waiting for that.
+
+      iex> {:ok, [], feed} = RustyJson.Feed.push(RustyJson.Feed.new(), "12")
+      iex> RustyJson.Feed.finish(feed)
+      {:ok, [12]}
+  """
+  @spec finish(t()) :: {:ok, [term()]} | {:error, Exception.t(), [term()]}
+  def finish(%{ended: nil} = feed) do
+    case piece("", true, feed, []) do
+      {%{ended: %{__exception__: true} = error}, items} -> {:error, error, flat(items)}
+      {_feed, items} -> {:ok, flat(items)}
+    end
+  end
+
+  def finish(%{ended: :tagged}), do: {:ok, []}
+  def finish(%{ended: error}), do: {:error, error, []}
+
+  @doc false
+  # What is long is dealt with in slices, each a call of its own.
+  @spec slices(binary()) :: Enumerable.t()
+  def slices(bytes) when byte_size(bytes) <= @slice, do: [bytes]
+
+  def slices(bytes) do
+    Stream.unfold(bytes, fn
+      <<>> -> nil
+      <<slice::binary-size(@slice), rest::binary>> -> {slice, rest}
+      rest -> {rest, <<>>}
+    end)
+  end
+
+  defp slice(bytes, {%{ended: nil} = feed, items}), do: piece(bytes, false, feed, items)
+  defp slice(_bytes, ended), do: ended
+
+  defp flat([items]), do: items
+  defp flat(items), do: items |> Enum.reverse() |> Enum.concat()
+
+  ## Limits
+
+  defp within_total(bytes, %{plan: %{max_total_bytes: 0}}), do: {bytes, false}
+
+  defp within_total(bytes, %{plan: %{max_total_bytes: most}, total: total}) do
+    left = most - total
+    if byte_size(bytes) <= left, do: {bytes, false}, else: {binary_part(bytes, 0, left), true}
+  end
+
+  defp exceeded(feed, items) do
+    {line, column} = place(feed)
+    failed({Codes.decode(:max_total_bytes), 0, line, column, "", 0, 0}, "", feed, items)
+  end
+
+  # Line and column behind what is pending.
+  defp place(%{state: <<line::64-little, column::64-little, _::binary>>, pending: pending}) do
+    case String.split(pending, "\n") do
+      [pending] -> {line, column + characters(pending)}
+      lines -> {line + length(lines) - 1, 1 + characters(List.last(lines))}
+    end
+  end
+
+  defp characters(text),
+    do: for(<<byte <- text>>, Bitwise.band(byte, 0xC0) != 0x80, reduce: 0, do: (n -> n + 1))
+
+  ## A piece
+
+  # Nothing came, and nothing waits.
+  defp piece("", _last, %{plan: %{records: separator}, pending: ""} = feed, items) when separator != nil,
+    do: {feed, items}
+
+  defp piece("", false, feed, items), do: {feed, items}
+
+  # Records wait for the byte that ends them; it is looked for here, and only then the core is asked.
+  defp piece(bytes, last, %{plan: %{records: separator}, pending: pending} = feed, items)
+       when separator != nil and pending != "" do
+    joined = pending <> bytes
+
+    if last or too_long?(joined, feed) or :binary.match(bytes, separator) != :nomatch,
+      do: ask(joined, 0, last, %{feed | pending: ""}, items),
+      else: {%{feed | pending: joined}, items}
+  end
+
+  defp piece(bytes, last, feed, items), do: ask(bytes, byte_size(feed.pending), last, feed, items)
+
+  defp too_long?(_bytes, %{plan: %{max_bytes: 0}}), do: false
+  defp too_long?(bytes, %{plan: %{max_bytes: most}}), do: byte_size(bytes) > most
+
+  # `held` bytes of a value are pending, and the core has only to find its end.
+  defp ask(bytes, held, last, feed, items) do
+    case engine(bytes, held, last, feed) do
+      {values, kept, state, :more} ->
+        {waiting(bytes, kept, held, %{feed | state: state}), add(values, feed, items)}
+
+      {values, kept, state, :again} ->
+        feed = %{feed | state: state, base: feed.base + kept}
+        ask(rest(bytes, kept), 0, last, feed, add(values, feed, items))
+
+      {[], 0, state, :join} ->
+        ask(feed.pending <> bytes, 0, last, %{feed | state: state, pending: ""}, items)
+
+      {values, kept, state, trouble} when is_tuple(trouble) ->
+        wrong(trouble, bytes, kept, last, %{feed | state: state}, add(values, feed, items))
+
+      {:error, :atom_limit} ->
+        {line, column} = place(feed)
+        failed({Codes.decode(:atom_limit), 0, line, column, "", 0, 0}, "", feed, items)
+
+      {:error, %SandboxError{} = error} ->
+        fallen(error, bytes, last, feed, items)
+    end
+  end
+
+  # All of a piece inside of a value that is wanted is kept with what is there.
+  defp waiting(bytes, 0, held, feed) when held > 0, do: %{feed | pending: feed.pending <> bytes}
+
+  # A part of a piece would keep all of it.
+  defp waiting(bytes, kept, _held, feed),
+    do: %{feed | base: feed.base + kept, pending: :binary.copy(rest(bytes, kept))}
+
+  defp rest(bytes, kept), do: binary_part(bytes, kept, byte_size(bytes) - kept)
+
+  defp wrong(trouble, bytes, kept, last, feed, items) do
+    {feed, items} = failed(trouble, bytes, feed, items)
+
+    if feed.plan.tag and feed.plan.records != nil,
+      do: go_on(rest(bytes, kept), last, %{feed | ended: nil, base: feed.base + kept}, items),
+      else: {feed, items}
+  end
+
+  # Behind a bad record come others. The pieces get short first: many that are bad must not have the rest copied each time.
+  defp go_on("", false, feed, items), do: {feed, items}
+  defp go_on(bytes, last, feed, items), do: go_on(bytes, last, feed, items, 512)
+
+  defp go_on(bytes, last, %{ended: nil} = feed, items, size) when byte_size(bytes) > size do
+    <<slice::binary-size(size), rest::binary>> = bytes
+    {feed, items} = piece(slice, false, feed, items)
+    go_on(rest, last, feed, items, 2 * size)
+  end
+
+  defp go_on(bytes, last, %{ended: nil} = feed, items, _size), do: piece(bytes, last, feed, items)
+  defp go_on(_bytes, _last, feed, items, _size), do: {feed, items}
+
+  # The sandbox ended the call. Of lines only the guilty one is given up: each of the piece gets a call of its own.
+  defp fallen(error, bytes, last, %{plan: %{tag: true, records: "\n"}} = feed, items) do
+    case :binary.split(bytes, "\n") do
+      [_line, rest] when rest != "" or last ->
+        bytes |> lines() |> Enum.reduce({feed, items}, &line(&1, last, &2))
+
+      [line | _] ->
+        {skipped(line != bytes, byte_size(bytes), feed), [[{:error, error}] | items]}
+    end
+  end
+
+  defp fallen(error, _bytes, _last, %{plan: %{tag: true}} = feed, items),
+    do: {%{feed | ended: :tagged}, [[{:error, error}] | items]}
+
+  defp fallen(error, _bytes, _last, feed, items), do: {%{feed | ended: error}, items}
+
+  defp line(bytes, last, {%{ended: nil} = feed, items}) do
+    whole = :binary.last(bytes) == ?\n
+
+    case engine(bytes, 0, last or whole, feed) do
+      {:error, error} -> {skipped(whole, byte_size(bytes), feed), [[{:error, error}] | items]}
+      _answer -> ask(bytes, 0, last, feed, items)
+    end
+  end
+
+  defp line(_bytes, _last, ended), do: ended
+
+  defp lines(bytes), do: bytes |> String.split(~r/(?<=\n)/) |> Enum.reject(&(&1 == ""))
+
+  # The state goes on behind the line, or leaves out the rest of it.
+  defp skipped(whole, size, feed) do
+    <<line::64-little, column::64-little, place, flags, rest::binary>> = feed.state
+
+    state =
+      if whole,
+        do: <<line + 1::64-little, 1::64-little, place, flags, rest::binary>>,
+        else: <<line::64-little, column::64-little, place, Bitwise.bor(flags, @skipping), rest::binary>>
+
+    %{feed | state: state, base: feed.base + size, pending: ""}
+  end
+
+  ## Items
+
+  defp add([], _feed, items), do: items
+
+  defp add(values, %{plan: plan, options: options}, items) do
+    values = if options.keys in [nil, :atoms], do: values, else: Input.keys(values, options.keys)
+    values = if plan.pointers, do: pairs(values), else: values
+    [if(plan.tag, do: Enum.map(values, &{:ok, &1}), else: values) | items]
+  end
+
+  defp pairs([pointer, value | rest]), do: [{pointer, value} | pairs(rest)]
+  defp pairs([]), do: []
+
+  # An error counts from the piece, which starts behind what is pending.
+  defp failed({code, offset, line, column, path, start, stop}, bytes, feed, items) do
+    piece = feed.base + byte_size(feed.pending)
+
+    {data, at} =
+      if offset < start,
+        do: {"", piece + offset},
+        else: {binary_part(bytes, start, stop - start), piece + start}
+
+    line = if feed.count_lines, do: line
+    error = DecodeError.new({code, piece + offset, line, column, path}, data, feed.options, at)
+
+    if feed.plan.tag,
+      do: {%{feed | ended: :tagged}, [[{:error, error}] | items]},
+      else: {%{feed | ended: error}, items}
+  end
+
+  ## The engine
+
+  defp engine(bytes, held, last, %{options: %{engine: engine} = options} = feed) do
+    run = fn options, stop -> engine.feed(question(held, last, stop, feed), bytes, options) end
+    Atoms.feed(run, options, @no_stop)
+  end
+
+  defp question(held, last, stop, %{plan: %{packed: plan}, state: state} = feed) do
+    last = if last, do: 1, else: 0
+
+    <<feed.base + held::64-little, held::64-little, last, stop::64-little, byte_size(plan)::32-little,
+      plan::binary, byte_size(state)::32-little, state::binary>>
+  end
+end

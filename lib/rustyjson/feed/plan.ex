@@ -1,0 +1,119 @@
+defmodule RustyJson.Feed.Plan do
+  @moduledoc false
+  # The options of a stream, checked, and packed as the core reads them (core/src/scan/plan.rs).
+
+  alias RustyJson.Options
+
+  @formats [values: 0, lines: 1, seq: 2, array: 3]
+  @path 3
+  @array 1
+  @pointers 2
+  @u62 0x3FFF_FFFF_FFFF_FFFF
+
+  @names [:format, :at, :with_pointer, :on_error, :max_total_bytes]
+
+  @type t :: %{
+          packed: binary(),
+          records: nil | <<_::8>>,
+          pointers: boolean(),
+          tag: boolean(),
+          max_bytes: non_neg_integer(),
+          max_total_bytes: non_neg_integer()
+        }
+
+  @doc "The plan, and the options of `decode/2` that are left."
+  @spec new(keyword() | map()) :: {t(), Options.t()}
+  def new(given) do
+    {own, rest} = given |> to_list() |> Keyword.split(@names)
+    Enum.each(own, &check!/1)
+    refuse_both!(own)
+    options = Options.decode([strings: :copy] ++ rest)
+    {plan(Map.new(own), options), options}
+  end
+
+  defp to_list(given) when is_map(given), do: Map.to_list(given)
+  defp to_list(given) when is_list(given), do: given
+
+  defp to_list(other),
+    do:
+      raise(
+        ArgumentError,
+        "options of a stream are a keyword list or a map, got: #{inspect(other, limit: 5)}"
+      )
+
+  defp check!({:format, format}) when is_map_key(%{values: 0, lines: 1, seq: 2, array: 3}, format), do: :ok
+  defp check!({:format, other}), do: wrong!(:format, ":values, :lines, :seq or :array", other)
+  defp check!({:at, at}) when is_binary(at), do: :ok
+  defp check!({:at, other}), do: wrong!(:at, "a JSON Pointer", other)
+  defp check!({:with_pointer, value}) when is_boolean(value), do: :ok
+  defp check!({:with_pointer, other}), do: wrong!(:with_pointer, "a boolean", other)
+  defp check!({:on_error, value}) when value in [:raise, :tag], do: :ok
+  defp check!({:on_error, other}), do: wrong!(:on_error, ":raise or :tag", other)
+  defp check!({:max_total_bytes, value}) when is_integer(value) and value in 0..@u62, do: :ok
+  defp check!({:max_total_bytes, other}), do: wrong!(:max_total_bytes, "an integer from 0", other)
+
+  @spec wrong!(atom(), String.t(), term()) :: no_return()
+  defp wrong!(name, takes, got),
+    do: raise(ArgumentError, "option #{inspect(name)} takes #{takes}, got: #{inspect(got, limit: 5)}")
+
+  defp refuse_both!(own) do
+    if own[:format] && own[:at], do: raise(ArgumentError, "a stream takes :format or :at, not both")
+
+    if own[:with_pointer] && !own[:at],
+      do: raise(ArgumentError, "option :with_pointer needs :at, which says what the pointers lead to")
+  end
+
+  defp plan(own, options) do
+    format = own[:format] || :values
+    pointers = own[:with_pointer] || false
+    {number, flags, segments} = shape(format, own[:at], pointers)
+    header = <<number, flags, options.max_bytes::64-little, length(segments)::16-little>>
+
+    %{
+      packed: IO.iodata_to_binary([header | Enum.map(segments, &segment/1)]),
+      records: if(own[:at], do: nil, else: separator(format)),
+      pointers: pointers,
+      tag: own[:on_error] == :tag,
+      max_bytes: options.max_bytes,
+      max_total_bytes: own[:max_total_bytes] || 0
+    }
+  end
+
+  defp shape(:array, nil, _pointers), do: {@path, @array, [:any]}
+  defp shape(format, nil, _pointers), do: {@formats[format], 0, []}
+  defp shape(_format, at, pointers), do: {@path, if(pointers, do: @pointers, else: 0), segments(at)}
+
+  defp separator(:lines), do: "\n"
+  defp separator(:seq), do: "\x1E"
+  defp separator(_format), do: nil
+
+  defp segment(:any), do: <<0>>
+  defp segment(name), do: <<1, byte_size(name)::32-little, name::binary>>
+
+  @doc "The reference tokens of a pointer (RFC 6901), in which `*` is any element or member."
+  @spec segments(String.t()) :: [:any | String.t()]
+  def segments(""), do: []
+
+  def segments("/" <> rest = at) do
+    segments = rest |> String.split("/") |> Enum.map(&token(&1, at))
+    if length(segments) > 0xFFFF, do: malformed!(at)
+    segments
+  end
+
+  def segments(at), do: malformed!(at)
+
+  defp token("*", _at), do: :any
+
+  defp token(token, at) do
+    if not String.valid?(token) or token =~ ~r/~(?![01])/, do: malformed!(at)
+    token |> String.replace("~1", "/") |> String.replace("~0", "~")
+  end
+
+  @spec malformed!(binary()) :: no_return()
+  defp malformed!(at),
+    do:
+      raise(
+        ArgumentError,
+        "option :at takes a JSON Pointer, got: #{inspect(at, limit: 5, printable_limit: 64)}"
+      )
+end

@@ -1,0 +1,104 @@
+defmodule RustyJson.Wasm.Fed do
+  @moduledoc false
+  # What the WebAssembly module answers about a piece of a stream, read in Elixir for the host that has no library of its own.
+  # core/src/scan/call.rs describes it, judges it the same way, and has the reasons.
+
+  require RustyJson.Engine.Codes
+
+  alias RustyJson.Engine.Codes
+  alias RustyJson.Options
+
+  @empty <<131, 106>>
+  @pointer_key 1024
+  @level 2 * @pointer_key + 32
+  @state 128
+  @longest_path 4096
+  @most_pointers 65_536
+
+  @doc "What the judge of terms has to be told: options for the list, and the length of a document that can have it."
+  @spec policy(binary(), non_neg_integer(), Options.t()) :: {Options.t(), non_neg_integer()}
+  def policy(question, piece, %{values: %{max_depth: max_depth}} = options) do
+    %{pointers: pointers, segments: segments} = facts(question)
+    list = %{max_depth: min(max_depth + 1, 0xFFFF_FFFF), max_nodes: 0}
+    {Options.change(options, :decode, list), document_length(piece, pointers, segments)}
+  end
+
+  defp document_length(piece, pointers, segments),
+    do: 2 * piece + 16 + if(pointers, do: @most_pointers + segments * @level, else: 0)
+
+  @doc "Whether a record may be this long: a list of the largest terms, a state, and an error with its path."
+  @spec record?(pos_integer(), binary(), non_neg_integer(), Options.values()) :: boolean()
+  def record?(length, question, piece, %{max_depth: max_depth}) do
+    facts = facts(question)
+    document = document_length(piece, facts.pointers, facts.segments)
+    length <= 24 * document + longest_state(facts, piece, max_depth) + longest_path(facts) + @state
+  end
+
+  @doc "The list in External Term Format and the rest, from the body of a record; what no honest module writes is `:broken`."
+  @spec open(binary(), binary(), non_neg_integer(), pos_integer()) ::
+          {binary(), non_neg_integer(), binary(), term()} | :broken
+  def open(body, question, piece, max_depth) do
+    with size when size >= 4 <- byte_size(body),
+         <<record::binary-size(size - 4), length::32-little>> <- body,
+         <<list::binary-size(length), answer::binary>> <- record,
+         <<kept::32-little, n::32-little, state::binary-size(n), rest::binary>> <- answer,
+         facts = facts(question),
+         true <- kept <= piece and n <= longest_state(facts, piece, max_depth),
+         {:ok, reason} <- reason(rest, kept, piece, list, facts) do
+      {list, kept, state, reason}
+    else
+      _ -> :broken
+    end
+  end
+
+  @doc "Whether these can be the values: behind their pointers, if those are asked for."
+  @spec values?([term()], binary()) :: boolean()
+  def values?(values, question), do: not facts(question).pointers or pairs?(values)
+
+  defp pairs?([pointer, _value | rest]) when is_binary(pointer), do: pairs?(rest)
+  defp pairs?(rest), do: rest == []
+
+  # Numbers of the question that the answer is held to.
+  defp facts(
+         <<before::64-little, held::64-little, _last, _stop::64, _length::32, format, flags, _most::64,
+           segments::16-little, _::binary>>
+       ),
+       do: %{
+         before: before,
+         held: held,
+         records: format in [1, 2],
+         pointers: Bitwise.band(flags, 2) != 0,
+         segments: segments
+       }
+
+  defp longest_state(%{before: before, segments: segments}, piece, max_depth),
+    do: @state + segments * @level + div(min(max_depth, before + piece), 8)
+
+  defp longest_path(%{segments: segments}), do: 2 * @longest_path + segments * @level
+
+  defp reason(<<2>>, 0, _piece, @empty, %{held: held}) when held > 0, do: {:ok, :join}
+  defp reason(<<1>>, kept, _piece, _list, _facts) when kept > 0, do: {:ok, :again}
+  defp reason(<<0>>, _kept, _piece, _list, _facts), do: {:ok, :more}
+
+  defp reason(<<3, trouble::binary>>, kept, piece, _list, %{records: records} = facts)
+       when kept > 0 or piece == 0 or not records,
+       do: trouble(trouble, piece, facts)
+
+  defp reason(_reason, _kept, _piece, _list, _facts), do: :broken
+
+  defp trouble(
+         <<code, offset::64-little-signed, line::64-little, column::64-little, start::32-little,
+           stop::32-little, n::32-little, path::binary-size(n)>>,
+         piece,
+         %{before: before} = facts
+       )
+       when Codes.is_decode(code) and offset <= piece and -offset <= before and
+              line in 1..(before + piece + 1)//1 and
+              column in 1..(before + piece + 1)//1 and start <= stop and stop <= piece do
+    if String.valid?(path) and n <= longest_path(facts),
+      do: {:ok, {code, offset, line, column, path, start, stop}},
+      else: :broken
+  end
+
+  defp trouble(_trouble, _piece, _facts), do: :broken
+end

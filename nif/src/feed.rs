@@ -1,0 +1,57 @@
+//! `feed/2` and `feed_dirty/2`: a piece of a stream.
+
+use crate::atoms;
+use crate::builder::Terms;
+use crate::decode::{MOST_NODES, charge, with_state};
+use rustler::{Binary, Encoder, Env, Error, NewBinary, NifResult, Term};
+use rustyjson_core::ErrorKind;
+use rustyjson_core::scan::{End, Piece, Question, Trouble, feed as feed_json};
+
+/// Decodes the values that a piece of a stream completes: `{values, kept, state, end}`, with the number of bytes that are dealt
+/// with. The options of decoding stand behind the question; `:dirty` when that is more work than the piece's length tells.
+#[rustler::nif]
+fn feed<'a>(env: Env<'a>, question: Binary<'a>, piece: Binary<'a>) -> NifResult<Term<'a>> {
+    charge(env, piece.len());
+    run(env, &question, piece, MOST_NODES)
+}
+
+/// The same on a dirty scheduler.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn feed_dirty<'a>(env: Env<'a>, question: Binary<'a>, piece: Binary<'a>) -> NifResult<Term<'a>> {
+    run(env, &question, piece, u64::MAX)
+}
+
+fn run<'a>(env: Env<'a>, question: &[u8], piece: Binary<'a>, most_nodes: u64) -> NifResult<Term<'a>> {
+    let bytes = piece.as_slice();
+    let (Question { held, last, plan, mut state, .. }, options) = Question::read(question).ok_or(Error::BadArg)?;
+    with_state(Some(options), most_nodes, |options, cut, scratch, stacks| {
+        let mut terms = Terms::new(env, piece, options, stacks);
+        let fed = feed_json(Piece { bytes, held, last }, &mut state, &plan, &options, scratch, &mut terms);
+        if let End::Wrong(Trouble { kind: ErrorKind::MaxNodes, .. }) = fed.end
+            && cut
+        {
+            return Ok(atoms::dirty().encode(env));
+        }
+        let mut next = Vec::new();
+        state.write(&mut next);
+        // Without memory for the list there is none.
+        let values = terms.finish().filter(|values| values.is_list()).unwrap_or_else(|| Vec::<Term>::new().encode(env));
+        Ok((values, fed.kept, binary(env, &next), end(env, fed.end)).encode(env))
+    })
+}
+
+fn binary<'a>(env: Env<'a>, bytes: &[u8]) -> Term<'a> {
+    NewBinary::from_slice(env, bytes).into()
+}
+
+/// `:more`, `:again`, `:join` or `{code, offset, line, column, path, start, stop}`.
+fn end(env: Env<'_>, end: End) -> Term<'_> {
+    match end {
+        End::More => atoms::more().encode(env),
+        End::Again => atoms::again().encode(env),
+        End::Join => atoms::join().encode(env),
+        End::Wrong(Trouble { kind, offset, line, column, path, value }) => {
+            (kind as u8, offset, line, column, path, value.0, value.1).encode(env)
+        }
+    }
+}

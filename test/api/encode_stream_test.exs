@@ -1,0 +1,186 @@
+defmodule RustyJson.EncodeStreamTest do
+  @moduledoc "Text in pieces: joined, it is what `encode!/2` writes, for every option and size of pieces."
+
+  use ExUnit.Case, async: true
+
+  alias RustyJson.{EncodeError, OrderedObject}
+  alias RustyJson.Test.Judge
+
+  defmodule Own do
+    defstruct [:id]
+
+    defimpl RustyJson.Encoder do
+      def encode(%{id: id}, opts), do: RustyJson.Encode.map(%{own: id}, opts)
+    end
+  end
+
+  defmodule Derived do
+    @derive RustyJson.Encoder
+    defstruct [:rows, :n]
+  end
+
+  @options [
+    [],
+    [pretty: true],
+    [pretty: 4],
+    [pretty: "\t"],
+    [pretty: [indent: " ", line_separator: "\r\n", after_colon: "  "]],
+    [sort_keys: true],
+    [escape: :unicode_safe],
+    [maps: :strict],
+    [pretty: true, sort_keys: true, escape: :html_safe]
+  ]
+
+  defp elements do
+    [
+      1,
+      "é/\u2028",
+      %{b: [1.5, nil], a: %{"x" => {1, 2}}},
+      [],
+      %{},
+      %Own{id: 7},
+      ~D[2024-02-29],
+      [[%Own{id: [%Own{id: 1}]}]],
+      %Derived{rows: [1], n: 2}
+    ]
+  end
+
+  defp joined(term, options), do: term |> RustyJson.encode_stream(options) |> Enum.join()
+
+  for {name, engine} <- Judge.engines() do
+    describe "#{name}" do
+      @describetag engine: engine
+
+      test "joined pieces are the bytes of encode!/2", %{engine: engine} do
+        for options <- @options, flush <- [1, 7, 100, 65_536], count <- [0, 1, 2, 9] do
+          elements = Enum.take(elements(), count)
+          options = options ++ engine
+          text = RustyJson.encode!(elements, options)
+          assert joined(Stream.map(elements, & &1), [flush: flush] ++ options) == text
+          assert joined(elements, [flush: flush] ++ options) == text
+
+          for wrap <- [&%{z: 1, rows: &1, a: [2]}, &[x: [%{y: &1}]], &%Derived{rows: &1, n: %Own{id: 3}}] do
+            wrap = fn rows -> OrderedObject.new(doc: wrap.(rows)) end
+            lazy = wrap.(RustyJson.lazy(Stream.map(elements, & &1)))
+            assert joined(lazy, [flush: flush] ++ options) == RustyJson.encode!(wrap.(elements), options)
+            assert RustyJson.encode!(lazy, options) == RustyJson.encode!(wrap.(elements), options)
+          end
+        end
+      end
+
+      test "lines and sequences", %{engine: engine} do
+        lines = Enum.map_join(elements(), &(RustyJson.encode!(&1, engine) <> "\n"))
+        assert joined(elements(), [format: :lines] ++ engine) == lines
+        sequence = Enum.map_join(elements(), &("\x1E" <> RustyJson.encode!(&1, engine) <> "\n"))
+        assert joined(elements(), [format: :seq] ++ engine) == sequence
+        assert joined([], [format: :lines] ++ engine) == ""
+        text = joined(elements(), [format: :seq] ++ engine)
+        assert text |> RustyJson.decode_stream([format: :seq] ++ engine) |> Enum.count() == length(elements())
+      end
+
+      test "gzip is one member", %{engine: engine} do
+        for level <- [:gzip, {:gzip, 0}, {:gzip, 9}] do
+          packed = joined(1..20_000, [compress: level, flush: 1_000] ++ engine)
+          assert :zlib.gunzip(packed) == RustyJson.encode!(Enum.to_list(1..20_000), engine)
+        end
+      end
+
+      test "elements before a faulty one come first, then the error with its path", %{engine: engine} do
+        rows = Stream.map(1..50, &if(&1 == 43, do: %{x: <<255>>}, else: &1))
+
+        for {term, options, path} <- [
+              {rows, [], "/42/x"},
+              {rows, [format: :lines], "/42/x"},
+              {%{data: RustyJson.lazy(rows)}, [], "/data/42/x"},
+              {Stream.map(1..50, &if(&1 == 43, do: [[1 | 2]], else: &1)), [], "/42/0"}
+            ] do
+          stream = RustyJson.encode_stream(term, [flush: 1] ++ options ++ engine)
+
+          error = assert_raise EncodeError, fn -> Enum.each(stream, &send(self(), {:piece, &1})) end
+
+          assert error.path == path
+          assert received() |> Enum.join() =~ "42"
+        end
+      end
+
+      test "limits", %{engine: engine} do
+        assert_raise EncodeError, ~r/deeper than 2/, fn -> joined([[[1]]], [max_depth: 2] ++ engine) end
+        assert joined([[1]], [max_depth: 2] ++ engine) == "[[1]]"
+        assert joined([[[1]]], [max_depth: 2, format: :lines] ++ engine) == "[[1]]\n"
+        assert joined(1..3, [max_bytes: 7] ++ engine) == "[1,2,3]"
+
+        assert_raise EncodeError, ~r/larger than 6/, fn ->
+          joined(1..3, [max_bytes: 6, flush: 1] ++ engine)
+        end
+      end
+    end
+  end
+
+  defp received do
+    receive do
+      {:piece, piece} -> [piece | received()]
+    after
+      0 -> []
+    end
+  end
+
+  test "what is a sequence, and what is a document" do
+    assert joined(1..3, []) == "[1,2,3]"
+    assert joined(MapSet.new([1]), []) == "[1]"
+    assert joined(%{a: 1}, []) == ~s({"a":1})
+    assert joined(OrderedObject.new(b: 1, a: 2), []) == ~s({"b":1,"a":2})
+    assert joined(%Own{id: 1}, []) == ~s({"own":1})
+    assert joined("x", []) == ~s("x")
+    assert joined(Stream.cycle([1]) |> Stream.take(2), []) == "[1,1]"
+  end
+
+  test "pieces end between elements and have at least the bytes of flush" do
+    pieces = 1..1_000 |> RustyJson.encode_stream(flush: 100) |> Enum.to_list()
+    {last, others} = List.pop_at(pieces, -1)
+    assert Enum.all?(others, &(byte_size(&1) >= 100))
+    assert String.ends_with?(last, "1000]")
+    refute Enum.any?(tl(pieces), &(&1 =~ ~r/^\d/))
+  end
+
+  test "halting closes the source" do
+    me = self()
+    source = Stream.resource(fn -> 1 end, &{[&1], &1 + 1}, fn _ -> send(me, :closed) end)
+    assert source |> RustyJson.encode_stream(flush: 10) |> Enum.take(2) |> Enum.join() =~ "[1,2,3,4"
+    assert_received :closed
+    refute_received :closed
+
+    assert %{a: RustyJson.lazy(source)} |> RustyJson.encode_stream(flush: 10, compress: :gzip) |> Enum.take(1) !=
+             []
+
+    assert_received :closed
+    refute_received :closed
+  end
+
+  test "rows are made while they are written" do
+    me = self()
+
+    rows =
+      Stream.map(1..100_000, fn i ->
+        if rem(i, 10_000) == 0, do: send(me, i)
+        i
+      end)
+
+    assert %{rows: RustyJson.lazy(rows)} |> RustyJson.encode_stream() |> Enum.take(1) != []
+    assert_received 10_000
+    refute_received 50_000
+  end
+
+  test "options that are wrong are an ArgumentError at the call" do
+    for {term, options} <- [
+          {[1], [format: :csv]},
+          {[1], [flush: 0]},
+          {[1], [format: :lines, pretty: true]},
+          {[1], [format: :seq, pretty: 2]},
+          {%{a: 1}, [format: :array]},
+          {[1], [bogus: 1]},
+          {[1], :lines}
+        ] do
+      assert_raise ArgumentError, fn -> RustyJson.encode_stream(term, options) end
+    end
+  end
+end

@@ -1,0 +1,301 @@
+defmodule RustyJson.StreamTest do
+  @moduledoc "Streams in pieces: the table of edge cases, in every engine, cut at every byte."
+
+  use ExUnit.Case, async: true
+
+  import RustyJson.Test.Streams, only: [items: 1, items: 2, items: 3, short: 1, bytes: 1]
+
+  alias RustyJson.{DecodeError, Feed}
+  alias RustyJson.Test.Judge
+
+  describe "values" do
+    test "white space is optional beside strings, arrays and objects" do
+      assert items(~s([1]{"a":2}"b"[] 3)) == [[1], %{"a" => 2}, "b", [], 3]
+      assert items(~s(1[2]3"a"true{}null)) == [1, [2], 3, "a", true, %{}, nil]
+      assert items("") == []
+      assert items(" \n") == []
+    end
+
+    test "numbers and literals have to be told apart" do
+      assert short(items("1true")) == [1, {:trailing_data, 1, ""}]
+      assert short(items("true1")) == [true, {:trailing_data, 4, ""}]
+      assert short(items("01")) == [{:leading_zero, 0, ""}]
+      assert short(items("[1],")) == [[1], {:expected_value, 3, ""}]
+    end
+
+    test "cut inside of characters, escapes, surrogate pairs, literals and numbers" do
+      text = ~S(["é😀","\ud83d\ude00\u00e9\n",true,false,null,-12.5e-3])
+      assert items(text) == [RustyJson.decode!(text)]
+    end
+
+    test "a number at the end waits for the end" do
+      assert {:ok, [], feed} = Feed.push(Feed.new(), "12")
+      assert Feed.finish(feed) == {:ok, [12]}
+      assert {:ok, [123], _} = Feed.push(feed, "3 ")
+    end
+
+    test "errors have the place in the stream" do
+      text = "[1]\n{\"a\":[1\n,x]}"
+      assert [[1], {:error, {:expected_value, 13, 3, 2, "/a/1", message}}] = items(text)
+      assert message =~ "Expected value at position 13 (line 3, column 2)"
+    end
+
+    test "a byte order mark, words of other languages" do
+      assert short(items("\uFEFF1")) == [{:byte_order_mark, 0, ""}]
+      assert short(items("NaN")) == [{:nan, 0, ""}]
+      assert short(items("[-Infinity]")) == [{:infinity, 1, "/0"}]
+      assert short(items("1 Inf")) == [1, {:expected_value, 2, ""}]
+    end
+  end
+
+  describe "the elements of an array" do
+    test "as they come" do
+      assert items(~s( [1, [2], {"a": 3}, "b"] ), format: :array) == [1, [2], %{"a" => 3}, "b"]
+      assert items("[]", format: :array) == []
+    end
+
+    test "those before a fault are delivered" do
+      for {text, expected} <- [
+            {"[1 2]", [1, {:expected_comma_or_array_end, 3, "/0"}]},
+            {"[1,2", [1, {:unexpected_end, 4, "/1"}]},
+            {"[1,]", [1, {:trailing_comma, 3, "/1"}]},
+            {"[1]x", [1, {:trailing_data, 3, ""}]},
+            {"[1][", [1, {:trailing_data, 3, ""}]},
+            {"{}", [{:expected_array, 0, ""}]},
+            {"12", [{:expected_array, 0, ""}]},
+            {"x", [{:expected_value, 0, ""}]},
+            {"", [{:unexpected_end, 0, ""}]},
+            {~s([1,{"x":[2,tru]}]), [1, {:expected_value, 11, "/1/x/1"}]}
+          ] do
+        assert short(items(text, format: :array)) == expected, text
+      end
+    end
+  end
+
+  describe "at:" do
+    @text ~s({"n":[0],"results":[{"id":1},{"id":2,"x":[3]}],"more":{"results":[9]},"results":[4]})
+
+    test "a place, wildcards, pointers" do
+      assert items(@text, at: "/results/*") == [%{"id" => 1}, %{"id" => 2, "x" => [3]}, 4]
+      assert items(@text, at: "/results/*/id") == [1, 2]
+      assert items(@text, at: "/*/*/x/0") == [3]
+      assert items(@text, at: "/results/1/x", with_pointer: true) == [{"/results/1/x", [3]}]
+      assert items(@text, at: "/more/*", with_pointer: true) == [{"/more/results", [9]}]
+      assert items("[1]", at: "") == [[1]]
+    end
+
+    test "a segment of digits is an index, or that key" do
+      assert items("[5,6,7]", at: "/1") == [6]
+      assert items(~s({"1":5,"01":6}), at: "/1") == [5]
+      assert items("[5,6,7]", at: "/01") == []
+    end
+
+    test "keys are compared and shown as RFC 6901 has them" do
+      assert items(~s({"a/b~":{"\\u0078":1}}), at: "/a~1b~0/x", with_pointer: true) == [{"/a~1b~0/x", 1}]
+      assert items(~s({"":{"":1}}), at: "//") == [1]
+    end
+
+    test "without a match the document is validated all the same" do
+      assert items("1", at: "/a") == []
+      assert items("[1,[2]]", at: "/a/b") == []
+      assert short(items(~s({"a":[1,x]}), at: "/b")) == [{:expected_value, 8, "/a"}]
+      assert short(items(~s({"a":1e400}), at: "/b")) == [{:number_out_of_range, 5, "/a"}]
+      assert short(items(~s({"a":"\\ud83d"}), at: "/b")) == [{:lone_surrogate, 6, "/a"}]
+      assert short(items(~s({"b":[1,{"x":tru}]}), at: "/b/*")) == [1, {:expected_value, 13, "/b/1/x"}]
+      assert short(items("{", at: "/b")) == [{:unexpected_end, 1, ""}]
+    end
+  end
+
+  describe "lines" do
+    test "blank lines and CRLF" do
+      assert items("1\r\n\r\n \n{\"a\":2}\n[3]", format: :lines) == [1, %{"a" => 2}, [3]]
+      assert items("", format: :lines) == []
+    end
+
+    test "a bad line with :tag is one item" do
+      assert [{:ok, 1}, {:error, _}, {:ok, 3}, {:error, _}, {:ok, 5}] =
+               tagged("1\n[2\n3\n4 4\n5", format: :lines)
+
+      assert short(items("1\n[2\n3", format: :lines)) == [1, {:unexpected_end, 4, "/0"}]
+    end
+
+    test "a line over max_bytes is left out without being kept" do
+      text = "[12]\n[" <> String.duplicate("1,", 50) <> "1]\n[3]"
+      options = [format: :lines, max_bytes: 10, on_error: :tag]
+      assert [{:ok, [12]}, {:error, _}, {:ok, [3]}] = items(text, options)
+
+      {:ok, _, feed} = Feed.push(Feed.new(options), "[" <> String.duplicate("1,", 50))
+      assert feed.pending == ""
+      assert {:ok, [], _} = Feed.push(feed, "1]")
+    end
+  end
+
+  describe "sequences (RFC 7464)" do
+    test "separators" do
+      assert items("\x1E1\n\x1E\x1E{\"a\":2}\n\x1E[3]", format: :seq) == [1, %{"a" => 2}, [3]]
+      assert items("", format: :seq) == []
+    end
+
+    test "what may be cut off, and text before the first, are errors" do
+      assert short(items("\x1E12\x1E3\n", format: :seq)) == [{:unexpected_end, 3, ""}]
+      assert short(items("\x1Etrue", format: :seq)) == [{:unexpected_end, 5, ""}]
+      assert short(items("1\n\x1E2\n", format: :seq)) == [{:expected_record, 0, ""}]
+      assert [{:error, _}, {:ok, 2}, {:error, _}, {:ok, 4}] = tagged("1\n\x1E2\n\x1E3\x1E4\n", format: :seq)
+    end
+  end
+
+  describe "limits" do
+    test "of one value, of the stream, of the depth" do
+      assert short(items("[12345,123456,1]", format: :array, max_bytes: 5)) == [12_345, {:max_bytes, 7, "/1"}]
+      assert short(items("[[1],[1,2,3]]", format: :array, max_nodes: 3)) == [[1], {:max_nodes, 10, "/1/2"}]
+      assert short(items("[[1],[[2]]]", format: :array, max_depth: 2)) == [[1], {:max_depth, 6, "/1/0"}]
+      assert short(items(~s({"a":[[1]]}), at: "/b", max_depth: 2)) == [{:max_depth, 6, "/a"}]
+      assert short(items("1 2 3 4", max_total_bytes: 4)) == [1, 2, {:max_total_bytes, 4, ""}]
+      assert items("1 2 3 4", max_total_bytes: 7) == [1, 2, 3, 4]
+
+      assert short(items("[" <> String.duplicate("1", 1025) <> "]", format: :array)) == [
+               {:integer_digits, 1, "/0"}
+             ]
+    end
+  end
+
+  describe "options of decode/2" do
+    test "make the same terms" do
+      text = ~s([{"b":1.50,"a":{"b":2}},{"b":1,"b":2}])
+
+      for options <- [
+            [keys: :atoms],
+            [keys: :atoms!],
+            [keys: &String.upcase/1],
+            [keys: :intern],
+            [floats: :decimals],
+            [objects: :ordered_objects],
+            [objects: :ordered_objects, keys: &String.upcase/1],
+            [duplicate_keys: :first],
+            [strings: :reference]
+          ] do
+        assert items(text, [format: :array] ++ options) == RustyJson.decode!(text, options)
+      end
+    end
+
+    test "keys: :atoms and new names; :atoms! and unknown ones" do
+      new = for i <- 1..3, do: "stream_#{System.unique_integer([:positive])}_#{i}"
+      text = "[" <> Enum.map_join(new, ",", &~s({"#{&1}":1})) <> "]"
+      assert short(items(text, [format: :array, keys: :atoms!], :few)) == [{:unknown_atom, 2, "/0"}]
+      assert items(text, [format: :array, keys: :atoms], :few) == RustyJson.decode!(text, keys: :atoms)
+      bad = ~s([{"stream_test":1},{"stream_#{System.unique_integer([:positive])}":x}])
+
+      assert short(items(bad, [format: :array, keys: :atoms], :few)) |> List.last() |> elem(0) ==
+               :expected_value
+    end
+  end
+
+  describe "decode_stream/2" do
+    test "takes iodata and enumerables, closes the source once" do
+      assert Enum.to_list(RustyJson.decode_stream(["[1", [" ]"], ?2])) == [[1], 2]
+      me = self()
+      source = Stream.resource(fn -> 1 end, &{["#{&1} "], &1 + 1}, fn _ -> send(me, :closed) end)
+      assert source |> RustyJson.decode_stream() |> Enum.take(3) == [1, 2, 3]
+      assert_received :closed
+      refute_received :closed
+    end
+
+    test "delivers what stands before a fault, then raises" do
+      assert_raise DecodeError, ~r/position 4/, fn ->
+        RustyJson.decode_stream("[1] x") |> Enum.each(&send(self(), &1))
+      end
+
+      assert_received [1]
+    end
+
+    test "a fault of the source goes through" do
+      source =
+        Stream.map(["[1] ", :bad], fn
+          :bad -> raise("bad source")
+          piece -> piece
+        end)
+
+      assert_raise RuntimeError, fn -> Enum.to_list(RustyJson.decode_stream(source)) end
+      assert source |> RustyJson.decode_stream() |> Enum.take(1) == [[1]]
+    end
+
+    test "large values and large pieces" do
+      value = Enum.map(1..40_000, &%{"id" => &1})
+      text = RustyJson.encode!([value, 1, value])
+
+      for {_, engine} <- Judge.engines() do
+        assert RustyJson.decode_stream(text, [format: :array] ++ engine) |> Enum.to_list() == [
+                 value,
+                 1,
+                 value
+               ]
+
+        pieces = for <<piece::binary-size(7_001) <- text>>, do: piece
+        rest = binary_part(text, length(pieces) * 7_001, byte_size(text) - length(pieces) * 7_001)
+        source = Stream.concat(pieces, [rest])
+
+        assert RustyJson.decode_stream(source, [at: "/*/39999/id"] ++ engine) |> Enum.to_list() == [
+                 40_000,
+                 40_000
+               ]
+      end
+    end
+  end
+
+  describe "a feed" do
+    test "repeats its error" do
+      {:error, error, [1], feed} = Feed.push(Feed.new(), "1 x")
+      assert Feed.push(feed, "2") == {:error, error, [], feed}
+      assert Feed.finish(feed) == {:error, error, []}
+    end
+
+    test "with :tag ends after its error" do
+      {:ok, [{:ok, 1}, {:error, %DecodeError{}}], feed} = Feed.push(Feed.new(on_error: :tag), "1 x")
+      assert {:ok, [], _} = Feed.push(feed, "2")
+      assert Feed.finish(feed) == {:ok, []}
+    end
+
+    test "explains an error by the value at hand" do
+      {:error, error, [], _} = Feed.push(Feed.new(format: :lines), "\n{\"a\": tru}\n")
+      assert {error.data, error.offset, error.position, error.token} == {"{\"a\": tru}", 1, 7, "tru}"}
+      assert DecodeError.explain(error) =~ "2 | {\"a\": tru}\n"
+    end
+
+    test "takes one-byte pieces in linear time" do
+      reductions = fn size ->
+        text = "[\"" <> String.duplicate("a", size)
+        {:reductions, before} = Process.info(self(), :reductions)
+
+        Enum.reduce(bytes(text), Feed.new(format: :array), fn byte, feed -> elem(Feed.push(feed, byte), 2) end)
+
+        {:reductions, later} = Process.info(self(), :reductions)
+        later - before
+      end
+
+      reductions.(1_000)
+      assert reductions.(20_000) < 12 * reductions.(2_000)
+    end
+  end
+
+  describe "options that are wrong" do
+    test "are an ArgumentError at the call" do
+      for options <- [
+            [format: :csv],
+            [at: "a"],
+            [at: "/a~2"],
+            [at: :a],
+            [at: "/a", format: :array],
+            [with_pointer: true],
+            [on_error: :skip],
+            [max_total_bytes: -1],
+            [keyz: :atoms],
+            :format
+          ] do
+        assert_raise ArgumentError, fn -> RustyJson.decode_stream([], options) end
+        assert_raise ArgumentError, fn -> Feed.new(options) end
+      end
+    end
+  end
+
+  defp tagged(text, options), do: items(text, [on_error: :tag] ++ options)
+end

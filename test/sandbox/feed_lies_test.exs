@@ -1,0 +1,101 @@
+defmodule RustyJson.Sandbox.FeedLiesTest do
+  @moduledoc "A guest that lies about a piece of a stream: the host refuses what no honest guest answers."
+
+  use ExUnit.Case, async: false
+
+  alias RustyJson.{Feed, SandboxError}
+  alias RustyJson.Test.{Guest, WasmHosts}
+
+  import RustyJson.Test.WasmHosts, only: [with_guest: 3]
+
+  @options [engine: :wasm, timeout: 10_000, max_memory: 4 * 1_048_576]
+  # What is fed: eight bytes of elements.
+  @piece "[1,2,3,4"
+  @empty <<131, 106>>
+  @one <<131, 108, 1::32, 97, 1, 106>>
+
+  for host <- [:wasmtime, :wasmex] do
+    describe "#{host}" do
+      @describetag host: host
+      if reason = WasmHosts.missing(host) || Guest.missing(), do: @describetag(skip: reason)
+
+      setup %{host: host}, do: {:ok, options: [host: host] ++ @options}
+
+      test "an honest answer is taken", %{host: host, options: options} do
+        with_guest(host, Guest.wasm(data: record(@one, answer(8, "state", <<0>>))), fn ->
+          assert {:ok, [1], _feed} = Feed.push(Feed.new([format: :array] ++ options), @piece)
+        end)
+      end
+
+      test "lies", %{host: host, options: options} do
+        for {lie, record} <- lies() do
+          with_guest(host, Guest.wasm(data: record), fn ->
+            assert {:error, %SandboxError{reason: :invalid_result}, [], _feed} =
+                     Feed.push(Feed.new([format: :array] ++ options), @piece),
+                   lie
+          end)
+        end
+      end
+
+      test "pointers that are missing", %{host: host, options: options} do
+        for list <- [@one, <<131, 108, 2::32, 97, 1, 97, 2, 106>>] do
+          with_guest(host, Guest.wasm(data: record(list, answer(8, "state", <<0>>))), fn ->
+            feed = Feed.new([at: "/*", with_pointer: true] ++ options)
+            assert {:error, %SandboxError{reason: :invalid_result}, [], _feed} = Feed.push(feed, @piece)
+          end)
+        end
+      end
+
+      test "a piece without end is over at its deadline, and lines go on", %{host: host, options: options} do
+        with_guest(host, Guest.wasm(fault: Guest.fault(:loop)), fn ->
+          options = Keyword.put(options, :timeout, 50)
+          assert {:error, %SandboxError{reason: :timeout}, [], feed} = Feed.push(Feed.new(options), "1 2")
+          assert {:error, %SandboxError{reason: :timeout}, []} = Feed.finish(feed)
+
+          lines = Feed.new([format: :lines, on_error: :tag] ++ options)
+          assert {:ok, [{:error, _}, {:error, _}], feed} = Feed.push(lines, "1\n2\n")
+          assert {:ok, [], _feed} = Feed.push(feed, "")
+        end)
+      end
+    end
+  end
+
+  defp lies do
+    wrong = fn code, offset, line, column, start, stop, path ->
+      <<3, code, offset::64-little-signed, line::64-little, column::64-little, start::32-little,
+        stop::32-little, byte_size(path)::32-little, path::binary>>
+    end
+
+    [
+      {"no answer", <<1>>},
+      {"no list", <<1, "abc", 0::32>>},
+      {"a list longer than the record", <<1, @empty::binary, 0xFFFF::32-little>>},
+      {"kept beyond the piece", record(@empty, answer(9, "", <<0>>))},
+      {"a state longer than any", record(@empty, answer(8, String.duplicate("s", 5_000), <<0>>))},
+      {"a state longer than the record", record(@empty, <<8::32-little, 0xFFFF::32-little, "x">>)},
+      {"an unknown end", record(@empty, answer(8, "", <<9>>))},
+      {"again without progress", record(@empty, answer(0, "", <<1>>))},
+      {"join of nothing", record(@empty, answer(0, "", <<2>>))},
+      {"bytes behind the answer", record(@empty, answer(8, "", <<0, 0>>))},
+      {"a scalar for a list", record(<<131, 97, 1>>, answer(8, "", <<0>>))},
+      {"a pid", record(:erlang.term_to_binary([self()]), answer(8, "", <<0>>))},
+      {"more values than bytes",
+       record(<<131, 108, 400::32, String.duplicate(<<97, 1>>, 400)::binary, 106>>, answer(8, "", <<0>>))},
+      {"an unknown error", record(@empty, answer(0, "", wrong.(200, 0, 1, 1, 0, 0, "")))},
+      {"an error beyond the piece", record(@empty, answer(0, "", wrong.(2, 9, 1, 1, 0, 0, "")))},
+      {"an error before the stream", record(@empty, answer(0, "", wrong.(2, -1, 1, 1, 0, 0, "")))},
+      {"line 0", record(@empty, answer(0, "", wrong.(2, 0, 0, 1, 0, 0, "")))},
+      {"column 1,000", record(@empty, answer(0, "", wrong.(2, 0, 1, 1_000, 0, 0, "")))},
+      {"a value beyond the piece", record(@empty, answer(0, "", wrong.(2, 0, 1, 1, 0, 9, "")))},
+      {"a value that ends before it starts", record(@empty, answer(0, "", wrong.(2, 5, 1, 1, 5, 4, "")))},
+      {"a path that is no text", record(@empty, answer(0, "", wrong.(2, 0, 1, 1, 0, 0, <<255>>)))},
+      {"a path longer than any",
+       record(@empty, answer(0, "", wrong.(2, 0, 1, 1, 0, 0, String.duplicate("/", 20_000))))}
+    ]
+  end
+
+  defp answer(kept, state, rest),
+    do: <<kept::32-little, byte_size(state)::32-little, state::binary, rest::binary>>
+
+  defp record(list, answer), do: <<1, list::binary, answer::binary, byte_size(list)::32-little>>
+end

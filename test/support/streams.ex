@@ -1,0 +1,91 @@
+defmodule RustyJson.Test.Streams do
+  @moduledoc """
+  Feeds a text in pieces to every engine that is there, and compares: whole, cut at every byte and in pieces of one byte, the
+  items and every field of an error are the same. `data` and `offset` may differ: a piece is all there is of skipped text.
+  """
+
+  import ExUnit.Assertions
+
+  alias RustyJson.{DecodeError, Feed}
+  alias RustyJson.Test.Judge
+
+  @doc "What every engine gives for every cut: values, then perhaps the error as `{:error, error}`."
+  def items(text, options \\ [], cuts \\ :every) do
+    results =
+      for {name, engine} <- Judge.engines(), do: {name, of_engine(engine ++ options, cuts(text, cuts))}
+
+    [{_, first} | _] = results
+
+    for {name, result} <- results,
+        do: assert(result == first, "#{name} differs on #{inspect(text, limit: 200)}")
+
+    first
+  end
+
+  defp of_engine(options, cuts) do
+    [whole | others] = Enum.map(cuts, &{&1, fed(&1, options)})
+    {_, result} = whole
+    for {pieces, other} <- others, do: assert(other == result, "in pieces #{inspect(pieces, limit: 50)}")
+    result
+  end
+
+  # Every engine takes the whole and single bytes.
+  defp cuts(text, :few), do: [[text], bytes(text)]
+
+  defp cuts(text, :every) do
+    size = byte_size(text)
+
+    [[text], bytes(text)] ++
+      for(cut <- 0..size, do: [binary_part(text, 0, cut), binary_part(text, cut, size - cut)])
+  end
+
+  @doc "A text in pieces of one byte."
+  def bytes(text), do: for(<<byte <- text>>, do: <<byte>>)
+
+  @doc "The items of these pieces; an error is the last."
+  def fed(pieces, options) do
+    pieces |> Enum.reduce({[], Feed.new(options)}, &push/2) |> finish() |> Enum.map(&plain/1)
+  end
+
+  defp push(piece, {items, %Feed{} = feed}) do
+    case Feed.push(feed, piece) do
+      {:ok, more, feed} -> {items ++ more, feed}
+      {:error, error, more, _feed} -> items ++ more ++ [{:error, error}]
+    end
+  end
+
+  defp push(_piece, ended), do: ended
+
+  defp finish({items, feed}) do
+    case Feed.finish(feed) do
+      {:ok, more} -> items ++ more
+      {:error, error, more} -> items ++ more ++ [{:error, error}]
+    end
+  end
+
+  defp finish(ended), do: ended
+
+  defp plain({:error, %DecodeError{} = error}) do
+    assert error.position >= error.offset
+    {:error, facts(error)}
+  end
+
+  defp plain(item), do: item
+
+  # These messages quote what follows the place, which may not be there yet.
+  @quoting [:invalid_escape, :invalid_unicode_escape]
+
+  @doc "The fields of an error that do not depend on how the text was cut."
+  def facts(%{message: message, reason: reason} = error) do
+    message = if reason in @quoting, do: "", else: message
+    {reason, error.position, error.line, error.column, error.path, message}
+  end
+
+  @doc "Errors by reason, position and path."
+  def short(items) do
+    Enum.map(items, fn
+      {:error, {reason, position, _line, _column, path, _message}} -> {reason, position, path}
+      item -> item
+    end)
+  end
+end

@@ -1,0 +1,56 @@
+//! A piece of a stream: one call in an instance, which is not held until the next.
+
+use crate::fault::Fault;
+use crate::guest::Guest;
+use crate::terms;
+use rustler::{Env, Term};
+use rustyjson_core::DecodeOptions;
+use rustyjson_core::abi::{Status, open};
+use rustyjson_core::etf::check::{Policy, check};
+use rustyjson_core::options::Keys;
+use rustyjson_core::scan::Question;
+
+/// A piece, what is asked about it, and how its values are decoded.
+pub struct Stream<'a> {
+    piece: &'a [u8],
+    question: Question,
+    options: DecodeOptions,
+    /// The question and the options as Elixir wrote them.
+    bytes: &'a [u8],
+}
+
+impl<'a> Stream<'a> {
+    /// `None`: the question or the options are broken.
+    pub fn new(bytes: &'a [u8], piece: &'a [u8], seed: u64) -> Option<Self> {
+        let (question, options) = Question::read(bytes)?;
+        Some(Self { piece, question, options: DecodeOptions::from_bytes(options, seed)?, bytes })
+    }
+}
+
+/// Decodes what a piece completes. Whatever the guest says of the stream is held to what an honest one can say of this piece;
+/// the state goes back to a guest, and nobody else reads it.
+pub fn run<'a>(env: Env<'a>, guest: &mut Guest, stream: &Stream<'_>) -> Result<Term<'a>, Fault> {
+    let Stream { piece, question, options, bytes } = stream;
+    let lengths = guest.write(&[bytes, &options.seed.to_le_bytes()], piece)?;
+    let record = guest.feed(lengths)?;
+    let Some((Status::Done, body)) = open(&guest.memory()[record]) else {
+        return Err(Fault::invalid("its result has no known status"));
+    };
+    let (list, answer) = question
+        .open(body, piece.len(), options)
+        .ok_or_else(|| Fault::invalid("its answer about a piece is broken"))?;
+    check(list, &policy(options, question.document_len(piece.len())))
+        .map_err(|refused| Fault::invalid(refused.text()))?;
+    guest.in_time()?;
+    match env.binary_to_term(list) {
+        Some((values, _)) if values.is_list() => Ok(terms::fed(env, values, &answer)),
+        None if options.keys == Keys::ExistingAtoms => Ok(terms::unknown_atoms(env)),
+        _ => Err(Fault::invalid("the runtime makes no list of it")),
+    }
+}
+
+/// A list of values is a document one level deeper; how many values each has is not told apart.
+fn policy(options: &DecodeOptions, document_len: usize) -> Policy {
+    let max_depth = options.max_depth.saturating_add(1);
+    Policy::new(&DecodeOptions { max_depth, max_nodes: 0, ..*options }, document_len)
+}
