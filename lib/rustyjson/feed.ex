@@ -60,7 +60,7 @@ defmodule RustyJson.Feed do
   @doc false
   # Positions count from this byte, which does not stand in line 1.
   @spec from(t(), non_neg_integer()) :: t()
-  def from(feed, offset), do: %{feed | base: offset, total: offset, count_lines: false}
+  def from(feed, offset), do: %{feed | base: offset, count_lines: false}
 
   @doc """
   Takes the next piece; gives the values that it completes.

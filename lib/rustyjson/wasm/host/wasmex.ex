@@ -26,19 +26,16 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   @impl true
   def run(:decode, json, bytes, options) do
-    seed = <<Instance.seed()::little-64>>
-
-    call([bytes, seed], json, "decode", options.sandbox, &Abi.answer?(&1, byte_size(json)), fn record,
-                                                                                               again ->
+    call([bytes, :seed], json, "decode", options.sandbox, &Abi.answer?(&1, byte_size(json)), fn record,
+                                                                                                again ->
       decoded(Abi.open(record), json, options, again)
     end)
   end
 
   def run(:feed, piece, bytes, options) do
-    seed = <<Instance.seed()::little-64>>
     possible? = &Fed.record?(&1, bytes, byte_size(piece), options.values)
 
-    call([bytes, seed], piece, "feed", options.sandbox, possible?, fn record, _again ->
+    call([bytes, :seed], piece, "feed", options.sandbox, possible?, fn record, _again ->
       fed(Abi.open(record), bytes, byte_size(piece), options)
     end)
   end
@@ -61,6 +58,8 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   # the same input.
   defp call(options, body, name, sandbox, may_be?, read) do
     run(sandbox, fn instance, call ->
+      # There is a seed once the package is known to work.
+      options = Enum.map(options, &if(&1 == :seed, do: <<Instance.seed()::little-64>>, else: &1))
       instance = Instance.write(instance, options ++ [body], call)
       options = IO.iodata_length(options)
       lengths = [{32, options + byte_size(body)}, {32, options}]
