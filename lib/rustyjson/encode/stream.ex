@@ -123,6 +123,27 @@ defmodule RustyJson.Encode.Stream do
       number: 0
     }
 
+    if is_list(source), do: of_list(source, start), else: one_after_another(source, start)
+  end
+
+  # To take a batch off a list costs less than to be handed its elements one by one.
+  defp of_list(list, start) do
+    Stream.unfold({list, start}, fn
+      nil ->
+        nil
+
+      {[], state} ->
+        {closing(state), nil}
+
+      {list, %{size: size} = state} ->
+        {batch, rest} = Enum.split(list, size)
+        {texts, state} = flush(%{state | batch: batch, waiting: length(batch)}, batch)
+        {texts, {rest, state}}
+    end)
+    |> Stream.concat()
+  end
+
+  defp one_after_another(source, start) do
     source
     |> Stream.concat([@end_mark])
     |> Stream.transform(fn -> start end, &element/2, fn _state -> :ok end)
@@ -143,9 +164,9 @@ defmodule RustyJson.Encode.Stream do
   defp closing(_state), do: []
 
   defp flush(%{waiting: 0} = state), do: {[], state}
+  defp flush(%{batch: batch} = state), do: flush(state, Enum.reverse(batch))
 
-  defp flush(%{batch: batch, waiting: waiting, number: number} = state) do
-    elements = Enum.reverse(batch)
+  defp flush(%{waiting: waiting, number: number} = state, elements) do
     next = %{state | batch: [], waiting: 0, number: number + waiting}
 
     case texts(elements, state) do
