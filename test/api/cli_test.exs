@@ -55,6 +55,36 @@ defmodule RustyJson.CLITest do
     :exit, {:shutdown, code} -> code
   end
 
+  test "--array and --at stream values, a line each", %{write: file} do
+    rows = file.("rows.json", ~s({"n":[0],"rows":[{"b":1,"a":[2, 3]},"x",4]}))
+    assert {0, ~s({"b":1,"a":[2,3]}\n"x"\n4\n), ""} = run(["--at", "/rows/*", rows])
+    assert {0, ~s({"a":[2,3],"b":1}\n"x"\n4\n), ""} = run(["--at", "/rows/*", "--sort", rows])
+    assert {0, "", ""} = run(["--at", "/rows/*", "--validate", rows])
+    assert {0, "", ""} = run(["--at", "/none", rows])
+
+    large = file.("large.json", "[" <> Enum.map_join(1..200_000, ",", &~s({"id":#{&1}})) <> "]")
+    assert {0, output, ""} = run(["--array", large])
+    assert output == Enum.map_join(1..200_000, "", &~s({"id":#{&1}}\n))
+
+    bad = file.("bad.json", "[1,\n {\"x\": tru}]")
+    assert {1, "1\n", error} = run(["--array", bad])
+    assert error =~ "bad.json:2:8: Expected value\n"
+    assert error =~ "at /1/x"
+    assert {1, "", error} = run(["--array", rows])
+    assert error =~ "Expected an array"
+  end
+
+  test "--array, --at and --lines exclude each other" do
+    assert {2, "", error} = run(["--array", "--at", "/a", "x"])
+    assert error =~ "--array and --at cannot be combined"
+    assert {2, "", error} = run(["--lines", "--array", "x"])
+    assert error =~ "cannot be combined"
+    assert {2, "", error} = run(["--at", "a", "x"])
+    assert error =~ "JSON Pointer"
+    assert {2, "", error} = run(["--at", "/a", "--stats", "x"])
+    assert error =~ "--stats and --at"
+  end
+
   test "lays out as written, or sorted", %{write: file} do
     good = file.("good.json", @good)
     assert {0, ~s({"b":[1,2.50,"é"],"a":{"x":1e2,"x":null}}\n), ""} = run(["--minify", good])

@@ -16,6 +16,8 @@ defmodule Mix.Tasks.Rustyjson do
   | `--validate` | prints nothing; the exit code is the result |
   | `--sort` | sorts the members of objects by their keys |
   | `--lines` | every line is a document (NDJSON); output is one line per document; memory stays constant |
+  | `--array` | the elements of one array, a line each, in constant memory |
+  | `--at POINTER` | the values at this place of one document, such as `/results/*`, a line each, in constant memory |
   | `--engine native\\|wasm` | the engine; see `RustyJson.engine/0` |
   | `--host wasmtime\\|wasmex` | the host that runs the module, for the wasm engine |
   | `--timeout MS`, `--max-memory BYTES` | limits of each document, for the wasm engine |
@@ -23,7 +25,8 @@ defmodule Mix.Tasks.Rustyjson do
   | `--stats` | prints sizes, counts and times to standard error |
   | `--quiet` | prints no progress |
 
-  Numbers, strings, order and repeated keys are printed as they were written. `--sort` decodes and encodes the document: numbers
+  Numbers, strings, order and repeated keys are printed as they were written. `--array` and `--at` decode values and encode them, and
+  keep order and repeated keys. `--sort` decodes and encodes the document: numbers
   are written as `RustyJson.encode/2` writes them, and the last of repeated keys remains.
 
   Errors go to standard error as `FILE:LINE:COLUMN: message`, with the line and a caret, and so does progress on inputs of

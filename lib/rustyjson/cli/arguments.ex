@@ -6,13 +6,25 @@ defmodule RustyJson.CLI.Arguments do
   alias RustyJson.Engine.Native
 
   @enforce_keys [:files]
-  defstruct [:files, layout: :pretty, sort: false, lines: false, stats: false, quiet: false, options: []]
+  defstruct [
+    :files,
+    :at,
+    layout: :pretty,
+    sort: false,
+    lines: false,
+    array: false,
+    stats: false,
+    quiet: false,
+    options: []
+  ]
 
   @type t :: %__MODULE__{
           files: [Path.t(), ...],
           layout: :pretty | :minify | :validate,
           sort: boolean(),
           lines: boolean(),
+          array: boolean(),
+          at: nil | String.t(),
           stats: boolean(),
           quiet: boolean(),
           options: keyword()
@@ -25,6 +37,8 @@ defmodule RustyJson.CLI.Arguments do
     validate: :boolean,
     sort: :boolean,
     lines: :boolean,
+    array: :boolean,
+    at: :string,
     stats: :boolean,
     quiet: :boolean,
     help: :boolean,
@@ -53,8 +67,10 @@ defmodule RustyJson.CLI.Arguments do
 
   defp build(switches, files) do
     with {:ok, layout} <- layout(for {name, true} <- switches, name in @layouts, do: name),
+         :ok <- one_shape(for {name, value} <- switches, name in [:lines, :array, :at], value, do: name),
+         :ok <- without_stats(switches),
          {:ok, options} <- options(switches) do
-      flags = Keyword.take(switches, [:sort, :lines, :stats, :quiet])
+      flags = Keyword.take(switches, [:sort, :lines, :array, :at, :stats, :quiet])
       {:ok, struct!(__MODULE__, [files: files, layout: layout, options: options] ++ flags)}
     end
   end
@@ -66,6 +82,24 @@ defmodule RustyJson.CLI.Arguments do
       several -> {:error, Enum.map_join(several, " and ", &"--#{&1}") <> " cannot be combined"}
     end
   end
+
+  defp one_shape([_, _ | _] = several),
+    do: {:error, Enum.map_join(several, " and ", &"--#{&1}") <> " cannot be combined"}
+
+  defp one_shape(_one), do: :ok
+
+  defp without_stats(switches) do
+    shape = Enum.find([:array, :at], &switches[&1])
+    if switches[:stats] && shape, do: {:error, "--stats and --#{shape} cannot be combined"}, else: :ok
+  end
+
+  @doc "Whether the input is one document of which only values are wanted; and the options of the stream for them."
+  @spec stream_options(t()) :: nil | keyword()
+  def stream_options(%{array: true, options: options}), do: [format: :array] ++ ordered(options)
+  def stream_options(%{at: at, options: options}) when at != nil, do: [at: at] ++ ordered(options)
+  def stream_options(_arguments), do: nil
+
+  defp ordered(options), do: [objects: :ordered_objects] ++ options
 
   # Options of RustyJson.decode/2; check/1 looks at their values.
   defp options(switches) do
@@ -80,7 +114,7 @@ defmodule RustyJson.CLI.Arguments do
 
   @doc "Checks the options against the loaded configuration and the environment."
   @spec check(t()) :: :ok | {:error, String.t()}
-  def check(%__MODULE__{options: options}) do
+  def check(%__MODULE__{options: options} = arguments) do
     Config.reload()
     engine = Options.decode(Keyword.drop(options, @sandbox)).engine
     name = (engine == Native or options[:engine] == :native) && Enum.find(@sandbox, &options[&1])
@@ -89,6 +123,7 @@ defmodule RustyJson.CLI.Arguments do
       {:error, "--#{dashed(name)} is for --engine wasm"}
     else
       Options.decode(options)
+      if stream = stream_options(arguments), do: RustyJson.Feed.new(stream)
       :ok
     end
   rescue

@@ -2,7 +2,7 @@ defmodule RustyJson.CLI.Documents do
   @moduledoc false
   # The work of `mix rustyjson`: decodes every document, which checks it, and formats its text.
 
-  alias RustyJson.{DecodeError, EngineError, Formatter, SandboxError}
+  alias RustyJson.{DecodeError, EngineError, Feed, Formatter, SandboxError}
   alias RustyJson.CLI.{Arguments, Input, Progress, Stats}
   alias RustyJson.DecodeError.Snippet
 
@@ -42,6 +42,21 @@ defmodule RustyJson.CLI.Documents do
     Application.put_env(:rustyjson, key, Keyword.merge(Application.get_env(:rustyjson, key, []), more))
   end
 
+  defp file(file, %{array: array, at: at} = arguments) when array or at != nil do
+    feed = arguments |> Arguments.stream_options() |> Feed.new()
+
+    work = fn piece, feed ->
+      result = if piece == :end, do: Feed.finish(feed), else: Feed.push(feed, piece)
+      values(result, file, arguments)
+    end
+
+    case Input.each_piece(file, arguments.quiet, feed, work) do
+      {:ok, code} when is_integer(code) -> code
+      {:ok, _feed} -> @ok
+      {:error, text} -> failed(@unreadable, text)
+    end
+  end
+
   defp file(file, %{lines: true} = arguments) do
     work = fn text, number, {code, stats} ->
       {one, stats} = document(text, {file, number - 1}, arguments, stats)
@@ -68,6 +83,31 @@ defmodule RustyJson.CLI.Documents do
       {:error, text} ->
         failed(@unreadable, text)
     end
+  end
+
+  # What goes on with the next piece, or stops with an exit code.
+  defp values({:ok, values, feed}, _file, arguments) do
+    Enum.each(values, &value(&1, arguments))
+    {:cont, feed}
+  end
+
+  defp values({:ok, values}, _file, arguments) do
+    Enum.each(values, &value(&1, arguments))
+    {:halt, @ok}
+  end
+
+  defp values({:error, error, values, _feed}, file, arguments),
+    do: values({:error, error, values}, file, arguments)
+
+  defp values({:error, error, values}, file, arguments) do
+    Enum.each(values, &value(&1, arguments))
+    {:halt, rejected(error, {file, 0})}
+  end
+
+  defp value(_value, %{layout: :validate}), do: :ok
+
+  defp value(value, %{sort: sort, options: options}) do
+    write(RustyJson.encode!(value, [sort_keys: sort] ++ options))
   end
 
   defp finish(code, file, stats, %{stats: wanted}) do
@@ -145,10 +185,11 @@ defmodule RustyJson.CLI.Documents do
   defp code(%SandboxError{}), do: @stopped
   defp code(_error), do: @not_json
 
-  defp hint(%{reason: :trailing_data, data: data, position: position}) do
-    if position > 0 and :binary.match(data, "\n", scope: {0, position}) != :nomatch,
-      do: "\nIf every line is a document, add --lines.",
-      else: ""
+  defp hint(%{reason: :trailing_data, data: data, position: position, offset: 0}) do
+    if position > 0 and position <= byte_size(data) and
+         :binary.match(data, "\n", scope: {0, position}) != :nomatch,
+       do: "\nIf every line is a document, add --lines.",
+       else: ""
   end
 
   defp hint(%{reason: :max_depth}), do: "\n--max-depth N raises the limit."

@@ -63,6 +63,39 @@ defmodule RustyJson.CLI.Input do
     end
   end
 
+  @doc """
+  Calls the function with each piece of the input and what the last call returned, and with `:end`, until it says `:halt`.
+  """
+  @spec each_piece(Path.t(), boolean(), acc, (binary() | :end, acc -> {:cont, acc} | {:halt, acc})) ::
+          {:ok, acc} | {:error, String.t()}
+        when acc: term()
+  def each_piece(file, quiet, acc, fun) do
+    with_device(file, fn device ->
+      pieces(device, %{fun: fun, name: name(file), total: size(file), progress: not quiet}, acc, 0, now())
+    end)
+  end
+
+  defp pieces(device, state, acc, done, last) do
+    case take(device, @chunk) do
+      :eof ->
+        {_halt, acc} = state.fun.(:end, acc)
+        {:ok, acc}
+
+      {:error, reason} ->
+        {:error, "#{state.name}: #{why(reason)}"}
+
+      piece ->
+        done = done + byte_size(piece)
+        text = fn -> "#{state.name}: #{Progress.size(done)}#{of(state.total)}" end
+        last = Progress.step(last, state.progress and done >= Progress.from(), text)
+
+        case state.fun.(piece, acc) do
+          {:cont, acc} -> pieces(device, state, acc, done, last)
+          {:halt, acc} -> {:ok, acc}
+        end
+    end
+  end
+
   defp trim(line), do: String.trim_trailing(line, "\n")
   defp blank?(line), do: line =~ ~r/\A[ \t\r\n]*\z/
 
