@@ -52,6 +52,8 @@ pub fn head(bytes: &[u8], at: usize) -> Option<Head> {
         // The length counts itself.
         NEW_FUN => (word(bytes, at)?.max(4), 0),
         EXPORT => (0, 3),
+        // The number of fields and a byte of flags; then module, name, the fields' names, and their values.
+        NATIVE_RECORD => (5, word(bytes, at)?.checked_mul(2)?.checked_add(2)?),
         _ => return None,
     };
     let body = at.checked_add(len)?;

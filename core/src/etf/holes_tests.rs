@@ -177,3 +177,16 @@ fn broken_input_is_refused() {
         assert_eq!(read(&body, etf, &EncodeOptions::default(), &[]), Err(Fault::Place), "{etf:?}");
     }
 }
+
+#[test]
+fn native_records() {
+    // Two fields, the second with a list of one list.
+    let term =
+        [b"\x43\0\0\0\x02\0", &*atom("m"), &atom("r"), &atom("x"), &atom("y"), ONE, b"\x6c\0\0\0\x01\x6a\x6a"].concat();
+    assert!(root(&term, &EncodeOptions::default(), &[]));
+    let etf = [b"\x83\x68\x02", &*term, ONE].concat();
+    let body = record(&[claim(0, (3, 1))]);
+    let (holes, _) = read(&body, &etf, &EncodeOptions::default(), &[]).unwrap();
+    assert_eq!(holes[0].term, 3..etf.len() - 2);
+    assert_eq!(read(&body, &etf[..etf.len() - 4], &EncodeOptions::default(), &[]), Err(Fault::Place));
+}

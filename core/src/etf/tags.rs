@@ -38,3 +38,5 @@ pub(super) const NEW_REFERENCE: u8 = 114;
 pub(super) const NEW_FUN: u8 = 112;
 /// An external function: module, name and arity.
 pub(super) const EXPORT: u8 = 113;
+/// A native record of OTP 29. The External Term Format document does not describe it yet.
+pub(super) const NATIVE_RECORD: u8 = 67;

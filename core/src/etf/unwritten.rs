@@ -154,5 +154,5 @@ const fn is_list(tag: u8) -> bool {
 /// Whether JSON has no form for a term with this tag.
 const fn is_opaque(tag: u8) -> bool {
     let local = matches!(tag, NEW_PID | PID | NEW_PORT | PORT | V4_PORT | NEWER_REFERENCE | REFERENCE | NEW_REFERENCE);
-    local || matches!(tag, NEW_FUN | EXPORT | BIT_BINARY | FLOAT)
+    local || matches!(tag, NEW_FUN | EXPORT | NATIVE_RECORD | BIT_BINARY | FLOAT)
 }

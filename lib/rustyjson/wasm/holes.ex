@@ -120,8 +120,9 @@ defmodule RustyJson.Wasm.Holes do
   defp left?(map, call) when is_map(map), do: gathered?(map, call)
   defp left?(binary, _call) when is_binary(binary), do: false
 
+  # Any other term is opaque: a pid, a function, a bitstring, or a native record, which has no guard in this Elixir.
   defp left?(term, _call),
-    do: is_pid(term) or is_reference(term) or is_port(term) or is_function(term) or is_bitstring(term)
+    do: not (is_number(term) or is_atom(term) or is_list(term) or is_tuple(term))
 
   defp planless?(%{__struct__: module} = struct, plans) do
     case plans do
@@ -179,6 +180,8 @@ defmodule RustyJson.Wasm.Holes do
   defp header(<<108, n::32, _::binary>>), do: {5, n + 1}
   defp header(<<116, n::32, _::binary>>), do: {5, 2 * n}
   defp header(<<113, _::binary>>), do: {1, 3}
+  # A native record of OTP 29: fields and flags; then module, name, the fields' names and their values.
+  defp header(<<67, n::32, _flags, _::binary>>), do: {6, 2 + 2 * n}
   defp header(<<112, n::32, _::binary>>), do: {1 + n, 0}
   defp header(<<88, node::binary>>), do: node(node, 1 + 12)
   defp header(<<103, node::binary>>), do: node(node, 1 + 9)
