@@ -262,7 +262,12 @@ defmodule RustyJson.Options do
   def uncompressed(%{compress: -1} = options), do: options
   def uncompressed(options), do: change(%{options | compress: -1}, :encode, %{compress: -1})
 
-  @doc "Encode options for the parts of a call that started at this time, in milliseconds; nil has no deadline."
+  @doc "The time when a call starts, in milliseconds; nil in the native engine, whose calls have no deadline."
+  @spec started(t()) :: integer() | nil
+  def started(%{engine: Engine.Native}), do: nil
+  def started(_options), do: System.monotonic_time(:millisecond)
+
+  @doc "Options for the parts of a call that started at this time: one deadline covers all of them."
   @spec due(t(), integer() | nil) :: t()
   def due(options, nil), do: options
 

@@ -10,7 +10,7 @@ defmodule RustyJson.Sandbox.CrossingsTest do
 
   alias RustyJson.{DecodeError, EncodeError, Fragment, OrderedObject, SandboxError}
   alias RustyJson.Engine.Codes
-  alias RustyJson.Test.{Guest, WasmHosts}
+  alias RustyJson.Test.{Guest, Trace, WasmHosts}
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
@@ -37,6 +37,7 @@ defmodule RustyJson.Sandbox.CrossingsTest do
   @root <<2, 1::32-little, 0::32-little, 1::32-little, 0::32-little>>
   @options [engine: :wasm, timeout: 10_000]
   @page 65_536
+  @modules [wasmtime: RustyJson.Wasm.Host.Wasmtime, wasmex: RustyJson.Wasm.Host.Wasmex]
 
   for host <- [:wasmtime, :wasmex] do
     describe "#{host}" do
@@ -92,6 +93,19 @@ defmodule RustyJson.Sandbox.CrossingsTest do
 
         # Twice the timeout, and what a busy machine adds; without a common deadline it is two seconds at least.
         assert micros < 1_500_000
+      end
+
+      # The guest takes its time and then reports an atom that does not exist. Elixir asks it a second time.
+      test "the steps of keys: :atoms share the time of the call", %{host: host, options: options} do
+        failure = <<0, Codes.decode(:unknown_atom), 0::64-little, 1::64-little, 1::64-little>>
+
+        with_guest(host, slow(failure, <<1, 7::32-little, "no_atom">>), fn ->
+          decode = fn -> RustyJson.decode("!", [keys: :atoms] ++ options) end
+          crossings = Trace.arguments({@modules[host], :run, 4}, decode)
+          assert [first, second] = for([:decode, _, _, given] <- crossings, do: given.sandbox.timeout)
+          assert first in 9_000..10_000
+          assert second < first - 10
+        end)
       end
 
       test "a text with holes that is longer than max_bytes", %{host: host, options: options} do
@@ -175,6 +189,26 @@ defmodule RustyJson.Sandbox.CrossingsTest do
   defp long(start) do
     fault = "(i64.const #{Guest.record(Guest.lie(), 7_000_000)})"
     Guest.wasm(always: true, data: start, fault: fault, memory: div(8_000_000, @page))
+  end
+
+  # Fails to decode after some hundredths of a second, and lists these keys at once.
+  defp slow(failure, names) do
+    count = """
+    (global.set $left (i64.const 200000000))
+    (loop $again
+      (global.set $left (i64.sub (global.get $left) (i64.const 1)))
+      (br_if $again (i64.ne (global.get $left) (i64.const 0))))
+    (i64.const #{Guest.record(Guest.lie(), byte_size(failure))})
+    """
+
+    keys = """
+    (if (result i64) (i64.eq (local.get 2) (i64.const -1))
+      (then (i64.const #{Guest.record(Guest.lie() + byte_size(failure), byte_size(names))}))
+      (else (i64.const #{Guest.record(Guest.lie(), byte_size(failure))})))
+    """
+
+    left = "(global $left (mut i64) (i64.const 0))"
+    Guest.wasm(data: failure <> names, fault: count, keys: keys, extra: left)
   end
 
   defp refused(term, options) do

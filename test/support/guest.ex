@@ -34,6 +34,7 @@ defmodule RustyJson.Test.Guest do
     * `:fault` - WebAssembly text that leaves an i64: what decode, encode, format and gzip do when triggered
     * `:data` - bytes of a dishonest record, which is the answer if there is no `:fault`
     * `:always` - true triggers the fault with every document
+    * `:keys` - text that leaves an i64: what keys does, instead of the fault; its last parameter is number 2
     * `:input` - text that leaves an i32: the address of the input buffer
     * `:reset` - text: what reset does
     * `:abi_version` - the version of the exports that the module claims
@@ -84,7 +85,7 @@ defmodule RustyJson.Test.Guest do
       (func (export "decode") (param i32 i32) (result i64)
         (if (result i64) #{triggered(options, 0)} (then (call $fault)) (else (i64.const #{record(@honest, 7)}))))
       (func (export "feed") (param i32 i32) (result i64) (call $fault))
-      (func (export "keys") (param i32 i32 i64) (result i64) (call $fault))
+      (func (export "keys") (param i32 i32 i64) (result i64) #{options[:keys] || "(call $fault)"})
       (func (export "encode") (param i32 i32) (result i64)
         (if (result i64) #{triggered(options, 6)} (then (call $fault)) (else (i64.const #{record(@honest + 16, 5)}))))
       (func (export "gzip") (param i32 i32) (result i64) (call $fault))

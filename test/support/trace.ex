@@ -4,6 +4,14 @@ defmodule RustyJson.Test.Trace do
   @doc "The calls of these functions, any arity given, while the function runs."
   @spec calls([mfa()], (... -> term())) :: [mfa()]
   def calls(functions, run) do
+    for {module, name, arguments} <- traced(functions, run), do: {module, name, length(arguments)}
+  end
+
+  @doc "What this function is given, call by call."
+  @spec arguments(mfa(), (... -> term())) :: [[term()]]
+  def arguments(function, run), do: for({_, _, arguments} <- traced([function], run), do: arguments)
+
+  defp traced(functions, run) do
     task = Task.async(fn -> receive(do: (:go -> run.())) end)
     :erlang.trace(task.pid, true, [:call])
     for mfa <- functions, do: :erlang.trace_pattern(mfa, true, [:local])
@@ -17,7 +25,7 @@ defmodule RustyJson.Test.Trace do
 
   defp received(pid) do
     receive do
-      {:trace, ^pid, :call, {module, name, arguments}} -> [{module, name, length(arguments)} | received(pid)]
+      {:trace, ^pid, :call, call} -> [call | received(pid)]
     after
       0 -> []
     end

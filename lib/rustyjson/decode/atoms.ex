@@ -18,6 +18,8 @@ defmodule RustyJson.Decode.Atoms do
   @spec decode(binary(), Options.t()) ::
           {:ok, term()} | {:error, :atom_limit | Engine.decode_failure() | Exception.t()}
   def decode(json, %{engine: engine} = options) do
+    options = Options.due(options, Options.started(options))
+
     with {:error, {@unknown, _, _, _, _}} <- engine.decode(json, options),
          {:ok, term} <- with_names(json, options),
          :ok <- term |> names(%{}) |> Map.keys() |> NewAtoms.make() do

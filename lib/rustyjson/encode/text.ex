@@ -20,7 +20,7 @@ defmodule RustyJson.Encode.Text do
   @spec encode(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
   def encode(term, options) do
     options = Plans.attach(options)
-    started = started(options.engine)
+    started = Options.started(options)
 
     case by_engine(term, options) do
       {:ok, _text} = done -> done
@@ -28,10 +28,6 @@ defmodule RustyJson.Encode.Text do
       {:error, failure} -> {:error, error(failure, options)}
     end
   end
-
-  # The deadline of a call covers all its parts. The native engine has none.
-  defp started(Engine.Native), do: nil
-  defp started(_engine), do: System.monotonic_time(:millisecond)
 
   @doc "The text of a part, never compressed. Raises."
   @spec encode!(term(), Options.t()) :: iodata()

@@ -93,7 +93,7 @@ defmodule RustyJson.Engine.Wasm do
          do: {:partial, json, Enum.map(holes, &hole(&1, etf))}
   end
 
-  # The parts of a term that Elixir encodes have what is left of the call's time.
+  # A call that crosses several times has one deadline: each crossing gets the time that is left.
   defp in_time(%{deadline: deadline} = sandbox) do
     left = deadline - System.monotonic_time(:millisecond)
     if left > 0, do: {:ok, %{sandbox | timeout: left}}, else: {:fault, :timeout, ""}
