@@ -12,7 +12,7 @@ defmodule RustyJson.InPlaceTest do
 
       for length <- 0..70, start <- [0, 1, 7] do
         part = binary_part(whole, start, length)
-        <<_::3, unaligned::binary-size(length), _::bitstring>> = <<5::3, part::binary, 0::5>>
+        <<_::3, unaligned::bitstring>> = <<5::3, part::binary>>
 
         for text <- [part, :binary.copy(part), unaligned],
             do:
