@@ -1,12 +1,16 @@
 # The endurance run behind script/soak; see there.
 
-for file <- ~w(../bench/support/documents.ex soak.d/cases.exs soak.d/processes.exs),
-    do: Code.require_file(file, __DIR__)
+for file <-
+      ~w(bench/support/documents.ex test/support/guest.ex test/support/lies.ex) ++
+        ~w(script/soak.d/cases.exs script/soak.d/processes.exs script/soak.d/guests.exs),
+    do: Code.require_file("../" <> file, __DIR__)
 
 defmodule Soak do
   @moduledoc false
 
-  alias Soak.{Case, Histogram, Killer, Watch, Worker}
+  alias RustyJson.Test.Guest
+  alias RustyJson.Wasm.Host.Wasmtime.Nif
+  alias Soak.{Attacker, Case, Guests, Histogram, Killer, Watch, Worker}
 
   @engines [
     native: [engine: :native],
@@ -26,17 +30,30 @@ defmodule Soak do
     )
 
     cases = for {name, options} <- engines, do: {name, Enum.group_by(Case.all(options), &elem(&1, 0))}
+    attacks = attacks(engines)
     Watch.start(number("RUSTYJSON_SOAK_HELD_MS", 100), state.table)
 
     # What is there when all is quiet after a warm-up is what there should be in the end.
-    run = fn minutes -> run(minutes, processes, cases, state, engines) end
+    run = fn minutes -> run(minutes, processes, {cases, attacks}, state, engines) end
     warm = run.(minutes / 4)
     rest = run.(minutes * 3 / 4)
-    verdict(warm, rest, state, engines)
+    verdict(warm, rest, state, engines, attacks)
   end
 
-  defp run(minutes, processes, cases, state, engines) do
-    workers = for _ <- 1..processes, do: Worker.start(cases, state)
+  # Modules that misbehave need binaryen, and only the built-in host can run them beside the real one.
+  defp attacks(engines) do
+    reason = if engines[:wasmtime], do: Guest.missing(), else: "the built-in host is missing"
+    if reason, do: IO.puts("Without modules that misbehave: #{reason}")
+    if reason, do: [], else: Guests.all()
+  end
+
+  defp run(minutes, processes, {cases, attacks}, state, engines) do
+    workers =
+      for(_ <- 1..processes, do: Worker.start(cases, state)) ++
+        for _ <- 1..max(div(processes, 10), 1),
+            attacks != [],
+            do: Attacker.start(Attacker.kinds(attacks), state)
+
     killer = Killer.start(Keyword.values(engines))
 
     watch(minutes, state, engines)
@@ -64,6 +81,7 @@ defmodule Soak do
 
   defp state(engines) do
     times = for {engine, _} <- engines, kind <- @kinds, into: %{}, do: {{engine, kind}, Histogram.new()}
+    times = Map.put(times, {:guest, :fallen}, Histogram.new())
     %{times: times, table: :ets.new(:soak, [:public, write_concurrency: true])}
   end
 
@@ -78,7 +96,9 @@ defmodule Soak do
     Process.sleep(every)
     elapsed = now() - start
     IO.puts(line(elapsed, Watch.sample(), state, engines))
-    if elapsed < total and wrong(state) == [], do: tell(every, start, total, state, engines)
+
+    if elapsed < total and wrong(state) == [],
+      do: tell(every, start, total, state, engines)
   end
 
   defp line(elapsed, sample, state, engines) do
@@ -97,15 +117,21 @@ defmodule Soak do
   defp ms(microseconds), do: Float.round(microseconds / 1000, 2)
 
   defp outcomes(state),
-    do: for({{engine, _} = key, n} <- :ets.tab2list(state.table), engine not in [:wrong, :held], do: {key, n})
+    do:
+      for(
+        {{engine, _} = key, n} <- :ets.tab2list(state.table),
+        engine not in [:wrong, :held, :late],
+        do: {key, n}
+      )
 
   defp wrong(state), do: for({{:wrong, _}, text} <- :ets.tab2list(state.table), do: text)
   defp held(state), do: for({{:held, _}, what} <- :ets.tab2list(state.table), do: what)
+  defp late(state), do: for({{:late, _}, what} <- :ets.tab2list(state.table), do: what)
   defp now, do: System.monotonic_time(:millisecond)
 
   ## In the end
 
-  defp verdict(warm, rest, state, engines) do
+  defp verdict(warm, rest, state, engines, attacks) do
     IO.puts("\nOutcomes")
     for {{engine, label}, n} <- Enum.sort(outcomes(state)), do: IO.puts("  #{engine} #{label}: #{n}")
     IO.puts("Latency, p50 / p99 / p99.9 in ms")
@@ -123,7 +149,14 @@ defmodule Soak do
       "Schedulers held: #{length(ours)} times in RustyJson, #{length(others)} times elsewhere, #{worst(others)} ms at most"
     )
 
-    report(wrong_answers(state) ++ holders(ours, worst(others)) ++ left(engines) ++ growth(warm, rest))
+    if attacks != [],
+      do: IO.puts("Calls of modules that misbehave, later than twice the timeout: #{length(late(state))}")
+
+    report(
+      wrong_answers(state) ++
+        late_answers(late(state), worst(others)) ++
+        holders(ours, worst(others)) ++ left(engines) ++ left_by(attacks) ++ growth(warm, rest)
+    )
   end
 
   defp worst(held), do: held |> Enum.map(&elem(&1, 0)) |> Enum.max(fn -> 0 end)
@@ -140,11 +173,26 @@ defmodule Soak do
         do: "a scheduler was held for #{ms} ms, #{where}"
   end
 
+  defp late_answers(late, control) do
+    for {ms, name} <- late |> Enum.sort(:desc) |> Enum.take(3),
+        ms > 2 * Guests.timeout() + control,
+        do:
+          "a module that misbehaves (#{name}) held its call for #{ms} ms; the timeout is #{Guests.timeout()} ms"
+  end
+
   defp left(engines) do
     for {key, n} <- Watch.instances(Keyword.values(engines)),
         key != :kept,
         n > 0,
         do: "left behind: #{key} #{n}"
+  end
+
+  defp left_by(attacks) do
+    for {_name, host, _attack} <- Enum.uniq_by(attacks, &elem(&1, 1)),
+        {key, n} <- Nif.counts(host),
+        key != :kept,
+        n > 0,
+        do: "left behind by a module that misbehaves: #{key} #{n}"
   end
 
   defp growth(warm, rest) do

@@ -18,7 +18,8 @@ defmodule RustyJson.Wasm.Host do
           required(:max_memory) => pos_integer(),
           required(:timeout) => pos_integer(),
           required(:isolation) => :reuse | :fresh,
-          optional(:deadline) => integer()
+          optional(:deadline) => integer(),
+          optional(:other) => reference()
         }
 
   @typedoc "The reason of a `RustyJson.SandboxError`, with a detail."
