@@ -11,4 +11,11 @@ for {name, reason} <- Judge.missing() do
   IO.puts("skipped: engine #{name}: #{reason}")
 end
 
-ExUnit.start(timeout: 180_000, formatters: [ExUnit.CLIFormatter, RustyJson.Test.Skips])
+# CONTRIBUTING says which tests are heavy.
+heavy = System.get_env("RUSTYJSON_HEAVY") == "1"
+
+ExUnit.start(
+  exclude: if(heavy, do: [], else: [:heavy]),
+  timeout: 180_000,
+  formatters: [ExUnit.CLIFormatter, RustyJson.Test.Skips]
+)

@@ -114,6 +114,7 @@ defmodule RustyJson.NativeFaultsTest do
       end
     end
 
+    @tag :heavy
     test "strings of 100 MB" do
       for {engine, options} <- Judge.engines(), part <- ["0123456789", "\n\"éé12345"] do
         text = String.duplicate(part, 10_000_000)
@@ -196,6 +197,7 @@ defmodule RustyJson.NativeFaultsTest do
 
   if Judge.available?(:native) do
     describe "memory that runs out, in a VM of its own:" do
+      @describetag :heavy
       unless System.find_executable("prlimit"),
         do: @describetag(skip: "there is no prlimit to take memory away")
 

@@ -12,7 +12,11 @@ defmodule RustyJson.Test.Skips do
   @impl true
   def init(_options), do: {:ok, %{}}
 
+  # A heavy test that is left out runs in `script/test --full`.
   @impl true
+  def handle_cast({:test_finished, %ExUnit.Test{tags: %{heavy: true}, state: {:excluded, _}}}, skips),
+    do: {:noreply, skips}
+
   def handle_cast({:test_finished, %ExUnit.Test{state: {left_out, reason}}}, skips)
       when left_out in [:skipped, :excluded] do
     {:noreply, Map.update(skips, String.replace("#{reason}", ~r/\s+/, " "), 1, &(&1 + 1))}
