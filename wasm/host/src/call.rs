@@ -1,6 +1,6 @@
 //! What a call may take, and what it is about.
 
-use crate::terms::atoms;
+use crate::atoms;
 use rustler::{Atom, Env, Error, NifResult, Term};
 
 /// Ticks of a call on the caller's scheduler: at least one whole millisecond.

@@ -21,6 +21,21 @@ pub enum Fault {
     Unavailable(String),
 }
 
+/// Why a call gave nothing.
+#[derive(Debug)]
+pub enum Stop {
+    /// All places are taken.
+    Busy,
+    /// The call failed.
+    Fault(Fault),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
 impl Fault {
     /// A result refused.
     #[cold]

@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::clock;
-use crate::fault::Fault;
+use crate::fault::{Fault, Stop};
 use crate::guest::{Guest, Limits};
 use crate::pool::Pool;
 use crate::ticker::Ticker;
@@ -29,21 +29,6 @@ pub struct Host {
     ticker: Ticker,
     /// Seed of the guest's hashes: it has no randomness of its own.
     pub seed: u64,
-}
-
-/// Why a call gave nothing.
-#[derive(Debug)]
-pub enum Stop {
-    /// All places are taken.
-    Busy,
-    /// The call failed.
-    Fault(Fault),
-}
-
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
 }
 
 impl Host {

@@ -7,6 +7,7 @@
 //! have about a millisecond.
 #![forbid(unsafe_code)]
 
+mod atoms;
 mod call;
 mod clock;
 mod fault;

@@ -1,42 +1,11 @@
 //! Results as Elixir terms.
 
-use crate::fault::Fault;
-use crate::host::Stop;
+use crate::atoms;
+use crate::fault::{Fault, Stop};
 use rustler::{Encoder, Env, NewBinary, Term};
 use rustyjson_core::abi::{DecodeFailure, EncodeFailure};
 use rustyjson_core::etf::holes::Found;
 use rustyjson_core::scan::{Answer, End, Trouble};
-
-pub mod atoms {
-    rustler::atoms! {
-        decode,
-        feed,
-        encode,
-        gzip,
-        format,
-        ok,
-        error,
-        etf,
-        partial,
-        key,
-        value,
-        later,
-        busy,
-        fault,
-        memory_limit,
-        timeout,
-        trap,
-        invalid_result,
-        unavailable,
-        running,
-        kept,
-        waiting,
-        more,
-        again,
-        join,
-        unknown_atoms,
-    }
-}
 
 /// The version byte and the tags of an atom.
 const VERSION: u8 = 131;
