@@ -220,7 +220,7 @@ defmodule RustyJson.Feed do
   defp go_on(bytes, last, feed, items), do: go_on(bytes, last, feed, items, 512)
 
   defp go_on(bytes, last, %{ended: nil} = feed, items, size) when byte_size(bytes) > size do
-    <<slice::binary-size(size), rest::binary>> = bytes
+    {slice, rest} = :erlang.split_binary(bytes, size)
     {feed, items} = piece(slice, false, feed, items)
     go_on(rest, last, feed, items, 2 * size)
   end

@@ -46,13 +46,19 @@ defmodule RustyJson.Options.Layout do
     @spec unquote(direction)(map()) :: binary()
 
     # Most calls have no layout, and then nothing follows the fields.
-    if texts != [] do
-      def unquote(direction)(%{unquote_splicing([{:pretty, false} | List.keydelete(pattern, :pretty, 0)])}) do
-        unquote(Macro.var(:pretty, __MODULE__)) = false
-        <<unquote_splicing(segments)>>
+    if texts == [] do
+      def unquote(direction)(%{unquote_splicing(pattern)}), do: <<unquote_splicing(segments)>>
+    else
+      at = Enum.find_index(fields, &match?({:pretty, _, _}, &1))
+      {:pretty, "1", choices} = Enum.at(fields, at)
+
+      for {choice, number} <- Enum.with_index(choices) do
+        given = List.keyreplace(pattern, :pretty, 0, {:pretty, choice})
+        segments = List.replace_at(segments, at, quote(do: unquote(number) :: 8))
+
+        def unquote(direction)(%{unquote_splicing(given)}),
+          do: <<unquote_splicing(if choice, do: segments ++ tail, else: segments)>>
       end
     end
-
-    def unquote(direction)(%{unquote_splicing(pattern)}), do: <<unquote_splicing(segments ++ tail)>>
   end
 end

@@ -38,9 +38,9 @@ defmodule RustyJson.Wasm.Fed do
   @spec open(binary(), binary(), non_neg_integer(), pos_integer()) ::
           {binary(), non_neg_integer(), binary(), term()} | :broken
   def open(body, question, piece, max_depth) do
-    with size when size >= 4 <- byte_size(body),
-         <<record::binary-size(size - 4), length::32-little>> <- body,
-         <<list::binary-size(length), answer::binary>> <- record,
+    # Elixir from 1.20 on wants sizes from outside a pattern pinned, which 1.14 does not know.
+    with {record, <<length::32-little>>} <- split(body, byte_size(body) - 4),
+         {list, answer} <- split(record, length),
          <<kept::32-little, n::32-little, state::binary-size(n), rest::binary>> <- answer,
          facts = facts(question),
          true <- kept <= piece and n <= longest_state(facts, piece, max_depth),
@@ -50,6 +50,9 @@ defmodule RustyJson.Wasm.Fed do
       _ -> :broken
     end
   end
+
+  defp split(bytes, at) when at in 0..byte_size(bytes)//1, do: :erlang.split_binary(bytes, at)
+  defp split(_bytes, _at), do: :broken
 
   @doc "Whether these can be the values: behind their pointers, if those are asked for."
   @spec values?([term()], binary()) :: boolean()
