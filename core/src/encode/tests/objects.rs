@@ -84,6 +84,8 @@ fn deep_sorted_maps_take_linear_time() {
     // Miri interprets, a thousand times slower.
     let depth = if cfg!(miri) { 20 } else { 500 };
     nested(2 * depth);
+    // The least of several times: others use the processor too.
+    let least = |depth| (0..5).map(|_| nested(depth)).min().unwrap();
     // Eight times the depth would take 64 times as long in quadratic time.
-    assert!(nested(8 * depth) < nested(depth) * 40 + std::time::Duration::from_millis(20));
+    assert!(least(8 * depth) < least(depth) * 40 + std::time::Duration::from_millis(5));
 }
