@@ -37,7 +37,8 @@ defmodule RustyJson.EncodeError do
   # How much of a struct a message shows: enough to identify it.
   @shown [structs: false, limit: 12, printable_limit: 64, width: :infinity]
 
-  @bytes 64
+  # More than `inspect/2` shows of a binary (50, and 100 from Elixir 1.20 on), so that it marks the cut.
+  @bytes 128
 
   @impl true
   def exception(message) when is_binary(message), do: %__MODULE__{message: message}
@@ -61,7 +62,6 @@ defmodule RustyJson.EncodeError do
   def new({:duplicate_key, key}), do: %__MODULE__{message: "duplicate key: #{key}", reason: :duplicate_key}
 
   def new({:invalid_byte, byte, original}) do
-    # As many bytes as `inspect/2` shows, and one more, so that it marks the cut.
     shown = original |> binary_part(0, min(byte_size(original), @bytes)) |> inspect(binaries: :as_binaries)
     %__MODULE__{message: "invalid byte #{inspect(byte, base: :hex)} in #{shown}", reason: :invalid_utf8}
   end

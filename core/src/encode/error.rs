@@ -70,8 +70,9 @@ impl EncodeError {
     }
 }
 
-/// Bytes of an invalid binary that its error shows the start of.
-pub const MAX_START: usize = 64;
+/// Bytes of the start of an invalid binary that its error has: more than Elixir's `inspect/2` shows, which is 50, and 100 from
+/// Elixir 1.20 on.
+pub const MAX_START: usize = 128;
 /// Bytes of the longest payload: a key of characters that are all written as escapes, and the mark where it was cut.
 pub const MAX_PAYLOAD: usize = 6 * MAX_KEY + CUT.len();
 

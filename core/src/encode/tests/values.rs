@@ -104,7 +104,7 @@ fn atoms_are_escaped_too() {
 fn payloads_are_bounded() {
     let long = [&b"a".repeat(1000)[..], b"\xFE"].concat();
     let error = encode_with(&Bin(long), &PLAIN).unwrap_err();
-    assert_eq!(error.payload, [&b"\xFE"[..], &b"a".repeat(64)].concat());
+    assert_eq!(error.payload, [&b"\xFE"[..], &b"a".repeat(crate::encode::error::MAX_START)].concat());
 
     let strict = STRICT;
     for (key, shown) in [
