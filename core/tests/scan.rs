@@ -71,6 +71,8 @@ fn words_and_marks() {
         b" \xEF\xBB\xBF",
         b"truf",
         b"[fals",
+        // Nine levels take a second byte of the state, which goes with them.
+        b"[[[[[[[[[1],{}]]]]]]]]",
     ];
     for text in texts {
         every_cut(text, &DecodeOptions::default());

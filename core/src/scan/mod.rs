@@ -192,6 +192,14 @@ impl Scanner {
         self.depth += 1;
         Ok(())
     }
+
+    fn close(&mut self) {
+        self.depth -= 1;
+        // No byte without a bit: the state is what was written of it.
+        if self.depth.is_multiple_of(8) {
+            self.objects.truncate(self.depth as usize / 8);
+        }
+    }
 }
 
 /// One piece.
@@ -260,7 +268,7 @@ impl<K: Kernel> Scan<'_, K> {
     }
 
     fn close(&mut self, pos: usize) -> Result<Option<usize>, Failure> {
-        self.scanner.depth -= 1;
+        self.scanner.close();
         self.go(Place::After, pos)
     }
 
