@@ -56,7 +56,7 @@ fn every_short_string() {
 
 #[test]
 fn words_and_marks() {
-    let texts: [&[u8]; 14] = [
+    let texts: [&[u8]; 15] = [
         b"[NaN]",
         b"Nax",
         b"-Infinity",
