@@ -2,7 +2,7 @@
 
 mod float;
 mod keys;
-mod number;
+pub(crate) mod number;
 mod string;
 
 use crate::builder::{Key, TermBuilder, Text};

@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 
 /// Digits that always fit in a `u64`.
 const WORD_DIGITS: usize = 19;
-/// Exponents beyond this are the same as it: no input is long enough to bring them back.
-const EXPONENT_CAP: i64 = 1 << 48;
+/// Exponents beyond this are the same as it: no input is long enough to bring them back. Decimals from here on are refused.
+pub(crate) const EXPONENT_CAP: i64 = 1 << 48;
 
 /// Bytes of the largest integer: 65,535 words, the most that OTP 27 and newer have. Older ones have eight times as many;
 /// every VM gives the same answer.

@@ -1,13 +1,11 @@
 //! Numbers in pieces (RFC 8259 section 6): the grammar, and as much of the value as shows whether it exceeds a limit.
 
 use super::{Failure, MINUS_INFINITY, Scan, Token};
+use crate::decode::number::EXPONENT_CAP;
 use crate::error::{Error, ErrorKind};
 use crate::options::DecodeOptions;
 use crate::simd::Kernel;
 use core::cmp::Ordering;
-
-/// Exponents of decimals from here on are refused, as [`decode`](crate::decode()) refuses them.
-pub(super) const EXPONENT_CAP: i64 = 1 << 48;
 
 /// From half a step above the largest float on, numbers round to infinity: 2^1024 - 2^970, all its digits.
 static TOO_LARGE: &[u8; 309] =

@@ -331,7 +331,11 @@ impl Reader<'_> {
             return self.wrong_at(ErrorKind::IntegerDigits, start);
         }
         let text = std::str::from_utf8(&self.text[start..self.pos]).unwrap();
-        if float && !self.options.decimals && text.parse::<f64>().unwrap().is_infinite() {
+        let too_large = match self.options.decimals {
+            true => has_endless_exponent(text),
+            false => text.parse::<f64>().unwrap().is_infinite(),
+        };
+        if float && too_large {
             return self.wrong_at(ErrorKind::NumberOutOfRange, start);
         }
         Ok(())
@@ -349,4 +353,10 @@ impl Reader<'_> {
         // A second digit behind a zero is wrong at once, whatever follows.
         Ok(self.pos - start)
     }
+}
+
+/// Whether the exponent of a decimal has 2^48 or more, whatever its sign.
+fn has_endless_exponent(number: &str) -> bool {
+    let Some((_, exponent)) = number.split_once(['e', 'E']) else { return false };
+    exponent.trim_start_matches(['+', '-']).parse::<u64>().map_or(true, |exponent| exponent >= 1 << 48)
 }
