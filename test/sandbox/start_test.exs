@@ -64,6 +64,42 @@ defmodule RustyJson.Sandbox.StartTest do
     end
   end
 
+  if reason = WasmHosts.missing(:wasmtime), do: @tag(skip: reason)
+  @tag :tmp_dir
+  test "a library that was missing, or broken, is loaded once it is there", %{tmp_dir: dir} do
+    # The same application elsewhere, at first without the library.
+    app = Path.join(Path.expand(dir), "rustyjson")
+    File.mkdir_p!(Path.join(app, "priv/native"))
+    File.ln_s!(Application.app_dir(:rustyjson, "ebin"), Path.join(app, "ebin"))
+    File.ln_s!(Path.expand(Path.join(RustyJson.Wasm.Host.priv(), "wasm")), Path.join(app, "priv/wasm"))
+    library = Path.expand(RustyJson.Wasm.Host.Wasmtime.Nif.path() <> ".so")
+
+    code = """
+    true = :code.add_patha(~c"#{app}/ebin")
+    {:ok, _} = Application.ensure_all_started(:rustyjson)
+    file = "#{app}/priv/native/librustyjson_wasm_host.so"
+
+    try = fn ->
+      RustyJson.Wasm.Starter.forget()
+      with {:error, error} <- RustyJson.start_engine(engine: :wasm, host: :wasmtime), do: IO.puts(error.message)
+    end
+
+    try.()
+    File.write!(file, "broken")
+    try.()
+    File.rm!(file)
+    File.ln_s!("#{library}", file)
+    IO.inspect(try.())
+    IO.inspect(RustyJson.decode("[1]", engine: :wasm, host: :wasmtime))
+    """
+
+    assert {text, 0} = OtherVM.run(code, [])
+    assert [missing, broken, ":ok", "{:ok, [1]}"] = text |> String.split("\n", trim: true) |> Enum.take(-4)
+    assert missing =~ "is not built"
+    assert broken =~ "does not load"
+    refute broken =~ "No such file"
+  end
+
   for host <- [:wasmtime, :wasmex] do
     if reason = WasmHosts.missing(host), do: @tag(skip: reason)
 

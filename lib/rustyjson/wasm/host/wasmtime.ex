@@ -134,13 +134,22 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   defp instances, do: max(64, 4 * System.schedulers_online())
 
   defp library_failure do
-    with failure when failure != nil <- Code.ensure_loaded?(Nif) && Nif.failure() do
+    if Code.ensure_loaded?(Nif) && Nif.failure() do
       file = Nif.path() <> ".so"
 
       if File.regular?(file),
-        do: {:error, "the built-in host does not load: #{failure}"},
+        do: library_failure_again(),
         else: {:error, "the built-in host is not built (#{Path.relative_to_cwd(file)}): " <> hint()}
     end
+  end
+
+  # The library may be there only now. It is loaded with its module, so the module is loaded again; nothing runs in it.
+  defp library_failure_again do
+    :code.purge(Nif)
+    :code.load_file(Nif)
+
+    with failure when failure != nil <- Nif.failure(),
+         do: {:error, "the built-in host does not load: #{failure}"}
   end
 
   defp hint do
