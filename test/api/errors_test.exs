@@ -93,6 +93,14 @@ defmodule RustyJson.ErrorsTest do
     refute text =~ ~r/[\x00-\x09\x0b-\x1f\x7f-\x{9f}\x{202e}]/u
   end
 
+  test "messages show characters that hide text or change its direction as bytes" do
+    {:error, error} = Judge.decode(~s({"a\u202e": 1, "a\u202e": 2}), duplicate_keys: :error)
+    assert error.message =~ ~s(Duplicate key "a<0xE2><0x80><0xAE>" at)
+
+    {:error, error} = Judge.decode(~s(["\\\u2066"]))
+    assert error.message =~ "Invalid escape sequence: \\<0xE2><0x81><0xA6> at"
+  end
+
   test "paths are bounded, with keys that are cut" do
     for length <- [128, 129, 100_000] do
       key = String.duplicate("k", length)

@@ -83,12 +83,13 @@ defmodule RustyJson.DecodeError.Message do
     end
   end
 
-  # Always one line, whatever the input contains.
+  # Always one line, whatever the input contains. Characters that hide text or change its direction are shown as bytes too.
   defp printable(text), do: show(text, [])
 
   defp show(<<char::utf8, rest::binary>>, shown) when char in 0x20..0x7E or char > 0x9F do
     text = <<char::utf8>>
-    show(rest, [if(String.printable?(text), do: text, else: bytes(text)) | shown])
+    plain? = String.printable?(text) and Snippet.visible(text) == text
+    show(rest, [if(plain?, do: text, else: bytes(text)) | shown])
   end
 
   defp show(<<byte, rest::binary>>, shown), do: show(rest, [bytes(<<byte>>) | shown])
