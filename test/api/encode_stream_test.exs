@@ -183,4 +183,15 @@ defmodule RustyJson.EncodeStreamTest do
       assert_raise ArgumentError, fn -> RustyJson.encode_stream(term, options) end
     end
   end
+
+  test "max_bytes ends encode/2 of a lazy array without end" do
+    for {_engine, options} <- RustyJson.Test.Judge.engines() do
+      endless = RustyJson.lazy(Stream.cycle([1]))
+      assert {:error, %{reason: :max_bytes}} = RustyJson.encode(endless, [max_bytes: 1_000] ++ options)
+      assert {:error, %{reason: :max_bytes}} = RustyJson.encode(%{a: endless}, [max_bytes: 1_000] ++ options)
+      short = RustyJson.lazy(Stream.take(Stream.cycle([1]), 3))
+      assert RustyJson.encode(short, [max_bytes: 7] ++ options) == {:ok, "[1,1,1]"}
+      assert RustyJson.encode(RustyJson.lazy([]), [max_bytes: 2] ++ options) == {:ok, "[]"}
+    end
+  end
 end
