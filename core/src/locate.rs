@@ -155,7 +155,7 @@ fn path(before: &[u8]) -> String {
 /// The path through these frames. Between `outer` and `inner`, if that has any, others are left out.
 fn joined(text: &[u8], outer: &[Frame], inner: &[Frame]) -> String {
     let mut path = String::new();
-    // Without memory for a few kilobytes there is no path.
+    // The path is empty if a few kilobytes cannot be allocated.
     if path.try_reserve(MAX_PATH + MAX_SEGMENT).is_err() {
         return path;
     }

@@ -27,7 +27,7 @@ impl Natural {
         number
     }
 
-    /// The same for any number of digits. `None` when there is no memory.
+    /// The same for any number of digits. `None` when memory runs out.
     pub(crate) fn try_from_digits(digits: &[u8]) -> Option<Self> {
         let mut number = Self::default();
         number.limbs.try_reserve_exact(digits.len() / CHUNK + 1).ok()?;

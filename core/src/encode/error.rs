@@ -105,7 +105,7 @@ fn cut(key: &[u8]) -> &[u8] {
     shown
 }
 
-/// Empty when there is no memory for a few hundred bytes.
+/// Empty if a few hundred bytes cannot be allocated.
 fn gathered(parts: &[&[u8]]) -> Vec<u8> {
     let mut payload = Vec::new();
     if payload.try_reserve(MAX_PAYLOAD).is_ok() {

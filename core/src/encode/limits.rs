@@ -32,7 +32,7 @@ const DESCENT: usize = 64 * 1024;
 /// Bytes of output beyond which a slice ends, whatever its time: new memory for them takes time of its own.
 const LONGEST_SLICE: usize = 2 << 20;
 
-/// The decimal digits of an integer of so many bytes: 512 take 30 µs, and time grows with the square.
+/// The work of writing an integer of this many bytes in decimal digits: 512 bytes take 30 µs, and the time is quadratic.
 pub(super) const fn work_of_digits(bytes: usize) -> usize {
     bytes * bytes / 32
 }
@@ -115,7 +115,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if !self.in_slice() {
             return Ok(());
         }
-        // What this gives is no matter: the next look at the limits comes between two values, where the walk can stop.
+        // The result is ignored: the limits are checked again between two values, where the walk can stop.
         self.reader.extend_budget();
         if len > LONG_STRING { Err(EncodeErrorKind::Budget) } else { Ok(()) }
     }

@@ -111,7 +111,7 @@ pub trait TermReader<'t> {
     /// Tells that a term is not going to be read.
     fn pass(&mut self, term: Self::Term);
 
-    /// Tells of work that the bytes written do not show, counted as so many bytes.
+    /// Reports work that the output does not show, as a number of bytes.
     fn charge(&mut self, _bytes: usize) {}
     /// The budget of work is used up: how many more bytes may be written before this is asked again; 0 to stop here.
     fn extend_budget(&mut self) -> usize {

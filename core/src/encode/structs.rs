@@ -108,7 +108,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if text.failed() { Err(EncodeErrorKind::OutOfMemory) } else { Ok(written.is_some()) }
     }
 
-    /// Looks that a decimal's coefficient is no more work than a short slice has time for.
+    /// Checks that a short slice has time for a decimal's coefficient.
     fn short_coefficient(&mut self, map: &R::Map) -> Walk<()> {
         if !self.in_slice() {
             return Ok(());
