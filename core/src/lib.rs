@@ -33,4 +33,4 @@ pub use decode::{Scratch, decode};
 pub use encode::{TermReader, encode};
 pub use error::{Error, ErrorKind};
 pub use options::{DecodeOptions, EncodeOptions};
-pub use output::{Buffer, Output};
+pub use output::{Buffer, Output, ample};

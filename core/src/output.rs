@@ -18,13 +18,21 @@ impl Buffer for Vec<u8> {
 
     #[cold]
     fn grow(&mut self, len: usize) -> bool {
-        let target = len.max(self.len() * 2).max(256);
-        if self.try_reserve_exact(target - self.len()).is_err() {
-            return false;
-        }
-        self.resize(target, 0);
-        true
+        ample(len, self.len().saturating_mul(2).max(256), |target| {
+            let room = self.try_reserve_exact(target - self.len()).is_ok();
+            if room {
+                self.resize(target, 0);
+            }
+            room
+        })
     }
+}
+
+/// Grows a buffer to what is wanted or, if there is no memory for that, to an eighth more than what is needed. A cap on memory
+/// then ends a text only when the text itself is too long, and every byte is still copied only a few times.
+pub fn ample(needed: usize, wanted: usize, mut grow: impl FnMut(usize) -> bool) -> bool {
+    let enough = needed.saturating_add(needed / 8);
+    grow(needed.max(wanted)) || enough < wanted && grow(enough)
 }
 
 /// Bytes written so far, over a [`Buffer`]. Running out of memory is remembered, not a panic: after it, writes are
@@ -147,5 +155,73 @@ impl<B: Buffer> Output<B> {
         let grown = !self.failed && self.len.checked_add(extra).is_some_and(|len| self.buffer.grow(len));
         self.failed |= !grown;
         grown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Buffer, Output, ample};
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn asks_for_less_where_memory_is_short() {
+        let asked = |needed, wanted, most| {
+            let mut asked = Vec::new();
+            let grown = ample(needed, wanted, |target| {
+                asked.push(target);
+                target <= most
+            });
+            (grown, asked)
+        };
+        assert_eq!(asked(80, 128, 128), (true, vec![128]));
+        assert_eq!(asked(80, 128, 127), (true, vec![128, 90]));
+        assert_eq!(asked(80, 128, 89), (false, vec![128, 90]));
+        // Nothing smaller is left to ask for.
+        assert_eq!(asked(120, 128, 127), (false, vec![128]));
+        assert_eq!(asked(128, 64, 127), (false, vec![128]));
+        assert_eq!(asked(usize::MAX, 64, 127), (false, vec![usize::MAX]));
+    }
+
+    /// At most `most` bytes.
+    struct Capped {
+        bytes: Vec<u8>,
+        most: usize,
+    }
+
+    impl Buffer for Capped {
+        fn bytes(&mut self) -> &mut [u8] {
+            &mut self.bytes
+        }
+
+        fn grow(&mut self, len: usize) -> bool {
+            ample(len, self.bytes.len() * 2, |target| {
+                let room = target <= self.most;
+                if room {
+                    self.bytes.resize(target, 0);
+                }
+                room
+            })
+        }
+    }
+
+    #[test]
+    fn fills_most_of_a_memory_that_is_not_a_power_of_two() {
+        let mut out = Output::new(Capped { bytes: vec![0; 64], most: 200 });
+        for _ in 0..17 {
+            out.slice(&[b'x'; 10]);
+        }
+        assert!(!out.failed());
+        assert_eq!(out.written(), [b'x'; 170]);
+        out.slice(&[b'x'; 100]);
+        assert!(out.failed());
+        assert_eq!(out.len(), 170);
+    }
+
+    #[test]
+    fn a_length_that_no_memory_holds_is_refused() {
+        let mut bytes = vec![7];
+        assert!(!Buffer::grow(&mut bytes, usize::MAX));
+        assert_eq!(bytes, [7]);
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::raw::make::Maker;
 use rustler::{Env, OwnedBinary, Term};
-use rustyjson_core::Buffer;
+use rustyjson_core::{Buffer, ample};
 use std::cell::Cell;
 
 /// Bytes that a thread keeps at most. Nothing a larger text left is kept.
@@ -74,17 +74,17 @@ impl Buffer for Memory {
 
     #[cold]
     fn grow(&mut self, len: usize) -> bool {
-        let target = len.max(self.bytes.as_slice().len() * 2).max(LEAST);
+        let double = self.bytes.as_slice().len().saturating_mul(2).max(LEAST);
         if len <= KEEP {
-            return self.bytes.realloc(target.min(KEEP));
+            return ample(len, double.min(KEEP), |target| self.bytes.realloc(target));
         }
         if self.outgrown.is_some() {
-            return self.bytes.realloc(target);
+            return ample(len, double, |target| self.bytes.realloc(target));
         }
         // Asked for in the size that it ends with, the VM finds the memory of the text before among what it keeps.
-        let target = if LARGE.get() >= len { LARGE.get() } else { target };
+        let wanted = if LARGE.get() >= len { LARGE.get() } else { double };
         let mut larger = OwnedBinary::new(0);
-        if !larger.realloc(target) {
+        if !ample(len, wanted, |target| larger.realloc(target)) {
             return false;
         }
         larger.as_mut_slice()[..self.bytes.as_slice().len()].copy_from_slice(self.bytes.as_slice());

@@ -75,7 +75,8 @@ defmodule RustyJson.FormatterTest do
 
   describe "RustyJson.Formatter" do
     test "has a default limit: 64 times the input and 1 MiB" do
-      text = nested(1_000, 100_000)
+      # The whole output, 30 MB, leaves a sandbox of the default size plenty of room.
+      text = nested(500, 60_000)
 
       error = assert_raise DecodeError, fn -> Formatter.pretty_print(text) end
       most = 64 * byte_size(text) + 1_048_576
@@ -87,7 +88,10 @@ defmodule RustyJson.FormatterTest do
       assert error.position in 1..byte_size(text)
       assert error.data == text
       assert error.token == binary_part(text, error.position, 32)
-      assert byte_size(Formatter.pretty_print(text, max_bytes: 0)) > 50_000_000
+
+      whole = Formatter.pretty_print(text, max_bytes: 0)
+      assert byte_size(whole) > 6 * most
+      assert Formatter.minimize(whole) == text
 
       # Small texts of any depth that may be indented, and dense texts of 60 levels.
       assert is_binary(Formatter.pretty_print(nested(700, 2)))
@@ -115,6 +119,21 @@ defmodule RustyJson.FormatterTest do
 
       assert_raise ArgumentError, ~r/and :max_bytes, got: \{:indentation, 2\}/, fn ->
         Formatter.minify("1", indentation: 2)
+      end
+    end
+  end
+
+  describe "a sandbox without room for twice the output" do
+    for {name, chosen} <- Judge.engines(), chosen[:engine] == :wasm do
+      test "#{name}: holds an output that fits" do
+        # 16 MiB of it are written when the buffer has to grow, in 56 MB that also hold the buffer until then.
+        text = nested(500, 34_000)
+        fresh = [max_memory: 56_000_000, isolation: :fresh] ++ unquote(chosen)
+        options = Options.laid_out(Options.encode(fresh), @pretty, {0, 1024, 0})
+
+        assert {:ok, whole} = options.engine.format(text, options)
+        assert byte_size(whole) in 16_800_000..18_000_000
+        assert Formatter.minimize(whole) == text
       end
     end
   end
