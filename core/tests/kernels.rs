@@ -3,7 +3,7 @@
 #![cfg(not(feature = "scalar"))]
 
 use proptest::prelude::*;
-use rustyjson_core::simd::escape::{CopyKernel, SLACK};
+use rustyjson_core::simd::copy::{CopyKernel, SLACK};
 use rustyjson_core::simd::{Kernel, Run, Scalar};
 use rustyjson_core::with_kernel;
 

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rustyjson_core::simd::escape::{CopyKernel, SLACK};
+use rustyjson_core::simd::copy::{CopyKernel, SLACK};
 use rustyjson_core::simd::{Kernel, Scalar};
 use rustyjson_core::with_kernel;
 use rustyjson_fuzz::{assert_decodes, options};

@@ -2,8 +2,8 @@
 
 use crate::atom_cache::AtomCache;
 use crate::atoms;
-use crate::raw::layout::{Layout, SmallMap};
-use crate::raw::read::{Look, Raw, WalkMemory, Walks};
+use crate::raw::layout::Layout;
+use crate::raw::read::{Look, Raw, SmallMap, WalkMemory, Walks};
 use crate::tags::{Kind, kind, small};
 use rustler::types::atom;
 use rustler::{Atom, Env};

@@ -1,9 +1,9 @@
 //! Dates and times in ISO 8601, for `Calendar.ISO` only; the shell writes those of other calendars.
 
 use super::known::Known;
+use super::notation::Notation;
 use super::number::padded;
 use super::reader::{TermReader, Value};
-use super::structs::Notation;
 use crate::output::Output;
 use alloc::vec::Vec;
 

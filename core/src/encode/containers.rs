@@ -4,7 +4,7 @@ use super::driver::{Driver, Frame, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::reader::{Step, TermReader};
 use crate::output::Buffer;
-use crate::simd::escape::CopyKernel;
+use crate::simd::copy::CopyKernel;
 
 impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     #[inline(always)]

@@ -1,9 +1,9 @@
 //! Decimals as text.
 
 use super::known::Known;
+use super::notation::Notation;
 use super::number::{big_digits, rare_integer};
 use super::reader::{TermReader, Value};
-use super::structs::Notation;
 use crate::output::Output;
 use alloc::vec::Vec;
 

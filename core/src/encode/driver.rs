@@ -1,14 +1,10 @@
-//! The walk over a term: an explicit stack of open containers, one scalar or bracket at a time.
+//! What a walk over a term holds: an explicit stack of open containers, the output and the limits.
 
-use super::error::{self, EncodeError, EncodeErrorKind, Hole};
-use super::gather::Gathered;
-use super::reader::{Step, TermReader, Value};
-use super::suspension::Suspension;
-use super::{limits, number, string};
+use super::error::{EncodeErrorKind, Hole};
+use super::gathered::Gathered;
+use super::reader::TermReader;
 use crate::options::EncodeOptions;
-use crate::output::{Buffer, Output};
-use crate::simd::escape::CopyKernel;
-use alloc::string::String;
+use crate::output::Output;
 use alloc::vec::Vec;
 
 /// Longer strings take too long for a short slice: a string of control characters of this length takes half of it.
@@ -65,12 +61,6 @@ impl<'t, R: TermReader<'t>> Stack<'t, R> {
     }
 }
 
-/// Where a walk starts.
-pub(super) enum Start<T> {
-    Root(T),
-    Suspended(Suspension<T>),
-}
-
 /// What the next step of the walk is.
 pub(super) enum Next<T> {
     /// Write this value.
@@ -93,227 +83,10 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
     pub payload: Vec<u8>,
     pub limit: usize,
     /// Floats until the short way is tried again.
-    long_floats: u8,
+    pub long_floats: u8,
     pub start: usize,
     /// The most containers that may be open here.
     pub deepest: usize,
     /// The walk stopped where it can go on.
     pub between_values: bool,
-}
-
-impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B> {
-    pub fn new(
-        kernel: K,
-        reader: &'a mut R,
-        options: &'a EncodeOptions<'a>,
-        out: &'a mut Output<B>,
-        stack: &mut Stack<'t, R>,
-    ) -> Self {
-        let start = out.len();
-        let mut driver = Self {
-            kernel,
-            reader,
-            options,
-            out,
-            stack: core::mem::take(&mut stack.0),
-            holes: Vec::new(),
-            gathered: Gathered::default(),
-            marks: Vec::new(),
-            payload: Vec::new(),
-            limit: 0,
-            long_floats: 0,
-            start,
-            deepest: limits::deepest(options),
-            between_values: false,
-        };
-        driver.limit_to(if options.budget == 0 { usize::MAX } else { options.budget as usize });
-        driver
-    }
-
-    pub fn into_holes(self) -> Vec<Hole<R::Term>> {
-        self.holes
-    }
-
-    /// The path is that of the place which the output has reached.
-    #[cold]
-    pub fn into_error(self, kind: EncodeErrorKind) -> EncodeError {
-        let written = &self.out.written()[self.start..];
-        let path = match kind {
-            EncodeErrorKind::Budget | EncodeErrorKind::OutOfMemory => String::new(),
-            EncodeErrorKind::ImproperList => parent(crate::locate::locate(written, written.len()).path),
-            _ => crate::locate::locate(written, written.len()).path,
-        };
-        EncodeError { kind, path, payload: self.payload }
-    }
-
-    /// Writes a term, or, without one, goes on in the innermost container. Loops are nested so that the elements of one
-    /// container stay in the inner one.
-    #[inline(always)]
-    pub fn run(&mut self, root: Option<R::Term>) -> Walk<()> {
-        let mut next = root;
-        loop {
-            if let Some(term) = next
-                && let Next::Value(first) = self.value(term)?
-            {
-                next = Some(first);
-                continue;
-            }
-            loop {
-                if self.stack.is_empty() {
-                    return self.finish();
-                }
-                if self.over_limit() {
-                    self.over_between_values()?;
-                }
-                if let Next::Value(term) = self.step()? {
-                    next = Some(term);
-                    break;
-                }
-            }
-        }
-    }
-
-    /// Writes a scalar, or opens a container and gives its first value.
-    #[inline(always)]
-    fn value(&mut self, term: R::Term) -> Walk<Next<R::Term>> {
-        match self.reader.read(term) {
-            Value::Binary(bytes) => self.string(bytes)?,
-            Value::Integer(value) => number::integer(self.out, value),
-            Value::Float(value) => self.float(value),
-            Value::Map(map) => return self.map(term, map),
-            Value::List(list) => return self.list(list),
-            Value::Nil => self.out.array(*b"null"),
-            Value::True => self.out.array(*b"true"),
-            Value::False => self.out.array(*b"false"),
-            Value::Atom => self.atom(term)?,
-            Value::Tuple(tuple) => return self.tuple(tuple),
-            Value::Big => self.big(term)?,
-            Value::Other => self.hole(term, false),
-            Value::Broken => return Err(EncodeErrorKind::Unsupported),
-        }
-        Ok(Next::Done)
-    }
-
-    /// Floats of a document are alike: behind one with many decimals the short way is not tried for a while.
-    #[inline(never)]
-    fn float(&mut self, value: f64) {
-        const WHILE: u8 = 16;
-        if self.long_floats == 0 {
-            if number::short_float(self.out, value) {
-                return;
-            }
-            self.long_floats = WHILE;
-        }
-        self.long_floats -= 1;
-        number::float(self.out, value);
-    }
-
-    #[inline(always)]
-    pub fn string(&mut self, bytes: &[u8]) -> Walk<()> {
-        if bytes.len() > NOTABLE_STRING {
-            self.long(bytes.len())?;
-        }
-        match string::string(self.kernel, self.out, self.options.escape, bytes) {
-            Ok(()) => Ok(()),
-            Err(_) => Err(self.not_utf8(bytes)),
-        }
-    }
-
-    #[cold]
-    fn not_utf8(&mut self, bytes: &[u8]) -> EncodeErrorKind {
-        self.payload = error::invalid_utf8(bytes);
-        EncodeErrorKind::InvalidUtf8
-    }
-
-    /// An atom's text as a string.
-    #[inline(always)]
-    pub fn atom(&mut self, atom: R::Term) -> Walk<()> {
-        let text = self.reader.atom_text(atom);
-        if let Some(block) = text.plain {
-            self.out.block(block, text.bytes.len() + 2);
-            return Ok(());
-        }
-        string::rare_string(self.kernel, self.out, self.options.escape, text.bytes)
-            .map_err(|_| EncodeErrorKind::Unsupported)
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub fn big(&mut self, term: R::Term) -> Walk<()> {
-        let in_slice = self.in_slice();
-        let (negative, magnitude) = self.reader.big_integer(term);
-        if in_slice && magnitude.len() > LONG_INTEGER {
-            return Err(EncodeErrorKind::Budget);
-        }
-        let work = limits::work_of_digits(magnitude.len());
-        number::big(self.out, negative, magnitude);
-        self.charge(work);
-        Ok(())
-    }
-
-    /// Leaves a term to the shell.
-    #[cold]
-    #[inline(never)]
-    pub fn hole(&mut self, term: R::Term, key: bool) {
-        self.charge(limits::HOLE);
-        self.reader.pass(term);
-        self.holes.push(Hole { offset: self.out.len(), depth: self.depth(), term, key });
-    }
-
-    /// The number of containers around the place reached.
-    pub fn depth(&self) -> u32 {
-        self.options.base_depth.saturating_add(self.stack.len() as u32)
-    }
-
-    /// Goes on in the innermost container: the next value, or the end of the container.
-    #[inline(always)]
-    fn step(&mut self) -> Walk<Next<R::Term>> {
-        match self.stack.last_mut() {
-            Some(Frame::List(list)) => match self.reader.next_item(list) {
-                Step::Item(item) => {
-                    self.comma();
-                    Ok(Next::Value(item))
-                }
-                Step::End => self.close(b']'),
-                Step::Tail(_) => Err(EncodeErrorKind::ImproperList),
-            },
-            Some(Frame::Map(entries)) => match self.reader.next_entry(entries) {
-                Some((key, value)) => {
-                    self.comma();
-                    self.key(key)?;
-                    Ok(Next::Value(value))
-                }
-                None => {
-                    self.reader.end_entries();
-                    self.close(b'}')
-                }
-            },
-            Some(Frame::Planned(..)) => self.next_planned(),
-            _ => self.rare_step(),
-        }
-    }
-
-    #[inline(never)]
-    fn rare_step(&mut self) -> Walk<Next<R::Term>> {
-        match self.stack.last_mut() {
-            Some(Frame::Tuple(tuple)) => match self.reader.next_element(tuple) {
-                Some(element) => {
-                    self.comma();
-                    Ok(Next::Value(element))
-                }
-                None => self.close(b']'),
-            },
-            Some(Frame::Set(..)) => self.next_in_set(),
-            Some(Frame::Struct(_)) => self.next_struct_entry(false),
-            Some(Frame::Pairs(..)) => self.next_pair(false),
-            Some(Frame::Gathered(_)) => self.next_gathered(false),
-            Some(Frame::List(_) | Frame::Map(_) | Frame::Planned(..)) | None => Ok(Next::Done),
-        }
-    }
-}
-
-/// The path of the container: an improper list is found at its end.
-fn parent(mut path: String) -> String {
-    path.truncate(path.rfind('/').unwrap_or_default());
-    path
 }

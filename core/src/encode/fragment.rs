@@ -6,7 +6,7 @@ use super::known::Known;
 use super::limits;
 use super::reader::{Step, TermReader, Value};
 use crate::output::Buffer;
-use crate::simd::escape::CopyKernel;
+use crate::simd::copy::CopyKernel;
 use alloc::vec;
 
 impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {

@@ -6,7 +6,7 @@ use super::known::Known;
 use super::reader::{Step, TermReader, Value};
 use super::{limits, number};
 use crate::output::{Buffer, Output};
-use crate::simd::escape::CopyKernel;
+use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
 
 impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {

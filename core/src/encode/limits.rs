@@ -9,7 +9,7 @@ use super::error::EncodeErrorKind;
 use super::reader::TermReader;
 use crate::options::EncodeOptions;
 use crate::output::Buffer;
-use crate::simd::escape::CopyKernel;
+use crate::simd::copy::CopyKernel;
 
 /// A term that is left to the shell writes nothing: 100 to 130 ns with the shell's list of holes.
 pub(super) const HOLE: usize = 32;

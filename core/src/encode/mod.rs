@@ -7,12 +7,15 @@ mod driver;
 mod error;
 mod fragment;
 mod gather;
+mod gathered;
 mod keys;
 mod known;
 mod layout;
 mod limits;
+mod notation;
 mod number;
 mod reader;
+mod run;
 mod string;
 mod structs;
 mod suspension;
@@ -29,7 +32,13 @@ pub use suspension::{Outcome, Place, Suspension};
 use crate::options::EncodeOptions;
 use crate::output::{Buffer, Output};
 use alloc::vec::Vec;
-use driver::{Driver, Start};
+use driver::Driver;
+
+/// Where a walk starts.
+enum Start<T> {
+    Root(T),
+    Suspended(Suspension<T>),
+}
 
 /// Appends the JSON text of a term to the output. What the core does not know is left out and returned as holes, in the
 /// order of their offsets.
@@ -69,7 +78,7 @@ pub fn resume<'t, R: TermReader<'t>, B: Buffer>(
 }
 
 #[inline(always)]
-fn drive<'t, K: crate::simd::escape::CopyKernel, R: TermReader<'t>, B: Buffer>(
+fn drive<'t, K: crate::simd::copy::CopyKernel, R: TermReader<'t>, B: Buffer>(
     kernel: K,
     reader: &mut R,
     start: Start<R::Term>,

@@ -2,7 +2,7 @@
 
 use crate::options::Escape;
 use crate::output::{Buffer, Output};
-use crate::simd::escape::{CopyKernel, SLACK};
+use crate::simd::copy::{CopyKernel, SLACK};
 
 /// Not UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

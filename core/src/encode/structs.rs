@@ -4,20 +4,12 @@ use super::calendar;
 use super::driver::{Driver, Frame, LONG_INTEGER, LONG_STRING, Mark, NOTABLE_STRING, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::known::Known;
+use super::notation::Notation;
 use super::reader::{Member, Step, TermReader, Value};
 use super::{decimal, limits, number, string, uri};
 use crate::output::{Buffer, Output};
-use crate::simd::escape::CopyKernel;
+use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
-
-/// Which notation a struct gets as text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Notation {
-    /// As a value: `to_iso8601` and the like.
-    Value,
-    /// As a key: what `String.Chars` gives.
-    Key,
-}
 
 impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Opens or writes a struct.

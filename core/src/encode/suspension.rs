@@ -6,7 +6,7 @@ use super::driver::{Driver, Frame};
 use super::error::{EncodeErrorKind, Hole};
 use super::reader::TermReader;
 use crate::output::Buffer;
-use crate::simd::escape::CopyKernel;
+use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
 
 /// How a slice of work ended.

@@ -1,10 +1,10 @@
 //! What a shell hands over and gets back for a piece, as bytes: the same for the native library and the WebAssembly module.
 
-use super::feed::{End, Fed, Trouble};
-use super::state::MAX_POINTER_KEY;
+use super::fed::{End, Fed, Trouble};
+use super::plan::Plan;
+use super::state::{MAX_POINTER_KEY, State};
 use super::walk::MOST_POINTERS;
 use super::wire::{Reader, Writer};
-use super::{Plan, State};
 use crate::error::ErrorKind;
 use crate::locate::MAX_PATH;
 use crate::options::DecodeOptions;

@@ -1,9 +1,9 @@
 //! Values that a byte tells apart: a line break (NDJSON) or the record separator of RFC 7464.
 
-use super::Place;
-use super::feed::{End, Fed, Piece};
+use super::fed::{End, Fed, Piece};
 use super::plan::{Format, Plan};
 use super::state::State;
+use super::token::Place;
 use crate::builder::Rewind;
 use crate::decode::{Scratch, starts_with_mark, value};
 use crate::error::{Error, ErrorKind};

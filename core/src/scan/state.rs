@@ -1,7 +1,8 @@
 //! Where a stream stands between two pieces.
 
+use super::scanner::Scanner;
+use super::token::Place;
 use super::wire::{Reader, Writer};
-use super::{Place, Scanner};
 use crate::locate::{CUT, MAX_KEY};
 use alloc::string::String;
 use alloc::vec::Vec;

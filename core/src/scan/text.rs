@@ -1,49 +1,14 @@
 //! Strings in pieces (RFC 8259 section 7).
 
-use super::{Failure, Scan, Token};
+use super::scanner::{Failure, Scan};
+use super::token::{Text, Token, sequence};
 use crate::error::{Error, ErrorKind};
 use crate::simd::Kernel;
-
-/// Where in a string the scanner is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Text {
-    /// Before the opening quote.
-    Open,
-    /// Between characters.
-    Plain,
-    /// Behind a backslash.
-    Backslash,
-    /// Behind `\u` and this many digits, of this value.
-    Unit { digits: u8, unit: u16 },
-    /// Behind the high half of a surrogate pair.
-    High,
-    /// And a backslash.
-    HighBackslash,
-    /// And `u` and this many digits, of this value.
-    Low { digits: u8, unit: u16 },
-    /// Inside a character: bytes still to come, and what the next one must lie between.
-    Sequence { left: u8, from: u8, to: u8 },
-}
-
-/// How a byte that starts a character goes on, as [`Text::Sequence`] has it (RFC 3629 section 4).
-const fn sequence(lead: u8) -> Option<Text> {
-    let (left, from, to) = match lead {
-        0xC2..=0xDF => (1, 0x80, 0xBF),
-        0xE0 => (2, 0xA0, 0xBF),
-        0xED => (2, 0x80, 0x9F),
-        0xE1..=0xEF => (2, 0x80, 0xBF),
-        0xF0 => (3, 0x90, 0xBF),
-        0xF1..=0xF3 => (3, 0x80, 0xBF),
-        0xF4 => (3, 0x80, 0x8F),
-        _ => return None,
-    };
-    Some(Text::Sequence { left, from, to })
-}
 
 impl<K: Kernel> Scan<'_, K> {
     /// Goes on inside a string; the offset behind its closing quote, or `None` when the piece ends first.
     #[inline(always)]
-    pub(super) fn text(&mut self, mut text: Text, mut pos: usize) -> Result<Option<usize>, Failure> {
+    pub fn text(&mut self, mut text: Text, mut pos: usize) -> Result<Option<usize>, Failure> {
         loop {
             if let Text::Plain = text {
                 let run = self.kernel.string_run(self.bytes, pos);

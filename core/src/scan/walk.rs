@@ -1,9 +1,11 @@
 //! Values that follow one another, and the values at a path of one document.
 
-use super::feed::{End, Fed, Piece, Trouble};
+use super::fed::{End, Fed, Piece, Trouble};
+use super::grammar::{no_key, no_value};
 use super::plan::{Format, Plan};
+use super::scanner::{Failure, Progress, Scanner};
 use super::state::{Level, MAX_POINTER_KEY, State, token};
-use super::{Failure, Place, Progress, Scanner, no_key, no_value};
+use super::token::Place;
 use crate::builder::{Rewind, Text};
 use crate::decode::{self, Scratch, starts_with_mark};
 use crate::error::{Error, ErrorKind};

@@ -1,8 +1,7 @@
 //! The state as bytes, little endian. The bytes that are read are untrusted: only what can have been written is accepted.
 
-use super::number::{Number, Phase};
-use super::text::Text;
-use super::{Place, Scanner, Token, WORDS};
+use super::scanner::Scanner;
+use super::token::{Number, Phase, Place, Text, Token, WORDS};
 use crate::decode::number::EXPONENT_CAP;
 use alloc::vec::Vec;
 use core::cmp::Ordering;

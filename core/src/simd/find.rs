@@ -1,6 +1,7 @@
 //! Searches for a rare text by two of its bytes.
 
-use super::{Scalar, Vector};
+use super::scalar::Scalar;
+use super::vector::Vector;
 use fearless_simd::{Simd, SimdBase, SimdMask, u8x16};
 
 /// Finds pairs of bytes.

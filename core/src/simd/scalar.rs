@@ -1,6 +1,6 @@
 //! The kernels byte by byte.
 
-use super::{Kernel, Kernels, Run, ends_run, is_space};
+use super::kernel::{Kernel, Kernels, Run, ends_run, is_space};
 
 /// One byte at a time.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,8 @@
 //! wider vectors only add set-up. The end of the input is read as the last 16 bytes again, shifted, so that
 //! only inputs under 16 bytes are walked byte by byte.
 
-use super::{Kernel, Kernels, Run, Scalar};
+use super::kernel::{Kernel, Kernels, Run};
+use super::scalar::Scalar;
 use fearless_simd::{Level, Simd, SimdBase, SimdMask, u8x16};
 
 /// A token of `fearless_simd` that proves its instruction set is there.

@@ -4,7 +4,7 @@
 //! is assumed about the layout (`erl_map.h` and `erl_binary.h` in `erts/emulator/beam`) is tried out on terms of each
 //! kind when the library is first used; where anything differs, the functions are asked.
 
-use super::read::{Look, Raw};
+use super::read::{Look, Raw, SmallMap};
 use crate::tags::{self, Kind, kind};
 use rustler::{Binary, Encoder, Env, Term};
 use std::sync::OnceLock;
@@ -24,13 +24,6 @@ pub struct Layout {
 const KIND: usize = 0b11_1111;
 /// The longest binary that the VM keeps on the heap.
 const SHORT: usize = 64;
-
-/// A map of at most 32 members: keys and values, in the order of the keys.
-#[derive(Clone, Copy)]
-pub struct SmallMap<'a> {
-    pub keys: &'a [Raw<'a>],
-    pub values: &'a [Raw<'a>],
-}
 
 /// A boxed term's words: its header and what follows.
 #[inline(always)]

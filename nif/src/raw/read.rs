@@ -1,6 +1,5 @@
 //! Reading terms.
 
-use super::layout::SmallMap;
 use rustler::sys::{self, ErlNifBinary, ErlNifMapIterator, ErlNifMapIteratorEntry, ErlNifTerm};
 use rustler::{Env, Term};
 use std::marker::PhantomData;
@@ -34,6 +33,13 @@ impl<'a> Raw<'a> {
         // SAFETY: it is a term of this environment: the lifetimes say so.
         unsafe { Term::new(env, self.0) }
     }
+}
+
+/// A map of at most 32 members: keys and values, in the order of the keys.
+#[derive(Clone, Copy)]
+pub struct SmallMap<'a> {
+    pub keys: &'a [Raw<'a>],
+    pub values: &'a [Raw<'a>],
 }
 
 /// Reads terms of one environment.

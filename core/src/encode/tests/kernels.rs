@@ -1,7 +1,7 @@
 //! The copying kernel against its scalar twin.
 
 use super::*;
-use crate::simd::escape::{CopyKernel, SLACK};
+use crate::simd::copy::{CopyKernel, SLACK};
 use crate::simd::{Run, Scalar};
 
 /// Everything but under Miri, which interprets: there the neighbours of a vector's width only.

@@ -1,6 +1,8 @@
 //! The kernel of string output: copy and check in one pass.
 
-use super::{Kernels, Run, Vector, ends_run};
+use super::kernel::{Kernels, Run, ends_run};
+use super::scalar::Scalar;
+use super::vector::Vector;
 use fearless_simd::{Simd, SimdBase, SimdMask, u8x16};
 
 /// Bytes that the target must have beyond the length of the source, so that whole blocks can be stored.
@@ -14,7 +16,7 @@ pub trait CopyKernel: Kernels {
     fn copy_run(self, source: &[u8], target: &mut [u8]) -> Run;
 }
 
-impl CopyKernel for super::Scalar {
+impl CopyKernel for Scalar {
     #[inline(always)]
     fn copy_run(self, source: &[u8], target: &mut [u8]) -> Run {
         let mut ascii = true;
@@ -116,10 +118,10 @@ fn copy_short(source: &[u8], target: &mut [u8]) -> Run {
         let both = u64::from(low) | u64::from(high) << 32;
         (both, both)
     } else {
-        return super::Scalar.copy_run(source, target);
+        return Scalar.copy_run(source, target);
     };
     if word_ends(low) | word_ends(high) != 0 {
-        return super::Scalar.copy_run(source, target);
+        return Scalar.copy_run(source, target);
     }
     Run { end: len, ascii: (low | high) & HIGHS == 0 }
 }
