@@ -9,7 +9,7 @@ defmodule RustyJson do
   and `RustyJson.Encoder` for structs.
   """
 
-  alias RustyJson.{DecodeError, EncodeError, Engine, EngineError, Feed, Options, SandboxError}
+  alias RustyJson.{DecodeError, EncodeError, Engine, EngineError, Feed, Options, Parts, Paths, SandboxError}
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.Text
   alias RustyJson.Options.Words
@@ -25,6 +25,10 @@ defmodule RustyJson do
           | {:on_error, :raise | :tag}
           | {:max_total_bytes, non_neg_integer()}
           | decode_option()
+
+  @typedoc "An option of `fetch/3` and `select/3`; see there."
+  @type part_option ::
+          {:missing, {:default, term()}} | {:as, :any | :raw} | {:validate, boolean()} | decode_option()
 
   @typedoc "An option of `encode/2`."
   @type encode_option :: unquote(Words.type(:encode))
@@ -145,6 +149,83 @@ defmodule RustyJson do
   """
   @spec decode_stream(Enumerable.t(), [stream_option()] | map()) :: Enumerable.t()
   def decode_stream(source, opts \\ []), do: RustyJson.Feed.Source.decode(source, Feed.new(opts))
+
+  @doc """
+  Decodes one value of a document, at a JSON Pointer (RFC 6901). The rest is checked, and not built.
+
+      iex> json = ~s({"user": {"name": "Ada", "tags": ["x", "y"]}})
+      iex> RustyJson.fetch(json, "/user/name")
+      {:ok, "Ada"}
+      iex> RustyJson.fetch(json, "/user/tags/1")
+      {:ok, "y"}
+      iex> RustyJson.fetch(json, "/user/email")
+      :error
+
+      iex> {:error, error} = RustyJson.fetch(~s({"a": 1, "b": x}), "/a")
+      iex> error.message
+      "Expected value at position 14 (line 1, column 15)"
+
+  `""` is the whole document. `"~1"` stands for `/` in a key and `"~0"` for `~`. `null` is `{:ok, nil}`; a member or an element
+  that is not there is `:error`, and so is what would be below a number or a string. A malformed pointer is an `ArgumentError`.
+
+  ## Options
+
+    * `:missing` - `{:default, term}`: `{:ok, term}` instead of `:error`
+    * `:as` - `:any` (default), or `:raw`: a `RustyJson.Fragment` of the text, which is encoded unchanged
+    * `:validate` - `true` (default): a fault anywhere is the error of `decode/2`. `false` stops as soon as the value is known, and takes
+      the first of repeated keys: only for text that you trust
+
+  And those of `decode/2`. `:keys`, `:floats` and `:objects` concern the value that is wanted, limits the document.
+  """
+  @spec fetch(iodata(), String.t(), [part_option()] | map()) ::
+          {:ok, term()} | :error | {:error, DecodeError.t() | SandboxError.t()}
+  def fetch(input, pointer, opts \\ []), do: Parts.fetch(input, pointer, opts)
+
+  @doc """
+  Decodes one value of a document, or raises: `KeyError` if it is not there.
+
+      iex> RustyJson.fetch!(~s({"a": [1, 2]}), "/a/0")
+      1
+
+      iex> RustyJson.fetch!("{}", "/a")
+      ** (KeyError) key "/a" not found
+  """
+  @spec fetch!(iodata(), String.t(), [part_option()] | map()) :: term()
+  def fetch!(input, pointer, opts \\ []) do
+    case fetch(input, pointer, opts) do
+      {:ok, value} -> value
+      :error -> raise KeyError, key: pointer, term: nil
+      {:error, error} -> raise error
+    end
+  end
+
+  @doc """
+  Decodes several values of a document, at JSON Pointers, in one pass.
+
+      iex> json = ~s({"id": 7, "user": {"name": "Ada", "email": null}})
+      iex> RustyJson.select(json, %{id: "/id", name: "/user/name", email: "/user/email", age: "/user/age"})
+      {:ok, %{id: 7, name: "Ada", email: nil}}
+      iex> RustyJson.select(json, ["/id", "/user/age"])
+      {:ok, [7, nil]}
+      iex> RustyJson.select(json, ["/id", "/user/age"], missing: {:default, :unknown})
+      {:ok, [7, :unknown]}
+
+  A list selects a list, in which what is missing is `nil`; a map selects a map, which lacks what is missing. `RustyJson.Paths.new!/1`
+  prepares pointers that are used again.
+
+      iex> {:ok, [payload]} = RustyJson.select(~s({"payload": {"n": 1.50}}), ["/payload"], as: :raw)
+      iex> RustyJson.encode!(%{forwarded: payload})
+      ~s({"forwarded":{"n": 1.50}})
+
+  It takes the options of `fetch/3`.
+  """
+  @spec select(
+          iodata(),
+          Paths.t() | [String.t()] | %{optional(term()) => String.t()},
+          [part_option()] | map()
+        ) ::
+          {:ok, [term()] | map()} | {:error, DecodeError.t() | SandboxError.t()}
+  def select(input, paths, opts \\ []), do: Parts.select(input, paths, opts)
 
   @doc """
   Encodes a term.

@@ -147,6 +147,45 @@ pub trait Rewind: TermBuilder {
     fn rewind(&mut self, mark: Self::Mark);
 }
 
+/// A builder for texts of which only the errors are wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Nothing;
+
+impl TermBuilder for Nothing {
+    fn null(&mut self) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+    fn boolean(&mut self, _: bool) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+    fn integer(&mut self, _: i64) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+    fn big_integer(&mut self, _: bool, _: &[u8]) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+    fn float(&mut self, _: f64) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+    fn decimal(&mut self, _: bool, _: &[u8], _: i64) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+    fn string(&mut self, _: Text<'_>) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+    fn key(&mut self, _: Key<'_>) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+    fn begin_array(&mut self) {}
+    fn end_array(&mut self, _: usize) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+    fn begin_object(&mut self) {}
+    fn end_object(&mut self, _: usize, _: Dropped<'_>) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

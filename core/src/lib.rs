@@ -24,6 +24,7 @@ pub mod locate;
 mod natural;
 pub mod options;
 pub mod output;
+pub mod parts;
 mod room;
 pub mod scan;
 pub mod simd;

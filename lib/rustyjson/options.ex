@@ -18,6 +18,8 @@ defmodule RustyJson.Options do
     :keys,
     # Plans of derived structs, see RustyJson.Encoder.Plans.
     :plans,
+    # What is wanted of a document, if it is not the whole. It stands behind the `bytes`, too.
+    parts: "",
     # These are values too. They stand here for calls that are over in less than a microsecond.
     max_bytes: 0,
     dirty_threshold: 0,
@@ -31,6 +33,7 @@ defmodule RustyJson.Options do
           sandbox: map(),
           keys: nil | :atoms | {(String.t() -> term()), :ordered | :last | :first},
           plans: nil | map(),
+          parts: binary(),
           max_bytes: non_neg_integer(),
           dirty_threshold: non_neg_integer(),
           compress: -1..9
@@ -206,10 +209,14 @@ defmodule RustyJson.Options do
 
   @doc "The same options with other values."
   @spec change(t(), :decode | :encode, values()) :: t()
-  def change(%{values: values} = options, direction, changes) do
+  def change(%{values: values, parts: parts} = options, direction, changes) do
     values = Map.merge(values, changes)
-    %{options | values: values, bytes: apply(Layout, direction, [values])}
+    %{options | values: values, bytes: apply(Layout, direction, [values]) <> parts}
   end
+
+  @doc "The same options, for parts of a document."
+  @spec with_parts(t(), binary()) :: t()
+  def with_parts(%{bytes: bytes} = options, parts), do: %{options | parts: parts, bytes: bytes <> parts}
 
   # The function gets the keys in the order of the text and can map two keys to one. So the core keeps the order, and repeated
   # keys are resolved afterwards.

@@ -6,6 +6,7 @@ use crate::raw::read::{Look, Raw};
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::abi::DecodeFailure;
+use rustyjson_core::parts::{Plan, select};
 use rustyjson_core::{DecodeOptions, Error, ErrorKind, Scratch, decode as decode_json};
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
@@ -98,11 +99,36 @@ fn decode_dirty<'a>(env: Env<'a>, json: Binary<'a>, options: Term<'a>) -> NifRes
 fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Term<'a>, most_nodes: u64) -> NifResult<Term<'a>> {
     let bytes = json.as_slice();
     let options = Look::new(env).binary(Raw::of(options));
+    let parts = options.and_then(|options| options.get(DecodeOptions::LEN..)).unwrap_or_default();
+    if !parts.is_empty() {
+        return run_parts(env, json, options, parts, most_nodes);
+    }
     with_state(options, most_nodes, |options, cut, scratch, stacks| {
         let mut terms = Terms::new(env, json, options, stacks);
         match decode_json(bytes, &options, scratch, &mut terms) {
             Ok(()) => terms.finish().map(|term| (atoms::ok(), term).encode(env)).ok_or(rustler::Error::BadArg),
             Err(error) if cut && error.kind == ErrorKind::MaxNodes => Ok(atoms::dirty().encode(env)),
+            Err(error) => Ok(failure(env, bytes, error)),
+        }
+    })
+}
+
+/// Decodes the parts of a document that are wanted: the plan stands behind the options.
+fn run_parts<'a>(
+    env: Env<'a>,
+    json: Binary<'a>,
+    options: Option<&[u8]>,
+    parts: &[u8],
+    most_nodes: u64,
+) -> NifResult<Term<'a>> {
+    let bytes = json.as_slice();
+    let plan = Plan::read(parts).ok_or(rustler::Error::BadArg)?;
+    with_state(options, u64::MAX, |options, _, scratch, stacks| {
+        let mut terms = Terms::new(env, json, options, stacks);
+        let most_nodes = if options.dirty && most_nodes != u64::MAX { most_nodes } else { 0 };
+        match select(bytes, &plan, &options, most_nodes, scratch, &mut terms) {
+            Ok(true) => terms.finish().map(|term| (atoms::ok(), term).encode(env)).ok_or(rustler::Error::BadArg),
+            Ok(false) => Ok(atoms::dirty().encode(env)),
             Err(error) => Ok(failure(env, bytes, error)),
         }
     })

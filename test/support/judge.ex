@@ -94,6 +94,9 @@ defmodule RustyJson.Test.Judge do
     unanimous(term, options, fn options -> RustyJson.encode(term, options) end)
   end
 
+  @doc "What every engine makes of this call, which gets the options that choose the engine: the same from all."
+  def same(input, options, call), do: unanimous(input, options, call)
+
   @doc "Passes when every engine decodes the text to this very term."
   def assert_decodes(text, options \\ [], term) do
     case decode(text, options) do

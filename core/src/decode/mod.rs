@@ -3,11 +3,14 @@
 mod float;
 mod keys;
 pub(crate) mod number;
+pub(crate) mod skip;
 mod string;
+mod wrong;
 
 use crate::builder::{Key, TermBuilder, Text};
 use crate::error::{Error, ErrorKind};
 use crate::options::{DecodeOptions, Duplicates};
+use crate::parts::Places;
 use crate::room::room;
 use crate::simd::Kernel;
 use crate::with_kernel;
@@ -39,6 +42,8 @@ pub struct Scratch {
     keys: Keys,
     /// Unescaped keys of open objects, then the string at hand.
     text: Vec<u8>,
+    /// For parts of a document.
+    pub(crate) places: Places,
 }
 
 /// Buffers beyond this many bytes are given back after a call.
@@ -53,7 +58,9 @@ impl Scratch {
 
     /// Gives large buffers back to the allocator.
     pub fn shrink(&mut self) {
-        if self.text.capacity() > KEEP || self.keys.capacity() > KEEP || self.frames.capacity() > KEEP {
+        let places = self.places.capacity();
+        if places > KEEP || self.text.capacity() > KEEP || self.keys.capacity() > KEEP || self.frames.capacity() > KEEP
+        {
             *self = Self::default();
         }
     }
@@ -154,7 +161,7 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
     fn new(kernel: K, json: &'a [u8], options: &DecodeOptions, scratch: &'a mut Scratch, builder: &'a mut B) -> Self {
         scratch.clear();
         let nodes = if options.max_nodes == 0 { u64::MAX } else { options.max_nodes };
-        let Scratch { frames, keys, text } = scratch;
+        let Scratch { frames, keys, text, .. } = scratch;
         let frame = Frame { container: Container::Document, len: 0, unescaped: 0 };
         Self { kernel, json, options: *options, nodes, frame, frames, keys, text, builder }
     }
@@ -199,7 +206,7 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
             Some(b't') => self.literal(pos, b"true", |builder| builder.boolean(true)),
             Some(b'f') => self.literal(pos, b"false", |builder| builder.boolean(false)),
             Some(b'n') => self.literal(pos, b"null", B::null),
-            _ => Err(self.no_value(pos)),
+            _ => Err(wrong::no_value(self.json, pos)),
         }
     }
 
@@ -321,7 +328,7 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
     #[inline(always)]
     fn member(&mut self, pos: usize) -> Result<Next, Error> {
         if self.json.get(pos) != Some(&b'"') {
-            return Err(self.no_key(pos));
+            return Err(wrong::no_key(self.json, pos));
         }
         self.count(pos)?;
         let before = self.text.len();
@@ -355,7 +362,7 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
     ) -> Result<Next, Error> {
         let end = pos + word.len();
         if self.json.get(pos..end) != Some(word) {
-            return Err(self.bad_literal(pos, word));
+            return Err(wrong::bad_literal(self.json, pos, word));
         }
         add(self.builder).map_err(|kind| Error::new(kind, pos))?;
         Ok(Next::Ended(end))
@@ -378,60 +385,9 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
     fn count(&mut self, pos: usize) -> Result<(), Error> {
         let (left, over) = self.nodes.overflowing_sub(1);
         if over {
-            return Err(self.too_many(pos));
+            return Err(wrong::too_many(self.json, pos));
         }
         self.nodes = left;
         Ok(())
-    }
-
-    /// One value or key more than there may be, if one stands at `pos` at all.
-    #[cold]
-    fn too_many(&self, pos: usize) -> Error {
-        match self.json.get(pos) {
-            Some(b'"' | b'-' | b'0'..=b'9' | b'{' | b'[' | b't' | b'f' | b'n') => Error::new(ErrorKind::MaxNodes, pos),
-            _ => self.no_value(pos),
-        }
-    }
-
-    /// Why nothing at `pos` can be a value.
-    #[cold]
-    fn no_value(&self, pos: usize) -> Error {
-        let rest = &self.json[pos..];
-        let kind = match rest.first() {
-            None => ErrorKind::UnexpectedEnd,
-            Some(b']' | b'}') if self.frame.len > 0 && self.after_comma(pos) => ErrorKind::TrailingComma,
-            Some(b'\'') => ErrorKind::SingleQuotes,
-            _ if rest.starts_with(b"NaN") => ErrorKind::Nan,
-            _ if rest.starts_with(b"Infinity") => ErrorKind::Infinity,
-            _ => ErrorKind::ExpectedValue,
-        };
-        Error::new(kind, pos)
-    }
-
-    /// Why nothing at `pos` can be a key.
-    #[cold]
-    fn no_key(&self, pos: usize) -> Error {
-        let kind = match self.json.get(pos) {
-            None => ErrorKind::UnexpectedEnd,
-            Some(b'}') if self.after_comma(pos) => ErrorKind::TrailingComma,
-            Some(b'\'') => ErrorKind::SingleQuotes,
-            Some(byte) if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') => ErrorKind::UnquotedKey,
-            _ => ErrorKind::ExpectedKey,
-        };
-        Error::new(kind, pos)
-    }
-
-    /// Whether the last thing before `pos`, white space aside, is a comma.
-    fn after_comma(&self, pos: usize) -> bool {
-        self.json[..pos].iter().rev().find(|&&byte| !crate::simd::is_space(byte)) == Some(&b',')
-    }
-
-    /// Not the word it starts like; the word may also be cut off by the end of the input.
-    #[cold]
-    fn bad_literal(&self, pos: usize, word: &[u8]) -> Error {
-        if word.starts_with(&self.json[pos..]) {
-            return Error::new(ErrorKind::UnexpectedEnd, self.json.len());
-        }
-        Error::new(ErrorKind::ExpectedValue, pos)
     }
 }

@@ -1,7 +1,7 @@
 //! Numbers (RFC 8259 section 6): one scan that finds the end and gathers up to 19 digits in a word.
 
 use super::float;
-use crate::builder::TermBuilder;
+use crate::builder::{Nothing, TermBuilder};
 use crate::error::{Error, ErrorKind};
 use crate::natural::Natural;
 use crate::options::DecodeOptions;
@@ -62,6 +62,29 @@ pub(super) fn number<B: TermBuilder>(
     }
     .map_err(|kind| Error::new(kind, start))?;
     Ok(scan.end)
+}
+
+/// Digits of a number that is surely neither too large to be an integer nor slow to look at.
+const SHORT: usize = 1_000;
+/// A number with at most so many digits before the point is surely finite.
+const FINITE: i64 = 308;
+
+/// Passes over the number at `start`, with the errors of [`number`]; returns the offset behind it.
+#[inline(always)]
+pub(super) fn skip(bytes: &[u8], start: usize, options: &DecodeOptions) -> Result<usize, Error> {
+    let limit = if options.digit_limit == 0 { usize::MAX } else { options.digit_limit as usize };
+    if let Some((_, end)) = short_integer(bytes, start)
+        && end - start <= limit
+    {
+        return Ok(end);
+    }
+    let scan = scan(bytes, start)?;
+    let harmless = match (scan.float, options.decimals) {
+        (false, _) => scan.int_len <= limit.min(SHORT),
+        (true, true) => scan.int_len + scan.frac_len <= limit.min(SHORT) && scan.exponent.abs() < EXPONENT_CAP,
+        (true, false) => scan.int_len as i64 + scan.exponent <= FINITE,
+    };
+    if harmless { Ok(scan.end) } else { number(bytes, start, options, &mut Nothing) }
 }
 
 /// An integer of one to seven digits without sign, the most frequent number: its value and the offset behind it.

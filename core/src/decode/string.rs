@@ -32,7 +32,7 @@ pub(super) fn string<'a, K: Kernel>(
 
 /// Goes on behind the first plain run, which ended at `end` without a quote.
 #[inline(never)]
-fn unescape<K: Kernel>(
+pub(super) fn unescape<K: Kernel>(
     kernel: K,
     bytes: &[u8],
     start: usize,
@@ -75,7 +75,7 @@ fn runs_and_escapes<K: Kernel>(
 
 /// Checks a run between quotes and escapes, none of which can stand inside a character.
 #[inline(never)]
-fn check_utf8(bytes: &[u8], start: usize, end: usize) -> Result<(), Error> {
+pub(super) fn check_utf8(bytes: &[u8], start: usize, end: usize) -> Result<(), Error> {
     let run = &bytes[start..end];
     if run.len() >= 64 && simdutf8::basic::from_utf8(run).is_ok() {
         return Ok(());

@@ -17,7 +17,7 @@ mod state;
 mod text;
 mod token;
 mod walk;
-mod wire;
+pub(crate) mod wire;
 
 pub use call::{Answer, Question, write_answer};
 pub use fed::{End, Fed, Piece, Trouble};

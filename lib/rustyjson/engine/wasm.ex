@@ -12,16 +12,26 @@ defmodule RustyJson.Engine.Wasm do
 
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Codes
+  alias RustyJson.Parts, as: Selected
   alias RustyJson.SandboxError
   alias RustyJson.Wasm.{Fed, Host, Parts, Stats}
 
   @impl true
   def decode(json, options) do
     case run(:decode, json, options.bytes, options) do
-      {:etf, etf} -> build(etf, options)
-      answer -> answer
+      {:etf, etf} -> etf |> build(options) |> judged(json, options)
+      answer -> judged(answer, json, options)
     end
   end
+
+  # Of parts of a document, the host judges only the values.
+  defp judged({:ok, term} = answer, json, %{parts: parts} = options) when parts != "" do
+    if Selected.answer?(term, options, byte_size(json)),
+      do: answer,
+      else: fault(:invalid_result, "its answer about parts of the document is broken", options.sandbox)
+  end
+
+  defp judged(answer, _json, _options), do: answer
 
   # For hosts that build no terms. The bytes have been checked; they can still contain a repeated key in a map, or an unknown atom.
   defp build(etf, options) do

@@ -9,6 +9,7 @@ use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::{Reader, Term};
 use rustyjson_core::etf::writer::{Names, Writer};
 use rustyjson_core::format::{Layout, format};
+use rustyjson_core::parts::{Plan, select};
 use rustyjson_core::scan::{End, Piece, Question, Trouble, feed, write_answer};
 use rustyjson_core::{Buffer, DecodeOptions, EncodeOptions, Error, ErrorKind, Output, Scratch, decode, gzip};
 
@@ -101,17 +102,22 @@ impl State {
     fn write(&mut self, len: usize, options: usize, names: Option<Names>) -> Option<Written> {
         let (options, json) = self.input.get(..len)?.split_at_checked(options)?;
         let (options, seed) = options.split_last_chunk()?;
+        let parts = options.get(DecodeOptions::LEN..)?;
         let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
         // Most documents are about as long as their terms: one allocation instead of a doubling with its copies.
         let expected = json.len() + json.len() / 4;
-        if self.output.len() < expected && !enlarge(&mut self.output, expected) {
+        if parts.is_empty() && self.output.len() < expected && !enlarge(&mut self.output, expected) {
             return None;
         }
         let mut writer = Writer::new(json, Body(core::mem::take(&mut self.output)), options);
         if let Some(names) = names {
             writer = writer.with_names(names);
         }
-        let result = decode(json, options, &mut self.scratch, &mut writer);
+        let result = if parts.is_empty() {
+            decode(json, options, &mut self.scratch, &mut writer)
+        } else {
+            select(json, &Plan::read(parts)?, options, 0, &mut self.scratch, &mut writer).map(|_| ())
+        };
         let names = writer.take_names();
         let (Body(bytes), written) = writer.into_parts()?;
         self.output = bytes;

@@ -9,6 +9,7 @@ use rustyjson_core::etf::check::{Policy, check};
 use rustyjson_core::etf::holes::{self, Found};
 use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::PlannedStruct;
+use rustyjson_core::parts::Plan;
 use rustyjson_core::{DecodeOptions, EncodeOptions, ErrorKind};
 use std::ops::Range;
 
@@ -26,14 +27,29 @@ pub enum Encoded<'a> {
 pub struct Document<'a> {
     pub json: &'a [u8],
     pub options: DecodeOptions,
-    /// The options as Elixir wrote them.
+    /// Which parts of it are wanted; `None` for the whole.
+    parts: Option<Plan<'a>>,
+    /// The options and the plan of parts as Elixir wrote them.
     bytes: &'a [u8],
 }
 
 impl<'a> Document<'a> {
-    /// `None`: the options are too short.
-    pub fn new(options: &'a [u8], json: &'a [u8], seed: u64) -> Option<Self> {
-        Some(Self { json, options: DecodeOptions::from_bytes(options, seed)?, bytes: options })
+    /// `None`: the options or the plan are broken.
+    pub fn new(bytes: &'a [u8], json: &'a [u8], seed: u64) -> Option<Self> {
+        let options = DecodeOptions::from_bytes(bytes, seed)?;
+        let parts = match bytes.get(DecodeOptions::LEN..)? {
+            [] => None,
+            parts => Some(Plan::read(parts)?),
+        };
+        Some(Self { json, options, parts, bytes })
+    }
+
+    /// What an honest answer can look like.
+    fn policy(&self) -> Policy {
+        match &self.parts {
+            None => Policy::new(&self.options, self.json.len()),
+            Some(parts) => parts.policy(&self.options, self.json.len()),
+        }
     }
 }
 
@@ -42,12 +58,12 @@ pub fn decode(
     guest: &mut Guest,
     document: &Document,
 ) -> Result<(Result<Range<usize>, DecodeFailure<'static>>, Lengths), Fault> {
-    let Document { json, options, bytes } = document;
+    let Document { json, options, bytes, .. } = document;
     let lengths = guest.write(&[bytes, &options.seed.to_le_bytes()], json)?;
     let record = guest.decode(lengths)?;
     match open(&guest.memory()[record.clone()]) {
         Some((Status::Done, etf)) => {
-            judge(etf, options, json.len())?;
+            check(etf, &document.policy()).map_err(|refused| Fault::invalid(refused.text()))?;
             guest.in_time()?;
             Ok((Ok(record.start + 1..record.end), lengths))
         }
@@ -98,11 +114,6 @@ fn first_unknown(record: &[u8], exists: impl Fn(&[u8]) -> bool, late: impl Fn() 
         }
     }
     Ok(None)
-}
-
-/// Refuses bytes that are no JSON-shaped term, or none that a document of this length can have.
-fn judge(etf: &[u8], options: &DecodeOptions, json_len: usize) -> Result<(), Fault> {
-    check(etf, &Policy::new(options, json_len)).map_err(|refused| Fault::invalid(refused.text()))
 }
 
 /// How a term is encoded: the options of the call, and the plans of derived structs.

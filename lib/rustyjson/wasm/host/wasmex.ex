@@ -16,6 +16,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   require RustyJson.Engine.Codes
 
   alias RustyJson.Engine.Codes
+  alias RustyJson.Parts
   alias RustyJson.Wasm.{Abi, Fed, Judge, Pool}
   alias RustyJson.Wasm.Host.Wasmex.Instance
 
@@ -26,9 +27,10 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   @impl true
   def run(:decode, json, bytes, options) do
-    call([bytes, :seed], json, "decode", options.sandbox, &Abi.answer?(&1, byte_size(json)), fn record,
-                                                                                                again ->
-      decoded(Abi.open(record), json, options, again)
+    {_options, length} = policy = Parts.policy(options, byte_size(json))
+
+    call([bytes, :seed], json, "decode", options.sandbox, &Abi.answer?(&1, length), fn record, again ->
+      decoded(Abi.open(record), json, options, policy, again)
     end)
   end
 
@@ -73,18 +75,18 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     end)
   end
 
-  defp decoded({:done, etf}, json, options, again) do
-    with :ok <- Judge.term(etf, options, byte_size(json)),
+  defp decoded({:done, etf}, json, options, {judged, length}, again) do
+    with :ok <- Judge.term(etf, judged, length),
          nil <- unknown_atom(json, options, again, fn -> not builds?(etf) end) do
       {:etf, etf}
     end
   end
 
   # An unknown atom may come before the error.
-  defp decoded({:error, body}, json, options, again),
+  defp decoded({:error, body}, json, options, _policy, again),
     do: unknown_atom(json, options, again, fn -> true end) || decode_failure(body, byte_size(json))
 
-  defp decoded(_other, _json, _options, _again), do: no_status()
+  defp decoded(_other, _json, _options, _policy, _again), do: no_status()
 
   defp builds?(etf) do
     _ = :erlang.binary_to_term(etf, [:safe])

@@ -1,0 +1,260 @@
+//! Values at pointers (RFC 6901), in one pass for any number of them.
+//!
+//! The walk passes over the document and notes where the values are; then each is decoded by itself. So what a repeated key
+//! replaces is never built, values that lie inside of others need no care, and the errors of the text come first. Reading the
+//! wanted values twice costs little: they are few, or else `decode` serves better.
+
+use super::Places;
+use super::plan::{Node, Plan};
+use crate::builder::{Nothing, TermBuilder};
+use crate::decode::skip::{Skip, missing};
+use crate::decode::{self, Scratch, starts_with_mark};
+use crate::error::{Error, ErrorKind};
+use crate::options::{DecodeOptions, Duplicates};
+use crate::room::room;
+use crate::simd::Kernel;
+use crate::with_kernel;
+use alloc::vec::Vec;
+
+/// Decodes the values that the plan wants. The builder holds one list afterwards: for each that is there, in the order of the
+/// plan, its number and the value; or number, offset and length, if the plan says so. `false`: so much is wanted that more than
+/// `most_nodes` values and keys would have to be built (0 is no limit).
+///
+/// # Errors
+/// Those of [`decode`](crate::decode()) about the whole text; about no more of it than is needed, if the plan trusts it.
+pub fn select<B: TermBuilder>(
+    json: &[u8],
+    plan: &Plan<'_>,
+    options: &DecodeOptions,
+    most_nodes: u64,
+    scratch: &mut Scratch,
+    builder: &mut B,
+) -> Result<bool, Error> {
+    if starts_with_mark(json) {
+        return Err(Error::new(ErrorKind::ByteOrderMark, 0));
+    }
+    let mut options = *options;
+    match options.duplicates {
+        _ if plan.trusted => options.duplicates = Duplicates::First,
+        // Repeated keys are looked for by the driver alone.
+        Duplicates::Error => decode::decode(json, &options, scratch, &mut Nothing)?,
+        _ => {}
+    }
+    let mut places = core::mem::take(&mut scratch.places);
+    let found = with_kernel!(kernel => find(kernel, json, plan, &options, &mut places));
+    options.max_nodes = most_nodes;
+    let result = found.and_then(|()| build(json, plan, &options, &places, scratch, builder));
+    scratch.places = places;
+    match result {
+        Err(Error { kind: ErrorKind::MaxNodes, .. }) if found.is_ok() => Ok(false),
+        result => result.map(|()| true),
+    }
+}
+
+#[inline(always)]
+fn find<K: Kernel>(
+    kernel: K,
+    json: &[u8],
+    plan: &Plan<'_>,
+    options: &DecodeOptions,
+    places: &mut Places,
+) -> Result<(), Error> {
+    let Places { found, seen, open, text } = places;
+    found.clear();
+    seen.clear();
+    let start = |kind| Error::new(kind, 0);
+    room(found, plan.answers).map_err(start)?;
+    room(seen, plan.nodes()).map_err(start)?;
+    found.resize(plan.answers, None);
+    seen.resize(plan.nodes(), 0);
+    let skip = Skip::new(kernel, json, options, open, text);
+    Walk { skip, plan, found, seen, levels: Vec::new(), containers: 0, left: plan.answers }.run()
+}
+
+/// A container on the way to what is wanted.
+struct Level<'a> {
+    node: Node<'a>,
+    start: usize,
+    object: bool,
+    /// The number of the container, which tells it from others at the same node.
+    number: u64,
+    /// The element at hand.
+    element: u64,
+    /// The wanted element that comes next: its number in the plan, its index, and what it leads to.
+    next: usize,
+    index: u64,
+    below: Node<'a>,
+    /// Answers that were missing when it started.
+    left: usize,
+}
+
+/// No element has this index.
+const NO_INDEX: u64 = u64::MAX;
+
+struct Walk<'a, K> {
+    skip: Skip<'a, K>,
+    plan: &'a Plan<'a>,
+    found: &'a mut [Option<(usize, usize)>],
+    seen: &'a mut [u64],
+    levels: Vec<Level<'a>>,
+    containers: u64,
+    /// Answers that are still to be found, for a text that is trusted.
+    left: usize,
+}
+
+/// What stands at an offset.
+enum Next<'a> {
+    /// A value at this node.
+    Value(Node<'a>, usize),
+    /// A key, or an element, of the container at hand.
+    Member(usize),
+    Element(usize),
+    /// A value has ended before this.
+    Ended(usize),
+}
+
+impl<'a, K: Kernel> Walk<'a, K> {
+    #[inline(always)]
+    fn run(mut self) -> Result<(), Error> {
+        let mut next = Next::Value(self.plan.root(), self.skip.space(0));
+        loop {
+            next = match next {
+                Next::Value(node, pos) => self.value(node, pos)?,
+                Next::Member(pos) => self.member(pos)?,
+                Next::Element(pos) => self.element(pos)?,
+                Next::Ended(_) if self.plan.trusted && self.left == 0 => return Ok(()),
+                Next::Ended(end) if self.levels.is_empty() => return self.skip.end_of_document(end),
+                Next::Ended(end) => self.after(end)?,
+            };
+        }
+    }
+
+    #[inline(always)]
+    fn value(&mut self, node: Node<'a>, pos: usize) -> Result<Next<'a>, Error> {
+        match self.skip.json.get(pos) {
+            Some(&bracket @ (b'{' | b'[')) if !node.is_last() => self.open(node, pos, bracket == b'{'),
+            _ => {
+                let left = self.left;
+                let end = self.skip.value(pos, self.levels.len())?;
+                Ok(self.close(node, pos, end, left))
+            }
+        }
+    }
+
+    fn open(&mut self, node: Node<'a>, pos: usize, object: bool) -> Result<Next<'a>, Error> {
+        self.skip.count(pos)?;
+        if self.levels.len() >= self.skip.options.max_depth as usize {
+            return Err(Error::new(ErrorKind::MaxDepth, pos));
+        }
+        let inside = self.skip.space(pos + 1);
+        if self.skip.json.get(inside) == Some(if object { &b'}' } else { &b']' }) {
+            return Ok(self.close(node, pos, inside + 1, self.left));
+        }
+        room(&mut self.levels, 1).map_err(|kind| Error::new(kind, pos))?;
+        self.containers += 1;
+        let (index, below) = self.plan.element(&node, 0).unwrap_or((NO_INDEX, Node::default()));
+        let (number, left) = (self.containers, self.left);
+        self.levels.push(Level { node, start: pos, object, number, element: 0, next: 0, index, below, left });
+        Ok(if object { Next::Member(inside) } else { Next::Element(inside) })
+    }
+
+    /// The value of a node stands here. What is below it and was not found is not there.
+    #[inline(always)]
+    fn close(&mut self, node: Node<'a>, start: usize, end: usize, left: usize) -> Next<'a> {
+        if let Some(answer) = node.answer.and_then(|answer| self.found.get_mut(answer)) {
+            *answer = Some((start, end - start));
+        }
+        self.left = left.saturating_sub(node.behind - node.first);
+        Next::Ended(end)
+    }
+
+    #[inline(always)]
+    fn member(&mut self, pos: usize) -> Result<Next<'a>, Error> {
+        let Some(level) = self.levels.last() else { return Ok(Next::Ended(pos)) };
+        let (text, end) = self.skip.key(pos)?;
+        let node = self.plan.member(&level.node, text.bytes());
+        let (number, start) = (level.number, self.skip.colon(end)?);
+        match node {
+            Some(node) if self.counts(&node, number) => Ok(Next::Value(node, start)),
+            _ => self.skip.value(start, self.levels.len()).map(Next::Ended),
+        }
+    }
+
+    /// Whether a member counts, perhaps instead of an earlier one of the same name in the same object.
+    fn counts(&mut self, node: &Node<'a>, container: u64) -> bool {
+        let Some(seen) = self.seen.get_mut(node.number) else { return false };
+        let repeated = core::mem::replace(seen, container) == container;
+        if repeated && self.skip.options.duplicates == Duplicates::First {
+            return false;
+        }
+        if repeated {
+            self.found[node.first..node.behind].fill(None);
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn element(&mut self, pos: usize) -> Result<Next<'a>, Error> {
+        let plan = self.plan;
+        match self.levels.last_mut() {
+            Some(level) if level.element == level.index => {
+                let below = level.below;
+                level.next += 1;
+                (level.index, level.below) = plan.element(&level.node, level.next).unwrap_or((NO_INDEX, below));
+                Ok(Next::Value(below, pos))
+            }
+            _ => self.skip.value(pos, self.levels.len()).map(Next::Ended),
+        }
+    }
+
+    #[inline(always)]
+    fn after(&mut self, mut pos: usize) -> Result<Next<'a>, Error> {
+        let Some(level) = self.levels.last_mut() else { return Ok(Next::Ended(pos)) };
+        loop {
+            match (self.skip.json.get(pos), level.object) {
+                (Some(b','), true) => return Ok(Next::Member(self.skip.space(pos + 1))),
+                (Some(b','), false) => {
+                    level.element += 1;
+                    return Ok(Next::Element(self.skip.space(pos + 1)));
+                }
+                (Some(b'}'), true) | (Some(b']'), false) => {
+                    let (node, start, left) = (level.node, level.start, level.left);
+                    self.levels.pop();
+                    return Ok(self.close(node, start, pos + 1, left));
+                }
+                (_, object) => pos = self.skip.space_before(pos, missing(object))?,
+            }
+        }
+    }
+}
+
+fn build<B: TermBuilder>(
+    json: &[u8],
+    plan: &Plan<'_>,
+    options: &DecodeOptions,
+    places: &Places,
+    scratch: &mut Scratch,
+    builder: &mut B,
+) -> Result<(), Error> {
+    let answers = || (0..).zip(&places.found).filter_map(|(number, place)| place.map(|place| (number, place)));
+    // Values that overlap are as much work as a longer text.
+    let work = answers().fold(0, |sum: usize, (_, (_, len))| sum.saturating_add(len));
+    if options.max_nodes > 0 && work > json.len() && !plan.raw {
+        return Err(Error::new(ErrorKind::MaxNodes, 0));
+    }
+    builder.begin_array();
+    let mut items = 0;
+    for (number, (start, len)) in answers() {
+        let at = |kind| Error::new(kind, start);
+        builder.integer(number).map_err(at)?;
+        if plan.raw {
+            builder.integer(start as i64).map_err(at)?;
+            builder.integer(len as i64).map_err(at)?;
+            items += 3;
+        } else {
+            with_kernel!(kernel => decode::value(kernel, json, start, options, scratch, builder))?;
+            items += 2;
+        }
+    }
+    builder.end_array(items).map_err(|kind| Error::new(kind, 0))
+}

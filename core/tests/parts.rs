@@ -1,0 +1,170 @@
+//! Parts of a document: the errors of `decode`, the places of a naive walk, and plans that nobody wrote.
+
+mod naive;
+
+use naive::options::WAYS;
+use naive::parse;
+use naive::tree::{Builder, Tree};
+use proptest::prelude::*;
+use rustyjson_core::parts::{Plan, select};
+use rustyjson_core::{DecodeOptions, Error, Scratch};
+
+const CASES: u32 = if cfg!(miri) { 4 } else { 3000 };
+
+/// A node: its number, its answer plus one, the answers from it on, and what is below by name.
+struct Node {
+    answer: Option<u32>,
+    below: Vec<(&'static str, Node)>,
+}
+
+fn leaf(answer: u32) -> Node {
+    Node { answer: Some(answer), below: vec![] }
+}
+
+/// Writes a node as Elixir does.
+fn write(node: &Node, at: usize, number: &mut u32, first: &mut u32) -> Vec<u8> {
+    let (own, from) = (*number, *first);
+    *number += 1;
+    *first += u32::from(node.answer.is_some());
+    let index = |name: &str| name.parse::<u64>().ok();
+    let mut names: Vec<_> = node.below.iter().collect();
+    names.sort_by_key(|(name, _)| *name);
+    let mut indices: Vec<_> = (0..names.len()).filter(|&n| index(names[n].0).is_some()).collect();
+    indices.sort_by_key(|&n| index(names[n].0));
+    let start = at + 24 + 4 * (names.len() + indices.len());
+    let (mut blobs, mut places) = (Vec::new(), Vec::new());
+    for (name, node) in &names {
+        places.push((start + blobs.len()) as u32);
+        blobs.extend(index(name).unwrap_or(0).to_le_bytes());
+        blobs.extend((name.len() as u32).to_le_bytes());
+        blobs.extend(name.as_bytes());
+        let below = write(node, start + blobs.len(), number, first);
+        blobs.extend(below);
+    }
+    let mut bytes = Vec::new();
+    for field in [own, node.answer.map_or(0, |answer| answer + 1), from, *first, names.len() as u32] {
+        bytes.extend(field.to_le_bytes());
+    }
+    places.iter().for_each(|place| bytes.extend((place + 8).to_le_bytes()));
+    bytes.extend((indices.len() as u32).to_le_bytes());
+    indices.iter().for_each(|&n| bytes.extend(places[n].to_le_bytes()));
+    bytes.extend(blobs);
+    bytes
+}
+
+fn plan(flags: u8, root: &Node) -> Vec<u8> {
+    let (mut number, mut first) = (0, 0);
+    let nodes = write(root, 12, &mut number, &mut first);
+    let mut bytes = vec![1, flags, 9, 0];
+    bytes.extend(first.to_le_bytes());
+    bytes.extend(number.to_le_bytes());
+    bytes.extend(nodes);
+    bytes
+}
+
+/// `/a`, `/a/b` and `/0/a`.
+fn some() -> Node {
+    let a = Node { answer: Some(1), below: vec![("b", leaf(2))] };
+    let first = Node { answer: None, below: vec![("a", leaf(0))] };
+    Node { answer: None, below: vec![("0", first), ("a", a)] }
+}
+
+fn selected(json: &[u8], plan: &[u8], options: &DecodeOptions) -> Result<Tree, Error> {
+    let mut builder = Builder::default();
+    let plan = Plan::read(plan).expect("a plan");
+    select(json, &plan, options, 0, &mut Scratch::default(), &mut builder)?;
+    assert_eq!(builder.values.len(), 1, "one list is left");
+    Ok(builder.values.remove(0))
+}
+
+/// Every text of up to `len` tokens has the error that decoding finds.
+fn every_text(tokens: &[&str], len: usize, options: &DecodeOptions) {
+    let plan = plan(0, &some());
+    let mut count = vec![0; len];
+    let mut text = String::new();
+    loop {
+        text.clear();
+        count.iter().for_each(|&token| text.push_str(tokens[token]));
+        let (found, naive) = (selected(text.as_bytes(), &plan, options).err(), parse(text.as_bytes(), options).err());
+        assert_eq!(found, naive, "on {text:?} with {options:?}");
+        let Some(place) = count.iter().position(|&token| token + 1 < tokens.len()) else { return };
+        count[place] += 1;
+        count[..place].fill(0);
+    }
+}
+
+const LONGEST: usize = if cfg!(miri) { 2 } else { 5 };
+
+#[test]
+fn errors_of_every_short_structure() {
+    let tokens = ["", "[", "]", "{", "}", ",", ":", "\"a\"", "1", " ", "tru", "'"];
+    every_text(&tokens, LONGEST, &DecodeOptions::default());
+    let limits = DecodeOptions { max_depth: 2, digit_limit: 1, max_nodes: 3, ..DecodeOptions::DEFAULT };
+    every_text(&tokens, LONGEST - 1, &limits);
+}
+
+#[test]
+fn errors_of_every_short_number() {
+    let tokens = ["", "0", "1", "-", ".", "e", "E", "+", "99", "400", "N"];
+    every_text(&tokens, LONGEST, &DecodeOptions::default());
+    every_text(&tokens, LONGEST - 1, &DecodeOptions { decimals: true, digit_limit: 3, ..DecodeOptions::DEFAULT });
+}
+
+#[test]
+fn errors_of_every_short_string() {
+    let tokens = ["", "\"", "\\", "u", "00", "D8", "dc", "3D", "n", "\u{1}", "é"];
+    every_text(&tokens, LONGEST, &DecodeOptions::default());
+}
+
+#[test]
+fn numbers_that_are_not_finite_or_too_long() {
+    let plan = plan(0, &some());
+    let nines = "9".repeat(400);
+    let texts = ["1e308", "1e309", "0.1e309", "-1e400", "10e308", "179769313486231580793728971405301e276", &nines];
+    for text in texts.iter().flat_map(|text| [(*text).to_owned(), format!("{text}.5"), format!("[{text}]")]) {
+        for limit in [0, 10, 1024] {
+            let options = DecodeOptions { digit_limit: limit, ..DecodeOptions::DEFAULT };
+            let (found, naive) =
+                (selected(text.as_bytes(), &plan, &options).err(), parse(text.as_bytes(), &options).err());
+            assert_eq!(found, naive, "{text}");
+        }
+    }
+}
+
+#[test]
+fn plans_that_are_cut_or_changed_do_no_harm() {
+    let whole = plan(0, &some());
+    let text = br#"{"a":{"b":[1,2]},"0":[{"a":1}],"a":3}"#;
+    for cut in 0..whole.len() {
+        if let Some(plan) = Plan::read(&whole[..cut]) {
+            let _ = select(text, &plan, &DecodeOptions::DEFAULT, 0, &mut Scratch::default(), &mut Builder::default());
+        }
+    }
+    for at in 0..whole.len() {
+        for byte in [0, 1, 2, 13, 40, 127, 255] {
+            let mut changed = whole.clone();
+            changed[at] = byte;
+            if let Some(plan) = Plan::read(&changed) {
+                let scratch = &mut Scratch::default();
+                let _ = select(text, &plan, &DecodeOptions::DEFAULT, 0, scratch, &mut Builder::default());
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn errors_near_json(json in "[\\[\\]{}:,\"\\\\u0-9a-fD.eE+\\-~/ \n]{0,60}", way in 0..WAYS.len()) {
+        let plan = plan(0, &some());
+        let options = WAYS[way];
+        let (found, naive) = (selected(json.as_bytes(), &plan, &options).err(), parse(json.as_bytes(), &options).err());
+        prop_assert_eq!(found, naive);
+    }
+
+    #[test]
+    fn never_panics(json in proptest::collection::vec(any::<u8>(), 0..100), flags in 0u8..4) {
+        let _ = selected(&json, &plan(flags, &some()), &DecodeOptions::DEFAULT);
+    }
+}

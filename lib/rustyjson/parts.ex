@@ -1,0 +1,169 @@
+defmodule RustyJson.Parts do
+  @moduledoc false
+  # `RustyJson.fetch/3` and `RustyJson.select/3`: asks the engine for the values that paths lead to, and puts its answers where
+  # they belong. An answer is a flat list: for each place that is there, in the order of the plan, its number and the value;
+  # for parts that stay text, its number and where it stands.
+
+  alias RustyJson.{Fragment, Options, Paths}
+  alias RustyJson.Decode.Input
+
+  @own [:missing, :as, :validate]
+  # No JSON is this atom.
+  @absent :"$absent"
+  # Shorter parts do not keep the text in memory.
+  @copied 64
+
+  @spec fetch(iodata(), String.t(), keyword() | map()) :: {:ok, term()} | :error | {:error, Exception.t()}
+  def fetch(input, pointer, opts) do
+    paths = Paths.new!([pointer])
+
+    with {:ok, answers, missing} <- answers(input, paths, opts) do
+      case {answers, missing} do
+        {[_number, value], _missing} -> {:ok, value}
+        {[], {:default, default}} -> {:ok, default}
+        {[], nil} -> :error
+      end
+    end
+  end
+
+  @spec select(iodata(), Paths.t() | list() | map(), keyword() | map()) ::
+          {:ok, list() | map()} | {:error, Exception.t()}
+  def select(input, %Paths{} = paths, opts) do
+    with {:ok, answers, missing} <- answers(input, paths, opts), do: {:ok, shape(paths, answers, missing)}
+  end
+
+  def select(input, pointers, opts), do: select(input, Paths.new!(pointers), opts)
+
+  # Without options there is nothing to look for.
+  defp answers(input, paths, []) do
+    with {:ok, answers} <- run(input, paths, false, false, Options.decode([])), do: {:ok, answers, nil}
+  end
+
+  defp answers(input, paths, opts) do
+    {own, rest} = split(opts)
+    raw = raw?(Keyword.get(own, :as, :any))
+    trusted = trusted?(Keyword.get(own, :validate, true), rest)
+    missing = missing(Keyword.get(own, :missing))
+
+    with {:ok, answers} <- run(input, paths, raw, trusted, Options.decode(rest)),
+         do: {:ok, if(raw, do: fragments(answers, input, rest), else: answers), missing}
+  end
+
+  defp split(opts) when is_map(opts), do: opts |> Map.to_list() |> Keyword.split(@own)
+
+  defp split(opts) do
+    if Keyword.keyword?(opts),
+      do: Keyword.split(opts, @own),
+      else: raise(ArgumentError, "options are a keyword list or a map, got: #{inspect(opts, limit: 5)}")
+  end
+
+  defp raw?(:any), do: false
+  defp raw?(:raw), do: true
+  defp raw?(other), do: wrong!(:as, ":any or :raw", other)
+
+  defp missing(nil), do: nil
+  defp missing({:default, _term} = missing), do: missing
+  defp missing(other), do: wrong!(:missing, "{:default, term}", other)
+
+  defp trusted?(true, _rest), do: false
+
+  defp trusted?(false, rest) do
+    if Keyword.get(rest, :duplicate_keys, :first) == :first,
+      do: true,
+      else:
+        raise(
+          ArgumentError,
+          "validate: false takes the first of repeated keys, so it takes no other :duplicate_keys"
+        )
+  end
+
+  defp trusted?(other, _rest), do: wrong!(:validate, "a boolean", other)
+
+  @spec wrong!(atom(), String.t(), term()) :: no_return()
+  defp wrong!(name, takes, got),
+    do: raise(ArgumentError, "option #{inspect(name)} takes #{takes}, got: #{inspect(got, limit: 5)}")
+
+  defp run(input, paths, raw, trusted, options),
+    do: Input.decode(input, Options.with_parts(options, Paths.plan(paths, raw, trusted)))
+
+  defp fragments(answers, input, opts) do
+    fragments(answers, IO.iodata_to_binary(input), Options.decode(opts).values.strings == :copy, [])
+  end
+
+  defp fragments([number, start, length | rest], json, copy, done) do
+    text = binary_part(json, start, length)
+    text = if copy or length <= @copied, do: :binary.copy(text), else: text
+    fragments(rest, json, copy, [%Fragment{encode: text}, number | done])
+  end
+
+  defp fragments([], _json, _copy, done), do: Enum.reverse(done)
+
+  defp shape(%{keys: nil, places: places} = paths, answers, missing) do
+    values = values(paths, answers, default(missing, nil))
+    for place <- places, do: elem(values, place)
+  end
+
+  defp shape(%{keys: keys, places: places} = paths, answers, missing) do
+    values = values(paths, answers, default(missing, @absent))
+    keys |> present(places, values) |> :maps.from_list()
+  end
+
+  defp present([key | keys], [place | places], values) do
+    case elem(values, place) do
+      @absent -> present(keys, places, values)
+      value -> [{key, value} | present(keys, places, values)]
+    end
+  end
+
+  defp present([], [], _values), do: []
+
+  defp default({:default, default}, _absent), do: default
+  defp default(nil, absent), do: absent
+
+  defp values(%{answers: count}, answers, absent), do: :erlang.make_tuple(count, absent, pairs(answers))
+
+  defp pairs([number, value | rest]), do: [{number + 1, value} | pairs(rest)]
+  defp pairs([]), do: []
+
+  ## What an honest module of the sandbox answers
+
+  @doc "What the judge of terms has to be told: options, and the length of a document that can have the answer."
+  @spec policy(Options.t(), non_neg_integer()) :: {Options.t(), non_neg_integer()}
+  def policy(%{parts: ""} = options, length), do: {options, length}
+
+  def policy(%{parts: parts, values: %{max_depth: max_depth}} = options, length) do
+    <<_kind, flags, overlap::16-little, answers::32-little, _::binary>> = parts
+    values = if raw_flag?(flags), do: 0, else: length * overlap
+    changed = Options.change(options, :decode, %{max_depth: min(max_depth + 1, 0xFFFF_FFFF), max_nodes: 0})
+    {changed, values + 16 * answers + 16}
+  end
+
+  @doc "Whether this can be the answer about a document of this length."
+  @spec answer?(term(), Options.t(), non_neg_integer()) :: boolean()
+  def answer?(_term, %{parts: ""}, _length), do: true
+
+  def answer?(term, %{parts: <<_kind, flags, _overlap::16, answers::32-little, _::binary>>}, length)
+      when is_list(term),
+      do: if(raw_flag?(flags), do: places?(term, -1, answers, length), else: values?(term, -1, answers))
+
+  def answer?(_term, _options, _length), do: false
+
+  defp raw_flag?(flags), do: Bitwise.band(flags, 1) == 1
+
+  defp values?([], _last, _count), do: true
+
+  defp values?([number, _value | rest], last, count)
+       when is_integer(number) and number > last and number < count,
+       do: values?(rest, number, count)
+
+  defp values?(_other, _last, _count), do: false
+
+  defp places?([], _last, _count, _length), do: true
+
+  defp places?([number, start, size | rest], last, count, length)
+       when is_integer(number) and number > last and number < count and is_integer(start) and start >= 0 and
+              is_integer(size) and size > 0 and start + size <= length,
+       do: places?(rest, number, count, length)
+
+  defp places?(_other, _last, _count, _length), do: false
+end

@@ -1,0 +1,132 @@
+defmodule RustyJson.Paths do
+  @moduledoc """
+  JSON Pointers that are prepared for `RustyJson.select/3`.
+
+      iex> paths = RustyJson.Paths.new!(%{id: "/id", city: "/address/city"})
+      iex> RustyJson.select(~s({"id": 7, "address": {"city": "Oslo"}}), paths)
+      {:ok, %{id: 7, city: "Oslo"}}
+
+  Prepare them once, for example in a module attribute. They are a plain term, which any node and either engine can use.
+  """
+
+  alias RustyJson.Pointer
+
+  @enforce_keys [:nodes, :answers, :overlap, :count, :keys, :places]
+  defstruct [:nodes, :answers, :overlap, :count, :keys, :places]
+
+  @opaque t :: %__MODULE__{
+            # The tree of tokens as core/src/parts/plan.rs reads it.
+            nodes: binary(),
+            # Places that are asked for, the most of them that lie in each other, and the number of all nodes.
+            answers: non_neg_integer(),
+            overlap: non_neg_integer(),
+            count: pos_integer(),
+            # Keys of the map that is wanted, or nil for a list; and which answer each gets.
+            keys: nil | [term()],
+            places: [non_neg_integer()]
+          }
+
+  # Bytes of a plan before its tree, and of a node without the places of what is below.
+  @header 12
+  @node 24
+  # An index stands before each name.
+  @index 8
+  @select 1
+  @raw 1
+  @trusted 2
+
+  @doc """
+  Prepares pointers. A list selects a list, a map selects a map with the same keys.
+
+      iex> paths = RustyJson.Paths.new!(["/a", "/b/0"])
+      iex> RustyJson.select(~s({"a": 1, "b": [2]}), paths)
+      {:ok, [1, 2]}
+
+      iex> RustyJson.Paths.new!(["a"])
+      ** (ArgumentError) RustyJson.Paths.new!/1 takes a JSON Pointer, such as "/a/0", got: "a"
+  """
+  @spec new!([String.t()] | %{optional(term()) => String.t()}) :: t()
+  def new!(pointers) when is_list(pointers), do: build(pointers, nil)
+
+  def new!(pointers) when is_map(pointers) and not is_struct(pointers) do
+    {keys, pointers} = pointers |> Map.to_list() |> Enum.unzip()
+    build(pointers, keys)
+  end
+
+  def new!(other) do
+    raise ArgumentError,
+          "RustyJson.Paths.new!/1 takes a list or a map of JSON Pointers, got: #{inspect(other, limit: 5)}"
+  end
+
+  defp build(pointers, keys) do
+    tree = Enum.reduce(pointers, empty(), &insert(Pointer.tokens!(&1, "RustyJson.Paths.new!/1"), &1, &2))
+    {nodes, written} = write(tree, @header, 0, %{count: 0, answers: 0, overlap: 0, places: %{}})
+
+    %__MODULE__{
+      nodes: IO.iodata_to_binary(nodes),
+      answers: written.answers,
+      overlap: written.overlap,
+      count: written.count,
+      keys: keys,
+      places: Enum.map(pointers, &Map.fetch!(written.places, &1))
+    }
+  end
+
+  # Different texts can be the same pointer only if they are equal: each token has one way to be written.
+  defp empty, do: {nil, %{}}
+
+  defp insert([], pointer, {_pointer, below}), do: {pointer, below}
+
+  defp insert([token | tokens], pointer, {own, below}),
+    do: {own, Map.put(below, token, insert(tokens, pointer, Map.get(below, token, empty())))}
+
+  # Writes a node that starts at this byte of the plan, around which so many places are asked for.
+  defp write({pointer, below}, at, around, %{count: number, answers: first} = written) do
+    written = %{written | count: number + 1}
+    {answer, around, written} = answer(pointer, around, written)
+    names = Enum.sort(below)
+    indices = for {{name, _}, n} <- Enum.with_index(names), index = Pointer.index(name), do: {index, n}
+    start = at + @node + 4 * (length(names) + length(indices))
+
+    {blobs, {_end, places, written}} =
+      Enum.map_reduce(names, {start, [], written}, fn {name, node}, {at, places, written} ->
+        head = <<Pointer.index(name) || 0::64-little, byte_size(name)::32-little, name::binary>>
+        {blob, written} = write(node, at + byte_size(head), around, written)
+        {[head, blob], {at + byte_size(head) + IO.iodata_length(blob), [at | places], written}}
+      end)
+
+    places = places |> Enum.reverse() |> List.to_tuple()
+
+    head = [
+      <<number::32-little, answer::32-little, first::32-little, written.answers::32-little>>,
+      <<length(names)::32-little>>,
+      for(at <- Tuple.to_list(places), do: <<at + @index::32-little>>),
+      <<length(indices)::32-little>>,
+      for({_index, n} <- Enum.sort(indices), do: <<elem(places, n)::32-little>>)
+    ]
+
+    {[head | blobs], written}
+  end
+
+  defp answer(nil, around, written), do: {0, around, written}
+
+  defp answer(pointer, around, %{answers: answers} = written) do
+    written = %{
+      written
+      | answers: answers + 1,
+        overlap: max(written.overlap, around + 1),
+        places: Map.put(written.places, pointer, answers)
+    }
+
+    {answers + 1, around + 1, written}
+  end
+
+  @doc false
+  # As the core reads it: for places in the text or for values, of a text that is trusted or not.
+  @spec plan(t(), boolean(), boolean()) :: binary()
+  def plan(%__MODULE__{nodes: nodes, answers: answers, overlap: overlap, count: count}, raw, trusted) do
+    flags = if(raw, do: @raw, else: 0) + if(trusted, do: @trusted, else: 0)
+
+    <<@select, flags, min(overlap, 0xFFFF)::16-little, answers::32-little, count::32-little, nodes::binary>>
+  end
+end

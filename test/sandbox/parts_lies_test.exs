@@ -1,0 +1,99 @@
+defmodule RustyJson.Sandbox.PartsLiesTest do
+  @moduledoc "A guest that lies about parts of a document: the engine refuses what no honest guest answers."
+
+  use ExUnit.Case, async: false
+
+  alias RustyJson.SandboxError
+  alias RustyJson.Test.{Guest, WasmHosts}
+
+  import RustyJson.Test.WasmHosts, only: [with_guest: 3]
+
+  @options [engine: :wasm, timeout: 10_000, max_memory: 4 * 1_048_576]
+  # Ten bytes, of which two places are asked for.
+  @json ~s({"a":[10]})
+  @paths ["/a", "/a/0"]
+
+  for host <- [:wasmtime, :wasmex] do
+    describe "#{host}" do
+      @describetag host: host
+      if reason = WasmHosts.missing(host) || Guest.missing(), do: @describetag(skip: reason)
+
+      setup %{host: host}, do: {:ok, options: [host: host] ++ @options}
+
+      test "honest answers are taken", %{host: host, options: options} do
+        for {answer, expected} <- [{[0, [10], 1, 10], [[10], 10]}, {[1, 7], [nil, 7]}, {[], [nil, nil]}] do
+          answers(host, answer, fn ->
+            assert RustyJson.select(@json, @paths, options) == {:ok, expected}
+          end)
+        end
+
+        answers(host, [0, 5, 4], fn ->
+          assert {:ok, [%{encode: "[10]"}, nil]} = RustyJson.select(@json, @paths, [as: :raw] ++ options)
+        end)
+      end
+
+      test "answers that nobody asked for", %{host: host, options: options} do
+        for answer <- [
+              nil,
+              %{},
+              "text",
+              [0],
+              [0, 1, 1],
+              [2, 1],
+              [-1, 1],
+              [1, 1, 0, 1],
+              [0, 1, 0, 1],
+              ["0", 1],
+              [0, 1, 1, 2, 2, 3],
+              [0, List.duplicate(1, 200)]
+            ] do
+          answers(host, answer, fn ->
+            assert {:error, %SandboxError{reason: :invalid_result}} =
+                     RustyJson.select(@json, @paths, options),
+                   inspect(answer)
+          end)
+        end
+      end
+
+      test "places that do not lie in the text", %{host: host, options: options} do
+        for answer <- [
+              [0, 1],
+              [0, 1, 10],
+              [0, 0, 11],
+              [0, -1, 2],
+              [0, 11, 0],
+              [0, 1, 0],
+              [0, 1, -1],
+              [2, 1, 1],
+              [1, 1, 1, 0, 1, 1],
+              [0, "1", 1],
+              [0, 0x1_0000_0000_0000, 1]
+            ] do
+          answers(host, answer, fn ->
+            assert {:error, %SandboxError{reason: :invalid_result}} =
+                     RustyJson.select(@json, @paths, [as: :raw] ++ options),
+                   inspect(answer)
+          end)
+        end
+      end
+    end
+  end
+
+  # A list is written as the guest writes it, which is not as a string.
+  defp answers(host, answer, test) do
+    record = <<1, 131, etf(answer)::binary>>
+    with_guest(host, Guest.wasm(data: record, always: true), test)
+  end
+
+  defp etf([]), do: <<106>>
+
+  defp etf(list) when is_list(list),
+    do: <<108, length(list)::32, Enum.map_join(list, &etf/1)::binary, 106>>
+
+  defp etf(nil), do: <<119, 3, "nil">>
+
+  defp etf(other) do
+    <<131, bytes::binary>> = :erlang.term_to_binary(other)
+    bytes
+  end
+end
