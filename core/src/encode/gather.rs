@@ -95,6 +95,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             return Err(EncodeErrorKind::Budget);
         }
         if matches!(known, Ok(true)) {
+            let end = self.repair_key(start)?;
             self.gathered.members.push(Member { start, end, value });
         }
         known

@@ -15,6 +15,7 @@ mod limits;
 mod notation;
 mod number;
 mod reader;
+mod repair;
 mod run;
 mod string;
 mod structs;

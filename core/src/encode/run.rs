@@ -1,7 +1,7 @@
 //! The walk over a term, one scalar or bracket at a time.
 
 use super::driver::{Driver, Frame, LONG_INTEGER, NOTABLE_STRING, Next, Stack, Walk};
-use super::error::{self, EncodeError, EncodeErrorKind, Hole};
+use super::error::{EncodeError, EncodeErrorKind, Hole};
 use super::gathered::Gathered;
 use super::reader::{Step, TermReader, Value};
 use super::{limits, number, string};
@@ -88,6 +88,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     fn value(&mut self, term: R::Term) -> Walk<Next<R::Term>> {
         match self.reader.read(term) {
             Value::Binary(bytes) => self.string(bytes)?,
+            Value::Integer(value) if self.options.safe_integers => self.safe_integer(value),
             Value::Integer(value) => number::integer(self.out, value),
             Value::Float(value) => self.float(value),
             Value::Map(map) => return self.map(term, map),
@@ -125,14 +126,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         }
         match string::string(self.kernel, self.out, self.options.escape, bytes) {
             Ok(()) => Ok(()),
-            Err(_) => Err(self.not_utf8(bytes)),
+            Err(invalid) => self.not_utf8(bytes, invalid),
         }
-    }
-
-    #[cold]
-    fn not_utf8(&mut self, bytes: &[u8]) -> EncodeErrorKind {
-        self.payload = error::invalid_utf8(bytes);
-        EncodeErrorKind::InvalidUtf8
     }
 
     /// An atom's text as a string.
@@ -156,7 +151,10 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             return Err(EncodeErrorKind::Budget);
         }
         let work = limits::work_of_digits(magnitude.len());
+        let quotes: &[u8] = if self.options.safe_integers { b"\"" } else { b"" };
+        self.out.text(quotes);
         number::big(self.out, negative, magnitude);
+        self.out.text(quotes);
         self.charge(work);
         Ok(())
     }

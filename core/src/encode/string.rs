@@ -4,9 +4,12 @@ use crate::options::Escape;
 use crate::output::{Buffer, Output};
 use crate::simd::copy::{CopyKernel, SLACK};
 
-/// Not UTF-8.
+/// The bytes are not UTF-8. They may be written all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotUtf8;
+pub struct NotUtf8 {
+    /// Length of the output without them.
+    pub start: usize,
+}
 
 /// Longest text that one character of the source becomes: a surrogate pair.
 const LONGEST: usize = 12;
@@ -35,7 +38,7 @@ pub fn string<K: CopyKernel, B: Buffer>(
     }
     room[1 + bytes.len()] = b'"';
     out.advance(bytes.len() + 2);
-    if run.ascii { Ok(()) } else { check(bytes) }
+    if run.ascii { Ok(()) } else { check(bytes).map_err(|()| NotUtf8 { start: out.len() - bytes.len() - 2 }) }
 }
 
 /// [`string`] where size counts more than speed: one copy of the code, 1.3 KB of the WebAssembly module.
@@ -53,8 +56,8 @@ pub fn rare_string<K: CopyKernel, B: Buffer>(
 }
 
 #[inline(always)]
-fn check(bytes: &[u8]) -> Result<(), NotUtf8> {
-    simdutf8::basic::from_utf8(bytes).map(drop).map_err(|_| NotUtf8)
+fn check(bytes: &[u8]) -> Result<(), ()> {
+    simdutf8::basic::from_utf8(bytes).map(drop).map_err(drop)
 }
 
 /// Goes on at the first character that has to be escaped.
@@ -80,6 +83,7 @@ fn escapes_and_runs<K: CopyKernel, B: Buffer>(
     mut pos: usize,
     mut ascii: bool,
 ) -> Result<(), NotUtf8> {
+    let start = out.len() - pos - 1;
     while let Some(&byte) = bytes.get(pos) {
         let rest = &bytes[pos + 1..];
         let Some(room) = out.room(LONGEST + rest.len() + SLACK + 1) else { return Ok(()) };
@@ -90,7 +94,7 @@ fn escapes_and_runs<K: CopyKernel, B: Buffer>(
         pos += 1 + run.end;
     }
     out.array([b'"']);
-    if ascii { Ok(()) } else { check(bytes) }
+    if ascii { Ok(()) } else { check(bytes).map_err(|()| NotUtf8 { start }) }
 }
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
@@ -180,7 +184,7 @@ fn in_other_mode<K: CopyKernel, B: Buffer>(
         out.advance(bytes.len() + 2);
         return Ok(());
     }
-    let text = simdutf8::basic::from_utf8(bytes).map_err(|_| NotUtf8)?;
+    let text = simdutf8::basic::from_utf8(bytes).map_err(|_| NotUtf8 { start })?;
     debug_assert_eq!(out.len(), start);
     out.array([b'"']);
     escape_all(out, escape, text);

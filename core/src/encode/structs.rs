@@ -6,7 +6,7 @@ use super::error::EncodeErrorKind;
 use super::known::Known;
 use super::notation::Notation;
 use super::reader::{Member, Step, TermReader, Value};
-use super::{decimal, limits, number, string, uri};
+use super::{decimal, limits, string, uri};
 use crate::output::{Buffer, Output};
 use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
@@ -196,7 +196,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             self.inner_line(1);
             self.rare_string(name.as_bytes())?;
             self.colon();
-            number::rare_integer(self.out, *value);
+            self.safe_integer(*value);
         }
         self.inner_line(0);
         self.out.text(b"}");

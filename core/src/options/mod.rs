@@ -184,6 +184,10 @@ pub struct EncodeOptions<'a> {
     pub compress: Option<u8>,
     /// White space between tokens; `None` for none.
     pub pretty: Option<Pretty<'a>>,
+    /// Invalid UTF-8 becomes U+FFFD.
+    pub replace_invalid: bool,
+    /// Integers that a float does not hold exactly become strings.
+    pub safe_integers: bool,
     /// Deepest nesting; `u32::MAX` for none.
     pub max_depth: u32,
     /// Depth at which the value stands.
@@ -216,6 +220,8 @@ impl<'a> EncodeOptions<'a> {
         reverse_large_maps: false,
         compress: None,
         pretty: None,
+        replace_invalid: false,
+        safe_integers: false,
         max_depth: 128,
         base_depth: 0,
         max_bytes: 0,
@@ -253,6 +259,8 @@ impl<'a> EncodeOptions<'a> {
             // Elixir's -1 is none.
             compress: Some(number!(ENCODE, bytes, "compress": u8)).filter(|level| *level <= 9),
             pretty,
+            replace_invalid: is!(ENCODE, bytes, "invalid_utf8" = "replace"),
+            safe_integers: is!(ENCODE, bytes, "integers" = "js_safe"),
             max_depth: number!(ENCODE, bytes, "max_depth": u32),
             base_depth: number!(ENCODE, bytes, "base_depth": u32),
             max_bytes: number!(ENCODE, bytes, "max_bytes": u64),

@@ -37,13 +37,26 @@ defmodule RustyJson.Encoder.Interop do
   # Jason encodes the content of the struct itself. A value that only RustyJson can encode, such as a struct of the application in
   # a struct of a package, is replaced by its text, but only after Jason failed, because an encoder may look at its fields.
   defp by_jason(struct, options) do
-    with {:error, %{protocol: Jason.Encoder} = error} <- jason(struct, options) do
-      case jason(for_jason(struct, options), options) do
-        {:error, _again} -> raise error
-        text -> text
-      end
+    case jason(struct, options) do
+      {:error, %{protocol: Jason.Encoder} = error} -> by_jason_again(struct, error, options)
+      {:error, %{reason: :invalid_utf8} = error} -> replaced(struct, error, options)
+      {:error, error} -> raise error
+      text -> text
     end
   end
+
+  defp by_jason_again(struct, error, options) do
+    case jason(for_jason(struct, options), options) do
+      {:error, _again} -> raise error
+      text -> text
+    end
+  end
+
+  # All strings are replaced by their texts, in which invalid bytes are replaced.
+  defp replaced(struct, error, %{values: %{invalid_utf8: :replace}} = options),
+    do: by_jason_again(struct, error, options)
+
+  defp replaced(_struct, error, _options), do: raise(error)
 
   # Jason's options consist of functions that only Jason can make.
   defp jason(struct, options) do
@@ -52,7 +65,7 @@ defmodule RustyJson.Encoder.Interop do
         text
 
       {:error, %{__struct__: Jason.EncodeError, message: text}} ->
-        raise invalid(text)
+        {:error, invalid(text)}
 
       {:error, undefined} ->
         {:error, undefined}
@@ -76,6 +89,9 @@ defmodule RustyJson.Encoder.Interop do
   defp for_jason(list, options) when is_list(list) do
     if List.improper?(list), do: list, else: Enum.map(list, &for_jason(&1, options))
   end
+
+  defp for_jason(string, %{values: %{invalid_utf8: :replace}} = options) when is_binary(string),
+    do: text(string, options)
 
   defp for_jason(value, options),
     do: if(implemented?(Jason.Encoder, value), do: value, else: text(value, options))

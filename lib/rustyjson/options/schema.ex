@@ -170,6 +170,19 @@ defmodule RustyJson.Options.Schema do
               default: true,
               doc: "`false` never calls `RustyJson.Encoder`; structs become objects without `__struct__`."
             },
+            invalid_utf8: %{
+              type: {:in, [:error, :replace]},
+              default: :error,
+              doc:
+                "`:replace` writes U+FFFD for each invalid part of a string or key, as `String.replace_invalid/1` does. " <>
+                  "Keys are sorted and compared in their new form."
+            },
+            integers: %{
+              type: {:in, [:exact, :js_safe]},
+              default: :exact,
+              doc:
+                "`:js_safe` writes integers beyond ±(2^53 − 1) as strings, because JavaScript would round them."
+            },
             lean: %{
               type: :boolean,
               default: false,

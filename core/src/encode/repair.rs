@@ -1,0 +1,138 @@
+//! Strings that are not UTF-8: an error, or U+FFFD for each maximal subpart, as Unicode recommends and
+//! `String.replace_invalid/1` does. And integers that JavaScript would round.
+
+use super::driver::{Driver, LONG_STRING, Walk};
+use super::error::{self, EncodeErrorKind};
+use super::number;
+use super::reader::TermReader;
+use super::string::NotUtf8;
+use crate::output::Buffer;
+use crate::simd::copy::CopyKernel;
+use alloc::vec::Vec;
+
+/// The largest integer of which JavaScript, whose numbers are floats, knows the neighbours apart.
+const LARGEST_SAFE: u64 = (1 << 53) - 1;
+
+/// U+FFFD.
+const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
+
+/// The text with its invalid parts replaced. `None`: there is no memory.
+fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
+    let len = bytes.utf8_chunks().map(|chunk| chunk.valid().len() + replacement(chunk.invalid()).len()).sum();
+    let mut text = Vec::new();
+    text.try_reserve_exact(len).ok()?;
+    for chunk in bytes.utf8_chunks() {
+        text.extend_from_slice(chunk.valid().as_bytes());
+        text.extend_from_slice(replacement(chunk.invalid()));
+    }
+    Some(text)
+}
+
+/// What stands for the invalid part of a chunk, which the last chunk may lack.
+const fn replacement(invalid: &[u8]) -> &'static [u8] {
+    if invalid.is_empty() { b"" } else { REPLACEMENT }
+}
+
+impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+    /// A string turned out not to be UTF-8.
+    #[cold]
+    #[inline(never)]
+    pub fn not_utf8(&mut self, bytes: &[u8], invalid: NotUtf8) -> Walk<()> {
+        if !self.options.replace_invalid {
+            self.payload = error::invalid_utf8(bytes);
+            return Err(EncodeErrorKind::InvalidUtf8);
+        }
+        self.out.truncate(invalid.start);
+        let text = self.repair(bytes)?;
+        self.rare_string(&text)
+    }
+
+    /// Replaces the key at the end of the gathered text by its repaired form: keys are compared as they are written.
+    pub fn repair_key(&mut self, start: usize) -> Walk<usize> {
+        let text = &mut self.gathered.text;
+        if self.options.replace_invalid && core::str::from_utf8(&text.written()[start..]).is_err() {
+            let key = text.written()[start..].to_vec();
+            text.truncate(start);
+            let key = self.repair(&key)?;
+            self.gathered.text.text(&key);
+        }
+        Ok(self.gathered.text.len())
+    }
+
+    /// Invalid bytes take about four times as long as those that are copied.
+    fn repair(&self, bytes: &[u8]) -> Walk<Vec<u8>> {
+        if self.in_slice() && bytes.len() > LONG_STRING / 4 {
+            return Err(EncodeErrorKind::Budget);
+        }
+        repaired(bytes).ok_or(EncodeErrorKind::OutOfMemory)
+    }
+
+    /// An integer, as a string where JavaScript would round it.
+    #[inline(never)]
+    pub fn safe_integer(&mut self, value: i64) {
+        let quotes: &[u8] = if self.options.safe_integers && value.unsigned_abs() > LARGEST_SAFE { b"\"" } else { b"" };
+        self.out.text(quotes);
+        number::rare_integer(self.out, value);
+        self.out.text(quotes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::repaired;
+    use crate::EncodeOptions;
+    use crate::encode::tests::{Bin, Int, List, PLAIN, bin, fields, json_with};
+    use crate::options::Escape;
+    use alloc::string::String;
+
+    const REPLACE: EncodeOptions<'_> = EncodeOptions { replace_invalid: true, ..PLAIN };
+
+    #[test]
+    fn every_maximal_subpart_becomes_one_character() {
+        for (bytes, text) in [
+            (&b"\xE2\x82"[..], "\u{FFFD}"),
+            (b"a\xF0\x9F\x98b", "a\u{FFFD}b"),
+            (b"\xED\xA0\x80", "\u{FFFD}\u{FFFD}\u{FFFD}"),
+            (b"\xC0\x80", "\u{FFFD}\u{FFFD}"),
+            (b"\xFF\"\xFE", "\u{FFFD}\"\u{FFFD}"),
+        ] {
+            assert_eq!(repaired(bytes).unwrap(), text.as_bytes());
+            let quoted = alloc::format!("\"{}\"", text.replace('"', "\\\""));
+            assert_eq!(json_with(REPLACE, &Bin(bytes.to_vec())), quoted);
+        }
+    }
+
+    #[test]
+    fn what_was_written_of_the_string_is_taken_back() {
+        let term = List(alloc::vec![bin("x"), Bin(b"\n\xFF\"\xC3\xA9".to_vec()), bin("y")]);
+        assert_eq!(json_with(REPLACE, &term), "[\"x\",\"\\n\u{FFFD}\\\"é\",\"y\"]");
+        let ascii = EncodeOptions { escape: Escape::UnicodeSafe, ..REPLACE };
+        assert_eq!(json_with(ascii, &term), r#"["x","\n\uFFFD\"\u00E9","y"]"#);
+    }
+
+    #[test]
+    fn keys_are_sorted_and_compared_as_they_are_written() {
+        let key = |bytes: &[u8]| Bin(bytes.to_vec());
+        let map = crate::encode::tests::Map(alloc::vec![(key(b"a\xFF"), Int(1)), (key(b"a\xE2\x82\xAC"), Int(2)),]);
+        let sort = EncodeOptions { sort_keys: true, ..REPLACE };
+        assert_eq!(json_with(sort, &map), "{\"a€\":2,\"a\u{FFFD}\":1}");
+        let same = crate::encode::tests::Map(alloc::vec![(key(b"\xFF"), Int(1)), (key(b"\xFE"), Int(2))]);
+        let strict = EncodeOptions { strict_maps: true, ..REPLACE };
+        let error = crate::encode::tests::encode_with(&same, &strict).unwrap_err();
+        assert_eq!(String::from_utf8(error.payload).unwrap(), "\u{FFFD}");
+    }
+
+    #[test]
+    fn unsafe_integers_become_strings() {
+        let safe = EncodeOptions { safe_integers: true, ..PLAIN };
+        let largest = (1_i64 << 53) - 1;
+        for value in [0, -1, 255, largest, -largest] {
+            assert_eq!(json_with(safe, &Int(value)), alloc::format!("{value}"));
+        }
+        for value in [largest + 1, -largest - 1, i64::MAX, i64::MIN + 1] {
+            assert_eq!(json_with(safe, &Int(value)), alloc::format!("\"{value}\""));
+        }
+        let big = crate::encode::tests::Big(true, alloc::vec![0, 0, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(json_with(safe, &fields(&[("a", big)])), r#"{"a":"-18446744073709551616"}"#);
+    }
+}
