@@ -3,7 +3,7 @@ defmodule RustyJson.Helpers do
   Builds objects whose keys are known at compile time.
 
   Both macros return a `RustyJson.Fragment` and keep the order of the keys. A key must be ASCII text without `"`, `\\`, `/` and
-  control characters below U+001F; anything else is an error at compile time.
+  control characters (below U+0020); anything else is an error at compile time.
   """
 
   alias RustyJson.{Encode, EncodeError, Fragment}
@@ -51,7 +51,7 @@ defmodule RustyJson.Helpers do
   defp check_key!(key) do
     text = to_string(key)
 
-    for <<byte <- text>>, byte > 0x7F or byte < 0x1F or byte in ~c'"\\/' do
+    for <<byte <- text>>, byte > 0x7F or byte < 0x20 or byte in ~c'"\\/' do
       raise EncodeError, "invalid byte #{inspect(byte, base: :hex)} in literal key: #{inspect(text)}"
     end
   end

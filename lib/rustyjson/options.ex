@@ -78,8 +78,15 @@ defmodule RustyJson.Options do
     do: put_all(rest, put(option, values, direction), direction)
 
   def put_all([], values, _direction), do: values
-  def put_all(given, values, direction) when is_map(given), do: put_all(Map.to_list(given), values, direction)
-  def put_all(other, _values, direction), do: raise(ArgumentError, no_options(other, direction))
+  def put_all(other, values, direction), do: other |> to_list(direction) |> put_all(values, direction)
+
+  @doc "The options of a call as a list. `call` names the call in the error."
+  @spec to_list(term(), atom() | String.t()) :: keyword()
+  def to_list(given, _call) when is_map(given), do: Map.to_list(given)
+
+  def to_list(given, call) do
+    if Keyword.keyword?(given), do: given, else: raise(ArgumentError, no_options(given, call))
+  end
 
   @doc "What the schema says when nobody says otherwise."
   @spec defaults(:decode | :encode) :: values()
@@ -119,8 +126,8 @@ defmodule RustyJson.Options do
     "unknown option #{inspect(name)}: #{direction} takes #{Words.describe({:in, names})}"
   end
 
-  defp no_options(other, direction),
-    do: "options of #{direction} are a keyword list or a map, got: #{inspect(other, limit: 5)}"
+  defp no_options(other, call),
+    do: "options of #{call} are a keyword list or a map, got: #{inspect(other, limit: 5)}"
 
   # Where each option goes: into the sandbox's own map, or under its name, in the form that the core takes.
   defp enter(:pool_size, entry, :schedulers, values),

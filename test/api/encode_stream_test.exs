@@ -178,6 +178,8 @@ defmodule RustyJson.EncodeStreamTest do
           {[1], [format: :seq, pretty: 2]},
           {%{a: 1}, [format: :array]},
           {[1], [bogus: 1]},
+          {[1], [1]},
+          {[1], [{"flush", 1}]},
           {[1], :lines}
         ] do
       assert_raise ArgumentError, fn -> RustyJson.encode_stream(term, options) end

@@ -3,6 +3,8 @@ defmodule RustyJson.CorpusTest do
 
   use ExUnit.Case, async: true
 
+  import RustyJson.Test.Corpus, only: [corpus_tests: 3]
+
   alias RustyJson.Test.{Corpus, Judge}
 
   @numbers "numbers"
@@ -12,10 +14,7 @@ defmodule RustyJson.CorpusTest do
   @number ~r/\A-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\z/
   @infinities [0x7FF0000000000000, 0xFFF0000000000000]
 
-  if reason = Corpus.skip(@numbers) do
-    @tag skip: reason
-    test "number tables", do: :ok
-  else
+  corpus_tests @numbers, "number tables" do
     for file <- Corpus.names(@numbers, "*.txt") do
       @tag document: file
       test "numbers of #{file}, to the last bit", %{document: file} do
@@ -50,10 +49,7 @@ defmodule RustyJson.CorpusTest do
     bits
   end
 
-  if reason = Corpus.skip(@rfc8785) do
-    @tag skip: reason
-    test "canonicalization inputs", do: :ok
-  else
+  corpus_tests @rfc8785, "canonicalization inputs" do
     for file <- Corpus.names(@rfc8785) do
       @tag document: file
       test "rfc8785 #{file}: the same data as its canonical form", %{document: file} do
@@ -74,10 +70,7 @@ defmodule RustyJson.CorpusTest do
     end
   end
 
-  if reason = Corpus.skip(@documents) do
-    @tag skip: reason
-    test "documents", do: :ok
-  else
+  corpus_tests @documents, "documents" do
     for file <- Corpus.names(@documents, "*.json") do
       @tag document: file
       test "document #{file}: engines agree and nothing is lost", %{document: file} do

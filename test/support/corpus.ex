@@ -31,4 +31,16 @@ defmodule RustyJson.Test.Corpus do
 
   @doc "The bytes of a file."
   def read!(part, name), do: File.read!(Path.join([dir(), part, name]))
+
+  @doc "Defines these tests if their part of the corpus is there, and otherwise one that is skipped and says why."
+  defmacro corpus_tests(part, title, do: tests) do
+    quote do
+      if reason = unquote(__MODULE__).skip(unquote(part)) do
+        @tag skip: reason
+        test unquote(title), do: :ok
+      else
+        unquote(tests)
+      end
+    end
+  end
 end

@@ -71,30 +71,22 @@ impl DecodeOptions {
     /// Bytes of the options.
     pub const LEN: usize = DECODE.len();
 
-    /// What Elixir's schema has as defaults.
-    pub const DEFAULT: Self = Self {
-        keys: Keys::Strings,
-        copy_strings: false,
-        decimals: false,
-        ordered_objects: false,
-        duplicates: Duplicates::Last,
-        validate_strings: true,
-        max_depth: 128,
-        digit_limit: 1024,
-        max_nodes: 0,
-        seed: 0,
-        dirty: true,
-    };
-
-    /// The same as bytes.
+    /// What Elixir's schema has as defaults. In all other fields it is 0.
     pub const DEFAULT_BYTES: [u8; DECODE.len()] =
         DECODE.bytes(&[("max_depth", 128), ("decoding_integer_digit_limit", 1024)]);
 
-    /// Reads what Elixir wrote. A number that means nothing is the default. `None`: too short.
+    /// The same, read.
+    pub const DEFAULT: Self = Self::read(&Self::DEFAULT_BYTES, 0);
+
+    /// Reads what Elixir wrote. A number that means nothing is the first choice. `None`: too short.
     #[inline(always)]
     pub fn from_bytes(bytes: &[u8], seed: u64) -> Option<Self> {
-        let bytes = bytes.first_chunk::<{ DECODE.len() }>()?;
-        Some(Self {
+        bytes.first_chunk().map(|bytes| Self::read(bytes, seed))
+    }
+
+    #[inline(always)]
+    const fn read(bytes: &[u8; DECODE.len()], seed: u64) -> Self {
+        Self {
             keys: choice!(DECODE, bytes, "keys" {
                 "atoms!" => Keys::ExistingAtoms,
                 "copy" => Keys::Copy,
@@ -114,7 +106,7 @@ impl DecodeOptions {
             max_nodes: number!(DECODE, bytes, "max_nodes": u64),
             seed,
             dirty: !is!(DECODE, bytes, "dirty" = "never"),
-        })
+        }
     }
 
     /// Whether keys must be UTF-8: a name of an atom has to be, whoever vouches for the strings.
@@ -209,27 +201,11 @@ impl<'a> EncodeOptions<'a> {
     /// Bytes of the options without their texts.
     pub const LEN: usize = ENCODE.len();
 
-    /// What Elixir's schema has as defaults.
-    pub const DEFAULT: Self = Self {
-        escape: Escape::Json,
-        strict_maps: false,
-        sort_keys: false,
-        plain_structs: false,
-        lean: false,
-        scheduler: Scheduler::Auto,
-        reverse_large_maps: false,
-        compress: None,
-        pretty: None,
-        replace_invalid: false,
-        safe_integers: false,
-        max_depth: 128,
-        base_depth: 0,
-        max_bytes: 0,
-        budget: 0,
-    };
-
-    /// The same as bytes.
+    /// What Elixir's schema has as defaults. In all other fields it is 0.
     pub const DEFAULT_BYTES: [u8; ENCODE.len()] = ENCODE.bytes(&[("max_depth", 128), ("compress", u8::MAX as u32)]);
+
+    /// The same, read.
+    pub const DEFAULT: Self = Self::read(&Self::DEFAULT_BYTES, None);
 
     /// Reads what Elixir wrote. Gives the bytes behind it, too. `None`: too short.
     #[inline(always)]
@@ -239,7 +215,12 @@ impl<'a> EncodeOptions<'a> {
             true => Pretty::from_bytes(bytes, rest).map(|(pretty, rest)| (Some(pretty), rest))?,
             false => (None, rest),
         };
-        let options = Self {
+        Some((Self::read(bytes, pretty), rest))
+    }
+
+    #[inline(always)]
+    const fn read(bytes: &[u8; ENCODE.len()], pretty: Option<Pretty<'a>>) -> Self {
+        Self {
             escape: choice!(ENCODE, bytes, "escape" {
                 "html_safe" => Escape::HtmlSafe,
                 "javascript_safe" => Escape::JavascriptSafe,
@@ -257,7 +238,10 @@ impl<'a> EncodeOptions<'a> {
             }),
             reverse_large_maps: is!(ENCODE, bytes, "large_maps" = "backwards"),
             // Elixir's -1 is none.
-            compress: Some(number!(ENCODE, bytes, "compress": u8)).filter(|level| *level <= 9),
+            compress: match number!(ENCODE, bytes, "compress": u8) {
+                level @ 0..=9 => Some(level),
+                _ => None,
+            },
             pretty,
             replace_invalid: is!(ENCODE, bytes, "invalid_utf8" = "replace"),
             safe_integers: is!(ENCODE, bytes, "integers" = "js_safe"),
@@ -265,8 +249,7 @@ impl<'a> EncodeOptions<'a> {
             base_depth: number!(ENCODE, bytes, "base_depth": u32),
             max_bytes: number!(ENCODE, bytes, "max_bytes": u64),
             budget: 0,
-        };
-        Some((options, rest))
+        }
     }
 }
 
@@ -287,10 +270,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn defaults_are_what_their_bytes_say() {
-        assert_eq!(DecodeOptions::from_bytes(&DecodeOptions::DEFAULT_BYTES, 0), Some(DecodeOptions::DEFAULT));
+    fn defaults_are_those_of_the_documentation() {
+        let options = DecodeOptions::from_bytes(&DecodeOptions::DEFAULT_BYTES, 0).unwrap();
+        assert_eq!(options, DecodeOptions::default());
+        assert_eq!((options.max_depth, options.digit_limit, options.max_nodes), (128, 1024, 0));
+        assert!(options.keys == Keys::Strings && options.validate_strings && options.dirty);
         let (options, rest) = EncodeOptions::from_bytes(&EncodeOptions::DEFAULT_BYTES).unwrap();
-        assert_eq!((options, rest), (EncodeOptions::DEFAULT, &[][..]));
+        assert_eq!((options, rest), (EncodeOptions::default(), &[][..]));
+        assert_eq!((options.max_depth, options.max_bytes, options.compress), (128, 0, None));
+        assert!(options.escape == Escape::Json && options.pretty.is_none() && !options.sort_keys);
     }
 
     #[test]

@@ -110,7 +110,10 @@ macro_rules! number {
     ($table:ident, $bytes:ident, $name:literal: $number:ident) => {{
         const WIDTH: usize = size_of::<$number>();
         const AT: usize = $table.at($name, WIDTH);
-        $number::from_le_bytes(core::array::from_fn(|i| $bytes[AT + i]))
+        match $bytes.split_at(AT).1.first_chunk::<WIDTH>() {
+            Some(field) => $number::from_le_bytes(*field),
+            None => unreachable!(),
+        }
     }};
 }
 

@@ -8,12 +8,13 @@ use super::fed::{End, Fed, Piece, Trouble};
 use super::plan::{Format, Plan};
 use super::records::Records;
 use super::state::State;
-use super::walk::Walk;
+use super::walk::{MOST_POINTERS, Walk};
 use crate::Scratch;
 use crate::builder::Rewind;
 use crate::error::Error;
 use crate::options::DecodeOptions;
 use crate::with_kernel;
+use alloc::vec::Vec;
 
 /// Deals with a piece.
 ///
@@ -43,7 +44,11 @@ pub fn feed<B: Rewind>(
             with_kernel!(kernel => Records { kernel, piece, state, plan, options, scratch, builder, items: 0 }.run())
         }
         Format::Values | Format::Path => {
-            with_kernel!(kernel => Walk::new(kernel, piece, state, plan, options, scratch, builder).run())
+            let pointers = piece.bytes.len() + MOST_POINTERS;
+            let (items, key) = (0, Vec::new());
+            with_kernel!(kernel => {
+                Walk { kernel, piece, state, plan, options, scratch, builder, items, pointers, key }.run()
+            })
         }
     };
     if let Err(kind) = builder.end_array(fed.items) {

@@ -21,34 +21,20 @@ type Stop = (usize, End);
 
 /// One piece.
 pub(super) struct Walk<'a, K, B> {
-    kernel: K,
-    piece: Piece<'a>,
-    state: &'a mut State,
-    plan: &'a Plan,
-    options: &'a DecodeOptions,
-    scratch: &'a mut Scratch,
-    builder: &'a mut B,
-    items: usize,
+    pub kernel: K,
+    pub piece: Piece<'a>,
+    pub state: &'a mut State,
+    pub plan: &'a Plan,
+    pub options: &'a DecodeOptions,
+    pub scratch: &'a mut Scratch,
+    pub builder: &'a mut B,
+    pub items: usize,
     /// Bytes of pointers that may still be written.
-    pointers: usize,
-    key: Vec<u8>,
+    pub pointers: usize,
+    pub key: Vec<u8>,
 }
 
-impl<'a, K: Kernel, B: Rewind> Walk<'a, K, B> {
-    #[inline(always)]
-    pub fn new(
-        kernel: K,
-        piece: Piece<'a>,
-        state: &'a mut State,
-        plan: &'a Plan,
-        options: &'a DecodeOptions,
-        scratch: &'a mut Scratch,
-        builder: &'a mut B,
-    ) -> Self {
-        let pointers = piece.bytes.len() + MOST_POINTERS;
-        Self { kernel, piece, state, plan, options, scratch, builder, items: 0, pointers, key: Vec::new() }
-    }
-
+impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
     #[inline(always)]
     pub fn run(mut self) -> Fed {
         let (kept, end) = match self.resume() {

@@ -19,7 +19,7 @@ defmodule RustyJson.Encode.Stream do
   @doc "The stream of texts."
   @spec encode(term(), keyword() | map()) :: Enumerable.t()
   def encode(term, given) do
-    {own, rest} = given |> to_list() |> Keyword.split([:format, :flush])
+    {own, rest} = given |> Options.to_list("encode_stream") |> Keyword.split([:format, :flush])
     Enum.each(own, &check!/1)
     options = Options.encode(rest)
     sequence? = sequence?(term)
@@ -34,16 +34,6 @@ defmodule RustyJson.Encode.Stream do
 
     source |> limited(options) |> gathered(flush) |> compressed(options.compress)
   end
-
-  defp to_list(given) when is_map(given), do: Map.to_list(given)
-  defp to_list(given) when is_list(given), do: given
-
-  defp to_list(other),
-    do:
-      raise(
-        ArgumentError,
-        "options of encode_stream are a keyword list or a map, got: #{inspect(other, limit: 5)}"
-      )
 
   defp check!({:format, format}) when format in [:array, :lines, :seq], do: :ok
   defp check!({:flush, flush}) when is_integer(flush) and flush > 0, do: :ok

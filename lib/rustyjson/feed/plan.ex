@@ -24,22 +24,12 @@ defmodule RustyJson.Feed.Plan do
   @doc "The plan, and the options of `decode/2` that are left."
   @spec new(keyword() | map()) :: {t(), Options.t()}
   def new(given) do
-    {own, rest} = given |> to_list() |> Keyword.split(@names)
+    {own, rest} = given |> Options.to_list("a stream") |> Keyword.split(@names)
     Enum.each(own, &check!/1)
     refuse_both!(own)
     options = Options.decode([strings: :copy] ++ rest)
     {plan(Map.new(own), options), options}
   end
-
-  defp to_list(given) when is_map(given), do: Map.to_list(given)
-  defp to_list(given) when is_list(given), do: given
-
-  defp to_list(other),
-    do:
-      raise(
-        ArgumentError,
-        "options of a stream are a keyword list or a map, got: #{inspect(other, limit: 5)}"
-      )
 
   defp check!({:format, format}) when is_map_key(%{values: 0, lines: 1, seq: 2, array: 3}, format), do: :ok
   defp check!({:format, other}), do: wrong!(:format, ":values, :lines, :seq or :array", other)

@@ -77,7 +77,7 @@ impl Pool {
     }
 
     /// Goes on waiting, and looks whether somebody who was called has not come. How many wait.
-    pub fn wait(&self, env: Env, ticket: u64, size: usize, sleeper: &Arc<dyn Sleeper>) -> usize {
+    pub fn rejoin(&self, env: Env, ticket: u64, size: usize, sleeper: &Arc<dyn Sleeper>) -> usize {
         let mut inner = self.lock();
         inner.queue.rejoin(ticket, size.min(self.most), || Arc::clone(sleeper));
         inner.queue.expire();

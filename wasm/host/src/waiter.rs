@@ -58,7 +58,7 @@ fn queue(env: Env, host: HostArc, size: usize, reference: Reference) -> (u64, Re
 /// Goes on waiting. In how many milliseconds to look again whether places stand empty.
 #[rustler::nif]
 fn look(env: Env, ticket: ResourceArc<Ticket>) -> usize {
-    LOOK + ticket.pool.wait(env, ticket.number, ticket.size, &ticket.waiter) / 10
+    LOOK + ticket.pool.rejoin(env, ticket.number, ticket.size, &ticket.waiter) / 10
 }
 
 /// Stops waiting. Whether a message is still to come.
