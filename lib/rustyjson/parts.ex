@@ -40,21 +40,13 @@ defmodule RustyJson.Parts do
   end
 
   defp answers(input, paths, opts) do
-    {own, rest} = split(opts)
+    {own, rest} = opts |> Options.to_list("fetch and select") |> Keyword.split(@own)
     raw = raw?(Keyword.get(own, :as, :any))
     trusted = trusted?(Keyword.get(own, :validate, true), rest)
     missing = missing(Keyword.get(own, :missing))
 
     with {:ok, answers} <- run(input, paths, raw, trusted, Options.decode(rest)),
          do: {:ok, if(raw, do: fragments(answers, input, rest), else: answers), missing}
-  end
-
-  defp split(opts) when is_map(opts), do: opts |> Map.to_list() |> Keyword.split(@own)
-
-  defp split(opts) do
-    if Keyword.keyword?(opts),
-      do: Keyword.split(opts, @own),
-      else: raise(ArgumentError, "options are a keyword list or a map, got: #{inspect(opts, limit: 5)}")
   end
 
   defp raw?(:any), do: false

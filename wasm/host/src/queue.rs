@@ -247,8 +247,8 @@ mod tests {
         queue.push(1, "b");
         for lost in 0..4 {
             queue.exit();
-            assert_eq!(woken(&mut queue), Some("a"));
             let start = Instant::now();
+            assert_eq!(woken(&mut queue), Some("a"));
             while !queue.enter(1, 0) {
                 sleep(Duration::from_micros(100));
             }
