@@ -1,7 +1,7 @@
 defmodule RustyJson.MemoryTest do
   @moduledoc "Which decoded strings keep the input alive: `:binary.referenced_byte_size/1` tells."
 
-  use ExUnit.Case, async: true
+  use ExUnit.Case, async: false
 
   alias RustyJson.Test.Judge
 

@@ -49,8 +49,11 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
       test "a piece without end is over at its deadline, and lines go on", %{host: host, options: options} do
         with_guest(host, Guest.wasm(fault: Guest.fault(:loop)), fn ->
           options = Keyword.put(options, :timeout, 50)
-          assert {:error, %SandboxError{reason: :timeout}, [], feed} = Feed.push(Feed.new(options), "1 2")
-          assert {:error, %SandboxError{reason: :timeout}, []} = Feed.finish(feed)
+          # A short timeout may end before a scheduler is free.
+          late = [:timeout, :busy]
+          assert {:error, %SandboxError{reason: pushed}, [], feed} = Feed.push(Feed.new(options), "1 2")
+          assert {:error, %SandboxError{reason: finished}, []} = Feed.finish(feed)
+          assert pushed in late and finished in late
 
           lines = Feed.new([format: :lines, on_error: :tag] ++ options)
           assert {:ok, [{:error, _}, {:error, _}], feed} = Feed.push(lines, "1\n2\n")
