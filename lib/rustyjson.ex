@@ -11,7 +11,7 @@ defmodule RustyJson do
 
   alias RustyJson.{DecodeError, EncodeError, Engine, EngineError, Feed, Options, Parts, Paths, SandboxError}
   alias RustyJson.Decode.Input
-  alias RustyJson.Encode.Text
+  alias RustyJson.Encode.{Canonical, Text}
   alias RustyJson.Options.Words
 
   @typedoc "An option of `decode/2`."
@@ -262,6 +262,30 @@ defmodule RustyJson do
       {:error, error} -> raise error
     end
   end
+
+  @doc """
+  Writes JSON in canonical form (RFC 8785): one text for all texts that mean the same, to be signed or hashed.
+
+      iex> RustyJson.canonicalize(~s({"b": [1.0, 1e2, "\\u0041"], "a": null}))
+      {:ok, ~s({"a":null,"b":[1,100,"A"]})}
+
+      iex> RustyJson.encode(%{b: 2.50, a: "€"}, canonical: true)
+      {:ok, ~s({"a":"€","b":2.5})}
+
+      iex> {:error, error} = RustyJson.canonicalize("[9007199254740993]")
+      iex> error.reason
+      :inexact_integer
+
+  Members are sorted by the UTF-16 units of their keys, numbers are written as ECMAScript writes them, and only quotes, backslashes and
+  control characters are escaped. Repeated keys, lone surrogates, and integers that such a number cannot represent exactly are errors. A
+  `Decimal` stays the string that `encode/2` writes.
+
+  It takes the limits of `decode/2` (`:max_bytes`, `:max_depth`, `:max_nodes`, `:decoding_integer_digit_limit`) and the options that
+  choose an engine.
+  """
+  @spec canonicalize(iodata(), [decode_option()] | map()) ::
+          {:ok, String.t()} | {:error, DecodeError.t() | SandboxError.t()}
+  def canonicalize(input, opts \\ []), do: Canonical.canonicalize(input, opts)
 
   @doc """
   Encodes a sequence or a document as a stream of binaries, in the memory of a few of them.

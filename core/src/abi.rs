@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Version of the exports.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The first byte of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,6 +192,11 @@ pub fn may_be_text(len: usize, etf: &[u8], options: &EncodeOptions<'_>, plans: &
 /// The most bytes that a text becomes when it is compressed: what doesn't get shorter is stored.
 pub const fn longest_compressed(plain: usize) -> usize {
     plain.saturating_add(plain / 8).saturating_add(64)
+}
+
+/// The most bytes of a text in canonical form: `1e20` gets 21 digits.
+pub const fn longest_canonical(plain: usize) -> usize {
+    plain.saturating_mul(6).saturating_add(16)
 }
 
 /// The fewest bytes that a compressed text had before, if [`longest_compressed`] is right.

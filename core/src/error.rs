@@ -93,6 +93,8 @@ kinds! {
     ExpectedRecord = 31,
     /// A key too long for a pointer of a stream.
     KeyTooLong = 32,
+    /// An integer whose canonical text denotes another number (RFC 8785 section 3.2.2.3).
+    InexactInteger = 33,
 }
 
 impl Error {

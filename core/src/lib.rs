@@ -14,6 +14,7 @@ extern crate alloc;
 
 pub mod abi;
 pub mod builder;
+pub mod canonical;
 pub mod decode;
 pub mod encode;
 pub mod error;

@@ -54,6 +54,7 @@ defmodule RustyJson.DecodeError do
           | :expected_array
           | :expected_record
           | :key_too_long
+          | :inexact_integer
           | :max_total_bytes
 
   @type t :: %__MODULE__{

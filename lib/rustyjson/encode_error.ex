@@ -9,11 +9,12 @@ defmodule RustyJson.EncodeError do
   | `reason` | the term at fault |
   |---|---|
   | `:invalid_utf8` | a string or key that is not UTF-8 |
-  | `:duplicate_key` | two keys of a map that are the same string, with `maps: :strict` |
+  | `:duplicate_key` | two keys of a map that are the same string, with `maps: :strict` or `canonical: true` |
   | `:invalid_key` | a key without `String.Chars`, or an element of a `RustyJson.OrderedObject` that is not a pair |
   | `:improper_list` | a list that does not end in `[]` |
   | `:invalid_struct` | a built-in struct such as `Date`, a `Decimal` or a `RustyJson.Fragment`, with invalid fields |
-  | `:invalid_iodata` | a fragment or an encoder that does not return iodata |
+  | `:invalid_iodata` | a fragment or an encoder that does not return iodata; with `canonical: true` also one whose text is not JSON |
+  | `:inexact_integer` | an integer that canonical JSON cannot represent exactly |
   | `:max_depth`, `:max_bytes` | the text exceeds the limit |
   | `:out_of_memory` | the text does not fit in memory |
   """
@@ -29,6 +30,7 @@ defmodule RustyJson.EncodeError do
           | :out_of_memory
           | :invalid_struct
           | :invalid_iodata
+          | :inexact_integer
 
   @type t :: %__MODULE__{message: String.t(), path: nil | String.t(), reason: nil | reason()}
 
@@ -58,6 +60,7 @@ defmodule RustyJson.EncodeError do
           | {:invalid_byte, byte(), binary()}
           | {:invalid_struct, struct()}
           | {:invalid_iodata, String.t()}
+          | {:inexact_integer, String.t()}
         ) :: t()
   def new({:duplicate_key, key}), do: %__MODULE__{message: "duplicate key: #{key}", reason: :duplicate_key}
 
@@ -70,6 +73,12 @@ defmodule RustyJson.EncodeError do
     message = "invalid #{inspect(struct.__struct__)}: #{inspect(struct, @shown)}"
     %__MODULE__{message: message, reason: :invalid_struct}
   end
+
+  def new({:inexact_integer, digits}),
+    do: %__MODULE__{
+      message: "integer that canonical JSON cannot represent exactly: #{digits}",
+      reason: :inexact_integer
+    }
 
   def new({:invalid_iodata, message}), do: %__MODULE__{message: message, reason: :invalid_iodata}
 

@@ -53,6 +53,12 @@ defmodule RustyJson.Engine do
   @callback format(binary(), Options.t()) ::
               {:ok, binary()} | {:error, decode_failure() | RustyJson.SandboxError.t()}
 
+  @doc """
+  Writes JSON text in canonical form (RFC 8785). The bytes are the options of decoding and the length of the longest output.
+  """
+  @callback canonicalize(binary(), Options.t()) ::
+              {:ok, binary()} | {:error, decode_failure() | RustyJson.SandboxError.t()}
+
   @doc "What the engine runs on, or why it does not work and what to install."
   @callback status() :: {:ok, map()} | {:error, String.t()}
 

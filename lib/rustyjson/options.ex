@@ -23,7 +23,8 @@ defmodule RustyJson.Options do
     # These are values too. They stand here for calls that are over in less than a microsecond.
     max_bytes: 0,
     dirty_threshold: 0,
-    compress: -1
+    compress: -1,
+    canonical: false
   ]
 
   @type t :: %__MODULE__{
@@ -36,7 +37,8 @@ defmodule RustyJson.Options do
           parts: binary(),
           max_bytes: non_neg_integer(),
           dirty_threshold: non_neg_integer(),
-          compress: -1..9
+          compress: -1..9,
+          canonical: boolean()
         }
 
   # Values by name.
@@ -69,7 +71,7 @@ defmodule RustyJson.Options do
 
   defp call(direction, given) do
     values = put_all(given, Config.values(direction), direction)
-    pack(direction, check_sandbox(resolve(values)))
+    pack(direction, values |> resolve() |> check_sandbox() |> check_canonical(given))
   end
 
   @doc "Enters options one by one."
@@ -178,7 +180,7 @@ defmodule RustyJson.Options do
 
   @doc "From here on, sandbox options are those of a call."
   @spec settled(values()) :: values()
-  def settled(values), do: %{resolve(values) | sandboxed: nil}
+  def settled(values), do: %{resolve(values) | sandboxed: nil} |> check_canonical([])
 
   # Without this error the caller would rely on a sandbox that is not there.
   defp check_sandbox(%{sandboxed: name, resolved: Engine.Native}) when name != nil do
@@ -187,6 +189,23 @@ defmodule RustyJson.Options do
   end
 
   defp check_sandbox(values), do: values
+
+  # The form leaves no choice in these. What is configured gives way.
+  @chosen [:pretty, :sort_keys, :escape]
+
+  defp check_canonical(%{canonical: true} = values, given) do
+    case Enum.find(given, fn {name, _value} -> name in @chosen end) do
+      nil -> canonical(values)
+      {name, _value} -> raise ArgumentError, "option #{inspect(name)} contradicts canonical: true"
+    end
+  end
+
+  defp check_canonical(values, _given), do: values
+
+  defp canonical(values) do
+    plain = %{pretty({"", "", "", ""}) | pretty: false}
+    values |> Map.merge(plain) |> Map.merge(%{sort_keys: false, escape: :json, maps: :naive})
+  end
 
   @doc "The options of a call, for the engine that takes it."
   @spec pack(:decode | :encode, values()) :: t()
@@ -210,7 +229,8 @@ defmodule RustyJson.Options do
       bytes: Layout.encode(v),
       values: v,
       sandbox: v.sandbox,
-      compress: v.compress
+      compress: v.compress,
+      canonical: v.canonical
     }
   end
 

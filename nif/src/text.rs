@@ -1,10 +1,11 @@
-//! Functions on text without terms: `format/2`, `format_dirty/3`, `gzip/2`; and `info/0`.
+//! Functions on text without terms: `format/2`, `format_dirty/3`, `canonicalize/2`, `canonicalize_dirty/2`, `gzip/2`; and `info/0`.
 
-use crate::decode::failure;
+use crate::decode::{charge, failure, with_state};
 use crate::raw::make::Maker;
 use crate::{allocator, atoms, encode};
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
+use rustyjson_core::canonical::canonicalize as canonicalize_json;
 use rustyjson_core::encode::EncodeError;
 use rustyjson_core::format::{Last, Layout, Place, format_slice};
 use rustyjson_core::{EncodeOptions, Error, ErrorKind, Output, gzip as gz, simd};
@@ -63,6 +64,31 @@ fn format_dirty<'a>(
         Ok(_) => Ok(binary(env, out.written()).unwrap_or_else(|| failure(env, &text, NO_MEMORY))),
         Err(error) => Ok(failure(env, &text, error)),
     }
+}
+
+/// Writes a text in canonical form on the scheduler that calls; Elixir sends long texts to the dirty entry. Behind the options of
+/// decoding stands the length of the longest output (`u64`, 0 for no limit).
+#[rustler::nif]
+fn canonicalize<'a>(env: Env<'a>, text: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
+    charge(env, text.len());
+    canonical(env, &text, &options)
+}
+
+/// The same on a dirty scheduler.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn canonicalize_dirty<'a>(env: Env<'a>, text: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
+    canonical(env, &text, &options)
+}
+
+fn canonical<'a>(env: Env<'a>, text: &[u8], options: &[u8]) -> NifResult<Term<'a>> {
+    let (options, most) = options.split_last_chunk().ok_or(rustler::Error::BadArg)?;
+    with_state(Some(options), u64::MAX, |options, _, scratch, _| {
+        let mut out = Output::new(Vec::new());
+        Ok(match canonicalize_json(text, &options, u64::from_le_bytes(*most), scratch, &mut out) {
+            Ok(()) => binary(env, out.written()).unwrap_or_else(|| failure(env, text, NO_MEMORY)),
+            Err(error) => failure(env, text, error),
+        })
+    })
 }
 
 fn read(options: &[u8]) -> NifResult<EncodeOptions<'_>> {

@@ -3,6 +3,7 @@
 mod float;
 mod keys;
 pub(crate) mod number;
+mod places;
 pub(crate) mod skip;
 mod string;
 mod wrong;
@@ -10,12 +11,12 @@ mod wrong;
 use crate::builder::{Key, TermBuilder, Text};
 use crate::error::{Error, ErrorKind};
 use crate::options::{DecodeOptions, Duplicates};
-use crate::parts::Places;
 use crate::room::room;
 use crate::simd::Kernel;
 use crate::with_kernel;
 use alloc::vec::Vec;
 use keys::{Keys, Source};
+pub(crate) use places::Places;
 
 /// What a value stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +93,18 @@ pub fn decode<B: TermBuilder>(
         return Err(Error::new(ErrorKind::ByteOrderMark, 0));
     }
     with_kernel!(kernel => Driver::new(kernel, json, options, scratch, builder).document())
+}
+
+/// Decodes a text that does not start with a byte order mark, with this kernel.
+#[inline(always)]
+pub(crate) fn document<K: Kernel, B: TermBuilder>(
+    kernel: K,
+    json: &[u8],
+    options: &DecodeOptions,
+    scratch: &mut Scratch,
+    builder: &mut B,
+) -> Result<(), Error> {
+    Driver::new(kernel, json, options, scratch, builder).document()
 }
 
 /// Whether a byte order mark stands first.

@@ -1,6 +1,7 @@
 //! Terms to JSON text (RFC 8259).
 
 mod calendar;
+pub(crate) mod canonical;
 mod containers;
 mod decimal;
 mod driver;

@@ -179,15 +179,15 @@ pub fn copy_short<B: Buffer>(out: &mut Output<B>, text: &[u8]) {
 }
 
 /// Significant digits of a shortest text and the exponent of the first: `d.ddd * 10^exponent`.
-struct Digits {
-    digits: [u8; 32],
-    len: usize,
-    exponent: i32,
+pub(super) struct Digits {
+    pub digits: [u8; 32],
+    pub len: usize,
+    pub exponent: i32,
 }
 
 impl Digits {
     /// Takes them out of any decimal or scientific notation without sign.
-    fn of(text: &[u8]) -> Self {
+    pub fn of(text: &[u8]) -> Self {
         let mut this = Self { digits: [b'0'; 32], len: 0, exponent: 0 };
         let (mantissa, power) = split_exponent(text);
         let whole = mantissa.iter().position(|&b| b == b'.').unwrap_or(mantissa.len());

@@ -4,11 +4,10 @@
 //! replaces is never built, values that lie inside of others need no care, and the errors of the text come first. Reading the
 //! wanted values twice costs little: they are few, or else `decode` serves better.
 
-use super::Places;
 use super::plan::{Node, Plan};
 use crate::builder::{Nothing, TermBuilder};
 use crate::decode::skip::{Skip, missing};
-use crate::decode::{self, Scratch, starts_with_mark};
+use crate::decode::{self, Places, Scratch, starts_with_mark};
 use crate::error::{Error, ErrorKind};
 use crate::options::{DecodeOptions, Duplicates};
 use crate::room::room;

@@ -13,6 +13,11 @@ defmodule RustyJson.Decode.Input do
     if too_long?(input, options.max_bytes), do: too_long(input, options), else: run(flat(input), options)
   end
 
+  @doc "The text as one binary, if it is not too long."
+  @spec flatten(iodata(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
+  def flatten(input, options),
+    do: if(too_long?(input, options.max_bytes), do: too_long(input, options), else: {:ok, flat(input)})
+
   defp run(json, %{keys: :atoms} = options) do
     case Atoms.decode(json, options) do
       {:ok, _term} = done -> done

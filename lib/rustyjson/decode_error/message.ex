@@ -24,6 +24,7 @@ defmodule RustyJson.DecodeError.Message do
     expected_array: "Expected an array",
     expected_record: "Expected a record separator",
     key_too_long: "Key longer than 1024 bytes in a pointer",
+    inexact_integer: "Integer that canonical JSON cannot represent exactly",
     max_total_bytes: "Stream larger than max_total_bytes",
     atom_limit: "More new keys than the VM's table of atoms has room for"
   }

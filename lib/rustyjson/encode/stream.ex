@@ -22,6 +22,7 @@ defmodule RustyJson.Encode.Stream do
     {own, rest} = given |> Options.to_list("encode_stream") |> Keyword.split([:format, :flush])
     Enum.each(own, &check!/1)
     options = Options.encode(rest)
+    if options.canonical, do: raise(ArgumentError, "encode_stream does not take canonical: true")
     sequence? = sequence?(term)
     refuse!(own[:format], sequence?, options)
     plain = Options.uncompressed(options)

@@ -8,7 +8,7 @@ defmodule RustyJson.Encode.Text do
   require RustyJson.Engine.Codes
 
   alias RustyJson.{EncodeError, Encoder, Engine, Formatter, Fragment, Options, OrderedObject, SandboxError}
-  alias RustyJson.Encode.{Known, Path}
+  alias RustyJson.Encode.{Canonical, Known, Path}
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.Codes
 
@@ -18,6 +18,8 @@ defmodule RustyJson.Encode.Text do
 
   @doc "The text, compressed if that is asked for."
   @spec encode(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
+  def encode(term, %{canonical: true} = options), do: Canonical.encode(term, options)
+
   def encode(term, options) do
     options = Plans.attach(options)
     started = Options.started(options)

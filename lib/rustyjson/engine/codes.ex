@@ -7,7 +7,8 @@ defmodule RustyJson.Engine.Codes do
              invalid_escape invalid_unicode_escape lone_surrogate control_character invalid_utf8 invalid_number
              number_out_of_range expected_colon expected_comma_or_array_end expected_comma_or_object_end expected_key
              trailing_data duplicate_key max_depth max_nodes max_bytes integer_digits unknown_atom byte_order_mark
-             atom_too_long out_of_memory expected_array expected_record key_too_long)a
+             atom_too_long out_of_memory expected_array expected_record key_too_long
+             inexact_integer)a
   # Errors that Elixir detects.
   @own [:atom_limit, :max_total_bytes]
   @encode ~w(invalid_utf8 duplicate_key max_depth max_bytes invalid_key improper_list unsupported out_of_memory)a

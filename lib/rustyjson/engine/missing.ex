@@ -20,5 +20,8 @@ defmodule RustyJson.Engine.Missing do
   def format(_text, _options), do: raise(RustyJson.EngineError)
 
   @impl true
+  def canonicalize(_text, _options), do: raise(RustyJson.EngineError)
+
+  @impl true
   def status, do: {:error, "no engine could be loaded"}
 end

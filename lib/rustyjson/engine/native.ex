@@ -90,6 +90,19 @@ defmodule RustyJson.Engine.Native do
 
   defp laid_out(text, options), do: Nif.format_dirty(text, options, nil)
 
+  # A text of objects with thousands of keys takes as long to sort as one ten times as long takes to read.
+  @long_to_sort 16_384
+
+  @impl true
+  def canonicalize(text, %{bytes: options}) do
+    text =
+      if byte_size(text) < @long_to_sort,
+        do: Nif.canonicalize(text, options),
+        else: Nif.canonicalize_dirty(text, options)
+
+    if is_binary(text), do: {:ok, text}, else: text
+  end
+
   @impl true
   def status do
     case Nif.failure() do

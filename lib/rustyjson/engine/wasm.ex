@@ -131,6 +131,9 @@ defmodule RustyJson.Engine.Wasm do
          do: held_to(%{options.values | compress: -1}, text, options.sandbox)
   end
 
+  @impl true
+  def canonicalize(text, options), do: run(:canonicalize, text, options.bytes, options)
+
   defp run(operation, body, bytes, %{sandbox: sandbox} = options) do
     result =
       with {:ok, limited} <- in_time(sandbox),

@@ -160,6 +160,12 @@ defmodule RustyJson.Options.Schema do
               default: false,
               doc: "Sorts the members of every object, structs included, by the bytes of their keys."
             },
+            canonical: %{
+              type: :boolean,
+              default: false,
+              doc:
+                "Writes canonical JSON (RFC 8785), for signatures and digests. See `RustyJson.canonicalize/2` for its rules."
+            },
             compress: %{
               type: {:or, [{:in, [:none, :gzip, false, nil]}, :gzip_level]},
               default: :none,

@@ -10,7 +10,7 @@ defmodule RustyJson.Wasm.Abi do
   alias RustyJson.{Engine, Options}
   alias RustyJson.Engine.Codes
 
-  @version 2
+  @version 3
   @error 0
   @done 1
   @partial 2
@@ -111,6 +111,10 @@ defmodule RustyJson.Wasm.Abi do
   @doc "Whether a record of this length may hold what a text of that length is compressed to."
   @spec compressed?(non_neg_integer(), non_neg_integer()) :: boolean()
   def compressed?(length, plain), do: length <= plain + div(plain, 8) + 65
+
+  @doc "Whether a record of this length may hold the canonical form of a text of that length."
+  @spec canonical?(non_neg_integer(), non_neg_integer()) :: boolean()
+  def canonical?(length, plain), do: length <= max(6 * plain + 17, @longest_failure)
 
   @doc "Whether a record of this length may hold a text of at most that many bytes; 0 is no limit."
   @spec limited?(non_neg_integer(), non_neg_integer()) :: boolean()

@@ -10,7 +10,7 @@ defmodule RustyJson.Wasm.Host do
   alias RustyJson.Wasm.{Host, Starter}
 
   @typedoc "What is done: a document to a term, a term in External Term Format to text, text to text."
-  @type operation :: :decode | :feed | :encode | :gzip | :format
+  @type operation :: :decode | :feed | :encode | :gzip | :format | :canonicalize
 
   @type sandbox :: %{
           required(:host) => :auto | :wasmtime | :wasmex,

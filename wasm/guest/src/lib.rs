@@ -90,6 +90,15 @@ pub extern "C" fn format(len: u32, options: u32) -> u64 {
     with_state(|state| packed(state.format(len as usize, options as usize)))
 }
 
+/// Writes the JSON text that follows the options in canonical form. The options are those of [`decode`], the longest output (u64, 0
+/// for no limit), and the seed.
+// SAFETY: as for `abi_version`.
+#[allow(unsafe_code)]
+#[unsafe(no_mangle)]
+pub extern "C" fn canonicalize(len: u32, options: u32) -> u64 {
+    with_state(|state| packed(state.canonicalize(len as usize, options as usize)))
+}
+
 /// Forgets input and result. Buffers are kept up to a share, so that the next small document allocates nothing.
 // SAFETY: as for `abi_version`.
 #[allow(unsafe_code)]

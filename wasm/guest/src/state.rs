@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use rustyjson_core::abi::{Claim, DecodeFailure, EncodeFailure, Partial, Status};
+use rustyjson_core::canonical::canonicalize;
 use rustyjson_core::encode::{EncodeErrorKind, Hole, encode};
 use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::{Reader, Term};
@@ -210,6 +211,24 @@ impl State {
         let mut out = Output::new(core::mem::take(&mut self.output));
         out.array([DONE]);
         let result = format(text, &Layout::new(&options), &mut out);
+        let (bytes, written) = out.into_parts();
+        self.output = bytes;
+        match result {
+            Ok(()) => Some(&self.output[..written]),
+            Err(error) if error.kind == ErrorKind::OutOfMemory => None,
+            Err(error) => DecodeFailure::locate(text, error).write(&mut self.output).then_some(&*self.output),
+        }
+    }
+
+    /// Writes what follows the options in canonical form. `None` when memory ran out.
+    pub fn canonicalize(&mut self, len: usize, options: usize) -> Option<&[u8]> {
+        let (options, text) = self.input.get(..len)?.split_at_checked(options)?;
+        let (options, seed) = options.split_last_chunk()?;
+        let (options, most) = options.split_last_chunk()?;
+        let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
+        let mut out = Output::new(core::mem::take(&mut self.output));
+        out.array([DONE]);
+        let result = canonicalize(text, options, u64::from_le_bytes(*most), &mut self.scratch, &mut out);
         let (bytes, written) = out.into_parts();
         self.output = bytes;
         match result {

@@ -6,6 +6,7 @@ rustler::atoms! {
     encode,
     gzip,
     format,
+    canonicalize,
     ok,
     error,
     etf,

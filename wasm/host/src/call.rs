@@ -63,6 +63,8 @@ pub enum Operation {
     Gzip,
     /// JSON text laid out anew.
     Format,
+    /// JSON text in canonical form.
+    Canonicalize,
 }
 
 impl Operation {
@@ -74,6 +76,7 @@ impl Operation {
             (atoms::encode(), Self::Encode),
             (atoms::gzip(), Self::Gzip),
             (atoms::format(), Self::Format),
+            (atoms::canonicalize(), Self::Canonicalize),
         ];
         operations.into_iter().find(|(known, _)| *known == name).map(|(_, operation)| operation).ok_or(Error::BadArg)
     }

@@ -178,6 +178,13 @@ impl Guest {
         self.record(packed)
     }
 
+    /// Writes what was written in canonical form.
+    pub fn canonicalize(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
+        let canonicalize = export(&mut self.store, &self.instance, "canonicalize")?;
+        let packed = self.call(&canonicalize, lengths)?;
+        self.record(packed)
+    }
+
     /// Lays out what was written.
     pub fn format(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
         let format = export(&mut self.store, &self.instance, "format")?;

@@ -4,7 +4,7 @@ use crate::call::Operation;
 use crate::fault::Fault;
 use crate::guest::{Guest, Lengths};
 use rustyjson_core::abi::{DecodeFailure, EncodeFailure, Names, Status, open};
-use rustyjson_core::abi::{is_short_text, longest_compressed, may_be_text, shortest_plain};
+use rustyjson_core::abi::{is_short_text, longest_canonical, longest_compressed, may_be_text, shortest_plain};
 use rustyjson_core::etf::check::{Policy, check};
 use rustyjson_core::etf::holes::{self, Found};
 use rustyjson_core::etf::plans;
@@ -162,15 +162,21 @@ fn too_long() -> Fault {
     Fault::invalid("its text is longer than the term's can be")
 }
 
-/// Compresses a text or lays it out.
+/// Compresses a text, lays it out, or makes it canonical.
 pub fn transform<'a>(
     guest: &'a mut Guest,
     operation: Operation,
     options: &[u8],
     text: &[u8],
+    seed: u64,
 ) -> Result<Result<&'a [u8], DecodeFailure<'a>>, Fault> {
-    let lengths = guest.write(&[options], text)?;
-    let record = if operation == Operation::Gzip { guest.gzip(lengths)? } else { guest.format(lengths)? };
+    let seed = if operation == Operation::Canonicalize { &seed.to_le_bytes()[..] } else { &[] };
+    let lengths = guest.write(&[options, seed], text)?;
+    let record = match operation {
+        Operation::Gzip => guest.gzip(lengths)?,
+        Operation::Canonicalize => guest.canonicalize(lengths)?,
+        _ => guest.format(lengths)?,
+    };
     match open(&guest.memory()[record]) {
         Some((Status::Done, result)) if result.len() > longest(operation, options, text) => Err(too_long()),
         Some((Status::Done, result)) => Ok(Ok(result)),
@@ -183,6 +189,7 @@ pub fn transform<'a>(
 fn longest(operation: Operation, options: &[u8], text: &[u8]) -> usize {
     match EncodeOptions::from_bytes(options) {
         _ if operation == Operation::Gzip => longest_compressed(text.len()),
+        _ if operation == Operation::Canonicalize => longest_canonical(text.len()),
         Some((options, _)) if options.max_bytes > 0 => usize::try_from(options.max_bytes).unwrap_or(usize::MAX),
         _ => usize::MAX,
     }

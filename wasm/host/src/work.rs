@@ -28,8 +28,8 @@ pub fn run<'a>(env: Env<'a>, host: &Host, operation: Operation, input: [&[u8]; 2
             let call_options = Options::new(options).ok_or(Error::BadArg)?;
             host.run(call, |guest| encode(env, guest, input, &call_options))
         }
-        Operation::Gzip | Operation::Format => host.run(call, |guest| {
-            Ok(match session::transform(guest, operation, options, body)? {
+        Operation::Gzip | Operation::Format | Operation::Canonicalize => host.run(call, |guest| {
+            Ok(match session::transform(guest, operation, options, body, host.seed)? {
                 Ok(text) => terms::text(env, text),
                 Err(error) => terms::decode_error(env, &error),
             })

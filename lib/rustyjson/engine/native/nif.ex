@@ -73,6 +73,12 @@ defmodule RustyJson.Engine.Native.Nif do
   @spec format_dirty(binary(), options(), nil | suspended_format()) :: laid_out()
   def format_dirty(_text, _options, _suspended), do: :erlang.nif_error(:not_loaded)
 
+  @spec canonicalize(binary(), options()) :: laid_out()
+  def canonicalize(_text, _options), do: :erlang.nif_error(:not_loaded)
+
+  @spec canonicalize_dirty(binary(), options()) :: laid_out()
+  def canonicalize_dirty(_text, _options), do: :erlang.nif_error(:not_loaded)
+
   @spec gzip(binary(), options()) :: binary() | {:error, RustyJson.Engine.encode_failure()}
   def gzip(_bytes, _options), do: :erlang.nif_error(:not_loaded)
 

@@ -51,7 +51,9 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   def run(operation, text, bytes, options) do
     longest = longest(operation, options, text)
 
-    call([bytes], text, Atom.to_string(operation), options.sandbox, longest, fn record, _again ->
+    bytes = if operation == :canonicalize, do: [bytes, :seed], else: [bytes]
+
+    call(bytes, text, Atom.to_string(operation), options.sandbox, longest, fn record, _again ->
       transformed(Abi.open(record), byte_size(text))
     end)
   end
@@ -176,6 +178,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   # The longest record that an honest guest gives.
   defp longest(:gzip, _options, text), do: &Abi.compressed?(&1, byte_size(text))
+  defp longest(:canonicalize, _options, text), do: &Abi.canonical?(&1, byte_size(text))
   defp longest(:format, options, _text), do: &Abi.limited?(&1, options.values.max_bytes)
 
   defp transformed({:done, text}, _length), do: {:ok, text}

@@ -1,0 +1,70 @@
+//! Copies a text whose objects have their members in any order into one where they are sorted.
+
+use super::builder::{Object, Written};
+use crate::error::ErrorKind;
+use crate::output::{Buffer, Output};
+use crate::room::room;
+use alloc::vec::Vec;
+
+/// What is left to copy of a member, or of the document.
+#[derive(Clone, Copy)]
+struct Part {
+    from: usize,
+    to: usize,
+    /// The number of the first object that starts there.
+    object: usize,
+}
+
+/// An object being written: its members that are left.
+#[derive(Clone, Copy)]
+struct Open {
+    next: usize,
+    behind: usize,
+    first: bool,
+}
+
+/// Appends the text.
+pub(super) fn write<B: Buffer>(written: &mut Written, out: &mut Output<B>) -> Result<(), ErrorKind> {
+    let Written { text, objects, members } = written;
+    let text = text.written();
+    let mut parts = Vec::new();
+    let mut open: Vec<Open> = Vec::new();
+    let mut part = Part { from: 0, to: text.len(), object: 0 };
+    loop {
+        if let Some(object) = next_moved(objects, &mut part) {
+            out.text(&text[part.from..=object.start]);
+            part.from = object.end - 1;
+            room(&mut parts, 1)?;
+            room(&mut open, 1)?;
+            parts.push(part);
+            open.push(Open { next: object.members.0, behind: object.members.1, first: true });
+        } else {
+            out.text(&text[part.from..part.to]);
+        }
+        let Some(innermost) = open.last_mut() else { return Ok(()) };
+        if innermost.next == innermost.behind {
+            open.pop();
+            let Some(around) = parts.pop() else { return Ok(()) };
+            part = around;
+            continue;
+        }
+        if !core::mem::replace(&mut innermost.first, false) {
+            out.text(b",");
+        }
+        let member = members[innermost.next];
+        innermost.next += 1;
+        let object = objects.partition_point(|object| object.start < member.start);
+        part = Part { from: member.start, to: member.end, object };
+    }
+}
+
+/// The next object in this part whose members change places. Those inside of it are not looked at here.
+fn next_moved<'a>(objects: &'a [Object], part: &mut Part) -> Option<&'a Object> {
+    loop {
+        let object = objects.get(part.object).filter(|object| object.start < part.to)?;
+        part.object += 1;
+        if object.start >= part.from && object.members.0 < object.members.1 {
+            return Some(object);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+defmodule RustyJson.Encode.Canonical do
+  @moduledoc false
+  # Canonical JSON (RFC 8785). A term is written as usual and its text then made canonical, so that the text of fragments and of the
+  # application's own encoders is too.
+
+  require RustyJson.Engine.Codes
+
+  alias RustyJson.{DecodeError, EncodeError, Options, SandboxError}
+  alias RustyJson.Decode.Input
+  alias RustyJson.Encode.Text
+  alias RustyJson.Engine.Codes
+
+  # A canonical text is at least this part of the one it is made of: `1.0` becomes `1`, `\\u0041` becomes `A`.
+  @shrinks 6
+  # Enough to see which integer it is.
+  @shown 40
+  @taken [:max_bytes, :max_depth, :max_nodes, :decoding_integer_digit_limit, :dirty_threshold, :engine] ++
+           RustyJson.Options.Schema.sandbox()
+
+  # How the plain text is read. A long integer that is a float exactly is canonical.
+  @decode %{Options.defaults(:decode) | decoding_integer_digit_limit: 0}
+
+  @doc "A term in canonical form."
+  @spec encode(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
+  def encode(term, %{values: %{max_bytes: most, max_depth: depth}} = options) do
+    options = Options.due(options, Options.started(options))
+    plain = Options.change(%{options | canonical: false, compress: -1}, :encode, plain(most))
+
+    with {:ok, json} <- Text.encode(term, plain),
+         {:ok, text} <- canonical(json, most, %{max_depth: depth}, options) do
+      compress(text, options)
+    else
+      {:error, {:engine, failure, json}} -> {:error, error(failure, json, options)}
+      {:error, error} -> {:error, error}
+    end
+  end
+
+  defp plain(0), do: %{compress: -1}
+  defp plain(most), do: %{compress: -1, max_bytes: @shrinks * most + 64}
+
+  defp canonical(json, most, limits, %{engine: engine} = options) do
+    values = Map.merge(@decode, limits)
+    bytes = Options.Layout.decode(values) <> <<most::64-little>>
+
+    with {:error, failure} <- engine.canonicalize(json, %{options | bytes: bytes}),
+         do: {:error, {:engine, failure, json}}
+  end
+
+  defp compress(text, %{compress: -1}), do: {:ok, text}
+
+  defp compress(text, options) do
+    with {:error, failure} <- options.engine.gzip(text, options),
+         do: {:error, if(is_tuple(failure), do: EncodeError.from_engine(failure, options), else: failure)}
+  end
+
+  defp error(%SandboxError{} = error, _json, _options), do: error
+
+  defp error({code, position, _line, _column, path} = failure, json, options) do
+    case Codes.decode_reason(code) do
+      :duplicate_key ->
+        located(EncodeError.new({:duplicate_key, key(json, position)}), path)
+
+      :inexact_integer ->
+        located(EncodeError.new({:inexact_integer, digits(json, position)}), path)
+
+      reason when reason in [:max_depth, :max_bytes, :out_of_memory] ->
+        EncodeError.from_engine({code(reason), if(reason == :max_depth, do: path, else: ""), nil}, options)
+
+      _reason ->
+        %{message: message} = DecodeError.new(failure, json, options)
+
+        located(
+          EncodeError.new({:invalid_iodata, "a fragment or an encoder gave invalid JSON: #{message}"}),
+          path
+        )
+    end
+  end
+
+  defp code(:max_depth), do: Codes.encode(:max_depth)
+  defp code(:max_bytes), do: Codes.encode(:max_bytes)
+  defp code(:out_of_memory), do: Codes.encode(:out_of_memory)
+
+  defp located(error, path), do: %{error | path: path}
+
+  # As it is written, without its quotes.
+  defp key(json, position) do
+    [_, key] = Regex.run(~r/\A"((?:[^"\\]|\\.)*)/s, rest(json, position, 256)) || ["", ""]
+    DecodeError.Snippet.whole_characters(key)
+  end
+
+  defp digits(json, position) do
+    [digits] = Regex.run(~r/\A-?[0-9]*/, rest(json, position, @shown + 1)) || [""]
+    if byte_size(digits) > @shown, do: binary_part(digits, 0, @shown) <> "…", else: digits
+  end
+
+  defp rest(json, position, most) when position <= byte_size(json),
+    do: binary_part(json, position, min(byte_size(json) - position, most))
+
+  @doc "A text in canonical form."
+  @spec canonicalize(iodata(), keyword() | map()) :: {:ok, binary()} | {:error, Exception.t()}
+  def canonicalize(input, given) do
+    Enum.each(given, &check!/1)
+    options = Options.decode(given)
+    options = %{options | bytes: options.bytes <> <<0::64-little>>}
+
+    with {:ok, json} <- Input.flatten(input, options),
+         {:error, failure} <- options.engine.canonicalize(json, options),
+         do: {:error, Input.error(failure, json, options)}
+  end
+
+  defp check!({name, _value}) when name in @taken, do: :ok
+
+  defp check!({name, _value}) do
+    names = Enum.map_join(@taken, ", ", &inspect/1)
+    raise ArgumentError, "unknown option #{inspect(name)}: canonicalize takes #{names}"
+  end
+
+  defp check!(other),
+    do: raise(ArgumentError, "options are a keyword list or a map, got: #{inspect(other, limit: 5)}")
+end
