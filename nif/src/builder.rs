@@ -6,6 +6,7 @@ use crate::heap::Heap;
 use crate::key_cache::{AtomKeys, KeyCache};
 use crate::key_order::{Orders, SMALL_MAP};
 use crate::raw::make::Maker;
+use crate::shapes::Shapes;
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Env, Term};
 use rustyjson_core::builder::{Dropped, Rewind};
@@ -25,6 +26,7 @@ pub struct Stacks {
     cache: KeyCache,
     atoms: AtomKeys,
     orders: Orders,
+    shapes: Shapes,
 }
 
 /// More waiting terms than this are given back after a call.
@@ -36,6 +38,7 @@ impl Stacks {
         self.keys.clear();
         self.heads.clear();
         self.cache.start();
+        self.shapes.start();
     }
 
     /// Gives large buffers back to the allocator.
@@ -52,14 +55,13 @@ impl Stacks {
 /// Builds the terms of one document.
 pub struct Terms<'a, 's> {
     make: Maker<'a>,
-    heap: Heap,
+    heap: Heap<'a>,
     input: Binary<'a>,
     options: DecodeOptions,
     stacks: &'s mut Stacks,
     nil: ErlNifTerm,
     yes: ErlNifTerm,
     no: ErlNifTerm,
-    empty_list: ErlNifTerm,
 }
 
 impl<'a, 's> Terms<'a, 's> {
@@ -69,9 +71,9 @@ impl<'a, 's> Terms<'a, 's> {
         let atom = |atom: rustler::Atom| atom.as_c_arg();
         let (yes, no) = (rustler::types::atom::true_(), rustler::types::atom::false_());
         let make = Maker::new(env);
-        let (nil, yes, no, empty_list) = (atom(atoms::nil()), atom(yes), atom(no), make.list(&[]));
-        let heap = Heap::new(nil);
-        Self { make, heap, input, options, stacks, nil, yes, no, empty_list }
+        let (nil, yes, no) = (atom(atoms::nil()), atom(yes), atom(no));
+        let heap = Heap::new(make, input.len(), nil);
+        Self { make, heap, input, options, stacks, nil, yes, no }
     }
 
     /// The finished value.
@@ -88,20 +90,16 @@ impl<'a, 's> Terms<'a, 's> {
     fn text(&mut self, text: Text<'_>, copy: bool) -> Result<ErlNifTerm, ErrorKind> {
         match text {
             Text::Input(start, bytes) if bytes.len() > COPIED && !copy => {
-                self.heap.sub_binary();
-                Ok(self.make.sub_binary(&self.input, start, bytes.len()))
+                Ok(self.heap.sub_binary(&self.input, start, bytes.len()))
             }
-            _ => {
-                self.heap.binary(self.make, text.bytes().len());
-                self.make.binary(text.bytes()).ok_or(ErrorKind::OutOfMemory)
-            }
+            _ => self.heap.binary(text.bytes()).ok_or(ErrorKind::OutOfMemory),
         }
     }
 
     #[inline(always)]
     fn make_key(
         make: Maker<'a>,
-        heap: &mut Heap,
+        heap: &mut Heap<'a>,
         input: &Binary<'a>,
         options: &DecodeOptions,
         text: Text<'_>,
@@ -109,13 +107,9 @@ impl<'a, 's> Terms<'a, 's> {
         match (options.keys, text) {
             (Keys::ExistingAtoms, _) => existing_atom(make, text.bytes()),
             (Keys::Strings, Text::Input(start, bytes)) if bytes.len() > COPIED && !options.copy_strings => {
-                heap.sub_binary();
-                Ok(make.sub_binary(input, start, bytes.len()))
+                Ok(heap.sub_binary(input, start, bytes.len()))
             }
-            _ => {
-                heap.binary(make, text.bytes().len());
-                make.binary(text.bytes()).ok_or(ErrorKind::OutOfMemory)
-            }
+            _ => heap.binary(text.bytes()).ok_or(ErrorKind::OutOfMemory),
         }
     }
 
@@ -171,10 +165,9 @@ impl<'a, 's> Terms<'a, 's> {
     #[inline(always)]
     fn map(&mut self, len: usize) -> ErlNifTerm {
         self.small_map(len).unwrap_or_else(|| {
-            self.heap.map(self.make, len);
             let Stacks { keys, values, .. } = &*self.stacks;
             // The core has dropped repeated keys, so the map is always made.
-            self.make.map(&keys[keys.len() - len..], &values[values.len() - len..]).unwrap_or(self.nil)
+            self.heap.map(&keys[keys.len() - len..], &values[values.len() - len..]).unwrap_or(self.nil)
         })
     }
 
@@ -194,16 +187,40 @@ impl<'a, 's> Terms<'a, 's> {
         if len > SMALL_MAP {
             return None;
         }
-        self.heap.map(self.make, len);
+        if len == 0 || !self.heap.is_in_place() {
+            return self.ordered_map(len);
+        }
+        let Stacks { keys, values, shapes, .. } = &*self.stacks;
+        if let Some((keys, places)) = shapes.find(&keys[keys.len() - len..])
+            && let Some(map) = self.heap.like(keys, &values[values.len() - len..], places)
+        {
+            return Some(map);
+        }
+        self.first_of_shape(len)
+    }
+
+    #[inline(never)]
+    fn first_of_shape(&mut self, len: usize) -> Option<ErlNifTerm> {
+        let map = self.ordered_map(len)?;
+        if let Some((tuple, ordered)) = self.heap.keys(map) {
+            let Stacks { keys, shapes, .. } = &mut *self.stacks;
+            shapes.learn(&keys[keys.len() - len..], tuple, ordered);
+        }
+        Some(map)
+    }
+
+    /// The same, made by the VM, which is given the members in about its own order.
+    #[inline(always)]
+    fn ordered_map(&mut self, len: usize) -> Option<ErlNifTerm> {
         let Stacks { keys, values, heads, orders, .. } = &mut *self.stacks;
         let (keys, values) = (&keys[keys.len() - len..], &values[values.len() - len..]);
-        let Some(order) = orders.of(&heads[heads.len() - len..]) else { return self.make.map(keys, values) };
+        let Some(order) = orders.of(&heads[heads.len() - len..]) else { return self.heap.map(keys, values) };
         let mut sorted = [[self.nil; SMALL_MAP]; 2];
         let [sorted_keys, sorted_values] = &mut sorted;
         for ((&from, key), value) in order.iter().zip(&mut *sorted_keys).zip(&mut *sorted_values) {
             (*key, *value) = (keys[usize::from(from)], values[usize::from(from)]);
         }
-        self.make.map(&sorted_keys[..len], &sorted_values[..len])
+        self.heap.map(&sorted_keys[..len], &sorted_values[..len])
     }
 }
 
@@ -230,8 +247,8 @@ impl TermBuilder for Terms<'_, '_> {
 
     #[inline(always)]
     fn float(&mut self, value: f64) -> Result<(), ErrorKind> {
-        self.heap.float();
-        self.push(self.make.float(value))
+        let float = self.heap.float(value);
+        self.push(float)
     }
 
     fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) -> Result<(), ErrorKind> {
@@ -270,12 +287,8 @@ impl TermBuilder for Terms<'_, '_> {
 
     #[inline(always)]
     fn end_array(&mut self, len: usize) -> Result<(), ErrorKind> {
-        if len == 0 {
-            return self.push(self.empty_list);
-        }
         let base = self.stacks.values.len() - len;
-        self.heap.list(len);
-        let list = self.make.list(&self.stacks.values[base..]);
+        let list = self.heap.list(&self.stacks.values[base..]);
         self.stacks.values.truncate(base);
         self.push(list)
     }

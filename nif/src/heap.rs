@@ -1,4 +1,5 @@
-//! Keeps heap fragments from being tiny.
+//! Terms on the heap: in place, where the layout of terms is known and the document is worth it, otherwise by the VM's
+//! functions, for which this file keeps heap fragments from being tiny.
 //!
 //! A NIF's terms go to the process heap while it has room, then to heap fragments. Lists, tuples, floats and sub-binaries
 //! open a fragment with 200 words to spare, but binaries and maps open one of exactly their own size, so that a document
@@ -8,7 +9,12 @@
 //!
 //! The count knows the VM's term sizes. Where one differs, a fragment is small and nothing else happens.
 
+use crate::raw::layout::Layout;
 use crate::raw::make::Maker;
+use crate::raw::read::Raw;
+use crate::raw::trial::layout;
+use crate::raw::{InPlace, Keys, terms_of};
+use rustler::Binary;
 use rustler::sys::ErlNifTerm;
 
 /// Words that the VM adds to a fragment it opens for a list, tuple, float or sub-binary.
@@ -20,46 +26,102 @@ const SLACK: usize = 8;
 const FLOAT: usize = 2;
 const SUB_BINARY: usize = 5;
 
-/// The words that are left in the fragment at hand.
-pub struct Heap {
+/// Below this many bytes of input, what is saved on terms does not pay for the first block.
+const WORTH: usize = 96;
+/// So many bytes of input for a word of terms in the first block: fewer than most documents need.
+const BYTES_PER_WORD: usize = 4;
+
+/// Makes the terms of one call.
+pub struct Heap<'a> {
+    make: Maker<'a>,
+    in_place: Option<(&'static Layout, InPlace<'a>)>,
+    /// The words that are left in the fragment at hand.
     left: usize,
     filler: ErlNifTerm,
+    empty_list: ErlNifTerm,
 }
 
-impl Heap {
-    /// What is left of the process heap is not known; most small documents fit. `filler` fills the short tuples.
-    pub fn new(filler: ErlNifTerm) -> Self {
-        Self { left: SPARE, filler }
+impl<'a> Heap<'a> {
+    /// For a document of so many bytes. What is left of the process heap is not known; most small documents fit. `filler`
+    /// fills the short tuples.
+    #[inline(always)]
+    pub fn new(make: Maker<'a>, len: usize, filler: ErlNifTerm) -> Self {
+        let layout = if len < WORTH { None } else { layout(make.env()) };
+        let in_place = layout.map(|layout| (layout, layout.space(make.env(), len / BYTES_PER_WORD)));
+        Self { make, in_place, left: SPARE, filler, empty_list: make.list(&[]) }
     }
 
-    /// A float is about to be made.
+    /// A finite float.
     #[inline(always)]
-    pub fn float(&mut self) {
+    pub fn float(&mut self, value: f64) -> ErlNifTerm {
+        if let Some((_, space)) = &mut self.in_place
+            && let Some(float) = space.float(value)
+        {
+            return float;
+        }
         self.spend(FLOAT);
+        self.make.float(value)
     }
 
-    /// A sub-binary is about to be made.
+    /// The part of a binary that starts at this offset.
     #[inline(always)]
-    pub fn sub_binary(&mut self) {
+    pub fn sub_binary(&mut self, binary: &Binary<'a>, start: usize, len: usize) -> ErlNifTerm {
         self.spend(SUB_BINARY);
+        self.make.sub_binary(binary, start, len)
     }
 
-    /// A list is about to be made.
+    /// A list of these.
     #[inline(always)]
-    pub fn list(&mut self, len: usize) {
-        self.spend(2 * len);
+    pub fn list(&mut self, items: &[ErlNifTerm]) -> ErlNifTerm {
+        if items.is_empty() {
+            return self.empty_list;
+        }
+        if let Some((_, space)) = &mut self.in_place
+            && let Some(list) = space.list(items, self.empty_list)
+        {
+            return list;
+        }
+        self.spend(2 * items.len());
+        self.make.list(items)
     }
 
-    /// A binary is about to be made.
+    /// A binary. `None`: a large one that there is no memory for.
     #[inline(always)]
-    pub fn binary(&mut self, make: Maker<'_>, len: usize) {
-        self.need(make, 2 + len.div_ceil(8));
+    pub fn binary(&mut self, bytes: &[u8]) -> Option<ErlNifTerm> {
+        if let Some((_, space)) = &mut self.in_place
+            && let Some(binary) = space.binary(bytes)
+        {
+            return Some(binary);
+        }
+        self.need(2 + bytes.len().div_ceil(8));
+        self.make.binary(bytes)
     }
 
-    /// A map is about to be made.
+    /// A map of these keys, all different, and values. `None` when keys repeat.
     #[inline(always)]
-    pub fn map(&mut self, make: Maker<'_>, len: usize) {
-        self.need(make, 4 + 2 * len);
+    pub fn map(&mut self, keys: &[ErlNifTerm], values: &[ErlNifTerm]) -> Option<ErlNifTerm> {
+        self.need(4 + keys.len() + values.len());
+        self.make.map(keys, values)
+    }
+
+    /// Whether [`Heap::like`] may make a map.
+    #[inline(always)]
+    pub fn is_in_place(&self) -> bool {
+        self.in_place.is_some()
+    }
+
+    /// A map with the same keys as another, in whose order the places name the values.
+    #[inline(always)]
+    pub fn like(&mut self, keys: Keys, values: &[ErlNifTerm], places: &[u8]) -> Option<ErlNifTerm> {
+        self.in_place.as_mut()?.1.map(keys, values, places)
+    }
+
+    /// The keys of a small map of this call.
+    #[inline(always)]
+    pub fn keys(&self, map: ErlNifTerm) -> Option<(Keys, &'a [ErlNifTerm])> {
+        let (layout, _) = self.in_place.as_ref()?;
+        let (keys, terms) = layout.keys(Raw::of(self.make.term(map)))?;
+        Some((keys, terms_of(terms)))
     }
 
     /// The VM itself opens a roomy fragment when this does not fit.
@@ -69,18 +131,18 @@ impl Heap {
     }
 
     #[inline(always)]
-    fn need(&mut self, make: Maker<'_>, words: usize) {
+    fn need(&mut self, words: usize) {
         if words > self.left {
-            self.open(make, words);
+            self.open(words);
         }
         self.left = self.left.saturating_sub(words);
     }
 
     #[cold]
-    fn open(&mut self, make: Maker<'_>, words: usize) {
+    fn open(&mut self, words: usize) {
         if words <= LARGE {
             let fillers = [self.filler; SPARE + SLACK];
-            let _ = make.tuple(&fillers[..self.left + SLACK]);
+            let _ = self.make.tuple(&fillers[..self.left + SLACK]);
             self.left = SPARE;
         }
     }

@@ -15,6 +15,7 @@ mod key_order;
 mod memory;
 mod raw;
 mod reader;
+mod shapes;
 mod tags;
 mod text;
 
@@ -34,6 +35,7 @@ mod atoms {
         simd,
         version,
         allocator,
+        in_place,
         dirty,
         partial,
         suspended,

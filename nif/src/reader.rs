@@ -4,6 +4,7 @@ use crate::atom_cache::AtomCache;
 use crate::atoms;
 use crate::raw::layout::Layout;
 use crate::raw::read::{Look, Raw, SmallMap, WalkMemory, Walks};
+use crate::raw::trial::layout;
 use crate::tags::{Kind, kind, small};
 use rustler::types::atom;
 use rustler::{Atom, Env};
@@ -52,7 +53,7 @@ fn words(env: Env<'_>) -> &'static Words {
 pub struct Terms<'a, 's> {
     look: Look<'a>,
     words: &'static Words,
-    layout: Option<Layout>,
+    layout: Option<&'static Layout>,
     atoms: &'s mut AtomCache,
     walks: Walks<'a>,
     plans: Option<Raw<'a>>,
@@ -82,7 +83,7 @@ impl<'a, 's> Terms<'a, 's> {
         Self {
             look: Look::new(env),
             words: words(env),
-            layout: Layout::get(env),
+            layout: layout(env),
             atoms,
             walks: Walks::new(env, walks),
             plans,
@@ -132,7 +133,7 @@ impl<'a, 's> Terms<'a, 's> {
 
     /// A boxed term: what can be read in place, then the likely.
     #[inline(always)]
-    fn boxed_in_place(&mut self, layout: Layout, term: Raw<'a>) -> Value<'a, Self> {
+    fn boxed_in_place(&mut self, layout: &Layout, term: Raw<'a>) -> Value<'a, Self> {
         if let Some(bytes) = layout.binary(term) {
             return Value::Binary(bytes);
         }

@@ -2,6 +2,7 @@
 
 use crate::decode::{charge, failure, with_state};
 use crate::raw::make::Maker;
+use crate::raw::trial::layout;
 use crate::{allocator, atoms, encode};
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
@@ -112,7 +113,8 @@ fn gzip<'a>(env: Env<'a>, bytes: Binary<'a>, options: Binary<'a>) -> NifResult<T
 /// What the library was built with.
 #[rustler::nif]
 fn info(env: Env<'_>) -> NifResult<Term<'_>> {
-    let keys = [atoms::simd(), atoms::version(), atoms::allocator()];
-    let values = [simd::level(), env!("CARGO_PKG_VERSION"), allocator::NAME];
-    Term::map_from_arrays(env, &keys, &values)
+    let keys = [atoms::simd(), atoms::version(), atoms::allocator(), atoms::in_place()];
+    let texts = [simd::level(), env!("CARGO_PKG_VERSION"), allocator::NAME].map(|text| text.encode(env));
+    let [simd, version, allocator] = texts;
+    Term::map_from_arrays(env, &keys, &[simd, version, allocator, layout(env).is_some().encode(env)])
 }

@@ -1,12 +1,12 @@
 defmodule RustyJson.Test.OtherVM do
   @moduledoc "A VM of its own for code that may end it, or that needs other limits."
 
-  @doc "Runs the code with these switches of `elixir`; gives the output and the exit code."
-  @spec run(String.t(), [String.t()]) :: {String.t(), non_neg_integer()}
-  def run(code, switches) do
+  @doc "Runs the code with these switches of `elixir` and these environment variables; gives the output and the exit code."
+  @spec run(String.t(), [String.t()], [{String.t(), String.t()}]) :: {String.t(), non_neg_integer()}
+  def run(code, switches, more \\ []) do
     paths = Enum.flat_map(:code.get_path(), &["-pa", List.to_string(&1)])
     env = [{"RUSTYJSON_ENGINE", "native"}, {"ERL_CRASH_DUMP_SECONDS", "0"}]
-    System.cmd("elixir", switches ++ paths ++ ["-e", code], env: env, stderr_to_stdout: true)
+    System.cmd("elixir", switches ++ paths ++ ["-e", code], env: env ++ more, stderr_to_stdout: true)
   end
 
   # What code that is only evaluated would take long for.

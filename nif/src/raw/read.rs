@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 /// A term of the running NIF call. It comes out of a rustler term or out of another one of these, so that it is always
 /// valid; eight bytes, without the environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct Raw<'a>(ErlNifTerm, PhantomData<&'a ()>);
 
 impl<'a> Raw<'a> {
@@ -24,8 +25,16 @@ impl<'a> Raw<'a> {
     /// The word that the VM keeps for it. Equal words are equal terms; atoms have one word each as long as the VM runs.
     #[inline(always)]
     pub fn word(self) -> usize {
-        // SAFETY: rustler's type is a transparent wrapper of the C API's `ERL_NIF_TERM`, which is an integer of this size.
-        unsafe { std::mem::transmute(self.0) }
+        word_of(self.0)
+    }
+
+    /// The term that is this word.
+    ///
+    /// # Safety
+    /// It is one of the running call.
+    #[inline(always)]
+    pub(super) unsafe fn from_word(word: usize) -> Self {
+        Self(term_of(word), PhantomData)
     }
 
     /// As rustler's.
@@ -40,6 +49,34 @@ impl<'a> Raw<'a> {
 pub struct SmallMap<'a> {
     pub keys: &'a [Raw<'a>],
     pub values: &'a [Raw<'a>],
+}
+
+/// The word of a term.
+#[inline(always)]
+pub fn word_of(term: ErlNifTerm) -> usize {
+    // SAFETY: rustler's type is a transparent wrapper of the C API's `ERL_NIF_TERM`, which is an integer of this size.
+    unsafe { std::mem::transmute(term) }
+}
+
+/// The term that is this word.
+#[inline(always)]
+pub(super) fn term_of(word: usize) -> ErlNifTerm {
+    // SAFETY: as in `word_of`.
+    unsafe { std::mem::transmute(word) }
+}
+
+/// The words of terms.
+#[inline(always)]
+pub(super) fn words_of(terms: &[ErlNifTerm]) -> &[usize] {
+    // SAFETY: as in `word_of`.
+    unsafe { std::slice::from_raw_parts(terms.as_ptr().cast(), terms.len()) }
+}
+
+/// Terms as the C API has them.
+#[inline(always)]
+pub fn terms_of<'s>(terms: &'s [Raw<'_>]) -> &'s [ErlNifTerm] {
+    // SAFETY: `Raw` is such a term and nothing else, which `transparent` says.
+    unsafe { std::slice::from_raw_parts(terms.as_ptr().cast(), terms.len()) }
 }
 
 /// Reads terms of one environment.
