@@ -18,7 +18,7 @@ defmodule RustyJson.MixProject do
       description: "A JSON library with one Rust core: native for speed, WebAssembly for untrusted input",
       package: package(),
       docs: docs(),
-      aliases: [docs: ["docs", &link_results/1]]
+      aliases: [docs: ["compile", &erlang_chunk/1, "docs", &link_results/1]]
     ]
   end
 
@@ -99,7 +99,7 @@ defmodule RustyJson.MixProject do
       # The module runs everywhere; native libraries run only on machines like the one that built them. The application
       # chooses the Rust toolchain: rust-toolchain.toml is for work on the project.
       files:
-        ~w(lib core/src core/Cargo.toml nif/src nif/Cargo.toml nif/build.rs wasm/guest wasm/host priv/wasm
+        ~w(lib src core/src core/Cargo.toml nif/src nif/Cargo.toml nif/build.rs wasm/guest wasm/host priv/wasm
            Cargo.toml Cargo.lock .cargo .formatter.exs mix.exs
            docs README.md CHANGELOG.md SECURITY.md LICENSE)
     ]
@@ -120,6 +120,7 @@ defmodule RustyJson.MixProject do
         Project: ~r/CHANGELOG|SECURITY|CONTRIBUTING/
       ],
       groups_for_modules: [
+        Erlang: [:rustyjson],
         Encoding: ~r/RustyJson\.(Encode|Encoder|Fragment|Helpers|OrderedObject)$/,
         Errors: ~r/RustyJson\.\w+Error$/,
         Engines: ~r/RustyJson\.(Engine|Wasm)/
@@ -136,6 +137,13 @@ defmodule RustyJson.MixProject do
   end
 
   defp head(_format), do: ""
+
+  # ExDoc reads the documentation of an Erlang module from a chunk, which EDoc makes.
+  defp erlang_chunk(_arguments) do
+    options = [doclet: :edoc_doclet_chunks, layout: :edoc_layout_chunks, preprocess: true]
+    directory = Path.join(Mix.Project.app_path(), "doc")
+    apply(:edoc, :files, [[~c"src/rustyjson.erl"], [dir: String.to_charlist(directory)] ++ options])
+  end
 
   # In the sources the results are one or two folders up; in the HTML they are beside the page.
   defp link_results(_arguments) do

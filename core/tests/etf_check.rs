@@ -3,17 +3,21 @@
 use proptest::prelude::*;
 use rustyjson_core::DecodeOptions;
 use rustyjson_core::etf::check::{Fault, Policy, check};
+use rustyjson_core::options::Null;
 
 const PLAIN: Policy = Policy {
     atom_keys: false,
     ordered_objects: false,
     decimals: false,
+    null: Null::Nil,
     max_depth: 3,
     max_integer: 300,
     max_terms: 1_000_000,
     max_keys: 1_000_000,
     max_len: usize::MAX,
 };
+const OTP: Policy = Policy { null: Null::Null, ..PLAIN };
+const UNDEFINED: Policy = Policy { null: Null::Undefined, ..PLAIN };
 const ATOMS: Policy = Policy { atom_keys: true, ..PLAIN };
 const DECIMALS: Policy = Policy { decimals: true, ..PLAIN };
 const ORDERED: Policy = Policy { ordered_objects: true, ..PLAIN };
@@ -61,6 +65,8 @@ fn passes_what_the_writer_emits() {
         (&PLAIN, &[b"\x6d\0\0\0\0"]),
         (&PLAIN, &[b"\x6d\0\0\0\x02hi"]),
         (&PLAIN, &[b"\x77\x03nil"]),
+        (&OTP, &[b"\x77\x04null"]),
+        (&UNDEFINED, &[b"\x77\x09undefined"]),
         (&PLAIN, &[b"\x77\x04true"]),
         (&PLAIN, &[b"\x77\x05false"]),
         (&PLAIN, &[b"\x6a"]),
@@ -138,6 +144,9 @@ fn refuses_everything_else() {
         (&PLAIN, Fault::Tag(108), &[b"\x6c\0\0\0\x00\x6a"]),
         (&PLAIN, Fault::Atom, &[&atom("ok")]),
         (&PLAIN, Fault::Atom, &[&atom("null")]),
+        (&OTP, Fault::Atom, &[&atom("nil")]),
+        (&OTP, Fault::Atom, &[&atom("undefined")]),
+        (&UNDEFINED, Fault::Atom, &[&atom("null")]),
         (&PLAIN, Fault::Atom, &[&atom("")]),
         (&ATOMS, Fault::Atom, &[&atom("anything")]),
         (&PLAIN, Fault::Key, &[one_pair, &atom("a"), b"\x61\x01"]),

@@ -43,6 +43,8 @@ defmodule RustyJson.Encode do
       ~s("ok")
   """
   @spec atom(atom(), opts()) :: iodata()
+  def atom(nil, %{values: %{null: null}}) when null != nil, do: ~s("nil")
+  def atom(null, %{values: %{null: null}}), do: "null"
   def atom(nil, _opts), do: "null"
   def atom(true, _opts), do: "true"
   def atom(false, _opts), do: "false"

@@ -10,7 +10,7 @@ use crate::shapes::Shapes;
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Env, Term};
 use rustyjson_core::builder::{Dropped, Rewind};
-use rustyjson_core::options::{DecodeOptions, Keys};
+use rustyjson_core::options::{DecodeOptions, Keys, Null};
 use rustyjson_core::{ErrorKind, Key, TermBuilder, Text};
 
 /// Strings up to this long are copied: the VM keeps them on the heap, and they never pin the input.
@@ -60,6 +60,7 @@ pub struct Terms<'a, 's> {
     options: DecodeOptions,
     stacks: &'s mut Stacks,
     nil: ErlNifTerm,
+    null: ErlNifTerm,
     yes: ErlNifTerm,
     no: ErlNifTerm,
 }
@@ -72,8 +73,13 @@ impl<'a, 's> Terms<'a, 's> {
         let (yes, no) = (rustler::types::atom::true_(), rustler::types::atom::false_());
         let make = Maker::new(env);
         let (nil, yes, no) = (atom(atoms::nil()), atom(yes), atom(no));
+        let null = match options.null {
+            Null::Nil => nil,
+            Null::Null => atom(atoms::null()),
+            Null::Undefined => atom(atoms::undefined()),
+        };
         let heap = Heap::new(make, input.len(), nil);
-        Self { make, heap, input, options, stacks, nil, yes, no }
+        Self { make, heap, input, options, stacks, nil, null, yes, no }
     }
 
     /// The finished value.
@@ -227,7 +233,7 @@ impl<'a, 's> Terms<'a, 's> {
 impl TermBuilder for Terms<'_, '_> {
     #[inline(always)]
     fn null(&mut self) -> Result<(), ErrorKind> {
-        self.push(self.nil)
+        self.push(self.null)
     }
 
     #[inline(always)]

@@ -24,6 +24,8 @@ mod atoms {
         ok,
         error,
         nil,
+        null,
+        undefined,
         nif_panicked,
         __struct__,
         values,

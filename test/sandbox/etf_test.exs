@@ -14,6 +14,8 @@ defmodule RustyJson.Sandbox.EtfTest do
     plain: @limits,
     atoms: [keys: :atoms] ++ @limits,
     decimals: [floats: :decimals] ++ @limits,
+    null: [null: :null] ++ @limits,
+    undefined: [null: :undefined] ++ @limits,
     ordered: [objects: :ordered_objects] ++ @limits,
     both: [floats: :decimals, objects: :ordered_objects, max_nodes: 7] ++ @limits
   }
@@ -32,6 +34,8 @@ defmodule RustyJson.Sandbox.EtfTest do
     nil,
     true,
     :ok,
+    :null,
+    [:undefined],
     %{},
     %{"a" => 1},
     %{"a" => [1, %{"b" => nil}]},

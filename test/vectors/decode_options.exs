@@ -5,6 +5,16 @@ ordered = fn values -> %{__struct__: RustyJson.OrderedObject, values: values} en
 long = String.duplicate("k", 255)
 
 [
+  {"null: nil", ~S([null,{"a":null}]), [null: nil], {:accept, [nil, %{"a" => nil}]}},
+  {"null: :null", ~S([null,true,false,{"a":null},"nil"]), [null: :null],
+   {:accept, [:null, true, false, %{"a" => :null}, "nil"]}},
+  {"null: :undefined", ~S({"a":null,"b":{"c":[null,1.5]}}), [null: :undefined],
+   {:accept, %{"a" => :undefined, "b" => %{"c" => [:undefined, 1.5]}}}},
+  {"null: :null, alone", "null", [null: :null], {:accept, :null}},
+  {"null: :null, with atoms as keys", ~S({"nil":null}), [null: :null, keys: :atoms],
+   {:accept, %{nil: :null}}},
+  {"null: :null, in order", ~S({"b":null,"a":1}), [null: :null, objects: :ordered_objects],
+   {:accept, ordered.([{"b", :null}, {"a", 1}])}},
   {"keys: :strings", ~S({"a":{"b":1}}), [keys: :strings], {:accept, %{"a" => %{"b" => 1}}}},
   {"keys: :copy", ~S({"a":{"b":1}}), [keys: :copy], {:accept, %{"a" => %{"b" => 1}}}},
   {"keys: :intern", ~S([{"a":1,"b":2},{"a":3,"b":4}]), [keys: :intern],

@@ -5,7 +5,7 @@ use super::error::{EncodeError, EncodeErrorKind, Hole};
 use super::gathered::Gathered;
 use super::reader::{Step, TermReader, Value};
 use super::{limits, number, string};
-use crate::options::EncodeOptions;
+use crate::options::{EncodeOptions, Null};
 use crate::output::{Buffer, Output};
 use crate::simd::copy::CopyKernel;
 use alloc::string::String;
@@ -93,9 +93,11 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             Value::Float(value) => self.float(value),
             Value::Map(map) => return self.map(term, map),
             Value::List(list) => return self.list(list),
-            Value::Nil => self.out.array(*b"null"),
+            Value::Nil if self.options.null == Null::Nil => self.out.array(*b"null"),
+            Value::Nil => self.out.array(*b"\"nil\""),
             Value::True => self.out.array(*b"true"),
             Value::False => self.out.array(*b"false"),
+            Value::Atom if self.is_null(term) => self.out.array(*b"null"),
             Value::Atom => self.atom(term)?,
             Value::Tuple(tuple) => return self.tuple(tuple),
             Value::Big => self.big(term)?,
@@ -128,6 +130,13 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             Ok(()) => Ok(()),
             Err(invalid) => self.not_utf8(bytes, invalid),
         }
+    }
+
+    /// Whether this atom, which is not `nil`, is null.
+    #[inline(always)]
+    fn is_null(&mut self, atom: R::Term) -> bool {
+        let null = self.options.null;
+        null != Null::Nil && self.reader.atom_text(atom).bytes == null.text()
     }
 
     /// An atom's text as a string.

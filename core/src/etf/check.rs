@@ -9,7 +9,7 @@
 //! The runtime refuses repeated map keys.
 
 use super::tags::*;
-use crate::options::{DecodeOptions, Keys};
+use crate::options::{DecodeOptions, Keys, Null};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -30,6 +30,8 @@ pub struct Policy {
     pub ordered_objects: bool,
     /// Numbers with a fraction or exponent are `Decimal` structs, else floats.
     pub decimals: bool,
+    /// The atom that is null.
+    pub null: Null,
     /// Deepest nesting of arrays and objects; `u32::MAX` for none.
     pub max_depth: u32,
     /// Most bytes of an integer.
@@ -50,6 +52,7 @@ impl Policy {
             atom_keys: matches!(options.keys, Keys::ExistingAtoms),
             ordered_objects: options.ordered_objects,
             decimals: options.decimals,
+            null: options.null,
             max_depth: options.max_depth,
             max_integer: match options.digit_limit {
                 0 => json_len.max(8),
@@ -298,7 +301,8 @@ impl Walk<'_> {
         let start = self.at;
         let len = usize::from(self.byte()?);
         self.skip(len)?;
-        if matches!(&self.etf[start + 1..self.at], b"true" | b"false" | b"nil") {
+        let name = &self.etf[start + 1..self.at];
+        if name == self.policy.null.text() || matches!(name, b"true" | b"false") {
             return Ok(());
         }
         self.at = start;

@@ -3,7 +3,7 @@
 use super::tags::*;
 use crate::builder::{Dropped, Key, Rewind, TermBuilder, Text};
 use crate::error::ErrorKind;
-use crate::options::{DecodeOptions, Keys};
+use crate::options::{DecodeOptions, Keys, Null};
 use crate::output::{Buffer, Output};
 use alloc::vec::Vec;
 
@@ -19,6 +19,7 @@ pub struct Writer<'a, B> {
     out: Output<B>,
     keys: Keys,
     ordered: bool,
+    null: Null,
     /// Where the open containers start.
     starts: Vec<usize>,
     /// Where the members of the open objects start.
@@ -50,7 +51,8 @@ impl<'a, B: Buffer> Writer<'a, B> {
         let mut out = Output::new(buffer);
         out.array([VERSION]);
         let (starts, members) = (Vec::new(), Vec::new());
-        Self { input, out, keys: options.keys, ordered: options.ordered_objects, starts, members, names: None }
+        let (keys, ordered, null) = (options.keys, options.ordered_objects, options.null);
+        Self { input, out, keys, ordered, null, starts, members, names: None }
     }
 
     /// Also collects the names of keys, which have to be atoms.
@@ -146,7 +148,11 @@ impl Writer<'_, Vec<u8>> {
 impl<B: Buffer> TermBuilder for Writer<'_, B> {
     #[inline(always)]
     fn null(&mut self) -> Result<(), ErrorKind> {
-        self.out.array(*b"\x77\x03nil");
+        match self.null {
+            Null::Nil => self.out.array(*b"\x77\x03nil"),
+            Null::Null => self.out.array(*b"\x77\x04null"),
+            Null::Undefined => self.out.array(*b"\x77\x09undefined"),
+        }
         Ok(())
     }
 

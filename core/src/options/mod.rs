@@ -34,6 +34,30 @@ pub enum Duplicates {
     Error,
 }
 
+/// The atom that stands for JSON's null.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Null {
+    /// `nil`, as in Elixir.
+    #[default]
+    Nil,
+    /// `null`, as in OTP's `json`.
+    Null,
+    /// `undefined`.
+    Undefined,
+}
+
+impl Null {
+    /// The name of the atom.
+    #[inline(always)]
+    pub const fn text(self) -> &'static [u8] {
+        match self {
+            Self::Nil => b"nil",
+            Self::Null => b"null",
+            Self::Undefined => b"undefined",
+        }
+    }
+}
+
 /// Options of [`decode`](crate::decode()).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodeOptions {
@@ -49,6 +73,8 @@ pub struct DecodeOptions {
     pub duplicates: Duplicates,
     /// Strings must be UTF-8.
     pub validate_strings: bool,
+    /// What null becomes.
+    pub null: Null,
     /// Deepest nesting of arrays and objects; `u32::MAX` for none.
     pub max_depth: u32,
     /// Most digits of an integer, sign not counted; 0 for no limit.
@@ -101,6 +127,11 @@ impl DecodeOptions {
                 _ => Duplicates::Last,
             }),
             validate_strings: !is!(DECODE, bytes, "validate_strings" = "false"),
+            null: choice!(DECODE, bytes, "null" {
+                "null" => Null::Null,
+                "undefined" => Null::Undefined,
+                _ => Null::Nil,
+            }),
             max_depth: number!(DECODE, bytes, "max_depth": u32),
             digit_limit: number!(DECODE, bytes, "decoding_integer_digit_limit": u32),
             max_nodes: number!(DECODE, bytes, "max_nodes": u64),
@@ -168,6 +199,8 @@ pub struct EncodeOptions<'a> {
     pub plain_structs: bool,
     /// Well-known structs too are treated as plain ones.
     pub lean: bool,
+    /// Which atom is null.
+    pub null: Null,
     /// Where the native library works.
     pub scheduler: Scheduler,
     /// Maps above 32 keys are walked backwards.
@@ -231,6 +264,11 @@ impl<'a> EncodeOptions<'a> {
             sort_keys: is!(ENCODE, bytes, "sort_keys" = "true"),
             plain_structs: is!(ENCODE, bytes, "protocol" = "false"),
             lean: is!(ENCODE, bytes, "lean" = "true"),
+            null: choice!(ENCODE, bytes, "null" {
+                "null" => Null::Null,
+                "undefined" => Null::Undefined,
+                _ => Null::Nil,
+            }),
             scheduler: choice!(ENCODE, bytes, "scheduler" {
                 "normal" => Scheduler::Normal,
                 "dirty" => Scheduler::Dirty,

@@ -125,6 +125,11 @@ defmodule RustyJson.Options.Schema do
               default: true,
               doc: "`false` accepts invalid UTF-8 in strings. Use it only for trusted input."
             },
+            null: %{
+              type: {:in, [nil, :null, :undefined]},
+              default: nil,
+              doc: "The atom that JSON's null becomes."
+            },
             dirty_threshold: %{
               type: {:integer, 0, @u48},
               default: 131_072,
@@ -193,6 +198,12 @@ defmodule RustyJson.Options.Schema do
               type: :boolean,
               default: false,
               doc: "`true` also treats built-in structs such as `Date` and `Decimal` as plain structs."
+            },
+            null: %{
+              type: {:in, [nil, :null, :undefined]},
+              default: nil,
+              doc:
+                "The atom that is encoded as null. With another one than `nil`, `nil` is the string `\"nil\"`."
             },
             scheduler: %{
               type: {:in, [:auto, :normal, :dirty]},

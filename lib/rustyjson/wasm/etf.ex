@@ -36,6 +36,7 @@ defmodule RustyJson.Wasm.Etf do
       atom_keys: values.keys in [:atoms, :atoms!],
       ordered: values.objects == :ordered_objects,
       decimals: values.floats == :decimals,
+      null: values.null,
       depth: values.max_depth,
       integer: if(digits == 0, do: max(json_length, 8), else: max(div(digits * 333, 800) + 1, 8)),
       terms: if(max_nodes == 0, do: json_length, else: min(max_nodes, json_length)),
@@ -54,7 +55,13 @@ defmodule RustyJson.Wasm.Etf do
 
   defp value(<<98, _::32, rest::binary>>, open, depth, terms, p), do: ended(rest, open, depth, terms + 1, p)
 
-  defp value(<<119, 3, "nil", rest::binary>>, open, depth, terms, p),
+  defp value(<<119, 3, "nil", rest::binary>>, open, depth, terms, %{null: nil} = p),
+    do: ended(rest, open, depth, terms + 1, p)
+
+  defp value(<<119, 4, "null", rest::binary>>, open, depth, terms, %{null: :null} = p),
+    do: ended(rest, open, depth, terms + 1, p)
+
+  defp value(<<119, 9, "undefined", rest::binary>>, open, depth, terms, %{null: :undefined} = p),
     do: ended(rest, open, depth, terms + 1, p)
 
   defp value(<<119, 4, "true", rest::binary>>, open, depth, terms, p),

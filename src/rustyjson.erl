@@ -1,0 +1,252 @@
+%% @doc JSON for Erlang: RustyJson's engines under Erlang's conventions.
+%%
+%% `null' is JSON's null in both directions, options are a proplist or a map, and a failure is a map:
+%%
+%% ```
+%% 1> rustyjson:decode(<<"{\"a\": [1, 2.5, null]}">>).
+%% {ok,#{<<"a">> => [1,2.5,null]}}
+%% 2> rustyjson:encode(#{a => [1, 2.5, null]}).
+%% {ok,<<"{\"a\":[1,2.5,null]}">>}
+%% 3> {error, #{reason := Reason, position := At}} = rustyjson:decode(<<"[1,]">>), {Reason, At}.
+%% {trailing_comma,3}
+%% '''
+%%
+%% The options are those of `RustyJson.decode/2' and `RustyJson.encode/2' under the same names:
+%% ``rustyjson:decode(Json, [{keys, 'atoms!'}, {engine, wasm}, {timeout, 100}])''. An unknown option or a wrong value is a `badarg',
+%% whose error information says which one.
+-module(rustyjson).
+
+-export([decode/1, decode/2, encode/1, encode/2, find/2, find/3]).
+-export([decode_start/3, decode_continue/2]).
+-export([format_error/2]).
+
+-export_type([options/0, error/0, decode_error/0, encode_error/0, continuation/0]).
+
+-type options() :: [atom() | {atom(), term()}] | #{atom() => term()}.
+%% A proplist or a map. An atom alone is that option with `true'.
+
+-type decode_error() :: #{
+    reason := atom(),
+    message := binary(),
+    position => non_neg_integer(),
+    line => pos_integer(),
+    column => pos_integer(),
+    path => binary(),
+    token => binary()
+}.
+%% The reasons, and what the other keys hold, are those of `RustyJson.DecodeError'. When the sandbox ended the call, there are only
+%% `message' and a reason of `RustyJson.SandboxError', such as `timeout'.
+
+-type encode_error() :: #{reason := atom(), message := binary(), path => binary()}.
+%% The reasons are those of `RustyJson.EncodeError' and `RustyJson.SandboxError', and `unsupported' for a term that has no JSON
+%% form, such as a tuple.
+
+-type error() :: decode_error() | encode_error().
+
+-opaque continuation() :: {?MODULE, feed(), Acc :: term(), Position :: non_neg_integer()}.
+-type feed() :: 'Elixir.RustyJson.Feed':t().
+
+%% Elixir's structs stay out of the terms, whatever the application is configured with.
+-define(DECODE, [{null, null}, {objects, maps}, {floats, native}]).
+-define(ENCODE, [{null, null}]).
+-define(STRUCTS, [{objects, ordered_objects}, {floats, decimals}, {as, raw}]).
+
+%% Bytes of a buffer that are looked at first, and at most at a time: a short value costs the same in a short and in a long buffer.
+-define(FIRST, 512).
+-define(MOST, 65536).
+
+%% @equiv decode(Json, [])
+-spec decode(iodata()) -> {ok, term()} | {error, decode_error()}.
+decode(Json) -> decode(Json, []).
+
+%% @doc Decodes JSON. Objects are maps, strings and keys are binaries.
+%%
+%% `{objects, ordered_objects}' and `{floats, decimals}' are `badarg': their answers are Elixir's structs, which
+%% `` 'Elixir.RustyJson':decode/2 '' gives.
+-spec decode(iodata(), options()) -> {ok, term()} | {error, decode_error()}.
+decode(Json, Options) ->
+    try 'Elixir.RustyJson':decode(Json, decode_options(Options)) of
+        {ok, _Term} = Done -> Done;
+        {error, Exception} -> {error, error_map(Exception)}
+    catch
+        error:Reason -> fail(Reason, [Json, Options])
+    end.
+
+%% @equiv encode(Term, [])
+-spec encode(term()) -> {ok, binary()} | {error, encode_error()}.
+encode(Term) -> encode(Term, []).
+
+%% @doc Encodes a term. Keys are binaries, atoms, integers or floats; a list is an array, also one of characters.
+-spec encode(term(), options()) -> {ok, binary()} | {error, encode_error()}.
+encode(Term, Options) ->
+    try 'Elixir.RustyJson':encode(Term, options(Options, ?ENCODE)) of
+        {ok, _Json} = Done -> Done;
+        {error, Exception} -> {error, error_map(Exception)}
+    catch
+        error:Reason -> fail(Reason, [Term, Options])
+    end.
+
+%% @equiv find(Json, Pointer, [])
+-spec find(iodata(), Pointer :: binary()) -> {ok, term()} | error | {error, decode_error()}.
+find(Json, Pointer) -> find(Json, Pointer, []).
+
+%% @doc Decodes the value at a JSON Pointer (RFC 6901), and only that. `error' when it is not there, as `maps:find/2' has it.
+%%
+%% The options are those of `RustyJson.fetch/3', without `{as, raw}', whose answers are Elixir's structs.
+-spec find(iodata(), Pointer :: binary(), options()) -> {ok, term()} | error | {error, decode_error()}.
+find(Json, Pointer, Options) ->
+    try 'Elixir.RustyJson':fetch(Json, Pointer, decode_options(Options)) of
+        {error, Exception} -> {error, error_map(Exception)};
+        Answer -> Answer
+    catch
+        error:Reason -> fail(Reason, [Json, Pointer, Options])
+    end.
+
+%% @doc Decodes the first value of a buffer, as `json:decode_start/3' does: gives the value, `Acc' and the rest of the buffer, or
+%% `{continue, Continuation}' when the value does not end in it.
+%%
+%% ```
+%% 1> {continue, State} = rustyjson:decode_start(<<"[1, 2">>, ok, #{}).
+%% 2> rustyjson:decode_continue(<<"0] [3]">>, State).
+%% {[1,20],ok,<<" [3]">>}
+%% '''
+%%
+%% Decoders are functions that OTP's decoder calls; here they are a `badarg' unless the map is empty. A fault raises
+%% `unexpected_end', `{invalid_byte, Byte}' or `{unexpected_sequence, Bytes}' as there, and one of a limit its reason, such as
+%% `max_depth'. As there, the first of repeated keys counts.
+-spec decode_start(binary(), Acc, Decoders :: #{}) ->
+    {Value :: term(), Acc, Rest :: binary()} | {continue, continuation()}.
+decode_start(Json, Acc, Decoders) when is_binary(Json), Decoders =:= #{} ->
+    Feed = 'Elixir.RustyJson.Feed':new([{at, <<>>}, {duplicate_keys, first} | ?DECODE]),
+    push(Json, 0, ?FIRST, {?MODULE, Feed, Acc, 0});
+decode_start(Json, Acc, Decoders) ->
+    fail({argument, <<"takes a binary and an empty map of decoders">>}, [Json, Acc, Decoders]).
+
+%% @doc Goes on with what follows in the input, or with `end_of_input', which only a number at the top needs to end.
+-spec decode_continue(binary() | end_of_input, continuation()) ->
+    {Value :: term(), Acc :: term(), Rest :: binary()} | {continue, continuation()}.
+decode_continue(end_of_input, {?MODULE, Feed, Acc, _Position}) ->
+    case 'Elixir.RustyJson.Feed':finish(Feed) of
+        {ok, [Value]} -> {Value, Acc, <<>>};
+        {error, Exception, _Values} -> raise(Exception)
+    end;
+decode_continue(Json, {?MODULE, _Feed, _Acc, _Position} = Continuation) when is_binary(Json) ->
+    push(Json, 0, ?FIRST, Continuation);
+decode_continue(Json, Continuation) ->
+    fail({argument, <<"takes a binary or end_of_input, and a continuation">>}, [Json, Continuation]).
+
+push(Json, From, _Size, Continuation) when From =:= byte_size(Json) ->
+    {continue, Continuation};
+push(Json, From, Size, {?MODULE, Feed, Acc, Position}) ->
+    Piece = binary:part(Json, From, min(Size, byte_size(Json) - From)),
+    Next = From + byte_size(Piece),
+    case 'Elixir.RustyJson.Feed':push(Feed, Piece) of
+        {ok, [], More} ->
+            push(Json, Next, min(2 * Size, ?MOST), {?MODULE, More, Acc, Position + byte_size(Piece)});
+        {ok, [Value], _} ->
+            {Value, Acc, rest(Json, Next)};
+        {error, #{reason := trailing_data, position := At}, [Value], _} ->
+            {Value, Acc, rest(Json, behind_value(Json, From + At - Position))};
+        {error, Exception, _Values, _} ->
+            raise(Exception)
+    end.
+
+%% White space before something else belongs to the rest, white space alone does not: that is how json:decode_start/3 has it.
+behind_value(Json, At) ->
+    case At > 0 andalso lists:member(binary:at(Json, At - 1), " \t\r\n") of
+        true -> behind_value(Json, At - 1);
+        false -> At
+    end.
+
+rest(Json, At) ->
+    case binary:part(Json, At, byte_size(Json) - At) of
+        <<Byte, _/binary>> = Rest when Byte =:= $\s; Byte =:= $\t; Byte =:= $\r; Byte =:= $\n ->
+            case re:run(Rest, "[^ \\t\\r\\n]", [{capture, none}]) of
+                match -> Rest;
+                nomatch -> <<>>
+            end;
+        Rest ->
+            Rest
+    end.
+
+%%% Options
+
+decode_options([]) -> ?DECODE;
+decode_options(Given) ->
+    Options = options(Given, ?DECODE),
+    [throw_struct(Option) || Option <- Options, lists:member(Option, ?STRUCTS)],
+    Options.
+
+throw_struct({Name, Value}) ->
+    Text = io_lib:format("~ts => ~ts gives structs of Elixir: call 'Elixir.RustyJson':decode/2", [Name, Value]),
+    error({argument, unicode:characters_to_binary(Text)}).
+
+options([], Defaults) -> Defaults;
+options(Given, Defaults) when is_list(Given) -> Defaults ++ proplists:unfold(Given);
+options(Given, Defaults) when is_map(Given) -> Defaults ++ maps:to_list(Given);
+options(_Given, _Defaults) -> error({argument, <<"options are a proplist or a map">>}).
+
+%%% Errors
+
+error_map(#{'__struct__' := 'Elixir.Protocol.UndefinedError'} = Exception) ->
+    #{reason => unsupported, message => 'Elixir.Exception':message(Exception)};
+error_map(#{'__struct__' := Module} = Exception) ->
+    Shown = maps:with([reason, position, line, column, path, token], Exception),
+    Known = maps:filter(fun(_Name, Value) -> Value =/= nil end, Shown),
+    maps:merge(#{reason => Module}, Known#{message => 'Elixir.Exception':message(Exception)}).
+
+%% What json:decode_continue/2 raises for the same fault.
+-spec raise(map()) -> no_return().
+raise(#{reason := Reason} = Exception) ->
+    erlang:error(otp_reason(Reason, Exception), none, [{error_info, #{cause => error_map(Exception)}}]).
+
+otp_reason(unexpected_end, _Exception) ->
+    unexpected_end;
+otp_reason(invalid_escape, Exception) ->
+    <<$\\, Byte, _/binary>> = bytes(Exception),
+    {invalid_byte, Byte};
+otp_reason(Reason, Exception) when Reason =:= lone_surrogate; Reason =:= invalid_unicode_escape ->
+    {unexpected_sequence, escape(bytes(Exception))};
+otp_reason(number_out_of_range, Exception) ->
+    {match, [Number]} = re:run(bytes(Exception), "^[-+.0-9eE]*", [{capture, first, binary}]),
+    {unexpected_sequence, Number};
+otp_reason(Reason, #{position := _} = Exception) ->
+    case lists:member(Reason, limits()) orelse bytes(Exception) of
+        <<Byte, _/binary>> -> {invalid_byte, Byte};
+        _ -> Reason
+    end;
+otp_reason(Reason, _Exception) ->
+    Reason.
+
+limits() -> [max_depth, max_nodes, max_bytes, integer_digits, out_of_memory].
+
+bytes(#{data := Data, position := Position, offset := Offset}) ->
+    binary:part(Data, Position - Offset, byte_size(Data) - Position + Offset).
+
+%% The first half of a surrogate pair takes the escape that follows with it.
+escape(<<"\\u", D, Half, _:2/binary, "\\u", _:4/binary, _/binary>> = Bytes) when
+    D =:= $d orelse D =:= $D, (Half bor 32) =:= $a orelse (Half bor 32) =:= $b orelse Half =:= $8 orelse Half =:= $9
+->
+    binary:part(Bytes, 0, 12);
+escape(Bytes) ->
+    binary:part(Bytes, 0, min(6, byte_size(Bytes))).
+
+%% A wrong argument is a badarg of the function that was called, with the sentence that says why.
+-spec fail(term(), [term()]) -> no_return().
+fail({argument, Message}, Arguments) -> badarg(Message, Arguments);
+fail(#{'__struct__' := 'Elixir.ArgumentError', message := Message}, Arguments) -> badarg(Message, Arguments);
+fail(badarg, Arguments) -> badarg(<<"takes iodata">>, Arguments);
+fail(Reason, _Arguments) -> erlang:error(Reason).
+
+-spec badarg(binary(), [term()]) -> no_return().
+badarg(Message, Arguments) ->
+    erlang:error(badarg, Arguments, [{error_info, #{cause => Message}}]).
+
+%% @private
+%% Called by `erl_error' for the sentence in the shell and in logs.
+format_error(_Reason, [{_Module, _Function, _Arguments, Info} | _]) ->
+    case proplists:get_value(error_info, Info, #{}) of
+        #{cause := #{message := Message}} -> #{general => Message};
+        #{cause := Message} -> #{general => Message};
+        _ -> #{}
+    end.

@@ -1,0 +1,291 @@
+defmodule RustyJson.ErlangTest do
+  @moduledoc "The Erlang module: its conventions, and the behaviour of OTP's `json`, case by case and against it where it is there."
+
+  use ExUnit.Case, async: true
+
+  alias RustyJson.Test.{Gen, Judge}
+
+  # Texts and what json:decode_start/3 makes of them, the input being at its end: {value, rest} or the error it raises.
+  @values [
+    # Literals
+    {"true", {true, ""}},
+    {"false", {false, ""}},
+    {"null", {:null, ""}},
+    {"  null\t\r\n", {:null, ""}},
+    {"tru", :unexpected_end},
+    {"nul", :unexpected_end},
+    {"fals", :unexpected_end},
+    {"TRUE", {:invalid_byte, ?T}},
+    # Numbers
+    {"0", {0, ""}},
+    {"-0", {0, ""}},
+    {"1", {1, ""}},
+    {"-1", {-1, ""}},
+    {"9007199254740993", {9_007_199_254_740_993, ""}},
+    {"-123456789012345678901234567890", {-123_456_789_012_345_678_901_234_567_890, ""}},
+    {"1.5", {1.5, ""}},
+    {"-1.5e3", {-1500.0, ""}},
+    {"1e5", {100_000.0, ""}},
+    {"1E+5", {100_000.0, ""}},
+    {"1.5e-3", {0.0015, ""}},
+    {"0.1e-400", {0.0, ""}},
+    {"1e400", {:unexpected_sequence, "1e400"}},
+    {"-", :unexpected_end},
+    {"1.", :unexpected_end},
+    {"1e", :unexpected_end},
+    {"1e+", :unexpected_end},
+    {"-a", {:invalid_byte, ?a}},
+    {"1.a", {:invalid_byte, ?a}},
+    {"1.e1", {:invalid_byte, ?e}},
+    {".5", {:invalid_byte, ?.}},
+    {"+1", {:invalid_byte, ?+}},
+    # Strings
+    {~S(""), {"", ""}},
+    {~S("héllo 🔑"), {"héllo 🔑", ""}},
+    {~S("\"\\\/\b\f\n\r\t"), {"\"\\/\b\f\n\r\t", ""}},
+    {~S("\u0041\u00e9\u20AC"), {"Aé€", ""}},
+    {~S("\ud83d\udd11"), {"🔑", ""}},
+    {~S("\u0000"), {"\0", ""}},
+    {~S("abc), :unexpected_end},
+    {"\"\\", :unexpected_end},
+    {~S("\u12), :unexpected_end},
+    {~S("\ud83d), :unexpected_end},
+    {~S("\x"), {:invalid_byte, ?x}},
+    {~S("\u12g4"), {:unexpected_sequence, ~S(\u12g4)}},
+    {~S("\ud800\u0041"), {:unexpected_sequence, ~S(\ud800\u0041)}},
+    {~S("\udc00"), {:unexpected_sequence, ~S(\udc00)}},
+    {"\"\n\"", {:invalid_byte, ?\n}},
+    {"\"\0\"", {:invalid_byte, 0}},
+    {"\"\xff\"", {:invalid_byte, 0xFF}},
+    {"\"\xC0\x80\"", {:invalid_byte, 0xC0}},
+    # Arrays and objects
+    {"[]", {[], ""}},
+    {" [ ] ", {[], ""}},
+    {"[1,[2,[3]],{}]", {[1, [2, [3]], %{}], ""}},
+    {"{}", {%{}, ""}},
+    {~S({"a":1,"b":{"c":[null]}}), {%{"a" => 1, "b" => %{"c" => [:null]}}, ""}},
+    {~S({"a":1,"a":2}), {%{"a" => 1}, ""}},
+    {~s({ "a" :\n1 }), {%{"a" => 1}, ""}},
+    {"[", :unexpected_end},
+    {"[1", :unexpected_end},
+    {"[1,", :unexpected_end},
+    {"{", :unexpected_end},
+    {~S({"a"), :unexpected_end},
+    {~S({"a":), :unexpected_end},
+    {~S({"a":1,), :unexpected_end},
+    {"[1,]", {:invalid_byte, ?]}},
+    {"[1 2]", {:invalid_byte, ?2}},
+    {"[,]", {:invalid_byte, ?,}},
+    {~S({"a" 1}), {:invalid_byte, ?1}},
+    {~S({"a":1,}), {:invalid_byte, ?}}},
+    {"{1:2}", {:invalid_byte, ?1}},
+    {"]", {:invalid_byte, ?]}},
+    {"", :unexpected_end},
+    {" \n\t", :unexpected_end},
+    {"\uFEFF1", {:invalid_byte, 0xEF}},
+    {"'a'", {:invalid_byte, ?'}},
+    {"NaN", {:invalid_byte, ?N}},
+    # What follows
+    {"[1] [2]", {[1], " [2]"}},
+    {"[1]]", {[1], "]"}},
+    {"1 2", {1, " 2"}},
+    {"1true", {1, "true"}},
+    {"truex", {true, "x"}},
+    {~S("a""b"), {"a", ~S("b")}},
+    {"{} \n", {%{}, ""}}
+  ]
+
+  # Where this decoder is stricter, or names the first byte of a word or character where OTP names a later one.
+  @ours [
+    {"01", {:invalid_byte, ?0}},
+    {"nil", {:invalid_byte, ?n}},
+    {~S("\ud800"), {:unexpected_sequence, ~S(\ud800)}},
+    {"\"\xE2\x28\xA1\"", {:invalid_byte, 0xE2}},
+    {"\"\xED\xA0\x80\"", {:invalid_byte, 0xED}}
+  ]
+
+  defp decoded(module, pieces) do
+    [first | rest] = pieces
+    finish(module.decode_start(first, :acc, %{}), rest, module)
+  rescue
+    error in ErlangError -> error.original
+  end
+
+  defp finish({:continue, state}, [], module),
+    do: finish(module.decode_continue(:end_of_input, state), [], module)
+
+  defp finish({:continue, state}, [piece | rest], module),
+    do: finish(module.decode_continue(piece, state), rest, module)
+
+  defp finish({value, :acc, rest}, pieces, _module), do: {value, IO.iodata_to_binary([rest | pieces])}
+
+  for {text, expected} <- @values ++ @ours do
+    test "decode_start/3 of #{inspect(text, binaries: :infer)}" do
+      {text, expected} = unquote(Macro.escape({text, expected}))
+      assert decoded(:rustyjson, [text]) == expected
+    end
+  end
+
+  # An escape that a piece cuts is reported as far as it came.
+  defp same?({:unexpected_sequence, some}, {:unexpected_sequence, all}), do: String.starts_with?(all, some)
+
+  # White space alone is no rest of one piece, but is one of several: the value was there before it.
+  defp same?({value, rest}, {value, expected}) when is_binary(rest),
+    do: String.trim(rest) == String.trim(expected)
+
+  defp same?(answer, expected), do: answer == expected
+
+  test "decode_continue/2: cut anywhere, and byte by byte" do
+    for {text, expected} <- @values ++ @ours do
+      for at <- 0..byte_size(text) do
+        {one, two} = :erlang.split_binary(text, at)
+        assert same?(decoded(:rustyjson, [one, two]), expected), inspect({one, two})
+      end
+
+      bytes = ["" | for(<<byte <- text>>, do: <<byte>>)]
+      assert same?(decoded(:rustyjson, bytes), expected), text
+    end
+  end
+
+  test "decode_start/3: long values, and many in one buffer" do
+    text = "[" <> Enum.map_join(1..50_000, ",", &"#{&1}") <> "]"
+    assert {value, :acc, "[]"} = :rustyjson.decode_start(text <> "[]", :acc, %{})
+    assert length(value) == 50_000
+
+    buffer = String.duplicate("[1] ", 20_000)
+    assert count(buffer, 0) == 20_000
+  end
+
+  defp count("", n), do: n
+
+  defp count(buffer, n) do
+    {[1], :acc, rest} = :rustyjson.decode_start(buffer, :acc, %{})
+    count(rest, n + 1)
+  end
+
+  test "decode_start/3: limits are errors of their own" do
+    assert decoded(:rustyjson, [String.duplicate("[", 200)]) == :max_depth
+    assert decoded(:rustyjson, [String.duplicate("1", 2000)]) == :integer_digits
+  end
+
+  test "decode_start/3 and decode_continue/2: arguments" do
+    for arguments <- [["1", 0, %{null: nil}], [[1], 0, %{}], ["1", 0, []]] do
+      assert_raise ArgumentError, fn -> apply(:rustyjson, :decode_start, arguments) end
+    end
+
+    {:continue, state} = :rustyjson.decode_start("[", 0, %{})
+    assert_raise ArgumentError, fn -> :rustyjson.decode_continue([1], state) end
+    assert_raise ArgumentError, fn -> :rustyjson.decode_continue("1", :state) end
+  end
+
+  unless Code.ensure_loaded?(:json), do: @tag(skip: "OTP has no module json before release 27")
+
+  test "OTP's json gives the same" do
+    for {text, expected} <- @values, text != "1e400", do: assert(decoded(:json, [text]) == expected, text)
+
+    Gen.check(500, &document/0, fn {text, at} ->
+      {one, two} = :erlang.split_binary(text, at)
+      ours = decoded(:rustyjson, [one, two])
+      theirs = decoded(:json, [one, two])
+      assert same?(ours, theirs), inspect({one, two, ours, theirs})
+    end)
+  end
+
+  defp document do
+    text = Gen.text(Gen.term(3))
+    {text, Enum.random(0..byte_size(text))}
+  end
+
+  for {name, engine} <- Judge.engines() do
+    @tag engine: engine
+    test "#{name}: decode/2", %{engine: engine} do
+      assert :rustyjson.decode(["[nu", ~S(ll,{"a":1.5}])], engine) == {:ok, [:null, %{"a" => 1.5}]}
+      assert {:error, %{reason: :max_bytes}} = :rustyjson.decode("[1,2]", [max_bytes: 4] ++ engine)
+      assert :rustyjson.decode("null", [null: :undefined] ++ engine) == {:ok, :undefined}
+      assert :rustyjson.decode("null", Map.new([null: nil] ++ engine)) == {:ok, nil}
+      assert :rustyjson.decode(~S({"a":1,"a":2}), [duplicate_keys: :first] ++ engine) == {:ok, %{"a" => 1}}
+
+      assert :rustyjson.decode(~s({"a":\n[1,]}), engine) ==
+               {:error,
+                %{
+                  reason: :trailing_comma,
+                  message: "Expected value at position 9 (line 2, column 4): Trailing comma",
+                  position: 9,
+                  line: 2,
+                  column: 4,
+                  path: "/a/1",
+                  token: "]}"
+                }}
+    end
+
+    @tag engine: engine
+    test "#{name}: find/3", %{engine: engine} do
+      json = ~S({"a":[{"b":null}],"":7,"x/y":1.5})
+      assert :rustyjson.find(json, "/a/0/b", engine) == {:ok, :null}
+      assert :rustyjson.find(json, "/a/0", [keys: :copy] ++ engine) == {:ok, %{"b" => :null}}
+      assert :rustyjson.find([json], "/x~1y", Map.new(engine)) == {:ok, 1.5}
+      assert :rustyjson.find(json, "/", engine) == {:ok, 7}
+      assert :rustyjson.find(json, "/b", engine) == :error
+      assert :rustyjson.find(json, "/a/1", [missing: {:default, 0}] ++ engine) == {:ok, 0}
+      assert {:error, %{reason: :trailing_comma, path: "/0/1"}} = :rustyjson.find("[[1,]]", "/1", engine)
+    end
+
+    @tag engine: engine
+    test "#{name}: encode/2", %{engine: engine} do
+      assert :rustyjson.encode([:null, nil, :undefined, true], engine) ==
+               {:ok, ~S([null,"nil","undefined",true])}
+
+      assert :rustyjson.encode(%{:a => ~c"ab", "b" => 1.0e5}, [:sort_keys] ++ engine) ==
+               {:ok, ~S({"a":[97,98],"b":1.0e5})}
+
+      assert :rustyjson.encode(%{"k" => ["\xFF"]}, engine) ==
+               {:error, %{reason: :invalid_utf8, message: "invalid byte 0xFF in <<255>>", path: "/k/0"}}
+
+      assert {:error, %{reason: :unsupported, message: message}} = :rustyjson.encode([self()], engine)
+      assert message =~ "PID"
+    end
+  end
+
+  test "without options" do
+    assert :rustyjson.decode("[null]") == {:ok, [:null]}
+    assert :rustyjson.encode([:null]) == {:ok, "[null]"}
+    assert :rustyjson.find("[1,null]", "/1") == {:ok, :null}
+    assert {:error, %{reason: :unexpected_end}} = :rustyjson.decode("")
+  end
+
+  test "a wrong argument is a badarg with a sentence" do
+    assert sentence(fn -> :rustyjson.decode("1", colour: :red) end) =~ "unknown option :colour"
+    assert sentence(fn -> :rustyjson.decode("1", :keys) end) =~ "a proplist or a map"
+    assert sentence(fn -> :rustyjson.decode("1", objects: :ordered_objects) end) =~ "gives structs of Elixir"
+
+    assert sentence(fn -> :rustyjson.encode(1, %{null: 0}) end) =~
+             "option :null takes nil, :null or :undefined"
+
+    assert sentence(fn -> :rustyjson.find("1", "a") end) =~ "JSON Pointer"
+    assert sentence(fn -> :rustyjson.find("1", "", as: :raw) end) =~ "gives structs of Elixir"
+    assert sentence(fn -> :rustyjson.decode(:a) end) =~ "iodata"
+    assert sentence(fn -> :rustyjson.decode_start("1", 0, %{null: nil}) end) =~ "empty map of decoders"
+  end
+
+  # As the shell does: the error information of the top of the stack names the function that formats it.
+  defp sentence(fun) do
+    fun.()
+    flunk("no error")
+  rescue
+    _ in ArgumentError ->
+      [{module, _, _, _} | _] = stack = __STACKTRACE__
+      module.format_error(:badarg, stack).general
+  end
+
+  test "errors of decode_start/3 carry the details" do
+    {:continue, state} = :rustyjson.decode_start("[1,\n", 0, %{})
+    :rustyjson.decode_continue("]", state)
+    flunk("no error")
+  rescue
+    error in ErlangError ->
+      assert error.original == {:invalid_byte, ?]}
+      [{:rustyjson, _, _, info} | _] = stack = __STACKTRACE__
+      assert %{position: 4, line: 2, column: 1, path: "/1"} = info[:error_info].cause
+      assert :rustyjson.format_error(error.original, stack).general =~ "Trailing comma"
+  end
+end
