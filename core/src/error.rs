@@ -49,7 +49,7 @@ kinds! {
     InvalidEscape = 9,
     /// `\u` without four hexadecimal digits (section 7).
     InvalidUnicodeEscape = 10,
-    /// Half of a surrogate pair alone (RFC 7493 section 2.1).
+    /// Half of a surrogate pair on its own (RFC 7493 section 2.1).
     LoneSurrogate = 11,
     /// A control character inside a string (section 7).
     ControlCharacter = 12,

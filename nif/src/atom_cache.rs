@@ -35,7 +35,7 @@ impl AtomCache {
         AtomText { bytes: block.get(1..1 + usize::from(*len)).unwrap_or_default(), plain: plain.then_some(block) }
     }
 
-    /// Puts an atom into its slot. `false`: it is too long for one and stands in the buffer.
+    /// Puts an atom into its slot. `false`: it is too long for a slot, and its text is in the buffer.
     #[cold]
     #[inline(never)]
     fn fill<'a>(&mut self, look: Look<'a>, atom: Raw<'a>, index: usize) -> bool {

@@ -1,5 +1,5 @@
-//! The core's terms on the process heap. Values wait on a stack until their container ends and takes them off the top
-//! by the array.
+//! The core's terms on the process heap. Values wait on a stack. When their container ends, it takes them off
+//! the top as one array.
 
 use crate::atoms;
 use crate::heap::Heap;

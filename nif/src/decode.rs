@@ -70,8 +70,8 @@ pub fn with_state<T>(
 /// members, keys of one large object) take about 0.1 µs each. 100 KB of canada have 7,400, of twitter 4,800, of citm_catalog 3,700.
 pub const MOST_NODES: u64 = 12_000;
 
-/// Decodes on the scheduler that calls, and charges the time to the process. `:dirty` where it is more work than its length
-/// tells: start over on a dirty scheduler.
+/// Decodes on the caller's scheduler and charges the time to the process. `:dirty`: the text is more work than its length
+/// suggests, so start over on a dirty scheduler.
 #[inline(always)]
 pub fn decode<'a>(env: Env<'a>, json: Term<'a>, options: Term<'a>) -> NifResult<Term<'a>> {
     let json = Binary::from_term(json)?;
@@ -81,7 +81,7 @@ pub fn decode<'a>(env: Env<'a>, json: Term<'a>, options: Term<'a>) -> NifResult<
     result
 }
 
-/// Takes the time that so many bytes need from the turn of the process.
+/// Charges the process for the time that this many bytes take.
 #[inline(always)]
 pub fn charge(env: Env<'_>, len: usize) {
     let percent = (len / BYTES_PER_PERCENT).min(100) as i32;
@@ -113,7 +113,7 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Term<'a>, most_nodes: u64) -
     })
 }
 
-/// Decodes the parts of a document that are wanted: the plan stands behind the options.
+/// Decodes the wanted parts of a document. The plan follows the options.
 fn run_parts<'a>(
     env: Env<'a>,
     json: Binary<'a>,

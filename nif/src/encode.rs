@@ -65,8 +65,8 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Encodes on the scheduler that calls, within a budget of work. When that is used up: `{:suspended, json, places, holes, modules}`
-/// for `resume_dirty/3`; or `:dirty`, to start over there.
+/// Encodes on the caller's scheduler, within a budget of work. When the budget is used up, returns
+/// `{:suspended, json, places, holes, modules}` for `resume_dirty/3`, or `:dirty` to start over on a dirty scheduler.
 #[inline(always)]
 pub fn encode<'a>(env: Env<'a>, term: Term<'a>, options: Term<'a>, plans: Term<'a>) -> NifResult<Term<'a>> {
     let mut call = Call::read(env, options, plans)?;
@@ -88,7 +88,7 @@ fn encode_dirty<'a>(env: Env<'a>, term: Term<'a>, options: Term<'a>, plans: Term
     large(env, term, call)
 }
 
-/// Goes on with what `encode/3` began, on a dirty scheduler, without a budget.
+/// Continues what `encode/3` began, on a dirty scheduler, without a budget.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, options: Term<'a>, plans: Term<'a>) -> NifResult<Term<'a>> {
     let mut call = Call::read(env, options, plans)?;
@@ -104,7 +104,7 @@ fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, options: Term<'a>, p
     })
 }
 
-/// What `encode/3` gives when its budget is used up.
+/// What `encode/3` returns when its budget is used up.
 type Suspended<'a> = (rustler::Atom, rustler::Binary<'a>, Vec<Term<'a>>, Vec<HoleTerm<'a>>, Vec<Term<'a>>);
 
 /// Within the budget. `None`: it is used up.
@@ -117,7 +117,7 @@ fn small<'a>(env: Env<'a>, term: Term<'a>, call: &Call<'a>) -> Option<Term<'a>> 
     })
 }
 
-/// What the first slice answers. `None`: start over where there is time.
+/// The result of the first slice. `None`: start over on a dirty scheduler.
 #[inline(always)]
 fn outcome<'a>(
     env: Env<'a>,
@@ -194,7 +194,7 @@ fn suspended<'a>(
     (atoms::suspended(), json, places, holes(env, &suspension.holes), modules(env, plans)).encode(env)
 }
 
-/// `{:planned, result, modules}` where structs were encoded by plans: Elixir sees whether those still hold.
+/// `{:planned, result, modules}` where structs were encoded by plans: Elixir checks whether the plans are still current.
 fn planned<'a>(env: Env<'a>, result: Term<'a>, plans: impl ExactSizeIterator<Item = Raw<'a>>) -> Term<'a> {
     if plans.len() == 0 {
         return result;

@@ -7,8 +7,8 @@ use rustler::{Binary, Encoder, Env, Error, NewBinary, NifResult, Term};
 use rustyjson_core::ErrorKind;
 use rustyjson_core::scan::{End, Piece, Question, Trouble, feed as feed_json};
 
-/// Decodes the values that a piece of a stream completes: `{values, kept, state, end}`, with the number of bytes that are dealt
-/// with. The options of decoding stand behind the question; `:dirty` when that is more work than the piece's length tells.
+/// Decodes the values that a piece of a stream completes: `{values, kept, state, end}`, where `kept` is the number of
+/// bytes done. The decode options follow the question. `:dirty`: the piece is more work than its length suggests.
 #[rustler::nif]
 fn feed<'a>(env: Env<'a>, question: Binary<'a>, piece: Binary<'a>) -> NifResult<Term<'a>> {
     charge(env, piece.len());
@@ -34,7 +34,7 @@ fn run<'a>(env: Env<'a>, question: &[u8], piece: Binary<'a>, most_nodes: u64) ->
         }
         let mut next = Vec::new();
         state.write(&mut next);
-        // Without memory for the list there is none.
+        // There was no memory for the list.
         let values = terms.finish().filter(|values| values.is_list()).unwrap_or_else(|| Vec::<Term>::new().encode(env));
         Ok((values, fed.kept, binary(env, &next), end(env, fed.end)).encode(env))
     })

@@ -96,7 +96,7 @@ impl<'a, 's> Terms<'a, 's> {
         }
     }
 
-    /// Work beyond the bytes written, counted as so many.
+    /// Charges work that the bytes written do not show, as this many bytes.
     pub fn charged(&self) -> usize {
         self.charged
     }
@@ -111,7 +111,7 @@ impl<'a, 's> Terms<'a, 's> {
         self.used.iter().map(|plan| plan.module)
     }
 
-    /// Modules whose plans an earlier part of the walk used.
+    /// Sets the modules whose plans an earlier part of the walk used.
     pub fn add_used_plans(&mut self, modules: impl Iterator<Item = Raw<'a>>) {
         for module in modules {
             self.plan(module);
@@ -131,7 +131,7 @@ impl<'a, 's> Terms<'a, 's> {
         }
     }
 
-    /// A boxed term: what can be read in place, then the likely.
+    /// Reads a boxed term: in place if possible, and otherwise the likely kinds first.
     #[inline(always)]
     fn boxed_in_place(&mut self, layout: &Layout, term: Raw<'a>) -> Value<'a, Self> {
         if let Some(bytes) = layout.binary(term) {
@@ -149,7 +149,7 @@ impl<'a, 's> Terms<'a, 's> {
         }
     }
 
-    /// A boxed term: the VM is asked for one kind after the other, the likely first; each question is a look at a header.
+    /// Reads a boxed term by asking the VM for one kind after the other, the likely ones first. Each question reads a header.
     #[inline(never)]
     fn boxed(&mut self, term: Raw<'a>) -> Value<'a, Self> {
         if self.floats
@@ -182,7 +182,7 @@ impl<'a, 's> Terms<'a, 's> {
         if self.look.is_number(term) { Value::Big } else { Value::Other }
     }
 
-    /// Everything else, and all terms where the tags are not what they were.
+    /// Reads every other term, and all terms if the tags are not the known ones.
     #[cold]
     #[inline(never)]
     fn unknown(&mut self, term: Raw<'a>) -> Value<'a, Self> {

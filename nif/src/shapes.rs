@@ -8,7 +8,7 @@ use crate::key_order::SMALL_MAP;
 use crate::raw::{Keys, word_of};
 use rustler::sys::ErlNifTerm;
 
-/// Shapes remembered, each in the slot that its length and its first and last key choose.
+/// Shapes remembered. Length, first key and last key choose the slot of a shape.
 const SLOTS: usize = 32;
 
 /// Keys as they come, and the number of the member that belongs in each place.

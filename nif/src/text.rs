@@ -21,7 +21,7 @@ const BUDGET: usize = 320 * 1024;
 /// A place as Elixir keeps it: offset, depth and the last token.
 type Reached = (usize, u32, u8);
 
-/// Lays out JSON text on the scheduler that calls, within a budget of output; Elixir sends long texts to the dirty entry.
+/// Lays out JSON text on the caller's scheduler, within a budget of output; Elixir sends long texts to the dirty entry.
 /// `{:suspended, written, place}` for [`format_dirty`] when the budget is used up.
 #[rustler::nif]
 fn format<'a>(env: Env<'a>, text: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
@@ -67,7 +67,7 @@ fn format_dirty<'a>(
     }
 }
 
-/// Writes a text in canonical form on the scheduler that calls; Elixir sends long texts to the dirty entry. Behind the options of
+/// Writes a text in canonical form on the caller's scheduler; Elixir sends long texts to the dirty entry. Behind the options of
 /// decoding stands the length of the longest output (`u64`, 0 for no limit).
 #[rustler::nif]
 fn canonicalize<'a>(env: Env<'a>, text: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
@@ -101,7 +101,8 @@ fn binary<'a>(env: Env<'a>, bytes: &[u8]) -> Option<Term<'a>> {
     make.binary(bytes).map(|binary| make.term(binary))
 }
 
-/// Compresses; `{:error, {code, path, payload}}` as of encode when there is no memory. Level 1 takes ten times as long as writing the text did, so it is never short work.
+/// Compresses. `{:error, {code, path, payload}}`, as from encode: there was no memory. Level 1 takes ten times as long as
+/// writing the text, so this is never short work.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn gzip<'a>(env: Env<'a>, bytes: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
     let level = read(&options)?.compress.ok_or(rustler::Error::BadArg)?;

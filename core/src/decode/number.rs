@@ -66,7 +66,7 @@ pub(super) fn number<B: TermBuilder>(
 
 /// Digits of a number that is surely neither too large to be an integer nor slow to look at.
 const SHORT: usize = 1_000;
-/// A number with at most so many digits before the point is surely finite.
+/// A number with at most this many digits before the point is finite.
 const FINITE: i64 = 308;
 
 /// Passes over the number at `start`, with the errors of [`number`]; returns the offset behind it.

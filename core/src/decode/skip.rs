@@ -37,7 +37,7 @@ impl<'a, K: Kernel> Skip<'a, K> {
         Self { kernel, json, options, nodes, open, text }
     }
 
-    /// Passes over the value at `pos`, around which so many containers are open; gives the offset behind it.
+    /// Skips the value at `pos`, inside this many open containers. Returns the offset after it.
     #[inline(always)]
     pub fn value(&mut self, mut pos: usize, depth: usize) -> Result<usize, Error> {
         self.open.clear();
@@ -186,7 +186,7 @@ impl<'a, K: Kernel> Skip<'a, K> {
     }
 }
 
-/// The error of a container that neither goes on nor ends.
+/// The error of a container that neither continues nor ends.
 #[inline(always)]
 pub(crate) const fn missing(object: bool) -> ErrorKind {
     if object { ErrorKind::ExpectedCommaOrObjectEnd } else { ErrorKind::ExpectedCommaOrArrayEnd }

@@ -30,7 +30,7 @@ pub(super) fn string<'a, K: Kernel>(
     Ok((Text::Unescaped(&buffer[from..]), end))
 }
 
-/// Goes on behind the first plain run, which ended at `end` without a quote.
+/// Continues after the first plain run, which ended at `end` without a quote.
 #[inline(never)]
 pub(super) fn unescape<K: Kernel>(
     kernel: K,

@@ -65,7 +65,7 @@ impl<'t, R: TermReader<'t>> Stack<'t, R> {
 pub(super) enum Next<T> {
     /// Write this value.
     Value(T),
-    /// The value is written: go on in the innermost container.
+    /// The value is written: continue in the innermost container.
     Done,
 }
 

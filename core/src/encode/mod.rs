@@ -68,7 +68,7 @@ pub fn encode_slice<'t, R: TermReader<'t>, B: Buffer>(
     crate::with_kernel!(kernel => drive(kernel, reader, Start::Root(root), options, out, stack))
 }
 
-/// Goes on with a suspended walk; `out` holds what it had written.
+/// Continues a suspended walk; `out` holds what it had written.
 pub fn resume<'t, R: TermReader<'t>, B: Buffer>(
     reader: &mut R,
     suspension: Suspension<R::Term>,

@@ -56,7 +56,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         EncodeError { kind, path, payload: self.payload }
     }
 
-    /// Writes a term, or, without one, goes on in the innermost container. Loops are nested so that the elements of one
+    /// Writes a term or, without one, continues in the innermost container. Loops are nested so that the elements of one
     /// container stay in the inner one.
     #[inline(always)]
     pub fn run(&mut self, root: Option<R::Term>) -> Walk<()> {
@@ -182,7 +182,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         self.options.base_depth.saturating_add(self.stack.len() as u32)
     }
 
-    /// Goes on in the innermost container: the next value, or the end of the container.
+    /// Continues in the innermost container: the next value, or the end of the container.
     #[inline(always)]
     fn step(&mut self) -> Walk<Next<R::Term>> {
         match self.stack.last_mut() {

@@ -60,7 +60,7 @@ fn check(bytes: &[u8]) -> Result<(), ()> {
     simdutf8::basic::from_utf8(bytes).map(drop).map_err(drop)
 }
 
-/// Goes on at the first character that has to be escaped.
+/// Continues at the first character that has to be escaped.
 #[inline(never)]
 fn escaped<K: CopyKernel, B: Buffer>(
     kernel: K,

@@ -37,8 +37,8 @@ pub enum Place<T> {
 }
 
 impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
-    /// The state of a walk whose budget is used up. `None` when it ended for another reason, or when containers are open
-    /// whose places cannot be told: the shell then starts over.
+    /// The state of a walk whose budget is used up. `None` if it ended for another reason, or if the place in an open
+    /// container is unknown: the shell then starts over.
     #[cold]
     pub fn suspend(&mut self, kind: EncodeErrorKind) -> Option<Suspension<R::Term>> {
         if kind != EncodeErrorKind::Budget || !self.between_values {
@@ -60,7 +60,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         Some(Suspension { places, holes: core::mem::take(&mut self.holes) })
     }
 
-    /// Opens the containers again. There is no first value: the walk goes on in the innermost container.
+    /// Opens the containers again. There is no first value: the walk continues in the innermost container.
     pub fn take_up(&mut self, suspension: Suspension<R::Term>) -> Option<R::Term> {
         self.start = 0;
         self.limit_to(usize::MAX);

@@ -195,7 +195,7 @@ pub struct EncodeOptions<'a> {
     pub strict_maps: bool,
     /// Members are sorted by the bytes of their keys.
     pub sort_keys: bool,
-    /// Structs nobody knows become objects without `__struct__`.
+    /// Unknown structs become objects without `__struct__`.
     pub plain_structs: bool,
     /// Well-known structs too are treated as plain ones.
     pub lean: bool,

@@ -20,7 +20,7 @@ pub struct Question {
     pub held: u64,
     /// Nothing follows.
     pub last: bool,
-    /// The number of a key that is no existing atom, for a shell that cannot know; `u64::MAX` for none.
+    /// The number of a key that is not an existing atom, for a shell that cannot look it up; `u64::MAX` for none.
     pub stop: u64,
     /// What the stream is cut into.
     pub plan: Plan,
@@ -29,8 +29,8 @@ pub struct Question {
 }
 
 impl Question {
-    /// Reads a question, and gives what stands behind it: `before` and `held` (`u64` each), `last` (`u8`), `stop` (`u64`), the plan and the state, each behind
-    /// its length (`u32`), then whatever options the shell has.
+    /// Reads a question and returns the bytes after it, which are the shell's options. Its fields are `before` and `held` (`u64`
+    /// each), `last` (`u8`), `stop` (`u64`), the plan and the state, each after its length (`u32`).
     pub fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let mut reader = Reader(bytes);
         let (before, held) = (reader.count()?, reader.count()?);
@@ -43,7 +43,7 @@ impl Question {
 /// What came of a piece, beside the terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer<'a> {
-    /// The bytes from this offset on are not dealt with.
+    /// The bytes from this offset on were not processed.
     pub kept: usize,
     /// Why it stopped.
     pub end: End,

@@ -8,7 +8,7 @@ use alloc::string::String;
 pub struct Fed {
     /// Length of the list: values, each behind its pointer if the plan says so.
     pub items: usize,
-    /// The bytes from this offset on are not dealt with.
+    /// The bytes from this offset on were not processed.
     pub kept: usize,
     /// Why it stopped.
     pub end: End,
@@ -49,7 +49,7 @@ pub struct Trouble {
 pub struct Piece<'a> {
     /// The new bytes, or joined ones.
     pub bytes: &'a [u8],
-    /// Bytes that are kept outside.
+    /// Bytes that the shell keeps.
     pub held: u64,
     /// Nothing follows.
     pub last: bool,

@@ -123,7 +123,7 @@ impl<K: Kernel> Scan<'_, K> {
         Ok(None)
     }
 
-    /// Goes on with the token at hand from `pos`; the offset behind it, or `None` when the piece ends first.
+    /// Continues the current token from `pos`. Returns the offset after it, or `None` if the piece ends first.
     #[inline(always)]
     fn token(&mut self, pos: usize) -> Result<Option<usize>, Failure> {
         let end = match self.scanner.token {

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind};
 use crate::simd::Kernel;
 
 impl<K: Kernel> Scan<'_, K> {
-    /// Goes on inside a number; the offset of the byte behind it, or `None` when the piece ends first.
+    /// Continues inside a number. Returns the offset after it, or `None` if the piece ends first.
     #[inline(always)]
     pub fn number(&mut self, mut number: Number, mut pos: usize) -> Result<Option<usize>, Failure> {
         while let Some(&byte) = self.bytes.get(pos) {

@@ -53,7 +53,7 @@ pub struct Scanner {
     /// A byte order mark may stand here: nothing was read before.
     pub(super) fresh: bool,
     pub(super) depth: u32,
-    /// A bit for each open bracket, the outermost first: 1 for an object.
+    /// One bit per open bracket, the outermost first: 1 for an object.
     pub(super) objects: Vec<u8>,
 }
 
@@ -63,7 +63,7 @@ impl Scanner {
         Self { place: Place::Start, token: Token::None, back: 0, fresh, depth: 0, objects: Vec::new() }
     }
 
-    /// Goes on with the next piece.
+    /// Continues with the next piece.
     ///
     /// # Errors
     /// The first error of the value. The scanner is then of no more use.

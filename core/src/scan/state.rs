@@ -25,7 +25,7 @@ pub(super) struct Level {
 /// Where a stream stands: line and column, the open containers on the path, and inside of which value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// Of the first byte that was not dealt with.
+    /// The position of the first byte that was not processed.
     pub(super) line: u64,
     pub(super) column: u64,
     pub(super) place: Place,

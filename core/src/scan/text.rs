@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind};
 use crate::simd::Kernel;
 
 impl<K: Kernel> Scan<'_, K> {
-    /// Goes on inside a string; the offset behind its closing quote, or `None` when the piece ends first.
+    /// Continues inside a string. Returns the offset after its closing quote, or `None` if the piece ends first.
     #[inline(always)]
     pub fn text(&mut self, mut text: Text, mut pos: usize) -> Result<Option<usize>, Failure> {
         loop {

@@ -92,7 +92,7 @@ pub enum Text {
     Sequence { left: u8, from: u8, to: u8 },
 }
 
-/// How a byte that starts a character goes on, as [`Text::Sequence`] has it (RFC 3629 section 4).
+/// What must follow the first byte of a character, as a [`Text::Sequence`] (RFC 3629 section 4).
 pub const fn sequence(lead: u8) -> Option<Text> {
     let (left, from, to) = match lead {
         0xC2..=0xDF => (1, 0x80, 0xBF),

@@ -47,7 +47,7 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
         Fed { items: self.items, kept, end }
     }
 
-    /// Goes on inside the value that the last piece ended in.
+    /// Continues inside the value in which the last piece ended.
     fn resume(&mut self) -> Result<usize, Stop> {
         let Some(mut scanner) = self.state.scanner.take() else { return Ok(0) };
         let options = self.inner();
@@ -81,7 +81,7 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
         }
     }
 
-    /// The rest of the piece lies in a value that nobody wants.
+    /// The rest of the piece belongs to a value that was not asked for.
     fn skipped(&mut self, mut scanner: Scanner) -> Result<usize, Stop> {
         let len = self.piece.bytes.len();
         if !self.piece.last {
@@ -94,7 +94,7 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
         }
     }
 
-    /// An error in a value that nobody wants, counted from this offset.
+    /// An error in a value that was not asked for, counted from this offset.
     #[cold]
     fn skipped_wrong(&mut self, failure: Failure, from: usize) -> Stop {
         let Failure { kind, offset, back, back_characters } = failure;
@@ -257,7 +257,7 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
         Ok(self.go(if object { Place::FirstKey } else { Place::First }, pos))
     }
 
-    /// A value that nobody wants is validated all the same.
+    /// A value that was not asked for is validated all the same.
     fn skip(&mut self, byte: u8, pos: usize) -> Result<usize, Stop> {
         if self.state.place == Place::Element && matches!(byte, b']' | b'}') {
             return Err(self.wrong(no_value(byte, true), pos));

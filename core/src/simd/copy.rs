@@ -12,7 +12,7 @@ const LANES: usize = 16;
 /// Copies strings into the output.
 pub trait CopyKernel: Kernels {
     /// Copies `source` to the start of `target` up to the first `"`, `\` or control character, and tells where that is
-    /// and whether all before it is ASCII. `target` is at least [`SLACK`] longer; what stands behind the run is undefined.
+    /// and whether all before it is ASCII. `target` is at least [`SLACK`] longer; the bytes after the run are undefined.
     fn copy_run(self, source: &[u8], target: &mut [u8]) -> Run;
 }
 

@@ -75,7 +75,7 @@ impl<S: Simd> Vector<S> {
         (ends.to_bitmask() as u32, v.simd_ge(0x80).to_bitmask() as u32)
     }
 
-    /// The run goes on in the last, partial block of the input.
+    /// The run continues in the last, partial block of the input.
     #[inline(always)]
     fn string_tail(self, bytes: &[u8], pos: usize) -> Run {
         let Some(start) = bytes.len().checked_sub(LANES) else {

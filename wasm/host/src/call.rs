@@ -21,7 +21,7 @@ pub struct Call<'a> {
     pub short: bool,
     /// A new instance for this call alone.
     pub fresh: bool,
-    /// Of a caller that queued and was woken; 0 for none.
+    /// The ticket of a caller that queued and was woken; 0 for none.
     pub ticket: u64,
     /// When the clock has passed this, it is too late to begin: dirty schedulers have a queue of their own.
     pub start_by: u64,

@@ -13,9 +13,9 @@ pub enum Fault {
     Busy,
     /// The guest trapped; what wasmtime says about it.
     Trap(String),
-    /// The guest answered something that no honest guest answers.
+    /// The guest returned something that an honest guest cannot return.
     InvalidResult(String),
-    /// The allocator has no place for another instance now.
+    /// The allocator has no room for another instance now.
     Full,
     /// No instance can be made.
     Unavailable(String),

@@ -51,9 +51,9 @@ pub struct Guest {
     short: bool,
 }
 
-/// Input that leaves nothing behind that would have to be given back.
+/// Input up to this size leaves no buffers that have to be freed.
 const TIDY: u32 = 16 << 10;
-/// Results beyond this many bytes are no work for a call on the caller's scheduler.
+/// Results beyond this many bytes take too long for the caller's scheduler.
 const LARGE: usize = 512 << 10;
 /// Bytes copied between two looks at the clock: well under a millisecond, even into memory never touched before.
 const CHUNK: usize = 1 << 20;
@@ -123,7 +123,7 @@ impl Guest {
     /// Copies options, which may come in parts, and what follows them into the guest's input buffer.
     pub fn write(&mut self, options: &[&[u8]], body: &[u8]) -> Result<Lengths, Fault> {
         let options_len = options.iter().map(|part| part.len()).sum::<usize>();
-        // An input that no address reaches needs more memory than there can be.
+        // A length beyond 32 bits exceeds what the guest can address.
         let len = u32::try_from(options_len + body.len()).map_err(|_| Fault::MemoryLimit)?;
         self.untidy |= len > TIDY;
         let input = self.input.clone();

@@ -45,7 +45,7 @@ fn load<'a>(env: Env<'a>, wasm: Binary, instances: u32) -> Term<'a> {
     }
 }
 
-/// Does `:decode`, `:encode`, `:gzip` or `:format` on the caller's scheduler: its result, or `:later` when that takes too long.
+/// Runs `:decode`, `:encode`, `:gzip` or `:format` on the caller's scheduler. Returns the result, or `:later` if it takes too long.
 #[rustler::nif]
 fn run<'a>(
     env: Env<'a>,

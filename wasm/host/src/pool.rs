@@ -1,4 +1,4 @@
-//! Instances that are kept, and the places to run them in. Nobody blocks in here: who is next is in `queue.rs`.
+//! Instances that are kept, and the places to run them in. Nothing blocks in here; `queue.rs` decides who is next.
 
 use crate::guest::Guest;
 use crate::queue::Queue;
@@ -42,8 +42,8 @@ impl Pool {
         Self { inner: Mutex::default(), most }
     }
 
-    /// A place, if fewer than `size` are taken. `ticket` is of who was woken, 0 of anybody else. With the place comes a kept
-    /// instance that fits into this much memory, if there is one: the one used last, whose memory is warm.
+    /// A place, if fewer than `size` are taken. `ticket` is that of a woken caller, 0 for any other. With the place comes a
+    /// kept instance that fits into this much memory, if there is one: the last one used, whose memory is warm.
     pub fn enter<'env>(
         &self,
         env: Env<'env>,
@@ -76,7 +76,7 @@ impl Pool {
         woken
     }
 
-    /// Goes on waiting, and looks whether somebody who was called has not come. How many wait.
+    /// Rejoins the queue, and drops woken callers that did not come. Returns how many wait.
     pub fn rejoin(&self, env: Env, ticket: u64, size: usize, sleeper: &Arc<dyn Sleeper>) -> usize {
         let mut inner = self.lock();
         inner.queue.rejoin(ticket, size.min(self.most), || Arc::clone(sleeper));

@@ -52,7 +52,7 @@ enum Called {
     Kept,
     /// It may take one that is free.
     Open,
-    /// It has not come for so long that it counts no more.
+    /// It has not come for so long that it no longer counts.
     Late,
 }
 
@@ -64,7 +64,7 @@ impl<W> Default for Queue<W> {
 }
 
 impl<W: Clone> Queue<W> {
-    /// Takes a place, if fewer than `size` are taken. `ticket` is of somebody who was woken, 0 of anybody else. Whoever was
+    /// Takes a place, if fewer than `size` are taken. `ticket` is that of a woken caller, 0 for any other. Whoever was
     /// woken and comes too late sleeps again.
     pub fn enter(&mut self, size: usize, ticket: u64) -> bool {
         let woken = self.awake.remove(&ticket);
@@ -122,7 +122,7 @@ impl<W: Clone> Queue<W> {
         Some((ticket, to))
     }
 
-    /// Counts no longer on those who were called and have not come for too long. Whether there were any.
+    /// Drops woken callers that have not come in time. Returns whether there were any.
     pub fn expire(&mut self) -> bool {
         let Some(&(mut first, _)) = self.ends.first() else { return false };
         let (now, before) = (Instant::now(), self.ends.len());

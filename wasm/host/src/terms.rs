@@ -35,7 +35,7 @@ pub fn fed<'a>(env: Env<'a>, values: Term<'a>, answer: &Answer<'_>) -> Term<'a> 
     (values, answer.kept, binary(env, answer.state), end).encode(env)
 }
 
-/// `:unknown_atoms`: a key is no existing atom.
+/// `:unknown_atoms`: a key is not an existing atom.
 pub fn unknown_atoms(env: Env<'_>) -> Term<'_> {
     atoms::unknown_atoms().encode(env)
 }

@@ -36,7 +36,7 @@ pub struct Ticker {
 /// A call under way.
 pub struct Running<'a>(&'a Shared);
 
-/// The end of a call's time. Work of the host has no epoch to be interrupted by, and looks here from time to time.
+/// The end of a call's time. The epoch interrupts the guest only; work of the host checks this from time to time.
 #[derive(Clone)]
 pub struct Deadline {
     shared: Arc<Shared>,

@@ -10,8 +10,8 @@ mod atoms {
     rustler::atoms! { free }
 }
 
-/// Milliseconds after which somebody who waits looks itself, so that no place stands empty because a process that was
-/// called is suspended; for each ten who wait, one more.
+/// Milliseconds after which a waiting process checks the queue itself, so that no place stays empty because the process that
+/// was woken is suspended. One more for every ten that wait.
 const LOOK: usize = 250;
 
 /// A process, and the reference that its message carries.
@@ -28,7 +28,7 @@ impl Sleeper for Waiter {
     }
 }
 
-/// The right to be woken. It ends with the process that holds it: what a killed process waited for, it waits for no longer.
+/// The right to be woken. It ends with the process that holds it, so a killed process leaves the queue.
 struct Ticket {
     pool: Arc<Pool>,
     number: u64,
@@ -55,7 +55,7 @@ fn queue(env: Env, host: HostArc, size: usize, reference: Reference) -> (u64, Re
     (number, ResourceArc::new(Ticket { pool, number, size, waiter }))
 }
 
-/// Goes on waiting. In how many milliseconds to look again whether places stand empty.
+/// Continues to wait. Returns the milliseconds after which to check again for empty places.
 #[rustler::nif]
 fn look(env: Env, ticket: ResourceArc<Ticket>) -> usize {
     LOOK + ticket.pool.rejoin(env, ticket.number, ticket.size, &ticket.waiter) / 10

@@ -42,7 +42,7 @@ fn decode<'a>(env: Env<'a>, guest: &mut Guest, document: &Document) -> Result<Te
     let (result, lengths) = session::decode(guest, document)?;
     let unknown_atom = |guest: &mut Guest| unknown_atom(env, guest, document, lengths);
     match result {
-        // An unknown atom may stand before the error.
+        // An unknown atom may come before the error.
         Err(error) => Ok(terms::decode_error(env, &unknown_atom(guest)?.unwrap_or(error))),
         // A caller's `binary_to_term` of a large term would hold its scheduler for milliseconds at a time.
         Ok(etf) => match terms::term(env, &guest.memory()[etf.clone()]) {
@@ -66,7 +66,7 @@ fn unknown_atom(
     }
 }
 
-/// Judged bytes of which the runtime makes no term without making atoms.
+/// Checked bytes that the runtime cannot turn into a term without creating atoms.
 fn refused<'a>(
     env: Env<'a>,
     guest: &mut Guest,
