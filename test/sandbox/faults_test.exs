@@ -30,7 +30,7 @@ defmodule RustyJson.Sandbox.FaultsTest do
 
   # Only the loop has a short timeout: a busy machine is slow.
   # Milliseconds: a busy machine is late.
-  @slack 500
+  @slack 1_500
   @options [engine: :wasm, timeout: 10_000, max_memory: 4 * @megabyte]
   @short if Contained.long?(), do: 2, else: 20
 
