@@ -159,6 +159,12 @@ defmodule RustyJson.Options do
   defp enter(:dirty_threshold, _entry, bytes, values),
     do: Map.merge(values, %{dirty_threshold: bytes, dirty: if(bytes == 0, do: :never, else: :allowed)})
 
+  defp enter(:unsupported, _entry, :error, values),
+    do: Map.merge(values, %{unsupported: :error, fallback: nil})
+
+  defp enter(:unsupported, _entry, fallback, values),
+    do: Map.merge(values, %{unsupported: :left, fallback: fallback})
+
   defp enter(name, %{aliases: aliases}, value, values) when is_map_key(aliases, value),
     do: Map.put(values, name, Map.fetch!(aliases, value))
 

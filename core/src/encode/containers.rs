@@ -8,8 +8,11 @@ use crate::simd::copy::CopyKernel;
 
 impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     #[inline(always)]
-    pub fn list(&mut self, mut list: R::List) -> Walk<Next<R::Term>> {
+    pub fn list(&mut self, term: R::Term, mut list: R::List) -> Walk<Next<R::Term>> {
         self.deeper()?;
+        if self.options.leave_unsupported {
+            return self.doubtful_list(term, list);
+        }
         match self.reader.next_item(&mut list) {
             Step::Item(first) => {
                 self.open(b'[', Frame::List(list));

@@ -19,6 +19,8 @@ pub(super) const LONG_INTEGER: usize = 512;
 /// An open container and the place in it.
 pub(super) enum Frame<'t, R: TermReader<'t>> {
     List(R::List),
+    /// A list that is left to the shell if it turns out to be improper; its mark is on the stack of marks.
+    Doubtful(R::List),
     Tuple(R::Tuple),
     Map(R::Entries),
     /// A struct as an object: its map without `__struct__`.
@@ -33,7 +35,8 @@ pub(super) enum Frame<'t, R: TermReader<'t>> {
     Gathered(R::Map),
 }
 
-/// Where the text and the holes of a struct with a plan start, in case a field is missing.
+/// Where the text and the holes of a container start, in case it has to be taken back: a struct with a plan that lacks a
+/// field, or an improper list.
 pub(super) struct Mark<T> {
     pub term: T,
     pub start: usize,

@@ -39,12 +39,19 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             let pair = match self.reader.next_item(&mut list) {
                 Step::Item(item) => item,
                 Step::End => return self.open_gathered(range, map),
+                Step::Tail(_) if self.options.leave_unsupported => return self.drop_gathered(term, range),
                 Step::Tail(_) => return Err(EncodeErrorKind::ImproperList),
             };
             if self.in_slice() && self.gathered.members.len() - range.members > LARGE {
                 return Err(EncodeErrorKind::Budget);
             }
-            let (key, value) = self.pair(pair)?;
+            let (key, value) = match self.pair(pair) {
+                Ok(pair) => pair,
+                Err(EncodeErrorKind::InvalidKey) if self.options.leave_unsupported => {
+                    return self.drop_gathered(term, range);
+                }
+                Err(kind) => return Err(kind),
+            };
             if !self.gather(key, value)? {
                 return self.drop_gathered(term, range);
             }

@@ -170,7 +170,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             Value::Map(map) => return self.struct_key(map, text),
             // A charlist, perhaps.
             Value::List(_) => return Ok(false),
-            Value::Tuple(_) | Value::Other => return Err(EncodeErrorKind::InvalidKey),
+            Value::Tuple(_) | Value::Other => return self.odd_key(),
             Value::Broken => return Err(EncodeErrorKind::Unsupported),
         }
         Ok(true)

@@ -23,6 +23,7 @@ mod structs;
 mod suspension;
 #[cfg(test)]
 mod tests;
+mod unsupported;
 mod uri;
 
 pub use driver::Stack;

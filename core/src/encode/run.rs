@@ -92,7 +92,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             Value::Integer(value) => number::integer(self.out, value),
             Value::Float(value) => self.float(value),
             Value::Map(map) => return self.map(term, map),
-            Value::List(list) => return self.list(list),
+            Value::List(list) => return self.list(term, list),
             Value::Nil if self.options.null == Null::Nil => self.out.array(*b"null"),
             Value::Nil => self.out.array(*b"\"nil\""),
             Value::True => self.out.array(*b"true"),
@@ -172,8 +172,13 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     #[cold]
     #[inline(never)]
     pub fn hole(&mut self, term: R::Term, key: bool) {
-        self.charge(limits::HOLE);
         self.reader.pass(term);
+        self.hole_behind(term, key);
+    }
+
+    /// The same behind a term that the reader has passed.
+    pub fn hole_behind(&mut self, term: R::Term, key: bool) {
+        self.charge(limits::HOLE);
         self.holes.push(Hole { offset: self.out.len(), depth: self.depth(), term, key });
     }
 
@@ -220,6 +225,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
                 }
                 None => self.close(b']'),
             },
+            Some(Frame::Doubtful(_)) => self.next_doubtful(),
             Some(Frame::Set(..)) => self.next_in_set(),
             Some(Frame::Struct(_)) => self.next_struct_entry(false),
             Some(Frame::Pairs(..)) => self.next_pair(false),

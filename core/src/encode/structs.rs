@@ -131,7 +131,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
 
     /// A struct in key position. `false`: only the shell knows.
     pub fn struct_key(&mut self, map: R::Map, text: &mut Output<Vec<u8>>) -> Walk<bool> {
-        let Some(module) = self.reader.module(&map) else { return Err(EncodeErrorKind::InvalidKey) };
+        let Some(module) = self.reader.module(&map) else { return self.odd_key() };
         let known = self.reader.known(module);
         let written = match known {
             Some(module) => self.struct_text(&map, module, Notation::Key, text)?,
@@ -213,7 +213,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     fn ordered_object(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
         let Some(Value::List(mut list)) = self.field(&map, Known::Values) else { return self.left_to_shell(term) };
         self.deeper()?;
-        if self.options.sort_keys || self.options.strict_maps {
+        if self.options.sort_keys || self.options.strict_maps || self.options.leave_unsupported {
             return self.gather_pairs(term, map, list);
         }
         let start = list;
@@ -284,11 +284,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     #[cold]
     #[inline(never)]
     fn lost_field(&mut self) -> Walk<Next<R::Term>> {
-        self.stack.pop();
-        let Some(mark) = self.marks.pop() else { return Ok(Next::Done) };
-        self.out.truncate(mark.start);
-        self.holes.truncate(mark.holes);
-        self.left_to_shell(mark.term)
+        match self.take_back() {
+            Some(term) => self.left_to_shell(term),
+            None => Ok(Next::Done),
+        }
     }
 
     /// The value of a field, looked at.

@@ -27,15 +27,18 @@ impl Unwritten<'_> {
     pub fn value(&self, at: usize) -> bool {
         match self.etf.get(at) {
             Some(&tag) if is_opaque(tag) => true,
+            Some(&LIST) => self.options.leave_unsupported && self.is_improper(at),
             Some(&MAP) => self.entries(at).is_some_and(|entries| self.map(&entries)),
             _ => false,
         }
     }
 
-    /// Whether the term at this offset may be a hole where a key stands: a charlist, or a struct.
+    /// Whether the term at this offset may be a hole where a key stands: a charlist, or a struct; any compound term where those are
+    /// left to the shell.
     pub fn key(&self, at: usize) -> bool {
         match self.etf.get(at) {
             Some(&tag) if is_list(tag) => true,
+            Some(&tag) if self.options.leave_unsupported && (is_opaque(tag) || is_tuple(tag) || tag == MAP) => true,
             Some(&MAP) => self.entries(at).is_some_and(|entries| self.module(&entries).is_some()),
             _ => false,
         }
@@ -93,10 +96,31 @@ impl Unwritten<'_> {
     fn ordered_object(&self, entries: &Entries) -> bool {
         let Some(values) = self.field(entries, Known::Values.text().as_bytes()) else { return true };
         match self.etf.get(values) {
+            Some(&LIST) if self.options.leave_unsupported => self.pairs_are_odd(values).unwrap_or(true),
             Some(&LIST) => self.gathers() && self.pairs_have_odd_key(values).unwrap_or(false),
+            Some(&STRING) => self.options.leave_unsupported,
             Some(&tag) => !is_list(tag),
             None => true,
         }
+    }
+
+    /// Whether the list at this offset is improper, or has an element that is not a pair or has an odd key.
+    fn pairs_are_odd(&self, list: usize) -> Option<bool> {
+        let head = head(self.etf, list)?;
+        let mut at = head.body;
+        for _ in 1..head.terms {
+            if self.etf.get(at..at + 2) != Some(&[SMALL_TUPLE, 2]) || self.key(at + 2) {
+                return Some(true);
+            }
+            at = end(self.etf, at)?;
+        }
+        Some(self.etf.get(at) != Some(&NIL))
+    }
+
+    /// Whether the list at this offset ends in anything but an empty one.
+    fn is_improper(&self, list: usize) -> bool {
+        let tail = head(self.etf, list).and_then(|head| (1..head.terms).try_fold(head.body, |at, _| end(self.etf, at)));
+        tail.is_some_and(|tail| self.etf.get(tail) != Some(&NIL))
     }
 
     /// Whether a pair in the list at this offset has an odd key.
@@ -145,6 +169,10 @@ impl Unwritten<'_> {
     fn module(&self, entries: &Entries) -> Option<&[u8]> {
         atom_at(self.etf, self.field(entries, Known::Struct.text().as_bytes())?)
     }
+}
+
+const fn is_tuple(tag: u8) -> bool {
+    matches!(tag, SMALL_TUPLE | LARGE_TUPLE)
 }
 
 const fn is_list(tag: u8) -> bool {

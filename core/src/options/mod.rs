@@ -213,6 +213,8 @@ pub struct EncodeOptions<'a> {
     pub replace_invalid: bool,
     /// Integers that a float does not hold exactly become strings.
     pub safe_integers: bool,
+    /// Terms without a JSON form are left to the shell.
+    pub leave_unsupported: bool,
     /// Deepest nesting; `u32::MAX` for none.
     pub max_depth: u32,
     /// Depth at which the value stands.
@@ -283,6 +285,7 @@ impl<'a> EncodeOptions<'a> {
             pretty,
             replace_invalid: is!(ENCODE, bytes, "invalid_utf8" = "replace"),
             safe_integers: is!(ENCODE, bytes, "integers" = "js_safe"),
+            leave_unsupported: is!(ENCODE, bytes, "unsupported" = "left"),
             max_depth: number!(ENCODE, bytes, "max_depth": u32),
             base_depth: number!(ENCODE, bytes, "base_depth": u32),
             max_bytes: number!(ENCODE, bytes, "max_bytes": u64),

@@ -5,10 +5,11 @@ defmodule RustyJson.Encode.Text do
   # The core writes everything it knows and leaves a hole for what only Elixir can encode: a struct with its own implementation, a
   # function fragment, an unusual key. A hole has an offset in the text, a depth and the term.
 
+  require RustyJson.Encode.Unsupported
   require RustyJson.Engine.Codes
 
   alias RustyJson.{EncodeError, Encoder, Engine, Formatter, Fragment, Options, OrderedObject, SandboxError}
-  alias RustyJson.Encode.{Canonical, Known, Path}
+  alias RustyJson.Encode.{Canonical, Known, Path, Unsupported}
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.Codes
 
@@ -149,9 +150,29 @@ defmodule RustyJson.Encode.Text do
 
   # A part reports the path from its own root.
   defp located(place, term, own, options, json, offset) do
-    if place == :key, do: part(string_key(term), options), else: value(term, own, options)
+    if Unsupported.is_described(options),
+      do: described(place, term, own, options),
+      else: written(place, term, own, options)
   rescue
     error in EncodeError -> reraise behind(error, json, offset), __STACKTRACE__
+  end
+
+  defp written(:key, term, _own, options), do: part(string_key(term, options), options)
+  defp written(:value, term, own, options), do: value(term, own, options)
+
+  # Whether an encoder returned iodata is otherwise seen when all text is joined, too late to replace it.
+  defp described(place, term, own, options) do
+    place |> written(term, own, options) |> IO.iodata_to_binary()
+  catch
+    kind, reason ->
+      if Unsupported.concerns?(kind, reason),
+        do: instead(place, term, options),
+        else: :erlang.raise(kind, reason, __STACKTRACE__)
+  end
+
+  defp instead(place, term, options) do
+    {instead, options} = Unsupported.instead(term, options)
+    if place == :key, do: part(string_key(instead, options), options), else: part(instead, options)
   end
 
   defp behind(error, json, offset) do
@@ -182,11 +203,11 @@ defmodule RustyJson.Encode.Text do
     do: lay_out(text, options)
 
   defp value(%OrderedObject{values: values}, nil, options) when is_list(values),
-    do: part(with_string_keys(values), options)
+    do: part(with_string_keys(values, options), options)
 
   # A map with keys that the core does not know.
   defp value(map, nil, options) when is_map(map) and not is_struct(map),
-    do: part(with_string_keys(Map.to_list(map)), options)
+    do: part(with_string_keys(Map.to_list(map), options), options)
 
   defp value(%module{} = struct, nil, options) when module in [MapSet, Range, URI] do
     case Plans.own_implementation(module) do
@@ -194,6 +215,9 @@ defmodule RustyJson.Encode.Text do
       implementation -> by_protocol(struct, implementation, options)
     end
   end
+
+  # Its implementation of the protocol would call the engine again.
+  defp value(list, nil, _options) when is_list(list), do: improper_list()
 
   defp value(term, nil, options), do: plain(term, options)
 
@@ -222,16 +246,28 @@ defmodule RustyJson.Encode.Text do
   end
 
   # The core writes keys that are strings, atoms and integers. Other keys become strings through String.Chars.
-  defp with_string_keys(values), do: OrderedObject.new(pairs(values))
+  defp with_string_keys(values, options), do: OrderedObject.new(pairs(values, options))
 
-  defp pairs([{key, value} | rest]), do: [{string_key(key), value} | pairs(rest)]
-  defp pairs([]), do: []
-  defp pairs([_no_pair | _rest]), do: invalid_key()
-  defp pairs(_tail), do: raise(error({Codes.encode(:improper_list), "", nil}, nil))
+  defp pairs([{key, value} | rest], options), do: [{string_key(key, options), value} | pairs(rest, options)]
+  defp pairs([], _options), do: []
+  defp pairs([_no_pair | _rest], _options), do: invalid_key()
+  defp pairs(_tail, _options), do: improper_list()
 
-  defp string_key(key) when is_binary(key), do: key
+  # The core writes atoms as they are; `String.Chars` makes nothing of nil.
+  defp string_key(key, _options) when is_binary(key) or is_atom(key), do: key
 
-  defp string_key(key) do
+  defp string_key(key, options) when Unsupported.is_described(options) do
+    chars(key)
+  catch
+    kind, reason ->
+      if not Unsupported.concerns?(kind, reason), do: :erlang.raise(kind, reason, __STACKTRACE__)
+      {instead, options} = Unsupported.instead(key, options)
+      string_key(instead, options)
+  end
+
+  defp string_key(key, _options), do: chars(key)
+
+  defp chars(key) do
     case String.Chars.impl_for(key) && key_text(key) do
       text when is_binary(text) -> text
       _none -> invalid_key()
@@ -246,6 +282,9 @@ defmodule RustyJson.Encode.Text do
   rescue
     _ -> nil
   end
+
+  @spec improper_list() :: no_return()
+  defp improper_list, do: raise(error({Codes.encode(:improper_list), "", nil}, nil))
 
   @spec invalid_key() :: no_return()
   defp invalid_key, do: raise(error({Codes.encode(:invalid_key), "", nil}, nil))

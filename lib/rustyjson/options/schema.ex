@@ -12,6 +12,7 @@ defmodule RustyJson.Options.Schema do
           | :boolean
           | :infinity
           | :fun
+          | :fallback
           | :indentation
           | :gzip_level
   @type entry :: %{
@@ -194,6 +195,15 @@ defmodule RustyJson.Options.Schema do
               doc:
                 "`:js_safe` writes integers beyond ±(2^53 − 1) as strings, because JavaScript would round them."
             },
+            unsupported: %{
+              type: {:or, [{:in, [:error, :inspect]}, :fallback]},
+              default: :error,
+              doc:
+                "What is written for terms without a JSON form: pids, ports, references, functions, bitstrings, improper lists, keys " <>
+                  "without `String.Chars`, structs without an encoder, built-in structs with invalid fields, and structs whose " <>
+                  "encoder raises. `:inspect` writes what `inspect/2` returns, shortened. A function gets the term; what it returns " <>
+                  "is encoded, and must have a JSON form. Limits stay errors."
+            },
             lean: %{
               type: :boolean,
               default: false,
@@ -243,7 +253,7 @@ defmodule RustyJson.Options.Schema do
 
   def cast(:boolean, value) when is_boolean(value), do: {:ok, value}
   def cast(:infinity, :infinity), do: {:ok, :infinity}
-  def cast(:fun, value) when is_function(value, 1), do: {:ok, value}
+  def cast(type, value) when type in [:fun, :fallback] and is_function(value, 1), do: {:ok, value}
   def cast(:gzip_level, {:gzip, level}) when level in 0..9, do: {:ok, {:gzip, level}}
   def cast(:indentation, width) when width in 0..1000, do: {:ok, {String.duplicate(" ", width), "\n", " "}}
   def cast(:indentation, indent) when is_binary(indent), do: {:ok, {indent, "\n", " "}}

@@ -31,7 +31,7 @@ defmodule RustyJson.Options.Words do
   def describe({:integer, low, high}, _quote), do: "an integer from #{low} to #{high}"
   def describe(:boolean, quote), do: describe({:in, [true, false]}, quote)
   def describe(:infinity, quote), do: describe({:in, [:infinity]}, quote)
-  def describe(:fun, _quote), do: "a function of one argument"
+  def describe(fun, _quote) when fun in [:fun, :fallback], do: "a function of one argument"
   def describe(:gzip_level, quote), do: "#{quote}{:gzip, 0..9}#{quote}"
 
   def describe(:indentation, quote) do
@@ -61,6 +61,7 @@ defmodule RustyJson.Options.Words do
   defp ast({:integer, _, _}), do: quote(do: pos_integer())
   defp ast(:boolean), do: quote(do: boolean())
   defp ast(:infinity), do: :infinity
+  defp ast(:fallback), do: quote(do: (term() -> term()))
   defp ast(:fun), do: quote(do: (String.t() -> term()))
   defp ast(:gzip_level), do: quote(do: {:gzip, 0..9})
   defp ast(:indentation), do: quote(do: non_neg_integer() | String.t() | keyword(iodata()))

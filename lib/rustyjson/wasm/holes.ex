@@ -45,6 +45,7 @@ defmodule RustyJson.Wasm.Holes do
     %{
       base: values.base_depth,
       gathers: values.sort_keys or values.maps == :strict,
+      unsupported: values.unsupported != :error,
       plain_structs: not values.protocol,
       lean: values.lean,
       pretty: values.pretty,
@@ -95,14 +96,14 @@ defmodule RustyJson.Wasm.Holes do
 
   ## Terms that the core leaves to Elixir
 
-  defp left?(:key, term, at_key, _call), do: at_key and odd_key?(term)
+  defp left?(:key, term, at_key, call), do: at_key and odd_key?(term, call)
   defp left?(:value, term, _at_key, call), do: left?(term, call)
 
   defp left?(%Fragment{encode: encode}, call), do: call.pretty or not is_binary(encode)
   defp left?(%{__struct__: Fragment}, _call), do: true
 
   defp left?(%{__struct__: OrderedObject, values: [_ | _] = pairs}, call),
-    do: call.gathers and odd_pairs?(pairs)
+    do: if(call.unsupported, do: not pairs?(pairs, call), else: call.gathers and odd_pairs?(pairs, call))
 
   defp left?(%{__struct__: OrderedObject, values: []}, _call), do: false
   defp left?(%{__struct__: OrderedObject}, _call), do: true
@@ -119,10 +120,11 @@ defmodule RustyJson.Wasm.Holes do
 
   defp left?(map, call) when is_map(map), do: gathered?(map, call)
   defp left?(binary, _call) when is_binary(binary), do: false
+  defp left?(list, call) when is_list(list), do: call.unsupported and List.improper?(list)
 
   # Any other term is opaque: a pid, a function, a bitstring, or a native record, which has no guard in this Elixir.
   defp left?(term, _call),
-    do: not (is_number(term) or is_atom(term) or is_list(term) or is_tuple(term))
+    do: not (is_number(term) or is_atom(term) or is_tuple(term))
 
   defp planless?(%{__struct__: module} = struct, plans) do
     case plans do
@@ -144,13 +146,18 @@ defmodule RustyJson.Wasm.Holes do
 
   defp small?(value), do: is_integer(value) and value in -0xFF_FFFF_FFFF_FFFF..0xFF_FFFF_FFFF_FFFF
 
-  defp gathered?(map, call), do: call.gathers and Enum.any?(Map.keys(map), &odd_key?/1)
+  defp gathered?(map, call), do: call.gathers and Enum.any?(Map.keys(map), &odd_key?(&1, call))
 
-  defp odd_pairs?([{key, _value} | rest]), do: odd_key?(key) or odd_pairs?(rest)
-  defp odd_pairs?([_other | rest]), do: odd_pairs?(rest)
-  defp odd_pairs?(_tail), do: false
+  defp odd_pairs?([{key, _value} | rest], call), do: odd_key?(key, call) or odd_pairs?(rest, call)
+  defp odd_pairs?([_other | rest], call), do: odd_pairs?(rest, call)
+  defp odd_pairs?(_tail, _call), do: false
 
-  defp odd_key?(key), do: is_list(key) or is_struct(key)
+  # Where odd terms are left to Elixir, an object without any.
+  defp pairs?([{key, _value} | rest], call), do: not odd_key?(key, call) and pairs?(rest, call)
+  defp pairs?(tail, _call), do: tail == []
+
+  defp odd_key?(key, %{unsupported: true}), do: not (is_binary(key) or is_atom(key) or is_number(key))
+  defp odd_key?(key, _call), do: is_list(key) or is_struct(key)
 
   ## External Term Format
 

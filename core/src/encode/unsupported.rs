@@ -1,0 +1,122 @@
+//! Terms without a JSON form that are left to the shell, where it asks for that: improper lists and odd keys. (Pids, functions and
+//! the like always are, see [`Value::Other`](super::reader::Value::Other).)
+
+use super::driver::{Driver, Frame, Mark, Next, Walk};
+use super::error::EncodeErrorKind;
+use super::reader::{Step, TermReader};
+use crate::output::Buffer;
+use crate::simd::copy::CopyKernel;
+
+impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+    /// Opens a list. Whether it is a proper one is known at its end: a look ahead at each level would not be linear.
+    #[cold]
+    #[inline(never)]
+    pub fn doubtful_list(&mut self, term: R::Term, mut list: R::List) -> Walk<Next<R::Term>> {
+        let mark = Mark { term, start: self.out.len(), holes: self.holes.len() };
+        match self.reader.next_item(&mut list) {
+            Step::Item(first) => {
+                self.marks.push(mark);
+                self.rare_open(b'[', Frame::Doubtful(list));
+                Ok(Next::Value(first))
+            }
+            Step::End => {
+                self.out.text(b"[]");
+                Ok(Next::Done)
+            }
+            Step::Tail(_) => self.left_to_shell(term),
+        }
+    }
+
+    /// The next element of such a list. At an improper end its text is taken back.
+    pub fn next_doubtful(&mut self) -> Walk<Next<R::Term>> {
+        let Some(Frame::Doubtful(list)) = self.stack.last_mut() else { return Ok(Next::Done) };
+        match self.reader.next_item(list) {
+            Step::Item(item) => {
+                self.rare_comma();
+                Ok(Next::Value(item))
+            }
+            Step::End => {
+                self.marks.pop();
+                self.rare_close(b']')
+            }
+            Step::Tail(tail) => {
+                // What is behind the tail is behind the list, which is not walked again.
+                self.reader.pass(tail);
+                if let Some(term) = self.take_back() {
+                    self.hole_behind(term, false);
+                }
+                Ok(Next::Done)
+            }
+        }
+    }
+
+    /// Takes back the text of the innermost container, which has a mark, and gives its term.
+    pub fn take_back(&mut self) -> Option<R::Term> {
+        self.stack.pop();
+        let mark = self.marks.pop()?;
+        self.out.truncate(mark.start);
+        self.holes.truncate(mark.holes);
+        Some(mark.term)
+    }
+
+    /// A term that is no key. `false`: the shell may make a text of it.
+    #[cold]
+    pub fn odd_key(&self) -> Walk<bool> {
+        if self.options.leave_unsupported { Ok(false) } else { Err(EncodeErrorKind::InvalidKey) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::EncodeOptions;
+    use crate::encode::tests::{
+        Atom, Improper, Int, List, Map, PLAIN, Pid, SORT, T, Tuple, bin, encode_with, structure,
+    };
+    use alloc::boxed::Box;
+    use alloc::string::String;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    const LEAVE: EncodeOptions<'_> = EncodeOptions { leave_unsupported: true, ..PLAIN };
+
+    fn left(options: &EncodeOptions<'_>, term: &T) -> (String, Vec<(usize, usize, bool)>) {
+        let (text, holes) = encode_with(term, options).unwrap();
+        (text, holes.iter().map(|hole| (hole.offset, hole.term.offset(), hole.key)).collect())
+    }
+
+    fn improper(items: &[T], tail: T) -> T {
+        Improper(items.to_vec(), Box::new(tail))
+    }
+
+    #[test]
+    fn improper_lists_are_taken_back() {
+        let list = List(vec![Int(1), improper(&[Int(2), Pid], Int(3)), Int(4)]);
+        assert_eq!(left(&LEAVE, &list), ("[1,,4]".into(), vec![(3, 8, false)]));
+        let outer = List(vec![improper(&[improper(&[Int(2)], bin("x"))], List(vec![])), Int(4)]);
+        assert_eq!(left(&LEAVE, &outer).0, "[[],4]");
+        let both = List(vec![improper(&[improper(&[Int(2)], bin("x"))], Atom("y")), Int(4)]);
+        assert_eq!(left(&LEAVE, &both), ("[,4]".into(), vec![(1, 6, false)]));
+        assert_eq!(left(&LEAVE, &List(vec![List(vec![]), List(vec![Int(1)])])), ("[[],[1]]".into(), vec![]));
+    }
+
+    #[test]
+    fn odd_keys_are_holes() {
+        let map = Map(vec![(Tuple(vec![Int(1)]), Int(1)), (Pid, Int(2)), (Map(vec![]), Int(3)), (bin("a"), Int(4))]);
+        let (text, holes) = left(&LEAVE, &map);
+        assert_eq!((text.as_str(), holes.len()), (r#"{:1,:2,:3,"a":4}"#, 3));
+        assert!(holes.iter().all(|hole| hole.2));
+        let sorted = EncodeOptions { leave_unsupported: true, ..SORT };
+        assert_eq!(left(&sorted, &map), (String::new(), vec![(0, 1, false)]));
+        assert!(encode_with(&map, &PLAIN).is_err());
+    }
+
+    #[test]
+    fn broken_ordered_objects_are_holes() {
+        let object = |values: T| List(vec![structure("Elixir.RustyJson.OrderedObject", &[("values", values)]), Int(1)]);
+        let pair = Tuple(vec![bin("a"), Int(1)]);
+        for values in [List(vec![pair.clone(), Int(2)]), improper(core::slice::from_ref(&pair), Int(2)), Atom("x")] {
+            assert_eq!(left(&LEAVE, &object(values)), ("[,1]".into(), vec![(1, 6, false)]));
+        }
+        assert_eq!(left(&LEAVE, &object(List(vec![pair]))), (r#"[{"a":1},1]"#.into(), vec![]));
+    }
+}

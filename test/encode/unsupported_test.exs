@@ -1,0 +1,282 @@
+defmodule RustyJson.UnsupportedTest do
+  @moduledoc "`unsupported:`: what is written for terms that have no JSON form."
+  use ExUnit.Case, async: true
+
+  alias RustyJson.{EncodeError, Fragment, OrderedObject}
+  alias RustyJson.Test.Judge
+
+  defmodule Plain do
+    defstruct [:a]
+  end
+
+  defmodule Raising do
+    defstruct [:how]
+
+    defimpl RustyJson.Encoder do
+      def encode(%{how: :raise}, _opts), do: raise("no")
+      def encode(%{how: :throw}, _opts), do: throw(:no)
+      def encode(%{how: :exit}, _opts), do: exit(:no)
+      def encode(%{how: :no_iodata}, _opts), do: [:no]
+      def encode(%{how: :atom}, _opts), do: :no
+      def encode(%{how: :itself} = self, _opts), do: self
+      def encode(%{how: {:inside, term}}, opts), do: RustyJson.Encode.map(%{inside: term}, opts)
+    end
+  end
+
+  defmodule OddInspect do
+    defstruct [:how]
+
+    defimpl Inspect do
+      def inspect(%{how: :raise}, _opts), do: raise("no")
+      def inspect(%{how: :throw}, _opts), do: throw(:no)
+      def inspect(%{how: :bytes}, _opts), do: <<"#odd", 255>>
+    end
+  end
+
+  # The text in every engine.
+  defp encode!(term, options \\ []) do
+    [first | others] =
+      for {_, engine} <- Judge.engines(),
+          do: RustyJson.encode!(term, Keyword.put_new(options, :unsupported, :inspect) ++ engine)
+
+    assert Enum.all?(others, &(&1 == first))
+    first
+  end
+
+  defp errors(term, options) do
+    for {_, engine} <- Judge.engines() do
+      {:error, error} = RustyJson.encode(term, options ++ engine)
+      error
+    end
+  end
+
+  test "pids, ports, references, functions and bitstrings" do
+    port = hd(Port.list())
+
+    for term <- [self(), port, make_ref(), &String.length/1, fn -> 1 end, <<5::3>>] do
+      assert RustyJson.decode!(encode!(term)) == inspect(term)
+      assert RustyJson.decode!(encode!([1, %{a: {term}}])) == [1, %{"a" => [inspect(term)]}]
+    end
+  end
+
+  test "improper lists, in every place" do
+    assert encode!([1 | 2]) == ~s("[1 | 2]")
+    assert encode!([[1 | 2]]) == ~s(["[1 | 2]"])
+    assert encode!([1, [2, self() | 3], 4]) == ~s([1,"[2, #{inspect(self())} | 3]",4])
+    assert encode!(%{a: [[[1 | 2]] | 3]}) == ~s({"a":"[[[1 | 2]] | 3]"})
+    assert encode!({[1 | 2], [], [[]], "x"}, pretty: 0) |> RustyJson.decode!() == ["[1 | 2]", [], [[]], "x"]
+    assert encode!([%Plain{} | %Plain{}]) == ~s("[#{inspect(%Plain{})} | #{inspect(%Plain{})}]")
+    assert [%{reason: :improper_list} | _] = errors([1 | 2], [])
+  end
+
+  test "keys without a text" do
+    for more <- [[], [sort_keys: true], [maps: :strict], [pretty: true]] do
+      json = encode!(%{{1, 2} => 1, self() => 2, %{a: 1} => 3, "b" => 4, [1 | 2] => 5, <<1::3>> => 6}, more)
+
+      assert RustyJson.decode!(json) ==
+               %{
+                 "{1, 2}" => 1,
+                 inspect(self()) => 2,
+                 "%{a: 1}" => 3,
+                 "b" => 4,
+                 "[1 | 2]" => 5,
+                 "<<1::size(3)>>" => 6
+               }
+
+      assert encode!(%{%Plain{} => 1}, more) |> RustyJson.decode!() == %{inspect(%Plain{}) => 1}
+
+      assert encode!(%{nil => 1, ~D[2024-02-29] => 2, ~c"ab" => 3}, more) |> RustyJson.decode!() ==
+               %{"nil" => 1, "2024-02-29" => 2, "ab" => 3}
+
+      assert encode!(OrderedObject.new([{{1}, 1}, {:a, 2}]), more) |> RustyJson.decode!() ==
+               %{"{1}" => 1, "a" => 2}
+    end
+
+    assert [%{reason: :invalid_key} | _] = errors(%{{1, 2} => 1}, [])
+  end
+
+  test "structs without an encoder" do
+    assert encode!(%Plain{a: 1}) == RustyJson.encode!(inspect(%Plain{a: 1}))
+    assert encode!([%{a: %Plain{a: 1}}]) == RustyJson.encode!([%{a: inspect(%Plain{a: 1})}])
+    assert encode!(%{__struct__: No.Such.Module}) == RustyJson.encode!(inspect(%{__struct__: No.Such.Module}))
+    assert encode!(%{__struct__: "text"}) == ~s({"__struct__":"text"})
+    assert [%Protocol.UndefinedError{} | _] = errors(%Plain{}, [])
+  end
+
+  test "broken structs of the standard library" do
+    for broken <- [
+          %{~D[2024-02-29] | year: "x"},
+          %{~T[10:00:00] | microsecond: nil},
+          %{__struct__: DateTime},
+          %{URI.parse("http://a") | port: %{}},
+          %{MapSet.new([1]) | map: nil},
+          %{__struct__: Decimal, coef: [], exp: 1, sign: 1},
+          %{__struct__: Fragment, encode: 5},
+          %{__struct__: Fragment, encode: [:no, 256]},
+          %{__struct__: OrderedObject, values: [{"a", 1} | 2]},
+          %{__struct__: OrderedObject, values: [{"a", 1}, 2]},
+          %{__struct__: OrderedObject, values: ~c"ab"},
+          %{__struct__: OrderedObject, values: 1}
+        ],
+        term <- [broken, [broken, 1], %{a: broken}] do
+      assert [_ | _] = errors(term, [])
+
+      for more <- [[], [sort_keys: true], [pretty: true]] do
+        text = encode!(term, more) |> RustyJson.decode!() |> inspect()
+        assert text =~ "struct" or text =~ inspect(broken.__struct__)
+      end
+    end
+  end
+
+  test "encoders that raise, throw, exit or return no iodata" do
+    for how <- [:raise, :throw, :exit, :no_iodata, :atom, :itself],
+        more <- [[], [max_bytes: 10_000], [pretty: true]] do
+      struct = %Raising{how: how}
+      assert encode!([1, struct, 2], more) |> RustyJson.decode!() == [1, inspect(struct), 2]
+    end
+
+    assert encode!(Fragment.new(fn _ -> raise "no" end)) =~ "RustyJson.Fragment"
+    # What is inside an encoder that works is replaced there.
+    assert encode!(%Raising{how: {:inside, [self(), %Plain{}]}}) ==
+             RustyJson.encode!(%{inside: [inspect(self()), inspect(%Plain{})]})
+  end
+
+  test "an implementation of Inspect that fails, too" do
+    assert encode!(%OddInspect{how: :raise}) |> RustyJson.decode!() |> is_binary()
+    assert encode!(%OddInspect{how: :throw}) == ~s("#{inspect(OddInspect)}")
+    assert encode!(%OddInspect{how: :bytes}) == ~s("#odd\uFFFD")
+  end
+
+  test "a function" do
+    to_map = fn
+      %Plain{a: a} -> %{plain: a}
+      pid when is_pid(pid) -> :pid
+      list when is_list(list) -> [:improper]
+      _key -> 42
+    end
+
+    assert encode!([%Plain{a: [1]}, self(), [1 | 2]], unsupported: to_map) ==
+             ~s([{"plain":[1]},"pid",["improper"]])
+
+    assert encode!(%{{1} => 1}, unsupported: to_map) == ~s({"42":1})
+    assert encode!(%{{1} => %Plain{}}, unsupported: to_map, sort_keys: true) == ~s({"42":{"plain":null}})
+  end
+
+  test "what a function returns is encoded once" do
+    for error <- errors([%Plain{}], unsupported: & &1), do: assert(%Protocol.UndefinedError{} = error)
+
+    for error <- errors([%Plain{}], unsupported: fn _ -> [self()] end),
+        do: assert(%Protocol.UndefinedError{} = error)
+
+    for error <- errors([%Plain{}], unsupported: fn _ -> [1 | 2] end), do: assert(error.path == "/0")
+    for error <- errors(%{{1} => 2}, unsupported: & &1), do: assert(error.reason == :invalid_key)
+
+    for {_, engine} <- Judge.engines() do
+      assert_raise RuntimeError, "mine", fn ->
+        RustyJson.encode([self()], [unsupported: fn _ -> raise "mine" end] ++ engine)
+      end
+    end
+  end
+
+  test "limits and invalid UTF-8 stay errors" do
+    deep = Enum.reduce(1..200, %Raising{how: :raise}, fn _, term -> [term] end)
+
+    for {term, more, reason} <- [
+          {deep, [], :max_depth},
+          {%Raising{how: {:inside, deep}}, [], :max_depth},
+          {%Raising{how: {:inside, String.duplicate("a", 100)}}, [max_bytes: 50], :max_bytes},
+          {[self(), self(), self()], [max_bytes: 20], :max_bytes},
+          {%Raising{how: {:inside, <<255>>}}, [], :invalid_utf8},
+          {%Raising{how: {:inside, %{1 => 1, "1" => 2}}}, [maps: :strict], :duplicate_key}
+        ],
+        error <- errors(term, [unsupported: :inspect] ++ more),
+        do: assert(%EncodeError{reason: ^reason} = error)
+  end
+
+  test "what inspect shows is bounded, also of a term that shares its parts" do
+    shared = Enum.reduce(1..60, :end, fn _, term -> [term, term] end)
+
+    if Judge.available?(:native) do
+      json = RustyJson.encode!(%Plain{a: shared}, unsupported: :inspect, engine: :native)
+      assert byte_size(json) < 100_000
+    end
+  end
+
+  test "streams and lazy arrays" do
+    for {_, engine} <- Judge.engines() do
+      options = [unsupported: :inspect] ++ engine
+      rows = [self(), [1 | 2], %Plain{}, %{{1} => 2}]
+      expected = [inspect(self()), "[1 | 2]", inspect(%Plain{}), %{"{1}" => 2}]
+      assert rows |> RustyJson.encode_stream(options) |> Enum.join() |> RustyJson.decode!() == expected
+
+      document = %{"rows" => RustyJson.lazy(rows), {1} => self()}
+      json = document |> RustyJson.encode_stream(options) |> Enum.join()
+      assert RustyJson.decode!(json) == %{"rows" => expected, "{1}" => inspect(self())}
+    end
+  end
+
+  test "bad values are refused" do
+    assert_raise ArgumentError, ~r/:unsupported takes :error, :inspect or a function of one argument/, fn ->
+      RustyJson.encode([], unsupported: :ignore)
+    end
+  end
+
+  ## Random terms
+
+  defp random(0), do: scalar(:rand.uniform(14))
+
+  defp random(depth) do
+    case :rand.uniform(16) do
+      n when n <= 6 -> random(0)
+      7 -> for _ <- 1..:rand.uniform(4), do: random(depth - 1)
+      8 -> {random(depth - 1), random(depth - 1)}
+      9 -> [random(depth - 1) | random(0)]
+      10 -> Map.new(1..:rand.uniform(4), fn _ -> {random(depth - 1), random(depth - 1)} end)
+      11 -> %Plain{a: random(depth - 1)}
+      12 -> %Raising{how: {:inside, random(depth - 1)}}
+      13 -> MapSet.new([random(depth - 1)])
+      14 -> OrderedObject.new([{random(0), random(depth - 1)}])
+      15 -> %{broken() | __struct__: Enum.random([Date, URI, Decimal, MapSet, Range, Plain, No.Module])}
+      16 -> %{__struct__: OrderedObject, values: random(depth - 1)}
+    end
+  end
+
+  defp scalar(1), do: self()
+  defp scalar(2), do: make_ref()
+  defp scalar(3), do: fn -> 1 end
+  defp scalar(4), do: <<:rand.uniform(7)::3>>
+  defp scalar(5), do: :crypto.strong_rand_bytes(:rand.uniform(8))
+  defp scalar(6), do: %Raising{how: Enum.random([:raise, :throw, :exit, :no_iodata, :atom, :itself])}
+  defp scalar(7), do: %OddInspect{how: Enum.random([:raise, :throw, :bytes])}
+  defp scalar(8), do: broken()
+  defp scalar(9), do: Enum.random([nil, true, :atom, :"ä\n", 1.5, 2 ** 70, -1])
+  defp scalar(10), do: Enum.random([~D[2024-02-29], ~U[2024-02-29 10:00:00Z], 1..2, URI.parse("http://a")])
+  defp scalar(11), do: ~c"charlist"
+  defp scalar(12), do: Enum.random([%{}, [], {}, ""])
+  defp scalar(_), do: "text"
+
+  defp broken, do: Map.put(Enum.random([~D[2024-02-29], URI.parse("a"), MapSet.new()]), :year, make_ref())
+
+  defp check_random(n) do
+    for _ <- 1..n do
+      term = random(4)
+
+      options =
+        [invalid_utf8: :replace] ++ Enum.random([[], [sort_keys: true], [pretty: true], [escape: :html_safe]])
+
+      assert {:ok, _} = term |> encode!(options) |> RustyJson.decode(keys: :copy)
+    end
+  end
+
+  test "random terms never fail, and their text always decodes" do
+    :rand.seed(:exsss, {17, 2, 1})
+    check_random(3_000)
+  end
+
+  @tag :heavy
+  @tag timeout: :infinity
+  test "a million random terms never fail" do
+    :rand.seed(:exsss, {17, 2, 2})
+    check_random(1_000_000)
+  end
+end
