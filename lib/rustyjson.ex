@@ -84,7 +84,7 @@ defmodule RustyJson do
   def decode(input, opts \\ []) do
     case Options.decode(opts) do
       # The common case: no work before or after the engine.
-      %{max_bytes: 0, keys: nil, engine: engine} = options when is_binary(input) ->
+      %{max_bytes: 0, keys: nil, as: nil, engine: engine} = options when is_binary(input) ->
         case by(engine, input, options) do
           {:ok, _term} = done -> done
           {:error, failure} -> {:error, Input.error(failure, input, options)}

@@ -14,8 +14,9 @@
 use crate::encode::{EncodeError, EncodeErrorKind, MAX_PAYLOAD};
 use crate::error::{Error, ErrorKind};
 use crate::etf::reader::PlannedStruct;
-use crate::locate::{MAX_PATH, locate};
+use crate::locate::{MAX_PATH, absent, locate};
 use crate::options::EncodeOptions;
+use crate::parts::Wrong;
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -79,6 +80,15 @@ impl<'a> DecodeFailure<'a> {
             column: place.column,
             path: Cow::Owned(place.path),
         }
+    }
+
+    /// Looks up the place of an error about a part of a document. A member that is missing has the path that it would have.
+    pub fn locate_part(json: &[u8], wrong: &Wrong) -> DecodeFailure<'static> {
+        let mut failure = Self::locate(json, wrong.error);
+        if let Some(key) = &wrong.key {
+            failure.path = Cow::Owned(absent(failure.path.into_owned(), json, wrong.error.offset, key));
+        }
+        failure
     }
 
     /// Replaces `out` by the record. `false` when memory ran out.

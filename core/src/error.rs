@@ -95,6 +95,36 @@ kinds! {
     KeyTooLong = 32,
     /// An integer whose canonical text denotes another number (RFC 8785 section 3.2.2.3).
     InexactInteger = 33,
+    /// Not a string, where a schema has one.
+    TypeString = 34,
+    /// Not an integer.
+    TypeInteger = 35,
+    /// Not a number, for a float.
+    TypeFloat = 36,
+    /// Not a number.
+    TypeNumber = 37,
+    /// Neither `true` nor `false`.
+    TypeBoolean = 38,
+    /// Neither a number nor a string with one.
+    TypeDecimal = 39,
+    /// Not a string with a date (ISO 8601).
+    TypeDate = 40,
+    /// Not one with a time.
+    TypeTime = 41,
+    /// Not one with a date and a time.
+    TypeNaiveDatetime = 42,
+    /// Not one with a date, a time and an offset.
+    TypeUtcDatetime = 43,
+    /// Not an array.
+    TypeList = 44,
+    /// Not an object.
+    TypeObject = 45,
+    /// An object without a member that a schema requires.
+    Missing = 46,
+    /// A member that a schema does not have.
+    UnknownKey = 47,
+    /// A text that is none of those that a schema names.
+    Enum = 48,
 }
 
 impl Error {

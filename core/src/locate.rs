@@ -249,6 +249,27 @@ fn push_key(path: &mut String, text: &[u8], quote: usize) {
     debug_assert!(path.len() - written < MAX_SEGMENT);
 }
 
+/// The path of a member that is missing where its object ends at `brace`, by the path of that place.
+pub(crate) fn absent(mut path: String, text: &[u8], brace: usize, key: &[u8]) -> String {
+    // At its end an object is still at its last member.
+    let before = text[..brace.min(text.len())].iter().rev().find(|byte| !crate::simd::is_space(**byte));
+    if before != Some(&b'{') {
+        path.truncate(path.rfind('/').unwrap_or_default());
+    }
+    let mut segment = String::from("/");
+    for character in String::from_utf8_lossy(key).chars() {
+        match character {
+            '~' => segment.push_str("~0"),
+            '/' => segment.push_str("~1"),
+            _ => segment.push(character),
+        }
+    }
+    if path.len() + segment.len() <= MAX_PATH {
+        path.push_str(&segment);
+    }
+    path
+}
+
 /// What stands before the closing quote, unescaped.
 fn unescape(mut raw: &[u8]) -> Vec<u8> {
     let mut key = Vec::new();

@@ -12,6 +12,7 @@ defmodule RustyJson.DecodeError do
       #{Path.max_key()} of each key. A key that was cut ends in `…`; where segments were left out from the middle of a
       long path, one that is only `…` stands in their place
     * `data` - the input, referenced and not copied; of a stream, the value at hand
+    * `errors` - with `errors: :all` of `RustyJson.decode/2`, all errors of the type
     * `offset` - where `data` starts: 0, or in a stream the place of its first byte, as `position` counts
 
   `explain/1` adds the line of the input, with a caret under the position.
@@ -55,6 +56,10 @@ defmodule RustyJson.DecodeError do
           | :expected_record
           | :key_too_long
           | :inexact_integer
+          | :type
+          | :missing
+          | :unknown_key
+          | :enum
           | :max_total_bytes
 
   @type t :: %__MODULE__{
@@ -66,10 +71,11 @@ defmodule RustyJson.DecodeError do
           token: nil | binary(),
           path: nil | String.t(),
           data: nil | binary(),
-          offset: non_neg_integer()
+          offset: non_neg_integer(),
+          errors: nil | [t()]
         }
 
-  defexception [:message, :reason, :position, :line, :column, :token, :path, :data, offset: 0]
+  defexception [:message, :reason, :position, :line, :column, :token, :path, :data, :errors, offset: 0]
 
   # Applications create this error in tests, without a message.
   @impl true
@@ -85,14 +91,14 @@ defmodule RustyJson.DecodeError do
   @doc false
   @spec new(RustyJson.Engine.decode_failure(), binary(), RustyJson.Options.t(), non_neg_integer()) :: t()
   def new({code, position, line, column, path}, data, options, offset \\ 0) do
-    reason = Codes.decode_reason(code)
+    name = Codes.decode_reason(code)
     at = position - offset
     token = Snippet.token(data, at)
-    text = Message.text(reason, binary_part(data, at, min(byte_size(data) - at, 512)), options)
+    text = Message.text(name, binary_part(data, at, min(byte_size(data) - at, 512)), options)
 
     %__MODULE__{
       message: Message.at(text, position, line, column),
-      reason: reason,
+      reason: reason(name),
       position: position,
       line: line,
       column: column,
@@ -102,6 +108,13 @@ defmodule RustyJson.DecodeError do
       offset: offset
     }
   end
+
+  # The core has an error for each type.
+  @types ~w(type_string type_integer type_float type_number type_boolean type_decimal type_date type_time
+            type_naive_datetime type_utc_datetime type_list type_object)a
+
+  defp reason(name) when name in @types, do: :type
+  defp reason(name), do: name
 
   @doc """
   Returns the message and, below it, the line of the input with a caret under the position. Control characters become visible

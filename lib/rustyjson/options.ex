@@ -20,6 +20,8 @@ defmodule RustyJson.Options do
     :plans,
     # What is wanted of a document, if it is not the whole. It stands behind the `bytes`, too.
     parts: "",
+    # The type that it is decoded into.
+    as: nil,
     # These are values too. They stand here for calls that are over in less than a microsecond.
     max_bytes: 0,
     dirty_threshold: 0,
@@ -35,6 +37,7 @@ defmodule RustyJson.Options do
           keys: nil | :atoms | {(String.t() -> term()), :ordered | :last | :first},
           plans: nil | map(),
           parts: binary(),
+          as: nil | RustyJson.Schema.Type.t(),
           max_bytes: non_neg_integer(),
           dirty_threshold: non_neg_integer(),
           compress: -1..9,
@@ -224,6 +227,7 @@ defmodule RustyJson.Options do
       values: v,
       sandbox: v.sandbox,
       keys: left_to_do(given, v),
+      as: v.as,
       max_bytes: v.max_bytes,
       dirty_threshold: dirty_threshold(v)
     }

@@ -8,6 +8,8 @@ defmodule RustyJson.Parts do
   alias RustyJson.Decode.Input
 
   @own [:missing, :as, :validate]
+  # The kind of a plan that is a type.
+  @typed 2
   # No JSON is this atom.
   @absent :"$absent"
   # Shorter parts do not keep the text in memory.
@@ -123,6 +125,12 @@ defmodule RustyJson.Parts do
   @spec policy(Options.t(), non_neg_integer()) :: {Options.t(), non_neg_integer()}
   def policy(%{parts: ""} = options, length), do: {options, length}
 
+  # Fields have numbers, decimals are lists: core/src/parts/shape.rs.
+  def policy(%{parts: <<@typed, _::binary>>, values: %{max_depth: max_depth}} = options, length) do
+    changed = Options.change(options, :decode, %{max_depth: min(max_depth + 2, 0xFFFF_FFFF), max_nodes: 0})
+    {changed, 4 * length + 16}
+  end
+
   def policy(%{parts: parts, values: %{max_depth: max_depth}} = options, length) do
     <<_kind, flags, overlap::16-little, answers::32-little, _::binary>> = parts
     values = if raw_flag?(flags), do: 0, else: length * overlap
@@ -133,6 +141,8 @@ defmodule RustyJson.Parts do
   @doc "Whether this can be the answer about a document of this length."
   @spec answer?(term(), Options.t(), non_neg_integer()) :: boolean()
   def answer?(_term, %{parts: ""}, _length), do: true
+  # Looked at where structs are made of it.
+  def answer?(_term, %{parts: <<@typed, _::binary>>}, _length), do: true
 
   def answer?(term, %{parts: <<_kind, flags, _overlap::16, answers::32-little, _::binary>>}, length)
       when is_list(term),

@@ -6,7 +6,7 @@ use crate::raw::read::{Look, Raw};
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::abi::DecodeFailure;
-use rustyjson_core::parts::{Plan, select};
+use rustyjson_core::parts::Parts;
 use rustyjson_core::{DecodeOptions, Error, ErrorKind, Scratch, decode as decode_json};
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
@@ -122,21 +122,27 @@ fn run_parts<'a>(
     most_nodes: u64,
 ) -> NifResult<Term<'a>> {
     let bytes = json.as_slice();
-    let plan = Plan::read(parts).ok_or(rustler::Error::BadArg)?;
-    with_state(options, u64::MAX, |options, _, scratch, stacks| {
+    let parts = Parts::read(parts).ok_or(rustler::Error::BadArg)?;
+    with_state(options, u64::MAX, |mut options, cut, scratch, stacks| {
+        if cut {
+            options.max_nodes = 0;
+        }
         let mut terms = Terms::new(env, json, options, stacks);
         let most_nodes = if options.dirty && most_nodes != u64::MAX { most_nodes } else { 0 };
-        match select(bytes, &plan, &options, most_nodes, scratch, &mut terms) {
+        match parts.decode(bytes, &options, most_nodes, scratch, &mut terms) {
             Ok(true) => terms.finish().map(|term| (atoms::ok(), term).encode(env)).ok_or(rustler::Error::BadArg),
             Ok(false) => Ok(atoms::dirty().encode(env)),
-            Err(error) => Ok(failure(env, bytes, error)),
+            Err(wrong) => Ok(located(env, &DecodeFailure::locate_part(bytes, &wrong))),
         }
     })
 }
 
 #[cold]
 pub fn failure<'a>(env: Env<'a>, json: &[u8], error: Error) -> Term<'a> {
-    let failure = DecodeFailure::locate(json, error);
+    located(env, &DecodeFailure::locate(json, error))
+}
+
+fn located<'a>(env: Env<'a>, failure: &DecodeFailure<'_>) -> Term<'a> {
     let details = (failure.kind as u8, failure.offset, failure.line, failure.column, &*failure.path);
     (atoms::error(), details).encode(env)
 }

@@ -74,6 +74,51 @@ defmodule RustyJson.CLITest do
     assert error =~ "Expected an array"
   end
 
+  test "--fetch prints one value, laid out, or with --raw as it is", %{write: file} do
+    path = file.("doc.json", ~s({"a": {"b" : [1,\n2.50]}, "s": "é", "n": null}))
+    assert {0, "[\n  1,\n  2.50\n]\n", ""} = run(["--fetch", "/a/b", path])
+    assert {0, "[1,2.50]\n", ""} = run(["--fetch", "/a/b", "--minify", path])
+    assert {0, "[1,\n2.50]\n", ""} = run(["--fetch", "/a/b", "--raw", path])
+    assert {0, "[1,2.5]\n", ""} = run(["--fetch", "/a/b", "--canonical", path])
+    assert {0, "null\n", ""} = run(["--fetch", "/n", "--raw", path])
+    assert {0, "", ""} = run(["--fetch", "/a/b", "--validate", path])
+    assert {1, "", error} = run(["--fetch", "/a/c", path])
+    assert error =~ "doc.json: nothing at /a/c"
+
+    lines = file.("lines.ndjson", ~s({"id":1}\n{"id":2}\n{}\n))
+    assert {1, "1\n2\n", error} = run(["--lines", "--fetch", "/id", lines])
+    assert error =~ "lines.ndjson:3: nothing at /id"
+
+    bad = file.("bad.json", ~s({"a":1,\n x}))
+    assert {1, "", error} = run(["--fetch", "/a", bad])
+    assert error =~ "bad.json:2:2: Unquoted object key"
+  end
+
+  test "--canonical", %{write: file} do
+    path = file.("doc.json", ~s({"b": 1.0, "a": "\\u00e9"}))
+    assert {0, ~s({"a":"é","b":1}\n), ""} = run(["--canonical", path])
+    bad = file.("bad.json", "[9007199254740993]")
+    assert {1, "", error} = run(["--canonical", bad])
+    assert error =~ "bad.json:1:2: Integer that canonical JSON cannot represent exactly"
+  end
+
+  test "combinations of --fetch, --raw and --canonical that contradict each other" do
+    for {arguments, message} <- [
+          {["--raw"], "--raw needs --fetch POINTER"},
+          {["--fetch", "/a", "--raw", "--minify"], "--raw and --minify cannot be combined"},
+          {["--fetch", "/a", "--sort"], "--sort and --fetch cannot be combined"},
+          {["--canonical", "--sort"], "--sort and --canonical cannot be combined"},
+          {["--canonical", "--pretty"], "--canonical and --pretty cannot be combined"},
+          {["--canonical", "--array"], "--canonical and --array cannot be combined"},
+          {["--fetch", "/a", "--at", "/b"], "--fetch and --at cannot be combined"},
+          {["--fetch", "/a", "--stats"], "--stats and --fetch cannot be combined"},
+          {["--fetch", "a"], "takes a JSON Pointer"}
+        ] do
+      assert {2, "", error} = run(arguments ++ ["x"])
+      assert error =~ message
+    end
+  end
+
   test "--array, --at and --lines exclude each other" do
     assert {2, "", error} = run(["--array", "--at", "/a", "x"])
     assert error =~ "--array and --at cannot be combined"

@@ -5,6 +5,7 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
 
   alias RustyJson.SandboxError
   alias RustyJson.Test.{Guest, WasmHosts}
+  alias RustyJson.Test.Schemas.{Circle, Line}
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
@@ -51,6 +52,47 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
             assert {:error, %SandboxError{reason: :invalid_result}} =
                      RustyJson.select(@json, @paths, options),
                    inspect(answer)
+          end)
+        end
+      end
+
+      test "values that are not of the type", %{host: host, options: options} do
+        json = ~s({"sku": "a", "quantity": 1, "price": 1.5, "date": "2024-01-01", "r": 1.0})
+
+        answers(host, [0, "a", 1, 2, 2, [1, 15, -1]], fn ->
+          assert {:ok, %Line{sku: "a", quantity: 2}} = RustyJson.decode(json, [as: Line] ++ options)
+        end)
+
+        for {type, answers} <- [
+              {Line,
+               [
+                 nil,
+                 [],
+                 [0, "a"],
+                 [0, 1, 1, 2],
+                 [0, "a", 1, "2"],
+                 [0, "a", 1, 2, 3, 4],
+                 [0, "a", 1, 2, -1, 4],
+                 [0, "a", 1, 2, 2],
+                 [0, "a", 1, 2, 2, [1, 2]],
+                 [0, "a", 1, 2, 2, [2, 3, 4]],
+                 [0, "a", 1, 2, 2, [1, -3, 4]],
+                 [0, "a", 1, 2, 2, ["1", 3, 4]]
+               ]},
+              {:string, [1, nil, []]},
+              {:float, [1]},
+              {:date, ["2024-02-30", 1]},
+              {:raw, [[0], [0, 0], [0, 1000], [-1, 2], "x"]},
+              {[:integer], [1, ["1"], [nil]]},
+              {{:map, :integer}, [[1], ["a"], [1, 1], ["a", "b"]]},
+              {{:enum, [:a]}, [1, -1, "a"]},
+              {{:tagged, "t", %{"c" => Circle}}, [[0], [1, []], [0, []], [-1, [0, 1.0]], [0, [0, 1]]]}
+            ],
+            answer <- answers do
+          answers(host, answer, fn ->
+            assert {:error, %SandboxError{reason: :invalid_result}} =
+                     RustyJson.decode(json, [as: type] ++ options),
+                   inspect({type, answer})
           end)
         end
       end

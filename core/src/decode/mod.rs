@@ -127,6 +127,18 @@ pub(crate) fn value<K: Kernel, B: TermBuilder>(
     Driver::new(kernel, json, options, scratch, builder).run(pos)
 }
 
+/// The same as a call, for parts of a document: a copy of the driver in each walk over one would take minutes to compile.
+#[inline(never)]
+pub(crate) fn part<B: TermBuilder>(
+    json: &[u8],
+    pos: usize,
+    options: &DecodeOptions,
+    scratch: &mut Scratch,
+    builder: &mut B,
+) -> Result<usize, Error> {
+    with_kernel!(kernel => value(kernel, json, pos, options, scratch, builder))
+}
+
 /// Reads the string whose opening quote is at `pos` into a buffer; gives the offset behind it.
 pub(crate) fn text<K: Kernel>(
     kernel: K,

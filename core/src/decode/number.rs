@@ -34,7 +34,7 @@ struct Scan {
 
 /// Decodes the number at `start` into the builder; returns the offset behind it.
 #[inline(always)]
-pub(super) fn number<B: TermBuilder>(
+pub(crate) fn number<B: TermBuilder>(
     bytes: &[u8],
     start: usize,
     options: &DecodeOptions,
@@ -71,7 +71,7 @@ const FINITE: i64 = 308;
 
 /// Passes over the number at `start`, with the errors of [`number`]; returns the offset behind it.
 #[inline(always)]
-pub(super) fn skip(bytes: &[u8], start: usize, options: &DecodeOptions) -> Result<usize, Error> {
+pub(crate) fn skip(bytes: &[u8], start: usize, options: &DecodeOptions) -> Result<usize, Error> {
     let limit = if options.digit_limit == 0 { usize::MAX } else { options.digit_limit as usize };
     if let Some((_, end)) = short_integer(bytes, start)
         && end - start <= limit

@@ -117,6 +117,13 @@ impl<'a, K: Kernel> Skip<'a, K> {
         string::string(self.kernel, self.json, pos, self.options.validate_keys(), self.text)
     }
 
+    /// Reads the string at `pos`, and gives the offset behind it.
+    #[inline(always)]
+    pub fn text(&mut self, pos: usize) -> Result<(Text<'_>, usize), Error> {
+        self.text.clear();
+        string::string(self.kernel, self.json, pos, self.options.validate_strings, self.text)
+    }
+
     /// Passes over the colon behind a key.
     #[inline(always)]
     pub fn colon(&self, mut pos: usize) -> Result<usize, Error> {
@@ -140,7 +147,7 @@ impl<'a, K: Kernel> Skip<'a, K> {
     }
 
     #[inline(always)]
-    fn literal(&self, pos: usize, word: &'static [u8]) -> Result<usize, Error> {
+    pub fn literal(&self, pos: usize, word: &'static [u8]) -> Result<usize, Error> {
         let end = pos + word.len();
         if self.json.get(pos..end) == Some(word) { Ok(end) } else { Err(wrong::bad_literal(self.json, pos, word)) }
     }

@@ -1,7 +1,59 @@
 //! Parts of a document: only what is wanted becomes terms.
 
+mod numbers;
 mod plan;
 mod select;
+mod shape;
+mod typed;
 
 pub use plan::Plan;
 pub use select::select;
+pub use shape::Shape;
+pub use typed::{Wrong, typed};
+
+use crate::builder::Rewind;
+use crate::decode::Scratch;
+use crate::etf::check::Policy;
+use crate::options::DecodeOptions;
+
+/// What is wanted of a document.
+#[derive(Clone, Copy, Debug)]
+pub enum Parts<'a> {
+    /// The values at some pointers.
+    Select(Plan<'a>),
+    /// A value of a type.
+    Typed(Shape<'a>),
+}
+
+impl<'a> Parts<'a> {
+    /// Reads what Elixir wrote behind the options. `None`: the bytes are something else.
+    pub fn read(bytes: &'a [u8]) -> Option<Self> {
+        Plan::read(bytes).map(Self::Select).or_else(|| Shape::read(bytes).map(Self::Typed))
+    }
+
+    /// Decodes them. `false`: more than `most_nodes` values and keys would have to be built (0 is no limit).
+    ///
+    /// # Errors
+    /// Those of the text, and of the type.
+    pub fn decode<B: Rewind>(
+        &self,
+        json: &[u8],
+        options: &DecodeOptions,
+        most_nodes: u64,
+        scratch: &mut Scratch,
+        builder: &mut B,
+    ) -> Result<bool, Wrong> {
+        match self {
+            Self::Select(plan) => Ok(select(json, plan, options, most_nodes, scratch, builder)?),
+            Self::Typed(shape) => typed(json, shape, options, most_nodes, scratch, builder),
+        }
+    }
+
+    /// What an honest answer about a document of this length can look like.
+    pub fn policy(&self, options: &DecodeOptions, json_len: usize) -> Policy {
+        match self {
+            Self::Select(plan) => plan.policy(options, json_len),
+            Self::Typed(_) => Shape::policy(options, json_len),
+        }
+    }
+}

@@ -251,7 +251,7 @@ fn build<B: TermBuilder>(
             builder.integer(len as i64).map_err(at)?;
             items += 3;
         } else {
-            with_kernel!(kernel => decode::value(kernel, json, start, options, scratch, builder))?;
+            decode::part(json, start, options, scratch, builder)?;
             items += 2;
         }
     }

@@ -7,6 +7,7 @@ defmodule Mix.Tasks.Rustyjson do
       mix rustyjson FILE...        # pretty-printed to standard output
       mix rustyjson -              # the same, from standard input
       mix rustyjson --validate a.json b.json
+      mix rustyjson package.json --fetch /version --raw
       mix rustyjson --lines --validate --engine wasm --timeout 50 untrusted.ndjson
 
   | option | what it does |
@@ -14,6 +15,9 @@ defmodule Mix.Tasks.Rustyjson do
   | `--pretty` | one element per line, indented by two spaces (the default) |
   | `--minify` | removes insignificant whitespace |
   | `--validate` | prints nothing; the exit code is the result |
+  | `--canonical` | canonical JSON (RFC 8785) |
+  | `--fetch POINTER` | only the value at this JSON Pointer, such as `/user/name` |
+  | `--raw` | with `--fetch`: the text of the value as it is |
   | `--sort` | sorts the members of objects by their keys |
   | `--lines` | every line is a document (NDJSON); output is one line per document; memory stays constant |
   | `--array` | the elements of one array, a line each, in constant memory |
@@ -40,7 +44,7 @@ defmodule Mix.Tasks.Rustyjson do
   | code | meaning |
   |---|---|
   | 0 | every document is valid |
-  | 1 | a document is invalid, or exceeds `--max-depth` |
+  | 1 | a document is invalid, exceeds `--max-depth`, or has nothing at the place of `--fetch` |
   | 2 | the command line is wrong |
   | 3 | a file cannot be read, or the output cannot be written |
   | 4 | the sandbox stopped a document because of time or memory |

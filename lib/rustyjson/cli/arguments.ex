@@ -9,6 +9,8 @@ defmodule RustyJson.CLI.Arguments do
   defstruct [
     :files,
     :at,
+    :fetch,
+    raw: false,
     layout: :pretty,
     sort: false,
     lines: false,
@@ -20,7 +22,9 @@ defmodule RustyJson.CLI.Arguments do
 
   @type t :: %__MODULE__{
           files: [Path.t(), ...],
-          layout: :pretty | :minify | :validate,
+          layout: :pretty | :minify | :validate | :canonical,
+          fetch: nil | String.t(),
+          raw: boolean(),
           sort: boolean(),
           lines: boolean(),
           array: boolean(),
@@ -30,11 +34,14 @@ defmodule RustyJson.CLI.Arguments do
           options: keyword()
         }
 
-  @layouts [:pretty, :minify, :validate]
+  @layouts [:pretty, :minify, :validate, :canonical]
   @switches [
     pretty: :boolean,
     minify: :boolean,
     validate: :boolean,
+    canonical: :boolean,
+    fetch: :string,
+    raw: :boolean,
     sort: :boolean,
     lines: :boolean,
     array: :boolean,
@@ -68,9 +75,11 @@ defmodule RustyJson.CLI.Arguments do
   defp build(switches, files) do
     with {:ok, layout} <- layout(for {name, true} <- switches, name in @layouts, do: name),
          :ok <- one_shape(for {name, value} <- switches, name in [:lines, :array, :at], value, do: name),
+         :ok <- one_shape(for {name, value} <- switches, name in [:fetch, :array, :at], value, do: name),
          :ok <- without_stats(switches),
+         :ok <- fetched(switches, layout),
          {:ok, options} <- options(switches) do
-      flags = Keyword.take(switches, [:sort, :lines, :array, :at, :stats, :quiet])
+      flags = Keyword.take(switches, [:sort, :lines, :array, :at, :fetch, :raw, :stats, :quiet])
       {:ok, struct!(__MODULE__, [files: files, layout: layout, options: options] ++ flags)}
     end
   end
@@ -89,8 +98,27 @@ defmodule RustyJson.CLI.Arguments do
   defp one_shape(_one), do: :ok
 
   defp without_stats(switches) do
-    shape = Enum.find([:array, :at], &switches[&1])
+    shape = Enum.find([:array, :at, :fetch], &switches[&1])
     if switches[:stats] && shape, do: {:error, "--stats and --#{shape} cannot be combined"}, else: :ok
+  end
+
+  defp fetched(switches, layout) do
+    cond do
+      switches[:raw] && !switches[:fetch] ->
+        {:error, "--raw needs --fetch POINTER"}
+
+      switches[:raw] && Enum.any?(@layouts, &switches[&1]) ->
+        {:error, "--raw and --#{layout} cannot be combined"}
+
+      switches[:sort] && (switches[:fetch] || layout == :canonical) ->
+        {:error, "--sort and --#{if switches[:fetch], do: :fetch, else: :canonical} cannot be combined"}
+
+      layout == :canonical && (switches[:array] || switches[:at]) ->
+        {:error, "--canonical and --#{if switches[:array], do: :array, else: :at} cannot be combined"}
+
+      true ->
+        :ok
+    end
   end
 
   @doc "Whether the input is one document of which only values are wanted; and the options of the stream for them."
@@ -124,6 +152,7 @@ defmodule RustyJson.CLI.Arguments do
     else
       Options.decode(options)
       if stream = stream_options(arguments), do: RustyJson.Feed.new(stream)
+      if arguments.fetch, do: RustyJson.Paths.new!([arguments.fetch])
       :ok
     end
   rescue

@@ -117,6 +117,17 @@ defmodule RustyJson.CLI.Documents do
 
   ## One document
 
+  defp document(text, place, %{fetch: pointer} = arguments, stats) when pointer != nil do
+    with {:ok, %{encode: part}} <- RustyJson.fetch(text, pointer, [as: :raw] ++ arguments.options),
+         {:ok, output} <- if(arguments.raw, do: {:ok, part}, else: lay_out(part, nil, arguments)) do
+      if output, do: write(output)
+      {@ok, stats}
+    else
+      :error -> {failed(@not_json, absent(place, pointer)), stats}
+      {:error, error} -> {rejected(error, place), stats}
+    end
+  end
+
   defp document(text, place, arguments, stats) do
     {decoded, stats} = Stats.time(stats, :decode, fn -> RustyJson.decode(text, arguments.options) end)
 
@@ -132,6 +143,9 @@ defmodule RustyJson.CLI.Documents do
 
   defp lay_out(_text, _term, %{layout: :validate}), do: {:ok, nil}
 
+  defp lay_out(text, _term, %{layout: :canonical, options: options}),
+    do: RustyJson.canonicalize(text, options)
+
   defp lay_out(_text, term, %{sort: true} = arguments),
     do: RustyJson.encode(term, [sort_keys: true, pretty: pretty?(arguments)] ++ arguments.options)
 
@@ -143,6 +157,11 @@ defmodule RustyJson.CLI.Documents do
 
   # With --lines, line breaks inside a document would look like its end.
   defp pretty?(%{layout: layout, lines: lines}), do: layout == :pretty and not lines
+
+  defp absent({file, 0}, pointer), do: "#{Input.name(file)}: nothing at #{Snippet.visible(pointer)}"
+
+  defp absent({file, lines_before}, pointer),
+    do: "#{Input.name(file)}:#{lines_before + 1}: nothing at #{Snippet.visible(pointer)}"
 
   # Written in pieces, to notice a reader such as `head` that exits early.
   defp write(<<part::binary-size(@piece), rest::binary>>) do

@@ -9,6 +9,8 @@ defmodule RustyJson.Decode.Input do
   alias RustyJson.{DecodeError, Options, OrderedObject, SandboxError}
 
   @spec decode(iodata(), Options.t()) :: {:ok, term()} | {:error, Exception.t()}
+  def decode(input, %{as: as} = options) when as != nil, do: RustyJson.Schema.Decode.decode(input, options)
+
   def decode(input, options) do
     if too_long?(input, options.max_bytes), do: too_long(input, options), else: run(flat(input), options)
   end

@@ -24,6 +24,19 @@ defmodule RustyJson.DecodeError.Message do
     expected_array: "Expected an array",
     expected_record: "Expected a record separator",
     key_too_long: "Key longer than 1024 bytes in a pointer",
+    type_string: "Expected a string",
+    type_integer: "Expected an integer",
+    type_float: "Expected a number",
+    type_number: "Expected a number",
+    type_boolean: "Expected a boolean",
+    type_decimal: "Expected a decimal number",
+    type_date: "Expected a date",
+    type_time: "Expected a time",
+    type_naive_datetime: "Expected a date and time",
+    type_utc_datetime: "Expected a date and time with an offset",
+    type_list: "Expected an array",
+    type_object: "Expected an object",
+    missing: "Missing member",
     inexact_integer: "Integer that canonical JSON cannot represent exactly",
     max_total_bytes: "Stream larger than max_total_bytes",
     atom_limit: "More new keys than the VM's table of atoms has room for"
@@ -41,6 +54,8 @@ defmodule RustyJson.DecodeError.Message do
   def text(:control_character, rest, _options), do: "Unescaped control character #{hex(rest)} in string"
   def text(:invalid_utf8, rest, _options), do: "Invalid UTF-8 byte #{hex(rest)}"
   def text(:duplicate_key, rest, _options), do: "Duplicate key " <> string(rest)
+  def text(:unknown_key, rest, _options), do: "Unknown key " <> string(rest)
+  def text(:enum, rest, _options), do: "Unknown value " <> string(rest)
   def text(:unknown_atom, rest, _options), do: "Unknown atom " <> string(rest)
   def text(:max_depth, _rest, options), do: "Nesting deeper than #{options.values.max_depth}"
 

@@ -26,12 +26,20 @@ defmodule RustyJson.Engine.Wasm do
 
   # Of parts of a document, the host judges only the values.
   defp judged({:ok, term} = answer, json, %{parts: parts} = options) when parts != "" do
-    if Selected.answer?(term, options, byte_size(json)),
-      do: answer,
-      else: fault(:invalid_result, "its answer about parts of the document is broken", options.sandbox)
+    if Selected.answer?(term, options, byte_size(json)), do: answer, else: {:error, broken_parts(options)}
   end
 
   defp judged(answer, _json, _options), do: answer
+
+  @doc false
+  # The answer to a question about parts of a document is not what was asked for.
+  @spec broken_parts(RustyJson.Options.t()) :: SandboxError.t()
+  def broken_parts(options) do
+    {:error, error} =
+      fault(:invalid_result, "its answer about parts of the document is broken", options.sandbox)
+
+    error
+  end
 
   # For hosts that build no terms. The bytes have been checked; they can still contain a repeated key in a map, or an unknown atom.
   defp build(etf, options) do

@@ -28,6 +28,7 @@ defmodule RustyJson.Feed.Plan do
     Enum.each(own, &check!/1)
     refuse_both!(own)
     options = Options.decode([strings: :copy] ++ rest)
+    if options.as != nil, do: raise(ArgumentError, "a stream does not take :as")
     {plan(Map.new(own), options), options}
   end
 

@@ -15,6 +15,7 @@ defmodule RustyJson.Options.Schema do
           | :fallback
           | :indentation
           | :gzip_level
+          | :type
   @type entry :: %{
           required(:type) => type(),
           required(:default) => term(),
@@ -130,6 +131,19 @@ defmodule RustyJson.Options.Schema do
               type: {:in, [nil, :null, :undefined]},
               default: nil,
               doc: "The atom that JSON's null becomes."
+            },
+            as: %{
+              type: :type,
+              default: nil,
+              doc:
+                "Decodes into a type: a struct with a schema, or another of the types of `RustyJson.Schema`. What it does not " <>
+                  "have is skipped."
+            },
+            errors: %{
+              type: {:in, [:first, :all]},
+              default: :first,
+              doc:
+                "With `:as`: `:all` lists all errors of the type in the field `errors` of the error, up to 100."
             },
             dirty_threshold: %{
               type: {:integer, 0, @u48},
@@ -254,6 +268,8 @@ defmodule RustyJson.Options.Schema do
   def cast(:boolean, value) when is_boolean(value), do: {:ok, value}
   def cast(:infinity, :infinity), do: {:ok, :infinity}
   def cast(type, value) when type in [:fun, :fallback] and is_function(value, 1), do: {:ok, value}
+  def cast(:type, nil), do: {:ok, nil}
+  def cast(:type, value), do: {:ok, RustyJson.Schema.Type.given!(value)}
   def cast(:gzip_level, {:gzip, level}) when level in 0..9, do: {:ok, {:gzip, level}}
   def cast(:indentation, width) when width in 0..1000, do: {:ok, {String.duplicate(" ", width), "\n", " "}}
   def cast(:indentation, indent) when is_binary(indent), do: {:ok, {indent, "\n", " "}}

@@ -10,9 +10,9 @@ use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::{Reader, Term};
 use rustyjson_core::etf::writer::{Names, Writer};
 use rustyjson_core::format::{Layout, format};
-use rustyjson_core::parts::{Plan, select};
+use rustyjson_core::parts::{Parts, Wrong};
 use rustyjson_core::scan::{End, Piece, Question, Trouble, feed, write_answer};
-use rustyjson_core::{Buffer, DecodeOptions, EncodeOptions, Error, ErrorKind, Output, Scratch, decode, gzip};
+use rustyjson_core::{Buffer, DecodeOptions, EncodeOptions, ErrorKind, Output, Scratch, decode, gzip};
 
 /// The status of most records.
 const DONE: u8 = Status::Done as u8;
@@ -48,7 +48,7 @@ impl Buffer for Body {
 }
 
 /// Whether the text was decoded, the length of the term, and the names of its keys if they were asked for.
-type Written = (Result<(), Error>, usize, Option<Names>);
+type Written = (Result<(), Wrong>, usize, Option<Names>);
 
 /// The state of the only thread there is.
 struct Single(RefCell<Option<State>>);
@@ -88,7 +88,7 @@ impl State {
     pub fn keys(&mut self, len: usize, options: usize, stop: u64) -> Option<&[u8]> {
         let (result, _, names) = self.write(len, options, Some(Names { bytes: vec![DONE], left: stop }))?;
         match result {
-            Err(error) if matches!(error.kind, ErrorKind::UnknownAtom | ErrorKind::OutOfMemory) => {
+            Err(error) if matches!(error.error.kind, ErrorKind::UnknownAtom | ErrorKind::OutOfMemory) => {
                 self.error(len, options, error)
             }
             _ => {
@@ -115,9 +115,9 @@ impl State {
             writer = writer.with_names(names);
         }
         let result = if parts.is_empty() {
-            decode(json, options, &mut self.scratch, &mut writer)
+            decode(json, options, &mut self.scratch, &mut writer).map_err(Wrong::from)
         } else {
-            select(json, &Plan::read(parts)?, options, 0, &mut self.scratch, &mut writer).map(|_| ())
+            Parts::read(parts)?.decode(json, options, 0, &mut self.scratch, &mut writer).map(|_| ())
         };
         let names = writer.take_names();
         let (Body(bytes), written) = writer.into_parts()?;
@@ -153,11 +153,11 @@ impl State {
     }
 
     #[cold]
-    fn error(&mut self, len: usize, options: usize, error: Error) -> Option<&[u8]> {
-        if error.kind == ErrorKind::OutOfMemory {
+    fn error(&mut self, len: usize, options: usize, wrong: Wrong) -> Option<&[u8]> {
+        if wrong.error.kind == ErrorKind::OutOfMemory {
             return None;
         }
-        let failure = DecodeFailure::locate(&self.input[options..len], error);
+        let failure = DecodeFailure::locate_part(&self.input[options..len], &wrong);
         failure.write(&mut self.output).then_some(&*self.output)
     }
 

@@ -9,7 +9,7 @@ use rustyjson_core::etf::check::{Policy, check};
 use rustyjson_core::etf::holes::{self, Found};
 use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::PlannedStruct;
-use rustyjson_core::parts::Plan;
+use rustyjson_core::parts::Parts;
 use rustyjson_core::{DecodeOptions, EncodeOptions, ErrorKind};
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ pub struct Document<'a> {
     pub json: &'a [u8],
     pub options: DecodeOptions,
     /// Which parts of it are wanted; `None` for the whole.
-    parts: Option<Plan<'a>>,
+    parts: Option<Parts<'a>>,
     /// The options and the plan of parts as Elixir wrote them.
     bytes: &'a [u8],
 }
@@ -39,7 +39,7 @@ impl<'a> Document<'a> {
         let options = DecodeOptions::from_bytes(bytes, seed)?;
         let parts = match bytes.get(DecodeOptions::LEN..)? {
             [] => None,
-            parts => Some(Plan::read(parts)?),
+            parts => Some(Parts::read(parts)?),
         };
         Some(Self { json, options, parts, bytes })
     }

@@ -1,0 +1,113 @@
+//! Numbers of a type: builders that pass a number on in another form.
+
+use crate::builder::{Dropped, Key, TermBuilder, Text};
+use crate::error::ErrorKind;
+
+/// The methods of a builder that gets nothing but a number.
+macro_rules! numbers_only {
+    () => {
+        fn null(&mut self) -> Result<(), ErrorKind> {
+            Ok(())
+        }
+        fn boolean(&mut self, _: bool) -> Result<(), ErrorKind> {
+            Ok(())
+        }
+        fn string(&mut self, _: Text<'_>) -> Result<(), ErrorKind> {
+            Ok(())
+        }
+        fn key(&mut self, _: Key<'_>) -> Result<(), ErrorKind> {
+            Ok(())
+        }
+        fn begin_array(&mut self) {}
+        fn end_array(&mut self, _: usize) -> Result<(), ErrorKind> {
+            Ok(())
+        }
+        fn begin_object(&mut self) {}
+        fn end_object(&mut self, _: usize, _: Dropped<'_>) -> Result<(), ErrorKind> {
+            Ok(())
+        }
+    };
+}
+
+/// Refuses what is not an integer.
+pub(super) struct Integers<'b, B>(pub &'b mut B);
+
+impl<B: TermBuilder> TermBuilder for Integers<'_, B> {
+    #[inline(always)]
+    fn integer(&mut self, value: i64) -> Result<(), ErrorKind> {
+        self.0.integer(value)
+    }
+    fn big_integer(&mut self, negative: bool, magnitude: &[u8]) -> Result<(), ErrorKind> {
+        self.0.big_integer(negative, magnitude)
+    }
+    fn float(&mut self, _: f64) -> Result<(), ErrorKind> {
+        Err(ErrorKind::TypeInteger)
+    }
+    fn decimal(&mut self, _: bool, _: &[u8], _: i64) -> Result<(), ErrorKind> {
+        Err(ErrorKind::TypeInteger)
+    }
+    numbers_only!();
+}
+
+/// Makes floats of integers, with the text they stand in and where.
+pub(super) struct AsFloat<'b, B>(pub &'b mut B, pub &'b [u8], pub usize);
+
+impl<B: TermBuilder> TermBuilder for AsFloat<'_, B> {
+    #[inline(always)]
+    fn integer(&mut self, value: i64) -> Result<(), ErrorKind> {
+        // Zero has no sign as an integer.
+        self.0.float(value as f64)
+    }
+    fn big_integer(&mut self, _: bool, _: &[u8]) -> Result<(), ErrorKind> {
+        let Self(builder, json, start) = self;
+        let digits = json[*start + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let text = core::str::from_utf8(&json[*start..=*start + digits]).ok();
+        match text.and_then(|text| text.parse::<f64>().ok()).filter(|value| value.is_finite()) {
+            Some(value) => builder.float(value),
+            None => Err(ErrorKind::NumberOutOfRange),
+        }
+    }
+    #[inline(always)]
+    fn float(&mut self, value: f64) -> Result<(), ErrorKind> {
+        self.0.float(value)
+    }
+    fn decimal(&mut self, _: bool, _: &[u8], _: i64) -> Result<(), ErrorKind> {
+        Err(ErrorKind::TypeFloat)
+    }
+    numbers_only!();
+}
+
+/// Makes lists of sign, coefficient and exponent.
+pub(super) struct AsDecimal<'b, B>(pub &'b mut B);
+
+impl<B: TermBuilder> AsDecimal<'_, B> {
+    fn list(&mut self, negative: bool, coefficient: &[u8], exponent: i64) -> Result<(), ErrorKind> {
+        self.0.begin_array();
+        self.0.integer(if negative { -1 } else { 1 })?;
+        if coefficient.len() < 8 {
+            self.0.integer(coefficient.iter().rev().fold(0, |value, &byte| value << 8 | i64::from(byte)))?;
+        } else {
+            self.0.big_integer(false, coefficient)?;
+        }
+        self.0.integer(exponent)?;
+        self.0.end_array(3)
+    }
+}
+
+impl<B: TermBuilder> TermBuilder for AsDecimal<'_, B> {
+    fn integer(&mut self, value: i64) -> Result<(), ErrorKind> {
+        let bytes = value.unsigned_abs().to_le_bytes();
+        let len = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        self.list(value < 0, &bytes[..len], 0)
+    }
+    fn big_integer(&mut self, negative: bool, magnitude: &[u8]) -> Result<(), ErrorKind> {
+        self.list(negative, magnitude, 0)
+    }
+    fn float(&mut self, _: f64) -> Result<(), ErrorKind> {
+        Err(ErrorKind::TypeDecimal)
+    }
+    fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) -> Result<(), ErrorKind> {
+        self.list(negative, coefficient, exponent)
+    }
+    numbers_only!();
+}

@@ -1,0 +1,202 @@
+//! The types of a schema, read where they stand.
+//!
+//! Elixir writes a shape once for a type (`lib/rustyjson/schema/shape.ex`). A node starts with its kind (`u8`); places of other
+//! nodes are offsets in the shape (`u32`), so that a type may contain itself.
+
+use crate::etf::check::Policy;
+use crate::options::DecodeOptions;
+use crate::scan::wire::Reader;
+
+/// The kind of a plan, its first byte.
+const SHAPE: u8 = 2;
+/// Bytes before the root: kind, three bytes of 0, the number of errors to pass over (`u32`), and the number of the date to
+/// refuse (`u32`).
+const HEADER: usize = 12;
+/// No date is refused.
+pub(super) const NO_DATE: u32 = u32::MAX;
+/// Dates are listed instead of values.
+const LIST_DATES: u32 = u32::MAX - 1;
+
+/// A type, and how an earlier answer is gone into.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape<'a> {
+    bytes: &'a [u8],
+    /// Errors of the schema that are passed over.
+    pub(super) pass: u32,
+    /// The date that Elixir found to be none.
+    pub(super) wrong_date: u32,
+    /// Only the strings that have to be dates are wanted, as far as the text is right.
+    pub(super) list_dates: bool,
+}
+
+/// A type.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Node<'a> {
+    Any,
+    String,
+    Integer,
+    Float,
+    Number,
+    Boolean,
+    Decimal,
+    /// A string that Elixir makes a date of: its kind as Elixir has it.
+    Date(u8),
+    Raw,
+    List(usize),
+    Map(usize),
+    Nullable(usize),
+    Enum(Names<'a>),
+    Struct(Struct<'a>),
+    Tagged(Tagged<'a>),
+}
+
+/// Names by number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names<'a> {
+    places: &'a [u8],
+}
+
+/// The fields of a struct: places of the fields by number, and numbers of the fields sorted by key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Struct<'a> {
+    /// A member that is no field is an error.
+    pub strict: bool,
+    pub count: usize,
+    pub required: usize,
+    fields: &'a [u8],
+    sorted: &'a [u8],
+}
+
+/// A field.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field<'a> {
+    pub key: &'a [u8],
+    pub required: bool,
+    /// Its value is passed over: the tag of a tagged struct.
+    pub ignored: bool,
+    pub node: usize,
+}
+
+/// Structs that a member of theirs tells apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tagged<'a> {
+    pub key: &'a [u8],
+    pub names: Names<'a>,
+    nodes: &'a [u8],
+}
+
+impl<'a> Shape<'a> {
+    /// Reads a shape. `None`: these bytes are none.
+    pub fn read(bytes: &'a [u8]) -> Option<Self> {
+        let mut reader = Reader(bytes.get(4..HEADER)?);
+        let (pass, date) = (reader.u32()?, reader.u32()?);
+        let list_dates = date == LIST_DATES;
+        let wrong_date = if list_dates { NO_DATE } else { date };
+        (bytes[0] == SHAPE).then_some(Self { bytes, pass, wrong_date, list_dates })
+    }
+
+    /// What an honest answer about a document of this length can look like: a field has its number before its value, and decimals
+    /// and places in the text are lists of up to three integers.
+    pub fn policy(options: &DecodeOptions, json_len: usize) -> Policy {
+        let max_depth = options.max_depth.saturating_add(2);
+        let len = json_len.saturating_mul(4).saturating_add(16);
+        Policy::new(&DecodeOptions { max_depth, max_nodes: 0, ..*options }, len)
+    }
+
+    pub(super) const fn root() -> usize {
+        HEADER
+    }
+
+    /// The node at this place. `None`: there is none, so the shape is broken.
+    pub(super) fn node(&self, place: usize) -> Option<Node<'a>> {
+        let mut reader = Reader(self.bytes.get(place..)?);
+        Some(match reader.byte()? {
+            0 => Node::Any,
+            1 => Node::String,
+            2 => Node::Integer,
+            3 => Node::Float,
+            4 => Node::Number,
+            5 => Node::Boolean,
+            6 => Node::Decimal,
+            kind @ 7..=10 => Node::Date(kind),
+            11 => Node::Raw,
+            12 => Node::List(reader.u32()? as usize),
+            13 => Node::Map(reader.u32()? as usize),
+            14 => Node::Nullable(reader.u32()? as usize),
+            15 => Node::Enum(Names { places: places(&mut reader)? }),
+            16 => {
+                let (strict, required) = (reader.flag()?, reader.u32()? as usize);
+                let (fields, sorted) = (places(&mut reader)?, places(&mut reader)?);
+                Node::Struct(Struct { strict, required, count: fields.len() / 4, fields, sorted })
+            }
+            17 => {
+                let key = reader.slice()?;
+                let (names, nodes) = (places(&mut reader)?, places(&mut reader)?);
+                Node::Tagged(Tagged { key, names: Names { places: names }, nodes })
+            }
+            _ => return None,
+        })
+    }
+
+    /// The number of this name.
+    pub(super) fn number(&self, names: &Names<'a>, name: &[u8]) -> Option<usize> {
+        let count = names.places.len() / 4;
+        (0..count).find(|&number| self.text(place(names.places, number)) == Some(name))
+    }
+
+    fn text(&self, place: usize) -> Option<&'a [u8]> {
+        Reader(self.bytes.get(place..)?).slice()
+    }
+
+    /// The node of the variant of this number.
+    pub(super) fn variant(&self, tagged: &Tagged<'a>, number: usize) -> usize {
+        place(tagged.nodes, number)
+    }
+
+    /// The field of this number.
+    pub(super) fn field(&self, record: &Struct<'a>, number: usize) -> Option<Field<'a>> {
+        if number >= record.count {
+            return None;
+        }
+        let mut reader = Reader(self.bytes.get(place(record.fields, number)..)?);
+        let (flags, node, key) = (reader.byte()?, reader.u32()? as usize, reader.slice()?);
+        Some(Field { key, required: flags & 1 != 0, ignored: flags & 2 != 0, node })
+    }
+
+    /// The field of this key, and its number. Members mostly come in the order of the fields, so `guess` is looked at first.
+    #[inline(always)]
+    pub(super) fn find(&self, record: &Struct<'a>, key: &[u8], guess: usize) -> Option<(usize, Field<'a>)> {
+        if let Some(field) = self.field(record, guess)
+            && field.key == key
+        {
+            return Some((guess, field));
+        }
+        self.search(record, key)
+    }
+
+    fn search(&self, record: &Struct<'a>, key: &[u8]) -> Option<(usize, Field<'a>)> {
+        let (mut low, mut high) = (0, record.sorted.len() / 4);
+        while low < high {
+            let middle = low.midpoint(high);
+            let number = place(record.sorted, middle);
+            let field = self.field(record, number)?;
+            match field.key.cmp(key) {
+                core::cmp::Ordering::Equal => return Some((number, field)),
+                core::cmp::Ordering::Less => low = middle + 1,
+                core::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+}
+
+fn places<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
+    let count = reader.u32()? as usize;
+    reader.take(count.checked_mul(4)?)
+}
+
+/// The number at this place of a list of numbers; one that is no place for what is not there.
+fn place(places: &[u8], number: usize) -> usize {
+    let bytes = places.get(4 * number..).and_then(|rest| rest.first_chunk());
+    bytes.map_or(usize::MAX, |bytes| u32::from_le_bytes(*bytes) as usize)
+}

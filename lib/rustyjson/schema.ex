@@ -1,0 +1,283 @@
+defmodule RustyJson.Schema do
+  @moduledoc """
+  Structs that JSON is decoded into, with types.
+
+      defmodule Order do
+        use RustyJson.Schema, rename: :camel
+
+        schema do
+          field :id, :integer
+          field :kind, :string, key: "@type"
+          field :total, :decimal
+          field :state, {:enum, [:open, :paid]}
+          field :shipped_at, :utc_datetime, default: nil
+          field :lines, [Line]
+        end
+      end
+
+      RustyJson.decode(json, as: Order)
+      #=> {:ok, %Order{...}} or {:error, %RustyJson.DecodeError{}}
+
+  Decoding checks the types and builds nothing but the fields: other members are skipped, and no atom is made from the input. It takes
+  less time than decoding into maps.
+
+  ## Types
+
+  | type | JSON | value |
+  |---|---|---|
+  | `:string`, `:boolean`, `:any` | as it says | as `RustyJson.decode/2` gives it |
+  | `:integer` | `1`, and not `1.0` | an integer of any size |
+  | `:float` | a number | a float: `1` becomes `1.0` |
+  | `:number` | a number | an integer or a float |
+  | `:decimal` | a number, or a string with one | a `Decimal`, exactly as written |
+  | `:date`, `:time`, `:naive_datetime` | a string | what `from_iso8601/1` of `Date`, `Time` or `NaiveDateTime` gives |
+  | `:utc_datetime` | a string with an offset | a `DateTime` in UTC |
+  | `:raw` | anything | a `RustyJson.Fragment` of the text |
+  | `[type]`, `{:list, type}` | an array | a list |
+  | `{:map, type}` | an object | a map with strings as keys |
+  | `{:nullable, type}` | `null`, or the type | `nil`, or the value |
+  | `{:enum, atoms}` | a string with one of their names | the atom |
+  | a module | an object | the struct of that schema |
+  | `{:tagged, "type", %{"a" => A, "b" => B}}` | an object with a member `"type"`, anywhere in it | the struct of `A` or `B` |
+
+  ## Fields
+
+  A field without `:default` is required. `default: nil` also allows `null`. `:key` is the name in JSON, if it is not that of the field.
+
+  ## Options of `use`
+
+    * `:rename` - `:camel` turns `shipped_at` into `"shippedAt"` where a field has no `:key`
+    * `:unknown_keys` - `:ignore` (default), or `:error`
+    * `:encoder` - `true` (default) implements `RustyJson.Encoder` with the same names
+
+  ## Errors
+
+  The first one in the order of the text is a `RustyJson.DecodeError` with one of these reasons, next to those of `RustyJson.decode/2`:
+  `:type`, `:missing` (`path` is that of the absent member), `:unknown_key` and `:enum`. With `errors: :all` its field `errors` has
+  all of them, up to 100.
+  """
+
+  alias RustyJson.Schema.Type
+
+  @doc false
+  defmacro __using__(options) do
+    quote do
+      import RustyJson.Schema, only: [schema: 1]
+      @rustyjson_options RustyJson.Schema.options!(unquote(options))
+    end
+  end
+
+  @doc """
+  Defines the struct of the module by its fields.
+
+      iex> defmodule Point do
+      ...>   use RustyJson.Schema
+      ...>   schema do
+      ...>     field :x, :float
+      ...>     field :y, :float
+      ...>     field :label, :string, default: nil
+      ...>   end
+      ...> end
+      iex> {:ok, point} = RustyJson.decode(~s({"x": 1, "y": 2.5, "z": [3]}), as: Point)
+      iex> {point.x, point.y, point.label}
+      {1.0, 2.5, nil}
+      iex> {:error, error} = RustyJson.decode(~s({"x": "1", "y": 2.5}), as: Point)
+      iex> {error.reason, error.path}
+      {:type, "/x"}
+  """
+  defmacro schema(do: block) do
+    quote do
+      Module.register_attribute(__MODULE__, :rustyjson_fields, accumulate: true)
+
+      # The block's own imports end with it.
+      try do
+        import RustyJson.Schema, only: [field: 2, field: 3]
+        unquote(block)
+      after
+        :ok
+      end
+
+      @rustyjson_schema RustyJson.Schema.schema!(Enum.reverse(@rustyjson_fields), @rustyjson_options)
+      if derived = RustyJson.Schema.derived(@rustyjson_schema), do: @derive(derived)
+      defstruct RustyJson.Schema.defaults(@rustyjson_schema)
+
+      @doc false
+      def __rustyjson_schema__, do: @rustyjson_schema
+
+      @before_compile RustyJson.Schema
+    end
+  end
+
+  @doc false
+  defmacro __before_compile__(env) do
+    schema = Module.get_attribute(env.module, :rustyjson_schema)
+    [build(schema), encoder(schema)]
+  end
+
+  @doc """
+  Defines a field: its name, its type, and `:key` and `:default`. Only inside of `schema/1`.
+
+      iex> defmodule Tag do
+      ...>   use RustyJson.Schema
+      ...>   schema do
+      ...>     field :name, :string, key: "@name"
+      ...>     field :count, :integer, default: 0
+      ...>   end
+      ...> end
+      iex> RustyJson.decode!(~s({"@name": "x"}), as: Tag).count
+      0
+  """
+  defmacro field(name, type, options \\ []) do
+    quote do: @rustyjson_fields({unquote(name), unquote(type), unquote(options)})
+  end
+
+  ## What a module defines
+
+  @doc false
+  def options!(options) do
+    options = Keyword.validate!(options, rename: nil, unknown_keys: :ignore, encoder: true)
+    check!(options, :rename, [nil, :camel])
+    check!(options, :unknown_keys, [:ignore, :error])
+    check!(options, :encoder, [true, false])
+    Map.new(options)
+  end
+
+  defp check!(options, name, values) do
+    if options[name] not in values do
+      takes = values |> Enum.map(&inspect/1) |> Enum.join(" or ")
+
+      raise ArgumentError,
+            "option #{inspect(name)} of a schema takes #{takes}, got: #{inspect(options[name])}"
+    end
+  end
+
+  @doc false
+  def schema!(fields, options) do
+    fields = Enum.map(fields, &field!(&1, options))
+    keys = Enum.map(fields, & &1.key)
+
+    case keys -- Enum.uniq(keys) do
+      [] -> %{fields: fields, strict: options.unknown_keys == :error, encoder: options.encoder}
+      [key | _] -> raise ArgumentError, "two fields of a schema have the key #{inspect(key)}"
+    end
+  end
+
+  defp field!({name, type, options}, %{rename: rename}) when is_atom(name) do
+    options = Keyword.validate!(options, [:key, :default])
+    key = Keyword.get(options, :key) || renamed(Atom.to_string(name), rename)
+
+    unless is_binary(key) and String.valid?(key),
+      do: raise(ArgumentError, "option :key of a field takes a string, got: #{inspect(key)}")
+
+    type = Type.check!(type)
+    required = not Keyword.has_key?(options, :default)
+    default = options[:default]
+    type = if not required and default == nil, do: nullable(type), else: type
+    %{name: name, key: key, type: type, required: required, default: default}
+  end
+
+  defp field!({name, _type, _options}, _schema),
+    do: raise(ArgumentError, "a field has an atom as its name, got: #{inspect(name)}")
+
+  defp nullable({:nullable, _} = type), do: type
+  defp nullable(type) when type in [:any, :raw], do: type
+  defp nullable(type), do: {:nullable, type}
+
+  defp renamed(name, nil), do: name
+
+  defp renamed(name, :camel) do
+    [_, before, rest] = Regex.run(~r/\A(_*)(.*)\z/s, name)
+    [first | words] = String.split(rest, "_")
+    before <> first <> Enum.map_join(words, &upper/1)
+  end
+
+  defp upper(<<first, rest::binary>>) when first in ?a..?z, do: <<first - 32, rest::binary>>
+  defp upper(word), do: word
+
+  @doc false
+  def defaults(%{fields: fields}), do: for(field <- fields, do: {field.name, field.default})
+
+  @doc false
+  # Fields under their own names are data, which the core encodes by itself.
+  def derived(%{encoder: true, fields: fields}) do
+    names = for %{name: name} <- fields, do: name
+    if own_names?(fields), do: {RustyJson.Encoder, only: names}
+  end
+
+  def derived(_schema), do: nil
+
+  defp own_names?(fields), do: Enum.all?(fields, &(&1.key == Atom.to_string(&1.name)))
+
+  defp encoder(%{encoder: true, fields: fields}) do
+    unless own_names?(fields) do
+      pairs = for %{name: name, key: key} <- fields, do: {key, name}
+
+      quote do
+        defimpl RustyJson.Encoder do
+          def encode(struct, _opts) do
+            values = for {key, name} <- unquote(pairs), do: {key, Map.fetch!(struct, name)}
+            RustyJson.OrderedObject.new(values)
+          end
+        end
+      end
+    end
+  end
+
+  defp encoder(_schema), do: nil
+
+  # Records mostly have all fields, in the order of the schema, and of the types that need no work: then one match is all. Whatever
+  # differs, a lie of the sandbox's guest too, goes the long way.
+  @most 32
+
+  defp build(%{fields: fields}) when length(fields) in 1..@most do
+    fields =
+      for {field, number} <- Enum.with_index(fields),
+          do: {field, number, Macro.var(:"v#{number}", __MODULE__)}
+
+    pattern = Enum.flat_map(fields, fn {_field, number, value} -> [number, value] end)
+
+    guards =
+      for {%{type: type}, _number, value} <- fields, type != :any, guard = guard(type, value), do: guard
+
+    guard = Enum.reduce(guards, true, fn guard, all -> quote(do: unquote(all) and unquote(guard)) end)
+
+    members =
+      for {%{name: name, type: type}, number, value} <- fields do
+        {name, if(type == :any or guard(type, value), do: value, else: converted(number, value))}
+      end
+
+    quote do
+      @doc false
+      def __rustyjson_build__(unquote(pattern), types, context) when unquote(guard) do
+        _ = {types, context}
+        %__MODULE__{unquote_splicing(members)}
+      end
+
+      def __rustyjson_build__(pairs, types, context),
+        do: RustyJson.Schema.Assemble.fields(pairs, %__MODULE__{}, types, context)
+    end
+  end
+
+  defp build(_schema) do
+    quote do
+      @doc false
+      def __rustyjson_build__(pairs, types, context),
+        do: RustyJson.Schema.Assemble.fields(pairs, %__MODULE__{}, types, context)
+    end
+  end
+
+  defp converted(number, value),
+    do: quote(do: RustyJson.Schema.Assemble.field(unquote(number), unquote(value), types, context))
+
+  defp guard(:string, value), do: quote(do: is_binary(unquote(value)))
+  defp guard(:integer, value), do: quote(do: is_integer(unquote(value)))
+  defp guard(:float, value), do: quote(do: is_float(unquote(value)))
+  defp guard(:number, value), do: quote(do: is_number(unquote(value)))
+  defp guard(:boolean, value), do: quote(do: is_boolean(unquote(value)))
+
+  defp guard({:nullable, type}, value) do
+    if guard = guard(type, value), do: quote(do: is_nil(unquote(value)) or unquote(guard))
+  end
+
+  defp guard(_type, _value), do: nil
+end

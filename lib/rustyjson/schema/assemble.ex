@@ -1,0 +1,130 @@
+defmodule RustyJson.Schema.Assemble do
+  @moduledoc false
+  # Makes structs, dates and decimals of the core's plain answer (core/src/parts/typed.rs), by the types it was asked for. The
+  # answer may come from a module in the sandbox that a document has taken over: what is not of the type is thrown as `:broken`.
+
+  alias RustyJson.Fragment
+  alias RustyJson.Schema.Type
+
+  @compile {:inline, field: 4}
+
+  # Shorter parts do not keep the text in memory.
+  @copied 64
+
+  @type context :: %{
+          json: binary(),
+          structs: %{module() => tuple()},
+          copy: boolean(),
+          first: boolean(),
+          null: atom()
+        }
+
+  @doc "The value. Throws `{:rustyjson, :date}` for a string that is no date, and `{:rustyjson, :broken}`."
+  @spec value(Type.t(), term(), context()) :: term()
+  def value(:any, value, _context), do: value
+  def value(:string, value, _context) when is_binary(value), do: value
+  def value(:integer, value, _context) when is_integer(value), do: value
+  def value(:float, value, _context) when is_float(value), do: value
+  def value(:number, value, _context) when is_number(value), do: value
+  def value(:boolean, value, _context) when is_boolean(value), do: value
+  def value({:nullable, _type}, null, %{null: null}), do: nil
+  def value({:nullable, type}, value, context), do: value(type, value, context)
+  def value({:list, type}, list, context) when is_list(list), do: list(list, type, context)
+  def value({:map, type}, pairs, context) when is_list(pairs), do: map(pairs, type, context)
+  def value(:decimal, [sign, coefficient, exponent], _context), do: decimal(sign, coefficient, exponent)
+  def value(:date, text, _context) when is_binary(text), do: date(Date.from_iso8601(text))
+  def value(:time, text, _context) when is_binary(text), do: date(Time.from_iso8601(text))
+  def value(:naive_datetime, text, _context) when is_binary(text), do: date(NaiveDateTime.from_iso8601(text))
+  def value(:utc_datetime, text, _context) when is_binary(text), do: date(DateTime.from_iso8601(text))
+  def value(:raw, [start, length], context), do: raw(start, length, context)
+
+  def value({:enum, names}, number, _context) when is_integer(number) and number >= 0,
+    do: Enum.at(names, number) || broken()
+
+  def value({:tagged, _key, variants}, [number, pairs], context) when is_integer(number) and number >= 0 do
+    case Enum.at(variants, number) do
+      {_tag, module} -> value(module, pairs, context)
+      nil -> broken()
+    end
+  end
+
+  def value(module, pairs, %{structs: structs} = context) when is_map_key(structs, module) and is_list(pairs),
+    do: module.__rustyjson_build__(pairs, :erlang.map_get(module, structs), context)
+
+  def value(_type, _value, _context), do: broken()
+
+  @spec broken() :: no_return()
+  defp broken, do: throw({:rustyjson, :broken})
+
+  defp list([value | rest], type, context), do: [value(type, value, context) | list(rest, type, context)]
+  defp list([], _type, _context), do: []
+  defp list(_tail, _type, _context), do: broken()
+
+  defp map(pairs, type, %{first: first} = context) do
+    members = members(pairs, type, context, [])
+    # The last of members with the same key stays.
+    :maps.from_list(if first, do: members, else: :lists.reverse(members))
+  end
+
+  defp members([key, value | rest], type, context, done) when is_binary(key),
+    do: members(rest, type, context, [{key, value(type, value, context)} | done])
+
+  defp members([], _type, _context, done), do: done
+  defp members(_other, _type, _context, _done), do: broken()
+
+  defp decimal(sign, coefficient, exponent)
+       when sign in [1, -1] and is_integer(coefficient) and coefficient >= 0 and is_integer(exponent),
+       do: %{__struct__: Decimal, sign: sign, coef: coefficient, exp: exponent}
+
+  defp decimal(_sign, _coefficient, _exponent), do: broken()
+
+  @doc "The date that a parser gave."
+  @spec date({:ok, term()} | {:ok, term(), integer()} | {:error, term()}) :: term()
+  def date({:ok, date}), do: date
+  def date({:ok, date, _offset}), do: date
+  def date({:error, _reason}), do: throw({:rustyjson, :date})
+
+  defp raw(start, length, %{json: json, copy: copy})
+       when is_integer(start) and start >= 0 and is_integer(length) and length > 0 and
+              start + length <= byte_size(json) do
+    text = binary_part(json, start, length)
+    %Fragment{encode: if(copy or length <= @copied, do: :binary.copy(text), else: text)}
+  end
+
+  defp raw(_start, _length, _context), do: broken()
+
+  ## Structs
+
+  @doc "The value of the field of this number."
+  @spec field(non_neg_integer(), term(), tuple(), context()) :: term()
+  def field(number, value, types, context) do
+    {_name, type, _required} = elem(types, number)
+    value(type, value, context)
+  end
+
+  @doc "A struct with these fields, in any order. A field that comes twice has its last value."
+  @spec fields([term()], struct(), tuple(), context()) :: struct()
+  def fields(pairs, struct, types, context) do
+    {struct, seen} = put(pairs, struct, types, context, 0)
+    if missing?(types, tuple_size(types) - 1, seen), do: broken(), else: struct
+  end
+
+  defp put([number, value | rest], struct, types, context, seen)
+       when is_integer(number) and number >= 0 and number < tuple_size(types) do
+    {name, type, _required} = elem(types, number)
+    struct = %{struct | name => value(type, value, context)}
+    put(rest, struct, types, context, Bitwise.bor(seen, Bitwise.bsl(1, number)))
+  end
+
+  defp put([], struct, _types, _context, seen), do: {struct, seen}
+  defp put(_other, _struct, _types, _context, _seen), do: broken()
+
+  defp missing?(_types, -1, _seen), do: false
+
+  defp missing?(types, number, seen) do
+    {_name, _type, required} = elem(types, number)
+
+    (required and Bitwise.band(Bitwise.bsr(seen, number), 1) == 0) or
+      missing?(types, number - 1, seen)
+  end
+end

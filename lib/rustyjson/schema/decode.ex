@@ -1,0 +1,136 @@
+defmodule RustyJson.Schema.Decode do
+  @moduledoc false
+  # `as:` of `RustyJson.decode/2`. The core checks and builds everything but dates, whose grammar is Elixir's own. When one of them
+  # is none, or another error might come behind one, the core is asked for all strings that have to be dates, in the order of the
+  # text, and then for the error of the first wrong one. So the error is always the first, with its place.
+
+  alias RustyJson.{DecodeError, Options}
+  alias RustyJson.Decode.Input
+  alias RustyJson.Schema.{Assemble, Shape}
+
+  @schema_errors [:type, :missing, :unknown_key, :enum]
+  # Errors that `errors: :all` reports at most.
+  @most 100
+  @all_passed 0xFFFF_FFFF
+
+  @doc "Decodes into the type of the options."
+  @spec decode(iodata(), Options.t()) :: {:ok, term()} | {:error, Exception.t()}
+  def decode(input, %{as: type, values: values} = options) do
+    shape = Shape.of(type)
+    # One deadline for all questions.
+    parts = Options.due(%{options | as: nil, max_bytes: 0}, Options.started(options))
+
+    with {:ok, json} <- Input.flatten(input, options),
+         {:error, %DecodeError{} = error} <- first(json, shape, parts),
+         do: {:error, all(values.errors, error, json, shape, parts)}
+  end
+
+  defp first(json, shape, options) do
+    case run(json, shape, options, 0, nil) do
+      {:ok, answer} -> assemble(answer, json, shape, options)
+      {:error, %DecodeError{} = error} -> {:error, first_date(json, shape, options, 0) || error}
+      failed -> failed
+    end
+  end
+
+  defp run(json, shape, options, pass, date),
+    do: Input.decode(json, Options.with_parts(options, Shape.plan(shape, pass, date)))
+
+  defp assemble(answer, json, shape, %{values: values} = options) do
+    context = %{
+      json: json,
+      structs: shape.structs,
+      copy: values.strings == :copy,
+      first: values.duplicate_keys == :first,
+      null: values.null
+    }
+
+    {:ok, Assemble.value(shape.type, answer, context)}
+  catch
+    {:rustyjson, :date} -> {:error, first_date(json, shape, options, 0) || broken(options)}
+    {:rustyjson, :broken} -> {:error, broken(options)}
+  end
+
+  # Only a module in the sandbox can give an answer that is not of the type.
+  defp broken(options), do: RustyJson.Engine.Wasm.broken_parts(options)
+
+  # The error of the first string that has to be a date and is none, or nil.
+  defp first_date(_json, %{dates: false}, _options, _pass), do: nil
+
+  defp first_date(json, shape, options, pass) do
+    case wrong_dates(json, shape, options, pass) do
+      [number | _] -> with {:error, error} <- run(json, shape, options, pass, number), do: error
+      [] -> nil
+    end
+  end
+
+  defp wrong_dates(json, shape, options, pass) do
+    case run(json, shape, options, pass, :list) do
+      {:ok, dates} when is_list(dates) ->
+        dates |> Enum.chunk_every(2) |> Enum.with_index() |> Enum.reject(&date?/1) |> Enum.map(&elem(&1, 1))
+
+      _failed ->
+        []
+    end
+  end
+
+  @kinds %{7 => :date, 8 => :time, 9 => :naive_datetime, 10 => :utc_datetime}
+
+  defp date?({[kind, text], _number}) when is_map_key(@kinds, kind) do
+    Assemble.value(Map.fetch!(@kinds, kind), text, %{})
+    true
+  catch
+    {:rustyjson, _reason} -> false
+  end
+
+  defp date?(_broken), do: false
+
+  ## All errors
+
+  defp all(:all, %{reason: reason} = error, json, shape, options) when reason in @schema_errors do
+    errors = later(json, shape, options, 0, []) ++ dates(json, shape, options)
+
+    case errors |> Enum.uniq_by(&{&1.position, &1.path}) |> Enum.sort_by(& &1.position) |> Enum.take(@most) do
+      [first | _] = errors -> %{first | errors: errors}
+      [] -> error
+    end
+  end
+
+  defp all(:all, error, _json, _shape, _options), do: %{error | errors: [error]}
+  defp all(:first, error, _json, _shape, _options), do: error
+
+  # Each run passes over one error more. A fault of the text is the last.
+  defp later(_json, _shape, _options, @most, found), do: Enum.reverse(found)
+
+  defp later(json, shape, options, pass, found) do
+    case run(json, shape, options, pass, nil) do
+      {:error, %DecodeError{reason: reason} = error} when reason in @schema_errors ->
+        later(json, shape, options, pass + 1, [error | found])
+
+      {:error, %DecodeError{} = error} ->
+        Enum.reverse([error | found])
+
+      _done ->
+        Enum.reverse(found)
+    end
+  end
+
+  defp dates(_json, %{dates: false}, _options), do: []
+
+  defp dates(json, shape, options) do
+    numbers = json |> wrong_dates(shape, options, @all_passed) |> Enum.take(@most)
+    for number <- numbers, error = date_error(json, shape, options, number, 0), do: error
+  end
+
+  # The error of this date comes behind those of the schema that stand before it.
+  defp date_error(json, shape, options, number, pass) when pass <= @most do
+    case {run(json, shape, options, pass, number), run(json, shape, options, pass, nil)} do
+      {{:error, %{position: position} = error}, {:error, %{position: other}}} when position != other -> error
+      {{:error, error}, {:ok, _answer}} -> error
+      {{:error, _error}, _other} -> date_error(json, shape, options, number, pass + 1)
+      _none -> nil
+    end
+  end
+
+  defp date_error(_json, _shape, _options, _number, _pass), do: nil
+end

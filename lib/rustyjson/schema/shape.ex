@@ -1,0 +1,160 @@
+defmodule RustyJson.Schema.Shape do
+  @moduledoc false
+  # A type as the core reads it (core/src/parts/shape.rs), and what is needed to make structs of the core's answers.
+  #
+  # Both are kept by the type that a call names, as long as the modules in it have the same schemas.
+
+  alias RustyJson.Schema.Type
+
+  @enforce_keys [:nodes, :type, :structs, :modules, :dates]
+  defstruct [:nodes, :type, :structs, :modules, :dates]
+
+  @type t :: %__MODULE__{
+          nodes: binary(),
+          type: Type.t(),
+          # The types of the fields of each struct, by number; and its schema.
+          structs: %{module() => tuple()},
+          modules: [{module(), map()}],
+          dates: boolean()
+        }
+
+  @header 12
+  @no_date 0xFFFF_FFFF
+  @list_dates 0xFFFF_FFFE
+  @kinds %{
+    any: 0,
+    string: 1,
+    integer: 2,
+    float: 3,
+    number: 4,
+    boolean: 5,
+    decimal: 6,
+    date: 7,
+    time: 8,
+    naive_datetime: 9,
+    utc_datetime: 10,
+    raw: 11
+  }
+  @dates [:date, :time, :naive_datetime, :utc_datetime]
+  # Types are written in code, so there are few.
+  @most 512
+
+  @doc "The shape of a type."
+  @spec of(term()) :: t()
+  def of(given) do
+    known = :persistent_term.get(__MODULE__, %{})
+
+    case known do
+      %{^given => shape} -> if current?(shape.modules), do: shape, else: learn(given, known)
+      _ -> learn(given, known)
+    end
+  end
+
+  # Modules that were compiled again have other schemas, unless nothing changed.
+  defp current?(modules) do
+    Enum.all?(modules, fn {module, schema} ->
+      function_exported?(module, :__rustyjson_schema__, 0) and module.__rustyjson_schema__() == schema
+    end)
+  end
+
+  defp learn(given, known) do
+    shape = given |> Type.check!() |> build()
+    if map_size(known) < @most, do: :persistent_term.put(__MODULE__, Map.put(known, given, shape))
+    shape
+  end
+
+  defp build(type) do
+    types = collect([type], [])
+    {places, _end} = Enum.map_reduce(types, @header, fn type, at -> {{type, at}, at + size(type)} end)
+    places = Map.new(places)
+    modules = for type <- types, module = module(type), uniq: true, do: module
+
+    %__MODULE__{
+      nodes: types |> Enum.map(&node(&1, places)) |> IO.iodata_to_binary(),
+      type: type,
+      structs: Map.new(modules, &{&1, field_types(&1)}),
+      modules: for(module <- modules, do: {module, Type.schema!(module)}),
+      dates: Enum.any?(types, &(&1 in @dates))
+    }
+  end
+
+  defp module({:variant, module, _key}), do: module
+  defp module(type), do: if(Type.struct?(type), do: type)
+
+  defp field_types(module),
+    do:
+      module
+      |> Type.schema!()
+      |> Map.fetch!(:fields)
+      |> Enum.map(&{&1.name, &1.type, &1.required})
+      |> List.to_tuple()
+
+  # All types in it, each once, this one first.
+  defp collect([], found), do: Enum.reverse(found)
+
+  defp collect([type | rest], found) do
+    if type in found, do: collect(rest, found), else: collect(Type.inner(type) ++ rest, [type | found])
+  end
+
+  defp size(type), do: type |> node(%{}) |> IO.iodata_length()
+
+  # The length of a node does not depend on where others are.
+  defp place(type, places), do: Map.get(places, type, 0)
+
+  defp node(type, _places) when is_map_key(@kinds, type), do: <<@kinds[type]>>
+  defp node({:list, type}, places), do: <<12, place(type, places)::32-little>>
+  defp node({:map, type}, places), do: <<13, place(type, places)::32-little>>
+  defp node({:nullable, type}, places), do: <<14, place(type, places)::32-little>>
+
+  defp node({:enum, names} = type, places) do
+    start = place(type, places) + 5 + 4 * length(names)
+    texts = for name <- names, do: text(Atom.to_string(name))
+    [<<15, length(names)::32-little>>, offsets(texts, start) | texts]
+  end
+
+  defp node({:tagged, key, variants} = type, places) do
+    variants = Enum.to_list(variants)
+    start = place(type, places) + 1 + 4 + byte_size(key) + 8 + 8 * length(variants)
+    texts = for {tag, _module} <- variants, do: text(tag)
+    nodes = for {_tag, module} <- variants, do: <<place({:variant, module, key}, places)::32-little>>
+    count = <<length(variants)::32-little>>
+    [17, text(key), count, offsets(texts, start), count, nodes | texts]
+  end
+
+  defp node({:variant, module, key} = type, places) do
+    %{fields: fields} = schema = Type.schema!(module)
+    ignored = if Enum.any?(fields, &(&1.key == key)), do: [], else: [{2, 0, key}]
+    record(type, schema, ignored, places)
+  end
+
+  defp node(module, places), do: record(module, Type.schema!(module), [], places)
+
+  defp record(type, %{fields: fields, strict: strict}, more, places) do
+    own = for f <- fields, do: {if(f.required, do: 1, else: 0), place(f.type, places), f.key}
+    all = own ++ more
+    start = place(type, places) + 1 + 1 + 4 + 8 + 8 * length(all)
+    texts = for {flags, node, key} <- all, do: [<<flags, node::32-little>>, text(key)]
+    sorted = all |> Enum.with_index() |> Enum.sort_by(fn {{_, _, key}, _} -> key end)
+    count = <<length(all)::32-little>>
+
+    [
+      <<16, if(strict, do: 1, else: 0), Enum.count(fields, & &1.required)::32-little>>,
+      [count, offsets(texts, start), count, for({_, number} <- sorted, do: <<number::32-little>>)]
+      | texts
+    ]
+  end
+
+  defp text(text), do: [<<byte_size(text)::32-little>>, text]
+
+  defp offsets(texts, start) do
+    {offsets, _end} = Enum.map_reduce(texts, start, &{<<&2::32-little>>, &2 + IO.iodata_length(&1)})
+    offsets
+  end
+
+  @doc "As the core reads it. So many errors of the schema are passed over, and the date of this number is refused."
+  @spec plan(t(), non_neg_integer(), non_neg_integer() | nil | :list) :: binary()
+  def plan(shape, pass \\ 0, date \\ nil)
+  def plan(shape, pass, nil), do: plan(shape, pass, @no_date)
+  def plan(shape, pass, :list), do: plan(shape, pass, @list_dates)
+  def plan(%{nodes: nodes}, pass, date), do: <<2, 0, 0, 0, pass::32-little, date::32-little, nodes::binary>>
+end

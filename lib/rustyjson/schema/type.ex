@@ -1,0 +1,76 @@
+defmodule RustyJson.Schema.Type do
+  @moduledoc false
+  # Types of schemas: what they are, and what a value of one is called in errors.
+
+  @scalars ~w(any string integer float number boolean decimal date time naive_datetime utc_datetime raw)a
+
+  @type t ::
+          atom()
+          | {:list | :map | :nullable, t()}
+          | {:enum, [atom()]}
+          | {:tagged, String.t(), %{String.t() => module()}}
+
+  @doc "The type in its one form, or an ArgumentError."
+  @spec check!(term()) :: t()
+  def check!(type) when type in @scalars, do: type
+  def check!([type]), do: {:list, check!(type)}
+  def check!({kind, type}) when kind in [:list, :map, :nullable], do: {kind, check!(type)}
+
+  def check!({:enum, [_ | _] = names} = type) do
+    if Enum.all?(names, &(is_atom(&1) and &1 not in [nil, true, false])),
+      do: type,
+      else: wrong!(type)
+  end
+
+  def check!({:tagged, key, variants} = type) when is_binary(key) and map_size(variants) > 0 do
+    if Enum.all?(variants, fn {tag, module} -> is_binary(tag) and module?(module) end),
+      do: type,
+      else: wrong!(type)
+  end
+
+  def check!(type), do: if(module?(type), do: type, else: wrong!(type))
+
+  # A module may be compiled later: whether it has a schema is asked when it is used.
+  defp module?(type), do: is_atom(type) and match?("Elixir." <> _, Atom.to_string(type))
+
+  @doc "The same type, if it is one: an ArgumentError names what is wrong, also of a module that has no schema."
+  @spec given!(term()) :: term()
+  def given!(type) do
+    _ = type |> check!() |> modules!([])
+    type
+  end
+
+  defp modules!(type, seen) do
+    if type in seen, do: seen, else: Enum.reduce(inner(type), [type | seen], &modules!/2)
+  end
+
+  @spec wrong!(term()) :: no_return()
+  defp wrong!(type) do
+    scalars = Enum.map_join(@scalars, ", ", &inspect/1)
+
+    raise ArgumentError,
+          "unknown type #{inspect(type, limit: 5)}: a type is #{scalars}, [type], {:map, type}, {:nullable, type}, " <>
+            "{:enum, atoms}, {:tagged, key, modules} or a module with a schema"
+  end
+
+  @doc "The schema of a module."
+  @spec schema!(module()) :: map()
+  def schema!(module) do
+    if Code.ensure_loaded?(module) and function_exported?(module, :__rustyjson_schema__, 0),
+      do: module.__rustyjson_schema__(),
+      else: raise(ArgumentError, "#{inspect(module)} has no schema: it lacks use RustyJson.Schema")
+  end
+
+  @doc "The types that a type is made of."
+  @spec inner(t()) :: [t()]
+  def inner({kind, type}) when kind in [:list, :map, :nullable], do: [type]
+  def inner({:enum, _names}), do: []
+  def inner({:tagged, key, variants}), do: for({_tag, module} <- variants, do: {:variant, module, key})
+  def inner({:variant, module, _key}), do: inner(module)
+  def inner(scalar) when scalar in @scalars, do: []
+  def inner(module), do: for(field <- schema!(module).fields, do: field.type)
+
+  @doc "Whether a type is a module with a schema."
+  @spec struct?(t()) :: boolean()
+  def struct?(type), do: is_atom(type) and type not in @scalars
+end
