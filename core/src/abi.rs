@@ -4,12 +4,15 @@
 //! An export returns the address and length of a record in one integer ([`pack`]). A record starts with its [`Status`];
 //! integers are little endian.
 //!
-//! - [`Status::Done`]: the term in External Term Format (decode), the JSON text (encode), or the names of keys ([`Names`]).
+//! - [`Status::Done`]: the term in External Term Format (decode), the JSON text (encode), the names of keys ([`Names`]), or
+//!   what came of many documents ([`batch`]).
 //! - [`Status::Error`]: a [`DecodeFailure`] or an [`EncodeFailure`].
 //! - [`Status::Partial`]: a text with holes, from encode only ([`Partial`]).
 //!
 //! The guest may be under an attacker's control, so every reader here returns `None` for bytes that an honest guest does not
 //! write. `lib/rustyjson/wasm/abi.ex` does the same in Elixir, for a host without a native library.
+
+pub mod batch;
 
 use crate::encode::{EncodeError, EncodeErrorKind, MAX_PAYLOAD};
 use crate::error::{Error, ErrorKind};

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rustyjson_core::DecodeOptions;
-use rustyjson_core::etf::check::{Fault, Policy, check};
+use rustyjson_core::etf::check::{Fault, Policy, check, check_list};
 use rustyjson_core::options::Null;
 
 const PLAIN: Policy = Policy {
@@ -274,4 +274,38 @@ proptest! {
         etf[at] = byte;
         let _ = fault(&PLAIN, &[&etf]);
     }
+}
+
+#[test]
+fn a_list_is_judged_element_by_element() {
+    let list = |parts: &[&[u8]]| check_list(&term(parts), [PLAIN; 2]).err().map(|refused| refused.fault);
+    let (head, two) = (&b"\x6c\0\0\0\x02"[..], &b"\x61\x01\x6a"[..]);
+    assert_eq!(list(&[head, two, b"\x6a"]), None);
+    assert_eq!(list(&[head, two]), Some(Fault::Truncated));
+    assert_eq!(list(&[head, two, b"\x61\x01"]), Some(Fault::Tail));
+    assert_eq!(list(&[head, two, b"\x6a\x6a"]), Some(Fault::Trailing));
+    assert_eq!(list(&[b"\x6c\0\0\0\x01\x61\x01\x6a"]), Some(Fault::Terms));
+    assert_eq!(list(&[b"\x6c\0\0\0\x03", two, two, b"\x6a"]), Some(Fault::Terms));
+    assert_eq!(list(&[b"\x6a"]), Some(Fault::Terms));
+    assert_eq!(list(&[b"\x61\x01"]), Some(Fault::Tag(0x61)));
+    assert_eq!(check_list(&[131, 106], []), Ok(()));
+    assert_eq!(check_list(&[130, 106], []).map_err(|refused| refused.fault), Err(Fault::Version));
+}
+
+#[test]
+fn each_element_of_a_list_has_its_own_limits() {
+    let list = |policies: [Policy; 2], parts: &[&[u8]]| {
+        let parts = [&[&b"\x6c\0\0\0\x02"[..]][..], parts, &[b"\x6a"]].concat();
+        check_list(&term(&parts), policies).err().map(|refused| refused.fault)
+    };
+    let one = Policy { max_terms: 1, ..PLAIN };
+    assert_eq!(list([one, one], &[b"\x61\x01", b"\x61\x02"]), None);
+    assert_eq!(list([PLAIN, one], &[b"\x61\x01", b"\x6c\0\0\0\x01\x61\x01\x6a"]), Some(Fault::Terms));
+    assert_eq!(list([one, PLAIN], &[b"\x61\x01", b"\x6c\0\0\0\x01\x61\x01\x6a"]), None);
+    let short = Policy { max_len: 5, ..PLAIN };
+    assert_eq!(list([PLAIN, short], &[b"\x61\x01", b"\x6d\0\0\0\x01a"]), Some(Fault::Terms));
+    let flat = Policy { max_depth: 0, ..PLAIN };
+    assert_eq!(list([PLAIN, flat], &[b"\x6a", b"\x6a"]), Some(Fault::Depth));
+    let keyless = Policy { max_keys: 0, ..PLAIN };
+    assert_eq!(list([PLAIN, keyless], &[b"\x6a", b"\x74\0\0\0\x01\x6d\0\0\0\x01a\x6a"]), Some(Fault::Terms));
 }

@@ -2,10 +2,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use rustyjson_core::abi::batch::{Batch, BatchAnswer};
 use rustyjson_core::abi::{DecodeFailure, EncodeFailure, Names, Partial, Status, open};
 use rustyjson_core::encode::MAX_PAYLOAD;
+use rustyjson_core::etf::check::{Policy, check_list};
 use rustyjson_core::locate::MAX_PATH;
-use rustyjson_core::{Error, ErrorKind};
+use rustyjson_core::{DecodeOptions, Error, ErrorKind};
 
 /// The place of an error in the bytes as a document is told as it is.
 fn honest(json: &[u8], choice: usize) {
@@ -48,8 +50,24 @@ fn hostile(record: &[u8], len: usize) {
     }
 }
 
+/// What is read about many documents is about documents that there are, each once, and within their bounds.
+fn many(data: &[u8]) {
+    let Some((&len, rest)) = data.split_first() else { return };
+    let Some((body, record)) = rest.split_at_checked(usize::from(len)) else { return };
+    let Some(batch) = Batch::read(body) else { return };
+    let Some(answer) = BatchAnswer::read(record, &batch) else { return };
+    let lengths: Vec<_> = batch.lengths().collect();
+    assert!(answer.failures.is_sorted_by(|(one, _), (next, _)| one < next));
+    assert!(answer.failures.iter().all(|(number, it)| it.offset <= lengths[*number] as u64));
+    assert_eq!(answer.decoded(&batch).count() + answer.failures.len(), lengths.len());
+    // Whatever passes is a list, with as many terms as documents.
+    let policies = answer.decoded(&batch).map(|len| Policy::new(&DecodeOptions::DEFAULT, len));
+    let _ = check_list(answer.list, policies);
+}
+
 fuzz_target!(|data: &[u8]| {
     let Some(([first, second], data)) = data.split_first_chunk() else { return };
     honest(data, usize::from(*first) << 8 | usize::from(*second));
     hostile(data, usize::from(*first));
+    many(data);
 });

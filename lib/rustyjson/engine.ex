@@ -20,6 +20,11 @@ defmodule RustyJson.Engine do
   @callback decode(json :: binary(), Options.t()) ::
               {:ok, term()} | {:error, decode_failure() | RustyJson.SandboxError.t()}
 
+  @doc "Decodes many documents; the results are in their order."
+  @callback decode_many([binary()], Options.t()) :: [
+              {:ok, term()} | {:error, decode_failure() | RustyJson.SandboxError.t()}
+            ]
+
   @typedoc """
   What came of a piece of a stream: a list of values (each behind its pointer, if they are asked for), the number of bytes that
   are dealt with, the state, and why it stopped.

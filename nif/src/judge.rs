@@ -3,7 +3,7 @@
 use crate::atoms;
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, Error, NifResult, Term};
-use rustyjson_core::etf::check::{Policy, check};
+use rustyjson_core::etf::check::{self as etf, Policy, check};
 use rustyjson_core::etf::{holes, plans};
 use rustyjson_core::{DecodeOptions, EncodeOptions};
 
@@ -26,6 +26,34 @@ fn check_etf_dirty<'a>(env: Env<'a>, etf: Binary<'a>, options: Binary<'a>, json_
 fn judge<'a>(env: Env<'a>, etf: &[u8], options: &[u8], json_len: usize) -> NifResult<Term<'a>> {
     let options = DecodeOptions::from_bytes(options, 0).ok_or(Error::BadArg)?;
     Ok(match check(etf, &Policy::new(&options, json_len)) {
+        Ok(()) => atoms::ok().encode(env),
+        Err(refused) => fault(env, &refused.text()),
+    })
+}
+
+/// Judges a list of terms that answer documents of these lengths (`u32` each, little endian).
+#[rustler::nif]
+fn check_list<'a>(env: Env<'a>, etf: Binary<'a>, options: Binary<'a>, lengths: Binary<'a>) -> NifResult<Term<'a>> {
+    charge(env, etf.len());
+    judge_list(env, &etf, &options, &lengths)
+}
+
+/// The same on a dirty scheduler.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn check_list_dirty<'a>(
+    env: Env<'a>,
+    etf: Binary<'a>,
+    options: Binary<'a>,
+    lengths: Binary<'a>,
+) -> NifResult<Term<'a>> {
+    judge_list(env, &etf, &options, &lengths)
+}
+
+fn judge_list<'a>(env: Env<'a>, etf: &[u8], options: &[u8], lengths: &[u8]) -> NifResult<Term<'a>> {
+    let options = DecodeOptions::from_bytes(options, 0).ok_or(Error::BadArg)?;
+    let (lengths, _) = lengths.as_chunks::<4>();
+    let policies = lengths.iter().map(|len| Policy::new(&options, u32::from_le_bytes(*len) as usize));
+    Ok(match etf::check_list(etf, policies) {
         Ok(()) => atoms::ok().encode(env),
         Err(refused) => fault(env, &refused.text()),
     })

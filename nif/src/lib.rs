@@ -12,6 +12,7 @@ mod heap;
 mod judge;
 mod key_cache;
 mod key_order;
+mod many;
 mod memory;
 mod raw;
 mod reader;
@@ -43,6 +44,7 @@ mod atoms {
         suspended,
         planned,
         more,
+        alone,
         again,
         join,
         key,

@@ -7,10 +7,11 @@ defmodule RustyJson.Test.Guest do
   `wasm-as` of binaryen assembles the modules.
   """
 
-  # Where the honest answer, the input and the lie are in memory.
+  # Where the honest answers, the input and the lie are in memory.
   @honest 16
   @input 1024
   @lie 32_768
+  @honest_many 65_536
   @page 65_536
 
   # Ways to fail, as WebAssembly text that fits a function of any result.
@@ -35,6 +36,7 @@ defmodule RustyJson.Test.Guest do
     * `:data` - bytes of a dishonest record, which is the answer if there is no `:fault`
     * `:always` - true triggers the fault with every document
     * `:keys` - text that leaves an i64: what keys does, instead of the fault; its last parameter is number 2
+    * `:many` - text that leaves an i64: what many does, whatever the documents are
     * `:input` - text that leaves an i32: the address of the input buffer
     * `:reset` - text: what reset does
     * `:abi_version` - the version of the exports that the module claims
@@ -84,6 +86,7 @@ defmodule RustyJson.Test.Guest do
       (func (export "input") (param i32) (result i32) #{options[:input] || "(i32.const #{@input})"})
       (func (export "decode") (param i32 i32) (result i64)
         (if (result i64) #{triggered(options, 0)} (then (call $fault)) (else (i64.const #{record(@honest, 7)}))))
+      #{many(options)}
       (func (export "feed") (param i32 i32) (result i64) (call $fault))
       (func (export "keys") (param i32 i32 i64) (result i64) #{options[:keys] || "(call $fault)"})
       (func (export "encode") (param i32 i32) (result i64)
@@ -91,6 +94,39 @@ defmodule RustyJson.Test.Guest do
       (func (export "gzip") (param i32 i32) (result i64) (call $fault))
       (func (export "format") (param i32 i32) (result i64) (call $fault))
       (func (export "reset") #{options[:reset]}))
+    """
+  end
+
+  defp many(%{many: text}), do: "(func (export \"many\") (param i32 i32) (result i64) #{text})"
+
+  # The documents are a count, lengths and texts. The answer is a list of as many nils, and its length.
+  defp many(options) do
+    """
+    (func (export "many") (param i32 i32) (result i64)
+      (local $body i32) (local $count i32) (local $text i32) (local $at i32) (local $out i32)
+      (local.set $body (i32.add (local.get 1) (i32.const #{@input})))
+      (local.set $count (i32.load (local.get $body)))
+      (local.set $text (i32.add (i32.add (local.get $body) (i32.const 4)) (i32.mul (local.get $count) (i32.const 4))))
+      (local.set $out (i32.const #{@honest_many + 7}))
+      (i32.store8 (i32.const #{@honest_many}) (i32.const 1))
+      (i32.store8 (i32.const #{@honest_many + 1}) (i32.const 131))
+      (i32.store8 (i32.const #{@honest_many + 2}) (i32.const 108))
+      (i32.store8 (i32.const #{@honest_many + 5}) (i32.shr_u (local.get $count) (i32.const 8)))
+      (i32.store8 (i32.const #{@honest_many + 6}) (local.get $count))
+      (block $end (loop $next
+        (br_if $end (i32.ge_u (local.get $at) (local.get $count)))
+        (if #{if options[:always], do: "(i32.const 1)", else: "(i32.eq (i32.load8_u (local.get $text)) (i32.const 33))"}
+          (then (return (call $fault))))
+        (i64.store (local.get $out) (i64.const 0x6c696e0377))
+        (local.set $out (i32.add (local.get $out) (i32.const 5)))
+        (local.set $text (i32.add (local.get $text)
+          (i32.load (i32.add (i32.add (local.get $body) (i32.const 4)) (i32.mul (local.get $at) (i32.const 4))))))
+        (local.set $at (i32.add (local.get $at) (i32.const 1)))
+        (br $next)))
+      (i32.store8 (local.get $out) (i32.const 106))
+      (i32.store (i32.add (local.get $out) (i32.const 1)) (i32.sub (local.get $out) (i32.const #{@honest_many})))
+      (i64.or (i64.const #{record(@honest_many, 0)})
+        (i64.extend_i32_u (i32.sub (i32.add (local.get $out) (i32.const 5)) (i32.const #{@honest_many})))))
     """
   end
 

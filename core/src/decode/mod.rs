@@ -2,6 +2,7 @@
 
 mod float;
 mod keys;
+mod many;
 pub(crate) mod number;
 mod places;
 pub(crate) mod skip;
@@ -16,6 +17,7 @@ use crate::simd::Kernel;
 use crate::with_kernel;
 use alloc::vec::Vec;
 use keys::{Keys, Source};
+pub use many::decode_many;
 pub(crate) use places::Places;
 
 /// What a value stands in.

@@ -125,8 +125,15 @@ pub fn check(etf: &[u8], policy: &Policy) -> Result<(), Refused> {
     if etf.len() > policy.max_len {
         return Err(Refused { fault: Fault::Terms, offset: policy.max_len });
     }
-    let mut walk = Walk { etf, at: 0, policy, terms: 0, keys: 0 };
+    let mut walk = Walk::new(etf, *policy);
     walk.document().map_err(|fault| Refused { fault, offset: walk.at })
+}
+
+/// Passes bytes that are exactly one list of JSON-shaped terms: as many as there are policies, each within its own.
+pub fn check_list(etf: &[u8], policies: impl IntoIterator<Item = Policy>) -> Result<(), Refused> {
+    // This one is never asked.
+    let mut walk = Walk::new(etf, Policy::new(&DecodeOptions::DEFAULT, 0));
+    walk.documents(policies.into_iter()).map_err(|fault| Refused { fault, offset: walk.at })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -147,22 +154,69 @@ struct Frame {
 struct Walk<'a> {
     etf: &'a [u8],
     at: usize,
-    policy: &'a Policy,
+    policy: Policy,
     terms: u64,
     keys: u64,
+    /// The containers around the one at hand.
+    outer: Vec<Frame>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    const fn new(etf: &'a [u8], policy: Policy) -> Self {
+        Self { etf, at: 0, policy, terms: 0, keys: 0, outer: Vec::new() }
+    }
+
     fn document(&mut self) -> Result<(), Fault> {
-        if self.byte()? != VERSION {
-            self.at = 0;
-            return Err(Fault::Version);
+        self.version()?;
+        self.term()?;
+        self.last()
+    }
+
+    fn documents(&mut self, policies: impl Iterator<Item = Policy>) -> Result<(), Fault> {
+        self.version()?;
+        let tag = self.byte()?;
+        let mut left = match tag {
+            LIST => self.length()?,
+            NIL => 0,
+            _ => return self.refuse(Fault::Tag(tag)),
+        };
+        for policy in policies {
+            left = left.checked_sub(1).ok_or(Fault::Terms)?;
+            let start = self.at;
+            (self.policy, self.terms, self.keys) = (policy, 0, 0);
+            self.term()?;
+            if self.at - start > self.policy.max_len {
+                return Err(Fault::Terms);
+            }
         }
-        let mut outer = Vec::new();
+        if left > 0 {
+            return Err(Fault::Terms);
+        }
+        if tag == LIST && self.byte()? != NIL {
+            return self.refuse(Fault::Tail);
+        }
+        self.last()
+    }
+
+    fn version(&mut self) -> Result<(), Fault> {
+        if self.byte()? == VERSION {
+            return Ok(());
+        }
+        self.at = 0;
+        Err(Fault::Version)
+    }
+
+    /// Nothing follows.
+    const fn last(&self) -> Result<(), Fault> {
+        if self.at == self.etf.len() { Ok(()) } else { Err(Fault::Trailing) }
+    }
+
+    fn term(&mut self) -> Result<(), Fault> {
+        self.outer.clear();
         let mut open = Frame { kind: Kind::Root, left: 1 };
         loop {
-            if let Some(frame) = self.value(outer.len())? {
-                outer.push(open);
+            if let Some(frame) = self.value(self.outer.len())? {
+                self.outer.push(open);
                 open = frame;
                 self.member(open.kind)?;
                 continue;
@@ -174,7 +228,7 @@ impl Walk<'_> {
                     break;
                 }
                 self.end(open.kind)?;
-                match outer.pop() {
+                match self.outer.pop() {
                     Some(frame) => open = frame,
                     None => return Ok(()),
                 }
@@ -272,9 +326,7 @@ impl Walk<'_> {
 
     fn end(&mut self, kind: Kind) -> Result<(), Fault> {
         match kind {
-            Kind::Map => Ok(()),
-            Kind::Root if self.at == self.etf.len() => Ok(()),
-            Kind::Root => Err(Fault::Trailing),
+            Kind::Map | Kind::Root => Ok(()),
             Kind::List | Kind::Ordered if self.byte()? == NIL => Ok(()),
             Kind::List | Kind::Ordered => self.refuse(Fault::Tail),
         }

@@ -40,9 +40,10 @@ defmodule RustyJson.Decode.Input do
   def error(%SandboxError{} = error, _json, _options), do: error
   def error(failure, json, options), do: DecodeError.new(failure, json, options)
 
-  # Checked before a long list becomes a longer binary.
-  defp too_long?(_input, 0), do: false
-  defp too_long?(input, limit), do: IO.iodata_length(input) > limit
+  @doc "Whether an input exceeds `max_bytes`. Checked before a long list becomes a longer binary."
+  @spec too_long?(iodata(), non_neg_integer()) :: boolean()
+  def too_long?(_input, 0), do: false
+  def too_long?(input, limit), do: IO.iodata_length(input) > limit
 
   defp too_long(input, options) do
     data = if is_binary(input), do: input, else: ""

@@ -8,6 +8,9 @@ defmodule RustyJson.Engine.Missing do
   def decode(_json, _options), do: raise(RustyJson.EngineError)
 
   @impl true
+  def decode_many(_documents, _options), do: raise(RustyJson.EngineError)
+
+  @impl true
   def feed(_question, _piece, _options), do: raise(RustyJson.EngineError)
 
   @impl true

@@ -10,6 +10,7 @@ defmodule RustyJson.Engine.Native do
 
   # Text of this length is read in well under a millisecond. The NIF limits what it writes with a budget.
   @dirty_from 131_072
+  @longest 0xFFFF_FFFF_FFFF
 
   @impl true
   def decode(json, %{bytes: options, dirty_threshold: threshold}) do
@@ -21,6 +22,25 @@ defmodule RustyJson.Engine.Native do
   # The text was more work than its length suggested.
   defp decoded(:dirty, json, options), do: Nif.decode_dirty(json, options)
   defp decoded(result, _json, _options), do: result
+
+  @impl true
+  def decode_many([], _options), do: []
+
+  def decode_many(documents, %{bytes: bytes, dirty_threshold: threshold} = options) do
+    # 0 is no threshold.
+    longest = if threshold == 0, do: @longest, else: threshold
+
+    case Nif.decode_many(documents, bytes, longest) do
+      {results, [], _next} ->
+        results
+
+      {results, rest, :more} ->
+        results ++ decode_many(rest, options)
+
+      {results, [document | rest], :alone} ->
+        results ++ [decode(document, options) | decode_many(rest, options)]
+    end
+  end
 
   @impl true
   def feed(question, piece, %{bytes: options, dirty_threshold: threshold}) do

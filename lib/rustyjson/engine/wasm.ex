@@ -14,7 +14,7 @@ defmodule RustyJson.Engine.Wasm do
   alias RustyJson.Engine.Codes
   alias RustyJson.Parts, as: Selected
   alias RustyJson.SandboxError
-  alias RustyJson.Wasm.{Fed, Host, Parts, Stats}
+  alias RustyJson.Wasm.{Batch, Fed, Host, Parts, Stats}
 
   @impl true
   def decode(json, options) do
@@ -46,6 +46,42 @@ defmodule RustyJson.Engine.Wasm do
     {:ok, :erlang.binary_to_term(etf, [:safe])}
   rescue
     ArgumentError -> fault(:invalid_result, "the runtime makes no term of it", options.sandbox)
+  end
+
+  @impl true
+  def decode_many(documents, %{sandbox: sandbox} = options) do
+    # A guest that fell to one document can change what others of the same crossing become.
+    alone? = sandbox.isolation == :fresh
+    deadline = System.monotonic_time(:millisecond) + sandbox.timeout
+
+    Batch.decode(documents, alone?, deadline, %{
+      together: fn body, timeout, patience -> together(body, Batch.within(options, timeout, patience)) end,
+      alone: fn json, timeout, patience -> alone(json, Batch.within(options, timeout, patience), sandbox) end,
+      failed: fn reason, detail -> fault(reason, detail, sandbox) end
+    })
+  end
+
+  defp together(body, %{values: %{keys: keys}} = options) do
+    case cross(:many, body, options.bytes, options) do
+      # Which key is no atom shows when the document crosses alone; it may stand before the error.
+      {:many, _terms, [_ | _]} when keys == :atoms! -> :refused
+      {:etf, _list, [_ | _]} when keys == :atoms! -> :refused
+      {:etf, list, failures} -> build_many(list, failures)
+      answer -> answer
+    end
+  end
+
+  defp build_many(list, failures) do
+    {:many, :erlang.binary_to_term(list, [:safe]), failures}
+  rescue
+    ArgumentError -> :refused
+  end
+
+  defp alone(json, options, sandbox) do
+    case cross(:decode, json, options.bytes, options) do
+      {:etf, etf} -> build(etf, %{options | sandbox: sandbox})
+      answer -> answer
+    end
   end
 
   @impl true
@@ -145,10 +181,13 @@ defmodule RustyJson.Engine.Wasm do
   defp run(operation, body, bytes, %{sandbox: sandbox} = options) do
     result =
       with {:ok, limited} <- in_time(sandbox),
-           do: Host.get(sandbox.host).run(operation, body, bytes, %{options | sandbox: limited})
+           do: cross(operation, body, bytes, %{options | sandbox: limited})
 
     with {:fault, reason, detail} <- result, do: fault(reason, detail, sandbox)
   end
+
+  defp cross(operation, body, bytes, %{sandbox: sandbox} = options),
+    do: Host.get(sandbox.host).run(operation, body, bytes, options)
 
   @impl true
   def status, do: Host.status(:auto)

@@ -26,6 +26,31 @@ defmodule RustyJson.Wasm.Etf do
     {:refused, what} -> {:fault, :invalid_result, "#{what} in the term"}
   end
 
+  @doc "`:ok` for a list of answers to documents of these lengths, each within its own limits."
+  @spec check_list(binary(), RustyJson.Options.values(), binary()) ::
+          :ok | {:fault, :invalid_result, String.t()}
+  def check_list(etf, values, lengths) do
+    count = div(byte_size(lengths), 4)
+
+    case etf do
+      <<131, 108, ^count::32, rest::binary>> when count > 0 -> next(rest, lengths, values)
+      <<131, 106>> when count == 0 -> :ok
+      _ -> throw({:refused, "a list of another length"})
+    end
+  catch
+    {:refused, what} -> {:fault, :invalid_result, "#{what} in the list"}
+  end
+
+  # The frame around a document is a map: where it starts, how long it may be, and the others.
+  defp next(rest, <<length::32-little, lengths::binary>>, values) do
+    policy = policy(values, length)
+    frame = %{start: byte_size(rest), longest: longest(policy, length), lengths: lengths, values: values}
+    value(rest, [frame], 0, 0, policy)
+  end
+
+  defp next(<<106>>, <<>>, _values), do: :ok
+  defp next(_rest, <<>>, _values), do: refuse("an improper list")
+
   defp longest(%{decimals: decimals, ordered: ordered}, json_length) when decimals or ordered,
     do: 24 * json_length + 64
 
@@ -156,6 +181,11 @@ defmodule RustyJson.Wasm.Etf do
   # A value has ended.
   defp ended(<<>>, [], _depth, _terms, _p), do: :ok
   defp ended(_rest, [], _depth, _terms, _p), do: refuse("bytes behind the end")
+
+  defp ended(rest, [%{start: start} = frame], _depth, _terms, _p) do
+    if start - byte_size(rest) > frame.longest, do: refuse("too many bytes")
+    next(rest, frame.lengths, frame.values)
+  end
 
   defp ended(rest, [{:list, n} | open], depth, terms, p) when n > 1,
     do: value(rest, [{:list, n - 1} | open], depth, terms, p)

@@ -10,7 +10,7 @@ defmodule RustyJson.Wasm.Host do
   alias RustyJson.Wasm.{Host, Starter}
 
   @typedoc "What is done: a document to a term, a term in External Term Format to text, text to text."
-  @type operation :: :decode | :feed | :encode | :gzip | :format | :canonicalize
+  @type operation :: :decode | :many | :feed | :encode | :gzip | :format | :canonicalize
 
   @type sandbox :: %{
           required(:host) => :auto | :wasmtime | :wasmex,
@@ -19,6 +19,7 @@ defmodule RustyJson.Wasm.Host do
           required(:timeout) => pos_integer(),
           required(:isolation) => :reuse | :fresh,
           optional(:deadline) => integer(),
+          optional(:patience) => pos_integer(),
           optional(:other) => reference()
         }
 
@@ -39,9 +40,21 @@ defmodule RustyJson.Wasm.Host do
   @typedoc "What a piece of a stream gives: the values, or the judged bytes of their list."
   @type fed :: RustyJson.Engine.fed() | :unknown_atoms | {:etf, binary(), RustyJson.Engine.fed()}
 
+  @typedoc "What many documents give: the terms, or the judged bytes of their list, of those without a failure."
+  @type many ::
+          {:many, [term()], [{non_neg_integer(), RustyJson.Engine.decode_failure()}]}
+          | {:etf, binary(), [{non_neg_integer(), RustyJson.Engine.decode_failure()}]}
+          | :refused
+
   @doc "Runs one call. `bytes` are the options as the module reads them, and with `:encode` the plans of structs."
   @callback run(operation(), body :: binary(), bytes :: binary(), RustyJson.Options.t()) ::
-              decoded() | fed() | encoded() | fault()
+              decoded() | many() | fed() | encoded() | fault()
+
+  @doc false
+  # How long a call waits for an instance: as long as it may run, unless it is one of several that share their time.
+  @spec patience(sandbox()) :: pos_integer()
+  def patience(%{patience: patience}), do: patience
+  def patience(%{timeout: timeout}), do: timeout
 
   @doc "What the engine runs on, or why it does not work and what to install."
   @callback status() :: {:ok, map()} | {:error, String.t()}

@@ -20,6 +20,16 @@ defmodule RustyJson.Wasm.Judge do
     end
   end
 
+  @doc "`:ok` for a list of terms that answer documents of these lengths (32 bits each, little endian)."
+  @spec list(binary(), Options.t(), binary()) :: :ok | Host.fault()
+  def list(etf, options, lengths) do
+    cond do
+      not Native.loaded?() -> Etf.check_list(etf, options.values, lengths)
+      byte_size(etf) <= @small -> Native.Nif.check_list(etf, options.bytes, lengths)
+      true -> Native.Nif.check_list_dirty(etf, options.bytes, lengths)
+    end
+  end
+
   @doc "The text and the holes of a partial record's body that answers a term. `bytes` are the call's options and plans."
   @spec holes(binary(), binary(), binary(), Options.t()) ::
           {:partial, binary(), [Host.hole()]} | Host.fault()

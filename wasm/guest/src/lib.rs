@@ -65,6 +65,15 @@ pub extern "C" fn feed(len: u32, options: u32) -> u64 {
     with_state(|state| packed(state.feed(len as usize, options as usize)))
 }
 
+/// Decodes many documents: what follows the options is a [`rustyjson_core::abi::batch::Batch`]. The options are those of
+/// [`decode`].
+// SAFETY: as for `abi_version`.
+#[allow(unsafe_code)]
+#[unsafe(no_mangle)]
+pub extern "C" fn many(len: u32, options: u32) -> u64 {
+    with_state(|state| packed(state.many(len as usize, options as usize)))
+}
+
 /// Encodes the term in External Term Format that follows the options. Behind the options stands another such term, the
 /// plans of derived structs, or nothing.
 // SAFETY: as for `abi_version`.

@@ -3,8 +3,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::RefCell;
+use rustyjson_core::abi::batch::{Batch, write_failure};
 use rustyjson_core::abi::{Claim, DecodeFailure, EncodeFailure, Partial, Status};
 use rustyjson_core::canonical::canonicalize;
+use rustyjson_core::decode::decode_many;
 use rustyjson_core::encode::{EncodeErrorKind, Hole, encode};
 use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::{Reader, Term};
@@ -147,6 +149,31 @@ impl State {
         output.truncate(1 + written);
         output[0] = DONE;
         write_answer(&fed, &state, &mut output);
+        output.extend_from_slice(&(written as u32).to_le_bytes());
+        self.output = output;
+        Some(&self.output)
+    }
+
+    /// Decodes the documents that follow the options. `None` when memory ran out.
+    pub fn many(&mut self, len: usize, options: usize) -> Option<&[u8]> {
+        let (options, body) = self.input.get(..len)?.split_at_checked(options)?;
+        let (options, seed) = options.split_last_chunk()?;
+        let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
+        let batch = Batch::read(body)?;
+        let expected = batch.texts.len() + batch.texts.len() / 4 + 64;
+        if self.output.len() < expected && !enlarge(&mut self.output, expected) {
+            return None;
+        }
+        let mut writer = Writer::new(batch.texts, Body(core::mem::take(&mut self.output)), options);
+        let (mut failures, mut buffer) = (Vec::new(), Vec::new());
+        let failed = |number, text: &[u8], error| {
+            write_failure(number, &DecodeFailure::locate(text, error), &mut buffer, &mut failures)
+        };
+        decode_many(&batch, options, &mut self.scratch, &mut writer, failed).ok()?;
+        let (Body(mut output), written) = writer.into_parts()?;
+        output.truncate(1 + written);
+        output[0] = DONE;
+        output.extend_from_slice(&failures);
         output.extend_from_slice(&(written as u32).to_le_bytes());
         self.output = output;
         Some(&self.output)

@@ -28,4 +28,6 @@ rustler::atoms! {
     again,
     join,
     unknown_atoms,
+    many,
+    refused,
 }

@@ -57,6 +57,8 @@ pub enum Operation {
     Decode,
     /// A piece of a stream to the values that it completes.
     Feed,
+    /// Many texts to terms.
+    Many,
     /// A term in External Term Format, as the runtime writes it, to JSON text.
     Encode,
     /// Compression of a text.
@@ -73,6 +75,7 @@ impl Operation {
         let operations = [
             (atoms::decode(), Self::Decode),
             (atoms::feed(), Self::Feed),
+            (atoms::many(), Self::Many),
             (atoms::encode(), Self::Encode),
             (atoms::gzip(), Self::Gzip),
             (atoms::format(), Self::Format),

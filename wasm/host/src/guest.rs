@@ -164,6 +164,13 @@ impl Guest {
         self.record(packed)
     }
 
+    /// Decodes the documents that were written.
+    pub fn many(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
+        let many = export(&mut self.store, &self.instance, "many")?;
+        let packed = self.call(&many, lengths)?;
+        self.record(packed)
+    }
+
     /// Encodes what was written.
     pub fn encode(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
         let encode = self.encode.clone();

@@ -14,6 +14,7 @@ mod fault;
 mod feed;
 mod guest;
 mod host;
+mod many;
 mod pool;
 mod queue;
 mod session;
@@ -45,7 +46,7 @@ fn load<'a>(env: Env<'a>, wasm: Binary, instances: u32) -> Term<'a> {
     }
 }
 
-/// Runs `:decode`, `:encode`, `:gzip` or `:format` on the caller's scheduler. Returns the result, or `:later` if it takes too long.
+/// Runs `:decode`, `:many`, `:encode`, `:gzip` or `:format` on the caller's scheduler. Returns the result, or `:later` if it takes too long.
 #[rustler::nif]
 fn run<'a>(
     env: Env<'a>,

@@ -3,6 +3,7 @@
 use crate::atoms;
 use crate::fault::{Fault, Stop};
 use rustler::{Encoder, Env, NewBinary, Term};
+use rustyjson_core::abi::batch::BatchAnswer;
 use rustyjson_core::abi::{DecodeFailure, EncodeFailure};
 use rustyjson_core::etf::holes::Found;
 use rustyjson_core::scan::{Answer, End, Trouble};
@@ -35,6 +36,14 @@ pub fn fed<'a>(env: Env<'a>, values: Term<'a>, answer: &Answer<'_>) -> Term<'a> 
     (values, answer.kept, binary(env, answer.state), end).encode(env)
 }
 
+/// `{:many, terms, [{number, {code, offset, line, column, path}}]}`, or `:refused` when the runtime makes no terms of the list:
+/// a key twice in a map, or an atom that does not exist.
+pub fn many<'a>(env: Env<'a>, answer: &BatchAnswer<'_>) -> Term<'a> {
+    let Some((terms, _)) = env.binary_to_term(answer.list) else { return atoms::refused().encode(env) };
+    let failures: Vec<_> = answer.failures.iter().map(|(number, it)| (*number, failure(env, it))).collect();
+    (atoms::many(), terms, failures).encode(env)
+}
+
 /// `:unknown_atoms`: a key is not an existing atom.
 pub fn unknown_atoms(env: Env<'_>) -> Term<'_> {
     atoms::unknown_atoms().encode(env)
@@ -55,8 +64,12 @@ pub fn partial<'a>(env: Env<'a>, (holes, json): &Found<'_>) -> Term<'a> {
 
 /// `{:error, {code, offset, line, column, path}}`.
 pub fn decode_error<'a>(env: Env<'a>, failure: &DecodeFailure<'_>) -> Term<'a> {
+    (atoms::error(), self::failure(env, failure)).encode(env)
+}
+
+fn failure<'a>(env: Env<'a>, failure: &DecodeFailure<'_>) -> Term<'a> {
     let path = binary(env, failure.path.as_bytes());
-    (atoms::error(), (failure.kind as u8, failure.offset, failure.line, failure.column, path)).encode(env)
+    (failure.kind as u8, failure.offset, failure.line, failure.column, path).encode(env)
 }
 
 /// `{:error, {code, path, payload}}`.

@@ -5,6 +5,7 @@ use crate::fault::Fault;
 use crate::feed::{self, Stream};
 use crate::guest::{Guest, Lengths};
 use crate::host::Host;
+use crate::many::{self, Documents};
 use crate::session::{self, Document, Encoded, Options};
 use crate::terms;
 use rustler::{Env, Error, NifResult, Term};
@@ -23,6 +24,10 @@ pub fn run<'a>(env: Env<'a>, host: &Host, operation: Operation, input: [&[u8]; 2
         Operation::Feed => {
             let stream = Stream::new(options, body, host.seed).ok_or(Error::BadArg)?;
             host.run(call, |guest| feed::run(env, guest, &stream))
+        }
+        Operation::Many => {
+            let documents = Documents::new(options, body, host.seed).ok_or(Error::BadArg)?;
+            host.run(call, |guest| many::run(env, guest, &documents))
         }
         Operation::Encode => {
             let call_options = Options::new(options).ok_or(Error::BadArg)?;

@@ -39,6 +39,11 @@ defmodule RustyJson.Engine.Native.Nif do
   @spec decode_dirty(binary(), options()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
   def decode_dirty(_json, _options), do: :erlang.nif_error(:not_loaded)
 
+  @doc "Decodes the first documents of a list: what is left of it needs another call, or its first one a call alone."
+  @spec decode_many([binary()], options(), threshold :: non_neg_integer()) ::
+          {[{:ok, term()} | {:error, RustyJson.Engine.decode_failure()}], [binary()], :more | :alone}
+  def decode_many(_documents, _options, _threshold), do: :erlang.nif_error(:not_loaded)
+
   @spec feed(binary(), binary()) :: RustyJson.Engine.fed() | :dirty
   def feed(_question, _piece), do: :erlang.nif_error(:not_loaded)
 
@@ -92,6 +97,12 @@ defmodule RustyJson.Engine.Native.Nif do
 
   @spec check_etf_dirty(binary(), options(), non_neg_integer()) :: :ok | RustyJson.Wasm.Host.fault()
   def check_etf_dirty(_etf, _options, _json_length), do: :erlang.nif_error(:not_loaded)
+
+  @spec check_list(binary(), options(), binary()) :: :ok | RustyJson.Wasm.Host.fault()
+  def check_list(_etf, _options, _json_lengths), do: :erlang.nif_error(:not_loaded)
+
+  @spec check_list_dirty(binary(), options(), binary()) :: :ok | RustyJson.Wasm.Host.fault()
+  def check_list_dirty(_etf, _options, _json_lengths), do: :erlang.nif_error(:not_loaded)
 
   @type found :: {:partial, binary(), [RustyJson.Wasm.Host.hole()]} | RustyJson.Wasm.Host.fault()
 

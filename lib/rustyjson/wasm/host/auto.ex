@@ -14,14 +14,18 @@ defmodule RustyJson.Wasm.Host.Auto do
   @impl true
   def status, do: Host.status(:auto)
 
-  defp chosen(%{timeout: timeout} = sandbox, call) do
+  defp chosen(sandbox, call) do
+    patience = Host.patience(sandbox)
     start = System.monotonic_time(:millisecond)
 
-    case Host.choose(timeout) do
-      {:ok, host} -> call.(host, %{sandbox | timeout: left(start + timeout)})
+    case Host.choose(patience) do
+      {:ok, host} -> call.(host, shortened(sandbox, left(start + patience)))
       :busy -> {:fault, :busy, ""}
     end
   end
+
+  defp shortened(%{patience: _} = sandbox, left), do: %{sandbox | patience: left}
+  defp shortened(sandbox, left), do: %{sandbox | timeout: left}
 
   defp left(deadline), do: max(deadline - System.monotonic_time(:millisecond), 1)
 end

@@ -17,7 +17,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   alias RustyJson.Engine.Codes
   alias RustyJson.Parts
-  alias RustyJson.Wasm.{Abi, Fed, Judge, Pool}
+  alias RustyJson.Wasm.{Abi, Batch, Fed, Host, Judge, Pool}
   alias RustyJson.Wasm.Host.Wasmex.Instance
 
   @pool RustyJson.Wasm.Host.Wasmex.Pool
@@ -39,6 +39,12 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
     call([bytes, :seed], piece, "feed", options.sandbox, possible?, fn record, _again ->
       fed(Abi.open(record), bytes, byte_size(piece), options)
+    end)
+  end
+
+  def run(:many, body, bytes, options) do
+    call([bytes, :seed], body, "many", options.sandbox, &Batch.record?(&1, body), fn record, _again ->
+      decoded_many(Abi.open(record), body, options)
     end)
   end
 
@@ -76,6 +82,18 @@ defmodule RustyJson.Wasm.Host.Wasmex do
       {read.(record, again), instance}
     end)
   end
+
+  defp decoded_many({:done, record}, body, options) do
+    with {list, lengths, failures} <- Batch.open(record, body),
+         :ok <- Judge.list(list, options, lengths) do
+      {:etf, list, failures}
+    else
+      :broken -> invalid("its answer about many documents is broken")
+      fault -> fault
+    end
+  end
+
+  defp decoded_many(_other, _body, _options), do: no_status()
 
   defp decoded({:done, etf}, json, options, {judged, length}, again) do
     with :ok <- Judge.term(etf, judged, length),
@@ -190,10 +208,11 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   ## Instances
 
-  defp run(%{timeout: timeout} = sandbox, fun) do
-    deadline = System.monotonic_time(:millisecond) + timeout
+  defp run(sandbox, fun) do
+    patience = Host.patience(sandbox)
+    deadline = System.monotonic_time(:millisecond) + patience
 
-    case Instance.ready(timeout) do
+    case Instance.ready(patience) do
       :ok -> enter(sandbox, max(deadline - System.monotonic_time(:millisecond), 1), fun)
       {:error, reason} -> {:fault, :unavailable, reason}
       :busy -> {:fault, :busy, ""}

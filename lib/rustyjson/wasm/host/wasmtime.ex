@@ -41,10 +41,11 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   defp where(size), do: if(size <= @small, do: :here, else: :dirty)
 
   # The time until the host has started is time that the call waits.
-  defp start(%{timeout: timeout} = sandbox, where, call) do
-    deadline = System.monotonic_time(:millisecond) + timeout
+  defp start(sandbox, where, call) do
+    patience = Host.patience(sandbox)
+    deadline = System.monotonic_time(:millisecond) + patience
 
-    case host(timeout) do
+    case host(patience) do
       {:ok, host} -> enter(host, where, put_elem(limits(sandbox), 4, left(deadline)), call)
       {:error, reason} -> {:fault, :unavailable, reason}
       :busy -> {:fault, :busy, ""}
@@ -54,8 +55,8 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   defp left(deadline), do: max(deadline - System.monotonic_time(:millisecond), 0)
 
   # The last element is the time that the call may wait to start.
-  defp limits(%{pool_size: size, max_memory: memory, timeout: timeout, isolation: isolation}),
-    do: {size, memory, timeout, isolation == :fresh, timeout}
+  defp limits(%{pool_size: size, max_memory: memory, timeout: timeout, isolation: isolation} = sandbox),
+    do: {size, memory, timeout, isolation == :fresh, Host.patience(sandbox)}
 
   # Dirty schedulers have a queue: behind slow calls, the next one waits in it and cannot give up. So each call says by when it
   # must start.

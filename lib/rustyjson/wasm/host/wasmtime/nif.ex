@@ -50,11 +50,11 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
   def load(_wasm, _instances), do: :erlang.nif_error(:not_loaded)
 
   @spec run(host(), Host.operation(), options(), body :: binary(), limits(), place()) ::
-          Host.decoded() | Host.fed() | Host.encoded() | again()
+          Host.decoded() | Host.many() | Host.fed() | Host.encoded() | again()
   def run(_host, _operation, _options, _body, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
   @spec run_dirty(host(), Host.operation(), options(), body :: binary(), limits(), place()) ::
-          Host.decoded() | Host.fed() | Host.encoded() | again()
+          Host.decoded() | Host.many() | Host.fed() | Host.encoded() | again()
   def run_dirty(_host, _operation, _options, _body, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
   @doc "The clock of `start_by`, in milliseconds: a call on a dirty scheduler that comes later is `:busy`."

@@ -1,0 +1,77 @@
+defmodule RustyJson.Decode.Many do
+  @moduledoc false
+  # The part of `RustyJson.decode_many/2` that Elixir does for every engine: iodata, lengths, key functions, and errors.
+
+  require RustyJson.Engine.Codes
+
+  alias RustyJson.Decode.Input
+  alias RustyJson.Engine.Codes
+  alias RustyJson.Options
+
+  @unknown_atom Codes.decode(:unknown_atom)
+
+  @type result :: {:ok, term()} | {:error, Exception.t()}
+
+  @spec decode([iodata()], Options.t()) :: [result()]
+  # Types are checked one document after the other, within the one deadline.
+  def decode(inputs, %{as: as} = options) when as != nil do
+    options = Options.due(options, Options.started(options))
+    Enum.map(inputs, &Input.decode(&1, options))
+  end
+
+  def decode(inputs, options) do
+    if options.max_bytes == 0 and binaries?(inputs),
+      do: inputs |> options.engine.decode_many(options) |> finished(inputs, options),
+      else: within_limit(inputs, options)
+  end
+
+  # What is too long never reaches the engine, and is not even flattened.
+  defp within_limit(inputs, %{max_bytes: limit} = options) do
+    documents =
+      for input <- inputs, do: if(Input.too_long?(input, limit), do: {:long, input}, else: flat(input))
+
+    short = Enum.filter(documents, &is_binary/1)
+    merged(documents, short |> options.engine.decode_many(options) |> finished(short, options), options)
+  end
+
+  defp merged([{:long, input} | documents], results, options),
+    do: [Input.decode(input, options) | merged(documents, results, options)]
+
+  defp merged([_document | documents], [result | results], options),
+    do: [result | merged(documents, results, options)]
+
+  defp merged([], [], _options), do: []
+
+  defp flat(input) when is_binary(input), do: input
+  defp flat(input), do: IO.iodata_to_binary(input)
+
+  defp binaries?([input | inputs]) when is_binary(input), do: binaries?(inputs)
+  defp binaries?(inputs), do: inputs == []
+
+  # Most often there is nothing left to do.
+  defp finished(results, documents, %{keys: keys} = options) do
+    if keys in [nil, :atoms] and good?(results), do: results, else: each(results, documents, options)
+  end
+
+  defp good?([{:ok, _term} | results]), do: good?(results)
+  defp good?(results), do: results == []
+
+  defp each([{:ok, term} | results], [_document | documents], %{keys: {_fun, _kind} = keys} = options),
+    do: [{:ok, Input.keys(term, keys)} | each(results, documents, options)]
+
+  defp each([{:ok, _term} = result | results], [_document | documents], options),
+    do: [result | each(results, documents, options)]
+
+  # A key that is no atom yet: this document takes the way of a single one, which makes them.
+  defp each(
+         [{:error, {@unknown_atom, _, _, _, _}} | results],
+         [document | documents],
+         %{keys: :atoms} = options
+       ),
+       do: [Input.decode(document, options) | each(results, documents, options)]
+
+  defp each([{:error, failure} | results], [document | documents], options),
+    do: [{:error, Input.error(failure, document, options)} | each(results, documents, options)]
+
+  defp each([], [], _options), do: []
+end

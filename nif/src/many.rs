@@ -1,0 +1,56 @@
+//! `decode_many/3`: as many documents of a list as fit into a fraction of a scheduler's turn.
+
+use crate::atoms;
+use crate::builder::Terms;
+use crate::decode::{MOST_NODES, charge, failure, with_state};
+use crate::raw::make::Maker;
+use crate::raw::read::{Look, Raw};
+use rustler::{Binary, Encoder, Env, Error, NifResult, Term};
+use rustyjson_core::{ErrorKind, decode as decode_json};
+
+/// Bytes of one call: with the smallest values, half of a millisecond.
+const MOST_BYTES: usize = 32_768;
+/// What a document takes beside its bytes, as a number of bytes that take as long.
+const PER_DOCUMENT: usize = 64;
+
+/// Decodes the first documents: `{results, rest, next}`. `next` is `:more` when the rest needs another call, and `:alone` when
+/// its first document needs one for itself: it has at least `threshold` bytes, or is more work than that.
+#[rustler::nif]
+fn decode_many<'a>(env: Env<'a>, documents: Term<'a>, options: Term<'a>, threshold: usize) -> NifResult<Term<'a>> {
+    let bytes = Look::new(env).binary(Raw::of(options)).ok_or(Error::BadArg)?;
+    let ok = atoms::ok().encode(env);
+    let (mut rest, mut next, mut used) = (documents, atoms::more(), 0);
+    let mut results = Vec::new();
+    while used < MOST_BYTES && !rest.is_empty_list() {
+        let (document, tail) = rest.list_get_cell()?;
+        let json = Binary::from_term(document)?;
+        if json.len() >= threshold {
+            next = atoms::alone();
+            break;
+        }
+        used += json.len() + PER_DOCUMENT;
+        let Some(result) = one(env, ok, json, bytes)? else {
+            next = atoms::alone();
+            break;
+        };
+        results.push(result.as_c_arg());
+        rest = tail;
+    }
+    charge(env, used);
+    let make = Maker::new(env);
+    Ok((make.term(make.list(&results)), rest, next).encode(env))
+}
+
+/// `{:ok, term}` or `{:error, failure}`; `None` for more work than a normal scheduler should do.
+#[inline(always)]
+fn one<'a>(env: Env<'a>, ok: Term<'a>, json: Binary<'a>, options: &[u8]) -> NifResult<Option<Term<'a>>> {
+    let bytes = json.as_slice();
+    with_state(Some(options), MOST_NODES, |options, cut, scratch, stacks| {
+        let mut terms = Terms::new(env, json, options, stacks);
+        match decode_json(bytes, &options, scratch, &mut terms) {
+            Ok(()) => terms.finish().map(|term| Some((ok, term).encode(env))).ok_or(Error::BadArg),
+            Err(error) if cut && error.kind == ErrorKind::MaxNodes => Ok(None),
+            Err(error) => Ok(Some(failure(env, bytes, error))),
+        }
+    })
+}
