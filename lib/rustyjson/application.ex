@@ -3,22 +3,30 @@ defmodule RustyJson.Application do
 
   use Application
 
+  alias RustyJson.Config
+
   @impl true
   def start(_type, _args) do
     RustyJson.Wasm.Stats.start()
-    RustyJson.Config.reload()
+    Config.reload()
 
     with {:ok, _supervisor} = started <-
            Supervisor.start_link([RustyJson.Decode.NewAtoms, RustyJson.Wasm.Starter],
              strategy: :one_for_one,
              name: RustyJson.Supervisor
            ) do
-      warm(RustyJson.Config.decode())
+      Enum.each(hosts(), &RustyJson.Wasm.Host.status/1)
       started
     end
   end
 
-  # With the wasm engine, compiles the module now, so that the first call does not wait. Calls report a missing host, not this.
-  defp warm(%{engine: RustyJson.Engine.Wasm, sandbox: sandbox}), do: RustyJson.Wasm.Host.status(sandbox.host)
-  defp warm(_options), do: :ok
+  # With the wasm engine, in the configuration or in a policy, the module is compiled now, so that the first call does not wait. Calls
+  # report a missing host, not this.
+  defp hosts do
+    policies = for {_name, %{decode: values}} <- Config.policies(), do: values
+
+    for %{resolved: RustyJson.Engine.Wasm, sandbox: sandbox} <- [Config.values(:decode) | policies],
+        uniq: true,
+        do: sandbox.host
+  end
 end

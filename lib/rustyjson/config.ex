@@ -9,13 +9,32 @@ defmodule RustyJson.Config do
 
       config :rustyjson, :wasm, host: :auto, timeout: 1_000, max_memory: 64 * 1024 * 1024
 
-  They are read when the application starts, or on first use. After changing them at run time, call `reload/0`.
+  ## Policies
+
+  A policy is a set of options under a name:
+
+      config :rustyjson,
+        policies: [
+          webhook: [engine: :wasm, timeout: 250, max_memory: 64 * 1024 * 1024, max_bytes: 1_000_000],
+          partner: [max_nodes: 100_000, duplicate_keys: :error]
+        ]
+
+      RustyJson.decode(body, policy: :webhook)
+
+  Options of the call override the policy, and the policy overrides the configuration. Each option applies to the
+  calls that have it: `duplicate_keys` to decoding only, `max_bytes` to the input of decoding and to the output of encoding. Policies are checked when the configuration is read: an unknown option, a
+  bad value, or a sandbox option together with the native engine raises `ArgumentError`, and the application does not start.
+  `mix rustyjson.doctor` lists them.
+
+  ## When it is read
+
+  The configuration is read when the application starts, or on first use. After changing them at run time, call `reload/0`.
   The engine is the `:engine` of the call, or that of the configuration, or that of the environment variable
   `RUSTYJSON_ENGINE`, or `:auto`, in this order.
   """
 
   alias RustyJson.Options
-  alias RustyJson.Options.Schema
+  alias RustyJson.Options.{Policies, Schema}
 
   @key __MODULE__
   @build_settings [:build, :allocator]
@@ -32,7 +51,8 @@ defmodule RustyJson.Config do
   def reload do
     values = Map.new([:decode, :encode], &{&1, read(&1)})
     {decode, encode} = {Options.pack(:decode, values.decode), Options.pack(:encode, values.encode)}
-    :persistent_term.put(@key, {decode, encode, values, System.unique_integer()})
+    policies = Policies.read(Application.get_env(:rustyjson, :policies, []), values)
+    :persistent_term.put(@key, {decode, encode, values, System.unique_integer(), policies})
     RustyJson.Encoder.Plans.find_own()
   end
 
@@ -53,6 +73,14 @@ defmodule RustyJson.Config do
   @spec values(:decode | :encode) :: Options.values()
   def values(direction), do: Map.fetch!(elem(get(), 2), direction)
 
+  @doc false
+  @spec policies() :: Policies.t()
+  def policies, do: elem(get(), 4)
+
+  @doc false
+  @spec policy(term()) :: %{given: keyword(), decode: Options.values(), encode: Options.values()}
+  def policy(name), do: Policies.fetch!(policies(), name)
+
   defp get do
     case :persistent_term.get(@key, nil) do
       nil ->
@@ -72,7 +100,12 @@ defmodule RustyJson.Config do
 
     before = if direction == :decode, do: Keyword.take(config, @of_decode), else: []
 
-    [[engine: elem(asked_engine(), 0)], sandbox, before, Keyword.get(config, direction, [])]
+    own = Keyword.get(config, direction, [])
+
+    if Policies.name(own),
+      do: raise(ArgumentError, "option :policy is one of calls, not of the configuration")
+
+    [[engine: elem(asked_engine(), 0)], sandbox, before, own]
     |> Enum.concat()
     |> Options.put_all(Options.defaults(direction), direction)
     |> Options.settled()
@@ -94,7 +127,7 @@ defmodule RustyJson.Config do
   end
 
   defp check_names(config) do
-    names = [:engine, :decode, :encode, :wasm] ++ @build_settings
+    names = [:engine, :decode, :encode, :wasm, :policies] ++ @build_settings
 
     for {name, _} <- config, name not in names and name not in @of_decode and application?(name) do
       raise ArgumentError, "unknown setting #{inspect(name)} of :rustyjson: it takes #{list(names)}"

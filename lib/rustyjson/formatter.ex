@@ -14,6 +14,9 @@ defmodule RustyJson.Formatter do
     * The output is at most `:max_bytes` long (`reason: :max_bytes`; `position` is the token that no longer fits). All
       functions take this option. The default is 64 times the input plus 1 MiB, which text of up to 60 levels never
       reaches with the default layout. 0 removes the limit.
+
+  The engine is the configured one. With `policy: name` it is the one of this policy (`RustyJson.Config`), with the sandbox options
+  that the policy has.
   """
 
   require RustyJson.Engine.Codes
@@ -43,7 +46,8 @@ defmodule RustyJson.Formatter do
           line_separator: iodata(),
           record_separator: iodata(),
           after_colon: iodata(),
-          max_bytes: non_neg_integer()
+          max_bytes: non_neg_integer(),
+          policy: atom()
         ]
 
   @doc """
@@ -135,13 +139,16 @@ defmodule RustyJson.Formatter do
   defp format(input, layout, deepest, given) do
     text = IO.iodata_to_binary(input)
     max_bytes = Map.get(given, :max_bytes, @most_times * byte_size(text) + @most_more)
-    options = Options.laid_out(Config.encode(), layout, {0, deepest, max_bytes})
+    options = given |> Map.get(:policy) |> packed() |> Options.laid_out(layout, {0, deepest, max_bytes})
 
     case options.engine.format(text, options) do
       {:ok, text} -> text
       {:error, failure} -> raise error(failure, text, options)
     end
   end
+
+  defp packed(nil), do: Config.encode()
+  defp packed(policy), do: Options.encode(policy: policy)
 
   # The formatter reports text that is too deep as a decode error.
   defp error({@max_bytes, position, line, column, _path} = failure, text, options) do
@@ -162,6 +169,9 @@ defmodule RustyJson.Formatter do
       {:max_bytes, other} ->
         raise ArgumentError, "option :max_bytes takes a number of bytes, got: #{inspect(other)}"
 
+      {:policy, name} when is_atom(name) ->
+        {:policy, name}
+
       {name, text} when name in @texts ->
         {name, IO.iodata_to_binary(text)}
 
@@ -173,7 +183,7 @@ defmodule RustyJson.Formatter do
   @spec unknown(term()) :: no_return()
   defp unknown(other) do
     raise ArgumentError,
-          "the formatter takes :indent, :line_separator, :record_separator, :after_colon and :max_bytes, " <>
+          "the formatter takes :indent, :line_separator, :record_separator, :after_colon, :max_bytes and :policy, " <>
             "got: #{inspect(other)}"
   end
 end

@@ -3,7 +3,7 @@ defmodule RustyJson.Options do
   # The options of one call, checked, and as the core takes them. RustyJson.Options.Schema defines them.
 
   alias RustyJson.{Config, Engine}
-  alias RustyJson.Options.{Known, Layout, Schema, Words}
+  alias RustyJson.Options.{Known, Layout, Policies, Schema, Words}
 
   @enforce_keys [:engine, :bytes, :values, :sandbox]
   defstruct [
@@ -73,9 +73,17 @@ defmodule RustyJson.Options do
   def encode(given), do: Known.find(:encode, given, fn -> call(:encode, given) end)
 
   defp call(direction, given) do
-    values = put_all(given, Config.values(direction), direction)
-    pack(direction, values |> resolve() |> check_sandbox() |> check_canonical(given))
+    values = override(given, base(Policies.name(given), direction), direction)
+    pack(direction, check_canonical(values, given))
   end
+
+  defp base(nil, direction), do: Config.values(direction)
+  defp base(policy, direction), do: Map.fetch!(Config.policy(policy), direction)
+
+  @doc "Values with these options in place of what they had, for the engine that is then asked for."
+  @spec override(keyword() | map(), values(), :decode | :encode) :: values()
+  def override(given, values, direction),
+    do: given |> put_all(values, direction) |> resolve() |> check_sandbox()
 
   @doc "Enters options one by one."
   @spec put_all(keyword() | map(), values(), :decode | :encode) :: values()
@@ -141,6 +149,8 @@ defmodule RustyJson.Options do
   defp enter(name, _entry, value, values) when name in @sandbox,
     do: %{values | sandbox: Map.put(values.sandbox, name, value), sandboxed: name}
 
+  # A policy is there before all other options of a call.
+  defp enter(:policy, _entry, _name, values), do: values
   defp enter(:engine, _entry, engine, values), do: Map.merge(values, %{engine: engine, resolved: nil})
   defp enter(:max_depth, _entry, :infinity, values), do: Map.put(values, :max_depth, @no_depth)
 
@@ -194,7 +204,7 @@ defmodule RustyJson.Options do
   # Without this error the caller would rely on a sandbox that is not there.
   defp check_sandbox(%{sandboxed: name, resolved: Engine.Native}) when name != nil do
     raise ArgumentError,
-          "option #{inspect(name)} is one of the wasm engine, but this call runs on the native one; add engine: :wasm"
+          "option #{inspect(name)} is one of the wasm engine, but the native one is selected; add engine: :wasm"
   end
 
   defp check_sandbox(values), do: values

@@ -27,6 +27,7 @@ defmodule RustyJson.CLI.Doctor do
     engines = engines()
     in_use()
     limits()
+    policies(Enum.sort(RustyJson.Config.policies()))
     sandbox(for {_, [engine: :wasm, host: host], {:ok, _}} <- engines, do: host)
     tools()
     packages()
@@ -83,6 +84,22 @@ defmodule RustyJson.CLI.Doctor do
     for name <- [:timeout, :max_memory, :pool_size, :isolation, :host],
         do: row("wasm #{name}", limit(name, values.sandbox[name]))
   end
+
+  defp policies([]), do: :ok
+
+  defp policies(policies) do
+    heading("Policies")
+
+    for {name, %{given: given, decode: values}} <- policies,
+        do: row("#{inspect(name)}", "#{engine(values)}: #{options(given)}")
+  end
+
+  defp engine(%{resolved: engine}), do: "#{RustyJson.Engine.name(engine)} engine"
+
+  defp options([]), do: "no options"
+
+  defp options(given),
+    do: Enum.map_join(given, ", ", fn {name, value} -> "#{name}: #{inspect(value, limit: 5)}" end)
 
   defp limit(_name, 0), do: "no limit"
   defp limit(:max_depth, 0xFFFF_FFFF), do: "no limit"

@@ -2,7 +2,8 @@ defmodule RustyJson.Feed.Plan do
   @moduledoc false
   # The options of a stream, checked, and packed as the core reads them (core/src/scan/plan.rs).
 
-  alias RustyJson.Options
+  alias RustyJson.{Config, Options}
+  alias RustyJson.Options.Policies
 
   @formats [values: 0, lines: 1, seq: 2, array: 3]
   @path 3
@@ -27,10 +28,14 @@ defmodule RustyJson.Feed.Plan do
     {own, rest} = given |> Options.to_list("a stream") |> Keyword.split(@names)
     Enum.each(own, &check!/1)
     refuse_both!(own)
-    options = Options.decode([strings: :copy] ++ rest)
+    options = Options.decode(copied(Policies.name(rest)) ++ rest)
     if options.as != nil, do: raise(ArgumentError, "a stream does not take :as")
     {plan(Map.new(own), options), options}
   end
+
+  # A policy that has the option overrides the default of streams.
+  defp copied(nil), do: [strings: :copy]
+  defp copied(policy), do: if(Config.policy(policy).given[:strings], do: [], else: [strings: :copy])
 
   defp check!({:format, format}) when is_map_key(%{values: 0, lines: 1, seq: 2, array: 3}, format), do: :ok
   defp check!({:format, other}), do: wrong!(:format, ":values, :lines, :seq or :array", other)

@@ -16,6 +16,7 @@ defmodule RustyJson.Options.Schema do
           | :indentation
           | :gzip_level
           | :type
+          | :policy
   @type entry :: %{
           required(:type) => type(),
           required(:default) => term(),
@@ -62,6 +63,12 @@ defmodule RustyJson.Options.Schema do
       default: :auto,
       doc:
         "`:auto` is the native engine if its library loads, otherwise the wasm engine. See `RustyJson.engine/0`."
+    },
+    policy: %{
+      type: :policy,
+      default: nil,
+      doc:
+        "Options under a name, from the setting `policies` of `RustyJson.Config`. Other options of the call override them."
     }
   ]
 
@@ -248,6 +255,10 @@ defmodule RustyJson.Options.Schema do
   def entries(:encode), do: @encode
   def entries(:sandbox), do: @sandbox
 
+  @doc "The names of the options of a direction."
+  @spec names(:decode | :encode) :: [atom()]
+  def names(direction), do: Keyword.keys(entries(direction))
+
   @doc "Those that only the wasm engine takes."
   @spec sandbox() :: [atom()]
   def sandbox, do: Keyword.keys(@sandbox)
@@ -266,6 +277,7 @@ defmodule RustyJson.Options.Schema do
     do: {:ok, value}
 
   def cast(:boolean, value) when is_boolean(value), do: {:ok, value}
+  def cast(:policy, name) when is_atom(name), do: {:ok, name}
   def cast(:infinity, :infinity), do: {:ok, :infinity}
   def cast(type, value) when type in [:fun, :fallback] and is_function(value, 1), do: {:ok, value}
   def cast(:type, nil), do: {:ok, nil}

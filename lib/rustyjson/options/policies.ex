@@ -1,0 +1,81 @@
+defmodule RustyJson.Options.Policies do
+  @moduledoc false
+  # Named sets of options from the configuration. All are checked when the configuration is read, so that a call can only name
+  # one that works.
+
+  alias RustyJson.Options
+  alias RustyJson.Options.Schema
+
+  @directions [:decode, :encode]
+
+  @typedoc "The options as they were given, and all values of a call with this policy, for each direction."
+  @type t :: %{atom() => %{given: keyword(), decode: Options.values(), encode: Options.values()}}
+
+  @doc "Reads the setting `policies`. A policy overrides these values of the configuration."
+  @spec read(term(), %{decode: Options.values(), encode: Options.values()}) :: t()
+  def read(policies, values) do
+    unless pairs?(policies),
+      do: raise(ArgumentError, "setting :policies of :rustyjson takes #{takes()}, got: #{show(policies)}")
+
+    Map.new(policies, fn {name, given} -> {name, policy(name, given, values)} end)
+  end
+
+  defp policy(name, given, values) do
+    unless is_list(given) and pairs?(given),
+      do: raise(ArgumentError, "it takes a keyword list of options, got: #{show(given)}")
+
+    Enum.each(given, &known!/1)
+    all = Map.new(@directions, &{&1, Options.override(only(given, &1), Map.fetch!(values, &1), &1)})
+    Map.put(all, :given, given)
+  rescue
+    error in ArgumentError ->
+      reraise ArgumentError,
+              [message: "policy #{inspect(name)} of :rustyjson: #{error.message}"],
+              __STACKTRACE__
+  end
+
+  # An option of one direction says nothing about the other.
+  defp only(given, direction), do: Keyword.take(given, Schema.names(direction))
+
+  defp known!({name, _value}) do
+    names = Enum.uniq(Enum.flat_map(@directions, &Schema.names/1)) -- [:policy]
+
+    unless name in names,
+      do:
+        raise(
+          ArgumentError,
+          "unknown option #{inspect(name)}: it takes #{Enum.map_join(names, ", ", &inspect/1)}"
+        )
+  end
+
+  defp pairs?(pairs) when is_map(pairs), do: pairs?(Map.to_list(pairs))
+  defp pairs?(pairs), do: Keyword.keyword?(pairs)
+
+  defp takes, do: "a keyword list or a map of names and options"
+  defp show(term), do: inspect(term, limit: 5)
+
+  @doc "The name of the policy among the options of a call; the last one counts."
+  @spec name(term()) :: term()
+  def name(given), do: name(given, nil)
+  defp name(%{policy: name}, _found), do: name
+  defp name([{:policy, name} | rest], _found), do: name(rest, name)
+  defp name([_option | rest], found), do: name(rest, found)
+  defp name(_end, found), do: found
+
+  @doc "The policy of this name."
+  @spec fetch!(t(), term()) :: %{given: keyword(), decode: Options.values(), encode: Options.values()}
+  def fetch!(policies, name) do
+    case policies do
+      %{^name => policy} ->
+        policy
+
+      _ ->
+        names =
+          if policies == %{},
+            do: "has none",
+            else: "has " <> Enum.map_join(Enum.sort(Map.keys(policies)), ", ", &inspect/1)
+
+        raise ArgumentError, "unknown policy #{show(name)}: config :rustyjson, policies: #{names}"
+    end
+  end
+end

@@ -1,0 +1,159 @@
+defmodule RustyJson.PoliciesTest do
+  @moduledoc "Named sets of options: checked when the configuration is read, overridden by the call, overriding the configuration."
+
+  use ExUnit.Case, async: false
+
+  alias RustyJson.{Config, Feed, Formatter, Options}
+  alias RustyJson.Test.Judge
+
+  import ExUnit.CaptureIO
+
+  setup do
+    kept = Application.get_all_env(:rustyjson)
+
+    on_exit(fn ->
+      for {name, _} <- Application.get_all_env(:rustyjson), do: Application.delete_env(:rustyjson, name)
+      Application.put_all_env(rustyjson: kept)
+      Config.reload()
+    end)
+  end
+
+  defp configure(settings) do
+    Application.put_all_env(rustyjson: settings)
+    Config.reload()
+  end
+
+  test "the call overrides the policy, which overrides the configuration" do
+    configure(decode: [max_depth: 3, max_nodes: 4], policies: [deep: [max_depth: 5], deeper: [max_depth: 9]])
+    text = fn depth -> String.duplicate("[", depth) <> String.duplicate("]", depth) end
+
+    reason = fn depth, options ->
+      with({:error, error} <- RustyJson.decode(text.(depth), options), do: error.reason)
+    end
+
+    assert reason.(4, []) == :max_depth
+    assert {:ok, _} = RustyJson.decode(text.(4), policy: :deep)
+    # What the policy does not name is as configured.
+    assert reason.(5, policy: :deep) == :max_nodes
+    assert reason.(6, policy: :deep, max_nodes: 0) == :max_depth
+    assert reason.(3, policy: :deep, max_depth: 2) == :max_depth
+    # Wherever it stands.
+    assert reason.(3, max_depth: 2, policy: :deep) == :max_depth
+    assert reason.(3, %{max_depth: 2, policy: :deep}) == :max_depth
+    assert {:ok, _} = RustyJson.decode(text.(6), max_nodes: 0, policy: :deep, policy: :deeper)
+    assert reason.(4, policy: nil) == :max_depth
+  end
+
+  test "decode_many, streams, feeds, encode and the formatter" do
+    configure(
+      policies: %{
+        small: [max_bytes: 8, keys: :atoms!, pretty: 1],
+        shared: [strings: :reference]
+      }
+    )
+
+    assert [{:ok, %{a: 1}}, {:error, %{reason: :max_bytes}}] =
+             RustyJson.decode_many([~s({"a":1}), "[1,2,3,4,5]"], policy: :small)
+
+    assert [%{a: 1}] = ["{\"a\":1}"] |> RustyJson.decode_stream(policy: :small) |> Enum.to_list()
+    assert {:ok, [%{a: 1}], _} = Feed.push(Feed.new(policy: :small), ~s({"a":1}))
+    assert RustyJson.encode!([1], policy: :small) == "[\n 1\n]"
+    assert {:error, %{reason: :max_bytes}} = RustyJson.encode([1, 2, 3], policy: :small)
+    assert [1] |> RustyJson.encode_stream(policy: :small) |> Enum.join() == "[\n 1\n]"
+    assert Formatter.minimize("[ 1 ]", policy: :small) == "[1]"
+    assert Formatter.pretty_print("[1]", policy: :small) == "[\n  1\n]"
+
+    assert Feed.new(policy: :shared).options.values.strings == :reference
+    assert Feed.new(policy: :small).options.values.strings == :copy
+    assert Feed.new(policy: :shared, strings: :copy).options.values.strings == :copy
+    assert_raise ArgumentError, ~r/:policy/, fn -> Formatter.minimize("[]", policy: "small") end
+    assert_raise ArgumentError, ~r/unknown policy :none/, fn -> Formatter.minimize("[]", policy: :none) end
+  end
+
+  test "a policy that is not there is named, with those that are" do
+    message = fn -> assert_raise(ArgumentError, fn -> RustyJson.decode("1", policy: :none) end).message end
+    assert message.() == "unknown policy :none: config :rustyjson, policies: has none"
+    configure(policies: [b: [], a: []])
+    assert message.() == "unknown policy :none: config :rustyjson, policies: has :a, :b"
+
+    assert_raise ArgumentError, ~r/unknown policy :none/, fn ->
+      RustyJson.decode_stream("1", policy: :none)
+    end
+
+    assert_raise ArgumentError, ~r/unknown policy :none/, fn -> RustyJson.encode(1, policy: :none) end
+    assert_raise ArgumentError, ~r/unknown policy "a"/, fn -> RustyJson.decode("1", policy: "a") end
+  end
+
+  test "what is wrong with a policy is found when the configuration is read" do
+    for {policies, message} <- [
+          {[a: [no_such: 1]], ~r/^policy :a of :rustyjson: unknown option :no_such: it takes :keys, /},
+          {[a: [max_depth: -1]], ~r/^policy :a of :rustyjson: option :max_depth takes/},
+          {[a: [escape: :none]], ~r/^policy :a of :rustyjson: option :escape takes/},
+          {[a: [policy: :b]], ~r/^policy :a of :rustyjson: unknown option :policy/},
+          {[a: :none], ~r/^policy :a of :rustyjson: it takes a keyword list of options, got: :none/},
+          {[:a], ~r/^setting :policies of :rustyjson takes a keyword list or a map/},
+          {:none, ~r/^setting :policies of :rustyjson takes a keyword list or a map/}
+        ] do
+      assert_raise ArgumentError, message, fn -> configure(policies: policies) end
+    end
+
+    Application.delete_env(:rustyjson, :policies)
+    assert_raise ArgumentError, ~r/:policy is one of calls/, fn -> configure(decode: [policy: :a]) end
+  end
+
+  if Judge.available?(:native) do
+    test "sandbox options with the native engine" do
+      message =
+        ~r/^policy :a of :rustyjson: option :timeout is one of the wasm engine, but the native one is selected/
+
+      for settings <- [
+            [engine: :native, policies: [a: [timeout: 5]]],
+            [policies: [a: [engine: :native, timeout: 5]]]
+          ] do
+        assert_raise ArgumentError, message, fn -> configure(settings) end
+      end
+
+      # What the configuration says about the sandbox is for calls that use it.
+      configure(
+        engine: :native,
+        wasm: [timeout: 5],
+        policies: [a: [max_nodes: 5], b: [engine: :wasm, timeout: 7]]
+      )
+
+      assert {:ok, 1} = RustyJson.decode("1", policy: :a)
+      assert %{engine: RustyJson.Engine.Wasm, sandbox: %{timeout: 7}} = Options.decode(policy: :b)
+      assert %{engine: RustyJson.Engine.Wasm, sandbox: %{timeout: 9}} = Options.decode(policy: :b, timeout: 9)
+
+      assert_raise ArgumentError, ~r/:timeout is one of the wasm engine/, fn ->
+        RustyJson.decode("1", policy: :b, engine: :native)
+      end
+
+      assert_raise ArgumentError, ~r/:timeout is one of the wasm engine/, fn ->
+        RustyJson.decode("1", policy: :a, timeout: 9)
+      end
+    end
+  end
+
+  test "a policy with options of both directions" do
+    configure(policies: [both: [keys: :atoms!, sort_keys: true, max_depth: 2]])
+    assert {:ok, %{a: 1}} = RustyJson.decode(~s({"a":1}), policy: :both)
+    assert {:ok, ~s({"a":1,"b":2})} = RustyJson.encode(%{b: 2, a: 1}, policy: :both)
+    assert {:error, %{reason: :max_depth}} = RustyJson.encode([[[1]]], policy: :both)
+  end
+
+  test "reading the configuration again changes what a policy means" do
+    configure(policies: [a: [max_depth: 1]])
+    assert {:error, %{reason: :max_depth}} = RustyJson.decode("[[]]", policy: :a)
+    configure(policies: [a: [max_depth: 2]])
+    assert {:ok, [[]]} = RustyJson.decode("[[]]", policy: :a)
+  end
+
+  test "the doctor lists them" do
+    configure(policies: [webhook: [max_nodes: 5, duplicate_keys: :error], none: []])
+    report = capture_io(fn -> RustyJson.CLI.Doctor.run() end)
+    engine = RustyJson.engine()
+    assert report =~ ~r/^Policies$/m
+    assert report =~ ~r/^  :none +#{engine} engine: no options$/m
+    assert report =~ ~r/^  :webhook +#{engine} engine: max_nodes: 5, duplicate_keys: :error$/m
+  end
+end
