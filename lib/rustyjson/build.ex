@@ -93,7 +93,7 @@ defmodule RustyJson.Build do
   def build(part, settings) do
     digest = digest(part, settings)
 
-    if not settings.force and current?(part, settings, digest) do
+    if current?(part, settings) do
       :current
     else
       make(part, settings, digest)
@@ -139,10 +139,13 @@ defmodule RustyJson.Build do
 
   defp digest_file(part, root), do: artifact(part, root) <> ".digest"
 
-  defp current?(part, settings, digest) do
+  @doc "Whether there is nothing to do for a part."
+  @spec current?(part(), settings()) :: boolean()
+  def current?(part, settings) do
+    digest = digest(part, settings)
     stored = File.read(digest_file(part, settings.root))
 
-    File.regular?(artifact(part, settings.root)) and
+    not settings.force and File.regular?(artifact(part, settings.root)) and
       (stored == {:ok, digest} or (stored == {:ok, plain(digest)} and not Tools.wasm_opt?()))
   end
 

@@ -37,7 +37,7 @@ defmodule RustyJson.Config do
   alias RustyJson.Options.{Policies, Schema}
 
   @key __MODULE__
-  @build_settings [:build, :allocator]
+  @build_settings [:build, :allocator, :precompiled]
   # The place of this setting in RustyJson 0.3 and in Jason.
   @of_decode [:decoding_integer_digit_limit]
 

@@ -2,6 +2,8 @@ defmodule RustyJson.InstallTest do
   @moduledoc "Libraries that were built here, packed, and installed where there is no Rust."
   use ExUnit.Case, async: true
 
+  alias RustyJson.Build
+  alias RustyJson.Build.{Archive, Precompiled}
   alias RustyJson.Test.Judge
 
   @root Path.expand("../..", __DIR__)
@@ -27,7 +29,7 @@ defmodule RustyJson.InstallTest do
     target
   end
 
-  defp mix(dir, arguments, build \\ nil) do
+  defp mix(dir, arguments, build \\ nil, more \\ []) do
     env = [
       {"MIX_ENV", "prod"},
       {"RUSTYJSON_BUILD", build},
@@ -36,7 +38,8 @@ defmodule RustyJson.InstallTest do
       {"MIX_BUILD_PATH", nil},
       {"RUSTYJSON_HEX", "0"},
       {"RUSTYJSON_DEPS", nil},
-      {"PATH", path(dir)}
+      {"PATH", path(dir)},
+      {"RUSTYJSON_PRECOMPILED", nil} | more
     ]
 
     System.cmd(System.find_executable("mix"), arguments, cd: dir, env: env, stderr_to_stdout: true)
@@ -172,6 +175,138 @@ defmodule RustyJson.InstallTest do
 
     assert_raise Mix.Error, ~r/contains an unexpected file/, fn ->
       Mix.Tasks.Rustyjson.Install.run([file, "--sha256", sha])
+    end
+  end
+
+  ## Precompiled libraries, from a server that stands for the page of a release
+
+  @app_version Mix.Project.config()[:version]
+
+  # A server for this folder: gives its address.
+  defp serve(folder) do
+    {:ok, _} = Application.ensure_all_started(:inets)
+    folder = String.to_charlist(folder)
+    options = [port: 0, bind_address: {127, 0, 0, 1}, server_name: ~c"release", server_root: folder]
+    {:ok, server} = :inets.start(:httpd, [document_root: folder] ++ options)
+    on_exit(fn -> :inets.stop(:httpd, server) end)
+    "http://127.0.0.1:#{:httpd.info(server)[:port]}"
+  end
+
+  defp release(dir) do
+    folder = Path.join(dir, "release")
+    File.mkdir_p!(folder)
+    folder
+  end
+
+  defp precompiled(rustyjson, from) do
+    settings = Build.settings([], rustyjson, "unused")
+    Precompiled.install(from, @app_version, [:native, :guest], settings)
+  end
+
+  # An archive of a library that says to be built from these sources, with its checksum.
+  defp pack(folder, rustyjson, settings) do
+    library = "priv/native/" <> Path.basename(Build.artifact(:native, rustyjson))
+    digest = Build.digest(:native, settings)
+    file = Path.join(folder, Archive.name(@app_version, Build.machine()))
+    entries = [{library, "a library"}, {library <> ".digest", digest}]
+    names = for {name, content} <- entries, do: {String.to_charlist(name), content}
+    :ok = :erl_tar.create(file, names, [:compressed])
+    File.write!(file <> ".sha256", Archive.sha256(File.read!(file)) <> "  " <> Path.basename(file) <> "\n")
+    {file, Path.join(rustyjson, library)}
+  end
+
+  test "precompiled: the archive for this machine, from a server and from a folder", %{dir: dir} do
+    {rustyjson, folder} = {checkout(dir), release(dir)}
+    {_file, library} = pack(folder, rustyjson, Build.settings([], rustyjson, "unused"))
+
+    for from <- [serve(folder), serve(folder) <> "/", folder, "file://" <> folder] do
+      File.rm(library)
+      assert precompiled(rustyjson, from) == :ok
+      assert File.read!(library) == "a library"
+    end
+  end
+
+  test "precompiled: checksums.txt of the package decides", %{dir: dir} do
+    {rustyjson, folder} = {checkout(dir), release(dir)}
+    {file, library} = pack(folder, rustyjson, Build.settings([], rustyjson, "unused"))
+    from = serve(folder)
+    name = Path.basename(file)
+    checksums = Path.join(rustyjson, "checksums.txt")
+
+    File.write!(checksums, "#{String.duplicate("0", 64)}  #{name}\n")
+    assert {:refused, text} = precompiled(rustyjson, from)
+
+    assert text ==
+             "#{from}/#{name} has the checksum #{Archive.sha256(File.read!(file))}, not #{String.duplicate("0", 64)}; " <>
+               "nothing was installed"
+
+    refute File.exists?(library)
+
+    File.write!(
+      checksums,
+      "#{String.duplicate("0", 64)}  rustyjson-v#{@app_version}-sparc64-linux-gnu.tar.gz\n"
+    )
+
+    assert precompiled(rustyjson, from) ==
+             {:unavailable,
+              "the release has no archive for #{Build.machine()}: checksums.txt does not list #{name}"}
+
+    File.write!(checksums, File.read!(file <> ".sha256"))
+    assert precompiled(rustyjson, from) == :ok
+    assert File.exists?(library)
+  end
+
+  test "precompiled: missing, damaged, and made for something else", %{dir: dir} do
+    {rustyjson, folder} = {checkout(dir), release(dir)}
+    settings = Build.settings([], rustyjson, "unused")
+    from = serve(folder)
+    place = from <> "/" <> Archive.name(@app_version, Build.machine())
+
+    assert precompiled(rustyjson, from) == {:unavailable, "#{place}.sha256 does not exist (404)"}
+    assert {:unavailable, text} = precompiled(rustyjson, "http://127.0.0.1:1")
+    assert text =~ "cannot be read"
+    assert {:unavailable, text} = precompiled(rustyjson, folder)
+    assert text =~ "no such file"
+
+    {file, library} = pack(folder, rustyjson, settings)
+    bytes = File.read!(file)
+    File.write!(file, binary_part(bytes, 0, byte_size(bytes) - 1))
+    assert {:refused, text} = precompiled(rustyjson, from)
+    assert text =~ "has the checksum"
+
+    File.write!(file, "no archive")
+    File.write!(file <> ".sha256", Archive.sha256("no archive"))
+    assert {:refused, text} = precompiled(rustyjson, from)
+    assert text =~ "#{place} cannot be unpacked"
+
+    File.write!(file <> ".sha256", "")
+    assert {:refused, text} = precompiled(rustyjson, from)
+    assert text =~ "has no checksum of rustyjson-v"
+
+    pack(folder, rustyjson, %{settings | system: "sparc64-linux-gnu"})
+    assert {:refused, text} = precompiled(rustyjson, from)
+    assert text =~ "its native part is for another machine, another allocator or other sources"
+
+    refute File.exists?(library)
+  end
+
+  if Judge.available?(:native) do
+    test "precompiled: compiling without Rust takes it", %{dir: dir} do
+      {rustyjson, folder} = {checkout(dir), release(dir)}
+      file = archive(folder)
+      env = [{"RUSTYJSON_PRECOMPILED", serve(folder)}]
+      arguments = ["do", "compile", "+", "run", "-e", "IO.inspect(RustyJson.engine())"]
+
+      {output, 0} = mix(rustyjson, arguments, nil, env)
+      refute output =~ "warning"
+      assert output =~ "rustyjson: precompiled libraries installed from http://127.0.0.1:"
+      assert output =~ ":native"
+
+      File.rm_rf!(Path.join(rustyjson, "priv"))
+      File.write!(file, "damaged")
+      {output, 1} = mix(rustyjson, ["compile"], nil, env)
+      assert output =~ "has the checksum"
+      assert output =~ "nothing was installed"
     end
   end
 end

@@ -16,6 +16,11 @@ defmodule Mix.Tasks.Compile.Rustyjson do
   A missing tool causes a warning that says what will be missing and how to get it; the application still compiles. Nothing is
   built if the artifacts are up to date, such as those of a package. `FORCE_RUSTYJSON_BUILD=true` runs cargo anyway.
 
+  `config :rustyjson, precompiled: "https://…"`, or `RUSTYJSON_PRECOMPILED`, names where the archives of a release are: an address or
+  a folder. The one for this machine is checked by its checksum, which `checksums.txt` in the package has, or `FILE.sha256` beside the
+  archive, and is installed instead of building. Where there is no archive for this machine, a warning says so and the libraries are
+  built. An archive that is not what the checksum says ends the compile.
+
   Cargo works in `_build/rustyjson`, or in `CARGO_TARGET_DIR`. `RUSTYJSON_ALLOCATOR` chooses the allocator of the native
   library: `mimalloc` (default), `jemalloc`, `snmalloc` or `system`.
   """
@@ -23,6 +28,7 @@ defmodule Mix.Tasks.Compile.Rustyjson do
   use Mix.Task.Compiler
 
   alias RustyJson.Build
+  alias RustyJson.Build.Precompiled
 
   @doors [native: RustyJson.Engine.Native.Nif, host: RustyJson.Wasm.Host.Wasmtime.Nif]
 
@@ -31,7 +37,8 @@ defmodule Mix.Tasks.Compile.Rustyjson do
     config = Application.get_all_env(:rustyjson)
     settings = Build.settings(config, File.cwd!(), target_dir())
 
-    results = for part <- Build.parts(config), do: {part, Build.build(part, settings)}
+    parts = Build.parts(config)
+    results = precompiled(Precompiled.from(config), parts, settings) || built(parts, settings)
     link_priv()
     open_again(results)
     report(results)
@@ -42,6 +49,36 @@ defmodule Mix.Tasks.Compile.Rustyjson do
   def clean do
     Enum.each(Build.all(), &Build.clean(&1, File.cwd!()))
   end
+
+  defp built(parts, settings), do: for(part <- parts, do: {part, Build.build(part, settings)})
+
+  # Only what is refused ends the compile: where there is no archive, the libraries are built.
+  defp precompiled(nil, _parts, _settings), do: nil
+  defp precompiled(_from, _parts, %{force: true}), do: nil
+
+  defp precompiled(from, parts, settings) do
+    missing = Enum.reject(parts, &Build.current?(&1, settings))
+
+    case missing != [] and Precompiled.install(from, Mix.Project.config()[:version], parts, settings) do
+      {:refused, text} ->
+        for part <- missing, do: {part, {:failed, text}}
+
+      {:unavailable, text} ->
+        Mix.shell().error("warning: no precompiled libraries: #{text}")
+        nil
+
+      :ok ->
+        Mix.shell().info("rustyjson: precompiled libraries installed from #{from}")
+        parts |> built(settings) |> Enum.map(&installed(&1, missing)) |> Keyword.put_new(:host, :built)
+
+      false ->
+        nil
+    end
+  end
+
+  # This VM has not loaded it yet.
+  defp installed({part, :current}, missing), do: {part, if(part in missing, do: :built, else: :current)}
+  defp installed(result, _missing), do: result
 
   # Compiling these modules loaded them with the old library, or none. This VM may go on to run the application, so unload them.
   defp open_again(results) do

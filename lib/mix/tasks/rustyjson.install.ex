@@ -17,11 +17,7 @@ defmodule Mix.Tasks.Rustyjson.Install do
 
   @requirements ["loadpaths"]
 
-  # The only files that an archive may contain.
-  @wanted ~r/\A(\.\/)?priv\/(native\/librustyjson_(nif|wasm_host)\.(so|dll)|wasm\/rustyjson\.wasm)(\.digest)?\z/
-
-  # rustyjson-vVERSION-MACHINE.tar.gz, as script/package names it.
-  @named ~r/\Arustyjson-v\d+\.\d+\.\d+(?:-(?:dev|alpha|beta|rc)[\w.]*)?-(\w+-[\w-]+)\.tar\.gz\z/
+  alias RustyJson.Build.Archive
 
   @impl true
   def run(argv) do
@@ -35,12 +31,12 @@ defmodule Mix.Tasks.Rustyjson.Install do
     check_machine(archive)
     bytes = read(archive)
     wanted = given || checksum(archive <> ".sha256")
-    got = sha256(bytes)
+    got = Archive.sha256(bytes)
     if got != String.downcase(wanted), do: Mix.raise("#{archive} has the checksum #{got}, not #{wanted}")
 
     files = unpack(archive, bytes)
     root = root()
-    for {name, content} <- files, do: place(Path.join(root, name), content)
+    Archive.place(files, root)
 
     Mix.shell().info(
       "installed in #{Path.relative_to_cwd(root)}: #{Enum.map_join(files, ", ", &elem(&1, 0))}"
@@ -55,13 +51,10 @@ defmodule Mix.Tasks.Rustyjson.Install do
   defp check_machine(archive) do
     here = RustyJson.Build.machine()
 
-    case Regex.run(@named, Path.basename(archive), capture: :all_but_first) do
-      [machine] when machine != here ->
-        Mix.raise("#{archive} is for #{machine}, but this machine is #{here}; nothing was installed")
+    machine = Archive.machine(archive)
 
-      _ ->
-        :ok
-    end
+    if machine not in [nil, here],
+      do: Mix.raise("#{archive} is for #{machine}, but this machine is #{here}; nothing was installed")
   end
 
   defp read(file) do
@@ -69,12 +62,6 @@ defmodule Mix.Tasks.Rustyjson.Install do
       {:ok, bytes} -> bytes
       {:error, reason} -> Mix.raise("#{file}: #{:file.format_error(reason)}")
     end
-  end
-
-  # Called through apply, because :crypto is not a dependency of RustyJson: only this task uses it.
-  defp sha256(bytes) do
-    {:ok, _} = Application.ensure_all_started(:crypto)
-    :crypto |> apply(:hash, [:sha256, bytes]) |> Base.encode16(case: :lower)
   end
 
   # As sha256sum writes it: the checksum first.
@@ -95,27 +82,10 @@ defmodule Mix.Tasks.Rustyjson.Install do
   end
 
   defp unpack(archive, bytes) do
-    with {:ok, entries} <- :erl_tar.extract({:binary, bytes}, [:memory, :compressed]),
-         files =
-           for(
-             {name, content} <- entries,
-             name = to_string(name),
-             do: {String.trim_leading(name, "./"), content}
-           ),
-         [] <- for({name, _} <- files, not (name =~ @wanted), do: name) do
-      files
-    else
-      {:error, reason} -> Mix.raise("#{archive} cannot be unpacked: #{:erl_tar.format_error(reason)}")
-      [name | _] -> Mix.raise("#{archive} contains an unexpected file: #{name}")
+    case Archive.unpack(bytes) do
+      {:ok, files} -> files
+      {:error, text} -> Mix.raise("#{archive} #{text}")
     end
-  end
-
-  # A running VM may have mapped the old library, so a new file replaces it instead of writing over it.
-  defp place(path, content) do
-    File.mkdir_p!(Path.dirname(path))
-    File.write!(path <> ".new", content)
-    File.chmod!(path <> ".new", 0o755)
-    File.rename!(path <> ".new", path)
   end
 
   defp root do

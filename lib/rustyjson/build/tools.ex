@@ -46,7 +46,7 @@ defmodule RustyJson.Build.Tools do
   @spec hint(:cargo | :cc | :wasm_target | :wasm_opt) :: String.t()
   def hint(:cargo) do
     "Install Rust from https://rustup.rs, or run `rustup update`. Without Rust, `mix rustyjson.install` installs libraries that " <>
-      "were built on another machine."
+      "were built on another machine, and `config :rustyjson, precompiled: ADDRESS` takes them from a release."
   end
 
   def hint(:cc), do: "Install one: `apt install gcc`, or `xcode-select --install`."

@@ -1,0 +1,69 @@
+defmodule RustyJson.Build.Archive do
+  @moduledoc false
+  # An archive of libraries that were built elsewhere, as script/package makes it: its name, its content and its checksum.
+
+  # The only files that an archive may contain.
+  @wanted ~r/\A(\.\/)?priv\/(native\/librustyjson_(nif|wasm_host)\.(so|dll)|wasm\/rustyjson\.wasm)(\.digest)?\z/
+
+  # rustyjson-vVERSION-MACHINE.tar.gz, as script/package names it.
+  @named ~r/\Arustyjson-v\d+\.\d+\.\d+(?:-(?:dev|alpha|beta|rc)[\w.]*)?-(\w+-[\w-]+)\.tar\.gz\z/
+
+  @type files :: [{String.t(), binary()}]
+
+  @spec name(String.t(), String.t()) :: String.t()
+  def name(version, machine), do: "rustyjson-v#{version}-#{machine}.tar.gz"
+
+  @doc "The machine that the name of an archive says."
+  @spec machine(Path.t()) :: nil | String.t()
+  def machine(archive) do
+    case Regex.run(@named, Path.basename(archive), capture: :all_but_first) do
+      [machine] -> machine
+      nil -> nil
+    end
+  end
+
+  # Called through apply, because :crypto is not a dependency of RustyJson: only builds use it.
+  @spec sha256(binary()) :: String.t()
+  def sha256(bytes) do
+    {:ok, _} = Application.ensure_all_started(:crypto)
+    :crypto |> apply(:hash, [:sha256, bytes]) |> Base.encode16(case: :lower)
+  end
+
+  @doc "The checksum of an archive in a text as sha256sum writes it. A text of one checksum needs no name."
+  @spec checksum(String.t(), String.t()) :: nil | String.t()
+  def checksum(text, name) do
+    lines = for line <- String.split(text, "\n", trim: true), do: String.split(line)
+
+    case {lines, Enum.find(lines, &match?([_, ^name], &1))} do
+      {_lines, [checksum, _name]} -> String.downcase(checksum)
+      {[[checksum]], nil} -> String.downcase(checksum)
+      _ -> nil
+    end
+  end
+
+  @spec unpack(binary()) :: {:ok, files()} | {:error, String.t()}
+  def unpack(bytes) do
+    with {:ok, entries} <- :erl_tar.extract({:binary, bytes}, [:memory, :compressed]),
+         files = for({name, content} <- entries, do: {String.trim_leading(to_string(name), "./"), content}),
+         [] <- for({name, _} <- files, not (name =~ @wanted), do: name) do
+      {:ok, files}
+    else
+      {:error, reason} -> {:error, "cannot be unpacked: #{:erl_tar.format_error(reason)}"}
+      [name | _] -> {:error, "contains an unexpected file: #{name}"}
+    end
+  end
+
+  # A running VM may have mapped the old library, so a new file replaces it instead of writing over it.
+  @spec place(files(), Path.t()) :: :ok
+  def place(files, root) do
+    for {name, content} <- files do
+      path = Path.join(root, name)
+      File.mkdir_p!(Path.dirname(path))
+      File.write!(path <> ".new", content)
+      File.chmod!(path <> ".new", 0o755)
+      File.rename!(path <> ".new", path)
+    end
+
+    :ok
+  end
+end

@@ -1,0 +1,145 @@
+defmodule RustyJson.Build.Precompiled do
+  @moduledoc false
+  # Takes the libraries for this machine from where a release's archives are: an address or a folder. The checksum comes from
+  # checksums.txt in the package, or without that from FILE.sha256 beside the archive.
+
+  alias RustyJson.Build
+  alias RustyJson.Build.Archive
+
+  @timeout 120_000
+
+  @doc "Where to look, if the application says so."
+  @spec from(keyword()) :: nil | String.t()
+  def from(config) do
+    case System.get_env("RUSTYJSON_PRECOMPILED") || config[:precompiled] do
+      none when none in [nil, false, ""] ->
+        nil
+
+      from when is_binary(from) ->
+        from
+
+      other ->
+        raise ArgumentError, "precompiled: takes an address or a folder, got: #{inspect(other)}"
+    end
+  end
+
+  @doc """
+  Installs the archive for this machine. `:unavailable`: there is none, and building is the other way. `:refused`: there is one that
+  is not what it should be.
+  """
+  @spec install(String.t(), String.t(), [Build.part()], Build.settings()) ::
+          :ok | {:unavailable | :refused, String.t()}
+  def install(from, version, parts, settings) do
+    name = Archive.name(version, settings.system)
+    place = String.trim_trailing(from, "/") <> "/" <> name
+
+    with {:ok, wanted} <- wanted(place, name, settings),
+         {:ok, bytes} <- read(place),
+         :ok <- checked(place, wanted, Archive.sha256(bytes)),
+         {:ok, files} <- unpacked(place, bytes),
+         :ok <- fitting(place, files, parts, settings) do
+      Archive.place(files, settings.root)
+    end
+  end
+
+  # What the package says cannot be changed by whoever has the server.
+  defp wanted(place, name, settings) do
+    case File.read(Path.join(settings.root, "checksums.txt")) do
+      {:ok, text} -> text |> Archive.checksum(name) |> listed(name, settings.system)
+      {:error, _} -> beside(place, name)
+    end
+  end
+
+  defp listed(nil, name, machine),
+    do: {:unavailable, "the release has no archive for #{machine}: checksums.txt does not list #{name}"}
+
+  defp listed(checksum, _name, _machine), do: {:ok, checksum}
+
+  defp beside(place, name) do
+    with {:ok, text} <- read(place <> ".sha256") do
+      case Archive.checksum(text, name) do
+        nil -> {:refused, "#{place}.sha256 has no checksum of #{name}"}
+        checksum -> {:ok, checksum}
+      end
+    end
+  end
+
+  defp checked(_place, checksum, checksum), do: :ok
+
+  defp checked(place, wanted, got),
+    do: {:refused, "#{place} has the checksum #{got}, not #{wanted}; nothing was installed"}
+
+  defp unpacked(place, bytes) do
+    with {:error, text} <- Archive.unpack(bytes), do: {:refused, "#{place} #{text}"}
+  end
+
+  # A library of other sources or another machine would be built again at once, or would not load.
+  defp fitting(place, files, parts, settings) do
+    names = Map.new(files)
+
+    unfit =
+      Enum.find(parts, fn part ->
+        digest = names[Path.relative_to(Build.artifact(part, settings.root), settings.root) <> ".digest"]
+        digest != nil and not String.starts_with?(digest, Build.digest(part, settings))
+      end)
+
+    if unfit == nil,
+      do: :ok,
+      else:
+        {:refused,
+         "#{place}: its #{unfit} part is for another machine, another allocator or other sources than these; " <>
+           "nothing was installed"}
+  end
+
+  ## Reading
+
+  defp read("file://" <> path), do: read(path)
+
+  defp read(place) do
+    if place =~ ~r/\Ahttps?:\/\//, do: download(place), else: file(place)
+  end
+
+  defp file(path) do
+    case File.read(path) do
+      {:ok, bytes} -> {:ok, bytes}
+      {:error, reason} -> {:unavailable, "#{path}: #{:file.format_error(reason)}"}
+    end
+  end
+
+  # Called through apply, because these applications are not dependencies of RustyJson: only builds use them.
+  defp download(address) do
+    Enum.each([:inets, :ssl, :public_key], &start/1)
+
+    case apply(:httpc, :request, [
+           :get,
+           {String.to_charlist(address), []},
+           request(address),
+           [body_format: :binary]
+         ]) do
+      {:ok, {{_http, 200, _phrase}, _headers, body}} -> {:ok, body}
+      {:ok, {{_http, 404, _}, _, _}} -> {:unavailable, "#{address} does not exist (404)"}
+      {:ok, {{_http, status, _}, _, _}} -> {:unavailable, "#{address} gives the status #{status}"}
+      {:error, reason} -> {:unavailable, "#{address} cannot be read: #{inspect(reason, limit: 8)}"}
+    end
+  end
+
+  # Mix takes applications that a project does not name off the code path.
+  defp start(application) do
+    if function_exported?(Mix, :ensure_application!, 1), do: apply(Mix, :ensure_application!, [application])
+    {:ok, _} = Application.ensure_all_started(application)
+  end
+
+  defp request("https://" <> _), do: [timeout: @timeout, connect_timeout: 15_000, ssl: ssl()]
+  defp request(_address), do: [timeout: @timeout, connect_timeout: 15_000]
+
+  defp ssl do
+    [
+      verify: :verify_peer,
+      cacerts: apply(:public_key, :cacerts_get, []),
+      depth: 4,
+      customize_hostname_check: [
+        match_fun: apply(:public_key, :pkix_verify_hostname_match_fun, [:https])
+      ]
+    ]
+  end
+end
