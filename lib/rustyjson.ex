@@ -2,8 +2,8 @@ defmodule RustyJson do
   @moduledoc """
   Encodes and decodes JSON. A drop-in replacement for Jason, with one Rust core in two engines:
 
-    * **native** - a library in the VM, for speed
-    * **wasm** - the same core as a WebAssembly module under a memory cap and a deadline, for input you do not trust
+    * **native** - a library inside the VM, for speed
+    * **wasm** - the same core as a WebAssembly module with a memory cap and a deadline, for input that you do not trust
 
   Both engines return the same terms, the same bytes and the same errors. See `engine/0`, `RustyJson.Config` for settings,
   and `RustyJson.Encoder` for structs.
@@ -49,7 +49,7 @@ defmodule RustyJson do
     @type unquote({name, [], []}) :: unquote(Words.type(direction, name))
   end
 
-  @typedoc "Numbers of one host: running and kept instances, waiting callers, and failed calls per reason. See `stats/0`."
+  @typedoc "Counts for one host: running and kept instances, waiting callers, and failed calls per reason. See `stats/0`."
   @type host_stats :: %{
           running: non_neg_integer(),
           kept: non_neg_integer(),
@@ -118,7 +118,7 @@ defmodule RustyJson do
   end
 
   @doc """
-  Decodes many documents at once, which takes less time than one after the other.
+  Decodes many documents in one call, which is faster than one call for each.
 
       iex> RustyJson.decode_many([~s({"a": 1}), "[2]"])
       [{:ok, %{"a" => 1}}, {:ok, [2]}]
@@ -130,10 +130,9 @@ defmodule RustyJson do
   Returns what `decode/2` returns for each document, in the order of the list, and takes the same options. Limits such as
   `:max_bytes` apply to each document.
 
-  In the wasm engine, documents cross into the sandbox together, up to 64 KB of them at a time. `:timeout` covers the whole
-  list. If a crossing traps, exceeds its memory or takes too long, RustyJson halves it until it has found the document
-  responsible. Only that document returns a `RustyJson.SandboxError`. With `isolation: :fresh` each document gets an instance
-  of its own, and crosses alone.
+  The wasm engine sends documents into the sandbox in batches of up to 64 KB. `:timeout` covers the whole list. If a batch
+  traps, exceeds its memory or takes too long, RustyJson halves it until it finds the document responsible. Only that document
+  returns a `RustyJson.SandboxError`. With `isolation: :fresh` each document gets an instance of its own.
   """
   @spec decode_many([iodata()], [decode_option()] | map()) :: [
           {:ok, term()} | {:error, DecodeError.t() | SandboxError.t()}
@@ -141,7 +140,7 @@ defmodule RustyJson do
   def decode_many(inputs, opts \\ []), do: Many.decode(inputs, Options.decode(opts))
 
   @doc """
-  Decodes a stream of JSON, lazily and in the memory of a few pieces.
+  Decodes a stream of JSON lazily. It holds only a few pieces of the input in memory.
 
       iex> ["[1] [2", "] {\\"a\\"", ": 3}"] |> Stream.map(& &1) |> RustyJson.decode_stream() |> Enum.to_list()
       [[1], [2], %{"a" => 3}]
@@ -151,30 +150,31 @@ defmodule RustyJson do
 
       File.stream!("events.ndjson", [], 65_536) |> RustyJson.decode_stream(format: :lines)
 
-  A list or binary is iodata; any other source is an enumerable of iodata, cut anywhere. Faults raise
-  `RustyJson.DecodeError`, after the values before them; positions count from the start of the stream. When the consumer
-  halts, the source is closed, and the rest is not validated.
+  The source is a list or a binary, which is read as iodata, or any other enumerable of iodata. Its pieces can end anywhere. Invalid
+  JSON raises `RustyJson.DecodeError`, after the stream has returned the values before it; positions count from the start of the
+  stream. When the consumer halts, the stream closes the source and does not validate the rest.
 
   ## Options
 
-    * `:format` - `:values` (default), one after the other; `:lines`, a value on each line (NDJSON); `:seq`, values behind
+    * `:format` - `:values` (default), one value after another; `:lines`, one value per line (NDJSON); `:seq`, values after
       record separators (RFC 7464); `:array`, the elements of one array
-    * `:at` - instead of a format: the values at this JSON Pointer of one document, in which `*` is any element or member
-    * `:with_pointer` - with `:at`: `{pointer, value}` instead of the value
-    * `:on_error` - `:raise` (default), or `:tag`: values are `{:ok, value}`, and a fault is `{:error, exception}`. It is the
-      last item, but for lines and sequences, which go on with the next one
-    * `:max_bytes`, `:max_nodes` - of one value
-    * `:max_depth` - counted from the root of the document
-    * `:max_total_bytes` - of the stream; 0 (default) is no limit
+    * `:at` - instead of `:format`: decodes only the values at this JSON Pointer in one document. `*` matches any element or member
+    * `:with_pointer` - with `:at`: returns `{pointer, value}` instead of the value
+    * `:on_error` - `:raise` (default), or `:tag`, which returns values as `{:ok, value}` and an error as `{:error, exception}`. After an
+      error, `:lines` and `:seq` continue with the next line or record; the other formats end
+    * `:max_bytes`, `:max_nodes` - limits of one value
+    * `:max_depth` - the limit on nesting, counted from the root of the document
+    * `:max_total_bytes` - the limit on the whole stream; 0 (default) removes it
     * `:strings` - `:copy` by default
 
-  And those of `decode/2`. `:timeout` is that of one call, and one call takes at most 64 KB and what was waiting.
+  All options of `decode/2` are accepted too. `:timeout` applies to each call of the engine, which takes at most 64 KB and the bytes
+  that were waiting.
   """
   @spec decode_stream(Enumerable.t(), [stream_option()] | map()) :: Enumerable.t()
   def decode_stream(source, opts \\ []), do: RustyJson.Feed.Source.decode(source, Feed.new(opts))
 
   @doc """
-  Decodes one value of a document, at a JSON Pointer (RFC 6901). The rest is checked, and not built.
+  Decodes one value of a document, at a JSON Pointer (RFC 6901). It checks the rest of the document but builds no terms for it.
 
       iex> json = ~s({"user": {"name": "Ada", "tags": ["x", "y"]}})
       iex> RustyJson.fetch(json, "/user/name")
@@ -188,24 +188,25 @@ defmodule RustyJson do
       iex> error.message
       "Expected value at position 14 (line 1, column 15)"
 
-  `""` is the whole document. `"~1"` stands for `/` in a key and `"~0"` for `~`. `null` is `{:ok, nil}`; a member or an element
-  that is not there is `:error`, and so is what would be below a number or a string. A malformed pointer is an `ArgumentError`.
+  The pointer `""` is the whole document. In keys, write `~1` for `/` and `~0` for `~`. The result is `{:ok, nil}` if the value is
+  `null`, and `:error` if there is no such value, for example below a number or a string. A malformed pointer raises `ArgumentError`.
 
   ## Options
 
-    * `:missing` - `{:default, term}`: `{:ok, term}` instead of `:error`
-    * `:as` - `:any` (default), or `:raw`: a `RustyJson.Fragment` of the text, which is encoded unchanged
-    * `:validate` - `true` (default): a fault anywhere is the error of `decode/2`. `false` stops as soon as the value is known, and takes
-      the first of repeated keys: only for text that you trust
+    * `:missing` - `{:default, term}` returns `{:ok, term}` instead of `:error`
+    * `:as` - `:any` (default), or `:raw`, which returns a `RustyJson.Fragment` of the text. Encoding writes it unchanged
+    * `:validate` - `true` (default) returns the error of `decode/2` for invalid JSON anywhere in the document. `false` stops as soon as
+      the value is known, and uses the first of repeated keys. Use it only for trusted text
 
-  And those of `decode/2`. `:keys`, `:floats` and `:objects` concern the value that is wanted, limits the document.
+  All options of `decode/2` are accepted too. `:keys`, `:floats` and `:objects` apply to the value at the pointer, limits to the whole
+  document.
   """
   @spec fetch(iodata(), String.t(), [part_option()] | map()) ::
           {:ok, term()} | :error | {:error, DecodeError.t() | SandboxError.t()}
   def fetch(input, pointer, opts \\ []), do: Parts.fetch(input, pointer, opts)
 
   @doc """
-  Decodes one value of a document, or raises: `KeyError` if it is not there.
+  Decodes one value of a document, or raises. Raises `KeyError` if there is no such value.
 
       iex> RustyJson.fetch!(~s({"a": [1, 2]}), "/a/0")
       1
@@ -233,14 +234,14 @@ defmodule RustyJson do
       iex> RustyJson.select(json, ["/id", "/user/age"], missing: {:default, :unknown})
       {:ok, [7, :unknown]}
 
-  A list selects a list, in which what is missing is `nil`; a map selects a map, which lacks what is missing. `RustyJson.Paths.new!/1`
-  prepares pointers that are used again.
+  A list of pointers returns a list of values, with `nil` for missing values. A map of pointers returns a map with the same keys, without
+  those of missing values. If you use the same pointers often, prepare them with `RustyJson.Paths.new!/1`.
 
       iex> {:ok, [payload]} = RustyJson.select(~s({"payload": {"n": 1.50}}), ["/payload"], as: :raw)
       iex> RustyJson.encode!(%{forwarded: payload})
       ~s({"forwarded":{"n": 1.50}})
 
-  It takes the options of `fetch/3`.
+  Takes the options of `fetch/3`.
   """
   @spec select(
           iodata(),
@@ -260,9 +261,9 @@ defmodule RustyJson do
       iex> {error.message, error.path}
       {"invalid byte 0xFF in <<255>>", "/0"}
 
-  Returns `RustyJson.EncodeError` for a term that has no JSON form, `Protocol.UndefinedError` for a struct without a
-  `RustyJson.Encoder`, and in the wasm engine `RustyJson.SandboxError`. Exceptions raised by an implementation of a protocol
-  are not caught.
+  The error is a `RustyJson.EncodeError` for a term that has no JSON form, and a `Protocol.UndefinedError` for a struct without a
+  `RustyJson.Encoder`. In the wasm engine it can also be a `RustyJson.SandboxError`. Exceptions that an implementation of a protocol
+  raises are not caught.
 
   ## Options
 
@@ -287,7 +288,7 @@ defmodule RustyJson do
   end
 
   @doc """
-  Writes JSON in canonical form (RFC 8785): one text for all texts that mean the same, to be signed or hashed.
+  Writes JSON in canonical form (RFC 8785). Documents with the same meaning get the same text, which you can sign or hash.
 
       iex> RustyJson.canonicalize(~s({"b": [1.0, 1e2, "\\u0041"], "a": null}))
       {:ok, ~s({"a":null,"b":[1,100,"A"]})}
@@ -299,11 +300,11 @@ defmodule RustyJson do
       iex> error.reason
       :inexact_integer
 
-  Members are sorted by the UTF-16 units of their keys, numbers are written as ECMAScript writes them, and only quotes, backslashes and
-  control characters are escaped. Repeated keys, lone surrogates, and integers that such a number cannot represent exactly are errors. A
-  `Decimal` stays the string that `encode/2` writes.
+  Members are sorted by the UTF-16 units of their keys. Numbers are written as ECMAScript writes them. Only quotes, backslashes and
+  control characters are escaped. Repeated keys, lone surrogates, and integers that a float cannot represent exactly are errors. With
+  `canonical: true`, `encode/2` writes a `Decimal` as a string, as it does without.
 
-  It takes the limits of `decode/2` (`:max_bytes`, `:max_depth`, `:max_nodes`, `:decoding_integer_digit_limit`) and the options that
+  Takes the limits of `decode/2` (`:max_bytes`, `:max_depth`, `:max_nodes`, `:decoding_integer_digit_limit`) and the options that
   choose an engine.
   """
   @spec canonicalize(iodata(), [decode_option()] | map()) ::
@@ -311,7 +312,7 @@ defmodule RustyJson do
   def canonicalize(input, opts \\ []), do: Canonical.canonicalize(input, opts)
 
   @doc """
-  Encodes a sequence or a document as a stream of binaries, in the memory of a few of them.
+  Encodes a sequence or a document as a stream of binaries. It holds only a few of them in memory.
 
       iex> 1..3 |> Stream.map(&%{id: &1}) |> RustyJson.encode_stream() |> Enum.join()
       ~s([{"id":1},{"id":2},{"id":3}])
@@ -323,25 +324,25 @@ defmodule RustyJson do
       iex> %{ok: true, rows: RustyJson.lazy(rows)} |> RustyJson.encode_stream(sort_keys: true) |> Enum.join()
       ~s({"ok":true,"rows":[[1],[2]]})
 
-  What is enumerable (a list, a stream, a range) is a sequence of elements; a map, an ordered object and a struct with an
-  encoder is one document, in which `lazy/1` marks the arrays that are made while they are written.
+  An enumerable (a list, a stream, a range) is a sequence of elements. A map, an ordered object or a struct with an encoder is one
+  document; in it, mark arrays with `lazy/1` to compute their elements on demand.
 
-  Pieces end between elements. When the consumer halts, the source is closed. A fault raises `RustyJson.EncodeError` with its
-  path, after the elements before it.
+  Pieces end between elements. When the consumer halts, the stream closes the source. A term that cannot be encoded raises
+  `RustyJson.EncodeError` with its path, after the stream has returned the elements before it.
 
   ## Options
 
-    * `:format` - of a sequence: `:array` (default); `:lines`, an element on each line (NDJSON); `:seq`, elements behind record
+    * `:format` - the format of a sequence: `:array` (default); `:lines`, one element per line (NDJSON); `:seq`, elements after record
       separators (RFC 7464)
-    * `:flush` - bytes that a piece has at least, but for the last (default `65_536`)
+    * `:flush` - the smallest size of a piece in bytes (default `65_536`); the last piece can be smaller
 
-  And those of `encode/2`; `:compress` makes one gzip member, in Erlang's `:zlib`.
+  All options of `encode/2` are accepted too. `:compress` uses Erlang's `:zlib` and writes one gzip member.
   """
   @spec encode_stream(term(), [stream_encode_option()] | map()) :: Enumerable.t()
   def encode_stream(term, opts \\ []), do: RustyJson.Encode.Stream.encode(term, opts)
 
   @doc """
-  An array inside a term whose elements are made while `encode_stream/2` writes it.
+  Returns an array for use inside a term. `encode_stream/2` computes its elements while it writes them.
 
       iex> RustyJson.encode!(%{rows: RustyJson.lazy(1..3)})
       ~s({"rows":[1,2,3]})
@@ -399,7 +400,7 @@ defmodule RustyJson do
   the reason `:unavailable`. Both say what is missing. RustyJson remembers a failure for one second, and does not try again in
   that time.
 
-  Without `start_engine/1` the first call starts the engine. One process starts it, and each call waits for at most its `:timeout`.
+  Without `start_engine/1`, the first call starts the engine. One process starts it, and other calls wait for at most their `:timeout`.
   If the application is configured with `engine: :wasm`, the engine starts with RustyJson itself.
   """
   @spec start_engine(engine: :auto | :native | :wasm, host: :auto | :wasmtime | :wasmex) ::
@@ -416,7 +417,7 @@ defmodule RustyJson do
   defp started({:error, reason}), do: {:error, SandboxError.new(:unavailable, reason)}
 
   @doc """
-  Lets a supervisor start an engine: with `{RustyJson, engine: :wasm}` among its children, the engine is ready before the children
+  Lets a supervisor start an engine. If you put `{RustyJson, engine: :wasm}` among its children, the engine is ready before the children
   that follow. Takes the options of `start_engine/1`. If the engine cannot start, the supervisor does not start either.
 
       iex> {:ok, supervisor} = Supervisor.start_link([{RustyJson, engine: RustyJson.engine()}], strategy: :one_for_one)
@@ -432,8 +433,8 @@ defmodule RustyJson do
   def start_link(opts), do: with(:ok <- start_engine(opts), do: :ignore)
 
   @doc """
-  Returns numbers for each host of the wasm engine, for metrics and alerts: `running` and `kept` instances, callers `waiting` for
-  one, and the number of failed calls per reason of `RustyJson.SandboxError` since the VM started.
+  Returns counts for each host of the wasm engine, for metrics and alerts: `running` and `kept` instances, callers `waiting` for
+  an instance, and the failed calls since the VM started, per reason of `RustyJson.SandboxError`.
 
       iex> RustyJson.stats() |> Map.fetch!(:wasmtime) |> Map.keys() |> Enum.sort()
       [:busy, :invalid_result, :kept, :memory_limit, :running, :timeout, :trap, :unavailable, :waiting]

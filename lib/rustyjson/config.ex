@@ -1,6 +1,6 @@
 defmodule RustyJson.Config do
   @moduledoc """
-  Defaults from the application's configuration.
+  The application's configuration: defaults of the options, and policies.
 
       config :rustyjson,
         engine: :wasm,
@@ -11,7 +11,7 @@ defmodule RustyJson.Config do
 
   ## Policies
 
-  A policy is a set of options under a name:
+  A policy is a named set of options:
 
       config :rustyjson,
         policies: [
@@ -21,16 +21,17 @@ defmodule RustyJson.Config do
 
       RustyJson.decode(body, policy: :webhook)
 
-  Options of the call override the policy, and the policy overrides the configuration. Each option applies to the
-  calls that have it: `duplicate_keys` to decoding only, `max_bytes` to the input of decoding and to the output of encoding. Policies are checked when the configuration is read: an unknown option, a
-  bad value, or a sandbox option together with the native engine raises `ArgumentError`, and the application does not start.
-  `mix rustyjson.doctor` lists them.
+  Options of the call override the policy, and the policy overrides the configuration. Each option applies to the calls that accept it:
+  `duplicate_keys` only to decoding, `max_bytes` to the input of decoding and to the output of encoding.
+
+  RustyJson checks policies when it reads the configuration. An unknown option, a bad value, or a sandbox option together with the
+  native engine raises `ArgumentError`, and the application does not start. `mix rustyjson.doctor` lists the policies.
 
   ## When it is read
 
-  The configuration is read when the application starts, or on first use. After changing them at run time, call `reload/0`.
-  The engine is the `:engine` of the call, or that of the configuration, or that of the environment variable
-  `RUSTYJSON_ENGINE`, or `:auto`, in this order.
+  RustyJson reads the configuration when the application starts, or on first use. If you change it at run time, call `reload/0`.
+  The `:engine` of a call overrides the configuration, which overrides the environment variable `RUSTYJSON_ENGINE`. Without any of
+  them, the engine is `:auto`.
   """
 
   alias RustyJson.Options
@@ -38,7 +39,7 @@ defmodule RustyJson.Config do
 
   @key __MODULE__
   @build_settings [:build, :allocator, :precompiled]
-  # The place of this setting in RustyJson 0.3 and in Jason.
+  # RustyJson 0.3 and Jason read this setting at the top level.
   @of_decode [:decoding_integer_digit_limit]
 
   @doc """
@@ -65,7 +66,7 @@ defmodule RustyJson.Config do
   def encode, do: elem(get(), 1)
 
   @doc false
-  # Another one whenever the configuration was read.
+  # A new number each time the configuration is read.
   @spec number() :: integer()
   def number, do: elem(get(), 3)
 
@@ -103,7 +104,7 @@ defmodule RustyJson.Config do
     own = Keyword.get(config, direction, [])
 
     if Policies.name(own),
-      do: raise(ArgumentError, "option :policy is one of calls, not of the configuration")
+      do: raise(ArgumentError, "option :policy belongs to a call, not to the configuration")
 
     [[engine: elem(asked_engine(), 0)], sandbox, before, own]
     |> Enum.concat()

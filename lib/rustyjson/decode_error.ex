@@ -7,13 +7,13 @@ defmodule RustyJson.DecodeError do
     * `message` - one line: what is wrong, then where
     * `reason` - an atom, such as `:expected_value` or `:max_depth`
     * `position` - byte offset into the input; `line` and `column` count from 1, the column in characters
-    * `token` - the input from there, at most 32 bytes
-    * `path` - JSON Pointer (RFC 6901) of the place that was reached: at most #{Path.max_path()} bytes, with at most
-      #{Path.max_key()} of each key. A key that was cut ends in `…`; where segments were left out from the middle of a
-      long path, one that is only `…` stands in their place
-    * `data` - the input, referenced and not copied; of a stream, the value at hand
-    * `errors` - with `errors: :all` of `RustyJson.decode/2`, all errors of the type
-    * `offset` - where `data` starts: 0, or in a stream the place of its first byte, as `position` counts
+    * `token` - the input from `position` on, at most 32 bytes
+    * `path` - JSON Pointer (RFC 6901) of the place of the error: at most #{Path.max_path()} bytes, with at most
+      #{Path.max_key()} of each key. A shortened key ends in `…`; in a long path, one segment `…` replaces segments from the
+      middle
+    * `data` - the input, referenced and not copied; in a stream, the current value
+    * `errors` - with `errors: :all` of `RustyJson.decode/2`, all type errors
+    * `offset` - the position of the first byte of `data`: 0, except in a stream
 
   `explain/1` adds the line of the input, with a caret under the position.
   """

@@ -10,8 +10,8 @@ defmodule RustyJson.Feed do
       iex> RustyJson.Feed.finish(feed)
       {:ok, [3]}
 
-  A piece may end anywhere, inside of a number or a character too. A feed is a plain term: it holds no instance of the sandbox
-  and nothing outside the process, so it can be dropped at any time, and after an error the one before it is still good.
+  A piece can end anywhere, even inside a number or a character. A feed is a plain term: it holds no instance of the sandbox and
+  nothing outside the process. You can drop it at any time, and after an error you can continue from the feed before it.
 
   See `RustyJson.decode_stream/2` for the options.
   """
@@ -46,7 +46,7 @@ defmodule RustyJson.Feed do
   @no_stop 0xFFFF_FFFF_FFFF_FFFF
 
   @doc """
-  A feed before the first byte. It takes the options of `RustyJson.decode_stream/2`.
+  Returns a new feed. Takes the options of `RustyJson.decode_stream/2`.
 
       iex> RustyJson.Feed.new(format: :array, at: "/a")
       ** (ArgumentError) a stream takes :format or :at, not both

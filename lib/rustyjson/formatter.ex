@@ -15,8 +15,8 @@ defmodule RustyJson.Formatter do
       functions take this option. The default is 64 times the input plus 1 MiB, which text of up to 60 levels never
       reaches with the default layout. 0 removes the limit.
 
-  The engine is the configured one. With `policy: name` it is the one of this policy (`RustyJson.Config`), with the sandbox options
-  that the policy has.
+  The formatter uses the configured engine. `policy: name` uses the engine and the sandbox options of that policy
+  (`RustyJson.Config`) instead.
   """
 
   require RustyJson.Engine.Codes

@@ -1,8 +1,8 @@
 defmodule RustyJson.Parts do
   @moduledoc false
-  # `RustyJson.fetch/3` and `RustyJson.select/3`: asks the engine for the values that paths lead to, and puts its answers where
-  # they belong. An answer is a flat list: for each place that is there, in the order of the plan, its number and the value;
-  # for parts that stay text, its number and where it stands.
+  # `RustyJson.fetch/3` and `RustyJson.select/3` ask the engine for the values at pointers and put the answers into the result. An
+  # answer is a flat list with two entries for each place that exists, in the order of the plan: its number and its value. With
+  # `as: :raw` there are three: its number, and the start and length of its text.
 
   alias RustyJson.{Fragment, Options, Paths}
   alias RustyJson.Decode.Input
@@ -10,9 +10,9 @@ defmodule RustyJson.Parts do
   @own [:missing, :as, :validate]
   # The kind of a plan that is a type.
   @typed 2
-  # No JSON is this atom.
+  # JSON never decodes to this atom.
   @absent :"$absent"
-  # Shorter parts do not keep the text in memory.
+  # Parts up to this size are copied, so that they do not keep the whole text in memory.
   @copied 64
 
   @spec fetch(iodata(), String.t(), keyword() | map()) :: {:ok, term()} | :error | {:error, Exception.t()}
@@ -36,7 +36,7 @@ defmodule RustyJson.Parts do
 
   def select(input, pointers, opts), do: select(input, Paths.new!(pointers), opts)
 
-  # Without options there is nothing to look for.
+  # The fast path for calls without options.
   defp answers(input, paths, []) do
     with {:ok, answers} <- run(input, paths, false, false, Options.decode([])), do: {:ok, answers, nil}
   end
@@ -119,9 +119,9 @@ defmodule RustyJson.Parts do
   defp pairs([number, value | rest]), do: [{number + 1, value} | pairs(rest)]
   defp pairs([]), do: []
 
-  ## What an honest module of the sandbox answers
+  ## Checks of the sandbox module's answers
 
-  @doc "What the judge of terms has to be told: options, and the length of a document that can have the answer."
+  @doc "Options and document length for the check of terms, chosen so that it accepts every honest answer."
   @spec policy(Options.t(), non_neg_integer()) :: {Options.t(), non_neg_integer()}
   def policy(%{parts: ""} = options, length), do: {options, length}
 
@@ -138,7 +138,7 @@ defmodule RustyJson.Parts do
     {changed, values + 16 * answers + 16}
   end
 
-  @doc "Whether this can be the answer about a document of this length."
+  @doc "Whether an honest module can return this answer for a document of this length."
   @spec answer?(term(), Options.t(), non_neg_integer()) :: boolean()
   def answer?(_term, %{parts: ""}, _length), do: true
   # Looked at where structs are made of it.

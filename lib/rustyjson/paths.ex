@@ -1,12 +1,12 @@
 defmodule RustyJson.Paths do
   @moduledoc """
-  JSON Pointers that are prepared for `RustyJson.select/3`.
+  Prepares JSON Pointers for `RustyJson.select/3`.
 
       iex> paths = RustyJson.Paths.new!(%{id: "/id", city: "/address/city"})
       iex> RustyJson.select(~s({"id": 7, "address": {"city": "Oslo"}}), paths)
       {:ok, %{id: 7, city: "Oslo"}}
 
-  Prepare them once, for example in a module attribute. They are a plain term, which any node and either engine can use.
+  Prepare pointers once, for example in a module attribute. The result is a plain term that works on any node and in both engines.
   """
 
   alias RustyJson.Pointer
@@ -17,26 +17,26 @@ defmodule RustyJson.Paths do
   @opaque t :: %__MODULE__{
             # The tree of tokens as core/src/parts/plan.rs reads it.
             nodes: binary(),
-            # Places that are asked for, the most of them that lie in each other, and the number of all nodes.
+            # The number of places with an answer, the largest number of them that are nested in each other, and the number of nodes.
             answers: non_neg_integer(),
             overlap: non_neg_integer(),
             count: pos_integer(),
-            # Keys of the map that is wanted, or nil for a list; and which answer each gets.
+            # The keys of the resulting map, or nil for a list; and the number of the answer for each.
             keys: nil | [term()],
             places: [non_neg_integer()]
           }
 
-  # Bytes of a plan before its tree, and of a node without the places of what is below.
+  # The size in bytes of a plan's header, and of a node without the places of its children.
   @header 12
   @node 24
-  # An index stands before each name.
+  # The size of the index before each name.
   @index 8
   @select 1
   @raw 1
   @trusted 2
 
   @doc """
-  Prepares pointers. A list selects a list, a map selects a map with the same keys.
+  Prepares pointers. With a list, `RustyJson.select/3` returns a list; with a map, it returns a map with the same keys.
 
       iex> paths = RustyJson.Paths.new!(["/a", "/b/0"])
       iex> RustyJson.select(~s({"a": 1, "b": [2]}), paths)
@@ -72,7 +72,7 @@ defmodule RustyJson.Paths do
     }
   end
 
-  # Different texts can be the same pointer only if they are equal: each token has one way to be written.
+  # Each token has only one spelling, so two pointers are the same only if their texts are equal.
   defp empty, do: {nil, %{}}
 
   defp insert([], pointer, {_pointer, below}), do: {pointer, below}
@@ -80,7 +80,7 @@ defmodule RustyJson.Paths do
   defp insert([token | tokens], pointer, {own, below}),
     do: {own, Map.put(below, token, insert(tokens, pointer, Map.get(below, token, empty())))}
 
-  # Writes a node that starts at this byte of the plan, around which so many places are asked for.
+  # Writes the node that starts at byte `at` of the plan. `around` counts the places with an answer that contain it.
   defp write({pointer, below}, at, around, %{count: number, answers: first} = written) do
     written = %{written | count: number + 1}
     {answer, around, written} = answer(pointer, around, written)
@@ -122,7 +122,7 @@ defmodule RustyJson.Paths do
   end
 
   @doc false
-  # As the core reads it: for places in the text or for values, of a text that is trusted or not.
+  # The plan in the form that the core reads. `raw` asks for places in the text instead of values; `trusted` skips validation.
   @spec plan(t(), boolean(), boolean()) :: binary()
   def plan(%__MODULE__{nodes: nodes, answers: answers, overlap: overlap, count: count}, raw, trusted) do
     flags = if(raw, do: @raw, else: 0) + if(trusted, do: @trusted, else: 0)

@@ -2,7 +2,7 @@ defmodule RustyJson.Pointer do
   @moduledoc false
   # JSON Pointers (RFC 6901).
 
-  @doc "The reference tokens of a pointer, which is the value of this option or argument."
+  @doc "The reference tokens of a pointer. `what` names the option or argument in errors."
   @spec tokens!(term(), String.t()) :: [String.t()]
   def tokens!("", _what), do: []
 
@@ -20,10 +20,10 @@ defmodule RustyJson.Pointer do
     end
   end
 
-  # The largest index that fits the field of a plan.
+  # The largest index that fits into a plan.
   @most 0xFFFF_FFFF_FFFF_FFFE
 
-  @doc "The array index that a token is, if it is one."
+  @doc "The array index that a token spells, or nil."
   @spec index(String.t()) :: nil | non_neg_integer()
   def index("0"), do: 0
 

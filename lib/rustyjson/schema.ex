@@ -1,6 +1,6 @@
 defmodule RustyJson.Schema do
   @moduledoc """
-  Structs that JSON is decoded into, with types.
+  Defines structs with typed fields, and decodes JSON into them.
 
       defmodule Order do
         use RustyJson.Schema, rename: :camel
@@ -18,43 +18,44 @@ defmodule RustyJson.Schema do
       RustyJson.decode(json, as: Order)
       #=> {:ok, %Order{...}} or {:error, %RustyJson.DecodeError{}}
 
-  Decoding checks the types and builds nothing but the fields: other members are skipped, and no atom is made from the input. It takes
-  less time than decoding into maps.
+  Decoding checks the types and builds only the fields. It skips other members and creates no atoms from the input. It is faster than
+  decoding into maps.
 
   ## Types
 
   | type | JSON | value |
   |---|---|---|
-  | `:string`, `:boolean`, `:any` | as it says | as `RustyJson.decode/2` gives it |
-  | `:integer` | `1`, and not `1.0` | an integer of any size |
+  | `:string`, `:boolean`, `:any` | a string, a boolean, anything | what `RustyJson.decode/2` returns |
+  | `:integer` | an integer: `1`, but not `1.0` | an integer of any size |
   | `:float` | a number | a float: `1` becomes `1.0` |
   | `:number` | a number | an integer or a float |
-  | `:decimal` | a number, or a string with one | a `Decimal`, exactly as written |
-  | `:date`, `:time`, `:naive_datetime` | a string | what `from_iso8601/1` of `Date`, `Time` or `NaiveDateTime` gives |
+  | `:decimal` | a number, or a string that contains one | a `Decimal`, exactly as written |
+  | `:date`, `:time`, `:naive_datetime` | a string | the result of `from_iso8601/1` of `Date`, `Time` or `NaiveDateTime` |
   | `:utc_datetime` | a string with an offset | a `DateTime` in UTC |
   | `:raw` | anything | a `RustyJson.Fragment` of the text |
   | `[type]`, `{:list, type}` | an array | a list |
   | `{:map, type}` | an object | a map with strings as keys |
-  | `{:nullable, type}` | `null`, or the type | `nil`, or the value |
-  | `{:enum, atoms}` | a string with one of their names | the atom |
-  | a module | an object | the struct of that schema |
-  | `{:tagged, "type", %{"a" => A, "b" => B}}` | an object with a member `"type"`, anywhere in it | the struct of `A` or `B` |
+  | `{:nullable, type}` | `null`, or JSON of the type | `nil`, or the value |
+  | `{:enum, atoms}` | a string: the name of one of the atoms | that atom |
+  | a module with a schema | an object | its struct |
+  | `{:tagged, "type", %{"a" => A, "b" => B}}` | an object whose member `"type"`, at any position, is `"a"` or `"b"` | the struct of `A` or `B` |
 
   ## Fields
 
-  A field without `:default` is required. `default: nil` also allows `null`. `:key` is the name in JSON, if it is not that of the field.
+  A field without `:default` is required. `default: nil` also allows `null`. `:key` sets the name in JSON, which is the name of the field
+  by default.
 
   ## Options of `use`
 
-    * `:rename` - `:camel` turns `shipped_at` into `"shippedAt"` where a field has no `:key`
-    * `:unknown_keys` - `:ignore` (default), or `:error`
+    * `:rename` - `:camel` uses `"shippedAt"` as the key of the field `shipped_at`, if the field has no `:key`
+    * `:unknown_keys` - `:ignore` (default) skips members without a field; `:error` returns an error for them
     * `:encoder` - `true` (default) implements `RustyJson.Encoder` with the same names
 
   ## Errors
 
-  The first one in the order of the text is a `RustyJson.DecodeError` with one of these reasons, next to those of `RustyJson.decode/2`:
-  `:type`, `:missing` (`path` is that of the absent member), `:unknown_key` and `:enum`. With `errors: :all` its field `errors` has
-  all of them, up to 100.
+  Decoding returns the first error in the text, as a `RustyJson.DecodeError`. In addition to the reasons of `RustyJson.decode/2`, its
+  reason can be `:type`, `:missing` (`path` is the path of the missing member), `:unknown_key` or `:enum`. With `errors: :all`, its
+  field `errors` lists all errors, up to 100.
   """
 
   alias RustyJson.Schema.Type
@@ -68,7 +69,7 @@ defmodule RustyJson.Schema do
   end
 
   @doc """
-  Defines the struct of the module by its fields.
+  Defines the struct of the module and the types of its fields.
 
       iex> defmodule Point do
       ...>   use RustyJson.Schema
@@ -89,7 +90,7 @@ defmodule RustyJson.Schema do
     quote do
       Module.register_attribute(__MODULE__, :rustyjson_fields, accumulate: true)
 
-      # The block's own imports end with it.
+      # `try` limits the imports of the block to the block.
       try do
         import RustyJson.Schema, only: [field: 2, field: 3]
         unquote(block)
@@ -115,7 +116,7 @@ defmodule RustyJson.Schema do
   end
 
   @doc """
-  Defines a field: its name, its type, and `:key` and `:default`. Only inside of `schema/1`.
+  Defines a field by its name, its type and the options `:key` and `:default`. Use it only inside `schema/1`.
 
       iex> defmodule Tag do
       ...>   use RustyJson.Schema
@@ -198,7 +199,7 @@ defmodule RustyJson.Schema do
   def defaults(%{fields: fields}), do: for(field <- fields, do: {field.name, field.default})
 
   @doc false
-  # Fields under their own names are data, which the core encodes by itself.
+  # If every key is the name of its field, the core can encode the struct without Elixir.
   def derived(%{encoder: true, fields: fields}) do
     names = for %{name: name} <- fields, do: name
     if own_names?(fields), do: {RustyJson.Encoder, only: names}
@@ -225,8 +226,8 @@ defmodule RustyJson.Schema do
 
   defp encoder(_schema), do: nil
 
-  # Records mostly have all fields, in the order of the schema, and of the types that need no work: then one match is all. Whatever
-  # differs, a lie of the sandbox's guest too, goes the long way.
+  # Most records have all fields in the order of the schema, with types that need no conversion. One pattern match then builds the
+  # struct. Everything else, including false results of the sandbox's guest, takes the slow path.
   @most 32
 
   defp build(%{fields: fields}) when length(fields) in 1..@most do

@@ -98,7 +98,7 @@ defmodule RustyJson.PoliciesTest do
     end
 
     Application.delete_env(:rustyjson, :policies)
-    assert_raise ArgumentError, ~r/:policy is one of calls/, fn -> configure(decode: [policy: :a]) end
+    assert_raise ArgumentError, ~r/:policy belongs to a call/, fn -> configure(decode: [policy: :a]) end
   end
 
   if Judge.available?(:native) do

@@ -1,7 +1,7 @@
 defmodule RustyJson.Encode.Canonical do
   @moduledoc false
-  # Canonical JSON (RFC 8785). A term is written as usual and its text then made canonical, so that the text of fragments and of the
-  # application's own encoders is too.
+  # Canonical JSON (RFC 8785). The term is encoded as usual, and the text is then made canonical. This covers fragments and the
+  # application's own encoders too.
 
   require RustyJson.Engine.Codes
 
@@ -10,14 +10,14 @@ defmodule RustyJson.Encode.Canonical do
   alias RustyJson.Encode.Text
   alias RustyJson.Engine.Codes
 
-  # A canonical text is at least this part of the one it is made of: `1.0` becomes `1`, `\\u0041` becomes `A`.
+  # A text is at most this many times as long as its canonical form: `\\u0041` becomes `A`.
   @shrinks 6
-  # Enough to see which integer it is.
+  # Digits of an integer that an error shows.
   @shown 40
   @taken [:max_bytes, :max_depth, :max_nodes, :decoding_integer_digit_limit, :dirty_threshold, :engine] ++
            RustyJson.Options.Schema.sandbox()
 
-  # How the plain text is read. A long integer that is a float exactly is canonical.
+  # How the plain text is read, without a limit on digits: a long integer is canonical if a float can represent it exactly.
   @decode %{Options.defaults(:decode) | decoding_integer_digit_limit: 0}
 
   @doc "A term in canonical form."
@@ -82,7 +82,7 @@ defmodule RustyJson.Encode.Canonical do
 
   defp located(error, path), do: %{error | path: path}
 
-  # As it is written, without its quotes.
+  # The key as it is spelled in the text, without its quotes.
   defp key(json, position) do
     [_, key] = Regex.run(~r/\A"((?:[^"\\]|\\.)*)/s, rest(json, position, 256)) || ["", ""]
     DecodeError.Snippet.whole_characters(key)

@@ -1,26 +1,26 @@
 defmodule RustyJson.Encode.Unsupported do
   @moduledoc false
-  # What is written for a term without a JSON form where the option `:unsupported` says so.
+  # The option `:unsupported`: what to write for a term without a JSON form.
 
   alias RustyJson.{EncodeError, Options, SandboxError}
 
-  # Errors that do not concern the term: a limit of the call, or data that another option is for.
+  # Errors that `:unsupported` does not replace: limits of the call, and data that another option handles.
   @others [:invalid_utf8, :duplicate_key, :max_depth, :max_bytes, :out_of_memory]
 
-  # A term that shares its parts is exponential when it is written out, in the number of elements that are shown.
+  # The text of a term that shares its parts can grow exponentially with the number of elements shown.
   @shown [limit: 16, printable_limit: 1024]
 
-  @doc "Whether the call has something to write for such terms."
+  @doc "Whether the call sets the option `:unsupported`."
   defguard is_described(options)
            when :erlang.map_get(:unsupported, :erlang.map_get(:values, options)) != :error
 
-  @doc "Whether what an encoder raised, threw or exited with concerns its own term."
+  @doc "Whether a failure of an encoder is about its term, so that `:unsupported` applies."
   @spec concerns?(:error | :exit | :throw, term()) :: boolean()
   def concerns?(:error, %EncodeError{reason: reason}), do: reason not in @others
   def concerns?(:error, %SandboxError{}), do: false
   def concerns?(_kind, _reason), do: true
 
-  @doc "What to encode instead, and the options for it: what a function returns gets no second chance."
+  @doc "The replacement to encode, and the options for it. These have `unsupported: :error`, so a replacement is not replaced again."
   @spec instead(term(), Options.t()) :: {term(), Options.t()}
   def instead(term, %{values: %{fallback: fallback}} = options) do
     plain = Options.change(options, :encode, %{unsupported: :error, fallback: nil})
@@ -28,7 +28,7 @@ defmodule RustyJson.Encode.Unsupported do
   end
 
   @doc """
-  A term in a few words, as `inspect/2` has it, and in UTF-8.
+  A shortened `inspect/2` of a term, in valid UTF-8.
 
       iex> RustyJson.Encode.Unsupported.describe([1 | 2])
       "[1 | 2]"

@@ -11,7 +11,7 @@ defmodule RustyJson.Encoder.Interop do
   @of_jason [Jason.Fragment, Jason.OrderedObject]
   @known Known.modules()
 
-  @doc "The protocols that are asked."
+  @doc "The protocols of other libraries that RustyJson tries."
   @spec protocols() :: [module()]
   def protocols, do: [Jason.Encoder, JSON.Encoder]
 
@@ -52,7 +52,7 @@ defmodule RustyJson.Encoder.Interop do
     end
   end
 
-  # All strings are replaced by their texts, in which invalid bytes are replaced.
+  # Replaces every string with its encoded text, where invalid bytes are already replaced.
   defp replaced(struct, error, %{values: %{invalid_utf8: :replace}} = options),
     do: by_jason_again(struct, error, options)
 

@@ -2,8 +2,8 @@ defmodule RustyJson.Options.Schema do
   @moduledoc false
   # Every option, defined once. Validation, documentation and types come from here.
   #
-  # An entry has a `type`, a `default` and a `doc`; `aliases` are other names of values. How a value reaches the core is
-  # said in core/src/options/decode.txt and encode.txt, under the option's name.
+  # An entry has a `type`, a `default` and a `doc`; `aliases` are other names for values. core/src/options/decode.txt and encode.txt
+  # say, under the option's name, how a value reaches the core.
 
   @type type ::
           {:in, [atom()]}
@@ -37,17 +37,17 @@ defmodule RustyJson.Options.Schema do
     pool_size: %{
       type: {:or, [{:in, [:schedulers]}, {:integer, 1, 1024}]},
       default: :schedulers,
-      doc: "Instances at once. Further calls wait at most `:timeout` for one."
+      doc: "The number of instances at once. Further calls wait at most `:timeout` for one."
     },
     max_memory: %{
       type: {:integer, 65_536, 2_147_418_112},
       default: 268_435_456,
-      doc: "Most bytes of linear memory of one instance."
+      doc: "The limit on the linear memory of one instance, in bytes."
     },
     timeout: %{
       type: {:integer, 1, @u32},
       default: 5_000,
-      doc: "Most milliseconds that one call runs."
+      doc: "The limit on the run time of one call, in milliseconds."
     },
     isolation: %{
       type: {:in, [:reuse, :fresh]},
@@ -68,14 +68,14 @@ defmodule RustyJson.Options.Schema do
       type: :policy,
       default: nil,
       doc:
-        "Options under a name, from the setting `policies` of `RustyJson.Config`. Other options of the call override them."
+        "A named set of options, from the setting `policies` of `RustyJson.Config`. Other options of the call override it."
     }
   ]
 
   @max_depth %{
     type: {:or, [{:integer, 1, @u32}, :infinity]},
     default: 128,
-    doc: "Deepest nesting of arrays and objects."
+    doc: "The limit on the nesting of arrays and objects."
   }
 
   @decode [
@@ -85,7 +85,7 @@ defmodule RustyJson.Options.Schema do
               aliases: %{intern: :strings},
               doc:
                 "How object keys are decoded. `:atoms` creates atoms; do not use it for untrusted input. `:atoms!` accepts " <>
-                  "existing atoms only. `:copy` never shares memory with the input. `:intern` is another name of `:strings`: " <>
+                  "existing atoms only. `:copy` never shares memory with the input. `:intern` is another name for `:strings`: " <>
                   "equal keys share memory in the native engine. A function is called with each key."
             },
             strings: %{
@@ -115,19 +115,19 @@ defmodule RustyJson.Options.Schema do
               type: {:integer, 0, @u32},
               default: 1024,
               doc:
-                "Most digits of an integer or of a decimal, without the sign. 0 removes the limit; the time is then more " <>
-                  "than linear in the number of digits."
+                "The limit on the digits of an integer or a decimal, without the sign. 0 removes the limit; the time then " <>
+                  "grows faster than the number of digits."
             },
             max_bytes: %{
               type: {:integer, 0, @u48},
               default: 0,
-              doc: "Longest input in bytes, checked before iodata is flattened. 0 removes the limit."
+              doc: "The limit on the input in bytes, checked before iodata is flattened. 0 removes the limit."
             },
             max_depth: @max_depth,
             max_nodes: %{
               type: {:integer, 0, @u48},
               default: 0,
-              doc: "Most values and keys of a document. 0 removes the limit."
+              doc: "The limit on the number of values and keys in a document. 0 removes the limit."
             },
             validate_strings: %{
               type: :boolean,
@@ -143,14 +143,13 @@ defmodule RustyJson.Options.Schema do
               type: :type,
               default: nil,
               doc:
-                "Decodes into a type: a struct with a schema, or another of the types of `RustyJson.Schema`. What it does not " <>
-                  "have is skipped."
+                "Decodes into a type of `RustyJson.Schema`, such as a struct with a schema. Members that the type does not " <>
+                  "have are skipped."
             },
             errors: %{
               type: {:in, [:first, :all]},
               default: :first,
-              doc:
-                "With `:as`: `:all` lists all errors of the type in the field `errors` of the error, up to 100."
+              doc: "With `:as`: `:all` lists all type errors in the field `errors` of the error, up to 100."
             },
             dirty_threshold: %{
               type: {:integer, 0, @u48},
@@ -175,7 +174,7 @@ defmodule RustyJson.Options.Schema do
               aliases: %{javascript: :javascript_safe, unicode: :unicode_safe},
               doc:
                 "Characters that are escaped in addition to those JSON requires: `:html_safe` escapes `<`, `/`, U+2028 and " <>
-                  "U+2029; `:javascript_safe` U+2028 and U+2029; `:unicode_safe` all that are not ASCII."
+                  "U+2029; `:javascript_safe` escapes U+2028 and U+2029; `:unicode_safe` escapes all that are not ASCII."
             },
             maps: %{
               type: {:in, [:naive, :strict]},
@@ -220,10 +219,10 @@ defmodule RustyJson.Options.Schema do
               type: {:or, [{:in, [:error, :inspect]}, :fallback]},
               default: :error,
               doc:
-                "What is written for terms without a JSON form: pids, ports, references, functions, bitstrings, improper lists, keys " <>
+                "What to write for terms without a JSON form: pids, ports, references, functions, bitstrings, improper lists, keys " <>
                   "without `String.Chars`, structs without an encoder, built-in structs with invalid fields, and structs whose " <>
-                  "encoder raises. `:inspect` writes what `inspect/2` returns, shortened. A function gets the term; what it returns " <>
-                  "is encoded, and must have a JSON form. Limits stay errors."
+                  "encoder raises. `:inspect` writes what `inspect/2` returns, shortened. A function gets the term; its result " <>
+                  "is encoded, and must have a JSON form. Exceeding a limit is still an error."
             },
             lean: %{
               type: :boolean,
@@ -234,18 +233,18 @@ defmodule RustyJson.Options.Schema do
               type: {:in, [nil, :null, :undefined]},
               default: nil,
               doc:
-                "The atom that is encoded as null. With another one than `nil`, `nil` is the string `\"nil\"`."
+                "The atom that is encoded as null. If you choose another one, `nil` becomes the string `\"nil\"`."
             },
             scheduler: %{
               type: {:in, [:auto, :normal, :dirty]},
               default: :auto,
-              doc: "Where the native engine runs. `:auto` moves long work to a dirty scheduler."
+              doc: "The scheduler of the native engine. `:auto` moves long work to a dirty scheduler."
             },
             max_depth: @max_depth,
             max_bytes: %{
               type: {:integer, 0, @u48},
               default: 0,
-              doc: "Longest output in bytes. 0 removes the limit."
+              doc: "The limit on the output in bytes. 0 removes the limit."
             }
           ] ++ @engine ++ @sandbox
 
@@ -259,11 +258,11 @@ defmodule RustyJson.Options.Schema do
   @spec names(:decode | :encode) :: [atom()]
   def names(direction), do: Keyword.keys(entries(direction))
 
-  @doc "Those that only the wasm engine takes."
+  @doc "The options that only the wasm engine takes."
   @spec sandbox() :: [atom()]
   def sandbox, do: Keyword.keys(@sandbox)
 
-  @doc "The value as it is kept, or `:error`."
+  @doc "The value in its stored form, or `:error`."
   @spec cast(type(), term()) :: {:ok, term()} | :error
   def cast({:or, types}, value) do
     Enum.find_value(types, :error, fn type ->

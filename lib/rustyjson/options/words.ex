@@ -12,7 +12,7 @@ defmodule RustyJson.Options.Words do
     """
     #{Enum.map_join(both, "\n", &line/1)}
 
-    Only for the wasm engine; with the native engine these are an ArgumentError:
+    The options below are for the wasm engine; with the native engine they raise ArgumentError:
 
     #{Enum.map_join(sandbox, "\n", &line/1)}
     """
