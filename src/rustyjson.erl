@@ -1,6 +1,6 @@
-%% @doc JSON for Erlang: RustyJson's engines under Erlang's conventions.
+%% @doc JSON for Erlang: RustyJson's engines with Erlang's conventions.
 %%
-%% `null' is JSON's null in both directions, options are a proplist or a map, and a failure is a map:
+%% JSON's null is the atom `null' when you decode and when you encode. Options are a proplist or a map. An error is a map:
 %%
 %% ```
 %% 1> rustyjson:decode(<<"{\"a\": [1, 2.5, null]}">>).
@@ -12,8 +12,8 @@
 %% '''
 %%
 %% The options are those of `RustyJson.decode/2' and `RustyJson.encode/2' under the same names:
-%% ``rustyjson:decode(Json, [{keys, 'atoms!'}, {engine, wasm}, {timeout, 100}])''. An unknown option or a wrong value is a `badarg',
-%% whose error information says which one.
+%% ``rustyjson:decode(Json, [{keys, 'atoms!'}, {engine, wasm}, {timeout, 100}])''. An unknown option or a wrong value raises
+%% `badarg'; its error information says which one.
 -module(rustyjson).
 
 -export([decode/1, decode/2, encode/1, encode/2, find/2, find/3]).
@@ -23,7 +23,7 @@
 -export_type([options/0, error/0, decode_error/0, encode_error/0, continuation/0]).
 
 -type options() :: [atom() | {atom(), term()}] | #{atom() => term()}.
-%% A proplist or a map. An atom alone is that option with `true'.
+%% A proplist or a map. In a proplist, a single atom sets that option to `true'.
 
 -type decode_error() :: #{
     reason := atom(),
@@ -34,8 +34,8 @@
     path => binary(),
     token => binary()
 }.
-%% The reasons, and what the other keys hold, are those of `RustyJson.DecodeError'. When the sandbox ended the call, there are only
-%% `message' and a reason of `RustyJson.SandboxError', such as `timeout'.
+%% The reasons and the other keys are those of `RustyJson.DecodeError'. If the sandbox ended the call, the map has only `message' and
+%% a reason of `RustyJson.SandboxError', such as `timeout'.
 
 -type encode_error() :: #{reason := atom(), message := binary(), path => binary()}.
 %% The reasons are those of `RustyJson.EncodeError' and `RustyJson.SandboxError', and `unsupported' for a term that has no JSON
@@ -46,12 +46,12 @@
 -opaque continuation() :: {?MODULE, feed(), Acc :: term(), Position :: non_neg_integer()}.
 -type feed() :: 'Elixir.RustyJson.Feed':t().
 
-%% Elixir's structs stay out of the terms, whatever the application is configured with.
+%% These options override the application's configuration, so that results contain no Elixir structs.
 -define(DECODE, [{null, null}, {objects, maps}, {floats, native}]).
 -define(ENCODE, [{null, null}]).
 -define(STRUCTS, [{objects, ordered_objects}, {floats, decimals}, {as, raw}]).
 
-%% Bytes of a buffer that are looked at first, and at most at a time: a short value costs the same in a short and in a long buffer.
+%% The size of the first piece of a buffer, and the largest: a short value costs the same in a short and in a long buffer.
 -define(FIRST, 512).
 -define(MOST, 65536).
 
@@ -59,10 +59,10 @@
 -spec decode(iodata()) -> {ok, term()} | {error, decode_error()}.
 decode(Json) -> decode(Json, []).
 
-%% @doc Decodes JSON. Objects are maps, strings and keys are binaries.
+%% @doc Decodes JSON. Objects become maps; strings and keys become binaries.
 %%
-%% `{objects, ordered_objects}' and `{floats, decimals}' are `badarg': their answers are Elixir's structs, which
-%% `` 'Elixir.RustyJson':decode/2 '' gives.
+%% `{objects, ordered_objects}' and `{floats, decimals}' raise `badarg', because their results are Elixir structs. Call
+%% `` 'Elixir.RustyJson':decode/2 '' for those.
 -spec decode(iodata(), options()) -> {ok, term()} | {error, decode_error()}.
 decode(Json, Options) ->
     try 'Elixir.RustyJson':decode(Json, decode_options(Options)) of
@@ -76,7 +76,7 @@ decode(Json, Options) ->
 -spec encode(term()) -> {ok, binary()} | {error, encode_error()}.
 encode(Term) -> encode(Term, []).
 
-%% @doc Encodes a term. Keys are binaries, atoms, integers or floats; a list is an array, also one of characters.
+%% @doc Encodes a term. Keys can be binaries, atoms, integers or floats. Every list becomes an array, even a list of characters.
 -spec encode(term(), options()) -> {ok, binary()} | {error, encode_error()}.
 encode(Term, Options) ->
     try 'Elixir.RustyJson':encode(Term, options(Options, ?ENCODE)) of
@@ -90,9 +90,9 @@ encode(Term, Options) ->
 -spec find(iodata(), Pointer :: binary()) -> {ok, term()} | error | {error, decode_error()}.
 find(Json, Pointer) -> find(Json, Pointer, []).
 
-%% @doc Decodes the value at a JSON Pointer (RFC 6901), and only that. `error' when it is not there, as `maps:find/2' has it.
+%% @doc Decodes only the value at a JSON Pointer (RFC 6901). Like `maps:find/2', it returns `error' if there is no such value.
 %%
-%% The options are those of `RustyJson.fetch/3', without `{as, raw}', whose answers are Elixir's structs.
+%% The options are those of `RustyJson.fetch/3', without `{as, raw}', because its results are Elixir structs.
 -spec find(iodata(), Pointer :: binary(), options()) -> {ok, term()} | error | {error, decode_error()}.
 find(Json, Pointer, Options) ->
     try 'Elixir.RustyJson':fetch(Json, Pointer, decode_options(Options)) of
@@ -102,8 +102,8 @@ find(Json, Pointer, Options) ->
         error:Reason -> fail(Reason, [Json, Pointer, Options])
     end.
 
-%% @doc Decodes the first value of a buffer, as `json:decode_start/3' does: gives the value, `Acc' and the rest of the buffer, or
-%% `{continue, Continuation}' when the value does not end in it.
+%% @doc Decodes the first value of a buffer, like `json:decode_start/3'. Returns the value, `Acc' and the rest of the buffer, or
+%% `{continue, Continuation}' if the value does not end in the buffer.
 %%
 %% ```
 %% 1> {continue, State} = rustyjson:decode_start(<<"[1, 2">>, ok, #{}).
@@ -111,9 +111,9 @@ find(Json, Pointer, Options) ->
 %% {[1,20],ok,<<" [3]">>}
 %% '''
 %%
-%% Decoders are functions that OTP's decoder calls; here they are a `badarg' unless the map is empty. A fault raises
-%% `unexpected_end', `{invalid_byte, Byte}' or `{unexpected_sequence, Bytes}' as there, and one of a limit its reason, such as
-%% `max_depth'. As there, the first of repeated keys counts.
+%% Custom decoders are not supported: the map must be empty, otherwise the call raises `badarg'. Invalid JSON raises
+%% `unexpected_end', `{invalid_byte, Byte}' or `{unexpected_sequence, Bytes}', as in OTP. Input that exceeds a limit raises the reason,
+%% such as `max_depth'. As in OTP, the first of repeated keys counts.
 -spec decode_start(binary(), Acc, Decoders :: #{}) ->
     {Value :: term(), Acc, Rest :: binary()} | {continue, continuation()}.
 decode_start(Json, Acc, Decoders) when is_binary(Json), Decoders =:= #{} ->
@@ -122,7 +122,7 @@ decode_start(Json, Acc, Decoders) when is_binary(Json), Decoders =:= #{} ->
 decode_start(Json, Acc, Decoders) ->
     fail({argument, <<"takes a binary and an empty map of decoders">>}, [Json, Acc, Decoders]).
 
-%% @doc Goes on with what follows in the input, or with `end_of_input', which only a number at the top needs to end.
+%% @doc Continues with the next bytes of the input, or with `end_of_input'. Only a number outside arrays and objects needs `end_of_input'.
 -spec decode_continue(binary() | end_of_input, continuation()) ->
     {Value :: term(), Acc :: term(), Rest :: binary()} | {continue, continuation()}.
 decode_continue(end_of_input, {?MODULE, Feed, Acc, _Position}) ->
@@ -151,7 +151,7 @@ push(Json, From, Size, {?MODULE, Feed, Acc, Position}) ->
             raise(Exception)
     end.
 
-%% White space before something else belongs to the rest, white space alone does not: that is how json:decode_start/3 has it.
+%% As in json:decode_start/3, white space after the value belongs to the rest only if something else follows it.
 behind_value(Json, At) ->
     case At > 0 andalso lists:member(binary:at(Json, At - 1), " \t\r\n") of
         true -> behind_value(Json, At - 1);
@@ -178,7 +178,7 @@ decode_options(Given) ->
     Options.
 
 throw_struct({Name, Value}) ->
-    Text = io_lib:format("~ts => ~ts gives structs of Elixir: call 'Elixir.RustyJson':decode/2", [Name, Value]),
+    Text = io_lib:format("~ts => ~ts returns Elixir structs: call 'Elixir.RustyJson':decode/2", [Name, Value]),
     error({argument, unicode:characters_to_binary(Text)}).
 
 options([], Defaults) -> Defaults;
@@ -195,7 +195,7 @@ error_map(#{'__struct__' := Module} = Exception) ->
     Known = maps:filter(fun(_Name, Value) -> Value =/= nil end, Shown),
     maps:merge(#{reason => Module}, Known#{message => 'Elixir.Exception':message(Exception)}).
 
-%% What json:decode_continue/2 raises for the same fault.
+%% Raises the error that json:decode_continue/2 raises for the same input.
 -spec raise(map()) -> no_return().
 raise(#{reason := Reason} = Exception) ->
     erlang:error(otp_reason(Reason, Exception), none, [{error_info, #{cause => error_map(Exception)}}]).
@@ -223,7 +223,7 @@ limits() -> [max_depth, max_nodes, max_bytes, integer_digits, out_of_memory].
 bytes(#{data := Data, position := Position, offset := Offset}) ->
     binary:part(Data, Position - Offset, byte_size(Data) - Position + Offset).
 
-%% The first half of a surrogate pair takes the escape that follows with it.
+%% An error about the first half of a surrogate pair includes the escape that follows.
 escape(<<"\\u", D, Half, _:2/binary, "\\u", _:4/binary, _/binary>> = Bytes) when
     D =:= $d orelse D =:= $D, (Half bor 32) =:= $a orelse (Half bor 32) =:= $b orelse Half =:= $8 orelse Half =:= $9
 ->
@@ -231,7 +231,7 @@ escape(<<"\\u", D, Half, _:2/binary, "\\u", _:4/binary, _/binary>> = Bytes) when
 escape(Bytes) ->
     binary:part(Bytes, 0, min(6, byte_size(Bytes))).
 
-%% A wrong argument is a badarg of the function that was called, with the sentence that says why.
+%% A wrong argument raises badarg in the function that was called, with a sentence that says why.
 -spec fail(term(), [term()]) -> no_return().
 fail({argument, Message}, Arguments) -> badarg(Message, Arguments);
 fail(#{'__struct__' := 'Elixir.ArgumentError', message := Message}, Arguments) -> badarg(Message, Arguments);
@@ -243,7 +243,7 @@ badarg(Message, Arguments) ->
     erlang:error(badarg, Arguments, [{error_info, #{cause => Message}}]).
 
 %% @private
-%% Called by `erl_error' for the sentence in the shell and in logs.
+%% `erl_error' calls this for the sentence in the shell and in logs.
 format_error(_Reason, [{_Module, _Function, _Arguments, Info} | _]) ->
     case proplists:get_value(error_info, Info, #{}) of
         #{cause := #{message := Message}} -> #{general => Message};

@@ -256,13 +256,13 @@ defmodule RustyJson.ErlangTest do
   test "a wrong argument is a badarg with a sentence" do
     assert sentence(fn -> :rustyjson.decode("1", colour: :red) end) =~ "unknown option :colour"
     assert sentence(fn -> :rustyjson.decode("1", :keys) end) =~ "a proplist or a map"
-    assert sentence(fn -> :rustyjson.decode("1", objects: :ordered_objects) end) =~ "gives structs of Elixir"
+    assert sentence(fn -> :rustyjson.decode("1", objects: :ordered_objects) end) =~ "returns Elixir structs"
 
     assert sentence(fn -> :rustyjson.encode(1, %{null: 0}) end) =~
              "option :null takes nil, :null or :undefined"
 
     assert sentence(fn -> :rustyjson.find("1", "a") end) =~ "JSON Pointer"
-    assert sentence(fn -> :rustyjson.find("1", "", as: :raw) end) =~ "gives structs of Elixir"
+    assert sentence(fn -> :rustyjson.find("1", "", as: :raw) end) =~ "returns Elixir structs"
     assert sentence(fn -> :rustyjson.decode(:a) end) =~ "iodata"
     assert sentence(fn -> :rustyjson.decode_start("1", 0, %{null: nil}) end) =~ "empty map of decoders"
   end
