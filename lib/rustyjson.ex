@@ -84,8 +84,8 @@ defmodule RustyJson do
   def decode(input, opts \\ []) do
     case Options.decode(opts) do
       # The common case: no work before or after the engine.
-      %{max_bytes: 0, keys: nil, as: nil, engine: engine} = options when is_binary(input) ->
-        case by(engine, input, options) do
+      %{max_bytes: 0, keys: nil, as: nil, engine: Engine.Native} = options when is_binary(input) ->
+        case Engine.Native.decode(input, options) do
           {:ok, _term} = done -> done
           {:error, failure} -> {:error, Input.error(failure, input, options)}
         end
@@ -94,11 +94,6 @@ defmodule RustyJson do
         Input.decode(input, options)
     end
   end
-
-  # A call of a known module is faster than a dynamic one: see `RustyJson.Encode.Text`.
-  @compile {:inline, by: 3}
-  defp by(Engine.Native, input, options), do: Engine.Native.decode(input, options)
-  defp by(engine, input, options), do: engine.decode(input, options)
 
   @doc """
   Decodes JSON, or raises.

@@ -77,6 +77,16 @@ impl<B: Buffer> Output<B> {
         (self.buffer, self.len)
     }
 
+    /// The buffer, and how much of it is written.
+    pub const fn parts(&mut self) -> (&mut B, usize) {
+        (&mut self.buffer, self.len)
+    }
+
+    /// Forgets all that was written, and that memory ran out.
+    pub const fn restart(&mut self) {
+        (self.len, self.failed) = (0, false);
+    }
+
     /// Cuts the output to this length.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);

@@ -37,6 +37,7 @@ defmodule RustyJson.Config do
   alias RustyJson.Options
   alias RustyJson.Options.{Policies, Schema}
 
+  @compile {:inline, get: 0}
   @key __MODULE__
   @build_settings [:build, :allocator, :precompiled]
   # RustyJson 0.3 and Jason read this setting at the top level.

@@ -16,13 +16,17 @@ struct Slot {
 }
 
 /// A direct-mapped table; longer texts go through one buffer, one at a time.
-#[derive(Default)]
 pub struct AtomCache {
     slots: Vec<Slot>,
     long: Vec<u8>,
 }
 
 impl AtomCache {
+    /// An empty one.
+    pub const fn new() -> Self {
+        Self { slots: Vec::new(), long: Vec::new() }
+    }
+
     /// The text of an atom.
     #[inline(always)]
     pub fn text<'a>(&mut self, look: Look<'a>, atom: Raw<'a>) -> AtomText<'_> {

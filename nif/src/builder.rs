@@ -193,7 +193,7 @@ impl<'a, 's> Terms<'a, 's> {
         if len > SMALL_MAP {
             return None;
         }
-        if len == 0 || !self.heap.is_in_place() {
+        if len == 0 || !self.heap.has_shapes() {
             return self.ordered_map(len);
         }
         let Stacks { keys, values, shapes, .. } = &*self.stacks;
@@ -243,7 +243,7 @@ impl TermBuilder for Terms<'_, '_> {
 
     #[inline(always)]
     fn integer(&mut self, value: i64) -> Result<(), ErrorKind> {
-        self.push(self.make.integer(value))
+        self.push(self.heap.integer(value))
     }
 
     fn big_integer(&mut self, negative: bool, magnitude: &[u8]) -> Result<(), ErrorKind> {

@@ -20,15 +20,24 @@ use std::mem::take;
 const BYTES_PER_PERCENT: usize = 4096;
 
 /// What one scheduler thread keeps between calls.
-#[derive(Default)]
 struct State {
+    out: Output<Memory>,
     atoms: AtomCache,
     walks: WalkMemory,
     stack: Stack<'static, Terms<'static, 'static>>,
 }
 
+// Found once in a call: each look-up takes some nanoseconds.
 thread_local! {
-    static STATE: RefCell<State> = RefCell::default();
+    static STATE: RefCell<Option<State>> = const { RefCell::new(None) };
+}
+
+impl State {
+    #[cold]
+    fn new() -> Self {
+        let (atoms, walks, stack) = (AtomCache::new(), WalkMemory::new(), Stack::new());
+        Self { out: Output::new(Memory::new()), atoms, walks, stack }
+    }
 }
 
 /// Runs with terms, whose memory is that of the call before.
@@ -36,16 +45,26 @@ thread_local! {
 fn with_terms<'a, T>(
     env: Env<'a>,
     plans: Option<Raw<'a>>,
-    run: impl for<'s> FnOnce(&mut Terms<'a, 's>, &mut Stack<'a, Terms<'a, 's>>) -> T,
+    run: impl for<'s> FnOnce(&mut Terms<'a, 's>, &mut Stack<'a, Terms<'a, 's>>, &mut Output<Memory>) -> T,
 ) -> T {
     STATE.with_borrow_mut(|state| {
+        let state = state.get_or_insert_with(State::new);
+        // The output stays where it is: moved in and out, it would take 10 of 80 ns.
+        restart(&mut state.out);
         let mut terms = Terms::new(env, &mut state.atoms, take(&mut state.walks), plans);
         let mut stack = take(&mut state.stack).recycled();
-        let result = run(&mut terms, &mut stack);
+        let result = run(&mut terms, &mut stack, &mut state.out);
+        restart(&mut state.out);
         state.stack = stack.recycled();
         state.walks = terms.take_memory();
         result
     })
+}
+
+#[inline(always)]
+fn restart(out: &mut Output<Memory>) {
+    out.restart();
+    out.parts().0.restart();
 }
 
 /// The call's options, and the plans of derived structs.
@@ -95,11 +114,10 @@ fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, options: Term<'a>, p
     call.options.budget = 0;
     let (_, json, places, holes, modules) = suspended;
     let suspension = read_suspension(Look::new(env), places, holes).ok_or(rustler::Error::BadArg)?;
-    let mut out = Output::new(Memory::take());
-    out.slice(&json);
-    with_terms(env, call.plans, |terms, stack| {
+    with_terms(env, call.plans, |terms, stack, out| {
+        out.slice(&json);
         terms.add_used_plans(modules.into_iter().map(Raw::of));
-        let result = resume(terms, suspension, &call.options, &mut out, stack);
+        let result = resume(terms, suspension, &call.options, out, stack);
         Ok(planned(env, ended(env, result, out), terms.used_plans()))
     })
 }
@@ -109,9 +127,8 @@ type Suspended<'a> = (rustler::Atom, rustler::Binary<'a>, Vec<Term<'a>>, Vec<Hol
 
 /// Within the budget. `None`: it is used up.
 fn small<'a>(env: Env<'a>, term: Term<'a>, call: &Call<'a>) -> Option<Term<'a>> {
-    let mut out = Output::new(Memory::take());
-    with_terms(env, call.plans, |terms, stack| {
-        let result = encode_slice(terms, Raw::of(term), &call.options, &mut out, stack);
+    with_terms(env, call.plans, |terms, stack, out| {
+        let result = encode_slice(terms, Raw::of(term), &call.options, out, stack);
         charge(env, out.len().saturating_add(terms.charged()));
         outcome(env, call.options.scheduler, result, out, terms)
     })
@@ -123,11 +140,13 @@ fn outcome<'a>(
     env: Env<'a>,
     scheduler: Scheduler,
     result: Result<Outcome<Raw<'a>>, EncodeError>,
-    out: Output<Memory>,
+    out: &mut Output<Memory>,
     terms: &Terms<'a, '_>,
 ) -> Option<Term<'a>> {
-    let (memory, len) = out.into_parts();
+    let (memory, len) = out.parts();
     match result {
+        // By far the most.
+        Ok(Outcome::Done(holes)) if holes.is_empty() && terms.used_plans().len() == 0 => Some(memory.binary(env, len)),
         Ok(Outcome::Done(holes)) => {
             let result = finished(env, memory.binary(env, len), &holes);
             Some(planned(env, result, terms.used_plans()))
@@ -135,14 +154,8 @@ fn outcome<'a>(
         Ok(Outcome::Suspended(places)) if scheduler != Scheduler::Normal && places.places.len() <= MOST_PLACES => {
             Some(suspended(env, memory.binary(env, len), &places, terms.used_plans()))
         }
-        Ok(Outcome::Suspended(_)) | Err(EncodeError { kind: EncodeErrorKind::Budget, .. }) => {
-            memory.give_back();
-            None
-        }
-        Err(error) => {
-            memory.give_back();
-            Some(failure(env, &error))
-        }
+        Ok(Outcome::Suspended(_)) | Err(EncodeError { kind: EncodeErrorKind::Budget, .. }) => None,
+        Err(error) => Some(failure(env, &error)),
     }
 }
 
@@ -160,22 +173,20 @@ fn charge(env: Env<'_>, bytes: usize) {
 /// Without a budget.
 fn large<'a>(env: Env<'a>, term: Term<'a>, mut call: Call<'a>) -> NifResult<Term<'a>> {
     call.options.budget = 0;
-    let mut out = Output::new(Memory::take());
-    with_terms(env, call.plans, |terms, stack| {
-        let result = encode_slice(terms, Raw::of(term), &call.options, &mut out, stack);
+    with_terms(env, call.plans, |terms, stack, out| {
+        let result = encode_slice(terms, Raw::of(term), &call.options, out, stack);
         Ok(planned(env, ended(env, result, out), terms.used_plans()))
     })
 }
 
 /// The result of a walk without a budget.
-fn ended<'a>(env: Env<'a>, result: Result<Outcome<Raw<'a>>, EncodeError>, out: Output<Memory>) -> Term<'a> {
-    let (memory, len) = out.into_parts();
+fn ended<'a>(env: Env<'a>, result: Result<Outcome<Raw<'a>>, EncodeError>, out: &mut Output<Memory>) -> Term<'a> {
+    let (memory, len) = out.parts();
     let error = match result {
         Ok(Outcome::Done(holes)) => return finished(env, memory.binary(env, len), &holes),
         Ok(Outcome::Suspended(_)) => EncodeError::out_of_memory(),
         Err(error) => error,
     };
-    memory.give_back();
     failure(env, &error)
 }
 

@@ -27,14 +27,19 @@ const FLOAT: usize = 2;
 const SUB_BINARY: usize = 5;
 
 /// Below this many bytes of input, what is saved on terms does not pay for the first block.
-const WORTH: usize = 96;
-/// So many bytes of input for a word of terms in the first block: fewer than most documents need.
+const WORTH: usize = 24;
+/// The same of the shapes of objects.
+const SHAPES_WORTH: usize = 96;
+/// So many bytes of input for a word of terms in the first block, and a few words more: fewer than most documents need.
 const BYTES_PER_WORD: usize = 4;
+const MORE_WORDS: usize = 16;
 
 /// Makes the terms of one call.
 pub struct Heap<'a> {
     make: Maker<'a>,
     in_place: Option<(&'static Layout, InPlace<'a>)>,
+    /// Whether shapes of objects are worth remembering.
+    shapes: bool,
     /// The words that are left in the fragment at hand.
     left: usize,
     filler: ErlNifTerm,
@@ -47,8 +52,16 @@ impl<'a> Heap<'a> {
     #[inline(always)]
     pub fn new(make: Maker<'a>, len: usize, filler: ErlNifTerm) -> Self {
         let layout = if len < WORTH { None } else { layout(make.env()) };
-        let in_place = layout.map(|layout| (layout, layout.space(make.env(), len / BYTES_PER_WORD)));
-        Self { make, in_place, left: SPARE, filler, empty_list: make.list(&[]) }
+        let in_place = layout.map(|layout| (layout, layout.space(make.env(), MORE_WORDS + len / BYTES_PER_WORD)));
+        let shapes = in_place.is_some() && len >= SHAPES_WORTH;
+        Self { make, in_place, shapes, left: SPARE, filler, empty_list: make.list(&[]) }
+    }
+
+    /// An integer.
+    #[inline(always)]
+    pub fn integer(&self, value: i64) -> ErlNifTerm {
+        let written = self.in_place.as_ref().and_then(|(_, space)| space.integer(value));
+        written.unwrap_or_else(|| self.make.integer(value))
     }
 
     /// A finite float.
@@ -106,8 +119,8 @@ impl<'a> Heap<'a> {
 
     /// Whether [`Heap::like`] may make a map.
     #[inline(always)]
-    pub fn is_in_place(&self) -> bool {
-        self.in_place.is_some()
+    pub fn has_shapes(&self) -> bool {
+        self.shapes
     }
 
     /// A map with the same keys as another, in whose order the places name the values.

@@ -8,62 +8,58 @@
 use crate::raw::make::Maker;
 use rustler::{Env, OwnedBinary, Term};
 use rustyjson_core::{Buffer, ample};
-use std::cell::Cell;
 
 /// Bytes that a thread keeps at most. Nothing a larger text left is kept.
 const KEEP: usize = 1 << 20;
 /// The least to ask for.
 const LEAST: usize = 1 << 12;
 
-thread_local! {
-    static KEPT: Cell<Option<OwnedBinary>> = const { Cell::new(None) };
-    /// Length of the thread's last text that did not fit.
-    static LARGE: Cell<usize> = const { Cell::new(0) };
-}
-
 /// Memory of binaries. It is not cleared, which would touch every page of it; the core writes before it reads.
 pub struct Memory {
     bytes: OwnedBinary,
     /// The thread's own, when the text has outgrown it.
     outgrown: Option<OwnedBinary>,
+    /// Length of the thread's last text that did not fit.
+    large: usize,
 }
 
 impl Memory {
-    /// The memory of this thread.
-    #[inline(always)]
-    pub fn take() -> Self {
-        Self { bytes: KEPT.take().unwrap_or_else(|| OwnedBinary::new(0)), outgrown: None }
+    /// None yet.
+    pub fn new() -> Self {
+        Self { bytes: OwnedBinary::new(0), outgrown: None, large: 0 }
     }
 
-    /// The first `len` bytes as a term; the thread has its memory back.
+    /// The first `len` bytes as a term; the thread has its own memory back.
     #[inline(always)]
-    pub fn binary<'a>(self, env: Env<'a>, len: usize) -> Term<'a> {
-        match self.outgrown {
-            Some(kept) => released(env, self.bytes, kept, len),
-            None => {
-                let make = Maker::new(env);
-                let Some(term) = make.binary(self.bytes.as_slice().get(..len).unwrap_or_default()) else {
-                    // Without memory for a copy it is given away itself.
-                    return released(env, self.bytes, OwnedBinary::new(0), len);
-                };
-                KEPT.set(Some(self.bytes));
-                make.term(term)
-            }
+    pub fn binary<'a>(&mut self, env: Env<'a>, len: usize) -> Term<'a> {
+        if self.outgrown.is_some() {
+            self.large = len;
+            return self.give_away(env, len);
+        }
+        let make = Maker::new(env);
+        match make.binary(self.bytes.as_slice().get(..len).unwrap_or_default()) {
+            Some(term) => make.term(term),
+            // Without memory for a copy it is given away itself.
+            None => self.give_away(env, len),
         }
     }
 
-    /// Gives the memory back to the thread.
-    pub fn give_back(self) {
-        KEPT.set(Some(self.outgrown.unwrap_or(self.bytes)));
+    #[cold]
+    #[inline(never)]
+    fn give_away<'a>(&mut self, env: Env<'a>, len: usize) -> Term<'a> {
+        let own = self.outgrown.take().unwrap_or_else(|| OwnedBinary::new(0));
+        let mut bytes = std::mem::replace(&mut self.bytes, own);
+        bytes.realloc_or_copy(len);
+        bytes.release(env).to_term(env)
     }
-}
 
-#[cold]
-fn released(env: Env<'_>, mut bytes: OwnedBinary, kept: OwnedBinary, len: usize) -> Term<'_> {
-    KEPT.set(Some(kept));
-    LARGE.set(len);
-    bytes.realloc_or_copy(len);
-    bytes.release(env).to_term(env)
+    /// The thread has its own memory back, whatever became of a larger text.
+    #[inline(always)]
+    pub fn restart(&mut self) {
+        if let Some(own) = self.outgrown.take() {
+            self.bytes = own;
+        }
+    }
 }
 
 impl Buffer for Memory {
@@ -82,7 +78,7 @@ impl Buffer for Memory {
             return ample(len, double, |target| self.bytes.realloc(target));
         }
         // Asked for in the size that it ends with, the VM finds the memory of the text before among what it keeps.
-        let wanted = if LARGE.get() >= len { LARGE.get() } else { double };
+        let wanted = if self.large >= len { self.large } else { double };
         let mut larger = OwnedBinary::new(0);
         if !ample(len, wanted, |target| larger.realloc(target)) {
             return false;

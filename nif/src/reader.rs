@@ -195,6 +195,18 @@ impl<'a, 's> Terms<'a, 's> {
         self.boxed(term)
     }
 
+    /// The value of a key that is an atom: in a small map, that of the same word.
+    #[inline(always)]
+    fn value_of(&self, map: &Map<'a>, key: Raw<'a>) -> Option<Raw<'a>> {
+        match map.members {
+            Some(SmallMap { keys, values }) => {
+                let place = keys.iter().position(|other| other.word() == key.word())?;
+                values.get(place).copied()
+            }
+            None => self.look.map_get(map.map, key),
+        }
+    }
+
     #[inline(always)]
     fn known_term(&self, known: Known) -> Raw<'static> {
         self.words.known[known as usize]
@@ -287,19 +299,12 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
 
     #[inline(always)]
     fn module(&mut self, map: &Map<'a>) -> Option<Raw<'a>> {
-        let name = self.known_term(Known::Struct);
-        let module = match map.members {
-            Some(SmallMap { keys, values }) => {
-                let place = keys.iter().position(|key| key.word() == name.word())?;
-                *values.get(place)?
-            }
-            None => self.look.map_get(map.map, name)?,
-        };
+        let module = self.value_of(map, self.known_term(Known::Struct))?;
         self.look.is_atom(module).then_some(module)
     }
 
     fn field(&mut self, map: &Map<'a>, name: Known) -> Option<Raw<'a>> {
-        self.look.map_get(map.map, self.known_term(name))
+        self.value_of(map, self.known_term(name))
     }
 
     fn known(&mut self, atom: Raw<'a>) -> Option<Known> {
@@ -365,7 +370,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     fn next_planned(&mut self, plan: &mut &'a [Raw<'a>], map: &Map<'a>) -> Option<Member<Raw<'a>, Raw<'a>>> {
         let (field, rest) = plan.split_first()?;
         *plan = rest;
-        Some((*field, self.look.map_get(map.map, *field)))
+        Some((*field, self.value_of(map, *field)))
     }
 
     #[inline(always)]

@@ -8,6 +8,8 @@ use crate::key_order::SMALL_MAP;
 use crate::raw::{Keys, word_of};
 use rustler::sys::ErlNifTerm;
 
+/// No call has this number.
+const NEVER: u32 = 0;
 /// Shapes remembered. Length, first key and last key choose the slot of a shape.
 const SLOTS: usize = 32;
 
@@ -32,7 +34,7 @@ impl Shapes {
     /// Starts a new call.
     pub fn start(&mut self) {
         self.call = self.call.wrapping_add(1);
-        if self.call == 0 {
+        if self.call == NEVER {
             *self = Self { call: 1, ..Self::default() };
         }
     }
@@ -48,18 +50,21 @@ impl Shapes {
     /// Remembers a shape: keys as they came, and as the VM put them into the tuple.
     #[inline(never)]
     pub fn learn(&mut self, keys: &[ErlNifTerm], tuple: Keys, ordered: &[ErlNifTerm]) {
-        let mut shape =
-            Shape { call: self.call, keys: tuple, terms: [ErlNifTerm::default(); SMALL_MAP], places: [0; SMALL_MAP] };
         if keys.len() != tuple.len() || keys.len() > SMALL_MAP {
             return;
         }
-        shape.terms[..keys.len()].copy_from_slice(keys);
+        if self.slots.is_empty() {
+            let terms = [ErlNifTerm::default(); SMALL_MAP];
+            self.slots.resize(SLOTS, Shape { call: NEVER, keys: tuple, terms, places: [0; SMALL_MAP] });
+        }
+        let shape = &mut self.slots[slot(keys)];
+        shape.call = NEVER;
         for (place, key) in shape.places.iter_mut().zip(ordered) {
             let Some(number) = keys.iter().position(|other| other == key) else { return };
             *place = number as u8;
         }
-        self.slots.resize(SLOTS, shape);
-        self.slots[slot(keys)] = shape;
+        shape.terms[..keys.len()].copy_from_slice(keys);
+        (shape.keys, shape.call) = (tuple, self.call);
     }
 }
 

@@ -31,6 +31,12 @@ pub const fn small(word: usize) -> i64 {
     (word as isize >> 4) as i64
 }
 
+/// The word of a small integer.
+#[inline(always)]
+pub const fn of_small(value: i64) -> usize {
+    (value as usize) << 4 | 0b1111
+}
+
 /// Tries the tags on terms of each kind.
 fn try_out(env: Env<'_>) -> bool {
     let word = |term: Term<'_>| Raw::of(term).word();
@@ -46,7 +52,11 @@ fn try_out(env: Env<'_>) -> bool {
     let atoms = ["nil", "true", "__struct__", "values"].map(|text| Atom::from_str(env, text));
     size_of::<usize>() == 8
         && boxed.iter().all(|term| kind(word(*term)) == Kind::Boxed)
-        && smalls.iter().all(|n: &i64| kind(word(n.encode(env))) == Kind::Small && small(word(n.encode(env))) == *n)
+        && smalls.iter().all(|n: &i64| {
+            kind(word(n.encode(env))) == Kind::Small
+                && small(word(n.encode(env))) == *n
+                && of_small(*n) == word(n.encode(env))
+        })
         && atoms.iter().flatten().all(|atom| kind(Raw::atom(*atom).word()) == Kind::Atom)
         && kind(word(vec![1].encode(env))) == Kind::List
         && kind(word(Term::list_new_empty(env))) == Kind::Other

@@ -48,11 +48,16 @@ pub struct Stack<'t, R: TermReader<'t>>(pub(super) Vec<Frame<'t, R>>);
 
 impl<'t, R: TermReader<'t>> Default for Stack<'t, R> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self::new()
     }
 }
 
 impl<'t, R: TermReader<'t>> Stack<'t, R> {
+    /// No memory yet.
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
     /// Open containers kept as memory between calls.
     const KEEP: usize = 256;
 

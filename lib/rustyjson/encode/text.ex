@@ -11,7 +11,7 @@ defmodule RustyJson.Encode.Text do
   alias RustyJson.{EncodeError, Encoder, Engine, Formatter, Fragment, Options, OrderedObject, SandboxError}
   alias RustyJson.Encode.{Canonical, Known, Path, Unsupported}
   alias RustyJson.Encoder.{Interop, Plans}
-  alias RustyJson.Engine.Codes
+  alias RustyJson.Engine.{Codes, Native}
 
   @compile {:inline, by: 3, by_engine: 2, left_after: 5, between: 4, planned?: 2, text: 3}
 
@@ -19,18 +19,38 @@ defmodule RustyJson.Encode.Text do
 
   @doc "The text, compressed if that is asked for."
   @spec encode(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
+
+  # The common case, without a look at what it does not need.
+  def encode(
+        term,
+        %{engine: Engine.Native, canonical: false, compress: -1, bytes: bytes, plans: plans} = options
+      )
+      when not is_struct(term) do
+    plans = Plans.known(plans)
+
+    case Native.Nif.encode(term, bytes, plans) do
+      json when is_binary(json) -> {:ok, json}
+      begun -> begun(begun, term, %{options | plans: plans})
+    end
+  end
+
   def encode(term, %{canonical: true} = options), do: Canonical.encode(term, options)
 
   def encode(term, options) do
     options = Plans.attach(options)
     started = Options.started(options)
 
-    case by_engine(term, options) do
-      {:ok, _text} = done -> done
-      {:partial, json, holes} -> complete(json, holes, Options.due(options, started))
-      {:error, failure} -> {:error, error(failure, options)}
-    end
+    by_engine(term, options) |> completed(options, started)
   end
+
+  defp begun(begun, term, options), do: Native.encoded(begun, term, options) |> completed(options, nil)
+
+  defp completed({:ok, _text} = done, _options, _started), do: done
+
+  defp completed({:partial, json, holes}, options, started),
+    do: complete(json, holes, Options.due(options, started))
+
+  defp completed({:error, failure}, options, _started), do: {:error, error(failure, options)}
 
   @doc "The text of a part, never compressed. Raises."
   @spec encode!(term(), Options.t()) :: iodata()

@@ -62,11 +62,15 @@ defmodule RustyJson.Encoder.Plans do
   @doc "Adds the plans that are known to the options of a call."
   @spec attach(Options.t()) :: Options.t()
   def attach(options) do
-    case :persistent_term.get(@key, nil) do
+    case known(nil) do
       nil -> options
       plans -> %{options | plans: plans}
     end
   end
+
+  @doc "The plans that are known, or these."
+  @spec known(t() | nil) :: t() | nil
+  def known(otherwise), do: :persistent_term.get(@key, otherwise)
 
   @doc "Of these plans, those that a term in its external format may need, as long as they hold."
   @spec needed(t() | nil, binary()) :: t() | nil
@@ -136,7 +140,14 @@ defmodule RustyJson.Encoder.Plans do
   def current?([], _plans), do: true
 
   defp current_plan(module) when module in @overridable, do: own_plan(module)
-  defp current_plan(module), do: %{__struct__: module} |> Encoder.impl_for() |> plan_of()
+
+  # An implementation that had a plan has one, unless it was compiled again: asking first takes longer than the call.
+  defp current_plan(module) do
+    implementation = Encoder.impl_for(%{__struct__: module})
+    apply(implementation, :__plan__, [])
+  rescue
+    UndefinedFunctionError -> nil
+  end
 
   @doc "Forgets all plans but those of the application's own implementations."
   @spec forget() :: nil

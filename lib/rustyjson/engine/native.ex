@@ -5,6 +5,7 @@ defmodule RustyJson.Engine.Native do
 
   @behaviour RustyJson.Engine
 
+  alias RustyJson.{Engine, Options}
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Native.Nif
 
@@ -14,14 +15,16 @@ defmodule RustyJson.Engine.Native do
 
   @impl true
   def decode(json, %{bytes: options, dirty_threshold: threshold}) do
-    if threshold == 0 or byte_size(json) < threshold,
-      do: Nif.decode(json, options) |> decoded(json, options),
-      else: Nif.decode_dirty(json, options)
+    if threshold == 0 or byte_size(json) < threshold do
+      case Nif.decode(json, options) do
+        # The text was more work than its length suggested.
+        :dirty -> Nif.decode_dirty(json, options)
+        done -> done
+      end
+    else
+      Nif.decode_dirty(json, options)
+    end
   end
-
-  # The text was more work than its length suggested.
-  defp decoded(:dirty, json, options), do: Nif.decode_dirty(json, options)
-  defp decoded(result, _json, _options), do: result
 
   @impl true
   def decode_many([], _options), do: []
@@ -55,13 +58,17 @@ defmodule RustyJson.Engine.Native do
   defp fed(fed, _question, _piece), do: fed
 
   @impl true
-  def encode(term, %{bytes: bytes, plans: plans, compress: compress} = options) do
-    case Nif.encode(term, bytes, plans) do
-      # The common case.
-      json when is_binary(json) and compress == -1 -> {:ok, json}
-      begun -> begun |> ended(term, options) |> checked(term, options) |> finish(options)
-    end
-  end
+  def encode(term, %{bytes: bytes, plans: plans} = options),
+    do: Nif.encode(term, bytes, plans) |> encoded(term, options)
+
+  @doc false
+  # What becomes of the NIF's answer for this term.
+  @spec encoded(Nif.encoded() | Nif.suspended() | :dirty, term(), Options.t()) ::
+          {:ok, binary()} | {:partial, binary(), [Engine.hole()]} | {:error, Engine.encode_failure()}
+  def encoded(json, _term, %{compress: -1}) when is_binary(json), do: {:ok, json}
+
+  def encoded(begun, term, options),
+    do: begun |> ended(term, options) |> checked(term, options) |> finish(options)
 
   # The size of a term is unknown, so the NIF starts, and stops if it takes too long for a normal scheduler.
   defp ended({:suspended, _, _, _, _} = suspended, _term, options),

@@ -18,6 +18,13 @@ impl<'a> InPlace<'a> {
         Self(Space::new(words, Heap(env), first))
     }
 
+    /// An integer that is a word itself.
+    #[inline(always)]
+    pub fn integer(&self, value: i64) -> Option<ErlNifTerm> {
+        // The highest five bits are the same: the layout was tried out with the smallest and the largest such.
+        (value << 4 >> 4 == value).then(|| term_of(crate::tags::of_small(value)))
+    }
+
     /// A float, which must be finite.
     #[inline(always)]
     pub fn float(&mut self, value: f64) -> Option<ErlNifTerm> {

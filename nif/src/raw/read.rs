@@ -233,6 +233,13 @@ struct Walk<'a> {
 #[derive(Default)]
 pub struct WalkMemory(Vec<Walk<'static>>);
 
+impl WalkMemory {
+    /// None yet.
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+}
+
 impl<'a> Walks<'a> {
     /// No walk yet.
     pub fn new(env: Env<'a>, WalkMemory(memory): WalkMemory) -> Self {

@@ -20,7 +20,7 @@ pub unsafe trait Blocks {
 
 /// The largest block, in words: 32 KB. What is left of the last one is garbage for the next collection.
 pub const LARGEST: usize = 4096;
-const SMALLEST: usize = 32;
+const SMALLEST: usize = 16;
 /// Terms of more words than this are left to the VM.
 const LARGE: usize = 256;
 
