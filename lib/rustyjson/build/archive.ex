@@ -1,6 +1,6 @@
 defmodule RustyJson.Build.Archive do
   @moduledoc false
-  # An archive of libraries that were built elsewhere, as script/package makes it: its name, its content and its checksum.
+  # The name, content and checksum of an archive that script/package made.
 
   # The only files that an archive may contain.
   @wanted ~r/\A(\.\/)?priv\/(native\/librustyjson_(nif|wasm_host)\.(so|dll)|wasm\/rustyjson\.wasm)(\.digest)?\z/
@@ -13,7 +13,7 @@ defmodule RustyJson.Build.Archive do
   @spec name(String.t(), String.t()) :: String.t()
   def name(version, machine), do: "rustyjson-v#{version}-#{machine}.tar.gz"
 
-  @doc "The machine that the name of an archive says."
+  @doc "The machine in the name of an archive."
   @spec machine(Path.t()) :: nil | String.t()
   def machine(archive) do
     case Regex.run(@named, Path.basename(archive), capture: :all_but_first) do
@@ -29,7 +29,7 @@ defmodule RustyJson.Build.Archive do
     :crypto |> apply(:hash, [:sha256, bytes]) |> Base.encode16(case: :lower)
   end
 
-  @doc "The checksum of an archive in a text as sha256sum writes it. A text of one checksum needs no name."
+  @doc "The checksum of an archive in output of sha256sum. A file with a single checksum needs no name."
   @spec checksum(String.t(), String.t()) :: nil | String.t()
   def checksum(text, name) do
     lines = for line <- String.split(text, "\n", trim: true), do: String.split(line)

@@ -1,7 +1,7 @@
 defmodule RustyJson.Build.Precompiled do
   @moduledoc false
-  # Takes the libraries for this machine from where a release's archives are: an address or a folder. The checksum comes from
-  # checksums.txt in the package, or without that from FILE.sha256 beside the archive.
+  # Installs the libraries for this machine from the archives of a release, at an address or in a folder. The checksum comes from
+  # checksums.txt in the package or, without that file, from FILE.sha256 next to the archive.
 
   alias RustyJson.Build
   alias RustyJson.Build.Archive
@@ -42,7 +42,7 @@ defmodule RustyJson.Build.Precompiled do
     end
   end
 
-  # What the package says cannot be changed by whoever has the server.
+  # Whoever controls the server cannot change the checksums in the package.
   defp wanted(place, name, settings) do
     case File.read(Path.join(settings.root, "checksums.txt")) do
       {:ok, text} -> text |> Archive.checksum(name) |> listed(name, settings.system)
@@ -73,7 +73,7 @@ defmodule RustyJson.Build.Precompiled do
     with {:error, text} <- Archive.unpack(bytes), do: {:refused, "#{place} #{text}"}
   end
 
-  # A library of other sources or another machine would be built again at once, or would not load.
+  # A library from other sources would be built again at once, and one for another machine would not load.
   defp fitting(place, files, parts, settings) do
     names = Map.new(files)
 

@@ -1,6 +1,6 @@
 defmodule RustyJson.Decode.Many do
   @moduledoc false
-  # The part of `RustyJson.decode_many/2` that Elixir does for every engine: iodata, lengths, key functions, and errors.
+  # The part of `RustyJson.decode_many/2` that is the same for every engine: iodata, lengths, key functions, and errors.
 
   require RustyJson.Engine.Codes
 
@@ -13,7 +13,7 @@ defmodule RustyJson.Decode.Many do
   @type result :: {:ok, term()} | {:error, Exception.t()}
 
   @spec decode([iodata()], Options.t()) :: [result()]
-  # Types are checked one document after the other, within the one deadline.
+  # With `as:`, documents are decoded one after the other. They share one deadline.
   def decode(inputs, %{as: as} = options) when as != nil do
     options = Options.due(options, Options.started(options))
     Enum.map(inputs, &Input.decode(&1, options))
@@ -25,7 +25,7 @@ defmodule RustyJson.Decode.Many do
       else: within_limit(inputs, options)
   end
 
-  # What is too long never reaches the engine, and is not even flattened.
+  # A document that exceeds `max_bytes` never reaches the engine, and is not flattened.
   defp within_limit(inputs, %{max_bytes: limit} = options) do
     documents =
       for input <- inputs, do: if(Input.too_long?(input, limit), do: {:long, input}, else: flat(input))
@@ -48,7 +48,7 @@ defmodule RustyJson.Decode.Many do
   defp binaries?([input | inputs]) when is_binary(input), do: binaries?(inputs)
   defp binaries?(inputs), do: inputs == []
 
-  # Most often there is nothing left to do.
+  # The common case: nothing is left to do.
   defp finished(results, documents, %{keys: keys} = options) do
     if keys in [nil, :atoms] and good?(results), do: results, else: each(results, documents, options)
   end
@@ -62,7 +62,7 @@ defmodule RustyJson.Decode.Many do
   defp each([{:ok, _term} = result | results], [_document | documents], options),
     do: [result | each(results, documents, options)]
 
-  # A key that is no atom yet: this document takes the way of a single one, which makes them.
+  # A key has no atom yet. `decode/2` creates it, so this document is decoded by itself.
   defp each(
          [{:error, {@unknown_atom, _, _, _, _}} | results],
          [document | documents],

@@ -1,7 +1,6 @@
 defmodule RustyJson.Options.Policies do
   @moduledoc false
-  # Named sets of options from the configuration. All are checked when the configuration is read, so that a call can only name
-  # one that works.
+  # Named sets of options from the configuration. Reading the configuration checks them all, so a call never selects an invalid one.
 
   alias RustyJson.Options
   alias RustyJson.Options.Schema
@@ -11,7 +10,7 @@ defmodule RustyJson.Options.Policies do
   @typedoc "The options as they were given, and all values of a call with this policy, for each direction."
   @type t :: %{atom() => %{given: keyword(), decode: Options.values(), encode: Options.values()}}
 
-  @doc "Reads the setting `policies`. A policy overrides these values of the configuration."
+  @doc "Reads the setting `policies`. Policies override `values`, the configured options."
   @spec read(term(), %{decode: Options.values(), encode: Options.values()}) :: t()
   def read(policies, values) do
     unless pairs?(policies),
@@ -34,7 +33,7 @@ defmodule RustyJson.Options.Policies do
               __STACKTRACE__
   end
 
-  # An option of one direction says nothing about the other.
+  # Options for encoding do not affect decoding, and the other way round.
   defp only(given, direction), do: Keyword.take(given, Schema.names(direction))
 
   defp known!({name, _value}) do
@@ -54,7 +53,7 @@ defmodule RustyJson.Options.Policies do
   defp takes, do: "a keyword list or a map of names and options"
   defp show(term), do: inspect(term, limit: 5)
 
-  @doc "The name of the policy among the options of a call; the last one counts."
+  @doc "The name of the policy in the options of a call. If there are several, the last one wins."
   @spec name(term()) :: term()
   def name(given), do: name(given, nil)
   defp name(%{policy: name}, _found), do: name
@@ -62,7 +61,7 @@ defmodule RustyJson.Options.Policies do
   defp name([_option | rest], found), do: name(rest, found)
   defp name(_end, found), do: found
 
-  @doc "The policy of this name."
+  @doc "The policy with this name."
   @spec fetch!(t(), term()) :: %{given: keyword(), decode: Options.values(), encode: Options.values()}
   def fetch!(policies, name) do
     case policies do

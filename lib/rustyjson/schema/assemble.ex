@@ -1,14 +1,14 @@
 defmodule RustyJson.Schema.Assemble do
   @moduledoc false
-  # Makes structs, dates and decimals of the core's plain answer (core/src/parts/typed.rs), by the types it was asked for. The
-  # answer may come from a module in the sandbox that a document has taken over: what is not of the type is thrown as `:broken`.
+  # Turns the core's plain answer (core/src/parts/typed.rs) into structs, dates and decimals, as the types say. A document may have
+  # taken over the module in the sandbox, so an answer that does not fit the type throws `:broken`.
 
   alias RustyJson.Fragment
   alias RustyJson.Schema.Type
 
   @compile {:inline, field: 4}
 
-  # Shorter parts do not keep the text in memory.
+  # Parts up to this size are copied, so that they do not keep the whole text in memory.
   @copied 64
 
   @type context :: %{
@@ -19,7 +19,7 @@ defmodule RustyJson.Schema.Assemble do
           null: atom()
         }
 
-  @doc "The value. Throws `{:rustyjson, :date}` for a string that is no date, and `{:rustyjson, :broken}`."
+  @doc "The value. Throws `{:rustyjson, :date}` for an invalid date, and `{:rustyjson, :broken}` for an answer that does not fit the type."
   @spec value(Type.t(), term(), context()) :: term()
   def value(:any, value, _context), do: value
   def value(:string, value, _context) when is_binary(value), do: value
@@ -62,7 +62,7 @@ defmodule RustyJson.Schema.Assemble do
 
   defp map(pairs, type, %{first: first} = context) do
     members = members(pairs, type, context, [])
-    # The last of members with the same key stays.
+    # Of members with the same key, the last one wins.
     :maps.from_list(if first, do: members, else: :lists.reverse(members))
   end
 
@@ -78,7 +78,7 @@ defmodule RustyJson.Schema.Assemble do
 
   defp decimal(_sign, _coefficient, _exponent), do: broken()
 
-  @doc "The date that a parser gave."
+  @doc "The date that a parser returned; throws if it found none."
   @spec date({:ok, term()} | {:ok, term(), integer()} | {:error, term()}) :: term()
   def date({:ok, date}), do: date
   def date({:ok, date, _offset}), do: date
@@ -95,14 +95,14 @@ defmodule RustyJson.Schema.Assemble do
 
   ## Structs
 
-  @doc "The value of the field of this number."
+  @doc "The value of the field with this number."
   @spec field(non_neg_integer(), term(), tuple(), context()) :: term()
   def field(number, value, types, context) do
     {_name, type, _required} = elem(types, number)
     value(type, value, context)
   end
 
-  @doc "A struct with these fields, in any order. A field that comes twice has its last value."
+  @doc "A struct with these fields, in any order. If a field is repeated, its last value wins."
   @spec fields([term()], struct(), tuple(), context()) :: struct()
   def fields(pairs, struct, types, context) do
     {struct, seen} = put(pairs, struct, types, context, 0)

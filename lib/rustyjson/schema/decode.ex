@@ -1,15 +1,15 @@
 defmodule RustyJson.Schema.Decode do
   @moduledoc false
-  # `as:` of `RustyJson.decode/2`. The core checks and builds everything but dates, whose grammar is Elixir's own. When one of them
-  # is none, or another error might come behind one, the core is asked for all strings that have to be dates, in the order of the
-  # text, and then for the error of the first wrong one. So the error is always the first, with its place.
+  # The option `as:` of `RustyJson.decode/2`. The core checks and builds everything except dates, which Elixir parses. If a date is
+  # invalid, or comes before another error, the core is asked for all strings in the place of dates, in the order of the text, and then
+  # for the error at the first invalid one. The result is therefore always the first error, with its position.
 
   alias RustyJson.{DecodeError, Options}
   alias RustyJson.Decode.Input
   alias RustyJson.Schema.{Assemble, Shape}
 
   @schema_errors [:type, :missing, :unknown_key, :enum]
-  # Errors that `errors: :all` reports at most.
+  # The largest number of errors that `errors: :all` reports.
   @most 100
   @all_passed 0xFFFF_FFFF
 
@@ -17,7 +17,7 @@ defmodule RustyJson.Schema.Decode do
   @spec decode(iodata(), Options.t()) :: {:ok, term()} | {:error, Exception.t()}
   def decode(input, %{as: type, values: values} = options) do
     shape = Shape.of(type)
-    # One deadline for all questions.
+    # All calls of the engine share one deadline.
     parts = Options.due(%{options | as: nil, max_bytes: 0}, Options.started(options))
 
     with {:ok, json} <- Input.flatten(input, options),
@@ -51,10 +51,10 @@ defmodule RustyJson.Schema.Decode do
     {:rustyjson, :broken} -> {:error, broken(options)}
   end
 
-  # Only a module in the sandbox can give an answer that is not of the type.
+  # Only a module that was taken over returns an answer that does not fit the type.
   defp broken(options), do: RustyJson.Engine.Wasm.broken_parts(options)
 
-  # The error of the first string that has to be a date and is none, or nil.
+  # The error at the first string that should be a date and is not, or nil.
   defp first_date(_json, %{dates: false}, _options, _pass), do: nil
 
   defp first_date(json, shape, options, pass) do
@@ -99,7 +99,7 @@ defmodule RustyJson.Schema.Decode do
   defp all(:all, error, _json, _shape, _options), do: %{error | errors: [error]}
   defp all(:first, error, _json, _shape, _options), do: error
 
-  # Each run passes over one error more. A fault of the text is the last.
+  # Each run skips one more error. Invalid JSON ends the list.
   defp later(_json, _shape, _options, @most, found), do: Enum.reverse(found)
 
   defp later(json, shape, options, pass, found) do
@@ -122,7 +122,7 @@ defmodule RustyJson.Schema.Decode do
     for number <- numbers, error = date_error(json, shape, options, number, 0), do: error
   end
 
-  # The error of this date comes behind those of the schema that stand before it.
+  # Skips the schema errors before this date, until the core reports the date itself.
   defp date_error(json, shape, options, number, pass) when pass <= @most do
     case {run(json, shape, options, pass, number), run(json, shape, options, pass, nil)} do
       {{:error, %{position: position} = error}, {:error, %{position: other}}} when position != other -> error

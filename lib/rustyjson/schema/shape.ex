@@ -1,8 +1,8 @@
 defmodule RustyJson.Schema.Shape do
   @moduledoc false
-  # A type as the core reads it (core/src/parts/shape.rs), and what is needed to make structs of the core's answers.
+  # A type in the form that the core reads (core/src/parts/shape.rs), and the data that turns the core's answers into structs.
   #
-  # Both are kept by the type that a call names, as long as the modules in it have the same schemas.
+  # Both are cached per type, until the schema of a module in it changes.
 
   alias RustyJson.Schema.Type
 
@@ -36,7 +36,7 @@ defmodule RustyJson.Schema.Shape do
     raw: 11
   }
   @dates [:date, :time, :naive_datetime, :utc_datetime]
-  # Types are written in code, so there are few.
+  # The size of the cache. Programs have few types, because types are written in code.
   @most 512
 
   @doc "The shape of a type."
@@ -50,7 +50,7 @@ defmodule RustyJson.Schema.Shape do
     end
   end
 
-  # Modules that were compiled again have other schemas, unless nothing changed.
+  # A module that was compiled again can have another schema.
   defp current?(modules) do
     Enum.all?(modules, fn {module, schema} ->
       function_exported?(module, :__rustyjson_schema__, 0) and module.__rustyjson_schema__() == schema
@@ -89,7 +89,7 @@ defmodule RustyJson.Schema.Shape do
       |> Enum.map(&{&1.name, &1.type, &1.required})
       |> List.to_tuple()
 
-  # All types in it, each once, this one first.
+  # All types inside a type, without repetitions, the type itself first.
   defp collect([], found), do: Enum.reverse(found)
 
   defp collect([type | rest], found) do
@@ -98,7 +98,7 @@ defmodule RustyJson.Schema.Shape do
 
   defp size(type), do: type |> node(%{}) |> IO.iodata_length()
 
-  # The length of a node does not depend on where others are.
+  # `size/1` needs no places: the length of a node does not depend on them.
   defp place(type, places), do: Map.get(places, type, 0)
 
   defp node(type, _places) when is_map_key(@kinds, type), do: <<@kinds[type]>>
@@ -151,7 +151,7 @@ defmodule RustyJson.Schema.Shape do
     offsets
   end
 
-  @doc "As the core reads it. So many errors of the schema are passed over, and the date of this number is refused."
+  @doc "The plan for the core: it skips the first `pass` schema errors, and reports the date number `date` as an error."
   @spec plan(t(), non_neg_integer(), non_neg_integer() | nil | :list) :: binary()
   def plan(shape, pass \\ 0, date \\ nil)
   def plan(shape, pass, nil), do: plan(shape, pass, @no_date)

@@ -1,6 +1,6 @@
 defmodule RustyJson.Schema.Type do
   @moduledoc false
-  # Types of schemas: what they are, and what a value of one is called in errors.
+  # The types of schemas, and their names in errors.
 
   @scalars ~w(any string integer float number boolean decimal date time naive_datetime utc_datetime raw)a
 
@@ -10,7 +10,7 @@ defmodule RustyJson.Schema.Type do
           | {:enum, [atom()]}
           | {:tagged, String.t(), %{String.t() => module()}}
 
-  @doc "The type in its one form, or an ArgumentError."
+  @doc "The type in its normal form, or an ArgumentError."
   @spec check!(term()) :: t()
   def check!(type) when type in @scalars, do: type
   def check!([type]), do: {:list, check!(type)}
@@ -30,10 +30,10 @@ defmodule RustyJson.Schema.Type do
 
   def check!(type), do: if(module?(type), do: type, else: wrong!(type))
 
-  # A module may be compiled later: whether it has a schema is asked when it is used.
+  # A module can be compiled later, so its schema is checked on use.
   defp module?(type), do: is_atom(type) and match?("Elixir." <> _, Atom.to_string(type))
 
-  @doc "The same type, if it is one: an ArgumentError names what is wrong, also of a module that has no schema."
+  @doc "Returns the type if it is valid. Otherwise, or if a module has no schema, raises an ArgumentError that says why."
   @spec given!(term()) :: term()
   def given!(type) do
     _ = type |> check!() |> modules!([])
@@ -58,10 +58,10 @@ defmodule RustyJson.Schema.Type do
   def schema!(module) do
     if Code.ensure_loaded?(module) and function_exported?(module, :__rustyjson_schema__, 0),
       do: module.__rustyjson_schema__(),
-      else: raise(ArgumentError, "#{inspect(module)} has no schema: it lacks use RustyJson.Schema")
+      else: raise(ArgumentError, "#{inspect(module)} has no schema: add use RustyJson.Schema to it")
   end
 
-  @doc "The types that a type is made of."
+  @doc "The types inside a type."
   @spec inner(t()) :: [t()]
   def inner({kind, type}) when kind in [:list, :map, :nullable], do: [type]
   def inner({:enum, _names}), do: []

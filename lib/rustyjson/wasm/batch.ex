@@ -1,30 +1,30 @@
 defmodule RustyJson.Wasm.Batch do
   @moduledoc false
-  # Many documents in few crossings. core/src/abi/batch.rs says how they stand in the input, and what the answer looks like;
-  # here it is written and read in Elixir, the latter for the host that has no library of its own.
+  # Sends many documents into the sandbox in few crossings. core/src/abi/batch.rs defines the layout of the input and of the answer.
+  # This module writes the input, and reads the answer for a host without a library of its own.
   #
-  # A crossing takes at most a slice of documents, so that a scheduler has it done in a fraction of a millisecond. One that fails
-  # is halved, until the document is found that it failed for.
+  # A crossing takes at most one slice of documents, so that it holds a scheduler for a fraction of a millisecond only. A crossing
+  # that fails is halved until the document responsible is found.
   #
-  # One deadline covers all of it. A document without end would use it up for the others too, so each crossing gets a share of
-  # the time that is left; a document that exceeds its share is tried again when all others are done, with the rest of the time.
+  # One deadline covers the whole list. A document that runs without end would use up the time of the others, so each crossing gets a
+  # share of the remaining time. A document that exceeds its share is tried again after all others, with the rest of the time.
 
   alias RustyJson.Options
   alias RustyJson.Wasm.Abi
 
-  # Bytes of a crossing; each document counts for a few more than it has.
+  # The size of a slice in bytes, and what each document adds to its own size.
   @slice 65_536
   @per_document 8
-  # The share of a crossing is at most this long, in milliseconds, and a millisecond more for so many bytes of a single document:
-  # a hundred times what they need.
+  # The longest share of a crossing in milliseconds. A single document gets one more millisecond per @bytes_per_ms bytes, which is a
+  # hundred times what it needs.
   @share 50
   @bytes_per_ms 20_000
-  # What one document can say in place of a term is at most this long.
+  # The largest size of a failure, which replaces a document's term.
   @longest_failure 8_192
 
   @type result :: {:ok, term()} | {:error, term()}
 
-  @typedoc "How documents cross: together, or one alone; and the answer for those that don't cross any more."
+  @typedoc "Functions that decode documents together, or one alone, and that make the result of a failed document."
   @type crossing :: %{
           together:
             (body :: binary(), timeout :: pos_integer(), patience :: pos_integer() ->
@@ -74,7 +74,7 @@ defmodule RustyJson.Wasm.Batch do
       {:fault, reason, detail} when reason in [:busy, :unavailable] ->
         failed(reason, detail, [{at, documents, taken} | jobs], answers, call)
 
-      # What exactly is wrong shows in the crossing of one document.
+      # Halving ends at a single document, whose crossing gives the exact error.
       _fault_or_refused ->
         half = div(taken, 2)
         second = {at + half, Enum.drop(documents, half), taken - half}
@@ -100,7 +100,7 @@ defmodule RustyJson.Wasm.Batch do
     end
   end
 
-  # Half of the time would do for one document to be found among so many.
+  # With these shares, finding one bad document among `count` takes at most half of the remaining time.
   defp share(count, bytes, left) do
     halvings = length(Integer.digits(count, 2))
     left |> div(2 * halvings) |> min(@share + div(bytes, @bytes_per_ms)) |> max(1)
@@ -112,7 +112,7 @@ defmodule RustyJson.Wasm.Batch do
   defp again([{at, document, tried} | late], answers, %{crossing: crossing} = call) do
     left = left(call)
     share = div(left, length(late) + 1)
-    # A shorter time than before is not worth a try.
+    # Trying again makes sense only with more time than before.
     answer = if share > tried, do: crossing.alone.(document, share, left), else: {:fault, :timeout, ""}
 
     result =
@@ -124,7 +124,7 @@ defmodule RustyJson.Wasm.Batch do
     again(late, [{at, [result]} | answers], call)
   end
 
-  # Nothing crosses any more.
+  # Ends the whole list: the remaining documents fail.
   defp failed(reason, detail, jobs, answers, %{crossing: crossing, late: late} = call) do
     late = for {at, _document, _share} <- late, do: {at, crossing.failed.(:timeout, "")}
 
@@ -146,11 +146,11 @@ defmodule RustyJson.Wasm.Batch do
 
   defp results([term | terms], failures, at), do: [{:ok, term} | results(terms, failures, at + 1)]
 
-  ## What crosses
+  ## The input
 
   defp one([_document | rest]), do: {1, nil, rest}
 
-  # The documents that fit into a slice, one at least.
+  # Takes the documents that fit into a slice, at least one.
   defp pack(documents, 1), do: one(documents)
   defp pack(documents, count), do: pack(documents, count, @slice, 0, <<>>, [])
 
@@ -166,14 +166,14 @@ defmodule RustyJson.Wasm.Batch do
   defp body(taken, {lengths, texts}),
     do: IO.iodata_to_binary([<<taken::32-little>>, lengths | :lists.reverse(texts)])
 
-  ## What comes back, for a host without a library of its own
+  ## The answer, for a host without a library of its own
 
-  @doc "Whether a record may be this long: terms, and a failure for each document."
+  @doc "Whether an honest answer to this input can have this length."
   @spec record?(pos_integer(), binary()) :: boolean()
   def record?(length, <<count::32-little, _::binary>> = body),
     do: length <= 24 * byte_size(body) + (@longest_failure + 8) * count
 
-  @doc "The list, the lengths of the documents whose terms it has, and the failures; what no honest module writes is `:broken`."
+  @doc "Splits an answer into the list of terms, the lengths of their documents, and the failures. A dishonest one is `:broken`."
   @spec open(binary(), binary()) :: {binary(), binary(), [{non_neg_integer(), tuple()}]} | :broken
   def open(record, <<count::32-little, rest::binary>>) do
     lengths = binary_part(rest, 0, 4 * count)
@@ -205,7 +205,7 @@ defmodule RustyJson.Wasm.Batch do
 
   defp failures(_failures, _lengths, _at, _found, _decoded), do: :broken
 
-  @doc "The options of a call whose crossings may each take this long, and wait that long for an instance."
+  @doc "The options for a crossing, with the given run time and the given time to wait for an instance."
   @spec within(Options.t(), pos_integer(), pos_integer()) :: Options.t()
   def within(%{sandbox: sandbox} = options, timeout, patience),
     do: %{options | sandbox: sandbox |> Map.put(:timeout, timeout) |> Map.put(:patience, patience)}
