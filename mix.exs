@@ -46,6 +46,9 @@ defmodule RustyJson.MixProject do
       {:decimal, "~> 2.0 or ~> 3.0", [optional: true]},
       {:jason, "~> 1.4", [optional: true]},
       {:wasmex, "~> 0.15.0", [optional: true]},
+      {:plug, "~> 1.14", [optional: true]},
+      {:telemetry, "~> 1.0", [optional: true]},
+      {:bandit, "~> 1.5", [only: [:dev, :test]]},
       {:stream_data, "~> 1.1", [only: [:dev, :test]]},
       {:benchee, "~> 1.3", tool},
       {:ex_doc, "~> 0.34", tool},
@@ -59,8 +62,9 @@ defmodule RustyJson.MixProject do
 
   defp hex?, do: System.get_env("RUSTYJSON_HEX") != "0" and Code.ensure_loaded?(Hex)
 
-  # RUSTYJSON_DEPS=DIR: DIR/NAME replaces the Hex package NAME, for offline builds. The packages they need in turn are found
-  # by name in their mix.exs, because Mix obeys only overrides of the top project.
+  # RUSTYJSON_DEPS=DIR: DIR/NAME replaces the Hex package NAME, for offline builds. There can be several folders, with colons
+  # between them. The packages they need in turn are found by name in their mix.exs, because Mix obeys only overrides of the top
+  # project.
   defp local_deps(packages) do
     named = for {name, _, opts} <- packages, do: {name, [path: local_path(name), override: true] ++ opts}
     names = Keyword.keys(named)
@@ -86,9 +90,11 @@ defmodule RustyJson.MixProject do
   end
 
   defp local_path(name) do
-    dir = System.get_env("RUSTYJSON_DEPS", "")
-    path = Path.expand(Path.join(dir, "#{name}"))
-    if dir != "" and File.regular?(Path.join(path, "mix.exs")), do: path
+    for(
+      dir <- String.split(System.get_env("RUSTYJSON_DEPS", ""), ":", trim: true),
+      do: Path.expand(Path.join(dir, "#{name}"))
+    )
+    |> Enum.find(&File.regular?(Path.join(&1, "mix.exs")))
   end
 
   defp package do

@@ -104,7 +104,7 @@ end
 defmodule Notebook.Install do
   @moduledoc "Replaces Mix.install: checks its arguments."
 
-  @packages ~w(rustyjson kino kino_vega_lite wasmex jason)a
+  @packages ~w(rustyjson kino kino_vega_lite wasmex telemetry jason)a
 
   def check(packages, options \\ []) do
     for package <- packages do

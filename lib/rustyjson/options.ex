@@ -4,6 +4,7 @@ defmodule RustyJson.Options do
 
   alias RustyJson.{Config, Engine}
   alias RustyJson.Options.{Known, Layout, Policies, Schema, Words}
+  alias RustyJson.Wasm.Events
 
   @enforce_keys [:engine, :bytes, :values, :sandbox]
   defstruct [
@@ -105,7 +106,12 @@ defmodule RustyJson.Options do
   @spec defaults(:decode | :encode) :: values()
   def defaults(direction) do
     given = for {name, entry} <- Schema.entries(direction), do: {name, entry.default}
-    put_all(given, Map.merge(@more[direction], %{resolved: nil, sandbox: %{}, sandboxed: nil}), direction)
+
+    put_all(
+      given,
+      Map.merge(@more[direction], %{resolved: nil, sandbox: Events.sandbox(), sandboxed: nil}),
+      direction
+    )
   end
 
   defp put({name, value}, values, direction) do

@@ -14,7 +14,7 @@ defmodule RustyJson.Engine.Wasm do
   alias RustyJson.Engine.Codes
   alias RustyJson.Parts, as: Selected
   alias RustyJson.SandboxError
-  alias RustyJson.Wasm.{Batch, Fed, Host, Parts, Stats}
+  alias RustyJson.Wasm.{Batch, Events, Fed, Host, Parts, Stats}
 
   @impl true
   def decode(json, options) do
@@ -186,8 +186,13 @@ defmodule RustyJson.Engine.Wasm do
     with {:fault, reason, detail} <- result, do: fault(reason, detail, sandbox)
   end
 
-  defp cross(operation, body, bytes, %{sandbox: sandbox} = options),
-    do: Host.get(sandbox.host).run(operation, body, bytes, options)
+  # A call can take less than a microsecond, so it is measured only where somebody can listen.
+  defp cross(operation, body, bytes, %{sandbox: %{events: true, host: host}} = options) do
+    Events.measured(operation, body, host, fn -> Host.get(host).run(operation, body, bytes, options) end)
+  end
+
+  defp cross(operation, body, bytes, %{sandbox: %{host: host}} = options),
+    do: Host.get(host).run(operation, body, bytes, options)
 
   @impl true
   def status, do: Host.status(:auto)

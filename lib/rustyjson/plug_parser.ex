@@ -1,0 +1,107 @@
+# Plug is optional. It is declared as an optional dependency, so it is compiled before this file if the application has it.
+if Code.ensure_loaded?(Plug.Parsers) do
+  defmodule RustyJson.PlugParser do
+    @moduledoc """
+    Parses JSON bodies in a `Plug.Parsers` pipeline.
+
+        plug Plug.Parsers,
+          parsers: [:urlencoded, RustyJson.PlugParser],
+          pass: ["*/*"],
+          length: 1_000_000,
+          rustyjson: [policy: :webhook, raw_body: true]
+
+    It takes the place of `Plug.Parsers.JSON` and accepts the same content types: `application/json`, and those that end with `+json`. A
+    body that is not an object is put under `"_json"`; an empty body gives no parameters.
+
+    ## Options
+
+      * `:rustyjson` - options of `RustyJson.decode/2`, most often a [policy](`RustyJson.Config#module-policies`); and `:raw_body`: `true`
+        keeps the body in `conn.assigns.raw_body`, for signatures
+      * `:length`, `:read_length`, `:read_timeout`, `:body_reader` and `:nest_all_json` - as for `Plug.Parsers.JSON`
+
+    ## Errors
+
+    Each raises an exception with a status, from which Plug makes the response. The message says what is wrong with the body, and where.
+
+    | error | exception | status |
+    |---|---|---|
+    | the body is invalid, or exceeds another limit than one of size | `Plug.Parsers.ParseError` | 400 |
+    | the body is longer than `:length`, or exceeds `max_bytes` or `max_nodes` | `Plug.Parsers.RequestTooLargeError` | 413 |
+    | the sandbox ran out of time or memory | `RustyJson.SandboxError`, `:timeout` or `:memory_limit` | 413 |
+    | the sandbox has no instance or no host | `RustyJson.SandboxError`, `:busy` or `:unavailable` | 503 |
+    | the sandbox failed otherwise | `RustyJson.SandboxError`, `:trap` or `:invalid_result` | 500 |
+
+    A `RustyJson.SandboxError` that you raise elsewhere has the same status: the parser comes with an implementation of
+    `Plug.Exception`.
+    """
+
+    @behaviour Plug.Parsers
+
+    alias RustyJson.{DecodeError, SandboxError}
+
+    # Limits of size.
+    @size [:max_bytes, :max_nodes]
+
+    @impl true
+    def init(opts) do
+      {body_reader, opts} = Keyword.pop(opts, :body_reader, {Plug.Conn, :read_body, []})
+      {own, opts} = Keyword.pop(opts, :rustyjson, [])
+
+      unless Keyword.keyword?(own),
+        do: raise(ArgumentError, "option :rustyjson takes a keyword list, got: #{inspect(own, limit: 5)}")
+
+      # Other options are checked when the first body comes: a pipeline may be built before the configuration is there.
+      {raw_body, decode} = Keyword.pop(own, :raw_body, false)
+
+      unless is_boolean(raw_body),
+        do: raise(ArgumentError, "option :raw_body takes true or false, got: #{inspect(raw_body, limit: 5)}")
+
+      {body_reader, %{decode: decode, raw_body: raw_body, nest_all: opts[:nest_all_json] == true}, opts}
+    end
+
+    @impl true
+    def parse(conn, "application", subtype, _headers, {{module, function, arguments}, options, opts}) do
+      if subtype == "json" or String.ends_with?(subtype, "+json"),
+        do: module |> apply(function, [conn, opts | arguments]) |> read(options),
+        else: {:next, conn}
+    end
+
+    def parse(conn, _type, _subtype, _headers, _options), do: {:next, conn}
+
+    defp read({:ok, "", conn}, options), do: {:ok, %{}, keep("", conn, options)}
+
+    defp read({:ok, body, conn}, options) do
+      case RustyJson.decode(body, options.decode) do
+        {:ok, term} -> {:ok, params(term, options), keep(body, conn, options)}
+        {:error, error} -> raise exception(error)
+      end
+    end
+
+    defp read({:more, _body, conn}, _options), do: {:error, :too_large, conn}
+    defp read({:error, :timeout}, _options), do: raise(Plug.TimeoutError)
+    defp read({:error, _reason}, _options), do: raise(Plug.BadRequestError)
+
+    defp params(term, %{nest_all: false}) when is_map(term) and not is_struct(term), do: term
+    defp params(term, _options), do: %{"_json" => term}
+
+    defp keep(body, conn, %{raw_body: true}), do: Plug.Conn.assign(conn, :raw_body, body)
+    defp keep(_body, conn, _options), do: conn
+
+    defp exception(%DecodeError{reason: reason} = error) when reason in @size,
+      do:
+        Plug.Parsers.RequestTooLargeError.exception(
+          message: "the request is too large: " <> Exception.message(error)
+        )
+
+    defp exception(%SandboxError{} = error), do: error
+    defp exception(error), do: Plug.Parsers.ParseError.exception(exception: error)
+  end
+
+  defimpl Plug.Exception, for: RustyJson.SandboxError do
+    def status(%{reason: reason}) when reason in [:timeout, :memory_limit], do: 413
+    def status(%{reason: reason}) when reason in [:busy, :unavailable], do: 503
+    def status(_error), do: 500
+
+    def actions(_error), do: []
+  end
+end
