@@ -63,7 +63,7 @@ defmodule RustyJson.JsonTestSuiteTest do
     {"i_structure_500_nested_arrays.json", :max_depth, 128, @depth}
   ]
 
-  # What the texts that others read in different ways become here; {:error, reason} where they are rejected.
+  # The results for texts that parsers read differently; {:error, reason} if the text is rejected.
   @transformed %{
     "number_-9223372036854775808.json" => [-9_223_372_036_854_775_808],
     "number_-9223372036854775809.json" => [-9_223_372_036_854_775_809],

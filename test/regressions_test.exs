@@ -1,5 +1,5 @@
 defmodule RustyJson.RegressionsTest do
-  @moduledoc "What JSON libraries of this kind have shipped with, each as a test of ours."
+  @moduledoc "Bugs that JSON libraries of this kind have released, each as a test."
 
   use ExUnit.Case, async: true
 
@@ -128,7 +128,7 @@ defmodule RustyJson.RegressionsTest do
       assert {:ok, map} = Judge.decode("{" <> Enum.join(members, ",") <> "}")
       assert map_size(map) == size
       assert Enum.sort(Map.keys(map)) == Enum.sort(for i <- 1..size, do: "k#{i}")
-      # Looked up, updated and compared, a broken one shows itself.
+      # Lookups, updates and comparisons reveal a broken map.
       for i <- 1..size, do: assert(Map.has_key?(map, "k#{i}"))
       assert Map.new(Map.to_list(map)) == map
       assert map |> Map.put("new", 1) |> Map.delete("new") == map

@@ -198,7 +198,7 @@ defmodule RustyJson.CanonicalTest do
       end)
     end
 
-    # Numbers are the same 64-bit floats, if they are in range.
+    # Numbers in range are the same 64-bit floats.
     defp as_floats(list) when is_list(list), do: Enum.map(list, &as_floats/1)
     defp as_floats(map) when is_map(map), do: Map.new(map, fn {key, value} -> {key, as_floats(value)} end)
     defp as_floats(number) when is_number(number), do: number * 1.0

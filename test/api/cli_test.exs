@@ -140,7 +140,7 @@ defmodule RustyJson.CLITest do
     assert sorted == RustyJson.encode!(RustyJson.decode!(@good), pretty: true, sort_keys: true) <> "\n"
   end
 
-  # A process of its own: bytes pass pipes unchanged, and only JSON is on standard output.
+  # Runs in a separate process: bytes pass through pipes unchanged, and standard output contains only JSON.
   test "reads standard input" do
     assert {~s({"b":[1,2.50,"é"],"a":{"x":1e2,"x":null}}\n), 0} = piped(@good, "--minify -")
     assert {"standard input:1:3: Unexpected end of input" <> _, 1} = piped("[1", "--validate - 2>&1")
@@ -290,7 +290,7 @@ defmodule RustyJson.CLITest do
       large = "[" <> String.duplicate("[],", 8_000_000) <> "0]"
       %{wasmtime: before} = RustyJson.stats()
 
-      # On a busy machine the time may be over before an instance is free.
+      # On a busy machine, the timeout can expire before an instance is free.
       assert {:error, %{reason: reason}} =
                RustyJson.decode(large, engine: :wasm, host: :wasmtime, timeout: 10)
 

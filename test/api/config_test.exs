@@ -1,5 +1,5 @@
 defmodule RustyJson.ConfigTest do
-  @moduledoc "Settings of the application, and the order in which an engine is chosen."
+  @moduledoc "The settings of the application, and which one chooses the engine."
 
   use ExUnit.Case, async: false
 

@@ -1,5 +1,5 @@
 defmodule RustyJson.DecodeManyTest do
-  @moduledoc "Many documents in one call have the answers that they have alone, in every engine."
+  @moduledoc "Each document in a call gets the same result as in a call of its own, in every engine."
 
   use ExUnit.Case, async: true
 

@@ -13,7 +13,7 @@ defmodule RustyJson.DoctestTest do
     doctest module
   end
 
-  # Why a function has none.
+  # Functions without an example, and why.
   @without %{
     {RustyJson.CLI.Doctor, :run} => "prints what is on the machine",
     {RustyJson.Wasm.Host, :guest} => "gives a file of the machine",

@@ -1,5 +1,5 @@
 defmodule RustyJson.EncodeStreamTest do
-  @moduledoc "Text in pieces: joined, it is what `encode!/2` writes, for every option and size of pieces."
+  @moduledoc "The joined pieces equal the output of `encode!/2`, for every option and size of pieces."
 
   use ExUnit.Case, async: true
 

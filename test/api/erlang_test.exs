@@ -1,11 +1,11 @@
 defmodule RustyJson.ErlangTest do
-  @moduledoc "The Erlang module: its conventions, and the behaviour of OTP's `json`, case by case and against it where it is there."
+  @moduledoc "The Erlang module: its conventions, and the behaviour of OTP's `json`, from a table and compared with `json` if it exists."
 
   use ExUnit.Case, async: true
 
   alias RustyJson.Test.{Gen, Judge}
 
-  # Texts and what json:decode_start/3 makes of them, the input being at its end: {value, rest} or the error it raises.
+  # Texts and the results of json:decode_start/3 at the end of the input: {value, rest}, or the error that it raises.
   @values [
     # Literals
     {"true", {true, ""}},
@@ -85,7 +85,7 @@ defmodule RustyJson.ErlangTest do
     {"\uFEFF1", {:invalid_byte, 0xEF}},
     {"'a'", {:invalid_byte, ?'}},
     {"NaN", {:invalid_byte, ?N}},
-    # What follows
+    # Text after the value
     {"[1] [2]", {[1], " [2]"}},
     {"[1]]", {[1], "]"}},
     {"1 2", {1, " 2"}},
@@ -95,7 +95,7 @@ defmodule RustyJson.ErlangTest do
     {"{} \n", {%{}, ""}}
   ]
 
-  # Where this decoder is stricter, or names the first byte of a word or character where OTP names a later one.
+  # Inputs where this decoder is stricter, or reports the first byte of a word or character and OTP a later one.
   @ours [
     {"01", {:invalid_byte, ?0}},
     {"nil", {:invalid_byte, ?n}},
@@ -126,10 +126,10 @@ defmodule RustyJson.ErlangTest do
     end
   end
 
-  # An escape that a piece cuts is reported as far as it came.
+  # If a piece ends inside an escape, the error shows the part that has arrived.
   defp same?({:unexpected_sequence, some}, {:unexpected_sequence, all}), do: String.starts_with?(all, some)
 
-  # White space alone is no rest of one piece, but is one of several: the value was there before it.
+  # White space after the value is not a rest if it is in the same piece, but is one if it arrives in a later piece.
   defp same?({value, rest}, {value, expected}) when is_binary(rest),
     do: String.trim(rest) == String.trim(expected)
 
@@ -267,7 +267,7 @@ defmodule RustyJson.ErlangTest do
     assert sentence(fn -> :rustyjson.decode_start("1", 0, %{null: nil}) end) =~ "empty map of decoders"
   end
 
-  # As the shell does: the error information of the top of the stack names the function that formats it.
+  # Works like the shell: the error information at the top of the stack names the function that formats the error.
   defp sentence(fun) do
     fun.()
     flunk("no error")

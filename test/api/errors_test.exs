@@ -1,12 +1,12 @@
 defmodule RustyJson.ErrorsTest do
-  @moduledoc "What a person reads when something is wrong."
+  @moduledoc "Error messages."
 
   use ExUnit.Case, async: true
 
   alias RustyJson.{DecodeError, EncodeError}
   alias RustyJson.Test.Judge
 
-  # The rows of the reference's table of invalid input, then one of each other reason.
+  # The rows of the reference's table of invalid input, then one row for each other reason.
   @messages [
     {"{a: 1}", [], "Unquoted object key at position 1 (line 1, column 2)"},
     {"[1,]", [], "Expected value at position 3 (line 1, column 4): Trailing comma"},

@@ -1,5 +1,5 @@
 defmodule RustyJson.KnownOptionsTest do
-  @moduledoc "Options that are remembered by the list given: nobody may see that they are."
+  @moduledoc "The cache of option lists never changes a result."
 
   use ExUnit.Case, async: false
 

@@ -1,5 +1,5 @@
 defmodule RustyJson.LinesTest do
-  @moduledoc "One file of lines in ranges: together they are the whole file, whatever the number of parts."
+  @moduledoc "Ranges of a file of lines: together they cover the whole file, for any number of ranges."
 
   use ExUnit.Case, async: true
 

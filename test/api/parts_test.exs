@@ -1,5 +1,5 @@
 defmodule RustyJson.PartsTest do
-  @moduledoc "`fetch/3` and `select/3`: the values that `decode/2` and a look-up give, and the errors of `decode/2`."
+  @moduledoc "`fetch/3` and `select/3` return the values that `decode/2` and a look-up give, and the errors of `decode/2`."
 
   use ExUnit.Case, async: true
 
@@ -136,7 +136,7 @@ defmodule RustyJson.PartsTest do
       assert select(json, paths, duplicate_keys: :first) == {:ok, [1, nil, 4, nil]}
       assert {:error, %{reason: :duplicate_key} = error} = select(json, paths, duplicate_keys: :error)
       assert {:error, error} == RustyJson.decode(json, duplicate_keys: :error)
-      # In different objects they are no repetition.
+      # The same key in different objects is not a repeated key.
       assert select(~s([{"a": 1}, {"a": 2}]), ["/0/a", "/1/a"], duplicate_keys: :first) == {:ok, [1, 2]}
     end
 
@@ -186,7 +186,7 @@ defmodule RustyJson.PartsTest do
     test "validate: false stops early and takes the first" do
       assert fetch(~s({"a": {"b": 1, "b": 2}, "a": 3} x), "/a/b", validate: false) == {:ok, 1}
       assert select(~s({"a": 1, "b": 2, oops), ["/b", "/a"], validate: false) == {:ok, [2, 1]}
-      # An object that has ended has no more members.
+      # Members after the end of an object do not belong to it.
       assert select(~s({"a": {"x": 1}, oops), ["/a/y", "/a/x"], validate: false) == {:ok, [nil, 1]}
       assert {:error, %{reason: :unquoted_key}} = fetch(~s({"a": 1, oops), "/b", validate: false)
       assert fetch(~s({"a": 1}), "/b", validate: false) == :error

@@ -33,11 +33,11 @@ defmodule RustyJson.PoliciesTest do
 
     assert reason.(4, []) == :max_depth
     assert {:ok, _} = RustyJson.decode(text.(4), policy: :deep)
-    # What the policy does not name is as configured.
+    # Options that the policy does not set keep their configured values.
     assert reason.(5, policy: :deep) == :max_nodes
     assert reason.(6, policy: :deep, max_nodes: 0) == :max_depth
     assert reason.(3, policy: :deep, max_depth: 2) == :max_depth
-    # Wherever it stands.
+    # At any position in the list.
     assert reason.(3, max_depth: 2, policy: :deep) == :max_depth
     assert reason.(3, %{max_depth: 2, policy: :deep}) == :max_depth
     assert {:ok, _} = RustyJson.decode(text.(6), max_nodes: 0, policy: :deep, policy: :deeper)
@@ -113,7 +113,7 @@ defmodule RustyJson.PoliciesTest do
         assert_raise ArgumentError, message, fn -> configure(settings) end
       end
 
-      # What the configuration says about the sandbox is for calls that use it.
+      # The configured sandbox options apply only to calls that use the sandbox.
       configure(
         engine: :native,
         wasm: [timeout: 5],

@@ -1,12 +1,12 @@
 if Code.ensure_loaded?(Jason) do
   defmodule RustyJson.JasonTest do
-    @moduledoc "Jason itself beside us: the same bytes, the same terms, and structs that know its protocol only."
+    @moduledoc "Comparison with Jason: the same bytes, the same terms, and structs that implement only its protocol."
 
     use ExUnit.Case, async: true
 
     alias RustyJson.Test.{Gen, Judge, Structs}
 
-    # The same struct twice, with nothing but the word replaced.
+    # The same struct twice, with only the word replaced.
     for library <- [Jason, RustyJson] do
       derived = Module.concat([__MODULE__, library, Derived])
       custom = Module.concat([__MODULE__, library, Custom])
@@ -38,7 +38,7 @@ if Code.ensure_loaded?(Jason) do
                do: [escape: escape, maps: maps, pretty: pretty]
              )
 
-    # Structs in the places of some values, for this library.
+    # Structs in place of some values, for this library.
     defp with_structs(list, library) when is_list(list), do: Enum.map(list, &with_structs(&1, library))
 
     defp with_structs(map, library) when is_map(map) do
@@ -85,7 +85,7 @@ if Code.ensure_loaded?(Jason) do
         for options <- Enum.take_every(@options, 5) do
           expected = Jason.encode(with_structs(term, Jason), options)
           assert Judge.encode(with_structs(term, RustyJson), options) == expected
-          # And those that know Jason's protocol only.
+          # Also structs that implement only Jason's protocol.
           assert Judge.encode(with_structs(term, Jason), options) == expected
         end
       end)
@@ -102,7 +102,7 @@ if Code.ensure_loaded?(Jason) do
 
     test "texts are laid out and minified alike" do
       Gen.check(300, fn -> Gen.text(Gen.term()) end, fn text ->
-        # Roots that are numbers stand apart here.
+        # RustyJson separates roots that are numbers.
         text = "[" <> text <> "]"
         assert RustyJson.Formatter.pretty_print(text) == Jason.Formatter.pretty_print(text)
         assert RustyJson.Formatter.minimize(text <> text) == Jason.Formatter.minimize(text <> text)

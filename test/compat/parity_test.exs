@@ -1,5 +1,5 @@
 defmodule RustyJson.ParityTest do
-  @moduledoc "What Jason does in corners: found by comparing its functions with ours, one by one."
+  @moduledoc "Jason's behaviour in rare cases, found by comparing its functions with RustyJson's one by one."
 
   use ExUnit.Case, async: true
 

@@ -35,7 +35,7 @@ defmodule RustyJson.AtomTableTest do
     """)
   end
 
-  # Eight fill the table too.
+  # Eight processes fill the table too.
   for {count, tags} <- [{8, []}, {64, [heavy: true]}] do
     @tag tags
     @tag documents: count

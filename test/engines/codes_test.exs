@@ -1,5 +1,5 @@
 defmodule RustyJson.Engine.CodesTest do
-  @moduledoc "Numbers that Rust and Elixir both know are the same in both."
+  @moduledoc "Rust and Elixir use the same numbers for the same names."
 
   use ExUnit.Case, async: true
 

@@ -1,5 +1,5 @@
 defmodule RustyJson.FormatterTest do
-  @moduledoc "The formatter: the same bytes and errors in every engine, and limits on what it writes."
+  @moduledoc "The formatter: the same bytes and errors in every engine, and limits on its output."
 
   use ExUnit.Case, async: true
 
@@ -11,7 +11,7 @@ defmodule RustyJson.FormatterTest do
   @minimal {"", "", "\n", ""}
   @max_bytes 24
 
-  # What every engine answers.
+  # The result, which must be the same in every engine.
   defp format(text, layout, limits) do
     answers =
       for {_name, chosen} <- Judge.engines() do
@@ -75,7 +75,7 @@ defmodule RustyJson.FormatterTest do
 
   describe "RustyJson.Formatter" do
     test "has a default limit: 64 times the input and 1 MiB" do
-      # The whole output, 30 MB, leaves a sandbox of the default size plenty of room.
+      # The whole output, 30 MB, fits easily into a sandbox of the default size.
       text = nested(500, 60_000)
 
       error = assert_raise DecodeError, fn -> Formatter.pretty_print(text) end
@@ -167,7 +167,7 @@ defmodule RustyJson.FormatterTest do
           assert {:suspended, written, {_offset, _depth, _last}} = suspended
           assert byte_size(written) <= 327_680
 
-          # From the place and from the start: the same text, or the same error.
+          # Continuing from the saved place and starting again give the same text or error.
           assert Nif.format_dirty(text, bytes, suspended) ==
                    Nif.format_dirty(text, bytes, nil)
         end

@@ -27,7 +27,7 @@ defmodule RustyJson.LinearTimeTest do
   # One object of 600,000 keys leaves the processor's caches, in the VM's own `:maps.from_list/1` too; sorting is n log n.
   @one_object if @long, do: 1.2, else: 1.3
 
-  # Each gives a text of about `size` bytes; accepted or not does not matter.
+  # Each makes a text of about `size` bytes, valid or not.
   @families [
     {"numbers", :numbers, []},
     {"short strings", :strings, []},
@@ -141,13 +141,13 @@ defmodule RustyJson.LinearTimeTest do
     end
   end
 
-  # Lists this deep are done within a slice of a scheduler. Deeper ones start over on another, where their stack is memory
-  # that comes page by page: 732 µs at 100 KB, 1,480 at 200 KB, 7,616 at 400 KB (two cores under load). That is a step, and
-  # a fit across it says nothing of the walk.
+  # Lists of this depth finish within a scheduler's turn. Deeper ones start again on a dirty scheduler, where the memory of their
+  # stack is new: 732 µs at 100 KB, 1,480 at 200 KB, 7,616 at 400 KB (two cores under load). A fit across this step would say
+  # nothing about the encoder.
   defp sizes(:deep), do: [25_000, 50_000, 100_000]
   defp sizes(_family), do: @sizes
 
-  # D(0) = 1, D(n) = [{"a":0,"b":1},{"a":D(n-1),"c":1}]: a parser that tries again on a miss doubles its work per level.
+  # D(0) = 1, D(n) = [{"a":0,"b":1},{"a":D(n-1),"c":1}]: a parser that backtracks doubles its work per level.
   defp nest(0), do: "1"
   defp nest(n), do: ~s([{"a":0,"b":1},{"a":) <> nest(n - 1) <> ~s(,"c":1}])
 
@@ -183,9 +183,9 @@ defmodule RustyJson.LinearTimeTest do
   defp better(points, before),
     do: for({{size, a}, {size, b}} <- Enum.zip(points, before), do: {size, min(a, b)})
 
-  # In a process of its own, so that no run pays for the garbage of another.
+  # Each run has a process of its own, so that none pays for the garbage of another.
   defp best(fun, size \\ 1_000_000) do
-    # Short ones are told apart by many of them.
+    # Repeats short runs, so that the clock can measure them.
     calls = if @long, do: max(div(2_000_000, size), 1), else: 1
     run = fn -> for _ <- 1..calls, do: fun.() end
     Enum.min(for _ <- 1..@runs, do: Task.await(Task.async(fn -> time(run) end), 120_000)) / calls
@@ -198,7 +198,7 @@ defmodule RustyJson.LinearTimeTest do
     if before, do: min(passed, div(processor() - before, 1000)), else: passed
   end
 
-  # Nanoseconds that all threads of the VM have run.
+  # The processor time of all threads of the VM, in nanoseconds.
   defp processor do
     case Path.wildcard("/proc/self/task/*/schedstat") do
       [] -> nil
@@ -206,7 +206,7 @@ defmodule RustyJson.LinearTimeTest do
     end
   end
 
-  # A thread may end in between.
+  # A thread can end between listing and reading.
   defp thread(file) do
     with {:ok, text} <- File.read(file),
          {nanoseconds, _} <- Integer.parse(text),
@@ -214,7 +214,7 @@ defmodule RustyJson.LinearTimeTest do
          else: (_ -> 0)
   end
 
-  # Least squares over the logarithms. Below 100 µs a clock says little: such points count as 100 µs.
+  # Least squares on the logarithms. The clock is imprecise below 100 µs, so shorter times count as 100 µs.
   @least if @long, do: 0.01, else: 100
 
   defp fit(points) do

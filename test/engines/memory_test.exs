@@ -1,5 +1,5 @@
 defmodule RustyJson.MemoryTest do
-  @moduledoc "Which decoded strings keep the input alive: `:binary.referenced_byte_size/1` tells."
+  @moduledoc "Which decoded strings keep the input alive, by `:binary.referenced_byte_size/1`."
 
   use ExUnit.Case, async: false
 
@@ -47,7 +47,7 @@ defmodule RustyJson.MemoryTest do
   end
 
   if Judge.available?(:native) and File.regular?("/proc/self/stat") do
-    # Fresh pages cost about as much as writing the text into them. The VM keeps what the last text was in, mostly.
+    # A new page costs about as much as writing text into it. The VM usually keeps the memory of the last text.
     test "native: encoding large documents takes few page faults" do
       for size <- [200_000, 1_500_000, 10_000_000] do
         record = %{"id" => 1, "name" => "Customer", "email" => "customer@example.com", "score" => 1.5}
@@ -92,13 +92,13 @@ defmodule RustyJson.MemoryTest do
       "filler" => List.duplicate(1, 10_000)
     }
 
-    # Two members by hand: one string nested deep, one with an escape.
+    # Two members written by hand: a deeply nested string, and one with an escape.
     body = members |> RustyJson.encode!() |> String.trim_leading("{")
     ~s({"nested":"#{String.duplicate("n", 20)}","escaped":"#{String.duplicate("e", 500)}\\n",) <> body
   end
 
-  # Up to 64 bytes a string lives on the heap, and OTP 27 gives the size of such a one in bits. Beyond, a binary of its own
-  # may be allotted a little more.
+  # Strings of up to 64 bytes are on the heap, and OTP 27 reports their size in bits. The VM may allocate a little more than the
+  # size of a longer one.
   defp assert_own(text) do
     referenced = :binary.referenced_byte_size(text)
     most = if byte_size(text) <= @short, do: 8 * @short, else: 2 * byte_size(text)

@@ -1,5 +1,5 @@
 defmodule RustyJson.NativeFaultsTest do
-  @moduledoc "Things that must neither end the VM nor leave anything behind: terms that are not data, exhausted memory, purged code."
+  @moduledoc "Calls that must neither end the VM nor leak: terms that are not data, exhausted memory, purged code."
 
   use ExUnit.Case, async: false
 
@@ -81,7 +81,7 @@ defmodule RustyJson.NativeFaultsTest do
       end
     end
 
-    # OTP 25 has larger ones; every VM refuses the same. To read the largest takes seconds, to refuse a larger one does not.
+    # OTP 25 allows larger integers; the limit here is the same in every VM. Reading the largest takes seconds, rejecting is quick.
     test "integers beyond the largest" do
       digits = String.duplicate("9", 1_262_594)
 
@@ -141,7 +141,7 @@ defmodule RustyJson.NativeFaultsTest do
     end
   end
 
-  # A binary that is appended to grows in place where nobody else has it, and may move.
+  # Appending to a binary with one owner grows it in place, and can move it.
   test "binaries that are shared, and changed by appends" do
     for {_engine, options} <- Judge.engines() do
       begin = Enum.reduce(1..2_000, "[", fn i, text -> text <> ~s("#{String.duplicate("x", 70)}#{i}",) end)
@@ -158,7 +158,7 @@ defmodule RustyJson.NativeFaultsTest do
           end)
         end
 
-      # Parts of the input are what they were, whatever became of it.
+      # Decoded parts of the input are unchanged, even after the input has moved.
       assert Task.await_many(tasks, 60_000) == List.duplicate(hd(first) <> "y", 8)
       _ = begin <> String.duplicate("z", 1_000_000)
       assert Enum.filter(first, &is_binary/1) == copies
@@ -169,7 +169,7 @@ defmodule RustyJson.NativeFaultsTest do
     end
   end
 
-  # Only the modules that hold libraries stay; every other may be replaced while calls run.
+  # Only the modules that hold libraries must stay. All others can be replaced while calls run.
   test "modules are loaded anew and purged while calls run" do
     keep = [RustyJson.Engine.Native.Nif, RustyJson.Wasm.Host.Wasmtime.Nif]
     {:ok, modules} = :application.get_key(:rustyjson, :modules)
@@ -186,7 +186,7 @@ defmodule RustyJson.NativeFaultsTest do
       end
 
     for _ <- 1..3, module <- modules do
-      # A soft purge spares who still runs the old code: such a process would be killed, as OTP has it.
+      # A soft purge spares processes that still run old code; OTP's hard purge would kill them.
       if :code.soft_purge(module), do: :code.load_file(module)
     end
 
@@ -201,7 +201,7 @@ defmodule RustyJson.NativeFaultsTest do
       unless System.find_executable("prlimit"),
         do: @describetag(skip: "there is no prlimit to take memory away")
 
-      # What is made, what else there may be, and what must come of it. The VM lives, and the next call works.
+      # A name, the input, the megabytes of memory left, the call, and its outcome. The VM survives, and the next call works.
       for {name, setup, megabytes, call, outcome} <- [
             {"a text", ~S|String.duplicate(<<0>>, 100_000_000)|, 300, "RustyJson.encode(input)",
              "{:error, %RustyJson.EncodeError{reason: :out_of_memory}}"},
@@ -262,7 +262,7 @@ defmodule RustyJson.NativeFaultsTest do
     {:ok, _} = Application.ensure_all_started(:rustyjson)
     {:ok, [1]} = RustyJson.decode("[1]", engine: :native)
     {:ok, "[1]"} = RustyJson.encode([1], engine: :native)
-    # What is left over dies with the process that made it.
+    # Leftovers are freed with the process that made them.
     input = Task.async(fn -> #{setup} end) |> Task.await(:infinity)
     Process.sleep(100)
     [size] = Regex.run(~r/VmSize:\\s+(\\d+)/, File.read!("/proc/self/status"), capture: :all_but_first)

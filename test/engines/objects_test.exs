@@ -1,11 +1,11 @@
 defmodule RustyJson.ObjectsTest do
-  @moduledoc "Objects of every small size, in shapes that follow each other: orders of keys are remembered, repeated keys are not."
+  @moduledoc "Objects of every small size, in sequences of shapes: the decoder remembers orders of keys, but not repeated keys."
 
   use ExUnit.Case, async: true
 
   alias RustyJson.Test.Judge
 
-  # Keys that share their first eight bytes, differ in their length only, or need an escape in the text.
+  # Keys that share their first eight bytes, differ only in length, or need an escape in the text.
   @keys for(n <- 0..36, do: "key #{rem(n * 7, 37)}") ++
           for(n <- 0..36, do: "profile_#{rem(n * 5, 37)}_colour") ++ ["", "a", "aa", "aaa", "é", "\n", "z\"z"]
 

@@ -1,5 +1,5 @@
 defmodule RustyJson.ReloadTest do
-  @moduledoc "A VM that loads the modules of the native libraries again keeps its engines."
+  @moduledoc "After the modules of the native libraries are reloaded, the engines still work."
 
   use ExUnit.Case, async: true
 

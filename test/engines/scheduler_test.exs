@@ -52,7 +52,7 @@ defmodule RustyJson.SchedulerTest do
 
     @tag options: options
     test "#{name}: decoding 10 MB with an error at the end", %{text: text, options: options} do
-      # Made here: appending copies it all on a normal scheduler.
+      # Built here, because appending copies the whole binary on a normal scheduler.
       broken = text <> "x"
       assert_silent(fn -> {:error, _} = RustyJson.decode(broken, options) end)
     end
@@ -88,7 +88,7 @@ defmodule RustyJson.SchedulerTest do
 
   defp nest(bracket, levels), do: String.duplicate(bracket, levels)
 
-  # What the VM's monitor would need a machine of its own to tell: where the work is done.
+  # Which scheduler does the work. The VM's monitor can tell this only on an idle machine.
   if :native in Keyword.keys(Judge.engines()) do
     test "native: short texts that are much work move to a dirty scheduler" do
       options = &RustyJson.Options.decode/1
@@ -145,7 +145,7 @@ defmodule RustyJson.SchedulerTest do
         {:reductions, later} = Process.info(self(), :reductions)
         assert result == :dirty or elem(result, 0) == :suspended, name
 
-        # The first budget at least, unless the first look tells that it is too much.
+        # At least the first budget, unless a first look shows that the work exceeds it.
         unless name in ["a long URI", "a long time zone", "a long sorted key", "deep lists"],
           do: assert(later - before > 600, "#{name}: #{later - before} reductions")
 
@@ -200,7 +200,7 @@ defmodule RustyJson.SchedulerTest do
   defp loop, do: Enum.reduce(1..20_000_000, 0, &(&1 + &2))
   defp show(times), do: Enum.map_join(times, ", ", &"#{&1} ms")
 
-  # How long, each time, the process that runs the function held a scheduler.
+  # How long the process that runs the function held a scheduler, each time.
   defp held(fun) do
     test = self()
     :erlang.garbage_collect()
@@ -210,7 +210,7 @@ defmodule RustyJson.SchedulerTest do
       spawn_monitor(fn ->
         receive(do: (:go -> :ok))
         fun.()
-        # The monitor speaks when a process gives way, not when it ends.
+        # The monitor reports when a process yields, not when it ends.
         :erlang.yield()
         send(test, :done)
       end)

@@ -1,5 +1,5 @@
 defmodule RustyJson.TermsInPlaceTest do
-  @moduledoc "Terms that the native engine reads and writes where they stand in memory, compared with those of the VM's functions."
+  @moduledoc "Terms that the native engine reads and writes directly in memory, compared with those of the VM's functions."
 
   use ExUnit.Case, async: true
 
@@ -51,7 +51,7 @@ defmodule RustyJson.TermsInPlaceTest do
 
   defp hash(term), do: {:erlang.phash2(term), :erlang.term_to_binary(term)}
 
-  # Every key is found, and maps that are updated from them are those that the VM makes itself.
+  # Every key is found, and updating these maps gives the maps that the VM makes itself.
   defp same_maps(%{} = map) do
     pairs = Map.to_list(map)
     for {key, value} <- pairs, do: assert(Map.fetch!(map, key) === value)

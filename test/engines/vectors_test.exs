@@ -1,5 +1,5 @@
 defmodule RustyJson.VectorsTest do
-  @moduledoc "One test a vector: each goes through every engine."
+  @moduledoc "One test per vector. Each runs in every engine."
 
   use ExUnit.Case, async: true
 

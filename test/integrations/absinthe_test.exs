@@ -7,7 +7,7 @@ defmodule RustyJson.Neighbours.AbsintheTest do
   """
   use ExUnit.Case, async: true
 
-  # As Absinthe.Plug normalises it.
+  # In the form that Absinthe.Plug normalises it to.
   defp codec({module, options}), do: %{module: module, opts: options}
   defp codec(module), do: %{module: module, opts: []}
 

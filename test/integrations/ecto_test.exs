@@ -9,7 +9,7 @@ defmodule RustyJson.Neighbours.EctoTest do
 
   @library RustyJson
 
-  # Postgrex: <<length::int32>> in front, of jsonb also a version byte.
+  # Postgrex writes <<length::int32>> first and, for jsonb, a version byte.
   defp json(value) do
     data = @library.encode_to_iodata!(value)
     [<<IO.iodata_length(data)::32>> | data]

@@ -13,7 +13,7 @@ defmodule RustyJson.Neighbours.HTTPClientsTest do
     defstruct [:token]
   end
 
-  # As Tesla.Middleware.JSON.
+  # Like Tesla.Middleware.JSON.
   defp tesla(operation, data, options) do
     case apply(options[:engine], operation, [data, Keyword.get(options, :engine_opts, [])]) do
       {:ok, data} -> {:ok, data}
@@ -44,7 +44,7 @@ defmodule RustyJson.Neighbours.HTTPClientsTest do
     assert {:error, %RustyJson.DecodeError{reason: :unknown_atom}} = decode.(~s({"there is no such atom":1}))
   end
 
-  # Req's decoders answer {:ok, term} or {:error, exception}; an exception is what its caller then gets.
+  # Req's decoders return {:ok, term} or {:error, exception}. Req returns the exception to its caller.
   test "Req: a decoder" do
     decoder = &RustyJson.decode/1
     assert {:ok, %{"a" => 1}} = decoder.(~s({"a":1}))

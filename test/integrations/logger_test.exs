@@ -9,7 +9,7 @@ defmodule RustyJson.Neighbours.LoggerTest do
   use ExUnit.Case, async: true
 
   defmodule Formatter do
-    @moduledoc "A formatter for `:logger` handlers: one JSON object a line, whatever is in the metadata."
+    @moduledoc "A formatter for `:logger` handlers: one JSON object per line, for any metadata."
 
     def format(%{level: level, msg: message, meta: meta}, _config) do
       fields = %{
@@ -28,7 +28,7 @@ defmodule RustyJson.Neighbours.LoggerTest do
     defp text({:report, report}), do: inspect(report)
     defp text({format, arguments}), do: format |> :io_lib.format(arguments) |> IO.chardata_to_string()
 
-    # A log line must not fail: what JSON has no form for is inspected.
+    # A log line must not fail, so terms without a JSON form are inspected.
     defp clean(map) when is_map(map) and not is_struct(map),
       do: Map.new(map, fn {k, v} -> {"#{k}", clean(v)} end)
 

@@ -17,7 +17,7 @@ defmodule RustyJson.Neighbours.PlugTest do
     def message(%{exception: exception}), do: "malformed request: #{Exception.message(exception)}"
   end
 
-  # As Plug.Parsers.JSON: the decoder is checked when the pipeline is built, bodies that are not objects get a key.
+  # Like Plug.Parsers.JSON: checks the decoder when the pipeline is built, and puts bodies that are not objects under a key.
   defp init(decoder) do
     {module, function, arguments} = if is_tuple(decoder), do: decoder, else: {decoder, :decode!, []}
     {:module, ^module} = Code.ensure_compiled(module)

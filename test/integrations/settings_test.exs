@@ -7,7 +7,7 @@ defmodule RustyJson.Neighbours.SettingsTest do
 
   @library RustyJson
 
-  # Sentry tries its library before it trusts it.
+  # Sentry tests its JSON library before it uses it.
   test "a library that is tried first" do
     assert Code.ensure_loaded?(@library)
     assert @library.decode("{}") == {:ok, %{}}
@@ -27,7 +27,7 @@ defmodule RustyJson.Neighbours.SettingsTest do
         do: assert({:error, %{position: _}} = @library.decode(body))
   end
 
-  # ExAws passes options on; Sentry encodes what it made, and reports what it cannot.
+  # ExAws passes options on. Sentry encodes its own data, and reports data that it cannot encode.
   test "what goes out" do
     assert @library.encode!(%{"TableName" => "t", "Key" => %{"id" => %{"S" => "1"}}}, []) |> is_binary()
     assert {:error, %Protocol.UndefinedError{}} = @library.encode(%{extra: self()})

@@ -1,5 +1,5 @@
 defmodule RustyJson.BuildTest do
-  @moduledoc "What the Mix compiler decides; cargo itself is not run here."
+  @moduledoc "The decisions of the Mix compiler. These tests do not run cargo."
 
   use ExUnit.Case, async: false
 

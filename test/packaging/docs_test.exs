@@ -1,12 +1,12 @@
 defmodule RustyJson.DocsTest do
-  @moduledoc "Documents: their code is Elixir, and what they point to is there."
+  @moduledoc "Documents: their code parses as Elixir, and the files that they link to exist."
   use ExUnit.Case, async: true
 
   @root Path.expand("../..", __DIR__)
   @files ~w(*.md docs/**/*.md docs/**/*.cheatmd livebooks/*.livemd)
          |> Enum.flat_map(&Path.wildcard(Path.join(@root, &1)))
 
-  # Made by a script, and so not there before it ran.
+  # A script creates these, so they may not exist yet.
   @made ~w(bench/results fuzz/corpus)
 
   for file <- @files do
@@ -33,7 +33,7 @@ defmodule RustyJson.DocsTest do
     end
   end
 
-  # Direct dependencies of the crates: all but those of the workspace itself.
+  # Direct dependencies of the crates, without those on other crates of the workspace.
   @manifests ~w(core nif wasm/guest wasm/host fuzz)
 
   test "docs/dependencies.md: every direct dependency, with the version in the lock files" do

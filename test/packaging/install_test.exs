@@ -1,5 +1,5 @@
 defmodule RustyJson.InstallTest do
-  @moduledoc "Libraries that were built here, packed, and installed where there is no Rust."
+  @moduledoc "Packs libraries built on this machine, and installs them in a checkout without Rust."
   use ExUnit.Case, async: true
 
   alias RustyJson.Build
@@ -45,7 +45,7 @@ defmodule RustyJson.InstallTest do
     System.cmd(System.find_executable("mix"), arguments, cd: dir, env: env, stderr_to_stdout: true)
   end
 
-  # Only what Elixir's own scripts call.
+  # Only the programs that Elixir's own scripts call.
   defp path(dir) do
     bin = Path.join(Path.dirname(dir), "bin")
     File.mkdir_p!(bin)
@@ -57,7 +57,7 @@ defmodule RustyJson.InstallTest do
     bin
   end
 
-  # Tools that build what is built already.
+  # Fake tools: cargo only copies the library that is already built.
   defp tools(dir) do
     built = Path.join(@root, "priv/native/librustyjson_nif.so")
     copy = ~s(mkdir -p "$CARGO_TARGET_DIR/release" && cp "#{built}" "$CARGO_TARGET_DIR/release/")
@@ -182,7 +182,7 @@ defmodule RustyJson.InstallTest do
 
   @app_version Mix.Project.config()[:version]
 
-  # A server for this folder: gives its address.
+  # Starts a server for this folder and returns its address.
   defp serve(folder) do
     {:ok, _} = Application.ensure_all_started(:inets)
     folder = String.to_charlist(folder)
@@ -203,7 +203,7 @@ defmodule RustyJson.InstallTest do
     Precompiled.install(from, @app_version, [:native, :guest], settings)
   end
 
-  # An archive of a library that says to be built from these sources, with its checksum.
+  # An archive of a library that claims to be built from these sources, with its checksum.
   defp pack(folder, rustyjson, settings) do
     library = "priv/native/" <> Path.basename(Build.artifact(:native, rustyjson))
     digest = Build.digest(:native, settings)

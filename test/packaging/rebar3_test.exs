@@ -1,5 +1,5 @@
 defmodule RustyJson.Rebar3Test do
-  @moduledoc "An Erlang application that rebar3 builds: it compiles, and calls only what is there."
+  @moduledoc "An Erlang application built by rebar3: it compiles, and calls only functions that exist."
   use ExUnit.Case, async: true
 
   @app Path.expand("../fixtures/rebar3_app", __DIR__)

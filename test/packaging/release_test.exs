@@ -1,5 +1,5 @@
 defmodule RustyJson.ReleaseTest do
-  @moduledoc "A release carries the libraries and the module, and runs from wherever it is put."
+  @moduledoc "A release contains the libraries and the module, and runs from any folder."
   use ExUnit.Case, async: true
 
   alias RustyJson.Test.Judge
@@ -31,7 +31,7 @@ defmodule RustyJson.ReleaseTest do
 
     assert status == 0, output
 
-    # Nothing of where it was made is left.
+    # The folder in which the release was built no longer exists.
     moved = Path.join(dir, "elsewhere")
     File.rename!(Path.join(dir, "made"), moved)
     File.rm_rf!(Path.join(dir, "build"))

@@ -14,7 +14,7 @@ defmodule RustyJson.Sandbox.BatchTest do
 
   @moduletag timeout: 600_000
   @options [engine: :wasm, timeout: 60_000, max_memory: 4 * 1_048_576]
-  # Microseconds: a busy machine is late.
+  # Microseconds, with room for a busy machine.
   @slack 1_500_000
   @modules [wasmtime: Host.Wasmtime, wasmex: Host.Wasmex]
 
@@ -85,7 +85,8 @@ defmodule RustyJson.Sandbox.BatchTest do
             fn ->
               answer = @modules[host].run(:many, body, packed.bytes, packed)
               assert match?({:fault, :invalid_result, _}, answer), "#{lie}: #{inspect(answer)}"
-              # The first one crosses alone then. What is a lie about three can be an answer to two.
+
+              # Now the first document crosses alone. An answer that is false for three documents can be valid for two.
               assert [{:ok, nil}, {:ok, _}, {:ok, _}] = RustyJson.decode_many(["1", "22", "333"], options)
             end
           )
@@ -194,7 +195,7 @@ defmodule RustyJson.Sandbox.BatchTest do
     ~s[(data (i32.const 50000) "#{escaped}")]
   end
 
-  # Each would give 42 if it were believed.
+  # If the host believed any of these, the result would be 42.
   defp lies do
     lie = <<97, 42>>
     three = list([lie, lie, lie])

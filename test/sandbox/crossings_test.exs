@@ -33,7 +33,7 @@ defmodule RustyJson.Sandbox.CrossingsTest do
     end
   end
 
-  # All of the term is one hole, of depth 0.
+  # The whole term is one hole, at depth 0.
   @root <<2, 1::32-little, 0::32-little, 1::32-little, 0::32-little>>
   @options [engine: :wasm, timeout: 10_000]
   @page 65_536
@@ -75,7 +75,7 @@ defmodule RustyJson.Sandbox.CrossingsTest do
               ],
               do: refused(term, given ++ options)
 
-          # These are left to Elixir once: its answer is not.
+          # The core leaves these to Elixir once; Elixir's result is not left to it again.
           for term <- [%Own{value: 1}, ~D[2024-02-29]], do: refused(term, options)
           refused(%{~c"k" => %{~D[2024-02-29] => 1}}, [maps: :strict] ++ options)
           refused(Fragment.new(&RustyJson.Encode.value([1], &1)), options)
@@ -85,7 +85,7 @@ defmodule RustyJson.Sandbox.CrossingsTest do
       test "parts share the time of the call", %{options: options} do
         options = Keyword.put(options, :timeout, 200)
 
-        # Without a common deadline it is two seconds at least.
+        # Without a common deadline this would take at least two seconds.
         Clock.within(1_000, fn ->
           assert {:error, %SandboxError{reason: reason, message: message}} =
                    RustyJson.encode(List.duplicate(%Slow{value: 1}, 100), options)
@@ -94,7 +94,7 @@ defmodule RustyJson.Sandbox.CrossingsTest do
         end)
       end
 
-      # The guest takes its time and then reports an atom that does not exist. Elixir asks it a second time.
+      # The guest runs for a while and then reports an atom that does not exist. Elixir calls it a second time.
       test "the steps of keys: :atoms share the time of the call", %{host: host, options: options} do
         failure = <<0, Codes.decode(:unknown_atom), 0::64-little, 1::64-little, 1::64-little>>
 
@@ -183,13 +183,13 @@ defmodule RustyJson.Sandbox.CrossingsTest do
     end
   end
 
-  # A record of seven megabytes that starts like this.
+  # A record of seven megabytes that starts with these bytes.
   defp long(start) do
     fault = "(i64.const #{Guest.record(Guest.lie(), 7_000_000)})"
     Guest.wasm(always: true, data: start, fault: fault, memory: div(8_000_000, @page))
   end
 
-  # Fails to decode after some hundredths of a second, and lists these keys at once.
+  # Decoding fails after some hundredths of a second; listing these keys takes no time.
   defp slow(failure, names) do
     count = """
     (global.set $left (i64.const 200000000))

@@ -1,5 +1,5 @@
 defmodule RustyJson.Sandbox.EtfTest do
-  @moduledoc "The judge in Elixir, which serves where no native library is there, decides as the one in Rust."
+  @moduledoc "The check of results in Elixir, used without a native library, decides like the check in Rust."
 
   use ExUnit.Case, async: true
 
@@ -20,7 +20,7 @@ defmodule RustyJson.Sandbox.EtfTest do
     both: [floats: :decimals, objects: :ordered_objects, max_nodes: 7] ++ @limits
   }
 
-  # What the writer emits under each of them, and some that it does not.
+  # Terms that the writer emits under each of these options, and terms that it does not.
   @terms [
     1,
     -1,
@@ -53,7 +53,7 @@ defmodule RustyJson.Sandbox.EtfTest do
   defp decimal(sign, coef, exp), do: struct_bytes("Elixir.Decimal", sign: sign, coef: coef, exp: exp)
   defp ordered(values), do: struct_bytes("Elixir.RustyJson.OrderedObject", values: values)
 
-  # In the writer's order of keys, which is not the runtime's.
+  # The keys are in the order of the writer, which differs from the runtime's.
   defp struct_bytes(module, fields) do
     pairs = for {key, value} <- fields, do: [atom("#{key}"), value]
 
@@ -132,7 +132,7 @@ defmodule RustyJson.Sandbox.EtfTest do
   end
 
   describe "holes" do
-    # What the core leaves to Elixir under some options, next to what it always writes.
+    # Terms that the core leaves to Elixir under some options, and terms that it always writes.
     @values [
       1,
       1.5,
@@ -178,9 +178,9 @@ defmodule RustyJson.Sandbox.EtfTest do
       %{__struct__: Nobody.Plans, a: 1}
     ]
 
-    # Options, and the plans that go along with the term.
+    # Options, and the plans sent with the term.
     @plans %{Nobody.Plans => {:a, :b}}
-    # The application has implementations for these.
+    # The application implements the protocol for these.
     @own %{MapSet => {}, Range => {}, URI => {}}
     @calls for options <- [
                  [],
@@ -209,7 +209,7 @@ defmodule RustyJson.Sandbox.EtfTest do
     test "how deep, and in which order" do
       etf = :erlang.term_to_binary([self(), [make_ref()]], minor_version: 2)
       options = Options.at_depth(Options.encode([]), 1)
-      # Behind the version and the head of a list; behind that, and the head of another one.
+      # After the version and the head of a list, and then after the head of another list.
       pid = 6
       reference = pid + byte_size(:erlang.term_to_binary(self(), minor_version: 2)) - 1 + 5
       hole = fn offset, start, depth -> <<offset::32-little, start::32-little, depth::32-little>> end

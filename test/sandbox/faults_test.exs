@@ -14,7 +14,7 @@ defmodule RustyJson.Sandbox.FaultsTest do
   @moduletag timeout: 3_600_000
   @megabyte 1_048_576
 
-  # Faults as WebAssembly text, with the reasons that they may end in.
+  # Faults as WebAssembly text, with the reasons that each may return.
   @faults [
     trap: {Guest.fault(:trap), [:trap]},
     divide: {"(i64.div_s (i64.const 1) (i64.const 0))", [:trap]},
@@ -22,14 +22,14 @@ defmodule RustyJson.Sandbox.FaultsTest do
     out_of_bounds_write: {"(i64.store (i32.const 0x7fffffff) (i64.const 1)) (i64.const 0)", [:trap]},
     out_of_bounds_fill: {"(memory.fill (i32.const 0) (i32.const 1) (i32.const -1)) (i64.const 0)", [:trap]},
     recursion: {"(call $fault)", [:trap]},
-    # A short timeout may end before a scheduler is free.
+    # A short timeout can expire before a scheduler is free.
     loop: {Guest.fault(:loop), [:timeout, :busy]},
     allocation: {Guest.fault(:grow), [:memory_limit]},
     no_memory: {"(i64.const 0)", [:memory_limit]}
   ]
 
-  # Only the loop has a short timeout: a busy machine is slow.
-  # Milliseconds: a busy machine is late.
+  # Only the loop has a short timeout, because a busy machine is slow.
+  # Milliseconds, with room for a busy machine.
   @slack 1_500
   @options [engine: :wasm, timeout: 10_000, max_memory: 4 * @megabyte]
   @short if Contained.long?(), do: 2, else: 20

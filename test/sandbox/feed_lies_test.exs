@@ -1,5 +1,5 @@
 defmodule RustyJson.Sandbox.FeedLiesTest do
-  @moduledoc "A guest that lies about a piece of a stream: the host refuses what no honest guest answers."
+  @moduledoc "A guest that returns false results for a piece of a stream: the host rejects results that no honest guest returns."
 
   use ExUnit.Case, async: false
 
@@ -9,7 +9,7 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
   @options [engine: :wasm, timeout: 10_000, max_memory: 4 * 1_048_576]
-  # What is fed: eight bytes of elements.
+  # The input: eight bytes of elements.
   @piece "[1,2,3,4"
   @empty <<131, 106>>
   @one <<131, 108, 1::32, 97, 1, 106>>
@@ -49,7 +49,7 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
       test "a piece without end is over at its deadline, and lines go on", %{host: host, options: options} do
         with_guest(host, Guest.wasm(fault: Guest.fault(:loop)), fn ->
           options = Keyword.put(options, :timeout, 50)
-          # A short timeout may end before a scheduler is free.
+          # A short timeout can expire before a scheduler is free.
           late = [:timeout, :busy]
           assert {:error, %SandboxError{reason: pushed}, [], feed} = Feed.push(Feed.new(options), "1 2")
           assert {:error, %SandboxError{reason: finished}, []} = Feed.finish(feed)

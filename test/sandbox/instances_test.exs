@@ -8,7 +8,7 @@ defmodule RustyJson.Sandbox.InstancesTest do
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
-  # Gives the document before the last as a string: the record stands at 2048, the earlier document in it at 2056.
+  # Returns the previous document as a string. The record is at address 2048, the previous document at 2056.
   @peek """
   (i32.store8 (i32.const 2048) (i32.const 1))
   (i32.store8 (i32.const 2049) (i32.const 131))
@@ -19,7 +19,7 @@ defmodule RustyJson.Sandbox.InstancesTest do
   (i64.const #{Guest.record(2048, 15)})
   """
 
-  # Traps while other native code works; the full run does it 10,000 times.
+  # Traps while other native code runs. The full run repeats this 10,000 times.
   @beside "RUSTYJSON_FAULTS" |> System.get_env("200") |> String.to_integer()
 
   for host <- [:wasmtime, :wasmex] do
@@ -112,7 +112,7 @@ defmodule RustyJson.Sandbox.InstancesTest do
         end)
       end
 
-      # Dirty schedulers have a queue of their own, of which nobody knows how long it is.
+      # Dirty schedulers have a queue of unknown length.
       test "a call that waits in vain is told in time, in either queue", %{host: host, options: options} do
         with_guest(host, Guest.wasm(fault: Guest.fault(:loop)), fn ->
           callers = 6 * System.schedulers_online()
@@ -120,7 +120,7 @@ defmodule RustyJson.Sandbox.InstancesTest do
           for size <- [2, callers], text <- ["!", "!" <> String.duplicate(" ", 100_000)] do
             call = fn -> refused(300, [:timeout, :busy], text, [pool_size: size] ++ options) end
 
-            # The last caller of all, in the best of some tries.
+            # The slowest caller, in the best of several tries.
             Clock.within(2 * 300 + 300, fn ->
               Task.await_many(for(_ <- 1..callers, do: Task.async(call)), 60_000)
             end)
@@ -130,7 +130,7 @@ defmodule RustyJson.Sandbox.InstancesTest do
         end)
       end
 
-      # wasmex stops modules by a clock on one of the threads that run them, which are as many as there are processors.
+      # wasmex runs modules on one thread per processor, and needs one of these threads for its timer.
       test "modules without end on every processor are stopped", %{host: host, options: options} do
         loops = [pool_size: 8, timeout: 50] ++ Keyword.delete(options, :timeout)
         patient = [pool_size: 8, timeout: 20_000] ++ Keyword.delete(options, :timeout)
@@ -208,7 +208,7 @@ defmodule RustyJson.Sandbox.InstancesTest do
     end
   end
 
-  # Milliseconds until the error came.
+  # Milliseconds until the error arrived.
   defp refused(timeout, reasons, text, options) do
     options = [timeout: timeout] ++ Keyword.delete(options, :timeout)
     {micros, answer} = :timer.tc(fn -> RustyJson.decode(text, options) end)
@@ -217,7 +217,7 @@ defmodule RustyJson.Sandbox.InstancesTest do
     div(micros, 1000)
   end
 
-  # wasmex's own clock fails now and then: one loop of some thousands was never stopped (RUSTYJSON_FAULTS=10000 shows it).
+  # wasmex's timer fails sometimes: it never stopped one of several thousand loops (RUSTYJSON_FAULTS=10000 shows this).
   @tag host: :wasmex
   if reason = WasmHosts.missing(:wasmex), do: @tag(skip: reason)
 
@@ -235,7 +235,7 @@ defmodule RustyJson.Sandbox.InstancesTest do
     for _ <- 1..times, do: assert({:error, %SandboxError{reason: :trap}} = RustyJson.decode("!", options))
   end
 
-  # Other libraries of the VM at work, :crypto and :zlib, and the native engine where it is there: each answer is checked.
+  # Runs :crypto, :zlib and, if available, the native engine, and checks each result.
   defp beside(times) do
     text = String.duplicate("0123456789", 2_000)
     {digest, crc} = {:crypto.hash(:sha256, text), :erlang.crc32(text)}

@@ -1,5 +1,5 @@
 defmodule RustyJson.Sandbox.LiesTest do
-  @moduledoc "A guest that lies: the host refuses what no honest guest returns, and the next call works."
+  @moduledoc "A guest that returns false results: the host rejects results that no honest guest returns, and the next call works."
 
   use ExUnit.Case, async: false
 
@@ -63,7 +63,7 @@ defmodule RustyJson.Sandbox.LiesTest do
       end
 
       test "encode: holes where no term starts", %{host: host, options: options} do
-        # The external format of the term below: a binary whose bytes read as an external function.
+        # The external format of the term below: a binary with bytes that could be read as an external function.
         for start <- [0, 2, 3, 6, 7, 100, 0xFFFF_FFFF] do
           record = <<2, 1::32-little, 0::32-little, start::32-little, 0::32-little, "null">>
 

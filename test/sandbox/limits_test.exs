@@ -8,7 +8,7 @@ defmodule RustyJson.Sandbox.LimitsTest do
 
   @moduletag timeout: 300_000
 
-  # Milliseconds: a busy machine is late.
+  # Milliseconds, with room for a busy machine.
   @slack 1_500
 
   if Keyword.take(Judge.engines(), [:wasmtime, :wasmex]) == [] do

@@ -1,5 +1,5 @@
 defmodule RustyJson.Sandbox.PartsLiesTest do
-  @moduledoc "A guest that lies about parts of a document: the engine refuses what no honest guest answers."
+  @moduledoc "A guest that returns false parts of a document: the engine rejects answers that no honest guest returns."
 
   use ExUnit.Case, async: false
 
@@ -10,7 +10,7 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
   @options [engine: :wasm, timeout: 10_000, max_memory: 4 * 1_048_576]
-  # Ten bytes, of which two places are asked for.
+  # Ten bytes; the tests ask for two places in them.
   @json ~s({"a":[10]})
   @paths ["/a", "/a/0"]
 
@@ -121,7 +121,7 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
     end
   end
 
-  # A list is written as the guest writes it, which is not as a string.
+  # Writes a list as the guest does, and not as a string.
   defp answers(host, answer, test) do
     record = <<1, 131, etf(answer)::binary>>
     with_guest(host, Guest.wasm(data: record, always: true), test)

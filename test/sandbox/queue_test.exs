@@ -14,7 +14,7 @@ defmodule RustyJson.Sandbox.QueueTest do
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
   @callers "RUSTYJSON_CALLERS" |> System.get_env("3000") |> String.to_integer()
-  # A short run measures the machine as much as the queue.
+  # A short run would measure the machine rather than the queue.
   @share if @callers >= 50_000, do: 0.8, else: 0.3
   @document ~s({"id":12345,"name":"a","ok":true})
 
@@ -62,7 +62,7 @@ defmodule RustyJson.Sandbox.QueueTest do
           slow = Task.async(fn -> RustyJson.decode("!", [pool_size: 1] ++ at_most(options, 1_500)) end)
           assert eventually(fn -> WasmHosts.counts(host)[:running] == 1 end)
 
-          # Their time ends about when the place becomes free, so that some of them are woken and have given up.
+          # Their timeout expires about when the place becomes free, so some are woken after they have given up.
           waiting =
             for i <- 1..300,
                 do:
@@ -116,7 +116,7 @@ defmodule RustyJson.Sandbox.QueueTest do
     assert eventually(fn -> WasmHosts.counts(:wasmtime)[:waiting] == 0 end)
   end
 
-  # What wasmex waits in.
+  # The process that calls of wasmex wait in.
   describe "the pool of processes" do
     setup do
       pool = start_supervised!(%{id: :pool, start: {Pool, :start_link, [__MODULE__.Pool, & &1]}})
@@ -191,7 +191,7 @@ defmodule RustyJson.Sandbox.QueueTest do
     end
   end
 
-  # The messages that are left when the call has returned, and a little later, once it was served or told in time.
+  # The messages left after the call has returned, and a little later.
   defp waits(options) do
     {micros, answer} = :timer.tc(fn -> RustyJson.decode("[]", options) end)
     assert answer == {:ok, nil} or match?({:error, %SandboxError{reason: :busy}}, answer)

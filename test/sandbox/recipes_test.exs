@@ -1,5 +1,5 @@
 defmodule RustyJson.RecipesTest do
-  @moduledoc "The code of docs/sandbox.md is run as it stands there."
+  @moduledoc "Runs the code in docs/sandbox.md unchanged."
 
   use ExUnit.Case, async: false
 

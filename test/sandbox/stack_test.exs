@@ -1,5 +1,5 @@
 defmodule RustyJson.Sandbox.StackTest do
-  @moduledoc "A guest that recurses without end in a VM whose schedulers have the smallest stacks: a trap, and no more."
+  @moduledoc "A guest that recurses without end, in a VM whose schedulers have the smallest stacks, ends in a trap and nothing worse."
 
   use ExUnit.Case, async: true
 

@@ -1,5 +1,5 @@
 defmodule RustyJson.Sandbox.StartTest do
-  @moduledoc "The first call and a host that cannot start: one process starts it, and the others wait for at most their own time."
+  @moduledoc "The first call, and a host that cannot start: one process starts it, and the other calls wait for at most their timeout."
 
   use ExUnit.Case, async: false
 
@@ -67,7 +67,7 @@ defmodule RustyJson.Sandbox.StartTest do
   if reason = WasmHosts.missing(:wasmtime), do: @tag(skip: reason)
   @tag :tmp_dir
   test "a library that was missing, or broken, is loaded once it is there", %{tmp_dir: dir} do
-    # The same application elsewhere, at first without the library.
+    # The same application in another folder, at first without the library.
     app = Path.join(Path.expand(dir), "rustyjson")
     File.mkdir_p!(Path.join(app, "priv/native"))
     File.ln_s!(Application.app_dir(:rustyjson, "ebin"), Path.join(app, "ebin"))
@@ -115,7 +115,7 @@ defmodule RustyJson.Sandbox.StartTest do
       IO.inspect({answers |> Enum.map(&elem(&1, 0)) |> Enum.max(), kinds -- [:busy, {:ok, [1]}]})
       """
 
-      # The best of some: the machine may be busy.
+      # The best of several tries, because the machine may be busy.
       assert Enum.any?(1..3, fn _ ->
                {text, 0} = OtherVM.run(code, [])
                [_, most] = Regex.run(~r/\{(\d+), \[\]\}/, text)

@@ -8,13 +8,13 @@ defmodule RustyJson.Test.Clock do
 
   @tries 3
 
-  @doc "Milliseconds that the function takes, and what it returns."
+  @doc "The time of the function in milliseconds, and its result."
   def time(fun) do
     {micros, result} = :timer.tc(fun)
     {div(micros, 1000), result}
   end
 
-  @doc "Asserts that the function is over within this many milliseconds, in one of a few tries. Its last result."
+  @doc "Asserts that the function takes at most this many milliseconds in one of a few tries. Returns its last result."
   def within(most, fun, tries \\ @tries) do
     {milliseconds, result} = time(fun)
 

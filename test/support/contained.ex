@@ -24,9 +24,9 @@ defmodule RustyJson.Test.Contained do
     end)
   end
 
-  @doc "Calls the function `times/0` times; resident memory and the number of atoms must stay flat."
+  @doc "Calls the function `times/0` times. Resident memory and the number of atoms must not grow."
   def flat(name, host, fun) do
-    # The first calls set up what stays.
+    # The first calls allocate memory that is kept.
     for _ <- 1..div(times(), 10), do: fun.()
     {before, atoms} = {resident(), :erlang.system_info(:atom_count)}
     {micros, _} = :timer.tc(fn -> for _ <- 1..times(), do: fun.() end)

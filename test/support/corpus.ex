@@ -3,7 +3,7 @@ defmodule RustyJson.Test.Corpus do
   Public test suites, read from the folder that `RUSTYJSON_CORPUS` names. Nothing of them is kept in the repository.
   """
 
-  @doc "The folder, when it is there."
+  @doc "The folder, if it exists."
   def dir do
     with dir when dir not in [nil, ""] <- System.get_env("RUSTYJSON_CORPUS"),
          true <- File.dir?(dir) do
@@ -13,7 +13,7 @@ defmodule RustyJson.Test.Corpus do
     end
   end
 
-  @doc "Why nothing of this part can be tested; nil when it can."
+  @doc "Why this part cannot be tested, or nil."
   def skip(part) do
     cond do
       dir() == nil -> "RUSTYJSON_CORPUS names no folder with #{part}"
@@ -22,7 +22,7 @@ defmodule RustyJson.Test.Corpus do
     end
   end
 
-  @doc "The names of the files in a part that match; none when it is not there."
+  @doc "The names of the matching files in a part; none if the part does not exist."
   def names(part, wildcard \\ "*") do
     if skip(part),
       do: [],
@@ -32,7 +32,7 @@ defmodule RustyJson.Test.Corpus do
   @doc "The bytes of a file."
   def read!(part, name), do: File.read!(Path.join([dir(), part, name]))
 
-  @doc "Defines these tests if their part of the corpus is there, and otherwise one that is skipped and says why."
+  @doc "Defines these tests if their part of the corpus exists. Otherwise defines a skipped test that says why."
   defmacro corpus_tests(part, title, do: tests) do
     quote do
       if reason = unquote(__MODULE__).skip(unquote(part)) do

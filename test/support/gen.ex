@@ -6,7 +6,7 @@ defmodule RustyJson.Test.Gen do
 
   @seed 20_240_115
 
-  @doc "Calls the function with as many generated values; the seed of a failing one is named."
+  @doc "Calls the function with this many generated values, and reports the seed of one that fails."
   def check(runs, generator, fun) do
     first = env("RUSTYJSON_SEED", @seed)
 
@@ -33,7 +33,7 @@ defmodule RustyJson.Test.Gen do
     end
   end
 
-  @doc "A term that decoding its own JSON gives back."
+  @doc "A term that survives encoding and decoding."
   def term(depth \\ 5) do
     case Enum.random(1..if(depth > 0, do: 12, else: 8)) do
       1 -> Enum.random([nil, true, false])
@@ -46,10 +46,10 @@ defmodule RustyJson.Test.Gen do
     end
   end
 
-  @doc "A term whose objects may have more members than a small map holds."
+  @doc "A term whose objects can have more members than a small map."
   def wide_term, do: for(_ <- 1..Enum.random(30..80), into: %{}, do: {string(), term(1)})
 
-  # Mostly few; sometimes around the 32 where maps change their shape.
+  # Usually few; sometimes about 32, where maps change their representation.
   defp count do
     case Enum.random(1..20) do
       1 -> 1..Enum.random(31..40)
@@ -84,7 +84,7 @@ defmodule RustyJson.Test.Gen do
     end
   end
 
-  @doc "A text of UTF-8, its length often around the width of a vector."
+  @doc "UTF-8 text, often about as long as a vector is wide."
   def string do
     length = Enum.random([0, 1, 3, 5, 8, 12, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100])
     length = Enum.random(0..length)
@@ -106,7 +106,7 @@ defmodule RustyJson.Test.Gen do
     end
   end
 
-  @doc "The term as JSON written here, with white space and escapes chosen at random, keys possibly repeated."
+  @doc "The term as JSON, with random white space, escapes and repeated keys."
   def text(term), do: term |> write() |> IO.iodata_to_binary()
 
   defp write(list) when is_list(list),
@@ -155,7 +155,7 @@ defmodule RustyJson.Test.Gen do
     ["\\u", Enum.random([digits, String.downcase(digits)])]
   end
 
-  @doc "The text with a little damage: bytes changed, taken out, doubled, put in, or the end cut."
+  @doc "The text with a little damage: bytes changed, removed, doubled or inserted, or the end cut off."
   def damage(text), do: Enum.reduce(1..Enum.random(1..3), text, fn _, text -> damage_once(text) end)
 
   defp damage_once(""), do: "["

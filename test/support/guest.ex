@@ -7,14 +7,14 @@ defmodule RustyJson.Test.Guest do
   `wasm-as` of binaryen assembles the modules.
   """
 
-  # Where the honest answers, the input and the lie are in memory.
+  # Addresses of the honest answers, the input and the false answer in memory.
   @honest 16
   @input 1024
   @lie 32_768
   @honest_many 65_536
   @page 65_536
 
-  # Ways to fail, as WebAssembly text that fits a function of any result.
+  # Faults, as WebAssembly text that fits a function with any result.
   @faults %{
     trap: "(unreachable)",
     loop: "(loop $again (br $again)) (unreachable)",
@@ -23,7 +23,7 @@ defmodule RustyJson.Test.Guest do
     write_out_of_bounds: "(i32.store (i32.const -4) (i32.const 1)) (unreachable)"
   }
 
-  @doc "The reason why no guest can be made here, or nil."
+  @doc "The reason why no guest can be made on this machine, or nil."
   def missing, do: if(System.find_executable("wasm-as"), do: nil, else: "wasm-as (binaryen) is missing")
 
   @doc "The WebAssembly text of a fault: #{@faults |> Map.keys() |> Enum.map_join(", ", &inspect/1)}."
@@ -99,7 +99,7 @@ defmodule RustyJson.Test.Guest do
 
   defp many(%{many: text}), do: "(func (export \"many\") (param i32 i32) (result i64) #{text})"
 
-  # The documents are a count, lengths and texts. The answer is a list of as many nils, and its length.
+  # The input is a count, lengths and texts. The answer is a list with one nil per document, and its length.
   defp many(options) do
     """
     (func (export "many") (param i32 i32) (result i64)
@@ -131,7 +131,7 @@ defmodule RustyJson.Test.Guest do
   end
 
   # The second parameter is the number of bytes of options before the document. Encode finds the first byte of a string
-  # behind the head of its external format.
+  # after the head of its external format.
   defp triggered(%{always: true}, _offset), do: "(i32.const 1)"
 
   defp triggered(_options, offset),

@@ -16,7 +16,7 @@ defmodule RustyJson.Test.Judge do
     wasmex: [engine: :wasm, host: :wasmex]
   ]
 
-  # The words that a message starts with. What follows them is tested in errors_test.exs.
+  # The words that a message starts with. errors_test.exs tests the rest of the message.
   @heads %{
     unexpected_end: "Unexpected end of input",
     expected_value: "Expected value",
@@ -50,13 +50,13 @@ defmodule RustyJson.Test.Judge do
 
   @token 32
 
-  @doc "The engines that are there, with the options that choose them."
+  @doc "The available engines, with the options that choose them."
   def engines, do: for({name, options, nil} <- status(), do: {name, options})
 
-  @doc "The engines that are not there, with the reason."
+  @doc "The engines that are not available, with the reason."
   def missing, do: for({name, _, reason} <- status(), reason, do: {name, reason})
 
-  @doc "Whether this engine is there."
+  @doc "Whether this engine is available."
   def available?(name), do: List.keymember?(engines(), name, 0)
 
   defp status do
@@ -78,23 +78,23 @@ defmodule RustyJson.Test.Judge do
 
   defp one_line(error), do: error |> Exception.message() |> String.replace(~r/\s+/, " ")
 
-  @doc "What every engine makes of the text: the same `{:ok, term}` or `{:error, error}`."
+  @doc "Decodes the text in every engine. All must return the same `{:ok, term}` or `{:error, error}`."
   def decode(text, options \\ []) do
     outcome = unanimous(text, options, fn options -> RustyJson.decode(text, options) end)
     with {:error, %DecodeError{} = error} <- outcome, do: check_error(error, IO.iodata_to_binary(text))
     outcome
   end
 
-  @doc "The same, where the text is too long to be looked at here."
+  @doc "The same, for texts that are too long to be checked here."
   def decode_quietly(text, options),
     do: unanimous("…", options, fn options -> RustyJson.decode(text, options) end)
 
-  @doc "What every engine makes of the term: the same `{:ok, json}`, `{:error, error}` or `{:raised, name, message}`."
+  @doc "Encodes the term in every engine. All must give the same `{:ok, json}`, `{:error, error}` or `{:raised, name, message}`."
   def encode(term, options \\ []) do
     unanimous(term, options, fn options -> RustyJson.encode(term, options) end)
   end
 
-  @doc "What every engine makes of this call, which gets the options that choose the engine: the same from all."
+  @doc "Calls the function with the options of every engine. All must return the same result."
   def same(input, options, call), do: unanimous(input, options, call)
 
   @doc "Passes when every engine decodes the text to this very term."
@@ -108,7 +108,7 @@ defmodule RustyJson.Test.Judge do
     end
   end
 
-  @doc "Passes when every engine rejects the text for this reason (or one of these) at this place."
+  @doc "Passes when every engine rejects the text for this reason (or one of these) at this position."
   def assert_rejects(text, options \\ [], reason, position, path \\ nil) do
     case decode(text, options) do
       {:error, %DecodeError{} = error} ->
@@ -129,7 +129,7 @@ defmodule RustyJson.Test.Judge do
     assert {:ok, bytes} == encode(term, options)
   end
 
-  @doc "Passes when every engine refuses to encode the term with this message (or a match) and path (unless nil)."
+  @doc "Passes when every engine rejects the term with this message (or a match) and path (unless nil)."
   def assert_encode_error(term, options \\ [], message, path) do
     assert {:error, %EncodeError{} = error} = encode(term, options)
     if is_binary(message), do: assert(error.message == message), else: assert(error.message =~ message)
@@ -173,7 +173,7 @@ defmodule RustyJson.Test.Judge do
 
   defp check_error(error, text) do
     assert error.position in 0..byte_size(text)
-    # Iodata that is too long is never flattened, so there is no data to show.
+    # Iodata that is too long is never flattened, so the error has no data.
     assert error.data == text or (error.reason == :max_bytes and error.data == "")
     before = binary_part(text, 0, error.position)
     lines = :binary.split(before, "\n", [:global])
@@ -185,11 +185,11 @@ defmodule RustyJson.Test.Judge do
     assert String.valid?(error.path)
   end
 
-  # Bytes that start a character; one that is no UTF-8 counts unless it looks like a continuation.
+  # Bytes that start a character. An invalid byte counts unless it looks like a continuation byte.
   defp characters(line),
     do: for(<<byte <- line>>, byte not in 0x80..0xBF, reduce: 0, do: (count -> count + 1))
 
-  # At most 32 bytes of the rest; it may leave out the start of a character that would be cut.
+  # At most 32 bytes of the rest. If a character does not fit, it can be left out.
   defp check_token(%{token: token}, rest) do
     assert byte_size(token) <= @token
     assert String.starts_with?(rest, token)

@@ -1,5 +1,5 @@
 defmodule RustyJson.Test.Lies do
-  @moduledoc "What no honest guest returns: each lie ends in a SandboxError with the reason `:invalid_result`."
+  @moduledoc "Results that no honest guest returns. Each ends in a SandboxError with the reason `:invalid_result`."
 
   alias RustyJson.Test.Guest
 
@@ -20,7 +20,7 @@ defmodule RustyJson.Test.Lies do
   end
 
   @doc "Records that no honest guest returns when it encodes `[self()]`."
-  # A hole is its place in the text, its place in the term's bytes, and its depth.
+  # A hole consists of its position in the text, its position in the term's bytes, and its depth.
   def encode_records do
     [
       {"a hole behind the text", <<2, 1::32-little, 99::32-little, 6::32-little, 1::32-little, "[]">>},
@@ -71,7 +71,7 @@ defmodule RustyJson.Test.Lies do
     ]
   end
 
-  # Terms that JSON cannot mean, or that the options did not ask for.
+  # Terms that no JSON represents, or that do not fit the options.
   defp foreign_terms do
     external = &:erlang.term_to_binary(&1, minor_version: 2)
 
@@ -100,7 +100,7 @@ defmodule RustyJson.Test.Lies do
     ]
   end
 
-  # An error is its code, then offset, line and column, then the path.
+  # An error consists of its code, then offset, line and column, then the path.
   defp broken_records do
     error = fn code, offset, line, column, path ->
       <<0, code, offset::64-little, line::64-little, column::64-little, path::binary>>

@@ -4,7 +4,7 @@ defmodule RustyJson.Test.NumberSeries do
   `hexadecimal bits,text`. The first ones are chosen, 2,000 follow one another, and the rest are hashes.
   """
 
-  # By number of lines.
+  # The published digests by number of lines.
   @digests %{
     1_000 => "be18b62b6f69cdab33a7e0dae0d9cfa869fda80ddc712221570f9f40a5878687",
     10_000 => "b9f7a8e75ef22a835685a52ccba7f7d6bdc99e34b010992cbc5864cd12be6892",
@@ -61,7 +61,7 @@ defmodule RustyJson.Test.NumberSeries do
   @serial 0x0010_0000_0000_0000
   @serials 2_000
 
-  @doc "The published digest of so many lines."
+  @doc "The published digest for this number of lines."
   def digest(lines), do: Map.fetch!(@digests, lines)
 
   @doc "The bits of the numbers, in order."
@@ -72,14 +72,14 @@ defmodule RustyJson.Test.NumberSeries do
     Stream.concat([chosen, serial, Stream.flat_map(hashes, &floats/1)])
   end
 
-  # Zero, infinities and what is not a number are left out.
+  # Leaves out zero, infinities and NaN.
   defp floats(hash),
     do:
       for(<<bits::64-little <- hash>>, Bitwise.band(bits, 0x7FFF_FFFF_FFFF_FFFF) != 0, finite?(bits), do: bits)
 
   defp finite?(bits), do: Bitwise.band(Bitwise.bsr(bits, 52), 0x7FF) != 0x7FF
 
-  @doc "The digest of these texts, behind their bits."
+  @doc "The digest of lines with the bits and the text of each number."
   def digest_of(bits, write) do
     bits
     |> Stream.chunk_every(10_000)

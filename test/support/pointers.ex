@@ -1,7 +1,7 @@
 defmodule RustyJson.Test.Pointers do
-  @moduledoc "JSON Pointers (RFC 6901) looked up in terms, written for clarity: the judge of `select/3`."
+  @moduledoc "Looks up JSON Pointers (RFC 6901) in terms. Written for clarity, as the reference for `select/3`."
 
-  @doc "The value at a pointer of a decoded document, `:absent` if it is not there."
+  @doc "The value at a pointer in a decoded document, or `:absent`."
   def look_up(term, ""), do: {:ok, term}
 
   def look_up(term, "/" <> tokens) do
@@ -34,10 +34,10 @@ defmodule RustyJson.Test.Pointers do
 
   def all(_scalar, pointer), do: [pointer]
 
-  @doc "A token for a key."
+  @doc "The token that spells a key."
   def escape(key), do: key |> String.replace("~", "~0") |> String.replace("/", "~1")
 
-  @doc "A pointer that leads to something near by, or to nothing."
+  @doc "A similar pointer, which may lead to another value or to none."
   def near(pointer) do
     case Enum.random(1..5) do
       1 -> pointer <> "/" <> Enum.random(["", "0", "-", "01", "1", "a"])

@@ -1,5 +1,5 @@
 defmodule RustyJson.Test.Properties do
-  @moduledoc "What must hold for every term or text; each goes through every engine by way of the judge."
+  @moduledoc "Properties of every term or text. The judge runs each in every engine."
 
   import ExUnit.Assertions
 
@@ -7,13 +7,13 @@ defmodule RustyJson.Test.Properties do
 
   @escapes [:json, :html_safe, :javascript_safe, :unicode_safe]
 
-  @doc "What decoding gives back is the term itself."
+  @doc "Encoding and decoding returns the term itself."
   def survives(term) do
     assert {:ok, json} = Judge.encode(term)
     Judge.assert_decodes(json, term)
   end
 
-  @doc "Encoding what was decoded changes nothing any more."
+  @doc "Encoding a decoded term and decoding it again changes nothing."
   def fixpoint(text) do
     with {:ok, term} <- Judge.decode(text) do
       assert {:ok, json} = Judge.encode(term)
@@ -31,7 +31,7 @@ defmodule RustyJson.Test.Properties do
     end
   end
 
-  @doc "Pretty, then minified, is the plain form."
+  @doc "Minifying the pretty form gives the plain form."
   def pretty(term) do
     assert {:ok, plain} = Judge.encode(term)
     assert {:ok, pretty} = Judge.encode(term, pretty: true)
@@ -40,7 +40,7 @@ defmodule RustyJson.Test.Properties do
     Judge.assert_decodes(pretty, term)
   end
 
-  @doc "Members come sorted by the bytes of their keys."
+  @doc "Members are sorted by the bytes of their keys."
   def sorted(term) do
     assert {:ok, json} = Judge.encode(term, sort_keys: true)
     assert {:ok, ordered} = Judge.decode(json, objects: :ordered_objects)
@@ -56,13 +56,13 @@ defmodule RustyJson.Test.Properties do
   defp assert_sorted(list) when is_list(list), do: Enum.each(list, &assert_sorted/1)
   defp assert_sorted(_scalar), do: :ok
 
-  @doc "Members come in the order of `Map.to_list/1`."
+  @doc "Members are in the order of `Map.to_list/1`."
   def map_order(map) do
     assert {:ok, json} = Judge.encode(map)
     assert {:ok, %{values: values}} = Judge.decode(json, objects: :ordered_objects)
     assert Enum.map(values, &elem(&1, 0)) == Enum.map(Map.to_list(map), &to_string(elem(&1, 0)))
   end
 
-  @doc "Every engine gives the same outcome; where it is an error, the judge checks its place."
+  @doc "Every engine returns the same result. The judge checks the position of errors."
   def agrees(text, options \\ []), do: Judge.decode(text, options)
 end

@@ -1,9 +1,9 @@
 defmodule RustyJson.Test.Shapes do
-  @moduledoc "Terms and documents of every shape that the native engine reads and writes where they stand in memory."
+  @moduledoc "Terms and documents of every shape that the native engine reads and writes directly in memory."
 
   @long String.duplicate("abcdefghij", 30)
 
-  @doc "Terms to encode, some of which have no JSON."
+  @doc "Terms to encode, including some without a JSON form."
   @spec terms() :: [term()]
   def terms do
     scalars = atoms() ++ numbers() ++ binaries()
@@ -22,7 +22,7 @@ defmodule RustyJson.Test.Shapes do
     [0, 1, -1, 0.0, -0.0, 1.5, 1.0e-300, 1.7976931348623157e308, 5.0e-324, 123_456.789 | integers]
   end
 
-  # On the heap, off the heap, parts of either, and parts that start within a byte.
+  # Binaries on the heap, off the heap, parts of both, and parts that start within a byte.
   defp binaries do
     own =
       for length <- 0..70, do: String.duplicate("é", div(length, 2)) <> String.duplicate("x", rem(length, 2))
@@ -80,7 +80,7 @@ defmodule RustyJson.Test.Shapes do
   defp key({_, number}) when rem(number, 3) == 1, do: {number, [number, 1.5]}
   defp key({_, number}), do: {:"k#{number}", "v#{number}"}
 
-  # From a collected heap, a message, a table and the memory of constants.
+  # Terms from a garbage-collected heap, a message, a table and constants.
   defp moved(scalars) do
     table = :ets.new(:shapes, [])
     term = [scalars, %{"a" => scalars}]
@@ -95,7 +95,7 @@ defmodule RustyJson.Test.Shapes do
     Enum.map([stored, returned, %{constant: [1.5, "constant", %{"a" => {1, 2}}]}], &strip/1)
   end
 
-  # Without what has no JSON, of which there is one in each.
+  # Leaves out the term without a JSON form, of which each has one.
   defp strip([scalars, %{} = map]),
     do: [Enum.filter(scalars, &json?/1), Map.new(map, fn {k, v} -> {k, Enum.filter(v, &json?/1)} end)]
 
@@ -104,14 +104,14 @@ defmodule RustyJson.Test.Shapes do
   defp json?(term) when is_binary(term), do: String.valid?(term)
   defp json?(term), do: not is_bitstring(term)
 
-  @doc "Documents to decode, some of which are wrong."
+  @doc "Documents to decode, including invalid ones."
   @spec documents() :: [binary()]
   def documents do
     Enum.flat_map([1, 2, 3, 40], &objects/1) ++
       lists() ++ strings() ++ [repeated(), alike(), long_keys(), escaped_keys(), nested(), broken(), wide()]
   end
 
-  # Objects of one shape, of two in turn, and with their members in another order.
+  # Objects with one shape, with two shapes in turn, and with their members in another order.
   defp objects(count) do
     for size <- [0, 1, 2, 3, 8, 31, 32, 33], order <- [:same, :turned, :both] do
       items = for number <- 1..count, do: object(size, number, order)
@@ -143,14 +143,14 @@ defmodule RustyJson.Test.Shapes do
     end
   end
 
-  # A shape that was seen, and then the same key twice.
+  # A known shape, and then the same key twice.
   defp repeated do
     for(key <- ["b", "a", "\\u0061"], do: ~s([{"a":1,"b":2},{"a":1,"b":2},{"a":3,"#{key}":4},{"b":1,"a":2}]))
     |> Enum.join(",")
     |> then(&"[#{&1},#{String.duplicate(" ", 100)}0]")
   end
 
-  # As many keys with the same first and last one.
+  # The same number of keys, with the same first and last key.
   defp alike do
     items = for i <- 1..200, do: ~s({"first":1,"k#{rem(i, 7)}":#{i},"k#{rem(i, 3) + 7}":"x","last":2.5})
     "[" <> Enum.join(items, ",") <> "]"
@@ -179,7 +179,7 @@ defmodule RustyJson.Test.Shapes do
   defp broken, do: "[" <> String.duplicate(~s({"a":"text","b":1.5},), 50) <> ~s({"a":"text","b":1.5]})
   defp wide, do: "{" <> Enum.map_join(1..500, ",", &~s("k#{&1}":{"k#{&1}":[#{&1}]})) <> "}"
 
-  @doc "What the native engine makes of all of them, as text to compare with another VM's."
+  @doc "The results of the native engine for all of them, as text to compare with another VM."
   @spec digest() :: String.t()
   def digest do
     encoded = for term <- terms(), more <- [[], [pretty: true], [sort_keys: true]], do: encode(term, more)
@@ -188,7 +188,7 @@ defmodule RustyJson.Test.Shapes do
     {encoded, decoded} |> :erlang.term_to_binary([:deterministic]) |> :erlang.md5() |> Base.encode16()
   end
 
-  # The order of atoms in maps is another in each VM, and so are the names of processes in messages.
+  # The order of atoms in maps differs between VMs, and so do the names of processes in messages.
   defp encode(term, more) do
     case RustyJson.encode(term, [engine: :native] ++ more) do
       {:ok, json} -> {if(more == [sort_keys: true], do: json, else: RustyJson.decode!(json)), byte_size(json)}

@@ -12,7 +12,7 @@ defmodule RustyJson.Test.Skips do
   @impl true
   def init(_options), do: {:ok, %{}}
 
-  # A heavy test that is left out runs in `script/test --full`.
+  # `script/test --full` runs the heavy tests that are left out here.
   @impl true
   def handle_cast({:test_finished, %ExUnit.Test{tags: %{heavy: true}, state: {:excluded, _}}}, skips),
     do: {:noreply, skips}

@@ -9,7 +9,7 @@ defmodule RustyJson.Test.Streams do
   alias RustyJson.{DecodeError, Feed}
   alias RustyJson.Test.Judge
 
-  @doc "What every engine gives for every cut: values, then perhaps the error as `{:error, error}`."
+  @doc "The result of every engine for every cut: values, then possibly `{:error, error}`."
   def items(text, options \\ [], cuts \\ :every) do
     results =
       for {name, engine} <- Judge.engines(), do: {name, of_engine(engine ++ options, cuts(text, cuts))}
@@ -29,7 +29,7 @@ defmodule RustyJson.Test.Streams do
     result
   end
 
-  # Every engine takes the whole and single bytes.
+  # Every engine gets the whole text, and single bytes.
   defp cuts(text, :few), do: [[text], bytes(text)]
 
   defp cuts(text, :every) do
@@ -72,10 +72,10 @@ defmodule RustyJson.Test.Streams do
 
   defp plain(item), do: item
 
-  # These messages quote what follows the place, which may not be there yet.
+  # These messages quote the text after the position, which may not have arrived yet.
   @quoting [:invalid_escape, :invalid_unicode_escape]
 
-  @doc "The fields of an error that do not depend on how the text was cut."
+  @doc "The fields of an error that do not depend on the cuts."
   def facts(%{message: message, reason: reason} = error) do
     message = if reason in @quoting, do: "", else: message
     {reason, error.position, error.line, error.column, error.path, message}

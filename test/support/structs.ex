@@ -1,5 +1,5 @@
 defmodule RustyJson.Test.Structs do
-  @moduledoc "Structs that tests encode: derived in each form, with implementations by hand, and one with neither."
+  @moduledoc "Structs that tests encode: with each form of derived encoder, with hand-written ones, and one without an encoder."
 
   defmodule All do
     @moduledoc false
@@ -55,7 +55,7 @@ defmodule RustyJson.Test.Structs do
   end
 
   defmodule Bare do
-    @moduledoc "Nothing says how to encode it."
+    @moduledoc "It has no encoder."
     defstruct [:name, :password_hash]
   end
 end

@@ -1,5 +1,5 @@
 defmodule RustyJson.Test.Trace do
-  @moduledoc "Which of some functions are called. In a process of its own: one that traces itself is told nothing."
+  @moduledoc "Records the calls of functions. It traces from a separate process, because a process cannot trace itself."
 
   @doc "The calls of these functions, any arity given, while the function runs."
   @spec calls([mfa()], (... -> term())) :: [mfa()]
@@ -7,7 +7,7 @@ defmodule RustyJson.Test.Trace do
     for {module, name, arguments} <- traced(functions, run), do: {module, name, length(arguments)}
   end
 
-  @doc "What this function is given, call by call."
+  @doc "The arguments of each call of this function."
   @spec arguments(mfa(), (... -> term())) :: [[term()]]
   def arguments(function, run), do: for({_, _, arguments} <- traced([function], run), do: arguments)
 

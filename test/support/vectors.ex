@@ -21,7 +21,7 @@ defmodule RustyJson.Test.Vectors do
   @doc "The names in a table."
   def names(table), do: Enum.map(table(table), &elem(&1, 0))
 
-  @doc "The entry of this name."
+  @doc "The entry with this name."
   def fetch!(table, name), do: List.keyfind(table(table), name, 0) || raise("no vector #{inspect(name)}")
 
   @doc "Every text of the decode tables with its options."

@@ -21,7 +21,7 @@ defmodule RustyJson.Test.WasmHosts do
     RustyJson.Encoder.Plans.forget()
     module = @hosts[name]
     :ok = module.replace(wasm)
-    # A linked process that takes the test down skips the `after` below.
+    # If a linked process ends the test, the `after` below does not run.
     ExUnit.Callbacks.on_exit(fn -> module.replace(nil) end)
 
     try do
@@ -34,6 +34,6 @@ defmodule RustyJson.Test.WasmHosts do
   @doc "Gives a host another module, or its own again with nil."
   def replace(name, wasm), do: @hosts[name].replace(wasm)
 
-  @doc "What a host counts."
+  @doc "The counts of a host."
   def counts(name), do: @hosts[name].counts()
 end

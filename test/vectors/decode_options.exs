@@ -1,4 +1,4 @@
-# What the options of decode make of a text. An entry is {name, text, options, expected}; expected is {:accept, term} or
+# Texts and their results under the options of decode. An entry is {name, text, options, expected}; expected is {:accept, term} or
 # {:reject, reason, position}. Structs of packages that may be missing stand as functions, called when the test runs.
 decimal = fn sign, coef, exp -> %{__struct__: Decimal, sign: sign, coef: coef, exp: exp} end
 ordered = fn values -> %{__struct__: RustyJson.OrderedObject, values: values} end

@@ -1,5 +1,5 @@
-# Decimal texts and the bits of the float each must become. An entry is {name, text, bits}; bits were computed apart, by
-# another language's correctly rounded conversion.
+# Decimal texts and the bits of the float each must become. An entry is {name, text, bits}; the bits were computed
+# with the correctly rounded conversion of another language.
 [
   {"zero", "0.0", 0x0000000000000000},
   {"minus zero", "-0.0", 0x8000000000000000},

@@ -1,6 +1,6 @@
 # Texts that no engine may accept, and the error each must give under the default options.
-# An entry is {name, text, reason, position, path}. Line, column, token and message follow from these; the judge works
-# them out on its own.
+# An entry is {name, text, reason, position, path}. Line, column, token and message follow from these; the judge
+# computes them independently.
 [
   # The text ends too early
   {"empty", "", :unexpected_end, 0, ""},

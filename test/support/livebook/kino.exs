@@ -1,7 +1,7 @@
-# Stand-ins for what the notebooks call of Kino. They show nothing: they check that the real ones could.
+# Stand-ins for the parts of Kino that the notebooks use. They display nothing, but check that Kino could.
 
 defmodule Kino.Input do
-  @moduledoc "Inputs answer with their defaults; see `others/1`."
+  @moduledoc "Inputs return their defaults; see `others/1`."
 
   defstruct [:label, :default, :options]
 
@@ -44,7 +44,7 @@ defmodule Kino.Input do
 end
 
 defmodule Kino.DataTable do
-  @moduledoc "A table has rows, and every row all its keys."
+  @moduledoc "A table has rows, and every row has all keys."
 
   defstruct [:rows]
 

@@ -1,5 +1,5 @@
 defmodule VegaLite do
-  @moduledoc "Stand-in for charts: a chart that could not be drawn fails."
+  @moduledoc "Stand-in for charts: fails on a chart that could not be drawn."
 
   defstruct [:mark, opts: [], data: [], fields: []]
 
