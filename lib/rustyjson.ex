@@ -401,6 +401,10 @@ defmodule RustyJson do
   @spec start_engine(engine: :auto | :native | :wasm, host: :auto | :wasmtime | :wasmex) ::
           :ok | {:error, EngineError.t() | SandboxError.t()}
   def start_engine(opts \\ []) do
+    unless Keyword.keyword?(opts),
+      do:
+        raise(ArgumentError, "start_engine takes a keyword list of options, got: #{inspect(opts, limit: 5)}")
+
     case opts |> Keyword.validate!([:engine, :host]) |> Options.decode() do
       %{engine: Engine.Wasm, sandbox: %{host: host}} -> started(RustyJson.Wasm.Host.status(host))
       %{engine: Engine.Missing} -> {:error, EngineError.exception([])}

@@ -19,6 +19,8 @@ defmodule RustyJson.EncodeError do
   | `:out_of_memory` | the text does not fit in memory |
   """
 
+  alias RustyJson.DecodeError.Message
+
   @type reason ::
           :invalid_utf8
           | :duplicate_key
@@ -62,7 +64,8 @@ defmodule RustyJson.EncodeError do
           | {:invalid_iodata, String.t()}
           | {:inexact_integer, String.t()}
         ) :: t()
-  def new({:duplicate_key, key}), do: %__MODULE__{message: "duplicate key: #{key}", reason: :duplicate_key}
+  def new({:duplicate_key, key}),
+    do: %__MODULE__{message: "duplicate key: #{Message.printable("#{key}")}", reason: :duplicate_key}
 
   def new({:invalid_byte, byte, original}) do
     shown = original |> binary_part(0, min(byte_size(original), @bytes)) |> inspect(binaries: :as_binaries)

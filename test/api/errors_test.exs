@@ -226,4 +226,11 @@ defmodule RustyJson.ErrorsTest do
       assert {:error, %EncodeError{path: ^path}} = Judge.encode(term)
     end
   end
+
+  test "a repeated key in an error of encode/2 cannot hide text or change its direction" do
+    {:error, error} = RustyJson.encode(%{:"a\u202Eb\n" => 1, "a\u202Eb\n" => 2}, maps: :strict)
+    assert error.message == "duplicate key: a<0xE2><0x80><0xAE>b\\n"
+    {:error, error} = RustyJson.encode(%{:å => 1, "å" => 2}, maps: :strict)
+    assert error.message == "duplicate key: å"
+  end
 end

@@ -56,11 +56,32 @@ defmodule RustyJson.Sandbox.StartTest do
     assert_raise ArgumentError, fn -> RustyJson.start_engine(engine: :other) end
     assert_raise ArgumentError, fn -> RustyJson.start_engine(timeout: 5) end
 
+    assert_raise ArgumentError, ~r/takes a keyword list of options, got: :wasm/, fn ->
+      RustyJson.start_engine(:wasm)
+    end
+
     for name <- [:wasmtime, :wasmex] do
       case {WasmHosts.missing(name), RustyJson.start_engine(engine: :wasm, host: name)} do
         {nil, result} -> assert result == :ok
         {_reason, result} -> assert {:error, %SandboxError{reason: :unavailable}} = result
       end
+    end
+  end
+
+  for host <- [:wasmtime, :wasmex] do
+    if reason = WasmHosts.missing(host), do: @tag(skip: reason)
+
+    test "#{host}: a call that times out while the host starts says so" do
+      # The process that starts hosts is stopped, so none starts.
+      code = """
+      {:ok, _} = Application.ensure_all_started(:rustyjson)
+      :sys.suspend(RustyJson.Wasm.Starter)
+      {:error, error} = RustyJson.decode("1", engine: :wasm, host: #{inspect(unquote(host))}, timeout: 50)
+      IO.puts(error.message)
+      """
+
+      assert {text, 0} = OtherVM.run(code, [])
+      assert text =~ "no instance became free within the timeout: the host was still starting after 50 ms"
     end
   end
 

@@ -99,8 +99,9 @@ defmodule RustyJson.DecodeError.Message do
     end
   end
 
-  # Always one line, whatever the input contains. Characters that hide text or change its direction are shown as bytes too.
-  defp printable(text), do: show(text, [])
+  @doc "Always one line, whatever the text contains. Characters that hide text or change its direction are shown as bytes too."
+  @spec printable(binary()) :: String.t()
+  def printable(text), do: show(text, [])
 
   defp show(<<char::utf8, rest::binary>>, shown) when char in 0x20..0x7E or char > 0x9F do
     text = <<char::utf8>>

@@ -202,6 +202,8 @@ defmodule RustyJson.Engine.Wasm do
     {:error, SandboxError.new(reason, detail(reason, detail, sandbox))}
   end
 
+  # A host that starts has no instances yet.
+  defp detail(:busy, :starting, sandbox), do: "the host was still starting after #{sandbox.timeout} ms"
   defp detail(reason, _detail, sandbox) when reason in [:timeout, :busy], do: "#{sandbox.timeout} ms"
   defp detail(:memory_limit, _detail, sandbox), do: "#{sandbox.max_memory} bytes"
   defp detail(_reason, detail, _sandbox), do: detail

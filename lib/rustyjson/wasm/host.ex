@@ -25,7 +25,7 @@ defmodule RustyJson.Wasm.Host do
         }
 
   @typedoc "The reason of a `RustyJson.SandboxError`, with a detail."
-  @type fault :: {:fault, RustyJson.SandboxError.reason(), String.t()}
+  @type fault :: {:fault, RustyJson.SandboxError.reason(), String.t() | :starting}
 
   @typedoc "A hole: offset in the text, depth, place, and where its term stands in the input."
   @type hole ::

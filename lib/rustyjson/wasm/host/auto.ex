@@ -20,7 +20,7 @@ defmodule RustyJson.Wasm.Host.Auto do
 
     case Host.choose(patience) do
       {:ok, host} -> call.(host, shortened(sandbox, left(start + patience)))
-      :busy -> {:fault, :busy, ""}
+      :busy -> {:fault, :busy, :starting}
     end
   end
 

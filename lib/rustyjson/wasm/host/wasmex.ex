@@ -215,7 +215,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     case Instance.ready(patience) do
       :ok -> enter(sandbox, max(deadline - System.monotonic_time(:millisecond), 1), fun)
       {:error, reason} -> {:fault, :unavailable, reason}
-      :busy -> {:fault, :busy, ""}
+      :busy -> {:fault, :busy, :starting}
     end
   end
 

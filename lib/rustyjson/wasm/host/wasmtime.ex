@@ -48,7 +48,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
     case host(patience) do
       {:ok, host} -> enter(host, where, put_elem(limits(sandbox), 4, left(deadline)), call)
       {:error, reason} -> {:fault, :unavailable, reason}
-      :busy -> {:fault, :busy, ""}
+      :busy -> {:fault, :busy, :starting}
     end
   end
 
