@@ -24,19 +24,29 @@ defmodule RustyJson.Encode.Text do
   def encode(
         term,
         %{engine: Engine.Native, canonical: false, compress: -1, bytes: bytes, plans: plans} = options
-      )
-      when not is_struct(term) do
+      ) do
     plans = Plans.known(plans)
 
-    case Native.Nif.encode(term, bytes, plans) do
+    case if(core?(term, plans), do: Native.Nif.encode(term, bytes, plans)) do
       json when is_binary(json) -> {:ok, json}
+      nil -> general(term, options)
+      {:planned, json, _modules} = begun when is_binary(json) -> planned(begun, term, options, plans)
       begun -> begun(begun, term, %{options | plans: plans})
     end
   end
 
   def encode(term, %{canonical: true} = options), do: Canonical.encode(term, options)
+  def encode(term, options), do: general(term, options)
 
-  def encode(term, options) do
+  # Whether the core is asked first: of structs, only for those with a plan.
+  defp core?(%module{}, plans), do: planned?(module, plans)
+  defp core?(_term, _plans), do: true
+
+  defp planned({:planned, json, modules} = begun, term, options, plans) do
+    if Plans.current?(modules, plans), do: {:ok, json}, else: begun(begun, term, %{options | plans: plans})
+  end
+
+  defp general(term, options) do
     options = Plans.attach(options)
     started = Options.started(options)
 
