@@ -1,7 +1,7 @@
 # Writes starting inputs for the fuzz targets into fuzz/corpus: the texts of the vectors, strings and white space around the
 # widths of vectors, and terms. Run it from the project's root: elixir fuzz/seeds.exs
 #
-# What fuzzing has found worth keeping is in fuzz/seeds, one folder a target.
+# Inputs that failed in the past are in fuzz/seeds, in one folder per target.
 
 corpus = Path.join(__DIR__, "corpus")
 
@@ -26,7 +26,7 @@ texts =
         is_binary(elem(entry, 1)),
         do: elem(entry, 1)
 
-# A vector's width and its neighbours.
+# The width of a vector and its neighbours.
 lengths = for width <- [0, 8, 16, 32, 64, 128], delta <- -1..1, width + delta >= 0, do: width + delta
 
 strings =
@@ -64,7 +64,7 @@ write.("etf_reader", for(etf <- terms, flags <- [0, 8, 0x80], do: etf <> <<flags
 write.("etf_check", default.(terms))
 write.("whitespace", any.(spaces))
 
-# Options, as the core reads them, precede what they are for.
+# Options, in the core's form, precede the input.
 decode = <<0::56, 128::32-little, 1024::32-little, 0::64>>
 encode = <<0::56, -1::8, 0::8, 128::32-little, 0::32, 0::64, 0::128>>
 
@@ -74,7 +74,7 @@ write.(
     for({etf, i} <- Enum.with_index(terms), do: <<rem(i, 10) * 2 + 1>> <> encode <> <<131>> <> etf)
 )
 
-# Targets that read bytes as choices of tokens: a few of every length.
+# For targets that read bytes as choices of tokens: a few inputs of every length.
 :rand.seed(:exsss, {1, 2, 3})
 
 choices =

@@ -1,12 +1,12 @@
 # The runner behind script/notebooks; see there.
 #
-# A notebook is Markdown: Elixir cells, and below some of them their results as Livebook keeps them, an output comment
-# and a block. Cells share one environment. Mix.install is replaced by a check of what it is given, Kino and VegaLite by
-# the stand-ins in test/support/livebook.
+# A notebook is Markdown with Elixir cells. Below some cells is the result in Livebook's form, an output comment and a block. Cells
+# share one environment. A check of its arguments replaces Mix.install, and the stand-ins in test/support/livebook replace Kino
+# and VegaLite.
 
 for name <- ~w(vega_lite kino), do: Code.require_file("../test/support/livebook/#{name}.exs", __DIR__)
 
-# A notebook that runs again with another choice defines its modules again.
+# A notebook that runs again with another choice redefines its modules.
 Code.compiler_options(ignore_module_conflict: true)
 
 defmodule Notebook do

@@ -33,7 +33,7 @@ defmodule Soak do
     attacks = attacks(engines)
     Watch.start(number("RUSTYJSON_SOAK_HELD_MS", 100), state.table)
 
-    # What is there when all is quiet after a warm-up is what there should be in the end.
+    # The state after the warm-up, when nothing runs, must be the state at the end.
     run = fn minutes -> run(minutes, processes, {cases, attacks}, state, engines) end
     warm = run.(minutes / 4)
     rest = run.(minutes * 3 / 4)
@@ -64,7 +64,7 @@ defmodule Soak do
     quiet()
   end
 
-  # Killed processes may have a call under way still.
+  # Killed processes may still have a running call.
   defp quiet do
     Process.sleep(3_000)
     Enum.each(Process.list(), &:erlang.garbage_collect/1)
@@ -166,7 +166,7 @@ defmodule Soak do
 
   defp wrong_answers(state), do: for(text <- Enum.take(wrong(state), 5), do: "wrong answer: #{text}")
 
-  # On a machine that has more to do than cores, everybody is held up now and then.
+  # On an overloaded machine, every process is delayed now and then.
   defp holders(ours, control) do
     for {ms, where} <- ours |> Enum.sort(:desc) |> Enum.take(3),
         ms > control,

@@ -6,7 +6,7 @@ defmodule RustyJson.Bench.Bar do
   @large 64 * 1024
   @documents ~w(canada citm_catalog twitter github_events settlement records10k records40 object1k object35 deep100 wide5k)
 
-  # torque 0.5.1's ratios to the yardstick, document by document, as recorded on the same kind of machine (Elixir 1.20,
+  # The ratios of torque 0.5.1 to the yardstick for each document, recorded on the same kind of machine (Elixir 1.20,
   # OTP 29, AVX2), for runs without the library.
   @torque %{
     decode: Enum.zip(@documents, [1.9, 1.8, 1.2, 3.7, 1.3, 1.0, 1.2, 1.2, 1.2, 1.8, 1.3]) |> Map.new(),
@@ -80,7 +80,7 @@ defmodule RustyJson.Bench.Bar do
 
   defp of(cases, id, op), do: Enum.filter(cases, &(&1.contender == id and &1.op == op))
 
-  # The rival's time in ours, by document.
+  # The rival's time relative to RustyJson's, by document.
   defp beside(cases, ours, theirs, op, least) do
     for own <- of(cases, ours, op),
         own.bytes >= least,
@@ -189,7 +189,7 @@ defmodule RustyJson.Bench.Bar do
     end
   end
 
-  # Goals that other sections judge by themselves.
+  # Goals that other sections check.
   defp others(result), do: result |> Map.get(:goals, [])
 
   @doc "A row of this table."

@@ -6,7 +6,7 @@ defmodule RustyJson.Bench.Behind do
   @libraries ["Jason", "JSON", "OTP", "jiffy", "torque", "0.3.10"]
   @titles %{"JSON" => "Elixir JSON", "OTP" => "OTP json", "0.3.10" => "RustyJson 0.3.10"}
 
-  @doc "A row for each case that is behind; `lookup` finds a table by its name."
+  @doc "A row for each case in which another library is faster. `lookup` finds a table by its name."
   @spec table((String.t() -> map() | nil)) :: map()
   def table(lookup) do
     rows = documents(lookup) ++ structs(lookup.("structs")) ++ recorded(lookup)

@@ -7,7 +7,7 @@ defmodule RustyJson.Bench do
 
   alias RustyJson.Bench.{Bar, Compare, Contender, Corpus, Jobs, Peer, Progress, Results, Sections, Table}
 
-  @doc "Runs; gives the exit status: 1 when a result was wrong or something became slower."
+  @doc "Runs the benchmark. Returns the exit status: 1 if a result was wrong or something became slower."
   @spec run(map()) :: 0 | 1
   def run(options) do
     started = System.monotonic_time(:second)
@@ -48,7 +48,7 @@ defmodule RustyJson.Bench do
   defp version("old", _version), do: ""
   defp version(_id, version), do: version
 
-  # In a test an engine that is missing is a skip that somebody should see; wasmex is a package like the other libraries.
+  # In a test, a missing engine must be reported as a skip. wasmex is a package like the other libraries.
   defp missing(asked, present, test) do
     for id <- asked, id in Contender.ours(), present[id] == nil do
       word = if test and id != "wasmex", do: "skipped", else: "not measured"

@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Case do
-  @moduledoc "One line of a result file: who did what with which document, and how long it took."
+  @moduledoc "One line of a result file: the contender, the operation, the document and the time."
 
   alias RustyJson.Bench.Contender
 
@@ -21,7 +21,7 @@ defmodule RustyJson.Bench.Case do
         q3_ns: result.time.q3,
         min_ns: result.time.min,
         mb_s: answer.bytes / result.time.median * 1_000,
-        # By the paired ratio: the yardstick of the same VM.
+        # Uses the ratio to the yardstick of the same VM.
         yardstick_ns: result.time.median / result.ratio.median,
         ratio: result.ratio.median,
         ratio_q1: result.ratio.q1,

@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.CLI do
-  @moduledoc "What `script/bench` runs."
+  @moduledoc "The program behind `script/bench`."
 
   alias RustyJson.Bench
   alias RustyJson.Bench.{Contender, Docs, Sections}

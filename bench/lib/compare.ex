@@ -3,10 +3,10 @@ defmodule RustyJson.Bench.Compare do
 
   alias RustyJson.Bench.Table
 
-  # A smaller difference is noise, and so is one within the middle halves of both.
+  # Smaller differences are noise, and so are those within the middle halves of both runs.
   @noise 0.05
 
-  @doc "Prints the ratios, old / new; 1 when something of ours became slower."
+  @doc "Prints the ratios, old / new. Returns 1 if RustyJson became slower anywhere."
   @spec print(map(), Path.t()) :: 0 | 1
   def print(result, file) do
     old = file |> File.read!() |> RustyJson.decode!(engine: :native)

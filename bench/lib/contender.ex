@@ -8,8 +8,8 @@ defmodule RustyJson.Bench.Contender do
   @type id :: String.t()
   @type t :: %{decode: (binary() -> term()), encode: (term() -> binary())}
 
-  # Id, title, and the VM it runs in: two versions of RustyJson have the same module names, and each engine is measured as
-  # the configured one of its VM.
+  # Id, title, and the VM it runs in. Two versions of RustyJson have the same module names, and each engine is measured as the
+  # configured engine of its VM.
   @all [
     {"native", "RustyJson native", :main},
     {"wasmtime", "RustyJson wasm, wasmtime", :wasmtime},
@@ -64,7 +64,7 @@ defmodule RustyJson.Bench.Contender do
     to_string(Application.spec(app, :vsn) || "?")
   end
 
-  @doc "OTP's release with its patch level."
+  @doc "The OTP release with its patch level."
   @spec otp() :: String.t()
   def otp do
     release = List.to_string(:erlang.system_info(:otp_release))
@@ -72,7 +72,7 @@ defmodule RustyJson.Bench.Contender do
     if File.regular?(file), do: file |> File.read!() |> String.trim(), else: release
   end
 
-  @doc "The functions of a contender; options are given to RustyJson only."
+  @doc "The functions of a contender. Only RustyJson gets the options."
   @spec get(id(), keyword()) :: t()
   def get(id, opts \\ [])
 

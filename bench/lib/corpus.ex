@@ -23,7 +23,7 @@ defmodule RustyJson.Bench.Corpus do
   @spec standard() :: [String.t()]
   def standard, do: @public ++ Enum.map(@made, &elem(&1, 0))
 
-  @doc "A standard document, or why it cannot be had."
+  @doc "A standard document, or why it is not available."
   @spec get(String.t()) :: {:ok, document()} | {:skip, String.t()}
   def get(name) when name in @public do
     case System.get_env("RUSTYJSON_CORPUS", "") do
@@ -44,7 +44,7 @@ defmodule RustyJson.Bench.Corpus do
     end
   end
 
-  @doc "A document made by this function, kept under this name."
+  @doc "A document that the function makes, kept under this name."
   @spec made(String.t(), {module(), atom(), list()} | {:named, String.t()} | String.t()) :: document()
   def made(name, source) do
     file = Path.join(dir(), name <> ".json")
@@ -79,7 +79,7 @@ defmodule RustyJson.Bench.Corpus do
     dir
   end
 
-  @doc "Removes it."
+  @doc "Removes the folder."
   @spec clean() :: :ok
   def clean do
     File.rm_rf!(dir())

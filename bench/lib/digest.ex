@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Digest do
-  @moduledoc "Small tables for pages, made from the tables of result files: nothing is measured or typed for them."
+  @moduledoc "Small tables for pages, made only from the tables of result files."
 
   alias RustyJson.Bench.{Behind, Contender, Table}
 
@@ -120,7 +120,7 @@ defmodule RustyJson.Bench.Digest do
     end
   end
 
-  # Speeds relative to Jason, from the means: its time in ours over the other's time in ours.
+  # Speeds relative to Jason, from the means: Jason's time divided by the other's, both relative to RustyJson's.
   defp picture(result, means) do
     panels =
       for op <- @directions, {^op, "native", row} <- means, jason = number(hd(row)) do
@@ -174,7 +174,7 @@ defmodule RustyJson.Bench.Digest do
 
   defp time(table, document), do: cell(table, document, "time") || "–"
 
-  # Each is a ratio to what the BEAM needs for the same value.
+  # Each is a ratio to the BEAM's time for the same value.
   defp times(table, native, document) do
     with {ours, _} <- yardstick(table, document), {base, _} <- yardstick(native, document) do
       Table.ratio(ours / base)

@@ -15,7 +15,7 @@ defmodule RustyJson.Bench.Docs do
   @block ~r/<!-- bench (\S+) (\S+) -->.*?<!-- \/bench -->/s
   @picture "speed.svg"
 
-  @doc "Writes the pages of a repository anew; returns what is missing."
+  @doc "Writes the tables in the pages of a repository. Returns what is missing."
   @spec renew(Path.t()) :: [String.t()]
   def renew(root) do
     {files, missing} = files(root)
@@ -138,7 +138,7 @@ defmodule RustyJson.Bench.Docs do
   defp escape(text),
     do: text |> String.replace("|", "\\|") |> String.replace("*", "\\*") |> String.replace("<", "&lt;")
 
-  # From the folder of a page to a file.
+  # The path of a file relative to the folder of a page.
   defp relative(file, page) do
     {file, from} = {Path.split(Path.expand(file)), page |> Path.expand() |> Path.dirname() |> Path.split()}
     common = Enum.zip(file, from) |> Enum.take_while(fn {a, b} -> a == b end) |> length()

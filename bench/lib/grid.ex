@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Grid do
-  @moduledoc "A table whose rows are inputs and whose columns are who or what is compared, beside published figures."
+  @moduledoc "A table with a row for each input and a column for each thing compared, next to published figures."
 
   alias RustyJson.Bench.{Case, Jobs, Table}
 
@@ -18,7 +18,7 @@ defmodule RustyJson.Bench.Grid do
           optional(:notes) => [String.t()]
         }
 
-  @doc "Measures it: the table, the cases, notes, and the results of each row by its label."
+  @doc "Measures the table. Returns the table, the cases, notes, and the results of each row by its label."
   @spec run(map(), spec()) :: map()
   def run(context, spec) do
     measured =
@@ -99,7 +99,7 @@ defmodule RustyJson.Bench.Grid do
   @spec plain([String.t()]) :: [tuple()]
   def plain(ids), do: for(id <- ids, do: {id, id, []})
 
-  @doc "Several answers as one."
+  @doc "Combines several answers."
   @spec join([map()]) :: map()
   def join(answers) do
     %{

@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Jobs do
-  @moduledoc "Sends what is to be measured to the VMs of the sides, and puts their answers together."
+  @moduledoc "Sends measurements to the VMs of the sides, and combines their answers."
 
   alias RustyJson.Bench.{Contender, Measure, Peer}
 
@@ -40,12 +40,12 @@ defmodule RustyJson.Bench.Jobs do
     }
   end
 
-  @doc "Calls a function in the VM of a side, which stays for the next call."
+  @doc "Calls a function in the VM of a side. The VM stays for the next call."
   @spec in_vm(atom(), module(), atom(), list()) :: {:ok, term()} | {:error, String.t()}
   def in_vm(side, module, function, arguments) do
     with {:ok, peer} <- peer(side),
          {:error, _} = error <- Peer.call_in(peer, module, function, arguments) do
-      # It may be dead, or in a state that no other job should meet.
+      # The VM may be dead, or in a state that would affect the next job.
       stop(side)
       error
     end
@@ -70,7 +70,7 @@ defmodule RustyJson.Bench.Jobs do
     :ok
   end
 
-  @doc "Ends the VMs: the next job starts in new ones."
+  @doc "Ends the VMs, so that the next job starts new ones."
   @spec renew() :: :ok
   def renew, do: Enum.each(Contender.sides(), &stop/1)
 end

@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Load do
-  @moduledoc "Several processes at once, and what schedulers see of it; in the VM it is called in."
+  @moduledoc "Runs several processes at once in the current VM, and measures the effect on schedulers."
 
   alias RustyJson.Bench.Contender
 
@@ -7,7 +7,7 @@ defmodule RustyJson.Bench.Load do
   @per_octave 16
   @buckets 40 * @per_octave
 
-  @doc "Calls a second of all processes together, and latencies of one call in nanoseconds."
+  @doc "Calls per second of all processes together, and the latencies of single calls in nanoseconds."
   @spec run(Contender.id(), keyword(), :decode | :encode, Path.t(), pos_integer(), pos_integer()) :: map()
   def run(id, opts, op, file, processes, milliseconds) do
     json = File.read!(file)
@@ -73,7 +73,7 @@ defmodule RustyJson.Bench.Load do
     json = File.read!(file)
     :persistent_term.put(__MODULE__, if(op == :decode, do: json, else: RustyJson.decode!(json)))
     function = Map.fetch!(Contender.get(id), op)
-    # The result of the first call warms what the others use.
+    # The first call warms up the data that later calls use.
     observed(function)
     :erlang.system_monitor(self(), [{:long_schedule, 1}])
     runs = for _ <- 1..times, do: observed(function)

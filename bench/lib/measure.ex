@@ -29,7 +29,7 @@ defmodule RustyJson.Bench.Measure do
   @yardstick "yardstick"
   @most_rounds 2_000
 
-  @doc "Results by label, notes on who was left out, and the sizes of the input."
+  @doc "Results by label, notes on libraries that were left out, and the sizes of the input."
   @spec run(job()) :: map()
   def run(job) do
     input = input(job)
@@ -67,7 +67,7 @@ defmodule RustyJson.Bench.Measure do
     %{json: Contender.get(id, opts).encode.(term), term: term, etf: :erlang.term_to_binary(term)}
   end
 
-  # A large input is shared, not copied into each process; one on the heap is what a long-lived process has.
+  # A large input is shared, not copied into each process. A long-lived process has its input on the heap.
   defp call(:decode, contender, input), do: with_input(contender.decode, input.json)
   defp call(:encode, contender, input), do: with_input(contender.encode, input.term)
 
@@ -149,7 +149,7 @@ defmodule RustyJson.Bench.Measure do
     if (count >= job.rounds and now() > deadline) or count == @most_rounds do
       done
     else
-      # Each takes its turn in being first.
+      # Each is first in turn.
       round = for {label, run} <- rotate(runners, count), into: %{}, do: {label, run.(calls)}
       rounds(job, runners, calls, deadline, [round | done])
     end
@@ -202,7 +202,7 @@ defmodule RustyJson.Bench.Measure do
 
     receive do
       {:DOWN, ^monitor, :process, ^pid, {:took, result}} ->
-        # What the process leaves behind is freed meanwhile.
+        # Gives the VM time to free the memory of the process.
         if elem(result, 0) > 1_000_000, do: Process.sleep(2)
         result
 

@@ -15,11 +15,11 @@ defmodule RustyJson.Bench.Memory do
   """
   @spec measure(Contender.id(), :decode | :encode, Path.t()) :: map()
   def measure(id, op, file) do
-    # Libraries are loaded, and their first buffers made.
+    # Loads the libraries and makes their first buffers.
     Contender.get(id).encode.(Contender.get(id).decode.("[1]"))
     alone(fn -> :persistent_term.put(__MODULE__, input(op, File.read!(file))) end)
     measured = alone(fn -> measured(Map.fetch!(Contender.get(id), op)) end)
-    # Not before, for what it leaves behind would serve the call.
+    # Runs after the call, because the call could reuse its memory.
     Map.merge(measured, alone(fn -> sizes(File.read!(file)) end))
   end
 
@@ -33,7 +33,7 @@ defmodule RustyJson.Bench.Memory do
 
   defp measured(run) do
     resident = alone(fn -> resident(run) end)
-    # The ten results come later, for what they leave behind would serve the one call.
+    # The ten results come later, because the single call could reuse their memory.
     Map.put(resident, :beam, alone(fn -> beam(run) end))
   end
 
@@ -54,7 +54,7 @@ defmodule RustyJson.Bench.Memory do
     before = :erlang.memory(:total)
     results = for _ <- 1..@results, do: run.(input)
     grown = :erlang.memory(:total) - before
-    # The list is alive until here.
+    # Keeps the list alive until here.
     div(grown, length(results))
   end
 
@@ -93,7 +93,7 @@ defmodule RustyJson.Bench.Memory do
   defp minus(a, b) when is_integer(a) and is_integer(b), do: a - b
   defp minus(_, _), do: nil
 
-  # Kilobytes in the text; nil where there is no such file.
+  # The kilobytes in the text, or nil without such a file.
   defp status(name) do
     with {:ok, text} <- File.read("/proc/self/status"),
          [_, kilobytes] <- Regex.run(~r/^#{name}:\s+(\d+) kB/m, text) do

@@ -7,7 +7,7 @@ defmodule RustyJson.Bench.Peer do
   alias RustyJson.Bench.Contender
 
   @timeout 600_000
-  # In the environment that a VM starts with, and its configuration.
+  # The environment that a VM starts with, and its configuration.
   @environment %{
     main: [engine: "native"],
     old: [],
@@ -25,7 +25,7 @@ defmodule RustyJson.Bench.Peer do
     end
   end
 
-  @doc "Calls a function in a VM that was started."
+  @doc "Calls a function in a running VM."
   @spec call_in(pid(), module(), atom(), list()) :: {:ok, term()} | {:error, String.t()}
   def call_in(peer, module, function, arguments) do
     {:ok, :peer.call(peer, module, function, arguments, @timeout)}
@@ -69,7 +69,7 @@ defmodule RustyJson.Bench.Peer do
     :ok
   end
 
-  @doc "Who is there on each side, with versions; and why a side is not."
+  @doc "The contenders of each side, with versions, or why a side is missing."
   @spec survey() :: {%{Contender.id() => String.t()}, [String.t()]}
   def survey do
     answers = for side <- Contender.sides(), do: {side, call(side, Contender, :present, [side])}
@@ -84,7 +84,7 @@ defmodule RustyJson.Bench.Peer do
     end
   end
 
-  # The other version's build replaces this one's; Erlang's and Elixir's folders are the same.
+  # Replaces this version's build folder with the other's; the folders of Erlang and Elixir are the same.
   defp path(:old) do
     build = System.get_env("RUSTYJSON_BENCH_OLD_BUILD", "")
     libraries = Path.wildcard(Path.join(build, "lib/*/ebin"))

@@ -25,7 +25,7 @@ defmodule RustyJson.Bench.Progress do
     :ok
   end
 
-  @doc "Makes room for something else."
+  @doc "Clears the line for other output."
   @spec finish() :: :ok
   def finish do
     if tty?(), do: IO.write(:stderr, "\r\e[K")

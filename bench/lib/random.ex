@@ -5,7 +5,7 @@ defmodule RustyJson.Bench.Random do
 
   @mask 0xFFFFFFFFFFFFFFFF
 
-  @doc "So many numbers of 31 bits, and the next seed."
+  @doc "This many numbers of 31 bits, and the next seed."
   @spec take(pos_integer(), integer()) :: {[non_neg_integer()], integer()}
   def take(count, seed), do: Enum.map_reduce(1..count, seed, fn _, seed -> next(seed) end)
 

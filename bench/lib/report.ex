@@ -3,7 +3,7 @@ defmodule RustyJson.Bench.Report do
 
   alias RustyJson.Bench.Docs
 
-  # Heading, a sentence about it, and the tables by machine and id.
+  # A heading, a sentence about it, and the tables by machine and id.
   @sections [
     {"Standard documents, native engine", "", "otp29", ~w(decode-native encode-native)},
     {"Standard documents, sandbox with the built-in host", "", "otp29", ~w(decode-wasmtime encode-wasmtime)},
@@ -56,7 +56,7 @@ defmodule RustyJson.Bench.Report do
     chapter(heading, words, tables, page)
   end
 
-  # Tables that no section names: new ones, so that none is lost.
+  # Tables that no section names, so that no new table is lost.
   defp rest(page, dir) do
     named = for {_, _, machine, ids} <- @sections, id <- ids, do: {machine, id}
 

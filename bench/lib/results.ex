@@ -1,9 +1,9 @@
 defmodule RustyJson.Bench.Results do
-  @moduledoc "Result files: JSON with the machine, versions and every case; beside it a picture for each table."
+  @moduledoc "Result files: JSON with the machine, versions and every case, and a picture for each table."
 
   alias RustyJson.Bench.{Contender, Svg}
 
-  @doc "Writes the file and the pictures; gives the file's name."
+  @doc "Writes the file and the pictures. Returns the name of the file."
   @spec write(map(), Path.t()) :: Path.t()
   def write(result, dir) do
     base = Path.join(dir, "#{Date.utc_today()}-#{result.machine.name}")
@@ -23,13 +23,13 @@ defmodule RustyJson.Bench.Results do
     RustyJson.encode!(rounded(result), pretty: true, sort_keys: true, engine: :native) <> "\n"
   end
 
-  # Three digits behind the point are finer than any clock here.
+  # No clock here is finer than three decimal places.
   defp rounded(float) when is_float(float), do: Float.round(float, 3)
   defp rounded(list) when is_list(list), do: Enum.map(list, &rounded/1)
   defp rounded(map) when is_map(map), do: Map.new(map, fn {key, value} -> {key, rounded(value)} end)
   defp rounded(other), do: other
 
-  @doc "What the run ran on."
+  @doc "The machine and the versions of this run."
   @spec machine() :: map()
   def machine do
     cpu = cpu()
@@ -73,7 +73,7 @@ defmodule RustyJson.Bench.Results do
 
   defp rust, do: run("rustc", ["--version"])
 
-  # What was measured, where it was measured in a checkout; with a plus when files were changed since.
+  # The commit that was measured, if this is a checkout. A plus means uncommitted changes.
   defp commit do
     with commit when commit != nil <- run("git", ["rev-parse", "--short", "HEAD"]) do
       sources = ~w(../core ../lib ../nif ../wasm ../Cargo.lock)

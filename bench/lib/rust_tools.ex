@@ -6,11 +6,11 @@ defmodule RustyJson.Bench.RustTools do
   @spec dir() :: Path.t()
   def dir, do: Path.join(System.get_env("RUSTYJSON_BENCH_DIR", File.cwd!()), "rust")
 
-  @doc "Where cargo puts what it builds here."
+  @doc "The folder of cargo's output."
   @spec target() :: Path.t()
   def target, do: System.get_env("CARGO_TARGET_DIR") || Path.join(dir(), "target")
 
-  @doc "Runs cargo, saying now and then what it is at."
+  @doc "Runs cargo and reports its progress now and then."
   @spec cargo([String.t()], [{String.t(), String.t()}], (String.t() -> :ok)) ::
           {:ok, String.t()} | {:error, String.t()}
   def cargo(arguments, env, say) do
@@ -34,7 +34,7 @@ defmodule RustyJson.Bench.RustTools do
     error in ErlangError -> {:error, "#{program}: #{Exception.message(error)}"}
   end
 
-  @doc "A folder with these documents alone, `{name, text}`."
+  @doc "A folder with only these documents, `{name, text}`."
   @spec documents(String.t(), [{String.t(), binary()}]) :: Path.t()
   def documents(name, documents) do
     dir = Path.join(Corpus.dir(), name)

@@ -94,7 +94,7 @@ defmodule RustyJson.Bench.Shapes do
      ]}
   end
 
-  @doc "The rows of a flat settlement file after parsing: every field a string or nil, as the columns of the source."
+  @doc "The rows of a flat settlement file after parsing. Every field is a string or nil, like the columns of the source."
   @spec rows(pos_integer(), integer()) :: [map()]
   def rows(count, seed \\ 12) do
     {rows, _} = Enum.map_reduce(1..count, seed, &row/2)
@@ -125,7 +125,7 @@ defmodule RustyJson.Bench.Shapes do
      }, seed}
   end
 
-  @doc "A log record shaped like that of a content delivery network's edge."
+  @doc "A log record like those of a content delivery network."
   @spec log() :: String.t()
   def log do
     Text.json(
@@ -164,11 +164,11 @@ defmodule RustyJson.Bench.Shapes do
   def large_list(count),
     do: Text.json(for n <- 1..count, do: {[id: n, name: "item #{n}", value: {:raw, "#{n}.5"}]})
 
-  @doc "So many objects with the same keys."
+  @doc "This many objects with the same keys."
   @spec like(pos_integer(), pos_integer()) :: String.t()
   def like(objects, keys), do: Text.json(for(n <- 1..objects, do: object("field_", n, keys)))
 
-  @doc "So many objects of 5 keys, each object with keys of its own."
+  @doc "This many objects with 5 keys. Each object has different keys."
   @spec unlike(pos_integer()) :: String.t()
   def unlike(objects), do: Text.json(for(n <- 1..objects, do: object("field_#{n}_", n, 5)))
 

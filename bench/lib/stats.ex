@@ -12,7 +12,7 @@ defmodule RustyJson.Bench.Stats do
   @spec median([number(), ...]) :: number()
   def median(values), do: spread(values).median
 
-  # Between the two neighbours, by distance.
+  # Interpolates between the two neighbours.
   defp at(sorted, share) do
     place = share * (tuple_size(sorted) - 1)
     low = trunc(place)
@@ -20,7 +20,7 @@ defmodule RustyJson.Bench.Stats do
     elem(sorted, low) + (elem(sorted, high) - elem(sorted, low)) * (place - low)
   end
 
-  @doc "Geometric mean; nil of nothing."
+  @doc "Geometric mean, or nil for an empty list."
   @spec mean([number()]) :: float() | nil
   def mean([]), do: nil
   def mean(values), do: :math.exp(Enum.sum(Enum.map(values, &:math.log/1)) / length(values))

@@ -1,7 +1,7 @@
 defmodule RustyJson.Bench.Structs do
   @moduledoc "Structs that derive an encoder, and one that has its own."
 
-  # Of those that are there: the same struct for each library.
+  # The same struct for each available library.
   encoders =
     for module <- [RustyJson.Encoder, Jason.Encoder, JSON.Encoder], Code.ensure_loaded?(module), do: module
 
@@ -66,7 +66,7 @@ defmodule RustyJson.Bench.Structs do
     %Company{name: "ACME", departments: for(n <- 1..3, do: %Department{name: "D#{n}", people: people})}
   end
 
-  # Each tenth entry has a struct in it.
+  # Every tenth entry contains a struct.
   def build(:mixed),
     do: for(n <- 1..1_000, do: entry(n, if(rem(n, 10) == 0, do: five(n), else: plain(five(n)))))
 

@@ -15,7 +15,7 @@ defmodule RustyJson.Bench.Svg do
   @colours ~w(#e8590c #1c7ed6 #ae3ec9 #2f9e44 #868e96 #0c8599 #e03131 #f08c00 #74b816 #9775fa)
   @shapes [:circle, :diamond, :square, :triangle, :cross]
 
-  # Marks that are the same in every picture.
+  # These contenders have the same mark in every picture.
   @marks %{
     "RustyJson native" => 0,
     "native" => 0,
@@ -159,7 +159,7 @@ defmodule RustyJson.Bench.Svg do
   defp row({{label, points}, index}, series, {_, _, left} = scale) do
     y = @top + index * @row + div(@row, 2)
 
-    # The first of the legend is drawn last, on top.
+    # Draws the first entry of the legend last, on top.
     marks =
       for {name, number} <- Enum.reverse(numbered(series)),
           value = points[name],

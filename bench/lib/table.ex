@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Table do
-  @moduledoc "Tables as text, at most 100 columns wide, and how numbers look in them."
+  @moduledoc "Tables as text, at most 100 columns wide, and the format of their numbers."
 
   @type t :: %{
           :id => String.t(),
@@ -60,19 +60,19 @@ defmodule RustyJson.Bench.Table do
   def bytes(n) when n < 1_000_000, do: "#{digits(n / 1_000)} KB"
   def bytes(n), do: "#{digits(n / 1_000_000)} MB"
 
-  @doc "A ratio: two digits behind the point below 10."
+  @doc "A ratio. Below 10, it has two decimal places."
   @spec ratio(number() | nil) :: String.t()
   def ratio(nil), do: "–"
   def ratio(x) when x < 9.995, do: :erlang.float_to_binary(x / 1, decimals: 2)
   def ratio(x) when x < 99.95, do: :erlang.float_to_binary(x / 1, decimals: 1)
   def ratio(x), do: count(x)
 
-  @doc "How far the middle half of the runs reaches around the median, in per cent."
+  @doc "The spread of the middle half of the runs around the median, in per cent."
   @spec spread(map() | nil) :: String.t()
   def spread(nil), do: "–"
   def spread(%{median: median, q1: q1, q3: q3}), do: "±#{round((q3 - q1) / 2 / median * 100)}%"
 
-  @doc "A whole number, in groups of three."
+  @doc "A whole number, with its digits in groups of three."
   @spec count(number() | nil) :: String.t()
   def count(nil), do: "–"
 
@@ -80,7 +80,7 @@ defmodule RustyJson.Bench.Table do
     n |> round() |> Integer.to_string() |> String.replace(~r/(?<=\d)(?=(\d{3})+$)/, ",")
   end
 
-  @doc "Three digits that count."
+  @doc "Three significant digits."
   @spec digits(number()) :: String.t()
   def digits(n) when n >= 99.95, do: Integer.to_string(round(n))
   def digits(n) when n >= 9.995, do: :erlang.float_to_binary(n / 1, decimals: 1)

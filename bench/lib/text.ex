@@ -41,7 +41,7 @@ defmodule RustyJson.Bench.Text do
   @spec money(integer()) :: String.t()
   def money(cents), do: "#{if cents < 0, do: "-"}#{div(abs(cents), 100)}.#{pad(abs(cents), 2)}"
 
-  @doc "So many letters and digits out of a number."
+  @doc "This many letters and digits, made from a number."
   @spec letters(non_neg_integer(), pos_integer()) :: String.t()
   def letters(number, count) do
     for n <- 1..count, into: "", do: <<Enum.at(@letters, rem(div(number, n * n * 31) + n * number, 32))>>

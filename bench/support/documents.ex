@@ -154,7 +154,7 @@ defmodule RustyJson.Bench.Documents do
     {:raw, "#{rem(random, 2 * limit) - limit}.#{pad(random, 6)}#{1 + rem(random, 9)}"}
   end
 
-  @doc "So many like records of 8 keys, about 160 bytes each."
+  @doc "This many similar records with 8 keys, about 160 bytes each."
   @spec records(pos_integer(), integer()) :: json()
   def records(count, seed \\ 4) do
     {rows, _} =
@@ -184,7 +184,7 @@ defmodule RustyJson.Bench.Documents do
   @spec wide(pos_integer()) :: json()
   def wide(keys), do: text({for(n <- 1..keys, do: {"key_#{n}", n})})
 
-  # About a kilobyte: an object of several records.
+  # An object with several records, about a kilobyte.
   defp hd_of(record, copies),
     do: text({for(n <- 1..copies, do: {"record#{n}", {:raw, String.slice(record, 1..-2//1)}})})
 

@@ -1,4 +1,4 @@
-//! Any bytes under any options: the decoder against the parser written for clarity.
+//! Any bytes with any options: compares the decoder with the parser written for clarity.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Escapes on the way out: any binary under every mode.
+//! Escapes in the encoder: any binary in every mode.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Escapes on the way in: `\u`, surrogates, and what is none.
+//! Escapes in the decoder: `\u`, surrogates, and invalid escapes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! The wall before `binary_to_term`: what passes is a JSON-shaped term, by the judgement of a naive reader.
+//! The check before `binary_to_term`: a naive reader agrees that everything it accepts is a JSON-shaped term.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

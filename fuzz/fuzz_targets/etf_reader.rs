@@ -1,4 +1,4 @@
-//! Encoding from any bytes gives JSON or an error, never a panic.
+//! Encoding any bytes gives JSON or an error, and never panics.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
         ..encode_options(u32::from(flags & 0x7F))
     };
     let Some(json) = encoded(&etf, &options) else { return };
-    // A fragment's text is written as it is.
+    // The text of a fragment is written unchanged.
     if term.windows(8).any(|window| window == b"Fragment") {
         return;
     }

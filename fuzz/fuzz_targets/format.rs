@@ -1,4 +1,4 @@
-//! The formatter: any bytes give some bytes, and JSON keeps its meaning.
+//! The formatter: it accepts any bytes, and JSON keeps its meaning.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,7 +15,7 @@ fn formatted(text: &[u8], layout: &Layout<'_>) -> Vec<u8> {
 fuzz_target!(|data: &[u8]| {
     let pretty =
         Layout { indent: b"  ", line_separator: b"\n", record_separator: b"\n", after_colon: b" ", ..Layout::MINIMAL };
-    // Indentation is quadratic in the depth, which is not what is looked for here.
+    // Indentation is quadratic in the depth, which this target does not test.
     if data.iter().filter(|&&byte| byte == b'[' || byte == b'{').count() > 500 {
         return;
     }

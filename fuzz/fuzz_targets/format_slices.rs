@@ -1,4 +1,4 @@
-//! The formatter in slices: whatever the budgets are, the same bytes or the same error as in one go, within every limit.
+//! The formatter in slices: with any budgets, it gives the same bytes or error as in one call, within every limit.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,13 +7,13 @@ use rustyjson_core::{Error, Output};
 
 const INDENTS: [&[u8]; 5] = [b"", b" ", b"  ", b"\t\t\t", b"0123456789abcdef0123456789abcdef"];
 
-/// The place as a shell stores it between two slices.
+/// The position as a shell stores it between two slices.
 fn stored(place: Place) -> Place {
     let last = Last::from_number(place.last.number()).expect("a number of its own");
     Place { last, ..place }
 }
 
-/// Budgets grow by what the bytes say, in turn.
+/// The bytes say, in turn, by how much budgets grow.
 fn in_slices(text: &[u8], layout: &Layout<'_>, steps: &[u8]) -> (Result<(), Error>, Vec<u8>) {
     let mut out = Output::new(Vec::new());
     let (mut place, mut budget) = (layout.first_place(), 0);
@@ -43,7 +43,7 @@ fuzz_target!(|data: &[u8]| {
         max_depth: if base & 4 == 0 { u32::MAX } else { 8 + u32::from(base >> 3) },
         max_bytes: u64::from(*most) * u64::from(*extra),
     };
-    // Indentation is quadratic in the depth, which is not what is looked for here.
+    // Indentation is quadratic in the depth, which this target does not test.
     if text.iter().filter(|&&byte| byte == b'[' || byte == b'{').count() > 64 {
         return;
     }
@@ -51,7 +51,7 @@ fuzz_target!(|data: &[u8]| {
     let result = format(text, &layout, &mut whole);
     assert!(layout.max_bytes == 0 || whole.len() as u64 <= layout.max_bytes);
     assert_eq!(in_slices(text, &layout, steps), (result, whole.written().to_vec()));
-    // Without the limit the same text is as long, or longer than the limit.
+    // Without the limit, the text has the same length, or is longer than the limit.
     let mut free = Output::new(Vec::new());
     let unlimited = format(text, &Layout { max_bytes: 0, ..layout }, &mut free);
     assert!(free.written().starts_with(whole.written()));

@@ -1,4 +1,4 @@
-//! The WebAssembly module's exports: an honest call answers as the core does, and no arguments make it trap or name a
+//! The WebAssembly module's exports: an honest call gives the core's result, and no arguments make the module trap or return a
 //! record outside its memory.
 #![no_main]
 
@@ -35,7 +35,7 @@ fn honest(guest: &mut Guest, data: &[u8]) {
     }
 }
 
-/// Compression is slow and has no size that an argument could make wrong.
+/// Leaves out compression, which is slow and has no sizes that an argument could make wrong.
 fn uncompressed(mut data: &[u8]) -> Vec<u8> {
     let mut fields = EncodeOptions::DEFAULT_BYTES;
     for field in &mut fields {

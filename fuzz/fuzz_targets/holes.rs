@@ -1,5 +1,5 @@
-//! Holes that a guest reports: those of an honest one are found again, and no others than of terms that the encoder leaves
-//! to Elixir.
+//! Holes that a guest reports: the host accepts those of an honest guest, and only holes at terms that the encoder leaves to
+//! Elixir.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -37,7 +37,7 @@ const LEAVES: [&[u8]; 12] = [
 ];
 const PRETTY: Pretty<'_> = Pretty { indent: b" ", line_separator: b"\n", record_separator: b"\n", after_colon: b" " };
 
-/// A term as a runtime writes it, each byte a choice.
+/// A term as a runtime writes it. Each byte is a choice.
 fn build(data: &mut impl Iterator<Item = u8>, depth: usize, out: &mut Vec<u8>) {
     let choice = data.next().unwrap_or_default();
     let (kind, size) = (choice & 7, choice >> 3 & 3);
@@ -83,7 +83,7 @@ fn map(data: &mut impl Iterator<Item = u8>, depth: usize, structure: bool, size:
     }
 }
 
-/// The claims of an honest guest; `None` for an error.
+/// The holes that an honest guest reports, or `None` for an error.
 fn honest(etf: &[u8], options: &EncodeOptions<'_>, plans: &[PlannedStruct<'_>]) -> Option<Vec<Claim>> {
     let mut reader = Reader::new(etf, plans);
     let root = reader.root()?;
@@ -153,6 +153,6 @@ fuzz_target!(|data: &[u8]| {
             assert!(may_be_left(&[&[131], &etf[hole.term.clone()]].concat(), &options, &plans));
         }
     }
-    // Whatever the two are, reading ends.
+    // Reading ends for any two values.
     drop(holes::read(lies, data, &options, &plans));
 });

@@ -1,4 +1,4 @@
-//! The records of the guest: what is written is read back, and what else is read says nothing that an honest guest can't.
+//! The records of the guest: written records are read back, and other bytes never read as a record that no honest guest writes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -18,7 +18,7 @@ fn honest(json: &[u8], choice: usize) {
     assert_eq!(DecodeFailure::read(&out[1..], json.len()), Some(failure));
 }
 
-/// What is read is within its bounds, and written as it was.
+/// A record that is read lies within its bounds, and is written again unchanged.
 fn hostile(record: &[u8], len: usize) {
     let mut out = Vec::new();
     match open(record) {
@@ -50,7 +50,7 @@ fn hostile(record: &[u8], len: usize) {
     }
 }
 
-/// What is read about many documents is about documents that there are, each once, and within their bounds.
+/// A record about many documents refers only to existing documents, to each once, and stays within their bounds.
 fn many(data: &[u8]) {
     let Some((&len, rest)) = data.split_first() else { return };
     let Some((body, record)) = rest.split_at_checked(usize::from(len)) else { return };
@@ -60,7 +60,7 @@ fn many(data: &[u8]) {
     assert!(answer.failures.is_sorted_by(|(one, _), (next, _)| one < next));
     assert!(answer.failures.iter().all(|(number, it)| it.offset <= lengths[*number] as u64));
     assert_eq!(answer.decoded(&batch).count() + answer.failures.len(), lengths.len());
-    // Whatever passes is a list, with as many terms as documents.
+    // An accepted record is a list with one term per document.
     let policies = answer.decoded(&batch).map(|len| Policy::new(&DecodeOptions::DEFAULT, len));
     let _ = check_list(answer.list, policies);
 }

@@ -1,4 +1,4 @@
-//! What decodes is encoded to a text that decodes to the same, under every option of encode.
+//! A decoded term is encoded to a text that decodes to the same term, with every option of encode.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any text under any options, cut where the last bytes say: the scanner in pieces against its twin, which has the whole text.
+//! Any text with any options, cut where the last bytes say: compares the scanner in pieces with its twin on the whole text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -9,7 +9,7 @@ fuzz_target!(|data: &[u8]| {
     let (options, text) = options(data);
     let mut cuts = places.map(|place| usize::from(place) % (text.len() + 1));
     cuts.sort_unstable();
-    // What is left to the decoder: how many values there are, and keys that are repeated.
+    // The decoder, not the scanner, checks the number of values and repeated keys.
     let options = rustyjson_core::DecodeOptions { max_nodes: 0, duplicates: Default::default(), ..options };
     assert_same(text, &cuts, &options);
     assert_same(text, &(1..text.len()).collect::<Vec<_>>(), &options);

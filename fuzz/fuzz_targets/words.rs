@@ -1,5 +1,5 @@
-//! Terms that the native library writes and reads in place, in a model of the VM's memory: what was written is read, no
-//! step leaves a block, and each block is terms from its start to its end.
+//! Terms that the native library writes and reads in place, in a model of the VM's memory: written terms are read back, no
+//! access leaves a block, and terms fill each block from start to end.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! The WebAssembly module, interpreted: its exports are called as a host calls them, and as no host would.
+//! Interprets the WebAssembly module and calls its exports, both as a host calls them and as no host would.
 
 use std::path::Path;
 use wasmi::{Config, Engine, Instance, Linker, Memory, Module, Store, StoreLimits, StoreLimitsBuilder, TypedFunc};
@@ -16,7 +16,7 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// An instance of the module that `mix compile` built. Without one nothing would be tried, so that is a failure.
+    /// An instance of the module that `mix compile` built. Without a module nothing would be tested, so this fails.
     pub fn load() -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../priv/wasm/rustyjson.wasm");
         let bytes = std::fs::read(path).expect("priv/wasm/rustyjson.wasm is there: RUSTYJSON_BUILD=guest mix compile");
@@ -34,7 +34,7 @@ impl Guest {
         Self { store, instance, memory }
     }
 
-    /// Writes the input; `false` when the guest has no memory for it.
+    /// Writes the input. Returns `false` if the guest has no memory for it.
     pub fn write(&mut self, bytes: &[u8]) -> bool {
         let address = self.input(bytes.len() as u32);
         address != 0 && self.memory.write(&mut self.store, address as usize, bytes).is_ok()
@@ -58,7 +58,7 @@ impl Guest {
         reset.call(&mut self.store, ()).expect("no trap");
     }
 
-    /// Calls `decode`, `encode`, `format` or `gzip` with the length of the input and that of the options in it.
+    /// Calls `decode`, `encode`, `format` or `gzip` with the lengths of the input and of the options in it.
     pub fn call(&mut self, name: &str, lengths: (u32, u32)) -> Option<Vec<u8>> {
         self.refuel();
         let export: TypedFunc<(u32, u32), u64> = self.instance.get_typed_func(&self.store, name).expect("an export");
@@ -74,7 +74,7 @@ impl Guest {
         self.record(packed)
     }
 
-    /// The record that a packed address and length name, which must lie in the memory.
+    /// The record at a packed address and length, which must lie in the memory.
     fn record(&mut self, packed: u64) -> Option<Vec<u8>> {
         let (address, len) = ((packed >> 32) as usize, packed as u32 as usize);
         if packed == 0 {

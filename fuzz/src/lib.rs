@@ -1,7 +1,7 @@
-//! What the fuzz targets share: options out of the input's last bytes, and comparison with the naive parser.
+//! Shared by the fuzz targets: options from the last bytes of the input, and the comparison with the naive parser.
 
 pub mod guest;
-// The judge is the one of the tests.
+// The same judge as in the tests.
 #[path = "../../core/tests/naive/mod.rs"]
 pub mod naive;
 
@@ -11,7 +11,7 @@ use naive::tree::{Tree, decoded};
 use rustyjson_core::DecodeOptions;
 use rustyjson_core::etf::check::{Policy, check};
 
-/// Splits the last two bytes off as options; zeros are the defaults.
+/// Splits off the last two bytes as options; zeros are the defaults.
 pub fn options(data: &[u8]) -> (DecodeOptions, &[u8]) {
     let (json, [first, second]) = data.split_last_chunk().unwrap_or((data, &[0, 0]));
     let way = WAYS[usize::from(first & 7)];
@@ -22,10 +22,10 @@ pub fn options(data: &[u8]) -> (DecodeOptions, &[u8]) {
     (DecodeOptions { max_depth, digit_limit, max_nodes, seed: u64::from(*first), ..way }, json)
 }
 
-/// The core's decoder gives the tree, or the error, of the naive parser; as External Term Format too.
+/// The core's decoder gives the tree or the error of the naive parser, and so does its External Term Format.
 pub fn assert_decodes(json: &[u8], options: &DecodeOptions) -> Option<Tree> {
     let naive = naive::parse(json, options);
-    // Atoms have names of their own that may be too long or no UTF-8.
+    // Names of atoms can be too long or invalid UTF-8.
     let strings = DecodeOptions { keys: rustyjson_core::options::Keys::Strings, ..*options };
     assert_eq!(decoded(json, &strings), naive, "{options:?}");
     match written(json, options) {
@@ -42,7 +42,7 @@ pub fn assert_decodes(json: &[u8], options: &DecodeOptions) -> Option<Tree> {
     }
 }
 
-/// What was decoded is encoded, under every option, to a text that decodes to the same tree.
+/// A decoded tree is encoded, with every option, to a text that decodes to the same tree.
 pub fn assert_round_trip(json: &[u8]) {
     let options = DecodeOptions::default();
     let Ok(etf) = written(json, &options) else { return };
@@ -57,7 +57,7 @@ pub fn assert_round_trip(json: &[u8]) {
     }
 }
 
-/// Members by key: sort_keys changes their order.
+/// Sorts members by key, because sort_keys changes their order.
 fn sorted(tree: Tree) -> Tree {
     match tree {
         Tree::Array(elements) => Tree::Array(elements.into_iter().map(sorted).collect()),
@@ -70,7 +70,7 @@ fn sorted(tree: Tree) -> Tree {
     }
 }
 
-/// A text out of tokens: every byte chooses one.
+/// Makes a text from tokens: every byte chooses one.
 pub fn tokens(data: &[u8], tokens: &[&[u8]]) -> Vec<u8> {
     data.iter().flat_map(|byte| tokens[usize::from(*byte) % tokens.len()]).copied().collect()
 }

@@ -1,7 +1,7 @@
-# What the endurance run decodes and encodes; see script/soak.
+# The documents and terms of the endurance run; see script/soak.
 
 defmodule Soak.Case do
-  @moduledoc "What is decoded, with which limits, and how it must end."
+  @moduledoc "The documents, their limits, and the expected results."
 
   alias RustyJson.{DecodeError, SandboxError}
   alias RustyJson.Bench.Documents
@@ -51,7 +51,7 @@ defmodule Soak.Case do
     end
   end
 
-  # In the native engine the core's limits stop them, in the wasm engine its own are tighter still.
+  # The core's limits stop them in the native engine. The wasm engine's own limits are even tighter.
   defp hostile(engine) do
     limits = if engine[:engine] == :wasm, do: @tight ++ @limits, else: @limits
     allowed = [:max_depth, :max_nodes, :integer_digits, :timeout, :memory_limit, :busy]

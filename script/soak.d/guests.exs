@@ -20,7 +20,7 @@ defmodule Soak.Guests do
     isolation: :reuse
   ]
   @faults [:trap, :loop, :grow, :recurse, :write_out_of_bounds]
-  # All of the term is one hole, of depth 0.
+  # The whole term is one hole, at depth 0.
   @root <<2, 1::32-little, 0::32-little, 1::32-little, 0::32-little>>
   @page 65_536
   @long 7_000_000
@@ -44,7 +44,7 @@ defmodule Soak.Guests do
     ]
   end
 
-  # The document is the address and the length that the module returns. All lies are in its memory.
+  # The document contains the address and the length that the module returns. All false results are in its memory.
   defp lies do
     {names, records} = Enum.unzip(Lies.records())
     ends = Enum.scan(records, 0, &(byte_size(&1) + &2))
@@ -68,7 +68,7 @@ defmodule Soak.Guests do
         do: {"lie: #{name}", host, encoding(host, [self()])}
   end
 
-  # The module answers each part with the same hole.
+  # The module returns the same hole for each part.
   defp holes do
     host = host(always: true, data: @root)
     fragment = Fragment.new(&Encode.value([1], &1))
@@ -135,8 +135,8 @@ defmodule Soak.Attacker do
   alias Soak.{Guests, Histogram}
 
   @reasons [:trap, :timeout, :memory_limit, :invalid_result, :busy]
-  # Milliseconds between two calls, at most, and how many times as long as the last call: a loop takes a scheduler for its whole
-  # timeout, and good documents need some too.
+  # The longest pause between two calls in milliseconds, and the pause as a multiple of the last call. A loop takes a scheduler for its
+  # whole timeout, and good documents need schedulers too.
   @pause 20
   @times 10
 

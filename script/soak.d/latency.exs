@@ -1,7 +1,7 @@
-# How long good documents take in the native engine while hostile ones are decoded beside them:
+# Measures how long good documents take in the native engine while other processes decode hostile ones:
 #   MIX_ENV=prod mix run script/soak.d/latency.exs [SECONDS]
-# Eight processes decode a good document each few milliseconds, as requests come; with them are none, or eight more that
-# decode hostile ones without a pause. Rounds of both alternate, so that what else the machine does meets both alike.
+# Eight processes decode a good document every few milliseconds, like requests. In every second round, eight more processes decode
+# hostile documents without a pause. Rounds alternate, so that other load on the machine affects both kinds alike.
 
 for file <- ~w(../../bench/support/documents.ex cases.exs processes.exs), do: Code.require_file(file, __DIR__)
 
@@ -51,7 +51,7 @@ defmodule Soak.Latency do
       Process.exit(pid, :kill)
     end
 
-    # What is under way on a dirty scheduler ends there.
+    # Calls on a dirty scheduler run to their end.
     Process.sleep(300)
   end
 

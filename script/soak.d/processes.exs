@@ -1,4 +1,4 @@
-# Who does it, and who watches; see script/soak.
+# The processes that make the calls and those that watch them; see script/soak.
 
 defmodule Soak.Histogram do
   @moduledoc "Latencies in buckets that grow by an eighth of a power of two."
@@ -26,7 +26,7 @@ defmodule Soak.Histogram do
 end
 
 defmodule Soak.Worker do
-  @moduledoc "One of the processes: a document, an engine, a check, and again."
+  @moduledoc "One of the processes: it repeatedly picks a document and an engine, and checks the result."
 
   # Of 100 documents.
   @mix good: 80, broken: 17, hostile: 3
@@ -65,7 +65,7 @@ defmodule Soak.Worker do
   defp label({:ok, _}), do: :ok
   defp label({:error, error}), do: error.reason
 
-  # Good documents may have to wait for an instance for as long as their timeout says.
+  # Good documents may wait for an instance for as long as their timeout.
   defp wrong(engine, name, outcome, state) do
     shown = inspect(outcome, limit: 5, printable_limit: 100)
     :ets.insert(state.table, {{:wrong, System.unique_integer()}, "#{engine}, #{name}: #{shown}"})
@@ -73,7 +73,7 @@ defmodule Soak.Worker do
 end
 
 defmodule Soak.Killer do
-  @moduledoc "Ends processes while their call runs: nothing of it may be left behind."
+  @moduledoc "Ends processes during their call, which must leave nothing behind."
 
   def start(engines), do: spawn_link(fn -> loop(engines) end)
 
@@ -89,7 +89,7 @@ defmodule Soak.Killer do
 end
 
 defmodule Soak.Watch do
-  @moduledoc "Memory, instances, and schedulers that were held."
+  @moduledoc "Watches memory, instances and blocked schedulers."
 
   def start(limit_ms, table) do
     spawn_link(fn ->

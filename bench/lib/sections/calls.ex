@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Sections.Calls do
-  @moduledoc "What a call into the sandbox costs: 35 bytes, with a kept instance and with a fresh one."
+  @moduledoc "The cost of a call into the sandbox with 35 bytes, with a kept instance and with a new one."
 
   alias RustyJson.Bench.{Bar, Corpus, Grid, Table}
 

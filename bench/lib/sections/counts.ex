@@ -6,7 +6,7 @@ defmodule RustyJson.Bench.Sections.Counts do
 
   alias RustyJson.Bench.{Bar, Corpus, Documents, RustTools, Shapes, Table}
 
-  # More than this share of instructions is a regression.
+  # A larger increase of instructions is a regression.
   @allowed 0.02
   @baseline "instructions.json"
 
@@ -51,7 +51,7 @@ defmodule RustyJson.Bench.Sections.Counts do
     %{tables: [table(rows), cpu(level)], goals: goals(rows)}
   end
 
-  # What one more call adds.
+  # The instructions of one more call.
   defp count(op, file) do
     [one, three] = for times <- ["1", "3"], do: instructions([program(), op, file, times])
     div(three - one, 2)
@@ -118,7 +118,7 @@ defmodule RustyJson.Bench.Sections.Counts do
 
   ## Instruction sets
 
-  # The emulated processor of valgrind has no AVX-512, so the same program chooses anew there.
+  # valgrind emulates a processor without AVX-512, so the program chooses other instructions there.
   defp cpu(level) do
     {:ok, output} = RustTools.run("valgrind", ["--tool=none", "-q", program(), "level"])
     emulated = output |> String.split("\n", trim: true) |> List.last()

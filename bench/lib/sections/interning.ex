@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Sections.Interning do
-  @moduledoc "`keys: :intern` beside the default, on the three published tables."
+  @moduledoc "`keys: :intern` compared with the default, on the three published tables."
 
   alias RustyJson.Bench.{Bar, Corpus, Grid, Jobs, Shapes, Sharing, Table}
 
@@ -83,7 +83,7 @@ defmodule RustyJson.Bench.Sections.Interning do
     })
   end
 
-  # Whether the default builds each key once, or for every object anew: words on the heap, shared ones counted once.
+  # Shows whether the default builds each key once or for every object: words on the heap, where shared words count once.
   defp with_sharing(%{tables: [table]} = answer, context) do
     file = Corpus.made("interning-like-1000-5", {Shapes, :like, [1_000, 5]}).file
 

@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Sections.Memory do
-  @moduledoc "Memory: peak resident set, what the BEAM counts, and what decoded strings keep alive."
+  @moduledoc "Memory: peak resident set, the BEAM's own counts, and the memory that decoded strings keep alive."
 
   alias RustyJson.Bench.{Bar, Contender, Corpus, Memory, Peer, Shapes, Table}
 
@@ -11,7 +11,7 @@ defmodule RustyJson.Bench.Sections.Memory do
     {"canada", :encode, "jason"} => "5.8 MB"
   }
   @allowance 2_000_000
-  # Memory that is freed goes back to the system at once, so that a call cannot live on what came before it.
+  # Returns freed memory to the system at once, so that a call cannot reuse memory of earlier calls.
   @flags ["+MMmcs", "0"]
   @lengths [20, 64, 65, 100]
 
@@ -83,7 +83,7 @@ defmodule RustyJson.Bench.Sections.Memory do
 
   ## Page faults
 
-  # In a VM with its usual flags, which keeps some of the memory that it frees.
+  # In a VM with its usual flags, which keeps some freed memory.
   defp faults(context) do
     for name <- @documents ++ ["citm_catalog", "records10k"],
         {:ok, document} <- [document(context, name)],

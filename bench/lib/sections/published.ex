@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Sections.Published do
-  @moduledoc "The tables that RustyJson 0.3 published, row by row, with its figures beside ours."
+  @moduledoc "The tables that RustyJson 0.3 published, with its figures next to the new ones."
 
   alias RustyJson.Bench.{Corpus, Grid, Shapes, Table}
 
@@ -43,7 +43,7 @@ defmodule RustyJson.Bench.Sections.Published do
   defp made(name, source), do: {:json, Corpus.made(name, source).file}
   defp reductions(results), do: Table.count(get_in(results, ["native", :reductions]))
 
-  @doc "nativejson-benchmark's documents, and the shapes beside them."
+  @doc "The documents of nativejson-benchmark, and the shapes published with them."
   @spec nativejson(map()) :: map()
   def nativejson(context) do
     items = if context.test, do: 500, else: 50_000

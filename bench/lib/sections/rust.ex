@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Sections.Rust do
-  @moduledoc "The core by itself: criterion's figures of `bench/rust`, beside other Rust libraries."
+  @moduledoc "The core by itself: criterion's figures of `bench/rust`, next to other Rust libraries."
 
   alias RustyJson.Bench.{Corpus, Measure, RustTools, Shapes, Table}
 
@@ -27,7 +27,7 @@ defmodule RustyJson.Bench.Sections.Rust do
     end
   end
 
-  # As tests the benches run once, built without optimisation in a fraction of the time.
+  # As tests, the benches run once. They build faster, without optimisation.
   defp arguments(%{test: true}), do: ~w(test --benches)
 
   defp arguments(context) do
@@ -39,7 +39,7 @@ defmodule RustyJson.Bench.Sections.Rust do
     ~w(bench --bench core --features wasm -- ) ++ options
   end
 
-  # The others choose their instructions when they are compiled, so everybody is compiled for this machine.
+  # The other libraries choose their instructions at compile time, so all are compiled for this machine.
   defp environment(context, dir) do
     guest =
       System.get_env("RUSTYJSON_BENCH_GUEST") ||
@@ -67,7 +67,7 @@ defmodule RustyJson.Bench.Sections.Rust do
 
   defp found(op, name, who, text) do
     label = if who == "core", do: %{decode: "core to ETF", encode: "core from ETF"}[op], else: who
-    # Criterion's names of folders.
+    # The folder names that criterion uses.
     file = Path.join([RustTools.target(), "criterion", "#{op}_#{name}", label, "new", "estimates.json"])
 
     with {:ok, json} <- File.read(file), %{"median" => median} <- RustyJson.decode!(json, engine: :native) do
@@ -87,7 +87,7 @@ defmodule RustyJson.Bench.Sections.Rust do
         q1_ns: interval["lower_bound"],
         q3_ns: interval["upper_bound"],
         mb_s: byte_size(text) / ns * 1_000,
-        # No yardstick here: the times themselves are compared.
+        # There is no yardstick here, so the times themselves are compared.
         ratio: ns,
         ratio_q1: interval["lower_bound"],
         ratio_q3: interval["upper_bound"]

@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Sections.Schedulers do
-  @moduledoc "Fairness: longest runs, throughput with many processes, normal beside dirty schedulers."
+  @moduledoc "Fairness: longest runs, throughput with many processes, normal and dirty schedulers."
 
   alias RustyJson.Bench.{Bar, Contender, Corpus, Documents, Grid, Jobs, Load, Shapes, Table}
 
@@ -145,7 +145,7 @@ defmodule RustyJson.Bench.Sections.Schedulers do
     end
   end
 
-  @doc "Normal beside dirty schedulers, as published."
+  @doc "Normal and dirty schedulers, in the published form."
   @spec dirty(map()) :: map()
   def dirty(context) do
     sizes = [

@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Sections.Speed do
-  @moduledoc "The standard documents: every contender beside the BEAM's own binary format."
+  @moduledoc "The standard documents: every contender compared with the BEAM's own binary format."
 
   alias RustyJson.Bench.{Case, Contender, Corpus, Jobs, Stats, Table}
 
@@ -141,7 +141,7 @@ defmodule RustyJson.Bench.Sections.Speed do
       ]
   end
 
-  # Where a rival comes nearest to us.
+  # The document on which a rival comes closest.
   defp worst([]), do: nil
   defp worst(list), do: Enum.min(list)
 

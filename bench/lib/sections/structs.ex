@@ -1,5 +1,5 @@
 defmodule RustyJson.Bench.Sections.Structs do
-  @moduledoc "Structs: the published rows, and mixed data beside plain maps."
+  @moduledoc "Structs: the published rows, and mixed data compared with plain maps."
 
   alias RustyJson.Bench.{Bar, Grid, Table}
 

@@ -1,4 +1,4 @@
-//! JSON to External Term Format and back by the core, beside the DOMs of other libraries. The documents are those of the
+//! JSON to External Term Format and back in the core, compared with the DOMs of other libraries. The documents are in the
 //! folder `RUSTYJSON_BENCH_DOCUMENTS`, the guest is the file `RUSTYJSON_BENCH_GUEST`. `cargo bench -- --test` runs every
 //! case once and compares the results.
 
@@ -19,8 +19,8 @@ fn documents() -> Vec<Document> {
     rustyjson_bench::documents(&dir).expect("a folder of documents")
 }
 
-/// The same value for everybody: what the core writes is what serde_json reads. (It reads some floats units of the last
-/// place off, other ones in another notation.)
+/// Checks that serde_json reads the value that the core writes. (serde_json reads some floats with a small error in the last
+/// place, and writes others in another notation.)
 fn check(document: &Document) {
     let mut core = Core::default();
     let etf = core.decode(&document.json).to_vec();

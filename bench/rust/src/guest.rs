@@ -48,7 +48,7 @@ impl Guest {
         self.finish(record)
     }
 
-    /// Writes options and what follows them. Gives the length of both and that of the options.
+    /// Writes the options and the input after them. Returns the length of both and the length of the options.
     fn write(&mut self, options: &[&[u8]], body: &[u8]) -> (u32, u32) {
         let options_len = options.iter().map(|part| part.len()).sum::<usize>() as u32;
         let len = options_len + body.len() as u32;
@@ -60,7 +60,7 @@ impl Guest {
         (len, options_len)
     }
 
-    /// What follows the status byte of a record `address << 32 | length`.
+    /// The bytes after the status byte of the record at `address << 32 | length`.
     fn finish(&mut self, record: u64) -> &[u8] {
         self.reset.call(&mut self.store, ()).expect("no trap");
         let (at, len) = ((record >> 32) as usize, record as u32 as usize);

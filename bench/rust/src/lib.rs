@@ -1,4 +1,4 @@
-//! What the benches and the instruction counter share: documents, and the core called as the shells call it.
+//! Shared by the benches and the instruction counter: documents, and calls of the core as the shells make them.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "wasm")]
@@ -9,13 +9,13 @@ use rustyjson_core::etf::writer::Writer;
 use rustyjson_core::{DecodeOptions, EncodeOptions, Output, Scratch, decode, encode};
 use std::path::Path;
 
-/// A JSON text and what it is called.
+/// A JSON text and its name.
 pub struct Document {
     pub name: String,
     pub json: Vec<u8>,
 }
 
-/// The documents of a folder, by name.
+/// The documents in a folder, by name.
 pub fn documents(dir: &Path) -> std::io::Result<Vec<Document>> {
     let mut documents = Vec::new();
     for entry in std::fs::read_dir(dir)? {
