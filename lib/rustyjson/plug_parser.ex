@@ -10,36 +10,36 @@ if Code.ensure_loaded?(Plug.Parsers) do
           length: 1_000_000,
           rustyjson: [policy: :webhook, raw_body: true]
 
-    It takes the place of `Plug.Parsers.JSON` and accepts the same content types: `application/json`, and those that end with `+json`. A
-    body that is not an object is put under `"_json"`; an empty body gives no parameters.
+    It replaces `Plug.Parsers.JSON` and accepts the same content types: `application/json`, and those that end with `+json`. A body that
+    is not an object becomes the parameter `"_json"`. An empty body gives no parameters.
 
     ## Options
 
-      * `:rustyjson` - options of `RustyJson.decode/2`, most often a [policy](`RustyJson.Config#module-policies`); and `:raw_body`: `true`
-        keeps the body in `conn.assigns.raw_body`, for signatures
+      * `:rustyjson` - options of `RustyJson.decode/2`, usually a [policy](`RustyJson.Config#module-policies`). In addition,
+        `raw_body: true` keeps the body in `conn.assigns.raw_body`, so that you can check a signature
       * `:length`, `:read_length`, `:read_timeout`, `:body_reader` and `:nest_all_json` - as for `Plug.Parsers.JSON`
 
     ## Errors
 
-    Each raises an exception with a status, from which Plug makes the response. The message says what is wrong with the body, and where.
+    Each error raises an exception with a status, which Plug uses for the response. The message says what is wrong with the body, and
+    where.
 
     | error | exception | status |
     |---|---|---|
-    | the body is invalid, or exceeds another limit than one of size | `Plug.Parsers.ParseError` | 400 |
+    | the body is invalid, or exceeds a limit that does not concern its size | `Plug.Parsers.ParseError` | 400 |
     | the body is longer than `:length`, or exceeds `max_bytes` or `max_nodes` | `Plug.Parsers.RequestTooLargeError` | 413 |
     | the sandbox ran out of time or memory | `RustyJson.SandboxError`, `:timeout` or `:memory_limit` | 413 |
-    | the sandbox has no instance or no host | `RustyJson.SandboxError`, `:busy` or `:unavailable` | 503 |
-    | the sandbox failed otherwise | `RustyJson.SandboxError`, `:trap` or `:invalid_result` | 500 |
+    | no instance became free, or there is no host | `RustyJson.SandboxError`, `:busy` or `:unavailable` | 503 |
+    | the module failed | `RustyJson.SandboxError`, `:trap` or `:invalid_result` | 500 |
 
-    A `RustyJson.SandboxError` that you raise elsewhere has the same status: the parser comes with an implementation of
-    `Plug.Exception`.
+    If you raise a `RustyJson.SandboxError` elsewhere, it has the same status, because it implements `Plug.Exception`.
     """
 
     @behaviour Plug.Parsers
 
     alias RustyJson.{DecodeError, SandboxError}
 
-    # Limits of size.
+    # Errors that concern the size of the body.
     @size [:max_bytes, :max_nodes]
 
     @impl true
@@ -50,7 +50,7 @@ if Code.ensure_loaded?(Plug.Parsers) do
       unless Keyword.keyword?(own),
         do: raise(ArgumentError, "option :rustyjson takes a keyword list, got: #{inspect(own, limit: 5)}")
 
-      # Other options are checked when the first body comes: a pipeline may be built before the configuration is there.
+      # Other options are checked with the first body, because a pipeline can be built before the configuration is loaded.
       {raw_body, decode} = Keyword.pop(own, :raw_body, false)
 
       unless is_boolean(raw_body),

@@ -1,7 +1,7 @@
 defmodule RustyJson.Wasm.Events do
   @moduledoc false
-  # Telemetry of the sandbox. The package is optional; whether it is there is found out when the configuration is read, so that
-  # calls without it pay nothing.
+  # Telemetry of the sandbox. The package is optional. RustyJson looks for it when it reads the configuration, so calls without it
+  # cost no more.
 
   alias RustyJson.Wasm.Host
 
@@ -9,17 +9,17 @@ defmodule RustyJson.Wasm.Events do
   @event [:rustyjson, :sandbox, :stop]
   @names %{Host.Wasmtime => :wasmtime, Host.Wasmex => :wasmex, Host.Auto => :auto}
 
-  @doc "Sandbox options that say whether calls are measured."
+  @doc "The sandbox option that turns measuring on, if the package is loaded."
   @spec sandbox() :: map()
   def sandbox, do: if(Code.ensure_loaded?(:telemetry), do: %{events: true}, else: %{})
 
-  @doc "Runs a call into the sandbox and tells what came of it."
+  @doc "Runs a call into the sandbox and emits an event with its duration and result."
   @spec measured(Host.operation(), binary(), atom(), (() -> result)) :: result when result: term()
   def measured(operation, body, host, run) do
     start = System.monotonic_time()
     result = run.()
     measurements = %{duration: System.monotonic_time() - start, bytes: byte_size(body)}
-    # `:auto` is known once it has run.
+    # The host behind `:auto` is known only after the call.
     host = Map.fetch!(@names, Host.get(host))
     :telemetry.execute(@event, measurements, %{host: host, operation: operation, reason: reason(result)})
     result
