@@ -18,6 +18,7 @@ defmodule RustyJson.Bench.Sections do
     {"load", S.Schedulers, :load, []},
     {"dirty", S.Schedulers, :dirty, []},
     {"calls", S.Calls, :run, []},
+    {"parts", S.Parts, :run, []},
     {"rust", S.Rust, :run, []},
     {"counts", S.Counts, :run, []}
   ]

@@ -104,6 +104,16 @@ pub type Dropped<'a> = &'a [u32];
 ///
 /// An `Err` stops decoding; the driver adds the offset.
 pub trait TermBuilder {
+    /// Some values stay text: see [`TermBuilder::skipped`].
+    const SKIPS: bool = false;
+    /// Adds the value at this offset as text, if it stays text; gives the offset behind it.
+    fn skipped(&mut self, _pos: usize) -> Result<Option<usize>, ErrorKind> {
+        Ok(None)
+    }
+    /// Adds a part of the input that stays text.
+    fn fragment(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
+        self.string(text)
+    }
     /// Adds `null`.
     fn null(&mut self) -> Result<(), ErrorKind>;
     /// Adds `true` or `false`.

@@ -10,6 +10,7 @@ const PLAIN: Policy = Policy {
     ordered_objects: false,
     decimals: false,
     null: Null::Nil,
+    raw: false,
     max_depth: 3,
     max_integer: 300,
     max_terms: 1_000_000,

@@ -234,12 +234,15 @@ defmodule RustyJson.Options do
 
   @doc "The options of a call, for the engine that takes it."
   @spec pack(:decode | :encode, values()) :: t()
-  def pack(:decode, %{keys: given} = v) do
+  def pack(:decode, %{keys: given, raw: raw} = v) do
     v = core_keys(v)
+    if raw != [] and v.as != nil, do: raise(ArgumentError, "options :as and :raw contradict each other")
+    parts = if raw == [], do: "", else: RustyJson.Parts.Raw.plan(raw)
 
     %__MODULE__{
       engine: v.resolved,
-      bytes: Layout.decode(v),
+      bytes: Layout.decode(v) <> parts,
+      parts: parts,
       values: v,
       sandbox: v.sandbox,
       keys: left_to_do(given, v),

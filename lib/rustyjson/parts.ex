@@ -8,8 +8,9 @@ defmodule RustyJson.Parts do
   alias RustyJson.Decode.Input
 
   @own [:missing, :as, :validate]
-  # The kind of a plan that is a type.
+  # Kinds of plans: a type, and places that stay text.
   @typed 2
+  @raw 3
   # JSON never decodes to this atom.
   @absent :"$absent"
   # Parts up to this size are copied, so that they do not keep the whole text in memory.
@@ -77,6 +78,9 @@ defmodule RustyJson.Parts do
   defp wrong!(name, takes, got),
     do: raise(ArgumentError, "option #{inspect(name)} takes #{takes}, got: #{inspect(got, limit: 5)}")
 
+  defp run(_input, _paths, _raw, _trusted, %{parts: parts}) when parts != "",
+    do: raise(ArgumentError, "fetch and select take as: :raw, and no option :raw")
+
   defp run(input, paths, raw, trusted, options),
     do: Input.decode(input, Options.with_parts(options, Paths.plan(paths, raw, trusted)))
 
@@ -125,6 +129,10 @@ defmodule RustyJson.Parts do
   @spec policy(Options.t(), non_neg_integer()) :: {Options.t(), non_neg_integer()}
   def policy(%{parts: ""} = options, length), do: {options, length}
 
+  # Places take more room than short values: core/src/parts/raw.rs.
+  def policy(%{parts: <<@raw, _::binary>>} = options, length),
+    do: {Options.change(options, :decode, %{max_nodes: 0}), length}
+
   # Fields have numbers, decimals are lists: core/src/parts/shape.rs.
   def policy(%{parts: <<@typed, _::binary>>, values: %{max_depth: max_depth}} = options, length) do
     changed = Options.change(options, :decode, %{max_depth: min(max_depth + 2, 0xFFFF_FFFF), max_nodes: 0})
@@ -141,6 +149,8 @@ defmodule RustyJson.Parts do
   @doc "Whether an honest module can return this answer for a document of this length."
   @spec answer?(term(), Options.t(), non_neg_integer()) :: boolean()
   def answer?(_term, %{parts: ""}, _length), do: true
+  # Looked at where fragments are made of it.
+  def answer?(_term, %{parts: <<@raw, _::binary>>}, _length), do: true
   # Looked at where structs are made of it.
   def answer?(_term, %{parts: <<@typed, _::binary>>}, _length), do: true
 

@@ -68,6 +68,13 @@ pub struct Terms<'a, 's> {
 impl<'a, 's> Terms<'a, 's> {
     /// A builder for this input.
     pub fn new(env: Env<'a>, input: Binary<'a>, options: DecodeOptions, stacks: &'s mut Stacks) -> Self {
+        let len = input.len();
+        Self::sized(env, input, len, options, stacks)
+    }
+
+    /// The same, for terms of so many bytes of the input.
+    #[inline(always)]
+    pub fn sized(env: Env<'a>, input: Binary<'a>, len: usize, options: DecodeOptions, stacks: &'s mut Stacks) -> Self {
         stacks.start();
         let atom = |atom: rustler::Atom| atom.as_c_arg();
         let (yes, no) = (rustler::types::atom::true_(), rustler::types::atom::false_());
@@ -78,7 +85,7 @@ impl<'a, 's> Terms<'a, 's> {
             Null::Null => atom(atoms::null()),
             Null::Undefined => atom(atoms::undefined()),
         };
-        let heap = Heap::new(make, input.len(), nil);
+        let heap = Heap::new(make, len, nil);
         Self { make, heap, input, options, stacks, nil, null, yes, no }
     }
 
@@ -264,6 +271,13 @@ impl TermBuilder for Terms<'_, '_> {
         let fields = [atoms::decimal().as_c_arg(), sign, coefficient, self.make.integer(exponent)];
         let decimal = self.make.map(&atoms.map(|atom| atom.as_c_arg()), &fields);
         self.push(decimal.unwrap_or(self.nil))
+    }
+
+    fn fragment(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
+        let names = [atoms::__struct__().as_c_arg(), atoms::encode().as_c_arg()];
+        let fields = [atoms::fragment().as_c_arg(), self.text(text, self.options.copy_strings)?];
+        let fragment = self.make.map(&names, &fields);
+        self.push(fragment.unwrap_or(self.nil))
     }
 
     #[inline(always)]

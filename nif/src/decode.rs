@@ -113,6 +113,9 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Term<'a>, most_nodes: u64) -
     })
 }
 
+/// Bytes of a document that a few wanted values may take.
+const FEW: usize = 4096;
+
 /// Decodes the wanted parts of a document. The plan follows the options.
 fn run_parts<'a>(
     env: Env<'a>,
@@ -127,7 +130,9 @@ fn run_parts<'a>(
         if cut {
             options.max_nodes = 0;
         }
-        let mut terms = Terms::new(env, json, options, stacks);
+        // A few values of a large document are small.
+        let len = if matches!(parts, Parts::Select(_)) { bytes.len().min(FEW) } else { bytes.len() };
+        let mut terms = Terms::sized(env, json, len, options, stacks);
         let most_nodes = if options.dirty && most_nodes != u64::MAX { most_nodes } else { 0 };
         match parts.decode(bytes, &options, most_nodes, scratch, &mut terms) {
             Ok(true) => terms.finish().map(|term| (atoms::ok(), term).encode(env)).ok_or(rustler::Error::BadArg),

@@ -5,6 +5,7 @@ use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, Error, NifResult, Term};
 use rustyjson_core::etf::check::{self as etf, Policy, check};
 use rustyjson_core::etf::{holes, plans};
+use rustyjson_core::parts::{Parts, Raw};
 use rustyjson_core::{DecodeOptions, EncodeOptions};
 
 /// Bytes judged in about a hundredth of a time slice of one millisecond.
@@ -24,8 +25,14 @@ fn check_etf_dirty<'a>(env: Env<'a>, etf: Binary<'a>, options: Binary<'a>, json_
 }
 
 fn judge<'a>(env: Env<'a>, etf: &[u8], options: &[u8], json_len: usize) -> NifResult<Term<'a>> {
+    let parts = Parts::read(options.get(DecodeOptions::LEN..).unwrap_or_default());
     let options = DecodeOptions::from_bytes(options, 0).ok_or(Error::BadArg)?;
-    Ok(match check(etf, &Policy::new(&options, json_len)) {
+    let policy = match parts {
+        Some(Parts::Raw(_)) => Raw::policy(&options, json_len),
+        // Elixir gives options and a length that allow for others.
+        _ => Policy::new(&options, json_len),
+    };
+    Ok(match check(etf, &policy) {
         Ok(()) => atoms::ok().encode(env),
         Err(refused) => fault(env, &refused.text()),
     })

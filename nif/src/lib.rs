@@ -34,6 +34,8 @@ mod atoms {
         coef,
         exp,
         decimal = "Elixir.Decimal",
+        encode,
+        fragment = "Elixir.RustyJson.Fragment",
         ordered_object = "Elixir.RustyJson.OrderedObject",
         simd,
         version,

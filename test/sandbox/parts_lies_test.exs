@@ -97,6 +97,24 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
         end
       end
 
+      test "parts that stay text", %{host: host, options: options} do
+        answers(host, [{1, 3}], fn ->
+          assert RustyJson.decode(@json, [raw: ["/*"]] ++ options) ==
+                   {:ok, [%RustyJson.Fragment{encode: ~s("a")}]}
+
+          # Where no part was asked for there is none.
+          assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.decode(@json, options)
+        end)
+
+        for answer <- [[{0, 11}], [{-1, 2}], [{1, 0}], [{11, 1}], [{"1", 2}], [{1}], [{1, 2, 3}]] do
+          answers(host, answer, fn ->
+            assert {:error, %SandboxError{reason: :invalid_result}} =
+                     RustyJson.decode(@json, [raw: ["/*"]] ++ options),
+                   inspect(answer)
+          end)
+        end
+      end
+
       test "places that do not lie in the text", %{host: host, options: options} do
         for answer <- [
               [0, 1],

@@ -224,6 +224,11 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
     /// The value that starts at `pos`; an array or object only up to its first element or member.
     #[inline(always)]
     fn value(&mut self, pos: usize) -> Result<Next, Error> {
+        if B::SKIPS
+            && let Some(end) = self.builder.skipped(pos).map_err(|kind| Error::new(kind, pos))?
+        {
+            return Ok(Next::Ended(end));
+        }
         self.count(pos)?;
         match self.json.get(pos) {
             Some(b'"') => self.string(pos),

@@ -32,6 +32,8 @@ pub struct Policy {
     pub decimals: bool,
     /// The atom that is null.
     pub null: Null,
+    /// Values may be parts of the text: tuples of offset and length.
+    pub raw: bool,
     /// Deepest nesting of arrays and objects; `u32::MAX` for none.
     pub max_depth: u32,
     /// Most bytes of an integer.
@@ -53,6 +55,7 @@ impl Policy {
             ordered_objects: options.ordered_objects,
             decimals: options.decimals,
             null: options.null,
+            raw: false,
             max_depth: options.max_depth,
             max_integer: match options.digit_limit {
                 0 => json_len.max(8),
@@ -249,11 +252,21 @@ impl<'a> Walk<'a> {
             NEW_FLOAT if !self.policy.decimals => self.float()?,
             SMALL_BIG | LARGE_BIG => self.big(tag, self.policy.max_integer)?,
             NIL => self.deeper(depth)?,
+            SMALL_TUPLE if self.policy.raw => self.place()?,
             LIST => return self.list(depth, Kind::List),
             MAP => return self.map(depth),
             _ => return self.refuse(Fault::Tag(tag)),
         }
         Ok(None)
+    }
+
+    /// A part of the text, by its place. Where that lies is looked at by whoever takes the part.
+    fn place(&mut self) -> Result<(), Fault> {
+        if self.byte()? != 2 {
+            return self.refuse(Fault::Struct);
+        }
+        self.integer(8)?;
+        self.integer(8)
     }
 
     fn map(&mut self, depth: usize) -> Result<Option<Frame>, Fault> {

@@ -219,6 +219,13 @@ impl<B: Buffer> TermBuilder for Writer<'_, B> {
         Ok(())
     }
 
+    fn fragment(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
+        let Text::Input(start, bytes) = text else { return self.string(text) };
+        self.out.array([SMALL_TUPLE, 2]);
+        self.integer(start as i64)?;
+        self.integer(bytes.len() as i64)
+    }
+
     #[inline(always)]
     fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind> {
         self.members.push(self.out.len());

@@ -1,12 +1,15 @@
 //! Parts of a document: only what is wanted becomes terms.
 
+mod fragments;
 mod numbers;
 mod plan;
+mod raw;
 mod select;
 mod shape;
 mod typed;
 
 pub use plan::Plan;
+pub use raw::{Raw, with_raw};
 pub use select::select;
 pub use shape::Shape;
 pub use typed::{Wrong, typed};
@@ -23,12 +26,15 @@ pub enum Parts<'a> {
     Select(Plan<'a>),
     /// A value of a type.
     Typed(Shape<'a>),
+    /// All of it, but the values at some places as text.
+    Raw(Raw<'a>),
 }
 
 impl<'a> Parts<'a> {
     /// Reads what Elixir wrote behind the options. `None`: the bytes are something else.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
-        Plan::read(bytes).map(Self::Select).or_else(|| Shape::read(bytes).map(Self::Typed))
+        let typed = || Shape::read(bytes).map(Self::Typed);
+        Plan::read(bytes).map(Self::Select).or_else(typed).or_else(|| Raw::read(bytes).map(Self::Raw))
     }
 
     /// Decodes them. `false`: more than `most_nodes` values and keys would have to be built (0 is no limit).
@@ -46,6 +52,7 @@ impl<'a> Parts<'a> {
         match self {
             Self::Select(plan) => Ok(select(json, plan, options, most_nodes, scratch, builder)?),
             Self::Typed(shape) => typed(json, shape, options, most_nodes, scratch, builder),
+            Self::Raw(raw) => Ok(with_raw(json, raw, options, most_nodes, scratch, builder)?),
         }
     }
 
@@ -54,6 +61,7 @@ impl<'a> Parts<'a> {
         match self {
             Self::Select(plan) => plan.policy(options, json_len),
             Self::Typed(_) => Shape::policy(options, json_len),
+            Self::Raw(_) => Raw::policy(options, json_len),
         }
     }
 }

@@ -13,8 +13,8 @@ defmodule RustyJson.Decode.Many do
   @type result :: {:ok, term()} | {:error, Exception.t()}
 
   @spec decode([iodata()], Options.t()) :: [result()]
-  # With `as:`, documents are decoded one after the other. They share one deadline.
-  def decode(inputs, %{as: as} = options) when as != nil do
+  # With `as:` and `raw:`, documents are decoded one after the other. They share one deadline.
+  def decode(inputs, %{as: as, parts: parts} = options) when as != nil or parts != "" do
     options = Options.due(options, Options.started(options))
     Enum.map(inputs, &Input.decode(&1, options))
   end

@@ -24,6 +24,13 @@ defmodule RustyJson.Engine.Wasm do
     end
   end
 
+  # Parts that stay text come as their places.
+  defp judged({:ok, term}, json, %{parts: <<3, _::binary>>} = options) do
+    {:ok, Selected.Raw.fragments(term, json, options.values.strings == :copy)}
+  catch
+    {:rustyjson, :broken} -> {:error, broken_parts(options)}
+  end
+
   # Of parts of a document, the host judges only the values.
   defp judged({:ok, term} = answer, json, %{parts: parts} = options) when parts != "" do
     if Selected.answer?(term, options, byte_size(json)), do: answer, else: {:error, broken_parts(options)}

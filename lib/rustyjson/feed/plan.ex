@@ -30,6 +30,7 @@ defmodule RustyJson.Feed.Plan do
     refuse_both!(own)
     options = Options.decode(copied(Policies.name(rest)) ++ rest)
     if options.as != nil, do: raise(ArgumentError, "a stream does not take :as")
+    if options.parts != "", do: raise(ArgumentError, "a stream does not take :raw")
     {plan(Map.new(own), options), options}
   end
 

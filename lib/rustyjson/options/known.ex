@@ -41,7 +41,7 @@ defmodule RustyJson.Options.Known do
   defp lasting?(_given, %{engine: Engine.Missing}), do: false
 
   defp lasting?(given, _options) when is_list(given) and length(given) <= @longest,
-    do: Enum.all?(given, fn {name, value} -> name == :as or plain?(value) end)
+    do: Enum.all?(given, fn {name, value} -> name in [:as, :raw] or plain?(value) end)
 
   defp lasting?(_given, _options), do: false
 

@@ -17,6 +17,7 @@ defmodule RustyJson.Options.Schema do
           | :gzip_level
           | :type
           | :policy
+          | :places
   @type entry :: %{
           required(:type) => type(),
           required(:default) => term(),
@@ -138,6 +139,13 @@ defmodule RustyJson.Options.Schema do
               type: {:in, [nil, :null, :undefined]},
               default: nil,
               doc: "The atom that JSON's null becomes."
+            },
+            raw: %{
+              type: :places,
+              default: [],
+              doc:
+                "JSON Pointers of values that stay text, as `RustyJson.Fragment`. In them `*` is any element or member; of two " <>
+                  "that lie in each other the outer one counts."
             },
             as: %{
               type: :type,
@@ -279,6 +287,7 @@ defmodule RustyJson.Options.Schema do
   def cast(:policy, name) when is_atom(name), do: {:ok, name}
   def cast(:infinity, :infinity), do: {:ok, :infinity}
   def cast(type, value) when type in [:fun, :fallback] and is_function(value, 1), do: {:ok, value}
+  def cast(:places, places) when is_list(places), do: {:ok, RustyJson.Parts.Raw.check!(places)}
   def cast(:type, nil), do: {:ok, nil}
   def cast(:type, value), do: {:ok, RustyJson.Schema.Type.given!(value)}
   def cast(:gzip_level, {:gzip, level}) when level in 0..9, do: {:ok, {:gzip, level}}

@@ -32,6 +32,7 @@ defmodule RustyJson.Options.Words do
   def describe(:boolean, quote), do: describe({:in, [true, false]}, quote)
   def describe(:infinity, quote), do: describe({:in, [:infinity]}, quote)
   def describe(fun, _quote) when fun in [:fun, :fallback], do: "a function of one argument"
+  def describe(:places, _quote), do: "a list of JSON Pointers"
   def describe(:type, _quote), do: "a type of `RustyJson.Schema`"
   def describe(:policy, _quote), do: "the name of a policy"
   def describe(:gzip_level, quote), do: "#{quote}{:gzip, 0..9}#{quote}"
@@ -64,6 +65,7 @@ defmodule RustyJson.Options.Words do
   defp ast(:boolean), do: quote(do: boolean())
   defp ast(:infinity), do: :infinity
   defp ast(:fallback), do: quote(do: (term() -> term()))
+  defp ast(:places), do: quote(do: [String.t()])
   defp ast(:type), do: quote(do: nil | RustyJson.Schema.Type.t())
   defp ast(:policy), do: quote(do: atom())
   defp ast(:fun), do: quote(do: (String.t() -> term()))

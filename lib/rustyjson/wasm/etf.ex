@@ -51,8 +51,9 @@ defmodule RustyJson.Wasm.Etf do
   defp next(<<106>>, <<>>, _values), do: :ok
   defp next(_rest, <<>>, _values), do: refuse("an improper list")
 
-  defp longest(%{decimals: decimals, ordered: ordered}, json_length) when decimals or ordered,
-    do: 24 * json_length + 64
+  defp longest(%{decimals: decimals, ordered: ordered, raw: raw}, json_length)
+       when decimals or ordered or raw,
+       do: 24 * json_length + 64
 
   defp longest(_policy, json_length), do: 4 * json_length + 16
 
@@ -62,6 +63,7 @@ defmodule RustyJson.Wasm.Etf do
       ordered: values.objects == :ordered_objects,
       decimals: values.floats == :decimals,
       null: values.null,
+      raw: Map.get(values, :raw, []) != [],
       depth: values.max_depth,
       integer: if(digits == 0, do: max(json_length, 8), else: max(div(digits * 333, 800) + 1, 8)),
       terms: if(max_nodes == 0, do: json_length, else: min(max_nodes, json_length)),
@@ -88,6 +90,10 @@ defmodule RustyJson.Wasm.Etf do
 
   defp value(<<119, 9, "undefined", rest::binary>>, open, depth, terms, %{null: :undefined} = p),
     do: ended(rest, open, depth, terms + 1, p)
+
+  # A part of the text, by its place.
+  defp value(<<104, 2, rest::binary>>, open, depth, terms, %{raw: true} = p),
+    do: rest |> integer(8) |> integer(8) |> ended(open, depth, terms + 1, p)
 
   defp value(<<119, 4, "true", rest::binary>>, open, depth, terms, p),
     do: ended(rest, open, depth, terms + 1, p)

@@ -1,0 +1,74 @@
+//! A builder for texts of which some parts stay text.
+
+use crate::builder::{Dropped, Key, TermBuilder, Text};
+use crate::error::ErrorKind;
+
+/// Passes everything on, and makes fragments of the parts.
+pub(super) struct Fragments<'a, B> {
+    builder: &'a mut B,
+    json: &'a [u8],
+    /// Start and end of the parts that are still to come.
+    parts: &'a [(usize, usize)],
+}
+
+impl<'a, B> Fragments<'a, B> {
+    pub fn new(builder: &'a mut B, json: &'a [u8], parts: &'a [(usize, usize)]) -> Self {
+        Self { builder, json, parts }
+    }
+}
+
+impl<B: TermBuilder> TermBuilder for Fragments<'_, B> {
+    const SKIPS: bool = true;
+
+    #[inline(always)]
+    fn skipped(&mut self, pos: usize) -> Result<Option<usize>, ErrorKind> {
+        match self.parts {
+            &[(start, end), ref rest @ ..] if start == pos => {
+                self.parts = rest;
+                self.builder.fragment(Text::Input(start, &self.json[start..end]))?;
+                Ok(Some(end))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn null(&mut self) -> Result<(), ErrorKind> {
+        self.builder.null()
+    }
+    fn boolean(&mut self, value: bool) -> Result<(), ErrorKind> {
+        self.builder.boolean(value)
+    }
+    fn integer(&mut self, value: i64) -> Result<(), ErrorKind> {
+        self.builder.integer(value)
+    }
+    fn big_integer(&mut self, negative: bool, magnitude: &[u8]) -> Result<(), ErrorKind> {
+        self.builder.big_integer(negative, magnitude)
+    }
+    fn float(&mut self, value: f64) -> Result<(), ErrorKind> {
+        self.builder.float(value)
+    }
+    fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) -> Result<(), ErrorKind> {
+        self.builder.decimal(negative, coefficient, exponent)
+    }
+    fn string(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
+        self.builder.string(text)
+    }
+    fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind> {
+        self.builder.key(key)
+    }
+    fn begin_array(&mut self) {
+        self.builder.begin_array();
+    }
+    fn end_array(&mut self, len: usize) -> Result<(), ErrorKind> {
+        self.builder.end_array(len)
+    }
+    fn begin_object(&mut self) {
+        self.builder.begin_object();
+    }
+    fn end_distinct(&mut self, len: usize) -> Result<bool, ErrorKind> {
+        self.builder.end_distinct(len)
+    }
+    fn end_object(&mut self, len: usize, dropped: Dropped<'_>) -> Result<(), ErrorKind> {
+        self.builder.end_object(len, dropped)
+    }
+}

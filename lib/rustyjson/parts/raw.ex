@@ -1,0 +1,71 @@
+defmodule RustyJson.Parts.Raw do
+  @moduledoc false
+  # The option `raw:` of `RustyJson.decode/2`: places as the core reads them (core/src/parts/raw.rs), and the fragments of an answer
+  # from the sandbox, in which a part is the tuple of its offset and length.
+
+  alias RustyJson.{Fragment, OrderedObject, Pointer}
+
+  @header <<3, 0, 0, 0>>
+  # Bytes of a node without the places of what is below.
+  @node 9
+  @copied 64
+
+  @doc "The places, if they are all JSON Pointers."
+  @spec check!([term()]) :: [String.t()]
+  def check!(places) do
+    Enum.each(places, &Pointer.tokens!(&1, "option :raw"))
+    places
+  end
+
+  @doc "The plan of these places."
+  @spec plan([String.t(), ...]) :: binary()
+  def plan(places) do
+    tree = Enum.reduce(places, %{}, &insert(tokens(&1), &2))
+    IO.iodata_to_binary([@header, write(tree, byte_size(@header))])
+  end
+
+  # `*` stands for any token; one in a key has no other way to be written.
+  defp tokens(place),
+    do: place |> Pointer.tokens!("option :raw") |> Enum.map(&if(&1 == "*", do: :any, else: &1))
+
+  defp insert([], tree), do: Map.put(tree, :ends, true)
+  defp insert([token | tokens], tree), do: Map.put(tree, token, insert(tokens, Map.get(tree, token, %{})))
+
+  defp write(tree, at) do
+    {any, names} = tree |> Map.delete(:ends) |> Map.pop(:any)
+    names = Enum.sort(names)
+    start = at + @node + 4 * length(names)
+
+    {blobs, {behind, places}} =
+      Enum.map_reduce(names, {start, []}, fn {name, tree}, {at, places} ->
+        head = <<byte_size(name)::32-little, name::binary>>
+        blob = [head, write(tree, at + byte_size(head))]
+        {blob, {at + IO.iodata_length(blob), [<<at::32-little>> | places]}}
+      end)
+
+    head =
+      <<if(tree[:ends], do: 1, else: 0), if(any, do: behind, else: 0)::32-little, length(names)::32-little>>
+
+    [head, Enum.reverse(places), blobs, if(any, do: write(any, behind), else: [])]
+  end
+
+  @doc "The term with fragments for places. Throws `{:rustyjson, :broken}` for places that do not lie in the text."
+  @spec fragments(term(), binary(), boolean()) :: term()
+  def fragments({start, length}, json, copy)
+      when is_integer(start) and start >= 0 and is_integer(length) and length > 0 and
+             start + length <= byte_size(json) do
+    text = binary_part(json, start, length)
+    %Fragment{encode: if(copy or length <= @copied, do: :binary.copy(text), else: text)}
+  end
+
+  def fragments({_start, _length}, _json, _copy), do: throw({:rustyjson, :broken})
+  def fragments(list, json, copy) when is_list(list), do: Enum.map(list, &fragments(&1, json, copy))
+
+  def fragments(%OrderedObject{values: values} = object, json, copy),
+    do: %{object | values: for({key, value} <- values, do: {key, fragments(value, json, copy)})}
+
+  def fragments(map, json, copy) when is_map(map) and not is_struct(map),
+    do: Map.new(map, fn {key, value} -> {key, fragments(value, json, copy)} end)
+
+  def fragments(other, _json, _copy), do: other
+end
