@@ -2,8 +2,8 @@ defmodule RustyJson.JasonAppTest do
   @moduledoc """
   An application that uses Jason runs on RustyJson after the one word is replaced, and its own tests pass.
 
-  It runs in a VM of its own, for it derives and implements protocols. Where Jason is at hand, so does the application as it
-  was written: what it asserts is what Jason does.
+  It runs in a separate VM, because it derives and implements protocols. If Jason is available, the original application runs too,
+  which shows that its tests assert Jason's behaviour.
   """
   use ExUnit.Case, async: true
 

@@ -1,14 +1,14 @@
 defmodule RustyJson.LinearTimeTest do
   @moduledoc """
-  Time grows in proportion to size, for documents that are cheap to send and have been dear to read elsewhere.
+  Time grows in proportion to size, for documents that are cheap to send and that other parsers were slow to read.
 
-  The exponent of a power law is fitted to the best of several runs at each size. Small sizes are left out, for a fixed cost
-  makes them look better than they are. Where the system tells it (Linux), time is the processor's, for a clock also counts the
-  work of others. On a busy machine the best comes late all the same: there are more tries, and each adds to what the ones
-  before have found. A quadratic parser, at an exponent of 2, fails them all.
+  The test fits the exponent of a power law to the best of several runs at each size. It leaves out small sizes, because their fixed
+  cost would lower the exponent. On Linux it measures processor time, because a clock also counts the work of other programs. On a
+  busy machine, even the best run can be slow, so the test tries several times and keeps the best runs of all tries. A quadratic
+  parser has an exponent of 2 and fails every try.
 
-  `RUSTYJSON_SCALING=1` is for a machine of one's own: from 1 KB to 10 MB, an exponent of 1.1 at most (1.2 for one large
-  object), and a table of what was measured.
+  `RUSTYJSON_SCALING=1` is for an idle machine. It measures from 1 KB to 10 MB, allows an exponent of 1.1 at most (1.2 for one large
+  object), and prints a table of the results.
   """
 
   use ExUnit.Case, async: false

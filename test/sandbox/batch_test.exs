@@ -1,7 +1,7 @@
 defmodule RustyJson.Sandbox.BatchTest do
   @moduledoc """
-  Many documents in one crossing, some of them hostile: only these fail, whatever their place and number. A guest that lies
-  about a batch is not believed.
+  Many documents in one crossing, some of them hostile: only the hostile ones fail, at any position and in any number. The host
+  rejects false results for a batch.
   """
 
   use ExUnit.Case, async: false

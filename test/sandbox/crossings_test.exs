@@ -1,7 +1,7 @@
 defmodule RustyJson.Sandbox.CrossingsTest do
   @moduledoc """
-  Encode goes back and forth between Elixir and the guest. However a guest that fell answers, a call ends within its time
-  and its `max_bytes`, and nothing that comes back is longer than an honest guest could make it.
+  Encode goes back and forth between Elixir and the guest. Whatever a guest that was taken over returns, a call ends within its
+  timeout and its `max_bytes`, and no result is longer than an honest guest could make it.
   """
 
   use ExUnit.Case, async: false

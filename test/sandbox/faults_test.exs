@@ -1,7 +1,7 @@
 defmodule RustyJson.Sandbox.FaultsTest do
   @moduledoc """
-  A guest that traps, loops, grows or recurses: the call ends in an error in time, the next one works, nothing is left
-  behind. `RUSTYJSON_FAULTS=10000` triggers each fault that often.
+  A guest that traps, loops, grows or recurses: the call ends in an error in time, the next one works, and nothing leaks.
+  `RUSTYJSON_FAULTS=10000` triggers each fault that often.
   """
 
   use ExUnit.Case, async: false

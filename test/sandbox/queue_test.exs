@@ -1,8 +1,8 @@
 defmodule RustyJson.Sandbox.QueueTest do
   @moduledoc """
-  Callers that wait for an instance: all are served, in time, at the cost of a few, and nothing of them is left behind.
+  Callers that wait for an instance: all are served in time, waiting costs little, and nothing leaks.
 
-  RUSTYJSON_CALLERS=50000 is the long run, and asks for what is promised: four fifths of the calls that ten callers make.
+  RUSTYJSON_CALLERS=50000 is the long run. It requires four fifths of the throughput of ten callers.
   """
 
   use ExUnit.Case, async: false

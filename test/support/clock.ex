@@ -1,7 +1,7 @@
 defmodule RustyJson.Test.Clock do
   @moduledoc """
-  Times that a test limits. Other work on the machine makes a call late now and then, so a late one is tried again; a call that is
-  late by a fault is late every time.
+  Limits the time of calls in tests. Other work on the machine can delay a call, so a late call is tried again. A call that is late
+  because of a bug is late every time.
   """
 
   import ExUnit.Assertions

@@ -1,6 +1,6 @@
 defmodule RustyJson.Test.Contained do
   @moduledoc """
-  Triggers a fault many times and checks what it leaves behind: nothing.
+  Triggers a fault many times and checks that nothing leaks.
 
   `RUSTYJSON_FAULTS=10000` is the long run. It prints the time and the resident memory before and after.
   """

@@ -1,9 +1,9 @@
 defmodule RustyJson.Test.Judge do
   @moduledoc """
-  Sends a call through every engine that is there and compares: the term, the bytes, and every field of an error.
+  Makes a call in every available engine and compares the term, the bytes, and every field of an error.
 
   All checks of vectors go through here, so an engine that is built is never left out. `RUSTYJSON_REQUIRE` names the
-  engines (`native,wasmtime,wasmex`) that must be there; without it a missing one is a skip with its reason.
+  engines (`native,wasmtime,wasmex`) that must be available. Without it, the tests of a missing engine are skipped with a reason.
   """
 
   import ExUnit.Assertions
