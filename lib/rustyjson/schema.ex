@@ -18,8 +18,7 @@ defmodule RustyJson.Schema do
       RustyJson.decode(json, as: Order)
       #=> {:ok, %Order{...}} or {:error, %RustyJson.DecodeError{}}
 
-  Decoding checks the types and builds only the fields. It skips other members and creates no atoms from the input. It is faster than
-  decoding into maps.
+  Decoding checks the types and builds only the fields. It skips other members and creates no atoms from the input.
 
   ## Types
 
