@@ -57,7 +57,7 @@ defmodule RustyJson.Sandbox.StartTest do
     assert_raise ArgumentError, fn -> RustyJson.start_engine(timeout: 5) end
 
     assert_raise ArgumentError, ~r/takes a keyword list of options, got: :wasm/, fn ->
-      RustyJson.start_engine(:wasm)
+      apply(RustyJson, :start_engine, [:wasm])
     end
 
     for name <- [:wasmtime, :wasmex] do
