@@ -196,7 +196,12 @@ pub fn may_be_text(len: usize, etf: &[u8], options: &EncodeOptions<'_>, plans: &
         line.saturating_mul(terms + 1)
     });
     let decimals = etf.windows(DECIMAL.len()).filter(|name| *name == DECIMAL).count() as u64;
-    let longest = (GROWTH * terms + 16).saturating_add(lines).saturating_add(decimals * LONGEST_DECIMAL);
+    // Any key may have a new name, and any value be redacted.
+    let name =
+        plans.iter().flat_map(|plan| plan.names.iter().flatten()).map(|name| name.len() as u64).max().unwrap_or(0);
+    let shaped = (GROWTH * terms).saturating_mul(options.shape.len() as u64 + name);
+    let longest =
+        (GROWTH * terms + 16).saturating_add(shaped).saturating_add(lines).saturating_add(decimals * LONGEST_DECIMAL);
     // A plan that names a field twice writes its value twice, at each level.
     let repeats = |fields: &[&[u8]]| fields.iter().enumerate().any(|(i, field)| fields[..i].contains(field));
     len as u64 <= longest || plans.iter().any(|plan| repeats(&plan.fields))
@@ -409,7 +414,7 @@ mod tests {
         assert!(may_be_text(76, &etf, &plain, &[]) && !may_be_text(77, &etf, &plain, &[]));
         assert!(may_be_text(76 + 11 * 8, &etf, &pretty, &[]) && !may_be_text(77 + 11 * 8, &etf, &pretty, &[]));
         assert!(may_be_text(6_400, DECIMAL, &plain, &[]) && !may_be_text(6_600, DECIMAL, &plain, &[]));
-        let plan = |fields| [PlannedStruct { module: b"A", fields }];
+        let plan = |fields| [PlannedStruct { module: b"A", fields, names: None, omitted: None }];
         assert!(!may_be_text(1_000, &etf, &plain, &plan(vec![b"a", b"b"])));
         assert!(may_be_text(1_000, &etf, &plain, &plan(vec![b"a", b"b", b"a"])));
     }

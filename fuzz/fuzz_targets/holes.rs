@@ -124,7 +124,7 @@ fuzz_target!(|data: &[u8]| {
         pretty: (extra & 1 != 0).then_some(PRETTY),
         ..EncodeOptions::default()
     };
-    let plan = PlannedStruct { module: b"Elixir.User", fields: vec![b"map", b"first"] };
+    let plan = PlannedStruct { module: b"Elixir.User", fields: vec![b"map", b"first"], names: None, omitted: None };
     let plans = if extra & 2 != 0 { vec![plan] } else { Vec::new() };
     let (term, lies) = data.split_at(data.len() / 2);
 

@@ -8,6 +8,7 @@ defmodule RustyJson.Encode do
 
   alias RustyJson.{Config, Options, OrderedObject}
   alias RustyJson.Encode.{Plain, Text}
+  alias RustyJson.Encoder.Names
 
   @typedoc "The options of the call. Pass them on; their content is private."
   @opaque opts :: Options.t()
@@ -124,7 +125,11 @@ defmodule RustyJson.Encode do
   """
   @spec key(String.Chars.t(), opts()) :: iodata()
   def key(key, opts) do
-    text = String.Chars.to_string(key)
+    text =
+      if is_atom(key) and key != nil,
+        do: Names.name(key, opts.values.key_case),
+        else: String.Chars.to_string(key)
+
     if Plain.short?(text), do: text, else: unquoted(value(text, opts))
   end
 

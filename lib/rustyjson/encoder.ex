@@ -11,6 +11,8 @@ defprotocol RustyJson.Encoder do
 
     * `:only` - the fields to encode, in this order
     * `:except` - the fields to leave out
+    * `:key_case` - `:camel`, or names for some fields: `[first_name: "firstName"]`
+    * `:omit` - fields with these values are left out: `nil`, or structs of these modules
 
   Without either option all fields are encoded, which can leak fields that are added later. A field that the struct lacks is an
   error at compile time. For a struct that you do not own, use

@@ -3,7 +3,7 @@ defmodule RustyJson.Options do
   # The options of one call, checked, and as the core takes them. RustyJson.Options.Schema defines them.
 
   alias RustyJson.{Config, Engine}
-  alias RustyJson.Options.{Known, Layout, Policies, Schema, Words}
+  alias RustyJson.Options.{Known, Layout, Policies, Schema, Shape, Words}
   alias RustyJson.Wasm.Events
 
   @enforce_keys [:engine, :bytes, :values, :sandbox]
@@ -59,7 +59,9 @@ defmodule RustyJson.Options do
       indent: "",
       line_separator: "",
       record_separator: "",
-      after_colon: ""
+      after_colon: "",
+      shape: "",
+      pointers: nil
     }
   }
 
@@ -253,6 +255,8 @@ defmodule RustyJson.Options do
   end
 
   def pack(:encode, v) do
+    v = %{v | shape: Shape.pack(v)}
+
     %__MODULE__{
       engine: v.resolved,
       bytes: Layout.encode(v),
@@ -319,6 +323,21 @@ defmodule RustyJson.Options do
   @spec at_depth(t(), non_neg_integer()) :: t()
   def at_depth(%{values: %{base_depth: depth}} = options, depth), do: options
   def at_depth(options, depth), do: change(options, :encode, %{base_depth: depth})
+
+  @doc "Encode options for a value from which these pointers go on, of those that redact."
+  @spec with_pointers(t(), [[String.t()]]) :: t()
+  def with_pointers(%{values: %{pointers: pointers}} = options, pointers), do: options
+
+  def with_pointers(%{values: values} = options, pointers) do
+    shape = Shape.pack(%{values | pointers: pointers})
+    change(options, :encode, %{pointers: pointers, shape: shape})
+  end
+
+  @doc "The pointers that redact, as lists of segments."
+  @spec pointers(t()) :: [[String.t()]]
+  def pointers(%{values: %{redact: []}}), do: []
+  def pointers(%{values: %{pointers: nil, redact: redact}}), do: Shape.segments(redact)
+  def pointers(%{values: %{pointers: pointers}}), do: pointers
 
   @doc "The same, and the text stays uncompressed."
   @spec uncompressed(t()) :: t()

@@ -8,7 +8,7 @@ use crate::raw::trial::layout;
 use crate::tags::{Kind, kind, small};
 use rustler::types::atom;
 use rustler::{Atom, Env};
-use rustyjson_core::encode::{AtomText, Known, Member, Step, TermReader, Value};
+use rustyjson_core::encode::{AtomText, Known, Member, PlanRules, Step, TermReader, Value};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -25,6 +25,23 @@ pub struct Map<'a> {
 struct Plan<'a> {
     module: Raw<'a>,
     fields: &'a [Raw<'a>],
+    /// The names under which they are written: the same, unless the derivation says otherwise.
+    names: &'a [Raw<'a>],
+    omitted: &'a [Raw<'a>],
+    rules: PlanRules,
+}
+
+/// Takes a plan apart: `{field, ...}`, or `{{field, ...}, {name, ...} | nil, {module | nil, ...} | nil}`.
+#[cold]
+fn read_plan<'a>(look: Look<'a>, module: Raw<'a>, plan: &'a [Raw<'a>]) -> Plan<'a> {
+    if let [fields, names, omitted] = plan
+        && let Some(fields) = look.tuple(*fields)
+    {
+        let (names, omitted) = (look.tuple(*names), look.tuple(*omitted));
+        let rules = PlanRules { renames: names.is_some(), omits: omitted.is_some() };
+        return Plan { module, fields, names: names.unwrap_or(fields), omitted: omitted.unwrap_or_default(), rules };
+    }
+    Plan { module, fields: plan, names: plan, omitted: &[], rules: PlanRules::default() }
 }
 
 /// The well-known atoms, by their numbers, and the words of a few more.
@@ -219,9 +236,10 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     type Tuple = &'a [Raw<'a>];
     type Map = Map<'a>;
     type Entries = ();
-    /// The fields that are left.
-    type Plan = &'a [Raw<'a>];
-    type Field = Raw<'a>;
+    /// Its number, and that of the next field.
+    type Plan = (usize, usize);
+    /// The field, and the name under which it is written.
+    type Field = (Raw<'a>, Raw<'a>);
 
     #[inline(always)]
     fn read(&mut self, term: Raw<'a>) -> Value<'a, Self> {
@@ -356,26 +374,44 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
         Some(())
     }
 
-    fn plan(&mut self, module: Raw<'a>) -> Option<&'a [Raw<'a>]> {
+    fn plan(&mut self, module: Raw<'a>) -> Option<(usize, usize)> {
         // Documents have few kinds of structs.
-        if let Some(plan) = self.used.iter().find(|plan| plan.module.word() == module.word()) {
-            return Some(plan.fields);
+        if let Some(number) = self.used.iter().position(|plan| plan.module.word() == module.word()) {
+            return Some((number, 0));
         }
-        let fields = self.look.tuple(self.look.map_get(self.plans?, module)?)?;
-        self.used.push(Plan { module, fields });
-        Some(fields)
+        let plan = self.look.tuple(self.look.map_get(self.plans?, module)?)?;
+        self.used.push(read_plan(self.look, module, plan));
+        Some((self.used.len() - 1, 0))
     }
 
     #[inline(always)]
-    fn next_planned(&mut self, plan: &mut &'a [Raw<'a>], map: &Map<'a>) -> Option<Member<Raw<'a>, Raw<'a>>> {
-        let (field, rest) = plan.split_first()?;
-        *plan = rest;
-        Some((*field, self.value_of(map, *field)))
+    fn next_planned(
+        &mut self,
+        (number, next): &mut (usize, usize),
+        map: &Map<'a>,
+    ) -> Option<Member<Self::Field, Raw<'a>>> {
+        let plan = self.used.get(*number)?;
+        let (field, name) = (*plan.fields.get(*next)?, *plan.names.get(*next)?);
+        *next += 1;
+        Some(((field, name), self.value_of(map, field)))
     }
 
     #[inline(always)]
-    fn field_text(&mut self, field: Raw<'a>) -> AtomText<'_> {
+    fn field_text(&mut self, (_, name): Self::Field) -> AtomText<'_> {
+        self.atoms.text(self.look, name)
+    }
+
+    fn own_field_text(&mut self, (field, _): Self::Field) -> AtomText<'_> {
         self.atoms.text(self.look, field)
+    }
+
+    fn plan_rules(&self, (number, _): &(usize, usize)) -> PlanRules {
+        self.used.get(*number).map_or_else(PlanRules::default, |plan| plan.rules)
+    }
+
+    fn plan_omits(&mut self, (number, _): &(usize, usize), module: Option<Raw<'a>>) -> bool {
+        let value = module.map_or(self.words.nil, |module| module.word());
+        self.used.get(*number).is_some_and(|plan| plan.omitted.iter().any(|omitted| omitted.word() == value))
     }
 }
 

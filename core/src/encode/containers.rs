@@ -10,7 +10,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     #[inline(always)]
     pub fn list(&mut self, term: R::Term, mut list: R::List) -> Walk<Next<R::Term>> {
         self.deeper()?;
-        if self.options.leave_unsupported {
+        if self.options.leave_unsupported || !self.options.shape.is_empty() {
             return self.doubtful_list(term, list);
         }
         match self.reader.next_item(&mut list) {
@@ -34,7 +34,8 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             return Ok(Next::Done);
         };
         self.open(b'[', Frame::Tuple(tuple));
-        Ok(Next::Value(first))
+        self.enter_items();
+        self.item(first)
     }
 
     /// Writes the opening bracket and what precedes the first element.

@@ -3,8 +3,11 @@
 use super::error::{EncodeErrorKind, Hole};
 use super::gathered::Gathered;
 use super::reader::TermReader;
+use super::shape::Place;
 use crate::options::EncodeOptions;
+use crate::options::shape::Shape;
 use crate::output::Output;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// Longer strings take too long for a short slice: a string of control characters of this length takes half of it.
@@ -31,6 +34,8 @@ pub(super) enum Frame<'t, R: TermReader<'t>> {
     Pairs(R::List, R::Map),
     /// A struct by its plan; its mark is on the stack of marks.
     Planned(R::Plan, R::Map),
+    /// The same, with fields that are left out.
+    Sparse(R::Plan, R::Map),
     /// Members that were gathered first, and the map they are from.
     Gathered(R::Map),
 }
@@ -80,6 +85,12 @@ pub(super) enum Next<T> {
 pub(super) type Walk<T> = Result<T, EncodeErrorKind>;
 
 pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
+    /// What the call does to members, unless it does nothing.
+    pub shape: Option<Box<Shape<'a>>>,
+    /// The pointers that may end inside the value to come.
+    pub scope: u64,
+    /// The same of the open arrays, if there are pointers.
+    pub places: Vec<Place>,
     pub kernel: K,
     pub reader: &'a mut R,
     pub options: &'a EncodeOptions<'a>,

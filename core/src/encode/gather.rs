@@ -64,10 +64,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let range = self.start_gathering(0)?;
         while let Some((field, value)) = self.reader.next_planned(&mut plan, &map) {
             let Some(value) = value else { return self.drop_gathered(term, range) };
-            let start = self.gathered.text.len();
-            self.gathered.text.text(self.reader.field_text(field).bytes);
-            let end = self.gathered.text.len();
-            self.gathered.members.push(Member { start, end, value });
+            self.gather_field(&plan, field, value)?;
         }
         self.open_gathered(range, map)
     }
@@ -88,6 +85,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         {
             return Err(EncodeErrorKind::Budget);
         }
+        let is_atom = matches!(look, Value::Atom | Value::Nil | Value::True | Value::False);
         self.charge(limits::MEMBER);
         let mut text = core::mem::replace(&mut self.gathered.text, Output::new(Vec::new()));
         let start = text.len();
@@ -102,8 +100,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             return Err(EncodeErrorKind::Budget);
         }
         if matches!(known, Ok(true)) {
-            let end = self.repair_key(start)?;
-            self.gathered.members.push(Member { start, end, value });
+            self.add_member(start, is_atom, value)?;
         }
         known
     }
@@ -144,7 +141,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         };
         let next = range.next;
         range.next += 1;
-        let Some(&Member { start, end, value }) = self.gathered.members.get(next) else {
+        let Some(&Member { start, end, value, scope }) = self.gathered.members.get(next) else {
             self.reader.leave(map);
             let range = *range;
             self.gathered.open.pop();
@@ -159,6 +156,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         self.gathered.text = text;
         written?;
         self.colon();
-        Ok(Next::Value(value))
+        self.scope = scope;
+        match value {
+            Some(value) => Ok(Next::Value(value)),
+            None => self.redacted(),
+        }
     }
 }

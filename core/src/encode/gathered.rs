@@ -8,7 +8,10 @@ use alloc::vec::Vec;
 pub(super) struct Member<T> {
     pub start: usize,
     pub end: usize,
-    pub value: T,
+    /// `None`: it is redacted.
+    pub value: Option<T>,
+    /// The pointers that may end inside it.
+    pub scope: u64,
 }
 
 impl<T> Member<T> {

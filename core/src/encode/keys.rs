@@ -17,7 +17,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             return self.structure(term, map, module);
         }
         self.deeper()?;
-        if self.options.sort_keys || self.options.strict_maps {
+        if self.options.gathers() {
             return self.gather_map(term, map, false);
         }
         let mut entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
@@ -40,7 +40,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Opens a struct as an object without `__struct__`.
     pub fn plain_struct(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
         self.deeper()?;
-        if self.options.sort_keys || self.options.strict_maps {
+        if self.options.gathers() {
             return self.gather_map(term, map, true);
         }
         if self.reader.map_size(&map) == 1 {

@@ -18,6 +18,7 @@ mod number;
 mod reader;
 mod repair;
 mod run;
+mod shape;
 mod string;
 mod structs;
 mod suspension;
@@ -29,7 +30,7 @@ mod uri;
 pub use driver::Stack;
 pub use error::{EncodeError, EncodeErrorKind, Hole, MAX_PAYLOAD};
 pub use known::Known;
-pub use reader::{AtomText, Block, Member, Step, TermReader, Value};
+pub use reader::{AtomText, Block, Member, PlanRules, Step, TermReader, Value};
 pub use suspension::{Outcome, Place, Suspension};
 
 use crate::options::EncodeOptions;

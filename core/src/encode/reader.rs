@@ -60,6 +60,15 @@ pub type Block = [u8; 54];
 /// A field, and the value of a struct there.
 pub type Member<F, T> = (F, Option<T>);
 
+/// What the derivation of a struct says beside the fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlanRules {
+    /// How fields are named, whatever the call says.
+    pub renames: bool,
+    /// Which values are left out, whatever the call says.
+    pub omits: bool,
+}
+
 /// Lets the driver walk a term. Cursors are small copies; the reader may rely on this order: what is handed out is
 /// either read whole (a container up to its end) or passed by [`TermReader::pass`] before the next step of its
 /// container. Terms of a format without random access stay cheap that way.
@@ -140,6 +149,18 @@ pub trait TermReader<'t> {
     fn plan(&mut self, module: Self::Term) -> Option<Self::Plan>;
     /// The next field of a plan with the value that the struct has there (`None` when it lacks the field).
     fn next_planned(&mut self, plan: &mut Self::Plan, map: &Self::Map) -> Option<Member<Self::Field, Self::Term>>;
-    /// The text of a field's name.
+    /// The text of the name under which a field is written.
     fn field_text(&mut self, field: Self::Field) -> AtomText<'_>;
+    /// The text of the field's own name.
+    fn own_field_text(&mut self, field: Self::Field) -> AtomText<'_> {
+        self.field_text(field)
+    }
+    /// What a plan says beside the fields.
+    fn plan_rules(&self, _plan: &Self::Plan) -> PlanRules {
+        PlanRules::default()
+    }
+    /// Whether a plan leaves out fields whose value is `nil`, or, with a module, a struct of it.
+    fn plan_omits(&mut self, _plan: &Self::Plan, _module: Option<Self::Term>) -> bool {
+        false
+    }
 }

@@ -29,6 +29,9 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             holes: Vec::new(),
             gathered: Gathered::default(),
             marks: Vec::new(),
+            shape: None,
+            scope: 0,
+            places: Vec::new(),
             payload: Vec::new(),
             limit: 0,
             long_floats: 0,
@@ -36,6 +39,9 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             deepest: limits::deepest(options),
             between_values: false,
         };
+        if !options.shape.is_empty() {
+            driver.read_shape();
+        }
         driver.limit_to(if options.budget == 0 { usize::MAX } else { options.budget as usize });
         driver
     }
@@ -221,11 +227,15 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             Some(Frame::Tuple(tuple)) => match self.reader.next_element(tuple) {
                 Some(element) => {
                     self.comma();
-                    Ok(Next::Value(element))
+                    self.item(element)
                 }
-                None => self.close(b']'),
+                None => {
+                    self.places.pop();
+                    self.close(b']')
+                }
             },
             Some(Frame::Doubtful(_)) => self.next_doubtful(),
+            Some(Frame::Sparse(..)) => self.next_sparse(false),
             Some(Frame::Set(..)) => self.next_in_set(),
             Some(Frame::Struct(_)) => self.next_struct_entry(false),
             Some(Frame::Pairs(..)) => self.next_pair(false),

@@ -155,7 +155,8 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             return Ok(Next::Done);
         };
         self.rare_open(b'[', Frame::Set(entries, value, map));
-        Ok(Next::Value(first))
+        self.enter_items();
+        self.item(first)
     }
 
     pub fn next_in_set(&mut self) -> Walk<Next<R::Term>> {
@@ -164,11 +165,12 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let Some((key, value)) = self.reader.next_entry(entries) else {
             self.reader.end_entries();
             self.reader.leave(map);
+            self.places.pop();
             return self.rare_close(b']');
         };
         *last = value;
         self.rare_comma();
-        Ok(Next::Value(key))
+        self.item(key)
     }
 
     /// `{"first":1,"last":10}` and the step when it is not 1. Ranges from before Elixir 1.12 have none.
@@ -194,9 +196,9 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         for (i, (name, value)) in members.iter().take(if step == 1 { 2 } else { 3 }).enumerate() {
             self.out.text(&[if i == 0 { b'{' } else { b',' }]);
             self.inner_line(1);
-            self.rare_string(name.as_bytes())?;
-            self.colon();
-            self.safe_integer(*value);
+            if self.range_member(name.as_bytes())? {
+                self.safe_integer(*value);
+            }
         }
         self.inner_line(0);
         self.out.text(b"}");
@@ -213,7 +215,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     fn ordered_object(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
         let Some(Value::List(mut list)) = self.field(&map, Known::Values) else { return self.left_to_shell(term) };
         self.deeper()?;
-        if self.options.sort_keys || self.options.strict_maps || self.options.leave_unsupported {
+        if self.options.gathers() || self.options.leave_unsupported {
             return self.gather_pairs(term, map, list);
         }
         let start = list;
@@ -228,8 +230,12 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
 
     fn planned(&mut self, term: R::Term, map: R::Map, mut plan: R::Plan) -> Walk<Next<R::Term>> {
         self.deeper()?;
-        if self.options.sort_keys {
+        let rules = self.reader.plan_rules(&plan);
+        if self.options.sort_keys || self.shape.is_some() || self.options.strict_maps && rules.renames {
             return self.gather_planned(term, map, plan);
+        }
+        if rules.omits {
+            return self.sparse(term, map, plan);
         }
         let Some(member) = self.reader.next_planned(&mut plan, &map) else {
             self.reader.leave(&map);
@@ -270,7 +276,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     #[inline(never)]
-    fn field_name(&mut self, first: bool, field: R::Field) -> Walk<()> {
+    pub fn field_name(&mut self, first: bool, field: R::Field) -> Walk<()> {
         if !first {
             self.comma();
         }
@@ -283,7 +289,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
 
     #[cold]
     #[inline(never)]
-    fn lost_field(&mut self) -> Walk<Next<R::Term>> {
+    pub fn lost_field(&mut self) -> Walk<Next<R::Term>> {
         match self.take_back() {
             Some(term) => self.left_to_shell(term),
             None => Ok(Next::Done),

@@ -17,13 +17,15 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             Step::Item(first) => {
                 self.marks.push(mark);
                 self.rare_open(b'[', Frame::Doubtful(list));
-                Ok(Next::Value(first))
+                self.enter_items();
+                self.item(first)
             }
             Step::End => {
                 self.out.text(b"[]");
                 Ok(Next::Done)
             }
-            Step::Tail(_) => self.left_to_shell(term),
+            Step::Tail(_) if self.options.leave_unsupported => self.left_to_shell(term),
+            Step::Tail(_) => Err(EncodeErrorKind::ImproperList),
         }
     }
 
@@ -33,13 +35,16 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         match self.reader.next_item(list) {
             Step::Item(item) => {
                 self.rare_comma();
-                Ok(Next::Value(item))
+                self.item(item)
             }
             Step::End => {
                 self.marks.pop();
+                self.places.pop();
                 self.rare_close(b']')
             }
+            Step::Tail(_) if !self.options.leave_unsupported => Err(EncodeErrorKind::ImproperList),
             Step::Tail(tail) => {
+                self.places.pop();
                 // What is behind the tail is behind the list, which is not walked again.
                 self.reader.pass(tail);
                 if let Some(term) = self.take_back() {

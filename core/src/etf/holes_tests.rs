@@ -104,7 +104,9 @@ fn structs_by_options_and_plans() {
     let plain = EncodeOptions::default();
     let (lean, free) = (EncodeOptions { lean: true, ..plain }, EncodeOptions { plain_structs: true, ..plain });
     let user = structure("Elixir.User", &[("a", ONE)]);
-    let plans = |field: &'static [u8]| [PlannedStruct { module: b"Elixir.User", fields: vec![field] }];
+    let plans = |field: &'static [u8]| {
+        [PlannedStruct { module: b"Elixir.User", fields: vec![field], names: None, omitted: None }]
+    };
     assert!(root(&user, &plain, &[]));
     assert!(root(&user, &lean, &[]));
     assert!(!root(&user, &free, &[]));

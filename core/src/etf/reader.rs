@@ -7,7 +7,7 @@
 use super::head::{atom_at, byte, head, short, word};
 use super::index::{Index, Record};
 use super::tags::*;
-use crate::encode::{AtomText, Known, Step, TermReader, Value};
+use crate::encode::{AtomText, Known, PlanRules, Step, TermReader, Value};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -78,6 +78,10 @@ pub struct PlannedStruct<'t> {
     pub module: &'t [u8],
     /// The fields to write, by their names.
     pub fields: Vec<&'t [u8]>,
+    /// The names under which they are written, if the derivation says so.
+    pub names: Option<Vec<&'t [u8]>>,
+    /// What is left out, if it says so: `nil`, and structs of modules.
+    pub omitted: Option<Vec<&'t [u8]>>,
 }
 
 /// Reads the terms of one ETF binary.
@@ -233,8 +237,8 @@ impl<'t> TermReader<'t> for Reader<'t> {
     type Tuple = usize;
     type Map = Map;
     type Entries = Entries;
-    type Plan = &'t [&'t [u8]];
-    type Field = &'t [u8];
+    type Plan = (&'t PlannedStruct<'t>, usize);
+    type Field = (&'t [u8], &'t [u8]);
 
     #[inline(always)]
     fn read(&mut self, term: Term) -> Value<'t, Self> {
@@ -339,21 +343,38 @@ impl<'t> TermReader<'t> for Reader<'t> {
         self.pos = end.unwrap_or(self.bytes.len());
     }
 
-    fn plan(&mut self, module: Term) -> Option<&'t [&'t [u8]]> {
+    fn plan(&mut self, module: Term) -> Option<Self::Plan> {
         let module = atom_at(self.bytes, module.at)?;
         let plans: &'t [PlannedStruct<'t>] = self.plans;
-        plans.iter().find(|plan| plan.module == module).map(|plan| plan.fields.as_slice())
+        plans.iter().find(|plan| plan.module == module).map(|plan| (plan, 0))
     }
 
-    fn next_planned(&mut self, plan: &mut &'t [&'t [u8]], map: &Map) -> Option<(&'t [u8], Option<Term>)> {
-        let (field, rest) = plan.split_first()?;
-        *plan = rest;
-        Some((field, self.field_at(map, field)))
+    fn next_planned(&mut self, (plan, next): &mut Self::Plan, map: &Map) -> Option<(Self::Field, Option<Term>)> {
+        let field = *plan.fields.get(*next)?;
+        let name = plan.names.as_ref().and_then(|names| names.get(*next)).copied().unwrap_or(field);
+        *next += 1;
+        Some(((field, name), self.field_at(map, field)))
     }
 
     #[inline(always)]
-    fn field_text(&mut self, field: &'t [u8]) -> AtomText<'_> {
+    fn field_text(&mut self, (_, name): Self::Field) -> AtomText<'_> {
+        AtomText { bytes: name, plain: None }
+    }
+
+    fn own_field_text(&mut self, (field, _): Self::Field) -> AtomText<'_> {
         AtomText { bytes: field, plain: None }
+    }
+
+    fn plan_rules(&self, (plan, _): &Self::Plan) -> PlanRules {
+        PlanRules { renames: plan.names.is_some(), omits: plan.omitted.is_some() }
+    }
+
+    fn plan_omits(&mut self, (plan, _): &Self::Plan, module: Option<Term>) -> bool {
+        let value = match module {
+            Some(module) => atom_at(self.bytes, module.at).unwrap_or_default(),
+            None => b"nil",
+        };
+        plan.omitted.as_ref().is_some_and(|omitted| omitted.contains(&value))
     }
 }
 

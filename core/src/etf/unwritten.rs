@@ -140,7 +140,7 @@ impl Unwritten<'_> {
     /// Whether an object's members are looked at before one is written. A key that only the shell knows then leaves all of
     /// it to the shell.
     const fn gathers(&self) -> bool {
-        self.options.sort_keys || self.options.strict_maps
+        self.options.gathers()
     }
 
     fn is_gathered(&self, entries: &Entries) -> bool {

@@ -1,6 +1,7 @@
 //! What a call may choose. Options reach the core as bytes; `decode.txt` and `encode.txt` say what stands where in them, and
 //! Elixir's side reads the same two files. To add an option, see "Adding an option" in CONTRIBUTING.md.
 
+pub mod shape;
 mod table;
 
 use table::{Table, choice, is, number};
@@ -215,6 +216,8 @@ pub struct EncodeOptions<'a> {
     pub safe_integers: bool,
     /// Terms without a JSON form are left to the shell.
     pub leave_unsupported: bool,
+    /// Which members objects get, and under which names, for [`shape::Shape::read`]; empty for all, under their own names.
+    pub shape: &'a [u8],
     /// Deepest nesting; `u32::MAX` for none.
     pub max_depth: u32,
     /// Depth at which the value stands.
@@ -246,11 +249,19 @@ impl<'a> EncodeOptions<'a> {
     #[inline(always)]
     pub fn from_bytes(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (bytes, rest) = bytes.split_first_chunk::<{ ENCODE.len() }>()?;
-        let (pretty, rest) = match is!(ENCODE, bytes, "pretty" = "true") {
-            true => Pretty::from_bytes(bytes, rest).map(|(pretty, rest)| (Some(pretty), rest))?,
-            false => (None, rest),
-        };
-        Some((Self::read(bytes, pretty), rest))
+        let pretty = is!(ENCODE, bytes, "pretty" = "true");
+        if !pretty && number!(ENCODE, bytes, "shape": u32) == 0 {
+            return Some((Self::read(bytes, None), rest));
+        }
+        let (texts, rest) = Pretty::from_bytes(bytes, rest)?;
+        let (shape, rest) = rest.split_at_checked(number!(ENCODE, bytes, "shape": u32) as usize)?;
+        Some((Self { shape, ..Self::read(bytes, pretty.then_some(texts)) }, rest))
+    }
+
+    /// Whether the members of an object are looked at before one is written.
+    #[inline(always)]
+    pub const fn gathers(&self) -> bool {
+        self.sort_keys || self.strict_maps || !self.shape.is_empty()
     }
 
     #[inline(always)]
@@ -286,6 +297,7 @@ impl<'a> EncodeOptions<'a> {
             replace_invalid: is!(ENCODE, bytes, "invalid_utf8" = "replace"),
             safe_integers: is!(ENCODE, bytes, "integers" = "js_safe"),
             leave_unsupported: is!(ENCODE, bytes, "unsupported" = "left"),
+            shape: b"",
             max_depth: number!(ENCODE, bytes, "max_depth": u32),
             base_depth: number!(ENCODE, bytes, "base_depth": u32),
             max_bytes: number!(ENCODE, bytes, "max_bytes": u64),

@@ -8,7 +8,7 @@ defmodule RustyJson.Encode.Stream do
   require RustyJson.Engine.Codes
 
   alias RustyJson.{EncodeError, Encoder, Lazy, Options, OrderedObject}
-  alias RustyJson.Encode.{Path, Text}
+  alias RustyJson.Encode.{Path, Scope, Text}
   alias RustyJson.Engine.Codes
 
   @end_mark :"$end of the stream"
@@ -71,7 +71,7 @@ defmodule RustyJson.Encode.Stream do
     Stream.flat_map([term], fn term ->
       case Text.begin(term, options) do
         {:ok, text} -> [text]
-        {:partial, json, holes} -> filled(holes, json, 0, flush, options)
+        {:partial, json, holes} -> holes |> Scope.around(json, options) |> filled(json, 0, flush, options)
         {:error, error} -> raise error
       end
     end)
@@ -84,13 +84,17 @@ defmodule RustyJson.Encode.Stream do
       @end_mark, position ->
         {[rest(json, position)], position}
 
-      {offset, depth, term, place}, position ->
+      hole, position ->
+        {offset, options} = placed(hole, options)
         before = binary_part(json, position, offset - position)
-
-        {Stream.concat([before], hole(term, place, json, offset, flush, Options.at_depth(options, depth))),
-         offset}
+        {Stream.concat([before], hole(elem(hole, 2), elem(hole, 3), json, offset, flush, options)), offset}
     end)
   end
+
+  defp placed({offset, depth, _term, _place}, options), do: {offset, Options.at_depth(options, depth)}
+
+  defp placed({offset, depth, _term, _place, pointers}, options),
+    do: {offset, options |> Options.at_depth(depth) |> Options.with_pointers(pointers)}
 
   defp rest(json, position), do: binary_part(json, position, byte_size(json) - position)
 
@@ -170,7 +174,7 @@ defmodule RustyJson.Encode.Stream do
   defp size(bytes, count, %{flush: flush}), do: (flush * count) |> div(max(bytes, 1)) |> max(1) |> min(@most)
 
   defp texts(elements, %{format: :array} = state) do
-    case Text.encode(elements, state.options) do
+    case Text.encode(elements, Scope.elements(state.options, state.number)) do
       {:ok, text} -> {:ok, [opening(state), inside(text, state.options)]}
       {:error, _error} -> :error
     end
@@ -201,7 +205,7 @@ defmodule RustyJson.Encode.Stream do
   end
 
   defp single(element, %{format: :array} = state) do
-    [opening(state), [element] |> text!(state.options) |> inside(state.options)]
+    [opening(state), [element] |> text!(Scope.elements(state.options, state.number)) |> inside(state.options)]
   rescue
     error in EncodeError -> reraise at(error, drop_first(error.path), state), __STACKTRACE__
   end

@@ -9,7 +9,7 @@ defmodule RustyJson.Encode.Text do
   require RustyJson.Engine.Codes
 
   alias RustyJson.{EncodeError, Encoder, Engine, Formatter, Fragment, Options, OrderedObject, SandboxError}
-  alias RustyJson.Encode.{Canonical, Known, Path, Unsupported}
+  alias RustyJson.Encode.{Canonical, Known, Path, Scope, Unsupported}
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.{Codes, Native}
 
@@ -65,6 +65,18 @@ defmodule RustyJson.Encode.Text do
   @doc "The text of a part, never compressed. Raises."
   @spec encode!(term(), Options.t()) :: iodata()
   def encode!(term, options), do: part(term, Options.uncompressed(options))
+
+  @doc "The text of a struct by the plan of its implementation, which writes all of its fields in the core. Raises."
+  @spec planned!(struct(), Plans.plan(), Options.t()) :: iodata()
+  def planned!(%module{} = struct, plan, options) do
+    plans = Map.put(options.plans || %{}, module, plan)
+
+    # Otherwise the core would leave the struct to this implementation again.
+    if not Plans.current?([module], plans),
+      do: raise(ArgumentError, "this is not the implementation of RustyJson.Encoder for #{inspect(module)}")
+
+    encode!(struct, %{options | plans: plans})
+  end
 
   @doc "The text, or what the engine wrote of it and the holes that are left."
   @spec begin(term(), Options.t()) ::
@@ -148,7 +160,12 @@ defmodule RustyJson.Encode.Text do
   # options for it.
   defp fill(json, holes, %{values: %{max_bytes: max_bytes}} = options) do
     left = if max_bytes > 0, do: max_bytes - byte_size(json), else: :infinity
-    splice(holes, json, 0, left, options, nil)
+    splice(Scope.around(holes, json, options), json, 0, left, options, nil)
+  end
+
+  defp splice([{offset, depth, term, place, pointers} | holes], json, position, left, options, own) do
+    options = options |> Options.at_depth(depth) |> Options.with_pointers(pointers)
+    splice([{offset, depth, term, place} | holes], json, position, left, options, own)
   end
 
   defp splice([{offset, depth, term, place} | holes], json, position, left, options, own) do

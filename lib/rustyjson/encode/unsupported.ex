@@ -24,8 +24,16 @@ defmodule RustyJson.Encode.Unsupported do
   @spec instead(term(), Options.t()) :: {term(), Options.t()}
   def instead(term, %{values: %{fallback: fallback}} = options) do
     plain = Options.change(options, :encode, %{unsupported: :error, fallback: nil})
-    {if(fallback == :inspect, do: describe(term), else: fallback.(term)), plain}
+    {if(fallback == :inspect, do: describe(term, options), else: fallback.(term)), plain}
   end
+
+  # `inspect/2` would show what is redacted.
+  defp describe(term, %{values: %{redact: []}}), do: describe(term)
+  defp describe(%module{}, _options), do: inspect(module)
+  defp describe(list, _options) when is_list(list), do: "improper list"
+  defp describe(tuple, _options) when is_tuple(tuple), do: "tuple"
+  defp describe(map, _options) when is_map(map), do: "map"
+  defp describe(term, _options), do: describe(term)
 
   @doc """
   A shortened `inspect/2` of a term, in valid UTF-8.

@@ -2,18 +2,21 @@ defmodule RustyJson.Encoder.Derive do
   @moduledoc false
   # The implementation that `@derive RustyJson.Encoder` generates.
 
-  alias RustyJson.Encoder.Plans
+  alias RustyJson.Encode
+  alias RustyJson.Encode.Text
+  alias RustyJson.Encoder.{Names, Plans}
 
   @doc "The implementation for a struct. Its fields are data, so that the core can learn them."
   @spec implementation(module(), map(), keyword() | term()) :: Macro.t()
   def implementation(module, struct, options) do
     fields = fields(struct, options)
-    plan = Plans.plan(fields)
+    options = if is_list(options), do: options, else: []
+    plan = Plans.plan(fields, names(fields, options[:key_case]), omitted(options[:omit]))
 
     quote do
       defimpl RustyJson.Encoder, for: unquote(module) do
         def encode(struct, opts) do
-          RustyJson.Encode.keyword(unquote(__MODULE__).members(struct, unquote(fields)), opts)
+          unquote(__MODULE__).encode(struct, unquote(Macro.escape(plan)), opts)
         end
 
         @doc false
@@ -22,7 +25,54 @@ defmodule RustyJson.Encoder.Derive do
     end
   end
 
-  @doc "The fields of a struct with their values, in this order."
+  defp names(_fields, nil), do: nil
+  defp names(fields, :camel), do: for(field <- fields, do: name!(Names.name(field, :camel)))
+
+  defp names(fields, given) when is_list(given) or is_map(given) do
+    if Names.table?(Map.new(given)) do
+      known!(for({field, _name} <- given, do: field), :key_case, fields)
+      for field <- fields, do: name!(Names.name(field, Map.new(given)))
+    else
+      bad_names!(given)
+    end
+  end
+
+  defp names(_fields, given), do: bad_names!(given)
+
+  # The core writes an atom faster than a string that it does not know. These are as many as the fields.
+  defp name!(name) do
+    if String.length(name) > 255,
+      do: raise(ArgumentError, "`:key_case` has a name of more than 255 characters: #{inspect(name)}")
+
+    String.to_atom(name)
+  end
+
+  defp bad_names!(given),
+    do:
+      raise(
+        ArgumentError,
+        "`:key_case` takes :camel or names as `[first_name: \"firstName\"]`, got: #{inspect(given)}"
+      )
+
+  defp omitted(nil), do: nil
+
+  defp omitted(omitted) do
+    if Names.omit?(omitted),
+      do: omitted,
+      else: raise(ArgumentError, "`:omit` takes a list of nil and modules, got: #{inspect(omitted)}")
+  end
+
+  @doc "The text of a struct by this plan."
+  @spec encode(struct(), Plans.plan(), RustyJson.Encode.opts()) :: iodata()
+  def encode(struct, plan, opts) do
+    members = members(struct, Plans.fields(plan))
+
+    if is_tuple(plan) and plan != {} and is_tuple(elem(plan, 0)),
+      do: Text.planned!(struct, plan, opts),
+      else: Encode.keyword(members, opts)
+  end
+
+  @doc "The fields of a struct with their values, in this order. Raises if it lacks one."
   @spec members(struct(), [atom()]) :: keyword()
   def members(struct, fields), do: for(field <- fields, do: {field, Map.fetch!(struct, field)})
 

@@ -19,13 +19,29 @@ defmodule RustyJson.Encoder.Interop do
   @spec encode(term(), Options.t()) :: {:ok, iodata()} | :error
   def encode(%_{} = struct, options) do
     cond do
-      implemented?(Jason.Encoder, struct) -> {:ok, by_jason(struct, options)}
-      implemented?(JSON.Encoder, struct) -> {:ok, JSON.Encoder.encode(struct, &by_json(&1, &2, options))}
-      true -> :error
+      implemented?(Jason.Encoder, struct) ->
+        {:ok, struct |> by_jason(options) |> shaped(options)}
+
+      implemented?(JSON.Encoder, struct) ->
+        {:ok, JSON.Encoder.encode(struct, &by_json(&1, &2, options)) |> shaped(options)}
+
+      true ->
+        :error
     end
   end
 
   def encode(_value, _options), do: :error
+
+  # What must not be seen is taken out of the other library's text, too.
+  defp shaped(text, %{values: %{redact: [], omit: [], integers: :exact}}), do: text
+
+  defp shaped(text, options) do
+    decode =
+      [objects: :ordered_objects, keys: :strings, floats: :native, max_depth: :infinity, max_bytes: 0] ++
+        [max_nodes: 0, duplicate_keys: :last, decoding_integer_digit_limit: 0]
+
+    text |> RustyJson.decode!(decode) |> Encode.value(options)
+  end
 
   defp implemented?(protocol, value) do
     Code.ensure_loaded?(protocol) and protocol.impl_for(value) not in [nil, Module.concat(protocol, Any)]

@@ -18,9 +18,26 @@ defmodule RustyJson.Encoder.Plans do
   @type plan :: tuple()
   @type t :: %{module() => plan()}
 
-  @doc "The plan of these fields."
-  @spec plan([atom()]) :: plan()
-  def plan(fields), do: List.to_tuple(fields)
+  @doc """
+  The plan of these fields. A derivation that gives them names, or leaves out values, adds the names as atoms, which the core
+  writes as fast as fields, and the values; nil where it says nothing.
+  """
+  @spec plan([atom()], nil | [atom()], nil | [atom()]) :: plan()
+  def plan(fields, names \\ nil, omitted \\ nil)
+  def plan(fields, nil, nil), do: List.to_tuple(fields)
+
+  def plan(fields, names, omitted),
+    do: {List.to_tuple(fields), names && List.to_tuple(names), omitted && List.to_tuple(omitted)}
+
+  @doc "The fields of a plan."
+  @spec fields(plan()) :: [atom()]
+  def fields({fields, _names, _omitted}) when is_tuple(fields), do: Tuple.to_list(fields)
+  def fields(fields), do: Tuple.to_list(fields)
+
+  @doc "The names that a plan gives them, if it does."
+  @spec names(plan()) :: [atom()]
+  def names({fields, names, _omitted}) when is_tuple(fields) and is_tuple(names), do: Tuple.to_list(names)
+  def names(_plan), do: []
 
   @doc "Looks for the application's implementations for `MapSet`, `Range` and `URI`. Called when the configuration is read."
   @spec find_own() :: :ok

@@ -47,5 +47,6 @@ defmodule RustyJson.Options.Known do
 
   defp plain?(value) when is_atom(value) or is_integer(value), do: true
   defp plain?(value) when is_binary(value), do: byte_size(value) <= @largest
+  defp plain?(values) when is_list(values) and length(values) <= @longest, do: Enum.all?(values, &plain?/1)
   defp plain?(_value), do: false
 end

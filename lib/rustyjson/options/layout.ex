@@ -50,15 +50,20 @@ defmodule RustyJson.Options.Layout do
       def unquote(direction)(%{unquote_splicing(pattern)}), do: <<unquote_splicing(segments)>>
     else
       at = Enum.find_index(fields, &match?({:pretty, _, _}, &1))
-      {:pretty, "1", choices} = Enum.at(fields, at)
+      {:pretty, "1", [false, true]} = Enum.at(fields, at)
+      segments = fn number -> List.replace_at(segments, at, quote(do: unquote(number) :: 8)) end
+      given = fn changes -> Keyword.merge(pattern, changes) end
+      shape = Enum.find_index(fields, &match?({:shape, _, _}, &1))
+      shapeless = List.replace_at(segments.(0), shape, quote(do: 0 :: 32))
 
-      for {choice, number} <- Enum.with_index(choices) do
-        given = List.keyreplace(pattern, :pretty, 0, {:pretty, choice})
-        segments = List.replace_at(segments, at, quote(do: unquote(number) :: 8))
+      def unquote(direction)(%{unquote_splicing(given.(pretty: false, shape: ""))}),
+        do: <<unquote_splicing(shapeless)>>
 
-        def unquote(direction)(%{unquote_splicing(given)}),
-          do: <<unquote_splicing(if choice, do: segments ++ tail, else: segments)>>
-      end
+      def unquote(direction)(%{unquote_splicing(given.(pretty: false))}),
+        do: <<unquote_splicing(segments.(0) ++ tail)>>
+
+      def unquote(direction)(%{unquote_splicing(given.(pretty: true))}),
+        do: <<unquote_splicing(segments.(1) ++ tail)>>
     end
   end
 end

@@ -18,6 +18,10 @@ defmodule RustyJson.Options.Schema do
           | :type
           | :policy
           | :places
+          | :key_case
+          | :omit
+          | :redact
+          | :text
   @type entry :: %{
           required(:type) => type(),
           required(:default) => term(),
@@ -232,6 +236,31 @@ defmodule RustyJson.Options.Schema do
                   "encoder raises. `:inspect` writes what `inspect/2` returns, shortened. A function gets the term; its result " <>
                   "is encoded, and must have a JSON form. Exceeding a limit is still an error."
             },
+            key_case: %{
+              type: {:or, [{:in, [nil, :camel]}, :key_case]},
+              default: nil,
+              doc:
+                "New names for keys that are atoms, and for fields of structs; strings are data and stay. `:camel` writes `first_name` " <>
+                  "as `firstName`. A map has the names by atom: `%{first_name: \"given\"}`."
+            },
+            omit: %{
+              type: :omit,
+              default: [],
+              doc: "Leaves out members of objects whose value is `nil`, or a struct of a module in this list."
+            },
+            redact: %{
+              type: :redact,
+              default: [],
+              doc:
+                "Keys, as atoms or strings, whose values are not written, at any depth. An entry such as `\"/users/*/card\"` is a JSON " <>
+                  "Pointer, in which `*` is any element or member. Keys count before `:key_case` renames them. Lists of pairs " <>
+                  "are arrays, and fragments are text: `:redact` does not see into them."
+            },
+            redacted: %{
+              type: :text,
+              default: "[REDACTED]",
+              doc: "What is written for a redacted value."
+            },
             lean: %{
               type: :boolean,
               default: false,
@@ -294,6 +323,10 @@ defmodule RustyJson.Options.Schema do
   def cast(:indentation, width) when width in 0..1000, do: {:ok, {String.duplicate(" ", width), "\n", " "}}
   def cast(:indentation, indent) when is_binary(indent), do: {:ok, {indent, "\n", " "}}
   def cast(:indentation, parts) when is_list(parts), do: indentation(parts, {"  ", "\n", " "})
+
+  def cast(type, value) when type in [:key_case, :omit, :redact, :text],
+    do: RustyJson.Options.Shape.cast(type, value)
+
   def cast(_type, _value), do: :error
 
   defp indentation([], pretty), do: {:ok, pretty}

@@ -8,6 +8,7 @@ defmodule RustyJson.Wasm.Abi do
   require RustyJson.Engine.Codes
 
   alias RustyJson.{Engine, Options}
+  alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Codes
 
   @version 3
@@ -99,14 +100,24 @@ defmodule RustyJson.Wasm.Abi do
     size = byte_size(etf)
     lines = line(values, min(max_depth, base_depth + size)) * (size + 1)
     decimals = length(:binary.matches(etf, <<14, "Elixir.Decimal">>))
-    plain <= @growth * size + 16 + lines + @longest_decimal * decimals or Enum.any?(plans || %{}, &repeats?/1)
+
+    names =
+      for {_module, plan} <- plans || %{}, name <- Plans.names(plan), do: byte_size(Atom.to_string(name))
+
+    shaped = @growth * size * (byte_size(values.shape) + Enum.max(names, fn -> 0 end))
+
+    plain <= @growth * size + 16 + shaped + lines + @longest_decimal * decimals or
+      Enum.any?(plans || %{}, &repeats?/1)
   end
 
   # Without a layout all of these are empty.
   defp line(%{indent: indent, line_separator: separator, after_colon: colon}, deepest),
     do: deepest * byte_size(indent) + byte_size(separator) + byte_size(colon)
 
-  defp repeats?({_module, plan}), do: plan |> Tuple.to_list() |> Enum.uniq() |> length() < tuple_size(plan)
+  defp repeats?({_module, plan}) do
+    fields = Plans.fields(plan)
+    fields != Enum.uniq(fields)
+  end
 
   @doc "Whether a record of this length may hold what a text of that length is compressed to."
   @spec compressed?(non_neg_integer(), non_neg_integer()) :: boolean()

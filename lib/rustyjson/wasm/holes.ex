@@ -5,6 +5,7 @@ defmodule RustyJson.Wasm.Holes do
 
   alias RustyJson.{Fragment, OrderedObject}
   alias RustyJson.Encode.Known
+  alias RustyJson.Encoder.Plans
   alias RustyJson.Wasm.{Abi, Host}
 
   @list "its list of holes is broken"
@@ -44,7 +45,7 @@ defmodule RustyJson.Wasm.Holes do
   defp call(values, plans) do
     %{
       base: values.base_depth,
-      gathers: values.sort_keys or values.maps == :strict,
+      gathers: values.sort_keys or values.maps == :strict or values.shape != "",
       unsupported: values.unsupported != :error,
       plain_structs: not values.protocol,
       lean: values.lean,
@@ -128,7 +129,7 @@ defmodule RustyJson.Wasm.Holes do
 
   defp planless?(%{__struct__: module} = struct, plans) do
     case plans do
-      %{^module => plan} -> not Enum.all?(Tuple.to_list(plan), &is_map_key(struct, &1))
+      %{^module => plan} -> not Enum.all?(Plans.fields(plan), &is_map_key(struct, &1))
       _ -> true
     end
   end

@@ -1,0 +1,219 @@
+//! Members that are redacted, renamed or left out. A key decides about redaction before it is renamed and before its value is looked
+//! at.
+
+use super::driver::{Driver, Frame, Mark, Next, Walk};
+use super::gathered::Member;
+use super::reader::{TermReader, Value};
+use crate::options::shape::Shape;
+use crate::output::Buffer;
+use crate::simd::copy::CopyKernel;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// The place in an open array.
+pub(super) struct Place {
+    /// The pointers that may end inside it.
+    scope: u64,
+    /// Number of the next element.
+    next: u64,
+}
+
+impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+    /// Reads the shape that the call asks for.
+    #[cold]
+    #[inline(never)]
+    pub fn read_shape(&mut self) {
+        let shape = Shape::read(self.options.shape).unwrap_or_default();
+        self.scope = shape.scope();
+        self.shape = Some(Box::new(shape));
+    }
+
+    /// Writes what stands for a redacted value.
+    #[cold]
+    pub fn redacted(&mut self) -> Walk<Next<R::Term>> {
+        let text = self.shape.as_ref().map_or(&b""[..], |shape| shape.redacted);
+        self.rare_string(text)?;
+        Ok(Next::Done)
+    }
+
+    /// An array is open.
+    #[inline(always)]
+    pub fn enter_items(&mut self) {
+        if self.shape.as_ref().is_some_and(|shape| !shape.pointers.is_empty()) {
+            self.places.push(Place { scope: self.scope, next: 0 });
+        }
+    }
+
+    /// The next element of an array, which a pointer may redact.
+    #[inline(always)]
+    pub fn item(&mut self, item: R::Term) -> Walk<Next<R::Term>> {
+        if self.places.is_empty() { Ok(Next::Value(item)) } else { self.item_at_place(item) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn item_at_place(&mut self, item: R::Term) -> Walk<Next<R::Term>> {
+        let (Some(shape), Some(place)) = (&self.shape, self.places.last_mut()) else { return Ok(Next::Value(item)) };
+        let number = alloc::format!("{}", place.next);
+        place.next += 1;
+        match shape.descend(place.scope, self.stack.len() - 1, number.as_bytes()) {
+            Some(scope) => {
+                self.scope = scope;
+                Ok(Next::Value(item))
+            }
+            None => {
+                self.reader.pass(item);
+                self.redacted()
+            }
+        }
+    }
+
+    /// Adds a member whose key is the end of the gathered text, in the form in which it is written.
+    pub fn add_member(&mut self, start: usize, is_atom: bool, value: R::Term) -> Walk<()> {
+        let Some(shape) = self.shape.take() else { return self.push_member(start, Some(value), 0) };
+        let scope = self.scope_of(&shape, start);
+        let omitted = scope.is_some() && self.omits(&shape, value);
+        if omitted {
+            self.gathered.text.truncate(start);
+        } else if is_atom {
+            self.rename(&shape, start);
+        }
+        self.shape = Some(shape);
+        if omitted { Ok(()) } else { self.push_member(start, scope.map(|_| value), scope.unwrap_or_default()) }
+    }
+
+    fn push_member(&mut self, start: usize, value: Option<R::Term>, scope: u64) -> Walk<()> {
+        let end = self.repair_key(start)?;
+        self.gathered.members.push(Member { start, end, value, scope });
+        Ok(())
+    }
+
+    /// The pointers that may end inside the member whose key starts here. `None`: it is redacted.
+    fn scope_of(&mut self, shape: &Shape<'_>, start: usize) -> Option<u64> {
+        let depth = self.stack.len();
+        let key = &self.gathered.text.written()[start..];
+        if shape.is_redacted(key) { None } else { shape.descend(self.scope, depth, key) }
+    }
+
+    fn rename(&mut self, shape: &Shape<'_>, start: usize) {
+        let mut name = Vec::new();
+        shape.rename(&self.gathered.text.written()[start..], &mut name);
+        self.gathered.text.truncate(start);
+        self.gathered.text.text(&name);
+    }
+
+    /// Whether the call leaves out members with this value.
+    fn omits(&mut self, shape: &Shape<'_>, value: R::Term) -> bool {
+        match self.reader.read(value) {
+            Value::Nil => shape.omit_nil,
+            Value::Map(map) if !shape.omitted.is_empty() => {
+                let Some(module) = self.reader.module(&map) else { return false };
+                shape.omitted.contains(&self.reader.atom_text(module).bytes)
+            }
+            _ => false,
+        }
+    }
+
+    /// Adds a field of a struct with a plan, whose derivation beats the call.
+    pub fn gather_field(&mut self, plan: &R::Plan, field: R::Field, value: R::Term) -> Walk<()> {
+        let rules = self.reader.plan_rules(plan);
+        let start = self.gathered.text.len();
+        self.gathered.text.text(self.reader.own_field_text(field).bytes);
+        let Some(shape) = self.shape.take() else {
+            self.write_field_name(start, field);
+            return self.push_member(start, Some(value), 0);
+        };
+        let scope = self.scope_of(&shape, start);
+        let omitted =
+            scope.is_some() && if rules.omits { self.plan_omits(plan, value) } else { self.omits(&shape, value) };
+        if omitted {
+            self.gathered.text.truncate(start);
+        } else if rules.renames {
+            self.write_field_name(start, field);
+        } else {
+            self.rename(&shape, start);
+        }
+        self.shape = Some(shape);
+        if omitted { Ok(()) } else { self.push_member(start, scope.map(|_| value), scope.unwrap_or_default()) }
+    }
+
+    fn write_field_name(&mut self, start: usize, field: R::Field) {
+        self.gathered.text.truncate(start);
+        self.gathered.text.text(self.reader.field_text(field).bytes);
+    }
+
+    /// Whether the derivation of a struct leaves out fields with this value.
+    fn plan_omits(&mut self, plan: &R::Plan, value: R::Term) -> bool {
+        let module = match self.reader.read(value) {
+            Value::Nil => None,
+            Value::Map(map) => match self.reader.module(&map) {
+                Some(module) => Some(module),
+                None => return false,
+            },
+            _ => return false,
+        };
+        self.reader.plan_omits(plan, module)
+    }
+
+    /// Opens a struct with a plan that leaves out fields.
+    #[inline(never)]
+    pub fn sparse(&mut self, term: R::Term, map: R::Map, mut plan: R::Plan) -> Walk<Next<R::Term>> {
+        let mark = Mark { term, start: self.out.len(), holes: self.holes.len() };
+        loop {
+            let next = plan;
+            match self.reader.next_planned(&mut plan, &map) {
+                Some((_, Some(value))) if self.plan_omits(&next, value) => {}
+                Some((_, Some(_))) => {
+                    self.marks.push(mark);
+                    self.rare_open(b'{', Frame::Sparse(next, map));
+                    return self.next_sparse(true);
+                }
+                Some((_, None)) => return self.left_to_shell(term),
+                None => {
+                    self.reader.leave(&map);
+                    self.out.text(b"{}");
+                    return Ok(Next::Done);
+                }
+            }
+        }
+    }
+
+    /// The next field that is not left out.
+    pub fn next_sparse(&mut self, first: bool) -> Walk<Next<R::Term>> {
+        let Some(Frame::Sparse(plan, map)) = self.stack.last() else { return Ok(Next::Done) };
+        let (mut plan, map) = (*plan, *map);
+        while let Some(member) = self.reader.next_planned(&mut plan, &map) {
+            let (field, Some(value)) = member else { return self.lost_field() };
+            if self.plan_omits(&plan, value) {
+                continue;
+            }
+            if let Some(Frame::Sparse(place, _)) = self.stack.last_mut() {
+                *place = plan;
+            }
+            self.field_name(first, field)?;
+            return Ok(Next::Value(value));
+        }
+        self.reader.leave(&map);
+        self.marks.pop();
+        self.rare_close(b'}')
+    }
+
+    /// Writes a name of a range, which is no atom in a map. `false`: it is redacted.
+    pub fn range_member(&mut self, name: &[u8]) -> Walk<bool> {
+        let Some(shape) = self.shape.take() else {
+            self.rare_string(name)?;
+            self.colon();
+            return Ok(true);
+        };
+        let written = !shape.is_redacted(name) && shape.descend(self.scope, self.stack.len(), name).is_some();
+        let mut renamed = Vec::new();
+        shape.rename(name, &mut renamed);
+        self.shape = Some(shape);
+        self.rare_string(&renamed)?;
+        self.colon();
+        if !written {
+            self.redacted()?;
+        }
+        Ok(written)
+    }
+}

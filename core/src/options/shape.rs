@@ -1,0 +1,164 @@
+//! Which members an object gets, and under which names. Shells hand it over as bytes: flags, then four lists of texts, then what
+//! stands for a redacted value. A list is its length and its texts; a text is its length and its bytes. Lengths are `u32`.
+
+use alloc::vec::Vec;
+
+/// Atom keys become camel case.
+const CAMEL: u8 = 1;
+/// Members whose value is `nil` are left out.
+const OMIT_NIL: u8 = 2;
+
+/// Most pointers: one bit each says whether a place may lead to one.
+pub const MOST_POINTERS: usize = 64;
+
+/// A shape, read.
+#[derive(Debug, Default)]
+pub struct Shape<'a> {
+    /// Atom keys become camel case.
+    pub camel: bool,
+    /// Members whose value is `nil` are left out.
+    pub omit_nil: bool,
+    /// New names of atom keys, sorted by the old ones.
+    pub names: Vec<[&'a [u8]; 2]>,
+    /// Members whose value is a struct of these modules are left out.
+    pub omitted: Vec<&'a [u8]>,
+    /// Values under these keys are redacted. Sorted.
+    pub keys: Vec<&'a [u8]>,
+    /// So are those at these places.
+    pub pointers: Vec<Vec<&'a [u8]>>,
+    /// What stands for a redacted value.
+    pub redacted: &'a [u8],
+}
+
+impl<'a> Shape<'a> {
+    /// Reads what Elixir wrote. `None`: it did not.
+    #[cold]
+    pub fn read(bytes: &'a [u8]) -> Option<Self> {
+        let (flags, mut rest) = bytes.split_first()?;
+        let names = texts(&mut rest)?.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
+        let (omitted, keys) = (texts(&mut rest)?, texts(&mut rest)?);
+        let count = number(&mut rest)?.min(MOST_POINTERS);
+        let pointers = (0..count).map(|_| texts(&mut rest)).collect::<Option<_>>()?;
+        let (camel, omit_nil) = (flags & CAMEL != 0, flags & OMIT_NIL != 0);
+        Some(Self { camel, omit_nil, names, omitted, keys, pointers, redacted: text(&mut rest)? })
+    }
+
+    /// All pointers, as bits.
+    pub fn scope(&self) -> u64 {
+        (0..self.pointers.len()).fold(0, |scope, number| scope | 1 << number)
+    }
+
+    /// Whether the value under this key is redacted.
+    pub fn is_redacted(&self, key: &[u8]) -> bool {
+        self.keys.binary_search(&key).is_ok()
+    }
+
+    /// The pointers of a scope that go on with this segment at this depth. `None`: one of them ends here.
+    pub fn descend(&self, scope: u64, depth: usize, segment: &[u8]) -> Option<u64> {
+        let mut inner = 0;
+        for (number, pointer) in self.pointers.iter().enumerate().filter(|(number, _)| scope >> number & 1 == 1) {
+            match pointer.get(depth) {
+                Some(&wanted) if wanted == b"*" || wanted == segment => {
+                    if pointer.len() == depth + 1 {
+                        return None;
+                    }
+                    inner |= 1 << number;
+                }
+                _ => {}
+            }
+        }
+        Some(inner)
+    }
+
+    /// Appends the name of an atom key.
+    pub fn rename(&self, name: &[u8], to: &mut Vec<u8>) {
+        match self.names.binary_search_by(|pair| pair[0].cmp(name)) {
+            Ok(found) => to.extend_from_slice(self.names[found][1]),
+            Err(_) if self.camel => camel(name, to),
+            Err(_) => to.extend_from_slice(name),
+        }
+    }
+}
+
+/// `_` goes, and a letter of ASCII behind it becomes a capital; those in front and at the end stay.
+fn camel(name: &[u8], to: &mut Vec<u8>) {
+    let start = name.iter().position(|byte| *byte != b'_').unwrap_or(name.len());
+    to.extend_from_slice(&name[..start]);
+    for (number, word) in name[start..].split(|byte| *byte == b'_').enumerate() {
+        match word.split_first() {
+            Some((first, rest)) if number > 0 => {
+                to.push(first.to_ascii_uppercase());
+                to.extend_from_slice(rest);
+            }
+            _ => to.extend_from_slice(word),
+        }
+    }
+}
+
+fn number(bytes: &mut &[u8]) -> Option<usize> {
+    let (number, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(u32::from_le_bytes(*number) as usize)
+}
+
+fn text<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let len = number(bytes)?;
+    let (text, rest) = bytes.split_at_checked(len)?;
+    *bytes = rest;
+    Some(text)
+}
+
+fn texts<'a>(bytes: &mut &'a [u8]) -> Option<Vec<&'a [u8]>> {
+    let count = number(bytes)?;
+    (0..count).map(|_| text(bytes)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn camel_case() {
+        for (name, expected) in [
+            ("first_name", "firstName"),
+            ("_private_key", "_privateKey"),
+            ("__a", "__a"),
+            ("a__b", "aB"),
+            ("trailing_", "trailing"),
+            ("line_2_b", "line2B"),
+            ("HTTP_status", "HTTPStatus"),
+            ("größe_äb_é", "größeäbé"),
+            ("_", "_"),
+            ("", ""),
+        ] {
+            let mut to = Vec::new();
+            camel(name.as_bytes(), &mut to);
+            assert_eq!(core::str::from_utf8(&to).unwrap(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn pointers_are_followed_by_bits() {
+        let pointers = [["a", "*", "b"].map(str::as_bytes).to_vec(), ["a", "0"].map(str::as_bytes).to_vec()];
+        let shape = Shape { pointers: pointers.to_vec(), ..Shape::default() };
+        assert_eq!(shape.scope(), 3);
+        assert_eq!(shape.descend(3, 0, b"a"), Some(3));
+        assert_eq!(shape.descend(3, 0, b"b"), Some(0));
+        assert_eq!(shape.descend(3, 1, b"0"), None);
+        assert_eq!(shape.descend(3, 1, b"1"), Some(1));
+        assert_eq!(shape.descend(1, 2, b"b"), None);
+        assert_eq!(shape.descend(0, 1, b"0"), Some(0));
+    }
+
+    #[test]
+    fn bytes_that_are_cut_are_no_shape() {
+        let bytes = b"\x03\x02\0\0\0\x01\0\0\0a\x01\0\0\0b\0\0\0\0\x01\0\0\0\x02\0\0\0pw\x01\0\0\0\x01\0\0\0\x01\0\0\0x\x03\0\0\0***";
+        let shape = Shape::read(bytes).unwrap();
+        assert!(shape.camel && shape.omit_nil && shape.is_redacted(b"pw") && !shape.is_redacted(b"p"));
+        assert_eq!(
+            (shape.names, shape.pointers, shape.redacted),
+            ([[&b"a"[..], b"b"]].to_vec(), [[&b"x"[..]].to_vec()].to_vec(), &b"***"[..])
+        );
+        assert!((0..bytes.len()).all(|len| Shape::read(&bytes[..len]).is_none()));
+    }
+}

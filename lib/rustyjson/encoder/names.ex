@@ -1,0 +1,41 @@
+defmodule RustyJson.Encoder.Names do
+  @moduledoc false
+  # Names of keys under `:key_case`, as core/src/options/shape.rs makes them, and what `:omit` takes.
+
+  @doc """
+  The name of an atom.
+
+      iex> RustyJson.Encoder.Names.name(:first_name, :camel)
+      "firstName"
+
+      iex> RustyJson.Encoder.Names.name(:first_name, %{first_name: "given"})
+      "given"
+  """
+  @spec name(atom(), nil | :camel | %{atom() => String.t()}) :: String.t()
+  def name(atom, :camel), do: atom |> Atom.to_string() |> camel()
+  def name(atom, names) when is_map_key(names, atom), do: Map.fetch!(names, atom)
+  def name(atom, _names), do: Atom.to_string(atom)
+
+  defp camel("_" <> rest), do: "_" <> camel(rest)
+
+  defp camel(name) do
+    [first | words] = String.split(name, "_")
+    Enum.join([first | Enum.map(words, &capital/1)])
+  end
+
+  defp capital(<<letter, rest::binary>>) when letter in ?a..?z, do: <<letter - 32, rest::binary>>
+  defp capital(word), do: word
+
+  @doc "Whether this is a table of names."
+  @spec table?(term()) :: boolean()
+  def table?(names) when is_map(names),
+    do: not is_struct(names) and Enum.all?(names, fn {atom, name} -> is_atom(atom) and name?(name) end)
+
+  def table?(_other), do: false
+
+  defp name?(name), do: is_binary(name) and String.valid?(name)
+
+  @doc "Whether this is what `:omit` takes: nil and modules."
+  @spec omit?(term()) :: boolean()
+  def omit?(modules), do: is_list(modules) and Enum.all?(modules, &(is_atom(&1) and &1 not in [true, false]))
+end

@@ -1,0 +1,326 @@
+defmodule RustyJson.ShapeTest do
+  @moduledoc "`key_case:`, `omit:` and `redact:`, on the call and in `@derive`."
+  use ExUnit.Case, async: true
+
+  alias RustyJson.{Encode, Fragment, OrderedObject}
+  alias RustyJson.Test.Judge
+
+  defmodule Plain do
+    @derive RustyJson.Encoder
+    defstruct [:first_name, :last_name]
+  end
+
+  defmodule Camel do
+    @derive {RustyJson.Encoder, only: [:_private, :a__b, :first_name], key_case: :camel}
+    defstruct [:first_name, :last_name, :_private, :a__b]
+  end
+
+  defmodule Named do
+    @derive {RustyJson.Encoder, only: [:first_name, :age], key_case: [first_name: "given/\"name"]}
+    defstruct [:first_name, :last_name, :age]
+  end
+
+  defmodule Sparse do
+    @derive {RustyJson.Encoder,
+             only: [:first_name, :born_on, :pass_word], omit: [nil, Date], key_case: :camel}
+    defstruct [:first_name, :born_on, :pass_word]
+  end
+
+  defmodule Full do
+    @derive {RustyJson.Encoder, omit: []}
+    defstruct [:first_name]
+  end
+
+  defmodule Same do
+    @derive {RustyJson.Encoder, only: [:a, :b], key_case: [a: "x", b: "x"]}
+    defstruct a: 1, b: 2
+  end
+
+  defmodule Own do
+    defstruct [:pass_word]
+
+    defimpl RustyJson.Encoder do
+      def encode(%{pass_word: value}, opts),
+        do: Encode.map(%{pass_word: value, at: %{pass_word: value}}, opts)
+    end
+  end
+
+  defmodule NoEncoder do
+    defstruct [:pass_word]
+  end
+
+  # The text in every engine, twice: the first time a struct's plan is not known yet.
+  defp json(term, options) do
+    texts = for {_, engine} <- Judge.engines(), _ <- 1..2, do: RustyJson.encode!(term, options ++ engine)
+
+    assert [text] = Enum.uniq(texts)
+    text
+  end
+
+  defp decoded(term, options), do: term |> json(options) |> RustyJson.decode!()
+
+  defp errors(term, options) do
+    for {_, engine} <- Judge.engines() do
+      {:error, error} = RustyJson.encode(term, options ++ engine)
+      error
+    end
+  end
+
+  @modes [[], [sort_keys: true], [pretty: true], [maps: :strict], [escape: :html_safe]]
+
+  describe "key_case" do
+    test "atom keys become camel case, strings are data" do
+      for {atom, name} <- [
+            first_name: "firstName",
+            _private_key: "_privateKey",
+            __a: "__a",
+            a__b: "aB",
+            line_2_b: "line2B",
+            HTTP_status: "HTTPStatus",
+            ok?: "ok?",
+            größe_äb: "größeäb"
+          ] do
+        assert json(%{atom => 1}, key_case: :camel) == RustyJson.encode!(%{name => 1})
+        assert RustyJson.Encoder.Names.name(atom, :camel) == name
+      end
+
+      assert json(%{"first_name" => :first_name}, key_case: :camel) == ~s({"first_name":"first_name"})
+    end
+
+    test "in every kind of object" do
+      term = [
+        %{first_name: %{last_name: 1}},
+        %Plain{first_name: 1, last_name: nil},
+        OrderedObject.new(last_name: 1, first_name: 2),
+        Fragment.new(&Encode.map(%{first_name: 1}, &1)),
+        Fragment.new(&[?{, ?", Encode.key(:first_name, &1), ?", ":1}"]),
+        %Own{pass_word: 1},
+        %{~D[2024-02-29] => 1, first_name: 2}
+      ]
+
+      expected = [
+        %{"firstName" => %{"lastName" => 1}},
+        %{"firstName" => 1, "lastName" => nil},
+        %{"firstName" => 2, "lastName" => 1},
+        %{"firstName" => 1},
+        %{"firstName" => 1},
+        %{"passWord" => 1, "at" => %{"passWord" => 1}},
+        %{"2024-02-29" => 1, "firstName" => 2}
+      ]
+
+      for mode <- @modes, do: assert(decoded(term, [key_case: :camel] ++ mode) == expected)
+      assert decoded(Map.from_struct(%NoEncoder{}), key_case: :camel, protocol: false) == %{"passWord" => nil}
+    end
+
+    test "a map of names" do
+      names = %{first_name: "given \"name\"", unused: "x"}
+      assert json(%{first_name: 1}, key_case: names) == ~S({"given \"name\"":1})
+      assert decoded(%Plain{first_name: 1}, key_case: names) == %{"given \"name\"" => 1, "last_name" => nil}
+    end
+
+    test "maps: :strict sees keys that become the same" do
+      for error <- errors(%{first_name: 1, firstName: 2}, key_case: :camel, maps: :strict),
+          do: assert(error.message == "duplicate key: firstName")
+
+      for error <- errors(%{:first_name => 1, "firstName" => 2}, key_case: :camel, maps: :strict),
+          do: assert(error.reason == :duplicate_key)
+
+      for error <- errors(%Same{}, maps: :strict), do: assert(error.reason == :duplicate_key)
+      assert json(%Same{}, []) == ~s({"x":1,"x":2})
+    end
+
+    test "large maps, sorted and not" do
+      map = Map.new(1..3000, &{:"key_number_#{&1}", &1})
+      expected = Map.new(map, fn {_, n} -> {"keyNumber#{n}", n} end)
+      for mode <- @modes, do: assert(decoded(map, [key_case: :camel] ++ mode) == expected)
+    end
+  end
+
+  describe "omit" do
+    test "members, never elements" do
+      term = %{
+        a: nil,
+        b: [nil, {nil}],
+        c: %{d: nil},
+        e: ~D[2024-02-29],
+        f: %Plain{first_name: nil, last_name: 1}
+      }
+
+      expected = %{"b" => [nil, [nil]], "c" => %{}, "f" => %{"last_name" => 1}}
+
+      for mode <- @modes do
+        assert decoded(term, [omit: [nil, Date]] ++ mode) == expected
+        assert decoded(%{"a" => nil}, [omit: [nil]] ++ mode) == %{}
+        assert decoded(OrderedObject.new(a: nil, b: 1), [omit: [nil]] ++ mode) == %{"b" => 1}
+        assert decoded(%Plain{}, [omit: [Plain]] ++ mode) == %{"first_name" => nil, "last_name" => nil}
+        assert decoded(%{a: %Plain{}, b: %Own{}}, [omit: [Plain, Own]] ++ mode) == %{}
+      end
+
+      assert json([%{a: nil}, 1], omit: [nil], pretty: 0) == "[\n{},\n1\n]"
+    end
+  end
+
+  describe "derive" do
+    test "names and what is left out" do
+      assert json(%Camel{first_name: 1}, []) == ~s({"_private":null,"aB":null,"firstName":1})
+      assert json([%Named{first_name: 1, age: 2}], []) == ~S([{"given/\"name":1,"age":2}])
+      assert json(%Sparse{}, []) == "{}"
+      assert json([%Sparse{}, %Sparse{pass_word: 1}], []) == ~s([{},{"passWord":1}])
+      assert json(%Sparse{first_name: 1, born_on: ~D[2024-02-29]}, []) == ~s({"firstName":1})
+
+      assert json(%Sparse{first_name: 1, pass_word: []}, pretty: true) |> RustyJson.decode!() ==
+               %{"firstName" => 1, "passWord" => []}
+    end
+
+    test "beats the call" do
+      for mode <- @modes do
+        assert decoded(%Named{first_name: 1}, [key_case: :camel] ++ mode) == %{
+                 "given/\"name" => 1,
+                 "age" => nil
+               }
+
+        assert decoded(%Full{}, [omit: [nil], key_case: :camel] ++ mode) == %{"firstName" => nil}
+        assert decoded(%Sparse{born_on: ~D[2024-02-29]}, [omit: [Plain]] ++ mode) == %{}
+        assert decoded(%Sparse{first_name: %Plain{}}, [omit: [Plain]] ++ mode) |> map_size() == 1
+      end
+    end
+
+    test "a struct that lost a field" do
+      for {_, engine} <- Judge.engines(), struct <- [%Sparse{first_name: 1}, %Named{}, %Camel{}] do
+        assert_raise KeyError, fn -> RustyJson.encode!([Map.delete(struct, :first_name)], engine) end
+      end
+    end
+
+    test "bad options are compile errors" do
+      for {options, message} <- [
+            {[key_case: :snake], "`:key_case` takes"},
+            {[key_case: [b: "x"]], "that are not defined in defstruct"},
+            {[key_case: [a: :x]], "`:key_case` takes"},
+            {[omit: nil, key_case: [a: String.duplicate("x", 256)]], "255 characters"},
+            {[omit: [true]], "`:omit` takes"}
+          ] do
+        assert_raise ArgumentError, ~r/#{Regex.escape(message)}/, fn ->
+          defmodule Bad do
+            @derive {RustyJson.Encoder, options}
+            defstruct [:a]
+          end
+        end
+      end
+    end
+  end
+
+  describe "redact" do
+    @secret "s3cr3t"
+
+    test "keys at any depth, atoms and strings, escaped and nested" do
+      term = %{
+        "pass_word" => @secret,
+        :a => [%{pass_word: @secret}, %{"pass_word" => %{deep: @secret}}],
+        :plain => %Plain{first_name: @secret, last_name: %{"key\"\\\n" => @secret}},
+        :own => %Own{pass_word: @secret},
+        :ordered => OrderedObject.new([{"pass_word", @secret}, {:pass_word, [@secret]}]),
+        :sparse => %Sparse{pass_word: @secret},
+        :odd => %{~D[2024-02-29] => 1, pass_word: @secret},
+        :function => Fragment.new(&Encode.map(%{pass_word: @secret}, &1)),
+        :without => %NoEncoder{pass_word: @secret},
+        1 => @secret
+      }
+
+      options = [redact: [:pass_word, "first_name", "key\"\\\n", "1"], unsupported: :inspect]
+
+      for mode <-
+            (@modes -- [[maps: :strict]]) ++
+              [[key_case: :camel], [key_case: %{pass_word: "x"}], [omit: [nil]], [integers: :js_safe]] do
+        text = json(term, options ++ mode)
+        refute text =~ @secret
+        assert text =~ "[REDACTED]"
+        assert RustyJson.decode!(text)["without"] == inspect(NoEncoder)
+      end
+
+      assert json(%{pass_word: nil}, redact: ["pass_word"], omit: [nil]) == ~s({"pass_word":"[REDACTED]"})
+      assert json(%{pass_word: nil}, redact: ["pass_word"], redacted: "*\"*") == ~S({"pass_word":"*\"*"})
+    end
+
+    test "a value is not looked at" do
+      for bad <- [<<255>>, [1 | 2], self(), %NoEncoder{}, Enum.reduce(1..200, [], fn _, t -> [t] end)],
+          do: assert(json(%{pass_word: bad}, redact: [:pass_word]) == ~s({"pass_word":"[REDACTED]"}))
+    end
+
+    test "pointers" do
+      term = %{
+        "users" => [%{card: 1, name: 2, more: %{card: 3}}, %Plain{first_name: 4, last_name: 5}, {6, 7}],
+        "card" => 8,
+        "a/b" => %{"~" => 9},
+        "own" => %Own{pass_word: 10},
+        "set" => MapSet.new([11])
+      }
+
+      redact = [
+        "/users/*/card",
+        "/users/1/last_name",
+        "/users/2/1",
+        "/a~1b/~0",
+        "/own/at/pass_word",
+        "/set/0",
+        "/no/where"
+      ]
+
+      r = "[REDACTED]"
+
+      expected = %{
+        "users" => [
+          %{"card" => r, "name" => 2, "more" => %{"card" => 3}},
+          %{"first_name" => 4, "last_name" => r},
+          [6, r]
+        ],
+        "card" => 8,
+        "a/b" => %{"~" => r},
+        "own" => %{"pass_word" => 10, "at" => %{"pass_word" => r}},
+        "set" => [r]
+      }
+
+      for mode <- @modes, do: assert(decoded(term, [redact: redact] ++ mode) == expected)
+
+      assert decoded(%{first_name: %{last_name: 1}}, redact: ["/first_name/last_name"], key_case: :camel) ==
+               %{"firstName" => %{"lastName" => r}}
+
+      own = %{my_own: [%Own{pass_word: 1}]}
+
+      assert decoded(own, redact: ["/my_own/0/at/pass_word"], key_case: :camel) ==
+               %{"myOwn" => [%{"passWord" => 1, "at" => %{"passWord" => r}}]}
+
+      assert decoded([1, [2, 3], []], redact: ["/0", "/1/1"]) == [r, [2, r], []]
+      assert decoded([[[1, 2]], [[3, 4]]], redact: ["/*/0/1"]) == [[[1, r]], [[3, r]]]
+    end
+
+    test "streams count elements as the whole array does" do
+      rows = for n <- 0..3000, do: %{n: n, own: %Own{pass_word: n}}
+      options = [redact: ["/2500/n", "/*/own/at", "/7/own/pass_word"]]
+      expected = RustyJson.encode!(rows, options)
+
+      for {_, engine} <- Judge.engines() do
+        assert rows |> RustyJson.encode_stream(options ++ engine) |> Enum.join() == expected
+
+        assert rows |> Stream.map(& &1) |> RustyJson.encode_stream(options ++ engine) |> Enum.join() ==
+                 expected
+      end
+
+      lazy = %{rows: RustyJson.lazy(rows)}
+      inside = [redact: for("/" <> pointer <- options[:redact], do: "/rows/" <> pointer)]
+      assert lazy |> RustyJson.encode_stream(inside) |> Enum.join() == ~s({"rows":#{expected}})
+    end
+  end
+
+  test "bad values are refused" do
+    for {option, message} <- [
+          {[key_case: :snake], ":key_case takes nil, :camel or a map from atoms to strings"},
+          {[key_case: %{"a" => "b"}], ":key_case"},
+          {[omit: nil], ":omit takes a list of nil and modules"},
+          {[redact: ["/a~2"]], ":redact takes a list of keys and at most 64 JSON Pointers"},
+          {[redact: for(n <- 1..65, do: "/#{n}")], ":redact"},
+          {[redacted: <<255>>], ":redacted takes a string"}
+        ] do
+      assert_raise ArgumentError, ~r/#{Regex.escape(message)}/, fn -> RustyJson.encode([], option) end
+    end
+  end
+end
