@@ -129,7 +129,7 @@ defmodule RustyJson.Config do
   end
 
   defp check_names(config) do
-    names = [:engine, :decode, :encode, :wasm, :policies] ++ @build_settings
+    names = [:engine, :decode, :encode, :wasm, :policies, :log_formatter] ++ @build_settings
 
     for {name, _} <- config, name not in names and name not in @of_decode and application?(name) do
       raise ArgumentError, "unknown setting #{inspect(name)} of :rustyjson: it takes #{list(names)}"

@@ -1,0 +1,127 @@
+defmodule RustyJson.LogFormatter.Event do
+  @moduledoc false
+  # The members of a line.
+
+  # Metadata that has a member of its own, or means nothing outside the VM.
+  @internal [:time, :gl, :report_cb, :crash_reason, :erl_level, :error_logger, :logger_formatter]
+
+  @doc "The members in their order, under their names."
+  @spec members(map(), map()) :: [{String.t(), term()}]
+  def members(%{level: level, msg: message, meta: meta}, config) do
+    names = Map.new(Map.get(config, :names, []))
+    name = fn key -> Map.get(names, key, Atom.to_string(key)) end
+
+    [
+      {name.(:time), time(meta)},
+      {name.(:level), level},
+      {name.(:message), message(message, callback(meta, config))},
+      {name.(:metadata), metadata(meta, Map.get(config, :metadata, :all))}
+    ] ++ for({:error, error} <- [crash(meta)], do: {name.(:error), error})
+  end
+
+  defp time(%{time: time}) when is_integer(time), do: DateTime.from_unix!(time, :microsecond)
+  defp time(_meta), do: DateTime.utc_now()
+
+  @doc "The time of the console backend, which is local time or UTC as `Logger` is configured."
+  @spec microseconds(term()) :: integer()
+  def microseconds({date, {hour, minute, second, millisecond}}) do
+    seconds = :calendar.datetime_to_gregorian_seconds({date, {hour, minute, second}})
+    local = (seconds - 62_167_219_200) * 1_000_000 + millisecond * 1_000
+    if Application.get_env(:logger, :utc_log, false), do: local, else: local - offset()
+  end
+
+  def microseconds(_other), do: System.os_time(:microsecond)
+
+  # Close enough: a clock that is being set back has no better answer.
+  defp offset do
+    now = :calendar.universal_time()
+    local = :calendar.universal_time_to_local_time(now)
+
+    (:calendar.datetime_to_gregorian_seconds(local) - :calendar.datetime_to_gregorian_seconds(now)) *
+      1_000_000
+  end
+
+  # Text hides nothing. Erlang adds these two to every report, which says as much by itself.
+  @generic [&:logger.format_report/1, &:logger.format_otp_report/1]
+
+  defp callback(_meta, %{redact: [_ | _]}), do: nil
+  defp callback(meta, _config), do: if(meta[:report_cb] not in @generic, do: meta[:report_cb])
+
+  defp message({:string, text}, _callback), do: text(text)
+
+  defp message({:report, report}, callback) when is_function(callback, 1),
+    do: report |> callback.() |> by_callback()
+
+  defp message({:report, report}, callback) when is_function(callback, 2),
+    do: text(callback.(report, %{depth: 16, chars_limit: 8_192, single_line: true}))
+
+  defp message({:report, report}, _callback), do: object(report)
+  defp message({format, arguments}, _callback) when is_list(arguments), do: formatted(format, arguments)
+  defp message(other, _callback), do: other
+
+  defp by_callback({format, arguments}), do: formatted(format, arguments)
+  defp by_callback(other), do: text(other)
+
+  defp formatted(format, arguments) do
+    format |> :io_lib.format(arguments, chars_limit: 65_536) |> text()
+  rescue
+    _ -> [text(format), arguments]
+  end
+
+  # Chardata that is broken is data.
+  defp text(text) when is_binary(text), do: text
+
+  defp text(chardata) do
+    case :unicode.characters_to_binary(chardata) do
+      text when is_binary(text) -> text
+      _broken -> chardata
+    end
+  rescue
+    ArgumentError -> chardata
+  end
+
+  # A report is a map or a list of pairs.
+  defp object(report) when is_list(report) do
+    if Enum.all?(report, &match?({key, _} when is_atom(key) or is_binary(key), &1)),
+      do: RustyJson.OrderedObject.new(report),
+      else: report
+  rescue
+    _improper -> report
+  end
+
+  defp object(report), do: report
+
+  defp metadata(meta, :all), do: meta |> Map.drop(@internal) |> known()
+  defp metadata(meta, keys) when is_list(keys), do: meta |> Map.take(keys) |> known()
+
+  defp known(%{mfa: {module, function, arity}} = meta)
+       when is_atom(module) and is_atom(function) and is_integer(arity),
+       do: known(%{meta | mfa: Exception.format_mfa(module, function, arity)})
+
+  defp known(%{file: [_ | _] = file} = meta), do: known(%{meta | file: text(file)})
+  defp known(meta), do: meta
+
+  ## Crashes
+
+  defp crash(%{crash_reason: {reason, stacktrace}}) when is_list(stacktrace) do
+    {:error,
+     %{kind: kind(reason), message: reason(reason), stacktrace: Enum.map(Enum.take(stacktrace, 32), &entry/1)}}
+  end
+
+  defp crash(%{crash_reason: reason}), do: {:error, %{kind: kind(reason), message: reason(reason)}}
+  defp crash(_meta), do: nil
+
+  defp kind(%module{__exception__: true}), do: inspect(module)
+  defp kind({:nocatch, _value}), do: "throw"
+  defp kind(_reason), do: "exit"
+
+  defp reason(%_{__exception__: true} = exception), do: Exception.message(exception)
+  defp reason({:nocatch, value}), do: value
+  defp reason(reason), do: reason
+
+  # With the arity in place of the arguments, which can hold anything.
+  defp entry({module, function, arguments, place}) when is_list(arguments),
+    do: entry({module, function, length(arguments), place})
+
+  defp entry(entry), do: Exception.format_stacktrace_entry(entry)
+end
