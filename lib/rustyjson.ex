@@ -9,7 +9,19 @@ defmodule RustyJson do
   and `RustyJson.Encoder` for structs.
   """
 
-  alias RustyJson.{DecodeError, EncodeError, Engine, EngineError, Feed, Options, Parts, Paths, SandboxError}
+  alias RustyJson.{
+    DecodeError,
+    EncodeError,
+    Engine,
+    EngineError,
+    Feed,
+    Options,
+    Partial,
+    Parts,
+    Paths,
+    SandboxError
+  }
+
   alias RustyJson.Decode.{Input, Many}
   alias RustyJson.Encode.{Canonical, Text}
   alias RustyJson.Options.Words
@@ -29,6 +41,9 @@ defmodule RustyJson do
   @typedoc "An option of `fetch/3` and `select/3`; see there."
   @type part_option ::
           {:missing, {:default, term()}} | {:as, :any | :raw} | {:validate, boolean()} | decode_option()
+
+  @typedoc "An option of `decode_partial/2` and `RustyJson.Partial`; see there."
+  @type partial_option :: {:trailing, :keep | :drop} | decode_option()
 
   @typedoc "An option of `encode/2`."
   @type encode_option :: unquote(Words.type(:encode))
@@ -215,6 +230,56 @@ defmodule RustyJson do
       {:ok, value} -> value
       :error -> raise KeyError, key: pointer, term: nil
       {:error, error} -> raise error
+    end
+  end
+
+  @doc """
+  Decodes as much as there is of a document that may not be complete.
+
+      iex> RustyJson.decode_partial(~s({"title": "Hel))
+      {:ok, %{"title" => "Hel"}, :partial}
+
+      iex> RustyJson.decode_partial("[1, 2]")
+      {:ok, [1, 2], :complete}
+
+      iex> RustyJson.decode_partial(~s({"a": "b", "c": "d), trailing: :drop)
+      {:ok, %{"a" => "b"}, :partial}
+
+  The last element is `:complete` exactly when `decode/2` succeeds. Text that cannot become valid is an error, and so is a document
+  of which nothing can be told yet, with the reason `:unexpected_end`. See `RustyJson.Partial` for a document that grows.
+
+  ## Options
+
+    * `:trailing` - `:keep` (default) shows the string or number that is being written as far as it goes; `:drop` leaves it out
+      until it is complete
+    * `:strings` - `:copy` by default
+
+  And those of `decode/2`.
+
+  | so far | `:keep` | `:drop` |
+  |---|---|---|
+  | `{"a": "ba` | `%{"a" => "ba"}` | `%{}` |
+  | `{"a": "x\\u12` | `%{"a" => "x"}` | `%{}` |
+  | `[1, 2` | `[1, 2]` | `[1]` |
+  | `[1.` | `[1]` | `[]` |
+  | `[-` | `[]` | `[]` |
+  | `[tru` | `[]` | `[]` |
+  | `{"a` | `%{}` | `%{}` |
+  | `{"a":1,` | `%{"a" => 1}` | `%{"a" => 1}` |
+  | `"ab` | `"ab"` | nothing |
+  | `12` | `12`, complete | nothing |
+  """
+  @spec decode_partial(iodata(), [partial_option()] | map()) ::
+          {:ok, term(), :complete | :partial} | {:error, DecodeError.t() | SandboxError.t()}
+  def decode_partial(input, opts \\ []) do
+    with {:ok, partial} <- opts |> Partial.new() |> Partial.push(input) do
+      case {Partial.value(partial), Partial.finish(partial)} do
+        {{:ok, _shown}, {:ok, term}} -> {:ok, term, :complete}
+        {{:ok, shown}, {:error, %DecodeError{}}} -> {:ok, shown, :partial}
+        {:none, {_, %SandboxError{}} = failed} -> failed
+        {{:ok, _}, {:error, _} = failed} -> failed
+        {:none, _} -> {:error, Partial.nothing(partial)}
+      end
     end
   end
 

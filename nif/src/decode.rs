@@ -55,7 +55,7 @@ pub fn with_state<T>(
         let mut options =
             options.and_then(|bytes| DecodeOptions::from_bytes(bytes, seed)).ok_or(rustler::Error::BadArg)?;
         // 0 is no limit.
-        let cut = options.dirty && options.max_nodes.wrapping_sub(1) >= most_nodes;
+        let cut = options.dirty && most_nodes < u64::MAX && options.max_nodes.wrapping_sub(1) >= most_nodes;
         if cut {
             options.max_nodes = most_nodes;
         }

@@ -25,11 +25,14 @@ defmodule RustyJson.Test.Vectors do
   def fetch!(table, name), do: List.keyfind(table(table), name, 0) || raise("no vector #{inspect(name)}")
 
   @doc "Every text of the decode tables with its options."
-  def texts do
-    accepted = for {_, text, _} <- table(:accept), do: {text, []}
-    rejected = for {_, text, _, _, _} <- table(:reject), do: {text, []}
-    defined = for {_, text, options, _, _} <- table(:implementation_defined), do: {text, options}
-    chosen = for {_, text, options, _} <- table(:decode_options), do: {text, options}
-    Enum.concat([accepted, rejected, defined, chosen])
-  end
+  def texts, do: Enum.flat_map([:accept, :reject, :implementation_defined, :decode_options], &texts/1)
+
+  @doc "Those of one table."
+  def texts(:accept), do: for({_, text, _} <- table(:accept), do: {text, []})
+  def texts(:reject), do: for({_, text, _, _, _} <- table(:reject), do: {text, []})
+
+  def texts(:implementation_defined),
+    do: for({_, text, options, _, _} <- table(:implementation_defined), do: {text, options})
+
+  def texts(:decode_options), do: for({_, text, options, _} <- table(:decode_options), do: {text, options})
 end

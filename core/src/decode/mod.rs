@@ -19,6 +19,7 @@ use alloc::vec::Vec;
 use keys::{Keys, Source};
 pub use many::decode_many;
 pub(crate) use places::Places;
+pub(crate) use string::{Chunk, chunk};
 
 /// What a value stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub struct Scratch {
     text: Vec<u8>,
     /// For parts of a document.
     pub(crate) places: Places,
+    /// Values and keys that the last call of [`value`] left.
+    left: u64,
 }
 
 /// Buffers beyond this many bytes are given back after a call.
@@ -57,6 +60,11 @@ impl Scratch {
         self.frames.clear();
         self.keys.clear();
         self.text.clear();
+    }
+
+    /// Values and keys that may still come, behind the last value.
+    pub(crate) const fn left(&self) -> u64 {
+        self.left
     }
 
     /// Gives large buffers back to the allocator.
@@ -126,7 +134,10 @@ pub(crate) fn value<K: Kernel, B: TermBuilder>(
     scratch: &mut Scratch,
     builder: &mut B,
 ) -> Result<usize, Error> {
-    Driver::new(kernel, json, options, scratch, builder).run(pos)
+    let mut driver = Driver::new(kernel, json, options, scratch, builder);
+    let result = driver.run(pos);
+    scratch.left = driver.nodes;
+    result
 }
 
 /// The same as a call, for parts of a document: a copy of the driver in each walk over one would take minutes to compile.

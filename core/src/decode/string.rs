@@ -73,6 +73,57 @@ fn runs_and_escapes<K: Kernel>(
     }
 }
 
+/// What a piece has of a string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Chunk {
+    /// All that was missing; the offset behind the closing quote.
+    Ended(usize),
+    /// The string goes on behind the piece; the offset of the escape or character that it cuts, or its length.
+    Cut(usize),
+}
+
+/// Goes on inside a string from `start`, between two of its characters; appends its whole characters.
+pub(crate) fn chunk<K: Kernel>(
+    kernel: K,
+    bytes: &[u8],
+    mut start: usize,
+    validate: bool,
+    buffer: &mut Vec<u8>,
+) -> Result<Chunk, Error> {
+    loop {
+        let run = kernel.string_run(bytes, start);
+        let at_end = run.end == bytes.len();
+        let end = if at_end && !run.ascii { run.end - cut_character(&bytes[start..]) } else { run.end };
+        if !run.ascii && validate {
+            check_utf8(bytes, start, end)?;
+        }
+        room(buffer, end - start + 4).map_err(|kind| Error::new(kind, start))?;
+        buffer.extend_from_slice(&bytes[start..end]);
+        if at_end {
+            return Ok(Chunk::Cut(end));
+        }
+        match bytes[end] {
+            b'"' => return Ok(Chunk::Ended(end + 1)),
+            b'\\' => match escape(bytes, end, buffer) {
+                Ok(next) => start = next,
+                Err(error) if error.kind == ErrorKind::UnexpectedEnd => return Ok(Chunk::Cut(end)),
+                Err(error) => return Err(error),
+            },
+            _ => return Err(Error::new(ErrorKind::ControlCharacter, end)),
+        }
+    }
+}
+
+/// Bytes at the end that are the beginning of a character (RFC 3629 section 4).
+fn cut_character(run: &[u8]) -> usize {
+    let tail = &run[run.len().saturating_sub(3)..];
+    let lead = tail.iter().rposition(|byte| byte & 0b1100_0000 != 0b1000_0000);
+    lead.map(|at| &tail[at..]).map_or(0, |rest| match core::str::from_utf8(rest) {
+        Err(error) if error.error_len().is_none() => rest.len(),
+        _ => 0,
+    })
+}
+
 /// Checks a run between quotes and escapes, none of which can stand inside a character.
 #[inline(never)]
 pub(super) fn check_utf8(bytes: &[u8], start: usize, end: usize) -> Result<(), Error> {

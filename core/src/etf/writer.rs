@@ -299,17 +299,21 @@ impl<B: Buffer> TermBuilder for Writer<'_, B> {
 }
 
 impl<B: Buffer> Rewind for Writer<'_, B> {
-    /// Length of the output, open containers, members of open objects.
-    type Mark = (usize, usize, usize);
+    /// Length of the output, open containers, members of open objects, and keys that may still come.
+    type Mark = (usize, usize, usize, Option<u64>);
 
     fn mark(&self) -> Self::Mark {
-        (self.out.len(), self.starts.len(), self.members.len())
+        let left = self.names.as_ref().map(|names| names.left);
+        (self.out.len(), self.starts.len(), self.members.len(), left)
     }
 
-    fn rewind(&mut self, (len, starts, members): Self::Mark) {
+    fn rewind(&mut self, (len, starts, members, left): Self::Mark) {
         self.out.truncate(len);
         self.starts.truncate(starts);
         self.members.truncate(members);
+        if let (Some(names), Some(left)) = (&mut self.names, left) {
+            names.left = left;
+        }
     }
 }
 

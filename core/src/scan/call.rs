@@ -1,7 +1,7 @@
 //! What a shell hands over and gets back for a piece, as bytes: the same for the native library and the WebAssembly module.
 
 use super::fed::{End, Fed, Trouble};
-use super::plan::Plan;
+use super::plan::{Format, Plan};
 use super::state::{MAX_POINTER_KEY, State};
 use super::walk::MOST_POINTERS;
 use super::wire::{Reader, Writer};
@@ -91,7 +91,9 @@ impl Question {
     /// How long a document has to be for an answer to a piece of this length: the values, a list around them, and pointers.
     pub fn document_len(&self, piece: usize) -> usize {
         let pointers = if self.plan.pointers { MOST_POINTERS + self.plan.segments.len() * Self::LEVEL } else { 0 };
-        2 * piece + 16 + pointers
+        // Each byte of a partial document may be an event, which tells of a key and its place.
+        let events = if self.plan.format == Format::Partial { 6 * piece + 64 } else { 0 };
+        2 * piece + 16 + pointers + events
     }
 
     /// Takes a record behind its status apart, as the guest writes it: a list in External Term Format, the answer, and the

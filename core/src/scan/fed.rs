@@ -6,7 +6,7 @@ use alloc::string::String;
 /// What came of a piece. The builder holds one list more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fed {
-    /// Length of the list: values, each behind its pointer if the plan says so.
+    /// Length of the list: values, each behind its pointer if the plan says so; or the events of a partial document.
     pub items: usize,
     /// The bytes from this offset on were not processed.
     pub kept: usize,

@@ -5,6 +5,7 @@
 //! joined, once, and the joined text comes as a piece. So every byte is looked at three times at most.
 
 use super::fed::{End, Fed, Piece, Trouble};
+use super::partial::Document;
 use super::plan::{Format, Plan};
 use super::records::Records;
 use super::state::State;
@@ -49,6 +50,9 @@ pub fn feed<B: Rewind>(
             with_kernel!(kernel => {
                 Walk { kernel, piece, state, plan, options, scratch, builder, items, pointers, key }.run()
             })
+        }
+        Format::Partial => {
+            with_kernel!(kernel => Document::new(kernel, piece, state, plan, options, scratch, builder).run())
         }
     };
     if let Err(kind) = builder.end_array(fed.items) {

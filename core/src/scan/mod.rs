@@ -10,6 +10,7 @@ mod fed;
 mod feed;
 mod grammar;
 mod number;
+mod partial;
 mod plan;
 mod records;
 mod scanner;

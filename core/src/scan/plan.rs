@@ -14,6 +14,8 @@ pub(super) enum Format {
     Sequence,
     /// One document, of which the values at a path are wanted.
     Path,
+    /// One document, which is looked at before it is complete.
+    Partial,
 }
 
 /// A step of the path.
@@ -35,7 +37,9 @@ pub struct Plan {
     pub(super) array: bool,
     /// Each value comes behind its pointer.
     pub(super) pointers: bool,
-    /// Most bytes of one value.
+    /// A number that may go on is left out.
+    pub(super) drop: bool,
+    /// Most bytes of one value; of a partial document, most values and keys.
     pub(super) max_bytes: u64,
 }
 
@@ -43,10 +47,11 @@ impl Plan {
     /// Reads a plan: format and flags (`u8` each), most bytes of one value (`u64`, 0 for no limit), the number of steps
     /// (`u16`), and for each step 0, or 1 and its name behind the name's length (`u32`).
     ///
-    /// Formats are 0 values, 1 lines, 2 RFC 7464, 3 path; flags 1 the document has to be an array, 2 with pointers.
+    /// Formats are 0 values, 1 lines, 2 RFC 7464, 3 path, 4 a partial document; flags 1 the document has to be an array, 2 with
+    /// pointers. Of a partial document, the number is that of its values and keys, and flag 1 leaves out unfinished numbers.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
-        let format = [Format::Values, Format::Lines, Format::Sequence, Format::Path];
+        let format = [Format::Values, Format::Lines, Format::Sequence, Format::Path, Format::Partial];
         let format = *format.get(reader.byte()? as usize)?;
         let flags = reader.byte().filter(|flags| *flags < 4)?;
         let max_bytes = reader.u64()?;
@@ -62,7 +67,14 @@ impl Plan {
             });
         }
         let max_bytes = if max_bytes == 0 { u64::MAX } else { max_bytes };
-        let plan = Self { format, segments, array: flags & 1 != 0, pointers: flags & 2 != 0, max_bytes };
+        let plan = Self {
+            format,
+            segments,
+            array: flags & 1 != 0 && format == Format::Path,
+            pointers: flags & 2 != 0,
+            drop: flags & 1 != 0 && format == Format::Partial,
+            max_bytes,
+        };
         (reader.0.is_empty() && (format == Format::Path || plan.segments.is_empty())).then_some(plan)
     }
 

@@ -38,7 +38,9 @@ pub struct State {
     /// The bytes that the scanner saw are kept outside, because the value is wanted.
     pub(super) keep: bool,
     pub(super) levels: Vec<Level>,
-    /// Inside of a value.
+    /// Values and keys so far, of a partial document.
+    pub(super) nodes: u64,
+    /// Inside of a value; of a partial document, what is open.
     pub(super) scanner: Option<Scanner>,
 }
 
@@ -53,6 +55,7 @@ impl Default for State {
             skipping: false,
             keep: false,
             levels: Vec::new(),
+            nodes: 0,
             scanner: None,
         }
     }
@@ -64,7 +67,7 @@ impl State {
         let mut out = Writer(out);
         out.u64(self.line);
         out.u64(self.column);
-        let flags = [self.fresh, self.tight, self.skipping, self.keep, self.scanner.is_some()];
+        let flags = [self.fresh, self.tight, self.skipping, self.keep, self.scanner.is_some(), self.nodes > 0];
         let flags = flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u8::from(flag));
         out.bytes(&[self.place as u8, flags]);
         out.bytes(&(self.levels.len() as u16).to_le_bytes());
@@ -73,6 +76,9 @@ impl State {
             out.bytes(&[flags.iter().rev().fold(0, |bits, &flag| bits << 1 | u8::from(flag))]);
             out.u64(level.index);
             out.slice(level.key.as_deref().unwrap_or_default().as_bytes());
+        }
+        if self.nodes > 0 {
+            out.u64(self.nodes);
         }
         if let Some(scanner) = &self.scanner {
             scanner.write(out.0);
@@ -87,13 +93,14 @@ impl State {
         let mut reader = Reader(bytes);
         let (line, column) = (reader.count()?, reader.count()?);
         let place = *Place::ALL.get(reader.byte()? as usize)?;
-        let flags = reader.byte().filter(|flags| *flags < 32)?;
+        let flags = reader.byte().filter(|flags| *flags < 64)?;
         let flag = |bit: u8| flags >> bit & 1 == 1;
         let count = reader.u16()?;
         let mut levels = Vec::new();
         for _ in 0..count {
             levels.push(level(&mut reader)?);
         }
+        let nodes = if flag(5) { reader.count()? } else { 0 };
         let (scanner, rest) = match flag(4) {
             true => Scanner::read(reader.0).map(|(scanner, rest)| (Some(scanner), rest))?,
             false => (None, reader.0),
@@ -107,6 +114,7 @@ impl State {
             skipping: flag(2),
             keep: flag(3),
             levels,
+            nodes,
             scanner,
         };
         (rest.is_empty() && state.is_possible()).then_some(state)
@@ -141,14 +149,19 @@ impl State {
 
     /// Line and column behind these bytes.
     pub(super) fn behind(&self, bytes: &[u8]) -> (u64, u64) {
-        let continues = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
-        let characters = |bytes: &[u8]| (bytes.len() - bytes.iter().filter(continues).count()) as u64;
-        match bytes.iter().rposition(|&byte| byte == b'\n') {
-            None => (self.line, self.column + characters(bytes)),
-            Some(last) => {
-                let lines = bytes[..=last].iter().filter(|&&byte| byte == b'\n').count();
-                (self.line + lines as u64, 1 + characters(&bytes[last + 1..]))
-            }
+        advance(self.line, self.column, bytes)
+    }
+}
+
+/// Line and column behind bytes that start at this line and column.
+pub(super) fn advance(line: u64, column: u64, bytes: &[u8]) -> (u64, u64) {
+    let continues = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
+    let characters = |bytes: &[u8]| (bytes.len() - bytes.iter().filter(continues).count()) as u64;
+    match bytes.iter().rposition(|&byte| byte == b'\n') {
+        None => (line, column + characters(bytes)),
+        Some(last) => {
+            let lines = bytes[..=last].iter().filter(|&&byte| byte == b'\n').count();
+            (line + lines as u64, 1 + characters(&bytes[last + 1..]))
         }
     }
 }

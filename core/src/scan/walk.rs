@@ -335,6 +335,6 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
     }
 }
 
-const fn starts_value(byte: u8) -> bool {
+pub(super) const fn starts_value(byte: u8) -> bool {
     matches!(byte, b'"' | b'-' | b'0'..=b'9' | b'{' | b'[' | b't' | b'f' | b'n')
 }

@@ -17,6 +17,8 @@ defmodule RustyJson.Encode.Path do
   @max_frames 128
   # What was left out.
   @cut "…"
+  # Stands for bytes that are no character: a fragment may have inserted invalid JSON.
+  @replacement 0xFFFD
 
   @doc "Bytes of a key that a path shows."
   @spec max_key() :: pos_integer()
@@ -45,6 +47,21 @@ defmodule RustyJson.Encode.Path do
         {_, inner, 0} = open(json, @max_frames + over - half)
         joined(stack |> Enum.drop(@max_frames - half) |> pointer(), pointer(inner))
     end
+  end
+
+  @doc """
+  The path of these indexes and keys, bounded.
+
+      iex> RustyJson.Encode.Path.steps(["a/b", 1])
+      "/a~1b/1"
+  """
+  @spec steps([non_neg_integer() | String.t() | atom()]) :: String.t()
+  def steps(steps) when length(steps) <= @max_frames, do: steps |> Enum.map_join(&step/1) |> bounded()
+
+  def steps(steps) do
+    half = div(@max_frames, 2)
+    [outer, inner] = for count <- [half, -half], do: steps |> Enum.take(count) |> Enum.map_join(&step/1)
+    joined(outer, inner)
   end
 
   @doc """
@@ -137,12 +154,23 @@ defmodule RustyJson.Encode.Path do
     if left < 0, do: [@cut], else: [escaped(char) | characters(rest, left)]
   end
 
+  defp step(index) when is_integer(index), do: "/#{index}"
+  defp step(key) when is_atom(key), do: key |> Atom.to_string() |> step()
+  defp step(key), do: IO.iodata_to_binary(["/" | plain(key, @max_key)])
+
+  # The same for a key that is no longer text.
+  defp plain(<<>>, _left), do: []
+  defp plain(<<char::utf8, rest::binary>>, left), do: plain(char, rest, left)
+  defp plain(<<_, rest::binary>>, left), do: plain(@replacement, rest, left)
+
+  defp plain(char, rest, left) do
+    left = left - byte_size(<<char::utf8>>)
+    if left < 0, do: [@cut], else: [escaped(char) | plain(rest, left)]
+  end
+
   defp escaped(?~), do: "~0"
   defp escaped(?/), do: "~1"
   defp escaped(char), do: <<char::utf8>>
-
-  # A fragment may have inserted invalid JSON.
-  @replacement 0xFFFD
 
   defp character(<<"\\u", high::binary-size(4), rest::binary>>) do
     case {hex(high), rest} do

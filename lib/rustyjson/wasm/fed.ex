@@ -18,19 +18,19 @@ defmodule RustyJson.Wasm.Fed do
   @doc "What the judge of terms has to be told: options for the list, and the length of a document that can have it."
   @spec policy(binary(), non_neg_integer(), Options.t()) :: {Options.t(), non_neg_integer()}
   def policy(question, piece, %{values: %{max_depth: max_depth}} = options) do
-    %{pointers: pointers, segments: segments} = facts(question)
     list = %{max_depth: min(max_depth + 1, 0xFFFF_FFFF), max_nodes: 0}
-    {Options.change(options, :decode, list), document_length(piece, pointers, segments)}
+    {Options.change(options, :decode, list), document_length(piece, facts(question))}
   end
 
-  defp document_length(piece, pointers, segments),
-    do: 2 * piece + 16 + if(pointers, do: @most_pointers + segments * @level, else: 0)
+  defp document_length(piece, %{events: true}), do: 8 * piece + 80
+  defp document_length(piece, %{pointers: false}), do: 2 * piece + 16
+  defp document_length(piece, %{segments: segments}), do: 2 * piece + 16 + @most_pointers + segments * @level
 
   @doc "Whether a record may be this long: a list of the largest terms, a state, and an error with its path."
   @spec record?(pos_integer(), binary(), non_neg_integer(), Options.values()) :: boolean()
   def record?(length, question, piece, %{max_depth: max_depth}) do
     facts = facts(question)
-    document = document_length(piece, facts.pointers, facts.segments)
+    document = document_length(piece, facts)
     length <= 24 * document + longest_state(facts, piece, max_depth) + longest_path(facts) + @state
   end
 
@@ -70,6 +70,7 @@ defmodule RustyJson.Wasm.Fed do
          before: before,
          held: held,
          records: format in [1, 2],
+         events: format == 4,
          pointers: Bitwise.band(flags, 2) != 0,
          segments: segments
        }

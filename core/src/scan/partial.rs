@@ -1,0 +1,518 @@
+//! A document that is looked at before it is complete: a piece becomes events, which the shell applies to what it has so far.
+//!
+//! A value that is whole in its piece is decoded at once, whatever it contains. Only the containers and the string that the piece
+//! leaves open become events of their own. One pass over the brackets finds them first, so no byte is decoded twice. A number, a
+//! key or a literal that may go on stays outside and comes again with the next piece. One longer than [`LONGEST`] is scanned
+//! instead until it ends. So pieces of one byte take linear time.
+//!
+//! Events are items of the answer's list, each behind its number: plain values, so that hosts judge them like any others.
+
+use super::fed::{End, Fed, Piece, Trouble};
+use super::grammar::{no_key, no_value};
+use super::plan::Plan;
+use super::scanner::{Progress, Scanner};
+use super::state::{State, advance};
+use super::token::{Place, Text as ScannedText, Token};
+use super::walk::starts_value;
+use crate::builder::{Key, Rewind, Text};
+use crate::decode::{self, Chunk, Scratch, starts_with_mark};
+use crate::error::{Error, ErrorKind};
+use crate::options::{DecodeOptions, Duplicates};
+use crate::room::room;
+use crate::simd::Kernel;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// An array opens.
+const ARRAY: i64 = 0;
+/// An object opens.
+const OBJECT: i64 = 1;
+/// The innermost container ends.
+const CLOSE: i64 = 2;
+/// A key, in an object of its own: its value follows in other events.
+const KEY: i64 = 3;
+/// The place of the next key, if repeated keys are an error: offset from the piece, line and column.
+const AT: i64 = 4;
+/// A whole value: an element, the document, or the value of the last key.
+const VALUE: i64 = 5;
+/// A whole member, in an object of its own.
+const MEMBER: i64 = 6;
+/// More of a string that goes on.
+const TEXT: i64 = 7;
+/// The rest of a string.
+const END: i64 = 8;
+/// As much as can be told of a number that may go on.
+const NUMBER: i64 = 9;
+
+/// Bytes of a key or number that come again with each piece; and as much of a number is shown while it goes on.
+const LONGEST: usize = 1024;
+
+/// A path that ends at the value which has just ended.
+const BEHIND: &str = ".";
+
+/// Why the walk over a piece stops: where, and what to say.
+type Stop = (usize, End);
+
+/// What a piece leaves open: where these containers start, the outermost first, and the string.
+#[derive(Default)]
+struct Cut {
+    containers: Vec<usize>,
+    /// How many of them were reached.
+    reached: usize,
+    string: Option<usize>,
+}
+
+impl Cut {
+    /// Only quotes and brackets count here: text that is wrong is found by the walk, which never gets behind it.
+    fn find<K: Kernel>(kernel: K, bytes: &[u8], mut pos: usize) -> Result<Self, ErrorKind> {
+        let mut cut = Self::default();
+        while let Some(&byte) = bytes.get(pos) {
+            match byte {
+                b'[' | b'{' => {
+                    room(&mut cut.containers, 1)?;
+                    cut.containers.push(pos);
+                }
+                b']' | b'}' => drop(cut.containers.pop()),
+                b'"' => match string_end(kernel, bytes, pos + 1) {
+                    Some(end) => pos = end,
+                    None => {
+                        cut.string = Some(pos);
+                        break;
+                    }
+                },
+                _ => {}
+            }
+            pos += 1;
+        }
+        Ok(cut)
+    }
+}
+
+/// The offset of the quote that ends a string.
+fn string_end<K: Kernel>(kernel: K, bytes: &[u8], mut pos: usize) -> Option<usize> {
+    while pos < bytes.len() {
+        pos = kernel.string_run(bytes, pos).end;
+        match bytes.get(pos)? {
+            b'"' => return Some(pos),
+            b'\\' => pos += 2,
+            _ => pos += 1,
+        }
+    }
+    None
+}
+
+/// One piece.
+pub(super) struct Document<'a, K, B> {
+    kernel: K,
+    piece: Piece<'a>,
+    state: &'a mut State,
+    plan: &'a Plan,
+    options: &'a DecodeOptions,
+    scratch: &'a mut Scratch,
+    builder: &'a mut B,
+    /// The containers that are open, what may come next, and the token at hand.
+    open: Scanner,
+    items: usize,
+    cut: Cut,
+    /// Where the key stands that no event has told of, and its text.
+    key: Option<usize>,
+    name: Vec<u8>,
+    /// A place in the piece with its line and column.
+    place: (usize, u64, u64),
+}
+
+impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
+    #[inline(always)]
+    pub fn new(
+        kernel: K,
+        piece: Piece<'a>,
+        state: &'a mut State,
+        plan: &'a Plan,
+        options: &'a DecodeOptions,
+        scratch: &'a mut Scratch,
+        builder: &'a mut B,
+    ) -> Self {
+        let open = state.scanner.take().unwrap_or(Scanner::new(false));
+        let place = (0, state.line, state.column);
+        let (cut, name) = (Cut::default(), Vec::new());
+        Self { kernel, piece, state, plan, options, scratch, builder, open, items: 0, cut, key: None, name, place }
+    }
+
+    #[inline(always)]
+    pub fn run(mut self) -> Fed {
+        let (kept, end) = match self.resume().and_then(|pos| self.walk(pos)) {
+            Ok(never) => match never {},
+            Err(stop) => stop,
+        };
+        self.state.scanner = Some(self.open);
+        Fed { items: self.items, kept, end }
+    }
+
+    /// Goes on with the token that the last piece ended in.
+    fn resume(&mut self) -> Result<usize, Stop> {
+        if self.state.keep {
+            return Err(self.held());
+        }
+        let pos = if self.open.token == Token::None { 0 } else { self.text(0, false)? };
+        self.cut = Cut::find(self.kernel, self.piece.bytes, pos).map_err(|kind| self.wrong(kind, pos))?;
+        Ok(pos)
+    }
+
+    /// A long token, whose bytes wait outside, is only looked through for its end.
+    fn held(&mut self) -> Stop {
+        let mut token = Scanner { token: self.open.token, back: self.open.back, ..Scanner::new(false) };
+        let goes_on = token.scan(self.piece.bytes, self.options) == Ok(Progress::More) && !self.piece.last;
+        self.state.keep = goes_on;
+        (self.open.token, self.open.back) = if goes_on { (token.token, token.back) } else { (Token::None, 0) };
+        (0, if goes_on { End::More } else { End::Join })
+    }
+
+    #[inline(always)]
+    fn walk(&mut self, mut pos: usize) -> Result<core::convert::Infallible, Stop> {
+        loop {
+            pos = self.kernel.space_end(self.piece.bytes, pos);
+            let Some(&byte) = self.piece.bytes.get(pos) else { return Err(self.end()) };
+            pos = match self.open.place {
+                Place::First if byte == b']' => self.close(pos)?,
+                Place::Start | Place::First | Place::Element | Place::Member => self.value(byte, pos)?,
+                Place::FirstKey if byte == b'}' => self.close(pos)?,
+                Place::FirstKey | Place::Key => self.member(byte, pos)?,
+                Place::Colon if byte == b':' => self.go(Place::Member, pos),
+                Place::Colon => return Err(self.wrong(ErrorKind::ExpectedColon, pos)),
+                Place::After => self.after(byte, pos)?,
+            };
+        }
+    }
+
+    /// The piece is used up between tokens.
+    fn end(&mut self) -> Stop {
+        let len = self.piece.bytes.len();
+        if let Err(stop) = self.tell_key() {
+            return stop;
+        }
+        let complete = self.open.place == Place::After && self.open.depth == 0;
+        if self.piece.last && !complete { self.wrong(ErrorKind::UnexpectedEnd, len) } else { (len, End::More) }
+    }
+
+    const fn go(&mut self, place: Place, pos: usize) -> usize {
+        self.open.place = place;
+        pos + 1
+    }
+
+    fn close(&mut self, pos: usize) -> Result<usize, Stop> {
+        self.event(CLOSE).map_err(|kind| self.wrong(kind, pos))?;
+        self.open.close();
+        Ok(self.go(Place::After, pos))
+    }
+
+    fn after(&mut self, byte: u8, pos: usize) -> Result<usize, Stop> {
+        if self.open.depth == 0 {
+            return Err(self.wrong(ErrorKind::TrailingData, pos));
+        }
+        let missing = match (self.open.in_object(), byte) {
+            (true, b',') => return Ok(self.go(Place::Key, pos)),
+            (false, b',') => return Ok(self.go(Place::Element, pos)),
+            (true, b'}') | (false, b']') => return self.close(pos),
+            (true, _) => ErrorKind::ExpectedCommaOrObjectEnd,
+            (false, _) => ErrorKind::ExpectedCommaOrArrayEnd,
+        };
+        Err(self.wrong(missing, pos))
+    }
+
+    /// A key. Its event waits for its value, which makes one event of both if it is whole.
+    fn member(&mut self, byte: u8, pos: usize) -> Result<usize, Stop> {
+        if byte != b'"' {
+            return Err(self.wrong(no_key(byte, self.open.place == Place::Key), pos));
+        }
+        if self.left() == 0 {
+            return Err(self.wrong(ErrorKind::MaxNodes, pos));
+        }
+        let validate = self.options.validate_keys();
+        match decode::text(self.kernel, self.piece.bytes, pos, validate, &mut self.name) {
+            Ok(end) => {
+                self.state.nodes += 1;
+                self.key = Some(pos);
+                self.open.place = Place::Colon;
+                Ok(end)
+            }
+            Err(error) => Err(match self.goes_on(pos) {
+                Some(scanner) => self.wait(scanner, pos),
+                None => self.wrong(error.kind, error.offset),
+            }),
+        }
+    }
+
+    #[inline(always)]
+    fn value(&mut self, byte: u8, pos: usize) -> Result<usize, Stop> {
+        if self.open.place == Place::Element && matches!(byte, b']' | b'}') {
+            return Err(self.wrong(no_value(byte, true), pos));
+        }
+        if self.is_fresh(pos) && starts_with_mark(self.piece.bytes) {
+            return Err(self.wrong(ErrorKind::ByteOrderMark, 0));
+        }
+        if self.left() == 0 && starts_value(byte) {
+            return Err(self.wrong(ErrorKind::MaxNodes, pos));
+        }
+        if self.cut.containers.get(self.cut.reached) == Some(&pos) {
+            self.cut.reached += 1;
+            return self.container(byte, pos);
+        }
+        if self.cut.string == Some(pos) { self.string(pos) } else { self.whole(byte, pos) }
+    }
+
+    /// A byte order mark may stand here, which is an error of its own.
+    const fn is_fresh(&self, pos: usize) -> bool {
+        pos == 0 && self.state.fresh && matches!(self.open.place, Place::Start)
+    }
+
+    fn container(&mut self, byte: u8, pos: usize) -> Result<usize, Stop> {
+        self.tell_key()?;
+        if self.open.depth >= self.options.max_depth {
+            return Err(self.wrong(ErrorKind::MaxDepth, pos));
+        }
+        let object = byte == b'{';
+        let event = if object { OBJECT } else { ARRAY };
+        let opened = self.event(event).and_then(|()| self.open.open(object));
+        opened.map_err(|kind| self.wrong(kind, pos))?;
+        self.state.nodes += 1;
+        Ok(self.go(if object { Place::FirstKey } else { Place::First }, pos))
+    }
+
+    fn string(&mut self, pos: usize) -> Result<usize, Stop> {
+        self.tell_key()?;
+        self.state.nodes += 1;
+        self.text(pos + 1, true)
+    }
+
+    /// Goes on inside a string, which may end here; `begins` with this piece.
+    fn text(&mut self, from: usize, begins: bool) -> Result<usize, Stop> {
+        let (bytes, last) = (self.piece.bytes, self.piece.last);
+        let mut text = Vec::new();
+        let chunk = decode::chunk(self.kernel, bytes, from, self.options.validate_strings, &mut text)
+            .map_err(|error| self.wrong(error.kind, error.offset))?;
+        let (event, at) = match chunk {
+            Chunk::Ended(end) => (END, end),
+            Chunk::Cut(at) if last => {
+                let escape = bytes.get(at).is_none_or(|&byte| byte == b'\\') || !self.options.validate_strings;
+                let (kind, at) =
+                    if escape { (ErrorKind::UnexpectedEnd, bytes.len()) } else { (ErrorKind::InvalidUtf8, at) };
+                return Err(self.wrong(kind, at));
+            }
+            Chunk::Cut(at) => (TEXT, at),
+        };
+        if event == END || begins || !text.is_empty() {
+            let told = self.event(event).and_then(|()| self.item(Text::Unescaped(&text)));
+            told.map_err(|kind| self.wrong(kind, from))?;
+        }
+        if event == END {
+            (self.open.token, self.open.place) = (Token::None, Place::After);
+            return Ok(at);
+        }
+        self.open.token = Token::Text(ScannedText::Plain);
+        Err((at, End::More))
+    }
+
+    /// A value that ends in this piece, or that is a number or literal.
+    #[inline(always)]
+    fn whole(&mut self, byte: u8, pos: usize) -> Result<usize, Stop> {
+        let (mark, items, options) = (self.builder.mark(), self.items, self.inner());
+        let number = matches!(byte, b'-' | b'0'..=b'9');
+        let result = match self.build(pos, &options) {
+            // More digits may follow; inside a container something has to.
+            Ok(end) if number && end == self.piece.bytes.len() && !(self.piece.last && self.open.depth == 0) => {
+                Err(Error::new(ErrorKind::UnexpectedEnd, end))
+            }
+            result => result,
+        };
+        match result {
+            Ok(end) => {
+                self.state.nodes += options.max_nodes - self.scratch.left();
+                self.key = None;
+                self.open.place = Place::After;
+                Ok(end)
+            }
+            Err(error) => {
+                self.builder.rewind(mark);
+                self.items = items;
+                self.incomplete(error, byte, pos)
+            }
+        }
+    }
+
+    fn build(&mut self, pos: usize, options: &DecodeOptions) -> Result<usize, Error> {
+        let member = self.key.is_some();
+        match self.key {
+            Some(quote) => self.begin_member(MEMBER).map_err(|kind| Error::new(kind, quote))?,
+            None => self.event(VALUE).map_err(|kind| Error::new(kind, pos))?,
+        }
+        let end = decode::value(self.kernel, self.piece.bytes, pos, options, self.scratch, self.builder)?;
+        if member {
+            self.end_member().map_err(|kind| Error::new(kind, end))?;
+        }
+        self.items += 1;
+        Ok(end)
+    }
+
+    /// A value that is wrong, unless more of it comes.
+    #[cold]
+    fn incomplete(&mut self, error: Error, byte: u8, pos: usize) -> Result<usize, Stop> {
+        self.tell_key()?;
+        let Some(scanner) = self.goes_on(pos) else { return Err(self.wrong_in(error, pos, error.offset >= pos)) };
+        match byte {
+            b'[' | b'{' => self.container(byte, pos),
+            b'"' => self.string(pos),
+            _ => {
+                if matches!(byte, b'-' | b'0'..=b'9') && !self.plan.drop {
+                    self.number(pos).map_err(|kind| self.wrong(kind, pos))?;
+                }
+                Err(self.wait(scanner, pos))
+            }
+        }
+    }
+
+    /// The scanner in the token that starts here, if the piece may end in it.
+    fn goes_on(&self, pos: usize) -> Option<Scanner> {
+        let mut scanner = Scanner::new(self.is_fresh(pos));
+        let progress = scanner.scan(&self.piece.bytes[pos..], &self.inner());
+        (!self.piece.last && progress == Ok(Progress::More)).then_some(scanner)
+    }
+
+    /// The token waits outside for the next piece.
+    fn wait(&mut self, scanner: Scanner, pos: usize) -> Stop {
+        if self.piece.bytes.len() - pos > LONGEST {
+            self.state.keep = true;
+            (self.open.token, self.open.back) = (scanner.token, scanner.back);
+        }
+        (pos, End::More)
+    }
+
+    /// Tells how much of a number can be told: the longest part from its start that is a number and within the limits.
+    fn number(&mut self, pos: usize) -> Result<(), ErrorKind> {
+        let rest = &self.piece.bytes[pos..];
+        let rest = &rest[..rest.len().min(LONGEST)];
+        let options = DecodeOptions { max_nodes: 0, ..*self.options };
+        for end in ends(rest, self.options.digit_limit as usize).into_iter().filter(|&end| end > 0) {
+            let (mark, items) = (self.builder.mark(), self.items);
+            self.event(NUMBER)?;
+            if decode::value(self.kernel, &rest[..end], 0, &options, self.scratch, self.builder).is_ok() {
+                self.items += 1;
+                return Ok(());
+            }
+            self.builder.rewind(mark);
+            self.items = items;
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: i64) -> Result<(), ErrorKind> {
+        self.builder.integer(event)?;
+        self.items += 1;
+        Ok(())
+    }
+
+    fn item(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
+        self.builder.string(text)?;
+        self.items += 1;
+        Ok(())
+    }
+
+    /// The event of a key without its value.
+    fn tell_key(&mut self) -> Result<(), Stop> {
+        let Some(quote) = self.key else { return Ok(()) };
+        let (mark, items) = (self.builder.mark(), self.items);
+        let told = self.begin_member(KEY).and_then(|()| self.builder.null()).and_then(|()| self.end_member());
+        self.key = None;
+        self.items += 1;
+        told.map_err(|kind| {
+            self.builder.rewind(mark);
+            self.items = items;
+            self.wrong(kind, quote)
+        })
+    }
+
+    /// An object up to its only key, which is the one at hand.
+    fn begin_member(&mut self, event: i64) -> Result<(), ErrorKind> {
+        if self.options.duplicates == Duplicates::Error {
+            self.tell_place()?;
+        }
+        self.event(event)?;
+        self.builder.begin_object();
+        self.builder.key(Key::new(Text::Unescaped(&self.name)))
+    }
+
+    fn end_member(&mut self) -> Result<(), ErrorKind> {
+        if self.builder.end_distinct(1)? { Ok(()) } else { self.builder.end_object(1, &[]) }
+    }
+
+    fn tell_place(&mut self) -> Result<(), ErrorKind> {
+        let (before, line, column) = self.place;
+        let quote = self.key.unwrap_or(before);
+        let (line, column) = advance(line, column, &self.piece.bytes[before..quote]);
+        self.place = (quote, line, column);
+        self.event(AT)?;
+        for number in [quote as u64, line, column] {
+            self.builder.integer(number.cast_signed())?;
+            self.items += 1;
+        }
+        Ok(())
+    }
+
+    /// Values and keys that may still come.
+    const fn left(&self) -> u64 {
+        self.plan.max_bytes.saturating_sub(self.state.nodes)
+    }
+
+    /// Options inside of the containers that are open.
+    const fn inner(&self) -> DecodeOptions {
+        let max_depth = match self.options.max_depth {
+            u32::MAX => u32::MAX,
+            most => most.saturating_sub(self.open.depth),
+        };
+        let (left, most) = (self.left(), self.options.max_nodes);
+        let max_nodes = if most == 0 || left < most { left } else { most };
+        DecodeOptions { max_depth, max_nodes, ..*self.options }
+    }
+
+    #[cold]
+    fn wrong(&mut self, kind: ErrorKind, pos: usize) -> Stop {
+        self.wrong_in(Error::new(kind, pos), pos, false)
+    }
+
+    /// The path goes on behind that of the open containers, which the shell knows.
+    #[cold]
+    fn wrong_in(&mut self, error: Error, start: usize, inside: bool) -> Stop {
+        if let Err(stop) = self.tell_key() {
+            return stop;
+        }
+        let bytes = self.piece.bytes;
+        let Trouble { path, .. } = self.state.trouble(bytes, error, (start, bytes.len()), inside);
+        let path = if self.open.place == Place::After { String::from(BEHIND) } else { path };
+        let (line, column) = self.state.behind(&bytes[..error.offset]);
+        let Error { kind, offset } = error;
+        (start, End::Wrong(Trouble { kind, offset: offset as i64, line, column, path, value: (start, bytes.len()) }))
+    }
+}
+
+/// Where the text of a number may end so that it is one, the longest first, and an integer of the most digits that are allowed
+/// last; 0 for none.
+fn ends(text: &[u8], most: usize) -> [usize; 4] {
+    let digits = |from: usize| from + text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let at = |pos: usize| text.get(pos).copied().unwrap_or(0);
+    let start = usize::from(at(0) == b'-');
+    let whole = digits(start);
+    if whole == start {
+        return [0; 4];
+    }
+    let mut fraction = whole;
+    if at(whole) == b'.' && digits(whole + 1) > whole + 1 {
+        fraction = digits(whole + 1);
+    }
+    let mut exponent = fraction;
+    if matches!(at(fraction), b'e' | b'E') {
+        let first = fraction + 1 + usize::from(matches!(at(fraction + 1), b'+' | b'-'));
+        if first < text.len() && digits(first) > first {
+            exponent = digits(first);
+        }
+    }
+    [exponent, fraction, whole, if most > 0 { whole.min(start + most) } else { 0 }]
+}

@@ -1,0 +1,296 @@
+defmodule RustyJson.Partial do
+  @moduledoc """
+  Shows a JSON document while it arrives: what a language model has written so far, or a slow peer has sent.
+
+      iex> partial = RustyJson.Partial.new()
+      iex> {:ok, partial} = RustyJson.Partial.push(partial, ~s({"title": "Hel))
+      iex> RustyJson.Partial.value(partial)
+      {:ok, %{"title" => "Hel"}}
+      iex> {:ok, partial} = RustyJson.Partial.push(partial, ~s(lo", "tags": ["a", "b))
+      iex> RustyJson.Partial.value(partial)
+      {:ok, %{"title" => "Hello", "tags" => ["a", "b"]}}
+      iex> {:ok, partial} = RustyJson.Partial.push(partial, ~s("]}))
+      iex> RustyJson.Partial.finish(partial)
+      {:ok, %{"tags" => ["a", "b"], "title" => "Hello"}}
+
+  A piece may end anywhere, also inside an escape or a character. `push/2` takes time for the new bytes, and `value/1` for the
+  direct children of the containers that are still open. A partial document is a plain term: it holds no instance of the sandbox, and
+  after an error the one before it is still good.
+
+  From one `value/1` to the next, arrays and objects only grow, and strings only get longer. Exceptions are the number at
+  the end, as more digits come, and keys that are repeated in an object, which follow `:duplicate_keys`.
+
+  See `RustyJson.decode_partial/2` for the options.
+  """
+
+  require RustyJson.Engine.Codes
+
+  alias RustyJson.{DecodeError, Feed, Options, SandboxError}
+  alias RustyJson.Decode.Atoms
+  alias RustyJson.Encode.Path
+  alias RustyJson.Engine.Codes
+  alias RustyJson.Partial.Document
+  alias RustyJson.Wasm.{Host, Stats}
+
+  @enforce_keys [:plan, :options, :uncounted, :state, :document]
+  defstruct [:plan, :options, :uncounted, :state, :document, pending: "", base: 0, total: 0]
+
+  @opaque t :: %__MODULE__{
+            plan: binary(),
+            options: Options.t(),
+            uncounted: Options.t(),
+            state: binary(),
+            document: Document.t(),
+            pending: binary(),
+            base: non_neg_integer(),
+            total: non_neg_integer()
+          }
+
+  @typedoc "What happened at a JSON Pointer: a value was set, or text was appended to a string."
+  @type change :: {pointer :: String.t(), {:set, term()} | {:append, binary()}}
+
+  # The format of core/src/scan/plan.rs, and its flag.
+  @format 4
+  @drop 1
+  # Line and column 1, before a value, nothing read yet.
+  @begun <<1::64-little, 1::64-little, 0, 1, 0::16-little>>
+  # A key or number of more bytes waits until the core has found its end.
+  @longest 1024
+  # The core says so when an error stands behind a value.
+  @behind "."
+  @no_stop 0xFFFF_FFFF_FFFF_FFFF
+
+  @doc """
+  A document before its first byte. It takes the options of `RustyJson.decode_partial/2`.
+
+      iex> RustyJson.Partial.new(trailing: :dropp)
+      ** (ArgumentError) option :trailing takes :keep or :drop, got: :dropp
+  """
+  @spec new([RustyJson.partial_option()] | map()) :: t()
+  def new(opts \\ []) do
+    {trailing, rest} = opts |> Options.to_list("a partial document") |> Keyword.pop(:trailing, :keep)
+    drop = drop!(trailing)
+    options = Options.decode([strings: :copy] ++ rest)
+    most = options.values.max_nodes
+    plan = <<@format, if(drop, do: @drop, else: 0), most::64-little, 0::16-little>>
+    document = Document.new(options, drop)
+    # Values and keys of all pieces are counted together, as the plan says.
+    uncounted = if most == 0, do: options, else: Options.change(options, :decode, %{max_nodes: 0})
+    %__MODULE__{plan: plan, options: options, uncounted: uncounted, state: @begun, document: document}
+  end
+
+  defp drop!(:keep), do: false
+  defp drop!(:drop), do: true
+
+  defp drop!(other),
+    do: raise(ArgumentError, "option :trailing takes :keep or :drop, got: #{inspect(other, limit: 5)}")
+
+  @doc """
+  Takes the next piece.
+
+      iex> {:error, error} = RustyJson.Partial.new() |> RustyJson.Partial.push(~s({"a": x))
+      iex> {error.reason, error.position, error.path}
+      {:expected_value, 6, "/a"}
+
+  Text that no further piece can make valid is an error as soon as it is there.
+  """
+  @spec push(t(), iodata()) :: {:ok, t()} | {:error, DecodeError.t() | SandboxError.t()}
+  def push(partial, input) do
+    with {:ok, partial, nil} <- pieces(partial, input, nil), do: {:ok, partial}
+  end
+
+  @doc """
+  Takes the next piece, and says what it changes in the value.
+
+      iex> partial = RustyJson.Partial.new()
+      iex> {:ok, changes, partial} = RustyJson.Partial.push_changes(partial, ~s({"a": [1, "x))
+      iex> changes
+      [{"", {:set, %{}}}, {"/a", {:set, []}}, {"/a/0", {:set, 1}}, {"/a/1", {:set, "x"}}]
+      iex> {:ok, changes, _partial} = RustyJson.Partial.push_changes(partial, ~s(y", ))
+      iex> changes
+      [{"/a/1", {:append, "y"}}]
+
+  Changes that are applied in their order to the value before give the value after. The first one of a document sets `""`. An index is
+  that of an element that is there, or of the next one. Where an ordered object repeats a key, the object itself is set.
+  """
+  @spec push_changes(t(), iodata()) ::
+          {:ok, [change()], t()} | {:error, DecodeError.t() | SandboxError.t()}
+  def push_changes(partial, input) do
+    with {:ok, partial, changes} <- pieces(partial, input, []), do: {:ok, Enum.reverse(changes), partial}
+  end
+
+  @doc """
+  The value so far, or `:none` if nothing can be told of it.
+
+      iex> {:ok, partial} = RustyJson.Partial.push(RustyJson.Partial.new(), "[1, tru")
+      iex> RustyJson.Partial.value(partial)
+      {:ok, [1]}
+
+      iex> RustyJson.Partial.value(RustyJson.Partial.new())
+      :none
+  """
+  @spec value(t()) :: {:ok, term()} | :none
+  def value(%{document: document}), do: Document.value(document)
+
+  @doc """
+  Says that nothing follows; gives what `RustyJson.decode/2` gives for all the bytes.
+
+      iex> {:ok, partial} = RustyJson.Partial.push(RustyJson.Partial.new(), "[1, 2")
+      iex> {:error, error} = RustyJson.Partial.finish(partial)
+      iex> {error.reason, error.position}
+      {:unexpected_end, 6}
+  """
+  @spec finish(t()) :: {:ok, term()} | {:error, DecodeError.t() | SandboxError.t()}
+  def finish(partial) do
+    with {:ok, partial, nil} <- piece("", true, partial, nil),
+         :none <- Document.done(partial.document),
+         do: {:error, malformed(partial)}
+  end
+
+  @doc false
+  # The error of a document of which nothing can be told.
+  @spec nothing(t()) :: DecodeError.t()
+  def nothing(%{base: base, pending: pending, options: options} = partial) do
+    {line, column} = place(partial)
+    position = base + byte_size(pending)
+    DecodeError.new({Codes.decode(:unexpected_end), position, line, column, ""}, pending, options, base)
+  end
+
+  ## Pieces
+
+  defp pieces(%{options: %{max_bytes: most}, total: total} = partial, input, changes) do
+    size = IO.iodata_length(input)
+
+    if most > 0 and total + size > most do
+      {:error, DecodeError.new({Codes.decode(:max_bytes), 0, 1, 1, ""}, "", partial.options)}
+    else
+      bytes = if is_binary(input), do: input, else: IO.iodata_to_binary(input)
+      bytes |> Feed.slices() |> Enum.reduce_while({:ok, %{partial | total: total + size}, changes}, &slice/2)
+    end
+  end
+
+  defp slice(bytes, {:ok, partial, changes}) do
+    case piece(bytes, false, partial, changes) do
+      {:ok, _partial, _changes} = done -> {:cont, done}
+      {:error, _error} = failed -> {:halt, failed}
+    end
+  end
+
+  defp piece("", false, partial, changes), do: {:ok, partial, changes}
+
+  # A short token that is not over is read again; the end of a long one is looked for.
+  defp piece(bytes, last, %{pending: pending} = partial, changes) when byte_size(pending) > @longest,
+    do: ask(bytes, byte_size(pending), last, partial, changes)
+
+  defp piece(bytes, last, %{pending: ""} = partial, changes), do: ask(bytes, 0, last, partial, changes)
+
+  defp piece(bytes, last, %{pending: pending} = partial, changes),
+    do: ask(pending <> bytes, 0, last, %{partial | pending: ""}, changes)
+
+  defp ask(bytes, held, last, partial, changes) do
+    case engine(bytes, held, last, partial) do
+      {events, kept, state, :more} ->
+        with {:ok, partial, changes} <- told(events, partial, changes),
+             do: {:ok, waiting(bytes, kept, held, %{partial | state: state}), changes}
+
+      {[], 0, state, :join} when held > 0 ->
+        ask(partial.pending <> bytes, 0, last, %{partial | state: state, pending: ""}, changes)
+
+      {events, _kept, _state, trouble} when is_tuple(trouble) ->
+        with {:ok, partial, _changes} <- told(events, partial, changes),
+             do: {:error, error(trouble, bytes, partial)}
+
+      {:error, :atom_limit} ->
+        {line, column} = place(partial)
+        {:error, error({Codes.decode(:atom_limit), 0, line, column, "", 0, 0}, "", partial)}
+
+      {:error, %SandboxError{}} = failed ->
+        failed
+
+      _other ->
+        {:error, malformed(partial)}
+    end
+  end
+
+  defp told(events, %{document: document} = partial, changes) do
+    {document, changes} = Document.apply_events(document, events, partial.base, changes)
+    {:ok, %{partial | document: document}, changes}
+  catch
+    :malformed -> {:error, malformed(partial)}
+    {:repeated, name, place, path} -> {:error, repeated(name, place, Path.steps(path), partial)}
+  end
+
+  defp waiting(bytes, kept, 0, partial) when kept == byte_size(bytes),
+    do: %{partial | base: partial.base + kept, pending: ""}
+
+  defp waiting(bytes, 0, held, partial) when held > 0, do: %{partial | pending: partial.pending <> bytes}
+
+  # A part of a piece would keep all of it.
+  defp waiting(bytes, kept, _held, partial) do
+    rest = binary_part(bytes, kept, byte_size(bytes) - kept)
+    %{partial | base: partial.base + kept, pending: :binary.copy(rest)}
+  end
+
+  ## Errors
+
+  defp error({code, offset, line, column, path, start, stop}, bytes, %{base: base} = partial) do
+    path = path(partial, path)
+
+    DecodeError.new(
+      {code, base + offset, line, column, path},
+      binary_part(bytes, start, stop - start),
+      partial.options,
+      base + start
+    )
+  end
+
+  defp path(%{document: document}, path) do
+    {inner, behind} = if path == @behind, do: {"", true}, else: {path, false}
+    document |> Document.path(behind) |> Path.steps() |> Path.join(inner)
+  end
+
+  # The document says where, and the core's words quote the key; its bytes are gone.
+  defp repeated(name, {position, line, column}, path, %{options: options}) do
+    name = if is_atom(name), do: Atom.to_string(name), else: name
+
+    DecodeError.new(
+      {Codes.decode(:duplicate_key), position, line, column, path},
+      quoted(name),
+      options,
+      position
+    )
+  end
+
+  defp quoted(name) do
+    case RustyJson.encode(name) do
+      {:ok, text} -> text
+      {:error, _invalid} -> <<?", name::binary, ?">>
+    end
+  end
+
+  # Line and column behind what is pending, which has no line break.
+  defp place(%{state: <<line::64-little, column::64-little, _::binary>>, pending: pending}) do
+    characters = for(<<byte <- pending>>, Bitwise.band(byte, 0xC0) != 0x80, reduce: 0, do: (n -> n + 1))
+    {line, column + characters}
+  end
+
+  # The sandbox told events that do not fit together.
+  defp malformed(%{options: %{sandbox: sandbox}}) do
+    Stats.failed(Host.get(sandbox.host), :invalid_result)
+    SandboxError.new(:invalid_result, "its events do not fit together")
+  end
+
+  ## The engine
+
+  defp engine(bytes, held, last, %{uncounted: %{engine: engine} = options} = partial) do
+    run = fn options, stop -> engine.feed(question(held, last, stop, partial), bytes, options) end
+    Atoms.feed(run, options, @no_stop)
+  end
+
+  defp question(held, last, stop, %{plan: plan, state: state, base: base}) do
+    last = if last, do: 1, else: 0
+
+    <<base + held::64-little, held::64-little, last, stop::64-little, byte_size(plan)::32-little,
+      plan::binary, byte_size(state)::32-little, state::binary>>
+  end
+end

@@ -1,0 +1,264 @@
+defmodule RustyJson.PartialTest do
+  @moduledoc "Documents that are looked at before they are complete, in every engine, cut at every byte."
+
+  use ExUnit.Case, async: true
+
+  import RustyJson.Test.Partials, only: [check: 1, check: 2, check: 3]
+
+  alias RustyJson.{DecodeError, OrderedObject, Partial}
+  alias RustyJson.Test.{Judge, Streams, Vectors}
+
+  # The prefix, what `:keep` shows, and what `:drop` shows.
+  @table [
+    {~S({"a": "ba), %{"a" => "ba"}, %{}},
+    {"{\"a\": \"x\\", %{"a" => "x"}, %{}},
+    {~S({"a": "x\u12), %{"a" => "x"}, %{}},
+    {~S({"a": "x\ud83d), %{"a" => "x"}, %{}},
+    {"{\"a\": \"x\\ud83d\\", %{"a" => "x"}, %{}},
+    {~S({"a": "x\ud83d\ude), %{"a" => "x"}, %{}},
+    {"{\"a\": \"x\xE2\x82", %{"a" => "x"}, %{}},
+    {~S([1, 2), [1, 2], [1]},
+    {"[1.", [1], []},
+    {"[1e", [1], []},
+    {"[1.5e-", [1.5], []},
+    {"[-", [], []},
+    {"[-0", [0], []},
+    {"[tru", [], []},
+    {~S({"a), %{}, %{}},
+    {~S({"a":), %{}, %{}},
+    {~S({"a":1,), %{"a" => 1}, %{"a" => 1}},
+    {~S({"a":[{), %{"a" => [%{}]}, %{"a" => [%{}]}},
+    {~S("ab), "ab", :none},
+    {~S("), "", :none},
+    {"12", 12, :none},
+    {"", :none, :none},
+    {" ", :none, :none},
+    {"tru", :none, :none},
+    {"N", :none, :none}
+  ]
+
+  for {text, keep, drop} <- @table, {trailing, shown} <- [keep: keep, drop: drop] do
+    @tag text: text
+    test "#{inspect(text)} with #{inspect(trailing)}", %{text: text} do
+      shown = unquote(Macro.escape(shown))
+
+      for {_name, engine} <- Judge.engines(), pieces <- [[text], Streams.bytes(text)] do
+        options = [trailing: unquote(trailing)] ++ engine
+        partial = Enum.reduce(pieces, Partial.new(options), &elem(Partial.push(&2, &1), 1))
+        assert Partial.value(partial) == if(shown == :none, do: :none, else: {:ok, shown})
+
+        case RustyJson.decode_partial(text, options) do
+          {:ok, term, :complete} ->
+            assert RustyJson.decode(text, engine) == {:ok, term}
+
+          {:ok, term, :partial} ->
+            assert term == shown
+
+          {:error, error} ->
+            assert {shown, error.reason, error.position} == {:none, :unexpected_end, byte_size(text)}
+        end
+      end
+    end
+  end
+
+  test "complete exactly when decode/2 succeeds" do
+    for text <- ["12", "12 ", "true", ~s("a"), "[]", "{}", " [1] ", ~s({"a":[1]})] do
+      assert {:ok, term, :complete} = RustyJson.decode_partial(text)
+      assert RustyJson.decode!(text) == term
+      if text != "12", do: assert({:ok, ^term, :complete} = RustyJson.decode_partial(text, trailing: :drop))
+    end
+
+    assert {:ok, [1], :partial} = RustyJson.decode_partial("[1")
+  end
+
+  test "invalid bytes are an error at once" do
+    for {text, reason, position} <- [
+          {"[\"a\xE2\x28", :invalid_utf8, 3},
+          {"[\"a\xFF", :invalid_utf8, 3},
+          {~S(["a\x), :invalid_escape, 3},
+          {~S(["a\u1g), :invalid_unicode_escape, 3},
+          {~S(["a\ud83dx), :lone_surrogate, 3},
+          {~S(["a\udc00), :lone_surrogate, 3},
+          {"[\"a\n", :control_character, 3},
+          {"[01", :leading_zero, 1},
+          {"[1 2", :expected_comma_or_array_end, 3},
+          {"[Nan", :expected_value, 1},
+          {"1 2", :trailing_data, 2}
+        ],
+        trailing <- [:keep, :drop] do
+      assert {:error, %DecodeError{reason: ^reason, position: ^position}} =
+               RustyJson.decode_partial(text, trailing: trailing)
+
+      check(text, trailing: trailing)
+    end
+  end
+
+  describe "every step" do
+    for text <- [
+          ~S({"a":[1,2.5,{"b":"c\u00e9\ud83d\ude00\n"}],"d":{},"e":[],"f":null,"g":true,"h":-1.5e-3} ),
+          ~S([[[[1],[2]],[[3]]],[],{"":{"":{"":[]}}}]),
+          ~S("é😀\"\\"),
+          "  [ 1 ,\n 2 ]\n",
+          ~S({"a/b":{"m~n":[{"a":1}]}}),
+          ~S([{"a":1},{"a":2},{"a":[3,"four"]}]),
+          "123456789012345678901234567890",
+          ~S({"a":1,"b":2,"a":3}),
+          ~S({"a":"x","b":{"c":1,"c":[1,2]},"a":{"d":"e"}}),
+          ~S([1,2,]),
+          ~S({"a":1,}),
+          ~S({"a" 1}),
+          ~S({"a":1 "b"}),
+          "{\"a\":\n[1,\n x]}",
+          "\xEF\xBB\xBF[1]"
+        ] do
+      test "of #{inspect(text)}" do
+        text = unquote(text)
+        for trailing <- [:keep, :drop], do: check(text, [trailing: trailing], every(text))
+
+        for more <- [[duplicate_keys: :first], [objects: :ordered_objects], [duplicate_keys: :error]],
+            do: check(text, more)
+      end
+    end
+
+    for table <- [:accept, :reject, :implementation_defined, :decode_options] do
+      test "of the vectors of #{table}" do
+        for {text, options} <- Vectors.texts(unquote(table)) |> Enum.uniq(),
+            is_binary(text) and byte_size(text) < 2_000 and options[:max_bytes] == nil,
+            do: check(text, options)
+      end
+    end
+
+    test "of new atoms" do
+      check(~S({"ok":[{"error":1,"value":"x"}],"new_in_partial_test":2}), keys: :atoms)
+      check(~S({"ok":{"new_in_partial_test_and_unknown":1},"error":2}), keys: :atoms!)
+    end
+
+    test "of long keys and numbers" do
+      key = String.duplicate("k", 3_000)
+      digits = String.duplicate("9", 3_000)
+      check(~s({"#{key}":{"#{key}é":1}}))
+      check(~s({"#{key}))
+      check(~s({"#{key}\n":1}))
+      check("[#{digits}, 1]")
+      check("[#{digits}.5e-2900, 1]")
+      check("[0.#{digits}]")
+      check("[#{digits}]", decoding_integer_digit_limit: 0)
+      check("#{digits}", decoding_integer_digit_limit: 0)
+      check("[#{digits}x", decoding_integer_digit_limit: 0)
+      check("[1.5, 12.25e3, 100000000000000000000000.5]", floats: :decimals, decoding_integer_digit_limit: 20)
+    end
+  end
+
+  defp every(text) do
+    halves =
+      for at <- 0..byte_size(text),
+          do: [binary_part(text, 0, at), binary_part(text, at, byte_size(text) - at)]
+
+    [[text], Streams.bytes(text) | halves]
+  end
+
+  describe "limits" do
+    test "count all pieces" do
+      text = ~S({"a":[1,2,{"b":3}],"c":"d"})
+      for most <- 1..11, do: check(text, [max_nodes: most], every(text))
+      for most <- 1..4, do: check("[[[1]]]", max_depth: most)
+      assert RustyJson.decode_partial("[[1", max_depth: 1) |> elem(1) |> Map.get(:reason) == :max_depth
+
+      assert {:ok, partial} = Partial.push(Partial.new(max_bytes: 3), "[1")
+      assert {:error, %{reason: :max_bytes, position: 0}} = Partial.push(partial, "23")
+      assert {:ok, _} = Partial.push(partial, "]")
+    end
+  end
+
+  describe "values" do
+    test "of objects with repeated keys follow duplicate_keys" do
+      text = ~S({"a":1,"a":"two","b":3})
+      shown = fn part, options -> part |> RustyJson.decode_partial(options) |> elem(1) end
+      assert shown.(~S({"a":1,"a":"tw), []) == %{"a" => "tw"}
+      assert shown.(~S({"a":1,"a":"tw), duplicate_keys: :first) == %{"a" => 1}
+      assert shown.(text, duplicate_keys: :first) == %{"a" => 1, "b" => 3}
+
+      assert shown.(~S({"a":1,"a":"tw), objects: :ordered_objects) ==
+               OrderedObject.new([{"a", 1}, {"a", "tw"}])
+
+      assert {:error, %{reason: :duplicate_key, position: 7, line: 1, column: 8} = error} =
+               RustyJson.decode_partial(text, duplicate_keys: :error)
+
+      assert {:error, whole} = RustyJson.decode(text, duplicate_keys: :error)
+      assert {error.message, error.path} == {whole.message, whole.path}
+    end
+
+    test "with a function for keys" do
+      for {_name, engine} <- Judge.engines() do
+        options = [keys: &String.upcase/1] ++ engine
+        assert {:ok, partial} = Partial.push(Partial.new(options), ~S({"a":{"b":[{"c":1},{"d))
+        assert Partial.value(partial) == {:ok, %{"A" => %{"B" => [%{"C" => 1}, %{}]}}}
+        assert {:ok, partial} = Partial.push(partial, ~S(":2}]}}))
+        assert Partial.finish(partial) == {:ok, %{"A" => %{"B" => [%{"C" => 1}, %{"D" => 2}]}}}
+      end
+    end
+
+    test "are there again after an error" do
+      {:ok, good} = Partial.push(Partial.new(), "[1,")
+      assert {:error, error} = Partial.push(good, "x")
+      assert {error.position, error.path} == {3, "/1"}
+      assert Partial.value(good) == {:ok, [1]}
+      assert {:ok, again} = Partial.push(good, "2]")
+      assert Partial.finish(again) == {:ok, [1, 2]}
+    end
+
+    test "of a long string are not copied with each piece" do
+      piece = String.duplicate("x", 1_000)
+      {:ok, partial} = Partial.push(Partial.new(), "[\"")
+      partial = Enum.reduce(1..200, partial, fn _, partial -> elem(Partial.push(partial, piece), 1) end)
+      assert {:ok, [text]} = Partial.value(partial)
+      assert byte_size(text) == 200_000
+      {:ok, partial} = Partial.push(partial, ~S("]))
+      assert {:ok, [text]} = Partial.finish(partial)
+      # What is complete has no room for more behind it.
+      assert :binary.referenced_byte_size(text) == byte_size(text)
+    end
+  end
+
+  describe "changes" do
+    test "hidden members make none" do
+      partial = Partial.new(duplicate_keys: :first)
+      assert {:ok, changes, _} = Partial.push_changes(partial, ~S({"a":1,"a":{"b":[2],"c":"d"},"e":3))
+      assert changes == [{"", {:set, %{}}}, {"/a", {:set, 1}}, {"/e", {:set, 3}}]
+    end
+
+    test "of repeated keys in ordered objects set the object" do
+      partial = Partial.new(objects: :ordered_objects)
+      {:ok, _, partial} = Partial.push_changes(partial, ~S([{"a":1,"a":["x))
+      {:ok, changes, _} = Partial.push_changes(partial, "y")
+      assert changes == [{"/0", {:set, OrderedObject.new([{"a", 1}, {"a", ["xy"]}])}}]
+    end
+
+    test "escape keys" do
+      assert {:ok, changes, _} = Partial.push_changes(Partial.new(), ~S({"a/b":{"m~n":1))
+      assert List.last(changes) == {"/a~1b/m~0n", {:set, 1}}
+    end
+
+    test "of numbers come when they change" do
+      {:ok, _, partial} = Partial.push_changes(Partial.new(), "[1")
+      {:ok, [], partial} = Partial.push_changes(partial, ".")
+      assert {:ok, [{"/0", {:set, 1.5}}], partial} = Partial.push_changes(partial, "5")
+      assert {:ok, [], _} = Partial.push_changes(partial, "]")
+    end
+  end
+
+  describe "options" do
+    test "that are none" do
+      assert_raise ArgumentError, ~r/:trailing takes :keep or :drop/, fn -> Partial.new(trailing: nil) end
+      assert_raise ArgumentError, ~r/unknown option :format/, fn -> Partial.new(format: :lines) end
+      assert_raise ArgumentError, ~r/a keyword list or a map/, fn -> Partial.new(1) end
+      assert %Partial{} = Partial.new(%{keys: :atoms})
+    end
+  end
+
+  test "pieces are iodata" do
+    assert {:ok, partial} = Partial.push(Partial.new(), [?[, "1", [",2" | "]"]])
+    assert Partial.finish(partial) == {:ok, [1, 2]}
+    assert {:ok, ^partial} = Partial.push(partial, [])
+  end
+end
