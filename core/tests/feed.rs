@@ -2,129 +2,17 @@
 
 mod naive;
 
+use naive::feed::{Given, LINES, PATH, SEQUENCE, VALUES, given, plan};
 use naive::parse;
 use naive::tree::{Builder, Tree, decoded};
 use proptest::prelude::*;
-use rustyjson_core::scan::{End, Piece, Plan, State, feed};
+use rustyjson_core::scan::{Piece, Plan, State, feed};
 use rustyjson_core::{DecodeOptions, ErrorKind, Scratch};
 
 const CASES: u32 = if cfg!(miri) { 4 } else { 1500 };
 
-/// An error by its place in the stream: kind, offset, line, column, path.
-type Wrong = (ErrorKind, i64, u64, u64, String);
-
-/// What a stream gives: values, then perhaps an error. Records go on behind one.
-#[derive(Debug, PartialEq)]
-struct Given(Vec<Result<Tree, Wrong>>);
-
-const VALUES: u8 = 0;
-const LINES: u8 = 1;
-const SEQUENCE: u8 = 2;
-const PATH: u8 = 3;
-
-fn plan(format: u8, flags: u8, max_bytes: u64, path: &[Option<&str>]) -> Plan {
-    let mut bytes = vec![format, flags];
-    bytes.extend(max_bytes.to_le_bytes());
-    bytes.extend((path.len() as u16).to_le_bytes());
-    for step in path {
-        match step {
-            None => bytes.push(0),
-            Some(name) => {
-                bytes.push(1);
-                bytes.extend((name.len() as u32).to_le_bytes());
-                bytes.extend(name.as_bytes());
-            }
-        }
-    }
-    Plan::read(&bytes).expect("a plan")
-}
-
 fn array() -> Plan {
     plan(PATH, 1, 0, &[None])
-}
-
-/// What a shell does: keeps bytes that wait, joins them when it is told to.
-struct Shell<'a> {
-    plan: &'a Plan,
-    options: &'a DecodeOptions,
-    records: bool,
-    state: Vec<u8>,
-    pending: Vec<u8>,
-    /// Offset of the first pending byte in the stream.
-    base: usize,
-    given: Vec<Result<Tree, Wrong>>,
-    ended: bool,
-}
-
-impl<'a> Shell<'a> {
-    fn new(plan: &'a Plan, options: &'a DecodeOptions, records: bool) -> Self {
-        Self {
-            plan,
-            options,
-            records,
-            state: Vec::new(),
-            pending: Vec::new(),
-            base: 0,
-            given: Vec::new(),
-            ended: false,
-        }
-    }
-
-    fn push(&mut self, bytes: &[u8], last: bool) {
-        let (mut bytes, mut held) = (bytes.to_vec(), self.pending.len());
-        if self.records {
-            bytes = [std::mem::take(&mut self.pending), bytes].concat();
-            held = 0;
-        }
-        while !self.ended {
-            let mut state = State::read(&self.state).expect("a state that was written");
-            let piece = Piece { bytes: &bytes, held: held as u64, last };
-            let mut builder = Builder::default();
-            let fed = feed(piece, &mut state, self.plan, self.options, &mut Scratch::default(), &mut builder);
-            self.state.clear();
-            state.write(&mut self.state);
-            let Some(Tree::Array(items)) = builder.values.pop() else { panic!("a list") };
-            assert_eq!(items.len(), fed.items);
-            assert!(builder.values.is_empty());
-            self.given.extend(items.into_iter().map(Ok));
-            let base = self.base;
-            if held == 0 || fed.kept > 0 {
-                self.base += fed.kept;
-            }
-            match fed.end {
-                End::More => {
-                    self.pending.extend_from_slice(&bytes[fed.kept..]);
-                    return;
-                }
-                End::Again => {
-                    bytes.drain(..fed.kept);
-                }
-                End::Join => {
-                    assert_eq!(fed.kept, 0);
-                    bytes = [std::mem::take(&mut self.pending), bytes].concat();
-                    held = 0;
-                }
-                End::Wrong(wrong) => {
-                    // An offset counts from the piece, which starts behind what is held.
-                    let offset = base as i64 + held as i64 + wrong.offset;
-                    self.given.push(Err((wrong.kind, offset, wrong.line, wrong.column, wrong.path)));
-                    self.ended = !self.records;
-                    bytes.drain(..fed.kept);
-                }
-            }
-        }
-    }
-}
-
-fn given(text: &[u8], cuts: &[usize], plan: &Plan, options: &DecodeOptions, records: bool) -> Given {
-    let mut shell = Shell::new(plan, options, records);
-    let mut start = 0;
-    for &end in cuts.iter().chain([&text.len()]) {
-        shell.push(&text[start..end], false);
-        start = end;
-    }
-    shell.push(b"", true);
-    Given(shell.given)
 }
 
 fn every_cut(text: &[u8], plan: &Plan, options: &DecodeOptions, records: bool) -> Given {
@@ -358,7 +246,7 @@ fn many_long_pointers_come_in_several_answers() {
 #[test]
 fn states_that_nobody_wrote_are_refused() {
     let both = plan(PATH, 0, 0, &[None, None]);
-    let mut shell = Shell::new(&both, &DecodeOptions::default(), false).state;
+    let mut shell = Vec::new();
     let mut state = State::default();
     let piece = Piece { bytes: b"{\"a\":[1,{\"b", held: 0, last: false };
     let options = DecodeOptions::default();

@@ -138,7 +138,7 @@ defmodule RustyJson.Partial do
       iex> {:ok, partial} = RustyJson.Partial.push(RustyJson.Partial.new(), "[1, 2")
       iex> {:error, error} = RustyJson.Partial.finish(partial)
       iex> {error.reason, error.position}
-      {:unexpected_end, 6}
+      {:unexpected_end, 5}
   """
   @spec finish(t()) :: {:ok, term()} | {:error, DecodeError.t() | SandboxError.t()}
   def finish(partial) do

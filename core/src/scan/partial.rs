@@ -345,12 +345,22 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
             Some(quote) => self.begin_member(MEMBER).map_err(|kind| Error::new(kind, quote))?,
             None => self.event(VALUE).map_err(|kind| Error::new(kind, pos))?,
         }
-        let end = decode::value(self.kernel, self.piece.bytes, pos, options, self.scratch, self.builder)?;
+        let end = self.decoded(self.piece.bytes, pos, options)?;
         if member {
             self.end_member().map_err(|kind| Error::new(kind, end))?;
         }
         self.items += 1;
         Ok(end)
+    }
+
+    /// (A call, because each copy would take 10 KB.)
+    #[inline(never)]
+    fn decoded(&mut self, bytes: &[u8], pos: usize, options: &DecodeOptions) -> Result<usize, Error> {
+        let Self { kernel, scratch, builder, .. } = self;
+        kernel.vectorize(
+            #[inline(always)]
+            || decode::value(*kernel, bytes, pos, options, scratch, *builder),
+        )
     }
 
     /// A value that is wrong, unless more of it comes.
@@ -394,7 +404,7 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
         for end in ends(rest, self.options.digit_limit as usize).into_iter().filter(|&end| end > 0) {
             let (mark, items) = (self.builder.mark(), self.items);
             self.event(NUMBER)?;
-            if decode::value(self.kernel, &rest[..end], 0, &options, self.scratch, self.builder).is_ok() {
+            if self.decoded(&rest[..end], 0, &options).is_ok() {
                 self.items += 1;
                 return Ok(());
             }

@@ -3,7 +3,9 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod etf;
+pub mod feed;
 pub mod options;
+pub mod partial;
 pub mod scan;
 pub mod tree;
 

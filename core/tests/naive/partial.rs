@@ -1,0 +1,184 @@
+//! A shell for documents that are looked at before they are complete: it applies the events to a tree, in the plainest way.
+
+use super::feed::plan;
+use super::tree::{Builder, Tree};
+use rustyjson_core::scan::{End, Piece, Plan, State, feed};
+use rustyjson_core::{DecodeOptions, Error, Scratch};
+
+const PARTIAL: u8 = 4;
+/// Bytes that come again with the next piece; more of them wait.
+const LONGEST: usize = 1024;
+
+/// A container that is open, with the key whose value comes next.
+struct Level(Tree, Option<Vec<u8>>);
+
+struct Shell<'a> {
+    plan: Plan,
+    options: &'a DecodeOptions,
+    state: Vec<u8>,
+    pending: Vec<u8>,
+    base: usize,
+    levels: Vec<Level>,
+    /// The string or number at hand.
+    cursor: Option<Tree>,
+    done: Option<Tree>,
+}
+
+impl Shell<'_> {
+    fn push(&mut self, bytes: &[u8], last: bool) -> Result<(), Error> {
+        let waits = self.pending.len() > LONGEST;
+        let mut held = if waits { self.pending.len() } else { 0 };
+        let mut bytes =
+            if waits { bytes.to_vec() } else { [std::mem::take(&mut self.pending), bytes.to_vec()].concat() };
+        loop {
+            let mut state = State::read(&self.state).expect("a state that was written");
+            let piece = Piece { bytes: &bytes, held: held as u64, last };
+            let mut builder = Builder::default();
+            let fed = feed(piece, &mut state, &self.plan, self.options, &mut Scratch::default(), &mut builder);
+            self.state.clear();
+            state.write(&mut self.state);
+            let Some(Tree::Array(events)) = builder.values.pop() else { panic!("a list") };
+            assert_eq!(events.len(), fed.items);
+            assert!(builder.values.is_empty());
+            self.apply(events);
+            match fed.end {
+                End::More => {
+                    assert!(held == 0 || fed.kept == 0);
+                    self.pending.extend_from_slice(&bytes[fed.kept..]);
+                    self.base += fed.kept;
+                    return Ok(());
+                }
+                End::Join => {
+                    bytes = [std::mem::take(&mut self.pending), bytes].concat();
+                    held = 0;
+                }
+                End::Again => panic!("there is always room"),
+                End::Wrong(wrong) => {
+                    let offset = usize::try_from(wrong.offset).expect("an error in the piece");
+                    return Err(Error::new(wrong.kind, self.base + held + offset));
+                }
+            }
+        }
+    }
+
+    fn apply(&mut self, events: Vec<Tree>) {
+        let mut events = events.into_iter();
+        while let Some(Tree::Integer(false, event)) = events.next() {
+            let mut item = || events.next().expect("an item");
+            match &*event {
+                "0" => self.levels.push(Level(Tree::Array(Vec::new()), None)),
+                "1" => self.levels.push(Level(Tree::Object(Vec::new()), None)),
+                "2" => {
+                    let Level(whole, None) = self.levels.pop().expect("an open container") else { panic!("a value") };
+                    self.add(whole);
+                }
+                "3" => self.levels.last_mut().expect("an object").1 = Some(member(item()).0),
+                "4" => drop([item(), item(), item()]),
+                "5" => {
+                    let value = item();
+                    self.add(value);
+                }
+                "6" => {
+                    let (key, value) = member(item());
+                    self.levels.last_mut().expect("an object").1 = Some(key);
+                    self.add(value);
+                }
+                "7" | "8" => {
+                    let Tree::String(more) = item() else { panic!("text") };
+                    let before = self.cursor.take();
+                    let text = match before {
+                        Some(Tree::String(text)) => [text, more].concat(),
+                        None => more,
+                        Some(other) => panic!("{other:?} goes on with text"),
+                    };
+                    if event == "7" { self.cursor = Some(Tree::String(text)) } else { self.add(Tree::String(text)) }
+                }
+                "9" => self.cursor = Some(item()),
+                other => panic!("event {other}"),
+            }
+        }
+        assert!(events.next().is_none());
+    }
+
+    fn add(&mut self, value: Tree) {
+        self.cursor = None;
+        match self.levels.last_mut() {
+            None => assert!(self.done.replace(value).is_none()),
+            Some(Level(Tree::Array(elements), None)) => elements.push(value),
+            Some(Level(Tree::Object(members), key)) => members.push((key.take().expect("a key"), value)),
+            Some(_) => panic!("a container"),
+        }
+    }
+
+    /// What there is.
+    fn value(&self) -> Option<Tree> {
+        let mut inner = self.done.clone().or_else(|| self.cursor.clone());
+        for Level(container, key) in self.levels.iter().rev() {
+            let mut container = container.clone();
+            match (&mut container, inner) {
+                (Tree::Array(elements), Some(value)) => elements.push(value),
+                (Tree::Object(members), Some(value)) => members.push((key.clone().expect("a key"), value)),
+                _ => {}
+            }
+            inner = Some(container);
+        }
+        inner
+    }
+}
+
+fn member(tree: Tree) -> (Vec<u8>, Tree) {
+    let Tree::Object(mut members) = tree else { panic!("a member") };
+    assert_eq!(members.len(), 1);
+    members.remove(0)
+}
+
+/// Whether nothing that was there is gone. A number may become any other one, as its digits come.
+fn grows(old: &Tree, new: &Tree) -> bool {
+    let number = |tree: &Tree| matches!(tree, Tree::Integer(..) | Tree::Float(_) | Tree::Decimal(..));
+    match (old, new) {
+        (Tree::String(old), Tree::String(new)) => new.starts_with(old),
+        (Tree::Array(old), Tree::Array(new)) => {
+            old.len() <= new.len()
+                && old.iter().zip(new).enumerate().all(|(i, (a, b))| a == b || i + 1 == old.len() && grows(a, b))
+        }
+        (Tree::Object(old), Tree::Object(new)) => {
+            let same = |i: usize, a: &Tree, b: &Tree| a == b || i + 1 == old.len() && grows(a, b);
+            old.len() <= new.len()
+                && old.iter().zip(new).enumerate().all(|(i, (a, b))| a.0 == b.0 && same(i, &a.1, &b.1))
+        }
+        (old, new) => old == new || number(old) && number(new),
+    }
+}
+
+/// In these pieces what there is only grows, and the end is that of the naive parser. All members of objects have to be kept.
+pub fn assert_partial(text: &[u8], cuts: &[usize], options: &DecodeOptions) {
+    let expected = super::parse(text, options);
+    // The number of values and keys is that of the whole document, so the plan has it.
+    let plan = plan(PARTIAL, 0, options.max_nodes, &[]);
+    let options = &DecodeOptions { max_nodes: 0, ..*options };
+    let mut shell = Shell {
+        plan,
+        options,
+        state: Vec::new(),
+        pending: Vec::new(),
+        base: 0,
+        levels: Vec::new(),
+        cursor: None,
+        done: None,
+    };
+    let (mut start, mut before) = (0, None);
+    let mut result = Ok(());
+    for &end in cuts.iter().chain([&text.len()]) {
+        result = shell.push(&text[start..end], false);
+        if result.is_err() {
+            break;
+        }
+        let now = shell.value();
+        if let Some(before) = &before {
+            assert!(now.as_ref().is_some_and(|now| grows(before, now)), "{before:?} became {now:?}");
+        }
+        (start, before) = (end, now);
+    }
+    let found = result.and_then(|()| shell.push(b"", true)).map(|()| shell.done.expect("a document"));
+    assert_eq!(found, expected, "{:?} cut at {cuts:?}", String::from_utf8_lossy(text));
+}
