@@ -339,7 +339,7 @@ proptest! {
     #[test]
     fn any_state_and_any_piece_end_without_a_panic(
         state in prop::collection::vec(any::<u8>(), 0..80), bytes in prop::collection::vec(any::<u8>(), 0..60),
-        format in 0u8..4, flags in 0u8..4, held in any::<u32>(), last in any::<bool>(),
+        format in 0u8..5, flags in 0u8..4, held in any::<u32>(), last in any::<bool>(),
     ) {
         let path: &[Option<&str>] = if format == PATH { &[None, Some("a")] } else { &[] };
         if let Some(mut state) = State::read(&state) {

@@ -2,9 +2,12 @@
 
 mod naive;
 
+use naive::feed::plan;
 use naive::partial::assert_partial;
+use naive::tree::Builder;
 use proptest::prelude::*;
-use rustyjson_core::DecodeOptions;
+use rustyjson_core::scan::{Piece, State, feed};
+use rustyjson_core::{DecodeOptions, Scratch};
 
 const CASES: u32 = if cfg!(miri) { 4 } else { 1500 };
 const LONGEST: usize = if cfg!(miri) { 2 } else { 5 };
@@ -87,7 +90,7 @@ fn long_tokens_wait() {
     let key = "k".repeat(2500);
     for text in [
         format!("[{digits}, 1]"),
-        format!("{digits}"),
+        digits.clone(),
         format!("[{digits}x"),
         format!("[0.{digits}]"),
         format!("[{digits}.5e-2900]"),
@@ -98,6 +101,31 @@ fn long_tokens_wait() {
         let options = DecodeOptions { digit_limit: 0, ..OPTIONS };
         assert_partial(text, &(1..text.len()).collect::<Vec<_>>(), &options);
         assert_partial(text, &[1000, 1500, 2100, 2110], &options);
+    }
+}
+
+/// A guest that was taken over may hand back any state.
+#[test]
+fn changed_states_end_without_a_panic() {
+    let plan = plan(4, 0, 20, &[]);
+    let step = |state: &mut State, bytes: &[u8], last| {
+        let piece = Piece { bytes, held: 1, last };
+        feed(piece, state, &plan, &OPTIONS, &mut Scratch::default(), &mut Builder::default());
+    };
+    for text in ["[{\"a\":[1,\"b", "{\"a", "[[", "{\"a\":1,", "12", "[true"] {
+        let (mut state, mut written) = (State::default(), Vec::new());
+        step(&mut state, text.as_bytes(), false);
+        state.write(&mut written);
+        assert_eq!(State::read(&written), Some(state));
+        for (at, value) in (0..written.len()).flat_map(|at| (0..=255).map(move |value| (at, value))) {
+            let mut changed = written.clone();
+            changed[at] = value;
+            for next in ["]", "}", ",\"x\":1}", "1", "\"", ":", "x"] {
+                if let Some(mut state) = State::read(&changed) {
+                    step(&mut state, next.as_bytes(), at % 2 == 0);
+                }
+            }
+        }
     }
 }
 
