@@ -34,8 +34,8 @@ defmodule RustyJson.PartialCorpusTest do
     @tag engine: engine
     test "#{name}: #{part}, in pieces of odd sizes", %{engine: engine} do
       for file <- Corpus.names(unquote(part), "*.json"), text = Corpus.read!(unquote(part), file) do
-        pieces = pieces(text, div(byte_size(text), 97) + 1)
-        Partials.check_engine(text, [objects: :ordered_objects] ++ engine, [pieces])
+        pieces = pieces(text, div(byte_size(text), 7) + 1)
+        Partials.check_engine(text, [objects: :ordered_objects] ++ engine, [pieces], false)
       end
     end
   end
