@@ -58,6 +58,8 @@ defmodule RustyJson.Partial do
   @longest 1024
   # The core says so when an error stands behind a value.
   @behind "."
+  # Bytes of one call.
+  @slice 65_536
   @no_stop 0xFFFF_FFFF_FFFF_FFFF
 
   @doc """
@@ -165,9 +167,16 @@ defmodule RustyJson.Partial do
       {:error, DecodeError.new({Codes.decode(:max_bytes), 0, 1, 1, ""}, "", partial.options)}
     else
       bytes = if is_binary(input), do: input, else: IO.iodata_to_binary(input)
-      bytes |> Feed.slices() |> Enum.reduce_while({:ok, %{partial | total: total + size}, changes}, &slice/2)
+      sliced(bytes, %{partial | total: total + size}, changes)
     end
   end
+
+  # What is long is dealt with in slices, each a call of its own.
+  defp sliced(bytes, partial, changes) when byte_size(bytes) <= @slice,
+    do: piece(bytes, false, partial, changes)
+
+  defp sliced(bytes, partial, changes),
+    do: bytes |> Feed.slices() |> Enum.reduce_while({:ok, partial, changes}, &slice/2)
 
   defp slice(bytes, {:ok, partial, changes}) do
     case piece(bytes, false, partial, changes) do
