@@ -154,8 +154,8 @@ impl<B: Buffer> Output<B> {
         self.advance(len);
     }
 
-    /// [`Output::slice`] where size counts more than speed: one copy of the code in the WebAssembly module.
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    /// [`Output::slice`] for places that few documents reach: a call, which keeps the loops around them small.
+    #[inline(never)]
     pub fn text(&mut self, bytes: &[u8]) {
         self.slice(bytes);
     }

@@ -3,8 +3,7 @@
 //! Lemire, "Fast Number Parsing Without Fallback", 2023). For more digits, two of its results bracket the value; if they
 //! differ, the digits are compared exactly with the number halfway between them.
 //!
-//! The standard library's parser would read the digits a second time, at the same cost again, and its tables and slow path
-//! take 20 KB of the WebAssembly module.
+//! The standard library's parser would read the digits a second time, at the same cost again.
 
 use crate::natural::Natural;
 use alloc::vec::Vec;
@@ -105,6 +104,7 @@ fn exact(mantissa: u64, power: i64) -> Option<f64> {
     }
 }
 
+#[inline(always)]
 fn eisel_lemire(mantissa: u64, power: i64) -> f64 {
     if mantissa == 0 || power < MIN_POWER {
         return 0.0;
@@ -154,7 +154,7 @@ const fn binary_power(power: i32) -> i32 {
 #[inline(always)]
 fn product(mantissa: u64, power: i64) -> (u64, u64) {
     const MASK: u64 = u64::MAX >> (MANTISSA_BITS + 3);
-    let (five_high, five_low) = power_of_five(power);
+    let (five_high, five_low) = POWERS_OF_FIVE[(power - MIN_POWER) as usize];
     let (mut low, mut high) = multiply(mantissa, five_high);
     if high & MASK == MASK {
         let (_, second) = multiply(mantissa, five_low);
@@ -164,10 +164,25 @@ fn product(mantissa: u64, power: i64) -> (u64, u64) {
     (low, high)
 }
 
+/// Both halves of the product. WebAssembly has no such instruction, and the compiler's substitute is a function, which is
+/// not inlined: there the product is put together of four.
 #[inline(always)]
-const fn multiply(a: u64, b: u64) -> (u64, u64) {
-    let wide = a as u128 * b as u128;
-    (wide as u64, (wide >> 64) as u64)
+pub(super) const fn multiply(a: u64, b: u64) -> (u64, u64) {
+    if cfg!(not(target_arch = "wasm32")) {
+        let wide = a as u128 * b as u128;
+        return (wide as u64, (wide >> 64) as u64);
+    }
+    halves(a, b)
+}
+
+#[inline(always)]
+const fn halves(a: u64, b: u64) -> (u64, u64) {
+    const LOW: u64 = u32::MAX as u64;
+    let (a_low, a_high, b_low, b_high) = (a & LOW, a >> 32, b & LOW, b >> 32);
+    let low = a_low * b_low;
+    let middle = a_high * b_low + (low >> 32);
+    let other = a_low * b_high + (middle & LOW);
+    (other << 32 | low & LOW, a_high * b_high + (middle >> 32) + (other >> 32))
 }
 
 const POWERS: usize = (MAX_POWER - MIN_POWER + 1) as usize;
@@ -176,88 +191,7 @@ const LIMBS: usize = 17;
 
 /// The top 128 bits of 5^power for each power of ten a binary64 can hold, made at compile time. Negative powers
 /// are reciprocals, rounded up from 10^-27 on as the algorithm's proof asks.
-const POWERS_OF_FIVE: [(u64, u64); POWERS] = powers_of_five();
-
-/// The powers that are looked up: all of them, except in the WebAssembly module, which has no room for 10 KB. There the
-/// larger and smaller ones, which few documents have, are each a product.
-const NEAR_MIN: i64 = if cfg!(target_arch = "wasm32") { -NEAR } else { MIN_POWER };
-const NEAR_MAX: i64 = if cfg!(target_arch = "wasm32") { NEAR } else { MAX_POWER };
-const NEAR: i64 = 40;
-
-static NEAR_POWERS: [(u64, u64); (NEAR_MAX - NEAR_MIN + 1) as usize] = {
-    let mut near = [(0, 0); (NEAR_MAX - NEAR_MIN + 1) as usize];
-    let mut i = 0;
-    while i < near.len() {
-        near[i] = POWERS_OF_FIVE[(NEAR_MIN - MIN_POWER) as usize + i];
-        i += 1;
-    }
-    near
-};
-
-#[inline(always)]
-fn power_of_five(power: i64) -> (u64, u64) {
-    match NEAR_POWERS.get((power - NEAR_MIN) as usize) {
-        Some(five) => *five,
-        None => far_power((power - MIN_POWER) as usize),
-    }
-}
-
-/// 5^27 is the largest power of five in a word.
-const STRIDE: usize = 27;
-
-/// Every 27th power, and those in between with the top bit set.
-static STRIDES: [(u64, u64); POWERS.div_ceil(STRIDE)] = strides();
-static WITHIN: [u64; STRIDE] = within();
-/// What a product lacks in the last place, as much as 3: two bits each; of no use for near powers, which are rounded up.
-static CORRECTIONS: [u8; POWERS.div_ceil(4)] = corrections();
-
-#[cold]
-fn far_power(at: usize) -> (u64, u64) {
-    let five = times(STRIDES[at / STRIDE], WITHIN[at % STRIDE]) + u128::from(CORRECTIONS[at / 4] >> (at % 4 * 2) & 3);
-    ((five >> 64) as u64, five as u64)
-}
-
-/// The top 128 bits of the product, the highest of them set.
-const fn times((high, low): (u64, u64), factor: u64) -> u128 {
-    let lower = low as u128 * factor as u128;
-    let upper = high as u128 * factor as u128 + (lower >> 64);
-    if upper >> 127 == 1 { upper } else { upper << 1 | (lower as u64 >> 63) as u128 }
-}
-
-const fn strides() -> [(u64, u64); POWERS.div_ceil(STRIDE)] {
-    let mut strides = [(0, 0); POWERS.div_ceil(STRIDE)];
-    let mut i = 0;
-    while i < strides.len() {
-        strides[i] = POWERS_OF_FIVE[i * STRIDE];
-        i += 1;
-    }
-    strides
-}
-
-const fn within() -> [u64; STRIDE] {
-    let mut within = [0; STRIDE];
-    let mut i = 0;
-    while i < STRIDE {
-        let five = 5_u64.pow(i as u32);
-        within[i] = five << five.leading_zeros();
-        i += 1;
-    }
-    within
-}
-
-const fn corrections() -> [u8; POWERS.div_ceil(4)] {
-    let (strides, within) = (strides(), within());
-    let mut corrections = [0; POWERS.div_ceil(4)];
-    let mut at = 0;
-    while at < POWERS {
-        let (high, low) = POWERS_OF_FIVE[at];
-        let exact = (high as u128) << 64 | low as u128;
-        let lack = exact.wrapping_sub(times(strides[at / STRIDE], within[at % STRIDE]));
-        corrections[at / 4] |= (lack as u8 & 3) << (at % 4 * 2);
-        at += 1;
-    }
-    corrections
-}
+static POWERS_OF_FIVE: [(u64, u64); POWERS] = powers_of_five();
 
 const fn powers_of_five() -> [(u64, u64); POWERS] {
     let mut table = [(0, 0); POWERS];
@@ -333,10 +267,11 @@ mod tests {
     }
 
     #[test]
-    fn products_match_the_table() {
-        for power in (MIN_POWER..-NEAR).chain(NEAR + 1..=MAX_POWER) {
-            let at = (power - MIN_POWER) as usize;
-            assert_eq!(far_power(at), POWERS_OF_FIVE[at], "10^{power}");
+    fn halves_are_those_of_the_wide_product() {
+        let edges = [0, 1, 3, u64::from(u32::MAX), 1 << 32, 1 << 63, u64::MAX - 1, u64::MAX, 0x9e37_79b9_7f4a_7c15];
+        for (a, b) in edges.iter().flat_map(|a| edges.iter().map(move |b| (*a, *b))) {
+            let wide = u128::from(a) * u128::from(b);
+            assert_eq!(halves(a, b), (wide as u64, (wide >> 64) as u64), "{a} * {b}");
         }
     }
 

@@ -173,11 +173,11 @@ impl Keys {
 
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Both halves of the 128-bit product, folded.
+/// Both halves of the product, folded.
 #[inline(always)]
 fn fold(a: u64, b: u64) -> u64 {
-    let wide = u128::from(a) * u128::from(b);
-    wide as u64 ^ (wide >> 64) as u64
+    let (low, high) = super::float::multiply(a, b);
+    low ^ high
 }
 
 fn text<'a>(record: &Record, source: Source<'a>) -> &'a [u8] {

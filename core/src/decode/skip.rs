@@ -24,6 +24,7 @@ pub(crate) struct Skip<'a, K> {
     text: &'a mut Vec<u8>,
 }
 
+// In the WebAssembly module these are calls: each copy in the walks over parts would take kilobytes, and they have many.
 impl<'a, K: Kernel> Skip<'a, K> {
     #[inline(always)]
     pub fn new(
@@ -112,7 +113,8 @@ impl<'a, K: Kernel> Skip<'a, K> {
     }
 
     /// Reads the key at `pos`, and gives the offset behind it.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn key(&mut self, pos: usize) -> Result<(Text<'_>, usize), Error> {
         self.key_starts(pos)?;
         self.text.clear();
@@ -120,7 +122,8 @@ impl<'a, K: Kernel> Skip<'a, K> {
     }
 
     /// Reads the string at `pos`, and gives the offset behind it.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn text(&mut self, pos: usize) -> Result<(Text<'_>, usize), Error> {
         self.text.clear();
         string::string(self.kernel, self.json, pos, self.options.validate_strings, self.text)
@@ -135,7 +138,8 @@ impl<'a, K: Kernel> Skip<'a, K> {
         Ok(self.space(pos + 1))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn string(&mut self, pos: usize, validate: bool) -> Result<usize, Error> {
         let run = self.kernel.string_run(self.json, pos + 1);
         if !run.ascii && validate {
@@ -148,14 +152,16 @@ impl<'a, K: Kernel> Skip<'a, K> {
         string::unescape(self.kernel, self.json, pos + 1, run.end, validate, self.text)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn literal(&self, pos: usize, word: &'static [u8]) -> Result<usize, Error> {
         let end = pos + word.len();
         if self.json.get(pos..end) == Some(word) { Ok(end) } else { Err(wrong::bad_literal(self.json, pos, word)) }
     }
 
     /// The end of the white space at `pos`. One or no space is by far the most common.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn space(&self, pos: usize) -> usize {
         match self.json.get(pos) {
             Some(&byte) if byte > b' ' => pos,
@@ -168,7 +174,8 @@ impl<'a, K: Kernel> Skip<'a, K> {
     }
 
     /// The end of the white space before a token that was not found at `pos`. Where there is none, the token is missing.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn space_before(&self, pos: usize, missing: ErrorKind) -> Result<usize, Error> {
         let end = self.space(pos);
         match self.json.get(end) {

@@ -62,8 +62,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         EncodeError { kind, path, payload: self.payload }
     }
 
-    /// Writes a term or, without one, continues in the innermost container. Loops are nested so that the elements of one
-    /// container stay in the inner one.
+    /// Writes a term, or, without one, goes on in the innermost container. One turn for each value or end of a container:
+    /// every turn of a loop costs the WebAssembly module a look at its deadline.
     #[inline(always)]
     pub fn run(&mut self, root: Option<R::Term>) -> Walk<()> {
         let mut next = root;
@@ -74,18 +74,16 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
                 next = Some(first);
                 continue;
             }
-            loop {
-                if self.stack.is_empty() {
-                    return self.finish();
-                }
-                if self.over_limit() {
-                    self.over_between_values()?;
-                }
-                if let Next::Value(term) = self.step()? {
-                    next = Some(term);
-                    break;
-                }
+            if self.stack.is_empty() {
+                return self.finish();
             }
+            if self.over_limit() {
+                self.over_between_values()?;
+            }
+            next = match self.step()? {
+                Next::Value(term) => Some(term),
+                Next::Done => None,
+            };
         }
     }
 

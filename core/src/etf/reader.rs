@@ -307,9 +307,12 @@ impl<'t> TermReader<'t> for Reader<'t> {
         let Entries::Forward(left) = entries else { return self.next_indexed(entries) };
         *left = left.checked_sub(1)?;
         let key = self.term();
-        // Keys are binaries and atoms; their end is in their head.
-        let end = head(self.bytes, key.at).filter(|head| head.terms == 0).map(|head| head.body);
-        self.pos = end.or_else(|| end_of(self.bytes, key.at, &mut self.index)).unwrap_or(self.bytes.len());
+        // Most keys are binaries, whose end is in their head.
+        let end = match self.bytes.get(key.at) {
+            Some(&BINARY) => word(self.bytes, key.at + 1).and_then(|len| len.checked_add(key.at + 5)),
+            _ => end_of(self.bytes, key.at, &mut self.index),
+        };
+        self.pos = end.unwrap_or(self.bytes.len());
         Some((key, self.term()))
     }
 

@@ -251,7 +251,8 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
     }
 
     /// A value that is built as `decode` builds it.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn any(&mut self, pos: usize) -> Step<Next> {
         let left = (self.skip.options.max_depth as usize).saturating_sub(self.frames.len());
         let max_depth = if self.skip.options.max_depth == u32::MAX { u32::MAX } else { left as u32 };
@@ -262,7 +263,8 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
         Ok(self.built(end))
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn string(&mut self, pos: usize) -> Step<Next> {
         let (text, end) = self.skip.text(pos)?;
         self.builder.string(text).map_err(|kind| Error::new(kind, pos))?;
@@ -285,7 +287,8 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
         Next::Ended(end)
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn number(
         &mut self,
         pos: usize,

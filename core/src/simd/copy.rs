@@ -39,8 +39,13 @@ impl<S: Simd> CopyKernel for Vector<S> {
         if source.len() < LANES {
             return copy_short(source, target);
         }
-        let mut pos = 0;
-        let mut high = 0;
+        // The first block is no turn of the loop: the WebAssembly module looks at its deadline in each.
+        let (ends, wide) = self.copy_block(&source[..LANES], &mut target[..LANES]);
+        if ends != 0 {
+            return end_of_run(0, ends, wide, 0);
+        }
+        let mut pos = LANES;
+        let mut high = wide;
         while let Some(block) = source.get(pos..pos + LANES) {
             let (ends, wide) = self.copy_block(block, &mut target[pos..pos + LANES]);
             if ends != 0 {

@@ -26,6 +26,16 @@ impl<S: Simd> Kernel for Vector<S> {
     fn string_run(self, bytes: &[u8], pos: usize) -> Run {
         let mut pos = pos;
         let mut high = 0;
+        // The first block, where most strings end, is no turn of the loop: the WebAssembly module looks at its deadline in each.
+        if let Some(block) = bytes.get(pos..pos + LANES) {
+            let (ends, wide) = self.string_masks(block);
+            if ends != 0 {
+                let at = ends.trailing_zeros();
+                return Run { end: pos + at as usize, ascii: wide & !(!0 << at) == 0 };
+            }
+            high = wide;
+            pos += LANES;
+        }
         while let Some(block) = bytes.get(pos..pos + LANES) {
             let (ends, wide) = self.string_masks(block);
             if ends != 0 {
@@ -42,6 +52,13 @@ impl<S: Simd> Kernel for Vector<S> {
     #[inline(always)]
     fn space_end(self, bytes: &[u8], pos: usize) -> usize {
         let mut pos = pos;
+        if let Some(block) = bytes.get(pos..pos + LANES) {
+            let others = self.other_mask(block);
+            if others != 0 {
+                return pos + others.trailing_zeros() as usize;
+            }
+            pos += LANES;
+        }
         while let Some(block) = bytes.get(pos..pos + LANES) {
             let others = self.other_mask(block);
             if others != 0 {

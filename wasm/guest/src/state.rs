@@ -1,8 +1,5 @@
 //! The buffers that the module keeps between calls.
 
-use alloc::vec;
-use alloc::vec::Vec;
-use core::cell::RefCell;
 use rustyjson_core::abi::batch::{Batch, write_failure};
 use rustyjson_core::abi::{Claim, DecodeFailure, EncodeFailure, Partial, Status};
 use rustyjson_core::canonical::canonicalize;
@@ -15,15 +12,16 @@ use rustyjson_core::format::{Layout, format};
 use rustyjson_core::parts::{Parts, Wrong};
 use rustyjson_core::scan::{End, Piece, Question, Trouble, feed, write_answer};
 use rustyjson_core::{Buffer, DecodeOptions, EncodeOptions, ErrorKind, Output, Scratch, decode, gzip};
+use std::cell::RefCell;
 
 /// The status of most records.
 const DONE: u8 = Status::Done as u8;
 
-/// Buffers beyond this many bytes are given back by [`State::reset`].
-const KEEP: usize = 1 << 20;
+/// Buffers beyond this many bytes are given back by [`State::reset`]: those of most documents stay.
+const KEEP: usize = 4 << 20;
 
-/// What buffers are filled with, so much at a time that a deadline in between is met.
-static ZEROS: [u8; 4096] = [0; 4096];
+/// Bytes of a buffer that are zeroed at a time, so that a deadline in between is met.
+const PART: usize = 1 << 20;
 
 /// Buffers that live as long as the instance.
 #[derive(Debug, Default)]
@@ -69,18 +67,33 @@ pub fn with_state<T>(run: impl FnOnce(&mut State) -> T) -> T {
 impl State {
     /// Makes room for `len` bytes of input. Its address, 0 when there is no memory.
     pub fn input(&mut self, len: usize) -> u32 {
-        // The buffer is never empty, so that its address is a real one.
-        if self.input.len() < len.max(1) && !enlarge(&mut self.input, len.max(4096)) {
-            return 0;
+        if self.input.capacity() < len.max(1) {
+            // The result will be about as long: both are given back first, so that the allocator can extend the same place.
+            (self.input, self.output) = (Vec::new(), Vec::new());
+            // It is never empty, so that its address is a real one.
+            if self.input.try_reserve_exact(len.max(4096)).is_err() {
+                return 0;
+            }
         }
         self.input.as_mut_ptr() as usize as u32
+    }
+
+    /// The input has this many bytes, which the host has written; each export says so first. `None`: there is no room for them.
+    #[allow(unsafe_code)]
+    fn written(&mut self, len: usize) -> Option<()> {
+        if len > self.input.capacity() {
+            return None;
+        }
+        // SAFETY: there is room for them. The host wrote them; if it did not, they are whatever linear memory held.
+        unsafe { self.input.set_len(len) };
+        Some(())
     }
 
     /// Decodes what follows the options. `None` when memory ran out.
     pub fn decode(&mut self, len: usize, options: usize) -> Option<&[u8]> {
         let (result, written, _) = self.write(len, options, None)?;
         if let Err(error) = result {
-            return self.error(len, options, error);
+            return self.error(options, error);
         }
         self.output[0] = DONE;
         Some(&self.output[..=written])
@@ -91,7 +104,7 @@ impl State {
         let (result, _, names) = self.write(len, options, Some(Names { bytes: vec![DONE], left: stop }))?;
         match result {
             Err(error) if matches!(error.error.kind, ErrorKind::UnknownAtom | ErrorKind::OutOfMemory) => {
-                self.error(len, options, error)
+                self.error(options, error)
             }
             _ => {
                 self.output = names?.bytes;
@@ -103,7 +116,8 @@ impl State {
     /// Writes the term behind the first byte of the output. `None` when memory ran out. (With a builder of its own for the
     /// names of keys there would be two decoders in the module, 10 KB.)
     fn write(&mut self, len: usize, options: usize, names: Option<Names>) -> Option<Written> {
-        let (options, json) = self.input.get(..len)?.split_at_checked(options)?;
+        self.written(len)?;
+        let (options, json) = self.input.split_at_checked(options)?;
         let (options, seed) = options.split_last_chunk()?;
         let parts = options.get(DecodeOptions::LEN..)?;
         let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
@@ -112,7 +126,7 @@ impl State {
         if parts.is_empty() && self.output.len() < expected && !enlarge(&mut self.output, expected) {
             return None;
         }
-        let mut writer = Writer::new(json, Body(core::mem::take(&mut self.output)), options);
+        let mut writer = Writer::new(json, Body(std::mem::take(&mut self.output)), options);
         if let Some(names) = names {
             writer = writer.with_names(names);
         }
@@ -129,7 +143,8 @@ impl State {
 
     /// Decodes the values that a piece completes, which follows the question and the options. `None` when memory ran out.
     pub fn feed(&mut self, len: usize, options: usize) -> Option<&[u8]> {
-        let (question, bytes) = self.input.get(..len)?.split_at_checked(options)?;
+        self.written(len)?;
+        let (question, bytes) = self.input.split_at_checked(options)?;
         let (Question { held, last, stop, plan, mut state, .. }, options) = Question::read(question)?;
         let (options, seed) = options.split_last_chunk()?;
         let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
@@ -137,7 +152,7 @@ impl State {
         if self.output.len() < expected && !enlarge(&mut self.output, expected) {
             return None;
         }
-        let mut writer = Writer::new(bytes, Body(core::mem::take(&mut self.output)), options);
+        let mut writer = Writer::new(bytes, Body(std::mem::take(&mut self.output)), options);
         if stop != u64::MAX {
             writer = writer.with_names(Names { bytes: Vec::new(), left: stop });
         }
@@ -156,7 +171,8 @@ impl State {
 
     /// Decodes the documents that follow the options. `None` when memory ran out.
     pub fn many(&mut self, len: usize, options: usize) -> Option<&[u8]> {
-        let (options, body) = self.input.get(..len)?.split_at_checked(options)?;
+        self.written(len)?;
+        let (options, body) = self.input.split_at_checked(options)?;
         let (options, seed) = options.split_last_chunk()?;
         let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
         let batch = Batch::read(body)?;
@@ -164,7 +180,7 @@ impl State {
         if self.output.len() < expected && !enlarge(&mut self.output, expected) {
             return None;
         }
-        let mut writer = Writer::new(batch.texts, Body(core::mem::take(&mut self.output)), options);
+        let mut writer = Writer::new(batch.texts, Body(std::mem::take(&mut self.output)), options);
         let (mut failures, mut buffer) = (Vec::new(), Vec::new());
         let failed = |number, text: &[u8], error| {
             write_failure(number, &DecodeFailure::locate(text, error), &mut buffer, &mut failures)
@@ -180,24 +196,25 @@ impl State {
     }
 
     #[cold]
-    fn error(&mut self, len: usize, options: usize, wrong: Wrong) -> Option<&[u8]> {
+    fn error(&mut self, options: usize, wrong: Wrong) -> Option<&[u8]> {
         if wrong.error.kind == ErrorKind::OutOfMemory {
             return None;
         }
-        let failure = DecodeFailure::locate_part(&self.input[options..len], &wrong);
+        let failure = DecodeFailure::locate_part(&self.input[options..], &wrong);
         failure.write(&mut self.output).then_some(&*self.output)
     }
 
     /// Encodes the term that follows the options. `None` when memory ran out.
     pub fn encode(&mut self, len: usize, options: usize) -> Option<&[u8]> {
-        let (options, etf) = self.input.get(..len)?.split_at_checked(options)?;
+        self.written(len)?;
+        let (options, etf) = self.input.split_at_checked(options)?;
         let (options, plans) = EncodeOptions::from_bytes(options)?;
         let Some(plans) = plans::parse(plans) else { return broken(&mut self.output) };
         let mut reader = Reader::new(etf, &plans);
         let Some(root) = reader.root() else { return broken(&mut self.output) };
         // The status byte is written as part of the text: with `Body` here too there would be two copies of the encoder's
         // parts in the module, 20 KB.
-        let mut out = Output::new(core::mem::take(&mut self.output));
+        let mut out = Output::new(std::mem::take(&mut self.output));
         out.array([DONE]);
         let result = encode(&mut reader, root, &options, &mut out);
         let (bytes, written) = out.into_parts();
@@ -224,7 +241,8 @@ impl State {
 
     /// Compresses what follows the options. `None` when memory ran out.
     pub fn gzip(&mut self, len: usize, options: usize) -> Option<&[u8]> {
-        let (options, bytes) = self.input.get(..len)?.split_at_checked(options)?;
+        self.written(len)?;
+        let (options, bytes) = self.input.split_at_checked(options)?;
         let level = EncodeOptions::from_bytes(options)?.0.compress?;
         self.output.clear();
         self.output.push(DONE);
@@ -233,9 +251,10 @@ impl State {
 
     /// Lays out the text that follows the options. `None` when memory ran out.
     pub fn format(&mut self, len: usize, options: usize) -> Option<&[u8]> {
-        let (options, text) = self.input.get(..len)?.split_at_checked(options)?;
+        self.written(len)?;
+        let (options, text) = self.input.split_at_checked(options)?;
         let (options, _) = EncodeOptions::from_bytes(options)?;
-        let mut out = Output::new(core::mem::take(&mut self.output));
+        let mut out = Output::new(std::mem::take(&mut self.output));
         out.array([DONE]);
         let result = format(text, &Layout::new(&options), &mut out);
         let (bytes, written) = out.into_parts();
@@ -249,11 +268,12 @@ impl State {
 
     /// Writes what follows the options in canonical form. `None` when memory ran out.
     pub fn canonicalize(&mut self, len: usize, options: usize) -> Option<&[u8]> {
-        let (options, text) = self.input.get(..len)?.split_at_checked(options)?;
+        self.written(len)?;
+        let (options, text) = self.input.split_at_checked(options)?;
         let (options, seed) = options.split_last_chunk()?;
         let (options, most) = options.split_last_chunk()?;
         let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
-        let mut out = Output::new(core::mem::take(&mut self.output));
+        let mut out = Output::new(std::mem::take(&mut self.output));
         out.array([DONE]);
         let result = canonicalize(text, options, u64::from_le_bytes(*most), &mut self.scratch, &mut out);
         let (bytes, written) = out.into_parts();
@@ -302,10 +322,8 @@ fn enlarge(buffer: &mut Vec<u8>, len: usize) -> bool {
     if buffer.try_reserve_exact(len).is_err() {
         return false;
     }
-    // `resize`, compiled for size, goes byte by byte: half the time of a large document.
     while buffer.len() < len {
-        let part = ZEROS.len().min(len - buffer.len());
-        buffer.extend_from_slice(&ZEROS[..part]);
+        buffer.resize(len.min(buffer.len() + PART), 0);
     }
     true
 }
