@@ -67,9 +67,10 @@ defmodule RustyJson.Encoder.Derive do
   def encode(struct, plan, opts) do
     members = members(struct, Plans.fields(plan))
 
-    if is_tuple(plan) and plan != {} and is_tuple(elem(plan, 0)),
-      do: Text.planned!(struct, plan, opts),
-      else: Encode.keyword(members, opts)
+    case plan do
+      {fields, _names, _omitted} when is_tuple(fields) -> Text.planned!(struct, plan, opts)
+      _fields -> Encode.keyword(members, opts)
+    end
   end
 
   @doc "The fields of a struct with their values, in this order. Raises if it lacks one."
