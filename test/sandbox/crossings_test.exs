@@ -174,8 +174,10 @@ defmodule RustyJson.Sandbox.CrossingsTest do
     document = ~s({"\\u12\xFF\\"é\\) <> <<0xFF>>
     options = RustyJson.Options.decode([])
 
-    for {reason, code} <- Enum.with_index(Codes.all(:decode), 1), place <- 0..byte_size(document) do
+    for {name, code} <- Enum.with_index(Codes.all(:decode), 1), place <- 0..byte_size(document) do
       error = DecodeError.new({code, place, 1, 1, ""}, document, options)
+      # One reason stands for all types; the message says which was expected.
+      reason = if String.starts_with?(to_string(name), "type_"), do: :type, else: name
       assert error.reason == reason
       assert String.printable?(error.message)
       assert String.starts_with?(DecodeError.explain(error), error.message)
