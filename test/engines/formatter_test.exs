@@ -117,7 +117,7 @@ defmodule RustyJson.FormatterTest do
 
       assert_raise ArgumentError, ~r/option :max_bytes/, fn -> Formatter.minify("1", max_bytes: :infinity) end
 
-      assert_raise ArgumentError, ~r/and :max_bytes, got: \{:indentation, 2\}/, fn ->
+      assert_raise ArgumentError, ~r/:max_bytes and :policy, got: \{:indentation, 2\}/, fn ->
         Formatter.minify("1", indentation: 2)
       end
     end
