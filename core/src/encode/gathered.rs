@@ -68,5 +68,48 @@ impl<T: Copy> Gathered<T> {
 /// Sorts members by the text of their keys; those with the same one keep their order.
 #[inline(never)]
 fn sort_by_key<T: Copy>(text: &[u8], members: &mut [Member<T>]) {
-    members.sort_by(|a, b| a.key(text).cmp(b.key(text)));
+    if cfg!(target_arch = "wasm32") {
+        merge_sort(members, |a, b| a.key(text) < b.key(text));
+    } else {
+        members.sort_by(|a, b| a.key(text).cmp(b.key(text)));
+    }
+}
+
+/// A stable sort for the WebAssembly module: the standard library's is faster, and 5 KB larger.
+fn merge_sort<T: Copy>(items: &mut [T], is_before: impl Fn(&T, &T) -> bool) {
+    let mut sorted = items.to_vec();
+    let mut width = 1;
+    while width < items.len() {
+        for (pair, target) in sorted.chunks(2 * width).zip(items.chunks_mut(2 * width)) {
+            let (mut left, mut right) = pair.split_at(width.min(pair.len()));
+            for slot in target {
+                let side = match (left.first(), right.first()) {
+                    (Some(first), Some(second)) if is_before(second, first) => &mut right,
+                    (None, _) => &mut right,
+                    _ => &mut left,
+                };
+                let Some((next, rest)) = side.split_first() else { break };
+                (*slot, *side) = (*next, rest);
+            }
+        }
+        sorted.copy_from_slice(items);
+        width *= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::merge_sort;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn merge_sort_sorts_as_the_standard_library_does(keys in proptest::collection::vec(0_u8..20, 0..70)) {
+            let mut items: Vec<(u8, usize)> = keys.into_iter().zip(0..).collect();
+            let mut expected = items.clone();
+            expected.sort_by_key(|item| item.0);
+            merge_sort(&mut items, |a, b| a.0 < b.0);
+            prop_assert_eq!(items, expected);
+        }
+    }
 }

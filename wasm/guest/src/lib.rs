@@ -7,11 +7,16 @@
 //!
 //! There is one thread and nothing is imported. A panic is a trap; the host then throws the instance away.
 #![cfg_attr(not(target_arch = "wasm32"), allow(dead_code))]
+#![cfg_attr(target_arch = "wasm32", no_std)]
 #![deny(unsafe_code)]
+
+extern crate alloc;
 
 #[cfg(all(target_arch = "wasm32", not(target_feature = "simd128")))]
 compile_error!("build the guest with -Ctarget-feature=+simd128, see .cargo/config.toml");
 
+#[cfg(target_arch = "wasm32")]
+mod runtime;
 mod state;
 
 use rustyjson_core::abi;

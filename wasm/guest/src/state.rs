@@ -1,5 +1,8 @@
 //! The buffers that the module keeps between calls.
 
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cell::RefCell;
 use rustyjson_core::abi::batch::{Batch, write_failure};
 use rustyjson_core::abi::{Claim, DecodeFailure, EncodeFailure, Partial, Status};
 use rustyjson_core::canonical::canonicalize;
@@ -12,7 +15,6 @@ use rustyjson_core::format::{Layout, format};
 use rustyjson_core::parts::{Parts, Wrong};
 use rustyjson_core::scan::{End, Piece, Question, Trouble, feed, write_answer};
 use rustyjson_core::{Buffer, DecodeOptions, EncodeOptions, ErrorKind, Output, Scratch, decode, gzip};
-use std::cell::RefCell;
 
 /// The status of most records.
 const DONE: u8 = Status::Done as u8;
@@ -126,7 +128,7 @@ impl State {
         if parts.is_empty() && self.output.len() < expected && !enlarge(&mut self.output, expected) {
             return None;
         }
-        let mut writer = Writer::new(json, Body(std::mem::take(&mut self.output)), options);
+        let mut writer = Writer::new(json, Body(core::mem::take(&mut self.output)), options);
         if let Some(names) = names {
             writer = writer.with_names(names);
         }
@@ -152,7 +154,7 @@ impl State {
         if self.output.len() < expected && !enlarge(&mut self.output, expected) {
             return None;
         }
-        let mut writer = Writer::new(bytes, Body(std::mem::take(&mut self.output)), options);
+        let mut writer = Writer::new(bytes, Body(core::mem::take(&mut self.output)), options);
         if stop != u64::MAX {
             writer = writer.with_names(Names { bytes: Vec::new(), left: stop });
         }
@@ -180,7 +182,7 @@ impl State {
         if self.output.len() < expected && !enlarge(&mut self.output, expected) {
             return None;
         }
-        let mut writer = Writer::new(batch.texts, Body(std::mem::take(&mut self.output)), options);
+        let mut writer = Writer::new(batch.texts, Body(core::mem::take(&mut self.output)), options);
         let (mut failures, mut buffer) = (Vec::new(), Vec::new());
         let failed = |number, text: &[u8], error| {
             write_failure(number, &DecodeFailure::locate(text, error), &mut buffer, &mut failures)
@@ -214,7 +216,7 @@ impl State {
         let Some(root) = reader.root() else { return broken(&mut self.output) };
         // The status byte is written as part of the text: with `Body` here too there would be two copies of the encoder's
         // parts in the module, 20 KB.
-        let mut out = Output::new(std::mem::take(&mut self.output));
+        let mut out = Output::new(core::mem::take(&mut self.output));
         out.array([DONE]);
         let result = encode(&mut reader, root, &options, &mut out);
         let (bytes, written) = out.into_parts();
@@ -254,7 +256,7 @@ impl State {
         self.written(len)?;
         let (options, text) = self.input.split_at_checked(options)?;
         let (options, _) = EncodeOptions::from_bytes(options)?;
-        let mut out = Output::new(std::mem::take(&mut self.output));
+        let mut out = Output::new(core::mem::take(&mut self.output));
         out.array([DONE]);
         let result = format(text, &Layout::new(&options), &mut out);
         let (bytes, written) = out.into_parts();
@@ -273,7 +275,7 @@ impl State {
         let (options, seed) = options.split_last_chunk()?;
         let (options, most) = options.split_last_chunk()?;
         let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
-        let mut out = Output::new(std::mem::take(&mut self.output));
+        let mut out = Output::new(core::mem::take(&mut self.output));
         out.array([DONE]);
         let result = canonicalize(text, options, u64::from_le_bytes(*most), &mut self.scratch, &mut out);
         let (bytes, written) = out.into_parts();
