@@ -38,10 +38,8 @@ defmodule RustyJson.PartialTest do
   ]
 
   for {text, keep, drop} <- @table, {trailing, shown} <- [keep: keep, drop: drop] do
-    @tag text: text
-    test "#{inspect(text)} with #{inspect(trailing)}", %{text: text} do
-      shown = unquote(Macro.escape(shown))
-
+    @tag text: text, shown: shown
+    test "#{inspect(text)} with #{inspect(trailing)}", %{text: text, shown: shown} do
       for {_name, engine} <- Judge.engines(), pieces <- [[text], Streams.bytes(text)] do
         options = [trailing: unquote(trailing)] ++ engine
         partial = Enum.reduce(pieces, Partial.new(options), &elem(Partial.push(&2, &1), 1))
