@@ -41,7 +41,8 @@ defmodule RustyJson.EncodeError do
   # How much of a struct a message shows: enough to identify it.
   @shown [structs: false, limit: 12, printable_limit: 64, width: :infinity]
 
-  # More than `inspect/2` shows of a binary (50, and 100 from Elixir 1.20 on), so that it marks the cut.
+  # As many bytes of a binary as `inspect/2` shows by default before Elixir 1.20; of some more, so that it marks the cut.
+  @invalid [binaries: :as_binaries, limit: 50]
   @bytes 128
 
   @impl true
@@ -68,7 +69,7 @@ defmodule RustyJson.EncodeError do
     do: %__MODULE__{message: "duplicate key: #{Message.printable("#{key}")}", reason: :duplicate_key}
 
   def new({:invalid_byte, byte, original}) do
-    shown = original |> binary_part(0, min(byte_size(original), @bytes)) |> inspect(binaries: :as_binaries)
+    shown = original |> binary_part(0, min(byte_size(original), @bytes)) |> inspect(@invalid)
     %__MODULE__{message: "invalid byte #{inspect(byte, base: :hex)} in #{shown}", reason: :invalid_utf8}
   end
 

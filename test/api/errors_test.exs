@@ -158,9 +158,8 @@ defmodule RustyJson.ErrorsTest do
   end
 
   test "messages show the start of long strings and keys" do
-    # As many bytes as `inspect/2` shows: 50, and 100 from Elixir 1.20 on.
     {:error, error} = Judge.encode(String.duplicate("a", 100_000) <> <<255>>)
-    shown = inspect(String.duplicate("a", 1_000), binaries: :as_binaries)
+    shown = inspect(String.duplicate("a", 1_000), binaries: :as_binaries, limit: 50)
     assert error.message == "invalid byte 0xFF in #{shown}"
     assert String.ends_with?(shown, " 97, ...>>") and byte_size(shown) < 500
 
