@@ -198,10 +198,10 @@ defmodule RustyJson.Feed do
     end
   end
 
-  # All of a piece inside of a value that is wanted is kept with what is there.
+  # The whole piece is inside a wanted value, so it joins the pending bytes.
   defp waiting(bytes, 0, held, feed) when held > 0, do: %{feed | pending: feed.pending <> bytes}
 
-  # A part of a piece would keep all of it.
+  # Copied, because a sub-binary would keep the whole piece in memory.
   defp waiting(bytes, kept, _held, feed),
     do: %{feed | base: feed.base + kept, pending: :binary.copy(rest(bytes, kept))}
 

@@ -150,14 +150,14 @@ defmodule RustyJson.Options do
   defp no_options(other, call),
     do: "options of #{call} are a keyword list or a map, got: #{inspect(other, limit: 5)}"
 
-  # Where each option goes: into the sandbox's own map, or under its name, in the form that the core takes.
+  # Options of the sandbox go into a map of their own, all others under their names, in the form that the core takes.
   defp enter(:pool_size, entry, :schedulers, values),
     do: enter(:pool_size, entry, System.schedulers_online(), values)
 
   defp enter(name, _entry, value, values) when name in @sandbox,
     do: %{values | sandbox: Map.put(values.sandbox, name, value), sandboxed: name}
 
-  # A policy is there before all other options of a call.
+  # The policy was entered first, so that the other options of the call override it.
   defp enter(:policy, _entry, _name, values), do: values
   defp enter(:engine, _entry, engine, values), do: Map.merge(values, %{engine: engine, resolved: nil})
   defp enter(:max_depth, _entry, :infinity, values), do: Map.put(values, :max_depth, @no_depth)

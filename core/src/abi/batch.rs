@@ -1,4 +1,4 @@
-//! Many documents in one crossing: how they stand in the input, and the record that answers them.
+//! Many documents in one guest call: how they stand in the input, and the record that answers them.
 //!
 //! The input is the number of documents (`u32`), the length of each (`u32`), then the documents one after the other. The
 //! record is a list in External Term Format with the terms of the documents that were decoded, in order; then for each of the

@@ -77,9 +77,9 @@ defmodule RustyJson.DecodeError.Message do
   defp escape(<<?\\, byte, _::binary>>), do: "\\ and byte " <> hex(<<byte>>)
   defp escape(_rest), do: "\\"
 
-  # \u and the characters in place of the four digits, up to a quote, which ends the string.
+  # \u and what stands where the four digits should be. A quote ends the string.
   defp unicode_escape(rest) do
-    # A guest that fell may report it at a place where there is none.
+    # A compromised guest can report this error where the text has no escape.
     [text] = Regex.run(~r/\A\\u[^"]{0,4}/s, rest) || [""]
     text |> Snippet.whole_characters() |> printable()
   end

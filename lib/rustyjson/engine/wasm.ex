@@ -48,7 +48,7 @@ defmodule RustyJson.Engine.Wasm do
     error
   end
 
-  # For hosts that build no terms. The bytes have been checked; they can still contain a repeated key in a map, or an unknown atom.
+  # For hosts that build no terms. The checked bytes can still contain a repeated key in a map or an unknown atom.
   defp build(etf, options) do
     {:ok, :erlang.binary_to_term(etf, [:safe])}
   rescue
@@ -57,7 +57,7 @@ defmodule RustyJson.Engine.Wasm do
 
   @impl true
   def decode_many(documents, %{sandbox: sandbox} = options) do
-    # A guest that fell to one document can change what others of the same crossing become.
+    # A guest that fell to one document can change what others of the same guest call become.
     alone? = sandbox.isolation == :fresh
     deadline = System.monotonic_time(:millisecond) + sandbox.timeout
 
@@ -154,7 +154,7 @@ defmodule RustyJson.Engine.Wasm do
          do: {:partial, json, Enum.map(holes, &hole(&1, etf))}
   end
 
-  # A call that crosses several times has one deadline: each crossing gets the time that is left.
+  # A call that crosses several times has one deadline: each guest call gets the time that is left.
   defp in_time(%{deadline: deadline} = sandbox) do
     left = deadline - System.monotonic_time(:millisecond)
     if left > 0, do: {:ok, %{sandbox | timeout: left}}, else: {:fault, :timeout, ""}

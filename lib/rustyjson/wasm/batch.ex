@@ -1,12 +1,12 @@
 defmodule RustyJson.Wasm.Batch do
   @moduledoc false
-  # Sends many documents into the sandbox in few crossings. core/src/abi/batch.rs defines the layout of the input and of the answer.
+  # Sends many documents into the sandbox in few guest calls. core/src/abi/batch.rs defines the layout of the input and of the answer.
   # This module writes the input, and reads the answer for a host without a library of its own.
   #
-  # A crossing takes at most one slice of documents, so that it holds a scheduler for a fraction of a millisecond only. A crossing
+  # A guest call takes at most one slice of documents, so that it holds a scheduler for a fraction of a millisecond only. A guest call
   # that fails is halved until the document responsible is found.
   #
-  # One deadline covers the whole list. A document that runs without end would use up the time of the others, so each crossing gets a
+  # One deadline covers the whole list. A document that runs without end would use up the time of the others, so each guest call gets a
   # share of the remaining time. A document that exceeds its share is tried again after all others, with the rest of the time.
 
   alias RustyJson.Options
@@ -15,7 +15,7 @@ defmodule RustyJson.Wasm.Batch do
   # The size of a slice in bytes, and what each document adds to its own size.
   @slice 65_536
   @per_document 8
-  # The longest share of a crossing in milliseconds. A single document gets one more millisecond per @bytes_per_ms bytes, which is a
+  # The longest share of a guest call in milliseconds. A single document gets one more millisecond per @bytes_per_ms bytes, which is a
   # hundred times what it needs.
   @share 50
   @bytes_per_ms 20_000
@@ -25,7 +25,7 @@ defmodule RustyJson.Wasm.Batch do
   @type result :: {:ok, term()} | {:error, term()}
 
   @typedoc "Functions that decode documents together, or one alone, and that make the result of a failed document."
-  @type crossing :: %{
+  @type guest :: %{
           together:
             (body :: binary(), timeout :: pos_integer(), patience :: pos_integer() ->
                {:many, [term()], [{non_neg_integer(), tuple()}]} | :refused | {:fault, atom(), String.t()}),
@@ -36,9 +36,9 @@ defmodule RustyJson.Wasm.Batch do
         }
 
   @doc "Decodes the documents. With `alone?` each crosses by itself."
-  @spec decode([binary()], boolean(), integer(), crossing()) :: [result()]
-  def decode(documents, alone?, deadline, crossing) do
-    call = %{crossing: crossing, deadline: deadline, alone?: alone?, late: []}
+  @spec decode([binary()], boolean(), integer(), guest()) :: [result()]
+  def decode(documents, alone?, deadline, guest) do
+    call = %{guest: guest, deadline: deadline, alone?: alone?, late: []}
     {answers, call} = run([{0, documents, length(documents)}], [], call)
 
     case call.late do
@@ -66,15 +66,15 @@ defmodule RustyJson.Wasm.Batch do
     end
   end
 
-  defp several(at, documents, taken, body, left, jobs, answers, %{crossing: crossing} = call) do
-    case crossing.together.(body, share(taken, 0, left), left) do
+  defp several(at, documents, taken, body, left, jobs, answers, %{guest: guest} = call) do
+    case guest.together.(body, share(taken, 0, left), left) do
       {:many, terms, failures} ->
         run(jobs, [{at, results(terms, failures, 0)} | answers], call)
 
       {:fault, reason, detail} when reason in [:busy, :unavailable] ->
         failed(reason, detail, [{at, documents, taken} | jobs], answers, call)
 
-      # Halving ends at a single document, whose crossing gives the exact error.
+      # Halving ends at a single document, whose guest call gives the exact error.
       _fault_or_refused ->
         half = div(taken, 2)
         second = {at + half, Enum.drop(documents, half), taken - half}
@@ -82,10 +82,10 @@ defmodule RustyJson.Wasm.Batch do
     end
   end
 
-  defp single(at, document, left, jobs, answers, %{crossing: crossing} = call) do
+  defp single(at, document, left, jobs, answers, %{guest: guest} = call) do
     share = if jobs == [] and call.late == [], do: left, else: share(1, byte_size(document), left)
 
-    case crossing.alone.(document, share, left) do
+    case guest.alone.(document, share, left) do
       {:fault, :timeout, _detail} when share < left ->
         run(jobs, answers, %{call | late: [{at, document, share} | call.late]})
 
@@ -93,7 +93,7 @@ defmodule RustyJson.Wasm.Batch do
         failed(reason, detail, [{at, [document], 1} | jobs], answers, call)
 
       {:fault, reason, detail} ->
-        run(jobs, [{at, [crossing.failed.(reason, detail)]} | answers], call)
+        run(jobs, [{at, [guest.failed.(reason, detail)]} | answers], call)
 
       result ->
         run(jobs, [{at, [result]} | answers], call)
@@ -109,15 +109,15 @@ defmodule RustyJson.Wasm.Batch do
   # Documents that took longer than their share divide the time that is left.
   defp again([], answers, _call), do: answers
 
-  defp again([{at, document, tried} | late], answers, %{crossing: crossing} = call) do
+  defp again([{at, document, tried} | late], answers, %{guest: guest} = call) do
     left = left(call)
     share = div(left, length(late) + 1)
     # Trying again makes sense only with more time than before.
-    answer = if share > tried, do: crossing.alone.(document, share, left), else: {:fault, :timeout, ""}
+    answer = if share > tried, do: guest.alone.(document, share, left), else: {:fault, :timeout, ""}
 
     result =
       case answer do
-        {:fault, reason, detail} -> crossing.failed.(reason, detail)
+        {:fault, reason, detail} -> guest.failed.(reason, detail)
         result -> result
       end
 
@@ -125,13 +125,13 @@ defmodule RustyJson.Wasm.Batch do
   end
 
   # Ends the whole list: the remaining documents fail.
-  defp failed(reason, detail, jobs, answers, %{crossing: crossing, late: late} = call) do
-    late = for {at, _document, _share} <- late, do: {at, crossing.failed.(:timeout, "")}
+  defp failed(reason, detail, jobs, answers, %{guest: guest, late: late} = call) do
+    late = for {at, _document, _share} <- late, do: {at, guest.failed.(:timeout, "")}
 
     rest =
       for {at, _documents, count} <- jobs,
           count > 0,
-          do: {at, for(_ <- 1..count, do: crossing.failed.(reason, detail))}
+          do: {at, for(_ <- 1..count, do: guest.failed.(reason, detail))}
 
     late = for {at, result} <- late, do: {at, [result]}
     {Enum.sort_by(late ++ rest ++ answers, &elem(&1, 0), :desc), %{call | late: []}}
@@ -205,7 +205,7 @@ defmodule RustyJson.Wasm.Batch do
 
   defp failures(_failures, _lengths, _at, _found, _decoded), do: :broken
 
-  @doc "The options for a crossing, with the given run time and the given time to wait for an instance."
+  @doc "The options for a guest call, with the given run time and the given time to wait for an instance."
   @spec within(Options.t(), pos_integer(), pos_integer()) :: Options.t()
   def within(%{sandbox: sandbox} = options, timeout, patience),
     do: %{options | sandbox: sandbox |> Map.put(:timeout, timeout) |> Map.put(:patience, patience)}
