@@ -49,6 +49,7 @@ defmodule RustyJson.MixProject do
       {:plug, "~> 1.14", [optional: true]},
       {:telemetry, "~> 1.0", [optional: true]},
       {:bandit, "~> 1.5", [only: [:dev, :test]]},
+      {:ecto, "~> 3.10", [only: [:dev, :test]]},
       {:stream_data, "~> 1.1", [only: [:dev, :test]]},
       {:benchee, "~> 1.3", tool},
       {:ex_doc, "~> 0.34", tool},

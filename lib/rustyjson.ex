@@ -40,7 +40,7 @@ defmodule RustyJson do
 
   @typedoc "An option of `fetch/3` and `select/3`; see there."
   @type part_option ::
-          {:missing, {:default, term()}} | {:as, :any | :raw} | {:validate, boolean()} | decode_option()
+          {:missing, {:default, term()}} | {:validate, boolean()} | decode_option()
 
   @typedoc "An option of `decode_partial/2` and `RustyJson.Partial`; see there."
   @type partial_option :: {:trailing, :keep | :drop} | decode_option()
@@ -176,6 +176,7 @@ defmodule RustyJson do
     * `:max_depth` - the limit on nesting, counted from the root of the document
     * `:max_total_bytes` - the limit on the whole stream; 0 (default) removes it
     * `:strings` - `:copy` by default
+    * `:as` - decodes each value into a type of `RustyJson.Schema`. A value that is not of the type is an error like invalid JSON
 
   All options of `decode/2` are accepted too. `:timeout` applies to each call of the engine, which takes at most 64 KB and the bytes
   that were waiting.
@@ -194,6 +195,9 @@ defmodule RustyJson do
       iex> RustyJson.fetch(json, "/user/email")
       :error
 
+      iex> RustyJson.fetch(~s({"user": {"born": "1815-12-10"}}), "/user/born", as: :date)
+      {:ok, ~D[1815-12-10]}
+
       iex> {:error, error} = RustyJson.fetch(~s({"a": 1, "b": x}), "/a")
       iex> error.message
       "Expected value at position 14 (line 1, column 15)"
@@ -204,7 +208,8 @@ defmodule RustyJson do
   ## Options
 
     * `:missing` - `{:default, term}` returns `{:ok, term}` instead of `:error`
-    * `:as` - `:any` (default), or `:raw`, which returns a `RustyJson.Fragment` of the text. Encoding writes it unchanged
+    * `:as` - `:any` (default), a type of `RustyJson.Schema`, or `:raw`, which returns a `RustyJson.Fragment` of the text. Encoding
+      writes it unchanged
     * `:validate` - `true` (default) returns the error of `decode/2` for invalid JSON anywhere in the document. `false` stops as soon as
       the value is known, and uses the first of repeated keys. Use it only for trusted text
 

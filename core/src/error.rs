@@ -125,6 +125,8 @@ kinds! {
     UnknownKey = 47,
     /// A text that is none of those that a schema names.
     Enum = 48,
+    /// A value that Elixir cannot load as the type of a field.
+    TypeLoaded = 49,
 }
 
 impl Error {

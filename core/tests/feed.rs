@@ -244,6 +244,25 @@ fn many_long_pointers_come_in_several_answers() {
 }
 
 #[test]
+fn places_of_values_instead_of_values() {
+    let given = |plan: &Plan, text: &[u8], options| shown(&given(text, &[], plan, options, false));
+    let default = &DecodeOptions::default();
+    let long = "k".repeat(2000);
+    let text = format!("{{\"{long}\":[1,{{\"x\":2}} ]}}");
+    let both = plan(PATH, 4, 0, &[None, None]);
+    let found = given(&both, text.as_bytes(), default);
+    assert!(found[0].starts_with("[2005,1,\"/kkk") && found[0].ends_with("k\u{2026}/0\"]"), "{}", found[0]);
+    assert!(found[1].starts_with("[2007,7,") && found[1].len() < 600, "{}", found[1]);
+    assert_eq!(given(&plan(VALUES, 4, 0, &[]), b" [1] 2 ", default), ["[1,3,\"\"]", "[5,1,\"\"]"]);
+    assert_eq!(given(&plan(LINES, 4, 0, &[]), b"1\n{}\n", default), ["[0,1,\"\"]", "[2,2,\"\"]"]);
+    // Values are validated as those that are built.
+    assert_eq!(given(&plan(VALUES, 4, 0, &[]), b"[1,]", default), ["TrailingComma 3 /1"]);
+    let nodes = DecodeOptions { max_nodes: 2, ..DecodeOptions::default() };
+    assert_eq!(given(&plan(VALUES, 4, 0, &[]), b"1 [1,2] ", &nodes)[0], "[0,1,\"\"]");
+    assert!(given(&plan(VALUES, 4, 0, &[]), b"1 [1,2] ", &nodes)[1].starts_with("MaxNodes"));
+}
+
+#[test]
 fn states_that_nobody_wrote_are_refused() {
     let both = plan(PATH, 0, 0, &[None, None]);
     let mut shell = Vec::new();

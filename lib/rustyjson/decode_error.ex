@@ -20,6 +20,7 @@ defmodule RustyJson.DecodeError do
 
   alias RustyJson.DecodeError.{Message, Snippet}
   alias RustyJson.Engine.Codes
+  alias RustyJson.Schema.Place
 
   @type reason ::
           :unexpected_end
@@ -90,7 +91,14 @@ defmodule RustyJson.DecodeError do
 
   @doc false
   @spec new(RustyJson.Engine.decode_failure(), binary(), RustyJson.Options.t(), non_neg_integer()) :: t()
-  def new({code, position, line, column, path}, data, options, offset \\ 0) do
+  def new(failure, data, options, offset \\ 0)
+
+  def new(failure, _data, %{origin: %Place{} = place} = options, _offset) do
+    {failure, data, offset} = Place.moved(failure, place)
+    new(failure, data, %{options | origin: nil}, offset)
+  end
+
+  def new({code, position, line, column, path}, data, options, offset) do
     name = Codes.decode_reason(code)
     at = position - offset
     token = Snippet.token(data, at)
@@ -111,7 +119,7 @@ defmodule RustyJson.DecodeError do
 
   # The core has an error for each type.
   @types ~w(type_string type_integer type_float type_number type_boolean type_decimal type_date type_time
-            type_naive_datetime type_utc_datetime type_list type_object)a
+            type_naive_datetime type_utc_datetime type_list type_object type_loaded)a
 
   defp reason(name) when name in @types, do: :type
   defp reason(name), do: name

@@ -21,7 +21,8 @@ defmodule RustyJson.Feed do
   alias RustyJson.{DecodeError, Options, SandboxError}
   alias RustyJson.Decode.{Atoms, Input}
   alias RustyJson.Engine.Codes
-  alias RustyJson.Feed.Plan
+  alias RustyJson.Feed.{Plan, Typed}
+  alias RustyJson.Schema.Place
 
   @enforce_keys [:plan, :options]
   defstruct [:plan, :options, state: nil, pending: "", base: 0, total: 0, count_lines: true, ended: nil]
@@ -44,6 +45,8 @@ defmodule RustyJson.Feed do
   # The bit of a state that leaves out the rest of a record.
   @skipping 4
   @no_stop 0xFFFF_FFFF_FFFF_FFFF
+  # The largest line and column of a state.
+  @u62 0x3FFF_FFFF_FFFF_FFFF
 
   @doc """
   Returns a new feed. Takes the options of `RustyJson.decode_stream/2`.
@@ -140,15 +143,14 @@ defmodule RustyJson.Feed do
   end
 
   # Line and column behind what is pending.
-  defp place(%{state: <<line::64-little, column::64-little, _::binary>>, pending: pending}) do
-    case String.split(pending, "\n") do
-      [pending] -> {line, column + characters(pending)}
-      lines -> {line + length(lines) - 1, 1 + characters(List.last(lines))}
-    end
-  end
+  defp place(%{pending: pending} = feed), do: Place.behind(pending, begin(feed))
 
-  defp characters(text),
-    do: for(<<byte <- text>>, Bitwise.band(byte, 0xC0) != 0x80, reduce: 0, do: (n -> n + 1))
+  # Line and column of the first byte that is not processed. A module that was taken over can return any state.
+  defp begin(%{state: <<line::64-little, column::64-little, _::binary>>})
+       when line in 1..@u62//1 and column in 1..@u62//1,
+       do: {line, column}
+
+  defp begin(_feed), do: {1, 1}
 
   ## A piece
 
@@ -176,18 +178,9 @@ defmodule RustyJson.Feed do
   # `held` bytes of a value are pending, and the core has only to find its end.
   defp ask(bytes, held, last, feed, items) do
     case engine(bytes, held, last, feed) do
-      {values, kept, state, :more} ->
-        {waiting(bytes, kept, held, %{feed | state: state}), add(values, feed, items)}
-
-      {values, kept, state, :again} ->
-        feed = %{feed | state: state, base: feed.base + kept}
-        ask(rest(bytes, kept), 0, last, feed, add(values, feed, items))
-
-      {[], 0, state, :join} ->
-        ask(feed.pending <> bytes, 0, last, %{feed | state: state, pending: ""}, items)
-
-      {values, kept, state, trouble} when is_tuple(trouble) ->
-        wrong(trouble, bytes, kept, last, %{feed | state: state}, add(values, feed, items))
+      {values, kept, state, reason} ->
+        {feed, items} = add(values, bytes, feed, items)
+        answered(reason, bytes, {kept, held, last}, %{feed | state: state}, items)
 
       {:error, :atom_limit} ->
         {line, column} = place(feed)
@@ -197,6 +190,20 @@ defmodule RustyJson.Feed do
         fallen(error, bytes, last, feed, items)
     end
   end
+
+  # A value that is not of the type has ended the stream.
+  defp answered(_reason, _bytes, _call, %{ended: ended} = feed, items) when ended != nil, do: {feed, items}
+
+  defp answered(:more, bytes, {kept, held, _last}, feed, items), do: {waiting(bytes, kept, held, feed), items}
+
+  defp answered(:again, bytes, {kept, _held, last}, feed, items),
+    do: ask(rest(bytes, kept), 0, last, %{feed | base: feed.base + kept}, items)
+
+  defp answered(:join, bytes, {0, _held, last}, %{pending: pending} = feed, items),
+    do: ask(pending <> bytes, 0, last, %{feed | pending: ""}, items)
+
+  defp answered(trouble, bytes, {kept, _held, last}, feed, items) when is_tuple(trouble),
+    do: wrong(trouble, bytes, kept, last, feed, items)
 
   # The whole piece is inside a wanted value, so it joins the pending bytes.
   defp waiting(bytes, 0, held, feed) when held > 0, do: %{feed | pending: feed.pending <> bytes}
@@ -271,12 +278,17 @@ defmodule RustyJson.Feed do
 
   ## Items
 
-  defp add([], _feed, items), do: items
+  defp add([], _bytes, feed, items), do: {feed, items}
 
-  defp add(values, %{plan: plan, options: options}, items) do
+  defp add(places, bytes, %{options: %{as: as}} = feed, items) when as != nil do
+    {feed, typed} = Typed.items(places, bytes, feed, begin(feed))
+    {feed, [typed | items]}
+  end
+
+  defp add(values, _bytes, %{plan: plan, options: options} = feed, items) do
     values = if options.keys in [nil, :atoms], do: values, else: Input.keys(values, options.keys)
     values = if plan.pointers, do: pairs(values), else: values
-    [if(plan.tag, do: Enum.map(values, &{:ok, &1}), else: values) | items]
+    {feed, [if(plan.tag, do: Enum.map(values, &{:ok, &1}), else: values) | items]}
   end
 
   defp pairs([pointer, value | rest]), do: [{pointer, value} | pairs(rest)]

@@ -23,6 +23,8 @@ defmodule RustyJson.Options do
     parts: "",
     # The type that it is decoded into.
     as: nil,
+    # Where the text stands in a larger one, for errors.
+    origin: nil,
     # These are values too. They stand here for calls that are over in less than a microsecond.
     max_bytes: 0,
     dirty_threshold: 0,
@@ -39,6 +41,7 @@ defmodule RustyJson.Options do
           plans: nil | map(),
           parts: binary(),
           as: nil | RustyJson.Schema.Type.t(),
+          origin: nil | RustyJson.Schema.Place.t(),
           max_bytes: non_neg_integer(),
           dirty_threshold: non_neg_integer(),
           compress: -1..9,

@@ -72,7 +72,7 @@ defmodule RustyJson.Partial do
   def new(opts \\ []) do
     {trailing, rest} = opts |> Options.to_list("a partial document") |> Keyword.pop(:trailing, :keep)
     drop = drop!(trailing)
-    options = Options.decode([strings: :copy] ++ rest)
+    options = [strings: :copy] |> Kernel.++(rest) |> Options.decode() |> whole!()
     most = options.values.max_nodes
     plan = <<@format, if(drop, do: @drop, else: 0), most::64-little, 0::16-little>>
     document = Document.new(options, drop)
@@ -80,6 +80,9 @@ defmodule RustyJson.Partial do
     uncounted = if most == 0, do: options, else: Options.change(options, :decode, %{max_nodes: 0})
     %__MODULE__{plan: plan, options: options, uncounted: uncounted, state: @begun, document: document}
   end
+
+  defp whole!(%{as: nil, parts: ""} = options), do: options
+  defp whole!(_options), do: raise(ArgumentError, "a partial document takes neither :as nor :raw")
 
   defp drop!(:keep), do: false
   defp drop!(:drop), do: true

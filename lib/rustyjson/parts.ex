@@ -2,10 +2,12 @@ defmodule RustyJson.Parts do
   @moduledoc false
   # `RustyJson.fetch/3` and `RustyJson.select/3` ask the engine for the values at pointers and put the answers into the result. An
   # answer is a flat list with two entries for each place that exists, in the order of the plan: its number and its value. With
-  # `as: :raw` there are three: its number, and the start and length of its text.
+  # `as: :raw` there are three: its number, and the start and length of its text. With `as: type` the engine is asked for the texts
+  # too, and then to decode each of them.
 
-  alias RustyJson.{Fragment, Options, Paths}
+  alias RustyJson.{DecodeError, Fragment, Options, Paths}
   alias RustyJson.Decode.Input
+  alias RustyJson.Schema.{Decode, Place}
 
   @own [:missing, :as, :validate]
   # Kinds of plans: a type, and places that stay text.
@@ -44,17 +46,33 @@ defmodule RustyJson.Parts do
 
   defp answers(input, paths, opts) do
     {own, rest} = opts |> Options.to_list("fetch and select") |> Keyword.split(@own)
-    raw = raw?(Keyword.get(own, :as, :any))
+    as = Keyword.get(own, :as, :any)
     trusted = trusted?(Keyword.get(own, :validate, true), rest)
     missing = missing(Keyword.get(own, :missing))
-
-    with {:ok, answers} <- run(input, paths, raw, trusted, Options.decode(rest)),
-         do: {:ok, if(raw, do: fragments(answers, input, rest), else: answers), missing}
+    with {:ok, answers} <- wanted(as, input, paths, trusted, options(as, rest)), do: {:ok, answers, missing}
   end
 
-  defp raw?(:any), do: false
-  defp raw?(:raw), do: true
-  defp raw?(other), do: wrong!(:as, ":any or :raw", other)
+  defp options(kind, rest) when kind in [:any, :raw], do: Options.decode(rest)
+  defp options(nil, _rest), do: wrong!(:as, "a type of `RustyJson.Schema` or :raw", nil)
+  # Checks the type.
+  defp options(type, rest), do: Options.decode([{:as, type} | rest])
+
+  defp wanted(:any, input, paths, trusted, options), do: run(input, paths, false, trusted, options)
+
+  defp wanted(:raw, input, paths, trusted, options) do
+    with {:ok, answers} <- run(input, paths, true, trusted, options),
+         do: {:ok, fragments(answers, IO.iodata_to_binary(input), options.values.strings == :copy, [])}
+  end
+
+  defp wanted(_type, input, paths, trusted, typed) do
+    # All calls of the engine share one deadline.
+    typed = Options.due(typed, Options.started(typed))
+    options = %{typed | as: nil}
+
+    with {:ok, json} <- Input.flatten(input, options),
+         {:ok, answers} <- run(json, paths, true, trusted, options),
+         do: answers |> texts() |> typed(json, paths, %{typed | max_bytes: 0})
+  end
 
   defp missing(nil), do: nil
   defp missing({:default, _term} = missing), do: missing
@@ -84,10 +102,6 @@ defmodule RustyJson.Parts do
   defp run(input, paths, raw, trusted, options),
     do: Input.decode(input, Options.with_parts(options, Paths.plan(paths, raw, trusted)))
 
-  defp fragments(answers, input, opts) do
-    fragments(answers, IO.iodata_to_binary(input), Options.decode(opts).values.strings == :copy, [])
-  end
-
   defp fragments([number, start, length | rest], json, copy, done) do
     text = binary_part(json, start, length)
     text = if copy or length <= @copied, do: :binary.copy(text), else: text
@@ -95,6 +109,37 @@ defmodule RustyJson.Parts do
   end
 
   defp fragments([], _json, _copy, done), do: Enum.reverse(done)
+
+  defp texts([number, start, length | rest]), do: [{number, start, length} | texts(rest)]
+  defp texts([]), do: []
+
+  # In the order of the text, so that the first error is the first one in it.
+  defp typed(texts, json, paths, options) do
+    texts
+    |> Enum.sort_by(fn {_number, start, length} -> {start, -length} end)
+    |> typed(json, paths, options, [], [])
+  end
+
+  defp typed([{number, start, length} | rest], json, paths, options, values, errors) do
+    place = fn -> Place.in_document(json, start, Paths.path(paths, number)) end
+
+    case Decode.decode(binary_part(json, start, length), options, place) do
+      {:ok, value} ->
+        typed(rest, json, paths, options, [{number, value} | values], errors)
+
+      {:error, %DecodeError{errors: [_ | _] = more}} ->
+        typed(rest, json, paths, options, values, errors ++ more)
+
+      failed ->
+        failed
+    end
+  end
+
+  defp typed([], _json, _paths, _options, values, []),
+    do:
+      {:ok, values |> Enum.sort_by(&elem(&1, 0)) |> Enum.flat_map(fn {number, value} -> [number, value] end)}
+
+  defp typed([], _json, _paths, _options, _values, errors), do: {:error, Decode.all(errors)}
 
   defp shape(%{keys: nil, places: places} = paths, answers, missing) do
     values = values(paths, answers, default(missing, nil))

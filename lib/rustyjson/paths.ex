@@ -9,10 +9,11 @@ defmodule RustyJson.Paths do
   Prepare pointers once, for example in a module attribute. The result is a plain term that works on any node and in both engines.
   """
 
+  alias RustyJson.Encode.Path
   alias RustyJson.Pointer
 
-  @enforce_keys [:nodes, :answers, :overlap, :count, :keys, :places]
-  defstruct [:nodes, :answers, :overlap, :count, :keys, :places]
+  @enforce_keys [:nodes, :answers, :overlap, :count, :keys, :places, :pointers]
+  defstruct [:nodes, :answers, :overlap, :count, :keys, :places, :pointers]
 
   @opaque t :: %__MODULE__{
             # The tree of tokens as core/src/parts/plan.rs reads it.
@@ -23,7 +24,9 @@ defmodule RustyJson.Paths do
             count: pos_integer(),
             # The keys of the resulting map, or nil for a list; and the number of the answer for each.
             keys: nil | [term()],
-            places: [non_neg_integer()]
+            places: [non_neg_integer()],
+            # The pointer of each answer.
+            pointers: [String.t()]
           }
 
   # The size in bytes of a plan's header, and of a node without the places of its children.
@@ -68,9 +71,16 @@ defmodule RustyJson.Paths do
       overlap: written.overlap,
       count: written.count,
       keys: keys,
-      places: Enum.map(pointers, &Map.fetch!(written.places, &1))
+      places: Enum.map(pointers, &Map.fetch!(written.places, &1)),
+      pointers: written.places |> Enum.sort_by(&elem(&1, 1)) |> Enum.map(&elem(&1, 0))
     }
   end
+
+  @doc false
+  # The pointer of the answer with this number, as errors show paths.
+  @spec path(t(), non_neg_integer()) :: String.t()
+  def path(%__MODULE__{pointers: pointers}, number),
+    do: pointers |> Enum.at(number) |> Pointer.tokens!("a path") |> Path.steps()
 
   # Each token has only one spelling, so two pointers are the same only if their texts are equal.
   defp empty, do: {nil, %{}}

@@ -28,7 +28,7 @@ defmodule RustyJson.Schema do
   | `:integer` | an integer: `1`, but not `1.0` | an integer of any size |
   | `:float` | a number | a float: `1` becomes `1.0` |
   | `:number` | a number | an integer or a float |
-  | `:decimal` | a number, or a string that contains one | a `Decimal`, exactly as written |
+  | `:decimal` | a number, or a string that contains one (`"NaN"` and `"Infinity"` do not) | a `Decimal`, exactly as written |
   | `:date`, `:time`, `:naive_datetime` | a string | the result of `from_iso8601/1` of `Date`, `Time` or `NaiveDateTime` |
   | `:utc_datetime` | a string with an offset | a `DateTime` in UTC |
   | `:raw` | anything | a `RustyJson.Fragment` of the text |
@@ -38,6 +38,15 @@ defmodule RustyJson.Schema do
   | `{:enum, atoms}` | a string: the name of one of the atoms | that atom |
   | a module with a schema | an object | its struct |
   | `{:tagged, "type", %{"a" => A, "b" => B}}` | an object whose member `"type"`, at any position, is `"a"` or `"b"` | the struct of `A` or `B` |
+
+  ## Ecto schemas
+
+  A module with an Ecto schema, such as an `embedded_schema`, is a type too. Its struct is what `Ecto.embedded_load/3` returns: all fields
+  are optional, `null` is `nil`, and fields with a `:source` are read under that name. RustyJson checks integers, floats, booleans,
+  strings, decimals, lists and maps of them, and embeds; `Ecto.Type.embedded_load/3` loads the other types. There are two differences.
+  RustyJson does not turn text into numbers or booleans (`"12"`, `"true"`), and accepts only text with a JSON number for a decimal. A
+  decimal keeps its digits (`1.50`), which a float in between would lose. Values of other types are errors with a position and a path;
+  Ecto raises.
 
   ## Fields
 

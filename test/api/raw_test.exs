@@ -99,7 +99,6 @@ defmodule RustyJson.RawTest do
     assert_raise ArgumentError, fn -> RustyJson.decode("1", raw: ["/a"], as: :integer) end
     assert_raise ArgumentError, fn -> RustyJson.fetch("1", "", raw: ["/a"]) end
     assert_raise ArgumentError, fn -> RustyJson.Feed.new(raw: ["/a"]) end
-    assert_raise ArgumentError, fn -> RustyJson.Feed.new(as: :integer) end
   end
 
   test "random documents: with its parts decoded, a term is the whole" do

@@ -46,6 +46,34 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
         end
       end
 
+      test "places of values that are none", %{host: host, options: options} do
+        for answer <- [
+              [1],
+              [[1, 1]],
+              [[1, 1, 1]],
+              [[0, 9, ""]],
+              [[1, 0, ""]],
+              [[-1, 1, ""]],
+              [[2, 2, ""], [1, 1, ""]],
+              [[1, 1, <<255>>]]
+            ] do
+          list = :erlang.term_to_binary(answer)
+
+          with_guest(host, Guest.wasm(data: record(list, answer(8, "state", <<0>>)), always: true), fn ->
+            assert {:error, %SandboxError{reason: :invalid_result}, [], _feed} =
+                     Feed.push(Feed.new([format: :array, as: :integer] ++ options), @piece),
+                   inspect(answer)
+          end)
+        end
+      end
+
+      test "a state without a line does not stop a limit", %{host: host, options: options} do
+        with_guest(host, Guest.wasm(data: record(@one, answer(8, "state", <<0>>))), fn ->
+          feed = Feed.new([format: :array, max_total_bytes: 8] ++ options)
+          assert {:error, %{reason: :max_total_bytes, line: 1}, [1], _feed} = Feed.push(feed, @piece <> ",")
+        end)
+      end
+
       test "a piece without end is over at its deadline, and lines go on", %{host: host, options: options} do
         with_guest(host, Guest.wasm(fault: Guest.fault(:loop)), fn ->
           options = Keyword.put(options, :timeout, 50)
@@ -61,6 +89,34 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
         end)
       end
     end
+  end
+
+  # No host needed: whatever says where the values are.
+  test "places that nobody asked for are never decoded" do
+    feed = Feed.new(format: :array, as: :integer, engine: :native)
+
+    for lie <- [
+          1,
+          nil,
+          [1, 1],
+          [1, 1, 1],
+          ["1", 1, ""],
+          [0, 9, ""],
+          [1, 0, ""],
+          [-1, 1, ""],
+          [1, -1, ""],
+          [8, 1, ""]
+        ] do
+      assert {%Feed{ended: %SandboxError{reason: :invalid_result}}, [7]} =
+               Feed.Typed.items([[1, 1, ""], lie], "[7,2,3,4", feed, {1, 1}),
+             inspect(lie)
+    end
+
+    # Places ascend.
+    assert {%Feed{ended: %SandboxError{}}, [3]} =
+             Feed.Typed.items([[5, 1, ""], [3, 1, ""]], "[1,2,3,4", feed, {1, 1})
+
+    assert {%Feed{ended: %{path: "", line: 1}}, []} = Feed.Typed.items([[0, 1, <<255>>]], "[", feed, {1, 1})
   end
 
   defp lies do

@@ -42,6 +42,8 @@ pub(super) enum Node<'a> {
     /// A string that Elixir makes a date of: its kind as Elixir has it.
     Date(u8),
     Raw,
+    /// Any value, which Elixir loads: its kind as Elixir has it, above those of dates.
+    Loaded(u32),
     List(usize),
     Map(usize),
     Nullable(usize),
@@ -134,6 +136,7 @@ impl<'a> Shape<'a> {
                 let (names, nodes) = (places(&mut reader)?, places(&mut reader)?);
                 Node::Tagged(Tagged { key, names: Names { places: names }, nodes })
             }
+            18 => Node::Loaded(reader.u32()?),
             _ => return None,
         })
     }

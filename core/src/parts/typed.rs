@@ -84,7 +84,7 @@ fn walk<K: Kernel, B: TermBuilder>(
     places: &mut Places,
     scratch: &mut Scratch,
     builder: &mut B,
-    dates: &mut Vec<(u8, usize)>,
+    dates: &mut Vec<(u32, usize)>,
 ) -> Result<bool, Wrong> {
     let Places { open, text, .. } = places;
     let skip = Skip::new(kernel, call.json, call.options, open, text);
@@ -109,10 +109,10 @@ fn walk<K: Kernel, B: TermBuilder>(
     }
 }
 
-/// The strings that have to be dates: of each its kind, and the string.
+/// The values that Elixir has to look at, which are dates and those that it loads: of each its kind, and the value.
 fn list<B: TermBuilder>(
     call: &Call<'_>,
-    dates: &[(u8, usize)],
+    dates: &[(u32, usize)],
     scratch: &mut Scratch,
     builder: &mut B,
 ) -> Result<(), Wrong> {
@@ -151,7 +151,7 @@ struct Walk<'a, 'b, K, B> {
     seen: Vec<bool>,
     /// Errors of the schema to pass over.
     pass: u32,
-    dates: &'b mut Vec<(u8, usize)>,
+    dates: &'b mut Vec<(u32, usize)>,
     /// The number of the next date.
     date: u32,
     /// Values and keys that may still be built.
@@ -236,6 +236,7 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
             (Node::Decimal, b'"') => self.decimal_text(pos),
             (Node::Date(kind), b'"') => self.date(kind, pos),
             (Node::Raw, _) => self.raw(pos),
+            (Node::Loaded(kind), _) => self.loaded(kind, pos),
             (Node::Enum(names), b'"') => self.one_of(&names, pos),
             (Node::List(element), b'[') => self.open(Container::List(element), pos),
             (Node::Map(value), b'{') => self.open(Container::Map(value), pos),
@@ -317,16 +318,23 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
     }
 
     fn date(&mut self, kind: u8, pos: usize) -> Step<Next> {
+        if self.is_wrong(kind.into(), pos)? { self.refuse(expected(&Node::Date(kind)), pos) } else { self.string(pos) }
+    }
+
+    /// A value that Elixir loads.
+    fn loaded(&mut self, kind: u32, pos: usize) -> Step<Next> {
+        if self.is_wrong(kind, pos)? { self.refuse(ErrorKind::TypeLoaded, pos) } else { self.any(pos) }
+    }
+
+    /// Whether this is the date, or loaded value, that Elixir refused.
+    fn is_wrong(&mut self, kind: u32, pos: usize) -> Step<bool> {
         let number = self.date;
         self.date = number.saturating_add(1);
-        if number == self.shape.wrong_date && number != NO_DATE {
-            return self.refuse(expected(&Node::Date(kind)), pos);
-        }
         if self.shape.list_dates {
             room(self.dates, 1).map_err(|kind| Error::new(kind, pos))?;
             self.dates.push((kind, pos));
         }
-        self.string(pos)
+        Ok(number == self.shape.wrong_date && number != NO_DATE)
     }
 
     fn raw(&mut self, pos: usize) -> Step<Next> {
@@ -557,6 +565,7 @@ const fn expected(node: &Node<'_>) -> ErrorKind {
         Node::Date(9) => ErrorKind::TypeNaiveDatetime,
         Node::Date(_) => ErrorKind::TypeUtcDatetime,
         Node::List(_) => ErrorKind::TypeList,
+        Node::Loaded(_) => ErrorKind::TypeLoaded,
         Node::Map(_) | Node::Struct(_) | Node::Tagged(_) => ErrorKind::TypeObject,
         _ => ErrorKind::TypeString,
     }

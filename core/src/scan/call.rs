@@ -90,10 +90,16 @@ impl Question {
 
     /// How long a document has to be for an answer to a piece of this length: the values, a list around them, and pointers.
     pub fn document_len(&self, piece: usize) -> usize {
-        let pointers = if self.plan.pointers { MOST_POINTERS + self.plan.segments.len() * Self::LEVEL } else { 0 };
-        // Each byte of a partial document may be an event, which tells of a key and its place.
+        let pointers = if self.plan.pointers || self.plan.places {
+            MOST_POINTERS + self.plan.segments.len() * Self::LEVEL
+        } else {
+            0
+        };
+        // Each byte of a partial document may be an event, which tells of a key and its place; and each second one of a stream a
+        // value, whose place takes up to 21 bytes.
         let events = if self.plan.format == Format::Partial { 6 * piece + 64 } else { 0 };
-        2 * piece + 16 + pointers + events
+        let places = if self.plan.places { 2 * piece } else { 0 };
+        2 * piece + 16 + pointers + events + places
     }
 
     /// Takes a record behind its status apart, as the guest writes it: a list in External Term Format, the answer, and the

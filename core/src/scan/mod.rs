@@ -11,6 +11,7 @@ mod feed;
 mod grammar;
 mod number;
 mod partial;
+mod places;
 mod plan;
 mod records;
 mod scanner;

@@ -37,6 +37,8 @@ pub struct Plan {
     pub(super) array: bool,
     /// Each value comes behind its pointer.
     pub(super) pointers: bool,
+    /// Values are only validated: each is a list of its offset, its length and its pointer for errors.
+    pub(super) places: bool,
     /// A number that may go on is left out.
     pub(super) drop: bool,
     /// Most bytes of one value; of a partial document, most values and keys.
@@ -48,12 +50,13 @@ impl Plan {
     /// (`u16`), and for each step 0, or 1 and its name behind the name's length (`u32`).
     ///
     /// Formats are 0 values, 1 lines, 2 RFC 7464, 3 path, 4 a partial document; flags 1 the document has to be an array, 2 with
-    /// pointers. Of a partial document, the number is that of its values and keys, and flag 1 leaves out unfinished numbers.
+    /// pointers, 4 places of values instead of values. Of a partial document, the number is that of its values and keys, and flag 1
+    /// leaves out unfinished numbers.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let format = [Format::Values, Format::Lines, Format::Sequence, Format::Path, Format::Partial];
         let format = *format.get(reader.byte()? as usize)?;
-        let flags = reader.byte().filter(|flags| *flags < 4)?;
+        let flags = reader.byte().filter(|flags| *flags < 8)?;
         let max_bytes = reader.u64()?;
         let mut segments = Vec::new();
         for _ in 0..reader.u16()? {
@@ -72,6 +75,7 @@ impl Plan {
             segments,
             array: flags & 1 != 0 && format == Format::Path,
             pointers: flags & 2 != 0,
+            places: flags & 4 != 0 && format != Format::Partial,
             drop: flags & 1 != 0 && format == Format::Partial,
             max_bytes,
         };

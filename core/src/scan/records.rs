@@ -1,6 +1,7 @@
 //! Values that a byte tells apart: a line break (NDJSON) or the record separator of RFC 7464.
 
 use super::fed::{End, Fed, Piece};
+use super::places::place;
 use super::plan::{Format, Plan};
 use super::state::State;
 use super::token::Place;
@@ -110,7 +111,11 @@ impl<K: Kernel, B: Rewind> Records<'_, K, B> {
             return Err(Error::new(ErrorKind::ByteOrderMark, start));
         }
         let mark = self.builder.mark();
-        let result = value(self.kernel, text, pos, self.options, self.scratch, self.builder);
+        let result = if self.plan.places {
+            place((text, pos), "", self.options, self.scratch, self.builder)
+        } else {
+            value(self.kernel, text, pos, self.options, self.scratch, self.builder)
+        };
         let result = result.and_then(|end| self.behind(text, pos, end));
         match result {
             Ok(()) => self.items += 1,

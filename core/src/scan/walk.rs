@@ -2,6 +2,7 @@
 
 use super::fed::{End, Fed, Piece, Trouble};
 use super::grammar::{no_key, no_value};
+use super::places::place;
 use super::plan::{Format, Plan};
 use super::scanner::{Failure, Progress, Scanner};
 use super::state::{Level, MAX_POINTER_KEY, State, token};
@@ -289,7 +290,14 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
         }
         let (options, bytes) = (self.inner(), self.piece.bytes);
         let number = matches!(byte, b'-' | b'0'..=b'9');
-        let result = match decode::value(self.kernel, bytes, pos, &options, self.scratch, self.builder) {
+        let decoded = if self.plan.places {
+            let path = self.state.pointer();
+            self.pointers = self.pointers.saturating_sub(path.len());
+            place((bytes, pos), &path, &options, self.scratch, self.builder)
+        } else {
+            decode::value(self.kernel, bytes, pos, &options, self.scratch, self.builder)
+        };
+        let result = match decoded {
             // More digits may follow; inside a container something has to.
             Ok(end) if end == bytes.len() && number && !(self.piece.last && self.state.levels.is_empty()) => {
                 Err(Error::new(ErrorKind::UnexpectedEnd, end))

@@ -36,6 +36,7 @@ defmodule RustyJson.DecodeError.Message do
     type_utc_datetime: "Expected a date and time with an offset",
     type_list: "Expected an array",
     type_object: "Expected an object",
+    type_loaded: "Expected a value of the field's type",
     missing: "Missing member",
     inexact_integer: "Integer that canonical JSON cannot represent exactly",
     max_total_bytes: "Stream larger than max_total_bytes",

@@ -9,6 +9,7 @@ defmodule RustyJson.Feed.Plan do
   @path 3
   @array 1
   @pointers 2
+  @places 4
   @u62 0x3FFF_FFFF_FFFF_FFFF
 
   @names [:format, :at, :with_pointer, :on_error, :max_total_bytes]
@@ -29,7 +30,6 @@ defmodule RustyJson.Feed.Plan do
     Enum.each(own, &check!/1)
     refuse_both!(own)
     options = Options.decode(copied(Policies.name(rest)) ++ rest)
-    if options.as != nil, do: raise(ArgumentError, "a stream does not take :as")
     if options.parts != "", do: raise(ArgumentError, "a stream does not take :raw")
     {plan(Map.new(own), options), options}
   end
@@ -64,6 +64,7 @@ defmodule RustyJson.Feed.Plan do
     format = own[:format] || :values
     pointers = own[:with_pointer] || false
     {number, flags, segments} = shape(format, own[:at], pointers)
+    flags = if options.as == nil, do: flags, else: Bitwise.bor(flags, @places)
     header = <<number, flags, options.max_bytes::64-little, length(segments)::16-little>>
 
     %{

@@ -4,7 +4,7 @@ defmodule RustyJson.Schema.Assemble do
   # taken over the module in the sandbox, so an answer that does not fit the type throws `:broken`.
 
   alias RustyJson.Fragment
-  alias RustyJson.Schema.Type
+  alias RustyJson.Schema.{Reflected, Type}
 
   @compile {:inline, field: 4}
 
@@ -48,8 +48,18 @@ defmodule RustyJson.Schema.Assemble do
     end
   end
 
-  def value(module, pairs, %{structs: structs} = context) when is_map_key(structs, module) and is_list(pairs),
-    do: module.__rustyjson_build__(pairs, :erlang.map_get(module, structs), context)
+  def value(module, pairs, %{structs: structs} = context)
+      when is_map_key(structs, module) and is_list(pairs) do
+    case :erlang.map_get(module, structs) do
+      {:into, struct, types} -> fields(pairs, struct, types, context)
+      types -> module.__rustyjson_build__(pairs, types, context)
+    end
+  end
+
+  def value({:loaded, type}, null, %{null: null}), do: Reflected.load(type, nil)
+  def value({:loaded, type}, value, _context), do: Reflected.load(type, value)
+  def value({:embeds_many, _module}, null, %{null: null}), do: []
+  def value({:embeds_many, module}, list, context) when is_list(list), do: list(list, module, context)
 
   def value(_type, _value, _context), do: broken()
 

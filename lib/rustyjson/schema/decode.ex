@@ -6,16 +6,23 @@ defmodule RustyJson.Schema.Decode do
 
   alias RustyJson.{DecodeError, Options}
   alias RustyJson.Decode.Input
-  alias RustyJson.Schema.{Assemble, Shape}
+  alias RustyJson.Schema.{Assemble, Place, Shape}
 
   @schema_errors [:type, :missing, :unknown_key, :enum]
   # The largest number of errors that `errors: :all` reports.
   @most 100
   @all_passed 0xFFFF_FFFF
 
-  @doc "Decodes into the type of the options."
-  @spec decode(iodata(), Options.t()) :: {:ok, term()} | {:error, Exception.t()}
-  def decode(input, %{as: type, values: values} = options) do
+  @doc "Decodes into the type of the options. `place` says where the input stands in a larger text; it is called only for an error."
+  @spec decode(iodata(), Options.t(), nil | (() -> Place.t())) :: {:ok, term()} | {:error, Exception.t()}
+  def decode(input, options, place \\ nil) do
+    case whole(input, options) do
+      {:error, %DecodeError{}} when place != nil -> whole(input, %{options | origin: place.()})
+      result -> result
+    end
+  end
+
+  defp whole(input, %{as: type, values: values} = options) do
     shape = Shape.of(type)
     # All calls of the engine share one deadline.
     parts = in_time(%{options | as: nil, max_bytes: 0})
@@ -70,33 +77,42 @@ defmodule RustyJson.Schema.Decode do
   defp wrong_dates(json, shape, options, pass) do
     case run(json, shape, options, pass, :list) do
       {:ok, dates} when is_list(dates) ->
-        dates |> Enum.chunk_every(2) |> Enum.with_index() |> Enum.reject(&date?/1) |> Enum.map(&elem(&1, 1))
+        dates
+        |> Enum.chunk_every(2)
+        |> Enum.with_index()
+        |> Enum.reject(&good?(&1, shape, options))
+        |> Enum.map(&elem(&1, 1))
 
       _failed ->
         []
     end
   end
 
-  @kinds %{7 => :date, 8 => :time, 9 => :naive_datetime, 10 => :utc_datetime}
-
-  defp date?({[kind, text], _number}) when is_map_key(@kinds, kind) do
-    Assemble.value(Map.fetch!(@kinds, kind), text, %{})
+  defp good?({[kind, value], _number}, shape, options) do
+    Assemble.value(Shape.kind(shape, kind), value, %{null: options.values.null})
     true
   catch
     {:rustyjson, _reason} -> false
   end
 
-  defp date?(_broken), do: false
+  defp good?(_broken, _shape, _options), do: false
 
   ## All errors
+
+  @doc "The first of these errors in the text, which lists them all."
+  @spec all([DecodeError.t(), ...]) :: DecodeError.t()
+  def all(errors) do
+    [first | _] =
+      errors =
+      errors |> Enum.uniq_by(&{&1.position, &1.path}) |> Enum.sort_by(& &1.position) |> Enum.take(@most)
+
+    %{first | errors: errors}
+  end
 
   defp all(:all, %{reason: reason} = error, json, shape, options) when reason in @schema_errors do
     errors = later(json, shape, options, 0, []) ++ dates(json, shape, options)
 
-    case errors |> Enum.uniq_by(&{&1.position, &1.path}) |> Enum.sort_by(& &1.position) |> Enum.take(@most) do
-      [first | _] = errors -> %{first | errors: errors}
-      [] -> error
-    end
+    if errors == [], do: error, else: all(errors)
   end
 
   defp all(:all, error, _json, _shape, _options), do: %{error | errors: [error]}

@@ -6,16 +6,18 @@ defmodule RustyJson.Schema.Shape do
 
   alias RustyJson.Schema.Type
 
-  @enforce_keys [:nodes, :type, :structs, :modules, :dates]
-  defstruct [:nodes, :type, :structs, :modules, :dates]
+  @enforce_keys [:nodes, :type, :structs, :modules, :dates, :loaded]
+  defstruct [:nodes, :type, :structs, :modules, :dates, :loaded]
 
   @type t :: %__MODULE__{
           nodes: binary(),
           type: Type.t(),
-          # The types of the fields of each struct, by number; and its schema.
+          # The types of the fields of each struct, by number; and what its schema was.
           structs: %{module() => tuple()},
-          modules: [{module(), map()}],
-          dates: boolean()
+          modules: [{module(), term()}],
+          # Whether there are values that Elixir has to look at, which are dates and those of the types in `loaded`.
+          dates: boolean(),
+          loaded: [term()]
         }
 
   @header 12
@@ -36,6 +38,8 @@ defmodule RustyJson.Schema.Shape do
     raw: 11
   }
   @dates [:date, :time, :naive_datetime, :utc_datetime]
+  # The kind of the first of `loaded`, above those of dates.
+  @first_loaded 32
   # The size of the cache. Programs have few types, because types are written in code.
   @most 512
 
@@ -52,9 +56,7 @@ defmodule RustyJson.Schema.Shape do
 
   # A module that was compiled again can have another schema.
   defp current?(modules) do
-    Enum.all?(modules, fn {module, schema} ->
-      function_exported?(module, :__rustyjson_schema__, 0) and module.__rustyjson_schema__() == schema
-    end)
+    Enum.all?(modules, fn {module, version} -> Type.version(module) == version end)
   end
 
   defp learn(given, known) do
@@ -66,28 +68,28 @@ defmodule RustyJson.Schema.Shape do
   defp build(type) do
     types = collect([type], [])
     {places, _end} = Enum.map_reduce(types, @header, fn type, at -> {{type, at}, at + size(type)} end)
-    places = Map.new(places)
+    places = places |> Map.new() |> Map.merge(loaded(types))
     modules = for type <- types, module = module(type), uniq: true, do: module
 
     %__MODULE__{
       nodes: types |> Enum.map(&node(&1, places)) |> IO.iodata_to_binary(),
       type: type,
       structs: Map.new(modules, &{&1, field_types(&1)}),
-      modules: for(module <- modules, do: {module, Type.schema!(module)}),
-      dates: Enum.any?(types, &(&1 in @dates))
+      modules: for(module <- modules, do: {module, Type.version(module)}),
+      loaded: for({:loaded, type} <- types, do: type),
+      dates: Enum.any?(types, &(&1 in @dates or match?({:loaded, _}, &1)))
     }
   end
 
   defp module({:variant, module, _key}), do: module
   defp module(type), do: if(Type.struct?(type), do: type)
 
-  defp field_types(module),
-    do:
-      module
-      |> Type.schema!()
-      |> Map.fetch!(:fields)
-      |> Enum.map(&{&1.name, &1.type, &1.required})
-      |> List.to_tuple()
+  # An Ecto schema has the struct that its fields are put into.
+  defp field_types(module) do
+    schema = Type.schema!(module)
+    types = schema.fields |> Enum.map(&{&1.name, &1.type, &1.required}) |> List.to_tuple()
+    if schema[:base], do: {:into, schema.base, types}, else: types
+  end
 
   # All types inside a type, without repetitions, the type itself first.
   defp collect([], found), do: Enum.reverse(found)
@@ -98,6 +100,12 @@ defmodule RustyJson.Schema.Shape do
 
   defp size(type), do: type |> node(%{}) |> IO.iodata_length()
 
+  # Values that Elixir loads are of a kind for each type.
+  defp loaded(types) do
+    types = for {:loaded, _} = type <- types, do: type
+    for {type, number} <- Enum.with_index(types), into: %{}, do: {{:kind, type}, @first_loaded + number}
+  end
+
   # `size/1` needs no places: the length of a node does not depend on them.
   defp place(type, places), do: Map.get(places, type, 0)
 
@@ -105,6 +113,9 @@ defmodule RustyJson.Schema.Shape do
   defp node({:list, type}, places), do: <<12, place(type, places)::32-little>>
   defp node({:map, type}, places), do: <<13, place(type, places)::32-little>>
   defp node({:nullable, type}, places), do: <<14, place(type, places)::32-little>>
+
+  defp node({:embeds_many, module}, places), do: node({:nullable, {:list, module}}, places)
+  defp node({:loaded, _} = type, places), do: <<18, place({:kind, type}, places)::32-little>>
 
   defp node({:enum, names} = type, places) do
     start = place(type, places) + 5 + 4 * length(names)
@@ -150,6 +161,14 @@ defmodule RustyJson.Schema.Shape do
     {offsets, _end} = Enum.map_reduce(texts, start, &{<<&2::32-little>>, &2 + IO.iodata_length(&1)})
     offsets
   end
+
+  @doc "The type of the values that Elixir looks at with this number, or nil."
+  @spec kind(t(), term()) :: nil | Type.t()
+  def kind(%{loaded: loaded}, number) when is_integer(number) and number >= @first_loaded do
+    with {:ok, type} <- Enum.fetch(loaded, number - @first_loaded), do: {:loaded, type}, else: (:error -> nil)
+  end
+
+  def kind(_shape, number), do: Enum.find(@dates, &(@kinds[&1] == number))
 
   @doc "The plan for the core: it skips the first `pass` schema errors, and reports the date number `date` as an error."
   @spec plan(t(), non_neg_integer(), non_neg_integer() | nil | :list) :: binary()

@@ -2,6 +2,8 @@ defmodule RustyJson.Schema.Type do
   @moduledoc false
   # The types of schemas, and their names in errors.
 
+  alias RustyJson.Schema.Reflected
+
   @scalars ~w(any string integer float number boolean decimal date time naive_datetime utc_datetime raw)a
 
   @type t ::
@@ -9,6 +11,9 @@ defmodule RustyJson.Schema.Type do
           | {:list | :map | :nullable, t()}
           | {:enum, [atom()]}
           | {:tagged, String.t(), %{String.t() => module()}}
+          # Types that only fields of Ecto schemas have, see RustyJson.Schema.Reflected.
+          | {:loaded, term()}
+          | {:embeds_many, module()}
 
   @doc "The type in its normal form, or an ArgumentError."
   @spec check!(term()) :: t()
@@ -56,15 +61,34 @@ defmodule RustyJson.Schema.Type do
   @doc "The schema of a module."
   @spec schema!(module()) :: map()
   def schema!(module) do
-    if Code.ensure_loaded?(module) and function_exported?(module, :__rustyjson_schema__, 0),
-      do: module.__rustyjson_schema__(),
-      else: raise(ArgumentError, "#{inspect(module)} has no schema: add use RustyJson.Schema to it")
+    cond do
+      not Code.ensure_loaded?(module) -> none!(module)
+      function_exported?(module, :__rustyjson_schema__, 0) -> module.__rustyjson_schema__()
+      Reflected.schema?(module) -> Reflected.schema(module)
+      true -> none!(module)
+    end
+  end
+
+  @spec none!(module()) :: no_return()
+  defp none!(module),
+    do: raise(ArgumentError, "#{inspect(module)} has no schema: add use RustyJson.Schema to it")
+
+  @doc "A term that is another one when the schema of the module is, or nil if it has none."
+  @spec version(module()) :: term()
+  def version(module) do
+    cond do
+      function_exported?(module, :__rustyjson_schema__, 0) -> module.__rustyjson_schema__()
+      Reflected.schema?(module) -> Reflected.version(module)
+      true -> nil
+    end
   end
 
   @doc "The types inside a type."
   @spec inner(t()) :: [t()]
   def inner({kind, type}) when kind in [:list, :map, :nullable], do: [type]
   def inner({:enum, _names}), do: []
+  def inner({:loaded, _type}), do: []
+  def inner({:embeds_many, module}), do: [{:list, module}]
   def inner({:tagged, key, variants}), do: for({_tag, module} <- variants, do: {:variant, module, key})
   def inner({:variant, module, _key}), do: inner(module)
   def inner(scalar) when scalar in @scalars, do: []

@@ -23,8 +23,10 @@ defmodule RustyJson.Wasm.Fed do
   end
 
   defp document_length(piece, %{events: true}), do: 8 * piece + 80
-  defp document_length(piece, %{pointers: false}), do: 2 * piece + 16
-  defp document_length(piece, %{segments: segments}), do: 2 * piece + 16 + @most_pointers + segments * @level
+  defp document_length(piece, %{pointers: false, places: false}), do: 2 * piece + 16
+
+  defp document_length(piece, %{segments: segments, places: places}),
+    do: 2 * piece + 16 + @most_pointers + segments * @level + if(places, do: 2 * piece, else: 0)
 
   @doc "Whether a record may be this long: a list of the largest terms, a state, and an error with its path."
   @spec record?(pos_integer(), binary(), non_neg_integer(), Options.values()) :: boolean()
@@ -72,6 +74,7 @@ defmodule RustyJson.Wasm.Fed do
          records: format in [1, 2],
          events: format == 4,
          pointers: Bitwise.band(flags, 2) != 0,
+         places: format < 4 and Bitwise.band(flags, 4) != 0,
          segments: segments
        }
 

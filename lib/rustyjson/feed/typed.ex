@@ -1,0 +1,73 @@
+defmodule RustyJson.Feed.Typed do
+  @moduledoc false
+  # The items of a stream with `as:`. The core validates values and says where they are: the offset in the piece, the length, and the
+  # path that errors show. Each is then decoded into the type.
+
+  alias RustyJson.{Engine, Feed}
+  alias RustyJson.Schema.{Decode, Place}
+
+  @doc "The items at these places of a piece, which starts at this line and column; and the feed, which an error can end."
+  @spec items([term()], binary(), Feed.t(), {pos_integer(), pos_integer()}) :: {Feed.t(), [term()]}
+  def items(places, bytes, %{options: options} = feed, begin) do
+    # The core has applied the limit.
+    each(places, 0, {bytes, begin, %{options | max_bytes: 0}}, feed, [])
+  end
+
+  defp each([], _from, _piece, feed, items), do: {feed, Enum.reverse(items)}
+
+  defp each([pointer, place | places], from, piece, %{plan: %{pointers: true}} = feed, items),
+    do: one(place, pointer, places, from, piece, feed, items)
+
+  defp each([place | places], from, piece, feed, items), do: one(place, nil, places, from, piece, feed, items)
+
+  defp one(place, pointer, places, from, piece, feed, items) do
+    case decode(place, from, piece, feed) do
+      {{:ok, value}, from} ->
+        each(places, from, piece, feed, [item(value, pointer, feed.plan) | items])
+
+      {{:error, error}, from} ->
+        {feed, items} = failed(error, feed, items)
+
+        if feed.ended == nil,
+          do: each(places, from, piece, feed, items),
+          else: each([], from, piece, feed, items)
+    end
+  end
+
+  defp item(value, pointer, %{tag: tag, pointers: pointers}) do
+    value = if pointers, do: {pointer, value}, else: value
+    if tag, do: {:ok, value}, else: value
+  end
+
+  # Lines and records continue behind a wrong one.
+  defp failed(error, %{plan: %{tag: true, records: nil}} = feed, items),
+    do: {%{feed | ended: :tagged}, [{:error, error} | items]}
+
+  defp failed(error, %{plan: %{tag: true}} = feed, items), do: {feed, [{:error, error} | items]}
+  defp failed(error, feed, items), do: {%{feed | ended: error}, items}
+
+  # Places ascend and lie in the piece.
+  defp decode([start, length, path], from, {bytes, begin, options}, feed)
+       when is_integer(start) and start >= from and is_integer(length) and length > 0 and
+              start + length <= byte_size(bytes) and is_binary(path) do
+    text = binary_part(bytes, start, length)
+    {Decode.decode(text, options, fn -> place(start, path, text, bytes, begin, feed) end), start + length}
+  end
+
+  defp decode(_other, from, {_bytes, _begin, options}, _feed),
+    do: {{:error, Engine.Wasm.broken_parts(options)}, from}
+
+  defp place(start, path, text, bytes, begin, feed) do
+    {line, column} = Place.behind(binary_part(bytes, 0, start), begin)
+    position = feed.base + start
+
+    %Place{
+      position: position,
+      line: if(feed.count_lines, do: line),
+      column: column,
+      path: if(String.valid?(path), do: path, else: ""),
+      data: text,
+      offset: position
+    }
+  end
+end

@@ -1,0 +1,58 @@
+defmodule RustyJson.Schema.Place do
+  @moduledoc false
+  # Where a part of a larger text stands that is decoded by itself. Errors in the part name positions of the whole.
+
+  alias RustyJson.Encode.Path
+  alias RustyJson.Engine
+
+  @enforce_keys [:position, :line, :column, :path, :data, :offset]
+  defstruct [:position, :line, :column, :path, :data, :offset]
+
+  @type t :: %__MODULE__{
+          # Of the part's first byte, in the whole. A file that is read from the middle has no lines.
+          position: non_neg_integer(),
+          line: nil | pos_integer(),
+          column: pos_integer(),
+          path: String.t(),
+          # What an error shows as its data, and the position of the first byte of that.
+          data: binary(),
+          offset: non_neg_integer()
+        }
+
+  @doc "The place of the part from byte `start` of a document on, at this pointer."
+  @spec in_document(binary(), non_neg_integer(), String.t()) :: t()
+  def in_document(json, start, pointer) do
+    {line, column} = behind(binary_part(json, 0, start), {1, 1})
+    %__MODULE__{position: start, line: line, column: column, path: pointer, data: json, offset: 0}
+  end
+
+  @doc "The line and column behind this text, which starts at the given ones."
+  @spec behind(binary(), {pos_integer(), pos_integer()}) :: {pos_integer(), pos_integer()}
+  def behind(text, {line, column}) do
+    case :binary.matches(text, "\n") do
+      [] ->
+        {line, column + characters(text, 0)}
+
+      breaks ->
+        {last, 1} = List.last(breaks)
+        rest = binary_part(text, last + 1, byte_size(text) - last - 1)
+        {line + length(breaks), 1 + characters(rest, 0)}
+    end
+  end
+
+  # Bytes that continue a character do not count, as in the core. The text can be invalid UTF-8.
+  defp characters(<<0b10::2, _::6, rest::binary>>, count), do: characters(rest, count)
+  defp characters(<<_, rest::binary>>, count), do: characters(rest, count + 1)
+  defp characters(<<>>, count), do: count
+
+  @doc "A failure in the part as one in the whole, with the data that it shows."
+  @spec moved(Engine.decode_failure(), t()) :: {Engine.decode_failure(), binary(), non_neg_integer()}
+  def moved({code, position, line, column, path}, place) do
+    {line, column} = moved_to(line, column, place)
+    {{code, place.position + position, line, column, Path.join(place.path, path)}, place.data, place.offset}
+  end
+
+  defp moved_to(1, column, place), do: {place.line, place.column + column - 1}
+  defp moved_to(_line, column, %{line: nil}), do: {nil, column}
+  defp moved_to(line, column, place), do: {place.line + line - 1, column}
+end
