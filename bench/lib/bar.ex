@@ -4,17 +4,6 @@ defmodule RustyJson.Bench.Bar do
   alias RustyJson.Bench.{Stats, Table}
 
   @large 64 * 1024
-  @documents ~w(canada citm_catalog twitter github_events settlement records10k records40 object1k object35 deep100 wide5k)
-
-  # The ratios of torque 0.5.1 to the yardstick for each document, recorded on the same kind of machine (Elixir 1.20,
-  # OTP 29, AVX2), for runs without the library.
-  @torque %{
-    decode: Enum.zip(@documents, [1.9, 1.8, 1.2, 3.7, 1.3, 1.0, 1.2, 1.2, 1.2, 1.8, 1.3]) |> Map.new(),
-    encode: Enum.zip(@documents, [1.7, 1.0, 1.3, 1.2, 1.25, 1.2, 1.3, 1.2, 1.3, 1.8, 1.1]) |> Map.new()
-  }
-
-  # Means of glazer 1.1, recorded the same way.
-  @glazer %{decode: 1.72, encode: 1.68}
 
   # Contender, direction, least size of a document, mean, worst.
   @goals [
@@ -23,10 +12,6 @@ defmodule RustyJson.Bench.Bar do
     {"wasmtime", :decode, @large, 1.6, 2.4},
     {"wasmtime", :encode, @large, 2.2, 3.0}
   ]
-
-  @doc "torque 0.5.1's recorded ratio to the yardstick, or nil."
-  @spec recorded(String.t(), String.t()) :: float() | nil
-  def recorded(op, document), do: @torque[String.to_existing_atom(op)][document]
 
   @doc "A row for each goal that the run measured."
   @spec table(map()) :: Table.t()
@@ -37,8 +22,6 @@ defmodule RustyJson.Bench.Bar do
       goals(fresh),
       old(fresh),
       rivals(fresh),
-      torque(fresh),
-      glazer(fresh),
       small(fresh),
       wasm_and_old(fresh),
       others(result)
@@ -112,34 +95,6 @@ defmodule RustyJson.Bench.Bar do
         id not in ["native", "wasmtime", "wasmex"],
         uniq: true,
         do: {id, title}
-  end
-
-  defp torque(cases) do
-    for op <- [:decode, :encode], own = of(cases, "native", op), own != [] do
-      pairs =
-        for c <- own,
-            c.bytes >= 1_000,
-            recorded = @torque[op][c.document],
-            do: {c.document, recorded / c.ratio}
-
-      behind = for {document, lead} <- pairs, lead <= 1, do: "#{document} #{Table.ratio(lead)}×"
-
-      here =
-        if behind == [],
-          do: "all #{length(pairs)}",
-          else: "#{length(pairs) - length(behind)} of #{length(pairs)}"
-
-      first = row("native #{op} beside torque 0.5.1 as recorded: ahead, ≥ 1 KB", "all", here, behind == [])
-
-      [first | for(each <- behind, do: row("  behind it: #{op} #{each}", "> 1×", "", false))]
-    end
-  end
-
-  defp glazer(cases) do
-    for op <- [:decode, :encode], own = of(cases, "native", op), length(own) == length(@documents) do
-      lead = @glazer[op] / Stats.mean(for c <- own, do: c.ratio)
-      row("native #{op} beside glazer 1.1's recorded mean", "> 1×", Table.ratio(lead) <> "×", lead > 1)
-    end
   end
 
   defp small(cases) do

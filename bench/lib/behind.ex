@@ -1,24 +1,22 @@
 defmodule RustyJson.Bench.Behind do
   @moduledoc "Where another library is faster than the native engine, from the newest tables."
 
-  alias RustyJson.Bench.{Bar, Table}
+  alias RustyJson.Bench.Table
 
-  @libraries ["Jason", "JSON", "OTP", "jiffy", "torque", "0.3.10"]
+  @libraries ["Jason", "JSON", "OTP", "jiffy", "torque", "glazer", "0.3.10"]
   @titles %{"JSON" => "Elixir JSON", "OTP" => "OTP json", "0.3.10" => "RustyJson 0.3.10"}
 
   @doc "A row for each case in which another library is faster. `lookup` finds a table by its name."
   @spec table((String.t() -> map() | nil)) :: map()
   def table(lookup) do
-    rows = documents(lookup) ++ structs(lookup.("structs")) ++ recorded(lookup)
+    rows = documents(lookup) ++ structs(lookup.("structs"))
 
     %{
       "id" => "behind",
       "title" => "Where another library is faster than the native engine",
       "head" => ["what", "faster library", "RustyJson's speed relative to it"],
       "rows" => if(rows == [], do: [["nothing that was measured", "", ""]], else: rows),
-      "notes" => [
-        "torque 0.5.1 was not part of these runs: its figures were recorded earlier on the same kind of machine."
-      ]
+      "notes" => []
     }
   end
 
@@ -44,16 +42,6 @@ defmodule RustyJson.Bench.Behind do
         theirs = nanoseconds(cells[name]),
         theirs < ours,
         do: ["encode structs: #{label}", @titles[name] || name, Table.ratio(theirs / ours)]
-  end
-
-  defp recorded(lookup) do
-    for op <- ["decode", "encode"],
-        %{"head" => head, "rows" => rows} <- [lookup.(op <> "-native")],
-        [document, size | _] = row when size != "" <- rows,
-        {ratio, _} <- [Float.parse(Enum.at(row, Enum.find_index(head, &(&1 in ["/b2t", "/t2b"]))))],
-        theirs = Bar.recorded(op, document),
-        theirs < ratio,
-        do: ["#{op} #{document} (#{size})", "torque 0.5.1, recorded", Table.ratio(theirs / ratio)]
   end
 
   defp nanoseconds(nil), do: nil

@@ -13,6 +13,7 @@ defmodule RustyJson.Bench.Digest do
     {"OTP", "otp", "OTP json"},
     {"jiffy", "jiffy", "jiffy"},
     {"torque", "torque", "torque"},
+    {"glazer", "glazer", "glazer"},
     {"0.3.10", "old", "RustyJson 0.3"}
   ]
 
@@ -104,8 +105,16 @@ defmodule RustyJson.Bench.Digest do
 
   def table(_id, _result, _lookup), do: nil
 
-  defp digest(id, title, head, rows, notes),
-    do: %{"id" => id, "title" => title, "head" => head, "rows" => rows, "notes" => notes}
+  defp digest(id, title, head, rows, notes) do
+    [head | rows] = without_empty_columns([head | rows])
+    %{"id" => id, "title" => title, "head" => head, "rows" => rows, "notes" => notes}
+  end
+
+  # The columns of libraries that were not measured.
+  defp without_empty_columns([_head | rows] = lines) do
+    filled = for column <- Enum.zip(rows), do: Enum.any?(Tuple.to_list(column), &(&1 != "–"))
+    for line <- lines, do: for({cell, true} <- Enum.zip(line, filled), do: cell)
+  end
 
   defp titles, do: for({_, _, title} <- @others, do: title)
 
@@ -143,7 +152,7 @@ defmodule RustyJson.Bench.Digest do
     }
   end
 
-  defp named(result, id, title) when id in ["jason", "jiffy", "torque"],
+  defp named(result, id, title) when id in ["jason", "jiffy", "torque", "glazer"],
     do: "#{title} #{result["contenders"][id]}"
 
   defp named(_result, _id, title), do: title

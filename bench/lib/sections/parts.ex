@@ -7,30 +7,35 @@ defmodule RustyJson.Bench.Sections.Parts do
 
   alias RustyJson.Bench.{Bar, Documents, Table}
 
-  defmodule Record do
-    @moduledoc false
-    use RustyJson.Schema
+  alias __MODULE__.{Brief, Record}
 
-    schema do
-      field(:id, :integer)
-      field(:name, :string)
-      field(:email, :string)
-      field(:score, :float)
-      field(:active, :boolean)
-      field(:city, :string)
-      field(:visits, :integer)
-      field(:note, :string, default: nil)
+  # RustyJson 0.3, which is compiled with this file too, has no schemas.
+  if Code.ensure_loaded?(RustyJson.Schema) do
+    defmodule Record do
+      @moduledoc false
+      use RustyJson.Schema
+
+      schema do
+        field(:id, :integer)
+        field(:name, :string)
+        field(:email, :string)
+        field(:score, :float)
+        field(:active, :boolean)
+        field(:city, :string)
+        field(:visits, :integer)
+        field(:note, :string, default: nil)
+      end
     end
-  end
 
-  defmodule Brief do
-    @moduledoc false
-    use RustyJson.Schema
+    defmodule Brief do
+      @moduledoc false
+      use RustyJson.Schema
 
-    schema do
-      field(:id, :integer)
-      field(:score, :float)
-      field(:city, :string)
+      schema do
+        field(:id, :integer)
+        field(:score, :float)
+        field(:city, :string)
+      end
     end
   end
 
