@@ -193,7 +193,10 @@ defmodule RustyJson.Bench.Digest do
   end
 
   defp yardstick(table, document),
-    do: Float.parse(cell(table, document, "/b2t") || cell(table, document, "/t2b") || "")
+    do:
+      Float.parse(
+        String.replace(cell(table, document, "/b2t") || cell(table, document, "/t2b") || "", ",", "")
+      )
 
   defp find(result, id), do: Enum.find(result["tables"], &(&1["id"] == id))
 
