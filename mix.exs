@@ -51,6 +51,9 @@ defmodule RustyJson.MixProject do
       {:bandit, "~> 1.5", [only: [:dev, :test]]},
       {:ecto, "~> 3.10", [only: [:dev, :test]]},
       {:stream_data, "~> 1.1", [only: [:dev, :test]]},
+      {:flow, "~> 1.2", [only: :test]},
+      {:broadway, "~> 1.1", [only: :test]},
+      {:flame, "~> 0.5", [only: :test]},
       {:benchee, "~> 1.3", tool},
       {:ex_doc, "~> 0.34", tool},
       {:credo, "~> 1.7", tool},
@@ -59,6 +62,7 @@ defmodule RustyJson.MixProject do
   end
 
   defp wanted?({:wasmex, _, _}), do: Version.match?(System.version(), ">= 1.18.0-0")
+  defp wanted?({:flame, _, _}), do: Version.match?(System.version(), ">= 1.15.0-0")
   defp wanted?(_package), do: true
 
   defp hex?, do: System.get_env("RUSTYJSON_HEX") != "0" and Code.ensure_loaded?(Hex)

@@ -60,6 +60,10 @@ defmodule RustyJson.CLITest do
     assert {0, ~s({"b":1,"a":[2,3]}\n"x"\n4\n), ""} = run(["--at", "/rows/*", rows])
     assert {0, ~s({"a":[2,3],"b":1}\n"x"\n4\n), ""} = run(["--at", "/rows/*", "--sort", rows])
     assert {0, "", ""} = run(["--at", "/rows/*", "--validate", rows])
+
+    written = file.("written.json", ~S({"a":[ {"x" : 1.50,"x":1e2,"s":"\u00e9"}, -0.0 ]}))
+    assert {0, ~S({"x":1.50,"x":1e2,"s":"\u00e9"}) <> "\n-0.0\n", ""} = run(["--at", "/a/*", written])
+    assert {0, ~S({"s":"é","x":100.0}) <> "\n-0.0\n", ""} = run(["--at", "/a/*", "--sort", written])
     assert {0, "", ""} = run(["--at", "/none", rows])
 
     large = file.("large.json", "[" <> Enum.map_join(1..200_000, ",", &~s({"id":#{&1}})) <> "]")
@@ -153,10 +157,14 @@ defmodule RustyJson.CLITest do
 
   test "a reader that exits early is not an error", %{write: file} do
     large = file.("large.json", "[" <> String.duplicate("1,", 2_000_000) <> "1]")
-    command = ~s({ mix rustyjson "#{large}"; echo "exit $?" >&2; } 2>&1 >&3 | cat >"#{large}.errors")
-    env = [{"MIX_ENV", "test"}, {"RUSTYJSON_BUILD", "none"}]
-    assert {"[\n  1,\n", 0} = System.cmd("sh", ["-c", "{ #{command}; } 3>&1 | head -2"], env: env)
-    assert exit_line(large <> ".errors", 100) == "exit 0\n"
+
+    for {arguments, lines} <- [{"", "[\n  1,\n"}, {"--array", "1\n1\n"}, {"--at '/*' --sort", "1\n1\n"}] do
+      errors = large <> "#{arguments |> String.length()}.errors"
+      command = ~s({ mix rustyjson #{arguments} "#{large}"; echo "exit $?" >&2; } 2>&1 >&3 | cat >"#{errors}")
+      env = [{"MIX_ENV", "test"}, {"RUSTYJSON_BUILD", "none"}]
+      assert {^lines, 0} = System.cmd("sh", ["-c", "{ #{command}; } 3>&1 | head -2"], env: env)
+      assert exit_line(errors, 100) == "exit 0\n"
+    end
   end
 
   # Written after `head` has ended.

@@ -5,7 +5,7 @@ defmodule RustyJson.StreamTest do
 
   import RustyJson.Test.Streams, only: [items: 1, items: 2, items: 3, short: 1, bytes: 1]
 
-  alias RustyJson.{DecodeError, Feed}
+  alias RustyJson.{DecodeError, Feed, Fragment}
   alias RustyJson.Test.Judge
 
   describe "values" do
@@ -277,6 +277,35 @@ defmodule RustyJson.StreamTest do
     end
   end
 
+  describe "as: :raw" do
+    test "the text of each value, unchanged, wherever the pieces are cut" do
+      text = ~S({"a":[ {"b" : 1.50,"b":"\u00e9"}, 1e2 ]})
+      values = [Fragment.new(~S({"b" : 1.50,"b":"\u00e9"})), Fragment.new("1e2")]
+      assert items(text, at: "/a/*", as: :raw) == values
+      assert items(text, at: "/a/*", as: :raw, with_pointer: true) == Enum.zip(["/a/0", "/a/1"], values)
+      assert items("[1 ]\n\n 2\r\n", format: :lines, as: :raw) == [Fragment.new("[1 ]"), Fragment.new("2")]
+      assert items("\x1e[1 ]\n", format: :seq, as: :raw) == [Fragment.new("[1 ]")]
+      assert items("1 [ ]", as: :raw) == [Fragment.new("1"), Fragment.new("[ ]")]
+      assert items("[1.0]", format: :array, as: :raw, on_error: :tag) == [ok: Fragment.new("1.0")]
+    end
+
+    test "errors are those of the values" do
+      assert [%Fragment{encode: "1"}, {:expected_value, 8, "/1/a"}] =
+               short(items(~s([1,{"a":tru}]), format: :array, as: :raw))
+
+      repeated = ~s([{"a":1,"a":2}])
+      assert [%Fragment{}] = items(repeated, format: :array, as: :raw)
+      assert [{:error, _}] = items(repeated, format: :array, as: :raw, duplicate_keys: :error)
+    end
+
+    test "makes no atoms" do
+      key = "never an atom #{System.unique_integer([:positive])}"
+      text = ~s([{"#{key}":1}])
+      assert [%Fragment{}] = items(text, format: :array, as: :raw, keys: :atoms)
+      assert_raise ArgumentError, fn -> String.to_existing_atom(key) end
+    end
+  end
+
   describe "options that are wrong" do
     test "are an ArgumentError at the call" do
       for options <- [
@@ -288,6 +317,8 @@ defmodule RustyJson.StreamTest do
             [with_pointer: true],
             [on_error: :skip],
             [max_total_bytes: -1],
+            [as: :bogus],
+            [as: :raw, keys: :bogus],
             [keyz: :atoms],
             :format
           ] do

@@ -29,9 +29,8 @@ defmodule Mix.Tasks.Rustyjson do
   | `--stats` | prints sizes, counts and times to standard error |
   | `--quiet` | prints no progress |
 
-  Numbers, strings, order and repeated keys are printed as they were written. `--array` and `--at` decode values and encode them, and
-  keep order and repeated keys. `--sort` decodes and encodes the document: numbers
-  are written as `RustyJson.encode/2` writes them, and the last of repeated keys remains.
+  Numbers, strings, order and repeated keys are printed as they were written. `--sort` decodes and encodes the document: numbers are
+  written as `RustyJson.encode/2` writes them, and the last of repeated keys remains.
 
   Errors go to standard error as `FILE:LINE:COLUMN: message`, with the line and a caret, and so does progress on inputs of
   #{div(RustyJson.CLI.Progress.from(), 1_000_000)} MB and more.

@@ -123,11 +123,12 @@ defmodule RustyJson.CLI.Arguments do
 
   @doc "Whether the input is one document of which only values are wanted; and the options of the stream for them."
   @spec stream_options(t()) :: nil | keyword()
-  def stream_options(%{array: true, options: options}), do: [format: :array] ++ ordered(options)
-  def stream_options(%{at: at, options: options}) when at != nil, do: [at: at] ++ ordered(options)
+  def stream_options(%{array: true} = arguments), do: [format: :array] ++ values(arguments)
+  def stream_options(%{at: at} = arguments) when at != nil, do: [at: at] ++ values(arguments)
   def stream_options(_arguments), do: nil
 
-  defp ordered(options), do: [objects: :ordered_objects] ++ options
+  # The text of a value is printed as it was written, unless its members are sorted.
+  defp values(%{sort: sort, options: options}), do: if(sort, do: options, else: [as: :raw] ++ options)
 
   # Options of RustyJson.decode/2; check/1 looks at their values.
   defp options(switches) do

@@ -2,7 +2,7 @@ defmodule RustyJson.CLI.Documents do
   @moduledoc false
   # The work of `mix rustyjson`: decodes every document, which checks it, and formats its text.
 
-  alias RustyJson.{DecodeError, EngineError, Feed, Formatter, SandboxError}
+  alias RustyJson.{DecodeError, EngineError, Feed, Formatter, Fragment, SandboxError}
   alias RustyJson.CLI.{Arguments, Input, Progress, Stats}
   alias RustyJson.DecodeError.Snippet
 
@@ -86,29 +86,32 @@ defmodule RustyJson.CLI.Documents do
   end
 
   # What goes on with the next piece, or stops with an exit code.
-  defp values({:ok, values, feed}, _file, arguments) do
-    Enum.each(values, &value(&1, arguments))
-    {:cont, feed}
-  end
-
-  defp values({:ok, values}, _file, arguments) do
-    Enum.each(values, &value(&1, arguments))
-    {:halt, @ok}
-  end
+  defp values({:ok, values, feed}, file, arguments), do: print(values, {:cont, feed}, file, arguments)
+  defp values({:ok, values}, file, arguments), do: print(values, {:halt, @ok}, file, arguments)
 
   defp values({:error, error, values, _feed}, file, arguments),
     do: values({:error, error, values}, file, arguments)
 
   defp values({:error, error, values}, file, arguments) do
-    Enum.each(values, &value(&1, arguments))
-    {:halt, rejected(error, {file, 0})}
+    with {:cont, nil} <- print(values, {:cont, nil}, file, arguments),
+         do: {:halt, rejected(error, {file, 0})}
   end
 
-  defp value(_value, %{layout: :validate}), do: :ok
+  defp print(values, next, _file, %{layout: layout}) when values == [] or layout == :validate, do: next
 
-  defp value(value, %{sort: sort, options: options}) do
-    write(RustyJson.encode!(value, [sort_keys: sort] ++ options))
+  defp print(values, next, file, arguments) do
+    values |> lines(arguments) |> write()
+    next
+  rescue
+    error in SandboxError -> {:halt, rejected(error, {file, 0})}
   end
+
+  # All values of a piece in one call.
+  defp lines([%Fragment{} | _] = values, _arguments),
+    do: values |> Enum.map(&[&1.encode, ?\n]) |> Formatter.minimize()
+
+  defp lines(values, %{options: options}),
+    do: Enum.map_join(values, "\n", &RustyJson.encode!(&1, [sort_keys: true] ++ options))
 
   defp finish(code, file, stats, %{stats: wanted}) do
     if wanted, do: IO.puts(:stderr, "#{Input.name(file)}: " <> Stats.line(stats))

@@ -3,7 +3,7 @@ defmodule RustyJson.Feed.Typed do
   # The items of a stream with `as:`. The core validates values and says where they are: the offset in the piece, the length, and the
   # path that errors show. Each is then decoded into the type.
 
-  alias RustyJson.{Engine, Feed}
+  alias RustyJson.{Engine, Feed, Fragment}
   alias RustyJson.Schema.{Decode, Place}
 
   @doc "The items at these places of a piece, which starts at this line and column; and the feed, which an error can end."
@@ -51,11 +51,17 @@ defmodule RustyJson.Feed.Typed do
        when is_integer(start) and start >= from and is_integer(length) and length > 0 and
               start + length <= byte_size(bytes) and is_binary(path) do
     text = binary_part(bytes, start, length)
-    {Decode.decode(text, options, fn -> place(start, path, text, bytes, begin, feed) end), start + length}
+    {value(text, options, fn -> place(start, path, text, bytes, begin, feed) end), start + length}
   end
 
   defp decode(_other, from, {_bytes, _begin, options}, _feed),
     do: {{:error, Engine.Wasm.broken_parts(options)}, from}
+
+  # The core has validated the text.
+  defp value(text, %{as: :raw, values: %{strings: :copy}}, _place),
+    do: {:ok, %Fragment{encode: :binary.copy(text)}}
+
+  defp value(text, options, place), do: Decode.decode(text, options, place)
 
   defp place(start, path, text, bytes, begin, feed) do
     {line, column} = Place.behind(binary_part(bytes, 0, start), begin)
