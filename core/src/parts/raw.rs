@@ -4,7 +4,7 @@
 //! member. Of two places that lie in each other the outer one counts.
 
 use super::fragments::Fragments;
-use crate::builder::{Nothing, TermBuilder};
+use crate::builder::TermBuilder;
 use crate::decode::skip::{Skip, missing};
 use crate::decode::{self, Places, Scratch, starts_with_mark};
 use crate::error::{Error, ErrorKind};
@@ -88,7 +88,7 @@ pub fn with_raw<B: TermBuilder>(
         return Err(Error::new(ErrorKind::ByteOrderMark, 0));
     }
     if options.duplicates == Duplicates::Error {
-        decode::decode(json, options, scratch, &mut Nothing)?;
+        decode::validate(json, options, scratch)?;
     }
     let mut places = core::mem::take(&mut scratch.places);
     let found = with_kernel!(kernel => find(kernel, json, raw, options, &mut places));

@@ -5,7 +5,7 @@
 //! wanted values twice costs little: they are few, or else `decode` serves better.
 
 use super::plan::{Node, Plan};
-use crate::builder::{Nothing, TermBuilder};
+use crate::builder::TermBuilder;
 use crate::decode::skip::{Skip, missing};
 use crate::decode::{self, Places, Scratch, starts_with_mark};
 use crate::error::{Error, ErrorKind};
@@ -36,7 +36,7 @@ pub fn select<B: TermBuilder>(
     match options.duplicates {
         _ if plan.trusted => options.duplicates = Duplicates::First,
         // Repeated keys are looked for by the driver alone.
-        Duplicates::Error => decode::decode(json, &options, scratch, &mut Nothing)?,
+        Duplicates::Error => decode::validate(json, &options, scratch)?,
         _ => {}
     }
     let mut places = core::mem::take(&mut scratch.places);

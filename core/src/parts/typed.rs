@@ -12,7 +12,7 @@
 
 use super::numbers::{AsDecimal, AsFloat, Integers};
 use super::shape::{NO_DATE, Names, Node, Shape, Struct, Tagged};
-use crate::builder::{Nothing, Rewind, TermBuilder};
+use crate::builder::{Rewind, TermBuilder};
 use crate::decode::skip::{Skip, missing};
 use crate::decode::{self, Places, Scratch, number, starts_with_mark};
 use crate::error::{Error, ErrorKind};
@@ -54,7 +54,7 @@ pub fn typed<B: Rewind>(
     }
     // The driver alone counts all nodes and looks for all repeated keys.
     if options.max_nodes != 0 || options.duplicates == Duplicates::Error {
-        decode::decode(json, options, scratch, &mut Nothing)?;
+        decode::validate(json, options, scratch)?;
     }
     let options = DecodeOptions { max_nodes: 0, ..*options };
     let mut places = core::mem::take(&mut scratch.places);
@@ -219,9 +219,7 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
             (Node::Boolean, b'f') => self.literal(pos, b"false", |builder| builder.boolean(false)),
             (Node::Integer, b'-' | b'0'..=b'9') => self
                 .number(pos, |json, pos, options, builder| number::number(json, pos, options, &mut Integers(builder))),
-            (Node::Number, b'-' | b'0'..=b'9') => self.number(pos, |json, pos, options, builder| {
-                number::number(json, pos, &DecodeOptions { decimals: false, ..*options }, builder)
-            }),
+            (Node::Number, b'-' | b'0'..=b'9') => self.any_number(pos),
             (Node::Float, b'-' | b'0'..=b'9') => self.number(pos, |json, pos, options, builder| {
                 number::number(
                     json,
@@ -230,9 +228,7 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
                     &mut AsFloat(builder, json, pos),
                 )
             }),
-            (Node::Decimal, b'-' | b'0'..=b'9') => self.number(pos, |json, pos, options, builder| {
-                number::number(json, pos, &DecodeOptions { decimals: true, ..*options }, &mut AsDecimal(builder))
-            }),
+            (Node::Decimal, b'-' | b'0'..=b'9') => self.number(pos, decimal),
             (Node::Decimal, b'"') => self.decimal_text(pos),
             (Node::Date(kind), b'"') => self.date(kind, pos),
             (Node::Raw, _) => self.raw(pos),
@@ -302,6 +298,13 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
         }
     }
 
+    /// A number that is built as `decode` builds it, by the same code.
+    fn any_number(&mut self, pos: usize) -> Step<Next> {
+        let options = DecodeOptions { decimals: false, ..*self.skip.options };
+        let end = decode::part(self.skip.json, pos, &options, self.scratch, self.builder)?;
+        Ok(self.built(end))
+    }
+
     /// A string whose text is an exact number.
     fn decimal_text(&mut self, pos: usize) -> Step<Next> {
         let options = DecodeOptions { decimals: true, ..*self.skip.options };
@@ -312,8 +315,7 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
         if !whole {
             return self.refuse(ErrorKind::TypeDecimal, pos);
         }
-        number::number(bytes, 0, &options, &mut AsDecimal(self.builder))
-            .map_err(|error| Error::new(error.kind, pos))?;
+        decimal(bytes, 0, &options, self.builder).map_err(|error| Error::new(error.kind, pos))?;
         Ok(self.built(end))
     }
 
@@ -322,11 +324,13 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
     }
 
     /// A value that Elixir loads.
+    #[inline(never)]
     fn loaded(&mut self, kind: u32, pos: usize) -> Step<Next> {
         if self.is_wrong(kind, pos)? { self.refuse(ErrorKind::TypeLoaded, pos) } else { self.any(pos) }
     }
 
     /// Whether this is the date, or loaded value, that Elixir refused.
+    #[inline(never)]
     fn is_wrong(&mut self, kind: u32, pos: usize) -> Step<bool> {
         let number = self.date;
         self.date = number.saturating_add(1);
@@ -337,6 +341,7 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
         Ok(number == self.shape.wrong_date && number != NO_DATE)
     }
 
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn raw(&mut self, pos: usize) -> Step<Next> {
         let end = self.skip.value(pos, self.frames.len())?;
         let at = |kind| Error::new(kind, pos);
@@ -550,6 +555,12 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
             };
         }
     }
+}
+
+/// An exact number. (A call: each copy takes 3 KB of the WebAssembly module.)
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+fn decimal<B: TermBuilder>(json: &[u8], pos: usize, options: &DecodeOptions, builder: &mut B) -> Result<usize, Error> {
+    number::number(json, pos, &DecodeOptions { decimals: true, ..*options }, &mut AsDecimal(builder))
 }
 
 /// The error of a value that is not of this type.

@@ -9,6 +9,7 @@ use crate::options::DecodeOptions;
 ///
 /// # Errors
 /// Those of the value.
+#[inline(never)]
 pub(super) fn place<B: TermBuilder>(
     (bytes, start): (&[u8], usize),
     path: &str,
