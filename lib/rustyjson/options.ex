@@ -80,7 +80,8 @@ defmodule RustyJson.Options do
 
   defp call(direction, given) do
     values = override(given, base(Policies.name(given), direction), direction)
-    pack(direction, check_canonical(values, given))
+    refuse_contradictions!(direction, values, given)
+    pack(direction, chosen(values))
   end
 
   defp base(nil, direction), do: Config.values(direction)
@@ -210,7 +211,7 @@ defmodule RustyJson.Options do
 
   @doc "From here on, sandbox options are those of a call."
   @spec settled(values()) :: values()
-  def settled(values), do: %{resolve(values) | sandboxed: nil} |> check_canonical([])
+  def settled(values), do: %{resolve(values) | sandboxed: nil} |> chosen()
 
   # Without this error the caller would rely on a sandbox that is not there.
   defp check_sandbox(%{sandboxed: name, resolved: Engine.Native}) when name != nil do
@@ -220,17 +221,35 @@ defmodule RustyJson.Options do
 
   defp check_sandbox(values), do: values
 
-  # The form leaves no choice in these. What is configured gives way.
+  # Canonical form leaves no choice in these.
   @chosen [:pretty, :sort_keys, :escape]
 
-  defp check_canonical(%{canonical: true} = values, given) do
-    case Enum.find(given, fn {name, _value} -> name in @chosen end) do
-      nil -> canonical(values)
-      {name, _value} -> raise ArgumentError, "option #{inspect(name)} contradicts canonical: true"
-    end
+  @doc """
+  Raises for options that contradict each other. `given` are those of one call or one policy; what they override never contradicts
+  them.
+  """
+  @spec refuse_contradictions!(:decode | :encode, values(), keyword() | map()) :: :ok
+  def refuse_contradictions!(:encode, values, given) do
+    chosen = values.canonical and Enum.find(given, fn {name, _value} -> name in @chosen end)
+    if chosen, do: raise(ArgumentError, "option #{inspect(elem(chosen, 0))} contradicts canonical: true")
+
+    if values.redact == [] and given?(given, :redacted),
+      do: raise(ArgumentError, "option :redacted needs :redact, which says what is redacted")
+
+    :ok
   end
 
-  defp check_canonical(values, _given), do: values
+  def refuse_contradictions!(:decode, values, given) do
+    if values.raw != [] and values.as != nil and (given?(given, :raw) or given?(given, :as)),
+      do: raise(ArgumentError, "options :as and :raw contradict each other")
+
+    :ok
+  end
+
+  defp given?(given, name), do: Enum.any?(given, fn {given, _value} -> given == name end)
+
+  defp chosen(%{canonical: true} = values), do: canonical(values)
+  defp chosen(values), do: values
 
   defp canonical(values) do
     plain = %{pretty({"", "", "", ""}) | pretty: false}
@@ -241,7 +260,6 @@ defmodule RustyJson.Options do
   @spec pack(:decode | :encode, values()) :: t()
   def pack(:decode, %{keys: given, raw: raw} = v) do
     v = core_keys(v)
-    if raw != [] and v.as != nil, do: raise(ArgumentError, "options :as and :raw contradict each other")
     parts = if raw == [], do: "", else: RustyJson.Parts.Raw.plan(raw)
 
     %__MODULE__{

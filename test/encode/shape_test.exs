@@ -311,6 +311,17 @@ defmodule RustyJson.ShapeTest do
     end
   end
 
+  test "redacted: without redact: would leave a caller in the belief that something is hidden" do
+    message = "option :redacted needs :redact, which says what is redacted"
+
+    for options <- [[redacted: "x"], %{redacted: "x"}, [redact: [], redacted: "x"]],
+        call <- [&RustyJson.encode/2, &RustyJson.encode_stream/2] do
+      assert_raise ArgumentError, message, fn -> call.([], options) end
+    end
+
+    assert json(%{a: 1}, redacted: "x", redact: ["a"]) == ~s({"a":"x"})
+  end
+
   test "bad values are refused" do
     for {option, message} <- [
           {[key_case: :snake], ":key_case takes nil, :camel or a map from atoms to strings"},

@@ -24,13 +24,19 @@ defmodule RustyJson.Options.Policies do
       do: raise(ArgumentError, "it takes a keyword list of options, got: #{show(given)}")
 
     Enum.each(given, &known!/1)
-    all = Map.new(@directions, &{&1, Options.override(only(given, &1), Map.fetch!(values, &1), &1)})
+    all = Map.new(@directions, &{&1, all(only(given, &1), Map.fetch!(values, &1), &1)})
     Map.put(all, :given, given)
   rescue
     error in ArgumentError ->
       reraise ArgumentError,
               [message: "policy #{inspect(name)} of :rustyjson: #{error.message}"],
               __STACKTRACE__
+  end
+
+  defp all(given, values, direction) do
+    all = Options.override(given, values, direction)
+    Options.refuse_contradictions!(direction, all, given)
+    all
   end
 
   # Options for encoding do not affect decoding, and the other way round.

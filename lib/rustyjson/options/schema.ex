@@ -259,7 +259,7 @@ defmodule RustyJson.Options.Schema do
             redacted: %{
               type: :text,
               default: "[REDACTED]",
-              doc: "What is written for a redacted value."
+              doc: "What is written for a redacted value. Raises without `:redact`."
             },
             lean: %{
               type: :boolean,

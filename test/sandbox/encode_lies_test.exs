@@ -1,0 +1,87 @@
+defmodule RustyJson.Sandbox.EncodeLiesTest do
+  @moduledoc "A guest that returns false results of encode calls with `unsupported:` and the options that shape objects."
+
+  use ExUnit.Case, async: false
+
+  alias RustyJson.SandboxError
+  alias RustyJson.Test.{Guest, WasmHosts}
+
+  import RustyJson.Test.WasmHosts, only: [with_guest: 3]
+
+  @options [engine: :wasm, timeout: 10_000, max_memory: 4 * 1_048_576]
+  @shapes [
+    [unsupported: :inspect],
+    [redact: ["a", "/0"]],
+    [key_case: :camel, omit: [nil, Date]],
+    [
+      unsupported: :inspect,
+      invalid_utf8: :replace,
+      redact: ["a"],
+      key_case: %{a: "b"},
+      omit: [nil],
+      integers: :js_safe
+    ]
+  ]
+  # Terms that the core writes itself under all these options.
+  @written ["text", 1, 2 ** 70, %{a: 1, b: nil}, [2, 3], {1, <<255>>}, 1.5, nil, :atom]
+
+  for host <- [:wasmtime, :wasmex] do
+    describe "#{host}" do
+      @describetag host: host
+      if reason = WasmHosts.missing(host) || Guest.missing(), do: @describetag(skip: reason)
+
+      setup %{host: host}, do: {:ok, options: [host: host] ++ @options}
+
+      test "no term that the core can write is left to Elixir", %{host: host, options: options} do
+        size = byte_size(:erlang.term_to_binary(@written, minor_version: 2))
+
+        for start <- 0..(size + 1), place <- [0, 0x8000_0000] do
+          with_guest(host, Guest.wasm(data: hole(start, 1 + place), always: true), fn ->
+            for shape <- @shapes do
+              assert {:error, %SandboxError{reason: :invalid_result}} =
+                       RustyJson.encode(@written, shape ++ options),
+                     "#{start} #{inspect(shape)}"
+            end
+          end)
+        end
+      end
+
+      test "a term that it cannot write is described once, and never deeper than it stands", %{
+        host: host,
+        options: options
+      } do
+        # A list of one pid: its bytes start behind the version, the tag of the list and its length.
+        with_guest(host, Guest.wasm(data: hole(6, 1), always: true), fn ->
+          # Here the guest is asked again for the text, and says again that there is a hole.
+          assert {:error, %SandboxError{reason: :invalid_result}} =
+                   RustyJson.encode([self()], [unsupported: :inspect] ++ options)
+
+          # The replacement has a pid itself, which is an error and not replaced.
+          again = [unsupported: fn _ -> [self()] end]
+          assert {:error, %Protocol.UndefinedError{}} = RustyJson.encode([self()], again ++ options)
+        end)
+
+        for depth <- [2, 3, 128, 0x7FFF_FFFF] do
+          with_guest(host, Guest.wasm(data: hole(6, depth), always: true), fn ->
+            assert {:error, %SandboxError{reason: :invalid_result}} =
+                     RustyJson.encode([self()], [unsupported: :inspect] ++ options)
+          end)
+        end
+      end
+
+      test "more holes than terms", %{host: host, options: options} do
+        twice = <<2, 2::32-little, hole_claim(6, 1)::binary, hole_claim(6, 1)::binary, "[]">>
+
+        with_guest(host, Guest.wasm(data: twice, always: true), fn ->
+          for shape <- @shapes do
+            result = RustyJson.encode([self()], shape ++ options)
+            assert {:error, %SandboxError{reason: :invalid_result}} = result, inspect(shape)
+          end
+        end)
+      end
+    end
+  end
+
+  defp hole(start, depth), do: <<2, 1::32-little, hole_claim(start, depth)::binary, "[]">>
+  defp hole_claim(start, depth), do: <<1::32-little, start::32-little, depth::32-little>>
+end
