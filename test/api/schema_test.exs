@@ -160,7 +160,23 @@ defmodule RustyJson.SchemaTest do
 
       assert refused(~s("y"), {:enum, [:x]}) == {:enum, 0, ""}
 
-      for text <- ["", "x", "1x", "0x1", "1 ", "01", "+1", ".5", "1.", "NaN"],
+      # Not numbers, although `Decimal` has values of these names.
+      for text <- [
+            "",
+            "x",
+            "1x",
+            "0x1",
+            "1 ",
+            "01",
+            "+1",
+            ".5",
+            "1.",
+            "NaN",
+            "Infinity",
+            "-Infinity",
+            "nan",
+            "inf"
+          ],
           do: assert(refused(~s("#{text}"), :decimal) == {:type, 0, ""}, text)
 
       for {type, text} <- [
@@ -221,7 +237,13 @@ defmodule RustyJson.SchemaTest do
         {"1.5", :integer, "Expected an integer at position 0 (line 1, column 1)"},
         {~s("2024-13-01"), :date, "Expected a date at position 0 (line 1, column 1)"},
         {~s({"x": 1}), Square, ~s|Unknown key "x" at position 1 (line 1, column 2)|},
-        {~s("z"), {:enum, [:a]}, ~s|Unknown value "z" at position 0 (line 1, column 1)|},
+        {~s("z"), {:enum, [:a]}, ~s|Unknown value "z" at position 0 (line 1, column 1): Expected "a"|},
+        {~s([{"x": "z"}]), [{:map, {:nullable, {:enum, [:a, :"b c"]}}}],
+         ~s|Unknown value "z" at position 7 (line 1, column 8): Expected one of "a", "b c"|},
+        {~s({"state": "x"}), Order,
+         ~s|Unknown value "x" at position 10 (line 1, column 11): Expected one of "open", "paid"|},
+        {~s({"type": "x"}), {:tagged, "type", %{"c" => Circle, "b" => Square}},
+         ~s|Unknown value "x" at position 9 (line 1, column 10): Expected one of "b", "c"|},
         {"{}", Circle, "Missing member at position 1 (line 1, column 2)"}
       ]
 
@@ -230,6 +252,25 @@ defmodule RustyJson.SchemaTest do
         assert error.message == message
       end
     end
+
+    test "a message lists the values of an enum, up to a length" do
+      names = for n <- 1..100, do: :"name#{n}"
+      assert {:error, error} = decode(~s("x"), {:enum, names})
+      assert error.message =~ ~s|: Expected one of "name1", "name2", |
+      assert error.message =~ ~r/… \(\d+ more\)$/
+      assert byte_size(error.message) < 500
+      assert {:error, error} = RustyJson.fetch(~s({"a": {"state": "x"}}), "/a", as: Order)
+
+      assert error.message ==
+               ~s|Unknown value "x" at position 16 (line 1, column 17): Expected one of "open", "paid"|
+
+      assert {:error, %{errors: [first, _]} = error} =
+               decode(~s({"state": "x", "id": "y"}), Order, errors: :all) |> two()
+
+      assert error.message == first.message and first.message =~ "Expected one of"
+    end
+
+    defp two({:error, %{errors: errors} = error}), do: {:error, %{error | errors: Enum.take(errors, 2)}}
 
     test "limits are those of decode/2" do
       json = ~s({"r": 1, "x": [[[1]]], "big": 12345})

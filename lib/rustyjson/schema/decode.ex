@@ -6,7 +6,7 @@ defmodule RustyJson.Schema.Decode do
 
   alias RustyJson.{DecodeError, Options}
   alias RustyJson.Decode.Input
-  alias RustyJson.Schema.{Assemble, Place, Shape}
+  alias RustyJson.Schema.{Assemble, Expected, Place, Shape}
 
   @schema_errors [:type, :missing, :unknown_key, :enum]
   # The largest number of errors that `errors: :all` reports.
@@ -29,7 +29,7 @@ defmodule RustyJson.Schema.Decode do
 
     with {:ok, json} <- Input.flatten(input, options),
          {:error, %DecodeError{} = error} <- first(json, shape, parts),
-         do: {:error, all(values.errors, error, json, shape, parts)}
+         do: {:error, values.errors |> all(error, json, shape, parts) |> Expected.add(shape, options)}
   end
 
   defp in_time(%{sandbox: %{deadline: _}} = options), do: options

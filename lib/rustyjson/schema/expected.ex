@@ -1,0 +1,72 @@
+defmodule RustyJson.Schema.Expected do
+  @moduledoc false
+  # Adds to the message of an error with the reason `:enum` which texts its type has. The type is found along the path of the error.
+
+  alias RustyJson.DecodeError
+  alias RustyJson.DecodeError.Message
+  alias RustyJson.Schema.{Shape, Type}
+
+  # The most bytes of all names in a message.
+  @most 200
+
+  @doc "The error, and those that it lists, with the texts that were expected."
+  @spec add(DecodeError.t(), Shape.t(), RustyJson.Options.t()) :: DecodeError.t()
+  def add(%{errors: [_ | _] = errors} = error, shape, options) do
+    [first | _] = errors = Enum.map(errors, &named(&1, shape, options))
+    %{error | errors: errors, message: first.message}
+  end
+
+  def add(error, shape, options), do: named(error, shape, options)
+
+  defp named(%{reason: :enum, path: path, message: message} = error, %{type: type}, options) do
+    outer = if options.origin, do: options.origin.path, else: ""
+
+    with true <- String.starts_with?(path, outer),
+         rest = binary_part(path, byte_size(outer), byte_size(path) - byte_size(outer)),
+         [names] <- [type] |> along(tokens(rest)) |> Enum.flat_map(&names/1) |> Enum.uniq(),
+         do: %{error | message: message <> ": Expected " <> list(names)},
+         else: (_unclear -> error)
+  end
+
+  defp named(error, _shape, _options), do: error
+
+  defp tokens(path), do: path |> String.split("/") |> tl_or_empty()
+  defp tl_or_empty([_before | tokens]), do: Enum.map(tokens, &unescaped/1)
+  defp unescaped(token), do: token |> String.replace("~1", "/") |> String.replace("~0", "~")
+
+  # The types at the end of a path; several below a tag, whose value the path does not tell.
+  defp along(types, []), do: types
+  defp along(types, [token | tokens]), do: types |> Enum.flat_map(&step(&1, token)) |> along(tokens)
+
+  defp step({:nullable, type}, token), do: step(type, token)
+  defp step({:list, type}, _token), do: [type]
+  defp step({:map, type}, _token), do: [type]
+  defp step({:embeds_many, module}, _token), do: [module]
+  defp step({:tagged, key, variants}, key), do: [{:enum, variants |> Map.keys() |> Enum.sort()}]
+
+  defp step({:tagged, _key, variants}, token),
+    do: for({_tag, module} <- variants, type <- step(module, token), do: type)
+
+  defp step(module, token) when is_atom(module) do
+    if Type.struct?(module),
+      do: for(%{key: ^token, type: type} <- Type.schema!(module).fields, do: type),
+      else: []
+  end
+
+  defp step(_type, _token), do: []
+
+  defp names({:enum, names}), do: [Enum.map(names, &to_string/1)]
+  defp names({:nullable, type}), do: names(type)
+  defp names(_type), do: []
+
+  defp list([name]), do: quoted(name)
+  defp list(names), do: "one of " <> shown(names, @most, [])
+
+  defp shown([name | names], room, shown) when byte_size(name) <= room or shown == [],
+    do: shown(names, room - byte_size(name), [quoted(name) | shown])
+
+  defp shown([], _room, shown), do: shown |> Enum.reverse() |> Enum.join(", ")
+  defp shown(names, _room, shown), do: shown([], 0, ["… (#{length(names)} more)" | shown])
+
+  defp quoted(name), do: "\"" <> Message.printable(name) <> "\""
+end
