@@ -1,0 +1,102 @@
+defmodule RustyJson.RecipesTest do
+  @moduledoc "The code of docs/logging.md and docs/recipes.md does what they say."
+  use ExUnit.Case, async: false
+
+  alias RustyJson.LogFormatter
+
+  @docs Path.expand("../../docs", __DIR__)
+  @time 1_709_208_000_000_000
+  @modules [ShopWeb.Json, ShopWeb.OrderJSON, Shop.Product, Shop.ColumnJson, Shop.Audit]
+  @compile {:no_warn_undefined, @modules}
+
+  defp blocks(file, language) do
+    text = File.read!(Path.join(@docs, file))
+    for [_, code] <- Regex.scan(~r/^```#{language}\n(.*?)^```/ms, text), do: code
+  end
+
+  setup_all do
+    for "defmodule" <> _ = code <- blocks("recipes.md", "elixir"), do: Code.eval_string(code)
+
+    on_exit(fn ->
+      for module <- @modules, do: :code.delete(module) && :code.purge(module)
+    end)
+
+    {:ok, json: for(json <- blocks("recipes.md", "json"), do: RustyJson.decode!(json))}
+  end
+
+  describe "docs/logging.md" do
+    setup do
+      [new, console, names] =
+        for code <- blocks("logging.md", "elixir"),
+            do: Config.Reader.eval!("config.exs", "import Config\n" <> code)
+
+      {:ok, new: formatter(new), names: formatter(names), console: console}
+    end
+
+    defp formatter(config) do
+      {LogFormatter, options} = config[:logger][:default_handler][:formatter]
+      LogFormatter.new(options)
+    end
+
+    defp line(level, message, meta, {module, config}),
+      do:
+        %{level: level, msg: message, meta: Map.put(meta, :time, @time)}
+        |> module.format(config)
+        |> IO.iodata_to_binary()
+
+    test "the lines", %{new: new, names: names, console: console} do
+      crash = {%RuntimeError{message: "boom"}, [{Shop, :buy, 1, [file: ~c"lib/shop.ex", line: 3]}]}
+
+      assert blocks("logging.md", "json") == [
+               line(:info, {:string, "paid"}, %{user: 7}, new),
+               line(:warning, {:report, %{event: :login, password: "x", tries: 3}}, %{}, new),
+               line(:error, {:string, "GenServer terminating"}, %{crash_reason: crash}, new),
+               line(:info, {:string, "paid"}, %{user: 7}, names)
+             ]
+
+      assert {LogFormatter, :format} = console[:logger][:console][:format]
+      assert {LogFormatter, _} = LogFormatter.new(console[:rustyjson][:log_formatter])
+    end
+  end
+
+  describe "docs/recipes.md" do
+    test "a view", %{json: [view, product | _]} do
+      order = %{id: 9_007_199_254_740_993, placed_at: ~D[2024-02-29], coupon: nil, name: "Ada"}
+      term = ShopWeb.OrderJSON.show(%{order: order})
+      assert term |> ShopWeb.Json.encode_to_iodata!() |> IO.iodata_to_binary() |> RustyJson.decode!() == view
+      assert ShopWeb.Json.encode!(term) |> ShopWeb.Json.decode!() == view
+      assert ShopWeb.Json.encode!(%{"as_it_is" => nil, list: [nil]}) == ~s({"list":[null]})
+
+      tea =
+        struct(Shop.Product,
+          name: "Tea",
+          unit_price: %{__struct__: Decimal, sign: 1, coef: 350, exp: -2},
+          cost: 1
+        )
+
+      assert tea |> ShopWeb.Json.encode!() |> RustyJson.decode!() == product
+    end
+
+    test "columns" do
+      assert Shop.ColumnJson.encode_to_iodata!(%{a: <<"x", 255>>}) |> Shop.ColumnJson.decode!() == %{
+               "a" => "x\uFFFD"
+             }
+    end
+
+    test "an audit log", %{json: json} do
+      line = Shop.Audit.line(7, :update, %{card: 1, password: "p", user: %{"token" => "t", note: nil}})
+      assert RustyJson.decode!(line) == List.last(json)
+      assert Shop.Audit.line(self(), <<255>>, nil) =~ "#PID<"
+    end
+  end
+
+  # With Phoenix's and Ecto's own code: test/integrations/phoenix_test.exs and ecto_embedded_test.exs.
+  test "every block of code is either run above, or of another library" do
+    others =
+      for code <- blocks("recipes.md", "elixir"),
+          not String.starts_with?(code, "defmodule"),
+          do: code |> String.split([" ", "."]) |> hd()
+
+    assert others == ["config", "config", "Postgrex", "rows"]
+  end
+end
