@@ -9,8 +9,8 @@ defmodule Soak.Case do
   @limits [max_bytes: 20_000_000, max_nodes: 2_000_000]
   @tight [timeout: 20, max_memory: 8 * 1024 * 1024]
 
-  @doc "`{kind, name, document, options, check}`: `check` gets the outcome and says whether it is right."
-  def all(engine), do: good(engine) ++ broken(engine) ++ hostile(engine)
+  @doc "`{kind, name, call, options, check}`: `check` gets the outcome and says whether it is right."
+  def all(engine), do: good(engine) ++ streams(engine) ++ broken(engine) ++ hostile(engine)
 
   defp good(engine) do
     for {name, make} <- Documents.all(), name not in ~w(settlement_10mb) do
@@ -27,6 +27,37 @@ defmodule Soak.Case do
     end
     |> Enum.concat()
   end
+
+  # Documents in pieces that end anywhere. Some consumers take only the first rows.
+  defp streams(engine) do
+    rows = for i <- 1..500, do: %{"id" => i, "name" => "name \u00e9 #{i}", "tags" => ["a", [i / 8]]}
+    lines = Enum.map_join(rows, &(RustyJson.encode!(&1, engine) <> "\n"))
+    array = RustyJson.encode!(rows, engine)
+    at = RustyJson.encode!(%{"n" => [0], "rows" => rows}, engine)
+    bad = String.replace(lines, ~s("id":250,), ~s("id":250;))
+    hash = hash(rows)
+    whole? = &(match?({:ok, _}, &1) and hash(elem(&1, 1)) == hash)
+
+    [
+      {"lines", {:stream, lines, :all}, [format: :lines], whole?},
+      {"array", {:stream, array, :all}, [format: :array], whole?},
+      {"values at a path", {:stream, at, :all}, [at: "/rows/*"], whole?},
+      {"the first rows", {:stream, array, 7}, [format: :array], &(&1 == {:ok, Enum.take(rows, 7)})},
+      {"a bad line", {:stream, bad, :all}, [format: :lines, on_error: :tag], &tagged?(&1, rows)},
+      {"a partial document", {:partial, at}, [], &(&1 == {:ok, %{"n" => [0], "rows" => rows}})},
+      {"rows", {:encode_stream, rows}, [flush: 4_096], &(&1 == {:ok, array})}
+    ]
+    |> Enum.map(fn {name, what, options, right?} -> {:good, name, what, options ++ engine, right?} end)
+  end
+
+  defp tagged?({:ok, items}, rows) do
+    {before, [error | rest]} = Enum.split(items, 249)
+
+    match?({:error, %DecodeError{line: 250}}, error) and
+      for({:ok, row} <- before ++ rest, do: row) == List.delete_at(rows, 249)
+  end
+
+  defp tagged?(_outcome, _rows), do: false
 
   defp hash(term), do: :erlang.phash2(term, 4_294_967_296)
 

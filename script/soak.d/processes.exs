@@ -62,6 +62,41 @@ defmodule Soak.Worker do
   defp run({:decode, json}, options), do: RustyJson.decode(json, options)
   defp run({:encode, term}, options), do: RustyJson.encode(term, options)
 
+  defp run({:stream, json, rows}, options) do
+    stream = json |> pieces() |> RustyJson.decode_stream(options)
+    {:ok, if(rows == :all, do: Enum.to_list(stream), else: Enum.take(stream, rows))}
+  rescue
+    error in [RustyJson.DecodeError, RustyJson.SandboxError] -> {:error, error}
+  end
+
+  defp run({:encode_stream, rows}, options) do
+    {:ok, rows |> RustyJson.encode_stream(options) |> Enum.join()}
+  rescue
+    error in [RustyJson.EncodeError, RustyJson.SandboxError] -> {:error, error}
+  end
+
+  defp run({:partial, json}, options) do
+    partial = RustyJson.Partial.new(options)
+
+    with %RustyJson.Partial{} = partial <- Enum.reduce_while(pieces(json), partial, &push/2),
+         do: RustyJson.Partial.finish(partial)
+  end
+
+  defp push(piece, partial) do
+    case RustyJson.Partial.push(partial, piece) do
+      {:ok, partial} -> {:cont, partial}
+      failed -> {:halt, failed}
+    end
+  end
+
+  # Pieces end anywhere.
+  defp pieces(json) do
+    Stream.unfold(json, fn
+      "" -> nil
+      json -> :erlang.split_binary(json, min(:rand.uniform(5_000), byte_size(json)))
+    end)
+  end
+
   defp label({:ok, _}), do: :ok
   defp label({:error, error}), do: error.reason
 
@@ -80,12 +115,19 @@ defmodule Soak.Killer do
   defp loop(engines) do
     document = "[" <> String.duplicate("[],", :rand.uniform(500_000)) <> "0]"
     options = Enum.random(engines)
-    pid = spawn(fn -> RustyJson.decode(document, options) end)
+    pid = spawn(fn -> Enum.random([&decode/2, &stream/2, &partial/2]).(document, options) end)
     Process.sleep(:rand.uniform(20))
     Process.exit(pid, :kill)
     Process.sleep(:rand.uniform(200))
     loop(engines)
   end
+
+  defp decode(document, options), do: RustyJson.decode(document, options)
+
+  defp stream(document, options),
+    do: [document] |> Stream.map(& &1) |> RustyJson.decode_stream([format: :array] ++ options) |> Enum.count()
+
+  defp partial(document, options), do: RustyJson.Partial.push(RustyJson.Partial.new(options), document)
 end
 
 defmodule Soak.Watch do
