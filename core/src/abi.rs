@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Version of the exports.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The first byte of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

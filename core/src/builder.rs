@@ -143,6 +143,12 @@ pub trait TermBuilder {
     fn end_distinct(&mut self, _len: usize) -> Result<bool, ErrorKind> {
         Ok(false)
     }
+    /// Whether objects may keep repeated keys, because whoever reads them refuses such objects and asks again. The core then
+    /// does not look for them, except where a repeated key is an error.
+    #[inline(always)]
+    fn keeps_repeats(&self) -> bool {
+        false
+    }
     /// An object ends that has this many members, `dropped` among them.
     fn end_object(&mut self, len: usize, dropped: Dropped<'_>) -> Result<(), ErrorKind>;
 }

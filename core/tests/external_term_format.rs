@@ -8,6 +8,8 @@ use naive::options::{WAYS, encode_options};
 use naive::parse;
 use proptest::prelude::*;
 use rustyjson_core::etf::check::{Policy, check};
+use rustyjson_core::etf::writer::Writer;
+use rustyjson_core::options::Duplicates;
 use rustyjson_core::{DecodeOptions, EncodeOptions};
 
 const TEXTS: [&str; 16] = [
@@ -44,6 +46,31 @@ fn assert_written(json: &[u8], options: &DecodeOptions) {
     let tree = term(&etf).and_then(|term| term.tree(options));
     assert_eq!(tree, naive.ok(), "{} with {options:?} as {etf:?}", String::from_utf8_lossy(json));
     assert_eq!(check(&etf, &Policy::new(options, json.len())), Ok(()), "{}", String::from_utf8_lossy(json));
+}
+
+/// What is written when maps may keep repeated keys.
+fn with_repeats(json: &[u8], options: &DecodeOptions) -> Result<Vec<u8>, rustyjson_core::Error> {
+    let mut writer = Writer::new(json, Vec::new(), options).with_repeats();
+    rustyjson_core::decode(json, options, &mut rustyjson_core::Scratch::default(), &mut writer)?;
+    Ok(writer.finish().expect("there is memory"))
+}
+
+#[test]
+fn repeated_keys_may_stay() {
+    let pair = b"\x83t\0\0\0\x02m\0\0\0\x01aa\x01m\0\0\0\x01aa\x02";
+    assert_eq!(with_repeats(b"{\"a\":1,\"a\":2}", &DecodeOptions::DEFAULT).as_deref(), Ok(&pair[..]));
+    for (text, duplicates) in TEXTS.iter().flat_map(|text| {
+        [Duplicates::Last, Duplicates::First, Duplicates::Error].map(|duplicates| (text.as_bytes(), duplicates))
+    }) {
+        let options = DecodeOptions { duplicates, ..DecodeOptions::DEFAULT };
+        let (kept, resolved) = (with_repeats(text, &options), written(text, &options));
+        if let (Ok(kept), Ok(resolved)) = (&kept, &resolved) {
+            assert_eq!(check(kept, &Policy::new(&options, text.len())), Ok(()));
+            assert!(kept == resolved || kept.len() > resolved.len());
+        } else {
+            assert_eq!(kept, resolved);
+        }
+    }
 }
 
 /// Encoding what was decoded and decoding it again gives the same term.

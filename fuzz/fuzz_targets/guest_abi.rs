@@ -25,7 +25,7 @@ fn honest(guest: &mut Guest, data: &[u8]) {
     let input = [bytes, &7_u64.to_le_bytes(), json].concat();
     assert!(guest.write(&input));
     let lengths = (input.len() as u32, DecodeOptions::LEN as u32 + 8);
-    let record = guest.call("decode", lengths).expect("there is memory");
+    let record = guest.call("resolve", lengths).expect("there is memory");
     match written(json, &options) {
         Ok(etf) => assert_eq!((record[0], &record[1..]), (1, &etf[..])),
         Err(error) => {
@@ -51,7 +51,7 @@ fn hostile(guest: &mut Guest, choice: u8, mut data: &[u8]) {
     let mut next = || number(&mut data);
     let (len, options, stop) = (next(), next(), u64::from(next()));
     match choice % 5 {
-        0 => drop(guest.call("decode", (len, options))),
+        0 => drop((guest.call("decode", (len, options)), guest.call("resolve", (len, options)))),
         1 => drop(guest.keys((len, options), stop)),
         2 => drop(guest.call("encode", (len, options))),
         3 => drop(guest.call("format", (len, options))),

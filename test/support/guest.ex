@@ -35,6 +35,7 @@ defmodule RustyJson.Test.Guest do
     * `:fault` - WebAssembly text that leaves an i64: what decode, encode, format and gzip do when triggered
     * `:data` - bytes of a dishonest record, which is the answer if there is no `:fault`
     * `:always` - true triggers the fault with every document
+    * `:resolve` - text that leaves an i64: what resolve does, instead of the fault
     * `:keys` - text that leaves an i64: what keys does, instead of the fault; its last parameter is number 2
     * `:many` - text that leaves an i64: what many does, whatever the documents are
     * `:input` - text that leaves an i32: the address of the input buffer
@@ -87,6 +88,7 @@ defmodule RustyJson.Test.Guest do
       (func (export "decode") (param i32 i32) (result i64)
         (if (result i64) #{triggered(options, 0)} (then (call $fault)) (else (i64.const #{record(@honest, 7)}))))
       #{many(options)}
+      (func (export "resolve") (param i32 i32) (result i64) #{options[:resolve] || "(call $fault)"})
       (func (export "feed") (param i32 i32) (result i64) (call $fault))
       (func (export "keys") (param i32 i32 i64) (result i64) #{options[:keys] || "(call $fault)"})
       (func (export "encode") (param i32 i32) (result i64)

@@ -185,6 +185,8 @@ struct Driver<'a, K, B> {
     options: DecodeOptions,
     /// Values and keys that may still come.
     nodes: u64,
+    /// Repeated keys are looked for.
+    distinct: bool,
     /// The container at hand. It is not on the stack: what is done for every element touches no memory but this.
     frame: Frame,
     /// The containers around it.
@@ -209,7 +211,8 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
         let nodes = if options.max_nodes == 0 { u64::MAX } else { options.max_nodes };
         let Scratch { frames, keys, text, .. } = scratch;
         let frame = Frame { container: Container::Document, len: 0, unescaped: 0 };
-        Self { kernel, json, options: *options, nodes, frame, frames, keys, text, builder }
+        let distinct = options.duplicates == Duplicates::Error || !builder.keeps_repeats();
+        Self { kernel, json, options: *options, nodes, distinct, frame, frames, keys, text, builder }
     }
 
     /// One value with nothing but white space around it.
@@ -362,8 +365,9 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
     #[inline(always)]
     fn close_object(&mut self, pos: usize) -> Result<Next, Error> {
         let len = self.frame.len;
-        let distinct = self.builder.end_distinct(len).map_err(|kind| Error::new(kind, pos))?;
-        if distinct {
+        if !self.distinct {
+            self.builder.end_object(len, &[])
+        } else if self.builder.end_distinct(len).map_err(|kind| Error::new(kind, pos))? {
             self.keys.discard(len);
             Ok(())
         } else if self.options.ordered_objects && self.options.duplicates != Duplicates::Error {
@@ -390,7 +394,9 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
         let (text, end) = string::string(self.kernel, self.json, pos, self.options.validate_keys(), self.text)?;
         let key = Key::new(text);
         let unescaped = matches!(text, Text::Unescaped(_)).then_some(before);
-        self.keys.push(&key, pos, unescaped)?;
+        if self.distinct {
+            self.keys.push(&key, pos, unescaped)?;
+        }
         self.builder.key(key).map_err(|kind| Error::new(kind, pos))?;
         let mut colon = end;
         if self.json.get(colon) != Some(&b':') {

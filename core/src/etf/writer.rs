@@ -26,6 +26,8 @@ pub struct Writer<'a, B> {
     members: Vec<usize>,
     /// For a shell that must know which keys there are.
     names: Option<Names>,
+    /// Maps may have repeated keys.
+    repeats: bool,
 }
 
 /// The names of all keys that are atoms, in the order of the text.
@@ -52,13 +54,20 @@ impl<'a, B: Buffer> Writer<'a, B> {
         out.array([VERSION]);
         let (starts, members) = (Vec::new(), Vec::new());
         let (keys, ordered, null) = (options.keys, options.ordered_objects, options.null);
-        Self { input, out, keys, ordered, null, starts, members, names: None }
+        Self { input, out, keys, ordered, null, starts, members, names: None, repeats: false }
     }
 
     /// Also collects the names of keys, which have to be atoms.
     #[must_use]
     pub fn with_names(self, names: Names) -> Self {
         Self { names: Some(names), ..self }
+    }
+
+    /// Writes maps with their repeated keys, which the runtime refuses: most documents have none, and looking for them takes
+    /// a fifth of the time.
+    #[must_use]
+    pub fn with_repeats(self) -> Self {
+        Self { repeats: true, ..self }
     }
 
     /// The names collected.
@@ -228,7 +237,9 @@ impl<B: Buffer> TermBuilder for Writer<'_, B> {
 
     #[inline(always)]
     fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind> {
-        self.members.push(self.out.len());
+        if !self.repeats {
+            self.members.push(self.out.len());
+        }
         if self.ordered {
             self.out.array([SMALL_TUPLE, 2]);
         }
@@ -280,13 +291,20 @@ impl<B: Buffer> TermBuilder for Writer<'_, B> {
     }
 
     #[inline(always)]
+    fn keeps_repeats(&self) -> bool {
+        self.repeats
+    }
+
+    #[inline(always)]
     fn end_object(&mut self, len: usize, dropped: Dropped<'_>) -> Result<(), ErrorKind> {
-        let base = self.members.len() - len;
-        if !dropped.is_empty() {
-            let members = self.members.split_off(base);
-            self.drop_members(&members, dropped);
+        if !self.repeats {
+            let base = self.members.len() - len;
+            if !dropped.is_empty() {
+                let members = self.members.split_off(base);
+                self.drop_members(&members, dropped);
+            }
+            self.members.truncate(base);
         }
-        self.members.truncate(base);
         let kept = len - dropped.len();
         if self.ordered {
             return self.end_array(kept);

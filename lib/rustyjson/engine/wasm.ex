@@ -18,10 +18,7 @@ defmodule RustyJson.Engine.Wasm do
 
   @impl true
   def decode(json, options) do
-    case run(:decode, json, options.bytes, options) do
-      {:etf, etf} -> etf |> build(options) |> judged(json, options)
-      answer -> judged(answer, json, options)
-    end
+    :decode |> run(json, options.bytes, options) |> judged(json, options)
   end
 
   # Parts that stay text come as their places.
@@ -48,13 +45,6 @@ defmodule RustyJson.Engine.Wasm do
     error
   end
 
-  # For hosts that build no terms. The checked bytes can still contain a repeated key in a map or an unknown atom.
-  defp build(etf, options) do
-    {:ok, :erlang.binary_to_term(etf, [:safe])}
-  rescue
-    ArgumentError -> fault(:invalid_result, "the runtime makes no term of it", options.sandbox)
-  end
-
   @impl true
   def decode_many(documents, %{sandbox: sandbox} = options) do
     # A guest that fell to one document can change what others of the same guest call become.
@@ -63,7 +53,9 @@ defmodule RustyJson.Engine.Wasm do
 
     Batch.decode(documents, alone?, deadline, %{
       together: fn body, timeout, patience -> together(body, Batch.within(options, timeout, patience)) end,
-      alone: fn json, timeout, patience -> alone(json, Batch.within(options, timeout, patience), sandbox) end,
+      alone: fn json, timeout, patience ->
+        cross(:decode, json, options.bytes, Batch.within(options, timeout, patience))
+      end,
       failed: fn reason, detail -> fault(reason, detail, sandbox) end
     })
   end
@@ -82,13 +74,6 @@ defmodule RustyJson.Engine.Wasm do
     {:many, :erlang.binary_to_term(list, [:safe]), failures}
   rescue
     ArgumentError -> :refused
-  end
-
-  defp alone(json, options, sandbox) do
-    case cross(:decode, json, options.bytes, options) do
-      {:etf, etf} -> build(etf, %{options | sandbox: sandbox})
-      answer -> answer
-    end
   end
 
   @impl true

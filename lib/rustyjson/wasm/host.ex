@@ -31,8 +31,8 @@ defmodule RustyJson.Wasm.Host do
   @type hole ::
           {non_neg_integer(), non_neg_integer(), :key | :value, non_neg_integer(), non_neg_integer()}
 
-  @typedoc "What decoding gives: a term, or judged bytes to be made into one."
-  @type decoded :: {:ok, term()} | {:etf, binary()} | {:error, RustyJson.Engine.decode_failure()}
+  @typedoc "What decoding gives."
+  @type decoded :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
 
   @typedoc "What encoding gives."
   @type encoded ::

@@ -39,11 +39,20 @@ pub extern "C" fn input(len: u32) -> u32 {
 }
 
 /// Decodes what follows the options into External Term Format. Behind the options stands the seed of the hashes (u64).
+/// Maps may have repeated keys, which the runtime refuses; then ask [`resolve`].
 // SAFETY: as for `abi_version`.
 #[allow(unsafe_code)]
 #[unsafe(no_mangle)]
 pub extern "C" fn decode(len: u32, options: u32) -> u64 {
-    with_state(|state| packed(state.decode(len as usize, options as usize)))
+    with_state(|state| packed(state.decode(len as usize, options as usize, true)))
+}
+
+/// Does what [`decode`] does, with repeated keys resolved.
+// SAFETY: as for `abi_version`.
+#[allow(unsafe_code)]
+#[unsafe(no_mangle)]
+pub extern "C" fn resolve(len: u32, options: u32) -> u64 {
+    with_state(|state| packed(state.decode(len as usize, options as usize, false)))
 }
 
 /// The keys of what [`decode`] would decode, in the order of the text, up to its first error, if it has any; or, with

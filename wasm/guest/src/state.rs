@@ -91,9 +91,9 @@ impl State {
         Some(())
     }
 
-    /// Decodes what follows the options. `None` when memory ran out.
-    pub fn decode(&mut self, len: usize, options: usize) -> Option<&[u8]> {
-        let (result, written, _) = self.write(len, options, None)?;
+    /// Decodes what follows the options. `repeats`: maps may have repeated keys. `None` when memory ran out.
+    pub fn decode(&mut self, len: usize, options: usize, repeats: bool) -> Option<&[u8]> {
+        let (result, written, _) = self.write(len, options, None, repeats)?;
         if let Err(error) = result {
             return self.error(options, error);
         }
@@ -103,7 +103,7 @@ impl State {
 
     /// The keys of what follows the options, or the error that key number `stop` is not an existing atom.
     pub fn keys(&mut self, len: usize, options: usize, stop: u64) -> Option<&[u8]> {
-        let (result, _, names) = self.write(len, options, Some(Names { bytes: vec![DONE], left: stop }))?;
+        let (result, _, names) = self.write(len, options, Some(Names { bytes: vec![DONE], left: stop }), true)?;
         match result {
             Err(error) if matches!(error.error.kind, ErrorKind::UnknownAtom | ErrorKind::OutOfMemory) => {
                 self.error(options, error)
@@ -117,7 +117,7 @@ impl State {
 
     /// Writes the term behind the first byte of the output. `None` when memory ran out. (With a builder of its own for the
     /// names of keys there would be two decoders in the module, 10 KB.)
-    fn write(&mut self, len: usize, options: usize, names: Option<Names>) -> Option<Written> {
+    fn write(&mut self, len: usize, options: usize, names: Option<Names>, repeats: bool) -> Option<Written> {
         self.written(len)?;
         let (options, json) = self.input.split_at_checked(options)?;
         let (options, seed) = options.split_last_chunk()?;
@@ -131,6 +131,10 @@ impl State {
         let mut writer = Writer::new(json, Body(core::mem::take(&mut self.output)), options);
         if let Some(names) = names {
             writer = writer.with_names(names);
+        }
+        // Decoding parts looks for repeated keys, so the writer must be able to remove members.
+        if repeats && parts.is_empty() {
+            writer = writer.with_repeats();
         }
         let result = if parts.is_empty() {
             decode(json, options, &mut self.scratch, &mut writer).map_err(Wrong::from)

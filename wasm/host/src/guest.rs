@@ -150,6 +150,13 @@ impl Guest {
         self.record(packed)
     }
 
+    /// Decodes what was written, with the repeated keys of its objects resolved.
+    pub fn resolve(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
+        let resolve = export(&mut self.store, &self.instance, "resolve")?;
+        let packed = self.call(&resolve, lengths)?;
+        self.record(packed)
+    }
+
     /// The keys of what was written, or the error that key number `stop` is not an atom.
     pub fn keys(&mut self, (len, options): Lengths, stop: u64) -> Result<Range<usize>, Fault> {
         let keys = export(&mut self.store, &self.instance, "keys")?;

@@ -53,21 +53,31 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Decodes a document. Gives where the term stands in the guest's memory, judged; and how to ask for its keys.
-pub fn decode(
-    guest: &mut Guest,
-    document: &Document,
-) -> Result<(Result<Range<usize>, DecodeFailure<'static>>, Lengths), Fault> {
+/// Where a term stands in the guest's memory, judged; or why there is none.
+type Decoded = Result<Range<usize>, DecodeFailure<'static>>;
+
+/// Decodes a document, and says how to ask about it again. The term may have maps with repeated keys.
+pub fn decode(guest: &mut Guest, document: &Document) -> Result<(Decoded, Lengths), Fault> {
     let Document { json, options, bytes, .. } = document;
     let lengths = guest.write(&[bytes, &options.seed.to_le_bytes()], json)?;
     let record = guest.decode(lengths)?;
+    Ok((judged(guest, document, record)?, lengths))
+}
+
+/// Decodes it again, with repeated keys resolved.
+pub fn resolve(guest: &mut Guest, document: &Document, lengths: Lengths) -> Result<Range<usize>, Fault> {
+    let record = guest.resolve(lengths)?;
+    judged(guest, document, record)?.map_err(|_| Fault::invalid("it refuses a document that it has decoded"))
+}
+
+fn judged(guest: &Guest, document: &Document, record: Range<usize>) -> Result<Decoded, Fault> {
     match open(&guest.memory()[record.clone()]) {
         Some((Status::Done, etf)) => {
             check(etf, &document.policy()).map_err(|refused| Fault::invalid(refused.text()))?;
             guest.in_time()?;
-            Ok((Ok(record.start + 1..record.end), lengths))
+            Ok(Ok(record.start + 1..record.end))
         }
-        Some((Status::Error, body)) => Ok((Err(decode_failure(body, json.len())?.into_owned()), lengths)),
+        Some((Status::Error, body)) => Ok(Err(decode_failure(body, document.json.len())?.into_owned())),
         _ => Err(no_status()),
     }
 }

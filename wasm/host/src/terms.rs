@@ -18,11 +18,6 @@ pub fn term<'a>(env: Env<'a>, etf: &[u8]) -> Option<Term<'a>> {
     env.binary_to_term(etf).map(|(term, _)| (atoms::ok(), term).encode(env))
 }
 
-/// `{:etf, binary}`: judged bytes for the caller to build.
-pub fn etf<'a>(env: Env<'a>, etf: &[u8]) -> Term<'a> {
-    (atoms::etf(), binary(env, etf)).encode(env)
-}
-
 /// `{values, kept, state, end}`, as `RustyJson.Engine.fed` has it.
 pub fn fed<'a>(env: Env<'a>, values: Term<'a>, answer: &Answer<'_>) -> Term<'a> {
     let end = match &answer.end {

@@ -11,7 +11,6 @@ use crate::terms;
 use rustler::{Env, Error, NifResult, Term};
 use rustyjson_core::abi::DecodeFailure;
 use rustyjson_core::options::Keys;
-use std::ops::Range;
 
 /// Runs a call. The input is the options as Elixir wrote them, with what belongs to them, and a text or a term.
 pub fn run<'a>(env: Env<'a>, host: &Host, operation: Operation, input: [&[u8]; 2], call: &Call) -> NifResult<Term<'a>> {
@@ -45,14 +44,13 @@ pub fn run<'a>(env: Env<'a>, host: &Host, operation: Operation, input: [&[u8]; 2
 
 fn decode<'a>(env: Env<'a>, guest: &mut Guest, document: &Document) -> Result<Term<'a>, Fault> {
     let (result, lengths) = session::decode(guest, document)?;
-    let unknown_atom = |guest: &mut Guest| unknown_atom(env, guest, document, lengths);
     match result {
         // An unknown atom may come before the error.
-        Err(error) => Ok(terms::decode_error(env, &unknown_atom(guest)?.unwrap_or(error))),
+        Err(error) => Ok(terms::decode_error(env, &unknown_atom(env, guest, document, lengths)?.unwrap_or(error))),
         // A caller's `binary_to_term` of a large term would hold its scheduler for milliseconds at a time.
-        Ok(etf) => match terms::term(env, &guest.memory()[etf.clone()]) {
+        Ok(etf) => match terms::term(env, &guest.memory()[etf]) {
             Some(term) => Ok(term),
-            None => refused(env, guest, etf, unknown_atom),
+            None => refused(env, guest, document, lengths),
         },
     }
 }
@@ -71,15 +69,14 @@ fn unknown_atom(
     }
 }
 
-/// Checked bytes that the runtime cannot turn into a term without creating atoms.
-fn refused<'a>(
-    env: Env<'a>,
-    guest: &mut Guest,
-    etf: Range<usize>,
-    unknown_atom: impl Fn(&mut Guest) -> Result<Option<DecodeFailure<'static>>, Fault>,
-) -> Result<Term<'a>, Fault> {
-    let bytes = terms::etf(env, &guest.memory()[etf]);
-    Ok(unknown_atom(guest)?.map_or(bytes, |error| terms::decode_error(env, &error)))
+/// The runtime makes no term of what was decoded: a key is an atom that does not exist, or a map has a key twice.
+fn refused<'a>(env: Env<'a>, guest: &mut Guest, document: &Document, lengths: Lengths) -> Result<Term<'a>, Fault> {
+    if let Some(error) = unknown_atom(env, guest, document, lengths)? {
+        return Ok(terms::decode_error(env, &error));
+    }
+    let etf = session::resolve(guest, document, lengths)?;
+    let etf = &guest.memory()[etf];
+    terms::term(env, etf).ok_or_else(|| Fault::invalid("the runtime makes no term of it"))
 }
 
 fn encode<'a>(env: Env<'a>, guest: &mut Guest, input: [&[u8]; 2], options: &Options) -> Result<Term<'a>, Fault> {

@@ -26,12 +26,26 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   @keep_memory 33_554_432
 
   @impl true
-  def run(:decode, json, bytes, options) do
+  def run(:decode, json, bytes, %{sandbox: sandbox} = options) do
     {_options, length} = policy = Parts.policy(options, byte_size(json))
+    start = System.monotonic_time(:millisecond)
+    possible? = &Abi.answer?(&1, length)
 
-    call([bytes, :seed], json, "decode", options.sandbox, &Abi.answer?(&1, length), fn record, again ->
-      decoded(Abi.open(record), json, options, policy, again)
-    end)
+    decoded =
+      call([bytes, :seed], json, "decode", sandbox, possible?, fn record, again ->
+        decoded(Abi.open(record), json, options, policy, again)
+      end)
+
+    # Terms are built where no instance is held.
+    with {:etf, etf} <- decoded,
+         :refused <- build(etf),
+         {:ok, sandbox} <- rest(sandbox, System.monotonic_time(:millisecond) - start),
+         {:etf, etf} <-
+           call([bytes, :seed], json, "resolve", sandbox, possible?, fn record, _again ->
+             resolved(Abi.open(record), policy)
+           end),
+         :refused <- build(etf),
+         do: invalid("the runtime makes no term of it")
   end
 
   def run(:feed, piece, bytes, options) do
@@ -108,12 +122,27 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   defp decoded(_other, _json, _options, _policy, _again), do: no_status()
 
-  defp builds?(etf) do
-    _ = :erlang.binary_to_term(etf, [:safe])
-    true
+  defp builds?(etf), do: build(etf) != :refused
+
+  # The bytes have been checked. The runtime still refuses a map that has a key twice, and an atom that does not exist.
+  defp build(etf) do
+    {:ok, :erlang.binary_to_term(etf, [:safe])}
   rescue
-    ArgumentError -> false
+    ArgumentError -> :refused
   end
+
+  # The second crossing gets the time that the first one left.
+  defp rest(%{timeout: timeout} = sandbox, spent) when spent < timeout,
+    do: {:ok, Map.merge(sandbox, %{timeout: timeout - spent, patience: timeout - spent})}
+
+  defp rest(_sandbox, _spent), do: {:fault, :timeout, ""}
+
+  # The same document with its repeated keys resolved.
+  defp resolved({:done, etf}, {judged, length}),
+    do: with(:ok <- Judge.term(etf, judged, length), do: {:etf, etf})
+
+  defp resolved({:error, _body}, _policy), do: invalid("it refuses a document that it has decoded")
+  defp resolved(_other, _policy), do: no_status()
 
   # The first key that is not an atom. Only the host can know it: it asks the guest for the keys, then for the position of this one.
   defp unknown_atom(json, %{values: %{keys: :atoms!}}, again, wanted?) do

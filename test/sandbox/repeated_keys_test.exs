@@ -1,0 +1,177 @@
+defmodule RustyJson.Sandbox.RepeatedKeysTest do
+  @moduledoc """
+  The guest first decodes without a search for repeated keys. The runtime refuses a map that has one twice, and the host asks
+  the guest to resolve them.
+  """
+
+  use ExUnit.Case, async: false
+
+  alias RustyJson.SandboxError
+  alias RustyJson.Test.{Guest, WasmHosts}
+
+  import RustyJson.Test.WasmHosts, only: [with_guest: 3]
+
+  # What a guest says that leaves two members with the same key in a map.
+  @twice <<131, 116, 2::32, 109, 1::32, "a", 97, 1, 109, 1::32, "a", 97, 2>>
+  # The document triggers the fault. It is long enough for any of the answers.
+  @text "!" <> String.duplicate(" ", 40)
+
+  @documents [
+    ~s({"a":1,"a":2}),
+    ~s([{"a":1},{"a":1,"b":2,"a":3}]),
+    ~s({"a":{"b":1,"b":2},"a":{"b":3,"c":4,"b":5}}),
+    ~s({"a":1,"\\u0061":2}),
+    ~s({"a":1,"a":2,}),
+    ~s({"a":1,"a":[tru]}),
+    ~s({"__struct__":1,"__struct__":2}),
+    ~s({"":1,"":2,"b":null})
+  ]
+
+  # More keys than a small map has, one of them twice, first and last.
+  defp documents do
+    many = for n <- 1..40, do: ~s("k#{n}":#{n})
+    large = for n <- 1..5_000, do: ~s("key#{n}":[#{n}])
+
+    @documents ++
+      for members <- [many, large],
+          repeat <- [hd(members), List.last(members)],
+          do: "{" <> Enum.join(members ++ [repeat], ",") <> "}"
+  end
+
+  for host <- [:wasmtime, :wasmex] do
+    describe "#{host}" do
+      @describetag host: host
+      if reason = WasmHosts.missing(host), do: @describetag(skip: reason)
+
+      setup %{host: host} do
+        {:ok, options: [engine: :wasm, host: host]}
+      end
+
+      test "are resolved as in the native engine", %{options: options} do
+        for document <- documents(),
+            duplicates <- [:last, :first, :error],
+            more <- [[], [objects: :ordered_objects], [keys: :atoms], [isolation: :fresh]] do
+          given = [duplicate_keys: duplicates] ++ more
+          native = Keyword.drop(given, [:isolation]) ++ [engine: :native]
+
+          assert RustyJson.decode(document, given ++ options) == RustyJson.decode(document, native),
+                 "#{String.slice(document, 0, 80)} #{inspect(given)}"
+        end
+      end
+
+      test "beside keys that are not existing atoms", %{options: options} do
+        for document <- [
+              ~s({"a":1,"a":2}),
+              ~s({"a":1,"a":2,"rustyjson_no_such_atom":1}),
+              ~s({"a":1,"a":2,"rustyjson_no_such_atom":1]),
+              ~s({"a":1,"a":2,"b":})
+            ] do
+          given = [keys: :atoms!]
+
+          assert RustyJson.decode(document, given ++ options) ==
+                   RustyJson.decode(document, [engine: :native] ++ given)
+        end
+      end
+
+      test "in many documents, and in parts of one", %{options: options} do
+        native = [engine: :native]
+        documents = documents() ++ ["1", "[", ~s({"b":0})]
+
+        for given <- [[], [duplicate_keys: :first], [duplicate_keys: :error], [keys: :atoms!]] do
+          assert RustyJson.decode_many(documents, given ++ options) ==
+                   RustyJson.decode_many(documents, given ++ native)
+        end
+
+        for document <- documents,
+            duplicates <- [:last, :first, :error],
+            given = [duplicate_keys: duplicates],
+            pointer <- ["", "/a", "/a/b", "/0/a", "/1/a", "/k1", "/key5000/0"] do
+          assert RustyJson.fetch(document, pointer, given ++ options) ==
+                   RustyJson.fetch(document, pointer, given ++ native),
+                 "#{String.slice(document, 0, 80)} #{pointer}"
+        end
+      end
+
+      if reason = Guest.missing(), do: @tag(skip: reason)
+
+      test "a guest that gives them again", %{host: host, options: options} do
+        with_guest(host, Guest.wasm(data: <<1, @twice::binary>>), fn ->
+          assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.decode(@text, options)
+          assert RustyJson.decode("x", options) == {:ok, nil}
+        end)
+      end
+
+      if reason = Guest.missing(), do: @tag(skip: reason)
+
+      # Also in the largest of small maps, in a large map, below other terms, and with keys in any order.
+      test "no answer with repeated keys becomes a map", %{host: host, options: options} do
+        for {size, below?} <- [{2, true}, {32, false}, {33, false}, {1_000, true}] do
+          keys = [size | Enum.to_list(2..size)]
+          map = <<116, size::32, for(n <- keys, into: <<>>, do: <<109, 2::32, n::16, 97, 0>>)::binary>>
+          etf = if below?, do: <<131, 108, 2::32, 97, 0, map::binary, 106>>, else: <<131, map::binary>>
+
+          with_guest(host, Guest.wasm(data: <<1, etf::binary>>), fn ->
+            text = "!" <> String.duplicate(" ", 5 * size + 40)
+            assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.decode(text, options)
+          end)
+        end
+      end
+
+      if reason = Guest.missing(), do: @tag(skip: reason)
+
+      test "a guest that refuses then what it had decoded", %{host: host, options: options} do
+        # An error without a path at offset 0, in line and column 1.
+        failure = <<0, 1, 0::64-little, 1::64-little, 1::64-little>>
+        assert {:error, %SandboxError{reason: :invalid_result}} = asked_again(host, failure, options)
+      end
+
+      if reason = Guest.missing(), do: @tag(skip: reason)
+
+      test "what a guest gives when it is asked again is judged too", %{host: host, options: options} do
+        for {lie, record} <- [
+              no_status: <<9, 131, 97, 42>>,
+              pid: <<1, 131, 88, 119, 1, "a", 1::32, 0::32, 0::32>>,
+              atom: <<1, 131, 119, 5, "admin">>,
+              too_many: <<1, 131, 108, 900::32, 97, 42, 106>>
+            ] do
+          assert {:error, %SandboxError{reason: :invalid_result}} = asked_again(host, record, options),
+                 "#{lie}"
+        end
+
+        assert asked_again(host, <<1, 131, 97, 42>>, options) == {:ok, 42}
+      end
+
+      if reason = Guest.missing(), do: @tag(skip: reason)
+
+      test "a guest that then traps, grows or does not end", %{host: host, options: options} do
+        for {fault, reason} <- [trap: :trap, grow: :memory_limit, loop: :timeout] do
+          guest = [
+            data: <<1, @twice::binary>>,
+            fault: record(1 + byte_size(@twice)),
+            resolve: Guest.fault(fault)
+          ]
+
+          limits = [timeout: 200, max_memory: 4 * 1_048_576]
+
+          with_guest(host, Guest.wasm(guest), fn ->
+            assert {:error, %SandboxError{reason: ^reason}} = RustyJson.decode(@text, limits ++ options)
+            assert RustyJson.decode("x", options) == {:ok, nil}
+          end)
+        end
+      end
+    end
+  end
+
+  # Decodes with a guest that first leaves a key twice in a map, and gives this record when it is asked again.
+  defp asked_again(host, record, options) do
+    guest = [
+      data: <<1, @twice::binary, record::binary>>,
+      fault: record(1 + byte_size(@twice)),
+      resolve: "(i64.const #{Guest.record(Guest.lie() + 1 + byte_size(@twice), byte_size(record))})"
+    ]
+
+    with_guest(host, Guest.wasm(guest), fn -> RustyJson.decode(@text, options) end)
+  end
+
+  defp record(length), do: "(i64.const #{Guest.record(Guest.lie(), length)})"
+end
