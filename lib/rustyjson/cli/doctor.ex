@@ -16,7 +16,9 @@ defmodule RustyJson.CLI.Doctor do
   @packages [
     {:wasmex, Wasmex, "~> 0.15.0", "another host for the wasm engine, with Elixir 1.18 or newer"},
     {:decimal, Decimal, "~> 2.0 or ~> 3.0", "for the option floats: :decimals"},
-    {:jason, Jason, "~> 1.4", "for structs that derive only Jason.Encoder"}
+    {:jason, Jason, "~> 1.4", "for structs that derive only Jason.Encoder"},
+    {:plug, Plug, "~> 1.14", "for RustyJson.PlugParser, which decodes request bodies"},
+    {:telemetry, :telemetry, "~> 1.0", "for an event after each call into the sandbox"}
   ]
 
   @doc "Prints the report. Returns `:ok` if at least one engine works and all available ones pass their test."
