@@ -47,12 +47,17 @@ defmodule RustyJson.RecipesTest do
     test "the lines", %{new: new, names: names, console: console} do
       crash = {%RuntimeError{message: "boom"}, [{Shop, :buy, 1, [file: ~c"lib/shop.ex", line: 3]}]}
 
-      assert blocks("logging.md", "json") == [
-               line(:info, {:string, "paid"}, %{user: 7}, new),
-               line(:warning, {:report, %{event: :login, password: "x", tries: 3}}, %{}, new),
-               line(:error, {:string, "GenServer terminating"}, %{crash_reason: crash}, new),
-               line(:info, {:string, "paid"}, %{user: 7}, names)
-             ]
+      lines = [
+        line(:info, {:string, "paid"}, %{user: 7}, new),
+        line(:warning, {:report, %{event: :login, password: "x", tries: 3}}, %{}, new),
+        line(:error, {:string, "GenServer terminating"}, %{crash_reason: crash}, new),
+        line(:info, {:string, "paid"}, %{user: 7}, names)
+      ]
+
+      # The order of a map's members depends on the version of OTP; that of a line's members does not.
+      blocks = blocks("logging.md", "json")
+      assert Enum.map(blocks, &RustyJson.decode!/1) == Enum.map(lines, &RustyJson.decode!/1)
+      assert {hd(blocks), List.last(blocks)} == {hd(lines), List.last(lines)}
 
       assert {LogFormatter, :format} = console[:logger][:console][:format]
       assert {LogFormatter, _} = LogFormatter.new(console[:rustyjson][:log_formatter])

@@ -5,6 +5,7 @@ defmodule RustyJson.Sandbox.EncodeLiesTest do
 
   alias RustyJson.SandboxError
   alias RustyJson.Test.{Guest, WasmHosts}
+  alias RustyJson.Wasm.{Holes, Judge}
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
@@ -32,16 +33,12 @@ defmodule RustyJson.Sandbox.EncodeLiesTest do
 
       setup %{host: host}, do: {:ok, options: [host: host] ++ @options}
 
-      test "no term that the core can write is left to Elixir", %{host: host, options: options} do
-        size = byte_size(:erlang.term_to_binary(@written, minor_version: 2))
-
-        for start <- 0..(size + 1), place <- [0, 0x8000_0000] do
-          with_guest(host, Guest.wasm(data: hole(start, 1 + place), always: true), fn ->
-            for shape <- @shapes do
-              assert {:error, %SandboxError{reason: :invalid_result}} =
-                       RustyJson.encode(@written, shape ++ options),
-                     "#{start} #{inspect(shape)}"
-            end
+      test "a term that the core can write is not left to Elixir", %{host: host, options: options} do
+        # A string, and the key of a map.
+        for claim <- [hole(6, 1), hole(33, 0x8000_0002)] do
+          with_guest(host, Guest.wasm(data: claim, always: true), fn ->
+            for shape <- @shapes,
+                do: assert(invalid?(RustyJson.encode(@written, shape ++ options)), inspect(shape))
           end)
         end
       end
@@ -61,12 +58,9 @@ defmodule RustyJson.Sandbox.EncodeLiesTest do
           assert {:error, %Protocol.UndefinedError{}} = RustyJson.encode([self()], again ++ options)
         end)
 
-        for depth <- [2, 3, 128, 0x7FFF_FFFF] do
-          with_guest(host, Guest.wasm(data: hole(6, depth), always: true), fn ->
-            assert {:error, %SandboxError{reason: :invalid_result}} =
-                     RustyJson.encode([self()], [unsupported: :inspect] ++ options)
-          end)
-        end
+        with_guest(host, Guest.wasm(data: hole(6, 2), always: true), fn ->
+          assert invalid?(RustyJson.encode([self()], [unsupported: :inspect] ++ options))
+        end)
       end
 
       test "more holes than terms", %{host: host, options: options} do
@@ -81,6 +75,38 @@ defmodule RustyJson.Sandbox.EncodeLiesTest do
       end
     end
   end
+
+  # The judge of both hosts, and the one in Elixir: claims at every byte of the term, at every depth, as a value and as a key.
+  test "no byte of a term that the core can write starts a hole" do
+    etf = :erlang.term_to_binary(@written, minor_version: 2)
+
+    for shape <- @shapes,
+        start <- 0..(byte_size(etf) + 1),
+        depth <- [0, 1, 2, 200],
+        place <- [0, 0x8000_0000] do
+      options = RustyJson.Options.encode(shape)
+      <<2, body::binary>> = hole(start, depth + place)
+      assert {:fault, :invalid_result, _} = Judge.holes(body, etf, options.bytes, options)
+      assert {:fault, :invalid_result, _} = Holes.find(body, etf, %{}, options.values)
+    end
+  end
+
+  test "a term that the core cannot write is a hole at its place, not deeper" do
+    etf = :erlang.term_to_binary([self()], minor_version: 2)
+    options = RustyJson.Options.encode(unsupported: :inspect)
+
+    for {depth, fits} <- [{0, true}, {1, true}, {2, false}, {0x7FFF_FFFF, false}] do
+      <<2, body::binary>> = hole(6, depth)
+
+      for judged <- [
+            Judge.holes(body, etf, options.bytes, options),
+            Holes.find(body, etf, %{}, options.values)
+          ],
+          do: assert(match?({:partial, "[]", [_]}, judged) == fits, inspect({depth, judged}))
+    end
+  end
+
+  defp invalid?(result), do: match?({:error, %SandboxError{reason: :invalid_result}}, result)
 
   defp hole(start, depth), do: <<2, 1::32-little, hole_claim(start, depth)::binary, "[]">>
   defp hole_claim(start, depth), do: <<1::32-little, start::32-little, depth::32-little>>

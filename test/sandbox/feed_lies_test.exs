@@ -47,16 +47,8 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
       end
 
       test "places of values that are none", %{host: host, options: options} do
-        for answer <- [
-              [1],
-              [[1, 1]],
-              [[1, 1, 1]],
-              [[0, 9, ""]],
-              [[1, 0, ""]],
-              [[-1, 1, ""]],
-              [[2, 2, ""], [1, 1, ""]],
-              [[1, 1, <<255>>]]
-            ] do
+        # The other lies about places are below: a guest takes its time to compile.
+        for answer <- [[1], [[0, 9, ""]]] do
           list = :erlang.term_to_binary(answer)
 
           with_guest(host, Guest.wasm(data: record(list, answer(8, "state", <<0>>)), always: true), fn ->
