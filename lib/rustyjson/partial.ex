@@ -164,7 +164,7 @@ defmodule RustyJson.Partial do
   ## Pieces
 
   defp pieces(%{options: %{max_bytes: most}, total: total} = partial, input, changes) do
-    size = IO.iodata_length(input)
+    size = if is_binary(input), do: byte_size(input), else: IO.iodata_length(input)
 
     if most > 0 and total + size > most do
       {:error, DecodeError.new({Codes.decode(:max_bytes), 0, 1, 1, ""}, "", partial.options)}

@@ -7,7 +7,7 @@ defmodule RustyJson.Encode.Stream do
 
   require RustyJson.Engine.Codes
 
-  alias RustyJson.{EncodeError, Encoder, Lazy, Options, OrderedObject}
+  alias RustyJson.{EncodeError, Encoder, Lazy, Options, OrderedObject, SandboxError}
   alias RustyJson.Encode.{Path, Scope, Text}
   alias RustyJson.Engine.Codes
 
@@ -107,17 +107,7 @@ defmodule RustyJson.Encode.Stream do
   ## Elements
 
   defp elements(source, format, flush, options, path) do
-    start = %{
-      format: format,
-      options: options,
-      path: path,
-      flush: flush,
-      batch: [],
-      waiting: 0,
-      size: 1,
-      number: 0
-    }
-
+    start = %{format: format, options: options, path: path, flush: flush, size: 1, number: 0}
     if is_list(source), do: of_list(source, start), else: one_after_another(source, start)
   end
 
@@ -132,43 +122,88 @@ defmodule RustyJson.Encode.Stream do
 
       {list, %{size: size} = state} ->
         {batch, rest} = Enum.split(list, size)
-        {texts, state} = flush(%{state | batch: batch, waiting: length(batch)}, batch)
+        {texts, state} = flush(batch, length(batch), state)
         {texts, {rest, state}}
     end)
     |> Stream.concat()
   end
 
+  # The source is suspended after each batch. To be called for each element, as by `Stream.transform/3`, takes as long as to encode it.
   defp one_after_another(source, start) do
-    source
-    |> Stream.concat([@end_mark])
-    |> Stream.transform(fn -> start end, &element/2, fn _state -> :ok end)
+    resume = &Enumerable.reduce(source, &1, fn element, batch -> collect(element, batch) end)
+    Stream.concat(fn command, fun -> batches(command, fun, resume, start) end)
   end
 
-  defp element(@end_mark, state) do
-    {texts, state} = flush(state)
-    {Stream.concat(texts, closing(state)), state}
+  defp collect(element, {batch, count, size}) when count + 1 < size,
+    do: {:cont, {[element | batch], count + 1, size}}
+
+  defp collect(element, {batch, count, size}), do: {:suspend, {[element | batch], count + 1, size}}
+
+  # Gives the texts of each batch to the function, as the protocol Enumerable has it.
+  defp batches({:halt, acc}, _fun, resume, _state) do
+    close(resume)
+    {:halted, acc}
   end
 
-  defp element(element, %{waiting: waiting, size: size} = state) do
-    state = %{state | batch: [element | state.batch], waiting: waiting + 1}
-    if waiting + 1 >= size, do: flush(state), else: {[], state}
+  defp batches({:suspend, acc}, fun, resume, state), do: {:suspended, acc, &batches(&1, fun, resume, state)}
+  defp batches({:cont, acc}, _fun, nil, _state), do: {:done, acc}
+
+  defp batches({:cont, acc}, fun, resume, state) do
+    case resume.({:cont, {[], 0, state.size}}) do
+      {:suspended, {batch, count, _size}, resume} ->
+        {command, state} = deliver(batch, count, state, acc, fun, resume)
+        batches(command, fun, resume, state)
+
+      {_ended, {batch, count, _size}} ->
+        {texts, state} = batch |> Enum.reverse() |> flush(count, state)
+        texts |> Stream.concat(closing(state)) |> fun.(acc) |> batches(fun, nil, state)
+    end
   end
+
+  # Nothing else closes a source that is suspended.
+  defp deliver(batch, count, state, acc, fun, resume) do
+    {texts, state} = batch |> Enum.reverse() |> flush(count, state)
+    {fun.(texts, acc), state}
+  catch
+    kind, reason ->
+      close(resume)
+      :erlang.raise(kind, reason, __STACKTRACE__)
+  end
+
+  defp close(nil), do: :ok
+  defp close(resume), do: resume.({:halt, {[], 0, 1}})
 
   defp closing(%{format: :array, number: 0}), do: ["[]"]
   defp closing(%{format: :array, options: options}), do: [tail(options)]
   defp closing(_state), do: []
 
-  defp flush(%{waiting: 0} = state), do: {[], state}
-  defp flush(%{batch: batch} = state), do: flush(state, Enum.reverse(batch))
+  defp flush([], _count, state), do: {[], state}
 
-  defp flush(%{waiting: waiting, number: number} = state, elements) do
-    next = %{state | batch: [], waiting: 0, number: number + waiting}
+  defp flush(elements, count, %{number: number} = state) do
+    next = %{state | number: number + count}
 
     case texts(elements, state) do
-      {:ok, text} -> {[text], %{next | size: size(IO.iodata_length(text), waiting, state)}}
-      :error -> {one_by_one(elements, state), next}
+      {:ok, text} ->
+        {[text], %{next | size: size(IO.iodata_length(text), count, state)}}
+
+      {:error, error, stacktrace} ->
+        {Stream.concat(one_by_one(elements, state), again(error, stacktrace, state)), next}
     end
   end
+
+  # The elements failed together, so one of them failed. A lazy array that can be read only once may succeed when it is encoded again,
+  # with rows missing. The sandbox gives each element the time and memory that all of them had.
+  defp again(%SandboxError{}, _stacktrace, _state), do: []
+
+  defp again(error, stacktrace, state),
+    do: Stream.map([error], &reraise(numbered(&1, state), stacktrace))
+
+  defp numbered(%EncodeError{path: "/" <> path} = error, %{format: :array, number: number} = state) do
+    {index, path} = Integer.parse(path)
+    at(error, path, %{state | number: number + index})
+  end
+
+  defp numbered(error, _state), do: error
 
   # As many as fill a piece.
   defp size(bytes, count, %{flush: flush}), do: (flush * count) |> div(max(bytes, 1)) |> max(1) |> min(@most)
@@ -176,16 +211,16 @@ defmodule RustyJson.Encode.Stream do
   defp texts(elements, %{format: :array} = state) do
     case Text.encode(elements, Scope.elements(state.options, state.number)) do
       {:ok, text} -> {:ok, [opening(state), inside(text, state.options)]}
-      {:error, _error} -> :error
+      {:error, error} -> {:error, error, []}
     end
   rescue
-    _error -> :error
+    error -> {:error, error, __STACKTRACE__}
   end
 
   defp texts(elements, state) do
     {:ok, Enum.map(elements, &record(&1, state))}
   rescue
-    _error -> :error
+    error -> {:error, error, __STACKTRACE__}
   end
 
   defp record(element, %{format: :lines, options: options}), do: [text!(element, options), ?\n]
