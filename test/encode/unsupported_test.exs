@@ -245,7 +245,7 @@ defmodule RustyJson.UnsupportedTest do
   defp scalar(2), do: make_ref()
   defp scalar(3), do: fn -> 1 end
   defp scalar(4), do: <<:rand.uniform(7)::3>>
-  defp scalar(5), do: :crypto.strong_rand_bytes(:rand.uniform(8))
+  defp scalar(5), do: :rand.bytes(:rand.uniform(8))
   defp scalar(6), do: %Raising{how: Enum.random([:raise, :throw, :exit, :no_iodata, :atom, :itself])}
   defp scalar(7), do: %OddInspect{how: Enum.random([:raise, :throw, :bytes])}
   defp scalar(8), do: broken()
