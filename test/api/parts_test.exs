@@ -225,6 +225,12 @@ defmodule RustyJson.PartsTest do
             end
           end
 
+          # Without repeated keys nothing changes, and with them it is the error of decode/2, wherever the pointers lead.
+          case RustyJson.decode(json, duplicate_keys: :error) do
+            {:ok, _term} -> assert select(json, pointers, duplicate_keys: :error) == select(json, pointers)
+            error -> assert select(json, pointers, duplicate_keys: :error) == error
+          end
+
           for pointer <- pointers, {:ok, %{encode: text}} <- [fetch(json, pointer, as: :raw)] do
             assert {:ok, RustyJson.decode!(text)} ==
                      Pointers.look_up(RustyJson.decode!(json), pointer)

@@ -49,18 +49,27 @@ defmodule RustyJson.LogFormatter.Event do
 
   defp message({:string, text}, _callback), do: text(text)
 
-  defp message({:report, report}, callback) when is_function(callback, 1),
-    do: report |> callback.() |> by_callback()
-
-  defp message({:report, report}, callback) when is_function(callback, 2),
-    do: text(callback.(report, %{depth: 16, chars_limit: 8_192, single_line: true}))
+  # A callback that fails costs the text, and not the line.
+  defp message({:report, report}, callback) when is_function(callback) do
+    by_callback(report, callback)
+  catch
+    _kind, _reason -> object(report)
+  end
 
   defp message({:report, report}, _callback), do: object(report)
   defp message({format, arguments}, _callback) when is_list(arguments), do: formatted(format, arguments)
   defp message(other, _callback), do: other
 
-  defp by_callback({format, arguments}), do: formatted(format, arguments)
-  defp by_callback(other), do: text(other)
+  defp by_callback(report, callback) when is_function(callback, 2),
+    do: text(callback.(report, %{depth: 16, chars_limit: 8_192, single_line: true}))
+
+  defp by_callback(report, callback) do
+    case callback.(report) do
+      {:string, text} -> text(text)
+      {format, arguments} -> formatted(format, arguments)
+      other -> text(other)
+    end
+  end
 
   defp formatted(format, arguments) do
     format |> :io_lib.format(arguments, chars_limit: 65_536) |> text()
@@ -103,10 +112,8 @@ defmodule RustyJson.LogFormatter.Event do
 
   ## Crashes
 
-  defp crash(%{crash_reason: {reason, stacktrace}}) when is_list(stacktrace) do
-    {:error,
-     %{kind: kind(reason), message: reason(reason), stacktrace: Enum.map(Enum.take(stacktrace, 32), &entry/1)}}
-  end
+  defp crash(%{crash_reason: {reason, stacktrace}}) when is_list(stacktrace),
+    do: {:error, %{kind: kind(reason), message: reason(reason), stacktrace: entries(stacktrace, 32)}}
 
   defp crash(%{crash_reason: reason}), do: {:error, %{kind: kind(reason), message: reason(reason)}}
   defp crash(_meta), do: nil
@@ -119,9 +126,18 @@ defmodule RustyJson.LogFormatter.Event do
   defp reason({:nocatch, value}), do: value
   defp reason(reason), do: reason
 
+  defp entries([entry | rest], left) when left > 0, do: [readable(entry) | entries(rest, left - 1)]
+  defp entries(_end, _left), do: []
+
+  defp readable(entry) do
+    entry(entry)
+  rescue
+    _malformed -> "an entry that cannot be read"
+  end
+
   # With the arity in place of the arguments, which can hold anything.
   defp entry({module, function, arguments, place}) when is_list(arguments),
-    do: entry({module, function, length(arguments), place})
+    do: Exception.format_stacktrace_entry({module, function, length(arguments), place})
 
   defp entry(entry), do: Exception.format_stacktrace_entry(entry)
 end

@@ -1,0 +1,152 @@
+defmodule RustyJson.RedactTest do
+  @moduledoc "`redact:` under keys of every kind, in terms that are nested at random; and the places where it cannot see."
+
+  use ExUnit.Case, async: true
+
+  alias RustyJson.{Encode, Fragment, OrderedObject}
+  alias RustyJson.Test.{Gen, Judge}
+
+  @secret "s3cr3t"
+  # Keys that JSON writes with escapes, that look like pointers or wildcards, that are prefixes of each other, and longer than a vector.
+  @keys [
+          "pass",
+          "pass_word",
+          "passWord",
+          "",
+          "a\"b\\",
+          "line\nbreak",
+          "é€😀",
+          "~1",
+          "*",
+          "0",
+          "</script>",
+          "\u2028",
+          "k\0"
+        ] ++
+          [String.duplicate("long", 20), String.duplicate("long", 20) <> "er"]
+  @atoms [:pass, :pass_word, :"é€😀", :"a\"b\\", :"line\nbreak"]
+
+  defmodule Derived do
+    @derive RustyJson.Encoder
+    defstruct [:pass, :other]
+  end
+
+  defmodule Renamed do
+    @derive {RustyJson.Encoder, key_case: [pass: "other", pass_word: "é"], omit: [nil]}
+    defstruct [:pass, :pass_word]
+  end
+
+  defmodule Own do
+    defstruct [:key, :value, :how]
+
+    defimpl RustyJson.Encoder do
+      def encode(%{how: :map} = own, opts), do: Encode.map(%{own.key => own.value}, opts)
+      def encode(%{how: :keyword} = own, opts), do: Encode.keyword([{own.key, own.value}], opts)
+      def encode(%{how: :value} = own, opts), do: Encode.value([%{own.key => {own.value}}], opts)
+      def encode(%{how: :plain} = own, _opts), do: %{own.key => own.value}
+    end
+  end
+
+  # A term in which the secret stands behind one of these keys only.
+  defp hidden(_keys, 0), do: Enum.random([1, nil, "text", [], %{}, 1.5])
+
+  defp hidden(keys, depth) do
+    inner = fn -> hidden(keys, depth - 1) end
+    key = Enum.random(keys)
+
+    secret =
+      Enum.random([@secret, [@secret], %{"a" => @secret}, {@secret}, %Own{key: 1, value: @secret, how: :map}])
+
+    name = if is_atom(key), do: key, else: Enum.random(["other" | List.wrap(key)])
+
+    case Enum.random(1..10) do
+      1 -> [inner.(), inner.()]
+      2 -> {inner.(), inner.()}
+      3 -> %{key => secret, "x" => inner.()}
+      4 -> Map.new(1..Enum.random(30..40), &{"k#{&1}", &1}) |> Map.merge(%{key => secret, "in" => inner.()})
+      5 -> OrderedObject.new([{key, secret}, {"y", inner.()}, {key, secret}])
+      6 -> %Own{key: key, value: secret, how: Enum.random([:map, :keyword, :value, :plain])}
+      7 -> %Own{key: "z", value: inner.(), how: Enum.random([:map, :keyword, :value, :plain])}
+      8 -> %{~D[2024-02-29] => inner.(), key => secret, 7 => inner.()}
+      9 -> Fragment.new(&Encode.map(%{key => secret, name => secret, "v" => 1} |> Map.take([key, "v"]), &1))
+      10 -> %{"w" => MapSet.new([inner.()])}
+    end
+  end
+
+  test "a secret behind a hostile key never shows, whatever is around it" do
+    for mode <- [
+          [],
+          [sort_keys: true],
+          [pretty: true],
+          [escape: :html_safe],
+          [key_case: :camel],
+          [omit: [nil]]
+        ] do
+      Gen.check(150, fn -> hidden(@keys ++ @atoms, 4) end, fn term ->
+        options = [redact: @keys ++ @atoms] ++ mode
+        assert {:ok, json} = Judge.encode(term, options)
+        refute json =~ @secret
+        {:ok, bare} = RustyJson.encode(term, mode)
+        assert json =~ "[REDACTED]" == (bare =~ @secret)
+      end)
+    end
+  end
+
+  test "each key alone, given as an atom or as a string; others, which start or end alike, are written" do
+    for key <- @keys ++ @atoms, given <- [to_string(key), String.to_atom(to_string(key))] do
+      others = for other <- @keys, other != to_string(key), into: %{}, do: {other, "shown"}
+      term = [%{key => @secret}, others]
+      assert {:ok, json} = Judge.encode(term, redact: [given])
+      expected = [%{to_string(key) => "[REDACTED]"}, others]
+      # A key that starts with a slash would be a pointer.
+      assert RustyJson.decode!(json) == expected, inspect({key, given})
+    end
+  end
+
+  test "a key counts before it is renamed, and a name that another key is renamed to does not" do
+    for mode <- [[], [sort_keys: true], [pretty: true]] do
+      options = fn redact -> [redact: redact] ++ mode end
+
+      decoded = fn term, redact ->
+        {:ok, json} = Judge.encode(term, options.(redact))
+        RustyJson.decode!(json)
+      end
+
+      hidden = "[REDACTED]"
+      struct = %Renamed{pass: 1, pass_word: 2}
+      assert decoded.([struct, struct], [:pass]) == List.duplicate(%{"other" => hidden, "é" => 2}, 2)
+      assert decoded.(struct, ["other", "é"]) == %{"other" => 1, "é" => 2}
+      assert decoded.(%Renamed{}, [:pass]) == %{"other" => hidden}
+
+      assert decoded.([%Derived{pass: 1, other: %Derived{pass: 2}}], ["pass"]) ==
+               [%{"pass" => hidden, "other" => %{"pass" => hidden, "other" => nil}}]
+    end
+  end
+
+  test "a value that no longer is what it was: sets, ranges, decimals, dates and numbers behind a key" do
+    for value <- [
+          MapSet.new([@secret]),
+          1..2,
+          ~D[2024-02-29],
+          2 ** 200,
+          1.0e300,
+          %Own{key: <<255>>, value: <<255>>, how: :map}
+        ],
+        do: assert(Judge.encode(%{pass: value}, redact: [:pass]) == {:ok, ~s({"pass":"[REDACTED]"})})
+  end
+
+  test "it does not see into text, keyword lists, and keys" do
+    for {term, json} <- [
+          {Fragment.new(~s({"pass":1})), ~s({"pass":1})},
+          {Fragment.new(fn _ -> ~s({"pass":1}) end), ~s({"pass":1})},
+          {[pass: 1], ~s([["pass",1]])},
+          {%{"pass: 1" => 2}, ~s({"pass: 1":2})},
+          {~s({"pass":1}), ~S("{\"pass\":1}")}
+        ],
+        do: assert(Judge.encode([term], redact: [:pass]) == {:ok, "[#{json}]"})
+
+    # The key itself is written; what is behind it in an outer object hides the text, too.
+    assert Judge.encode(%{pass: Fragment.new(~s({"a":1}))}, redact: [:pass]) ==
+             {:ok, ~s({"pass":"[REDACTED]"})}
+  end
+end
