@@ -23,8 +23,12 @@ defmodule RustyJson.MixProject do
   end
 
   def application do
-    [mod: {RustyJson.Application, []}]
+    [mod: {RustyJson.Application, []}, extra_applications: extra_applications(Mix.env())]
   end
+
+  # Since Elixir 1.15, tests see only the applications that are named.
+  defp extra_applications(:test), do: [crypto: :optional]
+  defp extra_applications(_env), do: []
 
   defp elixirc_paths(:test), do: ["lib", "test/support"]
   defp elixirc_paths(_env), do: ["lib"]

@@ -1,4 +1,4 @@
-defmodule RustyJson.RecipesTest do
+defmodule RustyJson.SandboxRecipesTest do
   @moduledoc "Runs the code in docs/sandbox.md unchanged."
 
   use ExUnit.Case, async: false
