@@ -41,8 +41,16 @@ defmodule RustyJson.Engine do
            | {1..255, integer(), pos_integer(), pos_integer(), String.t(), non_neg_integer(),
               non_neg_integer()}}
 
-  @doc "Decodes the values that a piece of a stream completes; the question is packed by `RustyJson.Feed`."
-  @callback feed(question :: binary(), piece :: binary(), Options.t()) ::
+  @typedoc """
+  Bytes of the stream before the piece, and how many of them are kept outside; whether nothing follows; the number of a key to stop at;
+  the packed plan and state.
+  """
+  @type question ::
+          {before :: non_neg_integer(), held :: non_neg_integer(), last :: boolean(),
+           stop :: non_neg_integer(), plan :: binary(), state :: binary()}
+
+  @doc "Decodes the values that a piece of a stream completes."
+  @callback feed(question(), piece :: binary(), Options.t()) ::
               fed() | :unknown_atoms | {:error, RustyJson.SandboxError.t()}
 
   @callback encode(term(), Options.t()) ::

@@ -314,14 +314,8 @@ defmodule RustyJson.Feed do
   ## The engine
 
   defp engine(bytes, held, last, %{options: %{engine: engine} = options} = feed) do
-    run = fn options, stop -> engine.feed(question(held, last, stop, feed), bytes, options) end
+    %{plan: %{packed: plan}, state: state, base: base} = feed
+    run = fn options, stop -> engine.feed({base + held, held, last, stop, plan, state}, bytes, options) end
     Atoms.feed(run, options, @no_stop)
-  end
-
-  defp question(held, last, stop, %{plan: %{packed: plan}, state: state} = feed) do
-    last = if last, do: 1, else: 0
-
-    <<feed.base + held::64-little, held::64-little, last, stop::64-little, byte_size(plan)::32-little,
-      plan::binary, byte_size(state)::32-little, state::binary>>
   end
 end

@@ -190,14 +190,14 @@ defmodule RustyJson.Partial do
 
   defp piece("", false, partial, changes), do: {:ok, partial, changes}
 
-  # A short token that is not over is read again; the end of a long one is looked for.
+  # A short token that is not over is read again; the end of a long one is looked for. (`<>` would make room for more behind it.)
   defp piece(bytes, last, %{pending: pending} = partial, changes) when byte_size(pending) > @longest,
     do: ask(bytes, byte_size(pending), last, partial, changes)
 
   defp piece(bytes, last, %{pending: ""} = partial, changes), do: ask(bytes, 0, last, partial, changes)
 
   defp piece(bytes, last, %{pending: pending} = partial, changes),
-    do: ask(pending <> bytes, 0, last, %{partial | pending: ""}, changes)
+    do: ask(IO.iodata_to_binary([pending | bytes]), 0, last, %{partial | pending: ""}, changes)
 
   defp ask(bytes, held, last, partial, changes) do
     case engine(bytes, held, last, partial) do
@@ -295,14 +295,8 @@ defmodule RustyJson.Partial do
   ## The engine
 
   defp engine(bytes, held, last, %{uncounted: %{engine: engine} = options} = partial) do
-    run = fn options, stop -> engine.feed(question(held, last, stop, partial), bytes, options) end
+    %{plan: plan, state: state, base: base} = partial
+    run = fn options, stop -> engine.feed({base + held, held, last, stop, plan, state}, bytes, options) end
     Atoms.feed(run, options, @no_stop)
-  end
-
-  defp question(held, last, stop, %{plan: plan, state: state, base: base}) do
-    last = if last, do: 1, else: 0
-
-    <<base + held::64-little, held::64-little, last, stop::64-little, byte_size(plan)::32-little,
-      plan::binary, byte_size(state)::32-little, state::binary>>
   end
 end

@@ -5,25 +5,39 @@ use crate::builder::Terms;
 use crate::decode::{MOST_NODES, charge, with_state};
 use rustler::{Binary, Encoder, Env, Error, NewBinary, NifResult, Term};
 use rustyjson_core::ErrorKind;
-use rustyjson_core::scan::{End, Piece, Question, Trouble, feed as feed_json};
+use rustyjson_core::scan::{End, Piece, Plan, State, Trouble, feed as feed_json};
+
+/// Bytes of a usual state.
+const STATE: usize = 64;
+
+/// `{before, held, last, stop, plan, state}`. Only the WebAssembly module needs the first and the fourth.
+type Question<'a> = (Term<'a>, u64, bool, Term<'a>, Binary<'a>, Binary<'a>);
 
 /// Decodes the values that a piece of a stream completes: `{values, kept, state, end}`, where `kept` is the number of
-/// bytes done. The decode options follow the question. `:dirty`: the piece is more work than its length suggests.
+/// bytes done. `:dirty`: the piece is more work than its length suggests.
 #[rustler::nif]
-fn feed<'a>(env: Env<'a>, question: Binary<'a>, piece: Binary<'a>) -> NifResult<Term<'a>> {
+fn feed<'a>(env: Env<'a>, question: Question<'a>, piece: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
     charge(env, piece.len());
-    run(env, &question, piece, MOST_NODES)
+    run(env, question, piece, &options, MOST_NODES)
 }
 
 /// The same on a dirty scheduler.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn feed_dirty<'a>(env: Env<'a>, question: Binary<'a>, piece: Binary<'a>) -> NifResult<Term<'a>> {
-    run(env, &question, piece, u64::MAX)
+fn feed_dirty<'a>(env: Env<'a>, question: Question<'a>, piece: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
+    run(env, question, piece, &options, u64::MAX)
 }
 
-fn run<'a>(env: Env<'a>, question: &[u8], piece: Binary<'a>, most_nodes: u64) -> NifResult<Term<'a>> {
+fn run<'a>(
+    env: Env<'a>,
+    question: Question<'a>,
+    piece: Binary<'a>,
+    options: &[u8],
+    most_nodes: u64,
+) -> NifResult<Term<'a>> {
     let bytes = piece.as_slice();
-    let (Question { held, last, plan, mut state, .. }, options) = Question::read(question).ok_or(Error::BadArg)?;
+    let (_, held, last, _, plan, state) = question;
+    let plan = Plan::read(&plan).ok_or(Error::BadArg)?;
+    let mut state = State::read(&state).ok_or(Error::BadArg)?;
     with_state(Some(options), most_nodes, |options, cut, scratch, stacks| {
         let mut terms = Terms::new(env, piece, options, stacks);
         let fed = feed_json(Piece { bytes, held, last }, &mut state, &plan, &options, scratch, &mut terms);
@@ -32,7 +46,7 @@ fn run<'a>(env: Env<'a>, question: &[u8], piece: Binary<'a>, most_nodes: u64) ->
         {
             return Ok(atoms::dirty().encode(env));
         }
-        let mut next = Vec::new();
+        let mut next = Vec::with_capacity(STATE);
         state.write(&mut next);
         // There was no memory for the list.
         let values = terms.finish().filter(|values| values.is_list()).unwrap_or_else(|| Vec::<Term>::new().encode(env));

@@ -47,15 +47,12 @@ defmodule RustyJson.Engine.Native do
 
   @impl true
   def feed(question, piece, %{bytes: options, dirty_threshold: threshold}) do
-    question = question <> options
-
-    if threshold == 0 or byte_size(piece) < threshold,
-      do: Nif.feed(question, piece) |> fed(question, piece),
-      else: Nif.feed_dirty(question, piece)
+    if threshold == 0 or byte_size(piece) < threshold do
+      with :dirty <- Nif.feed(question, piece, options), do: Nif.feed_dirty(question, piece, options)
+    else
+      Nif.feed_dirty(question, piece, options)
+    end
   end
-
-  defp fed(:dirty, question, piece), do: Nif.feed_dirty(question, piece)
-  defp fed(fed, _question, _piece), do: fed
 
   @impl true
   def encode(term, %{bytes: bytes, plans: plans} = options),

@@ -78,6 +78,8 @@ defmodule RustyJson.Engine.Wasm do
 
   @impl true
   def feed(question, piece, options) do
+    question = Fed.question(question)
+
     case run(:feed, piece, question <> options.bytes, options) do
       {:etf, list, fed} -> list |> build_list(fed, options) |> in_pairs(question, options)
       fed -> in_pairs(fed, question, options)

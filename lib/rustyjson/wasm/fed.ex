@@ -5,8 +5,8 @@ defmodule RustyJson.Wasm.Fed do
 
   require RustyJson.Engine.Codes
 
+  alias RustyJson.{Engine, Options}
   alias RustyJson.Engine.Codes
-  alias RustyJson.Options
 
   @empty <<131, 106>>
   @pointer_key 1024
@@ -14,6 +14,15 @@ defmodule RustyJson.Wasm.Fed do
   @state 128
   @longest_path 4096
   @most_pointers 65_536
+
+  @doc "A question as the WebAssembly module reads it."
+  @spec question(Engine.question()) :: binary()
+  def question({before, held, last, stop, plan, state}) do
+    last = if last, do: 1, else: 0
+
+    <<before::64-little, held::64-little, last, stop::64-little, byte_size(plan)::32-little, plan::binary,
+      byte_size(state)::32-little, state::binary>>
+  end
 
   @doc "What the judge of terms has to be told: options for the list, and the length of a document that can have it."
   @spec policy(binary(), non_neg_integer(), Options.t()) :: {Options.t(), non_neg_integer()}

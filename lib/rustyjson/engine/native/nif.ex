@@ -44,11 +44,11 @@ defmodule RustyJson.Engine.Native.Nif do
           {[{:ok, term()} | {:error, RustyJson.Engine.decode_failure()}], [binary()], :more | :alone}
   def decode_many(_documents, _options, _threshold), do: :erlang.nif_error(:not_loaded)
 
-  @spec feed(binary(), binary()) :: RustyJson.Engine.fed() | :dirty
-  def feed(_question, _piece), do: :erlang.nif_error(:not_loaded)
+  @spec feed(RustyJson.Engine.question(), binary(), options()) :: RustyJson.Engine.fed() | :dirty
+  def feed(_question, _piece, _options), do: :erlang.nif_error(:not_loaded)
 
-  @spec feed_dirty(binary(), binary()) :: RustyJson.Engine.fed()
-  def feed_dirty(_question, _piece), do: :erlang.nif_error(:not_loaded)
+  @spec feed_dirty(RustyJson.Engine.question(), binary(), options()) :: RustyJson.Engine.fed()
+  def feed_dirty(_question, _piece, _options), do: :erlang.nif_error(:not_loaded)
 
   @type encoded ::
           binary()
