@@ -62,6 +62,15 @@ defmodule RustyJson.SchedulerTest do
       assert_silent(fn -> {:ok, _} = RustyJson.encode(term, options) end)
     end
 
+    # Many short documents share a crossing, one of 60 KB has one for itself on the caller's scheduler, one of 1 MB runs elsewhere.
+    for {count, bytes} <- [{300_000, 35}, {200, 60_000}, {12, 1_000_000}] do
+      @tag options: options
+      test "#{name}: decoding #{count} documents of #{bytes} bytes at once", %{text: text, options: options} do
+        documents = List.duplicate(document(text, unquote(bytes)), unquote(count))
+        assert_silent(fn -> [{:ok, _} | _] = RustyJson.decode_many(documents, options) end)
+      end
+    end
+
     # 60 KB become 29 MB, 120 KB 58 MB: the native engine and the built-in host begin such texts on the caller's scheduler.
     for {size, levels} <- [{60_000, 480}, {120_000, 480}] do
       @tag options: options
@@ -78,6 +87,14 @@ defmodule RustyJson.SchedulerTest do
         options = [pretty: true, max_depth: 1024] ++ options
         assert_silent(fn -> {:ok, _} = RustyJson.encode([fragment], options) end)
       end
+    end
+  end
+
+  # An array of the first records of the text, in about as many bytes.
+  defp document(text, bytes) do
+    case :binary.match(text, "},{", scope: {0, bytes}) do
+      :nomatch -> ~s({"id":12345,"name":"a","ok":true,"x":1})
+      {first, _} -> binary_part(text, 0, div(bytes, first + 1) * (first + 1)) <> "]"
     end
   end
 
