@@ -184,12 +184,12 @@ defmodule RustyJson.InstallTest do
 
   # Starts a server for this folder and returns its address.
   defp serve(folder) do
-    {:ok, _} = Application.ensure_all_started(:inets)
+    RustyJson.Build.Tools.start(:inets)
     folder = String.to_charlist(folder)
     options = [port: 0, bind_address: {127, 0, 0, 1}, server_name: ~c"release", server_root: folder]
-    {:ok, server} = :inets.start(:httpd, [document_root: folder] ++ options)
-    on_exit(fn -> :inets.stop(:httpd, server) end)
-    "http://127.0.0.1:#{:httpd.info(server)[:port]}"
+    {:ok, server} = apply(:inets, :start, [:httpd, [document_root: folder] ++ options])
+    on_exit(fn -> apply(:inets, :stop, [:httpd, server]) end)
+    "http://127.0.0.1:#{apply(:httpd, :info, [server])[:port]}"
   end
 
   defp release(dir) do

@@ -2,6 +2,8 @@ defmodule RustyJson.Build.Archive do
   @moduledoc false
   # The name, content and checksum of an archive that script/package made.
 
+  alias RustyJson.Build.Tools
+
   # The only files that an archive may contain.
   @wanted ~r/\A(\.\/)?priv\/(native\/librustyjson_(nif|wasm_host)\.(so|dll)|wasm\/rustyjson\.wasm)(\.digest)?\z/
 
@@ -25,7 +27,7 @@ defmodule RustyJson.Build.Archive do
   # Called through apply, because :crypto is not a dependency of RustyJson: only builds use it.
   @spec sha256(binary()) :: String.t()
   def sha256(bytes) do
-    {:ok, _} = Application.ensure_all_started(:crypto)
+    Tools.start(:crypto)
     :crypto |> apply(:hash, [:sha256, bytes]) |> Base.encode16(case: :lower)
   end
 

@@ -4,7 +4,7 @@ defmodule RustyJson.Build.Precompiled do
   # checksums.txt in the package or, without that file, from FILE.sha256 next to the archive.
 
   alias RustyJson.Build
-  alias RustyJson.Build.Archive
+  alias RustyJson.Build.{Archive, Tools}
 
   @timeout 120_000
 
@@ -108,7 +108,7 @@ defmodule RustyJson.Build.Precompiled do
 
   # Called through apply, because these applications are not dependencies of RustyJson: only builds use them.
   defp download(address) do
-    Enum.each([:inets, :ssl, :public_key], &start/1)
+    Enum.each([:inets, :ssl, :public_key], &Tools.start/1)
 
     case apply(:httpc, :request, [
            :get,
@@ -121,12 +121,6 @@ defmodule RustyJson.Build.Precompiled do
       {:ok, {{_http, status, _}, _, _}} -> {:unavailable, "#{address} gives the status #{status}"}
       {:error, reason} -> {:unavailable, "#{address} cannot be read: #{inspect(reason, limit: 8)}"}
     end
-  end
-
-  # Mix takes applications that a project does not name off the code path.
-  defp start(application) do
-    if function_exported?(Mix, :ensure_application!, 1), do: apply(Mix, :ensure_application!, [application])
-    {:ok, _} = Application.ensure_all_started(application)
   end
 
   defp request("https://" <> _), do: [timeout: @timeout, connect_timeout: 15_000, ssl: ssl()]

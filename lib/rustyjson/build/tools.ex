@@ -15,6 +15,14 @@ defmodule RustyJson.Build.Tools do
     end
   end
 
+  @doc "Starts an application of Erlang. Mix takes those that a project does not name off the code path."
+  @spec start(atom()) :: :ok
+  def start(application) do
+    if function_exported?(Mix, :ensure_application!, 1), do: apply(Mix, :ensure_application!, [application])
+    {:ok, _} = Application.ensure_all_started(application)
+    :ok
+  end
+
   defp needs(:guest), do: [:wasm_target]
   defp needs(_part), do: [:cc]
 
