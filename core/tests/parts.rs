@@ -4,6 +4,7 @@ mod naive;
 
 use naive::options::WAYS;
 use naive::parse;
+use naive::parts::{Choices, asked_again, assert_selects, assert_typed};
 use naive::tree::{Builder, Tree};
 use proptest::prelude::*;
 use rustyjson_core::parts::{Plan, select};
@@ -152,6 +153,71 @@ fn plans_that_are_cut_or_changed_do_no_harm() {
     }
 }
 
+/// Texts of tokens that mean something to the plans.
+fn texts() -> impl Strategy<Value = String> {
+    let token = proptest::sample::select(vec![
+        "{",
+        "{",
+        "}",
+        "}",
+        "[",
+        "[",
+        "]",
+        "]",
+        ",",
+        ",",
+        ",",
+        ":",
+        "\"a\":",
+        "\"a\":",
+        "\"b\":",
+        "\"\":",
+        "\"0\":",
+        "\"\\u0061\":",
+        "\"a\"",
+        "\"b\"",
+        "1",
+        "-0",
+        "1.5",
+        "1e2",
+        "null",
+        "true",
+        "\"1.50\"",
+        " ",
+        "123456789012345678901",
+    ]);
+    proptest::collection::vec(token, 0..24).prop_map(|tokens| tokens.concat())
+}
+
+/// JSON whose objects and arrays are closed.
+fn documents() -> impl Strategy<Value = String> {
+    let scalar = proptest::sample::select(vec![
+        "1",
+        "-0",
+        "-7",
+        "1.5",
+        "1e2",
+        "null",
+        "true",
+        "\"a\"",
+        "\"b\"",
+        "\"\\u0061\"",
+        "\"1.50\"",
+        "\"-1\"",
+        "123456789012345678901",
+        "72057594037927936",
+        "0.1",
+    ]);
+    let key = proptest::sample::select(vec!["a", "b", "", "0", "1", "\\u0061", "01", "-", "é"]);
+    scalar.prop_map(String::from).prop_recursive(4, 40, 5, move |inner| {
+        let member = (key.clone(), inner.clone()).prop_map(|(key, value)| format!("\"{key}\" :{value}"));
+        prop_oneof![
+            proptest::collection::vec(inner, 0..5).prop_map(|list| format!("[{}]", list.join(", "))),
+            proptest::collection::vec(member, 0..6).prop_map(|list| format!("{{{}}}", list.join(","))),
+        ]
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -166,5 +232,28 @@ proptest! {
     #[test]
     fn never_panics(json in proptest::collection::vec(any::<u8>(), 0..100), flags in 0u8..4) {
         let _ = selected(&json, &plan(flags, &some()), &DecodeOptions::DEFAULT);
+    }
+
+    #[test]
+    fn selects_what_a_look_up_finds(
+        json in prop_oneof![documents(), texts()],
+        choices in proptest::collection::vec(any::<u8>(), 0..24),
+        flags in 0u8..4,
+        way in 0..WAYS.len(),
+    ) {
+        let mut choices = Choices(&choices);
+        let paths: Vec<_> = (0..choices.next() % 6).map(|_| choices.path()).collect();
+        assert_selects(json.as_bytes(), flags, &paths, &WAYS[way]);
+    }
+
+    #[test]
+    fn types_are_held_to_a_naive_reader(
+        json in prop_oneof![documents(), texts()],
+        choices in proptest::collection::vec(any::<u8>(), 0..40),
+        way in 0..WAYS.len(),
+    ) {
+        let of = Choices(&choices).types(3);
+        assert_typed(json.as_bytes(), &of, &WAYS[way]);
+        asked_again(json.as_bytes(), &of, &WAYS[way], choices.len() as u32 % 5);
     }
 }

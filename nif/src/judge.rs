@@ -29,7 +29,8 @@ fn judge<'a>(env: Env<'a>, etf: &[u8], options: &[u8], json_len: usize) -> NifRe
     let options = DecodeOptions::from_bytes(options, 0).ok_or(Error::BadArg)?;
     let policy = match parts {
         Some(Parts::Raw(_)) => Raw::policy(&options, json_len),
-        // Elixir gives options and a length that allow for others.
+        // Elixir gives options and a length that allow for the rest, and for others.
+        Some(Parts::Typed(_)) => Policy { floats: true, ..Policy::new(&options, json_len) },
         _ => Policy::new(&options, json_len),
     };
     Ok(match check(etf, &policy) {

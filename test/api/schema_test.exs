@@ -132,6 +132,20 @@ defmodule RustyJson.SchemaTest do
       assert decode("[null]", :any, null: :null) == {:ok, [:null]}
     end
 
+    test "floats: :decimals is for values of :any" do
+      for {type, json, value} <- [
+            {:float, "1.5", 1.5},
+            {[:number], "[1.5, 2]", [1.5, 2]},
+            {{:map, :any}, ~s({"a": 1.5}), %{"a" => decimal(1, 15, -1)}},
+            {[{:nullable, :float}], "[1.5, null, 1]", [1.5, nil, 1.0]}
+          ] do
+        assert decode(json, type, floats: :decimals) == {:ok, value}
+        many = "[" <> json <> "]"
+        fetch = &RustyJson.fetch(many, "/0", [as: type] ++ &1)
+        assert Judge.same(many, [floats: :decimals], fetch) == {:ok, value}
+      end
+    end
+
     test "values that are not" do
       others = ["null", "true", "1", "1.5", ~s("x"), "[1]", ~s({"a": 1})]
 

@@ -30,6 +30,8 @@ pub struct Policy {
     pub ordered_objects: bool,
     /// Numbers with a fraction or exponent are `Decimal` structs, else floats.
     pub decimals: bool,
+    /// They may be floats: always without `decimals`, and for a type that asks for floats.
+    pub floats: bool,
     /// The atom that is null.
     pub null: Null,
     /// Values may be parts of the text: tuples of offset and length.
@@ -54,6 +56,7 @@ impl Policy {
             atom_keys: matches!(options.keys, Keys::ExistingAtoms),
             ordered_objects: options.ordered_objects,
             decimals: options.decimals,
+            floats: !options.decimals,
             null: options.null,
             raw: false,
             max_depth: options.max_depth,
@@ -249,7 +252,7 @@ impl<'a> Walk<'a> {
             BINARY => self.binary()?,
             INTEGER => self.skip(4)?,
             SMALL_ATOM_UTF8 => self.constant()?,
-            NEW_FLOAT if !self.policy.decimals => self.float()?,
+            NEW_FLOAT if self.policy.floats => self.float()?,
             SMALL_BIG | LARGE_BIG => self.big(tag, self.policy.max_integer)?,
             NIL => self.deeper(depth)?,
             SMALL_TUPLE if self.policy.raw => self.place()?,

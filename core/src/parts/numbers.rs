@@ -84,7 +84,7 @@ impl<B: TermBuilder> AsDecimal<'_, B> {
     fn list(&mut self, negative: bool, coefficient: &[u8], exponent: i64) -> Result<(), ErrorKind> {
         self.0.begin_array();
         self.0.integer(if negative { -1 } else { 1 })?;
-        if coefficient.len() < 8 {
+        if coefficient.len() < 8 || coefficient.len() == 8 && coefficient[7] < 128 {
             self.0.integer(coefficient.iter().rev().fold(0, |value, &byte| value << 8 | i64::from(byte)))?;
         } else {
             self.0.big_integer(false, coefficient)?;

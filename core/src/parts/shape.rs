@@ -97,12 +97,12 @@ impl<'a> Shape<'a> {
         (bytes[0] == SHAPE).then_some(Self { bytes, pass, wrong_date, list_dates })
     }
 
-    /// What an honest answer about a document of this length can look like: a field has its number before its value, and decimals
-    /// and places in the text are lists of up to three integers.
+    /// What an honest answer about a document of this length can look like: a field has its number before its value, decimals
+    /// and places in the text are lists of up to three integers, and types ask for floats whatever the options say.
     pub fn policy(options: &DecodeOptions, json_len: usize) -> Policy {
         let max_depth = options.max_depth.saturating_add(2);
         let len = json_len.saturating_mul(4).saturating_add(16);
-        Policy::new(&DecodeOptions { max_depth, max_nodes: 0, ..*options }, len)
+        Policy { floats: true, ..Policy::new(&DecodeOptions { max_depth, max_nodes: 0, ..*options }, len) }
     }
 
     pub(super) const fn root() -> usize {

@@ -6,6 +6,7 @@ pub mod etf;
 pub mod feed;
 pub mod options;
 pub mod partial;
+pub mod parts;
 pub mod scan;
 pub mod tree;
 

@@ -62,6 +62,7 @@ defmodule RustyJson.Wasm.Etf do
       atom_keys: values.keys in [:atoms, :atoms!],
       ordered: values.objects == :ordered_objects,
       decimals: values.floats == :decimals,
+      floats: values.floats != :decimals or is_map_key(values, :typed),
       null: values.null,
       raw: Map.get(values, :raw, []) != [],
       depth: values.max_depth,
@@ -102,7 +103,7 @@ defmodule RustyJson.Wasm.Etf do
     do: ended(rest, open, depth, terms + 1, p)
 
   # An exponent with all bits set is NaN or infinity.
-  defp value(<<70, _::1, exponent::11, _::52, rest::binary>>, open, depth, terms, %{decimals: false} = p)
+  defp value(<<70, _::1, exponent::11, _::52, rest::binary>>, open, depth, terms, %{floats: true} = p)
        when exponent != 0x7FF,
        do: ended(rest, open, depth, terms + 1, p)
 

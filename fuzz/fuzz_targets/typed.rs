@@ -1,0 +1,18 @@
+//! Any text, under any options, as a type that the last bytes choose: the answer of a naive reader, or an error of the schema, or of
+//! the text. The check of a guest's answer accepts what is built, also when errors are passed over or dates are asked for.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rustyjson_fuzz::naive::parts::{Choices, asked_again, assert_typed};
+use rustyjson_fuzz::options;
+
+fuzz_target!(|data: &[u8]| {
+    let (data, choices) = data.split_last_chunk().unwrap_or((data, &[0; 40]));
+    let (options, text) = options(data);
+    let mut choices = Choices(choices);
+    let pass = choices.next() as u32 % 5;
+    let of = choices.types(4);
+    let options = rustyjson_core::DecodeOptions { max_nodes: 0, ..options };
+    assert_typed(text, &of, &options);
+    asked_again(text, &of, &options, pass);
+});
