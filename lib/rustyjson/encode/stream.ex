@@ -200,17 +200,19 @@ defmodule RustyJson.Encode.Stream do
 
   defp numbered(%EncodeError{path: "/" <> path} = error, %{format: :array, number: number} = state) do
     {index, path} = Integer.parse(path)
+    index = if led?(state), do: index - 1, else: index
     at(error, path, %{state | number: number + index})
   end
 
   defp numbered(error, _state), do: error
 
-  # As many as fill a piece.
-  defp size(bytes, count, %{flush: flush}), do: (flush * count) |> div(max(bytes, 1)) |> max(1) |> min(@most)
+  # As many as fill a piece, and an eighth more: a piece of one text is not copied.
+  defp size(bytes, count, %{flush: flush}),
+    do: ((flush + div(flush, 8)) * count) |> div(max(bytes, 1)) |> max(1) |> min(@most)
 
   defp texts(elements, %{format: :array} = state) do
-    case Text.encode(elements, Scope.elements(state.options, state.number)) do
-      {:ok, text} -> {:ok, [opening(state), inside(text, state.options)]}
+    case Text.encode(led(elements, state), Scope.elements(state.options, state.number)) do
+      {:ok, text} -> {:ok, unled(text, state)}
       {:error, error} -> {:error, error, []}
     end
   rescue
@@ -221,6 +223,24 @@ defmodule RustyJson.Encode.Stream do
     {:ok, Enum.map(elements, &record(&1, state))}
   rescue
     error -> {:error, error, __STACKTRACE__}
+  end
+
+  # A 0 leads elements behind others, and leaves them its comma when it is taken off with the bracket: so no text is copied. It is
+  # no element that a pointer could redact.
+  defp led(elements, state), do: if(led?(state), do: [0 | elements], else: elements)
+
+  defp led?(%{number: number, options: options}), do: number > 0 and Options.pointers(options) == []
+
+  defp unled(text, %{number: 0, options: options}),
+    do: binary_part(text, 0, byte_size(text) - byte_size(tail(options)))
+
+  defp unled(text, %{options: %{values: %{line_separator: separator, indent: indent}} = options} = state) do
+    if led?(state) do
+      from = 2 + byte_size(separator) + (Options.depth(options) + 1) * byte_size(indent)
+      binary_part(text, from, byte_size(text) - from - byte_size(tail(options)))
+    else
+      [opening(state), inside(text, options)]
+    end
   end
 
   defp record(element, %{format: :lines, options: options}), do: [text!(element, options), ?\n]
@@ -289,6 +309,7 @@ defmodule RustyJson.Encode.Stream do
     |> Stream.transform({[], 0}, fn
       @end_mark, {_waiting, 0} = state -> {[], state}
       @end_mark, {waiting, _size} -> {[IO.iodata_to_binary(waiting)], {[], 0}}
+      text, {[], 0} when is_binary(text) and byte_size(text) >= flush -> {[text], {[], 0}}
       text, {waiting, size} -> gather([waiting | text], size + IO.iodata_length(text), flush)
     end)
   end
