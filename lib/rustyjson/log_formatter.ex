@@ -32,7 +32,10 @@ defmodule RustyJson.LogFormatter do
     * `:max_depth` - of a line (default `16`)
   """
 
+  alias RustyJson.Encode.Text
   alias RustyJson.LogFormatter.{Event, Short}
+  alias RustyJson.Options
+  alias RustyJson.Options.Known
 
   @options [:metadata, :names, :redact, :redacted, :key_case, :escape, :engine, :max_bytes, :max_depth]
   @encode [:redact, :redacted, :key_case, :escape, :engine]
@@ -66,7 +69,7 @@ defmodule RustyJson.LogFormatter do
             "unknown option #{inspect(name)}: the formatter takes #{Enum.map_join(@options, ", ", &inspect/1)}"
     end
 
-    RustyJson.Options.encode(encode_options(options))
+    Options.encode(encode_options(options))
     {__MODULE__, options}
   end
 
@@ -104,19 +107,20 @@ defmodule RustyJson.LogFormatter do
 
   # Most events keep the limits, and are encoded as they are.
   defp line(members, config) do
-    options = encode_options(config)
+    options = Known.find(:log, config, fn -> config |> encode_options() |> Options.encode() end)
 
     with {:error, _limit} <- encode(members, options),
          {:error, _limit} <- members |> Short.members(1) |> encode(options),
          {:error, _limit} <- members |> Short.members(2) |> encode(options),
-         {:error, error} <- members |> Short.members(3) |> encode(Keyword.put(options, :max_bytes, 0)) do
+         unlimited = config |> Map.put(:max_bytes, 0) |> encode_options() |> Options.encode(),
+         {:error, error} <- members |> Short.members(3) |> encode(unlimited) do
       raise error
     else
       {:ok, json} -> [json, ?\n]
     end
   end
 
-  defp encode(members, options), do: members |> RustyJson.OrderedObject.new() |> RustyJson.encode(options)
+  defp encode(members, options), do: members |> RustyJson.OrderedObject.new() |> Text.encode(options)
 
   defp encode_options(config) do
     given = for name <- @encode, is_map_key(config, name), do: {name, Map.fetch!(config, name)}

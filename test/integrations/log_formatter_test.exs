@@ -159,10 +159,13 @@ defmodule RustyJson.LogFormatterTest do
     end
   end
 
+  # Structs without an implementation make the VM look for one, in every folder of the code path before OTP 26.
+  @events if System.otp_release() >= "26", do: 500, else: 20
+
   test "random events never fail" do
     :rand.seed(:exsss, {1, 7, 5})
 
-    for _ <- 1..500 do
+    for _ <- 1..@events do
       meta = for n <- 1..5, into: %{time: @time}, do: {:"k#{n}", random(4)}
 
       assert %{"message" => _, "metadata" => %{}} =

@@ -137,6 +137,40 @@ defmodule RustyJson.LogShapesTest do
     assert %{"stacktrace" => ["M.f/1"]} = error.({:odd, [{M, :f, 1, []} | :improper]})["error"]
   end
 
+  test "functions and processes as Exception.format_mfa/3 and inspect/2 write them" do
+    for module <- [
+          Shop.Orders,
+          Shop,
+          :lists,
+          :"Elixir.shop",
+          :"Elixir.Shop.orders",
+          :"Elixir.A..B",
+          :"Elixir.Ä",
+          :"Elixir"
+        ],
+        function <- [:pay, :pay?, :_pay, :Pay, :"pay now", :+, :"-pay/2-fun-0-", :pay_2B, :größe],
+        arity <- [0, 12],
+        do:
+          assert(
+            line({:string, "x"}, %{mfa: {module, function, arity}})["metadata"]["mfa"] ==
+              Exception.format_mfa(module, function, arity)
+          )
+
+    assert line({:string, "x"}, %{mfa: {1, 2}, pid: :none})["metadata"] == %{"mfa" => [1, 2], "pid" => "none"}
+    assert line({:string, "x"}, %{pid: self()})["metadata"] == %{"pid" => inspect(self())}
+  end
+
+  test "a configuration that changes counts at once" do
+    event = %{level: :info, msg: {:string, "x"}, meta: %{time: 0, a: 1}}
+
+    for n <- 1..30 do
+      config = [redact: ["a"], redacted: "hidden #{n}", names: [message: "m#{n}"]]
+
+      assert IO.iodata_to_binary(LogFormatter.format(event, config)) =~
+               ~s("m#{n}":"x","metadata":{"a":"hidden #{n}"})
+    end
+  end
+
   test "random messages and metadata" do
     Gen.check(100, fn -> {:rand.bytes(Enum.random(0..40)), Gen.term(3)} end, fn {bytes, term} ->
       assert is_binary(line({:string, bytes})["message"])

@@ -8,16 +8,21 @@ defmodule RustyJson.LogFormatter.Event do
   @doc "The members in their order, under their names."
   @spec members(map(), map()) :: [{String.t(), term()}]
   def members(%{level: level, msg: message, meta: meta}, config) do
-    names = Map.new(Map.get(config, :names, []))
-    name = fn key -> Map.get(names, key, Atom.to_string(key)) end
+    names = config |> Map.get(:names, []) |> names()
 
-    [
-      {name.(:time), time(meta)},
-      {name.(:level), level},
-      {name.(:message), message(message, callback(meta, config))},
-      {name.(:metadata), metadata(meta, Map.get(config, :metadata, :all))}
-    ] ++ for({:error, error} <- [crash(meta)], do: {name.(:error), error})
+    members = [
+      {names.message, message(message, callback(meta, config))},
+      {names.metadata, metadata(meta, Map.get(config, :metadata, :all))}
+      | crash(meta, names)
+    ]
+
+    [{names.time, time(meta)}, {names.level, level} | members]
   end
+
+  @names %{time: "time", level: "level", message: "message", metadata: "metadata", error: "error"}
+
+  defp names([]), do: @names
+  defp names(names), do: Map.merge(@names, Map.new(names))
 
   defp time(%{time: time}) when is_integer(time), do: DateTime.from_unix!(time, :microsecond)
   defp time(_meta), do: DateTime.utc_now()
@@ -105,18 +110,50 @@ defmodule RustyJson.LogFormatter.Event do
 
   defp known(%{mfa: {module, function, arity}} = meta)
        when is_atom(module) and is_atom(function) and is_integer(arity),
-       do: known(%{meta | mfa: Exception.format_mfa(module, function, arity)})
+       do: known(%{meta | mfa: mfa(module, function, arity)})
 
   defp known(%{file: [_ | _] = file} = meta), do: known(%{meta | file: text(file)})
+  # Without `inspect/2`, which the core would have to ask for: every event of Logger has a pid.
+  defp known(%{pid: pid} = meta) when is_pid(pid),
+    do: known(%{meta | pid: IO.iodata_to_binary(["#PID" | :erlang.pid_to_list(pid)])})
+
   defp known(meta), do: meta
+
+  # `Exception.format_mfa/3` takes three times as long, so it is asked only where it might write something else.
+  defp mfa(module, function, arity) do
+    with "Elixir." <> name <- Atom.to_string(module),
+         text = Atom.to_string(function),
+         true <- alias?(name) and function?(text) do
+      IO.iodata_to_binary([name, ?., text, ?/, Integer.to_string(arity)])
+    else
+      _other -> Exception.format_mfa(module, function, arity)
+    end
+  end
+
+  defguardp in_name(char) when char in ?a..?z or char in ?0..?9 or char in ?A..?Z or char == ?_
+
+  defp alias?(<<char, rest::binary>>) when char in ?A..?Z, do: after_dot?(rest)
+  defp alias?(_other), do: false
+  defp after_dot?(<<?., rest::binary>>), do: alias?(rest)
+  defp after_dot?(<<char, rest::binary>>) when in_name(char), do: after_dot?(rest)
+  defp after_dot?(rest), do: rest == ""
+
+  defp function?(<<char, rest::binary>>) when char in ?a..?z, do: in_name?(rest)
+  defp function?(_other), do: false
+  defp in_name?(<<char, rest::binary>>) when in_name(char), do: in_name?(rest)
+  defp in_name?(rest), do: rest == ""
 
   ## Crashes
 
-  defp crash(%{crash_reason: {reason, stacktrace}}) when is_list(stacktrace),
-    do: {:error, %{kind: kind(reason), message: reason(reason), stacktrace: entries(stacktrace, 32)}}
+  defp crash(%{crash_reason: {reason, stacktrace}}, names) when is_list(stacktrace) do
+    error = %{kind: kind(reason), message: reason(reason), stacktrace: entries(stacktrace, 32)}
+    [{names.error, error}]
+  end
 
-  defp crash(%{crash_reason: reason}), do: {:error, %{kind: kind(reason), message: reason(reason)}}
-  defp crash(_meta), do: nil
+  defp crash(%{crash_reason: reason}, names),
+    do: [{names.error, %{kind: kind(reason), message: reason(reason)}}]
+
+  defp crash(_meta, _names), do: []
 
   defp kind(%module{__exception__: true}), do: inspect(module)
   defp kind({:nocatch, _value}), do: "throw"

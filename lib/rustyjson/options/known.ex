@@ -9,11 +9,12 @@ defmodule RustyJson.Options.Known do
   alias RustyJson.{Config, Engine, Options}
 
   @most 16
+  @words 1_000
   @longest 8
   @largest 64
 
   @doc "The options of this list, made by the function unless they are known."
-  @spec find(:decode | :encode, keyword() | map(), (() -> Options.t())) :: Options.t()
+  @spec find(:decode | :encode | :log, keyword() | map(), (() -> Options.t())) :: Options.t()
   def find(direction, given, make) do
     number = Config.number()
 
@@ -26,9 +27,10 @@ defmodule RustyJson.Options.Known do
   @compile {:inline, key: 1}
   defp key(:decode), do: __MODULE__.Decode
   defp key(:encode), do: __MODULE__.Encode
+  defp key(:log), do: __MODULE__.Log
 
   defp learn({number, known}, number, direction, given, options) do
-    if map_size(known) < @most and lasting?(given, options),
+    if map_size(known) < @most and lasting?(direction, given, options),
       do: :persistent_term.put(key(direction), {number, Map.put(known, given, options)})
 
     options
@@ -38,12 +40,15 @@ defmodule RustyJson.Options.Known do
     do: learn({number, %{}}, number, direction, given, options)
 
   # Functions may hold anything, and an engine that is missing may be there for the next call.
-  defp lasting?(_given, %{engine: Engine.Missing}), do: false
+  defp lasting?(_direction, _given, %{engine: Engine.Missing}), do: false
 
-  defp lasting?(given, _options) when is_list(given) and length(given) <= @longest,
+  # The configuration of a handler, of which there are few, is written in code.
+  defp lasting?(:log, config, _options), do: :erts_debug.flat_size(config) <= @words
+
+  defp lasting?(_direction, given, _options) when is_list(given) and length(given) <= @longest,
     do: Enum.all?(given, fn {name, value} -> name in [:as, :raw] or plain?(value) end)
 
-  defp lasting?(_given, _options), do: false
+  defp lasting?(_direction, _given, _options), do: false
 
   defp plain?(value) when is_atom(value) or is_integer(value), do: true
   defp plain?(value) when is_binary(value), do: byte_size(value) <= @largest
