@@ -86,6 +86,41 @@ defmodule RustyJson.EncodeStreamTest do
         assert text |> RustyJson.decode_stream([format: :seq] ++ engine) |> Enum.count() == length(elements())
       end
 
+      test "lazy arrays side by side, nested, and in structs", %{engine: engine} do
+        lazy = &RustyJson.lazy(Stream.map(&1, fn i -> %{id: i} end))
+        rows = &Enum.map(&1, fn i -> %{id: i} end)
+
+        for flush <- [1, 65_536] do
+          make = fn rows ->
+            %{a: rows.(1..3), b: %{c: rows.(4..6), d: [rows.(7..8)]}, e: %Derived{rows: rows.(9..9)}, f: %{}}
+          end
+
+          term = make.(lazy)
+          options = [flush: flush, sort_keys: true] ++ engine
+          assert joined(term, options) == RustyJson.encode!(make.(rows), [sort_keys: true] ++ engine)
+          assert joined(lazy.(1..2), [flush: flush] ++ engine) == RustyJson.encode!(rows.(1..2), engine)
+        end
+      end
+
+      test "rows of a lazy array do not cross with the document", %{engine: engine} do
+        rows = List.duplicate(%{text: String.duplicate("x", 100)}, 20_000)
+        text = joined(%{rows: RustyJson.lazy(rows)}, [max_bytes: 3_000_000] ++ engine)
+        assert byte_size(text) == 20_000 * 112 + 10
+        parent = self()
+
+        spawn_monitor(fn ->
+          stream = RustyJson.encode_stream(%{rows: RustyJson.lazy(rows)}, engine)
+          :erlang.garbage_collect()
+          {:memory, before} = Process.info(self(), :memory)
+          assert Enum.take(stream, 1) != []
+          {:memory, later} = Process.info(self(), :memory)
+          send(parent, {:grown, later - before})
+        end)
+
+        assert_receive {:grown, grown}, 60_000
+        assert grown < 1_000_000
+      end
+
       test "gzip is one member", %{engine: engine} do
         for level <- [:gzip, {:gzip, 0}, {:gzip, 9}] do
           packed = joined(1..20_000, [compress: level, flush: 1_000] ++ engine)

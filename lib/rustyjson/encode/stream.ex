@@ -8,7 +8,7 @@ defmodule RustyJson.Encode.Stream do
   require RustyJson.Engine.Codes
 
   alias RustyJson.{EncodeError, Encoder, Lazy, Options, OrderedObject, SandboxError}
-  alias RustyJson.Encode.{Path, Scope, Text}
+  alias RustyJson.Encode.{Path, Scope, Sources, Text}
   alias RustyJson.Engine.Codes
 
   @end_mark :"$end of the stream"
@@ -68,14 +68,29 @@ defmodule RustyJson.Encode.Stream do
   ## A document
 
   defp document(term, flush, options) do
+    {term, sources} = Sources.out(term, options)
+
     Stream.flat_map([term], fn term ->
       case Text.begin(term, options) do
-        {:ok, text} -> [text]
-        {:partial, json, holes} -> holes |> Scope.around(json, options) |> filled(json, 0, flush, options)
-        {:error, error} -> raise error
+        {:ok, text} ->
+          [text]
+
+        {:partial, json, holes} ->
+          holes
+          |> Enum.map(&own(&1, sources))
+          |> Scope.around(json, options)
+          |> filled(json, 0, flush, options)
+
+        {:error, error} ->
+          raise error
       end
     end)
   end
+
+  defp own({offset, depth, %Lazy{} = lazy, place}, sources),
+    do: {offset, depth, Sources.back(lazy, sources), place}
+
+  defp own(hole, _sources), do: hole
 
   defp filled(holes, json, position, flush, options) do
     holes
