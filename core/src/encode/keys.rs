@@ -17,7 +17,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             return self.structure(term, map, module);
         }
         self.deeper()?;
-        if self.options.gathers() {
+        if self.options.gathers() && !self.untouched(&map) {
             return self.gather_map(term, map, false);
         }
         let mut entries = self.reader.entries(&map, self.options.reverse_large_maps, false);

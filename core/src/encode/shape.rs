@@ -10,6 +10,9 @@ use crate::simd::copy::CopyKernel;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+/// The members of larger maps are gathered without a look at them first.
+const SMALL: usize = 32;
+
 /// The place in an open array.
 pub(super) struct Place {
     /// The pointers that may end inside it.
@@ -66,6 +69,68 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 self.redacted()
             }
         }
+    }
+
+    /// Whether pointers say which elements of arrays are redacted.
+    #[inline(never)]
+    pub fn counts_items(&self) -> bool {
+        self.shape.as_ref().is_some_and(|shape| !shape.pointers.is_empty())
+    }
+
+    /// Whether the call's shape changes nothing in a map, which most maps are small enough to be asked: looking at its members costs
+    /// a third of gathering them. No pointer may lead into it, and its keys are strings or atoms. (Not in the WebAssembly module,
+    /// whose size counts.)
+    #[inline(never)]
+    pub fn untouched(&mut self, map: &R::Map) -> bool {
+        let sorted = self.options.sort_keys || self.options.strict_maps;
+        if cfg!(target_arch = "wasm32") || sorted || self.reader.map_size(map) > SMALL {
+            return false;
+        }
+        let Some(shape) = self.shape.take() else { return false };
+        let mut entries = self.reader.entries(map, false, true);
+        let mut untouched = shape.pointers.is_empty();
+        while untouched && let Some((key, value)) = self.reader.next_entry(&mut entries) {
+            untouched = match self.reader.read(key) {
+                Value::Binary(bytes) => shape.keys.is_empty() || !shape.is_redacted(bytes),
+                Value::Atom if !shape.renames() => {
+                    shape.keys.is_empty() || !shape.is_redacted(self.reader.atom_text(key).bytes)
+                }
+                _ => false,
+            } && !(shape.omits() && self.omits(&shape, value));
+        }
+        self.reader.end_entries();
+        self.shape = Some(shape);
+        untouched
+    }
+
+    /// The same for a struct with a plan.
+    #[inline(never)]
+    pub fn untouched_fields(&mut self, map: &R::Map, mut plan: R::Plan) -> bool {
+        if cfg!(target_arch = "wasm32") {
+            return false;
+        }
+        let Some(shape) = self.shape.take() else { return true };
+        let rules = self.reader.plan_rules(&plan);
+        let mut untouched = shape.pointers.is_empty() && (rules.renames || !shape.renames());
+        while untouched && let Some((field, value)) = self.reader.next_planned(&mut plan, map) {
+            let redacted = !shape.keys.is_empty() && shape.is_redacted(self.reader.own_field_text(field).bytes);
+            // What its derivation leaves out, and a field that is lost, are seen to later.
+            let omitted = !rules.omits && shape.omits() && value.is_some_and(|value| self.omits(&shape, value));
+            untouched = !redacted && !omitted;
+        }
+        self.shape = Some(shape);
+        untouched
+    }
+
+    /// Whether the derivation of a struct leaves out one of these fields.
+    #[inline(never)]
+    pub fn omits_some(&mut self, map: &R::Map, mut plan: R::Plan) -> bool {
+        while let Some((_, value)) = self.reader.next_planned(&mut plan, map) {
+            if value.is_some_and(|value| self.plan_omits(&plan, value)) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Adds a member whose key is the end of the gathered text, in the form in which it is written.

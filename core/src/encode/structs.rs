@@ -231,10 +231,13 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     fn planned(&mut self, term: R::Term, map: R::Map, mut plan: R::Plan) -> Walk<Next<R::Term>> {
         self.deeper()?;
         let rules = self.reader.plan_rules(&plan);
-        if self.options.sort_keys || self.shape.is_some() || self.options.strict_maps && rules.renames {
+        if self.options.sort_keys
+            || self.options.strict_maps && (rules.renames || self.shape.is_some())
+            || self.shape.is_some() && !self.untouched_fields(&map, plan)
+        {
             return self.gather_planned(term, map, plan);
         }
-        if rules.omits {
+        if rules.omits && self.omits_some(&map, plan) {
             return self.sparse(term, map, plan);
         }
         let Some(member) = self.reader.next_planned(&mut plan, &map) else {

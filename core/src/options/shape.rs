@@ -48,6 +48,16 @@ impl<'a> Shape<'a> {
         (0..self.pointers.len()).fold(0, |scope, number| scope | 1 << number)
     }
 
+    /// Whether atom keys may get other names.
+    pub const fn renames(&self) -> bool {
+        self.camel || !self.names.is_empty()
+    }
+
+    /// Whether members may be left out for their values.
+    pub const fn omits(&self) -> bool {
+        self.omit_nil || !self.omitted.is_empty()
+    }
+
     /// Whether the value under this key is redacted.
     pub fn is_redacted(&self, key: &[u8]) -> bool {
         self.keys.binary_search(&key).is_ok()
