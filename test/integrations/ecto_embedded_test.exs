@@ -94,6 +94,7 @@ defmodule RustyJson.EctoEmbeddedTest do
   test "mutated documents: equal, but for the differences above", do: mutated(1_000)
 
   @tag :heavy
+  @tag timeout: :infinity
   test "10,000 mutated documents", do: mutated(10_000)
 
   defp mutated(count) do
