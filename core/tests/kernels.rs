@@ -66,7 +66,7 @@ fn the_kernels_are_those_of_the_machine() {
     let level = rustyjson_core::simd::level();
     match std::env::consts::ARCH {
         "aarch64" => assert_eq!(level, "NEON"),
-        "x86_64" => assert!(["SSE2", "SSE4.2", "AVX2", "AVX-512"].contains(&level), "{level}"),
+        "x86_64" => assert!(["SSE2", "AVX2"].contains(&level), "{level}"),
         _ => {}
     }
 }

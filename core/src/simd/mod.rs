@@ -1,5 +1,5 @@
 //! The kernels: operations on many bytes at once. Each has one vector form, generic over the instruction set through
-//! `fearless_simd` (SSE2, SSE4.2, AVX2, AVX-512, NEON, simd128), and a scalar twin that judges it in the tests and
+//! `fearless_simd` (SSE2, AVX2, NEON, simd128), and a scalar twin that judges it in the tests and
 //! replaces it under the feature `scalar`.
 
 pub mod copy;
@@ -15,7 +15,41 @@ pub use vector::Vector;
 
 /// Runs an expression with the best [`Kernel`] of this machine bound to a name. The expression is compiled once for
 /// each instruction set, so it should be one call of an `#[inline(always)]` function.
-#[cfg(not(feature = "scalar"))]
+///
+/// On x86-64 there are two: AVX2, and SSE2, which every such processor has. AVX-512 gains nothing: `docs/performance.md` has the
+/// figures.
+#[cfg(all(not(feature = "scalar"), target_arch = "x86_64"))]
+#[macro_export]
+macro_rules! with_kernel {
+    ($kernel:ident => $body:expr) => {
+        match fearless_simd::Level::new().as_avx2() {
+            Some(simd) => fearless_simd::Simd::vectorize(
+                simd,
+                #[inline(always)]
+                || {
+                    let $kernel = $crate::simd::Vector(simd);
+                    $body
+                },
+            ),
+            None => $crate::with_baseline!($kernel => $body),
+        }
+    };
+}
+
+/// The same with the instruction set that every such processor has.
+#[cfg(all(not(feature = "scalar"), target_arch = "x86_64"))]
+#[macro_export]
+#[doc(hidden)]
+macro_rules! with_baseline {
+    ($kernel:ident => $body:expr) => {{
+        let simd = fearless_simd::Level::baseline().as_sse2().expect("x86-64 has SSE2");
+        let $kernel = $crate::simd::Vector(simd);
+        $body
+    }};
+}
+
+/// Runs an expression with the [`Kernel`] of this architecture bound to a name.
+#[cfg(all(not(feature = "scalar"), not(target_arch = "x86_64")))]
 #[macro_export]
 macro_rules! with_kernel {
     ($kernel:ident => $body:expr) => {

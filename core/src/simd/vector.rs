@@ -120,21 +120,20 @@ impl<S: Simd> Vector<S> {
     }
 }
 
-/// Name of the instruction set that run-time detection chose.
+/// Name of the instruction set that [`with_kernel!`](crate::with_kernel) chooses.
+#[cfg(target_arch = "x86_64")]
+pub fn level() -> &'static str {
+    if Level::new().as_avx2().is_some() { "AVX2" } else { "SSE2" }
+}
+
+/// Name of the instruction set that [`with_kernel!`](crate::with_kernel) chooses.
+#[cfg(not(target_arch = "x86_64"))]
 pub fn level() -> &'static str {
     match Level::new() {
         #[cfg(target_arch = "aarch64")]
         Level::Neon(_) => "NEON",
         #[cfg(target_arch = "wasm32")]
         Level::WasmSimd128(_) => "simd128",
-        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-        Level::Sse2(_) => "SSE2",
-        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-        Level::Sse4_2(_) => "SSE4.2",
-        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-        Level::Avx2(_) => "AVX2",
-        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-        Level::Avx512(_) => "AVX-512",
         _ => "scalar",
     }
 }
