@@ -2,7 +2,8 @@
 //! making the term again, and all these maps share one copy.
 //!
 //! Direct-mapped, 256 slots, no probing: the first and last bytes of a key select its slot, and a new key replaces the old one.
-//! The cost of a miss is constant, so no document can make the table slow.
+//! The cost of a miss is constant, so no document can make the table slow. While nearly all keys are new, as in one large
+//! object, the table is left alone.
 
 use rustler::sys::ErlNifTerm;
 use rustyjson_core::Key;
@@ -22,12 +23,23 @@ struct Slot {
 pub struct KeyCache {
     slots: Box<[Slot; SLOTS]>,
     call: u32,
+    /// Keys that were not there, less those that were, which count for more.
+    missed: u32,
+    /// Keys that are not looked up.
+    skipped: u32,
 }
+
+/// So many misses more than hits end the look-ups, for so many keys; then a few are tried again.
+const MISSES: u32 = 512;
+const SKIPPED: u32 = 2048;
+const TRIED_AGAIN: u32 = 64;
+/// A hit makes up for so many misses.
+const HIT: u32 = 8;
 
 impl Default for KeyCache {
     fn default() -> Self {
         let empty = Slot { key: SeenKey::default(), call: 0, term: ErlNifTerm::default() };
-        Self { slots: Box::new([empty; SLOTS]), call: 0 }
+        Self { slots: Box::new([empty; SLOTS]), call: 0, missed: 0, skipped: 0 }
     }
 }
 
@@ -53,8 +65,10 @@ impl AtomKeys {
 
 impl KeyCache {
     /// Starts a new call.
+    #[inline(always)]
     pub fn start(&mut self) {
         self.call = self.call.wrapping_add(1);
+        (self.missed, self.skipped) = (0, 0);
         if self.call == 0 {
             *self = Self { call: 1, ..Self::default() };
         }
@@ -69,10 +83,20 @@ impl KeyCache {
         key: &Key<'_>,
         make: impl FnOnce() -> Result<ErlNifTerm, E>,
     ) -> Result<ErlNifTerm, E> {
-        let slot = &mut self.slots[index(key)];
-        if slot.call != self.call || !key.is(&slot.key, input) {
-            *slot = Slot { key: key.seen(start), call: self.call, term: make()? };
+        if self.skipped > 0 {
+            self.skipped -= 1;
+            return make();
         }
+        let slot = &mut self.slots[index(key)];
+        if slot.call == self.call && key.is(&slot.key, input) {
+            self.missed = self.missed.saturating_sub(HIT);
+            return Ok(slot.term);
+        }
+        self.missed += 1;
+        if self.missed > MISSES {
+            (self.missed, self.skipped) = (MISSES - TRIED_AGAIN, SKIPPED);
+        }
+        *slot = Slot { key: key.seen(start), call: self.call, term: make()? };
         Ok(slot.term)
     }
 }

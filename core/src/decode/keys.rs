@@ -95,7 +95,8 @@ impl Keys {
         self.records.truncate(self.records.len() - len);
     }
 
-    /// Open addressing with linear probing, at most half full; entries are numbers of keys plus one.
+    /// The ids serve as hashes, because they are already there. A document can choose keys with the same id, so when that takes too
+    /// much work, the texts are hashed instead.
     #[inline(never)]
     fn search_table(
         &mut self,
@@ -104,13 +105,34 @@ impl Keys {
         duplicates: Duplicates,
         seed: u64,
     ) -> Result<(), Error> {
+        let most = 4 * (self.records.len() - base);
+        let by_id = |keys: &Self, index: usize| fold(keys.records[index].id ^ seed, seed ^ MIX);
+        if !self.fill_table(base, source, duplicates, most, by_id)? {
+            self.fill_table(base, source, duplicates, usize::MAX, |keys, index| keys.hash(index, source, seed))?;
+        }
+        let marks = self.marks.iter().enumerate();
+        self.dropped.extend(marks.filter(|(_, dropped)| **dropped).map(|(number, _)| number as u32));
+        Ok(())
+    }
+
+    /// Open addressing with linear probing, at most half full; entries are numbers of keys plus one. Returns `false` when comparing
+    /// different keys takes more work than `most`.
+    #[inline(always)]
+    fn fill_table(
+        &mut self,
+        base: usize,
+        source: Source<'_>,
+        duplicates: Duplicates,
+        mut most: usize,
+        hash: impl Fn(&Self, usize) -> u64,
+    ) -> Result<bool, Error> {
         let count = self.records.len() - base;
         let size = (count * 2).next_power_of_two();
         self.make_room(size, count).map_err(|kind| Error::new(kind, self.records[base].quote))?;
         self.table.resize(size, 0);
         self.marks.resize(count, false);
         for new in 0..count {
-            let mut slot = self.hash(base + new, source, seed) as usize & (size - 1);
+            let mut slot = hash(self, base + new) as usize & (size - 1);
             loop {
                 let old = self.table[slot] as usize;
                 if old == 0 {
@@ -124,12 +146,14 @@ impl Keys {
                     }
                     break;
                 }
+                if most == 0 {
+                    return Ok(false);
+                }
+                most = most.saturating_sub(self.work(base + old - 1, base + new));
                 slot = (slot + 1) & (size - 1);
             }
         }
-        let marks = self.marks.iter().enumerate();
-        self.dropped.extend(marks.filter(|(_, dropped)| **dropped).map(|(number, _)| number as u32));
-        Ok(())
+        Ok(true)
     }
 
     /// Empties the table, the marks and the list of what is dropped, with room for all that may come.
@@ -157,6 +181,13 @@ impl Keys {
     fn equal(&self, a: usize, b: usize, source: Source<'_>) -> bool {
         let (x, y) = (&self.records[a], &self.records[b]);
         x.id == y.id && x.len == y.len && text(x, source) == text(y, source)
+    }
+
+    /// What [`Keys::equal`] costs: long keys that share an id and much of their text take long to tell apart.
+    #[inline(always)]
+    fn work(&self, a: usize, b: usize) -> usize {
+        let (x, y) = (&self.records[a], &self.records[b]);
+        if x.id == y.id && x.len == y.len { 1 + x.len / 16 } else { 1 }
     }
 
     #[inline(always)]
@@ -210,4 +241,64 @@ fn some_collide(keys: &[Record]) -> bool {
         *word |= bit;
     }
     found != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builder::Nothing;
+    use crate::{DecodeOptions, Scratch, decode};
+    use alloc::format;
+    use alloc::string::String;
+
+    fn check(json: &str) -> Result<(), Error> {
+        let options = DecodeOptions { duplicates: Duplicates::Error, seed: 7, ..DecodeOptions::default() };
+        decode(json.as_bytes(), &options, &mut Scratch::default(), &mut Nothing)
+    }
+
+    fn object(keys: impl Iterator<Item = String>) -> String {
+        let members: Vec<_> = keys.map(|key| format!("\"{key}\":0")).collect();
+        format!("{{{}}}", members.join(","))
+    }
+
+    /// The middle of a long key is not part of its id: all of these have the same.
+    #[test]
+    fn keys_with_one_id_are_told_apart() {
+        let key = |n: usize| format!("aaaaaaaa{n:05}bbbbbbbb");
+        for count in [65, 1_000, 20_000] {
+            assert_eq!(check(&object((0..count).map(key))), Ok(()));
+            let repeated = object((0..count).map(key).chain([key(count / 2)]));
+            let offset = repeated.rfind("\"aaaaaaaa").unwrap_or_default();
+            assert_eq!(check(&repeated), Err(Error::new(ErrorKind::DuplicateKey, offset)));
+        }
+    }
+
+    /// Few keys of the same id are compared often only if they are long.
+    #[test]
+    fn long_keys_with_one_id_are_not_compared_for_long() {
+        let (long, len) = (20u8, 4096);
+        let input: Vec<u8> =
+            core::iter::once(b'"').chain((0..long).flat_map(|n| core::iter::repeat_n(n, len))).collect();
+        let record = |id, quote, len| Record { id, quote, len, unescaped: PLAIN };
+        let mut keys = Keys::default();
+        keys.records.extend((1..=100).map(|id| record(id, 0, 1)));
+        keys.records.extend((0..usize::from(long)).map(|n| record(0, n * len, len)));
+        let source = Source { input: &input, unescaped: &[] };
+        let by_id = |keys: &Keys, index: usize| fold(keys.records[index].id ^ 7, MIX);
+        let most = 4 * keys.records.len();
+        assert_eq!(keys.fill_table(0, source, Duplicates::Last, most, by_id), Ok(false));
+        assert_eq!(keys.fill_table(0, source, Duplicates::Last, usize::MAX, by_id), Ok(true));
+        assert!(!keys.marks.contains(&true));
+    }
+
+    #[test]
+    fn keys_of_many_ids_are_told_apart() {
+        for count in [13, 65, 5_000] {
+            let key = |n: usize| format!("key_{n}");
+            assert_eq!(check(&object((0..count).map(key))), Ok(()));
+            let repeated = object((0..count).map(key).chain([key(count / 2)]));
+            let offset = repeated.rfind("\"key_").unwrap_or_default();
+            assert_eq!(check(&repeated), Err(Error::new(ErrorKind::DuplicateKey, offset)));
+        }
+    }
 }
