@@ -33,6 +33,7 @@ pub struct Stacks {
 const KEEP: usize = 1 << 15;
 
 impl Stacks {
+    #[inline(always)]
     fn start(&mut self) {
         self.values.clear();
         self.keys.clear();
@@ -42,10 +43,18 @@ impl Stacks {
     }
 
     /// Gives large buffers back to the allocator.
+    #[inline(always)]
     pub fn shrink(&mut self) {
         self.values.clear();
         self.keys.clear();
         self.heads.clear();
+        if self.values.capacity() > KEEP || self.keys.capacity() > KEEP || self.heads.capacity() > KEEP {
+            self.give_back();
+        }
+    }
+
+    #[cold]
+    fn give_back(&mut self) {
         self.values.shrink_to(KEEP);
         self.keys.shrink_to(KEEP);
         self.heads.shrink_to(KEEP);
@@ -67,6 +76,7 @@ pub struct Terms<'a, 's> {
 
 impl<'a, 's> Terms<'a, 's> {
     /// A builder for this input.
+    #[inline(always)]
     pub fn new(env: Env<'a>, input: Binary<'a>, options: DecodeOptions, stacks: &'s mut Stacks) -> Self {
         let len = input.len();
         Self::sized(env, input, len, options, stacks)
@@ -90,8 +100,16 @@ impl<'a, 's> Terms<'a, 's> {
     }
 
     /// The finished value.
+    #[inline(always)]
     pub fn finish(self) -> Option<Term<'a>> {
-        self.stacks.values.pop().map(|raw| self.make.term(raw))
+        let make = self.make;
+        self.finish_raw().map(|raw| make.term(raw))
+    }
+
+    /// The same, raw.
+    #[inline(always)]
+    pub fn finish_raw(self) -> Option<ErlNifTerm> {
+        self.stacks.values.pop()
     }
 
     #[inline(always)]
@@ -293,10 +311,11 @@ impl TermBuilder for Terms<'_, '_> {
             text if options.keys == Keys::ExistingAtoms && text.bytes().len() <= AtomKeys::LONGEST => {
                 self.stacks.atoms.get(&key, || existing_atom(make, text.bytes()))?
             }
-            Text::Input(start, _) => {
+            // In a short document few keys come again.
+            Text::Input(start, _) if heap.is_long() => {
                 self.stacks.cache.get(input, start, &key, || Self::make_key(make, heap, input, options, key.text))?
             }
-            Text::Unescaped(_) => Self::make_key(make, heap, input, options, key.text)?,
+            _ => Self::make_key(make, heap, input, options, key.text)?,
         };
         push(&mut self.stacks.keys, term)?;
         push(&mut self.stacks.heads, key.head.swap_bytes())

@@ -2,8 +2,10 @@
 
 use crate::atoms;
 use crate::builder::{Stacks, Terms};
+use crate::raw::make::Maker;
 use crate::raw::read::{Look, Raw};
 use rustler::schedule::consume_timeslice;
+use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::abi::DecodeFailure;
 use rustyjson_core::parts::Parts;
@@ -73,8 +75,8 @@ pub const MOST_NODES: u64 = 12_000;
 /// Decodes on the caller's scheduler and charges the time to the process. `:dirty`: the text is more work than its length
 /// suggests, so start over on a dirty scheduler.
 #[inline(always)]
-pub fn decode<'a>(env: Env<'a>, json: Term<'a>, options: Term<'a>) -> NifResult<Term<'a>> {
-    let json = Binary::from_term(json)?;
+pub fn decode<'a>(env: Env<'a>, json: Raw<'a>, options: Raw<'a>) -> NifResult<ErlNifTerm> {
+    let json = Binary::from_term(json.term(env))?;
     let len = json.len();
     let result = run(env, json, options, MOST_NODES);
     charge(env, len);
@@ -93,22 +95,25 @@ pub fn charge(env: Env<'_>, len: usize) {
 /// Decodes on a dirty scheduler.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn decode_dirty<'a>(env: Env<'a>, json: Binary<'a>, options: Term<'a>) -> NifResult<Term<'a>> {
-    run(env, json, options, u64::MAX)
+    let term = run(env, json, Raw::of(options), u64::MAX)?;
+    Ok(Maker::new(env).term(term))
 }
 
-fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Term<'a>, most_nodes: u64) -> NifResult<Term<'a>> {
+#[inline(always)]
+fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) -> NifResult<ErlNifTerm> {
     let bytes = json.as_slice();
-    let options = Look::new(env).binary(Raw::of(options));
+    let options = Look::new(env).binary(options);
     let parts = options.and_then(|options| options.get(DecodeOptions::LEN..)).unwrap_or_default();
     if !parts.is_empty() {
-        return run_parts(env, json, options, parts, most_nodes);
+        return run_parts(env, json, options, parts, most_nodes).map(|term| term.as_c_arg());
     }
+    let (make, ok) = (Maker::new(env), atoms::ok().as_c_arg());
     with_state(options, most_nodes, |options, cut, scratch, stacks| {
         let mut terms = Terms::new(env, json, options, stacks);
         match decode_json(bytes, &options, scratch, &mut terms) {
-            Ok(()) => terms.finish().map(|term| (atoms::ok(), term).encode(env)).ok_or(rustler::Error::BadArg),
-            Err(error) if cut && error.kind == ErrorKind::MaxNodes => Ok(atoms::dirty().encode(env)),
-            Err(error) => Ok(failure(env, bytes, error)),
+            Ok(()) => terms.finish_raw().map(|term| make.tuple(&[ok, term])).ok_or(rustler::Error::BadArg),
+            Err(error) if cut && error.kind == ErrorKind::MaxNodes => Ok(atoms::dirty().as_c_arg()),
+            Err(error) => Ok(failure(env, bytes, error).as_c_arg()),
         }
     })
 }

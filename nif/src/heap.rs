@@ -28,8 +28,8 @@ const SUB_BINARY: usize = 5;
 
 /// Below this many bytes of input, what is saved on terms does not pay for the first block.
 const WORTH: usize = 24;
-/// The same of the shapes of objects.
-const SHAPES_WORTH: usize = 96;
+/// The same of the shapes of objects, and of what was seen of the document before.
+const LONG: usize = 96;
 /// So many bytes of input for a word of terms in the first block, and a few words more: fewer than most documents need.
 const BYTES_PER_WORD: usize = 4;
 const MORE_WORDS: usize = 16;
@@ -38,8 +38,8 @@ const MORE_WORDS: usize = 16;
 pub struct Heap<'a> {
     make: Maker<'a>,
     in_place: Option<(&'static Layout, InPlace<'a>)>,
-    /// Whether shapes of objects are worth remembering.
-    shapes: bool,
+    /// Whether keys, and shapes of objects, are worth remembering.
+    long: bool,
     /// The words that are left in the fragment at hand.
     left: usize,
     filler: ErlNifTerm,
@@ -53,8 +53,7 @@ impl<'a> Heap<'a> {
     pub fn new(make: Maker<'a>, len: usize, filler: ErlNifTerm) -> Self {
         let layout = if len < WORTH { None } else { layout(make.env()) };
         let in_place = layout.map(|layout| (layout, layout.space(make.env(), MORE_WORDS + len / BYTES_PER_WORD)));
-        let shapes = in_place.is_some() && len >= SHAPES_WORTH;
-        Self { make, in_place, shapes, left: SPARE, filler, empty_list: make.list(&[]) }
+        Self { make, in_place, long: len >= LONG, left: SPARE, filler, empty_list: make.empty_list() }
     }
 
     /// An integer.
@@ -120,7 +119,13 @@ impl<'a> Heap<'a> {
     /// Whether [`Heap::like`] may make a map.
     #[inline(always)]
     pub fn has_shapes(&self) -> bool {
-        self.shapes
+        self.long && self.in_place.is_some()
+    }
+
+    /// Whether keys may come again.
+    #[inline(always)]
+    pub fn is_long(&self) -> bool {
+        self.long
     }
 
     /// A map with the same keys as another, in whose order the places name the values.

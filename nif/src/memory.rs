@@ -6,6 +6,7 @@
 //! mostly still has at hand, or twice as much each time.
 
 use crate::raw::make::Maker;
+use rustler::sys::ErlNifTerm;
 use rustler::{Env, OwnedBinary, Term};
 use rustyjson_core::{Buffer, ample};
 
@@ -30,27 +31,30 @@ impl Memory {
     }
 
     /// The first `len` bytes as a term; the thread has its own memory back.
-    #[inline(always)]
     pub fn binary<'a>(&mut self, env: Env<'a>, len: usize) -> Term<'a> {
+        let raw = self.raw_binary(env, len);
+        Maker::new(env).term(raw)
+    }
+
+    /// The same, raw.
+    #[inline(always)]
+    pub fn raw_binary(&mut self, env: Env<'_>, len: usize) -> ErlNifTerm {
         if self.outgrown.is_some() {
             self.large = len;
             return self.give_away(env, len);
         }
-        let make = Maker::new(env);
-        match make.binary(self.bytes.as_slice().get(..len).unwrap_or_default()) {
-            Some(term) => make.term(term),
-            // Without memory for a copy it is given away itself.
-            None => self.give_away(env, len),
-        }
+        let binary = Maker::new(env).binary(self.bytes.as_slice().get(..len).unwrap_or_default());
+        // Without memory for a copy it is given away itself.
+        binary.unwrap_or_else(|| self.give_away(env, len))
     }
 
     #[cold]
     #[inline(never)]
-    fn give_away<'a>(&mut self, env: Env<'a>, len: usize) -> Term<'a> {
+    fn give_away(&mut self, env: Env<'_>, len: usize) -> ErlNifTerm {
         let own = self.outgrown.take().unwrap_or_else(|| OwnedBinary::new(0));
         let mut bytes = std::mem::replace(&mut self.bytes, own);
         bytes.realloc_or_copy(len);
-        bytes.release(env).to_term(env)
+        bytes.release(env).to_term(env).as_c_arg()
     }
 
     /// The thread has its own memory back, whatever became of a larger text.

@@ -74,8 +74,9 @@ pub struct Terms<'a, 's> {
     atoms: &'s mut AtomCache,
     walks: Walks<'a>,
     plans: Option<Raw<'a>>,
-    /// The plans used so far.
-    used: Vec<Plan<'a>>,
+    /// The plans used so far. Most documents have one kind of struct, for which no memory is asked for.
+    used: Option<Plan<'a>>,
+    more_used: Vec<Plan<'a>>,
     big: Vec<u8>,
     /// The last atom that was none of the known ones: structs of one module stand together.
     unknown: usize,
@@ -104,7 +105,8 @@ impl<'a, 's> Terms<'a, 's> {
             atoms,
             walks: Walks::new(env, walks),
             plans,
-            used: Vec::new(),
+            used: None,
+            more_used: Vec::new(),
             big: Vec::new(),
             unknown: 0,
             floats: false,
@@ -124,8 +126,16 @@ impl<'a, 's> Terms<'a, 's> {
     }
 
     /// The modules whose plans were used.
-    pub fn used_plans(&self) -> impl ExactSizeIterator<Item = Raw<'a>> {
-        self.used.iter().map(|plan| plan.module)
+    pub fn used_plans(&self) -> impl Iterator<Item = Raw<'a>> {
+        self.used.iter().chain(&self.more_used).map(|plan| plan.module)
+    }
+
+    #[inline(always)]
+    fn used(&self, number: usize) -> Option<&Plan<'a>> {
+        match number.checked_sub(1) {
+            None => self.used.as_ref(),
+            Some(place) => self.more_used.get(place),
+        }
     }
 
     /// Sets the modules whose plans an earlier part of the walk used.
@@ -376,12 +386,17 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
 
     fn plan(&mut self, module: Raw<'a>) -> Option<(usize, usize)> {
         // Documents have few kinds of structs.
-        if let Some(number) = self.used.iter().position(|plan| plan.module.word() == module.word()) {
+        if let Some(number) = self.used_plans().position(|used| used.word() == module.word()) {
             return Some((number, 0));
         }
         let plan = self.look.tuple(self.look.map_get(self.plans?, module)?)?;
-        self.used.push(read_plan(self.look, module, plan));
-        Some((self.used.len() - 1, 0))
+        let plan = read_plan(self.look, module, plan);
+        if self.used.is_none() {
+            self.used = Some(plan);
+            return Some((0, 0));
+        }
+        self.more_used.push(plan);
+        Some((self.more_used.len(), 0))
     }
 
     #[inline(always)]
@@ -390,7 +405,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
         (number, next): &mut (usize, usize),
         map: &Map<'a>,
     ) -> Option<Member<Self::Field, Raw<'a>>> {
-        let plan = self.used.get(*number)?;
+        let plan = self.used(*number)?;
         let (field, name) = (*plan.fields.get(*next)?, *plan.names.get(*next)?);
         *next += 1;
         Some(((field, name), self.value_of(map, field)))
@@ -406,12 +421,12 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     }
 
     fn plan_rules(&self, (number, _): &(usize, usize)) -> PlanRules {
-        self.used.get(*number).map_or_else(PlanRules::default, |plan| plan.rules)
+        self.used(*number).map_or_else(PlanRules::default, |plan| plan.rules)
     }
 
     fn plan_omits(&mut self, (number, _): &(usize, usize), module: Option<Raw<'a>>) -> bool {
         let value = module.map_or(self.words.nil, |module| module.word());
-        self.used.get(*number).is_some_and(|plan| plan.omitted.iter().any(|omitted| omitted.word() == value))
+        self.used(*number).is_some_and(|plan| plan.omitted.iter().any(|omitted| omitted.word() == value))
     }
 }
 

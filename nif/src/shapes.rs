@@ -32,6 +32,7 @@ pub struct Shapes {
 
 impl Shapes {
     /// Starts a new call.
+    #[inline(always)]
     pub fn start(&mut self) {
         self.call = self.call.wrapping_add(1);
         if self.call == NEVER {

@@ -95,7 +95,7 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
     pub reader: &'a mut R,
     pub options: &'a EncodeOptions<'a>,
     pub out: &'a mut Output<B>,
-    pub stack: Vec<Frame<'t, R>>,
+    pub stack: &'a mut Vec<Frame<'t, R>>,
     pub holes: Vec<Hole<R::Term>>,
     pub gathered: Gathered<R::Term>,
     pub marks: Vec<Mark<R::Term>>,

@@ -43,6 +43,16 @@ pub(super) fn deepest(options: &EncodeOptions<'_>) -> usize {
     if in_slice(options) { allowed.min(DEEPEST_IN_SLICE) } else { allowed }
 }
 
+/// The length of the output at this many bytes from the start, or where it becomes too long.
+#[inline(always)]
+pub(super) fn limit(options: &EncodeOptions<'_>, start: usize, bytes: usize) -> usize {
+    let max = match options.max_bytes {
+        0 => usize::MAX,
+        max => usize::try_from(max).unwrap_or(usize::MAX),
+    };
+    start.saturating_add(max.min(bytes))
+}
+
 /// Whether the walk has a budget, so that what is long belongs elsewhere. The WebAssembly module has none, ever.
 const fn in_slice(options: &EncodeOptions<'_>) -> bool {
     !cfg!(target_arch = "wasm32") && options.budget != 0
@@ -96,11 +106,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
 
     /// The next look at the limits comes at this many bytes, or where the output becomes too long.
     pub fn limit_to(&mut self, bytes: usize) {
-        let max = match self.options.max_bytes {
-            0 => usize::MAX,
-            max => usize::try_from(max).unwrap_or(usize::MAX),
-        };
-        self.limit = self.start.saturating_add(max.min(bytes));
+        self.limit = limit(self.options, self.start, bytes);
     }
 
     /// Checks before this many bytes are written, because the limit is otherwise checked only after each value. In a slice the clock starts

@@ -91,16 +91,18 @@ fn drive<'t, K: crate::simd::copy::CopyKernel, R: TermReader<'t>, B: Buffer>(
     stack: &mut Stack<'t, R>,
 ) -> Result<Outcome<R::Term>, EncodeError> {
     let mut driver = Driver::new(kernel, reader, options, out, stack);
+    if !options.shape.is_empty() {
+        driver.read_shape();
+    }
     let first = match start {
         Start::Root(root) => Some(root),
         Start::Suspended(suspension) => driver.take_up(suspension),
     };
-    let ended = driver.run(first);
-    let suspended = ended.err().and_then(|kind| driver.suspend(kind));
-    stack.0 = core::mem::take(&mut driver.stack);
-    match (ended, suspended) {
-        (Ok(()), _) => Ok(Outcome::Done(driver.into_holes())),
-        (Err(_), Some(suspension)) => Ok(Outcome::Suspended(suspension)),
-        (Err(kind), None) => Err(driver.into_error(kind)),
+    match driver.run(first) {
+        Ok(()) => Ok(Outcome::Done(core::mem::take(&mut driver.holes))),
+        Err(kind) => match driver.suspend(kind) {
+            Some(suspension) => Ok(Outcome::Suspended(suspension)),
+            None => Err(driver.error(kind)),
+        },
     }
 }

@@ -46,7 +46,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         }
         let mut walk = 0;
         let mut places = Vec::with_capacity(self.stack.len());
-        for frame in &self.stack {
+        for frame in self.stack.iter() {
             places.push(match frame {
                 Frame::List(list) => Place::List(self.reader.rest_of_list(list)?),
                 Frame::Map(_) => {

@@ -245,6 +245,15 @@ impl<'a> EncodeOptions<'a> {
     /// The same, read.
     pub const DEFAULT: Self = Self::read(&Self::DEFAULT_BYTES, None);
 
+    /// Whether these are [`Self::DEFAULT_BYTES`]. Word by word, for the comparison of so few is not worth a call.
+    #[inline(always)]
+    pub fn are_default(bytes: &[u8]) -> bool {
+        let Ok(bytes) = <&[u8; ENCODE.len()]>::try_from(bytes) else { return false };
+        let ((words, rest), (others, other_rest)) = (bytes.as_chunks::<8>(), Self::DEFAULT_BYTES.as_chunks::<8>());
+        let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+        rest == other_rest && words.iter().zip(others).fold(0, |differ, (a, b)| differ | (word(a) ^ word(b))) == 0
+    }
+
     /// Reads what Elixir wrote. Gives the bytes behind it, too. `None`: too short.
     #[inline(always)]
     pub fn from_bytes(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {

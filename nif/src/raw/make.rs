@@ -1,9 +1,11 @@
 //! Making terms.
 
 use super::copy::copy;
+use super::read::{term_of, word_of};
 use rustler::sys::{self, ErlNifTerm};
 use rustler::{Env, Term};
 use std::mem::MaybeUninit;
+use std::sync::OnceLock;
 
 /// Longer binaries are not made with the call that ends the VM when memory runs out.
 const LARGE: usize = 1 << 16;
@@ -87,6 +89,13 @@ impl<'a> Maker<'a> {
         // SAFETY: pointer and length belong to a slice of terms of this call. A list this long in memory has a length
         // below 2^32: its text had at least one byte an element and is below 4 GiB.
         unsafe { sys::enif_make_list_from_array(self.env.as_c_arg(), terms.as_ptr(), terms.len() as u32) }
+    }
+
+    /// The empty list: one word as long as the VM runs.
+    #[inline(always)]
+    pub fn empty_list(self) -> ErlNifTerm {
+        static WORD: OnceLock<usize> = OnceLock::new();
+        term_of(*WORD.get_or_init(|| word_of(self.list(&[]))))
     }
 
     /// A tuple of these terms.
