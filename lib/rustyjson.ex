@@ -9,7 +9,10 @@ defmodule RustyJson do
   and `RustyJson.Encoder` for structs.
   """
 
+  require RustyJson.Config
+
   alias RustyJson.{
+    Config,
     DecodeError,
     EncodeError,
     Engine,
@@ -96,14 +99,26 @@ defmodule RustyJson do
   """
   @spec decode(iodata(), [decode_option()] | map()) ::
           {:ok, term()} | {:error, DecodeError.t() | SandboxError.t()}
-  def decode(input, opts \\ []) do
-    case Options.decode(opts) do
-      # The common case: no work before or after the engine.
-      %{max_bytes: 0, keys: nil, as: nil, engine: Engine.Native} = options when is_binary(input) ->
-        case Engine.Native.decode(input, options) do
+  def decode(input, opts \\ [])
+
+  def decode(input, []) when is_binary(input) do
+    case Config.plain_decode() do
+      {longest, bytes} when byte_size(input) <= longest ->
+        case Engine.Native.Nif.decode(input, bytes) do
           {:ok, _term} = done -> done
-          {:error, failure} -> {:error, Input.error(failure, input, options)}
+          other -> Input.ended(other, input, Config.decode())
         end
+
+      _ ->
+        Input.decode(input, Config.decode())
+    end
+  end
+
+  def decode(input, opts) do
+    case Options.decode(opts) do
+      # No work before or after the engine.
+      %{max_bytes: 0, keys: nil, as: nil, engine: Engine.Native} = options when is_binary(input) ->
+        input |> Engine.Native.decode(options) |> Input.ended(input, options)
 
       options ->
         Input.decode(input, options)
@@ -120,12 +135,25 @@ defmodule RustyJson do
       ** (RustyJson.DecodeError) Leading zeros in numbers at position 1 (line 1, column 2)
   """
   @spec decode!(iodata(), [decode_option()] | map()) :: term()
-  def decode!(input, opts \\ []) do
-    case decode(input, opts) do
-      {:ok, term} -> term
-      {:error, error} -> raise error
+  def decode!(input, opts \\ [])
+
+  def decode!(input, []) when is_binary(input) do
+    case Config.plain_decode() do
+      {longest, bytes} when byte_size(input) <= longest ->
+        case Engine.Native.Nif.decode(input, bytes) do
+          {:ok, term} -> term
+          other -> other |> Input.ended(input, Config.decode()) |> bang()
+        end
+
+      _ ->
+        input |> Input.decode(Config.decode()) |> bang()
     end
   end
+
+  def decode!(input, opts), do: input |> decode(opts) |> bang()
+
+  defp bang({:ok, result}), do: result
+  defp bang({:error, error}), do: raise(error)
 
   @doc """
   Decodes many documents in one call, which is faster than one call for each.
@@ -336,7 +364,16 @@ defmodule RustyJson do
   """
   @spec encode(term(), [encode_option()] | map()) ::
           {:ok, String.t()} | {:error, EncodeError.t() | SandboxError.t() | Exception.t()}
-  def encode(term, opts \\ []), do: Text.encode(term, Options.encode(opts))
+  def encode(term, opts \\ [])
+
+  def encode(term, []) do
+    case Text.configured(term) do
+      json when is_binary(json) -> {:ok, json}
+      done -> done
+    end
+  end
+
+  def encode(term, opts), do: Text.encode(term, Options.encode(opts))
 
   @doc """
   Encodes a term, or raises.
@@ -345,12 +382,16 @@ defmodule RustyJson do
       ["{", ~s(  "a": 1,), ~s(  "b": 2), "}"]
   """
   @spec encode!(term(), [encode_option()] | map()) :: String.t()
-  def encode!(term, opts \\ []) do
-    case encode(term, opts) do
-      {:ok, json} -> json
-      {:error, error} -> raise error
+  def encode!(term, opts \\ [])
+
+  def encode!(term, []) do
+    case Text.configured(term) do
+      json when is_binary(json) -> json
+      done -> bang(done)
     end
   end
+
+  def encode!(term, opts), do: term |> encode(opts) |> bang()
 
   @doc """
   Writes JSON in canonical form (RFC 8785). Documents with the same meaning get the same text, which you can sign or hash.

@@ -34,11 +34,12 @@ defmodule RustyJson.Config do
   them, the engine is `:auto`.
   """
 
-  alias RustyJson.Options
+  alias RustyJson.{Engine, Options}
   alias RustyJson.Options.{Policies, Schema}
 
   @compile {:inline, get: 0}
   @key __MODULE__
+  @none {nil, nil, nil, nil, nil, nil}
   @build_settings [:build, :allocator, :precompiled]
   # RustyJson 0.3 and Jason read this setting at the top level.
   @of_decode [:decoding_integer_digit_limit]
@@ -54,9 +55,21 @@ defmodule RustyJson.Config do
     values = Map.new([:decode, :encode], &{&1, read(&1)})
     {decode, encode} = {Options.pack(:decode, values.decode), Options.pack(:encode, values.encode)}
     policies = Policies.read(Application.get_env(:rustyjson, :policies, []), values)
-    :persistent_term.put(@key, {decode, encode, values, System.unique_integer(), policies})
+    config = {decode, encode, values, System.unique_integer(), policies, plain(decode)}
+    :persistent_term.put(@key, config)
     RustyJson.Encoder.Plans.find_own()
   end
+
+  # What a decode call without options needs if only the native library has work to do. Finding it in the options takes 20 of the
+  # 150 ns of a short call.
+  @longest 0xFFFF_FFFF_FFFF
+
+  defp plain(%{engine: Engine.Native, max_bytes: 0, keys: nil, as: nil, parts: ""} = options) do
+    longest = if options.dirty_threshold == 0, do: @longest, else: options.dirty_threshold - 1
+    {longest, options.bytes}
+  end
+
+  defp plain(_options), do: nil
 
   @doc false
   @spec decode() :: Options.t()
@@ -65,6 +78,23 @@ defmodule RustyJson.Config do
   @doc false
   @spec encode() :: Options.t()
   def encode, do: elem(get(), 1)
+
+  @doc false
+  # `{longest, bytes}`: the length of the longest text that the native library reads on the caller's scheduler, and the options' bytes;
+  # nil if a call needs more, or before the configuration is read. A macro, because a call of another module takes time too.
+  defmacro plain_decode do
+    quote(do: :erlang.element(6, :persistent_term.get(unquote(@key), unquote(Macro.escape(@none)))))
+  end
+
+  @doc false
+  # The options' bytes; nil if a call needs more than the native library.
+  @spec plain_encode() :: binary() | nil
+  def plain_encode do
+    case encode() do
+      %{engine: Engine.Native, canonical: false, compress: -1, bytes: bytes} -> bytes
+      _options -> nil
+    end
+  end
 
   @doc false
   # A new number each time the configuration is read.

@@ -6,6 +6,11 @@ defmodule RustyJson.ConfigTest do
   alias RustyJson.Config
   alias RustyJson.Test.Judge
 
+  defmodule Derived do
+    @derive RustyJson.Encoder
+    defstruct [:a]
+  end
+
   setup do
     kept = Application.get_all_env(:rustyjson)
     engine = System.get_env("RUSTYJSON_ENGINE")
@@ -21,6 +26,24 @@ defmodule RustyJson.ConfigTest do
   defp configure(settings) do
     Application.put_all_env(rustyjson: settings)
     Config.reload()
+  end
+
+  test "calls without options follow the configuration that was read last, for each engine" do
+    for {engine, {:ok, _}} <- RustyJson.Engine.statuses(), threshold <- [0, 8, 131_072] do
+      configure(engine: engine, decode: [dirty_threshold: threshold], encode: [escape: :html_safe])
+      assert RustyJson.decode(~s([1,{"a":2}])) == {:ok, [1, %{"a" => 2}]}
+      assert RustyJson.decode!(~s([1,{"a":2}])) == [1, %{"a" => 2}]
+      assert {:error, %{reason: :leading_zero, position: 10}} = RustyJson.decode(~s(["abcdef",01]))
+      assert RustyJson.encode(%{a: "<"}) == {:ok, ~S({"a":"\u003C"})}
+      # The first call with a struct learns its plan.
+      for _ <- 1..2, do: assert(RustyJson.encode!(%Derived{a: "<"}) == ~S({"a":"\u003C"}))
+
+      configure(decode: [keys: :atoms], encode: [escape: :json])
+      assert RustyJson.decode!(~s([1,{"a":2}])) == [1, %{a: 2}]
+      assert RustyJson.encode!(%{a: "<"}) == ~S({"a":"<"})
+      for _ <- 1..2, do: assert(RustyJson.encode(%Derived{a: "<"}) == {:ok, ~S({"a":"<"})})
+      Application.delete_env(:rustyjson, :decode)
+    end
   end
 
   test "defaults of options, which a call overrides" do

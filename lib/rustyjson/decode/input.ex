@@ -6,6 +6,7 @@ defmodule RustyJson.Decode.Input do
 
   alias RustyJson.Decode.Atoms
   alias RustyJson.Engine.Codes
+  alias RustyJson.Engine.Native.Nif
   alias RustyJson.{DecodeError, Options, OrderedObject, SandboxError}
 
   @spec decode(iodata(), Options.t()) :: {:ok, term()} | {:error, Exception.t()}
@@ -34,6 +35,15 @@ defmodule RustyJson.Decode.Input do
       {:error, failure} -> {:error, error(failure, json, options)}
     end
   end
+
+  @doc "What becomes of an answer of the native library."
+  @spec ended({:ok, term()} | {:error, RustyJson.Engine.decode_failure()} | :dirty, binary(), Options.t()) ::
+          {:ok, term()} | {:error, Exception.t()}
+  def ended({:ok, _term} = done, _json, _options), do: done
+  def ended({:error, failure}, json, options), do: {:error, error(failure, json, options)}
+
+  # The text was more work than its length suggested.
+  def ended(:dirty, json, options), do: json |> Nif.decode_dirty(options.bytes) |> ended(json, options)
 
   @doc "The exception for what an engine reports."
   @spec error(RustyJson.Engine.decode_failure() | SandboxError.t(), binary(), Options.t()) :: Exception.t()

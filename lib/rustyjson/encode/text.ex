@@ -6,14 +6,26 @@ defmodule RustyJson.Encode.Text do
   # function fragment, an unusual key. A hole has an offset in the text, a depth and the term.
 
   require RustyJson.Encode.Unsupported
+  require RustyJson.Encoder.Plans
   require RustyJson.Engine.Codes
 
-  alias RustyJson.{EncodeError, Encoder, Engine, Formatter, Fragment, Options, OrderedObject, SandboxError}
+  alias RustyJson.{
+    Config,
+    EncodeError,
+    Encoder,
+    Engine,
+    Formatter,
+    Fragment,
+    Options,
+    OrderedObject,
+    SandboxError
+  }
+
   alias RustyJson.Encode.{Canonical, Known, Path, Scope, Unsupported}
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.{Codes, Native}
 
-  @compile {:inline, by: 3, by_engine: 2, left_after: 5, between: 4, planned?: 2, text: 3}
+  @compile {:inline, by: 3, by_engine: 2, left_after: 5, between: 4, core?: 2, planned?: 2, text: 3}
 
   @known Known.modules()
 
@@ -37,6 +49,25 @@ defmodule RustyJson.Encode.Text do
 
   def encode(term, %{canonical: true} = options), do: Canonical.encode(term, options)
   def encode(term, options), do: general(term, options)
+
+  @doc "The same by the configured options. Mostly there is only a text, without `:ok`."
+  @spec configured(term()) :: binary() | {:ok, binary()} | {:error, Exception.t()}
+  def configured(term) do
+    {bytes, plans} = Plans.configured()
+
+    case if(bytes != nil and core?(term, plans), do: Native.Nif.encode(term, bytes, plans)) do
+      json when is_binary(json) -> json
+      nil -> if(bytes == nil, do: encode(term, Config.encode()), else: general(term, Config.encode()))
+      {:planned, json, modules} when is_binary(json) -> configured_planned(json, modules, term, plans)
+      begun -> begun(begun, term, %{Config.encode() | plans: plans})
+    end
+  end
+
+  defp configured_planned(json, modules, term, plans) do
+    if Plans.current?(modules, plans),
+      do: json,
+      else: begun({:planned, json, modules}, term, %{Config.encode() | plans: plans})
+  end
 
   # Whether the core is asked first: of structs, only for those with a plan.
   defp core?(%module{}, plans), do: planned?(module, plans)

@@ -5,7 +5,7 @@ defmodule RustyJson.Encoder.Plans do
   # A plan is learnt when a struct first reaches Elixir. It is a literal in the derived implementation, and is used only while the
   # loaded implementation has the same literal, so that recompiling a struct leaves no outdated plan.
 
-  alias RustyJson.{Encoder, Options}
+  alias RustyJson.{Config, Encoder, Options}
 
   @key __MODULE__
   @most 1_024
@@ -43,7 +43,7 @@ defmodule RustyJson.Encoder.Plans do
   @spec find_own() :: :ok
   def find_own do
     own = for module <- @overridable, plan = own_plan(module), into: %{}, do: {module, plan}
-    plans = @key |> :persistent_term.get(%{}) |> Map.drop(@overridable) |> Map.merge(own)
+    plans = %{} |> known() |> Map.drop(@overridable) |> Map.merge(own)
     :persistent_term.put({@key, :own}, own)
     keep(plans)
   end
@@ -69,12 +69,16 @@ defmodule RustyJson.Encoder.Plans do
          do: plan_of(implementation) || @own
   end
 
-  defp keep(plans) when plans == %{} do
-    :persistent_term.erase(@key)
-    :ok
+  # The options of a call without any stand beside the plans, so that it looks up one term. Another process may read the configuration
+  # again between the two lines; its options must not be replaced by older ones.
+  defp keep(plans) do
+    bytes = Config.plain_encode()
+    :persistent_term.put(@key, {bytes, if(plans != %{}, do: plans)})
+    if Config.plain_encode() == bytes, do: :ok, else: keep(plans)
   end
 
-  defp keep(plans), do: :persistent_term.put(@key, plans)
+  @doc "`RustyJson.Config.plain_encode/0`, and the plans that are known."
+  defmacro configured, do: quote(do: :persistent_term.get(unquote(@key), {nil, nil}))
 
   @doc "Adds the plans that are known to the options of a call."
   @spec attach(Options.t()) :: Options.t()
@@ -87,7 +91,12 @@ defmodule RustyJson.Encoder.Plans do
 
   @doc "The plans that are known, or these."
   @spec known(t() | nil) :: t() | nil
-  def known(otherwise), do: :persistent_term.get(@key, otherwise)
+  def known(otherwise) do
+    case :persistent_term.get(@key, nil) do
+      {_bytes, plans} when plans != nil -> plans
+      _none -> otherwise
+    end
+  end
 
   @doc "Of these plans, those that a term in its external format may need, as long as they hold."
   @spec needed(t() | nil, binary()) :: t() | nil
@@ -135,9 +144,9 @@ defmodule RustyJson.Encoder.Plans do
   @spec learn(module(), implementation :: module()) :: :ok
   def learn(module, implementation) do
     with plan when is_tuple(plan) <- plan_of(implementation),
-         plans = :persistent_term.get(@key, %{}),
+         plans = known(%{}),
          true <- plans[module] != plan and map_size(plans) < @most do
-      :persistent_term.put(@key, Map.put(plans, module, plan))
+      keep(Map.put(plans, module, plan))
     else
       _ -> :ok
     end
