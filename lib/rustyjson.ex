@@ -10,6 +10,7 @@ defmodule RustyJson do
   """
 
   require RustyJson.Config
+  require RustyJson.Encoder.Plans
 
   alias RustyJson.{
     Config,
@@ -27,6 +28,7 @@ defmodule RustyJson do
 
   alias RustyJson.Decode.{Input, Many}
   alias RustyJson.Encode.{Canonical, Text}
+  alias RustyJson.Encoder.Plans
   alias RustyJson.Options.Words
 
   @typedoc "An option of `decode/2`."
@@ -367,9 +369,15 @@ defmodule RustyJson do
   def encode(term, opts \\ [])
 
   def encode(term, []) do
-    case Text.configured(term) do
-      json when is_binary(json) -> {:ok, json}
-      done -> done
+    case Plans.configured() do
+      {bytes, plans} when bytes != nil and not is_struct(term) ->
+        case Engine.Native.Nif.encode(term, bytes, plans) do
+          json when is_binary(json) -> {:ok, json}
+          begun -> Text.begun(begun, term, plans)
+        end
+
+      {bytes, plans} ->
+        Text.configured(term, bytes, plans)
     end
   end
 
@@ -385,9 +393,15 @@ defmodule RustyJson do
   def encode!(term, opts \\ [])
 
   def encode!(term, []) do
-    case Text.configured(term) do
-      json when is_binary(json) -> json
-      done -> bang(done)
+    case Plans.configured() do
+      {bytes, plans} when bytes != nil and not is_struct(term) ->
+        case Engine.Native.Nif.encode(term, bytes, plans) do
+          json when is_binary(json) -> json
+          begun -> begun |> Text.begun(term, plans) |> bang()
+        end
+
+      {bytes, plans} ->
+        term |> Text.configured(bytes, plans) |> bang()
     end
   end
 

@@ -6,7 +6,6 @@ defmodule RustyJson.Encode.Text do
   # function fragment, an unusual key. A hole has an offset in the text, a depth and the term.
 
   require RustyJson.Encode.Unsupported
-  require RustyJson.Encoder.Plans
   require RustyJson.Engine.Codes
 
   alias RustyJson.{
@@ -43,38 +42,38 @@ defmodule RustyJson.Encode.Text do
       json when is_binary(json) -> {:ok, json}
       nil -> general(term, options)
       {:planned, json, _modules} = begun when is_binary(json) -> planned(begun, term, options, plans)
-      begun -> begun(begun, term, %{options | plans: plans})
+      begun -> ended(begun, term, %{options | plans: plans})
     end
   end
 
   def encode(term, %{canonical: true} = options), do: Canonical.encode(term, options)
   def encode(term, options), do: general(term, options)
 
-  @doc "The same by the configured options. Mostly there is only a text, without `:ok`."
-  @spec configured(term()) :: binary() | {:ok, binary()} | {:error, Exception.t()}
-  def configured(term) do
-    {bytes, plans} = Plans.configured()
+  @doc "The text of a term by the configured options, where these ask for more than the native library, or for a struct."
+  @spec configured(term(), binary() | nil, Plans.t() | nil) :: {:ok, binary()} | {:error, Exception.t()}
+  def configured(%module{} = struct, bytes, plans) when bytes != nil and is_map_key(plans, module) do
+    case Native.Nif.encode(struct, bytes, plans) do
+      {:planned, json, modules} = begun when is_binary(json) ->
+        if Plans.current?(modules, plans), do: {:ok, json}, else: begun(begun, struct, plans)
 
-    case if(bytes != nil and core?(term, plans), do: Native.Nif.encode(term, bytes, plans)) do
-      json when is_binary(json) -> json
-      nil -> if(bytes == nil, do: encode(term, Config.encode()), else: general(term, Config.encode()))
-      {:planned, json, modules} when is_binary(json) -> configured_planned(json, modules, term, plans)
-      begun -> begun(begun, term, %{Config.encode() | plans: plans})
+      begun ->
+        begun(begun, struct, plans)
     end
   end
 
-  defp configured_planned(json, modules, term, plans) do
-    if Plans.current?(modules, plans),
-      do: json,
-      else: begun({:planned, json, modules}, term, %{Config.encode() | plans: plans})
-  end
+  def configured(term, _bytes, _plans), do: encode(term, Config.encode())
+
+  @doc "What becomes of the native library's answer by the configured options."
+  @spec begun(Native.Nif.encoded() | Native.Nif.suspended() | :dirty, term(), Plans.t() | nil) ::
+          {:ok, binary()} | {:error, Exception.t()}
+  def begun(begun, term, plans), do: ended(begun, term, %{Config.encode() | plans: plans})
 
   # Whether the core is asked first: of structs, only for those with a plan.
   defp core?(%module{}, plans), do: planned?(module, plans)
   defp core?(_term, _plans), do: true
 
   defp planned({:planned, json, modules} = begun, term, options, plans) do
-    if Plans.current?(modules, plans), do: {:ok, json}, else: begun(begun, term, %{options | plans: plans})
+    if Plans.current?(modules, plans), do: {:ok, json}, else: ended(begun, term, %{options | plans: plans})
   end
 
   defp general(term, options) do
@@ -84,7 +83,7 @@ defmodule RustyJson.Encode.Text do
     by_engine(term, options) |> completed(options, started)
   end
 
-  defp begun(begun, term, options), do: Native.encoded(begun, term, options) |> completed(options, nil)
+  defp ended(begun, term, options), do: Native.encoded(begun, term, options) |> completed(options, nil)
 
   defp completed({:ok, _text} = done, _options, _started), do: done
 
