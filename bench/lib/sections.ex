@@ -19,6 +19,7 @@ defmodule RustyJson.Bench.Sections do
     {"dirty", S.Schedulers, :dirty, []},
     {"calls", S.Calls, :run, []},
     {"parts", S.Parts, :run, []},
+    {"streams", S.Streams, :run, []},
     {"rust", S.Rust, :run, []},
     {"counts", S.Counts, :run, []}
   ]

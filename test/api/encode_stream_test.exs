@@ -36,7 +36,12 @@ defmodule RustyJson.EncodeStreamTest do
     [sort_keys: true],
     [escape: :unicode_safe],
     [maps: :strict],
-    [pretty: true, sort_keys: true, escape: :html_safe]
+    [pretty: true, sort_keys: true, escape: :html_safe],
+    [escape: :javascript_safe, integers: :js_safe, invalid_utf8: :replace, unsupported: :inspect],
+    [redact: ["x", :own], redacted: "-"],
+    [redact: ["/0", "/2/b", "/*/x"], pretty: 1],
+    [redact: ["/*"]],
+    [key_case: :camel, omit: [nil]]
   ]
 
   defp elements do

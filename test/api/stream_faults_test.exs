@@ -112,6 +112,71 @@ defmodule RustyJson.StreamFaultsTest do
     assert_received :closed
   end
 
+  # A consumer that says where it is, and then waits.
+  defp waiting(stream) do
+    parent = self()
+
+    {pid, monitor} =
+      spawn_monitor(fn ->
+        Enum.each(stream, fn _item ->
+          send(parent, {:item, self()})
+          receive(do: (:next -> :ok))
+        end)
+      end)
+
+    assert_receive {:item, ^pid}, 30_000
+    {pid, monitor}
+  end
+
+  defp streams(path, engine) do
+    [
+      path |> File.stream!([], 4_096) |> RustyJson.decode_stream([format: :lines] ++ engine),
+      Lines.stream(path, {0, File.stat!(path).size}, engine),
+      path |> File.stream!() |> RustyJson.encode_stream([flush: 1_000] ++ engine),
+      RustyJson.encode_stream(%{rows: RustyJson.lazy(File.stream!(path))}, [flush: 1_000] ++ engine)
+    ]
+  end
+
+  unless File.exists?("/proc/self/fd"), do: @tag(skip: "there is no /proc/self/fd")
+
+  test "a consumer that is killed leaves no open file", %{path: path} do
+    for {_name, engine} <- Judge.engines(), stream <- streams(path, engine) do
+      {pid, monitor} = waiting(stream)
+      assert opened?(path)
+      Process.exit(pid, :kill)
+      assert_receive {:DOWN, ^monitor, :process, ^pid, :killed}, 30_000
+      assert closed?(path, 3_000)
+    end
+  end
+
+  defp opened?(path) do
+    "/proc/self/fd"
+    |> File.ls!()
+    |> Enum.any?(&match?({:ok, ^path}, File.read_link(Path.join("/proc/self/fd", &1))))
+  end
+
+  # The VM closes it a moment later.
+  defp closed?(path, tries) do
+    cond do
+      not opened?(path) -> true
+      tries == 0 -> false
+      true -> Process.sleep(10) == :ok and closed?(path, tries - 1)
+    end
+  end
+
+  test "slow consumers hold no instance of the sandbox", %{path: path} do
+    for {_name, engine} <- Judge.engines() do
+      # More than there are instances. While all wait, another call is answered at once.
+      consumers = for _ <- 1..20, stream <- Enum.take(streams(path, engine), 2), do: waiting(stream)
+
+      call = Task.async(fn -> RustyJson.decode("[1]", engine) end)
+      assert Task.await(call, 30_000) == {:ok, [1]}
+
+      for {pid, _monitor} <- consumers, do: Process.exit(pid, :kill)
+      for {pid, monitor} <- consumers, do: assert_receive({:DOWN, ^monitor, :process, ^pid, _}, 30_000)
+    end
+  end
+
   test "a feed and a partial document are as they were before a fault" do
     {:ok, [[1]], feed} = Feed.push(Feed.new(), "[1][2")
     assert {:error, _, [], _} = Feed.push(feed, "x")

@@ -2,10 +2,10 @@ defmodule RustyJson.Bench.Sections.Parts do
   @moduledoc """
   Parts of documents, types and canonical form, each beside what it is held to.
 
-  A round runs both once, each in a new process; the ratio is the median over rounds. Contenders that answer are compared first.
+  `RustyJson.Bench.Pairs` says how they are measured.
   """
 
-  alias RustyJson.Bench.{Bar, Documents, Table}
+  alias RustyJson.Bench.{Documents, Pairs}
 
   alias __MODULE__.{Brief, Record}
 
@@ -43,42 +43,7 @@ defmodule RustyJson.Bench.Sections.Parts do
 
   @spec run(map()) :: map()
   def run(context) do
-    rows = for row <- rows(), do: measured(row, context)
-
-    %{
-      cases: [],
-      checked: length(rows),
-      tables: if(context.test, do: [], else: [table(rows)]),
-      goals:
-        if(context.test,
-          do: [],
-          else:
-            for(
-              %{goal: goal} = row when goal != nil <- rows,
-              do: Bar.row(row.label, "≤ #{goal}", Table.ratio(row.ratio), row.ratio <= goal)
-            )
-        )
-    }
-  end
-
-  defp table(rows) do
-    %{
-      id: "parts",
-      title: "Parts of documents, types and canonical form",
-      head: ["", "time", "beside", "its time", "ratio", "goal"],
-      rows:
-        for(
-          row <- rows,
-          do: [
-            row.label,
-            Table.time(row.time),
-            row.beside,
-            Table.time(row.other),
-            Table.ratio(row.ratio),
-            if(row.goal, do: "≤ #{row.goal}", else: "–")
-          ]
-        )
-    }
+    Pairs.run(rows(), "parts", "Parts of documents, types and canonical form", context)
   end
 
   # Label, what is measured, the name of what it stands beside, that, the goal of the ratio.
@@ -137,56 +102,4 @@ defmodule RustyJson.Bench.Sections.Parts do
 
   defp get_in_all(%{"orders" => [order | _]} = map),
     do: [map["settlementId"], map["currency"], order["orderId"], order["postedAt"], order["total"]]
-
-  defp measured({label, fun, beside, other, goal}, %{test: true}) do
-    {_, _} = {fun.(), other.()}
-    %{label: label, beside: beside, goal: goal}
-  end
-
-  defp measured({label, fun, beside, other, goal}, context) do
-    context.say.("parts: #{label}")
-    _ = {time(fun), time(other)}
-    until = System.monotonic_time(:millisecond) + div(context.budget, 2)
-    times = rounds(fun, other, until, [])
-
-    %{
-      label: label,
-      beside: beside,
-      goal: goal,
-      time: times |> Enum.map(&elem(&1, 0)) |> median(),
-      other: times |> Enum.map(&elem(&1, 1)) |> median(),
-      ratio: times |> Enum.map(fn {a, b} -> a / b end) |> median()
-    }
-  end
-
-  defp rounds(fun, other, until, times) do
-    pair =
-      if rem(length(times), 2) == 0,
-        do: {time(fun), time(other)},
-        else: {time(other), time(fun)} |> then(fn {b, a} -> {a, b} end)
-
-    times = [pair | times]
-
-    if length(times) >= 5 and System.monotonic_time(:millisecond) > until,
-      do: times,
-      else: rounds(fun, other, until, times)
-  end
-
-  # Nanoseconds of one call. Short ones are made several times.
-  defp time(fun) do
-    Task.async(fn ->
-      once = timed(fun, 1)
-      calls = if once < 50_000, do: div(100_000, max(once, 100)) + 1, else: 1
-      if calls == 1, do: once, else: div(timed(fun, calls), calls)
-    end)
-    |> Task.await(:infinity)
-  end
-
-  defp timed(fun, calls) do
-    start = System.monotonic_time(:nanosecond)
-    for _ <- 1..calls, do: fun.()
-    System.monotonic_time(:nanosecond) - start
-  end
-
-  defp median(list), do: list |> Enum.sort() |> Enum.at(div(length(list), 2))
 end

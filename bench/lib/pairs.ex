@@ -1,0 +1,101 @@
+defmodule RustyJson.Bench.Pairs do
+  @moduledoc """
+  Pairs of functions, each measured beside what it is held to.
+
+  A round runs both once, each in a new process; the ratio is the median over rounds.
+  """
+
+  alias RustyJson.Bench.{Bar, Table}
+
+  @typedoc """
+  A label, what is measured, the name of what it stands beside, that, and the highest ratio that meets the goal.
+  """
+  @type row :: {String.t(), (() -> term()), String.t(), (() -> term()), number() | nil}
+
+  @doc "A section's answer: one table of these pairs, and their goals."
+  @spec run([row()], String.t(), String.t(), map()) :: map()
+  def run(rows, id, title, context) do
+    rows = for row <- rows, do: measured(row, id, context)
+
+    if context.test,
+      do: %{cases: [], checked: length(rows), tables: [], goals: []},
+      else: %{cases: [], checked: length(rows), tables: [table(rows, id, title)], goals: goals(rows)}
+  end
+
+  defp goals(rows) do
+    for %{goal: goal} = row when goal != nil <- rows,
+        do: Bar.row(row.label, "≤ #{goal}", Table.ratio(row.ratio), row.ratio <= goal)
+  end
+
+  defp table(rows, id, title) do
+    %{
+      id: id,
+      title: title,
+      head: ["", "time", "beside", "its time", "ratio", "goal"],
+      rows:
+        for(
+          row <- rows,
+          do: [
+            row.label,
+            Table.time(row.time),
+            row.beside,
+            Table.time(row.other),
+            Table.ratio(row.ratio),
+            if(row.goal, do: "≤ #{row.goal}", else: "–")
+          ]
+        )
+    }
+  end
+
+  defp measured({label, fun, beside, other, goal}, _id, %{test: true}) do
+    {_, _} = {fun.(), other.()}
+    %{label: label, beside: beside, goal: goal}
+  end
+
+  defp measured({label, fun, beside, other, goal}, id, context) do
+    context.say.("#{id}: #{label}")
+    _ = {time(fun), time(other)}
+    until = System.monotonic_time(:millisecond) + div(context.budget, 2)
+    times = rounds(fun, other, until, [])
+
+    %{
+      label: label,
+      beside: beside,
+      goal: goal,
+      time: times |> Enum.map(&elem(&1, 0)) |> median(),
+      other: times |> Enum.map(&elem(&1, 1)) |> median(),
+      ratio: times |> Enum.map(fn {a, b} -> a / b end) |> median()
+    }
+  end
+
+  defp rounds(fun, other, until, times) do
+    pair =
+      if rem(length(times), 2) == 0,
+        do: {time(fun), time(other)},
+        else: {time(other), time(fun)} |> then(fn {b, a} -> {a, b} end)
+
+    times = [pair | times]
+
+    if length(times) >= 5 and System.monotonic_time(:millisecond) > until,
+      do: times,
+      else: rounds(fun, other, until, times)
+  end
+
+  # Nanoseconds of one call. Short ones are made several times.
+  defp time(fun) do
+    Task.async(fn ->
+      once = timed(fun, 1)
+      calls = if once < 50_000, do: div(100_000, max(once, 100)) + 1, else: 1
+      if calls == 1, do: once, else: div(timed(fun, calls), calls)
+    end)
+    |> Task.await(:infinity)
+  end
+
+  defp timed(fun, calls) do
+    start = System.monotonic_time(:nanosecond)
+    for _ <- 1..calls, do: fun.()
+    System.monotonic_time(:nanosecond) - start
+  end
+
+  defp median(list), do: list |> Enum.sort() |> Enum.at(div(length(list), 2))
+end
