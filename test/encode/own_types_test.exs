@@ -21,7 +21,9 @@ defmodule RustyJson.OwnTypesTest do
   end
   """
 
-  for {name, options} <- Judge.engines() do
+  # The first call of a VM waits until the host has compiled the module, which takes long in an emulator.
+  for {name, options} <- Judge.engines(),
+      options = if(options[:engine] == :wasm, do: [timeout: 60_000] ++ options, else: options) do
     test "#{name}: an implementation that is there when the application starts" do
       code = """
       #{@jasons}
