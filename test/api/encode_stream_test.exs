@@ -208,7 +208,7 @@ defmodule RustyJson.EncodeStreamTest do
     me = self()
 
     Stream.resource(
-      fn -> send(me, :opened) && 1 end,
+      fn -> opened(me) end,
       fn
         41 -> {last_of(last), 42}
         42 -> {:halt, 42}
@@ -216,6 +216,11 @@ defmodule RustyJson.EncodeStreamTest do
       end,
       fn _ -> send(me, :closed) end
     )
+  end
+
+  defp opened(me) do
+    send(me, :opened)
+    1
   end
 
   defp last_of(:raise), do: raise("no row")

@@ -130,7 +130,7 @@ defmodule RustyJson.StreamFaultsTest do
 
   defp streams(path, engine) do
     [
-      path |> File.stream!([], 4_096) |> RustyJson.decode_stream([format: :lines] ++ engine),
+      path |> File.stream!() |> RustyJson.decode_stream([format: :lines] ++ engine),
       Lines.stream(path, {0, File.stat!(path).size}, engine),
       path |> File.stream!() |> RustyJson.encode_stream([flush: 1_000] ++ engine),
       RustyJson.encode_stream(%{rows: RustyJson.lazy(File.stream!(path))}, [flush: 1_000] ++ engine)
