@@ -29,6 +29,9 @@ defmodule RustyJson.ConfigTest do
   end
 
   test "calls without options follow the configuration that was read last, for each engine" do
+    # On a machine with much other work, a call into the sandbox may take seconds.
+    configure(wasm: [timeout: 60_000])
+
     for {engine, {:ok, _}} <- RustyJson.Engine.statuses(), threshold <- [0, 8, 131_072] do
       configure(engine: engine, decode: [dirty_threshold: threshold], encode: [escape: :html_safe])
       assert RustyJson.decode(~s([1,{"a":2}])) == {:ok, [1, %{"a" => 2}]}
