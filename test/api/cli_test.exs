@@ -147,7 +147,14 @@ defmodule RustyJson.CLITest do
   # Runs in a separate process: bytes pass through pipes unchanged, and standard output contains only JSON.
   test "reads standard input" do
     assert {~s({"b":[1,2.50,"é"],"a":{"x":1e2,"x":null}}\n), 0} = piped(@good, "--minify -")
-    assert {"standard input:1:3: Unexpected end of input" <> _, 1} = piped("[1", "--validate - 2>&1")
+    assert {text, 1} = piped("[1", "--validate - 2>&1")
+    assert "standard input:1:3: Unexpected end of input" <> _ = without_warnings(text)
+  end
+
+  # Mix warns each time about old settings in the mix.exs of a package in a folder.
+  defp without_warnings(text) do
+    lines = text |> String.split("\n") |> Enum.reject(&(&1 =~ ~r/^(warning: |  \(|    \()/))
+    lines |> Enum.join("\n") |> String.trim_leading()
   end
 
   defp piped(input, arguments) do
@@ -163,7 +170,7 @@ defmodule RustyJson.CLITest do
       command = ~s({ mix rustyjson #{arguments} "#{large}"; echo "exit $?" >&2; } 2>&1 >&3 | cat >"#{errors}")
       env = [{"MIX_ENV", "test"}, {"RUSTYJSON_BUILD", "none"}]
       assert {^lines, 0} = System.cmd("sh", ["-c", "{ #{command}; } 3>&1 | head -2"], env: env)
-      assert exit_line(errors, 100) == "exit 0\n"
+      assert errors |> exit_line(100) |> without_warnings() == "exit 0\n"
     end
   end
 
