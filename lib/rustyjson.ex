@@ -105,10 +105,10 @@ defmodule RustyJson do
 
   def decode(input, []) when is_binary(input) do
     case Config.plain_decode() do
-      {longest, bytes} when byte_size(input) <= longest ->
+      {longest, bytes, options} when byte_size(input) <= longest ->
         case Engine.Native.Nif.decode(input, bytes) do
           {:ok, _term} = done -> done
-          other -> Input.ended(other, input, Config.decode())
+          other -> Input.ended(other, input, options)
         end
 
       _ ->
@@ -141,10 +141,10 @@ defmodule RustyJson do
 
   def decode!(input, []) when is_binary(input) do
     case Config.plain_decode() do
-      {longest, bytes} when byte_size(input) <= longest ->
+      {longest, bytes, options} when byte_size(input) <= longest ->
         case Engine.Native.Nif.decode(input, bytes) do
           {:ok, term} -> term
-          other -> other |> Input.ended(input, Config.decode()) |> bang()
+          other -> other |> Input.ended(input, options) |> bang()
         end
 
       _ ->
@@ -370,14 +370,14 @@ defmodule RustyJson do
 
   def encode(term, []) do
     case Plans.configured() do
-      {bytes, plans} when bytes != nil and not is_struct(term) ->
+      {bytes, plans, options} when bytes != nil and not is_struct(term) ->
         case Engine.Native.Nif.encode(term, bytes, plans) do
           json when is_binary(json) -> {:ok, json}
-          begun -> Text.begun(begun, term, plans)
+          begun -> Text.begun(begun, term, plans, options)
         end
 
-      {bytes, plans} ->
-        Text.configured(term, bytes, plans)
+      {bytes, plans, options} ->
+        Text.configured(term, bytes, plans, options)
     end
   end
 
@@ -394,14 +394,14 @@ defmodule RustyJson do
 
   def encode!(term, []) do
     case Plans.configured() do
-      {bytes, plans} when bytes != nil and not is_struct(term) ->
+      {bytes, plans, options} when bytes != nil and not is_struct(term) ->
         case Engine.Native.Nif.encode(term, bytes, plans) do
           json when is_binary(json) -> json
-          begun -> begun |> Text.begun(term, plans) |> bang()
+          begun -> begun |> Text.begun(term, plans, options) |> bang()
         end
 
-      {bytes, plans} ->
-        term |> Text.configured(bytes, plans) |> bang()
+      {bytes, plans, options} ->
+        term |> Text.configured(bytes, plans, options) |> bang()
     end
   end
 

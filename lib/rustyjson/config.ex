@@ -66,7 +66,7 @@ defmodule RustyJson.Config do
 
   defp plain(%{engine: Engine.Native, max_bytes: 0, keys: nil, as: nil, parts: ""} = options) do
     longest = if options.dirty_threshold == 0, do: @longest, else: options.dirty_threshold - 1
-    {longest, options.bytes}
+    {longest, options.bytes, options}
   end
 
   defp plain(_options), do: nil
@@ -80,18 +80,18 @@ defmodule RustyJson.Config do
   def encode, do: elem(get(), 1)
 
   @doc false
-  # `{longest, bytes}`: the length of the longest text that the native library reads on the caller's scheduler, and the options' bytes;
+  # `{longest, bytes, options}`: the length of the longest text that the native library reads on the caller's scheduler, and the options' bytes;
   # nil if a call needs more, or before the configuration is read. A macro, because a call of another module takes time too.
   defmacro plain_decode do
     quote(do: :erlang.element(6, :persistent_term.get(unquote(@key), unquote(Macro.escape(@none)))))
   end
 
   @doc false
-  # The options' bytes; nil if a call needs more than the native library.
-  @spec plain_encode() :: binary() | nil
+  # The options; nil if a call needs more than the native library.
+  @spec plain_encode() :: Options.t() | nil
   def plain_encode do
     case encode() do
-      %{engine: Engine.Native, canonical: false, compress: -1, bytes: bytes} -> bytes
+      %{engine: Engine.Native, canonical: false, compress: -1} = options -> options
       _options -> nil
     end
   end

@@ -28,7 +28,7 @@ const SUB_BINARY: usize = 5;
 
 /// Below this many bytes of input, what is saved on terms does not pay for the first block.
 const WORTH: usize = 24;
-/// The same of the shapes of objects, and of what was seen of the document before.
+/// Below this many bytes, the caches of keys and of objects' shapes do not pay.
 const LONG: usize = 96;
 /// So many bytes of input for a word of terms in the first block, and a few words more: fewer than most documents need.
 const BYTES_PER_WORD: usize = 4;

@@ -3,7 +3,7 @@ defmodule RustyJson.EncodeStreamTest do
 
   use ExUnit.Case, async: true
 
-  alias RustyJson.{EncodeError, OrderedObject}
+  alias RustyJson.{EncodeError, OrderedObject, SandboxError}
   alias RustyJson.Test.Judge
 
   defmodule Own do
@@ -309,8 +309,53 @@ defmodule RustyJson.EncodeStreamTest do
       stream = RustyJson.encode_stream(Stream.map(elements, & &1), [format: format] ++ options)
       error = assert_raise EncodeError, fn -> Enum.to_list(stream) end
       assert error.reason == :invalid_utf8
-      if format == :array, do: assert(error.path == "/#{before}/a/1")
+      assert error.path == "/#{before}/a/1"
       Agent.stop(rows)
+    end
+  end
+
+  test "a source that gives each row once is not read again when a later element fails" do
+    for {_engine, options} <- Judge.engines() do
+      {:ok, rows} = Agent.start_link(fn -> [1, 2] end)
+      once = Stream.repeatedly(fn -> Agent.get_and_update(rows, &next_row/1) end) |> Stream.take_while(& &1)
+      elements = Stream.map([%{}, %{rows: RustyJson.lazy(once)}, %{b: <<255>>}], & &1)
+      stream = RustyJson.encode_stream(elements, [format: :lines, flush: 1] ++ options)
+      error = assert_raise EncodeError, fn -> Enum.each(stream, &send(self(), {:piece, &1})) end
+      assert error.path == "/2/b"
+      assert pieces() == ~s({}\n{"rows":[1,2]}\n)
+      Agent.stop(rows)
+    end
+  end
+
+  test "a source that is slower than the sandbox allows is an error, and loses no rows" do
+    for {_engine, [engine: :wasm, host: _] = options} <- Judge.engines() do
+      {:ok, rows} = Agent.start_link(fn -> [1, 2] end)
+
+      once =
+        Stream.repeatedly(fn ->
+          Process.sleep(150)
+          Agent.get_and_update(rows, &next_row/1)
+        end)
+
+      rows_of_two = [%{rows: once |> Stream.take_while(& &1) |> RustyJson.lazy()}]
+      stream = RustyJson.encode_stream(Stream.map(rows_of_two, & &1), [timeout: 200] ++ options)
+      assert_raise SandboxError, fn -> Enum.to_list(stream) end
+      Agent.stop(rows)
+    end
+  end
+
+  test "without protocols a lazy array is a struct like any other" do
+    for {_engine, options} <- Judge.engines() do
+      stream = RustyJson.encode_stream(%{d: RustyJson.lazy([1])}, [protocol: false] ++ options)
+      assert Enum.join(stream) == ~s({"d":{"source":[1]}})
+    end
+  end
+
+  defp pieces(texts \\ []) do
+    receive do
+      {:piece, text} -> pieces([texts | text])
+    after
+      0 -> IO.iodata_to_binary(texts)
     end
   end
 

@@ -210,6 +210,13 @@ defmodule RustyJson.ShapeTest do
   end
 
   describe "redact" do
+    test "of a struct that lacks a field, the error is the same in both engines" do
+      lacking = Map.delete(%Plain{first_name: <<255>>, last_name: 1}, :last_name)
+
+      for {_, engine} <- Judge.engines(),
+          do: assert_raise(KeyError, fn -> RustyJson.encode(lacking, [redact: [:zzz]] ++ engine) end)
+    end
+
     @secret "s3cr3t"
 
     test "keys at any depth, atoms and strings, escaped and nested" do

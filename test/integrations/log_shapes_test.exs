@@ -45,6 +45,14 @@ defmodule RustyJson.LogShapesTest do
     end
   end
 
+  test "a file that is no file name" do
+    for file <- [[name: "a.png"], [-1], [0xD800], [1 | 2]] do
+      assert %{"message" => "x", "metadata" => %{"file" => _}} = line({:string, "x"}, %{file: file})
+    end
+
+    assert %{"metadata" => %{"file" => "lib/ä.ex"}} = line({:string, "x"}, %{file: ~c"lib/ä.ex"})
+  end
+
   test "values" do
     for {value, written} <- [
           {nil, nil},

@@ -77,8 +77,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         self.shape.as_ref().is_some_and(|shape| !shape.pointers.is_empty())
     }
 
-    /// Whether the call's shape changes nothing in a map, which most maps are small enough to be asked: looking at its members costs
-    /// a third of gathering them. No pointer may lead into it, and its keys are strings or atoms. (Not in the WebAssembly module,
+    /// Whether the call's shape leaves this map unchanged. Most maps are small, and looking costs a third of gathering. No pointer may lead into it, and its keys are strings or atoms. (Not in the WebAssembly module,
     /// whose size counts.)
     #[inline(never)]
     pub fn untouched(&mut self, map: &R::Map) -> bool {
@@ -114,9 +113,9 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let mut untouched = shape.pointers.is_empty() && (rules.renames || !shape.renames());
         while untouched && let Some((field, value)) = self.reader.next_planned(&mut plan, map) {
             let redacted = !shape.keys.is_empty() && shape.is_redacted(self.reader.own_field_text(field).bytes);
-            // What its derivation leaves out, and a field that is lost, are seen to later.
+            // What its derivation leaves out is seen to later; a field that is lost, where members are gathered, as in the module.
             let omitted = !rules.omits && shape.omits() && value.is_some_and(|value| self.omits(&shape, value));
-            untouched = !redacted && !omitted;
+            untouched = value.is_some() && !redacted && !omitted;
         }
         self.shape = Some(shape);
         untouched

@@ -36,7 +36,7 @@ defmodule RustyJson.Decode.Input do
     end
   end
 
-  @doc "What becomes of an answer of the native library."
+  @doc "Turns the native library's answer into a result."
   @spec ended({:ok, term()} | {:error, RustyJson.Engine.decode_failure()} | :dirty, binary(), Options.t()) ::
           {:ok, term()} | {:error, Exception.t()}
   def ended({:ok, _term} = done, _json, _options), do: done

@@ -1,13 +1,14 @@
 defmodule RustyJson.Encode.Sources do
   @moduledoc false
   # The sources of lazy arrays, taken out of a document that the sandbox writes: what crosses is copied, and a source may be a list of
-  # millions of rows. Only plain maps are looked into, which costs little; a lazy array elsewhere crosses with its source.
+  # millions of rows. Only plain maps are looked into, which costs little; a lazy array elsewhere crosses with its source. Without
+  # protocols a lazy array is a struct like any other.
 
   alias RustyJson.{Engine, Lazy, Options}
 
   @doc "The document with numbers for the sources, and the sources."
   @spec out(term(), Options.t()) :: {term(), [Enumerable.t()]}
-  def out(term, %{engine: Engine.Wasm}) do
+  def out(term, %{engine: Engine.Wasm, values: %{protocol: true}}) do
     {term, sources} = walk(term, [])
     {term, Enum.reverse(sources)}
   end

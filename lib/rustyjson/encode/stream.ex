@@ -143,7 +143,7 @@ defmodule RustyJson.Encode.Stream do
     |> Stream.concat()
   end
 
-  # The source is suspended after each batch. To be called for each element, as by `Stream.transform/3`, takes as long as to encode it.
+  # The source is suspended after each batch. A callback for each element, as in `Stream.transform/3`, costs as much as encoding it.
   defp one_after_another(source, start) do
     resume = &Enumerable.reduce(source, &1, fn element, batch -> collect(element, batch) end)
     Stream.concat(fn command, fun -> batches(command, fun, resume, start) end)
@@ -194,26 +194,42 @@ defmodule RustyJson.Encode.Stream do
 
   defp flush([], _count, state), do: {[], state}
 
-  defp flush(elements, count, %{number: number} = state) do
-    next = %{state | number: number + count}
+  defp flush(elements, count, %{format: :array} = state) do
+    read = Lazy.read()
+    result = texts(elements, state)
+    once? = Lazy.read() > read
+    next = %{state | number: state.number + count}
 
-    case texts(elements, state) do
+    case result do
       {:ok, text} ->
-        {[text], %{next | size: size(IO.iodata_length(text), count, state)}}
+        size = if once?, do: 1, else: size(IO.iodata_length(text), count, state)
+        {[text], %{next | size: size}}
+
+      {:error, error, stacktrace} when count == 1 or once? ->
+        {failing(error, stacktrace, state), next}
 
       {:error, error, stacktrace} ->
         {Stream.concat(one_by_one(elements, state), again(error, stacktrace, state)), next}
     end
   end
 
-  # The elements failed together, so one of them failed. A lazy array that can be read only once may succeed when it is encoded again,
-  # with rows missing. The sandbox gives each element the time and memory that all of them had.
-  defp again(%SandboxError{}, _stacktrace, _state), do: []
+  defp flush(elements, count, state) do
+    {texts, failure} = records(elements, state, [])
+    size = size(IO.iodata_length(texts), count, state)
+    {Stream.concat([texts], failure), %{state | number: state.number + count, size: size}}
+  end
 
-  defp again(error, stacktrace, state),
+  # The elements failed together, so one of them failed. One that raises only sometimes may succeed when it is encoded again. The
+  # sandbox gives each element the time and memory that all of them had.
+  defp again(%SandboxError{}, _stacktrace, _state), do: []
+  defp again(error, stacktrace, state), do: failing(error, stacktrace, state)
+
+  # What is read once cannot be encoded again: its rows would be missing. So a batch with a lazy array that is no list is not tried
+  # again, and the next ones have one element.
+  defp failing(error, stacktrace, state),
     do: Stream.map([error], &reraise(numbered(&1, state), stacktrace))
 
-  defp numbered(%EncodeError{path: "/" <> path} = error, %{format: :array, number: number} = state) do
+  defp numbered(%EncodeError{path: "/" <> path} = error, %{number: number} = state) do
     {index, path} = Integer.parse(path)
     index = if led?(state), do: index - 1, else: index
     at(error, path, %{state | number: number + index})
@@ -221,21 +237,27 @@ defmodule RustyJson.Encode.Stream do
 
   defp numbered(error, _state), do: error
 
+  defp records([], _state, texts), do: {Enum.reverse(texts), []}
+
+  defp records([element | rest], state, texts) do
+    case attempt(element, state) do
+      {:ok, text} ->
+        records(rest, %{state | number: state.number + 1}, [text | texts])
+
+      {:error, error, stacktrace} ->
+        {Enum.reverse(texts), Stream.map([error], &reraise(&1, stacktrace))}
+    end
+  end
+
   # As many as fill a piece, and an eighth more: a piece of one text is not copied.
   defp size(bytes, count, %{flush: flush}),
     do: ((flush + div(flush, 8)) * count) |> div(max(bytes, 1)) |> max(1) |> min(@most)
 
-  defp texts(elements, %{format: :array} = state) do
+  defp texts(elements, state) do
     case Text.encode(led(elements, state), Scope.elements(state.options, state.number)) do
       {:ok, text} -> {:ok, unled(text, state)}
       {:error, error} -> {:error, error, []}
     end
-  rescue
-    error -> {:error, error, __STACKTRACE__}
-  end
-
-  defp texts(elements, state) do
-    {:ok, Enum.map(elements, &record(&1, state))}
   rescue
     error -> {:error, error, __STACKTRACE__}
   end
@@ -261,6 +283,13 @@ defmodule RustyJson.Encode.Stream do
   defp record(element, %{format: :lines, options: options}), do: [text!(element, options), ?\n]
   defp record(element, %{format: :seq, options: options}), do: [0x1E, text!(element, options), ?\n]
 
+  defp attempt(element, state) do
+    {:ok, record(element, state)}
+  rescue
+    error in EncodeError -> {:error, at(error, error.path || "", state), __STACKTRACE__}
+    error -> {:error, error, __STACKTRACE__}
+  end
+
   defp text!(element, options) do
     case Text.encode(element, options) do
       {:ok, text} -> text
@@ -274,16 +303,10 @@ defmodule RustyJson.Encode.Stream do
     |> Stream.map(fn {element, number} -> single(element, %{state | number: number}) end)
   end
 
-  defp single(element, %{format: :array} = state) do
+  defp single(element, state) do
     [opening(state), [element] |> text!(Scope.elements(state.options, state.number)) |> inside(state.options)]
   rescue
     error in EncodeError -> reraise at(error, drop_first(error.path), state), __STACKTRACE__
-  end
-
-  defp single(element, state) do
-    record(element, state)
-  rescue
-    error in EncodeError -> reraise at(error, error.path || "", state), __STACKTRACE__
   end
 
   # The path of an element starts with its number in a list of one.

@@ -50,23 +50,28 @@ defmodule RustyJson.Encode.Text do
   def encode(term, options), do: general(term, options)
 
   @doc "The text of a term by the configured options, where these ask for more than the native library, or for a struct."
-  @spec configured(term(), binary() | nil, Plans.t() | nil) :: {:ok, binary()} | {:error, Exception.t()}
-  def configured(%module{} = struct, bytes, plans) when bytes != nil and is_map_key(plans, module) do
+  @spec configured(term(), binary() | nil, Plans.t() | nil, Options.t() | nil) ::
+          {:ok, binary()} | {:error, Exception.t()}
+  def configured(%module{} = struct, bytes, plans, options) when bytes != nil and is_map_key(plans, module) do
     case Native.Nif.encode(struct, bytes, plans) do
       {:planned, json, modules} = begun when is_binary(json) ->
-        if Plans.current?(modules, plans), do: {:ok, json}, else: begun(begun, struct, plans)
+        if Plans.current?(modules, plans), do: {:ok, json}, else: begun(begun, struct, plans, options)
 
       begun ->
-        begun(begun, struct, plans)
+        begun(begun, struct, plans, options)
     end
   end
 
-  def configured(term, _bytes, _plans), do: encode(term, Config.encode())
+  def configured(term, _bytes, _plans, _options), do: encode(term, Config.encode())
 
-  @doc "What becomes of the native library's answer by the configured options."
-  @spec begun(Native.Nif.encoded() | Native.Nif.suspended() | :dirty, term(), Plans.t() | nil) ::
-          {:ok, binary()} | {:error, Exception.t()}
-  def begun(begun, term, plans), do: ended(begun, term, %{Config.encode() | plans: plans})
+  @doc "Turns the native library's answer into a result. The options are those of the call, which may have been replaced since."
+  @spec begun(
+          Native.Nif.encoded() | Native.Nif.suspended() | :dirty,
+          term(),
+          Plans.t() | nil,
+          Options.t()
+        ) :: {:ok, binary()} | {:error, Exception.t()}
+  def begun(begun, term, plans, options), do: ended(begun, term, %{options | plans: plans})
 
   # Whether the core is asked first: of structs, only for those with a plan.
   defp core?(%module{}, plans), do: planned?(module, plans)

@@ -70,15 +70,18 @@ defmodule RustyJson.Encoder.Plans do
   end
 
   # The options of a call without any stand beside the plans, so that it looks up one term. Another process may read the configuration
-  # again between the two lines; its options must not be replaced by older ones.
+  # again in between; its options and own implementations must not be replaced by older ones.
   defp keep(plans) do
-    bytes = Config.plain_encode()
-    :persistent_term.put(@key, {bytes, if(plans != %{}, do: plans)})
-    if Config.plain_encode() == bytes, do: :ok, else: keep(plans)
+    options = Config.plain_encode()
+    :persistent_term.put(@key, {options && options.bytes, if(plans != %{}, do: plans), options})
+
+    if Config.plain_encode() == options,
+      do: :ok,
+      else: plans |> Map.drop(@overridable) |> Map.merge(own() || %{}) |> keep()
   end
 
-  @doc "`RustyJson.Config.plain_encode/0`, and the plans that are known."
-  defmacro configured, do: quote(do: :persistent_term.get(unquote(@key), {nil, nil}))
+  @doc "The bytes of the options of a call without any, the plans that are known, and these options."
+  defmacro configured, do: quote(do: :persistent_term.get(unquote(@key), {nil, nil, nil}))
 
   @doc "Adds the plans that are known to the options of a call."
   @spec attach(Options.t()) :: Options.t()
@@ -93,7 +96,7 @@ defmodule RustyJson.Encoder.Plans do
   @spec known(t() | nil) :: t() | nil
   def known(otherwise) do
     case :persistent_term.get(@key, nil) do
-      {_bytes, plans} when plans != nil -> plans
+      {_bytes, plans, _options} when plans != nil -> plans
       _none -> otherwise
     end
   end

@@ -112,11 +112,12 @@ defmodule RustyJson.LogFormatter.Event do
        when is_atom(module) and is_atom(function) and is_integer(arity),
        do: known(%{meta | mfa: mfa(module, function, arity)})
 
-  defp known(%{file: [_ | _] = file} = meta), do: known(%{meta | file: text(file)})
   # Without `inspect/2`, which the core would have to ask for: every event of Logger has a pid.
   defp known(%{pid: pid} = meta) when is_pid(pid),
     do: known(%{meta | pid: IO.iodata_to_binary(["#PID" | :erlang.pid_to_list(pid)])})
 
+  # Last, because broken chardata stays a list.
+  defp known(%{file: [_ | _] = file} = meta), do: %{meta | file: text(file)}
   defp known(meta), do: meta
 
   # `Exception.format_mfa/3` takes three times as long, so it is asked only where it might write something else.
@@ -132,6 +133,9 @@ defmodule RustyJson.LogFormatter.Event do
 
   defguardp in_name(char) when char in ?a..?z or char in ?0..?9 or char in ?A..?Z or char == ?_
 
+  # `inspect/1` writes this one whole.
+  defp alias?("Elixir." <> _), do: false
+  defp alias?("Elixir"), do: false
   defp alias?(<<char, rest::binary>>) when char in ?A..?Z, do: after_dot?(rest)
   defp alias?(_other), do: false
   defp after_dot?(<<?., rest::binary>>), do: alias?(rest)
