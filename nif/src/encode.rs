@@ -155,8 +155,8 @@ fn small<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'_>, plans: Op
     })
 }
 
-/// The result of the first slice. `None`: start over on a dirty scheduler. It is looked at where it is: moved, it would be read
-/// in other pieces than it was just written, for which the processor waits.
+/// The result of the first slice. `None`: start over on a dirty scheduler. It is taken by reference. A move would load it in pieces
+/// of another size than those in which it was just stored, and the processor would wait for the stores.
 #[inline(always)]
 fn outcome<'a>(
     env: Env<'a>,

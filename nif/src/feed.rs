@@ -1,4 +1,4 @@
-//! `feed/2` and `feed_dirty/2`: a piece of a stream.
+//! `feed/3` and `feed_dirty/3`: a piece of a stream.
 
 use crate::atoms;
 use crate::builder::Terms;

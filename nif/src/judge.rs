@@ -29,7 +29,7 @@ fn judge<'a>(env: Env<'a>, etf: &[u8], options: &[u8], json_len: usize) -> NifRe
     let options = DecodeOptions::from_bytes(options, 0).ok_or(Error::BadArg)?;
     let policy = match parts {
         Some(Parts::Raw(_)) => Raw::policy(&options, json_len),
-        // Elixir gives options and a length that allow for the rest, and for others.
+        // The options and the length that Elixir passes already allow for what a type adds. Only floats are added here.
         Some(Parts::Typed(_)) => Policy { floats: true, ..Policy::new(&options, json_len) },
         _ => Policy::new(&options, json_len),
     };

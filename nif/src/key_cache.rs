@@ -29,11 +29,11 @@ pub struct KeyCache {
     skipped: u32,
 }
 
-/// So many misses more than hits end the look-ups, for so many keys; then a few are tried again.
+/// When there were `MISSES` more misses than hits, the next `SKIPPED` keys are not looked up, and then `TRIED_AGAIN` are.
 const MISSES: u32 = 512;
 const SKIPPED: u32 = 2048;
 const TRIED_AGAIN: u32 = 64;
-/// A hit makes up for so many misses.
+/// One hit makes up for this many misses.
 const HIT: u32 = 8;
 
 impl Default for KeyCache {

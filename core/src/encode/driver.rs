@@ -3,7 +3,6 @@
 use super::error::{EncodeErrorKind, Hole};
 use super::gathered::Gathered;
 use super::reader::TermReader;
-use super::shape::Place;
 use crate::options::EncodeOptions;
 use crate::options::shape::Shape;
 use crate::output::Output;
@@ -48,6 +47,14 @@ pub(super) struct Mark<T> {
     pub holes: usize,
 }
 
+/// The elements of an open array, into which pointers may lead.
+pub(super) struct Items {
+    /// The pointers that may end inside it.
+    pub scope: u64,
+    /// Number of the next element.
+    pub next: u64,
+}
+
 /// Memory for the open containers of a walk, so that a shell which keeps it allocates nothing for a small document.
 pub struct Stack<'t, R: TermReader<'t>>(pub(super) Vec<Frame<'t, R>>);
 
@@ -90,7 +97,7 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
     /// The pointers that may end inside the value to come.
     pub scope: u64,
     /// The same of the open arrays, if there are pointers.
-    pub places: Vec<Place>,
+    pub places: Vec<Items>,
     pub kernel: K,
     pub reader: &'a mut R,
     pub options: &'a EncodeOptions<'a>,

@@ -12,7 +12,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B> {
-    // Not a call, and nothing is done with it here: it is 264 bytes, and moving them took 15 of 80 ns.
+    // Inlined so that the driver is made where it stays: it has 264 bytes, and moving them took 15 of 80 ns.
     #[inline(always)]
     pub fn new(
         kernel: K,

@@ -1,7 +1,7 @@
 //! Members that are redacted, renamed or left out. A key decides about redaction before it is renamed and before its value is looked
 //! at.
 
-use super::driver::{Driver, Frame, Mark, Next, Walk};
+use super::driver::{Driver, Frame, Items, Mark, Next, Walk};
 use super::gathered::Member;
 use super::reader::{TermReader, Value};
 use crate::options::shape::Shape;
@@ -12,14 +12,6 @@ use alloc::vec::Vec;
 
 /// The members of larger maps are gathered without a look at them first.
 const SMALL: usize = 32;
-
-/// The place in an open array.
-pub(super) struct Place {
-    /// The pointers that may end inside it.
-    scope: u64,
-    /// Number of the next element.
-    next: u64,
-}
 
 impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Reads the shape that the call asks for.
@@ -43,7 +35,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     #[inline(always)]
     pub fn enter_items(&mut self) {
         if self.shape.as_ref().is_some_and(|shape| !shape.pointers.is_empty()) {
-            self.places.push(Place { scope: self.scope, next: 0 });
+            self.places.push(Items { scope: self.scope, next: 0 });
         }
     }
 

@@ -42,7 +42,7 @@ defmodule RustyJson.Options.Known do
   # Functions may hold anything, and an engine that is missing may be there for the next call.
   defp lasting?(_direction, _given, %{engine: Engine.Missing}), do: false
 
-  # The configuration of a handler, of which there are few, is written in code.
+  # A log handler passes its configuration. There are few handlers, and their configuration is part of the code.
   defp lasting?(:log, config, _options), do: :erts_debug.flat_size(config) <= @words
 
   defp lasting?(_direction, given, _options) when is_list(given) and length(given) <= @longest,

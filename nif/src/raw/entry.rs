@@ -28,8 +28,8 @@ macro_rules! entry {
 entry!(decode(json, options) = 2, crate::decode::decode);
 entry!(encode(term, options, plans) = 3, crate::encode::encode);
 
-/// Runs a NIF of so many terms. A panic becomes an exception, as in rustler's entries. Terms come and go as words: rustler's are
-/// three, which the compiler copies in pieces that the processor has to wait for.
+/// Runs a NIF of so many terms. A panic becomes an exception, as in rustler's entries. Terms are passed as single words. A
+/// term of rustler has three words, which the compiler copies in pieces that the processor has to wait for.
 ///
 /// # Safety
 /// The environment is that of a running call, and the terms belong to it.
