@@ -23,7 +23,7 @@ defmodule RustyJson.Options do
     parts: "",
     # The type that it is decoded into.
     as: nil,
-    # Where the text stands in a larger one, for errors.
+    # Where the text stands in a larger one, for errors; `:records` where the elements of a list are texts of their own.
     origin: nil,
     # These are values too. They stand here for calls that are over in less than a microsecond.
     max_bytes: 0,
@@ -41,7 +41,7 @@ defmodule RustyJson.Options do
           plans: nil | map(),
           parts: binary(),
           as: nil | RustyJson.Schema.Type.t(),
-          origin: nil | RustyJson.Schema.Place.t(),
+          origin: nil | :records | RustyJson.Schema.Place.t(),
           max_bytes: non_neg_integer(),
           dirty_threshold: non_neg_integer(),
           compress: -1..9,
@@ -63,6 +63,7 @@ defmodule RustyJson.Options do
       line_separator: "",
       record_separator: "",
       after_colon: "",
+      records: :none,
       shape: "",
       pointers: nil
     }
@@ -364,6 +365,23 @@ defmodule RustyJson.Options do
   @spec uncompressed(t()) :: t()
   def uncompressed(%{compress: -1} = options), do: options
   def uncompressed(options), do: change(%{options | compress: -1}, :encode, %{compress: -1})
+
+  @doc "Options for a list whose elements are lines, or a sequence of RFC 7464. They are for the engine alone, until `inner/1`."
+  @spec records(t(), :array | :lines | :seq) :: t()
+  def records(options, :array), do: options
+
+  def records(%{values: values} = options, format),
+    do: %{options | origin: :records, bytes: Layout.encode(%{values | records: format})}
+
+  @doc "Options for what the core leaves to Elixir, whose text stands in another one."
+  @spec inner(t()) :: t()
+  def inner(%{origin: :records} = options), do: options |> change(:encode, %{}) |> uncompressed()
+  def inner(options), do: uncompressed(options)
+
+  @doc "The same for a text that is not part of a list of records."
+  @spec alone(t()) :: t()
+  def alone(%{origin: nil} = options), do: options
+  def alone(options), do: %{options | origin: nil}
 
   @doc "The time when a call starts, in milliseconds; nil in the native engine, whose calls have no deadline."
   @spec started(t()) :: integer() | nil

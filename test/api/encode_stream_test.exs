@@ -91,6 +91,26 @@ defmodule RustyJson.EncodeStreamTest do
         assert text |> RustyJson.decode_stream([format: :seq] ++ engine) |> Enum.count() == length(elements())
       end
 
+      test "each line is the text of its element, for every option and size of pieces", %{engine: engine} do
+        for options <- @options, !options[:pretty], {format, mark} <- [lines: "", seq: "\x1E"] do
+          options = options ++ engine
+          text = Enum.map_join(elements(), &(mark <> RustyJson.encode!(&1, options) <> "\n"))
+
+          for flush <- [1, 7, 100, 65_536], source <- [elements(), Stream.map(elements(), & &1)] do
+            assert joined(source, [format: format, flush: flush] ++ options) == text
+          end
+        end
+      end
+
+      test "lines that take longer than a time slice", %{engine: engine} do
+        rows =
+          for i <- 1..1_000, do: [%{i: i, text: String.duplicate("é\"", 600)}, List.duplicate(%{i: 1.5}, i)]
+
+        lines = Enum.map_join(rows, &(RustyJson.encode!(&1, engine) <> "\n"))
+        assert joined(rows, [format: :lines, flush: 100_000_000] ++ engine) == lines
+        assert joined(rows, [format: :seq] ++ engine) |> String.replace("\x1E", "") == lines
+      end
+
       test "lazy arrays side by side, nested, and in structs", %{engine: engine} do
         lazy = &RustyJson.lazy(Stream.map(&1, fn i -> %{id: i} end))
         rows = &Enum.map(&1, fn i -> %{id: i} end)
@@ -139,15 +159,19 @@ defmodule RustyJson.EncodeStreamTest do
         for {term, options, path} <- [
               {rows, [], "/42/x"},
               {rows, [format: :lines], "/42/x"},
+              {rows, [format: :seq, flush: 100], "/42/x"},
+              {Stream.map(1..50, &if(&1 == 43, do: %Own{id: {<<255>>}}, else: &1)),
+               [format: :lines, flush: 100], "/42/own/0"},
               {%{data: RustyJson.lazy(rows)}, [], "/data/42/x"},
               {Stream.map(1..50, &if(&1 == 43, do: [[1 | 2]], else: &1)), [], "/42/0"}
             ] do
-          stream = RustyJson.encode_stream(term, [flush: 1] ++ options ++ engine)
+          stream = RustyJson.encode_stream(term, Keyword.merge([flush: 1], options) ++ engine)
 
           error = assert_raise EncodeError, fn -> Enum.each(stream, &send(self(), {:piece, &1})) end
 
           assert error.path == path
-          assert received() |> Enum.join() =~ "42"
+          # What is short of a piece when the error comes is lost.
+          assert received() |> Enum.join() =~ if(options[:flush], do: "30", else: "42")
         end
       end
 
@@ -290,7 +314,7 @@ defmodule RustyJson.EncodeStreamTest do
   end
 
   test "a consumer that suspends gets the same pieces" do
-    for flush <- [1, 10, 65_536], format <- [:array, :lines], count <- [0, 1, 40] do
+    for flush <- [1, 10, 65_536], format <- [:array, :lines, :seq], count <- [0, 1, 40] do
       rows = Stream.map(1..40, &%{id: &1}) |> Stream.take(count)
       stream = RustyJson.encode_stream(rows, flush: flush, format: format)
       pieces = Enum.to_list(stream)
@@ -302,7 +326,7 @@ defmodule RustyJson.EncodeStreamTest do
   end
 
   test "a source that gives each row once: what failed stays an error, although the rest can be encoded" do
-    for {_engine, options} <- Judge.engines(), format <- [:array, :lines], before <- [0, 3] do
+    for {_engine, options} <- Judge.engines(), format <- [:array, :lines, :seq], before <- [0, 3] do
       {:ok, rows} = Agent.start_link(fn -> [1, <<255>>, 3] end)
       once = Stream.repeatedly(fn -> Agent.get_and_update(rows, &next_row/1) end) |> Stream.take_while(& &1)
       elements = List.duplicate(0, before) ++ [%{a: RustyJson.lazy(once)}]

@@ -81,6 +81,16 @@ impl<'t, R: TermReader<'t>> Stack<'t, R> {
     }
 }
 
+/// A list of records, in part written.
+pub(super) struct Records<L> {
+    /// Those to come.
+    pub rest: L,
+    /// Records written.
+    pub number: usize,
+    /// Another one is begun.
+    pub begun: bool,
+}
+
 /// What the next step of the walk is.
 pub(super) enum Next<T> {
     /// Write this value.
@@ -113,6 +123,8 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
     pub start: usize,
     /// The most containers that may be open here.
     pub deepest: usize,
+    /// The records to come, of a call that writes records.
+    pub records: Option<Records<R::List>>,
     /// The walk stopped where it can go on.
     pub between_values: bool,
 }

@@ -16,6 +16,7 @@ mod limits;
 mod notation;
 mod number;
 mod reader;
+mod records;
 mod repair;
 mod run;
 mod shape;
@@ -95,7 +96,7 @@ fn drive<'t, K: crate::simd::copy::CopyKernel, R: TermReader<'t>, B: Buffer>(
         driver.read_shape();
     }
     let first = match start {
-        Start::Root(root) => Some(root),
+        Start::Root(root) => driver.first(root),
         Start::Suspended(suspension) => driver.take_up(suspension),
     };
     match driver.run(first) {

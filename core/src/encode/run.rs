@@ -40,6 +40,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             limit: limits::limit(options, start, budget),
             long_floats: 0,
             start,
+            records: None,
             deepest: limits::deepest(options),
             between_values: false,
         }
@@ -54,6 +55,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             EncodeErrorKind::ImproperList => parent(crate::locate::locate(written, written.len()).path),
             _ => crate::locate::locate(written, written.len()).path,
         };
+        let path = self.in_record(path);
         EncodeError { kind, path, payload: core::mem::take(&mut self.payload) }
     }
 
@@ -70,7 +72,11 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
                 continue;
             }
             if self.stack.is_empty() {
-                return self.finish();
+                next = self.next_record()?;
+                if next.is_none() {
+                    return self.finish();
+                }
+                continue;
             }
             if self.over_limit() {
                 self.over_between_values()?;

@@ -5,6 +5,7 @@
 use super::driver::{Driver, Frame};
 use super::error::{EncodeErrorKind, Hole};
 use super::reader::TermReader;
+use crate::options::Records;
 use crate::output::Buffer;
 use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
@@ -45,7 +46,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             return None;
         }
         let mut walk = 0;
-        let mut places = Vec::with_capacity(self.stack.len());
+        let mut places = Vec::with_capacity(self.stack.len() + 1);
+        if let Some(records) = &self.records {
+            places.push(Place::List(self.reader.rest_of_list(&records.rest)?));
+        }
         for frame in self.stack.iter() {
             places.push(match frame {
                 Frame::List(list) => Place::List(self.reader.rest_of_list(list)?),
@@ -65,7 +69,13 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         self.start = 0;
         self.limit_to(usize::MAX);
         self.holes = suspension.holes;
-        for place in suspension.places {
+        let mut places = suspension.places.into_iter();
+        if self.options.records != Records::None
+            && let Some(Place::List(rest)) = places.next()
+        {
+            self.take_up_records(rest, places.len() > 0);
+        }
+        for place in places {
             let frame = match place {
                 Place::List(rest) => self.reader.list_from(rest).map(Frame::List),
                 Place::Map(map, written) => {

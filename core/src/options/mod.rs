@@ -174,6 +174,18 @@ pub enum Scheduler {
     Dirty,
 }
 
+/// Whether the elements of a list are texts of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Records {
+    /// They are not: the list is an array.
+    #[default]
+    None,
+    /// Each is a line.
+    Lines,
+    /// Each has a record separator in front and a line feed behind it (RFC 7464).
+    Sequence,
+}
+
 /// What is written between tokens. Empty containers stay `[]` and `{}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pretty<'a> {
@@ -216,6 +228,8 @@ pub struct EncodeOptions<'a> {
     pub safe_integers: bool,
     /// Terms without a JSON form are left to the shell.
     pub leave_unsupported: bool,
+    /// Whether the term is a list of records.
+    pub records: Records,
     /// Which members objects get, and under which names, for [`shape::Shape::read`]; empty for all, under their own names.
     pub shape: &'a [u8],
     /// Deepest nesting; `u32::MAX` for none.
@@ -306,6 +320,11 @@ impl<'a> EncodeOptions<'a> {
             replace_invalid: is!(ENCODE, bytes, "invalid_utf8" = "replace"),
             safe_integers: is!(ENCODE, bytes, "integers" = "js_safe"),
             leave_unsupported: is!(ENCODE, bytes, "unsupported" = "left"),
+            records: choice!(ENCODE, bytes, "records" {
+                "lines" => Records::Lines,
+                "seq" => Records::Sequence,
+                _ => Records::None,
+            }),
             shape: b"",
             max_depth: number!(ENCODE, bytes, "max_depth": u32),
             base_depth: number!(ENCODE, bytes, "base_depth": u32),

@@ -2,8 +2,8 @@ defmodule RustyJson.Encode.Stream do
   @moduledoc false
   # Text in pieces: sequences of elements, and documents with lazy arrays in them.
   #
-  # Elements are encoded many at a time, as a list whose brackets are taken off. When that fails they are encoded one by one, so
-  # that those before the faulty one are there, and the error gets its number.
+  # Elements are encoded many at a time: as a list whose brackets are taken off, or as a list of records. When that fails they are
+  # encoded one by one, so that those before the faulty one are there, and the error gets its number.
 
   require RustyJson.Engine.Codes
 
@@ -122,6 +122,7 @@ defmodule RustyJson.Encode.Stream do
   ## Elements
 
   defp elements(source, format, flush, options, path) do
+    options = Options.records(options, format)
     start = %{format: format, options: options, path: path, flush: flush, size: 1, number: 0}
     if is_list(source), do: of_list(source, start), else: one_after_another(source, start)
   end
@@ -194,7 +195,7 @@ defmodule RustyJson.Encode.Stream do
 
   defp flush([], _count, state), do: {[], state}
 
-  defp flush(elements, count, %{format: :array} = state) do
+  defp flush(elements, count, state) do
     read = Lazy.read()
     result = texts(elements, state)
     once? = Lazy.read() > read
@@ -211,12 +212,6 @@ defmodule RustyJson.Encode.Stream do
       {:error, error, stacktrace} ->
         {Stream.concat(one_by_one(elements, state), again(error, stacktrace, state)), next}
     end
-  end
-
-  defp flush(elements, count, state) do
-    {texts, failure} = records(elements, state, [])
-    size = size(IO.iodata_length(texts), count, state)
-    {Stream.concat([texts], failure), %{state | number: state.number + count, size: size}}
   end
 
   # The elements failed together, so one of them failed. One that raises only sometimes may succeed when it is encoded again. The
@@ -237,24 +232,12 @@ defmodule RustyJson.Encode.Stream do
 
   defp numbered(error, _state), do: error
 
-  defp records([], _state, texts), do: {Enum.reverse(texts), []}
-
-  defp records([element | rest], state, texts) do
-    case attempt(element, state) do
-      {:ok, text} ->
-        records(rest, %{state | number: state.number + 1}, [text | texts])
-
-      {:error, error, stacktrace} ->
-        {Enum.reverse(texts), Stream.map([error], &reraise(&1, stacktrace))}
-    end
-  end
-
   # As many as fill a piece, and an eighth more: a piece of one text is not copied.
   defp size(bytes, count, %{flush: flush}),
     do: ((flush + div(flush, 8)) * count) |> div(max(bytes, 1)) |> max(1) |> min(@most)
 
   defp texts(elements, state) do
-    case Text.encode(led(elements, state), Scope.elements(state.options, state.number)) do
+    case Text.encode(led(elements, state), of_batch(state)) do
       {:ok, text} -> {:ok, unled(text, state)}
       {:error, error} -> {:error, error, []}
     end
@@ -262,11 +245,20 @@ defmodule RustyJson.Encode.Stream do
     error -> {:error, error, __STACKTRACE__}
   end
 
+  # The pointers that redact start at the array, or at each record.
+  defp of_batch(%{format: :array, options: options, number: number}), do: Scope.elements(options, number)
+  defp of_batch(%{options: options}), do: options
+
   # A 0 leads elements behind others, and leaves them its comma when it is taken off with the bracket: so no text is copied. It is
   # no element that a pointer could redact.
   defp led(elements, state), do: if(led?(state), do: [0 | elements], else: elements)
 
-  defp led?(%{number: number, options: options}), do: number > 0 and Options.pointers(options) == []
+  defp led?(%{format: :array, number: number, options: options}),
+    do: number > 0 and Options.pointers(options) == []
+
+  defp led?(_records), do: false
+
+  defp unled(text, %{format: format}) when format != :array, do: text
 
   defp unled(text, %{number: 0, options: options}),
     do: binary_part(text, 0, byte_size(text) - byte_size(tail(options)))
@@ -276,18 +268,8 @@ defmodule RustyJson.Encode.Stream do
       from = 2 + byte_size(separator) + (Options.depth(options) + 1) * byte_size(indent)
       binary_part(text, from, byte_size(text) - from - byte_size(tail(options)))
     else
-      [opening(state), inside(text, options)]
+      alone(text, state)
     end
-  end
-
-  defp record(element, %{format: :lines, options: options}), do: [text!(element, options), ?\n]
-  defp record(element, %{format: :seq, options: options}), do: [0x1E, text!(element, options), ?\n]
-
-  defp attempt(element, state) do
-    {:ok, record(element, state)}
-  rescue
-    error in EncodeError -> {:error, at(error, error.path || "", state), __STACKTRACE__}
-    error -> {:error, error, __STACKTRACE__}
   end
 
   defp text!(element, options) do
@@ -304,10 +286,13 @@ defmodule RustyJson.Encode.Stream do
   end
 
   defp single(element, state) do
-    [opening(state), [element] |> text!(Scope.elements(state.options, state.number)) |> inside(state.options)]
+    [element] |> text!(of_batch(state)) |> alone(state)
   rescue
     error in EncodeError -> reraise at(error, drop_first(error.path), state), __STACKTRACE__
   end
+
+  defp alone(text, %{format: :array, options: options} = state), do: [opening(state), inside(text, options)]
+  defp alone(text, _records), do: text
 
   # The path of an element starts with its number in a list of one.
   defp drop_first("/0" <> path), do: path

@@ -143,21 +143,21 @@ defmodule RustyJson.Encode.Text do
 
   # Errors of parts pass through the application's code as exceptions.
   defp complete(json, holes, options) do
-    json |> fill(holes, Options.uncompressed(options)) |> binary() |> compress(options)
+    json |> fill(holes, Options.inner(options)) |> binary(options) |> compress(options)
   rescue
     error in [EncodeError, SandboxError] -> {:error, error}
     error in Protocol.UndefinedError -> undefined(error, __STACKTRACE__)
   end
 
-  defp binary([text]) when is_binary(text), do: text
+  defp binary([text], _options) when is_binary(text), do: text
 
   # Checking each piece would take longer than writing it, so only after a failure is the first bad piece located.
-  defp binary(pieces) do
+  defp binary(pieces, options) do
     IO.iodata_to_binary(pieces)
   rescue
     ArgumentError ->
       before = pieces |> Enum.take_while(&iodata?/1) |> IO.iodata_to_binary()
-      reraise %{no_iodata() | path: Path.locate(before)}, __STACKTRACE__
+      reraise %{no_iodata() | path: reached(before, options)}, __STACKTRACE__
   end
 
   defp iodata?(piece) do
@@ -233,10 +233,10 @@ defmodule RustyJson.Encode.Text do
   # A part reports the path from its own root.
   defp located(place, term, own, options, json, offset) do
     if Unsupported.is_described(options),
-      do: described(place, term, own, options),
-      else: written(place, term, own, options)
+      do: described(place, term, own, Options.alone(options)),
+      else: written(place, term, own, Options.alone(options))
   rescue
-    error in EncodeError -> reraise behind(error, json, offset), __STACKTRACE__
+    error in EncodeError -> reraise behind(error, json, offset, options), __STACKTRACE__
   end
 
   defp written(:key, term, _own, options), do: part(string_key(term, options), options)
@@ -257,10 +257,19 @@ defmodule RustyJson.Encode.Text do
     if place == :key, do: part(string_key(instead, options), options), else: part(instead, options)
   end
 
-  defp behind(error, json, offset) do
-    prefix = Path.locate(binary_part(json, 0, offset))
+  defp behind(error, json, offset, options) do
+    prefix = json |> binary_part(0, offset) |> reached(options)
     %{error | path: Path.join(prefix, error.path || "")}
   end
+
+  # Of records, each line that ended is one. Fragments may have line breaks too, and then the number is wrong: `RustyJson.Encode.Stream`
+  # asks again for each record, unless one of them has rows that can be read only once.
+  defp reached(text, %{origin: :records}) do
+    number = text |> :binary.matches("\n") |> length()
+    Path.join("/" <> Integer.to_string(number), Path.locate(text))
+  end
+
+  defp reached(text, _options), do: Path.locate(text)
 
   defp left_after(:infinity, _text, _options, _json, _offset), do: :infinity
 
@@ -270,10 +279,10 @@ defmodule RustyJson.Encode.Text do
     left = left - IO.iodata_length(text)
 
     if left < 0,
-      do: raise(behind(error({Codes.encode(:max_bytes), "", nil}, options), json, offset)),
+      do: raise(behind(error({Codes.encode(:max_bytes), "", nil}, options), json, offset, options)),
       else: left
   rescue
-    ArgumentError -> reraise behind(no_iodata(), json, offset), __STACKTRACE__
+    ArgumentError -> reraise behind(no_iodata(), json, offset, options), __STACKTRACE__
   end
 
   defp value(struct, {_module, implementation}, options), do: by_protocol(struct, implementation, options)

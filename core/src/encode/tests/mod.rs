@@ -3,6 +3,7 @@
 mod floats;
 mod kernels;
 mod objects;
+mod records;
 mod structs;
 mod values;
 
