@@ -23,6 +23,8 @@ defmodule RustyJson.Options do
     parts: "",
     # The type that it is decoded into.
     as: nil,
+    # What the native library builds structs of, see RustyJson.Schema.Shape.
+    structs: nil,
     # Where the text stands in a larger one, for errors; `:records` where the elements of a list are texts of their own.
     origin: nil,
     # These are values too. They stand here for calls that are over in less than a microsecond.
@@ -41,6 +43,7 @@ defmodule RustyJson.Options do
           plans: nil | map(),
           parts: binary(),
           as: nil | RustyJson.Schema.Type.t(),
+          structs: nil | tuple(),
           origin: nil | :records | RustyJson.Schema.Place.t(),
           max_bytes: non_neg_integer(),
           dirty_threshold: non_neg_integer(),
@@ -299,6 +302,14 @@ defmodule RustyJson.Options do
   @doc "The same options, for parts of a document."
   @spec with_parts(t(), binary()) :: t()
   def with_parts(%{bytes: bytes} = options, parts), do: %{options | parts: parts, bytes: bytes <> parts}
+
+  @doc "The same options, for an engine that builds the structs of this shape, if it does."
+  @spec into_structs(t(), RustyJson.Schema.Shape.t()) :: t()
+  # A function for keys has to see all of them, also inside structs.
+  def into_structs(%{engine: Engine.Native, keys: keys} = options, shape) when not is_tuple(keys),
+    do: %{options | structs: shape.templates}
+
+  def into_structs(options, _shape), do: options
 
   # The function gets the keys in the order of the text and can map two keys to one. So the core keeps the order, and repeated
   # keys are resolved afterwards.

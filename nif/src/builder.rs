@@ -1,11 +1,16 @@
 //! The core's terms on the process heap. Values wait on a stack. When their container ends, it takes them off
 //! the top as one array.
 
+mod structs;
+
+pub use structs::Structs;
+
 use crate::atoms;
 use crate::heap::Heap;
 use crate::key_cache::{AtomKeys, KeyCache};
 use crate::key_order::{Orders, SMALL_MAP};
 use crate::raw::make::Maker;
+use crate::raw::read::Raw;
 use crate::shapes::Shapes;
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Env, Term};
@@ -233,7 +238,7 @@ impl<'a, 's> Terms<'a, 's> {
     #[inline(never)]
     fn first_of_shape(&mut self, len: usize) -> Option<ErlNifTerm> {
         let map = self.ordered_map(len)?;
-        if let Some((tuple, ordered)) = self.heap.keys(map) {
+        if let Some((tuple, ordered, _)) = self.heap.members(Raw::of(self.make.term(map))) {
             let Stacks { keys, shapes, .. } = &mut *self.stacks;
             shapes.learn(&keys[keys.len() - len..], tuple, ordered);
         }

@@ -1,14 +1,14 @@
 //! `decode/2` and `decode_dirty/2`.
 
 use crate::atoms;
-use crate::builder::{Stacks, Terms};
+use crate::builder::{Stacks, Structs, Terms};
 use crate::raw::make::Maker;
 use crate::raw::read::{Look, Raw};
 use rustler::schedule::consume_timeslice;
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::abi::DecodeFailure;
-use rustyjson_core::parts::Parts;
+use rustyjson_core::parts::{Parts, Wrong, typed};
 use rustyjson_core::{DecodeOptions, Error, ErrorKind, Scratch, decode as decode_json};
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
@@ -101,14 +101,16 @@ fn decode_dirty<'a>(env: Env<'a>, json: Binary<'a>, options: Term<'a>) -> NifRes
 
 #[inline(always)]
 fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) -> NifResult<ErlNifTerm> {
-    let bytes = json.as_slice();
-    let options = Look::new(env).binary(options);
-    let parts = options.and_then(|options| options.get(DecodeOptions::LEN..)).unwrap_or_default();
+    let (bytes, look) = (json.as_slice(), Look::new(env));
+    let Some(options) = look.binary(options) else { return run_structs(json, look, options, most_nodes) };
+    let parts = options.get(DecodeOptions::LEN..).unwrap_or_default();
     if !parts.is_empty() {
-        return run_parts(env, json, options, parts, most_nodes).map(|term| term.as_c_arg());
+        return run_parts(env, json, options, most_nodes, |parts, options, most_nodes, scratch, terms| {
+            parts.decode(bytes, options, most_nodes, scratch, terms)
+        });
     }
     let (make, ok) = (Maker::new(env), atoms::ok().as_c_arg());
-    with_state(options, most_nodes, |options, cut, scratch, stacks| {
+    with_state(Some(options), most_nodes, |options, cut, scratch, stacks| {
         let mut terms = Terms::new(env, json, options, stacks);
         match decode_json(bytes, &options, scratch, &mut terms) {
             Ok(()) => terms.finish_raw().map(|term| make.tuple(&[ok, term])).ok_or(rustler::Error::BadArg),
@@ -121,17 +123,33 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) ->
 /// Bytes of a document that a few wanted values may take.
 const FEW: usize = 4096;
 
+/// Decodes into structs: the options are a tuple of their bytes and the templates of a type.
+fn run_structs<'a>(json: Binary<'a>, look: Look<'a>, given: Raw<'a>, most_nodes: u64) -> NifResult<ErlNifTerm> {
+    let Some(&[options, templates]) = look.tuple(given) else { return Err(rustler::Error::BadArg) };
+    let (options, templates) = look.binary(options).zip(look.tuple(templates)).ok_or(rustler::Error::BadArg)?;
+    let bytes = json.as_slice();
+    run_parts(look.env(), json, options, most_nodes, |parts, options, most_nodes, scratch, terms| {
+        let Parts::Typed(shape) = parts else { return parts.decode(bytes, options, most_nodes, scratch, terms) };
+        let mut structs = Structs::new(terms, look, templates);
+        let done = typed(bytes, shape, options, most_nodes, scratch, &mut structs)?;
+        structs.finish().map_err(|kind| Error::new(kind, 0))?;
+        Ok(done)
+    })
+}
+
 /// Decodes the wanted parts of a document. The plan follows the options.
+#[inline(always)]
 fn run_parts<'a>(
     env: Env<'a>,
     json: Binary<'a>,
-    options: Option<&[u8]>,
-    parts: &[u8],
+    options: &'a [u8],
     most_nodes: u64,
-) -> NifResult<Term<'a>> {
+    decode: impl FnOnce(&Parts<'a>, &DecodeOptions, u64, &mut Scratch, &mut Terms<'a, '_>) -> Result<bool, Wrong>,
+) -> NifResult<ErlNifTerm> {
     let bytes = json.as_slice();
-    let parts = Parts::read(parts).ok_or(rustler::Error::BadArg)?;
-    with_state(options, u64::MAX, |mut options, cut, scratch, stacks| {
+    let parts = options.get(DecodeOptions::LEN..).and_then(Parts::read).ok_or(rustler::Error::BadArg)?;
+    let (make, ok) = (Maker::new(env), atoms::ok().as_c_arg());
+    with_state(Some(options), u64::MAX, |mut options, cut, scratch, stacks| {
         if cut {
             options.max_nodes = 0;
         }
@@ -139,10 +157,10 @@ fn run_parts<'a>(
         let len = if matches!(parts, Parts::Select(_)) { bytes.len().min(FEW) } else { bytes.len() };
         let mut terms = Terms::sized(env, json, len, options, stacks);
         let most_nodes = if options.dirty && most_nodes != u64::MAX { most_nodes } else { 0 };
-        match parts.decode(bytes, &options, most_nodes, scratch, &mut terms) {
-            Ok(true) => terms.finish().map(|term| (atoms::ok(), term).encode(env)).ok_or(rustler::Error::BadArg),
-            Ok(false) => Ok(atoms::dirty().encode(env)),
-            Err(wrong) => Ok(located(env, &DecodeFailure::locate_part(bytes, &wrong))),
+        match decode(&parts, &options, most_nodes, scratch, &mut terms) {
+            Ok(true) => terms.finish_raw().map(|term| make.tuple(&[ok, term])).ok_or(rustler::Error::BadArg),
+            Ok(false) => Ok(atoms::dirty().as_c_arg()),
+            Err(wrong) => Ok(located(env, &DecodeFailure::locate_part(bytes, &wrong)).as_c_arg()),
         }
     })
 }

@@ -9,11 +9,13 @@
 //!
 //! The count knows the VM's term sizes. Where one differs, a fragment is small and nothing else happens.
 
+use crate::key_order::SMALL_MAP;
 use crate::raw::layout::Layout;
 use crate::raw::make::Maker;
-use crate::raw::read::Raw;
+use crate::raw::read::{Raw, SmallMap};
 use crate::raw::trial::layout;
 use crate::raw::{InPlace, Keys, terms_of};
+use crate::tags::{Kind, kind};
 use rustler::Binary;
 use rustler::sys::ErlNifTerm;
 
@@ -33,6 +35,20 @@ const LONG: usize = 96;
 /// So many bytes of input for a word of terms in the first block, and a few words more: fewer than most documents need.
 const BYTES_PER_WORD: usize = 4;
 const MORE_WORDS: usize = 16;
+
+/// The keys of a small map as a tuple, and keys and values as they are.
+pub type Members<'a> = (Keys, &'a [ErlNifTerm], &'a [ErlNifTerm]);
+
+/// The places of values that are in order.
+const IN_ORDER: [u8; SMALL_MAP] = {
+    let mut places = [0; SMALL_MAP];
+    let mut place = 0;
+    while place < SMALL_MAP {
+        places[place] = place as u8;
+        place += 1;
+    }
+    places
+};
 
 /// Makes the terms of one call.
 pub struct Heap<'a> {
@@ -134,12 +150,23 @@ impl<'a> Heap<'a> {
         self.in_place.as_mut()?.1.map(keys, values, places)
     }
 
-    /// The keys of a small map of this call.
+    /// Keys and values of a small map of this call, in the VM's order.
     #[inline(always)]
-    pub fn keys(&self, map: ErlNifTerm) -> Option<(Keys, &'a [ErlNifTerm])> {
+    pub fn members(&self, map: Raw<'a>) -> Option<Members<'a>> {
         let (layout, _) = self.in_place.as_ref()?;
-        let (keys, terms) = layout.keys(Raw::of(self.make.term(map)))?;
-        Some((keys, terms_of(terms)))
+        if kind(map.word()) != Kind::Boxed {
+            return None;
+        }
+        let (tuple, SmallMap { keys, values }) = layout.keys(map)?;
+        Some((tuple, terms_of(keys), terms_of(values)))
+    }
+
+    /// A map of these keys and values, which are in the VM's order; if there is a tuple of the keys, in place.
+    #[inline(always)]
+    pub fn filled(&mut self, tuple: Option<Keys>, keys: &[ErlNifTerm], values: &[ErlNifTerm]) -> Option<ErlNifTerm> {
+        let order = tuple.and_then(|tuple| Some((tuple, IN_ORDER.get(..tuple.len())?)));
+        let written = order.and_then(|(tuple, places)| self.like(tuple, values, places));
+        written.or_else(|| self.map(keys, values))
     }
 
     /// The VM itself opens a roomy fragment when this does not fit.

@@ -53,6 +53,8 @@ mod atoms {
         value,
         fault,
         invalid_result,
+        left,
+        load = "Elixir.RustyJson.Schema.Load",
     }
 }
 

@@ -27,6 +27,19 @@ defmodule RustyJson.TermsInPlaceTest do
     assert asked == {"in place: false, #{Shapes.digest()}\n", 0}
   end
 
+  test "structs are the same without" do
+    json = ~s([{"sku": "a", "quantity": 1, "price": 1.50}, {"quantity": 2, "x": [], "sku": "b"}])
+
+    code = """
+    {:ok, _} = Application.ensure_all_started(:rustyjson)
+    {:ok, lines} = RustyJson.decode(~S'#{json}', as: [RustyJson.Test.Schemas.Line])
+    IO.write(:erlang.phash2(lines))
+    """
+
+    {:ok, lines} = RustyJson.decode(json, as: [RustyJson.Test.Schemas.Line])
+    assert OtherVM.run(code, [], [{"RUSTYJSON_IN_PLACE", "false"}]) == {"#{:erlang.phash2(lines)}", 0}
+  end
+
   test "terms of every shape have the same JSON, or the same error, in every engine" do
     for term <- Shapes.terms(), more <- [[], [pretty: true], [sort_keys: true]] do
       results = for {_, options} <- Judge.engines(), do: comparable(RustyJson.encode(term, options ++ more))

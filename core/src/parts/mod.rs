@@ -1,5 +1,6 @@
 //! Parts of a document: only what is wanted becomes terms.
 
+mod answer;
 mod fragments;
 mod numbers;
 mod plan;
@@ -8,6 +9,7 @@ mod select;
 mod shape;
 mod typed;
 
+pub use answer::{Answer, Plain};
 pub use plan::Plan;
 pub use raw::{Raw, with_raw};
 pub use select::select;
@@ -51,7 +53,7 @@ impl<'a> Parts<'a> {
     ) -> Result<bool, Wrong> {
         match self {
             Self::Select(plan) => Ok(select(json, plan, options, most_nodes, scratch, builder)?),
-            Self::Typed(shape) => typed(json, shape, options, most_nodes, scratch, builder),
+            Self::Typed(shape) => typed(json, shape, options, most_nodes, scratch, &mut Plain(builder)),
             Self::Raw(raw) => Ok(with_raw(json, raw, options, most_nodes, scratch, builder)?),
         }
     }

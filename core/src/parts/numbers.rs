@@ -1,5 +1,6 @@
 //! Numbers of a type: builders that pass a number on in another form.
 
+use super::answer::Answer;
 use crate::builder::{Dropped, Key, TermBuilder, Text};
 use crate::error::ErrorKind;
 
@@ -77,37 +78,23 @@ impl<B: TermBuilder> TermBuilder for AsFloat<'_, B> {
     numbers_only!();
 }
 
-/// Makes lists of sign, coefficient and exponent.
-pub(super) struct AsDecimal<'b, B>(pub &'b mut B);
+/// Makes decimals as the answer has them.
+pub(super) struct AsDecimal<'b, A>(pub &'b mut A);
 
-impl<B: TermBuilder> AsDecimal<'_, B> {
-    fn list(&mut self, negative: bool, coefficient: &[u8], exponent: i64) -> Result<(), ErrorKind> {
-        self.0.begin_array();
-        self.0.integer(if negative { -1 } else { 1 })?;
-        if coefficient.len() < 8 || coefficient.len() == 8 && coefficient[7] < 128 {
-            self.0.integer(coefficient.iter().rev().fold(0, |value, &byte| value << 8 | i64::from(byte)))?;
-        } else {
-            self.0.big_integer(false, coefficient)?;
-        }
-        self.0.integer(exponent)?;
-        self.0.end_array(3)
-    }
-}
-
-impl<B: TermBuilder> TermBuilder for AsDecimal<'_, B> {
+impl<A: Answer> TermBuilder for AsDecimal<'_, A> {
     fn integer(&mut self, value: i64) -> Result<(), ErrorKind> {
         let bytes = value.unsigned_abs().to_le_bytes();
         let len = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-        self.list(value < 0, &bytes[..len], 0)
+        self.0.decimal(value < 0, &bytes[..len], 0)
     }
     fn big_integer(&mut self, negative: bool, magnitude: &[u8]) -> Result<(), ErrorKind> {
-        self.list(negative, magnitude, 0)
+        self.0.decimal(negative, magnitude, 0)
     }
     fn float(&mut self, _: f64) -> Result<(), ErrorKind> {
         Err(ErrorKind::TypeDecimal)
     }
     fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) -> Result<(), ErrorKind> {
-        self.list(negative, coefficient, exponent)
+        self.0.decimal(negative, coefficient, exponent)
     }
     numbers_only!();
 }

@@ -45,6 +45,8 @@ pub(super) enum Node<'a> {
     /// Any value, which Elixir loads: its kind as Elixir has it, above those of dates.
     Loaded(u32),
     List(usize),
+    /// A list; null is an empty one.
+    Many(usize),
     Map(usize),
     Nullable(usize),
     Enum(Names<'a>),
@@ -55,6 +57,8 @@ pub(super) enum Node<'a> {
 /// Names by number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Names<'a> {
+    /// The number of the names among what the shell builds with.
+    pub template: usize,
     places: &'a [u8],
 }
 
@@ -63,6 +67,8 @@ pub(super) struct Names<'a> {
 pub(super) struct Struct<'a> {
     /// A member that is no field is an error.
     pub strict: bool,
+    /// The number of the struct among what the shell builds with.
+    pub template: usize,
     pub count: usize,
     pub required: usize,
     fields: &'a [u8],
@@ -125,18 +131,20 @@ impl<'a> Shape<'a> {
             12 => Node::List(reader.u32()? as usize),
             13 => Node::Map(reader.u32()? as usize),
             14 => Node::Nullable(reader.u32()? as usize),
-            15 => Node::Enum(Names { places: places(&mut reader)? }),
+            15 => Node::Enum(Names { template: reader.u32()? as usize, places: places(&mut reader)? }),
             16 => {
                 let (strict, required) = (reader.flag()?, reader.u32()? as usize);
+                let template = reader.u32()? as usize;
                 let (fields, sorted) = (places(&mut reader)?, places(&mut reader)?);
-                Node::Struct(Struct { strict, required, count: fields.len() / 4, fields, sorted })
+                Node::Struct(Struct { strict, template, required, count: fields.len() / 4, fields, sorted })
             }
             17 => {
                 let key = reader.slice()?;
                 let (names, nodes) = (places(&mut reader)?, places(&mut reader)?);
-                Node::Tagged(Tagged { key, names: Names { places: names }, nodes })
+                Node::Tagged(Tagged { key, names: Names { template: 0, places: names }, nodes })
             }
             18 => Node::Loaded(reader.u32()?),
+            19 => Node::Many(reader.u32()? as usize),
             _ => return None,
         })
     }

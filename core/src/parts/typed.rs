@@ -1,15 +1,8 @@
 //! Decodes into the types of a schema. What it does not have is passed over, and never built.
 //!
-//! The builder gets plain values, of which Elixir makes structs, dates and decimals by the same schema:
-//!
-//! - a struct is a list of the numbers of its fields, each with its value, in the order of the text
-//! - an object of values of one type is a list of its keys, each with its value
-//! - a tagged struct is a list of the number of the variant and its struct
-//! - one of several texts is its number; a decimal is a list of sign, coefficient and exponent; a part that stays text is a list of
-//!   its offset and length; dates and times are strings
-//!
-//! So no atom comes from here, and what a guest says can be held to the schema.
+//! What the values become is up to the [`Answer`]. No atom comes from here.
 
+use super::answer::Answer;
 use super::numbers::{AsDecimal, AsFloat, Integers};
 use super::shape::{NO_DATE, Names, Node, Shape, Struct, Tagged};
 use crate::builder::{Rewind, TermBuilder};
@@ -41,13 +34,13 @@ impl From<Error> for Wrong {
 ///
 /// # Errors
 /// The first one of the text or of the schema.
-pub fn typed<B: Rewind>(
+pub fn typed<A: Answer>(
     json: &[u8],
     shape: &Shape<'_>,
     options: &DecodeOptions,
     most_nodes: u64,
     scratch: &mut Scratch,
-    builder: &mut B,
+    answer: &mut A,
 ) -> Result<bool, Wrong> {
     if starts_with_mark(json) {
         return Err(Error::new(ErrorKind::ByteOrderMark, 0).into());
@@ -59,13 +52,13 @@ pub fn typed<B: Rewind>(
     let options = DecodeOptions { max_nodes: 0, ..*options };
     let mut places = core::mem::take(&mut scratch.places);
     let call = Call { json, shape, options: &options, most_nodes };
-    let (mark, mut dates) = (builder.mark(), Vec::new());
-    let result = with_kernel!(kernel => walk(kernel, &call, &mut places, scratch, builder, &mut dates));
+    let (mark, mut dates) = (answer.terms().mark(), Vec::new());
+    let result = with_kernel!(kernel => walk(kernel, &call, &mut places, scratch, answer, &mut dates));
     scratch.places = places;
     if shape.list_dates {
         // A fault ends the list; which one it is, is known already.
-        builder.rewind(mark);
-        return list(&call, &dates, scratch, builder).map(|()| true);
+        answer.terms().rewind(mark);
+        return list(&call, &dates, scratch, answer.terms()).map(|()| true);
     }
     result
 }
@@ -78,12 +71,12 @@ struct Call<'a> {
 }
 
 #[inline(always)]
-fn walk<K: Kernel, B: TermBuilder>(
+fn walk<K: Kernel, A: Answer>(
     kernel: K,
     call: &Call<'_>,
     places: &mut Places,
     scratch: &mut Scratch,
-    builder: &mut B,
+    answer: &mut A,
     dates: &mut Vec<(u32, usize)>,
 ) -> Result<bool, Wrong> {
     let Places { open, text, .. } = places;
@@ -94,7 +87,7 @@ fn walk<K: Kernel, B: TermBuilder>(
         skip,
         shape,
         scratch,
-        builder,
+        answer,
         frames: Vec::new(),
         seen: Vec::new(),
         pass: shape.pass,
@@ -127,7 +120,7 @@ fn list<B: TermBuilder>(
 /// An open container.
 struct Frame<'a> {
     container: Container<'a>,
-    /// What was given to the builder in it.
+    /// Elements, members or fields that were built.
     len: usize,
     /// It is the struct of a tagged one.
     variant: bool,
@@ -141,11 +134,11 @@ enum Container<'a> {
     Struct(Struct<'a>, usize, usize),
 }
 
-struct Walk<'a, 'b, K, B> {
+struct Walk<'a, 'b, K, A> {
     skip: Skip<'a, K>,
     shape: &'a Shape<'a>,
     scratch: &'b mut Scratch,
-    builder: &'b mut B,
+    answer: &'b mut A,
     frames: Vec<Frame<'a>>,
     /// For each field of the open structs, whether it was there.
     seen: Vec<bool>,
@@ -175,7 +168,7 @@ fn broken(pos: usize) -> Wrong {
     Error::new(ErrorKind::OutOfMemory, pos).into()
 }
 
-impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
+impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     #[inline(always)]
     fn run(mut self) -> Step<()> {
         let mut next = Next::Value(Shape::root(), self.skip.space(0));
@@ -208,24 +201,31 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
         let byte = self.skip.json.get(pos).copied().unwrap_or_default();
         if let Node::Nullable(inner) = node {
             if byte == b'n' {
-                return self.literal(pos, b"null", B::null);
+                return self.literal(pos, b"null", A::null);
             }
             node = self.shape.node(inner).ok_or_else(|| broken(pos))?;
+        }
+        if let (Node::Many(_), b'n') = (node, byte) {
+            return self.literal(pos, b"null", |answer| {
+                answer.terms().begin_array();
+                answer.terms().end_array(0)
+            });
         }
         match (node, byte) {
             (Node::Any, _) => self.any(pos),
             (Node::String, b'"') => self.string(pos),
-            (Node::Boolean, b't') => self.literal(pos, b"true", |builder| builder.boolean(true)),
-            (Node::Boolean, b'f') => self.literal(pos, b"false", |builder| builder.boolean(false)),
-            (Node::Integer, b'-' | b'0'..=b'9') => self
-                .number(pos, |json, pos, options, builder| number::number(json, pos, options, &mut Integers(builder))),
+            (Node::Boolean, b't') => self.literal(pos, b"true", |answer| answer.terms().boolean(true)),
+            (Node::Boolean, b'f') => self.literal(pos, b"false", |answer| answer.terms().boolean(false)),
+            (Node::Integer, b'-' | b'0'..=b'9') => self.number(pos, |json, pos, options, answer| {
+                number::number(json, pos, options, &mut Integers(answer.terms()))
+            }),
             (Node::Number, b'-' | b'0'..=b'9') => self.any_number(pos),
-            (Node::Float, b'-' | b'0'..=b'9') => self.number(pos, |json, pos, options, builder| {
+            (Node::Float, b'-' | b'0'..=b'9') => self.number(pos, |json, pos, options, answer| {
                 number::number(
                     json,
                     pos,
                     &DecodeOptions { decimals: false, ..*options },
-                    &mut AsFloat(builder, json, pos),
+                    &mut AsFloat(answer.terms(), json, pos),
                 )
             }),
             (Node::Decimal, b'-' | b'0'..=b'9') => self.number(pos, decimal),
@@ -234,7 +234,7 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
             (Node::Raw, _) => self.raw(pos),
             (Node::Loaded(kind), _) => self.loaded(kind, pos),
             (Node::Enum(names), b'"') => self.one_of(&names, pos),
-            (Node::List(element), b'[') => self.open(Container::List(element), pos),
+            (Node::List(element) | Node::Many(element), b'[') => self.open(Container::List(element), pos),
             (Node::Map(value), b'{') => self.open(Container::Map(value), pos),
             (Node::Struct(record), b'{') => {
                 let base = self.seen.len();
@@ -251,27 +251,33 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn any(&mut self, pos: usize) -> Step<Next> {
+        let end = self.part(pos)?;
+        Ok(self.built(end))
+    }
+
+    #[inline(always)]
+    fn part(&mut self, pos: usize) -> Step<usize> {
         let left = (self.skip.options.max_depth as usize).saturating_sub(self.frames.len());
         let max_depth = if self.skip.options.max_depth == u32::MAX { u32::MAX } else { left as u32 };
         let options = DecodeOptions { max_depth, ..*self.skip.options };
-        let end = decode::part(self.skip.json, pos, &options, self.scratch, self.builder)?;
+        let end = decode::part(self.skip.json, pos, &options, self.scratch, self.answer.terms())?;
         // A value or key takes two bytes at least, nearly always more.
         self.spend((end - pos) as u64 / 4, pos)?;
-        Ok(self.built(end))
+        Ok(end)
     }
 
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn string(&mut self, pos: usize) -> Step<Next> {
         let (text, end) = self.skip.text(pos)?;
-        self.builder.string(text).map_err(|kind| Error::new(kind, pos))?;
+        self.answer.terms().string(text).map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }
 
     #[inline(always)]
-    fn literal(&mut self, pos: usize, word: &'static [u8], add: fn(&mut B) -> Result<(), ErrorKind>) -> Step<Next> {
+    fn literal(&mut self, pos: usize, word: &'static [u8], add: fn(&mut A) -> Result<(), ErrorKind>) -> Step<Next> {
         let end = self.skip.literal(pos, word)?;
-        add(self.builder).map_err(|kind| Error::new(kind, pos))?;
+        add(self.answer).map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }
 
@@ -280,6 +286,9 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
     fn built(&mut self, end: usize) -> Next {
         if let Some(frame) = self.frames.last_mut() {
             frame.len += 1;
+            if let Container::Struct(_, _, next) = frame.container {
+                self.answer.end_field(next - 1);
+            }
         }
         Next::Ended(end)
     }
@@ -289,9 +298,9 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
     fn number(
         &mut self,
         pos: usize,
-        read: impl FnOnce(&[u8], usize, &DecodeOptions, &mut B) -> Result<usize, Error>,
+        read: impl FnOnce(&[u8], usize, &DecodeOptions, &mut A) -> Result<usize, Error>,
     ) -> Step<Next> {
-        match read(self.skip.json, pos, self.skip.options, self.builder) {
+        match read(self.skip.json, pos, self.skip.options, self.answer) {
             Ok(end) => Ok(self.built(end)),
             Err(Error { kind: kind @ ErrorKind::TypeInteger, .. }) => self.refuse(kind, pos),
             Err(error) => Err(error.into()),
@@ -301,7 +310,7 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
     /// A number that is built as `decode` builds it, by the same code.
     fn any_number(&mut self, pos: usize) -> Step<Next> {
         let options = DecodeOptions { decimals: false, ..*self.skip.options };
-        let end = decode::part(self.skip.json, pos, &options, self.scratch, self.builder)?;
+        let end = decode::part(self.skip.json, pos, &options, self.scratch, self.answer.terms())?;
         Ok(self.built(end))
     }
 
@@ -315,18 +324,28 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
         if !whole {
             return self.refuse(ErrorKind::TypeDecimal, pos);
         }
-        decimal(bytes, 0, &options, self.builder).map_err(|error| Error::new(error.kind, pos))?;
+        decimal(bytes, 0, &options, self.answer).map_err(|error| Error::new(error.kind, pos))?;
         Ok(self.built(end))
     }
 
     fn date(&mut self, kind: u8, pos: usize) -> Step<Next> {
-        if self.is_wrong(kind.into(), pos)? { self.refuse(expected(&Node::Date(kind)), pos) } else { self.string(pos) }
+        if self.is_wrong(kind.into(), pos)? {
+            return self.refuse(expected(&Node::Date(kind)), pos);
+        }
+        let (text, end) = self.skip.text(pos)?;
+        self.answer.date(kind, text).map_err(|kind| Error::new(kind, pos))?;
+        Ok(self.built(end))
     }
 
     /// A value that Elixir loads.
     #[inline(never)]
     fn loaded(&mut self, kind: u32, pos: usize) -> Step<Next> {
-        if self.is_wrong(kind, pos)? { self.refuse(ErrorKind::TypeLoaded, pos) } else { self.any(pos) }
+        if self.is_wrong(kind, pos)? {
+            return self.refuse(ErrorKind::TypeLoaded, pos);
+        }
+        let end = self.part(pos)?;
+        self.answer.loaded().map_err(|kind| Error::new(kind, pos))?;
+        Ok(self.built(end))
     }
 
     /// Whether this is the date, or loaded value, that Elixir refused.
@@ -344,11 +363,7 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn raw(&mut self, pos: usize) -> Step<Next> {
         let end = self.skip.value(pos, self.frames.len())?;
-        let at = |kind| Error::new(kind, pos);
-        self.builder.begin_array();
-        self.builder.integer(pos as i64).map_err(at)?;
-        self.builder.integer((end - pos) as i64).map_err(at)?;
-        self.builder.end_array(2).map_err(at)?;
+        self.answer.raw(pos, &self.skip.json[pos..end]).map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }
 
@@ -357,7 +372,7 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
         let (text, end) = self.skip.text(pos)?;
         match shape.number(names, text.bytes()) {
             Some(number) => {
-                self.builder.integer(number as i64).map_err(|kind| Error::new(kind, pos))?;
+                self.answer.name(names.template, number).map_err(|kind| Error::new(kind, pos))?;
                 Ok(self.built(end))
             }
             None => self.refuse(ErrorKind::Enum, pos),
@@ -374,7 +389,7 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
         }
         self.pass = self.pass.saturating_sub(1);
         let end = self.skip.value(pos, self.frames.len())?;
-        self.builder.null().map_err(|kind| Error::new(kind, pos))?;
+        self.answer.null().map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }
 
@@ -388,7 +403,13 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
         }
         room(&mut self.frames, 1).map_err(|kind| Error::new(kind, pos))?;
         self.frames.push(Frame { container, len: 0, variant });
-        self.builder.begin_array();
+        match container {
+            Container::List(_) => self.answer.terms().begin_array(),
+            Container::Map(_) => self.answer.begin_map(),
+            Container::Struct(record, ..) => {
+                self.answer.begin_struct(record.template).map_err(|kind| Error::new(kind, pos))?;
+            }
+        }
         let inside = self.skip.space(pos + 1);
         let closing = self.skip.json[pos] + 2;
         if self.skip.json.get(inside) == Some(&closing) { self.close(inside) } else { Ok(Next::Member(inside)) }
@@ -401,8 +422,7 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
             Container::List(element) => Ok(Next::Value(element, pos)),
             Container::Map(value) => {
                 let (text, end) = self.skip.key(pos)?;
-                self.builder.string(text).map_err(|kind| Error::new(kind, pos))?;
-                frame.len += 1;
+                self.answer.map_key(text).map_err(|kind| Error::new(kind, pos))?;
                 Ok(Next::Value(value, self.skip.colon(end)?))
             }
             Container::Struct(record, base, guess) => self.field(&record, base, guess, pos),
@@ -421,9 +441,8 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
                 self.seen[base + number] = true;
                 if let Some(frame) = self.frames.last_mut() {
                     frame.container = Container::Struct(*record, base, number + 1);
-                    frame.len += 1;
                 }
-                self.builder.integer(number as i64).map_err(|kind| Error::new(kind, pos))?;
+                self.answer.begin_field(number).map_err(|kind| Error::new(kind, pos))?;
                 Ok(Next::Value(field.node, start))
             }
             None if record.strict => self.unknown_key(pos, start),
@@ -467,9 +486,14 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
         }
         let at = |kind| Error::new(kind, pos);
         self.frames.pop();
-        self.builder.end_array(len).map_err(at)?;
+        match container {
+            Container::List(_) => self.answer.terms().end_array(len),
+            Container::Map(_) => self.answer.end_map(len),
+            Container::Struct(..) => self.answer.end_struct(len),
+        }
+        .map_err(at)?;
         if variant {
-            self.builder.end_array(2).map_err(at)?;
+            self.answer.end_variant().map_err(at)?;
         }
         Ok(self.built(pos + 1))
     }
@@ -514,8 +538,7 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
         };
         let place = shape.variant(tagged, number);
         let Some(Node::Struct(record)) = shape.node(place) else { return Err(broken(pos)) };
-        self.builder.begin_array();
-        self.builder.integer(number as i64).map_err(|kind| Error::new(kind, pos))?;
+        self.answer.begin_variant(number).map_err(|kind| Error::new(kind, pos))?;
         let base = self.seen.len();
         room(&mut self.seen, record.count).map_err(|kind| Error::new(kind, pos))?;
         self.seen.resize(base + record.count, false);
@@ -559,8 +582,8 @@ impl<'a, K: Kernel, B: TermBuilder> Walk<'a, '_, K, B> {
 
 /// An exact number. (A call: each copy takes 3 KB of the WebAssembly module.)
 #[cfg_attr(target_arch = "wasm32", inline(never))]
-fn decimal<B: TermBuilder>(json: &[u8], pos: usize, options: &DecodeOptions, builder: &mut B) -> Result<usize, Error> {
-    number::number(json, pos, &DecodeOptions { decimals: true, ..*options }, &mut AsDecimal(builder))
+fn decimal<A: Answer>(json: &[u8], pos: usize, options: &DecodeOptions, answer: &mut A) -> Result<usize, Error> {
+    number::number(json, pos, &DecodeOptions { decimals: true, ..*options }, &mut AsDecimal(answer))
 }
 
 /// The error of a value that is not of this type.
@@ -575,7 +598,7 @@ const fn expected(node: &Node<'_>) -> ErrorKind {
         Node::Date(8) => ErrorKind::TypeTime,
         Node::Date(9) => ErrorKind::TypeNaiveDatetime,
         Node::Date(_) => ErrorKind::TypeUtcDatetime,
-        Node::List(_) => ErrorKind::TypeList,
+        Node::List(_) | Node::Many(_) => ErrorKind::TypeList,
         Node::Loaded(_) => ErrorKind::TypeLoaded,
         Node::Map(_) | Node::Struct(_) | Node::Tagged(_) => ErrorKind::TypeObject,
         _ => ErrorKind::TypeString,

@@ -194,6 +194,7 @@ fn put(of: &Type, out: &mut Vec<u8>) {
         }
         Type::Enum(names) => {
             out.push(15);
+            u32s(out, [0]);
             let places = list(out, names.len());
             names.iter().zip(places).for_each(|(name, place)| put_text(place, name, out));
         }
@@ -221,7 +222,7 @@ fn put_one(kind: u8, inner: &Type, out: &mut Vec<u8>) {
 
 fn put_record(record: &Record, out: &mut Vec<u8>) {
     out.extend([16, u8::from(record.strict)]);
-    u32s(out, [record.fields.iter().filter(|field| field.1).count()]);
+    u32s(out, [record.fields.iter().filter(|field| field.1).count(), 0]);
     let places = list(out, record.fields.len());
     let mut sorted: Vec<_> = (0..record.fields.len()).collect();
     sorted.sort_by_key(|number| record.fields[*number].0.as_bytes());

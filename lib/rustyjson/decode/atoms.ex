@@ -81,7 +81,7 @@ defmodule RustyJson.Decode.Atoms do
 
   defp with_names(json, %{engine: engine} = options), do: engine.decode(json, strings(options))
 
-  defp strings(options), do: Options.change(options, :decode, @names)
+  defp strings(options), do: Options.change(%{options | structs: nil}, :decode, @names)
 
   defp names(%OrderedObject{values: values}, found),
     do: Enum.reduce(values, found, fn {key, value}, found -> names(value, Map.put(found, key, [])) end)

@@ -14,7 +14,9 @@ defmodule RustyJson.Engine.Native do
   @longest 0xFFFF_FFFF_FFFF
 
   @impl true
-  def decode(json, %{bytes: options, dirty_threshold: threshold}) do
+  def decode(json, %{bytes: bytes, structs: structs, dirty_threshold: threshold}) do
+    options = if structs, do: {bytes, structs}, else: bytes
+
     if threshold == 0 or byte_size(json) < threshold do
       case Nif.decode(json, options) do
         # The text was more work than its length suggested.

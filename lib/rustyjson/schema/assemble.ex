@@ -58,7 +58,6 @@ defmodule RustyJson.Schema.Assemble do
 
   def value({:loaded, type}, null, %{null: null}), do: Reflected.load(type, nil)
   def value({:loaded, type}, value, _context), do: Reflected.load(type, value)
-  def value({:embeds_many, _module}, null, %{null: null}), do: []
   def value({:embeds_many, module}, list, context) when is_list(list), do: list(list, module, context)
 
   def value(_type, _value, _context), do: broken()

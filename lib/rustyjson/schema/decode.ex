@@ -1,12 +1,13 @@
 defmodule RustyJson.Schema.Decode do
   @moduledoc false
-  # The option `as:` of `RustyJson.decode/2`. The core checks and builds everything except dates, which Elixir parses. If a date is
+  # The option `as:` of `RustyJson.decode/2`. The core checks and builds everything except dates, which Elixir parses. The native
+  # library builds structs; the answer of the sandbox is plain, and Elixir makes structs of it (RustyJson.Schema.Assemble). If a date is
   # invalid, or comes before another error, the core is asked for all strings in the place of dates, in the order of the text, and then
   # for the error at the first invalid one. The result is therefore always the first error, with its position.
 
   alias RustyJson.{DecodeError, Options}
   alias RustyJson.Decode.Input
-  alias RustyJson.Schema.{Assemble, Expected, Place, Shape}
+  alias RustyJson.Schema.{Assemble, Expected, Load, Place, Shape}
 
   @schema_errors [:type, :missing, :unknown_key, :enum]
   # The largest number of errors that `errors: :all` reports.
@@ -36,7 +37,10 @@ defmodule RustyJson.Schema.Decode do
   defp in_time(options), do: Options.due(options, Options.started(options))
 
   defp first(json, shape, options) do
-    case run(json, shape, options, 0, nil) do
+    built = Options.into_structs(options, shape)
+
+    case Input.decode(json, Options.with_parts(built, shape.plan)) do
+      {:ok, value} when built.structs != nil -> load(value, json, shape, options)
       {:ok, answer} -> assemble(answer, json, shape, options)
       {:error, %DecodeError{} = error} -> {:error, first_date(json, shape, options, 0) || error}
       failed -> failed
@@ -45,6 +49,12 @@ defmodule RustyJson.Schema.Decode do
 
   defp run(json, shape, options, pass, date),
     do: Input.decode(json, Options.with_parts(options, Shape.plan(shape, pass, date)))
+
+  defp load(value, json, shape, %{values: %{null: null}} = options) do
+    {:ok, Load.all(value, shape, null)}
+  catch
+    {:rustyjson, :date} -> {:error, first_date(json, shape, options, 0)}
+  end
 
   defp assemble(answer, json, shape, %{values: values} = options) do
     context = %{

@@ -1,23 +1,30 @@
 defmodule RustyJson.Schema.Shape do
   @moduledoc false
-  # A type in the form that the core reads (core/src/parts/shape.rs), and the data that turns the core's answers into structs.
+  # A type in the form that the core reads (core/src/parts/shape.rs), and the data that turns the core's answers into structs: for the
+  # native library the structs with their defaults, for Elixir the types of their fields.
   #
-  # Both are cached per type, until the schema of a module in it changes.
+  # All of it is cached per type, until the schema of a module in it changes.
 
   alias RustyJson.Schema.Type
 
-  @enforce_keys [:nodes, :type, :structs, :modules, :dates, :loaded]
-  defstruct [:nodes, :type, :structs, :modules, :dates, :loaded]
+  @enforce_keys [:nodes, :plan, :type, :structs, :templates, :modules, :dates, :loaded, :loads]
+  defstruct [:nodes, :plan, :type, :structs, :templates, :modules, :dates, :loaded, :loads]
 
   @type t :: %__MODULE__{
           nodes: binary(),
+          # The plan of the first call.
+          plan: binary(),
           type: Type.t(),
           # The types of the fields of each struct, by number; and what its schema was.
           structs: %{module() => tuple()},
+          # For each struct itself and the names of its fields, and for each enum its names.
+          templates: tuple(),
           modules: [{module(), term()}],
           # Whether there are values that Elixir has to look at, which are dates and those of the types in `loaded`.
           dates: boolean(),
-          loaded: [term()]
+          loaded: [term()],
+          # The fields of each struct that such values may be in.
+          loads: %{module() => [{atom(), Type.t()}]}
         }
 
   @header 12
@@ -68,16 +75,21 @@ defmodule RustyJson.Schema.Shape do
   defp build(type) do
     types = collect([type], [])
     {places, _end} = Enum.map_reduce(types, @header, fn type, at -> {{type, at}, at + size(type)} end)
-    places = places |> Map.new() |> Map.merge(loaded(types))
+    templates = for type <- types, template = template(type), do: {type, template}
+    places = places |> Map.new() |> Map.merge(loaded(types)) |> Map.merge(numbers(templates))
     modules = for type <- types, module = module(type), uniq: true, do: module
+    nodes = types |> Enum.map(&node(&1, places)) |> IO.iodata_to_binary()
 
     %__MODULE__{
-      nodes: types |> Enum.map(&node(&1, places)) |> IO.iodata_to_binary(),
+      nodes: nodes,
+      plan: packed(nodes, 0, @no_date),
       type: type,
       structs: Map.new(modules, &{&1, field_types(&1)}),
+      templates: templates |> Enum.map(&elem(&1, 1)) |> List.to_tuple(),
       modules: for(module <- modules, do: {module, Type.version(module)}),
       loaded: for({:loaded, type} <- types, do: type),
-      dates: Enum.any?(types, &(&1 in @dates or match?({:loaded, _}, &1)))
+      dates: Enum.any?(types, &left?/1),
+      loads: Map.new(modules, &{&1, loads(&1)})
     }
   end
 
@@ -89,6 +101,29 @@ defmodule RustyJson.Schema.Shape do
     schema = Type.schema!(module)
     types = schema.fields |> Enum.map(&{&1.name, &1.type, &1.required}) |> List.to_tuple()
     if schema[:base], do: {:into, schema.base, types}, else: types
+  end
+
+  defp template({:enum, names}), do: List.to_tuple(names)
+
+  defp template(type) do
+    if module = module(type) do
+      schema = Type.schema!(module)
+      {schema[:base] || module.__struct__(), schema.fields |> Enum.map(& &1.name) |> List.to_tuple()}
+    end
+  end
+
+  defp numbers(templates) do
+    for {{type, _template}, number} <- Enum.with_index(templates),
+        into: %{},
+        do: {{:template, type}, number}
+  end
+
+  defp left?(type), do: type in @dates or match?({:loaded, _}, type)
+
+  defp loads(module) do
+    for %{name: name, type: type} <- Type.schema!(module).fields,
+        Enum.any?(collect([type], []), &left?/1),
+        do: {name, type}
   end
 
   # All types inside a type, without repetitions, the type itself first.
@@ -108,19 +143,20 @@ defmodule RustyJson.Schema.Shape do
 
   # `size/1` needs no places: the length of a node does not depend on them.
   defp place(type, places), do: Map.get(places, type, 0)
+  defp template(type, places), do: Map.get(places, {:template, type}, 0)
 
   defp node(type, _places) when is_map_key(@kinds, type), do: <<@kinds[type]>>
   defp node({:list, type}, places), do: <<12, place(type, places)::32-little>>
   defp node({:map, type}, places), do: <<13, place(type, places)::32-little>>
   defp node({:nullable, type}, places), do: <<14, place(type, places)::32-little>>
 
-  defp node({:embeds_many, module}, places), do: node({:nullable, {:list, module}}, places)
+  defp node({:embeds_many, module}, places), do: <<19, place(module, places)::32-little>>
   defp node({:loaded, _} = type, places), do: <<18, place({:kind, type}, places)::32-little>>
 
   defp node({:enum, names} = type, places) do
-    start = place(type, places) + 5 + 4 * length(names)
+    start = place(type, places) + 9 + 4 * length(names)
     texts = for name <- names, do: text(Atom.to_string(name))
-    [<<15, length(names)::32-little>>, offsets(texts, start) | texts]
+    [<<15, template(type, places)::32-little, length(names)::32-little>>, offsets(texts, start) | texts]
   end
 
   defp node({:tagged, key, variants} = type, places) do
@@ -143,13 +179,14 @@ defmodule RustyJson.Schema.Shape do
   defp record(type, %{fields: fields, strict: strict}, more, places) do
     own = for f <- fields, do: {if(f.required, do: 1, else: 0), place(f.type, places), f.key}
     all = own ++ more
-    start = place(type, places) + 1 + 1 + 4 + 8 + 8 * length(all)
+    start = place(type, places) + 1 + 1 + 4 + 4 + 8 + 8 * length(all)
     texts = for {flags, node, key} <- all, do: [<<flags, node::32-little>>, text(key)]
     sorted = all |> Enum.with_index() |> Enum.sort_by(fn {{_, _, key}, _} -> key end)
     count = <<length(all)::32-little>>
 
     [
       <<16, if(strict, do: 1, else: 0), Enum.count(fields, & &1.required)::32-little>>,
+      <<template(type, places)::32-little>>,
       [count, offsets(texts, start), count, for({_, number} <- sorted, do: <<number::32-little>>)]
       | texts
     ]
@@ -172,8 +209,9 @@ defmodule RustyJson.Schema.Shape do
 
   @doc "The plan for the core: it skips the first `pass` schema errors, and reports the date number `date` as an error."
   @spec plan(t(), non_neg_integer(), non_neg_integer() | nil | :list) :: binary()
-  def plan(shape, pass \\ 0, date \\ nil)
-  def plan(shape, pass, nil), do: plan(shape, pass, @no_date)
-  def plan(shape, pass, :list), do: plan(shape, pass, @list_dates)
-  def plan(%{nodes: nodes}, pass, date), do: <<2, 0, 0, 0, pass::32-little, date::32-little, nodes::binary>>
+  def plan(%{nodes: nodes}, pass, nil), do: packed(nodes, pass, @no_date)
+  def plan(%{nodes: nodes}, pass, :list), do: packed(nodes, pass, @list_dates)
+  def plan(%{nodes: nodes}, pass, date), do: packed(nodes, pass, date)
+
+  defp packed(nodes, pass, date), do: <<2, 0, 0, 0, pass::32-little, date::32-little, nodes::binary>>
 end

@@ -88,7 +88,7 @@ defmodule RustyJson.Schema.Type do
   def inner({kind, type}) when kind in [:list, :map, :nullable], do: [type]
   def inner({:enum, _names}), do: []
   def inner({:loaded, _type}), do: []
-  def inner({:embeds_many, module}), do: [{:list, module}]
+  def inner({:embeds_many, module}), do: [module]
   def inner({:tagged, key, variants}), do: for({_tag, module} <- variants, do: {:variant, module, key})
   def inner({:variant, module, _key}), do: inner(module)
   def inner(scalar) when scalar in @scalars, do: []

@@ -61,11 +61,11 @@ impl Layout {
         }
     }
 
-    /// The keys of a small map, to make others of.
-    pub fn keys<'a>(&self, map: Raw<'a>) -> Option<(Keys, &'a [Raw<'a>])> {
-        let SmallMap { keys, .. } = self.small_map(map)?;
+    /// A small map, and its keys to make others of.
+    pub fn keys<'a>(&self, map: Raw<'a>) -> Option<(Keys, SmallMap<'a>)> {
+        let members = self.small_map(map)?;
         // SAFETY: as in `small_map`; the tuple has as many elements as the map has keys.
-        unsafe { Some((Keys::new(self.0.small_map(map.word())?.tuple, keys.len()), keys)) }
+        unsafe { Some((Keys::new(self.0.small_map(map.word())?.tuple, members.keys.len()), members)) }
     }
 
     /// Room for terms of this call, of which about so many words will be needed.

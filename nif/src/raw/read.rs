@@ -22,6 +22,12 @@ impl<'a> Raw<'a> {
         Self(atom.as_c_arg(), PhantomData)
     }
 
+    /// As the C API has it.
+    #[inline(always)]
+    pub fn raw(self) -> ErlNifTerm {
+        self.0
+    }
+
     /// The word that the VM keeps for it. Equal words are equal terms; atoms have one word each as long as the VM runs.
     #[inline(always)]
     pub fn word(self) -> usize {

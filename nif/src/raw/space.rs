@@ -24,7 +24,7 @@ const SMALLEST: usize = 16;
 /// Terms of more words than this are left to the VM.
 const LARGE: usize = 256;
 
-/// The keys of a small map, in the VM's order: a tuple on the heap of this call.
+/// The keys of a small map, in the VM's order: a tuple on the heap of this call, or one that every process may refer to.
 #[derive(Clone, Copy, Debug)]
 pub struct Keys {
     tuple: usize,
@@ -35,7 +35,7 @@ impl Keys {
     /// These.
     ///
     /// # Safety
-    /// The tuple has so many elements, at most 32, and a small map of this call has it as its keys.
+    /// The tuple has so many elements, at most 32, and a small map that is a term of this call has it as its keys.
     #[inline(always)]
     pub const unsafe fn new(tuple: usize, len: usize) -> Self {
         Self { tuple, len }

@@ -33,10 +33,13 @@ defmodule RustyJson.Engine.Native.Nif do
   @typep options :: binary()
   @typep plans :: nil | RustyJson.Encoder.Plans.t()
 
-  @spec decode(binary(), options()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()} | :dirty
+  # With the templates of RustyJson.Schema.Shape it builds structs.
+  @typep decoding :: options() | {options(), tuple()}
+
+  @spec decode(binary(), decoding()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()} | :dirty
   def decode(_json, _options), do: :erlang.nif_error(:not_loaded)
 
-  @spec decode_dirty(binary(), options()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
+  @spec decode_dirty(binary(), decoding()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
   def decode_dirty(_json, _options), do: :erlang.nif_error(:not_loaded)
 
   @doc "Decodes the first documents of a list: what is left of it needs another call, or its first one a call alone."

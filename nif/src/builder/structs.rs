@@ -1,0 +1,255 @@
+//! The values of a schema, built at once: structs in the place of their fields, and names in the place of texts.
+//!
+//! Elixir gives a template for each struct and each list of names of the schema. That of a struct is the struct with its
+//! defaults, whose values are put on the stack when the struct starts, in the order in which the VM keeps them. Each field then
+//! takes the place of its default, so that it does not matter in which order fields come, and which are missing.
+
+use super::{Terms, push};
+use crate::atoms;
+use crate::raw::Keys;
+use crate::raw::read::{Look, Raw};
+use rustler::sys::ErlNifTerm;
+use rustler::{MapIterator, Term};
+use rustyjson_core::builder::Key;
+use rustyjson_core::options::{Duplicates, Keys as KeyKind};
+use rustyjson_core::parts::Answer;
+use rustyjson_core::{ErrorKind, TermBuilder, Text};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// Builds structs.
+pub struct Structs<'t, 'a, 's> {
+    terms: &'t mut Terms<'a, 's>,
+    look: Look<'a>,
+    /// `{struct, {field, ...}}` or `{name, ...}`, by number.
+    templates: &'a [Raw<'a>],
+    /// The structs among them that were needed so far.
+    known: Vec<Option<Template<'a>>>,
+    open: Vec<Open>,
+    /// There are values that Elixir has to load.
+    left: bool,
+}
+
+/// A struct: its keys and defaults as the VM keeps them, and where each field stands among them.
+struct Template<'a> {
+    /// For a struct that can be written in place.
+    tuple: Option<Keys>,
+    keys: Cow<'a, [ErlNifTerm]>,
+    defaults: Cow<'a, [ErlNifTerm]>,
+    places: Vec<usize>,
+}
+
+/// A struct that has not ended: its template, and where its values start on the stack.
+struct Open {
+    template: usize,
+    base: usize,
+}
+
+impl<'t, 'a, 's> Structs<'t, 'a, 's> {
+    /// A builder of the structs and names of these templates.
+    pub fn new(terms: &'t mut Terms<'a, 's>, look: Look<'a>, templates: &'a [Raw<'a>]) -> Self {
+        let known = templates.iter().map(|_| None).collect();
+        Self { terms, look, templates, known, open: Vec::new(), left: false }
+    }
+
+    /// Marks the whole value if Elixir has to load some in it.
+    pub fn finish(self) -> Result<(), ErrorKind> {
+        if self.left { self.terms.wrap(atoms::left()) } else { Ok(()) }
+    }
+
+    /// The elements of a template; none if it is something else.
+    fn template(&self, number: usize) -> &'a [Raw<'a>] {
+        self.templates.get(number).and_then(|template| self.look.tuple(*template)).unwrap_or_default()
+    }
+
+    #[inline(never)]
+    fn learn(&mut self, number: usize) -> Option<()> {
+        let &[map, fields] = self.template(number) else { return None };
+        let fields = self.look.tuple(fields)?;
+        let (tuple, keys, defaults) = match self.terms.heap.members(map) {
+            Some((tuple, keys, values)) => (Some(tuple), Cow::Borrowed(keys), Cow::Borrowed(values)),
+            None => {
+                let raw = |term: Term<'_>| term.as_c_arg();
+                let members = MapIterator::new(map.term(self.look.env()))?;
+                let (keys, values): (Vec<_>, Vec<_>) = members.map(|(key, value)| (raw(key), raw(value))).unzip();
+                (None, keys.into(), values.into())
+            }
+        };
+        let place = |field: &Raw<'_>| keys.iter().position(|key| *key == field.raw());
+        let places = fields.iter().map(place).collect::<Option<_>>()?;
+        *self.known.get_mut(number)? = Some(Template { tuple, keys, defaults, places });
+        Some(())
+    }
+
+    /// The template at hand, and where the values of its struct start.
+    #[inline(always)]
+    fn at_hand(&self) -> Option<(&Template<'a>, usize)> {
+        let Open { template, base } = self.open.last()?;
+        Some((self.known.get(*template)?.as_ref()?, *base))
+    }
+
+    /// The last value is left to Elixir.
+    #[inline(never)]
+    fn leave(&mut self) -> Result<(), ErrorKind> {
+        self.left = true;
+        self.terms.wrap(atoms::load())
+    }
+}
+
+/// A template that nobody wrote.
+const BROKEN: ErrorKind = ErrorKind::OutOfMemory;
+
+impl<'a, 's> Answer for Structs<'_, 'a, 's> {
+    type Terms = Terms<'a, 's>;
+
+    #[inline(always)]
+    fn terms(&mut self) -> &mut Terms<'a, 's> {
+        self.terms
+    }
+
+    #[inline(always)]
+    fn null(&mut self) -> Result<(), ErrorKind> {
+        self.terms.push(self.terms.nil)
+    }
+
+    #[inline(always)]
+    fn name(&mut self, template: usize, number: usize) -> Result<(), ErrorKind> {
+        let name = self.template(template).get(number).ok_or(BROKEN)?;
+        self.terms.push(name.raw())
+    }
+
+    fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) -> Result<(), ErrorKind> {
+        self.terms.decimal(negative, coefficient, exponent)
+    }
+
+    fn date(&mut self, _kind: u8, text: Text<'_>) -> Result<(), ErrorKind> {
+        self.terms.string(text)?;
+        self.leave()
+    }
+
+    fn loaded(&mut self) -> Result<(), ErrorKind> {
+        self.leave()
+    }
+
+    fn raw(&mut self, start: usize, text: &[u8]) -> Result<(), ErrorKind> {
+        self.terms.fragment(Text::Input(start, text))
+    }
+
+    #[inline(always)]
+    fn begin_map(&mut self) {}
+
+    #[inline(always)]
+    fn map_key(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
+        self.terms.string_key(text)
+    }
+
+    #[inline(always)]
+    fn end_map(&mut self, len: usize) -> Result<(), ErrorKind> {
+        self.terms.end_string_map(len)
+    }
+
+    #[inline(always)]
+    fn begin_variant(&mut self, _number: usize) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn end_variant(&mut self) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn begin_struct(&mut self, template: usize) -> Result<(), ErrorKind> {
+        if !matches!(self.known.get(template), Some(Some(_))) {
+            self.learn(template).ok_or(BROKEN)?;
+        }
+        push(&mut self.open, Open { template, base: self.terms.stacks.values.len() })?;
+        let Some(Some(Template { defaults, .. })) = self.known.get(template) else { return Err(BROKEN) };
+        let values = &mut self.terms.stacks.values;
+        values.try_reserve(defaults.len()).map_err(|_| ErrorKind::OutOfMemory)?;
+        values.extend_from_slice(defaults);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn begin_field(&mut self, _number: usize) -> Result<(), ErrorKind> {
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn end_field(&mut self, number: usize) {
+        let place = self.at_hand().and_then(|(template, base)| Some(base + template.places.get(number)?));
+        let values = &mut self.terms.stacks.values;
+        if let (Some(value), Some(place)) = (values.pop(), place)
+            && let Some(old) = values.get_mut(place)
+        {
+            *old = value;
+        }
+    }
+
+    #[inline(always)]
+    fn end_struct(&mut self, _len: usize) -> Result<(), ErrorKind> {
+        let Some(Open { template, base }) = self.open.pop() else { return Err(BROKEN) };
+        let Some(Some(Template { tuple, keys, .. })) = self.known.get(template) else { return Err(BROKEN) };
+        let Terms { heap, stacks, .. } = &mut *self.terms;
+        let map = heap.filled(*tuple, keys, &stacks.values[base..]).ok_or(BROKEN)?;
+        stacks.values.truncate(base);
+        self.terms.push(map)
+    }
+}
+
+impl Terms<'_, '_> {
+    /// Puts the last value into a tuple behind this atom. No value of a document is a tuple.
+    fn wrap(&mut self, atom: rustler::Atom) -> Result<(), ErrorKind> {
+        let value = self.stacks.values.pop().unwrap_or(self.nil);
+        self.push(self.make.tuple(&[atom.as_c_arg(), value]))
+    }
+
+    /// A key that is a string, whatever others are. Where those are atoms, the cache is theirs.
+    #[inline(always)]
+    fn string_key(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
+        let key = Key::new(text);
+        if self.options.keys != KeyKind::ExistingAtoms {
+            return self.key(key);
+        }
+        let term = self.text(text, self.options.copy_strings)?;
+        push(&mut self.stacks.keys, term)?;
+        push(&mut self.stacks.heads, key.head.swap_bytes())
+    }
+
+    /// Ends a map of so many members, whose keys are strings and may repeat.
+    #[inline(always)]
+    fn end_string_map(&mut self, mut len: usize) -> Result<(), ErrorKind> {
+        let map = match self.small_map(len) {
+            Some(map) => map,
+            None => {
+                let dropped = self.repeated(len)?;
+                self.drop_members(len, &dropped);
+                len -= dropped.len();
+                self.map(len)
+            }
+        };
+        self.finish_object(len, map)
+    }
+
+    /// The numbers of the members that do not count, because another has the same key.
+    #[cold]
+    fn repeated(&self, len: usize) -> Result<Vec<u32>, ErrorKind> {
+        let keys = &self.stacks.keys[self.stacks.keys.len() - len..];
+        let look = Look::new(self.make.env());
+        let (mut seen, mut dropped) = (HashSet::new(), Vec::new());
+        seen.try_reserve(len).map_err(|_| ErrorKind::OutOfMemory)?;
+        let mut look_at = |number: usize| {
+            if !seen.insert(look.binary(Raw::of(self.make.term(keys[number])))) {
+                dropped.push(number as u32);
+            }
+        };
+        if self.options.duplicates == Duplicates::First {
+            (0..len).for_each(look_at);
+        } else {
+            (0..len).rev().for_each(&mut look_at);
+            dropped.reverse();
+        }
+        Ok(dropped)
+    }
+}

@@ -1,0 +1,180 @@
+defmodule RustyJson.BuiltStructsTest do
+  @moduledoc "Structs that the native library builds in place, beside those that Elixir makes of the sandbox's answers."
+
+  use ExUnit.Case, async: true
+
+  alias RustyJson.{Fragment, OrderedObject}
+  alias RustyJson.Test.Judge
+
+  defmodule Item do
+    use RustyJson.Schema
+
+    schema do
+      field(:on, :date, default: ~D[2000-01-01])
+      field(:raw, :raw, default: "none")
+      field(:at, {:map, {:nullable, :time}}, default: %{"now" => "12:00:00"})
+      field(:kind, {:enum, [:small, :large]}, default: {:of, "any", :kind})
+      field(:self, [__MODULE__], default: [1, nil])
+    end
+  end
+
+  defmodule Wide do
+    use RustyJson.Schema
+
+    schema do
+      for number <- 1..40, do: field(:"f#{number}", {:nullable, :integer}, default: number)
+    end
+  end
+
+  defmodule Pair do
+    use RustyJson.Schema
+
+    schema do
+      field(:b, :any)
+      field(:a, {:map, :any}, default: nil)
+    end
+  end
+
+  defp decode(json, type, options \\ []),
+    do: Judge.same(json, options, &RustyJson.decode(json, [as: type] ++ &1))
+
+  test "fields that are missing have their defaults, whatever these are" do
+    assert decode("{}", Item) == {:ok, %Item{}}
+    assert %Item{self: [1, nil], kind: {:of, "any", :kind}, at: %{"now" => "12:00:00"}} = %Item{}
+
+    json =
+      ~s({"self": [{}, {"on": "2024-02-29", "self": []}], "kind": "large", "at": {"x": "23:59:59", "y": null}})
+
+    assert decode(json, Item) ==
+             {:ok,
+              %Item{
+                self: [%Item{}, %Item{on: ~D[2024-02-29], self: []}],
+                kind: :large,
+                at: %{"x" => ~T[23:59:59], "y" => nil}
+              }}
+
+    assert {:error, %{reason: :type, path: "/self/0/at/x"}} =
+             decode(~s({"self": [{"at": {"x": "24:61"}}]}), Item)
+  end
+
+  test "members in every order, repeated and unknown ones" do
+    members = [~s("on": "2024-01-31"), ~s("kind": "small"), ~s("raw": [1, 2]), ~s("x": {"on": 1})]
+    expected = %Item{on: ~D[2024-01-31], kind: :small, raw: Fragment.new("[1, 2]")}
+
+    for members <- permutations(members) do
+      assert decode("{" <> Enum.join(members, ", ") <> "}", Item) == {:ok, expected}
+    end
+
+    twice = ~s({"kind": "small", "on": "2024-01-01", "kind": "large", "on": "2024-01-02"})
+    assert decode(twice, Item) == {:ok, %Item{kind: :large, on: ~D[2024-01-02]}}
+    assert decode(twice, Item, duplicate_keys: :first) == {:ok, %Item{kind: :small, on: ~D[2024-01-01]}}
+  end
+
+  defp permutations([]), do: [[]]
+  defp permutations(list), do: for(first <- list, rest <- permutations(list -- [first]), do: [first | rest])
+
+  test "more fields than a small map has" do
+    assert decode("{}", Wide) == {:ok, %Wide{}}
+    json = RustyJson.encode!(for number <- 1..39//2, into: %{}, do: {"f#{number}", nil})
+
+    {:ok, wide} =
+      decode("[#{json}, {\"f40\": -1}]", [Wide]) |> then(fn {:ok, [wide, other]} -> {:ok, {wide, other}} end)
+
+    assert {%Wide{f1: nil, f2: 2, f39: nil, f40: 40}, %Wide{f1: 1, f40: -1}} = wide
+    assert map_size(elem(wide, 0)) == 41
+  end
+
+  test "maps whose keys repeat" do
+    long = String.duplicate("long ", 20)
+
+    for count <- [1, 5, 32, 33, 500],
+        duplicates <- [:first, :last],
+        keys <- [:strings, :copy, :atoms!, :atoms] do
+      names =
+        for number <- 1..count,
+            do: Enum.at(["k#{number}", "\\u006b#{number}", long <> "#{number}"], rem(number, 3))
+
+      members = Enum.with_index(names ++ Enum.reverse(names))
+      json = "{" <> Enum.map_join(members, ",", fn {name, value} -> ~s("#{name}":#{value}) end) <> "}"
+      expected = if duplicates == :first, do: Enum.reverse(members), else: members
+      expected = for {name, value} <- expected, into: %{}, do: {String.replace(name, "\\u006b", "k"), value}
+      options = [duplicate_keys: duplicates, keys: keys]
+      assert decode(json, {:map, :integer}, options) == {:ok, expected}
+      assert decode("[#{json},#{json}]", [{:map, :integer}], options) == {:ok, [expected, expected]}
+    end
+  end
+
+  test "options are for what is of any type" do
+    json = ~s({"a": {"never_seen_in_pair": {"b": null}}, "b": {"b": [null], "a": 1.5}})
+
+    assert decode(json, Pair, null: :null, floats: :decimals, objects: :ordered_objects) ==
+             {:ok,
+              %Pair{
+                b:
+                  OrderedObject.new([
+                    {"b", [:null]},
+                    {"a", %{__struct__: Decimal, sign: 1, coef: 15, exp: -1}}
+                  ]),
+                a: %{"never_seen_in_pair" => OrderedObject.new([{"b", :null}])}
+              }}
+
+    assert decode(json, Pair, keys: :atoms) ==
+             {:ok, %Pair{b: %{b: [nil], a: 1.5}, a: %{"never_seen_in_pair" => %{b: nil}}}}
+
+    new = "new_atom_in_a_struct_#{System.unique_integer([:positive])}"
+    assert {:ok, %Pair{b: %{} = map}} = decode(~s({"b": {"#{new}": 1}}), Pair, keys: :atoms)
+    assert map == %{String.to_existing_atom(new) => 1}
+    upper = [keys: &String.upcase/1]
+
+    assert decode(~s({"b": {"x": [{"y": 1}]}, "a": {"z": null}}), Pair, upper) ==
+             {:ok, %Pair{b: %{"X" => [%{"Y" => 1}]}, a: %{"z" => nil}}}
+
+    assert decode(~s({"b": null}), Pair, null: :undefined) == {:ok, %Pair{b: :undefined}}
+  end
+
+  test "texts are copied or not, as the options say" do
+    long = String.duplicate("x", 1000)
+    json = RustyJson.encode!([%{on: "2024-01-01", raw: long}, %{raw: "y"}])
+
+    for options <- [[], [strings: :copy]], engine <- [[engine: :native], [engine: :wasm]] do
+      assert {:ok, [%Item{raw: first}, %Item{raw: second}]} =
+               RustyJson.decode(json, [as: [Item]] ++ options ++ engine)
+
+      assert {first.encode, second.encode} == {~s("#{long}"), ~s("y")}
+      whole = if options == [], do: byte_size(json), else: 1002
+      assert :binary.referenced_byte_size(first.encode) == whole
+    end
+  end
+
+  test "terms stay when the schema's data is collected, and the module is compiled again" do
+    code = fn default ->
+      quote do
+        defmodule RustyJson.BuiltStructsTest.Again do
+          use RustyJson.Schema
+
+          schema do
+            field(:a, :integer, default: unquote(default))
+            field(:b, {:enum, [:x, :y]})
+          end
+        end
+      end
+    end
+
+    Code.put_compiler_option(:ignore_module_conflict, true)
+    on_exit(fn -> Code.put_compiler_option(:ignore_module_conflict, false) end)
+
+    found =
+      for default <- 1..5 do
+        Code.eval_quoted(code.(default))
+
+        {:ok, list} =
+          RustyJson.decode(~s([{"b": "x"}, {"b": "y", "a": 0}]), as: [RustyJson.BuiltStructsTest.Again])
+
+        :erlang.garbage_collect()
+        list
+      end
+
+    assert Enum.map(found, fn [first, second] -> {first.a, first.b, second.a, second.b} end) ==
+             for(default <- 1..5, do: {default, :x, 0, :y})
+  end
+end
