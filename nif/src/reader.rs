@@ -234,6 +234,16 @@ impl<'a, 's> Terms<'a, 's> {
         }
     }
 
+    /// Whether this term may be a struct.
+    fn may_be_struct(&self, layout: &Layout, term: Raw<'a>) -> bool {
+        if kind(term.word()) != Kind::Boxed || layout.binary(term).is_some() || layout.float(term).is_some() {
+            return false;
+        }
+        let Some(members) = layout.small_map(term) else { return true };
+        let name = self.known_term(Known::Struct).word();
+        members.keys.iter().any(|key| key.word() == name)
+    }
+
     #[inline(always)]
     fn known_term(&self, known: Known) -> Raw<'static> {
         self.words.known[known as usize]
@@ -352,6 +362,22 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
 
     fn pass(&mut self, _term: Raw<'a>) {}
 
+    /// Small maps share the tuple of their keys, whose address has less than 56 bits. No term moves while a call lasts.
+    #[inline(always)]
+    fn number_of_keys(&self, map: &Map<'a>, plan: Option<&(usize, usize)>) -> Option<u64> {
+        let keys = map.members?.keys.as_ptr() as u64;
+        let plan = plan.map_or(0, |(number, _)| *number as u64 + 1);
+        (plan >> 8 == 0).then_some(keys & ADDRESS | plan << 56)
+    }
+
+    #[inline(always)]
+    fn may_omit(&mut self, map: &Map<'a>, structs: bool) -> bool {
+        let (Some(members), Some(layout)) = (map.members, self.layout) else { return true };
+        let nil = self.words.nil;
+        members.values.iter().fold(false, |found, value| found | (value.word() == nil))
+            || structs && members.values.iter().any(|value| self.may_be_struct(layout, *value))
+    }
+
     #[inline(always)]
     fn charge(&mut self, bytes: usize) {
         self.charged = self.charged.saturating_add(bytes);
@@ -429,6 +455,9 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
         self.used(*number).is_some_and(|plan| plan.omitted.iter().any(|omitted| omitted.word() == value))
     }
 }
+
+/// The bits of an address.
+const ADDRESS: u64 = u64::MAX >> 8;
 
 /// Maps up to this size have one order everywhere.
 const LARGE_MAP: usize = 32;

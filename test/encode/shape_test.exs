@@ -10,6 +10,11 @@ defmodule RustyJson.ShapeTest do
     defstruct [:first_name, :last_name]
   end
 
+  defmodule Twin do
+    @derive {RustyJson.Encoder, only: [:last_name]}
+    defstruct [:first_name, :last_name]
+  end
+
   defmodule Camel do
     @derive {RustyJson.Encoder, only: [:_private, :a__b, :first_name], key_case: :camel}
     defstruct [:first_name, :last_name, :_private, :a__b]
@@ -316,6 +321,42 @@ defmodule RustyJson.ShapeTest do
       inside = [redact: for("/" <> pointer <- options[:redact], do: "/rows/" <> pointer)]
       assert lazy |> RustyJson.encode_stream(inside) |> Enum.join() == ~s({"rows":#{expected}})
     end
+  end
+
+  # Maps that are sorted are gathered first, others are written member by member, or as they are.
+  test "the same members, whether or not they are sorted" do
+    :rand.seed(:exsss, 17)
+    terms = for _ <- 1..150, do: random(3)
+    alike = for n <- 1..40, do: %{first_name: n, last_name: if(rem(n, 3) == 0, do: nil, else: [n])}
+
+    # They share their keys, and not their plans.
+    swapped = for m <- [Twin, Plain, Twin], do: %{%Plain{first_name: 1} | __struct__: m}
+
+    for term <- [alike, [swapped, alike, swapped], List.duplicate(alike, 300) | terms],
+        options <- [
+          [redact: ["password", "token", "1", :first_name]],
+          [key_case: :camel],
+          [key_case: %{first_name: "given", secret: "s\"x"}],
+          [omit: [nil]],
+          [omit: [nil, Plain, Date]],
+          [redact: [:secret], key_case: :camel, omit: [nil, Plain]]
+        ] do
+      sorted = decoded(term, [sort_keys: true] ++ options)
+      for mode <- [[], [pretty: true]], do: assert(decoded(term, options ++ mode) == sorted)
+    end
+  end
+
+  @keys ["password", :password, "first_name", :first_name, :last_name, 1, 2.5, ~c"token", :secret, nil, true] ++
+          [~D[2024-02-29], "", :"", 1_000_000_000_000_000_000_000]
+
+  defp random(0), do: Enum.random([nil, 1, "x", %{}, [], %Plain{first_name: 1}, ~D[2024-02-29], %Sparse{}])
+  defp random(depth), do: Enum.random([&random_map/1, &random_list/1, &random/1]).(depth - 1)
+
+  defp random_list(depth), do: for(_ <- 1..Enum.random(1..3), do: random(depth))
+
+  defp random_map(depth) do
+    more = if Enum.random(1..8) == 1, do: Map.new(1..40, &{"key#{&1}", nil}), else: %{}
+    Enum.reduce(0..Enum.random(0..6), more, fn _, map -> Map.put(map, Enum.random(@keys), random(depth)) end)
   end
 
   test "redacted: without redact: would leave a caller in the belief that something is hidden" do

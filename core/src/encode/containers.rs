@@ -51,7 +51,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Starts a line at the depth of the innermost container's elements.
     #[cold]
     #[inline(never)]
-    fn line(&mut self) {
+    pub fn line(&mut self) {
         if let Some(pretty) = self.options.pretty {
             pretty.line(self.out, self.depth() as usize);
             self.limit_descent();

@@ -6,7 +6,6 @@ use super::reader::TermReader;
 use crate::options::EncodeOptions;
 use crate::options::shape::Shape;
 use crate::output::Output;
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// Longer strings take too long for a short slice: a string of control characters of this length takes half of it.
@@ -35,6 +34,8 @@ pub(super) enum Frame<'t, R: TermReader<'t>> {
     Planned(R::Plan, R::Map),
     /// The same, with fields that are left out.
     Sparse(R::Plan, R::Map),
+    /// A map whose members are redacted, renamed or left out in passing; its mark is on the stack of marks.
+    Shaped(R::Entries),
     /// Members that were gathered first, and the map they are from.
     Gathered(R::Map),
 }
@@ -103,7 +104,7 @@ pub(super) type Walk<T> = Result<T, EncodeErrorKind>;
 
 pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
     /// What the call does to members, unless it does nothing.
-    pub shape: Option<Box<Shape<'a>>>,
+    pub shape: Option<&'a Shape<'a>>,
     /// The pointers that may end inside the value to come.
     pub scope: u64,
     /// The same of the open arrays, if there are pointers.

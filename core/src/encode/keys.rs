@@ -18,7 +18,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         }
         self.deeper()?;
         if self.options.gathers() && !self.untouched(&map) {
-            return self.gather_map(term, map, false);
+            return self.shaped_map(term, map);
         }
         let mut entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
         let Some((key, value)) = self.reader.next_entry(&mut entries) else {

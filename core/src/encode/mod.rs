@@ -20,6 +20,7 @@ mod records;
 mod repair;
 mod run;
 mod shape;
+mod shaped;
 mod string;
 mod structs;
 mod suspension;
@@ -35,6 +36,7 @@ pub use reader::{AtomText, Block, Member, PlanRules, Step, TermReader, Value};
 pub use suspension::{Outcome, Place, Suspension};
 
 use crate::options::EncodeOptions;
+use crate::options::shape::Shape;
 use crate::output::{Buffer, Output};
 use alloc::vec::Vec;
 use driver::Driver;
@@ -91,9 +93,10 @@ fn drive<'t, K: crate::simd::copy::CopyKernel, R: TermReader<'t>, B: Buffer>(
     out: &mut Output<B>,
     stack: &mut Stack<'t, R>,
 ) -> Result<Outcome<R::Term>, EncodeError> {
+    let shape = if options.shape.is_empty() { None } else { Some(Shape::read(options.shape).unwrap_or_default()) };
     let mut driver = Driver::new(kernel, reader, options, out, stack);
-    if !options.shape.is_empty() {
-        driver.read_shape();
+    if let Some(shape) = &shape {
+        (driver.shape, driver.scope) = (Some(shape), shape.scope());
     }
     let first = match start {
         Start::Root(root) => driver.first(root),

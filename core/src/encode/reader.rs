@@ -120,6 +120,16 @@ pub trait TermReader<'t> {
     /// Tells that a term is not going to be read.
     fn pass(&mut self, term: Self::Term);
 
+    /// A number of the keys of this map, and of the plan if it is a struct with one: an even number, the same for maps with the same keys as
+    /// long as the walk lasts. `None`: there is none.
+    fn number_of_keys(&self, _map: &Self::Map, _plan: Option<&Self::Plan>) -> Option<u64> {
+        None
+    }
+    /// Whether a value of this map may be `nil` or, with `structs`, a struct. `true` where that takes a longer look.
+    fn may_omit(&mut self, _map: &Self::Map, _structs: bool) -> bool {
+        true
+    }
+
     /// Reports work that the output does not show, as a number of bytes.
     fn charge(&mut self, _bytes: usize) {}
     /// The budget of work is used up: how many more bytes may be written before this is asked again; 0 to stop here.

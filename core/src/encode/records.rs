@@ -5,6 +5,7 @@ use super::error::EncodeErrorKind;
 use super::reader::{Step, TermReader, Value};
 use crate::locate::MAX_PATH;
 use crate::options::Records as Form;
+use crate::options::shape::Shape;
 use crate::output::Buffer;
 use crate::simd::copy::CopyKernel;
 use alloc::format;
@@ -66,7 +67,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if self.options.records == Form::Sequence {
             self.out.array([RECORD_SEPARATOR]);
         }
-        self.scope = self.shape.as_ref().map_or(0, |shape| shape.scope());
+        self.scope = self.shape.map_or(0, Shape::scope);
         Ok(Some(record))
     }
 

@@ -216,6 +216,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
                 }
             },
             Some(Frame::Planned(..)) => self.next_planned(),
+            Some(Frame::Shaped(_)) => self.next_shaped(false),
             _ => self.rare_step(),
         }
     }
@@ -239,7 +240,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             Some(Frame::Struct(_)) => self.next_struct_entry(false),
             Some(Frame::Pairs(..)) => self.next_pair(false),
             Some(Frame::Gathered(_)) => self.next_gathered(false),
-            Some(Frame::List(_) | Frame::Map(_) | Frame::Planned(..)) | None => Ok(Next::Done),
+            Some(Frame::List(_) | Frame::Map(_) | Frame::Planned(..) | Frame::Shaped(_)) | None => Ok(Next::Done),
         }
     }
 }

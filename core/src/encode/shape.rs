@@ -7,26 +7,13 @@ use super::reader::{TermReader, Value};
 use crate::options::shape::Shape;
 use crate::output::Buffer;
 use crate::simd::copy::CopyKernel;
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// The members of larger maps are gathered without a look at them first.
-const SMALL: usize = 32;
-
 impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
-    /// Reads the shape that the call asks for.
-    #[cold]
-    #[inline(never)]
-    pub fn read_shape(&mut self) {
-        let shape = Shape::read(self.options.shape).unwrap_or_default();
-        self.scope = shape.scope();
-        self.shape = Some(Box::new(shape));
-    }
-
     /// Writes what stands for a redacted value.
     #[cold]
     pub fn redacted(&mut self) -> Walk<Next<R::Term>> {
-        let text = self.shape.as_ref().map_or(&b""[..], |shape| shape.redacted);
+        let text = self.shape.map_or(&b""[..], |shape| shape.redacted);
         self.rare_string(text)?;
         Ok(Next::Done)
     }
@@ -34,7 +21,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// An array is open.
     #[inline(always)]
     pub fn enter_items(&mut self) {
-        if self.shape.as_ref().is_some_and(|shape| !shape.pointers.is_empty()) {
+        if self.shape.is_some_and(|shape| !shape.pointers.is_empty()) {
             self.places.push(Items { scope: self.scope, next: 0 });
         }
     }
@@ -48,7 +35,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     #[cold]
     #[inline(never)]
     fn item_at_place(&mut self, item: R::Term) -> Walk<Next<R::Term>> {
-        let (Some(shape), Some(place)) = (&self.shape, self.places.last_mut()) else { return Ok(Next::Value(item)) };
+        let (Some(shape), Some(place)) = (self.shape, self.places.last_mut()) else { return Ok(Next::Value(item)) };
         let number = alloc::format!("{}", place.next);
         place.next += 1;
         match shape.descend(place.scope, self.stack.len() - 1, number.as_bytes()) {
@@ -66,75 +53,19 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Whether pointers say which elements of arrays are redacted.
     #[inline(never)]
     pub fn counts_items(&self) -> bool {
-        self.shape.as_ref().is_some_and(|shape| !shape.pointers.is_empty())
-    }
-
-    /// Whether the call's shape leaves this map unchanged. Most maps are small, and looking costs a third of gathering. No pointer may lead into it, and its keys are strings or atoms. (Not in the WebAssembly module,
-    /// whose size counts.)
-    #[inline(never)]
-    pub fn untouched(&mut self, map: &R::Map) -> bool {
-        let sorted = self.options.sort_keys || self.options.strict_maps;
-        if cfg!(target_arch = "wasm32") || sorted || self.reader.map_size(map) > SMALL {
-            return false;
-        }
-        let Some(shape) = self.shape.take() else { return false };
-        let mut entries = self.reader.entries(map, false, true);
-        let mut untouched = shape.pointers.is_empty();
-        while untouched && let Some((key, value)) = self.reader.next_entry(&mut entries) {
-            untouched = match self.reader.read(key) {
-                Value::Binary(bytes) => shape.keys.is_empty() || !shape.is_redacted(bytes),
-                Value::Atom if !shape.renames() => {
-                    shape.keys.is_empty() || !shape.is_redacted(self.reader.atom_text(key).bytes)
-                }
-                _ => false,
-            } && !(shape.omits() && self.omits(&shape, value));
-        }
-        self.reader.end_entries();
-        self.shape = Some(shape);
-        untouched
-    }
-
-    /// The same for a struct with a plan.
-    #[inline(never)]
-    pub fn untouched_fields(&mut self, map: &R::Map, mut plan: R::Plan) -> bool {
-        if cfg!(target_arch = "wasm32") {
-            return false;
-        }
-        let Some(shape) = self.shape.take() else { return true };
-        let rules = self.reader.plan_rules(&plan);
-        let mut untouched = shape.pointers.is_empty() && (rules.renames || !shape.renames());
-        while untouched && let Some((field, value)) = self.reader.next_planned(&mut plan, map) {
-            let redacted = !shape.keys.is_empty() && shape.is_redacted(self.reader.own_field_text(field).bytes);
-            // What its derivation leaves out is seen to later; a field that is lost, where members are gathered, as in the module.
-            let omitted = !rules.omits && shape.omits() && value.is_some_and(|value| self.omits(&shape, value));
-            untouched = value.is_some() && !redacted && !omitted;
-        }
-        self.shape = Some(shape);
-        untouched
-    }
-
-    /// Whether the derivation of a struct leaves out one of these fields.
-    #[inline(never)]
-    pub fn omits_some(&mut self, map: &R::Map, mut plan: R::Plan) -> bool {
-        while let Some((_, value)) = self.reader.next_planned(&mut plan, map) {
-            if value.is_some_and(|value| self.plan_omits(&plan, value)) {
-                return true;
-            }
-        }
-        false
+        self.shape.is_some_and(|shape| !shape.pointers.is_empty())
     }
 
     /// Adds a member whose key is the end of the gathered text, in the form in which it is written.
     pub fn add_member(&mut self, start: usize, is_atom: bool, value: R::Term) -> Walk<()> {
-        let Some(shape) = self.shape.take() else { return self.push_member(start, Some(value), 0) };
-        let scope = self.scope_of(&shape, start);
-        let omitted = scope.is_some() && self.omits(&shape, value);
+        let Some(shape) = self.shape else { return self.push_member(start, Some(value), 0) };
+        let scope = self.scope_of(shape, start);
+        let omitted = scope.is_some() && self.omits(shape, value);
         if omitted {
             self.gathered.text.truncate(start);
         } else if is_atom {
-            self.rename(&shape, start);
+            self.rename(shape, start);
         }
-        self.shape = Some(shape);
         if omitted { Ok(()) } else { self.push_member(start, scope.map(|_| value), scope.unwrap_or_default()) }
     }
 
@@ -159,7 +90,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     /// Whether the call leaves out members with this value.
-    fn omits(&mut self, shape: &Shape<'_>, value: R::Term) -> bool {
+    pub fn omits(&mut self, shape: &Shape<'_>, value: R::Term) -> bool {
         match self.reader.read(value) {
             Value::Nil => shape.omit_nil,
             Value::Map(map) if !shape.omitted.is_empty() => {
@@ -175,21 +106,20 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let rules = self.reader.plan_rules(plan);
         let start = self.gathered.text.len();
         self.gathered.text.text(self.reader.own_field_text(field).bytes);
-        let Some(shape) = self.shape.take() else {
+        let Some(shape) = self.shape else {
             self.write_field_name(start, field);
             return self.push_member(start, Some(value), 0);
         };
-        let scope = self.scope_of(&shape, start);
+        let scope = self.scope_of(shape, start);
         let omitted =
-            scope.is_some() && if rules.omits { self.plan_omits(plan, value) } else { self.omits(&shape, value) };
+            scope.is_some() && if rules.omits { self.plan_omits(plan, value) } else { self.omits(shape, value) };
         if omitted {
             self.gathered.text.truncate(start);
         } else if rules.renames {
             self.write_field_name(start, field);
         } else {
-            self.rename(&shape, start);
+            self.rename(shape, start);
         }
-        self.shape = Some(shape);
         if omitted { Ok(()) } else { self.push_member(start, scope.map(|_| value), scope.unwrap_or_default()) }
     }
 
@@ -199,7 +129,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     /// Whether the derivation of a struct leaves out fields with this value.
-    fn plan_omits(&mut self, plan: &R::Plan, value: R::Term) -> bool {
+    pub fn plan_omits(&mut self, plan: &R::Plan, value: R::Term) -> bool {
         let module = match self.reader.read(value) {
             Value::Nil => None,
             Value::Map(map) => match self.reader.module(&map) {
@@ -256,7 +186,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
 
     /// Writes a name of a range, which is no atom in a map. `false`: it is redacted.
     pub fn range_member(&mut self, name: &[u8]) -> Walk<bool> {
-        let Some(shape) = self.shape.take() else {
+        let Some(shape) = self.shape else {
             self.rare_string(name)?;
             self.colon();
             return Ok(true);
@@ -264,7 +194,6 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let written = !shape.is_redacted(name) && shape.descend(self.scope, self.stack.len(), name).is_some();
         let mut renamed = Vec::new();
         shape.rename(name, &mut renamed);
-        self.shape = Some(shape);
         self.rare_string(&renamed)?;
         self.colon();
         if !written {

@@ -237,7 +237,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         {
             return self.gather_planned(term, map, plan);
         }
-        if rules.omits && self.omits_some(&map, plan) {
+        if rules.omits && self.reader.may_omit(&map, true) && self.omits_some(&map, plan) {
             return self.sparse(term, map, plan);
         }
         let Some(member) = self.reader.next_planned(&mut plan, &map) else {

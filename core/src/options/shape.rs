@@ -2,6 +2,7 @@
 //! stands for a redacted value. A list is its length and its texts; a text is its length and its bytes. Lengths are `u32`.
 
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 /// Atom keys become camel case.
 const CAMEL: u8 = 1;
@@ -11,7 +12,10 @@ const OMIT_NIL: u8 = 2;
 /// Most pointers: one bit each says whether a place may lead to one.
 pub const MOST_POINTERS: usize = 64;
 
-/// A shape, read.
+/// Decisions about the keys of a map that are remembered.
+const DECISIONS: usize = 16;
+
+/// A shape, read. Without memory of its own for most: a small document is written in less time than it takes to ask for some.
 #[derive(Debug, Default)]
 pub struct Shape<'a> {
     /// Atom keys become camel case.
@@ -22,12 +26,64 @@ pub struct Shape<'a> {
     pub names: Vec<[&'a [u8]; 2]>,
     /// Members whose value is a struct of these modules are left out.
     pub omitted: Vec<&'a [u8]>,
-    /// Values under these keys are redacted. Sorted.
-    pub keys: Vec<&'a [u8]>,
+    /// Values under these keys are redacted.
+    pub keys: Texts<'a>,
     /// So are those at these places.
     pub pointers: Vec<Vec<&'a [u8]>>,
     /// What stands for a redacted value.
     pub redacted: &'a [u8],
+    /// Which keys and names are worth a search.
+    redacts: Filter,
+    named: Filter,
+    /// What was decided about the keys of maps, by the numbers of the keys.
+    decided: [Cell<u64>; DECISIONS],
+}
+
+/// Texts, as Elixir wrote them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Texts<'a> {
+    count: usize,
+    bytes: &'a [u8],
+}
+
+impl<'a> Texts<'a> {
+    fn read(bytes: &mut &'a [u8]) -> Option<Self> {
+        let count = number(bytes)?;
+        let start = *bytes;
+        for _ in 0..count {
+            text(bytes)?;
+        }
+        Some(Self { count, bytes: start })
+    }
+
+    fn iter(self) -> impl Iterator<Item = &'a [u8]> {
+        let mut bytes = self.bytes;
+        (0..self.count).map_while(move |_| text(&mut bytes))
+    }
+}
+
+/// A set of texts, in part: what it does not have is not among them.
+#[derive(Debug, Default)]
+struct Filter([u64; 4]);
+
+impl Filter {
+    fn add(&mut self, text: &[u8]) {
+        let place = Self::place(text);
+        self.0[place >> 6] |= 1 << (place & 63);
+    }
+
+    #[inline(always)]
+    fn may_have(&self, text: &[u8]) -> bool {
+        let place = Self::place(text);
+        self.0[place >> 6] >> (place & 63) & 1 == 1
+    }
+
+    /// By length, first and last byte.
+    #[inline(always)]
+    const fn place(text: &[u8]) -> usize {
+        let [first, .., last] = text else { return text.len() };
+        (*first ^ last.rotate_left(3) ^ (text.len() as u8).wrapping_mul(37)) as usize
+    }
 }
 
 impl<'a> Shape<'a> {
@@ -35,12 +91,18 @@ impl<'a> Shape<'a> {
     #[cold]
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let (flags, mut rest) = bytes.split_first()?;
-        let names = texts(&mut rest)?.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
-        let (omitted, keys) = (texts(&mut rest)?, texts(&mut rest)?);
+        let names: Vec<_> = texts(&mut rest)?.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
+        let omitted = texts(&mut rest)?;
+        let keys = Texts::read(&mut rest)?;
         let count = number(&mut rest)?.min(MOST_POINTERS);
         let pointers = (0..count).map(|_| texts(&mut rest)).collect::<Option<_>>()?;
         let (camel, omit_nil) = (flags & CAMEL != 0, flags & OMIT_NIL != 0);
-        Some(Self { camel, omit_nil, names, omitted, keys, pointers, redacted: text(&mut rest)? })
+        let (mut redacts, mut named) = (Filter::default(), Filter::default());
+        keys.iter().for_each(|key| redacts.add(key));
+        names.iter().for_each(|[name, _]| named.add(name));
+        let redacted = text(&mut rest)?;
+        let decided = [const { Cell::new(0) }; DECISIONS];
+        Some(Self { camel, omit_nil, names, omitted, keys, pointers, redacted, redacts, named, decided })
     }
 
     /// All pointers, as bits.
@@ -59,8 +121,33 @@ impl<'a> Shape<'a> {
     }
 
     /// Whether the value under this key is redacted.
+    #[inline(always)]
     pub fn is_redacted(&self, key: &[u8]) -> bool {
-        self.keys.binary_search(&key).is_ok()
+        self.redacts.may_have(key) && self.finds(key)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn finds(&self, key: &[u8]) -> bool {
+        self.keys.iter().any(|redacted| redacted == key)
+    }
+
+    /// Whether this name of an atom key may become another one.
+    #[inline(always)]
+    pub fn renames_key(&self, name: &[u8]) -> bool {
+        self.camel && has_underscore(name) || self.named.may_have(name)
+    }
+
+    /// What was decided about these keys, if that is known: whether they are written as they are. The number is even.
+    #[inline(always)]
+    pub fn decision(&self, number: u64) -> Option<bool> {
+        let decided = self.decided[slot(number)].get();
+        (decided & !1 == number).then_some(decided & 1 == 1)
+    }
+
+    /// Remembers it.
+    pub fn decide(&self, number: u64, decision: bool) {
+        self.decided[slot(number)].set(number | u64::from(decision));
     }
 
     /// The pointers of a scope that go on with this segment at this depth. `None`: one of them ends here.
@@ -87,6 +174,27 @@ impl<'a> Shape<'a> {
             Err(_) if self.camel => camel(name, to),
             Err(_) => to.extend_from_slice(name),
         }
+    }
+}
+
+/// Where the decision about keys with this number is kept.
+#[inline(always)]
+const fn slot(number: u64) -> usize {
+    (number >> 4 ^ number >> 9 ^ number >> 56) as usize % DECISIONS
+}
+
+/// Eight bytes at a time: in the WebAssembly module every turn of a loop costs a look at the deadline.
+#[inline(always)]
+fn has_underscore(name: &[u8]) -> bool {
+    const ONES: u64 = u64::MAX / 0xFF;
+    let in_word = |word: &[u8; 8]| {
+        let word = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'_'));
+        word.wrapping_sub(ONES) & !word & ONES << 7 != 0
+    };
+    let (words, rest) = name.as_chunks::<8>();
+    match name.last_chunk::<8>() {
+        Some(last) => in_word(last) || words.iter().any(in_word),
+        None => rest.contains(&b'_'),
     }
 }
 
@@ -126,6 +234,7 @@ fn texts<'a>(bytes: &mut &'a [u8]) -> Option<Vec<&'a [u8]>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
     #[test]
     fn camel_case() {
@@ -145,6 +254,32 @@ mod tests {
             camel(name.as_bytes(), &mut to);
             assert_eq!(core::str::from_utf8(&to).unwrap(), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn names_that_camel_case_may_change() {
+        for len in 0..40 {
+            let mut name = vec![b'a'; len];
+            assert!(!has_underscore(&name));
+            for at in 0..len {
+                name[at] = b'_';
+                assert!(has_underscore(&name), "{at} of {len}");
+                name[at] = b'^';
+                assert!(!has_underscore(&name), "{at} of {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn decisions_are_those_of_their_keys() {
+        let shape = Shape::default();
+        let numbers = || (1..200).map(|number| number * 4);
+        for number in numbers() {
+            assert_eq!(shape.decision(number), None);
+            shape.decide(number, number % 3 == 0);
+            assert_eq!(shape.decision(number), Some(number % 3 == 0));
+        }
+        assert!(numbers().all(|number| shape.decision(number).is_none_or(|decision| decision == (number % 3 == 0))));
     }
 
     #[test]

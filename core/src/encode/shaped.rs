@@ -1,0 +1,219 @@
+//! Maps of a call that redacts, renames or leaves out members. Most are written as they are, the others member by member. They are
+//! gathered only where they are sorted or compared, too, or where a pointer may lead into them.
+
+use super::driver::{Driver, Frame, Mark, Next, Walk};
+use super::error::EncodeErrorKind;
+use super::limits;
+use super::reader::{TermReader, Value};
+use crate::options::shape::Shape;
+use crate::output::{Buffer, Output};
+use crate::simd::copy::CopyKernel;
+use alloc::vec::Vec;
+
+impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B> {
+    /// The call's shape, if members need not be gathered for it.
+    #[inline(always)]
+    fn in_passing(&self) -> Option<&'a Shape<'a>> {
+        let gathers = self.options.sort_keys || self.options.strict_maps;
+        self.shape.filter(|shape| !gathers && shape.pointers.is_empty())
+    }
+
+    /// Whether the call's shape leaves this map unchanged. About keys that is decided once for all maps that share them.
+    #[inline(never)]
+    pub fn untouched(&mut self, map: &R::Map) -> bool {
+        let Some(shape) = self.in_passing() else { return false };
+        let Some(number) = self.reader.number_of_keys(map, None) else { return false };
+        let unchanged = match shape.decision(number) {
+            Some(decision) => decision,
+            None => self.look_at_keys(shape, map, number),
+        };
+        unchanged && !(shape.omits() && self.reader.may_omit(map, !shape.omitted.is_empty()))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_at_keys(&mut self, shape: &Shape<'_>, map: &R::Map, number: u64) -> bool {
+        let mut entries = self.reader.entries(map, false, true);
+        let mut unchanged = true;
+        while unchanged && let Some((key, _)) = self.reader.next_entry(&mut entries) {
+            unchanged = match self.reader.read(key) {
+                Value::Binary(bytes) => !shape.is_redacted(bytes),
+                Value::Atom | Value::Nil | Value::True | Value::False => {
+                    let name = self.reader.atom_text(key).bytes;
+                    !shape.is_redacted(name) && !shape.renames_key(name)
+                }
+                _ => false,
+            };
+        }
+        self.reader.end_entries();
+        shape.decide(number, unchanged);
+        unchanged
+    }
+
+    /// The same for a struct with a plan.
+    #[inline(never)]
+    pub fn untouched_fields(&mut self, map: &R::Map, plan: R::Plan) -> bool {
+        let Some(shape) = self.in_passing() else { return false };
+        let Some(number) = self.reader.number_of_keys(map, Some(&plan)) else { return false };
+        let rules = self.reader.plan_rules(&plan);
+        let unchanged = match shape.decision(number) {
+            Some(decision) => decision,
+            None => self.look_at_fields(shape, map, plan, number),
+        };
+        // What its derivation leaves out is seen to later.
+        unchanged && (rules.omits || !shape.omits() || !self.reader.may_omit(map, !shape.omitted.is_empty()))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_at_fields(&mut self, shape: &Shape<'_>, map: &R::Map, mut plan: R::Plan, number: u64) -> bool {
+        let rules = self.reader.plan_rules(&plan);
+        let mut unchanged = true;
+        while unchanged && let Some((field, value)) = self.reader.next_planned(&mut plan, map) {
+            let name = self.reader.own_field_text(field).bytes;
+            // A field that is lost is found before any is written, as in the WebAssembly module.
+            unchanged = value.is_some() && !shape.is_redacted(name) && (rules.renames || !shape.renames_key(name));
+        }
+        shape.decide(number, unchanged);
+        unchanged
+    }
+
+    /// Whether the derivation of a struct leaves out one of these fields.
+    #[inline(never)]
+    pub fn omits_some(&mut self, map: &R::Map, mut plan: R::Plan) -> bool {
+        while let Some((_, value)) = self.reader.next_planned(&mut plan, map) {
+            if value.is_some_and(|value| self.plan_omits(&plan, value)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Opens a map that the call's shape may change.
+    #[inline(never)]
+    pub fn shaped_map(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
+        if self.in_passing().is_none() {
+            return self.gather_map(term, map, false);
+        }
+        self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
+        let entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
+        self.stack.push(Frame::Shaped(entries));
+        self.next_shaped(true)
+    }
+
+    /// Its next member that is not left out. `first`: none is written yet, nor the bracket.
+    #[inline(never)]
+    pub fn next_shaped(&mut self, first: bool) -> Walk<Next<R::Term>> {
+        self.kernel.vectorize(
+            #[inline(always)]
+            || self.shaped_member(first),
+        )
+    }
+
+    #[inline(always)]
+    fn shaped_member(&mut self, first: bool) -> Walk<Next<R::Term>> {
+        let Some(shape) = self.shape else { return Ok(Next::Done) };
+        while let Some(Frame::Shaped(entries)) = self.stack.last_mut() {
+            let Some((key, value)) = self.reader.next_entry(entries) else { return self.end_shaped(first) };
+            let look = self.reader.read(key);
+            let redacted = match look {
+                Value::Binary(bytes) => shape.is_redacted(bytes),
+                Value::Atom | Value::Nil | Value::True | Value::False => {
+                    shape.is_redacted(self.reader.atom_text(key).bytes)
+                }
+                _ => match self.odd_member(first, key, value)? {
+                    Some(next) => return Ok(next),
+                    None => continue,
+                },
+            };
+            if !redacted && shape.omits() && self.omits(shape, value) {
+                self.reader.pass(value);
+                continue;
+            }
+            self.separate(first);
+            match look {
+                Value::Binary(bytes) => {
+                    self.string(bytes)?;
+                    self.colon();
+                }
+                _ => self.shaped_name(shape, key)?,
+            }
+            return self.shaped_value(value, redacted);
+        }
+        Ok(Next::Done)
+    }
+
+    /// A member whose key is no string and no atom. `None`: it is left out.
+    #[inline(never)]
+    fn odd_member(&mut self, first: bool, key: R::Term, value: R::Term) -> Walk<Option<Next<R::Term>>> {
+        self.charge(limits::KEY);
+        let look = self.reader.read(key);
+        let mut text = Output::new(Vec::new());
+        if !self.key_text(key, look, &mut text)? {
+            // Only the shell knows the key, and so whether it is redacted.
+            self.reader.end_entries();
+            let Some(term) = self.take_back() else { return Ok(Some(Next::Done)) };
+            return self.left_to_shell(term).map(Some);
+        }
+        if text.failed() {
+            return Err(EncodeErrorKind::OutOfMemory);
+        }
+        let redacted = self.shape.is_some_and(|shape| shape.is_redacted(text.written()));
+        if !redacted && self.shape.is_some_and(|shape| shape.omits() && self.omits(shape, value)) {
+            self.reader.pass(value);
+            return Ok(None);
+        }
+        self.separate(first);
+        self.rare_string(text.written())?;
+        self.colon();
+        self.shaped_value(value, redacted).map(Some)
+    }
+
+    #[inline(always)]
+    fn separate(&mut self, first: bool) {
+        if !first {
+            return self.comma();
+        }
+        self.out.array([b'{']);
+        if self.options.pretty.is_some() {
+            self.line();
+        }
+    }
+
+    /// Writes the key of a member that is an atom.
+    #[inline(always)]
+    fn shaped_name(&mut self, shape: &Shape<'_>, key: R::Term) -> Walk<()> {
+        if !shape.renames() {
+            return self.key(key);
+        }
+        let name = self.reader.atom_text(key).bytes;
+        if !shape.renames_key(name) {
+            return self.key(key);
+        }
+        let mut renamed = Vec::new();
+        shape.rename(name, &mut renamed);
+        self.rare_string(&renamed)?;
+        self.colon();
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn shaped_value(&mut self, value: R::Term, redacted: bool) -> Walk<Next<R::Term>> {
+        if !redacted {
+            return Ok(Next::Value(value));
+        }
+        self.reader.pass(value);
+        self.redacted()
+    }
+
+    fn end_shaped(&mut self, first: bool) -> Walk<Next<R::Term>> {
+        self.reader.end_entries();
+        self.marks.pop();
+        if !first {
+            return self.close(b'}');
+        }
+        self.stack.pop();
+        self.out.array(*b"{}");
+        Ok(Next::Done)
+    }
+}
