@@ -371,6 +371,19 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     }
 
     #[inline(always)]
+    fn keys_pass(&mut self, map: &Map<'a>, passes: impl Fn(&[u8], bool) -> bool) -> bool {
+        let (Some(members), Some(layout)) = (map.members, self.layout) else { return false };
+        members.keys.iter().all(|key| match kind(key.word()) {
+            Kind::Atom => passes(self.atoms.text(self.look, *key).bytes, true),
+            Kind::Boxed => {
+                let bytes = layout.binary(*key).or_else(|| self.look.binary(*key));
+                bytes.is_some_and(|bytes| passes(bytes, false))
+            }
+            _ => false,
+        })
+    }
+
+    #[inline(always)]
     fn may_omit(&mut self, map: &Map<'a>, structs: bool) -> bool {
         let (Some(members), Some(layout)) = (map.members, self.layout) else { return true };
         let nil = self.words.nil;

@@ -125,6 +125,10 @@ pub trait TermReader<'t> {
     fn number_of_keys(&self, _map: &Self::Map, _plan: Option<&Self::Plan>) -> Option<u64> {
         None
     }
+    /// Whether all keys of a map that has such a number are strings or atoms that pass. The function is told which ones are atoms.
+    fn keys_pass(&mut self, _map: &Self::Map, _passes: impl Fn(&[u8], bool) -> bool) -> bool {
+        false
+    }
     /// Whether a value of this map may be `nil` or, with `structs`, a struct. `true` where that takes a longer look.
     fn may_omit(&mut self, _map: &Self::Map, _structs: bool) -> bool {
         true

@@ -23,29 +23,16 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     pub fn untouched(&mut self, map: &R::Map) -> bool {
         let Some(shape) = self.in_passing() else { return false };
         let Some(number) = self.reader.number_of_keys(map, None) else { return false };
-        let unchanged = match shape.decision(number) {
-            Some(decision) => decision,
-            None => self.look_at_keys(shape, map, number),
-        };
-        unchanged && !(shape.omits() && self.reader.may_omit(map, !shape.omitted.is_empty()))
+        if shape.omits() && self.reader.may_omit(map, !shape.omitted.is_empty()) {
+            return false;
+        }
+        !shape.minds_keys() || shape.decision(number).unwrap_or_else(|| self.look_at_keys(shape, map, number))
     }
 
-    #[cold]
     #[inline(never)]
     fn look_at_keys(&mut self, shape: &Shape<'_>, map: &R::Map, number: u64) -> bool {
-        let mut entries = self.reader.entries(map, false, true);
-        let mut unchanged = true;
-        while unchanged && let Some((key, _)) = self.reader.next_entry(&mut entries) {
-            unchanged = match self.reader.read(key) {
-                Value::Binary(bytes) => !shape.is_redacted(bytes),
-                Value::Atom | Value::Nil | Value::True | Value::False => {
-                    let name = self.reader.atom_text(key).bytes;
-                    !shape.is_redacted(name) && !shape.renames_key(name)
-                }
-                _ => false,
-            };
-        }
-        self.reader.end_entries();
+        let unchanged =
+            self.reader.keys_pass(map, |key, is_atom| !(shape.is_redacted(key) || is_atom && shape.renames_key(key)));
         shape.decide(number, unchanged);
         unchanged
     }

@@ -115,6 +115,11 @@ impl<'a> Shape<'a> {
         self.camel || !self.names.is_empty()
     }
 
+    /// Whether it depends on a key what becomes of a member.
+    pub const fn minds_keys(&self) -> bool {
+        self.keys.count > 0 || self.renames()
+    }
+
     /// Whether members may be left out for their values.
     pub const fn omits(&self) -> bool {
         self.omit_nil || !self.omitted.is_empty()

@@ -53,5 +53,9 @@ defmodule RustyJson.Options.Known do
   defp plain?(value) when is_atom(value) or is_integer(value), do: true
   defp plain?(value) when is_binary(value), do: byte_size(value) <= @largest
   defp plain?(values) when is_list(values) and length(values) <= @longest, do: Enum.all?(values, &plain?/1)
+
+  defp plain?(names) when is_map(names) and not is_struct(names) and map_size(names) <= @longest,
+    do: Enum.all?(names, fn {name, text} -> plain?(name) and plain?(text) end)
+
   defp plain?(_value), do: false
 end
