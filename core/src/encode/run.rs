@@ -217,6 +217,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             },
             Some(Frame::Planned(..)) => self.next_planned(),
             Some(Frame::Shaped(_)) => self.next_shaped(false),
+            Some(Frame::Sparse(..)) => self.next_sparse(false),
             _ => self.rare_step(),
         }
     }
@@ -235,12 +236,13 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
                 }
             },
             Some(Frame::Doubtful(_)) => self.next_doubtful(),
-            Some(Frame::Sparse(..)) => self.next_sparse(false),
             Some(Frame::Set(..)) => self.next_in_set(),
             Some(Frame::Struct(_)) => self.next_struct_entry(false),
             Some(Frame::Pairs(..)) => self.next_pair(false),
             Some(Frame::Gathered(_)) => self.next_gathered(false),
-            Some(Frame::List(_) | Frame::Map(_) | Frame::Planned(..) | Frame::Shaped(_)) | None => Ok(Next::Done),
+            Some(Frame::List(_) | Frame::Map(_) | Frame::Planned(..) | Frame::Shaped(_) | Frame::Sparse(..)) | None => {
+                Ok(Next::Done)
+            }
         }
     }
 }

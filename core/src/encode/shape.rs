@@ -141,47 +141,34 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         self.reader.plan_omits(plan, module)
     }
 
-    /// Opens a struct with a plan that leaves out fields.
+    /// Opens a struct with a plan that may leave out fields.
     #[inline(never)]
-    pub fn sparse(&mut self, term: R::Term, map: R::Map, mut plan: R::Plan) -> Walk<Next<R::Term>> {
-        let mark = Mark { term, start: self.out.len(), holes: self.holes.len() };
-        loop {
-            let next = plan;
-            match self.reader.next_planned(&mut plan, &map) {
-                Some((_, Some(value))) if self.plan_omits(&next, value) => {}
-                Some((_, Some(_))) => {
-                    self.marks.push(mark);
-                    self.rare_open(b'{', Frame::Sparse(next, map));
-                    return self.next_sparse(true);
-                }
-                Some((_, None)) => return self.left_to_shell(term),
-                None => {
-                    self.reader.leave(&map);
-                    self.out.text(b"{}");
-                    return Ok(Next::Done);
-                }
-            }
-        }
+    pub fn sparse(&mut self, term: R::Term, map: R::Map, plan: R::Plan) -> Walk<Next<R::Term>> {
+        self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
+        self.stack.push(Frame::Sparse(plan, map));
+        self.next_sparse(true)
     }
 
-    /// The next field that is not left out.
+    /// The next field that is not left out. `first`: none is written yet, nor the bracket.
+    #[inline(never)]
     pub fn next_sparse(&mut self, first: bool) -> Walk<Next<R::Term>> {
         let Some(Frame::Sparse(plan, map)) = self.stack.last() else { return Ok(Next::Done) };
         let (mut plan, map) = (*plan, *map);
         while let Some(member) = self.reader.next_planned(&mut plan, &map) {
-            let (field, Some(value)) = member else { return self.lost_field() };
+            let Some(value) = member.1 else { return self.lost_field() };
             if self.plan_omits(&plan, value) {
                 continue;
             }
             if let Some(Frame::Sparse(place, _)) = self.stack.last_mut() {
                 *place = plan;
             }
-            self.field_name(first, field)?;
-            return Ok(Next::Value(value));
+            if first {
+                self.separate(true);
+            }
+            return self.planned_member(first, member);
         }
         self.reader.leave(&map);
-        self.marks.pop();
-        self.rare_close(b'}')
+        self.end_shaped(first)
     }
 
     /// Writes a name of a range, which is no atom in a map. `false`: it is redacted.

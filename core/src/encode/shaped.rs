@@ -65,17 +65,6 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         unchanged
     }
 
-    /// Whether the derivation of a struct leaves out one of these fields.
-    #[inline(never)]
-    pub fn omits_some(&mut self, map: &R::Map, mut plan: R::Plan) -> bool {
-        while let Some((_, value)) = self.reader.next_planned(&mut plan, map) {
-            if value.is_some_and(|value| self.plan_omits(&plan, value)) {
-                return true;
-            }
-        }
-        false
-    }
-
     /// Opens a map that the call's shape may change.
     #[inline(never)]
     pub fn shaped_map(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
@@ -101,7 +90,10 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     fn shaped_member(&mut self, first: bool) -> Walk<Next<R::Term>> {
         let Some(shape) = self.shape else { return Ok(Next::Done) };
         while let Some(Frame::Shaped(entries)) = self.stack.last_mut() {
-            let Some((key, value)) = self.reader.next_entry(entries) else { return self.end_shaped(first) };
+            let Some((key, value)) = self.reader.next_entry(entries) else {
+                self.reader.end_entries();
+                return self.end_shaped(first);
+            };
             let look = self.reader.read(key);
             let redacted = match look {
                 Value::Binary(bytes) => shape.is_redacted(bytes),
@@ -156,8 +148,9 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         self.shaped_value(value, redacted).map(Some)
     }
 
+    /// Writes what stands in front of a member: a comma, or the bracket.
     #[inline(always)]
-    fn separate(&mut self, first: bool) {
+    pub fn separate(&mut self, first: bool) {
         if !first {
             return self.comma();
         }
@@ -193,8 +186,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         self.redacted()
     }
 
-    fn end_shaped(&mut self, first: bool) -> Walk<Next<R::Term>> {
-        self.reader.end_entries();
+    /// Closes an object that has a mark.
+    pub fn end_shaped(&mut self, first: bool) -> Walk<Next<R::Term>> {
         self.marks.pop();
         if !first {
             return self.close(b'}');

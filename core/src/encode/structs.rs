@@ -237,7 +237,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         {
             return self.gather_planned(term, map, plan);
         }
-        if rules.omits && self.reader.may_omit(&map, true) && self.omits_some(&map, plan) {
+        if rules.omits && self.reader.may_omit(&map, true) {
             return self.sparse(term, map, plan);
         }
         let Some(member) = self.reader.next_planned(&mut plan, &map) else {
@@ -264,7 +264,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
 
     /// Where the struct lost a field, all of it is left to the shell.
     #[inline(always)]
-    fn planned_member(&mut self, first: bool, member: Member<R::Field, R::Term>) -> Walk<Next<R::Term>> {
+    pub fn planned_member(&mut self, first: bool, member: Member<R::Field, R::Term>) -> Walk<Next<R::Term>> {
         let (field, Some(value)) = member else { return self.lost_field() };
         let text = self.reader.field_text(field);
         if let (Some(block), None) = (text.plain, self.options.pretty) {
