@@ -114,7 +114,7 @@ defmodule RustyJson.MixProject do
       # The module runs everywhere; native libraries run only on machines like the one that built them. The application
       # chooses the Rust toolchain: rust-toolchain.toml is for work on the project.
       files:
-        ~w(lib src core/src core/Cargo.toml nif/src nif/Cargo.toml nif/build.rs wasm/guest wasm/host priv/wasm
+        ~w(lib src core/src core/Cargo.toml terms/src terms/Cargo.toml nif/src nif/Cargo.toml nif/build.rs wasm/guest wasm/host priv/wasm
            Cargo.toml Cargo.lock .cargo .formatter.exs mix.exs
            docs README.md CHANGELOG.md SECURITY.md LICENSE) ++ Path.wildcard("checksums.txt")
     ]

@@ -151,6 +151,12 @@ pub trait TermBuilder {
     }
     /// An object ends that has this many members, `dropped` among them.
     fn end_object(&mut self, len: usize, dropped: Dropped<'_>) -> Result<(), ErrorKind>;
+    /// An object ends that has this many members, in which nobody has looked for repeated keys. `false`: they repeat, and the builder
+    /// refuses that.
+    #[inline(always)]
+    fn end_unsearched(&mut self, len: usize) -> Result<bool, ErrorKind> {
+        self.end_object(len, &[]).map(|()| true)
+    }
 }
 
 /// A builder that can forget a value that turned out to be incomplete, or wrong, among others that stay.

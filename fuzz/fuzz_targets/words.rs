@@ -1,11 +1,11 @@
-//! Terms that the native library writes and reads in place, in a model of the VM's memory: written terms are read back, no
+//! Terms that the native library and the built-in host write and read in place, in a model of the VM's memory: written terms are read back, no
 //! access leaves a block, and terms fill each block from start to end.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
 #[allow(dead_code)]
-#[path = "../../nif/src/raw"]
+#[path = "../../terms/src/raw"]
 mod raw {
     mod copy;
     pub mod model;

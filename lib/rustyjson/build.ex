@@ -10,9 +10,9 @@ defmodule RustyJson.Build do
   # The sources of each part that its digest covers.
   @common ~w(Cargo.toml Cargo.lock .cargo/config.toml core/Cargo.toml core/src/**/*.rs)
   @sources %{
-    native: ~w(nif/Cargo.toml nif/*.rs nif/src/**/*.rs),
+    native: ~w(nif/Cargo.toml nif/*.rs nif/src/**/*.rs terms/Cargo.toml terms/src/**/*.rs),
     guest: ~w(wasm/guest/Cargo.toml wasm/guest/*.rs wasm/guest/src/**/*.rs),
-    host: ~w(wasm/host/Cargo.toml wasm/host/*.rs wasm/host/src/**/*.rs)
+    host: ~w(wasm/host/Cargo.toml wasm/host/*.rs wasm/host/src/**/*.rs terms/Cargo.toml terms/src/**/*.rs)
   }
 
   @type part :: :native | :guest | :host

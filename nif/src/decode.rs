@@ -1,15 +1,15 @@
 //! `decode/2` and `decode_dirty/2`.
 
 use crate::atoms;
-use crate::builder::{Stacks, Structs, Terms};
-use crate::raw::make::Maker;
-use crate::raw::read::{Look, Raw};
 use rustler::schedule::consume_timeslice;
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::abi::DecodeFailure;
 use rustyjson_core::parts::{Parts, Wrong, typed};
 use rustyjson_core::{DecodeOptions, Error, ErrorKind, Scratch, decode as decode_json};
+use rustyjson_terms::builder::{Stacks, Structs, Terms};
+use rustyjson_terms::raw::make::Maker;
+use rustyjson_terms::raw::read::{Look, Raw};
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
 

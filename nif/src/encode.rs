@@ -3,8 +3,6 @@
 use crate::atom_cache::AtomCache;
 use crate::atoms;
 use crate::memory::Memory;
-use crate::raw::make::Maker;
-use crate::raw::read::{Look, Raw, WalkMemory};
 use crate::reader::{BUDGET, Terms};
 use rustler::schedule::consume_timeslice;
 use rustler::sys::ErlNifTerm;
@@ -14,6 +12,8 @@ use rustyjson_core::encode::{
 };
 use rustyjson_core::options::Scheduler;
 use rustyjson_core::{EncodeOptions, Output};
+use rustyjson_terms::raw::make::Maker;
+use rustyjson_terms::raw::read::{Look, Raw, WalkMemory};
 use std::cell::RefCell;
 use std::mem::take;
 

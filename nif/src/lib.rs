@@ -1,23 +1,16 @@
-//! RustyJson's native library: a thin shell that builds and walks terms on the process heap. It holds no JSON logic;
-//! that is in `rustyjson-core`.
+//! RustyJson's native library: a thin shell around `rustyjson-core`, which has the JSON logic. `rustyjson-terms` builds the terms
+//! on the process heap.
 #![deny(unsafe_code)]
 
 mod allocator;
 mod atom_cache;
-mod builder;
 mod decode;
 mod encode;
 mod feed;
-mod heap;
 mod judge;
-mod key_cache;
-mod key_order;
 mod many;
 mod memory;
-mod raw;
 mod reader;
-mod shapes;
-mod tags;
 mod text;
 
 mod atoms {
@@ -25,18 +18,6 @@ mod atoms {
         ok,
         error,
         nil,
-        null,
-        undefined,
-        nif_panicked,
-        __struct__,
-        values,
-        sign,
-        coef,
-        exp,
-        decimal = "Elixir.Decimal",
-        encode,
-        fragment = "Elixir.RustyJson.Fragment",
-        ordered_object = "Elixir.RustyJson.OrderedObject",
         simd,
         version,
         allocator,
@@ -53,9 +34,12 @@ mod atoms {
         value,
         fault,
         invalid_result,
-        left,
-        load = "Elixir.RustyJson.Schema.Load",
     }
 }
+
+use rustler::codegen_runtime::inventory;
+
+rustyjson_terms::entry!(decode(json, options) = 2, crate::decode::decode);
+rustyjson_terms::entry!(encode(term, options, plans) = 3, crate::encode::encode);
 
 rustler::init!("Elixir.RustyJson.Engine.Native.Nif");

@@ -1,12 +1,12 @@
 //! `decode_many/3`: as many documents of a list as fit into a fraction of a scheduler's turn.
 
 use crate::atoms;
-use crate::builder::Terms;
 use crate::decode::{MOST_NODES, charge, failure, with_state};
-use crate::raw::make::Maker;
-use crate::raw::read::{Look, Raw};
 use rustler::{Binary, Encoder, Env, Error, NifResult, Term};
 use rustyjson_core::{ErrorKind, decode as decode_json};
+use rustyjson_terms::builder::Terms;
+use rustyjson_terms::raw::make::Maker;
+use rustyjson_terms::raw::read::{Look, Raw};
 
 /// Bytes of one call: with the smallest values, half of a millisecond.
 const MOST_BYTES: usize = 32_768;

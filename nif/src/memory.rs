@@ -5,10 +5,10 @@
 //! goes on in memory that becomes the binary itself: as much of it as the thread's last large text had, which the VM
 //! mostly still has at hand, or twice as much each time.
 
-use crate::raw::make::Maker;
 use rustler::sys::ErlNifTerm;
 use rustler::{Env, OwnedBinary, Term};
 use rustyjson_core::{Buffer, ample};
+use rustyjson_terms::raw::make::Maker;
 
 /// Bytes that a thread keeps at most. Nothing a larger text left is kept.
 const KEEP: usize = 1 << 20;

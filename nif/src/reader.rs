@@ -2,13 +2,13 @@
 
 use crate::atom_cache::AtomCache;
 use crate::atoms;
-use crate::raw::layout::Layout;
-use crate::raw::read::{Look, Raw, SmallMap, WalkMemory, Walks};
-use crate::raw::trial::layout;
-use crate::tags::{Kind, kind, small};
 use rustler::types::atom;
 use rustler::{Atom, Env};
 use rustyjson_core::encode::{AtomText, Known, Member, PlanRules, Step, TermReader, Value};
+use rustyjson_terms::raw::layout::Layout;
+use rustyjson_terms::raw::read::{Look, Raw, SmallMap, WalkMemory, Walks};
+use rustyjson_terms::raw::trial::layout;
+use rustyjson_terms::tags::{Kind, kind, small};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -327,7 +327,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
 
     #[inline(always)]
     fn next_entry(&mut self, _entries: &mut ()) -> Option<(Raw<'a>, Raw<'a>)> {
-        self.walks.next()
+        self.walks.next_entry()
     }
 
     #[inline(always)]
@@ -418,7 +418,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
         let size = self.look.map_size(map)?;
         self.entries(&Map { map, size, members: None }, reverse, false);
         for _ in 0..written {
-            self.walks.next();
+            self.walks.next_entry();
         }
         Some(())
     }

@@ -1,8 +1,6 @@
 //! Functions on text without terms: `format/2`, `format_dirty/3`, `canonicalize/2`, `canonicalize_dirty/2`, `gzip/2`; and `info/0`.
 
 use crate::decode::{charge, failure, with_state};
-use crate::raw::make::Maker;
-use crate::raw::trial::layout;
 use crate::{allocator, atoms, encode};
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
@@ -10,6 +8,8 @@ use rustyjson_core::canonical::canonicalize as canonicalize_json;
 use rustyjson_core::encode::EncodeError;
 use rustyjson_core::format::{Last, Layout, Place, format_slice};
 use rustyjson_core::{EncodeOptions, Error, ErrorKind, Output, gzip as gz, simd};
+use rustyjson_terms::raw::make::Maker;
+use rustyjson_terms::raw::trial::layout;
 
 /// Bytes read and written in about a hundredth of a time slice of one millisecond.
 const BYTES_PER_PERCENT: usize = 4096;

@@ -1,12 +1,13 @@
 //! A piece of a stream: one call in an instance, which is not held until the next.
 
+use crate::built;
 use crate::fault::Fault;
 use crate::guest::Guest;
 use crate::terms;
 use rustler::{Env, Term};
 use rustyjson_core::DecodeOptions;
 use rustyjson_core::abi::{Status, open};
-use rustyjson_core::etf::check::{Policy, check};
+use rustyjson_core::etf::check::Policy;
 use rustyjson_core::options::Keys;
 use rustyjson_core::scan::Question;
 
@@ -39,11 +40,11 @@ pub fn run<'a>(env: Env<'a>, guest: &mut Guest, stream: &Stream<'_>) -> Result<T
     let (list, answer) = question
         .open(body, piece.len(), options)
         .ok_or_else(|| Fault::invalid("its answer about a piece is broken"))?;
-    check(list, &policy(options, question.document_len(piece.len())))
-        .map_err(|refused| Fault::invalid(refused.text()))?;
+    let policy = policy(options, question.document_len(piece.len()));
+    let values = built::term(env, list, &policy, options, piece.len())?;
     guest.in_time()?;
-    match env.binary_to_term(list) {
-        Some((values, _)) if values.is_list() => Ok(terms::fed(env, values, &answer)),
+    match values {
+        Some(values) if values.is_list() => Ok(terms::fed(env, values, &answer)),
         None if options.keys == Keys::ExistingAtoms => Ok(terms::unknown_atoms(env)),
         _ => Err(Fault::invalid("the runtime makes no list of it")),
     }

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod atoms;
+mod built;
 mod call;
 mod clock;
 mod fault;

@@ -1,5 +1,6 @@
 //! Many documents in one call: what the guest says of each is held to what an honest one can say of it.
 
+use crate::built;
 use crate::fault::Fault;
 use crate::guest::Guest;
 use crate::terms;
@@ -7,7 +8,7 @@ use rustler::{Env, Term};
 use rustyjson_core::DecodeOptions;
 use rustyjson_core::abi::batch::{Batch, BatchAnswer};
 use rustyjson_core::abi::{Status, open};
-use rustyjson_core::etf::check::{Policy, check_list};
+use rustyjson_core::etf::check::Policy;
 
 /// Documents and how they are decoded.
 pub struct Documents<'a> {
@@ -37,8 +38,8 @@ pub fn run<'a>(env: Env<'a>, guest: &mut Guest, documents: &Documents<'_>) -> Re
     };
     let answer =
         BatchAnswer::read(body, batch).ok_or_else(|| Fault::invalid("its answer about many documents is broken"))?;
-    check_list(answer.list, answer.decoded(batch).map(|json_len| Policy::new(options, json_len)))
-        .map_err(|refused| Fault::invalid(refused.text()))?;
+    let policies = answer.decoded(batch).map(|json_len| Policy::new(options, json_len));
+    let list = built::list(env, answer.list, policies, options, documents.body.len())?;
     guest.in_time()?;
-    Ok(terms::many(env, &answer))
+    Ok(list.map_or_else(|| terms::refused(env), |list| terms::many(env, list, &answer.failures)))
 }

@@ -3,7 +3,6 @@
 use crate::atoms;
 use crate::fault::{Fault, Stop};
 use rustler::{Encoder, Env, NewBinary, Term};
-use rustyjson_core::abi::batch::BatchAnswer;
 use rustyjson_core::abi::{DecodeFailure, EncodeFailure};
 use rustyjson_core::etf::holes::Found;
 use rustyjson_core::scan::{Answer, End, Trouble};
@@ -11,12 +10,6 @@ use rustyjson_core::scan::{Answer, End, Trouble};
 /// The version byte and the tags of an atom.
 const VERSION: u8 = 131;
 const ATOM: u8 = 118;
-
-/// `{:ok, term}` with the term of these judged bytes. `None` when the runtime refuses them: a key twice in a map, or an
-/// atom that does not exist.
-pub fn term<'a>(env: Env<'a>, etf: &[u8]) -> Option<Term<'a>> {
-    env.binary_to_term(etf).map(|(term, _)| (atoms::ok(), term).encode(env))
-}
 
 /// `{values, kept, state, end}`, as `RustyJson.Engine.fed` has it.
 pub fn fed<'a>(env: Env<'a>, values: Term<'a>, answer: &Answer<'_>) -> Term<'a> {
@@ -31,12 +24,15 @@ pub fn fed<'a>(env: Env<'a>, values: Term<'a>, answer: &Answer<'_>) -> Term<'a> 
     (values, answer.kept, binary(env, answer.state), end).encode(env)
 }
 
-/// `{:many, terms, [{number, {code, offset, line, column, path}}]}`, or `:refused` when the runtime makes no terms of the list:
-/// a key twice in a map, or an atom that does not exist.
-pub fn many<'a>(env: Env<'a>, answer: &BatchAnswer<'_>) -> Term<'a> {
-    let Some((terms, _)) = env.binary_to_term(answer.list) else { return atoms::refused().encode(env) };
-    let failures: Vec<_> = answer.failures.iter().map(|(number, it)| (*number, failure(env, it))).collect();
+/// `{:many, terms, [{number, {code, offset, line, column, path}}]}`.
+pub fn many<'a>(env: Env<'a>, terms: Term<'a>, failures: &[(usize, DecodeFailure<'_>)]) -> Term<'a> {
+    let failures: Vec<_> = failures.iter().map(|(number, it)| (*number, failure(env, it))).collect();
     (atoms::many(), terms, failures).encode(env)
+}
+
+/// `:refused`: the list has a map with a key twice, or an atom that does not exist.
+pub fn refused(env: Env<'_>) -> Term<'_> {
+    atoms::refused().encode(env)
 }
 
 /// `:unknown_atoms`: a key is not an existing atom.

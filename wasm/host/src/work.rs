@@ -1,5 +1,6 @@
 //! What a call does in the instance that it got, and its answer as a term.
 
+use crate::built;
 use crate::call::{Call, Operation};
 use crate::fault::Fault;
 use crate::feed::{self, Stream};
@@ -11,6 +12,7 @@ use crate::terms;
 use rustler::{Env, Error, NifResult, Term};
 use rustyjson_core::abi::DecodeFailure;
 use rustyjson_core::options::Keys;
+use std::ops::Range;
 
 /// Runs a call. The input is the options as Elixir wrote them, with what belongs to them, and a text or a term.
 pub fn run<'a>(env: Env<'a>, host: &Host, operation: Operation, input: [&[u8]; 2], call: &Call) -> NifResult<Term<'a>> {
@@ -47,12 +49,20 @@ fn decode<'a>(env: Env<'a>, guest: &mut Guest, document: &Document) -> Result<Te
     match result {
         // An unknown atom may come before the error.
         Err(error) => Ok(terms::decode_error(env, &unknown_atom(env, guest, document, lengths)?.unwrap_or(error))),
-        // A caller's `binary_to_term` of a large term would hold its scheduler for milliseconds at a time.
-        Ok(etf) => match terms::term(env, &guest.memory()[etf]) {
+        // Here, because a caller's `binary_to_term` of a large term would hold its scheduler for milliseconds at a time.
+        Ok(etf) => match term(env, guest, document, etf)? {
             Some(term) => Ok(term),
             None => refused(env, guest, document, lengths),
         },
     }
+}
+
+/// `{:ok, term}` with what the guest wrote there.
+fn term<'a>(env: Env<'a>, guest: &Guest, document: &Document, etf: Range<usize>) -> Result<Option<Term<'a>>, Fault> {
+    let (policy, options) = (document.policy(), &document.options);
+    let term = built::term(env, &guest.memory()[etf], &policy, options, document.json.len())?;
+    guest.in_time()?;
+    Ok(term.map(|term| terms::ok(env, term)))
 }
 
 fn unknown_atom(
@@ -75,8 +85,7 @@ fn refused<'a>(env: Env<'a>, guest: &mut Guest, document: &Document, lengths: Le
         return Ok(terms::decode_error(env, &error));
     }
     let etf = session::resolve(guest, document, lengths)?;
-    let etf = &guest.memory()[etf];
-    terms::term(env, etf).ok_or_else(|| Fault::invalid("the runtime makes no term of it"))
+    term(env, guest, document, etf)?.ok_or_else(|| Fault::invalid("the runtime makes no term of it"))
 }
 
 fn encode<'a>(env: Env<'a>, guest: &mut Guest, input: [&[u8]; 2], options: &Options) -> Result<Term<'a>, Fault> {

@@ -70,7 +70,10 @@ impl Stacks {
 pub struct Terms<'a, 's> {
     make: Maker<'a>,
     heap: Heap<'a>,
-    input: Binary<'a>,
+    /// What texts of the input are parts of.
+    input: &'s [u8],
+    /// The same as a term, of which strings can be parts.
+    binary: Option<Binary<'a>>,
     options: DecodeOptions,
     stacks: &'s mut Stacks,
     nil: ErlNifTerm,
@@ -82,14 +85,38 @@ pub struct Terms<'a, 's> {
 impl<'a, 's> Terms<'a, 's> {
     /// A builder for this input.
     #[inline(always)]
-    pub fn new(env: Env<'a>, input: Binary<'a>, options: DecodeOptions, stacks: &'s mut Stacks) -> Self {
+    pub fn new(env: Env<'a>, input: Binary<'a>, options: DecodeOptions, stacks: &'s mut Stacks) -> Self
+    where
+        'a: 's,
+    {
         let len = input.len();
         Self::sized(env, input, len, options, stacks)
     }
 
     /// The same, for terms of so many bytes of the input.
     #[inline(always)]
-    pub fn sized(env: Env<'a>, input: Binary<'a>, len: usize, options: DecodeOptions, stacks: &'s mut Stacks) -> Self {
+    pub fn sized(env: Env<'a>, input: Binary<'a>, len: usize, options: DecodeOptions, stacks: &'s mut Stacks) -> Self
+    where
+        'a: 's,
+    {
+        Self::of(env, input.as_slice(), Some(input), len, options, stacks)
+    }
+
+    /// A builder for an input that is gone after the call, for terms of so many bytes of JSON.
+    #[inline(always)]
+    pub fn copied(env: Env<'a>, input: &'s [u8], len: usize, options: DecodeOptions, stacks: &'s mut Stacks) -> Self {
+        Self::of(env, input, None, len, options, stacks)
+    }
+
+    #[inline(always)]
+    fn of(
+        env: Env<'a>,
+        input: &'s [u8],
+        binary: Option<Binary<'a>>,
+        len: usize,
+        options: DecodeOptions,
+        stacks: &'s mut Stacks,
+    ) -> Self {
         stacks.start();
         let atom = |atom: rustler::Atom| atom.as_c_arg();
         let (yes, no) = (rustler::types::atom::true_(), rustler::types::atom::false_());
@@ -101,7 +128,7 @@ impl<'a, 's> Terms<'a, 's> {
             Null::Undefined => atom(atoms::undefined()),
         };
         let heap = Heap::new(make, len, nil);
-        Self { make, heap, input, options, stacks, nil, null, yes, no }
+        Self { make, heap, input, binary, options, stacks, nil, null, yes, no }
     }
 
     /// The finished value.
@@ -124,9 +151,9 @@ impl<'a, 's> Terms<'a, 's> {
 
     #[inline(always)]
     fn text(&mut self, text: Text<'_>, copy: bool) -> Result<ErlNifTerm, ErrorKind> {
-        match text {
-            Text::Input(start, bytes) if bytes.len() > COPIED && !copy => {
-                Ok(self.heap.sub_binary(&self.input, start, bytes.len()))
+        match (text, &self.binary) {
+            (Text::Input(start, bytes), Some(binary)) if bytes.len() > COPIED && !copy => {
+                Ok(self.heap.sub_binary(binary, start, bytes.len()))
             }
             _ => self.heap.binary(text.bytes()).ok_or(ErrorKind::OutOfMemory),
         }
@@ -136,14 +163,16 @@ impl<'a, 's> Terms<'a, 's> {
     fn make_key(
         make: Maker<'a>,
         heap: &mut Heap<'a>,
-        input: &Binary<'a>,
+        binary: Option<&Binary<'a>>,
         options: &DecodeOptions,
         text: Text<'_>,
     ) -> Result<ErlNifTerm, ErrorKind> {
-        match (options.keys, text) {
-            (Keys::ExistingAtoms, _) => existing_atom(make, text.bytes()),
-            (Keys::Strings, Text::Input(start, bytes)) if bytes.len() > COPIED && !options.copy_strings => {
-                Ok(heap.sub_binary(input, start, bytes.len()))
+        match (options.keys, text, binary) {
+            (Keys::ExistingAtoms, _, _) => existing_atom(make, text.bytes()),
+            (Keys::Strings, Text::Input(start, bytes), Some(binary))
+                if bytes.len() > COPIED && !options.copy_strings =>
+            {
+                Ok(heap.sub_binary(binary, start, bytes.len()))
             }
             _ => heap.binary(text.bytes()).ok_or(ErrorKind::OutOfMemory),
         }
@@ -198,12 +227,12 @@ impl<'a, 's> Terms<'a, 's> {
         Ok(self.make.map(&names, &fields).unwrap_or(self.nil))
     }
 
+    /// `None`: keys repeat.
     #[inline(always)]
-    fn map(&mut self, len: usize) -> ErlNifTerm {
-        self.small_map(len).unwrap_or_else(|| {
+    fn map(&mut self, len: usize) -> Option<ErlNifTerm> {
+        self.small_map(len).or_else(|| {
             let Stacks { keys, values, .. } = &*self.stacks;
-            // The core has dropped repeated keys, so the map is always made.
-            self.heap.map(&keys[keys.len() - len..], &values[values.len() - len..]).unwrap_or(self.nil)
+            self.heap.map(&keys[keys.len() - len..], &values[values.len() - len..])
         })
     }
 
@@ -311,16 +340,17 @@ impl TermBuilder for Terms<'_, '_> {
 
     #[inline(always)]
     fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind> {
-        let (make, heap, input, options) = (self.make, &mut self.heap, &self.input, &self.options);
+        let (make, heap, binary, options) = (self.make, &mut self.heap, self.binary.as_ref(), &self.options);
         let term = match key.text {
             text if options.keys == Keys::ExistingAtoms && text.bytes().len() <= AtomKeys::LONGEST => {
                 self.stacks.atoms.get(&key, || existing_atom(make, text.bytes()))?
             }
             // In a short document few keys come again.
-            Text::Input(start, _) if heap.is_long() => {
-                self.stacks.cache.get(input, start, &key, || Self::make_key(make, heap, input, options, key.text))?
-            }
-            _ => Self::make_key(make, heap, input, options, key.text)?,
+            Text::Input(start, _) if heap.is_long() => self
+                .stacks
+                .cache
+                .get(self.input, start, &key, || Self::make_key(make, heap, binary, options, key.text))?,
+            _ => Self::make_key(make, heap, binary, options, key.text)?,
         };
         push(&mut self.stacks.keys, term)?;
         push(&mut self.stacks.heads, key.head.swap_bytes())
@@ -357,8 +387,24 @@ impl TermBuilder for Terms<'_, '_> {
             self.drop_members(len, dropped);
         }
         let len = len - dropped.len();
-        let object = if self.options.ordered_objects { self.ordered_object(len)? } else { self.map(len) };
+        // The core has dropped repeated keys, so the map is always made.
+        let object =
+            if self.options.ordered_objects { self.ordered_object(len)? } else { self.map(len).unwrap_or(self.nil) };
         self.finish_object(len, object)
+    }
+
+    #[inline(always)]
+    fn end_unsearched(&mut self, len: usize) -> Result<bool, ErrorKind> {
+        if self.options.ordered_objects {
+            return self.end_object(len, &[]).map(|()| true);
+        }
+        let Some(map) = self.map(len) else { return Ok(false) };
+        // The VM refuses repeated keys in small maps only. Of others it makes a map that has fewer keys.
+        if len > SMALL_MAP && self.make.term(map).map_size().ok() != Some(len) {
+            return Ok(false);
+        }
+        self.finish_object(len, map)?;
+        Ok(true)
     }
 }
 

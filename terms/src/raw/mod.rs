@@ -7,12 +7,12 @@
 #![allow(unsafe_code)]
 
 mod copy;
-mod entry;
+pub mod entry;
 mod in_place;
 pub mod layout;
 pub mod make;
 #[cfg(test)]
-mod model;
+pub mod model;
 pub mod read;
 mod space;
 #[cfg(test)]

@@ -226,7 +226,7 @@ impl Terms<'_, '_> {
                 let dropped = self.repeated(len)?;
                 self.drop_members(len, &dropped);
                 len -= dropped.len();
-                self.map(len)
+                self.map(len).unwrap_or(self.nil)
             }
         };
         self.finish_object(len, map)

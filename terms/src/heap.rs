@@ -164,7 +164,7 @@ impl<'a> Heap<'a> {
     /// A map of these keys and values, which are in the VM's order; if there is a tuple of the keys, in place.
     #[inline(always)]
     pub fn filled(&mut self, tuple: Option<Keys>, keys: &[ErlNifTerm], values: &[ErlNifTerm]) -> Option<ErlNifTerm> {
-        let order = tuple.and_then(|tuple| Some((tuple, IN_ORDER.get(..tuple.len())?)));
+        let order = tuple.and_then(|tuple| Some((tuple, IN_ORDER.get(..tuple.count())?)));
         let written = order.and_then(|(tuple, places)| self.like(tuple, values, places));
         written.or_else(|| self.map(keys, values))
     }

@@ -1,23 +1,31 @@
-//! The entries of the two hot NIFs. rustler's own collect the arguments in a list on the heap and pass the result on in
+//! The entries of hot NIFs. rustler's own collect the arguments in a list on the heap and pass the result on in
 //! several forms: without them a 35-byte document is encoded in 157 ns instead of 184, and decoded in 221 instead of 247.
 
 use super::read::{Raw, word_of};
 use crate::atoms;
-use rustler::codegen_runtime::{c_char, c_int, inventory};
 use rustler::sys::{self, ErlNifEnv, ErlNifTerm};
-use rustler::{Env, Nif, NifResult};
+use rustler::{Env, NifResult};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// Declares a NIF of this name and arity, run by a function that takes the environment and the terms. It needs
+/// `rustler::codegen_runtime::inventory` in scope.
+#[macro_export]
 macro_rules! entry {
     ($name:ident($($argument:ident),+) = $arity:literal, $run:path) => {
-        inventory::submit!(Nif {
-            name: concat!(stringify!($name), "\0").as_ptr() as *const c_char,
+        inventory::submit!(rustler::Nif {
+            name: concat!(stringify!($name), "\0").as_ptr() as *const rustler::codegen_runtime::c_char,
             arity: $arity,
             flags: 0,
             raw_func: {
-                unsafe extern "C" fn entry(env: *mut ErlNifEnv, _: c_int, terms: *const ErlNifTerm) -> ErlNifTerm {
+                unsafe extern "C" fn entry(
+                    env: *mut rustler::sys::ErlNifEnv,
+                    _: rustler::codegen_runtime::c_int,
+                    terms: *const rustler::sys::ErlNifTerm,
+                ) -> rustler::sys::ErlNifTerm {
                     // SAFETY: the VM calls a NIF with an environment and as many terms as its arity says, valid during the call.
-                    unsafe { call::<$arity>(env, terms.cast(), |env, [$($argument),+]| $run(env, $($argument),+)) }
+                    unsafe {
+                        $crate::raw::entry::call::<$arity>(env, terms.cast(), |env, [$($argument),+]| $run(env, $($argument),+))
+                    }
                 }
                 entry
             },
@@ -25,16 +33,13 @@ macro_rules! entry {
     };
 }
 
-entry!(decode(json, options) = 2, crate::decode::decode);
-entry!(encode(term, options, plans) = 3, crate::encode::encode);
-
 /// Runs a NIF of so many terms. A panic becomes an exception, as in rustler's entries. Terms are passed as single words. A
 /// term of rustler has three words, which the compiler copies in pieces that the processor has to wait for.
 ///
 /// # Safety
 /// The environment is that of a running call, and the terms belong to it.
 #[inline(always)]
-unsafe fn call<const N: usize>(
+pub unsafe fn call<const N: usize>(
     env: *mut ErlNifEnv,
     terms: *const [ErlNifTerm; N],
     run: impl for<'a> FnOnce(Env<'a>, [Raw<'a>; N]) -> NifResult<ErlNifTerm>,

@@ -43,7 +43,7 @@ impl Keys {
 
     /// How many.
     #[inline(always)]
-    pub const fn len(&self) -> usize {
+    pub const fn count(&self) -> usize {
         self.len
     }
 }

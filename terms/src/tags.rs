@@ -8,13 +8,19 @@ use std::sync::OnceLock;
 /// What the low bits of a word say.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
+    /// A list that is not empty.
     List,
+    /// A term with a header: a map, tuple, binary, float or large integer.
     Boxed,
+    /// A small integer.
     Small,
+    /// An atom.
     Atom,
+    /// Something else, or unknown.
     Other,
 }
 
+/// The kind of a term by its word.
 #[inline(always)]
 pub const fn kind(word: usize) -> Kind {
     match word & 0b11 {
@@ -26,6 +32,7 @@ pub const fn kind(word: usize) -> Kind {
     }
 }
 
+/// The integer of a small integer's word.
 #[inline(always)]
 pub const fn small(word: usize) -> i64 {
     (word as isize >> 4) as i64

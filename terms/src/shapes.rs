@@ -44,14 +44,14 @@ impl Shapes {
     #[inline(always)]
     pub fn find(&self, keys: &[ErlNifTerm]) -> Option<(Keys, &[u8])> {
         let shape = self.slots.get(slot(keys))?;
-        let found = shape.call == self.call && shape.keys.len() == keys.len() && same(keys, &shape.terms);
+        let found = shape.call == self.call && shape.keys.count() == keys.len() && same(keys, &shape.terms);
         found.then(|| (shape.keys, &shape.places[..keys.len()]))
     }
 
     /// Remembers a shape: keys as they came, and as the VM put them into the tuple.
     #[inline(never)]
     pub fn learn(&mut self, keys: &[ErlNifTerm], tuple: Keys, ordered: &[ErlNifTerm]) {
-        if keys.len() != tuple.len() || keys.len() > SMALL_MAP {
+        if keys.len() != tuple.count() || keys.len() > SMALL_MAP {
             return;
         }
         if self.slots.is_empty() {

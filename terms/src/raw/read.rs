@@ -53,7 +53,9 @@ impl<'a> Raw<'a> {
 /// A map of at most 32 members: keys and values, in the order of the keys.
 #[derive(Clone, Copy)]
 pub struct SmallMap<'a> {
+    /// Its keys.
     pub keys: &'a [Raw<'a>],
+    /// Their values.
     pub values: &'a [Raw<'a>],
 }
 
@@ -289,7 +291,7 @@ impl<'a> Walks<'a> {
 
     /// The next entry of the innermost walk. The size spares the VM the question behind the last one.
     #[inline(always)]
-    pub fn next(&mut self) -> Option<(Raw<'a>, Raw<'a>)> {
+    pub fn next_entry(&mut self) -> Option<(Raw<'a>, Raw<'a>)> {
         let Walk { iterator, members, size, given, backward, .. } = self.open.last_mut()?;
         if let Some(SmallMap { keys, values }) = members {
             let entry = keys.get(*given).copied().zip(values.get(*given).copied());

@@ -1,0 +1,413 @@
+//! The walk behind [`check`](super::check()): what passes goes to a builder, one part after the other.
+
+use super::policy::{Fault, Policy};
+use super::tags::*;
+use crate::builder::{Key, TermBuilder, Text};
+use crate::error::ErrorKind;
+use alloc::vec::Vec;
+
+/// Most characters of an atom.
+const ATOM_CHARACTERS: usize = 255;
+/// An ordered object: this, then the list of its pairs.
+const ORDERED_OBJECT: &[u8] = b"\x74\0\0\0\x02\x77\x0a__struct__\x77\x1eElixir.RustyJson.OrderedObject\x77\x06values";
+/// A decimal: this, then `sign`, `coef` and `exp`, each with its value.
+const DECIMAL: &[u8] = b"\x74\0\0\0\x04\x77\x0a__struct__\x77\x0eElixir.Decimal";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Root,
+    List,
+    Map,
+    Ordered,
+}
+
+/// A container that is open, how many elements or members it has, and how many are still to come.
+#[derive(Clone, Copy)]
+struct Frame {
+    kind: Kind,
+    len: u32,
+    left: u32,
+}
+
+/// The bytes, and how far they have passed.
+pub(super) struct Judge<'a, 'b, B> {
+    etf: &'a [u8],
+    /// Offset of the next byte.
+    pub at: usize,
+    policy: Policy,
+    terms: u64,
+    keys: u64,
+    /// The containers around the one at hand.
+    outer: Vec<Frame>,
+    builder: &'b mut B,
+}
+
+impl<'a, 'b, B: TermBuilder> Judge<'a, 'b, B> {
+    pub const fn new(etf: &'a [u8], policy: Policy, builder: &'b mut B) -> Self {
+        Self { etf, at: 0, policy, terms: 0, keys: 0, outer: Vec::new(), builder }
+    }
+
+    /// One term.
+    pub fn document(&mut self) -> Result<(), Fault> {
+        self.version()?;
+        self.term()?;
+        self.last()
+    }
+
+    /// A list with a term for each policy.
+    pub fn documents(&mut self, policies: impl Iterator<Item = Policy>) -> Result<(), Fault> {
+        self.version()?;
+        let tag = self.byte()?;
+        self.builder.begin_array();
+        let mut left = match tag {
+            LIST => self.length()?,
+            NIL => 0,
+            _ => return self.refuse(Fault::Tag(tag)),
+        };
+        let len = left;
+        for policy in policies {
+            left = left.checked_sub(1).ok_or(Fault::Terms)?;
+            let start = self.at;
+            (self.policy, self.terms, self.keys) = (policy, 0, 0);
+            self.term()?;
+            if self.at - start > self.policy.max_len {
+                return Err(Fault::Terms);
+            }
+        }
+        if left > 0 {
+            return Err(Fault::Terms);
+        }
+        if tag == LIST && self.byte()? != NIL {
+            return self.refuse(Fault::Tail);
+        }
+        self.last()?;
+        self.builder.end_array(len).map_err(Fault::Builder)
+    }
+
+    fn version(&mut self) -> Result<(), Fault> {
+        if self.byte()? == VERSION {
+            return Ok(());
+        }
+        self.at = 0;
+        Err(Fault::Version)
+    }
+
+    /// Nothing follows.
+    const fn last(&self) -> Result<(), Fault> {
+        if self.at == self.etf.len() { Ok(()) } else { Err(Fault::Trailing) }
+    }
+
+    fn term(&mut self) -> Result<(), Fault> {
+        self.outer.clear();
+        let mut open = Frame { kind: Kind::Root, len: 1, left: 1 };
+        loop {
+            if let Some(frame) = self.value(self.outer.len())? {
+                self.outer.push(open);
+                open = frame;
+                self.member(open.kind)?;
+                continue;
+            }
+            loop {
+                open.left -= 1;
+                if open.left > 0 {
+                    self.member(open.kind)?;
+                    break;
+                }
+                self.end(open)?;
+                match self.outer.pop() {
+                    Some(frame) => open = frame,
+                    None => return Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Passes a value that stands below `depth` containers. Gives the frame of a container that is not empty.
+    #[inline(always)]
+    fn value(&mut self, depth: usize) -> Result<Option<Frame>, Fault> {
+        self.count()?;
+        let tag = self.byte()?;
+        match tag {
+            SMALL_INTEGER => {
+                let [value] = self.take()?;
+                self.built(|builder| builder.integer(value.into()))?;
+            }
+            BINARY => {
+                let text = self.binary()?;
+                self.built(|builder| builder.string(text))?;
+            }
+            INTEGER => {
+                let value = i32::from_be_bytes(self.take()?);
+                self.built(|builder| builder.integer(value.into()))?;
+            }
+            SMALL_ATOM_UTF8 => self.constant()?,
+            NEW_FLOAT if self.policy.floats => self.float()?,
+            SMALL_BIG | LARGE_BIG => {
+                let (negative, magnitude) = self.big(tag, self.policy.max_integer)?;
+                self.built(|builder| builder.big_integer(negative, magnitude))?;
+            }
+            NIL => {
+                self.deeper(depth)?;
+                self.built(|builder| builder.end_array(0))?;
+            }
+            SMALL_TUPLE if self.policy.raw => self.place()?,
+            LIST => return self.list(depth, Kind::List),
+            MAP => return self.map(depth),
+            _ => return self.refuse(Fault::Tag(tag)),
+        }
+        Ok(None)
+    }
+
+    #[inline(always)]
+    fn built(&mut self, add: impl FnOnce(&mut B) -> Result<(), ErrorKind>) -> Result<(), Fault> {
+        add(self.builder).map_err(Fault::Builder)
+    }
+
+    /// A part of the text, by its place. Where that lies is looked at by whoever takes the part.
+    fn place(&mut self) -> Result<(), Fault> {
+        if self.byte()? != 2 {
+            return self.refuse(Fault::Struct);
+        }
+        self.integer(8)?;
+        self.integer(8)
+    }
+
+    fn map(&mut self, depth: usize) -> Result<Option<Frame>, Fault> {
+        let start = self.at - 1;
+        // With atoms as keys an object may have the key "__struct__"; its value is then never an atom's name.
+        if self.policy.decimals && self.etf[start..].starts_with(DECIMAL) {
+            self.at = start + DECIMAL.len();
+            return self.decimal().map(|()| None);
+        }
+        self.deeper(depth)?;
+        if self.policy.ordered_objects {
+            return self.ordered(start, depth);
+        }
+        let pairs = self.length()?;
+        self.fits(pairs, 3)?;
+        self.builder.begin_object();
+        if pairs == 0 {
+            return self.object(0).map(|()| None);
+        }
+        Ok(Some(Frame { kind: Kind::Map, len: pairs as u32, left: pairs as u32 }))
+    }
+
+    fn ordered(&mut self, start: usize, depth: usize) -> Result<Option<Frame>, Fault> {
+        self.at = start;
+        self.literal(ORDERED_OBJECT)?;
+        match self.byte()? {
+            NIL => {
+                self.builder.begin_object();
+                self.object(0).map(|()| None)
+            }
+            LIST => self.list(depth, Kind::Ordered),
+            _ => self.refuse(Fault::Struct),
+        }
+    }
+
+    fn list(&mut self, depth: usize, kind: Kind) -> Result<Option<Frame>, Fault> {
+        self.deeper(depth)?;
+        let len = self.length()?;
+        self.fits(len, 1)?;
+        // The empty list has a tag of its own.
+        if len == 0 {
+            return self.refuse(Fault::Tag(LIST));
+        }
+        if kind == Kind::Ordered {
+            self.builder.begin_object()
+        } else {
+            self.builder.begin_array()
+        }
+        Ok(Some(Frame { kind, len: len as u32, left: len as u32 }))
+    }
+
+    fn decimal(&mut self) -> Result<(), Fault> {
+        self.literal(b"\x77\x04sign")?;
+        self.literal(b"\x61\x01").or_else(|_| self.literal(b"\x62\xff\xff\xff\xff"))?;
+        self.literal(b"\x77\x04coef")?;
+        self.integer(self.policy.max_integer)?;
+        self.literal(b"\x77\x03exp")?;
+        self.integer(8)
+    }
+
+    /// What stands between a container's values: nothing in a list, a key in an object.
+    #[inline(always)]
+    fn member(&mut self, kind: Kind) -> Result<(), Fault> {
+        match kind {
+            Kind::Root | Kind::List => return Ok(()),
+            Kind::Map => {}
+            Kind::Ordered => {
+                if self.byte()? != SMALL_TUPLE || self.byte()? != 2 {
+                    return self.refuse(Fault::Struct);
+                }
+            }
+        }
+        self.count()?;
+        self.keys += 1;
+        if self.keys > self.policy.max_keys {
+            return Err(Fault::Terms);
+        }
+        let key = match (self.byte()?, self.policy.atom_keys) {
+            (BINARY, false) => self.binary()?,
+            (SMALL_ATOM_UTF8, true) => self.byte().and_then(|len| self.name(usize::from(len)))?,
+            (ATOM_UTF8, true) => self.short().and_then(|len| self.name(len))?,
+            _ => return self.refuse(Fault::Key),
+        };
+        self.built(|builder| builder.key(Key::new(key)))
+    }
+
+    #[inline(always)]
+    fn end(&mut self, Frame { kind, len, .. }: Frame) -> Result<(), Fault> {
+        if matches!(kind, Kind::List | Kind::Ordered) && self.byte()? != NIL {
+            return self.refuse(Fault::Tail);
+        }
+        match kind {
+            Kind::Root => Ok(()),
+            Kind::List => self.built(|builder| builder.end_array(len as usize)),
+            Kind::Map | Kind::Ordered => self.object(len as usize),
+        }
+    }
+
+    #[inline(always)]
+    fn object(&mut self, len: usize) -> Result<(), Fault> {
+        match self.builder.end_unsearched(len) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Fault::Repeated),
+            Err(kind) => Err(Fault::Builder(kind)),
+        }
+    }
+
+    #[inline(always)]
+    fn count(&mut self) -> Result<(), Fault> {
+        self.terms += 1;
+        if self.terms > self.policy.max_terms { Err(Fault::Terms) } else { Ok(()) }
+    }
+
+    #[inline(always)]
+    fn deeper(&self, depth: usize) -> Result<(), Fault> {
+        if depth >= self.policy.max_depth as usize { Err(Fault::Depth) } else { Ok(()) }
+    }
+
+    #[inline(always)]
+    fn binary(&mut self) -> Result<Text<'a>, Fault> {
+        let len = self.length()?;
+        self.text(len)
+    }
+
+    /// So many bytes as a text.
+    #[inline(always)]
+    fn text(&mut self, len: usize) -> Result<Text<'a>, Fault> {
+        let start = self.at;
+        self.skip(len)?;
+        Ok(Text::Input(start, &self.etf[start..self.at]))
+    }
+
+    fn constant(&mut self) -> Result<(), Fault> {
+        let start = self.at;
+        let len = usize::from(self.byte()?);
+        self.skip(len)?;
+        match &self.etf[start + 1..self.at] {
+            name if name == self.policy.null.text() => self.built(B::null),
+            b"true" => self.built(|builder| builder.boolean(true)),
+            b"false" => self.built(|builder| builder.boolean(false)),
+            _ => {
+                self.at = start;
+                Err(Fault::Atom)
+            }
+        }
+    }
+
+    /// The name of an atom: any text that the runtime takes.
+    fn name(&mut self, len: usize) -> Result<Text<'a>, Fault> {
+        let name = self.text(len)?;
+        match core::str::from_utf8(name.bytes()) {
+            Ok(text) if len <= ATOM_CHARACTERS || text.chars().count() <= ATOM_CHARACTERS => Ok(name),
+            _ => Err(Fault::Atom),
+        }
+    }
+
+    #[inline(always)]
+    fn float(&mut self) -> Result<(), Fault> {
+        let value = f64::from_be_bytes(self.take()?);
+        if !value.is_finite() {
+            return Err(Fault::Float);
+        }
+        self.built(|builder| builder.float(value))
+    }
+
+    fn integer(&mut self, max: usize) -> Result<(), Fault> {
+        match self.byte()? {
+            SMALL_INTEGER => self.skip(1),
+            INTEGER => self.skip(4),
+            tag @ (SMALL_BIG | LARGE_BIG) => self.big(tag, max).map(drop),
+            _ => self.refuse(Fault::Integer),
+        }
+    }
+
+    /// Sign and magnitude of a large integer.
+    fn big(&mut self, tag: u8, max: usize) -> Result<(bool, &'a [u8]), Fault> {
+        let len = if tag == SMALL_BIG { usize::from(self.byte()?) } else { self.length()? };
+        let sign = self.byte()?;
+        let magnitude = self.text(len)?.bytes();
+        match magnitude.last() {
+            Some(&top) if top > 0 && len <= max && sign <= 1 => Ok((sign == 1, magnitude)),
+            _ => Err(Fault::Integer),
+        }
+    }
+
+    fn literal(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        if !self.rest().starts_with(bytes) {
+            return Err(Fault::Struct);
+        }
+        self.at += bytes.len();
+        Ok(())
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        &self.etf[self.at..]
+    }
+
+    /// Every element takes at least `size` bytes, so a count the bytes cannot hold is a lie.
+    fn fits(&self, count: usize, size: usize) -> Result<(), Fault> {
+        if count > self.rest().len() / size { Err(Fault::Truncated) } else { Ok(()) }
+    }
+
+    #[inline(always)]
+    fn byte(&mut self) -> Result<u8, Fault> {
+        let byte = *self.etf.get(self.at).ok_or(Fault::Truncated)?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    #[inline(always)]
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        let bytes = *self.rest().first_chunk().ok_or(Fault::Truncated)?;
+        self.at += N;
+        Ok(bytes)
+    }
+
+    fn short(&mut self) -> Result<usize, Fault> {
+        Ok(usize::from(self.byte()?) << 8 | usize::from(self.byte()?))
+    }
+
+    #[inline(always)]
+    fn length(&mut self) -> Result<usize, Fault> {
+        Ok(u32::from_be_bytes(self.take()?) as usize)
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, len: usize) -> Result<(), Fault> {
+        if len > self.rest().len() {
+            return Err(Fault::Truncated);
+        }
+        self.at += len;
+        Ok(())
+    }
+
+    /// A refusal about the byte just read.
+    #[cold]
+    fn refuse<T>(&mut self, fault: Fault) -> Result<T, Fault> {
+        self.at -= 1;
+        Err(fault)
+    }
+}

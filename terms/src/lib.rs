@@ -1,0 +1,30 @@
+//! Terms on the heap of the process that calls: what the native library and the built-in host share.
+#![deny(unsafe_code)]
+
+pub mod builder;
+mod heap;
+mod key_cache;
+mod key_order;
+pub mod raw;
+mod shapes;
+pub mod tags;
+
+mod atoms {
+    rustler::atoms! {
+        nil,
+        null,
+        undefined,
+        nif_panicked,
+        __struct__,
+        values,
+        sign,
+        coef,
+        exp,
+        decimal = "Elixir.Decimal",
+        encode,
+        left,
+        load = "Elixir.RustyJson.Schema.Load",
+        fragment = "Elixir.RustyJson.Fragment",
+        ordered_object = "Elixir.RustyJson.OrderedObject",
+    }
+}
