@@ -3,7 +3,7 @@
 
 mod naive;
 
-use naive::etf::{encoded, term, written};
+use naive::etf::{encoded, rebuilt, term, written};
 use naive::options::{WAYS, encode_options};
 use naive::parse;
 use proptest::prelude::*;
@@ -45,7 +45,12 @@ fn assert_written(json: &[u8], options: &DecodeOptions) {
     };
     let tree = term(&etf).and_then(|term| term.tree(options));
     assert_eq!(tree, naive.ok(), "{} with {options:?} as {etf:?}", String::from_utf8_lossy(json));
-    assert_eq!(check(&etf, &Policy::new(options, json.len())), Ok(()), "{}", String::from_utf8_lossy(json));
+    let policy = Policy::new(options, json.len());
+    assert_eq!(check(&etf, &policy), Ok(()), "{}", String::from_utf8_lossy(json));
+    assert!(
+        rebuilt(&etf, &policy, options).is_none_or(|rebuilt| Some(rebuilt) == term(&etf)),
+        "built otherwise: {etf:?}"
+    );
 }
 
 /// What is written when maps may keep repeated keys.
@@ -152,6 +157,8 @@ fn assert_checked(etf: &[u8], options: &DecodeOptions) {
     if check(etf, &Policy::new(options, etf.len())).is_ok() {
         let term = term(etf).unwrap_or_else(|| panic!("passed, but is not a term: {etf:?}"));
         assert!(term.depth(options.ordered_objects) <= options.max_depth as usize);
+        let rebuilt = rebuilt(etf, &Policy::new(options, etf.len()), options);
+        assert!(rebuilt.is_none_or(|rebuilt| rebuilt == term), "built otherwise: {etf:?}");
         assert!(term.tree(options).is_some(), "passed, but is no JSON: {etf:?}");
     }
 }

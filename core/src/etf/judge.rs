@@ -148,6 +148,7 @@ impl<'a, 'b, B: TermBuilder> Judge<'a, 'b, B> {
             }
             NIL => {
                 self.deeper(depth)?;
+                self.builder.begin_array();
                 self.built(|builder| builder.end_array(0))?;
             }
             SMALL_TUPLE if self.policy.raw => self.place()?,

@@ -3,6 +3,7 @@
 
 use super::tree::{Tree, plain};
 use num_bigint::BigUint;
+use rustyjson_core::etf::check::{Policy, build, can_build};
 use rustyjson_core::etf::{reader::Reader, writer::Writer};
 use rustyjson_core::options::Keys;
 use rustyjson_core::{DecodeOptions, EncodeOptions, Output, encode};
@@ -24,6 +25,16 @@ pub fn term(etf: &[u8]) -> Option<Term> {
     let mut rest = etf.strip_prefix(&[131])?;
     let term = read(&mut rest)?;
     rest.is_empty().then_some(term)
+}
+
+/// The term of what a builder is given of these bytes when they pass the policy. `None`: it cannot build everything that passes.
+pub fn rebuilt(etf: &[u8], policy: &Policy, options: &DecodeOptions) -> Option<Term> {
+    if !can_build(policy) {
+        return None;
+    }
+    let mut writer = Writer::new(etf, Vec::new(), options).with_repeats();
+    build(etf, policy, &mut writer).expect("it passes");
+    Some(term(&writer.finish().expect("there is memory")).expect("a writer writes a term"))
 }
 
 fn take<'a>(rest: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
