@@ -218,8 +218,15 @@ defmodule RustyJson.ShapeTest do
     test "of a struct that lacks a field, the error is the same in both engines" do
       lacking = Map.delete(%Plain{first_name: <<255>>, last_name: 1}, :last_name)
 
-      for {_, engine} <- Judge.engines(),
-          do: assert_raise(KeyError, fn -> RustyJson.encode(lacking, [redact: [:zzz]] ++ engine) end)
+      for {_, engine} <- Judge.engines() do
+        # As without options, the first fault counts.
+        assert {:error, %{reason: :invalid_utf8}} = RustyJson.encode(lacking, [redact: [:zzz]] ++ engine)
+
+        for term <- [lacking, %{lacking | first_name: 1}], options <- [[key_case: :camel], []] do
+          options = [redact: [:first_name]] ++ options ++ engine
+          assert_raise KeyError, fn -> RustyJson.encode([term], options) end
+        end
+      end
     end
 
     @secret "s3cr3t"

@@ -36,6 +36,8 @@ pub(super) enum Frame<'t, R: TermReader<'t>> {
     Sparse(R::Plan, R::Map),
     /// A map whose members are redacted, renamed or left out in passing; its mark is on the stack of marks.
     Shaped(R::Entries),
+    /// A struct by its plan, in the same way.
+    ShapedPlan(R::Plan, R::Map),
     /// Members that were gathered first, and the map they are from.
     Gathered(R::Map),
 }

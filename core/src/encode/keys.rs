@@ -119,7 +119,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     #[inline(always)]
-    fn atom_key(&mut self, key: R::Term) -> Walk<()> {
+    pub fn atom_key(&mut self, key: R::Term) -> Walk<()> {
         let text = self.reader.atom_text(key);
         if let (Some(block), None) = (text.plain, self.options.pretty) {
             self.out.block(block, text.bytes.len() + 3);

@@ -218,6 +218,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             Some(Frame::Planned(..)) => self.next_planned(),
             Some(Frame::Shaped(_)) => self.next_shaped(false),
             Some(Frame::Sparse(..)) => self.next_sparse(false),
+            Some(Frame::ShapedPlan(..)) => self.next_shaped_field(false),
             _ => self.rare_step(),
         }
     }
@@ -240,9 +241,15 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             Some(Frame::Struct(_)) => self.next_struct_entry(false),
             Some(Frame::Pairs(..)) => self.next_pair(false),
             Some(Frame::Gathered(_)) => self.next_gathered(false),
-            Some(Frame::List(_) | Frame::Map(_) | Frame::Planned(..) | Frame::Shaped(_) | Frame::Sparse(..)) | None => {
-                Ok(Next::Done)
-            }
+            Some(
+                Frame::List(_)
+                | Frame::Map(_)
+                | Frame::Planned(..)
+                | Frame::ShapedPlan(..)
+                | Frame::Shaped(_)
+                | Frame::Sparse(..),
+            )
+            | None => Ok(Next::Done),
         }
     }
 }

@@ -56,10 +56,9 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     fn look_at_fields(&mut self, shape: &Shape<'_>, map: &R::Map, mut plan: R::Plan, number: u64) -> bool {
         let rules = self.reader.plan_rules(&plan);
         let mut unchanged = true;
-        while unchanged && let Some((field, value)) = self.reader.next_planned(&mut plan, map) {
+        while unchanged && let Some((field, _)) = self.reader.next_planned(&mut plan, map) {
             let name = self.reader.own_field_text(field).bytes;
-            // A field that is lost is found before any is written, as in the WebAssembly module.
-            unchanged = value.is_some() && !shape.is_redacted(name) && (rules.renames || !shape.renames_key(name));
+            unchanged = !shape.is_redacted(name) && (rules.renames || !shape.renames_key(name));
         }
         shape.decide(number, unchanged);
         unchanged
@@ -164,17 +163,72 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     #[inline(always)]
     fn shaped_name(&mut self, shape: &Shape<'_>, key: R::Term) -> Walk<()> {
         if !shape.renames() {
-            return self.key(key);
+            return self.atom_key(key);
         }
         let name = self.reader.atom_text(key).bytes;
         if !shape.renames_key(name) {
-            return self.key(key);
+            return self.atom_key(key);
         }
-        let mut renamed = Vec::new();
+        let mut renamed = core::mem::take(&mut self.payload);
         shape.rename(name, &mut renamed);
-        self.rare_string(&renamed)?;
+        self.renamed(renamed)
+    }
+
+    /// Writes a new name. Its memory serves for the next one.
+    fn renamed(&mut self, mut name: Vec<u8>) -> Walk<()> {
+        self.rare_string(&name)?;
         self.colon();
+        name.clear();
+        self.payload = name;
         Ok(())
+    }
+
+    /// Opens a struct with a plan that the call's shape may change.
+    #[inline(never)]
+    pub fn shaped_plan(&mut self, term: R::Term, map: R::Map, plan: R::Plan) -> Walk<Next<R::Term>> {
+        if self.in_passing().is_none() {
+            return self.gather_planned(term, map, plan);
+        }
+        self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
+        self.stack.push(Frame::ShapedPlan(plan, map));
+        self.next_shaped_field(true)
+    }
+
+    /// Its next field that is not left out. Its derivation beats the call.
+    #[inline(never)]
+    pub fn next_shaped_field(&mut self, first: bool) -> Walk<Next<R::Term>> {
+        let (Some(Frame::ShapedPlan(plan, map)), Some(shape)) = (self.stack.last(), self.shape) else {
+            return Ok(Next::Done);
+        };
+        let (mut plan, map) = (*plan, *map);
+        let rules = self.reader.plan_rules(&plan);
+        while let Some(member) = self.reader.next_planned(&mut plan, &map) {
+            let (field, Some(value)) = member else { return self.lost_field() };
+            let name = self.reader.own_field_text(field).bytes;
+            let (redacted, renamed) = (shape.is_redacted(name), !rules.renames && shape.renames_key(name));
+            let omits =
+                if rules.omits { self.plan_omits(&plan, value) } else { shape.omits() && self.omits(shape, value) };
+            if omits && !redacted {
+                continue;
+            }
+            if let Some(Frame::ShapedPlan(place, _)) = self.stack.last_mut() {
+                *place = plan;
+            }
+            if renamed {
+                self.separate(first);
+                let mut name = core::mem::take(&mut self.payload);
+                shape.rename(self.reader.own_field_text(field).bytes, &mut name);
+                self.renamed(name)?;
+            } else {
+                if first {
+                    self.separate(true);
+                }
+                self.planned_member(first, member)?;
+            }
+            return if redacted { self.redacted() } else { Ok(Next::Value(value)) };
+        }
+        self.reader.leave(&map);
+        self.end_shaped(first)
     }
 
     #[inline(always)]

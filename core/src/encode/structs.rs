@@ -231,11 +231,11 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     fn planned(&mut self, term: R::Term, map: R::Map, mut plan: R::Plan) -> Walk<Next<R::Term>> {
         self.deeper()?;
         let rules = self.reader.plan_rules(&plan);
-        if self.options.sort_keys
-            || self.options.strict_maps && (rules.renames || self.shape.is_some())
-            || self.shape.is_some() && !self.untouched_fields(&map, plan)
-        {
+        if self.options.sort_keys || self.options.strict_maps && (rules.renames || self.shape.is_some()) {
             return self.gather_planned(term, map, plan);
+        }
+        if self.shape.is_some() && !self.untouched_fields(&map, plan) {
+            return self.shaped_plan(term, map, plan);
         }
         if rules.omits && self.reader.may_omit(&map, true) {
             return self.sparse(term, map, plan);

@@ -128,17 +128,23 @@ defmodule RustyJson.LogFormatter.Event do
   defp metadata(meta, :all), do: meta |> Map.drop(@internal) |> known()
   defp metadata(meta, keys) when is_list(keys), do: meta |> Map.take(keys) |> known()
 
+  # An event of Logger has all three. To replace each by itself copies the map three times.
+  defp known(%{mfa: {module, function, arity}, pid: pid, file: [_ | _] = file} = meta)
+       when is_atom(module) and is_atom(function) and is_integer(arity) and is_pid(pid),
+       do: %{meta | mfa: mfa(module, function, arity), pid: pid(pid), file: text(file)}
+
   defp known(%{mfa: {module, function, arity}} = meta)
        when is_atom(module) and is_atom(function) and is_integer(arity),
        do: known(%{meta | mfa: mfa(module, function, arity)})
 
-  # Without `inspect/2`, which the core would have to ask for: every event of Logger has a pid.
-  defp known(%{pid: pid} = meta) when is_pid(pid),
-    do: known(%{meta | pid: IO.iodata_to_binary(["#PID" | :erlang.pid_to_list(pid)])})
+  defp known(%{pid: pid} = meta) when is_pid(pid), do: known(%{meta | pid: pid(pid)})
 
   # Last, because broken chardata stays a list.
   defp known(%{file: [_ | _] = file} = meta), do: %{meta | file: text(file)}
   defp known(meta), do: meta
+
+  # Without `inspect/2`, which the core would have to ask for: every event of Logger has a pid.
+  defp pid(pid), do: IO.iodata_to_binary(["#PID" | :erlang.pid_to_list(pid)])
 
   # `Exception.format_mfa/3` takes three times as long, so it is asked only where it might write something else.
   defp mfa(module, function, arity) do
