@@ -113,6 +113,10 @@ defmodule RustyJson.Schema do
       @doc false
       def __rustyjson_schema__, do: @rustyjson_schema
 
+      @rustyjson_version :erlang.md5(:erlang.term_to_binary(@rustyjson_schema))
+      @doc false
+      def __rustyjson_version__, do: @rustyjson_version
+
       @before_compile RustyJson.Schema
     end
   end

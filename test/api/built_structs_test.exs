@@ -132,6 +132,59 @@ defmodule RustyJson.BuiltStructsTest do
     assert decode(~s({"b": null}), Pair, null: :undefined) == {:ok, %Pair{b: :undefined}}
   end
 
+  @dates [
+    date: {Date, "2024-02-29"},
+    time: {Time, "23:59:59.250"},
+    naive_datetime: {NaiveDateTime, "2024-02-29T23:59:59.000001"},
+    utc_datetime: {DateTime, "2024-02-29T23:59:59.5Z"}
+  ]
+
+  test "dates and times are what from_iso8601/1 makes of them" do
+    forms = %{
+      date: ~w(2024-02-29 0000-01-01 9999-12-31 -0001-01-01 +2024-01-01),
+      time:
+        ~w(00:00:00 23:59:59.999999 10:00:00.1 10:00:00,1 10:00:00.1234567 T10:00:00 10:00:00Z 24:00:00 23:59:60),
+      naive_datetime: ["2024-02-29T10:11:12", "2024-02-29 10:11:12.000", "2024-02-29T10:11:12Z", "2024-02-29"],
+      utc_datetime:
+        ~w(2024-02-29T10:11:12Z 2024-02-29T10:11:12.120Z 2024-02-29T10:11:12+02:00 2024-02-29T00:11:12-01:30) ++
+          ["2024-02-29 10:11:12Z", "2024-02-29T10:11:12z", "2024-02-29T10:11:12"]
+    }
+
+    for {type, texts} <- forms, text <- texts, do: assert_date(type, text)
+
+    days =
+      for year <- ~w(1900 2000 2023 2024),
+          month <- 0..13,
+          day <- [0, 1, 28, 29, 30, 31, 32],
+          do: {year, month, day}
+
+    for {year, month, day} <- days do
+      assert_date(:date, "#{year}-#{two(month)}-#{two(day)}")
+    end
+
+    for _ <- 1..400, {type, {_module, text}} <- @dates do
+      at = Enum.random(0..(byte_size(text) - 1))
+      <<before::binary-size(at), _, rest::binary>> = text
+      assert_date(type, before <> Enum.random(~w(0 1 2 3 5 6 9 - + . : T Z é) ++ [" ", ""]) <> rest)
+    end
+  end
+
+  defp assert_date(type, text) do
+    {module, _text} = @dates[type]
+    json = RustyJson.encode!([text, 1.5])
+
+    case module.from_iso8601(text) do
+      {:error, _reason} ->
+        assert {:error, %{reason: :type, path: "/0", position: 1}} = decode(json, [type]), text
+
+      valid ->
+        assert {:error, %{reason: :type, path: "/1"}} = decode(json, [type]), text
+        assert decode(RustyJson.encode!(%{"at" => text}), {:map, type}) == {:ok, %{"at" => elem(valid, 1)}}
+    end
+  end
+
+  defp two(number), do: String.pad_leading("#{number}", 2, "0")
+
   test "texts are copied or not, as the options say" do
     long = String.duplicate("x", 1000)
     json = RustyJson.encode!([%{on: "2024-01-01", raw: long}, %{raw: "y"}])

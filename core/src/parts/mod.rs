@@ -2,6 +2,7 @@
 
 mod answer;
 mod fragments;
+mod moment;
 mod numbers;
 mod plan;
 mod raw;
@@ -10,6 +11,7 @@ mod shape;
 mod typed;
 
 pub use answer::{Answer, Plain};
+pub use moment::Moment;
 pub use plan::Plan;
 pub use raw::{Raw, with_raw};
 pub use select::select;

@@ -62,27 +62,66 @@ pub(super) struct Names<'a> {
     places: &'a [u8],
 }
 
-/// The fields of a struct: places of the fields by number, and numbers of the fields sorted by key.
+/// The fields of a struct: entries of the fields by number, and numbers of the fields sorted by key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Struct<'a> {
     /// A member that is no field is an error.
     pub strict: bool,
     /// The number of the struct among what the shell builds with.
     pub template: usize,
+    /// A bit for each key of a field, at its [`bit`].
+    mask: u64,
     pub count: usize,
     pub required: usize,
     fields: &'a [u8],
     sorted: &'a [u8],
 }
 
-/// A field.
+/// A field, which has [`ENTRY`] bytes: flags, the place of its type, the place of its key, which is quoted and followed by a colon,
+/// the length of the key itself (`u32` each), and the first and last eight bytes of the quoted key with the colon.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Field<'a> {
-    pub key: &'a [u8],
-    pub required: bool,
-    /// Its value is passed over: the tag of a tagged struct.
-    pub ignored: bool,
+pub(super) struct Field {
+    flags: u32,
     pub node: usize,
+    place: usize,
+    len: usize,
+    head: u64,
+    tail: u64,
+}
+
+const ENTRY: usize = 32;
+
+impl Field {
+    #[inline(always)]
+    fn read(entry: &[u8; ENTRY]) -> Self {
+        let word = |at: usize| u64::from_le_bytes(core::array::from_fn(|i| entry[at + i]));
+        let (first, second) = (word(0), word(8));
+        Self {
+            flags: first as u32,
+            node: (first >> 32) as usize,
+            place: second as u32 as usize,
+            len: (second >> 32) as usize,
+            head: word(16),
+            tail: word(24),
+        }
+    }
+
+    #[inline(always)]
+    pub const fn required(&self) -> bool {
+        self.flags & 1 != 0
+    }
+
+    /// Its value is passed over: the tag of a tagged struct.
+    #[inline(always)]
+    pub const fn ignored(&self) -> bool {
+        self.flags & 2 != 0
+    }
+
+    /// The key is UTF-8 without anything that is escaped in a text.
+    #[inline(always)]
+    const fn plain(&self) -> bool {
+        self.flags & 4 != 0
+    }
 }
 
 /// Structs that a member of theirs tells apart.
@@ -116,6 +155,8 @@ impl<'a> Shape<'a> {
     }
 
     /// The node at this place. `None`: there is none, so the shape is broken.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn node(&self, place: usize) -> Option<Node<'a>> {
         let mut reader = Reader(self.bytes.get(place..)?);
         Some(match reader.byte()? {
@@ -134,9 +175,10 @@ impl<'a> Shape<'a> {
             15 => Node::Enum(Names { template: reader.u32()? as usize, places: places(&mut reader)? }),
             16 => {
                 let (strict, required) = (reader.flag()?, reader.u32()? as usize);
-                let template = reader.u32()? as usize;
-                let (fields, sorted) = (places(&mut reader)?, places(&mut reader)?);
-                Node::Struct(Struct { strict, template, required, count: fields.len() / 4, fields, sorted })
+                let (template, mask) = (reader.u32()? as usize, reader.u64()?);
+                let count = reader.u32()? as usize;
+                let (fields, sorted) = (reader.take(count.checked_mul(ENTRY)?)?, places(&mut reader)?);
+                Node::Struct(Struct { strict, template, mask, required, count, fields, sorted })
             }
             17 => {
                 let key = reader.slice()?;
@@ -165,33 +207,48 @@ impl<'a> Shape<'a> {
     }
 
     /// The field of this number.
-    pub(super) fn field(&self, record: &Struct<'a>, number: usize) -> Option<Field<'a>> {
-        if number >= record.count {
-            return None;
-        }
-        let mut reader = Reader(self.bytes.get(place(record.fields, number)..)?);
-        let (flags, node, key) = (reader.byte()?, reader.u32()? as usize, reader.slice()?);
-        Some(Field { key, required: flags & 1 != 0, ignored: flags & 2 != 0, node })
-    }
-
-    /// The field of this key, and its number. Members mostly come in the order of the fields, so `guess` is looked at first.
     #[inline(always)]
-    pub(super) fn find(&self, record: &Struct<'a>, key: &[u8], guess: usize) -> Option<(usize, Field<'a>)> {
-        if let Some(field) = self.field(record, guess)
-            && field.key == key
-        {
-            return Some((guess, field));
-        }
-        self.search(record, key)
+    pub(super) fn field(record: &Struct<'a>, number: usize) -> Option<Field> {
+        let (entries, _) = record.fields.as_chunks();
+        entries.get(number).map(Field::read)
     }
 
-    fn search(&self, record: &Struct<'a>, key: &[u8]) -> Option<(usize, Field<'a>)> {
+    /// The key of a field.
+    #[inline(always)]
+    pub(super) fn key(&self, field: &Field) -> Option<&'a [u8]> {
+        self.bytes.get(field.place + 1..)?.get(..field.len)
+    }
+
+    /// If the key of this field stands here as it is, with its quotes and a colon, the offset behind them.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    pub(super) fn starts(&self, field: &Field, json: &[u8], pos: usize) -> Option<usize> {
+        let (len, rest) = (field.len + 3, json.get(pos..)?);
+        let head = u64::from_le_bytes(*rest.first_chunk()?) ^ field.head;
+        let same = match len {
+            3..=8 => head << (64 - 8 * len) == 0,
+            9..=16 => {
+                head == 0 && rest.get(..len)?.last_chunk().is_some_and(|tail| u64::from_le_bytes(*tail) == field.tail)
+            }
+            _ => head == 0 && rest.get(..len) == self.bytes.get(field.place..)?.get(..len),
+        };
+        (same && field.plain()).then_some(pos + len)
+    }
+
+    /// The field of this key, and its number.
+    #[inline(always)]
+    pub(super) fn find(&self, record: &Struct<'a>, key: &[u8]) -> Option<(usize, Field)> {
+        if record.mask >> bit(key) & 1 == 0 { None } else { self.search(record, key) }
+    }
+
+    #[inline(never)]
+    fn search(&self, record: &Struct<'a>, key: &[u8]) -> Option<(usize, Field)> {
         let (mut low, mut high) = (0, record.sorted.len() / 4);
         while low < high {
             let middle = low.midpoint(high);
             let number = place(record.sorted, middle);
-            let field = self.field(record, number)?;
-            match field.key.cmp(key) {
+            let field = Self::field(record, number)?;
+            match self.key(&field)?.cmp(key) {
                 core::cmp::Ordering::Equal => return Some((number, field)),
                 core::cmp::Ordering::Less => low = middle + 1,
                 core::cmp::Ordering::Greater => high = middle,
@@ -199,6 +256,13 @@ impl<'a> Shape<'a> {
         }
         None
     }
+}
+
+/// A number below 64 that few keys share, as `lib/rustyjson/schema/shape.ex` has it.
+#[inline(always)]
+fn bit(key: &[u8]) -> usize {
+    let (first, last) = (key.first().copied().unwrap_or_default(), key.last().copied().unwrap_or_default());
+    (key.len() + 5 * usize::from(first) + 11 * usize::from(last)) % 64
 }
 
 fn places<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {

@@ -223,18 +223,31 @@ fn put_one(kind: u8, inner: &Type, out: &mut Vec<u8>) {
 fn put_record(record: &Record, out: &mut Vec<u8>) {
     out.extend([16, u8::from(record.strict)]);
     u32s(out, [record.fields.iter().filter(|field| field.1).count(), 0]);
-    let places = list(out, record.fields.len());
+    let bit = |key: &[u8]| match (key.first(), key.last()) {
+        (Some(first), Some(last)) => (key.len() + 5 * usize::from(*first) + 11 * usize::from(*last)) % 64,
+        _ => 0,
+    };
+    let mask = record.fields.iter().fold(0_u64, |mask, field| mask | 1 << bit(field.0.as_bytes()));
+    out.extend(mask.to_le_bytes());
+    u32s(out, [record.fields.len()]);
+    let entries = out.len();
+    out.resize(entries + 32 * record.fields.len(), 0);
     let mut sorted: Vec<_> = (0..record.fields.len()).collect();
     sorted.sort_by_key(|number| record.fields[*number].0.as_bytes());
     u32s(out, [sorted.len()]);
     u32s(out, sorted);
-    for ((key, required, ignored, of), place) in record.fields.iter().zip(places) {
-        set(place, out);
-        out.push(u8::from(*required) + 2 * u8::from(*ignored));
-        let node = out.len();
-        u32s(out, [0, key.len()]);
-        out.extend(key.as_bytes());
-        set(node, out);
+    for (number, (key, required, ignored, of)) in record.fields.iter().enumerate() {
+        let quoted = format!("\"{key}\":").into_bytes();
+        let mut entry = Vec::new();
+        // No name here has anything to escape.
+        let flags = usize::from(*required) + 2 * usize::from(*ignored) + 4;
+        u32s(&mut entry, [flags, out.len() + quoted.len(), out.len(), key.len()]);
+        let mut words = quoted.iter().copied().take(8).collect::<Vec<_>>();
+        words.resize(8, 0);
+        words.extend(quoted.last_chunk::<8>().unwrap_or(&[0; 8]));
+        entry.extend(words);
+        out[entries + 32 * number..][..32].copy_from_slice(&entry);
+        out.extend(quoted);
         put(of, out);
     }
 }

@@ -17,7 +17,7 @@ defmodule RustyJson.Schema.Shape do
           type: Type.t(),
           # The types of the fields of each struct, by number; and what its schema was.
           structs: %{module() => tuple()},
-          # For each struct itself and the names of its fields, and for each enum its names.
+          # For each struct itself and the names of its fields, and for each enum its names; those that every type can need come first.
           templates: tuple(),
           modules: [{module(), term()}],
           # Whether there are values that Elixir has to look at, which are dates and those of the types in `loaded`.
@@ -85,7 +85,7 @@ defmodule RustyJson.Schema.Shape do
       plan: packed(nodes, 0, @no_date),
       type: type,
       structs: Map.new(modules, &{&1, field_types(&1)}),
-      templates: templates |> Enum.map(&elem(&1, 1)) |> List.to_tuple(),
+      templates: List.to_tuple(built_in() ++ Enum.map(templates, &elem(&1, 1))),
       modules: for(module <- modules, do: {module, Type.version(module)}),
       loaded: for({:loaded, type} <- types, do: type),
       dates: Enum.any?(types, &left?/1),
@@ -103,6 +103,22 @@ defmodule RustyJson.Schema.Shape do
     if schema[:base], do: {:into, schema.base, types}, else: types
   end
 
+  # In the order of terms/src/builder/structs.rs. (This library does not depend on Decimal.)
+  defp built_in do
+    date = [:year, :month, :day]
+    time = [:hour, :minute, :second, :microsecond]
+
+    for {struct, fields} <- [
+          {~D[2000-01-01], date},
+          {~T[00:00:00], time},
+          {~N[2000-01-01 00:00:00], date ++ time},
+          {~U[2000-01-01 00:00:00Z], date ++ time},
+          {%{__struct__: Decimal, sign: 1, coef: 0, exp: 0}, [:sign, :coef, :exp]},
+          {%RustyJson.Fragment{encode: ""}, [:encode]}
+        ],
+        do: {struct, List.to_tuple(fields)}
+  end
+
   defp template({:enum, names}), do: List.to_tuple(names)
 
   defp template(type) do
@@ -113,7 +129,7 @@ defmodule RustyJson.Schema.Shape do
   end
 
   defp numbers(templates) do
-    for {{type, _template}, number} <- Enum.with_index(templates),
+    for {{type, _template}, number} <- Enum.with_index(templates, length(built_in())),
         into: %{},
         do: {{:template, type}, number}
   end
@@ -176,21 +192,48 @@ defmodule RustyJson.Schema.Shape do
 
   defp node(module, places), do: record(module, Type.schema!(module), [], places)
 
+  @entry 32
+
   defp record(type, %{fields: fields, strict: strict}, more, places) do
     own = for f <- fields, do: {if(f.required, do: 1, else: 0), place(f.type, places), f.key}
     all = own ++ more
-    start = place(type, places) + 1 + 1 + 4 + 4 + 8 + 8 * length(all)
-    texts = for {flags, node, key} <- all, do: [<<flags, node::32-little>>, text(key)]
     sorted = all |> Enum.with_index() |> Enum.sort_by(fn {{_, _, key}, _} -> key end)
-    count = <<length(all)::32-little>>
+    mask = for {_, _, key} <- all, reduce: 0, do: (mask -> Bitwise.bor(mask, Bitwise.bsl(1, bit(key))))
+    count = length(all)
+    start = place(type, places) + 1 + 1 + 4 + 4 + 8 + 4 + @entry * count + 4 + 4 * count
+
+    {entries, _end} =
+      Enum.map_reduce(all, start, fn {_, _, key} = field, at ->
+        {entry(field, at), at + byte_size(key) + 3}
+      end)
 
     [
       <<16, if(strict, do: 1, else: 0), Enum.count(fields, & &1.required)::32-little>>,
-      <<template(type, places)::32-little>>,
-      [count, offsets(texts, start), count, for({_, number} <- sorted, do: <<number::32-little>>)]
-      | texts
+      <<template(type, places)::32-little, mask::64-little, count::32-little>>,
+      [entries, <<count::32-little>>, for({_, number} <- sorted, do: <<number::32-little>>)]
+      | for({_, _, key} <- all, do: quoted(key))
     ]
   end
+
+  defp entry({flags, node, key}, at) do
+    quoted = quoted(key)
+    size = byte_size(quoted)
+    head = if size < 8, do: quoted <> <<0::size(8 - size)-unit(8)>>, else: binary_part(quoted, 0, 8)
+    tail = if size < 8, do: <<0::64>>, else: binary_part(quoted, size, -8)
+    flags = flags + if plain?(key), do: 4, else: 0
+
+    <<flags::32-little, node::32-little, at::32-little, byte_size(key)::32-little, head::binary,
+      tail::binary>>
+  end
+
+  defp quoted(key), do: <<?", key::binary, ?", ?:>>
+
+  # The core knows such a key by its bytes.
+  defp plain?(key), do: String.valid?(key) and not (key =~ ~r/[\x00-\x1f"\\]/)
+
+  # Few keys share one, so that most keys that no field has are known at once.
+  defp bit(""), do: 0
+  defp bit(key), do: rem(byte_size(key) + 5 * :binary.first(key) + 11 * :binary.last(key), 64)
 
   defp text(text), do: [<<byte_size(text)::32-little>>, text]
 

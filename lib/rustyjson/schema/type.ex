@@ -77,7 +77,7 @@ defmodule RustyJson.Schema.Type do
   @spec version(module()) :: term()
   def version(module) do
     cond do
-      function_exported?(module, :__rustyjson_schema__, 0) -> module.__rustyjson_schema__()
+      function_exported?(module, :__rustyjson_version__, 0) -> module.__rustyjson_version__()
       Reflected.schema?(module) -> Reflected.version(module)
       true -> nil
     end

@@ -12,16 +12,20 @@ use rustler::sys::ErlNifTerm;
 use rustler::{MapIterator, Term};
 use rustyjson_core::builder::Key;
 use rustyjson_core::options::{Duplicates, Keys as KeyKind};
-use rustyjson_core::parts::Answer;
+use rustyjson_core::parts::{Answer, Moment};
 use rustyjson_core::{ErrorKind, TermBuilder, Text};
 use std::borrow::Cow;
 use std::collections::HashSet;
+
+/// The templates of dates and times come first, in the order of their kinds, then these.
+const DECIMAL: usize = 4;
+const FRAGMENT: usize = 5;
 
 /// Builds structs.
 pub struct Structs<'t, 'a, 's> {
     terms: &'t mut Terms<'a, 's>,
     look: Look<'a>,
-    /// `{struct, {field, ...}}` or `{name, ...}`, by number.
+    /// `{struct, {field, ...}}` or `{name, ...}`, by number, as `lib/rustyjson/schema/shape.ex` has them.
     templates: &'a [Raw<'a>],
     /// The structs among them that were needed so far.
     known: Vec<Option<Template<'a>>>,
@@ -88,6 +92,21 @@ impl<'t, 'a, 's> Structs<'t, 'a, 's> {
         Some((self.known.get(*template)?.as_ref()?, *base))
     }
 
+    /// A struct that is no record, with these fields.
+    #[inline(always)]
+    fn built_in(
+        &mut self,
+        template: usize,
+        fields: impl IntoIterator<Item = (usize, ErlNifTerm)>,
+    ) -> Result<(), ErrorKind> {
+        self.begin_struct(template)?;
+        for (number, value) in fields {
+            self.terms.push(value)?;
+            self.end_field(number);
+        }
+        self.end_struct(0)
+    }
+
     /// The last value is left to Elixir.
     #[inline(never)]
     fn leave(&mut self) -> Result<(), ErrorKind> {
@@ -119,12 +138,29 @@ impl<'a, 's> Answer for Structs<'_, 'a, 's> {
     }
 
     fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) -> Result<(), ErrorKind> {
-        self.terms.decimal(negative, coefficient, exponent)
+        let coefficient = self.terms.make_integer(false, coefficient)?;
+        let (sign, exponent) = (if negative { -1 } else { 1 }, self.terms.heap.integer(exponent));
+        let fields = [self.terms.heap.integer(sign), coefficient, exponent];
+        self.built_in(DECIMAL, fields.into_iter().enumerate())
     }
 
-    fn date(&mut self, _kind: u8, text: Text<'_>) -> Result<(), ErrorKind> {
-        self.terms.string(text)?;
-        self.leave()
+    fn date(&mut self, kind: u8, text: Text<'_>) -> Result<(), ErrorKind> {
+        let Some(Moment { parts, fraction: (microseconds, digits) }) = Moment::read(kind, text.bytes()) else {
+            self.terms.string(text)?;
+            return self.leave();
+        };
+        let parts = parts.map(|part| self.terms.heap.integer(part.into()));
+        let [microseconds, precision] =
+            [i64::from(microseconds), digits.into()].map(|number| self.terms.heap.integer(number));
+        let (parts, has_time) = match kind {
+            Moment::DATE => (&parts[..3], false),
+            Moment::TIME => (&parts[3..], true),
+            _ => (&parts[..], true),
+        };
+        // Without a fraction the default is right.
+        let fraction =
+            (has_time && digits > 0).then(|| (parts.len(), self.terms.make.tuple(&[microseconds, precision])));
+        self.built_in((kind - Moment::DATE).into(), parts.iter().copied().enumerate().chain(fraction))
     }
 
     fn loaded(&mut self) -> Result<(), ErrorKind> {
@@ -132,7 +168,8 @@ impl<'a, 's> Answer for Structs<'_, 'a, 's> {
     }
 
     fn raw(&mut self, start: usize, text: &[u8]) -> Result<(), ErrorKind> {
-        self.terms.fragment(Text::Input(start, text))
+        let text = self.terms.text(Text::Input(start, text), self.terms.options.copy_strings)?;
+        self.built_in(FRAGMENT, [(0, text)])
     }
 
     #[inline(always)]

@@ -1,0 +1,110 @@
+//! Decodes into the types of a schema. What it does not have is passed over, and never built.
+//!
+//! What the values become is up to the [`Answer`]. No atom comes from here.
+
+mod tagged;
+mod values;
+mod walk;
+
+use super::answer::Answer;
+use super::shape::Shape;
+use crate::builder::{Rewind, TermBuilder};
+use crate::decode::skip::Skip;
+use crate::decode::{self, Places, Scratch, starts_with_mark};
+use crate::error::{Error, ErrorKind};
+use crate::options::{DecodeOptions, Duplicates};
+use crate::simd::Kernel;
+use crate::with_kernel;
+use alloc::vec::Vec;
+use walk::Walk;
+
+/// An error, and the key of the member that is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// What is wrong, and where.
+    pub error: Error,
+    /// For [`ErrorKind::Missing`].
+    pub key: Option<Vec<u8>>,
+}
+
+impl From<Error> for Wrong {
+    fn from(error: Error) -> Self {
+        Self { error, key: None }
+    }
+}
+
+/// Decodes a text into a type. `false`: more than `most_nodes` values and keys may have to be built (0 is no limit).
+///
+/// # Errors
+/// The first one of the text or of the schema.
+pub fn typed<A: Answer>(
+    json: &[u8],
+    shape: &Shape<'_>,
+    options: &DecodeOptions,
+    most_nodes: u64,
+    scratch: &mut Scratch,
+    answer: &mut A,
+) -> Result<bool, Wrong> {
+    if starts_with_mark(json) {
+        return Err(Error::new(ErrorKind::ByteOrderMark, 0).into());
+    }
+    // The driver alone counts all nodes and looks for all repeated keys.
+    if options.max_nodes != 0 || options.duplicates == Duplicates::Error {
+        decode::validate(json, options, scratch)?;
+    }
+    let options = DecodeOptions { max_nodes: 0, ..*options };
+    let mut places = core::mem::take(&mut scratch.places);
+    let call = Call { json, shape, options: &options, most_nodes };
+    let (mark, mut dates) = (answer.terms().mark(), Vec::new());
+    let result = with_kernel!(kernel => walk(kernel, &call, &mut places, scratch, answer, &mut dates));
+    scratch.places = places;
+    if shape.list_dates {
+        // A fault ends the list; which one it is, is known already.
+        answer.terms().rewind(mark);
+        return list(&call, &dates, scratch, answer.terms()).map(|()| true);
+    }
+    result
+}
+
+struct Call<'a> {
+    json: &'a [u8],
+    shape: &'a Shape<'a>,
+    options: &'a DecodeOptions,
+    most_nodes: u64,
+}
+
+#[inline(always)]
+fn walk<K: Kernel, A: Answer>(
+    kernel: K,
+    call: &Call<'_>,
+    places: &mut Places,
+    scratch: &mut Scratch,
+    answer: &mut A,
+    dates: &mut Vec<(u32, usize)>,
+) -> Result<bool, Wrong> {
+    let Places { open, text, .. } = places;
+    let skip = Skip::new(kernel, call.json, call.options, open, text);
+    let budget = if call.most_nodes == 0 { u64::MAX } else { call.most_nodes };
+    let mut walk = Walk::new(skip, call.shape, scratch, answer, dates, budget);
+    match walk.run() {
+        Ok(()) => Ok(true),
+        // Not an error of the text, whose limit is looked after.
+        Err(Error { kind: ErrorKind::MaxNodes, .. }) => Ok(false),
+        Err(error) => Err(Wrong { error, key: walk.missing.map(<[u8]>::to_vec) }),
+    }
+}
+
+/// The values that Elixir has to look at, which are dates and those that it loads: of each its kind, and the value.
+fn list<B: TermBuilder>(
+    call: &Call<'_>,
+    dates: &[(u32, usize)],
+    scratch: &mut Scratch,
+    builder: &mut B,
+) -> Result<(), Wrong> {
+    builder.begin_array();
+    for &(kind, start) in dates {
+        builder.integer(kind.into()).map_err(|kind| Error::new(kind, start))?;
+        decode::part(call.json, start, call.options, scratch, builder)?;
+    }
+    Ok(builder.end_array(2 * dates.len()).map_err(|kind| Error::new(kind, 0))?)
+}

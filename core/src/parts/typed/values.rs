@@ -1,0 +1,223 @@
+//! Values that are no containers of a type.
+
+use super::super::answer::{Answer, begin, end};
+use super::super::numbers::{AsDecimal, AsFloat, Integers};
+use super::super::shape::{NO_DATE, Names, Node};
+use super::walk::{Next, Step, Walk, broken};
+use crate::builder::TermBuilder;
+use crate::decode::{self, number};
+use crate::error::{Error, ErrorKind};
+use crate::options::DecodeOptions;
+use crate::room::room;
+use crate::simd::Kernel;
+
+impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
+    #[inline(always)]
+    pub(super) fn value(&mut self, place: usize, pos: usize) -> Step<Next> {
+        self.spend(1, pos)?;
+        let mut node = self.shape.node(place).ok_or_else(|| broken(pos))?;
+        let byte = self.skip.json.get(pos).copied().unwrap_or_default();
+        if let Node::Nullable(inner) = node {
+            if byte == b'n' {
+                return self.literal(pos, b"null", A::null);
+            }
+            node = self.shape.node(inner).ok_or_else(|| broken(pos))?;
+        }
+        if let (Node::Many(_), b'n') = (node, byte) {
+            return self.literal(pos, b"null", |answer| {
+                begin(answer.terms());
+                end(answer.terms(), 0)
+            });
+        }
+        match (node, byte) {
+            (Node::Any, _) => self.any(pos),
+            (Node::String, b'"') => self.string(pos),
+            (Node::Boolean, b't') => self.literal(pos, b"true", |answer| answer.terms().boolean(true)),
+            (Node::Boolean, b'f') => self.literal(pos, b"false", |answer| answer.terms().boolean(false)),
+            (Node::Integer, b'-' | b'0'..=b'9') => self.integer(pos),
+            (Node::Number, b'-' | b'0'..=b'9') => self.any_number(pos),
+            (Node::Float, b'-' | b'0'..=b'9') => self.float(pos),
+            (Node::Decimal, b'-' | b'0'..=b'9') => {
+                let end = decimal(self.skip.json, pos, self.skip.options, self.answer)?;
+                Ok(self.built(end))
+            }
+            (Node::Decimal, b'"') => self.decimal_text(pos),
+            (Node::Date(kind), b'"') => self.date(kind, pos),
+            (Node::Raw, _) => self.raw(pos),
+            (Node::Loaded(kind), _) => self.loaded(kind, pos),
+            (Node::Enum(names), b'"') => self.one_of(&names, pos),
+            (Node::List(_) | Node::Many(_), b'[') | (Node::Map(_) | Node::Struct(_), b'{') => {
+                self.open(&node, pos, false)
+            }
+            (Node::Tagged(tagged), b'{') => self.tagged(&tagged, pos),
+            (node, _) => self.refuse(expected(&node), pos),
+        }
+    }
+
+    /// A value that is built as `decode` builds it.
+    #[inline(always)]
+    fn any(&mut self, pos: usize) -> Step<Next> {
+        let end = self.part(pos, self.skip.options.decimals)?;
+        Ok(self.built(end))
+    }
+
+    /// A number that is, by the same code.
+    #[inline(always)]
+    fn any_number(&mut self, pos: usize) -> Step<Next> {
+        let end = self.part(pos, false)?;
+        Ok(self.built(end))
+    }
+
+    /// Builds what `decode` builds of the value; gives the offset behind it.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    fn part(&mut self, pos: usize, decimals: bool) -> Step<usize> {
+        let left = (self.skip.options.max_depth as usize).saturating_sub(self.depth());
+        let max_depth = if self.skip.options.max_depth == u32::MAX { u32::MAX } else { left as u32 };
+        let options = DecodeOptions { max_depth, decimals, ..*self.skip.options };
+        let end = decode::part(self.skip.json, pos, &options, self.scratch, self.answer.terms())?;
+        // A value or key takes two bytes at least, nearly always more.
+        self.spend((end - pos) as u64 / 4, pos)?;
+        Ok(end)
+    }
+
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    fn string(&mut self, pos: usize) -> Step<Next> {
+        let (text, end) = self.skip.text(pos)?;
+        self.answer.terms().string(text).map_err(|kind| Error::new(kind, pos))?;
+        Ok(self.built(end))
+    }
+
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    fn literal(&mut self, pos: usize, word: &'static [u8], add: fn(&mut A) -> Result<(), ErrorKind>) -> Step<Next> {
+        let end = self.skip.literal(pos, word)?;
+        add(self.answer).map_err(|kind| Error::new(kind, pos))?;
+        Ok(self.built(end))
+    }
+
+    // In the WebAssembly module these two are calls; a closure in their place would be one everywhere.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    fn integer(&mut self, pos: usize) -> Step<Next> {
+        match number::number(self.skip.json, pos, self.skip.options, &mut Integers(self.answer.terms())) {
+            Ok(end) => Ok(self.built(end)),
+            Err(Error { kind: kind @ ErrorKind::TypeInteger, .. }) => self.refuse(kind, pos),
+            Err(error) => Err(error),
+        }
+    }
+
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    fn float(&mut self, pos: usize) -> Step<Next> {
+        let options = DecodeOptions { decimals: false, ..*self.skip.options };
+        let json = self.skip.json;
+        let end = number::number(json, pos, &options, &mut AsFloat(self.answer.terms(), json, pos))?;
+        Ok(self.built(end))
+    }
+
+    /// A string whose text is an exact number.
+    fn decimal_text(&mut self, pos: usize) -> Step<Next> {
+        let options = DecodeOptions { decimals: true, ..*self.skip.options };
+        let (text, end) = self.skip.text(pos)?;
+        let bytes = text.bytes();
+        let is_number = matches!(bytes.first(), Some(b'-' | b'0'..=b'9'));
+        let whole = is_number && number::skip(bytes, 0, &options).is_ok_and(|end| end == bytes.len());
+        if !whole {
+            return self.refuse(ErrorKind::TypeDecimal, pos);
+        }
+        decimal(bytes, 0, &options, self.answer).map_err(|error| Error::new(error.kind, pos))?;
+        Ok(self.built(end))
+    }
+
+    fn date(&mut self, kind: u8, pos: usize) -> Step<Next> {
+        if self.is_wrong(kind.into(), pos)? {
+            return self.refuse(expected(&Node::Date(kind)), pos);
+        }
+        let (text, end) = self.skip.text(pos)?;
+        self.answer.date(kind, text).map_err(|kind| Error::new(kind, pos))?;
+        Ok(self.built(end))
+    }
+
+    /// A value that Elixir loads.
+    #[inline(never)]
+    fn loaded(&mut self, kind: u32, pos: usize) -> Step<Next> {
+        if self.is_wrong(kind, pos)? {
+            return self.refuse(ErrorKind::TypeLoaded, pos);
+        }
+        let end = self.part(pos, self.skip.options.decimals)?;
+        self.answer.loaded().map_err(|kind| Error::new(kind, pos))?;
+        Ok(self.built(end))
+    }
+
+    /// Whether this is the date, or loaded value, that Elixir refused.
+    #[inline(never)]
+    fn is_wrong(&mut self, kind: u32, pos: usize) -> Step<bool> {
+        let number = self.date;
+        self.date = number.saturating_add(1);
+        if self.shape.list_dates {
+            room(self.dates, 1).map_err(|kind| Error::new(kind, pos))?;
+            self.dates.push((kind, pos));
+        }
+        Ok(number == self.shape.wrong_date && number != NO_DATE)
+    }
+
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    fn raw(&mut self, pos: usize) -> Step<Next> {
+        let end = self.skip.value(pos, self.depth())?;
+        self.answer.raw(pos, &self.skip.json[pos..end]).map_err(|kind| Error::new(kind, pos))?;
+        Ok(self.built(end))
+    }
+
+    fn one_of(&mut self, names: &Names<'a>, pos: usize) -> Step<Next> {
+        let shape = self.shape;
+        let (text, end) = self.skip.text(pos)?;
+        match shape.number(names, text.bytes()) {
+            Some(number) => {
+                self.answer.name(names.template, number).map_err(|kind| Error::new(kind, pos))?;
+                Ok(self.built(end))
+            }
+            None => self.refuse(ErrorKind::Enum, pos),
+        }
+    }
+
+    /// A value of another type. One that is none at all is an error of the text.
+    #[cold]
+    pub(super) fn refuse(&mut self, kind: ErrorKind, pos: usize) -> Step<Next> {
+        let starts =
+            matches!(self.skip.json.get(pos), Some(b'"' | b'-' | b'0'..=b'9' | b'{' | b'[' | b't' | b'f' | b'n'));
+        if starts && self.pass == 0 {
+            return Err(Error::new(kind, pos));
+        }
+        self.pass = self.pass.saturating_sub(1);
+        let end = self.skip.value(pos, self.depth())?;
+        self.answer.null().map_err(|kind| Error::new(kind, pos))?;
+        Ok(self.built(end))
+    }
+}
+
+/// An exact number. (A call: each copy takes 3 KB of the WebAssembly module.)
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+fn decimal<A: Answer>(json: &[u8], pos: usize, options: &DecodeOptions, answer: &mut A) -> Result<usize, Error> {
+    number::number(json, pos, &DecodeOptions { decimals: true, ..*options }, &mut AsDecimal(answer))
+}
+
+/// The error of a value that is not of this type.
+const fn expected(node: &Node<'_>) -> ErrorKind {
+    match node {
+        Node::Integer => ErrorKind::TypeInteger,
+        Node::Float => ErrorKind::TypeFloat,
+        Node::Number => ErrorKind::TypeNumber,
+        Node::Boolean => ErrorKind::TypeBoolean,
+        Node::Decimal => ErrorKind::TypeDecimal,
+        Node::Date(7) => ErrorKind::TypeDate,
+        Node::Date(8) => ErrorKind::TypeTime,
+        Node::Date(9) => ErrorKind::TypeNaiveDatetime,
+        Node::Date(_) => ErrorKind::TypeUtcDatetime,
+        Node::List(_) | Node::Many(_) => ErrorKind::TypeList,
+        Node::Loaded(_) => ErrorKind::TypeLoaded,
+        Node::Map(_) | Node::Struct(_) | Node::Tagged(_) => ErrorKind::TypeObject,
+        _ => ErrorKind::TypeString,
+    }
+}
