@@ -208,7 +208,23 @@ fn documents() -> impl Strategy<Value = String> {
         "72057594037927936",
         "0.1",
     ]);
-    let key = proptest::sample::select(vec!["a", "b", "", "0", "1", "\\u0061", "01", "-", "é"]);
+    let key = proptest::sample::select(vec![
+        "a",
+        "b",
+        "",
+        "0",
+        "1",
+        "\\u0061",
+        "01",
+        "-",
+        "é",
+        "a name",
+        "a longer name",
+        "a longer nam\\u0065",
+        "a longer nape",
+        "a name of more than sixteen bytes",
+        "a name of more than sixteen bites",
+    ]);
     scalar.prop_map(String::from).prop_recursive(4, 40, 5, move |inner| {
         let member = (key.clone(), inner.clone()).prop_map(|(key, value)| format!("\"{key}\" :{value}"));
         prop_oneof![

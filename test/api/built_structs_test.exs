@@ -70,6 +70,17 @@ defmodule RustyJson.BuiltStructsTest do
     assert decode(twice, Item, duplicate_keys: :first) == {:ok, %Item{kind: :small, on: ~D[2024-01-01]}}
   end
 
+  test "a repeated field does not stand for one that is missing" do
+    for {json, at, path} <- [
+          {~s({"sku": "a", "sku": "b"}), 23, "/quantity"},
+          {~s({"quantity": 1, "price": 2, "price": 1}), 38, "/sku"}
+        ],
+        duplicates <- [:first, :last] do
+      assert {:error, %{reason: :missing, position: ^at, path: ^path}} =
+               decode(json, RustyJson.Test.Schemas.Line, duplicate_keys: duplicates)
+    end
+  end
+
   defp permutations([]), do: [[]]
   defp permutations(list), do: for(first <- list, rest <- permutations(list -- [first]), do: [first | rest])
 

@@ -485,4 +485,5 @@ fn not_nullable(of: Type) -> Type {
     if let Type::Nullable(inner) = of { *inner } else { of }
 }
 
-const NAMES: [&str; 10] = ["a", "b", "", "0", "1", "2", "01", "-", "é", "ab"];
+const NAMES: [&str; 13] =
+    ["a", "b", "", "0", "1", "2", "01", "-", "é", "ab", "a name", "a longer name", "a name of more than sixteen bytes"];

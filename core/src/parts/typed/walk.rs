@@ -256,7 +256,9 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         let (len, variant) = (*len, *variant);
         match container {
             Container::Struct(record) => {
-                if len < record.count {
+                // A repeated field is built again.
+                let there = self.seen[*base..].iter().filter(|seen| **seen).count();
+                if there < record.count {
                     let (record, base) = (*record, *base);
                     self.required(&record, base, pos)?;
                 }
