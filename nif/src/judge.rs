@@ -1,70 +1,77 @@
-//! `check_etf/3` and `check_holes/3`: judge what a WebAssembly module answers to a host that has no library of its own.
+//! `build_etf/3`, `build_list/3` and `check_holes/3`: judge what a WebAssembly module answers to a host that has no library of its own.
 
 use crate::atoms;
+use crate::decode::with_state;
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, Error, NifResult, Term};
-use rustyjson_core::etf::check::{self as etf, Policy, check};
+use rustyjson_core::etf::check::{Policy, Refused};
 use rustyjson_core::etf::{holes, plans};
 use rustyjson_core::parts::{Parts, Raw};
 use rustyjson_core::{DecodeOptions, EncodeOptions};
+use rustyjson_terms::judged;
 
 /// Bytes judged in about a hundredth of a time slice of one millisecond.
 const BYTES_PER_PERCENT: usize = 8192;
 
-/// Judges a term that answers a document of this length: `:ok`, or `{:fault, :invalid_result, text}`.
+/// Judges and builds a term that answers a document of this length: `{:ok, term}`, `:refused` when a key is twice in a map or an
+/// atom does not exist, or `{:fault, :invalid_result, text}`.
 #[rustler::nif]
-fn check_etf<'a>(env: Env<'a>, etf: Binary<'a>, options: Binary<'a>, json_len: usize) -> NifResult<Term<'a>> {
+fn build_etf<'a>(env: Env<'a>, etf: Binary<'a>, options: Binary<'a>, json_len: usize) -> NifResult<Term<'a>> {
     charge(env, etf.len());
-    judge(env, &etf, &options, json_len)
+    term(env, &etf, &options, json_len)
 }
 
 /// The same on a dirty scheduler.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn check_etf_dirty<'a>(env: Env<'a>, etf: Binary<'a>, options: Binary<'a>, json_len: usize) -> NifResult<Term<'a>> {
-    judge(env, &etf, &options, json_len)
+fn build_etf_dirty<'a>(env: Env<'a>, etf: Binary<'a>, options: Binary<'a>, json_len: usize) -> NifResult<Term<'a>> {
+    term(env, &etf, &options, json_len)
 }
 
-fn judge<'a>(env: Env<'a>, etf: &[u8], options: &[u8], json_len: usize) -> NifResult<Term<'a>> {
+fn term<'a>(env: Env<'a>, etf: &[u8], options: &[u8], json_len: usize) -> NifResult<Term<'a>> {
     let parts = Parts::read(options.get(DecodeOptions::LEN..).unwrap_or_default());
-    let options = DecodeOptions::from_bytes(options, 0).ok_or(Error::BadArg)?;
-    let policy = match parts {
-        Some(Parts::Raw(_)) => Raw::policy(&options, json_len),
-        // The options and the length that Elixir passes already allow for what a type adds. Only floats are added here.
-        Some(Parts::Typed(_)) => Policy { floats: true, ..Policy::new(&options, json_len) },
-        _ => Policy::new(&options, json_len),
-    };
-    Ok(match check(etf, &policy) {
-        Ok(()) => atoms::ok().encode(env),
-        Err(refused) => fault(env, &refused.text()),
+    with_state(Some(options), u64::MAX, |options, _cut, _scratch, stacks| {
+        let policy = match parts {
+            Some(Parts::Raw(_)) => Raw::policy(&options, json_len),
+            // The options and the length that Elixir passes already allow for what a type adds. Only floats are added here.
+            Some(Parts::Typed(_)) => Policy { floats: true, ..Policy::new(&options, json_len) },
+            _ => Policy::new(&options, json_len),
+        };
+        Ok(answer(env, judged::term(env, etf, &policy, &options, json_len, stacks)))
     })
 }
 
-/// Judges a list of terms that answer documents of these lengths (`u32` each, little endian).
+/// Judges and builds a list of terms that answer documents of these lengths (`u32` each, little endian).
 #[rustler::nif]
-fn check_list<'a>(env: Env<'a>, etf: Binary<'a>, options: Binary<'a>, lengths: Binary<'a>) -> NifResult<Term<'a>> {
+fn build_list<'a>(env: Env<'a>, etf: Binary<'a>, options: Binary<'a>, lengths: Binary<'a>) -> NifResult<Term<'a>> {
     charge(env, etf.len());
-    judge_list(env, &etf, &options, &lengths)
+    list(env, &etf, &options, &lengths)
 }
 
 /// The same on a dirty scheduler.
 #[rustler::nif(schedule = "DirtyCpu")]
-fn check_list_dirty<'a>(
+fn build_list_dirty<'a>(
     env: Env<'a>,
     etf: Binary<'a>,
     options: Binary<'a>,
     lengths: Binary<'a>,
 ) -> NifResult<Term<'a>> {
-    judge_list(env, &etf, &options, &lengths)
+    list(env, &etf, &options, &lengths)
 }
 
-fn judge_list<'a>(env: Env<'a>, etf: &[u8], options: &[u8], lengths: &[u8]) -> NifResult<Term<'a>> {
-    let options = DecodeOptions::from_bytes(options, 0).ok_or(Error::BadArg)?;
-    let (lengths, _) = lengths.as_chunks::<4>();
-    let policies = lengths.iter().map(|len| Policy::new(&options, u32::from_le_bytes(*len) as usize));
-    Ok(match etf::check_list(etf, policies) {
-        Ok(()) => atoms::ok().encode(env),
-        Err(refused) => fault(env, &refused.text()),
+fn list<'a>(env: Env<'a>, etf: &[u8], options: &[u8], lengths: &[u8]) -> NifResult<Term<'a>> {
+    let lengths = lengths.as_chunks::<4>().0.iter().map(|len| u32::from_le_bytes(*len) as usize);
+    with_state(Some(options), u64::MAX, |options, _cut, _scratch, stacks| {
+        let policies = lengths.clone().map(|len| Policy::new(&options, len));
+        Ok(answer(env, judged::list(env, etf, policies, &options, lengths.sum(), stacks)))
     })
+}
+
+fn answer<'a>(env: Env<'a>, built: Result<Option<Term<'a>>, Refused>) -> Term<'a> {
+    match built {
+        Ok(Some(term)) => (atoms::ok(), term).encode(env),
+        Ok(None) => atoms::refused().encode(env),
+        Err(refused) => fault(env, &refused.text()),
+    }
 }
 
 /// Looks up the terms of holes in the term that was encoded, `{:partial, json, [{offset, depth, :key | :value, start, length}]}`.

@@ -34,6 +34,7 @@ mod atoms {
         value,
         fault,
         invalid_result,
+        refused,
     }
 }
 

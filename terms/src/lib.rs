@@ -3,6 +3,7 @@
 
 pub mod builder;
 mod heap;
+pub mod judged;
 mod key_cache;
 mod key_order;
 pub mod raw;

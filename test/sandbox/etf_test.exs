@@ -89,13 +89,16 @@ defmodule RustyJson.Sandbox.EtfTest do
   end
 
   defp verdict(:ok), do: :ok
+  # What passes the check can still be no term: a key twice, an atom that does not exist.
+  defp verdict({:ok, _term}), do: :ok
+  defp verdict(:refused), do: :ok
   defp verdict({:fault, :invalid_result, text}) when is_binary(text), do: :refused
 
   defp same(etf, name, options, length) do
     options = Options.decode(options)
     elixir = verdict(Etf.check(etf, options.values, length))
 
-    assert elixir == verdict(Nif.check_etf(etf, options.bytes, length)),
+    assert elixir == verdict(Nif.build_etf(etf, options.bytes, length)),
            "#{name}, #{length}: #{inspect(etf, limit: :infinity)}"
 
     elixir

@@ -28,7 +28,7 @@ impl<'a> Batch<'a> {
     }
 
     /// The length of each document.
-    pub fn lengths(&self) -> impl ExactSizeIterator<Item = usize> + use<'a> {
+    pub fn lengths(&self) -> impl ExactSizeIterator<Item = usize> + Clone + use<'a> {
         self.lengths.chunks_exact(4).map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize)
     }
 
@@ -87,7 +87,7 @@ impl<'a> BatchAnswer<'a> {
     }
 
     /// The lengths of the documents whose terms are in the list.
-    pub fn decoded<'b>(&'b self, batch: &Batch<'b>) -> impl Iterator<Item = usize> + use<'a, 'b> {
+    pub fn decoded<'b>(&'b self, batch: &Batch<'b>) -> impl Iterator<Item = usize> + Clone + use<'a, 'b> {
         let mut failed = self.failures.iter().map(|(number, _)| *number).peekable();
         batch
             .lengths()

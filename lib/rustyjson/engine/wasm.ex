@@ -64,26 +64,14 @@ defmodule RustyJson.Engine.Wasm do
     case cross(:many, body, options.bytes, options) do
       # Which key is no atom shows when the document crosses alone; it may stand before the error.
       {:many, _terms, [_ | _]} when keys == :atoms! -> :refused
-      {:etf, _list, [_ | _]} when keys == :atoms! -> :refused
-      {:etf, list, failures} -> build_many(list, failures)
       answer -> answer
     end
-  end
-
-  defp build_many(list, failures) do
-    {:many, :erlang.binary_to_term(list, [:safe]), failures}
-  rescue
-    ArgumentError -> :refused
   end
 
   @impl true
   def feed(question, piece, options) do
     question = Fed.question(question)
-
-    case run(:feed, piece, question <> options.bytes, options) do
-      {:etf, list, fed} -> list |> build_list(fed, options) |> in_pairs(question, options)
-      fed -> in_pairs(fed, question, options)
-    end
+    :feed |> run(piece, question <> options.bytes, options) |> in_pairs(question, options)
   end
 
   defp in_pairs({values, _, _, _} = fed, question, options) do
@@ -93,19 +81,6 @@ defmodule RustyJson.Engine.Wasm do
   end
 
   defp in_pairs(other, _question, _options), do: other
-
-  defp build_list(etf, {[], kept, state, reason}, options) do
-    case :erlang.binary_to_term(etf, [:safe]) do
-      values when is_list(values) -> {values, kept, state, reason}
-      _other -> fault(:invalid_result, "it gives no list", options.sandbox)
-    end
-  rescue
-    # The guest cannot know which atoms exist: the caller finds out which does not.
-    ArgumentError ->
-      if options.values.keys == :atoms!,
-        do: :unknown_atoms,
-        else: fault(:invalid_result, "the runtime makes no term of it", options.sandbox)
-  end
 
   # Atoms that results may contain. Naming them here creates them, because `:safe` refuses atoms that do not exist yet in a VM
   # that loads modules on demand.

@@ -38,14 +38,11 @@ defmodule RustyJson.Wasm.Host do
   @type encoded ::
           {:ok, binary()} | {:partial, binary(), [hole()]} | {:error, RustyJson.Engine.encode_failure()}
 
-  @typedoc "What a piece of a stream gives: the values, or the judged bytes of their list."
-  @type fed :: RustyJson.Engine.fed() | :unknown_atoms | {:etf, binary(), RustyJson.Engine.fed()}
+  @typedoc "What a piece of a stream gives."
+  @type fed :: RustyJson.Engine.fed() | :unknown_atoms
 
-  @typedoc "What many documents give: the terms, or the judged bytes of their list, of those without a failure."
-  @type many ::
-          {:many, [term()], [{non_neg_integer(), RustyJson.Engine.decode_failure()}]}
-          | {:etf, binary(), [{non_neg_integer(), RustyJson.Engine.decode_failure()}]}
-          | :refused
+  @typedoc "What many documents give: the terms of those without a failure."
+  @type many :: {:many, [term()], [{non_neg_integer(), RustyJson.Engine.decode_failure()}]} | :refused
 
   @doc "Runs one call. `bytes` are the options as the module reads them, and with `:encode` the plans of structs."
   @callback run(operation(), body :: binary(), bytes :: binary(), RustyJson.Options.t()) ::

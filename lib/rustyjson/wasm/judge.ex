@@ -1,34 +1,46 @@
 defmodule RustyJson.Wasm.Judge do
   @moduledoc false
-  # Checks results of the WebAssembly module for a host without its own library: in the native library if it is loaded, otherwise
-  # in Elixir by the same rules.
+  # Checks results of the WebAssembly module for a host without its own library, and builds terms from them: in the native library
+  # if it is loaded, otherwise in Elixir by the same rules.
 
   alias RustyJson.Engine.Native
   alias RustyJson.Options
   alias RustyJson.Wasm.{Etf, Holes, Host}
 
-  # Most bytes that are checked on the caller's scheduler, in well under a millisecond.
+  # Most bytes that are checked on the caller's scheduler, in well under a millisecond, and that become terms there.
   @small 262_144
+  @small_term 131_072
 
-  @doc "`:ok` for a term that answers a document of this length."
-  @spec term(binary(), Options.t(), non_neg_integer()) :: :ok | Host.fault()
+  @doc """
+  The term that answers a document of this length. `:refused`: the VM makes no term of it, because a map has a key twice or an
+  atom does not exist.
+  """
+  @spec term(binary(), Options.t(), non_neg_integer()) :: Native.Nif.built()
   def term(etf, options, json_length) do
     cond do
-      not Native.loaded?() -> Etf.check(etf, options.values, json_length)
-      byte_size(etf) <= @small -> Native.Nif.check_etf(etf, options.bytes, json_length)
-      true -> Native.Nif.check_etf_dirty(etf, options.bytes, json_length)
+      not Native.loaded?() -> etf |> Etf.check(options.values, json_length) |> build(etf)
+      byte_size(etf) <= @small_term -> Native.Nif.build_etf(etf, options.bytes, json_length)
+      true -> Native.Nif.build_etf_dirty(etf, options.bytes, json_length)
     end
   end
 
-  @doc "`:ok` for a list of terms that answer documents of these lengths (32 bits each, little endian)."
-  @spec list(binary(), Options.t(), binary()) :: :ok | Host.fault()
+  @doc "The list of terms that answer documents of these lengths (32 bits each, little endian)."
+  @spec list(binary(), Options.t(), binary()) :: Native.Nif.built()
   def list(etf, options, lengths) do
     cond do
-      not Native.loaded?() -> Etf.check_list(etf, options.values, lengths)
-      byte_size(etf) <= @small -> Native.Nif.check_list(etf, options.bytes, lengths)
-      true -> Native.Nif.check_list_dirty(etf, options.bytes, lengths)
+      not Native.loaded?() -> etf |> Etf.check_list(options.values, lengths) |> build(etf)
+      byte_size(etf) <= @small_term -> Native.Nif.build_list(etf, options.bytes, lengths)
+      true -> Native.Nif.build_list_dirty(etf, options.bytes, lengths)
     end
   end
+
+  defp build(:ok, etf) do
+    {:ok, :erlang.binary_to_term(etf, [:safe])}
+  rescue
+    ArgumentError -> :refused
+  end
+
+  defp build(fault, _etf), do: fault
 
   @doc "The text and the holes of a partial record's body that answers a term. `bytes` are the call's options and plans."
   @spec holes(binary(), binary(), binary(), Options.t()) ::

@@ -12,7 +12,7 @@ mod in_place;
 pub mod layout;
 pub mod make;
 #[cfg(test)]
-pub mod model;
+mod model;
 pub mod read;
 mod space;
 #[cfg(test)]

@@ -95,17 +95,19 @@ defmodule RustyJson.Engine.Native.Nif do
 
   # For results of a WebAssembly module in a host without a native library.
 
-  @spec check_etf(binary(), options(), non_neg_integer()) :: :ok | RustyJson.Wasm.Host.fault()
-  def check_etf(_etf, _options, _json_length), do: :erlang.nif_error(:not_loaded)
+  @type built :: {:ok, term()} | :refused | RustyJson.Wasm.Host.fault()
 
-  @spec check_etf_dirty(binary(), options(), non_neg_integer()) :: :ok | RustyJson.Wasm.Host.fault()
-  def check_etf_dirty(_etf, _options, _json_length), do: :erlang.nif_error(:not_loaded)
+  @spec build_etf(binary(), options(), non_neg_integer()) :: built()
+  def build_etf(_etf, _options, _json_length), do: :erlang.nif_error(:not_loaded)
 
-  @spec check_list(binary(), options(), binary()) :: :ok | RustyJson.Wasm.Host.fault()
-  def check_list(_etf, _options, _json_lengths), do: :erlang.nif_error(:not_loaded)
+  @spec build_etf_dirty(binary(), options(), non_neg_integer()) :: built()
+  def build_etf_dirty(_etf, _options, _json_length), do: :erlang.nif_error(:not_loaded)
 
-  @spec check_list_dirty(binary(), options(), binary()) :: :ok | RustyJson.Wasm.Host.fault()
-  def check_list_dirty(_etf, _options, _json_lengths), do: :erlang.nif_error(:not_loaded)
+  @spec build_list(binary(), options(), binary()) :: built()
+  def build_list(_etf, _options, _json_lengths), do: :erlang.nif_error(:not_loaded)
+
+  @spec build_list_dirty(binary(), options(), binary()) :: built()
+  def build_list_dirty(_etf, _options, _json_lengths), do: :erlang.nif_error(:not_loaded)
 
   @type found :: {:partial, binary(), [RustyJson.Wasm.Host.hole()]} | RustyJson.Wasm.Host.fault()
 

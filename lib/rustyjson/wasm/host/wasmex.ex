@@ -36,15 +36,12 @@ defmodule RustyJson.Wasm.Host.Wasmex do
         decoded(Abi.open(record), json, options, policy, again)
       end)
 
-    # Terms are built where no instance is held.
-    with {:etf, etf} <- decoded,
-         :refused <- build(etf),
+    with :refused <- decoded,
          {:ok, sandbox} <- rest(sandbox, System.monotonic_time(:millisecond) - start),
-         {:etf, etf} <-
+         :refused <-
            call([bytes, :seed], json, "resolve", sandbox, possible?, fn record, _again ->
              resolved(Abi.open(record), policy)
            end),
-         :refused <- build(etf),
          do: invalid("the runtime makes no term of it")
   end
 
@@ -99,37 +96,26 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   defp decoded_many({:done, record}, body, options) do
     with {list, lengths, failures} <- Batch.open(record, body),
-         :ok <- Judge.list(list, options, lengths) do
-      {:etf, list, failures}
+         {:ok, terms} <- Judge.list(list, options, lengths) do
+      {:many, terms, failures}
     else
       :broken -> invalid("its answer about many documents is broken")
-      fault -> fault
+      refused_or_fault -> refused_or_fault
     end
   end
 
   defp decoded_many(_other, _body, _options), do: no_status()
 
+  # Here, where a result that is false ends the instance.
   defp decoded({:done, etf}, json, options, {judged, length}, again) do
-    with :ok <- Judge.term(etf, judged, length),
-         nil <- unknown_atom(json, options, again, fn -> not builds?(etf) end) do
-      {:etf, etf}
-    end
+    with :refused <- Judge.term(etf, judged, length), do: unknown_atom(json, options, again) || :refused
   end
 
   # An unknown atom may come before the error.
   defp decoded({:error, body}, json, options, _policy, again),
-    do: unknown_atom(json, options, again, fn -> true end) || decode_failure(body, byte_size(json))
+    do: unknown_atom(json, options, again) || decode_failure(body, byte_size(json))
 
   defp decoded(_other, _json, _options, _policy, _again), do: no_status()
-
-  defp builds?(etf), do: build(etf) != :refused
-
-  # The bytes have been checked. The runtime still refuses a map that has a key twice, and an atom that does not exist.
-  defp build(etf) do
-    {:ok, :erlang.binary_to_term(etf, [:safe])}
-  rescue
-    ArgumentError -> :refused
-  end
 
   # The second crossing gets the time that the first one left.
   defp rest(%{timeout: timeout} = sandbox, spent) when spent < timeout,
@@ -138,21 +124,17 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   defp rest(_sandbox, _spent), do: {:fault, :timeout, ""}
 
   # The same document with its repeated keys resolved.
-  defp resolved({:done, etf}, {judged, length}),
-    do: with(:ok <- Judge.term(etf, judged, length), do: {:etf, etf})
-
+  defp resolved({:done, etf}, {judged, length}), do: Judge.term(etf, judged, length)
   defp resolved({:error, _body}, _policy), do: invalid("it refuses a document that it has decoded")
   defp resolved(_other, _policy), do: no_status()
 
   # The first key that is not an atom. Only the host can know it: it asks the guest for the keys, then for the position of this one.
-  defp unknown_atom(json, %{values: %{keys: :atoms!}}, again, wanted?) do
-    with true <- wanted?.() || nil,
-         number when number != nil <- first_unknown(Abi.open(again.("keys", @all_keys))) do
-      unknown_atom_failure(Abi.open(again.("keys", number)), byte_size(json))
-    end
+  defp unknown_atom(json, %{values: %{keys: :atoms!}}, again) do
+    with number when number != nil <- first_unknown(Abi.open(again.("keys", @all_keys))),
+         do: unknown_atom_failure(Abi.open(again.("keys", number)), byte_size(json))
   end
 
-  defp unknown_atom(_json, _options, _again, _wanted?), do: nil
+  defp unknown_atom(_json, _options, _again), do: nil
 
   defp unknown_atom_failure({:error, body}, length) do
     with {:error, failure} when elem(failure, 0) != Codes.decode(:unknown_atom) <-
@@ -191,10 +173,14 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     {list_options, document_length} = Fed.policy(question, length, options)
 
     with {list, kept, state, reason} <- Fed.open(body, question, length, options.values.max_depth),
-         :ok <- Judge.term(list, list_options, document_length) do
-      {:etf, list, {[], kept, state, reason}}
+         {:ok, values} when is_list(values) <- Judge.term(list, list_options, document_length) do
+      {values, kept, state, reason}
     else
       :broken -> invalid("its answer about a piece is broken")
+      {:ok, _other} -> invalid("it gives no list")
+      # The guest cannot know which atoms exist: the caller finds out which does not.
+      :refused when options.values.keys == :atoms! -> :unknown_atoms
+      :refused -> invalid("the runtime makes no term of it")
       fault -> fault
     end
   end

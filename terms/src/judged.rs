@@ -1,0 +1,61 @@
+//! Terms from what a WebAssembly module wrote, judged and built in one walk: nothing is built that has not been judged.
+
+use crate::builder::{Stacks, Terms};
+use rustler::{Env, Term};
+use rustyjson_core::etf::check::{Fault, Policy, Refused, build, build_list, can_build, check, check_list};
+use rustyjson_core::{DecodeOptions, ErrorKind};
+
+/// The term of these bytes, which answer a text of `json_len` bytes decoded with these options. `None`: they have a map with a key
+/// twice, or an atom that does not exist.
+pub fn term<'a>(
+    env: Env<'a>,
+    etf: &[u8],
+    policy: &Policy,
+    options: &DecodeOptions,
+    json_len: usize,
+    stacks: &mut Stacks,
+) -> Result<Option<Term<'a>>, Refused> {
+    if !can_build(policy) {
+        return check(etf, policy).map(|()| by_the_vm(env, etf));
+    }
+    let built = with_terms(env, etf, options, json_len, stacks, |terms| build(etf, policy, terms))?;
+    // What the builder refuses it does not judge to the end.
+    if built.is_none() { check(etf, policy).map(|()| None) } else { Ok(built) }
+}
+
+/// The same for a list of terms, each with a policy of its own.
+pub fn list<'a>(
+    env: Env<'a>,
+    etf: &[u8],
+    policies: impl Iterator<Item = Policy> + Clone,
+    options: &DecodeOptions,
+    json_len: usize,
+    stacks: &mut Stacks,
+) -> Result<Option<Term<'a>>, Refused> {
+    if !can_build(&Policy::new(options, 0)) {
+        return check_list(etf, policies).map(|()| by_the_vm(env, etf));
+    }
+    let built = with_terms(env, etf, options, json_len, stacks, |terms| build_list(etf, policies.clone(), terms))?;
+    if built.is_none() { check_list(etf, policies).map(|()| None) } else { Ok(built) }
+}
+
+/// What the builder has no form for.
+fn by_the_vm<'a>(env: Env<'a>, etf: &[u8]) -> Option<Term<'a>> {
+    env.binary_to_term(etf).map(|(term, _)| term)
+}
+
+fn with_terms<'a>(
+    env: Env<'a>,
+    etf: &[u8],
+    options: &DecodeOptions,
+    json_len: usize,
+    stacks: &mut Stacks,
+    build: impl FnOnce(&mut Terms) -> Result<(), Refused>,
+) -> Result<Option<Term<'a>>, Refused> {
+    let mut terms = Terms::copied(env, etf, json_len, *options, stacks);
+    match build(&mut terms) {
+        Ok(()) => Ok(terms.finish()),
+        Err(Refused { fault: Fault::Repeated | Fault::Builder(ErrorKind::UnknownAtom), .. }) => Ok(None),
+        Err(refused) => Err(refused),
+    }
+}
