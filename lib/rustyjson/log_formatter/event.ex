@@ -28,7 +28,7 @@ defmodule RustyJson.LogFormatter.Event do
   @seconds_of_9999 253_402_300_799
 
   # 340 ns until it is written; a `DateTime` takes 830.
-  defp time(%{time: time}) when is_integer(time) and time in 0..(@seconds_of_9999 * 1_000_000) do
+  defp time(%{time: time}) when is_integer(time) and time >= 0 and time <= @seconds_of_9999 * 1_000_000 do
     seconds = div(time, 1_000_000)
     {year, month, day} = :calendar.gregorian_days_to_date(719_528 + div(seconds, 86_400))
     second = rem(seconds, 86_400)
