@@ -188,7 +188,8 @@ defmodule RustyJson do
       iex> RustyJson.decode_stream(~s({"results": [{"id": 1}, {"id": 2}]}), at: "/results/*/id") |> Enum.sum()
       3
 
-      File.stream!("events.ndjson", [], 65_536) |> RustyJson.decode_stream(format: :lines)
+      # Before Elixir 1.16: File.stream!("events.ndjson", [], 65_536)
+      File.stream!("events.ndjson", 65_536) |> RustyJson.decode_stream(format: :lines)
 
   The source is a list or a binary, which is read as iodata, or any other enumerable of iodata. Its pieces can end anywhere. Invalid
   JSON raises `RustyJson.DecodeError`, after the stream has returned the values before it; positions count from the start of the

@@ -35,9 +35,14 @@ defmodule Soak.Streams do
   defp source(what, engine, size) do
     {path, count} = make(what, size)
     format = if what == "lines", do: :lines, else: :array
-    rows = path |> File.stream!([], 65_536) |> RustyJson.decode_stream([format: format] ++ engine)
+    rows = path |> pieces() |> RustyJson.decode_stream([format: format] ++ engine)
     {Stream.map(rows, fn %{"id" => _} -> 1 end), count}
   end
+
+  # The older form prints a warning on Elixir 1.20.
+  if Version.match?(System.version(), ">= 1.16.0"),
+    do: defp(pieces(path), do: File.stream!(path, 65_536)),
+    else: defp(pieces(path), do: File.stream!(path, [], 65_536))
 
   # Rows of a piece. Pieces end between rows.
   defp rows(piece), do: length(:binary.matches(piece, ~s("id":)))

@@ -69,7 +69,7 @@ defmodule RustyJson.Bench.Sections.Streams do
       {"lines of 200 bytes, #{engine}",
        fn ->
          path
-         |> File.stream!([], @chunk)
+         |> pieces()
          |> RustyJson.decode_stream([format: :lines] ++ options)
          |> Stream.run()
        end, "File.stream! and decode!/2 of each",
@@ -81,6 +81,11 @@ defmodule RustyJson.Bench.Sections.Streams do
        if(engine == "native" and cores() > 1, do: Float.round(1 / (0.8 * cores()), 2))}
     ]
   end
+
+  # The older form prints a warning at each call on Elixir 1.20.
+  if Version.match?(System.version(), ">= 1.16.0"),
+    do: defp(pieces(path), do: File.stream!(path, @chunk)),
+    else: defp(pieces(path), do: File.stream!(path, [], @chunk))
 
   defp lines(range, path, options), do: path |> RustyJson.Lines.stream(range, options) |> Stream.run()
 
