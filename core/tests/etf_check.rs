@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use rustyjson_core::DecodeOptions;
-use rustyjson_core::etf::check::{Fault, Policy, check, check_list};
+use rustyjson_core::etf::check::{Fault, Policy, build_list, check, check_list};
+use rustyjson_core::etf::writer::Writer;
 use rustyjson_core::options::Null;
 
 const PLAIN: Policy = Policy {
@@ -51,6 +52,17 @@ fn decimal(sign: &[u8], coef: &[u8], exp: &[u8]) -> Vec<u8> {
 fn ordered(pairs: &[u8]) -> Vec<u8> {
     let (module, key) = (atom("Elixir.RustyJson.OrderedObject"), atom("__struct__"));
     [&[116, 0, 0, 0, 2], &key[..], &module, &atom("values"), pairs].concat()
+}
+
+/// A term that is longer than its document can have is refused before its text is built.
+#[test]
+fn builds_nothing_beyond_the_length_of_an_answer() {
+    let options = DecodeOptions::default();
+    let etf = term(&[&[108, 0, 0, 0, 1, 109, 0, 0, 1, 0], &[b'a'; 256], &[106]]);
+    let mut writer = Writer::new(&etf, Vec::new(), &options);
+    assert!(build_list(&etf, [Policy { max_len: 200, ..PLAIN }], &mut writer).is_err());
+    assert!(writer.finish().is_none_or(|written| written.len() < 100));
+    assert_eq!(check_list(&etf, [Policy { max_len: 261, ..PLAIN }]), Ok(()));
 }
 
 #[test]
@@ -291,6 +303,7 @@ fn a_list_is_judged_element_by_element() {
     assert_eq!(list(&[b"\x6a"]), Some(Fault::Terms));
     assert_eq!(list(&[b"\x61\x01"]), Some(Fault::Tag(0x61)));
     assert_eq!(check_list(&[131, 106], []), Ok(()));
+    assert_eq!(check_list(&[131, 108, 0, 0, 0, 0, 106], []).map_err(|refused| refused.fault), Err(Fault::Tag(108)));
     assert_eq!(check_list(&[130, 106], []).map_err(|refused| refused.fault), Err(Fault::Version));
 }
 

@@ -4,14 +4,14 @@ use crate::atoms;
 use crate::decode::with_state;
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, Error, NifResult, Term};
-use rustyjson_core::etf::check::{Policy, Refused};
+use rustyjson_core::etf::check::{Fault, Policy, Refused};
 use rustyjson_core::etf::{holes, plans};
 use rustyjson_core::parts::{Parts, Raw};
-use rustyjson_core::{DecodeOptions, EncodeOptions};
+use rustyjson_core::{DecodeOptions, EncodeOptions, ErrorKind};
 use rustyjson_terms::judged;
 
-/// Bytes judged in about a hundredth of a time slice of one millisecond.
-const BYTES_PER_PERCENT: usize = 8192;
+/// Bytes judged and built in about a hundredth of a time slice of one millisecond.
+const BYTES_PER_PERCENT: usize = 4096;
 
 /// Judges and builds a term that answers a document of this length: `{:ok, term}`, `:refused` when a key is twice in a map or an
 /// atom does not exist, or `{:fault, :invalid_result, text}`.
@@ -70,6 +70,9 @@ fn answer<'a>(env: Env<'a>, built: Result<Option<Term<'a>>, Refused>) -> Term<'a
     match built {
         Ok(Some(term)) => (atoms::ok(), term).encode(env),
         Ok(None) => atoms::refused().encode(env),
+        Err(Refused { fault: Fault::Builder(ErrorKind::OutOfMemory), .. }) => {
+            (atoms::fault(), atoms::unavailable(), "no memory for the term").encode(env)
+        }
         Err(refused) => fault(env, &refused.text()),
     }
 }

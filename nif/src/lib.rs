@@ -35,6 +35,7 @@ mod atoms {
         fault,
         invalid_result,
         refused,
+        unavailable,
     }
 }
 

@@ -70,6 +70,45 @@ defmodule RustyJson.BuiltStructsTest do
     assert decode(twice, Item, duplicate_keys: :first) == {:ok, %Item{kind: :small, on: ~D[2024-01-01]}}
   end
 
+  defmodule Dated do
+    use RustyJson.Schema
+
+    schema do
+      field(:numbers, [:integer], default: [])
+      field(:on, {:nullable, :date})
+      field(:days, {:map, :date}, default: %{})
+    end
+  end
+
+  test "a date that is dropped for another has to be valid, too" do
+    for rule <- [:last, :first], options = [duplicate_keys: rule] do
+      for json <- [
+            ~s({"on": "x", "on": "2024-01-01"}),
+            ~s({"on": "2024-01-01", "on": "x"}),
+            ~s({"days": {"a": "x", "a": "2024-01-01"}}),
+            ~s({"days": {"a": "2024-01-01", "a": "x"}}),
+            ~s({"days": {"a": "x"}, "days": {}})
+          ] do
+        result = decode(json, Dated, options)
+        # The first member with a name has won before a second one is looked at.
+        if rule == :last, do: assert({:error, %{reason: :type}} = result, json)
+      end
+
+      # These are dates that only Elixir reads.
+      assert {:ok, %Dated{on: ~D[-0001-01-01]}} =
+               decode(~s({"on": "-0001-01-01", "on": "-0001-01-01"}), Dated, options)
+    end
+  end
+
+  test "an invalid date behind more values than fit in a short call" do
+    ones = Enum.map_join(1..13_000, ",", fn _ -> "1" end)
+
+    assert {:error, %{reason: :type, path: "/on"}} = decode(~s({"numbers": [#{ones}], "on": "x"}), Dated)
+
+    assert {:error, %{errors: [%{path: "/numbers/13000"}, %{path: "/on"}]}} =
+             decode(~s({"numbers": [#{ones}, "1"], "on": "x"}), Dated, errors: :all)
+  end
+
   test "a repeated field does not stand for one that is missing" do
     for {json, at, path} <- [
           {~s({"sku": "a", "sku": "b"}), 23, "/quantity"},

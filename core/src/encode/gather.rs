@@ -11,7 +11,7 @@ use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
 
 /// Larger maps take too long for a short slice.
-const LARGE: usize = 1024;
+pub(super) const LARGE: usize = 1024;
 
 impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Opens a map, or a struct as an object.

@@ -3,6 +3,7 @@
 
 use super::driver::{Driver, Frame, Mark, Next, Walk};
 use super::error::EncodeErrorKind;
+use super::gather::LARGE;
 use super::limits;
 use super::reader::{TermReader, Value};
 use crate::options::shape::Shape;
@@ -69,6 +70,10 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     pub fn shaped_map(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
         if self.in_passing().is_none() {
             return self.gather_map(term, map, false);
+        }
+        // Members that are left out are not counted as work.
+        if self.in_slice() && self.reader.map_size(&map) > LARGE {
+            return Err(EncodeErrorKind::Budget);
         }
         self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
         let entries = self.reader.entries(&map, self.options.reverse_large_maps, false);

@@ -60,20 +60,20 @@ impl<'a, 'b, B: TermBuilder> Judge<'a, 'b, B> {
         let tag = self.byte()?;
         self.builder.begin_array();
         let mut left = match tag {
-            LIST => self.length()?,
+            LIST => self.length()?.checked_sub(1).ok_or(Fault::Tag(LIST))? + 1,
             NIL => 0,
             _ => return self.refuse(Fault::Tag(tag)),
         };
-        let len = left;
+        let (len, whole) = (left, self.etf);
         for policy in policies {
             left = left.checked_sub(1).ok_or(Fault::Terms)?;
-            let start = self.at;
+            // Beyond this, nothing is built for it.
+            self.etf = &whole[..whole.len().min(self.at.saturating_add(policy.max_len))];
             (self.policy, self.terms, self.keys) = (policy, 0, 0);
-            self.term()?;
-            if self.at - start > self.policy.max_len {
-                return Err(Fault::Terms);
-            }
+            let cut = self.etf.len() < whole.len();
+            self.term().map_err(|fault| if cut && fault == Fault::Truncated { Fault::Terms } else { fault })?;
         }
+        self.etf = whole;
         if left > 0 {
             return Err(Fault::Terms);
         }

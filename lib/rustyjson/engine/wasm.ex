@@ -3,7 +3,7 @@ defmodule RustyJson.Engine.Wasm do
   The core as a WebAssembly module, run by a `RustyJson.Wasm.Host`, for input that is not trusted.
 
   A document may at worst get an error back: each call has a memory cap and a deadline, and what the module returns is
-  checked to be a JSON-shaped term before any term is built from it.
+  checked to be a JSON-shaped term. A caller never gets a part of a result that fails the check.
   """
 
   @behaviour RustyJson.Engine

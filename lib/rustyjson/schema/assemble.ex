@@ -1,6 +1,6 @@
 defmodule RustyJson.Schema.Assemble do
   @moduledoc false
-  # Turns the core's plain answer (core/src/parts/typed.rs) into structs, dates and decimals, as the types say. A document may have
+  # Turns the core's plain answer (core/src/parts/answer.rs) into structs, dates and decimals, as the types say. A document may have
   # taken over the module in the sandbox, so an answer that does not fit the type throws `:broken`.
 
   alias RustyJson.Fragment

@@ -1,7 +1,8 @@
 defmodule RustyJson.Schema.Decode do
   @moduledoc false
-  # The option `as:` of `RustyJson.decode/2`. The core checks and builds everything except dates, which Elixir parses. The native
-  # library builds structs; the answer of the sandbox is plain, and Elixir makes structs of it (RustyJson.Schema.Assemble). If a date is
+  # The option `as:` of `RustyJson.decode/2`. The core checks everything except dates. The native library builds structs, also those of
+  # dates in their usual forms, and leaves other dates to Elixir (RustyJson.Schema.Load). The answer of the sandbox is plain, and Elixir
+  # makes structs and dates of it (RustyJson.Schema.Assemble). If a date is
   # invalid, or comes before another error, the core is asked for all strings in the place of dates, in the order of the text, and then
   # for the error at the first invalid one. The result is therefore always the first error, with its position.
 
@@ -50,10 +51,18 @@ defmodule RustyJson.Schema.Decode do
   defp run(json, shape, options, pass, date),
     do: Input.decode(json, Options.with_parts(options, Shape.plan(shape, pass, date)))
 
+  # A date that was dropped has to be valid, too.
+  defp load({:left, {:left, value}}, json, shape, options) do
+    case first_date(json, shape, options, 0) do
+      nil -> load({:left, value}, json, shape, options)
+      error -> {:error, error}
+    end
+  end
+
   defp load(value, json, shape, %{values: %{null: null}} = options) do
     {:ok, Load.all(value, shape, null)}
   catch
-    {:rustyjson, :date} -> {:error, first_date(json, shape, options, 0)}
+    {:rustyjson, :date} -> {:error, first_date(json, shape, options, 0) || broken(options)}
   end
 
   defp assemble(answer, json, shape, %{values: values} = options) do

@@ -1,7 +1,7 @@
 defmodule RustyJson.Wasm.Etf do
   @moduledoc false
-  # Checks External Term Format from an untrusted module, if no native library is loaded, by the rules of core/src/etf/check.rs,
-  # which explains them.
+  # Checks External Term Format from an untrusted module, if no native library is loaded, by the rules of core/src/etf/judge.rs and
+  # policy.rs, which explain them.
   #
   # A result is one JSON-shaped term, at most as deep and with at most as many values as an honest result for the same input.
 
@@ -183,7 +183,8 @@ defmodule RustyJson.Wasm.Etf do
   defp members(n, %{keys: keys}) when n > keys, do: refuse("too many keys")
   defp members(n, %{keys: keys} = p), do: %{p | keys: keys - n}
 
-  defp atom(name), do: (String.valid?(name) and String.length(name) <= 255) || refuse("a broken atom")
+  defp atom(name),
+    do: (String.valid?(name) and length(String.to_charlist(name)) <= 255) || refuse("a broken atom")
 
   # A value has ended.
   defp ended(<<>>, [], _depth, _terms, _p), do: :ok

@@ -32,6 +32,8 @@ pub struct Structs<'t, 'a, 's> {
     open: Vec<Open>,
     /// There are values that Elixir has to load.
     left: bool,
+    /// Values were dropped for others with the same key, and Elixir may have had to load some of them.
+    dropped: bool,
 }
 
 /// A struct: its keys and defaults as the VM keeps them, and where each field stands among them.
@@ -53,12 +55,15 @@ impl<'t, 'a, 's> Structs<'t, 'a, 's> {
     /// A builder of the structs and names of these templates.
     pub fn new(terms: &'t mut Terms<'a, 's>, look: Look<'a>, templates: &'a [Raw<'a>]) -> Self {
         let known = templates.iter().map(|_| None).collect();
-        Self { terms, look, templates, known, open: Vec::new(), left: false }
+        Self { terms, look, templates, known, open: Vec::new(), left: false, dropped: false }
     }
 
-    /// Marks the whole value if Elixir has to load some in it.
+    /// Marks the whole value if Elixir has to load some in it, and again if it also has to look at some that were dropped.
     pub fn finish(self) -> Result<(), ErrorKind> {
-        if self.left { self.terms.wrap(atoms::left()) } else { Ok(()) }
+        for _ in 0..u8::from(self.left) + u8::from(self.dropped) {
+            self.terms.wrap(atoms::left())?;
+        }
+        Ok(())
     }
 
     /// The elements of a template; none if it is something else.
@@ -92,7 +97,15 @@ impl<'t, 'a, 's> Structs<'t, 'a, 's> {
         Some((self.known.get(*template)?.as_ref()?, *base))
     }
 
-    /// A struct that is no record, with these fields.
+    /// Where the value of this field stands on the stack, and its default.
+    #[inline(always)]
+    fn place(&self, number: usize) -> Option<(usize, ErlNifTerm)> {
+        let (template, base) = self.at_hand()?;
+        let place = *template.places.get(number)?;
+        Some((base + place, *template.defaults.get(place)?))
+    }
+
+    /// A struct of Elixir's, such as a date, with these fields.
     #[inline(always)]
     fn built_in(
         &mut self,
@@ -182,7 +195,9 @@ impl<'a, 's> Answer for Structs<'_, 'a, 's> {
 
     #[inline(always)]
     fn end_map(&mut self, len: usize) -> Result<(), ErrorKind> {
-        self.terms.end_string_map(len)
+        let dropped = self.terms.end_string_map(len)?;
+        self.dropped |= dropped && self.left;
+        Ok(())
     }
 
     #[inline(always)]
@@ -215,11 +230,12 @@ impl<'a, 's> Answer for Structs<'_, 'a, 's> {
 
     #[inline(always)]
     fn end_field(&mut self, number: usize) {
-        let place = self.at_hand().and_then(|(template, base)| Some(base + template.places.get(number)?));
+        let Some((place, default)) = self.place(number) else { return };
         let values = &mut self.terms.stacks.values;
-        if let (Some(value), Some(place)) = (values.pop(), place)
+        if let Some(value) = values.pop()
             && let Some(old) = values.get_mut(place)
         {
+            self.dropped |= self.left && *old != default;
             *old = value;
         }
     }
@@ -254,19 +270,21 @@ impl Terms<'_, '_> {
         push(&mut self.stacks.heads, key.head.swap_bytes())
     }
 
-    /// Ends a map of so many members, whose keys are strings and may repeat.
+    /// Ends a map of so many members, whose keys are strings and may repeat. Whether some were dropped for that.
     #[inline(always)]
-    fn end_string_map(&mut self, mut len: usize) -> Result<(), ErrorKind> {
+    fn end_string_map(&mut self, len: usize) -> Result<bool, ErrorKind> {
+        let mut left = len;
         let map = match self.small_map(len) {
             Some(map) => map,
             None => {
                 let dropped = self.repeated(len)?;
                 self.drop_members(len, &dropped);
-                len -= dropped.len();
-                self.map(len).unwrap_or(self.nil)
+                left -= dropped.len();
+                self.map(left).unwrap_or(self.nil)
             }
         };
-        self.finish_object(len, map)
+        self.finish_object(left, map)?;
+        Ok(left < len)
     }
 
     /// The numbers of the members that do not count, because another has the same key.

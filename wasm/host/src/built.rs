@@ -13,15 +13,21 @@ thread_local! {
     static STACKS: RefCell<Stacks> = RefCell::default();
 }
 
-/// The term of these bytes, which answer a text of `json_len` bytes. `None`: the guest has to be asked again.
+/// The term of these bytes, which answer a text of `json_len` bytes. `None`: the guest has to be asked again. Without time for more than
+/// `most` values and keys, it is a timeout.
 pub fn term<'a>(
     env: Env<'a>,
     etf: &[u8],
     policy: &Policy,
+    most: u64,
     options: &DecodeOptions,
     json_len: usize,
 ) -> Result<Option<Term<'a>>, Fault> {
-    with_stacks(|stacks| judged::term(env, etf, policy, options, json_len, stacks))
+    let cut = Policy { max_terms: policy.max_terms.min(most), ..*policy };
+    with_stacks(|stacks| match judged::term(env, etf, &cut, options, json_len, stacks) {
+        Err(Refused { fault: check::Fault::Terms, .. }) if most < policy.max_terms => Err(Fault::Timeout),
+        result => result.map_err(fault),
+    })
 }
 
 /// The same for a list of terms, each with a policy of its own.
@@ -32,16 +38,21 @@ pub fn list<'a>(
     options: &DecodeOptions,
     json_len: usize,
 ) -> Result<Option<Term<'a>>, Fault> {
-    with_stacks(|stacks| judged::list(env, etf, policies, options, json_len, stacks))
+    with_stacks(|stacks| judged::list(env, etf, policies, options, json_len, stacks).map_err(fault))
 }
 
-fn with_stacks<T>(run: impl FnOnce(&mut Stacks) -> Result<T, Refused>) -> Result<T, Fault> {
+fn with_stacks<T>(run: impl FnOnce(&mut Stacks) -> T) -> T {
     STACKS.with_borrow_mut(|stacks| {
         let result = run(stacks);
         stacks.shrink();
-        result.map_err(|refused| match refused.fault {
-            check::Fault::Builder(ErrorKind::OutOfMemory) => Fault::Unavailable("no memory for the term".into()),
-            _ => Fault::invalid(refused.text()),
-        })
+        result
     })
+}
+
+#[cold]
+fn fault(refused: Refused) -> Fault {
+    match refused.fault {
+        check::Fault::Builder(ErrorKind::OutOfMemory) => Fault::Unavailable("no memory for the term".into()),
+        _ => Fault::invalid(refused.text()),
+    }
 }

@@ -41,7 +41,7 @@ pub fn run<'a>(env: Env<'a>, guest: &mut Guest, stream: &Stream<'_>) -> Result<T
         .open(body, piece.len(), options)
         .ok_or_else(|| Fault::invalid("its answer about a piece is broken"))?;
     let policy = policy(options, question.document_len(piece.len()));
-    let values = built::term(env, list, &policy, options, piece.len())?;
+    let values = built::term(env, list, &policy, guest.most_terms(), options, piece.len())?;
     guest.in_time()?;
     match values {
         Some(values) if values.is_list() => Ok(terms::fed(env, values, &answer)),

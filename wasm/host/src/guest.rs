@@ -55,6 +55,8 @@ pub struct Guest {
 const TIDY: u32 = 16 << 10;
 /// Results beyond this many bytes take too long for the caller's scheduler.
 const LARGE: usize = 512 << 10;
+/// Values and keys that are built on the caller's scheduler, as in the native library.
+const SHORT_TERMS: u64 = 12_000;
 /// Bytes copied between two looks at the clock: well under a millisecond, even into memory never touched before.
 const CHUNK: usize = 1 << 20;
 
@@ -103,6 +105,11 @@ impl Guest {
         limits.deadline.set(call.ticks, !call.short);
         self.short = call.short;
         self.store.set_epoch_deadline(call.ticks);
+    }
+
+    /// Values and keys that the call may build.
+    pub const fn most_terms(&self) -> u64 {
+        if self.short { SHORT_TERMS } else { u64::MAX }
     }
 
     /// When the call must be over.

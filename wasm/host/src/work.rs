@@ -60,7 +60,7 @@ fn decode<'a>(env: Env<'a>, guest: &mut Guest, document: &Document) -> Result<Te
 /// `{:ok, term}` with what the guest wrote there.
 fn term<'a>(env: Env<'a>, guest: &Guest, document: &Document, etf: Range<usize>) -> Result<Option<Term<'a>>, Fault> {
     let (policy, options) = (document.policy(), &document.options);
-    let term = built::term(env, &guest.memory()[etf], &policy, options, document.json.len())?;
+    let term = built::term(env, &guest.memory()[etf], &policy, guest.most_terms(), options, document.json.len())?;
     guest.in_time()?;
     Ok(term.map(|term| terms::ok(env, term)))
 }

@@ -59,8 +59,12 @@ pub fn typed<A: Answer>(
     let result = with_kernel!(kernel => walk(kernel, &call, &mut places, scratch, answer, &mut dates));
     scratch.places = places;
     if shape.list_dates {
-        // A fault ends the list; which one it is, is known already.
         answer.terms().rewind(mark);
+        // The list would end too early.
+        if matches!(result, Ok(false)) {
+            return result;
+        }
+        // An error ends the list, too. Who asks for it knows that error already.
         return list(&call, &dates, scratch, answer.terms()).map(|()| true);
     }
     result

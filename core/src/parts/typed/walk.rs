@@ -10,6 +10,9 @@ use crate::room::room;
 use crate::simd::Kernel;
 use alloc::vec::Vec;
 
+/// Fields of the largest struct that the VM keeps as a flat map.
+const SMALL_MAP: usize = 32;
+
 /// An open container.
 #[derive(Clone, Copy)]
 pub(super) struct Frame<'a> {
@@ -164,6 +167,9 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
                 Container::Map(value)
             }
             Node::Struct(record) => {
+                // Each has all its fields, however short its text is; the VM hashes those of large ones.
+                let work = if record.count > SMALL_MAP { record.count } else { record.count / 8 };
+                self.spend(work as u64, pos)?;
                 room(&mut self.seen, record.count).map_err(at)?;
                 self.seen.resize(base + record.count, false);
                 self.answer.begin_struct(record.template).map_err(at)?;

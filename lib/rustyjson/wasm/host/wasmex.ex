@@ -38,11 +38,10 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
     with :refused <- decoded,
          {:ok, sandbox} <- rest(sandbox, System.monotonic_time(:millisecond) - start),
-         :refused <-
+         do:
            call([bytes, :seed], json, "resolve", sandbox, possible?, fn record, _again ->
              resolved(Abi.open(record), policy)
-           end),
-         do: invalid("the runtime makes no term of it")
+           end)
   end
 
   def run(:feed, piece, bytes, options) do
@@ -124,7 +123,10 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   defp rest(_sandbox, _spent), do: {:fault, :timeout, ""}
 
   # The same document with its repeated keys resolved.
-  defp resolved({:done, etf}, {judged, length}), do: Judge.term(etf, judged, length)
+  defp resolved({:done, etf}, {judged, length}) do
+    with :refused <- Judge.term(etf, judged, length), do: invalid("the runtime makes no term of it")
+  end
+
   defp resolved({:error, _body}, _policy), do: invalid("it refuses a document that it has decoded")
   defp resolved(_other, _policy), do: no_status()
 
