@@ -219,6 +219,9 @@ defmodule RustyJson.ShapeTest do
       lacking = Map.delete(%Plain{first_name: <<255>>, last_name: 1}, :last_name)
 
       for {_, engine} <- Judge.engines() do
+        # The first struct of a module is left to Elixir.
+        assert RustyJson.encode!(%Plain{first_name: 1, last_name: 2}, engine) =~ "1"
+
         # As without options, the first fault counts.
         assert {:error, %{reason: :invalid_utf8}} = RustyJson.encode(lacking, [redact: [:zzz]] ++ engine)
 

@@ -34,7 +34,7 @@ defmodule RustyJson.DocsTest do
   end
 
   # Direct dependencies of the crates, without those on other crates of the workspace.
-  @manifests ~w(core nif wasm/guest wasm/host fuzz)
+  @manifests ~w(core terms nif wasm/guest wasm/host fuzz)
 
   test "docs/dependencies.md: every direct dependency, with the version in the lock files" do
     rows =
