@@ -4,7 +4,7 @@ mod naive;
 
 use naive::options::WAYS;
 use naive::parse;
-use naive::parts::{Choices, asked_again, assert_selects, assert_typed};
+use naive::parts::{Choices, Type, asked_again, assert_selects, assert_typed};
 use naive::tree::{Builder, Tree};
 use proptest::prelude::*;
 use rustyjson_core::parts::{Plan, select};
@@ -232,6 +232,13 @@ fn documents() -> impl Strategy<Value = String> {
             proptest::collection::vec(member, 0..6).prop_map(|list| format!("{{{}}}", list.join(","))),
         ]
     })
+}
+
+/// Found by fuzzing: which error comes first depends on the type.
+#[test]
+fn a_decimal_that_no_float_holds_before_another_fault() {
+    assert_typed(b"4e8888888887\x01", &Type::Plain(6), &DecodeOptions::DEFAULT);
+    assert_typed(b"4e8888888887\x01", &Type::Plain(2), &DecodeOptions::DEFAULT);
 }
 
 proptest! {
