@@ -29,21 +29,21 @@ pub trait Answer {
     /// The name of this number.
     #[inline(always)]
     fn name(&mut self, _template: usize, number: usize) -> Result<(), ErrorKind> {
-        integer(self.terms(), number as i64)
+        self.terms().integer(number as i64)
     }
 
     /// A decimal, as [`TermBuilder::decimal`] has it.
     fn decimal(&mut self, negative: bool, coefficient: &[u8], exponent: i64) -> Result<(), ErrorKind> {
         let terms = self.terms();
-        begin(terms);
-        integer(terms, if negative { -1 } else { 1 })?;
+        terms.begin_array();
+        terms.integer(if negative { -1 } else { 1 })?;
         if coefficient.len() < 8 || coefficient.len() == 8 && coefficient[7] < 128 {
-            integer(terms, coefficient.iter().rev().fold(0, |value, &byte| value << 8 | i64::from(byte)))?;
+            terms.integer(coefficient.iter().rev().fold(0, |value, &byte| value << 8 | i64::from(byte)))?;
         } else {
             terms.big_integer(false, coefficient)?;
         }
-        integer(terms, exponent)?;
-        end(terms, 3)
+        terms.integer(exponent)?;
+        terms.end_array(3)
     }
 
     /// A text that should be a date of this kind.
@@ -61,16 +61,16 @@ pub trait Answer {
     /// A part of the input that stays text.
     fn raw(&mut self, start: usize, text: &[u8]) -> Result<(), ErrorKind> {
         let terms = self.terms();
-        begin(terms);
-        integer(terms, start as i64)?;
-        integer(terms, text.len() as i64)?;
-        end(terms, 2)
+        terms.begin_array();
+        terms.integer(start as i64)?;
+        terms.integer(text.len() as i64)?;
+        terms.end_array(2)
     }
 
     /// An object of values of one type starts.
     #[inline(always)]
     fn begin_map(&mut self) {
-        begin(self.terms());
+        self.terms().begin_array();
     }
 
     /// The key of the next value.
@@ -79,66 +79,47 @@ pub trait Answer {
         self.terms().string(text)
     }
 
-    /// It ends, with so many members, among which keys may repeat.
+    /// The object ends. It has this many members, and keys may repeat among them.
     #[inline(always)]
     fn end_map(&mut self, len: usize) -> Result<(), ErrorKind> {
-        end(self.terms(), 2 * len)
+        self.terms().end_array(2 * len)
     }
 
     /// The struct of a variant follows.
     #[inline(always)]
     fn begin_variant(&mut self, number: usize) -> Result<(), ErrorKind> {
-        begin(self.terms());
-        integer(self.terms(), number as i64)
+        self.terms().begin_array();
+        self.terms().integer(number as i64)
     }
 
     /// The struct has ended.
     #[inline(always)]
     fn end_variant(&mut self) -> Result<(), ErrorKind> {
-        end(self.terms(), 2)
+        self.terms().end_array(2)
     }
 
     /// A struct starts.
     #[inline(always)]
     fn begin_struct(&mut self, _template: usize) -> Result<(), ErrorKind> {
-        begin(self.terms());
+        self.terms().begin_array();
         Ok(())
     }
 
     /// The value of this field follows.
     #[inline(always)]
     fn begin_field(&mut self, number: usize) -> Result<(), ErrorKind> {
-        integer(self.terms(), number as i64)
+        self.terms().integer(number as i64)
     }
 
     /// The last value is that of this field. A repeated field has the value that comes last.
     #[inline(always)]
     fn end_field(&mut self, _number: usize) {}
 
-    /// It ends, with so many fields.
+    /// The struct ends. It has this many fields.
     #[inline(always)]
     fn end_struct(&mut self, len: usize) -> Result<(), ErrorKind> {
-        end(self.terms(), 2 * len)
+        self.terms().end_array(2 * len)
     }
-}
-
-/// These are calls in the WebAssembly module, where each copy would take some hundred bytes.
-macro_rules! passed_on {
-    ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? = $method:ident;)*) => {
-        $(
-            #[cfg_attr(target_arch = "wasm32", inline(never))]
-            #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-            pub(super) fn $name<B: TermBuilder>(terms: &mut B, $($argument: $type),*) $(-> $result)? {
-                terms.$method($($argument),*)
-            }
-        )*
-    };
-}
-
-passed_on! {
-    fn integer(value: i64) -> Result<(), ErrorKind> = integer;
-    fn begin() = begin_array;
-    fn end(len: usize) -> Result<(), ErrorKind> = end_array;
 }
 
 /// The plain answer.

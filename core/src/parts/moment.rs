@@ -1,4 +1,4 @@
-//! Dates and times in their usual form. Texts in other forms, and texts that are no date, are left to Elixir.
+//! Dates and times in their usual form. Elixir parses all other texts.
 
 /// The parts of a date, a time or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -155,8 +155,7 @@ impl<'a> Shape<'a> {
     }
 
     /// The node at this place. `None`: there is none, so the shape is broken.
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[inline(always)]
     pub(super) fn node(&self, place: usize) -> Option<Node<'a>> {
         let mut reader = Reader(self.bytes.get(place..)?);
         Some(match reader.byte()? {
@@ -220,8 +219,7 @@ impl<'a> Shape<'a> {
     }
 
     /// If the key of this field stands here as it is, with its quotes and a colon, the offset behind them.
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[inline(always)]
     pub(super) fn starts(&self, field: &Field, json: &[u8], pos: usize) -> Option<usize> {
         let (len, rest) = (field.len + 3, json.get(pos..)?);
         let head = u64::from_le_bytes(*rest.first_chunk()?) ^ field.head;

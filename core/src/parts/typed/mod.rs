@@ -33,7 +33,8 @@ impl From<Error> for Wrong {
     }
 }
 
-/// Decodes a text into a type. `false`: more than `most_nodes` values and keys may have to be built (0 is no limit).
+/// Decodes a text into a type. Returns `false` when that may take more than `most_nodes` values and keys; what was built is
+/// then incomplete. 0 removes this limit.
 ///
 /// # Errors
 /// The first one of the text or of the schema.

@@ -1,6 +1,6 @@
-//! Values that are no containers of a type.
+//! Values of a type that are not containers: texts, numbers, dates, enums, raw parts.
 
-use super::super::answer::{Answer, begin, end};
+use super::super::answer::Answer;
 use super::super::numbers::{AsDecimal, AsFloat, Integers};
 use super::super::shape::{NO_DATE, Names, Node};
 use super::walk::{Next, Step, Walk, broken};
@@ -25,8 +25,8 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
         }
         if let (Node::Many(_), b'n') = (node, byte) {
             return self.literal(pos, b"null", |answer| {
-                begin(answer.terms());
-                end(answer.terms(), 0)
+                answer.terms().begin_array();
+                answer.terms().end_array(0)
             });
         }
         match (node, byte) {
@@ -69,8 +69,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     }
 
     /// Builds what `decode` builds of the value; gives the offset behind it.
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[inline(always)]
     fn part(&mut self, pos: usize, decimals: bool) -> Step<usize> {
         let left = (self.skip.options.max_depth as usize).saturating_sub(self.depth());
         let max_depth = if self.skip.options.max_depth == u32::MAX { u32::MAX } else { left as u32 };
@@ -81,25 +80,21 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
         Ok(end)
     }
 
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[inline(always)]
     fn string(&mut self, pos: usize) -> Step<Next> {
         let (text, end) = self.skip.text(pos)?;
         self.answer.terms().string(text).map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }
 
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[inline(always)]
     fn literal(&mut self, pos: usize, word: &'static [u8], add: fn(&mut A) -> Result<(), ErrorKind>) -> Step<Next> {
         let end = self.skip.literal(pos, word)?;
         add(self.answer).map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }
 
-    // In the WebAssembly module these two are calls; a closure in their place would be one everywhere.
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[inline(always)]
     fn integer(&mut self, pos: usize) -> Step<Next> {
         match number::number(self.skip.json, pos, self.skip.options, &mut Integers(self.answer.terms())) {
             Ok(end) => Ok(self.built(end)),
@@ -108,8 +103,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
         }
     }
 
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[inline(always)]
     fn float(&mut self, pos: usize) -> Step<Next> {
         let options = DecodeOptions { decimals: false, ..*self.skip.options };
         let json = self.skip.json;
@@ -163,7 +157,6 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
         Ok(number == self.shape.wrong_date && number != NO_DATE)
     }
 
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn raw(&mut self, pos: usize) -> Step<Next> {
         let end = self.skip.value(pos, self.depth())?;
         self.answer.raw(pos, &self.skip.json[pos..end]).map_err(|kind| Error::new(kind, pos))?;
@@ -197,8 +190,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     }
 }
 
-/// An exact number. (A call: each copy takes 3 KB of the WebAssembly module.)
-#[cfg_attr(target_arch = "wasm32", inline(never))]
+/// An exact number.
 fn decimal<A: Answer>(json: &[u8], pos: usize, options: &DecodeOptions, answer: &mut A) -> Result<usize, Error> {
     number::number(json, pos, &DecodeOptions { decimals: true, ..*options }, &mut AsDecimal(answer))
 }

@@ -1,7 +1,8 @@
 //! The walk over the containers of a type.
 
-use super::super::answer::{Answer, begin, end};
+use super::super::answer::Answer;
 use super::super::shape::{Node, Shape, Struct};
+use crate::builder::{SMALL_MAP, TermBuilder};
 use crate::decode::Scratch;
 use crate::decode::skip::{Skip, missing};
 use crate::error::{Error, ErrorKind};
@@ -9,9 +10,6 @@ use crate::options::Duplicates;
 use crate::room::room;
 use crate::simd::Kernel;
 use alloc::vec::Vec;
-
-/// Fields of the largest struct that the VM keeps as a flat map.
-const SMALL_MAP: usize = 32;
 
 /// An open container.
 #[derive(Clone, Copy)]
@@ -153,8 +151,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     }
 
     /// The list, map or struct of this type that starts here.
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[inline(always)]
     pub(super) fn open(&mut self, node: &Node<'a>, pos: usize, variant: bool) -> Step<Next> {
         if self.depth() >= self.skip.options.max_depth as usize {
             return Err(Error::new(ErrorKind::MaxDepth, pos));
@@ -176,7 +173,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
                 Container::Struct(record)
             }
             Node::List(element) | Node::Many(element) => {
-                begin(self.answer.terms());
+                self.answer.terms().begin_array();
                 Container::List(element)
             }
             _ => return Err(broken(pos)),
@@ -193,9 +190,8 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         }
     }
 
-    /// The key at `pos` and its colon, and up to its value, or over it if there is no field for it.
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    /// Reads the key at `pos` and its colon. Skips the value if no field has that name.
+    #[inline(always)]
     fn member(&mut self, pos: usize) -> Step<Next> {
         match self.frame.container {
             Container::Map(value) => {
@@ -207,8 +203,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         }
     }
 
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[inline(always)]
     fn field(&mut self, pos: usize) -> Step<Next> {
         let Frame { container: Container::Struct(record), base, next, .. } = &self.frame else {
             return Err(broken(pos));
@@ -255,8 +250,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     }
 
     /// The container at hand ends with the bracket at `pos`.
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[inline(always)]
     fn close(&mut self, pos: usize) -> Step<Next> {
         let Frame { container, len, base, variant, .. } = &self.frame;
         let (len, variant) = (*len, *variant);
@@ -272,7 +266,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
                 self.answer.end_struct(len)
             }
             Container::Map(_) => self.answer.end_map(len),
-            _ => end(self.answer.terms(), len),
+            _ => self.answer.terms().end_array(len),
         }
         .map_err(|kind| Error::new(kind, pos))?;
         if variant {
