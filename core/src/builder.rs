@@ -96,6 +96,9 @@ pub(crate) fn short_word(bytes: &[u8]) -> u64 {
     }
 }
 
+/// Members of the largest map whose keys the VM keeps sorted in a tuple (`MAP_SMALL_MAP_LIMIT` in `erts/emulator/beam/erl_map.h`).
+pub const SMALL_MAP: usize = 32;
+
 /// Members of a finished object that do not count, by their number in it (ascending), because another has the same key.
 pub type Dropped<'a> = &'a [u32];
 

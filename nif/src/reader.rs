@@ -4,6 +4,7 @@ use crate::atom_cache::AtomCache;
 use crate::atoms;
 use rustler::types::atom;
 use rustler::{Atom, Env};
+use rustyjson_core::builder::SMALL_MAP;
 use rustyjson_core::encode::{AtomText, Known, Member, PlanRules, Step, TermReader, Value};
 use rustyjson_terms::raw::layout::Layout;
 use rustyjson_terms::raw::read::{Look, Raw, SmallMap, WalkMemory, Walks};
@@ -320,7 +321,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
         match map.members {
             Some(members) => self.walks.enter_small(map.map, members),
             None => {
-                self.walks.enter(map.map, map.size, reverse && map.size > LARGE_MAP);
+                self.walks.enter(map.map, map.size, reverse && map.size > SMALL_MAP);
             }
         }
     }
@@ -471,6 +472,3 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
 
 /// The bits of an address.
 const ADDRESS: u64 = u64::MAX >> 8;
-
-/// Maps up to this size have one order everywhere.
-const LARGE_MAP: usize = 32;

@@ -8,13 +8,13 @@ pub use structs::Structs;
 use crate::atoms;
 use crate::heap::Heap;
 use crate::key_cache::{AtomKeys, KeyCache};
-use crate::key_order::{Orders, SMALL_MAP};
+use crate::key_order::Orders;
 use crate::raw::make::Maker;
 use crate::raw::read::Raw;
 use crate::shapes::Shapes;
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Env, Term};
-use rustyjson_core::builder::{Dropped, Rewind};
+use rustyjson_core::builder::{Dropped, Rewind, SMALL_MAP};
 use rustyjson_core::options::{DecodeOptions, Keys, Null};
 use rustyjson_core::{ErrorKind, Key, TermBuilder, Text};
 

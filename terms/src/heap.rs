@@ -9,7 +9,6 @@
 //!
 //! The count knows the VM's term sizes. Where one differs, a fragment is small and nothing else happens.
 
-use crate::key_order::SMALL_MAP;
 use crate::raw::layout::Layout;
 use crate::raw::make::Maker;
 use crate::raw::read::{Raw, SmallMap};
@@ -18,6 +17,7 @@ use crate::raw::{InPlace, Keys, terms_of};
 use crate::tags::{Kind, kind};
 use rustler::Binary;
 use rustler::sys::ErlNifTerm;
+use rustyjson_core::builder::SMALL_MAP;
 
 /// Words that the VM adds to a fragment it opens for a list, tuple, float or sub-binary.
 const SPARE: usize = 200;

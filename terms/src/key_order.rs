@@ -4,8 +4,8 @@
 //! cost one comparison each. (10,000 records of 8 keys: 5.08 to 4.35 ms, with the input's keys shared.) Objects of
 //! the same shape have one order, which is found once and recognised by those bytes.
 
-/// Members of the largest map that the VM keeps sorted.
-pub const SMALL_MAP: usize = 32;
+use rustyjson_core::builder::SMALL_MAP;
+
 /// Shapes remembered. Length, first key and last key choose the slot of a shape.
 const SLOTS: usize = 16;
 

@@ -4,9 +4,9 @@
 //! which finds that order and refuses keys that repeat. Those that follow take the tuple and the order from it. Keys are
 //! the same when their terms are the same word: the cache of keys gives one term for a key that was seen before.
 
-use crate::key_order::SMALL_MAP;
 use crate::raw::{Keys, word_of};
 use rustler::sys::ErlNifTerm;
+use rustyjson_core::builder::SMALL_MAP;
 
 /// No call has this number.
 const NEVER: u32 = 0;

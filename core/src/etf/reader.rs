@@ -7,6 +7,7 @@
 use super::head::{atom_at, byte, head, short, word};
 use super::index::{Index, Record};
 use super::tags::*;
+use crate::builder::SMALL_MAP;
 use crate::encode::{AtomText, Known, PlanRules, Step, TermReader, Value};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -294,7 +295,7 @@ impl<'t> TermReader<'t> for Reader<'t> {
 
     #[inline(always)]
     fn entries(&mut self, map: &Map, reverse: bool, scattered: bool) -> Entries {
-        let backward = reverse && map.len > LARGE_MAP;
+        let backward = reverse && map.len > SMALL_MAP;
         if backward || scattered {
             return self.indexed(map, backward);
         }
@@ -380,9 +381,6 @@ impl<'t> TermReader<'t> for Reader<'t> {
         plan.omitted.as_ref().is_some_and(|omitted| omitted.contains(&value))
     }
 }
-
-/// Maps up to this size are in the order of their keys in every format.
-const LARGE_MAP: usize = 32;
 
 impl Reader<'_> {
     #[cold]
