@@ -17,6 +17,11 @@ defmodule RustyJson.StreamFaultsTest do
     %{path: path}
   end
 
+  # The older form prints a warning on Elixir 1.20.
+  if Version.match?(System.version(), ">= 1.16.0"),
+    do: defp(pieces(path, bytes), do: File.stream!(path, bytes)),
+    else: defp(pieces(path, bytes), do: File.stream!(path, [], bytes))
+
   # Delivers what comes until the stream fails.
   defp until_fault(stream) do
     {:ok, seen} = Agent.start_link(fn -> [] end)
@@ -64,7 +69,7 @@ defmodule RustyJson.StreamFaultsTest do
     for {_name, engine} <- Judge.engines() do
       {seen, error} =
         path
-        |> File.stream!([], 65_536)
+        |> pieces(65_536)
         |> RustyJson.decode_stream([format: :lines] ++ engine)
         |> until_fault()
 
@@ -80,8 +85,7 @@ defmodule RustyJson.StreamFaultsTest do
   end
 
   test "a source that raises", %{path: path} do
-    source =
-      Stream.concat(File.stream!(path, [], 1_000), Stream.map([1], fn _ -> raise "the line is dead" end))
+    source = Stream.concat(pieces(path, 1_000), Stream.map([1], fn _ -> raise "the line is dead" end))
 
     {seen, error} = source |> RustyJson.decode_stream(format: :lines) |> until_fault()
     assert {seen, error} == {@rows, %RuntimeError{message: "the line is dead"}}

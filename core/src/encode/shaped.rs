@@ -126,7 +126,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         Ok(Next::Done)
     }
 
-    /// A member whose key is no string and no atom. `None`: it is left out.
+    /// Writes a member whose key is neither a string nor an atom. `None`: the member is left out.
     #[inline(never)]
     fn odd_member(&mut self, first: bool, key: R::Term, value: R::Term) -> Walk<Option<Next<R::Term>>> {
         self.charge(limits::KEY);

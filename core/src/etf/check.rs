@@ -7,7 +7,7 @@
 //!
 //! What passes can still be wrong, such as strings with invalid UTF-8, because a guest under attack can return anything. But it
 //! is plain data, at most as deep, with at most as many values and not much larger than an honest result for the same input.
-//! The runtime refuses repeated map keys.
+//! Whoever builds the term refuses repeated map keys.
 
 use super::judge::Judge;
 use crate::builder::{Nothing, TermBuilder};

@@ -60,7 +60,10 @@ impl<'a, 'b, B: TermBuilder> Judge<'a, 'b, B> {
         let tag = self.byte()?;
         self.builder.begin_array();
         let mut left = match tag {
-            LIST => self.length()?.checked_sub(1).ok_or(Fault::Tag(LIST))? + 1,
+            LIST => match self.length()? {
+                0 => return Err(Fault::Tag(LIST)),
+                len => len,
+            },
             NIL => 0,
             _ => return self.refuse(Fault::Tag(tag)),
         };

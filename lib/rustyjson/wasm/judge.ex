@@ -7,7 +7,7 @@ defmodule RustyJson.Wasm.Judge do
   alias RustyJson.Options
   alias RustyJson.Wasm.{Etf, Holes, Host}
 
-  # Most bytes that are checked on the caller's scheduler, in well under a millisecond, and that become terms there.
+  # Most bytes that are checked on the caller's scheduler, and that become terms there: as many as `decode/2` takes there by default.
   @small 262_144
   @small_term 131_072
 

@@ -12,7 +12,7 @@ fn elements_are_texts_of_their_own() {
     assert_eq!(json_with(LINES, &list), "1\n\"a\\n\"\n[]\n[2,[3]]\n{\"b\":4}\n");
     assert_eq!(json_with(SEQUENCE, &Bytes(b"\x01\x02")), "\x1E1\n\x1E2\n");
     assert_eq!(json_with(LINES, &List(vec![])), "");
-    // What is no list is one text.
+    // A term that is not a list becomes one text.
     assert_eq!(json_with(LINES, &fields(&[("b", Int(4))])), "{\"b\":4}");
 }
 
