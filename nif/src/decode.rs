@@ -7,7 +7,7 @@ use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::abi::DecodeFailure;
 use rustyjson_core::parts::{Parts, Wrong, typed};
 use rustyjson_core::{DecodeOptions, Error, ErrorKind, Scratch, decode as decode_json};
-use rustyjson_terms::builder::{Stacks, Structs, Terms};
+use rustyjson_terms::builder::{MOST_NODES, Stacks, Structs, Terms};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::{Look, Raw};
 use std::cell::RefCell;
@@ -67,10 +67,6 @@ pub fn with_state<T>(
         result
     })
 }
-
-/// Values and keys decoded on a normal scheduler before the call moves to a dirty one: the slowest (objects without
-/// members, keys of one large object) take about 0.1 µs each. 100 KB of canada have 7,400, of twitter 4,800, of citm_catalog 3,700.
-pub const MOST_NODES: u64 = 12_000;
 
 /// Decodes on the caller's scheduler and charges the time to the process. `:dirty`: the text is more work than its length
 /// suggests, so start over on a dirty scheduler.

@@ -1,11 +1,11 @@
 //! `feed/3` and `feed_dirty/3`: a piece of a stream.
 
 use crate::atoms;
-use crate::decode::{MOST_NODES, charge, with_state};
+use crate::decode::{charge, with_state};
 use rustler::{Binary, Encoder, Env, Error, NewBinary, NifResult, Term};
 use rustyjson_core::ErrorKind;
 use rustyjson_core::scan::{End, Piece, Plan, State, Trouble, feed as feed_json};
-use rustyjson_terms::builder::Terms;
+use rustyjson_terms::builder::{MOST_NODES, Terms};
 
 /// Bytes of a usual state.
 const STATE: usize = 64;

@@ -1,10 +1,10 @@
 //! `decode_many/3`: as many documents of a list as fit into a fraction of a scheduler's turn.
 
 use crate::atoms;
-use crate::decode::{MOST_NODES, charge, failure, with_state};
+use crate::decode::{charge, failure, with_state};
 use rustler::{Binary, Encoder, Env, Error, NifResult, Term};
 use rustyjson_core::{ErrorKind, decode as decode_json};
-use rustyjson_terms::builder::Terms;
+use rustyjson_terms::builder::{MOST_NODES, Terms};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::{Look, Raw};
 

@@ -4,6 +4,7 @@ use crate::call::Call;
 use crate::fault::Fault;
 use crate::ticker::Deadline;
 use rustyjson_core::abi;
+use rustyjson_terms::builder::MOST_NODES;
 use std::ops::Range;
 use wasmtime::{
     Engine, Instance, InstancePre, Memory, ResourceLimiter, Store, TypedFunc, UpdateDeadline, WasmParams, WasmResults,
@@ -55,8 +56,6 @@ pub struct Guest {
 const TIDY: u32 = 16 << 10;
 /// Results beyond this many bytes take too long for the caller's scheduler.
 const LARGE: usize = 512 << 10;
-/// Values and keys that are built on the caller's scheduler, as in the native library.
-const SHORT_TERMS: u64 = 12_000;
 /// Bytes copied between two looks at the clock: well under a millisecond, even into memory never touched before.
 const CHUNK: usize = 1 << 20;
 
@@ -109,7 +108,7 @@ impl Guest {
 
     /// Values and keys that the call may build.
     pub const fn most_terms(&self) -> u64 {
-        if self.short { SHORT_TERMS } else { u64::MAX }
+        if self.short { MOST_NODES } else { u64::MAX }
     }
 
     /// When the call must be over.
