@@ -6,7 +6,8 @@ use naive::feed::{Given, LINES, PATH, SEQUENCE, VALUES, given, plan};
 use naive::parse;
 use naive::tree::{Builder, Tree, decoded};
 use proptest::prelude::*;
-use rustyjson_core::scan::{Piece, Plan, State, feed};
+use rustyjson_core::etf::writer::Writer;
+use rustyjson_core::scan::{End, Fed, Piece, Plan, State, feed};
 use rustyjson_core::{DecodeOptions, ErrorKind, Scratch};
 
 const CASES: u32 = if cfg!(miri) { 4 } else { 1500 };
@@ -229,6 +230,29 @@ fn lines_and_columns_count_from_the_start_of_the_stream() {
         let Some(Err((kind, offset, line, column, _))) = given.last() else { panic!("an error") };
         let place = rustyjson_core::locate::locate(text.as_bytes(), *offset as usize);
         assert_eq!((*line, *column), (place.line, place.column), "{kind:?} in {text}");
+    }
+}
+
+#[test]
+fn lines_and_columns_behind_pieces_of_every_length() {
+    for length in 0..300 {
+        for text in ["éx".repeat(length), format!("{}\",\n\"é{}", "y\",\"".repeat(length), "é".repeat(length / 2))] {
+            let text = format!("[\"{text}\", x");
+            let fed = |pieces: &[&str]| {
+                let mut state = State::default();
+                let mut run = |bytes: &[u8]| {
+                    let mut out = Writer::new(bytes, Vec::new(), &DecodeOptions::default());
+                    let piece = Piece { bytes, held: 0, last: false };
+                    feed(piece, &mut state, &array(), &DecodeOptions::default(), &mut Scratch::default(), &mut out)
+                };
+                pieces.iter().map(|piece| run(piece.as_bytes())).last()
+            };
+            let place = rustyjson_core::locate::locate(text.as_bytes(), text.len() - 1);
+            for pieces in [&[&*text][..], &[&text[..text.len() - 1], "x"]] {
+                let Some(Fed { end: End::Wrong(trouble), .. }) = fed(pieces) else { panic!("an error in {text}") };
+                assert_eq!((trouble.line, trouble.column), (place.line, place.column), "{text}");
+            }
+        }
     }
 }
 

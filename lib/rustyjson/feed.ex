@@ -79,7 +79,7 @@ defmodule RustyJson.Feed do
   def push(%{ended: nil} = feed, input) do
     {bytes, excess} = input |> IO.iodata_to_binary() |> within_total(feed)
     feed = %{feed | total: feed.total + byte_size(bytes)}
-    {feed, items} = bytes |> slices() |> Enum.reduce({feed, []}, &slice/2)
+    {feed, items} = bytes |> slices() |> Enum.reduce({feed, []}, &sliced/2)
     {feed, items} = if excess and feed.ended == nil, do: exceeded(feed, items), else: {feed, items}
 
     case feed.ended do
@@ -113,17 +113,16 @@ defmodule RustyJson.Feed do
   # What is long is dealt with in slices, each a call of its own.
   @spec slices(binary()) :: Enumerable.t()
   def slices(bytes) when byte_size(bytes) <= @slice, do: [bytes]
+  def slices(bytes), do: Stream.unfold(bytes, &if(&1 != "", do: slice(&1)))
 
-  def slices(bytes) do
-    Stream.unfold(bytes, fn
-      <<>> -> nil
-      <<slice::binary-size(@slice), rest::binary>> -> {slice, rest}
-      rest -> {rest, <<>>}
-    end)
-  end
+  @doc false
+  # The first slice, and the rest.
+  @spec slice(binary()) :: {binary(), binary()}
+  def slice(<<slice::binary-size(@slice), rest::binary>>), do: {slice, rest}
+  def slice(rest), do: {rest, ""}
 
-  defp slice(bytes, {%{ended: nil} = feed, items}), do: piece(bytes, false, feed, items)
-  defp slice(_bytes, ended), do: ended
+  defp sliced(bytes, {%{ended: nil} = feed, items}), do: piece(bytes, false, feed, items)
+  defp sliced(_bytes, ended), do: ended
 
   defp flat([items]), do: items
   defp flat(items), do: items |> Enum.reverse() |> Enum.concat()
@@ -160,20 +159,30 @@ defmodule RustyJson.Feed do
 
   defp piece("", false, feed, items), do: {feed, items}
 
-  # Records wait for the byte that ends them; it is looked for here, and only then the core is asked.
+  # A record waits for the byte that ends it; it is looked for here, and only then the core is asked. The rest of the piece is not
+  # copied behind it.
   defp piece(bytes, last, %{plan: %{records: separator}, pending: pending} = feed, items)
        when separator != nil and pending != "" do
-    joined = pending <> bytes
+    case :binary.match(bytes, separator) do
+      {at, 1} ->
+        {head, rest} = :erlang.split_binary(bytes, at + 1)
+        {feed, items} = ask(join(pending, head), 0, false, %{feed | pending: ""}, items)
+        if feed.ended == nil, do: piece(rest, last, feed, items), else: {feed, items}
 
-    if last or too_long?(joined, feed) or :binary.match(bytes, separator) != :nomatch,
-      do: ask(joined, 0, last, %{feed | pending: ""}, items),
-      else: {%{feed | pending: joined}, items}
+      :nomatch ->
+        if last or too_long?(byte_size(pending) + byte_size(bytes), feed),
+          do: ask(join(pending, bytes), 0, last, %{feed | pending: ""}, items),
+          else: {%{feed | pending: pending <> bytes}, items}
+    end
   end
 
   defp piece(bytes, last, feed, items), do: ask(bytes, byte_size(feed.pending), last, feed, items)
 
-  defp too_long?(_bytes, %{plan: %{max_bytes: 0}}), do: false
-  defp too_long?(bytes, %{plan: %{max_bytes: most}}), do: byte_size(bytes) > most
+  defp too_long?(_size, %{plan: %{max_bytes: 0}}), do: false
+  defp too_long?(size, %{plan: %{max_bytes: most}}), do: size > most
+
+  # `<>` leaves room for more, which the pieces of a long value need and the last one does not.
+  defp join(pending, bytes), do: IO.iodata_to_binary([pending | bytes])
 
   # `held` bytes of a value are pending, and the core has only to find its end.
   defp ask(bytes, held, last, feed, items) do
@@ -200,7 +209,7 @@ defmodule RustyJson.Feed do
     do: ask(rest(bytes, kept), 0, last, %{feed | base: feed.base + kept}, items)
 
   defp answered(:join, bytes, {0, _held, last}, %{pending: pending} = feed, items),
-    do: ask(pending <> bytes, 0, last, %{feed | pending: ""}, items)
+    do: ask(join(pending, bytes), 0, last, %{feed | pending: ""}, items)
 
   defp answered(trouble, bytes, {kept, _held, last}, feed, items) when is_tuple(trouble),
     do: wrong(trouble, bytes, kept, last, feed, items)

@@ -14,7 +14,8 @@ defmodule RustyJson.Lines do
   @typedoc "Offset and length in bytes."
   @type range :: {non_neg_integer(), pos_integer()}
 
-  @chunk 65_536
+  # Bytes of one call, which each time hands the process to another scheduler and back.
+  @chunk 262_144
 
   @doc """
   Cuts a file into at most this many ranges of about the same size, each from the start of a line to the end of one.

@@ -200,6 +200,57 @@ defmodule RustyJson.StreamTest do
       refute_received :closed
     end
 
+    test "a consumer that stops, fails or goes on later: the source is closed once" do
+      me = self()
+      source = Stream.resource(fn -> 1 end, &{["#{&1} #{&1} "], &1 + 1}, fn _ -> send(me, :closed) end)
+      stream = RustyJson.decode_stream(source)
+
+      assert stream |> Stream.zip(stream) |> Enum.take(3) == [{1, 1}, {1, 1}, {2, 2}]
+      for _ <- 1..2, do: assert_received(:closed)
+
+      assert_raise RuntimeError, "enough", fn -> Enum.each(stream, &if(&1 == 2, do: raise("enough"))) end
+      assert_received :closed
+
+      assert catch_throw(Enum.each(stream, &if(&1 == 3, do: throw(:enough)))) == :enough
+      assert_received :closed
+
+      bad = Stream.map(source, &if(&1 == "2 2 ", do: "x", else: &1))
+      assert_raise DecodeError, fn -> bad |> RustyJson.decode_stream() |> Stream.run() end
+      assert_received :closed
+
+      assert_raise ArgumentError, fn ->
+        source |> Stream.map(&{&1}) |> RustyJson.decode_stream() |> Stream.run()
+      end
+
+      assert_received :closed
+      refute_received :closed
+    end
+
+    test "a source that ends by itself, with or without a last piece" do
+      for pieces <- [
+            Stream.take(["1 ", "2 ", "3"], 3),
+            Stream.take_while(["1 ", "2 ", "3", ""], &(&1 != "")),
+            ["1 2 ", "", "3"]
+          ] do
+        assert pieces |> Stream.map(& &1) |> RustyJson.decode_stream() |> Enum.to_list() == [1, 2, 3]
+      end
+
+      # It takes no notice of being suspended.
+      deaf = fn {:cont, acc}, fun -> {:done, Enum.reduce(["[1", ",2]", "3"], acc, &elem(fun.(&1, &2), 1))} end
+      assert deaf |> RustyJson.decode_stream() |> Enum.to_list() == [[1, 2], 3]
+    end
+
+    test "a record that ends in a later piece, before others" do
+      for {_, engine} <- Judge.engines() do
+        for {format, text} <- [lines: "[1]\n\"x\"\r\n\n 3 \n{}", seq: "\x1E[1]\x1E\"x\"\n\x1E\x1E3 \x1E{}"],
+            cut <- 0..byte_size(text) do
+          pieces = [binary_part(text, 0, cut), binary_part(text, cut, byte_size(text) - cut)]
+          stream = RustyJson.decode_stream(pieces |> Stream.map(& &1), [format: format] ++ engine)
+          assert Enum.to_list(stream) == [[1], "x", 3, %{}]
+        end
+      end
+    end
+
     test "delivers what stands before a fault, then raises" do
       assert_raise DecodeError, ~r/position 4/, fn ->
         RustyJson.decode_stream("[1] x") |> Enum.each(&send(self(), &1))

@@ -1,40 +1,87 @@
 defmodule RustyJson.Feed.Source do
   @moduledoc false
-  # A feed under a stream.
+  # A feed as a stream: a function of two arguments, as the protocol Enumerable has it.
+  #
+  # The source is suspended after each piece, and the items of a piece are handed over one after the other. In `Stream.transform/3`
+  # each item passes through two functions more.
 
   alias RustyJson.Feed
 
-  @end_mark :"$end of the stream"
+  # Bytes that are not pushed yet, and how to get more (nil: nothing follows). Items that are not delivered yet, and the error that
+  # is raised behind them.
+  defstruct [:feed, :resume, bytes: "", items: [], error: nil]
 
   @doc "The items of a source."
   @spec decode(Enumerable.t(), Feed.t()) :: Enumerable.t()
-  def decode(source, feed) do
-    # With a function for the last item Elixir 1.14 closes the source twice when the consumer halts late.
-    source
-    |> pieces()
-    |> Stream.concat([@end_mark])
-    |> Stream.transform(fn -> feed end, &step/2, fn _feed -> :ok end)
+  def decode(source, feed) when is_binary(source) or is_list(source),
+    do: stream(%__MODULE__{feed: feed, bytes: IO.iodata_to_binary(source)})
+
+  def decode(source, feed),
+    do:
+      stream(%__MODULE__{
+        feed: feed,
+        resume: &Enumerable.reduce(source, &1, fn piece, bytes -> piece(piece, bytes) end)
+      })
+
+  # There are bytes already if the source does not suspend, such as at its end.
+  defp piece(piece, ""), do: {:suspend, IO.iodata_to_binary(piece)}
+  defp piece(piece, bytes), do: {:suspend, IO.iodata_to_binary([bytes | piece])}
+
+  defp stream(state), do: fn command, fun -> reduce(command, fun, state) end
+
+  defp reduce({:halt, acc}, _fun, state) do
+    close(state)
+    {:halted, acc}
   end
 
-  defp pieces(source) when is_binary(source) or is_list(source),
-    do: source |> IO.iodata_to_binary() |> Feed.slices()
+  defp reduce({:suspend, acc}, fun, state), do: {:suspended, acc, &reduce(&1, fun, state)}
 
-  defp pieces(source), do: Stream.flat_map(source, &(&1 |> IO.iodata_to_binary() |> Feed.slices()))
+  defp reduce({:cont, acc}, fun, %{items: [_ | _]} = state) do
+    {command, items} = or_close(state, fn -> deliver({:cont, acc}, state.items, fun) end)
+    reduce(command, fun, %{state | items: items})
+  end
 
-  defp step(@end_mark, feed) do
-    case Feed.finish(feed) do
-      {:ok, items} -> {items, feed}
-      {:error, error, items} -> {then_raise(items, error), feed}
+  defp reduce(_cont, _fun, %{error: error} = state) when error != nil,
+    do: or_close(state, fn -> raise error end)
+
+  defp reduce({:cont, acc}, _fun, %{feed: nil}), do: {:done, acc}
+
+  defp reduce(cont, fun, %{bytes: "", resume: nil} = state) do
+    case Feed.finish(state.feed) do
+      {:ok, items} -> reduce(cont, fun, %{state | items: items, feed: nil})
+      {:error, error, items} -> reduce(cont, fun, %{state | items: items, error: error})
     end
   end
 
-  defp step(piece, feed) do
-    case Feed.push(feed, piece) do
-      {:ok, items, feed} -> {items, feed}
-      {:error, error, items, feed} -> {then_raise(items, error), feed}
+  defp reduce(cont, fun, %{bytes: "", resume: resume} = state) do
+    case resume.({:cont, ""}) do
+      {:suspended, bytes, resume} -> reduce(cont, fun, %{state | bytes: bytes, resume: resume})
+      {_ended, bytes} -> reduce(cont, fun, %{state | bytes: bytes, resume: nil})
     end
   end
 
-  # What stands before a fault is delivered before it.
-  defp then_raise(items, error), do: Stream.concat(items, Stream.map([error], &raise/1))
+  defp reduce(cont, fun, state) do
+    {bytes, rest} = Feed.slice(state.bytes)
+
+    case or_close(state, fn -> Feed.push(state.feed, bytes) end) do
+      {:ok, items, feed} -> reduce(cont, fun, %{state | bytes: rest, items: items, feed: feed})
+      {:error, error, items, feed} -> reduce(cont, fun, %{state | items: items, error: error, feed: feed})
+    end
+  end
+
+  # The consumer's answer, and what it has not taken.
+  defp deliver({:cont, acc}, [item | items], fun), do: deliver(fun.(item, acc), items, fun)
+  defp deliver(command, items, _fun), do: {command, items}
+
+  # Nothing else closes a source that is suspended.
+  defp or_close(state, fun) do
+    fun.()
+  catch
+    kind, reason ->
+      close(state)
+      :erlang.raise(kind, reason, __STACKTRACE__)
+  end
+
+  defp close(%{resume: nil}), do: :ok
+  defp close(%{resume: resume}), do: resume.({:halt, ""})
 end
