@@ -4,7 +4,7 @@ mod naive;
 
 use naive::options::WAYS;
 use naive::parse;
-use naive::parts::{Choices, Type, asked_again, assert_selects, assert_typed};
+use naive::parts::{Choices, Record, Type, asked_again, assert_selects, assert_typed};
 use naive::tree::{Builder, Tree};
 use proptest::prelude::*;
 use rustyjson_core::parts::{Plan, select};
@@ -234,6 +234,41 @@ fn documents() -> impl Strategy<Value = String> {
     })
 }
 
+const NAMES: [&str; 10] = [
+    "a",
+    "b",
+    "",
+    "\u{e9}",
+    "a name",
+    "six bytes!",
+    "a longer name",
+    "a longer nape",
+    "a name of more than sixteen bytes",
+    "a name of more than sixteen bites",
+];
+
+/// Objects with about these members, in about this order: each change of an object leaves a member out, repeats it, puts another one in
+/// its place, or writes it in another way.
+fn alike(order: &[usize], changes: &[Vec<u8>]) -> String {
+    let object = |changes: &Vec<u8>| {
+        let changes = changes.iter().copied().chain(core::iter::repeat(9));
+        let members = order.iter().zip(changes).flat_map(|(&name, change)| {
+            let key = NAMES[if change == 2 { (name + 3) % NAMES.len() } else { name }];
+            let value = [&format!("{change}"), "\"text\"", "{\"a\":[1]}"][name % 3].to_owned();
+            match change {
+                0 => vec![],
+                1 => vec![format!("\"{key}\":{value}"), format!("\"{key}\":null")],
+                3 => vec![format!("\"{key}\" : {value} ")],
+                4 => vec![format!("\"{}\":{value}", key.replace('a', "\\u0061"))],
+                _ => vec![format!("\"{key}\":{value}")],
+            }
+        });
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    };
+    // Orders are remembered in long documents only.
+    format!("{:1100}[{}]", "", changes.iter().map(object).collect::<Vec<_>>().join(","))
+}
+
 /// Found by fuzzing: which error comes first depends on the type.
 #[test]
 fn a_decimal_that_no_float_holds_before_another_fault() {
@@ -278,5 +313,23 @@ proptest! {
         let of = Choices(&choices).types(3);
         assert_typed(json.as_bytes(), &of, &WAYS[way]);
         asked_again(json.as_bytes(), &of, &WAYS[way], choices.len() as u32 % 5);
+    }
+
+    #[test]
+    fn members_are_known_in_any_order(
+        order in proptest::collection::vec(0..NAMES.len(), 0..14),
+        changes in proptest::collection::vec(proptest::collection::vec(0u8..40, 0..14), 1..12),
+        fields in proptest::collection::vec((0..NAMES.len(), 0u8..8), 0..6),
+        way in 0..WAYS.len(),
+    ) {
+        let mut known: Vec<(String, bool, bool, Type)> = vec![];
+        for (name, flags) in fields {
+            let field = (NAMES[name].to_owned(), flags == 0, flags == 1, Type::Plain(0));
+            if known.iter().all(|(other, ..)| *other != field.0) {
+                known.push(field);
+            }
+        }
+        let of = Type::List(Box::new(Type::Struct(Record { strict: false, fields: known })));
+        assert_typed(alike(&order, &changes).as_bytes(), &of, &WAYS[way]);
     }
 }

@@ -17,7 +17,6 @@ use crate::raw::{InPlace, Keys, terms_of};
 use crate::tags::{Kind, kind};
 use rustler::Binary;
 use rustler::sys::ErlNifTerm;
-use rustyjson_core::builder::SMALL_MAP;
 
 /// Words that the VM adds to a fragment it opens for a list, tuple, float or sub-binary.
 const SPARE: usize = 200;
@@ -38,17 +37,6 @@ const MORE_WORDS: usize = 16;
 
 /// The keys of a small map as a tuple, and keys and values as they are.
 pub type Members<'a> = (Keys, &'a [ErlNifTerm], &'a [ErlNifTerm]);
-
-/// The places of values that are in order.
-const IN_ORDER: [u8; SMALL_MAP] = {
-    let mut places = [0; SMALL_MAP];
-    let mut place = 0;
-    while place < SMALL_MAP {
-        places[place] = place as u8;
-        place += 1;
-    }
-    places
-};
 
 /// Makes the terms of one call.
 pub struct Heap<'a> {
@@ -161,11 +149,15 @@ impl<'a> Heap<'a> {
         Some((tuple, terms_of(keys), terms_of(values)))
     }
 
-    /// A map of these keys and values, which are in the VM's order; if there is a tuple of the keys, in place.
+    /// A map of these keys and values; in place, if there is a tuple of the keys, and the place of the value of each.
     #[inline(always)]
-    pub fn filled(&mut self, tuple: Option<Keys>, keys: &[ErlNifTerm], values: &[ErlNifTerm]) -> Option<ErlNifTerm> {
-        let order = tuple.and_then(|tuple| Some((tuple, IN_ORDER.get(..tuple.count())?)));
-        let written = order.and_then(|(tuple, places)| self.like(tuple, values, places));
+    pub fn filled(
+        &mut self,
+        ordered: Option<&(Keys, Vec<u8>)>,
+        keys: &[ErlNifTerm],
+        values: &[ErlNifTerm],
+    ) -> Option<ErlNifTerm> {
+        let written = ordered.and_then(|(tuple, places)| self.like(*tuple, values, places));
         written.or_else(|| self.map(keys, values))
     }
 

@@ -44,6 +44,17 @@ pub(super) fn bad_literal(json: &[u8], pos: usize, word: &[u8]) -> Error {
     Error::new(ErrorKind::ExpectedValue, pos)
 }
 
+/// No literal, where one with this first byte has to be.
+#[cold]
+pub(super) fn no_literal(json: &[u8], pos: usize, first: u8) -> Error {
+    let word: &[u8] = match first {
+        b't' => b"true",
+        b'f' => b"false",
+        _ => b"null",
+    };
+    bad_literal(json, pos, word)
+}
+
 /// One value or key more than there may be, if one stands at `pos` at all.
 #[cold]
 pub(super) fn too_many(json: &[u8], pos: usize) -> Error {

@@ -17,6 +17,16 @@ pub(super) const NO_DATE: u32 = u32::MAX;
 /// Dates are listed instead of values.
 const LIST_DATES: u32 = u32::MAX - 1;
 
+/// Kinds of nodes that are told apart before they are read.
+pub(super) mod kinds {
+    pub const STRING: u8 = 1;
+    pub const INTEGER: u8 = 2;
+    pub const FLOAT: u8 = 3;
+    pub const BOOLEAN: u8 = 5;
+    pub const NULLABLE: u8 = 14;
+    pub const STRUCT: u8 = 16;
+}
+
 /// A type, and how an earlier answer is gone into.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<'a> {
@@ -48,7 +58,7 @@ pub(super) enum Node<'a> {
     /// A list; null is an empty one.
     Many(usize),
     Map(usize),
-    Nullable(usize),
+    Nullable,
     Enum(Names<'a>),
     Struct(Struct<'a>),
     Tagged(Tagged<'a>),
@@ -63,8 +73,10 @@ pub(super) struct Names<'a> {
 }
 
 /// The fields of a struct: entries of the fields by number, and numbers of the fields sorted by key.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Struct<'a> {
+    /// Where it stands in the shape.
+    pub place: usize,
     /// A member that is no field is an error.
     pub strict: bool,
     /// The number of the struct among what the shell builds with.
@@ -154,30 +166,43 @@ impl<'a> Shape<'a> {
         HEADER
     }
 
+    /// The kind of the node at this place.
+    #[inline(always)]
+    pub(super) fn kind(&self, place: usize) -> Option<u8> {
+        self.bytes.get(place).copied()
+    }
+
+    /// The type of a value that may be null.
+    #[inline(always)]
+    pub(super) fn inner(&self, place: usize) -> Option<usize> {
+        let bytes = self.bytes.get(place + 1..)?.first_chunk()?;
+        Some(u32::from_le_bytes(*bytes) as usize)
+    }
+
     /// The node at this place. `None`: there is none, so the shape is broken.
     #[inline(always)]
     pub(super) fn node(&self, place: usize) -> Option<Node<'a>> {
         let mut reader = Reader(self.bytes.get(place..)?);
         Some(match reader.byte()? {
             0 => Node::Any,
-            1 => Node::String,
-            2 => Node::Integer,
-            3 => Node::Float,
+            kinds::STRING => Node::String,
+            kinds::INTEGER => Node::Integer,
+            kinds::FLOAT => Node::Float,
             4 => Node::Number,
-            5 => Node::Boolean,
+            kinds::BOOLEAN => Node::Boolean,
             6 => Node::Decimal,
             kind @ 7..=10 => Node::Date(kind),
             11 => Node::Raw,
             12 => Node::List(reader.u32()? as usize),
             13 => Node::Map(reader.u32()? as usize),
-            14 => Node::Nullable(reader.u32()? as usize),
+            kinds::NULLABLE => Node::Nullable,
             15 => Node::Enum(Names { template: reader.u32()? as usize, places: places(&mut reader)? }),
-            16 => {
+            kinds::STRUCT => {
                 let (strict, required) = (reader.flag()?, reader.u32()? as usize);
                 let (template, mask) = (reader.u32()? as usize, reader.u64()?);
                 let count = reader.u32()? as usize;
                 let (fields, sorted) = (reader.take(count.checked_mul(ENTRY)?)?, places(&mut reader)?);
-                Node::Struct(Struct { strict, template, mask, required, count, fields, sorted })
+                Node::Struct(Struct { place, strict, template, mask, required, count, fields, sorted })
             }
             17 => {
                 let key = reader.slice()?;
@@ -221,16 +246,9 @@ impl<'a> Shape<'a> {
     /// If the key of this field stands here as it is, with its quotes and a colon, the offset behind them.
     #[inline(always)]
     pub(super) fn starts(&self, field: &Field, json: &[u8], pos: usize) -> Option<usize> {
-        let (len, rest) = (field.len + 3, json.get(pos..)?);
-        let head = u64::from_le_bytes(*rest.first_chunk()?) ^ field.head;
-        let same = match len {
-            3..=8 => head << (64 - 8 * len) == 0,
-            9..=16 => {
-                head == 0 && rest.get(..len)?.last_chunk().is_some_and(|tail| u64::from_le_bytes(*tail) == field.tail)
-            }
-            _ => head == 0 && rest.get(..len) == self.bytes.get(field.place..)?.get(..len),
-        };
-        (same && field.plain()).then_some(pos + len)
+        let len = field.len + 3;
+        let long = || self.bytes.get(field.place..)?.get(..len);
+        (same(json.get(pos..)?, len, field.head, field.tail, long) && field.plain()).then_some(pos + len)
     }
 
     /// The field of this key, and its number.
@@ -253,6 +271,25 @@ impl<'a> Shape<'a> {
             }
         }
         None
+    }
+}
+
+/// Whether a quoted key with its colon stands first here: one of this length, with these first and last eight bytes. `long` has all bytes
+/// of one that is longer than both.
+#[inline(always)]
+pub(super) fn same<'a>(rest: &[u8], len: usize, head: u64, tail: u64, long: impl Fn() -> Option<&'a [u8]>) -> bool {
+    let Some(first) = rest.first_chunk() else { return false };
+    let head = u64::from_le_bytes(*first) ^ head;
+    match len {
+        3..=8 => head << (64 - 8 * len) == 0,
+        9..=16 => {
+            head == 0
+                && rest
+                    .get(..len)
+                    .and_then(|key| key.last_chunk())
+                    .is_some_and(|last| u64::from_le_bytes(*last) == tail)
+        }
+        _ => head == 0 && rest.get(..len) == long(),
     }
 }
 

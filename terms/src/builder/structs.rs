@@ -1,8 +1,8 @@
 //! The values of a schema, built at once: structs in the place of their fields, and names in the place of texts.
 //!
 //! Elixir gives a template for each struct and each list of names of the schema. That of a struct is the struct with its
-//! defaults, whose values are put on the stack when the struct starts, in the order in which the VM keeps them. Each field then
-//! takes the place of its default, so that it does not matter in which order fields come, and which are missing.
+//! defaults. The values of its fields wait on the stack in their order: in that of the text as long as that is the same, with the
+//! defaults of fields that are left out.
 
 use super::{Terms, push};
 use crate::atoms;
@@ -28,7 +28,7 @@ pub struct Structs<'t, 'a, 's> {
     /// `{struct, {field, ...}}` or `{name, ...}`, by number, as `lib/rustyjson/schema/shape.ex` has them.
     templates: &'a [Raw<'a>],
     /// The structs among them that were needed so far.
-    known: Vec<Option<Template<'a>>>,
+    known: Vec<Option<Template>>,
     open: Vec<Open>,
     /// There are values that Elixir has to load.
     left: bool,
@@ -36,19 +36,29 @@ pub struct Structs<'t, 'a, 's> {
     dropped: bool,
 }
 
-/// A struct: its keys and defaults as the VM keeps them, and where each field stands among them.
-struct Template<'a> {
-    /// For a struct that can be written in place.
-    tuple: Option<Keys>,
-    keys: Cow<'a, [ErlNifTerm]>,
-    defaults: Cow<'a, [ErlNifTerm]>,
-    places: Vec<usize>,
+/// A struct: its keys and values, first those that are no fields, then those of the fields in their order.
+struct Template {
+    /// For a struct that can be written in place: its keys, and which value comes at which place among them.
+    ordered: Option<(Keys, Vec<u8>)>,
+    keys: Vec<ErlNifTerm>,
+    values: Vec<ErlNifTerm>,
+    /// How many are no fields.
+    fixed: usize,
 }
 
-/// A struct that has not ended: its template, and where its values start on the stack.
+impl Template {
+    /// The values of the fields that a struct without them has.
+    #[inline(always)]
+    fn defaults(&self) -> &[ErlNifTerm] {
+        &self.values[self.fixed..]
+    }
+}
+
+/// A struct that has not ended: its template, where its values start on the stack, and how many of its fields are there.
 struct Open {
     template: usize,
     base: usize,
+    there: usize,
 }
 
 impl<'t, 'a, 's> Structs<'t, 'a, 's> {
@@ -75,7 +85,7 @@ impl<'t, 'a, 's> Structs<'t, 'a, 's> {
     fn learn(&mut self, number: usize) -> Option<()> {
         let &[map, fields] = self.template(number) else { return None };
         let fields = self.look.tuple(fields)?;
-        let (tuple, keys, defaults) = match self.terms.heap.members(map) {
+        let (tuple, keys, values) = match self.terms.heap.members(map) {
             Some((tuple, keys, values)) => (Some(tuple), Cow::Borrowed(keys), Cow::Borrowed(values)),
             None => {
                 let raw = |term: Term<'_>| term.as_c_arg();
@@ -84,25 +94,38 @@ impl<'t, 'a, 's> Structs<'t, 'a, 's> {
                 (None, keys.into(), values.into())
             }
         };
-        let place = |field: &Raw<'_>| keys.iter().position(|key| *key == field.raw());
-        let places = fields.iter().map(place).collect::<Option<_>>()?;
-        *self.known.get_mut(number)? = Some(Template { tuple, keys, defaults, places });
+        let is_field = |place: &usize| fields.iter().any(|field| field.raw() == keys[*place]);
+        let mut places: Vec<_> = (0..keys.len()).filter(|place| !is_field(place)).collect();
+        let fixed = places.len();
+        for field in fields {
+            places.push(keys.iter().position(|key| *key == field.raw())?);
+        }
+        let ordered = tuple.and_then(|tuple| {
+            let order = (0..keys.len()).map(|place| places.iter().position(|at| *at == place).map(|at| at as u8));
+            Some((tuple, order.collect::<Option<_>>()?))
+        });
+        let of = |terms: &[ErlNifTerm]| places.iter().map(|place| terms[*place]).collect();
+        *self.known.get_mut(number)? = Some(Template { ordered, keys: of(&keys), values: of(&values), fixed });
         Some(())
     }
 
-    /// The template at hand, and where the values of its struct start.
-    #[inline(always)]
-    fn at_hand(&self) -> Option<(&Template<'a>, usize)> {
-        let Open { template, base } = self.open.last()?;
-        Some((self.known.get(*template)?.as_ref()?, *base))
-    }
-
-    /// Where the value of this field stands on the stack, and its default.
-    #[inline(always)]
-    fn place(&self, number: usize) -> Option<(usize, ErlNifTerm)> {
-        let (template, base) = self.at_hand()?;
-        let place = *template.places.get(number)?;
-        Some((base + place, *template.defaults.get(place)?))
+    /// The value on top is that of a field that does not come next.
+    #[inline(never)]
+    fn out_of_order(&mut self, number: usize) -> Option<()> {
+        let Open { template, base, there } = self.open.last_mut()?;
+        let template = self.known.get(*template)?.as_ref()?;
+        let values = &mut self.terms.stacks.values;
+        let value = values.pop()?;
+        if number < *there {
+            let old = values.get_mut(*base + template.fixed + number)?;
+            self.dropped |= self.left && *old != template.defaults()[number];
+            *old = value;
+        } else {
+            values.extend_from_slice(template.defaults().get(*there..number)?);
+            values.push(value);
+            *there = number + 1;
+        }
+        Some(())
     }
 
     /// A struct of Elixir's, such as a date, with these fields.
@@ -215,11 +238,12 @@ impl<'a, 's> Answer for Structs<'_, 'a, 's> {
         if !matches!(self.known.get(template), Some(Some(_))) {
             self.learn(template).ok_or(BROKEN)?;
         }
-        push(&mut self.open, Open { template, base: self.terms.stacks.values.len() })?;
-        let Some(Some(Template { defaults, .. })) = self.known.get(template) else { return Err(BROKEN) };
+        let Some(Some(known)) = self.known.get(template) else { return Err(BROKEN) };
         let values = &mut self.terms.stacks.values;
-        values.try_reserve(defaults.len()).map_err(|_| ErrorKind::OutOfMemory)?;
-        values.extend_from_slice(defaults);
+        push(&mut self.open, Open { template, base: values.len(), there: 0 })?;
+        // One value more is pushed before the oldest is popped.
+        values.try_reserve(known.values.len() + 1).map_err(|_| ErrorKind::OutOfMemory)?;
+        values.extend_from_slice(&known.values[..known.fixed]);
         Ok(())
     }
 
@@ -230,22 +254,23 @@ impl<'a, 's> Answer for Structs<'_, 'a, 's> {
 
     #[inline(always)]
     fn end_field(&mut self, number: usize) {
-        let Some((place, default)) = self.place(number) else { return };
-        let values = &mut self.terms.stacks.values;
-        if let Some(value) = values.pop()
-            && let Some(old) = values.get_mut(place)
-        {
-            self.dropped |= self.left && *old != default;
-            *old = value;
+        match self.open.last_mut() {
+            Some(open) if open.there == number => open.there += 1,
+            _ => {
+                self.out_of_order(number);
+            }
         }
     }
 
     #[inline(always)]
     fn end_struct(&mut self, _len: usize) -> Result<(), ErrorKind> {
-        let Some(Open { template, base }) = self.open.pop() else { return Err(BROKEN) };
-        let Some(Some(Template { tuple, keys, .. })) = self.known.get(template) else { return Err(BROKEN) };
+        let Some(Open { template, base, there }) = self.open.pop() else { return Err(BROKEN) };
+        let Some(Some(template)) = self.known.get(template) else { return Err(BROKEN) };
         let Terms { heap, stacks, .. } = &mut *self.terms;
-        let map = heap.filled(*tuple, keys, &stacks.values[base..]).ok_or(BROKEN)?;
+        if let Some(rest @ [_, ..]) = template.defaults().get(there..) {
+            stacks.values.extend_from_slice(rest);
+        }
+        let map = heap.filled(template.ordered.as_ref(), &template.keys, &stacks.values[base..]).ok_or(BROKEN)?;
         stacks.values.truncate(base);
         self.terms.push(map)
     }

@@ -2,6 +2,7 @@
 //!
 //! What the values become is up to the [`Answer`]. No atom comes from here.
 
+mod order;
 mod tagged;
 mod values;
 mod walk;

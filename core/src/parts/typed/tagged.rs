@@ -2,7 +2,7 @@
 
 use super::super::answer::Answer;
 use super::super::shape::Tagged;
-use super::walk::{Next, Step, Walk, broken};
+use super::walk::{Next, Step, Walk};
 use crate::decode::skip::missing;
 use crate::error::{Error, ErrorKind};
 use crate::options::Duplicates;
@@ -30,9 +30,8 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
         let Some(number) = shape.number(&tagged.names, text.bytes()) else {
             return self.refuse_tag(ErrorKind::Enum, tag, pos);
         };
-        let node = shape.node(shape.variant(tagged, number)).ok_or_else(|| broken(pos))?;
         self.answer.begin_variant(number).map_err(|kind| Error::new(kind, pos))?;
-        self.open(&node, pos, true)
+        self.open_struct(shape.variant(tagged, number), pos, true)
     }
 
     #[cold]

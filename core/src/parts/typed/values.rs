@@ -2,8 +2,8 @@
 
 use super::super::answer::Answer;
 use super::super::numbers::{AsDecimal, AsFloat, Integers};
-use super::super::shape::{NO_DATE, Names, Node};
-use super::walk::{Next, Step, Walk, broken};
+use super::super::shape::{NO_DATE, Names, Node, kinds};
+use super::walk::{Container, Next, Step, Walk, broken};
 use crate::builder::TermBuilder;
 use crate::decode::{self, number};
 use crate::error::{Error, ErrorKind};
@@ -15,28 +15,40 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     #[inline(always)]
     pub(super) fn value(&mut self, place: usize, pos: usize) -> Step<Next> {
         self.spend(1, pos)?;
-        let mut node = self.shape.node(place).ok_or_else(|| broken(pos))?;
+        let mut place = place;
+        let mut kind = self.shape.kind(place);
         let byte = self.skip.json.get(pos).copied().unwrap_or_default();
-        if let Node::Nullable(inner) = node {
+        if kind == Some(kinds::NULLABLE) {
             if byte == b'n' {
-                return self.literal(pos, b"null", A::null);
+                return self.null(pos, A::null);
             }
-            node = self.shape.node(inner).ok_or_else(|| broken(pos))?;
+            place = self.shape.inner(place).ok_or_else(|| broken(pos))?;
+            kind = self.shape.kind(place);
         }
+        // Reading the whole node costs more than most of these values.
+        match (kind, byte) {
+            (Some(kinds::STRING), b'"') => self.string(pos),
+            (Some(kinds::INTEGER), b'-' | b'0'..=b'9') => self.integer(pos),
+            (Some(kinds::FLOAT), b'-' | b'0'..=b'9') => self.float(pos),
+            (Some(kinds::BOOLEAN), b't' | b'f') => self.boolean(byte, pos),
+            (Some(kinds::STRUCT), b'{') => self.open_struct(place, pos, false),
+            _ => Ok(self.other(place, byte, pos)?),
+        }
+    }
+
+    /// A value of any other type, or one that does not fit.
+    #[inline(never)]
+    fn other(&mut self, place: usize, byte: u8, pos: usize) -> Step<Next> {
+        let node = self.shape.node(place).ok_or_else(|| broken(pos))?;
         if let (Node::Many(_), b'n') = (node, byte) {
-            return self.literal(pos, b"null", |answer| {
+            return self.null(pos, |answer| {
                 answer.terms().begin_array();
                 answer.terms().end_array(0)
             });
         }
         match (node, byte) {
             (Node::Any, _) => self.any(pos),
-            (Node::String, b'"') => self.string(pos),
-            (Node::Boolean, b't') => self.literal(pos, b"true", |answer| answer.terms().boolean(true)),
-            (Node::Boolean, b'f') => self.literal(pos, b"false", |answer| answer.terms().boolean(false)),
-            (Node::Integer, b'-' | b'0'..=b'9') => self.integer(pos),
             (Node::Number, b'-' | b'0'..=b'9') => self.any_number(pos),
-            (Node::Float, b'-' | b'0'..=b'9') => self.float(pos),
             (Node::Decimal, b'-' | b'0'..=b'9') => {
                 let end = decimal(self.skip.json, pos, self.skip.options, self.answer)?;
                 Ok(self.built(end))
@@ -46,9 +58,8 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
             (Node::Raw, _) => self.raw(pos),
             (Node::Loaded(kind), _) => self.loaded(kind, pos),
             (Node::Enum(names), b'"') => self.one_of(&names, pos),
-            (Node::List(_) | Node::Many(_), b'[') | (Node::Map(_) | Node::Struct(_), b'{') => {
-                self.open(&node, pos, false)
-            }
+            (Node::List(element) | Node::Many(element), b'[') => self.open(Container::List(element), pos, 0, false),
+            (Node::Map(value), b'{') => self.open(Container::Map(value), pos, 0, false),
             (Node::Tagged(tagged), b'{') => self.tagged(&tagged, pos),
             (node, _) => self.refuse(expected(&node), pos),
         }
@@ -88,9 +99,16 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     }
 
     #[inline(always)]
-    fn literal(&mut self, pos: usize, word: &'static [u8], add: fn(&mut A) -> Result<(), ErrorKind>) -> Step<Next> {
-        let end = self.skip.literal(pos, word)?;
+    fn null(&mut self, pos: usize, add: fn(&mut A) -> Result<(), ErrorKind>) -> Step<Next> {
+        let end = self.skip.literal(pos, b'n')?;
         add(self.answer).map_err(|kind| Error::new(kind, pos))?;
+        Ok(self.built(end))
+    }
+
+    #[inline(always)]
+    fn boolean(&mut self, first: u8, pos: usize) -> Step<Next> {
+        let end = self.skip.literal(pos, first)?;
+        self.answer.terms().boolean(first == b't').map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }
 
@@ -98,7 +116,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     fn integer(&mut self, pos: usize) -> Step<Next> {
         match number::number(self.skip.json, pos, self.skip.options, &mut Integers(self.answer.terms())) {
             Ok(end) => Ok(self.built(end)),
-            Err(Error { kind: kind @ ErrorKind::TypeInteger, .. }) => self.refuse(kind, pos),
+            Err(Error { kind: kind @ ErrorKind::TypeInteger, .. }) => Ok(self.refuse(kind, pos)?),
             Err(error) => Err(error),
         }
     }

@@ -1,8 +1,9 @@
 //! The walk over the containers of a type.
 
 use super::super::answer::Answer;
-use super::super::shape::{Node, Shape, Struct};
-use crate::builder::{SMALL_MAP, TermBuilder};
+use super::super::shape::{Field, Node, Shape, Struct};
+use super::order::Orders;
+use crate::builder::{SMALL_MAP, TermBuilder, Text};
 use crate::decode::Scratch;
 use crate::decode::skip::{Skip, missing};
 use crate::error::{Error, ErrorKind};
@@ -13,25 +14,27 @@ use alloc::vec::Vec;
 
 /// An open container.
 #[derive(Clone, Copy)]
-pub(super) struct Frame<'a> {
-    container: Container<'a>,
+pub(super) struct Frame {
+    container: Container,
     /// Elements, members or fields that were built.
     len: usize,
-    /// Where the fields of a struct start in the list of seen ones.
+    /// Where the bits of a struct's fields start in the list of seen ones.
     base: usize,
     /// The field of a struct that comes next if members are in order.
     next: usize,
+    /// How many members of a struct came that were not the next field: see [`Orders`].
+    turn: usize,
     /// It is the struct of a tagged one.
     variant: bool,
 }
 
+/// What is open, with a place of the shape: that of the type of elements or members, or that of the struct.
 #[derive(Clone, Copy)]
-pub(super) enum Container<'a> {
+pub(super) enum Container {
     Document,
-    /// The place of the elements' type.
     List(usize),
     Map(usize),
-    Struct(Struct<'a>),
+    Struct(usize),
 }
 
 pub(super) struct Walk<'a, 'b, K, A> {
@@ -39,11 +42,13 @@ pub(super) struct Walk<'a, 'b, K, A> {
     pub shape: &'a Shape<'a>,
     pub scratch: &'b mut Scratch,
     pub answer: &'b mut A,
-    /// The container at hand, and those around it.
-    frame: Frame<'a>,
-    frames: Vec<Frame<'a>>,
-    /// For each field of the open structs, whether it was there.
-    seen: Vec<bool>,
+    /// The document and the open containers, the one at hand last. (It stays there: a copy of it for every record cost 5 %.)
+    frames: Vec<Frame>,
+    /// The struct at hand, or the one before it, which most often is of the same type.
+    record: Struct<'a>,
+    orders: Orders,
+    /// A bit for each field of the open structs: whether it was there.
+    seen: Vec<u64>,
     /// Errors of the schema to pass over.
     pub pass: u32,
     pub dates: &'b mut Vec<(u32, usize)>,
@@ -63,6 +68,7 @@ pub(super) enum Next {
     Ended(usize),
 }
 
+/// What a call gives is taken apart where it is called (`Ok(self.other(...)?)`): otherwise all steps go through memory.
 pub(super) type Step<T> = Result<T, Error>;
 
 /// A shape that nobody wrote.
@@ -81,13 +87,26 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         dates: &'b mut Vec<(u32, usize)>,
         budget: u64,
     ) -> Self {
-        let frame = Frame { container: Container::Document, len: 0, base: 0, next: 0, variant: false };
-        let (frames, seen, missing) = (Vec::new(), Vec::new(), None);
-        Self { skip, shape, scratch, answer, frame, frames, seen, pass: shape.pass, dates, date: 0, budget, missing }
+        Self {
+            skip,
+            shape,
+            scratch,
+            answer,
+            frames: Vec::new(),
+            record: Struct::default(),
+            orders: Orders::default(),
+            seen: Vec::new(),
+            pass: shape.pass,
+            dates,
+            date: 0,
+            budget,
+            missing: None,
+        }
     }
 
     #[inline(always)]
     pub(super) fn run(&mut self) -> Step<()> {
+        self.push(Container::Document, 0, false, 0)?;
         let mut next = Next::Value(Shape::root(), self.skip.space(0));
         loop {
             let end = match next {
@@ -100,7 +119,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
                     }
                 },
             };
-            next = match self.frame.container {
+            next = match self.frame().container {
                 Container::Document => return self.skip.end_of_document(end),
                 Container::List(element) => match self.after(end, b']')? {
                     (pos, true) => Next::Value(element, pos),
@@ -129,7 +148,20 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     /// Containers around the value at hand.
     #[inline(always)]
     pub(super) fn depth(&self) -> usize {
-        self.frames.len()
+        self.frames.len() - 1
+    }
+
+    #[inline(always)]
+    fn frame(&mut self) -> &mut Frame {
+        let last = self.frames.len() - 1;
+        &mut self.frames[last]
+    }
+
+    #[inline(always)]
+    fn push(&mut self, container: Container, base: usize, variant: bool, pos: usize) -> Step<()> {
+        room(&mut self.frames, 1).map_err(|kind| Error::new(kind, pos))?;
+        self.frames.push(Frame { container, len: 0, base, next: 0, turn: 0, variant });
+        Ok(())
     }
 
     /// Takes from what may still be built.
@@ -143,44 +175,30 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     /// The container at hand has one value more.
     #[inline(always)]
     pub(super) fn built(&mut self, end: usize) -> Next {
-        self.frame.len += 1;
-        if let Container::Struct(_) = self.frame.container {
-            self.answer.end_field(self.frame.next - 1);
+        let frame = self.frame();
+        frame.len += 1;
+        if let Frame { container: Container::Struct(_), next, .. } = *frame {
+            self.answer.end_field(next - 1);
         }
         Next::Ended(end)
     }
 
-    /// The list, map or struct of this type that starts here.
+    /// The list or map that starts here, or the struct with so many words of seen fields.
     #[inline(always)]
-    pub(super) fn open(&mut self, node: &Node<'a>, pos: usize, variant: bool) -> Step<Next> {
-        if self.depth() >= self.skip.options.max_depth as usize {
-            return Err(Error::new(ErrorKind::MaxDepth, pos));
-        }
+    pub(super) fn open(&mut self, container: Container, pos: usize, words: usize, variant: bool) -> Step<Next> {
         let at = |kind| Error::new(kind, pos);
+        if self.depth() >= self.skip.options.max_depth as usize {
+            return Err(at(ErrorKind::MaxDepth));
+        }
+        match container {
+            Container::Map(_) => self.answer.begin_map(),
+            Container::Struct(_) => self.answer.begin_struct(self.record.template).map_err(at)?,
+            _ => self.answer.terms().begin_array(),
+        }
         let base = self.seen.len();
-        let container = match *node {
-            Node::Map(value) => {
-                self.answer.begin_map();
-                Container::Map(value)
-            }
-            Node::Struct(record) => {
-                // Each has all its fields, however short its text is; the VM hashes those of large ones.
-                let work = if record.count > SMALL_MAP { record.count } else { record.count / 8 };
-                self.spend(work as u64, pos)?;
-                room(&mut self.seen, record.count).map_err(at)?;
-                self.seen.resize(base + record.count, false);
-                self.answer.begin_struct(record.template).map_err(at)?;
-                Container::Struct(record)
-            }
-            Node::List(element) | Node::Many(element) => {
-                self.answer.terms().begin_array();
-                Container::List(element)
-            }
-            _ => return Err(broken(pos)),
-        };
-        room(&mut self.frames, 1).map_err(at)?;
-        self.frames.push(self.frame);
-        self.frame = Frame { container, len: 0, base, next: 0, variant };
+        room(&mut self.seen, words).map_err(at)?;
+        self.seen.resize(base + words, 0);
+        self.push(container, base, variant, pos)?;
         let inside = self.skip.space(pos + 1);
         let closing = self.skip.json[pos] + 2;
         match container {
@@ -190,10 +208,32 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         }
     }
 
+    /// The struct of this type that starts here.
+    #[inline(always)]
+    pub(super) fn open_struct(&mut self, place: usize, pos: usize, variant: bool) -> Step<Next> {
+        self.at_hand(place).ok_or_else(|| broken(pos))?;
+        let count = self.record.count;
+        // Each has all its fields, however short its text is; the VM hashes those of large ones.
+        let work = if count > SMALL_MAP { count } else { count / 8 };
+        self.spend(work as u64, pos)?;
+        self.open(Container::Struct(place), pos, count.div_ceil(64), variant)
+    }
+
+    /// Reads this struct, if it is not the one at hand.
+    #[inline(always)]
+    fn at_hand(&mut self, place: usize) -> Option<()> {
+        // There is no node at 0.
+        if self.record.place != place || place == 0 {
+            let Some(Node::Struct(record)) = self.shape.node(place) else { return None };
+            self.record = record;
+        }
+        Some(())
+    }
+
     /// Reads the key at `pos` and its colon. Skips the value if no field has that name.
     #[inline(always)]
     fn member(&mut self, pos: usize) -> Step<Next> {
-        match self.frame.container {
+        match self.frame().container {
             Container::Map(value) => {
                 let (text, end) = self.skip.key(pos)?;
                 self.answer.map_key(text).map_err(|kind| Error::new(kind, pos))?;
@@ -205,64 +245,93 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
 
     #[inline(always)]
     fn field(&mut self, pos: usize) -> Step<Next> {
-        let Frame { container: Container::Struct(record), base, next, .. } = &self.frame else {
-            return Err(broken(pos));
-        };
-        let (shape, base, next, strict) = (self.shape, *base, *next, record.strict);
-        // Members mostly come in the order of the fields.
-        let expected = Shape::field(record, next);
-        let known = expected.and_then(|field| Some((field, shape.starts(&field, self.skip.json, pos)?)));
+        let (shape, json) = (self.shape, self.skip.json);
+        let Frame { base, next, .. } = *self.frame();
+        // Members mostly come in the order of the fields, and if not, in that of the last record.
+        let expected = Shape::field(&self.record, next);
+        let known = expected.and_then(|field| Some((field, shape.starts(&field, json, pos)?)));
         let (found, start) = match known {
             Some((field, end)) => (Some((next, field)), self.skip.space(end)),
-            None => {
-                let (text, end) = self.skip.key(pos)?;
-                (shape.find(record, text.bytes()), self.skip.colon(end)?)
-            }
+            None => match self.remembered(pos) {
+                Some((number, end)) => (self.numbered(number), self.skip.space(end)),
+                None => self.look_up(pos)?,
+            },
         };
         match found {
             Some((number, field)) => {
-                let seen = &mut self.seen[base + number];
-                if field.ignored() || *seen && self.skip.options.duplicates == Duplicates::First {
+                let (word, bit) = (&mut self.seen[base + number / 64], 1 << (number % 64));
+                if field.ignored() || *word & bit != 0 && self.skip.options.duplicates == Duplicates::First {
                     return self.pass_over(start);
                 }
-                *seen = true;
-                self.frame.next = number + 1;
+                *word |= bit;
+                self.frame().next = number + 1;
                 self.answer.begin_field(number).map_err(|kind| Error::new(kind, pos))?;
                 Ok(Next::Value(field.node, start))
             }
-            None if strict => self.unknown_key(pos, start),
-            None => self.pass_over(start),
+            None => {
+                if self.record.strict {
+                    self.unknown_key(pos)?;
+                }
+                self.pass_over(start)
+            }
         }
+    }
+
+    /// The member at `pos`, if it is the one that came in the last record.
+    #[inline(always)]
+    fn remembered(&mut self, pos: usize) -> Option<(Option<usize>, usize)> {
+        let json = self.skip.json;
+        let turn = &mut self.frames.last_mut()?.turn;
+        self.orders.next(&self.record, turn, json, pos)
+    }
+
+    #[inline(always)]
+    fn numbered(&self, number: Option<usize>) -> Option<(usize, Field)> {
+        number.and_then(|number| Some((number, Shape::field(&self.record, number)?)))
+    }
+
+    /// The field of the key at `pos`, and where its value stands.
+    #[inline(never)]
+    fn look_up(&mut self, pos: usize) -> Step<(Option<(usize, Field)>, usize)> {
+        let (text, end) = self.skip.key(pos)?;
+        let (found, plain) = (self.shape.find(&self.record, text.bytes()), matches!(text, Text::Input(..)));
+        let json = self.skip.json;
+        if plain
+            && json.get(end) == Some(&b':')
+            && let Some(frame) = self.frames.last_mut()
+        {
+            let number = found.map(|(number, _)| number);
+            self.orders.learn(&self.record, &mut frame.turn, json, (pos, end + 1), number);
+        }
+        Ok((found, self.skip.colon(end)?))
     }
 
     #[inline(always)]
     fn pass_over(&mut self, start: usize) -> Step<Next> {
-        Ok(Next::Ended(self.skip.value(start, self.frames.len())?))
+        Ok(Next::Ended(self.skip.value(start, self.depth())?))
     }
 
     #[cold]
-    fn unknown_key(&mut self, pos: usize, start: usize) -> Step<Next> {
+    fn unknown_key(&mut self, pos: usize) -> Step<()> {
         if self.pass == 0 {
             return Err(Error::new(ErrorKind::UnknownKey, pos));
         }
         self.pass -= 1;
-        self.pass_over(start)
+        Ok(())
     }
 
     /// The container at hand ends with the bracket at `pos`.
     #[inline(always)]
     fn close(&mut self, pos: usize) -> Step<Next> {
-        let Frame { container, len, base, variant, .. } = &self.frame;
-        let (len, variant) = (*len, *variant);
+        let Frame { container, len, base, variant, .. } = *self.frame();
         match container {
-            Container::Struct(record) => {
+            Container::Struct(_) => {
                 // A repeated field is built again.
-                let there = self.seen[*base..].iter().filter(|seen| **seen).count();
-                if there < record.count {
-                    let (record, base) = (*record, *base);
-                    self.required(&record, base, pos)?;
+                let there: u32 = self.seen[base..].iter().map(|word| word.count_ones()).sum();
+                if (there as usize) < self.record.count {
+                    self.required(base, pos)?;
                 }
-                self.seen.truncate(self.frame.base);
+                self.seen.truncate(base);
                 self.answer.end_struct(len)
             }
             Container::Map(_) => self.answer.end_map(len),
@@ -272,19 +341,22 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         if variant {
             self.answer.end_variant().map_err(|kind| Error::new(kind, pos))?;
         }
-        self.frame = self.frames.pop().ok_or_else(|| broken(pos))?;
+        self.frames.pop();
+        if let Container::Struct(place) = self.frame().container {
+            self.at_hand(place).ok_or_else(|| broken(pos))?;
+        }
         Ok(self.built(pos + 1))
     }
 
     /// Looks for required fields that were not there.
     #[inline(never)]
-    fn required(&mut self, record: &Struct<'a>, base: usize, pos: usize) -> Step<()> {
-        if record.required == 0 {
+    fn required(&mut self, base: usize, pos: usize) -> Step<()> {
+        if self.record.required == 0 {
             return Ok(());
         }
-        for number in 0..record.count {
-            let field = Shape::field(record, number).ok_or_else(|| broken(pos))?;
-            if field.required() && !self.seen[base + number] {
+        for number in 0..self.record.count {
+            let field = Shape::field(&self.record, number).ok_or_else(|| broken(pos))?;
+            if field.required() && self.seen[base + number / 64] >> (number % 64) & 1 == 0 {
                 if self.pass == 0 {
                     self.missing = self.shape.key(&field);
                     return Err(Error::new(ErrorKind::Missing, pos));

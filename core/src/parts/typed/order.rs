@@ -1,0 +1,121 @@
+//! The order in which members came in earlier objects of the same struct.
+//!
+//! Records are mostly alike. A key that stands where it stood in the last record is known by a comparison of its bytes, and the offset behind
+//! it without looking for its end.
+
+use super::super::shape::{Struct, same};
+use alloc::vec::Vec;
+
+/// Structs that are remembered at the same time.
+const STRUCTS: usize = 8;
+/// Members that are remembered of each.
+const MOST: usize = 64;
+/// How far ahead a member is looked for, when others are left out.
+const AHEAD: usize = 8;
+/// Members that are put between others. Where more would be, there is no order.
+const PATIENCE: u32 = 256;
+/// In shorter documents few keys come again.
+const LONG: usize = 1024;
+
+/// A member that was seen: the place of its quoted key with the colon, the first and last eight bytes of that, and the number of its
+/// field, if it is one.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    head: u64,
+    tail: u64,
+    start: usize,
+    len: usize,
+    field: Option<usize>,
+}
+
+impl Member {
+    /// If this key stands at `pos`, the offset behind its colon.
+    #[inline(always)]
+    fn starts(&self, json: &[u8], pos: usize) -> Option<usize> {
+        let long = || json.get(self.start..self.start + self.len);
+        same(json.get(pos..)?, self.len, self.head, self.tail, long).then_some(pos + self.len)
+    }
+}
+
+/// The members of a struct that do not just follow the field before them, in the order in which they came.
+#[derive(Debug, Default)]
+struct Order {
+    /// The struct, by the place of its type; 0 is none.
+    place: usize,
+    members: Vec<Member>,
+    /// Members that were put between others.
+    inserted: u32,
+}
+
+/// The orders of the structs of a document.
+#[derive(Debug, Default)]
+pub(super) struct Orders([Order; STRUCTS]);
+
+impl Orders {
+    /// The member at `pos`, when it is the one that came at this turn: the number of its field, if it is one, and the offset behind its
+    /// colon. Moves the turn on.
+    #[inline(always)]
+    pub fn next(
+        &self,
+        record: &Struct<'_>,
+        turn: &mut usize,
+        json: &[u8],
+        pos: usize,
+    ) -> Option<(Option<usize>, usize)> {
+        let order = &self.0[record.template % STRUCTS];
+        if order.place != record.place {
+            return None;
+        }
+        let member = order.members.get(*turn)?;
+        let (member, end) = match member.starts(json, pos) {
+            Some(end) => (member, end),
+            None => order.ahead(turn, json, pos)?,
+        };
+        *turn += 1;
+        Some((member.field, end))
+    }
+
+    /// Remembers the member at `pos`, whose colon ends at `end`, for this turn.
+    #[inline(never)]
+    pub fn learn(
+        &mut self,
+        record: &Struct<'_>,
+        turn: &mut usize,
+        json: &[u8],
+        (pos, end): (usize, usize),
+        field: Option<usize>,
+    ) {
+        let order = &mut self.0[record.template % STRUCTS];
+        if order.place == 0 && json.len() >= LONG {
+            order.place = record.place;
+        }
+        let (len, rest) = (end - pos, &json[pos..]);
+        let word = |bytes: Option<&[u8; 8]>| bytes.map(|bytes| u64::from_le_bytes(*bytes));
+        let (Some(head), last) = (word(rest.first_chunk()), word(rest[..len].last_chunk())) else { return };
+        let inserts = *turn < order.members.len();
+        if order.place != record.place || order.members.len() == MOST || inserts && order.inserted == PATIENCE {
+            return;
+        }
+        order.inserted += u32::from(inserts);
+        if order.members.try_reserve(1).is_ok() {
+            let member = Member { head, tail: last.unwrap_or_default(), start: pos, len, field };
+            order.members.insert((*turn).min(order.members.len()), member);
+            *turn += 1;
+        }
+    }
+}
+
+impl Order {
+    /// The next member with this key, when others are left out.
+    #[inline(never)]
+    fn ahead(&self, turn: &mut usize, json: &[u8], pos: usize) -> Option<(&Member, usize)> {
+        let next = *turn + 1;
+        let members = self.members.get(next..)?.iter().take(AHEAD);
+        let (skipped, found) = members.enumerate().find_map(|(at, member)| {
+            let end = member.starts(json, pos)?;
+            Some((at, (member, end)))
+        })?;
+        *turn = next + skipped;
+        Some(found)
+    }
+}
