@@ -8,25 +8,31 @@ defmodule RustyJson.Bench.Sections.Streams do
   @engines [{"native", [engine: :native]}, {"wasmtime", [engine: :wasm, host: :wasmtime]}]
   @rows 20_000
   @chunk 65_536
+  # How often the file that is shared among processes has all rows: 40 MB.
+  @shared 10
 
   @spec run(map()) :: map()
   def run(context) do
     path = Path.join(System.tmp_dir!(), "rustyjson-bench-#{System.unique_integer([:positive])}.ndjson")
     rows = for i <- 1..if(context.test, do: 200, else: @rows), do: row(i)
     texts = Enum.map(rows, &RustyJson.encode!/1)
-    File.write!(path, Enum.map(texts, &[&1, "\n"]))
+    lines = Enum.map(texts, &[&1, "\n"])
+    File.write!(path, lines)
+    large = path <> ".large"
+    File.write!(large, List.duplicate(lines, if(context.test, do: 1, else: @shared)))
 
     try do
       for {engine, options} <- @engines,
           RustyJson.start_engine(Keyword.take(options, [:engine, :host])) == :ok,
           pair <-
             decoded(engine, options, path, texts) ++
+              shared(engine, options, large) ++
               encoded(engine, options, rows) ++ others(engine, options, texts) do
         pair
       end
       |> Pairs.run("streams", "Documents in pieces", context)
     after
-      File.rm!(path)
+      Enum.each([path, large], &File.rm!/1)
     end
   end
 
@@ -73,12 +79,7 @@ defmodule RustyJson.Bench.Sections.Streams do
          |> RustyJson.decode_stream([format: :lines] ++ options)
          |> Stream.run()
        end, "File.stream! and decode!/2 of each",
-       fn -> path |> File.stream!() |> Stream.map(each) |> Stream.run() end,
-       if(engine == "native", do: 0.33)},
-      {"lines on #{cores()} cores, #{engine}",
-       fn -> path |> RustyJson.Lines.ranges(4 * cores()) |> shared(path, options) end, "on one",
-       fn -> path |> RustyJson.Lines.ranges(1) |> shared(path, options) end,
-       if(engine == "native" and cores() > 1, do: Float.round(1 / (0.8 * cores()), 2))}
+       fn -> path |> File.stream!() |> Stream.map(each) |> Stream.run() end, if(engine == "native", do: 0.33)}
     ]
   end
 
@@ -91,8 +92,21 @@ defmodule RustyJson.Bench.Sections.Streams do
 
   defp cores, do: System.schedulers_online()
 
-  defp shared(ranges, path, options),
-    do: ranges |> Task.async_stream(&lines(&1, path, options), timeout: :infinity) |> Stream.run()
+  # All ranges at once: see docs/streams.md.
+  defp shared(engine, options, path) do
+    [
+      {"40 MB of lines on #{cores()} cores, #{engine}",
+       fn -> path |> RustyJson.Lines.ranges(4 * cores()) |> at_once(path, options) end, "on one",
+       fn -> path |> RustyJson.Lines.ranges(1) |> at_once(path, options) end,
+       if(engine == "native" and cores() > 1, do: Float.round(1 / (0.8 * cores()), 2))}
+    ]
+  end
+
+  defp at_once(ranges, path, options) do
+    ranges
+    |> Task.async_stream(&lines(&1, path, options), timeout: :infinity, max_concurrency: length(ranges))
+    |> Stream.run()
+  end
 
   # 90 % of the speed is 1.11 times the time.
   defp encoded(engine, options, rows) do
