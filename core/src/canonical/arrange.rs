@@ -1,6 +1,6 @@
 //! Copies a text whose objects have their members in any order into one where they are sorted.
 
-use super::builder::{Object, Written};
+use super::builder::{Moved, Object};
 use crate::error::ErrorKind;
 use crate::output::{Buffer, Output};
 use crate::room::room;
@@ -23,13 +23,23 @@ struct Open {
     first: bool,
 }
 
-/// Appends the text.
-pub(super) fn write<B: Buffer>(written: &mut Written, out: &mut Output<B>) -> Result<(), ErrorKind> {
-    let Written { text, objects, members } = written;
-    let text = text.written();
+/// Sorts the members in the text that starts here.
+pub(super) fn arrange<B: Buffer>(moved: &Moved, out: &mut Output<B>, start: usize) -> Result<(), ErrorKind> {
+    if moved.members.is_empty() {
+        return Ok(());
+    }
+    let mut text = Vec::new();
+    room(&mut text, out.len())?;
+    text.extend_from_slice(out.written());
+    out.truncate(start);
+    write(moved, &text, start, out)
+}
+
+fn write<B: Buffer>(moved: &Moved, text: &[u8], start: usize, out: &mut Output<B>) -> Result<(), ErrorKind> {
+    let Moved { objects, members } = moved;
     let mut parts = Vec::new();
     let mut open: Vec<Open> = Vec::new();
-    let mut part = Part { from: 0, to: text.len(), object: 0 };
+    let mut part = Part { from: start, to: text.len(), object: 0 };
     loop {
         if let Some(object) = next_moved(objects, &mut part) {
             out.text(&text[part.from..=object.start]);

@@ -1,19 +1,17 @@
 //! Writes values in canonical form, in the order of the text; the members of objects are noted, to be sorted.
 
-use super::order::utf16;
+use super::order::Sorted;
 use crate::builder::{Dropped, Key, TermBuilder, Text};
 use crate::encode::canonical as write;
 use crate::error::ErrorKind;
-use crate::output::Output;
+use crate::output::{Buffer, Output};
 use crate::room::room;
 use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
 
-/// What was written: a text, and the objects in it that are not in order.
-#[derive(Debug)]
-pub(super) struct Written {
-    pub text: Output<Vec<u8>>,
-    /// In the order in which they start.
+/// The objects of a text that are not in order, in the order in which they start, and their members.
+#[derive(Debug, Default)]
+pub(super) struct Moved {
     pub objects: Vec<Object>,
     pub members: Vec<Member>,
 }
@@ -35,111 +33,132 @@ pub(super) struct Member {
     pub end: usize,
 }
 
-impl Written {
-    pub const fn len(&self) -> usize {
-        self.text.len()
-    }
-}
-
-pub(super) struct Builder<K> {
+pub(super) struct Builder<'o, K, B> {
     kernel: K,
-    written: Written,
-    /// Members of the open objects: where the member starts, its key in `keys`, and where that ends.
-    open: Vec<(usize, usize, usize)>,
-    /// Unescaped keys of the open objects.
+    out: &'o mut Output<B>,
+    moved: Moved,
+    /// Members of the open objects.
+    open: Vec<super::order::Member>,
+    /// Keys of the open objects that were unescaped.
     keys: Vec<u8>,
     /// For each open container the number of its object; `None` for an array.
     containers: Vec<Option<usize>>,
-    sorted: Vec<usize>,
+    sorted: Sorted,
 }
 
-impl<K: CopyKernel> Builder<K> {
-    pub fn new(kernel: K) -> Self {
-        let written = Written { text: Output::new(Vec::new()), objects: Vec::new(), members: Vec::new() };
-        Self { kernel, written, open: Vec::new(), keys: Vec::new(), containers: Vec::new(), sorted: Vec::new() }
+impl<'o, K: CopyKernel, B: Buffer> Builder<'o, K, B> {
+    pub fn new(kernel: K, out: &'o mut Output<B>) -> Self {
+        let (moved, sorted) = (Moved::default(), Sorted::default());
+        Self { kernel, out, moved, open: Vec::new(), keys: Vec::new(), containers: Vec::new(), sorted }
     }
 
-    pub fn finish(mut self) -> Result<Written, ErrorKind> {
+    pub fn finish(self) -> Result<Moved, ErrorKind> {
         // Behind each value stands a comma.
-        let len = self.written.text.len().saturating_sub(1);
-        self.written.text.truncate(len);
-        if self.written.text.failed() { Err(ErrorKind::OutOfMemory) } else { Ok(self.written) }
-    }
-
-    fn text(&mut self) -> &mut Output<Vec<u8>> {
-        &mut self.written.text
+        self.out.truncate(self.out.len().saturating_sub(1));
+        if self.out.failed() { Err(ErrorKind::OutOfMemory) } else { Ok(self.moved) }
     }
 
     /// Every value is written with a comma behind it, which its container takes away behind the last one.
+    #[inline(always)]
     fn comma(&mut self) -> Result<(), ErrorKind> {
-        self.text().text(b",");
-        if self.written.text.failed() { Err(ErrorKind::OutOfMemory) } else { Ok(()) }
+        self.out.array(*b",");
+        self.written()
     }
 
+    #[inline(always)]
+    fn written(&self) -> Result<(), ErrorKind> {
+        if self.out.failed() { Err(ErrorKind::OutOfMemory) } else { Ok(()) }
+    }
+
+    #[inline(always)]
     fn close(&mut self, bracket: u8, empty: bool) -> Result<(), ErrorKind> {
         if !empty {
-            let len = self.written.text.len().saturating_sub(1);
-            self.written.text.truncate(len);
+            self.out.truncate(self.out.len().saturating_sub(1));
         }
-        self.text().text(&[bracket]);
-        self.comma()
+        self.out.array([bracket, b',']);
+        self.written()
     }
 
+    #[inline(always)]
     fn begin(&mut self, bracket: u8, object: Option<usize>) {
-        self.text().text(&[bracket]);
+        self.out.array([bracket]);
         self.containers.push(object);
     }
 
-    /// Notes the order of the last members, if it is another than that of the text.
-    fn sort(&mut self, count: usize, object: usize) -> Result<(), ErrorKind> {
-        let base = self.open.len() - count;
-        let (open, keys) = (&self.open[base..], &self.keys);
-        let key = |member: &(usize, usize, usize)| &keys[member.1..member.2];
-        if open.is_sorted_by(|a, b| utf16(key(a), key(b)).is_le()) {
-            return Ok(());
+    /// A string and what stands behind it. One without escapes is right as it stands.
+    #[inline(always)]
+    fn quoted(&mut self, text: Text<'_>, behind: u8) {
+        match text {
+            Text::Input(_, bytes) => {
+                if let Some(room) = self.out.room(bytes.len() + 3) {
+                    room[0] = b'"';
+                    room[1..=bytes.len()].copy_from_slice(bytes);
+                    room[bytes.len() + 1..bytes.len() + 3].copy_from_slice(&[b'"', behind]);
+                    self.out.advance(bytes.len() + 3);
+                }
+            }
+            Text::Unescaped(bytes) => {
+                write::string(self.kernel, self.out, bytes);
+                self.out.array([behind]);
+            }
         }
-        let end = self.written.text.len().saturating_sub(1);
-        room(&mut self.sorted, count)?;
-        room(&mut self.written.members, count)?;
-        self.sorted.clear();
-        self.sorted.extend(0..count);
-        self.sorted.sort_unstable_by(|&a, &b| utf16(key(&open[a]), key(&open[b])));
-        let first = self.written.members.len();
-        let ends = |number: usize| open.get(number + 1).map_or(end, |next| next.0.saturating_sub(1));
-        let members = self.sorted.iter().map(|&number| Member { start: open[number].0, end: ends(number) });
-        self.written.members.extend(members);
-        self.written.objects[object].members = (first, first + count);
-        Ok(())
+    }
+
+    /// Notes the order of the last members, if it is another than that of the text. `false`: a key repeats.
+    #[inline(always)]
+    fn sort(&mut self, count: usize, object: usize) -> Result<bool, ErrorKind> {
+        let open = &self.open[self.open.len() - count..];
+        let end = self.out.len().saturating_sub(1);
+        let source = (&*self.out.written(), &*self.keys);
+        if self.sorted.is_right(open, source) {
+            return Ok(true);
+        }
+        let Some(order) = self.sorted.order(open, source)? else { return Ok(false) };
+        room(&mut self.moved.members, count)?;
+        let first = self.moved.members.len();
+        let ends = |number: usize| open.get(number + 1).map_or(end, |next| next.start.saturating_sub(1));
+        let members = order.iter().map(|&number| Member { start: open[number].start, end: ends(number) });
+        self.moved.members.extend(members);
+        self.moved.objects[object].members = (first, first + count);
+        Ok(true)
     }
 }
 
-impl<K: CopyKernel> TermBuilder for Builder<K> {
+impl<K: CopyKernel, B: Buffer> TermBuilder for Builder<'_, K, B> {
+    #[inline(always)]
     fn null(&mut self) -> Result<(), ErrorKind> {
-        self.text().text(b"null");
-        self.comma()
+        self.out.array(*b"null,");
+        self.written()
     }
 
+    #[inline(always)]
     fn boolean(&mut self, value: bool) -> Result<(), ErrorKind> {
-        self.text().text(if value { b"true" } else { b"false" });
-        self.comma()
+        if value {
+            self.out.array(*b"true,");
+        } else {
+            self.out.array(*b"false,");
+        }
+        self.written()
     }
 
+    #[inline(always)]
     fn integer(&mut self, value: i64) -> Result<(), ErrorKind> {
-        if !write::integer(self.text(), value) {
+        if !write::integer(self.out, value) {
             return Err(ErrorKind::InexactInteger);
         }
         self.comma()
     }
 
     fn big_integer(&mut self, negative: bool, magnitude: &[u8]) -> Result<(), ErrorKind> {
-        if !write::big_integer(self.text(), negative, magnitude) {
+        if !write::big_integer(self.out, negative, magnitude) {
             return Err(ErrorKind::InexactInteger);
         }
         self.comma()
     }
 
+    #[inline(always)]
     fn float(&mut self, value: f64) -> Result<(), ErrorKind> {
-        write::float(self.text(), value);
+        write::float(self.out, value);
         self.comma()
     }
 
@@ -148,49 +167,69 @@ impl<K: CopyKernel> TermBuilder for Builder<K> {
         Err(ErrorKind::InvalidNumber)
     }
 
+    #[inline(always)]
     fn string(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
-        write::string(self.kernel, self.text(), text.bytes());
-        self.comma()
+        self.quoted(text, b',');
+        self.written()
     }
 
+    #[inline(always)]
     fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind> {
-        let (bytes, start) = (key.text.bytes(), self.keys.len());
-        room(&mut self.keys, bytes.len())?;
         room(&mut self.open, 1)?;
-        self.keys.extend_from_slice(bytes);
-        self.open.push((self.written.text.len(), start, self.keys.len()));
-        write::string(self.kernel, self.text(), bytes);
-        self.text().text(b":");
+        let member = match key.text {
+            Text::Input(_, bytes) => super::order::Member::plain(&key, self.out.len(), bytes.len()),
+            Text::Unescaped(bytes) => {
+                room(&mut self.keys, bytes.len())?;
+                self.keys.extend_from_slice(bytes);
+                super::order::Member::unescaped(&key, self.out.len(), self.keys.len())
+            }
+        };
+        self.open.push(member);
+        self.quoted(key.text, b':');
         Ok(())
     }
 
+    #[inline(always)]
     fn begin_array(&mut self) {
         self.begin(b'[', None);
     }
 
+    #[inline(always)]
     fn end_array(&mut self, len: usize) -> Result<(), ErrorKind> {
         self.containers.pop();
         self.close(b']', len == 0)
     }
 
+    #[inline(always)]
     fn begin_object(&mut self) {
-        let (start, number) = (self.written.text.len(), self.written.objects.len());
-        self.written.objects.push(Object { start, end: start, members: (0, 0) });
+        let (start, number) = (self.out.len(), self.moved.objects.len());
+        self.moved.objects.push(Object { start, end: start, members: (0, 0) });
         self.begin(b'{', Some(number));
     }
 
-    fn end_object(&mut self, len: usize, _: Dropped<'_>) -> Result<(), ErrorKind> {
-        let object = self.containers.pop().flatten().unwrap_or_default();
-        if len > 0 {
-            self.sort(len, object)?;
+    /// Repeated keys stand side by side once members are sorted.
+    #[inline(always)]
+    fn end_distinct(&mut self, len: usize) -> Result<bool, ErrorKind> {
+        let object = self.containers.last().copied().flatten().unwrap_or_default();
+        if !self.sort(len, object)? {
+            return Ok(false);
         }
+        self.containers.pop();
         let base = self.open.len() - len;
-        if let Some(&(_, start, _)) = self.open.get(base) {
-            self.keys.truncate(start);
+        if let Some(first) = self.open[base..].iter().find(|member| !member.is_plain()) {
+            self.keys.truncate(first.key_start());
         }
         self.open.truncate(base);
+        self.close(b'}', false)?;
+        self.moved.objects[object].end = self.out.len().saturating_sub(1);
+        Ok(true)
+    }
+
+    /// An empty one: all others end before, and a repeated key is an error.
+    fn end_object(&mut self, len: usize, _: Dropped<'_>) -> Result<(), ErrorKind> {
+        let object = self.containers.pop().flatten().unwrap_or_default();
         self.close(b'}', len == 0)?;
-        self.written.objects[object].end = self.written.text.len().saturating_sub(1);
+        self.moved.objects[object].end = self.out.len().saturating_sub(1);
         Ok(())
     }
 }

@@ -15,7 +15,7 @@ use crate::output::{Buffer, Output};
 use crate::simd::Kernel;
 use crate::simd::copy::CopyKernel;
 use crate::with_kernel;
-use builder::{Builder, Written};
+use builder::{Builder, Moved};
 
 /// Appends the canonical form of a text.
 ///
@@ -48,23 +48,32 @@ pub fn canonicalize<B: Buffer>(
     if starts_with_mark(json) {
         return Err(Error::new(ErrorKind::ByteOrderMark, 0));
     }
-    let mut written = with_kernel!(kernel => written(kernel, json, &options, scratch))?;
-    let failed = |kind| Error::new(kind, 0);
-    if max_bytes != 0 && written.len() as u64 > max_bytes {
-        return Err(failed(ErrorKind::MaxBytes));
+    let start = out.len();
+    // Most texts become a little shorter, and growing copies what is there.
+    out.room(json.len() / 2);
+    let result = with_kernel!(kernel => written(kernel, json, &options, scratch, out)).and_then(|moved| {
+        let sorted = if max_bytes != 0 && (out.len() - start) as u64 > max_bytes {
+            Err(ErrorKind::MaxBytes)
+        } else {
+            arrange::arrange(&moved, out, start)
+        };
+        sorted.map_err(|kind| Error::new(kind, 0))
+    });
+    if result.is_err() {
+        out.truncate(start);
     }
-    arrange::write(&mut written, out).map_err(failed)?;
-    if out.failed() { Err(failed(ErrorKind::OutOfMemory)) } else { Ok(()) }
+    result
 }
 
 #[inline(always)]
-fn written<K: Kernel + CopyKernel>(
+fn written<K: Kernel + CopyKernel, B: Buffer>(
     kernel: K,
     json: &[u8],
     options: &DecodeOptions,
     scratch: &mut Scratch,
-) -> Result<Written, Error> {
-    let mut builder = Builder::new(kernel);
+    out: &mut Output<B>,
+) -> Result<Moved, Error> {
+    let mut builder = Builder::new(kernel, out);
     document(kernel, json, options, scratch, &mut builder)?;
     builder.finish().map_err(|kind| Error::new(kind, 0))
 }

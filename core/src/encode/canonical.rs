@@ -18,7 +18,12 @@ pub(crate) fn float<B: Buffer>(out: &mut Output<B>, value: f64) {
         return out.text(b"0");
     }
     let mut buffer = zmij::Buffer::new();
-    let digits = Digits::of(buffer.format_finite(value.abs()).as_bytes());
+    let shortest = buffer.format_finite(value.abs()).as_bytes();
+    if !shortest.contains(&b'e') {
+        // In plain notation they differ in the fraction of a whole number alone.
+        return out.text(shortest.strip_suffix(b".0").unwrap_or(shortest));
+    }
+    let digits = Digits::of(shortest);
     let (exponent, text) = (digits.exponent, &digits.digits[..digits.len]);
     if !PLAIN.contains(&exponent) {
         return scientific(out, text, exponent);
@@ -54,7 +59,7 @@ const EXACT: u64 = 1 << 53;
 /// Appends an integer. `false`, with nothing written: its canonical text denotes another number.
 pub(crate) fn integer<B: Buffer>(out: &mut Output<B>, value: i64) -> bool {
     if value.unsigned_abs() <= EXACT {
-        super::number::rare_integer(out, value);
+        super::number::integer(out, value);
         return true;
     }
     let mut text = itoa::Buffer::new();
