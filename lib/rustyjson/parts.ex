@@ -99,8 +99,12 @@ defmodule RustyJson.Parts do
   defp run(_input, _paths, _raw, _trusted, %{parts: parts}) when parts != "",
     do: raise(ArgumentError, "fetch and select take as: :raw, and no option :raw")
 
-  defp run(input, paths, raw, trusted, options),
-    do: Input.decode(input, Options.with_parts(options, Paths.plan(paths, raw, trusted)))
+  defp run(input, paths, raw, trusted, %{bytes: bytes} = options) do
+    from = byte_size(bytes)
+    bytes = Paths.plan(paths, raw, trusted, bytes)
+    parts = binary_part(bytes, from, byte_size(bytes) - from)
+    Input.decode(input, %{options | bytes: bytes, parts: parts})
+  end
 
   defp fragments([number, start, length | rest], json, copy, done) do
     text = binary_part(json, start, length)

@@ -132,11 +132,13 @@ defmodule RustyJson.Paths do
   end
 
   @doc false
-  # The plan in the form that the core reads. `raw` asks for places in the text instead of values; `trusted` skips validation.
-  @spec plan(t(), boolean(), boolean()) :: binary()
-  def plan(%__MODULE__{nodes: nodes, answers: answers, overlap: overlap, count: count}, raw, trusted) do
+  # The plan in the form that the core reads, behind the options of the call. `raw` asks for places in the text instead of values;
+  # `trusted` skips validation.
+  @spec plan(t(), boolean(), boolean(), binary()) :: binary()
+  def plan(%__MODULE__{nodes: nodes, answers: answers, overlap: overlap, count: count}, raw, trusted, options) do
     flags = if(raw, do: @raw, else: 0) + if(trusted, do: @trusted, else: 0)
 
-    <<@select, flags, min(overlap, 0xFFFF)::16-little, answers::32-little, count::32-little, nodes::binary>>
+    <<options::binary, @select, flags, min(overlap, 0xFFFF)::16-little, answers::32-little, count::32-little,
+      nodes::binary>>
   end
 end

@@ -116,8 +116,9 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) ->
     })
 }
 
-/// Bytes of a document that a few wanted values may take.
-const FEW: usize = 4096;
+/// Bytes of a document that a few wanted values may take. More would be room for terms that nobody makes, and every call would fill
+/// it.
+const FEW: usize = 512;
 
 /// Decodes into structs: the options are a tuple of their bytes and the templates of a type.
 fn run_structs<'a>(json: Binary<'a>, look: Look<'a>, given: Raw<'a>, most_nodes: u64) -> NifResult<ErlNifTerm> {
