@@ -1,9 +1,16 @@
 defmodule RustyJson.Bench.MixProject do
   use Mix.Project
 
-  # Libraries to compare with, from RUSTYJSON_DEPS, or from Hex if its client is installed. wasmex is the other host of the
-  # wasm engine.
-  @rivals [jason: "~> 1.4", jiffy: "~> 2.0", torque: "~> 0.5", glazer: "~> 1.1", wasmex: "~> 0.15.0"]
+  # Libraries to compare with, from the folders in RUSTYJSON_DEPS (with colons between), or from Hex if its client is installed.
+  # wasmex is the other host of the wasm engine.
+  @rivals [
+    jason: "~> 1.4",
+    jiffy: "~> 2.0",
+    torque: "~> 0.5",
+    glazer: "~> 1.1",
+    wasmex: "~> 0.15.0",
+    ecto: "~> 3.12"
+  ]
 
   # RUSTYJSON_BENCH_OLD=true uses RustyJson 0.3.10 instead of this version. Both have the same module names, so each has its
   # own VM and its own compiled structs.
@@ -69,13 +76,13 @@ defmodule RustyJson.Bench.MixProject do
   end
 
   defp local_path(name) do
-    dir = System.get_env("RUSTYJSON_DEPS", "")
-    path = Path.expand(Path.join(dir, to_string(name)))
+    folders = "RUSTYJSON_DEPS" |> System.get_env("") |> String.split(":", trim: true)
+    paths = for folder <- folders, do: Path.expand(Path.join(folder, to_string(name)))
 
-    if hex_client?() and dir != "" and
-         Enum.any?(~w(mix.exs rebar.config), &File.regular?(Path.join(path, &1))),
-       do: path
+    if hex_client?(), do: Enum.find(paths, &package?/1)
   end
+
+  defp package?(path), do: Enum.any?(~w(mix.exs rebar.config), &File.regular?(Path.join(path, &1)))
 
   # Mix needs Hex's client even to read the dependencies of a local package.
   defp hex_client?, do: Code.ensure_loaded?(Hex)

@@ -26,7 +26,7 @@ defmodule RustyJson.Bench.CLI do
     --out DIR          folder for the results (default bench/results)
     --docs             writes the tables in README.md, docs/ and bench/results/REPORT.md from the result files
     --check            fails when one of those tables is out of date
-  Environment: RUSTYJSON_CORPUS, a folder of public documents; RUSTYJSON_DEPS, a folder of other libraries' sources;
+  Environment: RUSTYJSON_CORPUS, a folder of public documents; RUSTYJSON_DEPS, folders of other libraries' sources;
   RUSTYJSON_BENCH_MACHINE, this machine's name in the file names.
   """
 

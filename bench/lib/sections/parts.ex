@@ -7,7 +7,9 @@ defmodule RustyJson.Bench.Sections.Parts do
 
   alias RustyJson.Bench.{Documents, Pairs}
 
-  alias __MODULE__.{Brief, Record}
+  alias __MODULE__.{Brief, Record, Row}
+
+  @compile {:no_warn_undefined, Ecto}
 
   # RustyJson 0.3, which is compiled with this file too, has no schemas.
   if Code.ensure_loaded?(RustyJson.Schema) do
@@ -35,6 +37,26 @@ defmodule RustyJson.Bench.Sections.Parts do
         field(:id, :integer)
         field(:score, :float)
         field(:city, :string)
+      end
+    end
+  end
+
+  # Only where Ecto is among the packages.
+  if Code.ensure_loaded?(Ecto.Schema) do
+    defmodule Row do
+      @moduledoc false
+      use Ecto.Schema
+
+      @primary_key false
+      embedded_schema do
+        field(:id, :integer)
+        field(:name, :string)
+        field(:email, :string)
+        field(:score, :float)
+        field(:active, :boolean)
+        field(:city, :string)
+        field(:visits, :integer)
+        field(:note, :string)
       end
     end
   end
@@ -82,10 +104,24 @@ defmodule RustyJson.Bench.Sections.Parts do
         {"canonical JSON of 10,000 records, #{engine}",
          fn -> RustyJson.encode!(term, [canonical: true] ++ options) end, "sort_keys: true",
          fn -> RustyJson.encode!(term, [sort_keys: true] ++ options) end, 1.5}
+        | ecto(records, engine, options)
       ]
     )
     |> Enum.concat()
     |> Kernel.++(jason(small, paths))
+  end
+
+  defp ecto(records, engine, options) do
+    if Code.ensure_loaded?(Row) do
+      [
+        {"10,000 structs of an Ecto schema, #{engine}",
+         fn -> RustyJson.decode!(records, [as: [Row]] ++ options) end, "decode/2 and Ecto.embedded_load",
+         fn -> for map <- RustyJson.decode!(records, options), do: Ecto.embedded_load(Row, map, :json) end,
+         0.25}
+      ]
+    else
+      []
+    end
   end
 
   # The way without parts.
