@@ -3,7 +3,7 @@
 //! Records are mostly alike. A key that stands where it stood in the last record is known by a comparison of its bytes, and the offset behind
 //! it without looking for its end.
 
-use super::super::shape::{Struct, same};
+use super::super::shape::{Field, Struct, same};
 use alloc::vec::Vec;
 
 /// Structs that are remembered at the same time.
@@ -15,17 +15,37 @@ const AHEAD: usize = 8;
 /// Members that are put between others. Where more would be, there is no order.
 const PATIENCE: u32 = 256;
 /// In shorter documents few keys come again.
-const LONG: usize = 1024;
+pub(super) const LONG: usize = 1024;
 
-/// A member that was seen: the place of its quoted key with the colon, the first and last eight bytes of that, and the number of its
-/// field, if it is one.
+/// What a member is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Known {
+    /// The field of this number, and the place of its type.
+    Field(usize, usize),
+    /// One whose value is passed over, though the struct knows it.
+    Ignored,
+    Foreign,
+}
+
+impl Known {
+    #[inline(always)]
+    pub const fn of(found: Option<(usize, Field)>) -> Self {
+        match found {
+            Some((_, field)) if field.ignored() => Self::Ignored,
+            Some((number, field)) => Self::Field(number, field.node),
+            None => Self::Foreign,
+        }
+    }
+}
+
+/// A member that was seen: the place of its quoted key with the colon, and the first and last eight bytes of that.
 #[derive(Clone, Copy, Debug)]
 struct Member {
     head: u64,
     tail: u64,
     start: usize,
     len: usize,
-    field: Option<usize>,
+    known: Known,
 }
 
 impl Member {
@@ -37,7 +57,7 @@ impl Member {
     }
 }
 
-/// The members of a struct that do not just follow the field before them, in the order in which they came.
+/// The members of a struct, in the order in which they came.
 #[derive(Debug, Default)]
 struct Order {
     /// The struct, by the place of its type; 0 is none.
@@ -52,16 +72,9 @@ struct Order {
 pub(super) struct Orders([Order; STRUCTS]);
 
 impl Orders {
-    /// The member at `pos`, when it is the one that came at this turn: the number of its field, if it is one, and the offset behind its
-    /// colon. Moves the turn on.
+    /// The member at `pos`, when it is the one that came at this turn, and the offset behind its colon. Moves the turn on.
     #[inline(always)]
-    pub fn next(
-        &self,
-        record: &Struct<'_>,
-        turn: &mut usize,
-        json: &[u8],
-        pos: usize,
-    ) -> Option<(Option<usize>, usize)> {
+    pub fn next(&self, record: &Struct<'_>, turn: &mut usize, json: &[u8], pos: usize) -> Option<(Known, usize)> {
         let order = &self.0[record.template % STRUCTS];
         if order.place != record.place {
             return None;
@@ -72,21 +85,21 @@ impl Orders {
             None => order.ahead(turn, json, pos)?,
         };
         *turn += 1;
-        Some((member.field, end))
+        Some((member.known, end))
     }
 
     /// Remembers the member at `pos`, whose colon ends at `end`, for this turn.
-    #[inline(never)]
+    #[cold]
     pub fn learn(
         &mut self,
         record: &Struct<'_>,
         turn: &mut usize,
         json: &[u8],
         (pos, end): (usize, usize),
-        field: Option<usize>,
+        known: Known,
     ) {
         let order = &mut self.0[record.template % STRUCTS];
-        if order.place == 0 && json.len() >= LONG {
+        if order.place == 0 {
             order.place = record.place;
         }
         let (len, rest) = (end - pos, &json[pos..]);
@@ -98,7 +111,7 @@ impl Orders {
         }
         order.inserted += u32::from(inserts);
         if order.members.try_reserve(1).is_ok() {
-            let member = Member { head, tail: last.unwrap_or_default(), start: pos, len, field };
+            let member = Member { head, tail: last.unwrap_or_default(), start: pos, len, known };
             order.members.insert((*turn).min(order.members.len()), member);
             *turn += 1;
         }

@@ -1,8 +1,8 @@
 //! The walk over the containers of a type.
 
 use super::super::answer::Answer;
-use super::super::shape::{Field, Node, Shape, Struct};
-use super::order::Orders;
+use super::super::shape::{Node, Shape, Struct};
+use super::order::{Known, LONG, Orders};
 use crate::builder::{SMALL_MAP, TermBuilder, Text};
 use crate::decode::Scratch;
 use crate::decode::skip::{Skip, missing};
@@ -22,7 +22,7 @@ pub(super) struct Frame {
     base: usize,
     /// The field of a struct that comes next if members are in order.
     next: usize,
-    /// How many members of a struct came that were not the next field: see [`Orders`].
+    /// The member of a struct that comes next in the order that is remembered.
     turn: usize,
     /// It is the struct of a tagged one.
     variant: bool,
@@ -66,6 +66,8 @@ pub(super) enum Next {
     Value(usize, usize),
     /// A value has ended before this.
     Ended(usize),
+    /// The container at hand ends with this bracket.
+    Closes(usize),
 }
 
 /// What a call gives is taken apart where it is called (`Ok(self.other(...)?)`): otherwise all steps go through memory.
@@ -111,6 +113,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         loop {
             let end = match next {
                 Next::Ended(end) => end,
+                Next::Closes(pos) => self.close(pos)?,
                 Next::Value(place, pos) => match self.value(place, pos)? {
                     Next::Ended(end) => end,
                     first => {
@@ -123,11 +126,11 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
                 Container::Document => return self.skip.end_of_document(end),
                 Container::List(element) => match self.after(end, b']')? {
                     (pos, true) => Next::Value(element, pos),
-                    (pos, false) => self.close(pos)?,
+                    (pos, false) => Next::Closes(pos),
                 },
                 Container::Map(_) | Container::Struct(_) => match self.after(end, b'}')? {
                     (pos, true) => self.member(pos)?,
-                    (pos, false) => self.close(pos)?,
+                    (pos, false) => Next::Closes(pos),
                 },
             };
         }
@@ -175,12 +178,17 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     /// The container at hand has one value more.
     #[inline(always)]
     pub(super) fn built(&mut self, end: usize) -> Next {
+        self.count();
+        Next::Ended(end)
+    }
+
+    #[inline(always)]
+    fn count(&mut self) {
         let frame = self.frame();
         frame.len += 1;
         if let Frame { container: Container::Struct(_), next, .. } = *frame {
             self.answer.end_field(next - 1);
         }
-        Next::Ended(end)
     }
 
     /// The list or map that starts here, or the struct with so many words of seen fields.
@@ -202,7 +210,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         let inside = self.skip.space(pos + 1);
         let closing = self.skip.json[pos] + 2;
         match container {
-            _ if self.skip.json.get(inside) == Some(&closing) => self.close(inside),
+            _ if self.skip.json.get(inside) == Some(&closing) => Ok(Next::Closes(inside)),
             Container::List(element) => Ok(Next::Value(element, inside)),
             _ => self.member(inside),
         }
@@ -243,72 +251,64 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         }
     }
 
+    /// The next field of the struct at hand, or its end. Members that are no fields are passed over.
     #[inline(always)]
-    fn field(&mut self, pos: usize) -> Step<Next> {
-        let (shape, json) = (self.shape, self.skip.json);
-        let Frame { base, next, .. } = *self.frame();
-        // Members mostly come in the order of the fields, and if not, in that of the last record.
-        let expected = Shape::field(&self.record, next);
-        let known = expected.and_then(|field| Some((field, shape.starts(&field, json, pos)?)));
-        let (found, start) = match known {
-            Some((field, end)) => (Some((next, field)), self.skip.space(end)),
-            None => match self.remembered(pos) {
-                Some((number, end)) => (self.numbered(number), self.skip.space(end)),
-                None => self.look_up(pos)?,
-            },
-        };
-        match found {
-            Some((number, field)) => {
-                let (word, bit) = (&mut self.seen[base + number / 64], 1 << (number % 64));
-                if field.ignored() || *word & bit != 0 && self.skip.options.duplicates == Duplicates::First {
-                    return self.pass_over(start);
+    fn field(&mut self, mut pos: usize) -> Step<Next> {
+        let Frame { base, next, mut turn, .. } = *self.frame();
+        loop {
+            let (known, start) = match self.orders.next(&self.record, &mut turn, self.skip.json, pos) {
+                Some((known, end)) => (known, self.skip.space(end)),
+                None => self.look_up(pos, next, &mut turn)?,
+            };
+            match known {
+                Known::Field(number, node) => {
+                    let (word, bit) = (&mut self.seen[base + number / 64], 1 << (number % 64));
+                    if *word & bit == 0 || self.skip.options.duplicates != Duplicates::First {
+                        *word |= bit;
+                        let frame = self.frame();
+                        (frame.next, frame.turn) = (number + 1, turn);
+                        self.answer.begin_field(number).map_err(|kind| Error::new(kind, pos))?;
+                        return Ok(Next::Value(node, start));
+                    }
                 }
-                *word |= bit;
-                self.frame().next = number + 1;
-                self.answer.begin_field(number).map_err(|kind| Error::new(kind, pos))?;
-                Ok(Next::Value(field.node, start))
+                Known::Foreign if self.record.strict => self.unknown_key(pos)?,
+                _ => {}
             }
-            None => {
-                if self.record.strict {
-                    self.unknown_key(pos)?;
-                }
-                self.pass_over(start)
-            }
+            let end = self.skip.value(start, self.depth())?;
+            pos = match self.after(end, b'}')? {
+                (pos, true) => pos,
+                (pos, false) => return Ok(Next::Closes(pos)),
+            };
         }
     }
 
-    /// The member at `pos`, if it is the one that came in the last record.
+    /// What the member at `pos` is, and where its value stands.
     #[inline(always)]
-    fn remembered(&mut self, pos: usize) -> Option<(Option<usize>, usize)> {
-        let json = self.skip.json;
-        let turn = &mut self.frames.last_mut()?.turn;
-        self.orders.next(&self.record, turn, json, pos)
+    fn look_up(&mut self, pos: usize, next: usize, turn: &mut usize) -> Step<(Known, usize)> {
+        // Members mostly come in the order of the fields.
+        let (shape, json) = (self.shape, self.skip.json);
+        if let Some(field) = Shape::field(&self.record, next)
+            && let Some(end) = shape.starts(&field, json, pos)
+        {
+            let known = Known::of(Some((next, field)));
+            if json.len() >= LONG {
+                self.orders.learn(&self.record, turn, json, (pos, end), known);
+            }
+            return Ok((known, self.skip.space(end)));
+        }
+        let (known, start) = self.find(pos, turn)?;
+        Ok((known, start))
     }
 
-    #[inline(always)]
-    fn numbered(&self, number: Option<usize>) -> Option<(usize, Field)> {
-        number.and_then(|number| Some((number, Shape::field(&self.record, number)?)))
-    }
-
-    /// The field of the key at `pos`, and where its value stands.
     #[inline(never)]
-    fn look_up(&mut self, pos: usize) -> Step<(Option<(usize, Field)>, usize)> {
+    fn find(&mut self, pos: usize, turn: &mut usize) -> Step<(Known, usize)> {
         let (text, end) = self.skip.key(pos)?;
         let (found, plain) = (self.shape.find(&self.record, text.bytes()), matches!(text, Text::Input(..)));
-        let json = self.skip.json;
-        if plain
-            && json.get(end) == Some(&b':')
-            && let Some(frame) = self.frames.last_mut()
-        {
-            let number = found.map(|(number, _)| number);
-            self.orders.learn(&self.record, &mut frame.turn, json, (pos, end + 1), number);
+        let (known, json) = (Known::of(found), self.skip.json);
+        if plain && json.len() >= LONG && json.get(end) == Some(&b':') {
+            self.orders.learn(&self.record, turn, json, (pos, end + 1), known);
         }
-        Ok((found, self.skip.colon(end)?))
-    }
-
-    #[inline(always)]
-    fn pass_over(&mut self, start: usize) -> Step<Next> {
-        Ok(Next::Ended(self.skip.value(start, self.depth())?))
+        Ok((known, self.skip.colon(end)?))
     }
 
     #[cold]
@@ -322,7 +322,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
 
     /// The container at hand ends with the bracket at `pos`.
     #[inline(always)]
-    fn close(&mut self, pos: usize) -> Step<Next> {
+    fn close(&mut self, pos: usize) -> Step<usize> {
         let Frame { container, len, base, variant, .. } = *self.frame();
         match container {
             Container::Struct(_) => {
@@ -345,7 +345,8 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         if let Container::Struct(place) = self.frame().container {
             self.at_hand(place).ok_or_else(|| broken(pos))?;
         }
-        Ok(self.built(pos + 1))
+        self.count();
+        Ok(pos + 1)
     }
 
     /// Looks for required fields that were not there.
