@@ -8,6 +8,7 @@
 //!   what came of many documents ([`batch`]).
 //! - [`Status::Error`]: a [`DecodeFailure`] or an [`EncodeFailure`].
 //! - [`Status::Partial`]: a text with holes, from encode only ([`Partial`]).
+//! - [`Status::Again`]: nothing, from play only: the term is not for a [tape](crate::tape).
 //!
 //! The guest may be under an attacker's control, so every reader here returns `None` for bytes that an honest guest does not
 //! write. `lib/rustyjson/wasm/abi.ex` does the same in Elixir, for a host without a native library.
@@ -25,7 +26,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Version of the exports.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The first byte of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +38,15 @@ pub enum Status {
     Done = 1,
     /// A text with holes.
     Partial = 2,
+    /// None: the term is to be encoded out of External Term Format.
+    Again = 3,
 }
 
 /// Takes a record apart into its status and its body.
 pub fn open(record: &[u8]) -> Option<(Status, &[u8])> {
     let (&status, body) = record.split_first()?;
-    let status = [Status::Error, Status::Done, Status::Partial].into_iter().find(|known| *known as u8 == status)?;
+    let known = [Status::Error, Status::Done, Status::Partial, Status::Again];
+    let status = known.into_iter().find(|known| *known as u8 == status)?;
     Some((status, body))
 }
 
@@ -181,6 +185,12 @@ const DECIMAL: &[u8] = b"\x0eElixir.Decimal";
 /// Whether a text is so short that an honest guest could have made it of any term of this size.
 pub const fn is_short_text(len: usize, etf: &[u8]) -> bool {
     len as u64 <= GROWTH * etf.len() as u64 + 16
+}
+
+/// Whether an honest guest could have made a text of this length of a tape of so many bytes, in which keys of shapes stand for `more`
+/// bytes each time.
+pub const fn may_be_played(len: usize, tape: u64, more: u64) -> bool {
+    len as u64 <= GROWTH.saturating_mul(tape.saturating_add(more)).saturating_add(16)
 }
 
 /// Whether an honest guest could have made a text of this length of a term of this size, with its decimals.

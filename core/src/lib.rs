@@ -29,6 +29,7 @@ pub mod parts;
 mod room;
 pub mod scan;
 pub mod simd;
+pub mod tape;
 
 pub use builder::{Key, TermBuilder, Text};
 pub use decode::{Scratch, decode};

@@ -58,6 +58,13 @@ fn assert_copy_run(source: &[u8]) {
     let vector = copied(|source, target| with_kernel!(kernel => kernel.copy_run(source, target)), source);
     let scalar = copied(|source, target| Scalar.copy_run(source, target), source);
     assert_eq!(vector, scalar, "copy_run({source:?})");
+    // What stands behind the text is not looked at.
+    for behind in [b'"', b'a', 0xFF] {
+        let padded = [source, &[behind; SLACK]].concat();
+        let copy =
+            |_: &[u8], target: &mut [u8]| with_kernel!(kernel => kernel.copy_padded(&padded, source.len(), target));
+        assert_eq!(copied(copy, source), scalar, "copy_padded({source:?})");
+    }
     assert_eq!(vector.1, source[..vector.0.end], "what is copied is the source");
 }
 

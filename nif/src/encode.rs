@@ -1,6 +1,5 @@
 //! `encode/3`, `encode_dirty/3` and `resume_dirty/3`.
 
-use crate::atom_cache::AtomCache;
 use crate::atoms;
 use crate::memory::Memory;
 use crate::reader::{BUDGET, Terms};
@@ -12,6 +11,7 @@ use rustyjson_core::encode::{
 };
 use rustyjson_core::options::Scheduler;
 use rustyjson_core::{EncodeOptions, Output};
+use rustyjson_terms::atom_cache::AtomCache;
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::{Look, Raw, WalkMemory};
 use std::cell::RefCell;

@@ -3,7 +3,6 @@
 #![deny(unsafe_code)]
 
 mod allocator;
-mod atom_cache;
 mod decode;
 mod encode;
 mod feed;

@@ -1,11 +1,11 @@
 //! The terms of the process, walked in place.
 
-use crate::atom_cache::AtomCache;
 use crate::atoms;
 use rustler::types::atom;
 use rustler::{Atom, Env};
 use rustyjson_core::builder::SMALL_MAP;
 use rustyjson_core::encode::{AtomText, Known, Member, PlanRules, Step, TermReader, Value};
+use rustyjson_terms::atom_cache::AtomCache;
 use rustyjson_terms::raw::layout::Layout;
 use rustyjson_terms::raw::read::{Look, Raw, SmallMap, WalkMemory, Walks};
 use rustyjson_terms::raw::trial::layout;

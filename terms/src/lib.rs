@@ -1,6 +1,7 @@
 //! Terms on the heap of the process that calls: what the native library and the built-in host share.
 #![deny(unsafe_code)]
 
+pub mod atom_cache;
 pub mod builder;
 mod heap;
 pub mod judged;
@@ -9,6 +10,7 @@ mod key_order;
 pub mod raw;
 mod shapes;
 pub mod tags;
+pub mod taped;
 
 mod atoms {
     rustler::atoms! {

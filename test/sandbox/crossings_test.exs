@@ -162,7 +162,7 @@ defmodule RustyJson.Sandbox.CrossingsTest do
         for {reason, code} <- Enum.with_index(Codes.all(:encode), 1),
             payload <- ["", "a", <<0xFF>>, <<0xFF, "a">>] do
           with_guest(host, Guest.wasm(always: true, data: <<0, code, 0::32, payload::binary>>), fn ->
-            assert {:error, %EncodeError{reason: ^reason} = error} = RustyJson.encode([1], options)
+            assert {:error, %EncodeError{reason: ^reason} = error} = RustyJson.encode([{1}], options)
             assert error.message != "" and inspect(error) =~ inspect(reason)
           end)
         end

@@ -75,7 +75,7 @@ defmodule RustyJson.Sandbox.FaultsTest do
             recurse: [:trap],
             write_out_of_bounds: [:trap]
           ],
-          export <- [:input, :decode, :encode] do
+          export <- [:input, :decode, :encode, :external, :extend] do
         @tag fault: fault, reasons: reasons, export: export
         test "#{fault} in #{export}, in time", %{host: host, options: options} = context do
           with_guest(host, Guest.wasm(at(context.export, Guest.fault(context.fault))), fn ->
@@ -114,9 +114,12 @@ defmodule RustyJson.Sandbox.FaultsTest do
   end
 
   defp at(:input, fault), do: [input: fault]
+  defp at(:extend, fault), do: [room: fault]
   defp at(_export, fault), do: [fault: fault, always: true]
 
-  defp call(:encode, options), do: RustyJson.encode([1], options)
+  defp call(export, options) when export in [:encode, :extend], do: RustyJson.encode([1], options)
+  # A tuple crosses in External Term Format only.
+  defp call(:external, options), do: RustyJson.encode([{1}], options)
   defp call(_export, options), do: RustyJson.decode("[1]", options)
 
   defp limits(:loop, options), do: Keyword.put(options, :timeout, @short)

@@ -39,6 +39,7 @@ defmodule RustyJson.Test.Guest do
     * `:keys` - text that leaves an i64: what keys does, instead of the fault; its last parameter is number 2
     * `:many` - text that leaves an i64: what many does, whatever the documents are
     * `:input` - text that leaves an i32: the address of the input buffer
+    * `:room` - text that leaves an i64: the length of the input buffer of a tape
     * `:reset` - text: what reset does
     * `:abi_version` - the version of the exports that the module claims
     * `:memory` - the number of pages
@@ -84,7 +85,9 @@ defmodule RustyJson.Test.Guest do
       (func $recurse (call $recurse))
       (func $fault (result i64) #{options.fault})
       (func (export "abi_version") (result i32) (i32.const #{options[:abi_version] || RustyJson.Wasm.Abi.version()}))
-      (func (export "input") (param i32) (result i32) #{options[:input] || "(i32.const #{@input})"})
+      (func $input (param i32) (result i32) #{options[:input] || "(i32.const #{@input})"})
+      (func $room (result i64) #{options[:room] || "(i64.const #{@lie - @input})"})
+      (func (export "input") (param i32) (result i32) (call $input (local.get 0)))
       (func (export "decode") (param i32 i32) (result i64)
         (if (result i64) #{triggered(options, 0)} (then (call $fault)) (else (i64.const #{record(@honest, 7)}))))
       #{many(options)}
@@ -93,6 +96,10 @@ defmodule RustyJson.Test.Guest do
       (func (export "keys") (param i32 i32 i64) (result i64) #{options[:keys] || "(call $fault)"})
       (func (export "encode") (param i32 i32) (result i64)
         (if (result i64) #{triggered(options, 6)} (then (call $fault)) (else (i64.const #{record(@honest + 16, 5)}))))
+      (func (export "extend") (param i32 i32) (result i64)
+        (i64.or (i64.shl (i64.extend_i32_u (call $input (local.get 0))) (i64.const 32)) (call $room)))
+      (func (export "play") (param i32 i32 i32) (result i64)
+        (if (result i64) #{triggered(options, 4)} (then (call $fault)) (else (i64.const #{record(@honest + 16, 5)}))))
       (func (export "gzip") (param i32 i32) (result i64) (call $fault))
       (func (export "format") (param i32 i32) (result i64) (call $fault))
       (func (export "reset") #{options[:reset]}))
@@ -133,7 +140,7 @@ defmodule RustyJson.Test.Guest do
   end
 
   # The second parameter is the number of bytes of options before the document. Encode finds the first byte of a string
-  # after the head of its external format.
+  # after the head of its external format, play after its token.
   defp triggered(%{always: true}, _offset), do: "(i32.const 1)"
 
   defp triggered(_options, offset),

@@ -15,6 +15,7 @@ mod layout;
 mod limits;
 mod notation;
 mod number;
+mod play;
 mod reader;
 mod records;
 mod repair;
@@ -32,6 +33,7 @@ mod uri;
 pub use driver::Stack;
 pub use error::{EncodeError, EncodeErrorKind, Hole, MAX_PAYLOAD};
 pub use known::Known;
+pub use play::{Again, Player, may_play, play};
 pub use reader::{AtomText, Block, Member, PlanRules, Step, TermReader, Value};
 pub use suspension::{Outcome, Place, Suspension};
 

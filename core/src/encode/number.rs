@@ -142,6 +142,20 @@ pub fn short_float<B: Buffer>(out: &mut Output<B>, value: f64) -> bool {
     true
 }
 
+/// Appends a float of a document, where floats are alike: behind one with many decimals the short way is not tried for a while.
+#[inline(always)]
+pub fn like_the_last<B: Buffer>(out: &mut Output<B>, value: f64, long_floats: &mut u8) {
+    const WHILE: u8 = 16;
+    if *long_floats == 0 {
+        if short_float(out, value) {
+            return;
+        }
+        *long_floats = WHILE;
+    }
+    *long_floats -= 1;
+    float(out, value);
+}
+
 /// Longest text of a float: `-1.7976931348623157e-308`; rounded up to whole words.
 const FLOAT: usize = 32;
 

@@ -112,18 +112,9 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         Ok(Next::Done)
     }
 
-    /// Floats of a document are alike: behind one with many decimals the short way is not tried for a while.
     #[inline(never)]
     fn float(&mut self, value: f64) {
-        const WHILE: u8 = 16;
-        if self.long_floats == 0 {
-            if number::short_float(self.out, value) {
-                return;
-            }
-            self.long_floats = WHILE;
-        }
-        self.long_floats -= 1;
-        number::float(self.out, value);
+        number::like_the_last(self.out, value, &mut self.long_floats);
     }
 
     #[inline(always)]

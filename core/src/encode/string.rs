@@ -56,13 +56,13 @@ pub fn rare_string<K: CopyKernel, B: Buffer>(
 }
 
 #[inline(always)]
-fn check(bytes: &[u8]) -> Result<(), ()> {
+pub(super) fn check(bytes: &[u8]) -> Result<(), ()> {
     simdutf8::basic::from_utf8(bytes).map(drop).map_err(drop)
 }
 
-/// Continues at the first character that has to be escaped.
+/// Continues at the first character that has to be escaped: all before it is written, with the first quote.
 #[inline(never)]
-fn escaped<K: CopyKernel, B: Buffer>(
+pub(super) fn escaped<K: CopyKernel, B: Buffer>(
     kernel: K,
     out: &mut Output<B>,
     bytes: &[u8],

@@ -14,6 +14,9 @@ pub trait CopyKernel: Kernels {
     /// Copies `source` to the start of `target` up to the first `"`, `\` or control character, and tells where that is
     /// and whether all before it is ASCII. `target` is at least [`SLACK`] longer; the bytes after the run are undefined.
     fn copy_run(self, source: &[u8], target: &mut [u8]) -> Run;
+
+    /// The same for the first `len` bytes of a source that has at least [`SLACK`] more.
+    fn copy_padded(self, source: &[u8], len: usize, target: &mut [u8]) -> Run;
 }
 
 impl CopyKernel for Scalar {
@@ -28,6 +31,11 @@ impl CopyKernel for Scalar {
             ascii &= byte < 0x80;
         }
         Run { end: source.len(), ascii }
+    }
+
+    #[inline(always)]
+    fn copy_padded(self, source: &[u8], len: usize, target: &mut [u8]) -> Run {
+        self.copy_run(&source[..len], target)
     }
 }
 
@@ -65,6 +73,29 @@ impl<S: Simd> CopyKernel for Vector<S> {
         }
         Run { end: source.len(), ascii: high | wide == 0 }
     }
+
+    #[inline(always)]
+    fn copy_padded(self, source: &[u8], len: usize, target: &mut [u8]) -> Run {
+        let (ends, wide) = self.copy_block(&source[..LANES], &mut target[..LANES]);
+        if len <= LANES {
+            return last_of_run(0, len, ends, wide, 0);
+        }
+        if ends != 0 {
+            return end_of_run(0, ends, wide, 0);
+        }
+        let (mut pos, mut high) = (LANES, wide);
+        loop {
+            let (ends, wide) = self.copy_block(&source[pos..pos + LANES], &mut target[pos..pos + LANES]);
+            if len - pos <= LANES {
+                return last_of_run(pos, len, ends, wide, high);
+            }
+            if ends != 0 {
+                return end_of_run(pos, ends, wide, high);
+            }
+            high |= wide;
+            pos += LANES;
+        }
+    }
 }
 
 impl<S: Simd> Vector<S> {
@@ -82,6 +113,14 @@ impl<S: Simd> Vector<S> {
 fn end_of_run(pos: usize, ends: u32, wide: u32, high: u32) -> Run {
     let at = ends.trailing_zeros();
     Run { end: pos + at as usize, ascii: high | (wide & !(!0 << at)) == 0 }
+}
+
+/// The run ends in the block at `pos`, of which only the bytes up to `len` count.
+#[inline(always)]
+fn last_of_run(pos: usize, len: usize, ends: u32, wide: u32, high: u32) -> Run {
+    let counted = !(!0 << (len - pos));
+    let (ends, wide) = (ends & counted, wide & counted);
+    if ends != 0 { end_of_run(pos, ends, wide, high) } else { Run { end: len, ascii: high | wide == 0 } }
 }
 
 const ONES: u64 = 0x0101_0101_0101_0101;

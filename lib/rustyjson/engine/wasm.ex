@@ -89,7 +89,19 @@ defmodule RustyJson.Engine.Wasm do
   def atoms, do: [:__struct__, RustyJson.OrderedObject, :values, Decimal, :sign, :coef, :exp]
 
   @impl true
-  def encode(term, %{values: values} = options) do
+  def encode(term, %{sandbox: sandbox} = options) do
+    deadline = System.monotonic_time(:millisecond) + sandbox.timeout
+
+    case run(:encode, term, options, &write/3) do
+      {:ok, text} -> held_to(options.values, text, sandbox)
+      :external -> encode_external(term, %{options | sandbox: Map.put_new(sandbox, :deadline, deadline)})
+      {:error, _failure} = failed -> failed
+    end
+  end
+
+  defp write(host, term, %{bytes: bytes} = options), do: host.write(term, bytes, options)
+
+  defp encode_external(term, %{values: values} = options) do
     # The external format repeats shared subterms, which can exceed the memory.
     if Parts.fit?(term, values.max_bytes),
       do: send_over(term, options),
@@ -147,21 +159,29 @@ defmodule RustyJson.Engine.Wasm do
   @impl true
   def canonicalize(text, options), do: run(:canonicalize, text, options.bytes, options)
 
-  defp run(operation, body, bytes, %{sandbox: sandbox} = options) do
+  defp run(operation, body, bytes, options) when is_binary(bytes),
+    do: run(operation, body, options, fn host, body, options -> host.run(operation, body, bytes, options) end)
+
+  defp run(operation, input, %{sandbox: sandbox} = options, call) do
     result =
       with {:ok, limited} <- in_time(sandbox),
-           do: cross(operation, body, bytes, %{options | sandbox: limited})
+           do: crossed(operation, input, %{options | sandbox: limited}, call)
 
     with {:fault, reason, detail} <- result, do: fault(reason, detail, sandbox)
   end
 
-  # A call can take less than a microsecond, so it is measured only where somebody can listen.
-  defp cross(operation, body, bytes, %{sandbox: %{events: true, host: host}} = options) do
-    Events.measured(operation, body, host, fn -> Host.get(host).run(operation, body, bytes, options) end)
-  end
+  defp cross(operation, body, bytes, options),
+    do:
+      crossed(operation, body, options, fn host, body, options ->
+        host.run(operation, body, bytes, options)
+      end)
 
-  defp cross(operation, body, bytes, %{sandbox: %{host: host}} = options),
-    do: Host.get(host).run(operation, body, bytes, options)
+  # A call can take less than a microsecond, so it is measured only where somebody can listen.
+  defp crossed(operation, input, %{sandbox: %{events: true, host: host}} = options, call),
+    do: Events.measured(operation, input, host, fn -> call.(Host.get(host), input, options) end)
+
+  defp crossed(_operation, input, %{sandbox: %{host: host}} = options, call),
+    do: call.(Host.get(host), input, options)
 
   @impl true
   def status, do: Host.status(:auto)

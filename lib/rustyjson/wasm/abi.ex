@@ -11,10 +11,12 @@ defmodule RustyJson.Wasm.Abi do
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Codes
 
-  @version 4
+  @version 5
   @error 0
   @done 1
   @partial 2
+  # For hosts that write tapes; no export that wasmex calls answers so.
+  @again 3
   @key_hole 0x8000_0000
   @claim 12
 
@@ -35,7 +37,7 @@ defmodule RustyJson.Wasm.Abi do
 
   @doc "The statuses of records, by name."
   @spec statuses() :: keyword(byte())
-  def statuses, do: [error: @error, done: @done, partial: @partial]
+  def statuses, do: [error: @error, done: @done, partial: @partial, again: @again]
 
   @doc "Takes a record apart into its status and its body."
   @spec open(binary()) :: {:done | :error | :partial, binary()} | :broken

@@ -14,11 +14,24 @@ defmodule RustyJson.Wasm.Events do
   def sandbox, do: if(Code.ensure_loaded?(:telemetry), do: %{events: true}, else: %{})
 
   @doc "Runs a call into the sandbox and emits an event with its duration and result."
-  @spec measured(Host.operation(), binary(), atom(), (() -> result)) :: result when result: term()
+  @spec measured(Host.operation(), term(), atom(), (() -> result)) :: result when result: term()
   def measured(operation, body, host, run) do
     start = System.monotonic_time()
-    result = run.()
-    measurements = %{duration: System.monotonic_time() - start, bytes: byte_size(body)}
+
+    case run.() do
+      # The call is made again in another way.
+      :external -> :external
+      result -> emit(operation, size(body, result), host, start, result)
+    end
+  end
+
+  # A term that the host reads has no size of its own.
+  defp size(body, _result) when is_binary(body), do: byte_size(body)
+  defp size(_term, {:ok, text}), do: byte_size(text)
+  defp size(_term, _fault), do: 0
+
+  defp emit(operation, bytes, host, start, result) do
+    measurements = %{duration: System.monotonic_time() - start, bytes: bytes}
     # The host behind `:auto` is known only after the call.
     host = Map.fetch!(@names, Host.get(host))
     :telemetry.execute(@event, measurements, %{host: host, operation: operation, reason: reason(result)})

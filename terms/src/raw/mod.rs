@@ -6,7 +6,7 @@
 //! only, and on the thread that makes it.
 #![allow(unsafe_code)]
 
-mod copy;
+pub mod copy;
 pub mod entry;
 mod in_place;
 pub mod layout;

@@ -92,6 +92,23 @@ pub extern "C" fn encode(len: u32, options: u32) -> u64 {
     with_state(|state| packed(state.encode(len as usize, options as usize)))
 }
 
+/// Makes room for at least `len` bytes of input and keeps the first `keep` of them. Address and length of the room in one integer, 0
+/// when there is no memory.
+// SAFETY: as for `abi_version`.
+#[allow(unsafe_code)]
+#[unsafe(no_mangle)]
+pub extern "C" fn extend(len: u32, keep: u32) -> u64 {
+    with_state(|state| state.extend(len as usize, keep as usize))
+}
+
+/// Encodes the term whose tape ([`rustyjson_core::tape`]) follows the options, to about as many bytes of text as are expected.
+// SAFETY: as for `abi_version`.
+#[allow(unsafe_code)]
+#[unsafe(no_mangle)]
+pub extern "C" fn play(len: u32, options: u32, expected: u32) -> u64 {
+    with_state(|state| packed(state.play(len as usize, options as usize, expected as usize)))
+}
+
 /// Compresses what follows the options (gzip).
 // SAFETY: as for `abi_version`.
 #[allow(unsafe_code)]

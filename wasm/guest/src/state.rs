@@ -4,10 +4,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use rustyjson_core::abi::batch::{Batch, write_failure};
-use rustyjson_core::abi::{Claim, DecodeFailure, EncodeFailure, Partial, Status};
+use rustyjson_core::abi::{self, Claim, DecodeFailure, EncodeFailure, Partial, Status};
 use rustyjson_core::canonical::canonicalize;
 use rustyjson_core::decode::decode_many;
-use rustyjson_core::encode::{EncodeErrorKind, Hole, encode};
+use rustyjson_core::encode::{EncodeErrorKind, Hole, Player, encode, play};
 use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::{Reader, Term};
 use rustyjson_core::etf::writer::{Names, Writer};
@@ -18,9 +18,11 @@ use rustyjson_core::{Buffer, DecodeOptions, EncodeOptions, ErrorKind, Output, Sc
 
 /// The status of most records.
 const DONE: u8 = Status::Done as u8;
+/// The whole record of a term that is to be encoded in the general way.
+const AGAIN: [u8; 1] = [Status::Again as u8];
 
 /// Buffers beyond this many bytes are given back by [`State::reset`]: those of most documents stay.
-const KEEP: usize = 4 << 20;
+const KEEP: usize = 12 << 20;
 
 /// Bytes of a buffer that are zeroed at a time, so that a deadline in between is met.
 const PART: usize = 1 << 20;
@@ -31,6 +33,7 @@ pub struct State {
     input: Vec<u8>,
     output: Vec<u8>,
     scratch: Scratch,
+    player: Player,
 }
 
 /// Room for a result behind its status byte.
@@ -78,6 +81,18 @@ impl State {
             }
         }
         self.input.as_mut_ptr() as usize as u32
+    }
+
+    /// Makes room for `len` bytes of input, of which the first `keep` stay. Where it is and how long, 0 when there is no memory.
+    pub fn extend(&mut self, len: usize, keep: usize) -> u64 {
+        if self.input.capacity() < len {
+            // Given back first, so that the allocator can extend the same place.
+            self.output = Vec::new();
+            if self.written(keep).is_none() || self.input.try_reserve_exact(len - keep).is_err() {
+                return 0;
+            }
+        }
+        abi::pack(self.input.as_mut_ptr() as u64, self.input.capacity() as u64)
     }
 
     /// The input has this many bytes, which the host has written; each export says so first. `None`: there is no room for them.
@@ -234,6 +249,26 @@ impl State {
         }
     }
 
+    /// Encodes the term whose tape follows the options; the text will have about this many bytes. `None` when memory ran out.
+    pub fn play(&mut self, len: usize, options: usize, expected: usize) -> Option<&[u8]> {
+        self.written(len)?;
+        // Without memory for so much, the output grows as far as it can.
+        if self.output.len() < expected {
+            enlarge(&mut self.output, expected);
+        }
+        let (options, tape) = self.input.split_at_checked(options)?;
+        let (options, _) = EncodeOptions::from_bytes(options)?;
+        let mut out = Output::new(core::mem::take(&mut self.output));
+        out.array([DONE]);
+        let result = play(tape, &options, &mut self.player, &mut out);
+        let (bytes, written) = out.into_parts();
+        self.output = bytes;
+        match result {
+            Ok(()) => self.text(written, options.compress),
+            Err(_) => Some(&AGAIN),
+        }
+    }
+
     /// The record of this length that holds the text, compressed if that is asked for.
     fn text(&mut self, len: usize, level: Option<u8>) -> Option<&[u8]> {
         let Some(level) = level else { return Some(&self.output[..len]) };
@@ -294,6 +329,7 @@ impl State {
     /// Gives large buffers back.
     pub fn reset(&mut self) {
         self.scratch.shrink();
+        self.player.shrink();
         for buffer in [&mut self.input, &mut self.output] {
             if buffer.capacity() > KEEP {
                 *buffer = Vec::new();

@@ -30,4 +30,5 @@ rustler::atoms! {
     unknown_atoms,
     many,
     refused,
+    external,
 }

@@ -45,6 +45,8 @@ pub struct Guest {
     input: TypedFunc<u32, u32>,
     decode: Export,
     encode: Export,
+    extend: Export,
+    play: TypedFunc<(u32, u32, u32), u64>,
     reset: TypedFunc<(), ()>,
     /// Whether a call may have left large buffers behind.
     untidy: bool,
@@ -79,6 +81,8 @@ impl Guest {
             input: export(&mut store, &instance, "input")?,
             decode: export(&mut store, &instance, "decode")?,
             encode: export(&mut store, &instance, "encode")?,
+            extend: export(&mut store, &instance, "extend")?,
+            play: export(&mut store, &instance, "play")?,
             reset: export(&mut store, &instance, "reset")?,
             store,
             instance,
@@ -147,6 +151,40 @@ impl Guest {
             }
         }
         Ok((len, options_len as u32))
+    }
+
+    /// Whether others wait for the scheduler that the call runs on.
+    pub const fn is_short(&self) -> bool {
+        self.short
+    }
+
+    /// Where there is room for at least this many bytes of input, of which the first `keep` stay.
+    pub fn extend(&mut self, len: usize, keep: usize) -> Result<Range<usize>, Fault> {
+        // A length beyond 32 bits exceeds what the guest can address.
+        let len = u32::try_from(len).map_err(|_| Fault::MemoryLimit)?;
+        self.untidy |= len > TIDY;
+        let extend = self.extend.clone();
+        let packed = self.call(&extend, (len, keep as u32))?;
+        let room = abi::place(packed).ok_or(Fault::MemoryLimit)?;
+        if room.start == 0 || self.memory().get(room.clone()).is_none() {
+            return Err(Fault::invalid("its input buffer lies outside its memory"));
+        }
+        Ok(room)
+    }
+
+    /// Writes bytes to this address.
+    pub fn put(&mut self, address: usize, bytes: &[u8]) -> Result<(), Fault> {
+        let memory = self.memory.data_mut(&mut self.store);
+        let place = memory.get_mut(address..).and_then(|rest| rest.get_mut(..bytes.len()));
+        place.ok_or_else(|| Fault::invalid("its input buffer lies outside its memory"))?.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Encodes the tape that was written, to about as many bytes of text as are expected.
+    pub fn play(&mut self, (len, options): Lengths, expected: u32) -> Result<Range<usize>, Fault> {
+        let play = self.play.clone();
+        let packed = self.call(&play, (len, options, expected))?;
+        self.record(packed)
     }
 
     /// Decodes what was written.

@@ -19,6 +19,7 @@ mod many;
 mod pool;
 mod queue;
 mod session;
+mod tape;
 mod terms;
 mod ticker;
 mod waiter;
@@ -74,6 +75,33 @@ fn run_dirty<'a>(
     ticket: u64,
 ) -> NifResult<Term<'a>> {
     work::run(env, &host.0, Operation::new(operation)?, [&options, &body], &Call::new(limits, ticket)?)
+}
+
+/// Encodes a term on the caller's scheduler, without External Term Format. Returns `{:ok, text}`, `:external` if the term or the options
+/// ask for more than a tape has, or `:later` if it takes too long.
+#[rustler::nif]
+fn write<'a>(
+    env: Env<'a>,
+    host: HostArc,
+    term: Term<'a>,
+    options: Binary,
+    limits: Term<'a>,
+    ticket: u64,
+) -> NifResult<Term<'a>> {
+    tape::run(env, &host.0, term, &options, &Call::new(limits, ticket)?.short())
+}
+
+/// The same on a dirty scheduler.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn write_dirty<'a>(
+    env: Env<'a>,
+    host: HostArc,
+    term: Term<'a>,
+    options: Binary,
+    limits: Term<'a>,
+    ticket: u64,
+) -> NifResult<Term<'a>> {
+    tape::run(env, &host.0, term, &options, &Call::new(limits, ticket)?)
 }
 
 /// What `start_by` is measured by.

@@ -4,13 +4,16 @@ use crate::call::Operation;
 use crate::fault::Fault;
 use crate::guest::{Guest, Lengths};
 use rustyjson_core::abi::{DecodeFailure, EncodeFailure, Names, Status, open};
-use rustyjson_core::abi::{is_short_text, longest_canonical, longest_compressed, may_be_text, shortest_plain};
+use rustyjson_core::abi::{
+    is_short_text, longest_canonical, longest_compressed, may_be_played, may_be_text, shortest_plain,
+};
 use rustyjson_core::etf::check::Policy;
 use rustyjson_core::etf::holes::{self, Found};
 use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::PlannedStruct;
 use rustyjson_core::parts::Parts;
 use rustyjson_core::{DecodeOptions, EncodeOptions, ErrorKind};
+use rustyjson_terms::taped::Taped;
 use std::ops::Range;
 
 /// What encoding gave, in the guest's memory.
@@ -146,7 +149,29 @@ pub fn encode<'a>(guest: &'a mut Guest, [bytes, etf]: [&[u8]; 2], options: &Opti
         Some((Status::Error, body)) => {
             EncodeFailure::read(body).map(Encoded::Failure).ok_or_else(|| Fault::invalid("its error record is broken"))
         }
-        None => Err(no_status()),
+        Some((Status::Again, _)) | None => Err(no_status()),
+    }
+}
+
+/// Encodes the tape that was written, behind options; both lengths count these. `None`: the guest has to be asked in the general way.
+pub fn play<'a>(
+    guest: &'a mut Guest,
+    (len, options_len): (usize, usize),
+    taped: Taped,
+    options: &EncodeOptions<'_>,
+) -> Result<Option<&'a [u8]>, Fault> {
+    let len = u32::try_from(len).map_err(|_| Fault::MemoryLimit)?;
+    // A hint, without which the output would be moved whenever it has doubled.
+    let expected = taped.len + taped.more;
+    let expected = u32::try_from(expected + expected / 8).unwrap_or(len);
+    let record = guest.play((len, options_len as u32), expected)?;
+    match open(&guest.memory()[record]) {
+        Some((Status::Done, text)) => {
+            let plain = if options.compress.is_some() { shortest_plain(text.len()) } else { text.len() };
+            if may_be_played(plain, taped.len, taped.more) { Ok(Some(text)) } else { Err(too_long()) }
+        }
+        Some((Status::Again, _)) => Ok(None),
+        _ => Err(no_status()),
     }
 }
 

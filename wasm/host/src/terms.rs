@@ -35,6 +35,16 @@ pub fn refused(env: Env<'_>) -> Term<'_> {
     atoms::refused().encode(env)
 }
 
+/// `:external`: the term has to come in External Term Format.
+pub fn external(env: Env<'_>) -> Term<'_> {
+    atoms::external().encode(env)
+}
+
+/// `:later`: the call takes too long for the caller's scheduler.
+pub fn later(env: Env<'_>) -> Term<'_> {
+    atoms::later().encode(env)
+}
+
 /// `:unknown_atoms`: a key is not an existing atom.
 pub fn unknown_atoms(env: Env<'_>) -> Term<'_> {
     atoms::unknown_atoms().encode(env)
@@ -74,7 +84,7 @@ pub fn stop<'a>(env: Env<'a>, stop: Stop, short: bool) -> Term<'a> {
     match stop {
         Stop::Busy => atoms::busy().encode(env),
         // A call that is too long for the caller's scheduler is repeated on a dirty one.
-        Stop::Fault(Fault::Timeout) if short => atoms::later().encode(env),
+        Stop::Fault(Fault::Timeout) if short => later(env),
         Stop::Fault(fault) => fault_term(env, &fault),
     }
 }

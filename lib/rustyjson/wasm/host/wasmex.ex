@@ -307,6 +307,10 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     end
   end
 
+  # wasmex has no access to the VM's terms.
+  @impl true
+  def write(_term, _bytes, _options), do: :external
+
   @impl true
   def status do
     with :ok <- Instance.ready(), do: {:ok, %{host: :wasmex, version: Instance.version()}}

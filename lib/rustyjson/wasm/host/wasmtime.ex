@@ -24,6 +24,14 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
     end)
   end
 
+  @impl true
+  def write(term, bytes, %{sandbox: sandbox}) do
+    with_host(sandbox, 0, fn
+      host, :here, limits, number -> Nif.write(host, term, bytes, limits, number)
+      host, :dirty, limits, number -> Nif.write_dirty(host, term, bytes, limits, number)
+    end)
+  end
+
   ## Instances
 
   # Another host than the real one: script/soak runs modules that misbehave beside it.

@@ -57,6 +57,12 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
           Host.decoded() | Host.many() | Host.fed() | Host.encoded() | again()
   def run_dirty(_host, _operation, _options, _body, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
+  @spec write(host(), term(), options(), limits(), place()) :: {:ok, binary()} | :external | again()
+  def write(_host, _term, _options, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+
+  @spec write_dirty(host(), term(), options(), limits(), place()) :: {:ok, binary()} | :external | again()
+  def write_dirty(_host, _term, _options, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+
   @doc "The clock of `start_by`, in milliseconds: a call on a dirty scheduler that comes later is `:busy`."
   @spec now() :: non_neg_integer()
   def now, do: :erlang.nif_error(:not_loaded)

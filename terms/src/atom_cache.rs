@@ -1,8 +1,8 @@
 //! The texts of atoms, kept by each scheduler thread. An atom has one word and one text as long as the VM runs, so
 //! nothing here ever gets stale; the table has a fixed size.
 
+use crate::raw::read::{Look, Raw};
 use rustyjson_core::encode::{AtomText, Block};
-use rustyjson_terms::raw::read::{Look, Raw};
 
 const SLOTS: usize = 512;
 
@@ -16,6 +16,7 @@ struct Slot {
 }
 
 /// A direct-mapped table; longer texts go through one buffer, one at a time.
+#[derive(Default)]
 pub struct AtomCache {
     slots: Vec<Slot>,
     long: Vec<u8>,

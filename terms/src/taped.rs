@@ -1,0 +1,467 @@
+//! Terms onto a [tape](rustyjson_core::tape), read where they stand in the memory of the VM.
+//!
+//! The tape is written in parts of a fixed size, each handed on as soon as it is full: no large binary of the caller's is made, and a
+//! term that has far more parts than cells is stopped by whoever takes the parts.
+
+use crate::atom_cache::AtomCache;
+use crate::raw::copy::copy_into;
+use crate::raw::layout::Layout;
+use crate::raw::read::{Look, Raw, SmallMap, WalkMemory, Walks};
+use crate::raw::trial::layout;
+use crate::tags::{Kind as Tag, kind, small};
+use rustler::types::atom;
+use rustler::{Atom, Encoder, Env, Term};
+use rustyjson_core::builder::SMALL_MAP;
+use rustyjson_core::encode::Known;
+use rustyjson_core::tape::{self, Kind, MOST, SLACK, TOKEN};
+use std::mem::take;
+use std::sync::OnceLock;
+
+/// Takes what is written.
+pub trait Sink {
+    /// Why it takes no more.
+    type Stop;
+    /// Takes the next bytes.
+    fn take(&mut self, bytes: &[u8]) -> Result<(), Self::Stop>;
+}
+
+/// Why there is no tape.
+pub enum Untaped<E> {
+    /// The term has something that no tape has, or the terms of this VM cannot be read.
+    Other,
+    /// The sink has stopped it.
+    Stopped(E),
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Taped {
+    /// The bytes of the tape.
+    pub len: u64,
+    /// The bytes that keys would have taken where the number of a shape stands for them.
+    pub more: u64,
+}
+
+/// Bytes that are handed on at once: they stay in the nearest caches.
+const PART: usize = 16 << 10;
+/// Bytes that any token may take, but for long texts.
+const ROOM: usize = 80;
+/// Sets of keys that are known at a time.
+const SHAPES: usize = 256;
+
+/// What a thread keeps between calls.
+pub struct Memory {
+    part: Box<[u8; PART]>,
+    shapes: Box<[Shape; SHAPES]>,
+    atoms: AtomCache,
+    walks: WalkMemory,
+
+    /// The number of the call: what an earlier one left in the table does not count.
+    call: u64,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        let (atoms, walks) = (AtomCache::new(), WalkMemory::new());
+        let shapes = Box::new([Shape::default(); SHAPES]);
+        Self { part: Box::new([0; PART]), shapes, atoms, walks, call: 0 }
+    }
+}
+
+/// The keys of small maps by the address of their tuple, which no other term has as long as the call lasts.
+#[derive(Clone, Copy, Default)]
+struct Shape {
+    keys: usize,
+    call: u64,
+    /// Its number on the tape; `None` where it was seen once only.
+    number: Option<u32>,
+    /// Bytes that its keys would take.
+    more: u32,
+}
+
+/// An open container.
+enum Frame<'a> {
+    List(Raw<'a>),
+    /// The values of a map with a shape.
+    Values(&'a [Raw<'a>]),
+    /// Keys and values.
+    Members(SmallMap<'a>),
+    /// The innermost walk.
+    Large,
+}
+
+/// Words of terms that are told by them.
+struct Words {
+    nil: usize,
+    yes: usize,
+    no: usize,
+    empty: usize,
+    module: usize,
+}
+
+fn words(env: Env<'_>) -> &'static Words {
+    static WORDS: OnceLock<Words> = OnceLock::new();
+    WORDS.get_or_init(|| {
+        let of = |term: Term<'_>| Raw::of(term).word();
+        let module = Atom::from_str(env, Known::Struct.text()).map_or(0, |name| Raw::atom(name).word());
+        Words {
+            nil: of(atom::nil().encode(env)),
+            yes: of(true.encode(env)),
+            no: of(false.encode(env)),
+            empty: of(Term::list_new_empty(env)),
+            module,
+        }
+    })
+}
+
+/// Writes a term. `reverse`: maps above 32 keys from their last entry.
+pub fn write<'a, S: Sink>(
+    env: Env<'a>,
+    term: Raw<'a>,
+    reverse: bool,
+    memory: &mut Memory,
+    sink: &mut S,
+) -> Result<Taped, Untaped<S::Stop>> {
+    let Some(layout) = layout(env) else { return Err(Untaped::Other) };
+    memory.call += 1;
+    let walks = Walks::new(env, take(&mut memory.walks));
+    let Memory { part, shapes, atoms, call, .. } = memory;
+    let (look, words, call) = (Look::new(env), words(env), *call);
+    let taped = Taped::default();
+    let mut writer =
+        Writer { look, layout, words, part, at: 0, shapes, known: 0, call, atoms, walks, reverse, taped, sink };
+    let mut open = Vec::new();
+    let result = writer.run(term, &mut open).and_then(|()| writer.end());
+    let walks = writer.walks.take_memory();
+    memory.walks = walks;
+    result
+}
+
+struct Writer<'a, 'm, S> {
+    look: Look<'a>,
+    layout: &'static Layout,
+    words: &'static Words,
+    part: &'m mut [u8; PART],
+    at: usize,
+    shapes: &'m mut [Shape; SHAPES],
+    /// Shapes on the tape.
+    known: u32,
+    call: u64,
+    atoms: &'m mut AtomCache,
+    walks: Walks<'a>,
+    reverse: bool,
+    taped: Taped,
+    sink: &'m mut S,
+}
+
+type Written<T, S> = Result<T, Untaped<<S as Sink>::Stop>>;
+
+impl<'a, S: Sink> Writer<'a, '_, S> {
+    fn run(&mut self, term: Raw<'a>, open: &mut Vec<Frame<'a>>) -> Written<(), S> {
+        let Some(mut here) = self.value(term)? else { return Ok(()) };
+        loop {
+            let inner = match &mut here {
+                Frame::List(list) => self.items(list)?,
+                Frame::Values(values) => self.values(values)?,
+                Frame::Members(members) => self.members(members)?,
+                Frame::Large => self.entries()?,
+            };
+            match inner {
+                Some(frame) => open.push(std::mem::replace(&mut here, frame)),
+                None => match open.pop() {
+                    Some(frame) => here = frame,
+                    None => return Ok(()),
+                },
+            }
+        }
+    }
+
+    /// The items of a list up to one with parts.
+    #[inline(always)]
+    fn items(&mut self, list: &mut Raw<'a>) -> Written<Option<Frame<'a>>, S> {
+        while kind(list.word()) == Tag::List {
+            let (item, rest) = self.layout.cell(*list);
+            *list = rest;
+            if let Some(frame) = self.value(item)? {
+                return Ok(Some(frame));
+            }
+        }
+        if list.word() != self.words.empty {
+            return Err(Untaped::Other);
+        }
+        self.token(Kind::EndList, 0)?;
+        Ok(None)
+    }
+
+    #[inline(always)]
+    fn values(&mut self, values: &mut &'a [Raw<'a>]) -> Written<Option<Frame<'a>>, S> {
+        while let Some((value, rest)) = values.split_first() {
+            *values = rest;
+            if let Some(frame) = self.value(*value)? {
+                return Ok(Some(frame));
+            }
+        }
+        Ok(None)
+    }
+
+    #[inline(always)]
+    fn members(&mut self, members: &mut SmallMap<'a>) -> Written<Option<Frame<'a>>, S> {
+        while let (Some((key, keys)), Some((value, values))) =
+            (members.keys.split_first(), members.values.split_first())
+        {
+            *members = SmallMap { keys, values };
+            self.key(*key)?;
+            if let Some(frame) = self.value(*value)? {
+                return Ok(Some(frame));
+            }
+        }
+        self.token(Kind::EndMap, 0)?;
+        Ok(None)
+    }
+
+    #[inline(never)]
+    fn entries(&mut self) -> Written<Option<Frame<'a>>, S> {
+        while let Some((key, value)) = self.walks.next_entry() {
+            self.key(key)?;
+            if let Some(frame) = self.value(value)? {
+                return Ok(Some(frame));
+            }
+        }
+        self.walks.exit();
+        self.token(Kind::EndMap, 0)?;
+        Ok(None)
+    }
+
+    /// Writes a value without parts, or the start of one that has some.
+    #[inline(always)]
+    fn value(&mut self, term: Raw<'a>) -> Written<Option<Frame<'a>>, S> {
+        let word = term.word();
+        match kind(word) {
+            Tag::Boxed => return self.boxed(term),
+            Tag::Small => self.integer(small(word))?,
+            Tag::List => {
+                self.token(Kind::List, 0)?;
+                return Ok(Some(Frame::List(term)));
+            }
+            Tag::Atom => self.atom(term)?,
+            Tag::Other if word == self.words.empty => self.token(Kind::EmptyList, 0)?,
+            Tag::Other => return Err(Untaped::Other),
+        }
+        Ok(None)
+    }
+
+    #[inline(always)]
+    fn boxed(&mut self, term: Raw<'a>) -> Written<Option<Frame<'a>>, S> {
+        if let Some(bytes) = self.layout.binary(term) {
+            self.text(Kind::String, bytes)?;
+            return Ok(None);
+        }
+        if let Some(value) = self.layout.float(term) {
+            self.with_bytes(Kind::Float, value.to_le_bytes())?;
+            return Ok(None);
+        }
+        match self.layout.small_map(term) {
+            Some(members) => self.map(members),
+            None => self.rarely_boxed(term),
+        }
+    }
+
+    #[inline(never)]
+    fn rarely_boxed(&mut self, term: Raw<'a>) -> Written<Option<Frame<'a>>, S> {
+        if let Some(bytes) = self.look.binary(term) {
+            self.text(Kind::String, bytes)?;
+            return Ok(None);
+        }
+        if let Some(value) = self.look.integer(term) {
+            self.integer(value)?;
+            return Ok(None);
+        }
+        let size = self.look.map_size(term).ok_or(Untaped::Other)?;
+        self.token(Kind::Map, 0)?;
+        self.walks.enter(term, size, self.reverse && size > SMALL_MAP);
+        Ok(Some(Frame::Large))
+    }
+
+    #[inline(always)]
+    fn integer(&mut self, value: i64) -> Written<(), S> {
+        match tape::small(value) {
+            Some(token) => {
+                self.room(TOKEN)?;
+                self.put(token);
+                Ok(())
+            }
+            None => self.with_bytes(Kind::Integer, value.to_le_bytes()),
+        }
+    }
+
+    #[inline(always)]
+    fn atom(&mut self, term: Raw<'a>) -> Written<(), S> {
+        let word = term.word();
+        if word == self.words.nil {
+            self.token(Kind::Nil, 0)
+        } else if word == self.words.yes {
+            self.token(Kind::True, 0)
+        } else if word == self.words.no {
+            self.token(Kind::False, 0)
+        } else {
+            self.name(Kind::String, term)
+        }
+    }
+
+    #[inline(never)]
+    fn name(&mut self, kind: Kind, atom: Raw<'a>) -> Written<(), S> {
+        if atom.word() == self.words.module && kind == Kind::Key {
+            return Err(Untaped::Other);
+        }
+        self.room(ROOM)?;
+        let name = self.atoms.text(self.look, atom).bytes;
+        if name.len() > ROOM - TOKEN {
+            let name = name.to_vec();
+            return self.long(kind, &name);
+        }
+        let room = &mut self.part[self.at..];
+        room[..TOKEN].copy_from_slice(&tape::token(kind, name.len()));
+        copy_into(name, &mut room[TOKEN..]);
+        self.at += TOKEN + name.len();
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn key(&mut self, key: Raw<'a>) -> Written<(), S> {
+        match kind(key.word()) {
+            Tag::Boxed => {
+                let bytes = self.layout.binary(key).or_else(|| self.look.binary(key)).ok_or(Untaped::Other)?;
+                self.text(Kind::Key, bytes)
+            }
+            Tag::Atom => self.name(Kind::Key, key),
+            _ => Err(Untaped::Other),
+        }
+    }
+
+    /// Keys that were seen before are a shape, which is written at their second map: many maps have keys of their own.
+    #[inline(always)]
+    fn map(&mut self, members: SmallMap<'a>) -> Written<Option<Frame<'a>>, S> {
+        let address = members.keys.as_ptr() as usize;
+        let slot = &mut self.shapes[(address >> 4 ^ address >> 12) % SHAPES];
+        if slot.keys == address && slot.call == self.call {
+            if let Some(number) = slot.number {
+                self.taped.more += u64::from(slot.more);
+                self.token(Kind::Shaped, number as usize)?;
+                return Ok(Some(Frame::Values(members.values)));
+            }
+            return self.shape(members);
+        }
+        *slot = Shape { keys: address, call: self.call, number: None, more: 0 };
+        if members.keys.is_empty() {
+            self.token(Kind::EmptyMap, 0)?;
+            return Ok(None);
+        }
+        self.token(Kind::Map, 0)?;
+        Ok(Some(Frame::Members(members)))
+    }
+
+    #[inline(never)]
+    fn shape(&mut self, members: SmallMap<'a>) -> Written<Option<Frame<'a>>, S> {
+        if members.keys.is_empty() {
+            self.token(Kind::EmptyMap, 0)?;
+            return Ok(None);
+        }
+        let (number, before) = (self.known, self.written());
+        self.token(Kind::Shape, members.keys.len())?;
+        for key in members.keys {
+            self.key(*key)?;
+        }
+        let more = u32::try_from(self.written() - before);
+        if let Ok(more) = more
+            && (number as usize) < MOST
+        {
+            self.known += 1;
+            let address = members.keys.as_ptr() as usize;
+            let slot = &mut self.shapes[(address >> 4 ^ address >> 12) % SHAPES];
+            *slot = Shape { keys: address, call: self.call, number: Some(number), more };
+            return Ok(Some(Frame::Values(members.values)));
+        }
+        Err(Untaped::Other)
+    }
+
+    fn written(&self) -> u64 {
+        self.taped.len + self.at as u64
+    }
+
+    #[inline(always)]
+    fn token(&mut self, kind: Kind, number: usize) -> Written<(), S> {
+        self.room(TOKEN)?;
+        self.put(tape::token(kind, number));
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn with_bytes(&mut self, kind: Kind, bytes: [u8; 8]) -> Written<(), S> {
+        self.room(TOKEN + 8)?;
+        self.put(tape::token(kind, 0));
+        self.put(bytes);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn text(&mut self, kind: Kind, text: &[u8]) -> Written<(), S> {
+        if text.len() > ROOM - TOKEN {
+            return self.long(kind, text);
+        }
+        self.room(ROOM)?;
+        self.put(tape::token(kind, text.len()));
+        copy_into(text, &mut self.part[self.at..]);
+        self.at += text.len();
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn long(&mut self, kind: Kind, text: &[u8]) -> Written<(), S> {
+        if text.len() > MOST {
+            return Err(Untaped::Other);
+        }
+        self.token(kind, text.len())?;
+        if text.len() <= PART / 4 {
+            self.room(text.len())?;
+            self.part[self.at..self.at + text.len()].copy_from_slice(text);
+            self.at += text.len();
+            return Ok(());
+        }
+        self.flush()?;
+        text.chunks(PART).try_for_each(|chunk| self.hand_on(chunk))
+    }
+
+    #[inline(always)]
+    fn put<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.part[self.at..self.at + N].copy_from_slice(&bytes);
+        self.at += N;
+    }
+
+    /// Room for so many bytes.
+    #[inline(always)]
+    fn room(&mut self, bytes: usize) -> Written<(), S> {
+        if self.at + bytes > PART { self.flush() } else { Ok(()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn flush(&mut self) -> Written<(), S> {
+        let len = std::mem::take(&mut self.at);
+        self.taped.len += len as u64;
+        self.sink.take(&self.part[..len]).map_err(Untaped::Stopped)
+    }
+
+    fn hand_on(&mut self, bytes: &[u8]) -> Written<(), S> {
+        self.taped.len += bytes.len() as u64;
+        self.sink.take(bytes).map_err(Untaped::Stopped)
+    }
+
+    /// Ends the tape.
+    fn end(&mut self) -> Written<Taped, S> {
+        self.token(Kind::End, 0)?;
+        self.room(SLACK)?;
+        self.put([0; SLACK]);
+        self.flush()?;
+        Ok(self.taped)
+    }
+}

@@ -1,0 +1,109 @@
+defmodule RustyJson.Sandbox.TapeTest do
+  @moduledoc "Terms that the built-in host writes into the module's memory itself: a guest that lies about it, and limits."
+
+  use ExUnit.Case, async: false
+
+  alias RustyJson.{EncodeError, SandboxError}
+  alias RustyJson.Test.{Guest, WasmHosts}
+  alias RustyJson.Wasm.Host.Wasmtime.Nif
+
+  import RustyJson.Test.WasmHosts, only: [with_guest: 3]
+
+  @moduletag host: :wasmtime
+  @options [engine: :wasm, host: :wasmtime, timeout: 10_000, max_memory: 64 * 1_048_576]
+
+  if reason = WasmHosts.missing(:wasmtime), do: @moduletag(skip: reason)
+
+  describe "a guest that lies:" do
+    if reason = Guest.missing(), do: @describetag(skip: reason)
+
+    test "room outside its memory, or less than it was asked for" do
+      for room <- [Guest.memory(), 0xFFFF_FFFF, 1, 40] do
+        with_guest(:wasmtime, Guest.wasm(room: "(i64.const #{room})"), fn ->
+          assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.encode([1], @options)
+        end)
+      end
+
+      with_guest(:wasmtime, Guest.wasm(input: "(i32.const 0)"), fn ->
+        assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.encode([1], @options)
+      end)
+    end
+
+    test "an answer that is no text, and a text longer than the term's can be" do
+      long = String.duplicate("a", 10_000)
+
+      for data <- [<<2, 0::32, "null">>, <<0, 1, 0::32>>, <<4>>, <<1, long::binary>>] do
+        with_guest(:wasmtime, Guest.wasm(data: data, always: true), fn ->
+          assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.encode([1], @options)
+        end)
+      end
+
+      with_guest(:wasmtime, Guest.wasm(data: <<1, long::binary>>, always: true), fn ->
+        assert {:ok, ^long} = RustyJson.encode([long], @options)
+      end)
+    end
+
+    test "a request for the general way that never ends" do
+      with_guest(:wasmtime, Guest.wasm(data: <<3>>, always: true), fn ->
+        assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.encode([1], @options)
+      end)
+    end
+  end
+
+  test "a term that shares its parts is stopped while it is written" do
+    term = Enum.reduce(1..60, 1, fn _, part -> [part, part] end)
+    assert {:error, %SandboxError{reason: :memory_limit}} = RustyJson.encode(term, @options)
+
+    assert {:error, %SandboxError{reason: :timeout}} =
+             RustyJson.encode(term, Keyword.put(@options, :timeout, 1))
+
+    assert {:error, %EncodeError{reason: :max_bytes}} = RustyJson.encode(term, [max_bytes: 1000] ++ @options)
+    assert {:ok, "[1]"} = RustyJson.encode([1], @options)
+  end
+
+  test "the same text as in the native engine, however long the term is and wherever its tape is cut" do
+    for count <- [0, 1, 100, 2_000, 50_000], length <- [0, 15, 16, 17, 76, 77, 5_000] do
+      count = if length > 100, do: div(count, 100), else: count
+
+      item = %{
+        "name" => String.duplicate("é", div(length, 2)),
+        "n" => count,
+        "f" => 0.1,
+        "l" => [nil, true, :atom]
+      }
+
+      term = List.duplicate(item, count) ++ [Map.new(1..40, &{"k#{&1}", -&1}), %{item | "n" => 2 ** 62}]
+      assert RustyJson.encode(term, @options) == RustyJson.encode(term, engine: :native)
+    end
+  end
+
+  test "what has no tape crosses in External Term Format, with the same text and errors" do
+    for term <- [
+          {1, 2},
+          %{1 => 2},
+          2 ** 70,
+          ~D[2026-01-01],
+          [1 | 2],
+          [self()],
+          <<255>>,
+          %{"a" => <<255>>},
+          %{:a => 1, "a" => 2},
+          String.duplicate("a", 17_000_000)
+        ] do
+      native = RustyJson.encode(term, engine: :native)
+      assert RustyJson.encode(term, Keyword.put(@options, :max_memory, 268_435_456)) == native
+    end
+  end
+
+  test "a call on the caller's scheduler ends early, and its instance stays" do
+    RustyJson.encode!([1], @options)
+    host = :persistent_term.get(RustyJson.Wasm.Host.Wasmtime)
+    bytes = RustyJson.Options.encode([]).bytes
+    limits = {8, 268_435_456, 5_000, false, 5_000}
+    kept = Nif.counts(host)[:kept]
+    assert Nif.write(host, Enum.to_list(1..1_000_000), bytes, limits, 0) == :later
+    assert Nif.counts(host)[:kept] == kept
+    assert {:ok, "[1,2]"} = Nif.write(host, [1, 2], bytes, limits, 0)
+    assert Nif.write(host, {1}, bytes, limits, 0) == :external
+  end
+end
