@@ -71,35 +71,33 @@ defmodule RustyJson.Wasm.Host do
   def get(:auto), do: :persistent_term.get(__MODULE__, nil) || Host.Auto
 
   @doc false
-  # Which one `:auto` is; `:busy` if that is not known in time. With none, calls return the reason of the built-in one.
-  @spec choose(timeout()) :: {:ok, module()} | :busy
-  def choose(timeout) do
-    with {:error, _reasons} <- Starter.run(__MODULE__, timeout, &find/0), do: {:ok, Host.Wasmtime}
+  # Which one `:auto` is, or why there is none; `:busy` if that is not known in time.
+  @spec choose(timeout()) :: {:ok, module()} | {:error, String.t()} | :busy
+  def choose(timeout), do: Starter.run(__MODULE__, timeout, &find/0)
+
+  defp find do
+    with {:ok, module, _info} <- first() do
+      :persistent_term.put(__MODULE__, module)
+      {:ok, module}
+    end
   end
 
   # Adding the package is an explicit choice. A package that cannot run does not count.
-  defp find do
-    case Enum.find(@hosts, fn {_name, module} -> match?({:ok, _}, module.status()) end) do
-      {_name, module} ->
-        :persistent_term.put(__MODULE__, module)
-        {:ok, module}
+  defp first do
+    Enum.reduce_while(@hosts, {:error, nil}, fn {name, module}, {:error, reasons} ->
+      case module.status() do
+        {:ok, info} ->
+          {:halt, {:ok, module, info}}
 
-      nil ->
-        {:error, "there is no host"}
-    end
+        {:error, reason} ->
+          {:cont, {:error, if(reasons, do: reasons <> "; ", else: "") <> "#{name}: #{reason}"}}
+      end
+    end)
   end
 
   @doc false
   @spec status(:auto | :wasmtime | :wasmex) :: {:ok, map()} | {:error, String.t()}
-  def status(:auto) do
-    statuses = for {name, module} <- @hosts, do: {name, module.status()}
-
-    case Enum.find(statuses, &match?({_, {:ok, _}}, &1)) do
-      {_name, ok} -> ok
-      nil -> {:error, Enum.map_join(statuses, "; ", fn {name, {:error, reason}} -> "#{name}: #{reason}" end)}
-    end
-  end
-
+  def status(:auto), do: with({:ok, _module, info} <- first(), do: {:ok, info})
   def status(name), do: get(name).status()
 
   @doc "The module's file."

@@ -23,6 +23,7 @@ defmodule RustyJson.Wasm.Host.Auto do
 
     case Host.choose(patience) do
       {:ok, host} -> call.(host, shortened(sandbox, left(start + patience)))
+      {:error, reason} -> {:fault, :unavailable, reason}
       :busy -> {:fault, :busy, :starting}
     end
   end
