@@ -371,18 +371,32 @@ defmodule RustyJson do
 
   def encode(term, []) do
     case Plans.configured() do
-      {bytes, plans, options} when bytes != nil and not is_struct(term) ->
+      {bytes, plans, options, _known, _number} when bytes != nil and not is_struct(term) ->
         case Engine.Native.Nif.encode(term, bytes, plans) do
           json when is_binary(json) -> {:ok, json}
           begun -> Text.begun(begun, term, plans, options)
         end
 
-      {bytes, plans, options} ->
+      {bytes, plans, options, _known, _number} ->
         Text.configured(term, bytes, plans, options)
     end
   end
 
-  def encode(term, opts), do: Text.encode(term, Options.encode(opts))
+  def encode(term, opts) do
+    case Plans.configured() do
+      {_bytes, plans, _options, %{^opts => {bytes, options}}, _number} when bytes != nil ->
+        if is_struct(term),
+          do: Text.configured(term, bytes, plans, options),
+          else: term |> Engine.Native.Nif.encode(bytes, plans) |> done(term, plans, options)
+
+      _unknown ->
+        Text.encode(term, Options.encode(opts))
+    end
+  end
+
+  @compile {:inline, done: 4}
+  defp done(json, _term, _plans, _options) when is_binary(json), do: {:ok, json}
+  defp done(begun, term, plans, options), do: Text.begun(begun, term, plans, options)
 
   @doc """
   Encodes a term, or raises.
@@ -395,13 +409,13 @@ defmodule RustyJson do
 
   def encode!(term, []) do
     case Plans.configured() do
-      {bytes, plans, options} when bytes != nil and not is_struct(term) ->
+      {bytes, plans, options, _known, _number} when bytes != nil and not is_struct(term) ->
         case Engine.Native.Nif.encode(term, bytes, plans) do
           json when is_binary(json) -> json
           begun -> begun |> Text.begun(term, plans, options) |> bang()
         end
 
-      {bytes, plans, options} ->
+      {bytes, plans, options, _known, _number} ->
         term |> Text.configured(bytes, plans, options) |> bang()
     end
   end

@@ -90,11 +90,14 @@ defmodule RustyJson.Config do
   # The options; nil if a call needs more than the native library.
   @spec plain_encode() :: Options.t() | nil
   def plain_encode do
-    case encode() do
-      %{engine: Engine.Native, canonical: false, compress: -1} = options -> options
-      _options -> nil
-    end
+    options = encode()
+    if plain?(options), do: options
   end
+
+  @doc false
+  # Whether the native library does all that such a call needs.
+  @spec plain?(Options.t()) :: boolean()
+  def plain?(options), do: match?(%{engine: Engine.Native, canonical: false, compress: -1}, options)
 
   @doc false
   # A new number each time the configuration is read.

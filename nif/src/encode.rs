@@ -2,7 +2,7 @@
 
 use crate::atoms;
 use crate::memory::Memory;
-use crate::reader::{BUDGET, Terms};
+use crate::reader::{BUDGET, Plans, Terms};
 use rustler::schedule::consume_timeslice;
 use rustler::sys::ErlNifTerm;
 use rustler::{Encoder, Env, NifResult, Term};
@@ -45,7 +45,7 @@ impl State {
 #[inline(always)]
 fn with_terms<'a, T>(
     env: Env<'a>,
-    plans: Option<Raw<'a>>,
+    plans: Plans<'a>,
     run: impl for<'s> FnOnce(&mut Terms<'a, 's>, &mut Stack<'a, Terms<'a, 's>>, &mut Output<Memory>) -> T,
 ) -> T {
     STATE.with_borrow_mut(|state| {
@@ -71,18 +71,11 @@ fn restart(out: &mut Output<Memory>) {
 /// The call's options, and the plans of derived structs.
 struct Call<'a> {
     options: EncodeOptions<'a>,
-    plans: Option<Raw<'a>>,
+    plans: Plans<'a>,
 }
 
 /// What a call has that asks for nothing. Found by its bytes: read field by field, the options take 10 of 80 ns.
 static USUAL: EncodeOptions<'static> = EncodeOptions { budget: BUDGET as u64, ..EncodeOptions::DEFAULT };
-
-/// The plans, if there are any.
-#[inline(always)]
-fn read_plans<'a>(look: Look<'a>, plans: Raw<'a>) -> Option<Raw<'a>> {
-    // Mostly there are none.
-    if plans == Raw::atom(atoms::nil()) { None } else { look.map_size(plans).map(|_| plans) }
-}
 
 impl<'a> Call<'a> {
     #[inline(never)]
@@ -90,7 +83,7 @@ impl<'a> Call<'a> {
         let look = Look::new(env);
         let options = look.binary(options).and_then(EncodeOptions::from_bytes);
         let (options, _) = options.ok_or(rustler::Error::BadArg)?;
-        Ok(Self { options, plans: read_plans(look, plans) })
+        Ok(Self { options, plans: Plans::read(look, plans) })
     }
 }
 
@@ -100,7 +93,7 @@ impl<'a> Call<'a> {
 pub fn encode<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>) -> NifResult<ErlNifTerm> {
     let look = Look::new(env);
     if look.binary(options).is_some_and(EncodeOptions::are_default) {
-        let result = small(env, term, &USUAL, read_plans(look, plans));
+        let result = small(env, term, &USUAL, Plans::read(look, plans));
         return Ok(result.unwrap_or_else(|| atoms::dirty().as_c_arg()));
     }
     with_options(env, term, options, plans)
@@ -108,15 +101,19 @@ pub fn encode<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>)
 
 #[inline(never)]
 fn with_options<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>) -> NifResult<ErlNifTerm> {
-    let mut call = Call::read(env, options, plans)?;
-    if call.options.scheduler == Scheduler::Dirty {
+    let look = Look::new(env);
+    // Not in a `Call`: the moves would take 10 ns.
+    let Some((mut read, _)) = look.binary(options).and_then(EncodeOptions::from_bytes) else {
+        return Err(rustler::Error::BadArg);
+    };
+    if read.scheduler == Scheduler::Dirty {
         return Ok(atoms::dirty().as_c_arg());
     }
-    call.options.budget = BUDGET as u64;
-    match small(env, term, &call.options, call.plans) {
+    read.budget = BUDGET as u64;
+    match small(env, term, &read, Plans::read(look, plans)) {
         Some(result) => Ok(result),
-        None if call.options.scheduler == Scheduler::Auto => Ok(atoms::dirty().as_c_arg()),
-        None => large(env, term, call).map(|term| term.as_c_arg()),
+        None if read.scheduler == Scheduler::Auto => Ok(atoms::dirty().as_c_arg()),
+        None => large(env, term, Call::read(env, options, plans)?).map(|term| term.as_c_arg()),
     }
 }
 
@@ -147,7 +144,7 @@ type Suspended<'a> = (rustler::Atom, rustler::Binary<'a>, Vec<Term<'a>>, Vec<Hol
 
 /// Within the budget. `None`: it is used up.
 #[inline(always)]
-fn small<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'_>, plans: Option<Raw<'a>>) -> Option<ErlNifTerm> {
+fn small<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'_>, plans: Plans<'a>) -> Option<ErlNifTerm> {
     with_terms(env, plans, |terms, stack, out| {
         let result = encode_slice(terms, term, options, out, stack);
         charge(env, out.len().saturating_add(terms.charged()));
@@ -168,9 +165,7 @@ fn outcome<'a>(
     let (memory, len) = out.parts();
     match result {
         // By far the most.
-        Ok(Outcome::Done(holes)) if holes.is_empty() && terms.used_plans().next().is_none() => {
-            Some(memory.raw_binary(env, len))
-        }
+        Ok(Outcome::Done(holes)) if holes.is_empty() && terms.used_known_plans() => Some(memory.raw_binary(env, len)),
         Ok(Outcome::Done(holes)) => {
             let result = finished(env, memory.binary(env, len), holes);
             Some(planned(env, result, terms.used_plans()).as_c_arg())

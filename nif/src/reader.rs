@@ -32,6 +32,30 @@ struct Plan<'a> {
     rules: PlanRules,
 }
 
+/// The plans of a call: a map from modules to tuples of fields, or such a map and a module whose plan is current.
+#[derive(Clone, Copy)]
+pub struct Plans<'a> {
+    map: Option<Raw<'a>>,
+    looked_at: usize,
+}
+
+impl<'a> Plans<'a> {
+    #[inline(always)]
+    pub fn read(look: Look<'a>, plans: Raw<'a>) -> Self {
+        // Mostly there are none.
+        if plans == Raw::atom(atoms::nil()) { Self { map: None, looked_at: 0 } } else { Self::read_some(look, plans) }
+    }
+
+    #[inline(never)]
+    fn read_some(look: Look<'a>, plans: Raw<'a>) -> Self {
+        let (plans, looked_at) = match look.tuple(plans) {
+            Some([plans, module]) => (*plans, module.word()),
+            _ => (plans, 0),
+        };
+        Self { map: look.map_size(plans).map(|_| plans), looked_at }
+    }
+}
+
 /// Takes a plan apart: `{field, ...}`, or `{{field, ...}, {name, ...} | nil, {module | nil, ...} | nil}`.
 #[cold]
 fn read_plan<'a>(look: Look<'a>, module: Raw<'a>, plan: &'a [Raw<'a>]) -> Plan<'a> {
@@ -48,6 +72,8 @@ fn read_plan<'a>(look: Look<'a>, module: Raw<'a>, plan: &'a [Raw<'a>]) -> Plan<'
 /// The well-known atoms, by their numbers, and the words of a few more.
 struct Words {
     known: Vec<Raw<'static>>,
+    /// Which words may be among them: most modules are not, and comparing all of them takes 15 ns.
+    filter: [u64; 4],
     nil: usize,
     yes: usize,
     no: usize,
@@ -58,13 +84,26 @@ static WORDS: OnceLock<Words> = OnceLock::new();
 fn words(env: Env<'_>) -> &'static Words {
     WORDS.get_or_init(|| {
         let known = |known: &Known| Atom::from_str(env, known.text()).unwrap_or(atoms::nil());
+        let known: Vec<_> = Known::ALL.iter().map(|name| Raw::atom(known(name))).collect();
+        let mut filter = [0; 4];
+        for (place, bit) in known.iter().map(|known| place(known.word())) {
+            filter[place] |= bit;
+        }
         Words {
-            known: Known::ALL.iter().map(|name| Raw::atom(known(name))).collect(),
+            known,
+            filter,
             nil: Raw::atom(atoms::nil()).word(),
             yes: Raw::atom(atom::true_()).word(),
             no: Raw::atom(atom::false_()).word(),
         }
     })
+}
+
+/// The place of an atom in a filter. The lowest bits only say that it is an atom.
+#[inline(always)]
+const fn place(word: usize) -> (usize, u64) {
+    let number = word >> 6;
+    (number >> 6 & 3, 1 << (number & 63))
 }
 
 /// Walks the terms of one call.
@@ -75,6 +114,8 @@ pub struct Terms<'a, 's> {
     atoms: &'s mut AtomCache,
     walks: Walks<'a>,
     plans: Option<Raw<'a>>,
+    /// The word of a module whose plan is current, as the caller knows; 0 for none.
+    looked_at: usize,
     /// The plans used so far. Most documents have one kind of struct, for which no memory is asked for.
     used: Option<Plan<'a>>,
     more_used: Vec<Plan<'a>>,
@@ -97,15 +138,16 @@ pub const BUDGET: usize = 64 * 1024;
 const REST_OF_SLICE: Duration = Duration::from_micros(600);
 
 impl<'a, 's> Terms<'a, 's> {
-    /// A reader; `plans` is a map from modules to tuples of fields.
-    pub fn new(env: Env<'a>, atoms: &'s mut AtomCache, walks: WalkMemory, plans: Option<Raw<'a>>) -> Self {
+    /// A reader.
+    pub fn new(env: Env<'a>, atoms: &'s mut AtomCache, walks: WalkMemory, plans: Plans<'a>) -> Self {
         Self {
             look: Look::new(env),
             words: words(env),
             layout: layout(env),
             atoms,
             walks: Walks::new(env, walks),
-            plans,
+            plans: plans.map,
+            looked_at: plans.looked_at,
             used: None,
             more_used: Vec::new(),
             big: Vec::new(),
@@ -129,6 +171,12 @@ impl<'a, 's> Terms<'a, 's> {
     /// The modules whose plans were used.
     pub fn used_plans(&self) -> impl Iterator<Item = Raw<'a>> {
         self.used.iter().chain(&self.more_used).map(|plan| plan.module)
+    }
+
+    /// Whether the caller knows that all plans used are current: none, or that of the module it has looked at.
+    #[inline(always)]
+    pub fn used_known_plans(&self) -> bool {
+        self.more_used.is_empty() && self.used.as_ref().is_none_or(|plan| plan.module.word() == self.looked_at)
     }
 
     #[inline(always)]
@@ -347,7 +395,8 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     }
 
     fn known(&mut self, atom: Raw<'a>) -> Option<Known> {
-        if atom.word() == self.unknown {
+        let (place, bit) = place(atom.word());
+        if self.words.filter[place] & bit == 0 || atom.word() == self.unknown {
             return None;
         }
         match self.words.known.iter().position(|known| known.word() == atom.word()) {
@@ -369,6 +418,17 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
         let keys = map.members?.keys.as_ptr() as u64;
         let plan = plan.map_or(0, |(number, _)| *number as u64 + 1);
         (plan >> 8 == 0).then_some(keys & ADDRESS | plan << 56)
+    }
+
+    /// An atom's word stays as long as the VM runs.
+    #[inline(always)]
+    fn number_of_atom(&self, atom: Raw<'a>) -> Option<u64> {
+        Some(atom.word() as u64)
+    }
+
+    #[inline(always)]
+    fn number_of_field(&self, (field, _): Self::Field) -> Option<u64> {
+        Some(field.word() as u64)
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 //! nothing here ever gets stale; the table has a fixed size.
 
 use crate::raw::read::{Look, Raw};
-use rustyjson_core::encode::{AtomText, Block};
+use rustyjson_core::encode::{AtomText, Block, is_plain};
 
 const SLOTS: usize = 512;
 
@@ -58,11 +58,6 @@ impl AtomCache {
         self.slots[index] = slot;
         true
     }
-}
-
-/// ASCII that no escape mode touches.
-const fn is_plain(byte: u8) -> bool {
-    matches!(byte, 0x20..0x80) && !matches!(byte, b'"' | b'\\' | b'/' | b'<')
 }
 
 /// The text as UTF-8. The VM gives it in Latin-1 (in UTF-8 only from OTP 26 on); for atoms beyond Latin-1 it is taken out

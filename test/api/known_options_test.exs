@@ -4,6 +4,7 @@ defmodule RustyJson.KnownOptionsTest do
   use ExUnit.Case, async: false
 
   alias RustyJson.{Config, Options}
+  alias RustyJson.Encoder.Plans
   alias RustyJson.Options.Known
 
   setup do
@@ -14,6 +15,8 @@ defmodule RustyJson.KnownOptionsTest do
 
     Config.reload()
   end
+
+  defp known(Encode), do: Plans.known_options(Config.number())
 
   defp known(direction) do
     case :persistent_term.get(Module.concat(Known, direction), nil) do
@@ -61,6 +64,18 @@ defmodule RustyJson.KnownOptionsTest do
     RustyJson.encode([1], pretty: String.duplicate(" ", 65))
     RustyJson.decode("1", %{max_depth: 9})
     assert {known(Decode), known(Encode)} == {%{}, %{}}
+  end
+
+  test "a list of encode stays known while plans of structs are learnt, and not when the configuration is read again" do
+    assert {:ok, "[1]"} = RustyJson.encode([1], max_depth: 2)
+    options = Options.encode(max_depth: 2)
+    assert %{[max_depth: 2] => {_bytes, ^options}} = known(Encode)
+    Plans.forget()
+    assert %{[max_depth: 2] => {_bytes, ^options}} = known(Encode)
+    assert {:error, %{reason: :max_depth}} = RustyJson.encode([[[]]], max_depth: 2)
+    Config.reload()
+    assert known(Encode) == %{}
+    assert {:error, %{reason: :max_depth}} = RustyJson.encode([[[]]], max_depth: 2)
   end
 
   test "there is an end to what is kept" do

@@ -6,6 +6,7 @@ use super::reader::TermReader;
 use crate::options::EncodeOptions;
 use crate::options::shape::Shape;
 use crate::output::Output;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// Longer strings take too long for a short slice: a string of control characters of this length takes half of it.
@@ -58,8 +59,13 @@ pub(super) struct Items {
     pub next: u64,
 }
 
-/// Memory for the open containers of a walk, so that a shell which keeps it allocates nothing for a small document.
-pub struct Stack<'t, R: TermReader<'t>>(pub(super) Vec<Frame<'t, R>>);
+/// Memory for a walk, so that a shell which keeps it allocates nothing for a small document.
+pub struct Stack<'t, R: TermReader<'t>> {
+    pub(super) frames: Vec<Frame<'t, R>>,
+    pub(super) marks: Vec<Mark<R::Term>>,
+    /// The shapes of the last calls that had one. To read a shape takes longer than to write a small document.
+    shapes: Vec<Box<Shape>>,
+}
 
 impl<'t, R: TermReader<'t>> Default for Stack<'t, R> {
     fn default() -> Self {
@@ -70,18 +76,62 @@ impl<'t, R: TermReader<'t>> Default for Stack<'t, R> {
 impl<'t, R: TermReader<'t>> Stack<'t, R> {
     /// No memory yet.
     pub const fn new() -> Self {
-        Self(Vec::new())
+        Self { frames: Vec::new(), marks: Vec::new(), shapes: Vec::new() }
     }
 
     /// Open containers kept as memory between calls.
     const KEEP: usize = 256;
+    /// Shapes kept, each of so many bytes at most.
+    const SHAPES: usize = 4;
+    const LONGEST_SHAPE: usize = 4096;
 
     /// The memory for another reader: the standard library collects in place what has the same layout.
+    #[inline(always)]
     pub fn recycled<'u, S: TermReader<'u>>(mut self) -> Stack<'u, S> {
-        self.0.clear();
-        self.0.shrink_to(Self::KEEP);
-        Stack(self.0.into_iter().map(|_| unreachable!("the stack is empty")).collect())
+        self.frames.clear();
+        self.frames.shrink_to(Self::KEEP);
+        self.marks.clear();
+        self.marks.shrink_to(Self::KEEP);
+        Stack {
+            frames: self.frames.into_iter().map(|_| unreachable!("the stack is empty")).collect(),
+            marks: self.marks.into_iter().map(|_| unreachable!("the stack is empty")).collect(),
+            shapes: self.shapes,
+        }
     }
+
+    /// The shape with these bytes, perhaps that of an earlier call.
+    #[inline(always)]
+    pub(super) fn take_shape(&mut self, bytes: &[u8]) -> Box<Shape> {
+        match self.shapes.iter().rposition(|shape| shape.is(bytes)) {
+            Some(place) => {
+                let shape = self.shapes.swap_remove(place);
+                shape.forget();
+                shape
+            }
+            None => read_shape(bytes),
+        }
+    }
+
+    /// Keeps it for another call.
+    #[inline(always)]
+    pub(super) fn keep_shape(&mut self, shape: Box<Shape>) {
+        if self.shapes.len() >= Self::SHAPES {
+            self.shapes.remove(0);
+        }
+        if shape.size() <= Self::LONGEST_SHAPE {
+            self.shapes.push(shape);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn read_shape(bytes: &[u8]) -> Box<Shape> {
+    let mut shape = Shape::read(bytes).unwrap_or_default();
+    if !cfg!(target_arch = "wasm32") {
+        shape.remember_atoms();
+    }
+    Box::new(shape)
 }
 
 /// A list of records, in part written.
@@ -106,7 +156,7 @@ pub(super) type Walk<T> = Result<T, EncodeErrorKind>;
 
 pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
     /// What the call does to members, unless it does nothing.
-    pub shape: Option<&'a Shape<'a>>,
+    pub shape: Option<&'a Shape>,
     /// The pointers that may end inside the value to come.
     pub scope: u64,
     /// The same of the open arrays, if there are pointers.
@@ -118,7 +168,7 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
     pub stack: &'a mut Vec<Frame<'t, R>>,
     pub holes: Vec<Hole<R::Term>>,
     pub gathered: Gathered<R::Term>,
-    pub marks: Vec<Mark<R::Term>>,
+    pub marks: &'a mut Vec<Mark<R::Term>>,
     pub payload: Vec<u8>,
     pub limit: usize,
     /// Floats until the short way is tried again.

@@ -34,11 +34,10 @@ pub use driver::Stack;
 pub use error::{EncodeError, EncodeErrorKind, Hole, MAX_PAYLOAD};
 pub use known::Known;
 pub use play::{Again, Player, may_play, play};
-pub use reader::{AtomText, Block, Member, PlanRules, Step, TermReader, Value};
+pub use reader::{AtomText, Block, Member, PlanRules, Step, TermReader, Value, is_plain};
 pub use suspension::{Outcome, Place, Suspension};
 
 use crate::options::EncodeOptions;
-use crate::options::shape::Shape;
 use crate::output::{Buffer, Output};
 use alloc::vec::Vec;
 use driver::Driver;
@@ -95,20 +94,24 @@ fn drive<'t, K: crate::simd::copy::CopyKernel, R: TermReader<'t>, B: Buffer>(
     out: &mut Output<B>,
     stack: &mut Stack<'t, R>,
 ) -> Result<Outcome<R::Term>, EncodeError> {
-    let shape = if options.shape.is_empty() { None } else { Some(Shape::read(options.shape).unwrap_or_default()) };
+    let shape = if options.shape.is_empty() { None } else { Some(stack.take_shape(options.shape)) };
     let mut driver = Driver::new(kernel, reader, options, out, stack);
-    if let Some(shape) = &shape {
+    if let Some(shape) = shape.as_deref() {
         (driver.shape, driver.scope) = (Some(shape), shape.scope());
     }
     let first = match start {
         Start::Root(root) => driver.first(root),
         Start::Suspended(suspension) => driver.take_up(suspension),
     };
-    match driver.run(first) {
+    let result = match driver.run(first) {
         Ok(()) => Ok(Outcome::Done(core::mem::take(&mut driver.holes))),
         Err(kind) => match driver.suspend(kind) {
             Some(suspension) => Ok(Outcome::Suspended(suspension)),
             None => Err(driver.error(kind)),
         },
+    };
+    if let Some(shape) = shape {
+        stack.keep_shape(shape);
     }
+    result
 }

@@ -57,6 +57,11 @@ pub struct AtomText<'a> {
 /// What a short plain text stands in.
 pub type Block = [u8; 54];
 
+/// ASCII that no escape mode touches.
+pub const fn is_plain(byte: u8) -> bool {
+    matches!(byte, 0x20..0x80) && !matches!(byte, b'"' | b'\\' | b'/' | b'<')
+}
+
 /// A field, and the value of a struct there.
 pub type Member<F, T> = (F, Option<T>);
 
@@ -123,6 +128,14 @@ pub trait TermReader<'t> {
     /// A number of the keys of this map, and of the plan if it is a struct with one: an even number, the same for maps with the same keys as
     /// long as the walk lasts. `None`: there is none.
     fn number_of_keys(&self, _map: &Self::Map, _plan: Option<&Self::Plan>) -> Option<u64> {
+        None
+    }
+    /// A number of this atom, other than 0 and the same in all walks of this shell. `None`: there is none.
+    fn number_of_atom(&self, _atom: Self::Term) -> Option<u64> {
+        None
+    }
+    /// The same of a field's own name.
+    fn number_of_field(&self, _field: Self::Field) -> Option<u64> {
         None
     }
     /// Whether all keys of a map that has such a number are strings or atoms that pass. The function is told which ones are atoms.

@@ -21,7 +21,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         out: &'a mut Output<B>,
         stack: &'a mut Stack<'t, R>,
     ) -> Self {
-        stack.0.clear();
+        stack.frames.clear();
+        stack.marks.clear();
         let start = out.len();
         let budget = if options.budget == 0 { usize::MAX } else { options.budget as usize };
         Self {
@@ -29,10 +30,10 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             reader,
             options,
             out,
-            stack: &mut stack.0,
+            stack: &mut stack.frames,
             holes: Vec::new(),
             gathered: Gathered::default(),
-            marks: Vec::new(),
+            marks: &mut stack.marks,
             shape: None,
             scope: 0,
             places: Vec::new(),

@@ -13,7 +13,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Writes what stands for a redacted value.
     #[cold]
     pub fn redacted(&mut self) -> Walk<Next<R::Term>> {
-        let text = self.shape.map_or(&b""[..], |shape| shape.redacted);
+        let text = self.shape.map_or(&b""[..], |shape| &*shape.redacted);
         self.rare_string(text)?;
         Ok(Next::Done)
     }
@@ -76,13 +76,13 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     /// The pointers that may end inside the member whose key starts here. `None`: it is redacted.
-    fn scope_of(&mut self, shape: &Shape<'_>, start: usize) -> Option<u64> {
+    fn scope_of(&mut self, shape: &Shape, start: usize) -> Option<u64> {
         let depth = self.stack.len();
         let key = &self.gathered.text.written()[start..];
         if shape.is_redacted(key) { None } else { shape.descend(self.scope, depth, key) }
     }
 
-    fn rename(&mut self, shape: &Shape<'_>, start: usize) {
+    fn rename(&mut self, shape: &Shape, start: usize) {
         let mut name = Vec::new();
         shape.rename(&self.gathered.text.written()[start..], &mut name);
         self.gathered.text.truncate(start);
@@ -90,12 +90,13 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     /// Whether the call leaves out members with this value.
-    pub fn omits(&mut self, shape: &Shape<'_>, value: R::Term) -> bool {
+    pub fn omits(&mut self, shape: &Shape, value: R::Term) -> bool {
         match self.reader.read(value) {
             Value::Nil => shape.omit_nil,
             Value::Map(map) if !shape.omitted.is_empty() => {
                 let Some(module) = self.reader.module(&map) else { return false };
-                shape.omitted.contains(&self.reader.atom_text(module).bytes)
+                let name = self.reader.atom_text(module).bytes;
+                shape.omitted.iter().any(|omitted| omitted == name)
             }
             _ => false,
         }

@@ -6,7 +6,7 @@ use super::error::EncodeErrorKind;
 use super::gather::LARGE;
 use super::limits;
 use super::reader::{TermReader, Value};
-use crate::options::shape::Shape;
+use crate::options::shape::{End, Shape};
 use crate::output::{Buffer, Output};
 use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B> {
     /// The call's shape, if members need not be gathered for it.
     #[inline(always)]
-    fn in_passing(&self) -> Option<&'a Shape<'a>> {
+    fn in_passing(&self) -> Option<&'a Shape> {
         let gathers = self.options.sort_keys || self.options.strict_maps;
         self.shape.filter(|shape| !gathers && shape.pointers.is_empty())
     }
@@ -31,7 +31,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     }
 
     #[inline(never)]
-    fn look_at_keys(&mut self, shape: &Shape<'_>, map: &R::Map, number: u64) -> bool {
+    fn look_at_keys(&mut self, shape: &Shape, map: &R::Map, number: u64) -> bool {
         let unchanged =
             self.reader.keys_pass(map, |key, is_atom| !(shape.is_redacted(key) || is_atom && shape.renames_key(key)));
         shape.decide(number, unchanged);
@@ -54,7 +54,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
 
     #[cold]
     #[inline(never)]
-    fn look_at_fields(&mut self, shape: &Shape<'_>, map: &R::Map, mut plan: R::Plan, number: u64) -> bool {
+    fn look_at_fields(&mut self, shape: &Shape, map: &R::Map, mut plan: R::Plan, number: u64) -> bool {
         let rules = self.reader.plan_rules(&plan);
         let mut unchanged = true;
         while unchanged && let Some((field, _)) = self.reader.next_planned(&mut plan, map) {
@@ -99,31 +99,42 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
                 return self.end_shaped(first);
             };
             let look = self.reader.read(key);
-            let redacted = match look {
-                Value::Binary(bytes) => shape.is_redacted(bytes),
-                Value::Atom | Value::Nil | Value::True | Value::False => {
-                    shape.is_redacted(self.reader.atom_text(key).bytes)
-                }
+            let end = match look {
+                Value::Binary(bytes) => (shape.is_redacted(bytes), None),
+                Value::Atom | Value::Nil | Value::True | Value::False => self.end_of_atom(shape, key),
                 _ => match self.odd_member(first, key, value)? {
                     Some(next) => return Ok(next),
                     None => continue,
                 },
             };
-            if !redacted && shape.omits() && self.omits(shape, value) {
+            if !end.0 && shape.omits() && self.omits(shape, value) {
                 self.reader.pass(value);
                 continue;
             }
             self.separate(first);
-            match look {
-                Value::Binary(bytes) => {
+            match (look, end.1) {
+                (Value::Binary(bytes), _) => {
                     self.string(bytes)?;
                     self.colon();
                 }
+                (_, Some(end)) => self.out.block(&end.block, end.len.into()),
                 _ => self.shaped_name(shape, key)?,
             }
-            return self.shaped_value(value, redacted);
+            return self.shaped_value(value, end.0);
         }
         Ok(Next::Done)
+    }
+
+    /// Whether the value under this atom is redacted, and the name as it is written, where that is known.
+    #[inline(always)]
+    fn end_of_atom(&mut self, shape: &'a Shape, key: R::Term) -> (bool, Option<&'a End>) {
+        if let Some(number) = self.reader.number_of_atom(key) {
+            let end = shape.end(number).or_else(|| shape.find_end(number, self.reader.atom_text(key).bytes));
+            if let Some(end) = end {
+                return (end.redacted, Some(end).filter(|_| end.len > 0 && self.options.pretty.is_none()));
+            }
+        }
+        (shape.is_redacted(self.reader.atom_text(key).bytes), None)
     }
 
     /// Writes a member whose key is neither a string nor an atom. `None`: the member is left out.
@@ -166,7 +177,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
 
     /// Writes the key of a member that is an atom.
     #[inline(always)]
-    fn shaped_name(&mut self, shape: &Shape<'_>, key: R::Term) -> Walk<()> {
+    fn shaped_name(&mut self, shape: &Shape, key: R::Term) -> Walk<()> {
         if !shape.renames() {
             return self.atom_key(key);
         }
@@ -209,8 +220,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         let rules = self.reader.plan_rules(&plan);
         while let Some(member) = self.reader.next_planned(&mut plan, &map) {
             let (field, Some(value)) = member else { return self.lost_field() };
-            let name = self.reader.own_field_text(field).bytes;
-            let (redacted, renamed) = (shape.is_redacted(name), !rules.renames && shape.renames_key(name));
+            let (redacted, renamed, end) = self.end_of_field(shape, field, rules.renames);
             let omits =
                 if rules.omits { self.plan_omits(&plan, value) } else { shape.omits() && self.omits(shape, value) };
             if omits && !redacted {
@@ -219,7 +229,10 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             if let Some(Frame::ShapedPlan(place, _)) = self.stack.last_mut() {
                 *place = plan;
             }
-            if renamed {
+            if let Some(end) = end {
+                self.separate(first);
+                self.out.block(&end.block, end.len.into());
+            } else if renamed {
                 self.separate(first);
                 let mut name = core::mem::take(&mut self.payload);
                 shape.rename(self.reader.own_field_text(field).bytes, &mut name);
@@ -234,6 +247,21 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         }
         self.reader.leave(&map);
         self.end_shaped(first)
+    }
+
+    /// Whether a field is redacted, whether it gets another name, and that name as it is written, where that is known. `named`: its
+    /// derivation names it.
+    #[inline(always)]
+    fn end_of_field(&mut self, shape: &'a Shape, field: R::Field, named: bool) -> (bool, bool, Option<&'a End>) {
+        if let Some(number) = self.reader.number_of_field(field) {
+            let end = shape.end(number).or_else(|| shape.find_end(number, self.reader.own_field_text(field).bytes));
+            if let Some(end) = end {
+                let written = !named && end.len > 0 && self.options.pretty.is_none();
+                return (end.redacted, !named && end.renamed, Some(end).filter(|_| written));
+            }
+        }
+        let name = self.reader.own_field_text(field).bytes;
+        (shape.is_redacted(name), !named && shape.renames_key(name), None)
     }
 
     #[inline(always)]

@@ -1,8 +1,9 @@
 //! Which members an object gets, and under which names. Shells hand it over as bytes: flags, then four lists of texts, then what
 //! stands for a redacted value. A list is its length and its texts; a text is its length and its bytes. Lengths are `u32`.
 
+use crate::encode::{Block, is_plain};
 use alloc::vec::Vec;
-use core::cell::Cell;
+use core::cell::{Cell, OnceCell};
 
 /// Atom keys become camel case.
 const CAMEL: u8 = 1;
@@ -15,51 +16,49 @@ pub const MOST_POINTERS: usize = 64;
 /// Decisions about the keys of a map that are remembered.
 const DECISIONS: usize = 16;
 
-/// A shape, read. Without memory of its own for most: a small document is written in less time than it takes to ask for some.
+/// Atoms whose ends are remembered.
+const ATOMS: usize = 128;
+
+/// A shape, read. It has its own memory, so that a shell can keep it: reading it takes longer than a small document.
 #[derive(Debug, Default)]
-pub struct Shape<'a> {
+pub struct Shape {
+    /// What it was read from.
+    bytes: Vec<u8>,
     /// Atom keys become camel case.
     pub camel: bool,
     /// Members whose value is `nil` are left out.
     pub omit_nil: bool,
     /// New names of atom keys, sorted by the old ones.
-    pub names: Vec<[&'a [u8]; 2]>,
+    pub names: Vec<[Vec<u8>; 2]>,
     /// Members whose value is a struct of these modules are left out.
-    pub omitted: Vec<&'a [u8]>,
+    pub omitted: Vec<Vec<u8>>,
     /// Values under these keys are redacted.
-    pub keys: Texts<'a>,
+    pub keys: Vec<Vec<u8>>,
     /// So are those at these places.
-    pub pointers: Vec<Vec<&'a [u8]>>,
+    pub pointers: Vec<Vec<Vec<u8>>>,
     /// What stands for a redacted value.
-    pub redacted: &'a [u8],
+    pub redacted: Vec<u8>,
     /// Which keys and names are worth a search.
     redacts: Filter,
     named: Filter,
     /// What was decided about the keys of maps, by the numbers of the keys.
     decided: [Cell<u64>; DECISIONS],
+    /// What becomes of atoms as keys, by the numbers of the atoms.
+    ends: Vec<OnceCell<End>>,
 }
 
-/// Texts, as Elixir wrote them.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Texts<'a> {
-    count: usize,
-    bytes: &'a [u8],
-}
-
-impl<'a> Texts<'a> {
-    fn read(bytes: &mut &'a [u8]) -> Option<Self> {
-        let count = number(bytes)?;
-        let start = *bytes;
-        for _ in 0..count {
-            text(bytes)?;
-        }
-        Some(Self { count, bytes: start })
-    }
-
-    fn iter(self) -> impl Iterator<Item = &'a [u8]> {
-        let mut bytes = self.bytes;
-        (0..self.count).map_while(move |_| text(&mut bytes))
-    }
+/// What becomes of an atom as a key.
+#[derive(Debug)]
+pub struct End {
+    number: u64,
+    /// The value is redacted.
+    pub redacted: bool,
+    /// It gets another name.
+    pub renamed: bool,
+    /// The length of the name with its quotes and the colon, as it is written; 0 where that takes a longer look.
+    pub len: u8,
+    /// The name, as it is written.
+    pub block: Block,
 }
 
 /// A set of texts, in part: what it does not have is not among them.
@@ -86,23 +85,85 @@ impl Filter {
     }
 }
 
-impl<'a> Shape<'a> {
+impl Shape {
     /// Reads what Elixir wrote. `None`: it did not.
     #[cold]
-    pub fn read(bytes: &'a [u8]) -> Option<Self> {
+    pub fn read(bytes: &[u8]) -> Option<Self> {
         let (flags, mut rest) = bytes.split_first()?;
-        let names: Vec<_> = texts(&mut rest)?.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
-        let omitted = texts(&mut rest)?;
-        let keys = Texts::read(&mut rest)?;
+        let mut pairs = texts(&mut rest)?.into_iter();
+        let names: Vec<_> = core::iter::from_fn(|| Some([pairs.next()?, pairs.next()?])).collect();
+        let (omitted, keys) = (texts(&mut rest)?, texts(&mut rest)?);
         let count = number(&mut rest)?.min(MOST_POINTERS);
         let pointers = (0..count).map(|_| texts(&mut rest)).collect::<Option<_>>()?;
         let (camel, omit_nil) = (flags & CAMEL != 0, flags & OMIT_NIL != 0);
         let (mut redacts, mut named) = (Filter::default(), Filter::default());
         keys.iter().for_each(|key| redacts.add(key));
         names.iter().for_each(|[name, _]| named.add(name));
-        let redacted = text(&mut rest)?;
-        let decided = [const { Cell::new(0) }; DECISIONS];
-        Some(Self { camel, omit_nil, names, omitted, keys, pointers, redacted, redacts, named, decided })
+        let redacted = text(&mut rest)?.to_vec();
+        let read = Self {
+            bytes: bytes.to_vec(),
+            camel,
+            omit_nil,
+            names,
+            omitted,
+            keys,
+            pointers,
+            redacted,
+            ..Self::default()
+        };
+        Some(Self { redacts, named, ..read })
+    }
+
+    /// Whether it was read from these bytes.
+    #[inline(always)]
+    pub fn is(&self, bytes: &[u8]) -> bool {
+        self.bytes == bytes
+    }
+
+    /// The length of these bytes.
+    pub const fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Forgets what was decided about maps, whose numbers hold for one walk.
+    #[inline(always)]
+    pub fn forget(&self) {
+        self.decided.iter().for_each(|decided| decided.set(0));
+    }
+
+    /// What becomes of the atom with this number, if that is remembered.
+    #[inline(always)]
+    pub fn end(&self, number: u64) -> Option<&End> {
+        places(number).into_iter().find_map(|place| self.ends.get(place)?.get().filter(|end| end.number == number))
+    }
+
+    /// Finds out what becomes of an atom with this name. `None`: there is no room to remember it.
+    #[cold]
+    #[inline(never)]
+    pub fn find_end(&self, number: u64, name: &[u8]) -> Option<&End> {
+        let free = |place: &usize| self.ends.get(*place).filter(|slot| slot.get().is_none());
+        let slot = places(number).iter().find_map(free)?;
+        Some(slot.get_or_init(|| self.new_end(number, name)))
+    }
+
+    fn new_end(&self, number: u64, name: &[u8]) -> End {
+        let (redacted, renamed) = (self.is_redacted(name), self.renames_key(name));
+        let mut end = End { number, redacted, renamed, len: 0, block: [0; size_of::<Block>()] };
+        let mut text = b"\"".to_vec();
+        self.rename(name, &mut text);
+        let plain = text[1..].iter().all(|byte| is_plain(*byte));
+        text.extend_from_slice(b"\":");
+        if plain && let Some(block) = end.block.get_mut(..text.len()) {
+            block.copy_from_slice(&text);
+            end.len = text.len() as u8;
+        }
+        end
+    }
+
+    /// Makes room for what becomes of atoms.
+    #[cold]
+    pub fn remember_atoms(&mut self) {
+        self.ends.resize_with(ATOMS, OnceCell::new);
     }
 
     /// All pointers, as bits.
@@ -117,7 +178,7 @@ impl<'a> Shape<'a> {
 
     /// Whether it depends on a key what becomes of a member.
     pub const fn minds_keys(&self) -> bool {
-        self.keys.count > 0 || self.renames()
+        !self.keys.is_empty() || self.renames()
     }
 
     /// Whether members may be left out for their values.
@@ -160,7 +221,7 @@ impl<'a> Shape<'a> {
         let mut inner = 0;
         for (number, pointer) in self.pointers.iter().enumerate().filter(|(number, _)| scope >> number & 1 == 1) {
             match pointer.get(depth) {
-                Some(&wanted) if wanted == b"*" || wanted == segment => {
+                Some(wanted) if wanted == b"*" || wanted == segment => {
                     if pointer.len() == depth + 1 {
                         return None;
                     }
@@ -174,12 +235,19 @@ impl<'a> Shape<'a> {
 
     /// Appends the name of an atom key.
     pub fn rename(&self, name: &[u8], to: &mut Vec<u8>) {
-        match self.names.binary_search_by(|pair| pair[0].cmp(name)) {
-            Ok(found) => to.extend_from_slice(self.names[found][1]),
+        match self.names.binary_search_by(|pair| pair[0].as_slice().cmp(name)) {
+            Ok(found) => to.extend_from_slice(&self.names[found][1]),
             Err(_) if self.camel => camel(name, to),
             Err(_) => to.extend_from_slice(name),
         }
     }
+}
+
+/// Where what becomes of an atom may be remembered. The lowest bits of its number only say that it is one.
+#[inline(always)]
+const fn places(number: u64) -> [usize; 2] {
+    let place = (number >> 6) as usize % ATOMS;
+    [place, place ^ 1]
 }
 
 /// Where the decision about keys with this number is kept.
@@ -231,9 +299,9 @@ fn text<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(text)
 }
 
-fn texts<'a>(bytes: &mut &'a [u8]) -> Option<Vec<&'a [u8]>> {
+fn texts(bytes: &mut &[u8]) -> Option<Vec<Vec<u8>>> {
     let count = number(bytes)?;
-    (0..count).map(|_| text(bytes)).collect()
+    (0..count).map(|_| text(bytes).map(<[u8]>::to_vec)).collect()
 }
 
 #[cfg(test)]
@@ -289,7 +357,8 @@ mod tests {
 
     #[test]
     fn pointers_are_followed_by_bits() {
-        let pointers = [["a", "*", "b"].map(str::as_bytes).to_vec(), ["a", "0"].map(str::as_bytes).to_vec()];
+        let pointers = [&["a", "*", "b"][..], &["a", "0"]]
+            .map(|pointer| pointer.iter().map(|text| text.as_bytes().to_vec()).collect());
         let shape = Shape { pointers: pointers.to_vec(), ..Shape::default() };
         assert_eq!(shape.scope(), 3);
         assert_eq!(shape.descend(3, 0, b"a"), Some(3));
@@ -307,7 +376,7 @@ mod tests {
         assert!(shape.camel && shape.omit_nil && shape.is_redacted(b"pw") && !shape.is_redacted(b"p"));
         assert_eq!(
             (shape.names, shape.pointers, shape.redacted),
-            ([[&b"a"[..], b"b"]].to_vec(), [[&b"x"[..]].to_vec()].to_vec(), &b"***"[..])
+            (vec![[b"a".to_vec(), b"b".to_vec()]], vec![vec![b"x".to_vec()]], b"***".to_vec())
         );
         assert!((0..bytes.len()).all(|len| Shape::read(&bytes[..len]).is_none()));
     }

@@ -41,7 +41,6 @@ defmodule RustyJson.Encode.Text do
     case if(core?(term, plans), do: Native.Nif.encode(term, bytes, plans)) do
       json when is_binary(json) -> {:ok, json}
       nil -> general(term, options)
-      {:planned, json, _modules} = begun when is_binary(json) -> planned(begun, term, options, plans)
       begun -> ended(begun, term, %{options | plans: plans})
     end
   end
@@ -53,16 +52,17 @@ defmodule RustyJson.Encode.Text do
   @spec configured(term(), binary() | nil, Plans.t() | nil, Options.t() | nil) ::
           {:ok, binary()} | {:error, Exception.t()}
   def configured(%module{} = struct, bytes, plans, options) when bytes != nil and is_map_key(plans, module) do
-    case Native.Nif.encode(struct, bytes, plans) do
-      {:planned, json, modules} = begun when is_binary(json) ->
-        if Plans.current?(modules, plans), do: {:ok, json}, else: begun(begun, struct, plans, options)
+    # The library then does not report this plan, which takes longer than to look here.
+    given = if Plans.current?(module, plans), do: {plans, module}, else: plans
 
-      begun ->
-        begun(begun, struct, plans, options)
+    case Native.Nif.encode(struct, bytes, given) do
+      json when is_binary(json) -> {:ok, json}
+      begun -> begun(begun, struct, plans, options)
     end
   end
 
-  def configured(term, _bytes, _plans, _options), do: encode(term, Config.encode())
+  def configured(term, nil, _plans, _options), do: encode(term, Config.encode())
+  def configured(term, _bytes, _plans, options), do: encode(term, options)
 
   @doc "Turns the native library's answer into a result. The options are those of the call, which may have been replaced since."
   @spec begun(
@@ -76,10 +76,6 @@ defmodule RustyJson.Encode.Text do
   # Whether the core is asked first: of structs, only for those with a plan.
   defp core?(%module{}, plans), do: planned?(module, plans)
   defp core?(_term, _plans), do: true
-
-  defp planned({:planned, json, modules} = begun, term, options, plans) do
-    if Plans.current?(modules, plans), do: {:ok, json}, else: ended(begun, term, %{options | plans: plans})
-  end
 
   defp general(term, options) do
     options = Plans.attach(options)
@@ -107,7 +103,7 @@ defmodule RustyJson.Encode.Text do
     plans = Map.put(options.plans || %{}, module, plan)
 
     # Otherwise the core would leave the struct to this implementation again.
-    if not Plans.current?([module], plans),
+    if not Plans.current?(module, plans),
       do: raise(ArgumentError, "this is not the implementation of RustyJson.Encoder for #{inspect(module)}")
 
     encode!(struct, %{options | plans: plans})

@@ -45,7 +45,7 @@ defmodule RustyJson.Encoder.Plans do
     own = for module <- @overridable, plan = own_plan(module), into: %{}, do: {module, plan}
     plans = %{} |> known() |> Map.drop(@overridable) |> Map.merge(own)
     :persistent_term.put({@key, :own}, own)
-    keep(plans)
+    replace(plans)
   end
 
   @doc "The plans of the application's own implementations, or nil."
@@ -69,19 +69,53 @@ defmodule RustyJson.Encoder.Plans do
          do: plan_of(implementation) || @own
   end
 
-  # The options of a call without any stand beside the plans, so that it looks up one term. Another process may read the configuration
-  # again in between; its options and own implementations must not be replaced by older ones.
-  defp keep(plans) do
+  # The options of a call without any stand beside the plans, and those of calls whose list is known, so that a call looks up one term.
+  # Another process may read the configuration again in between; its options and own implementations must not be replaced by older ones.
+  defp keep(plans, known) do
+    number = Config.number()
     options = Config.plain_encode()
-    :persistent_term.put(@key, {options && options.bytes, if(plans != %{}, do: plans), options})
+    entries = entries(known, number)
 
-    if Config.plain_encode() == options,
+    :persistent_term.put(
+      @key,
+      {options && options.bytes, if(plans != %{}, do: plans), options, entries, number}
+    )
+
+    if Config.number() == number,
       do: :ok,
-      else: plans |> Map.drop(@overridable) |> Map.merge(own() || %{}) |> keep()
+      else: plans |> Map.drop(@overridable) |> Map.merge(own() || %{}) |> keep({%{}, nil})
   end
 
-  @doc "The bytes of the options of a call without any, the plans that are known, and these options."
-  defmacro configured, do: quote(do: :persistent_term.get(unquote(@key), {nil, nil, nil}))
+  # Lists of options are known for the configuration under which they were read.
+  defp entries({entries, number}, number), do: entries
+  defp entries(_older, _number), do: %{}
+
+  @doc """
+  The bytes of the options of a call without any, the plans that are known, and these options; then bytes and options by the list that
+  a call may give, without bytes where they ask for more than the native library, and the number of the configuration.
+  """
+  defmacro configured,
+    do: quote(do: :persistent_term.get(unquote(@key), unquote(Macro.escape({nil, nil, nil, %{}, nil}))))
+
+  @doc "The lists of options that are known, under this configuration."
+  @spec known_options(integer()) :: %{term() => {binary() | nil, Options.t()}}
+  def known_options(number) do
+    {_bytes, _plans, _options, entries, of} = configured()
+    entries({entries, of}, number)
+  end
+
+  @doc "Keeps the options of such a list."
+  @spec know(term(), Options.t(), integer()) :: :ok
+  def know(given, options, number) do
+    entry = {if(Config.plain?(options), do: options.bytes), options}
+    keep(known(%{}), {Map.put(known_options(number), given, entry), number})
+  end
+
+  # What is known of lists of options stays.
+  defp replace(plans) do
+    {_bytes, _plans, _options, entries, number} = configured()
+    keep(plans, {entries, number})
+  end
 
   @doc "Adds the plans that are known to the options of a call."
   @spec attach(Options.t()) :: Options.t()
@@ -96,7 +130,7 @@ defmodule RustyJson.Encoder.Plans do
   @spec known(t() | nil) :: t() | nil
   def known(otherwise) do
     case :persistent_term.get(@key, nil) do
-      {_bytes, plans, _options} when plans != nil -> plans
+      {_bytes, plans, _options, _entries, _number} when plans != nil -> plans
       _none -> otherwise
     end
   end
@@ -149,24 +183,20 @@ defmodule RustyJson.Encoder.Plans do
     with plan when is_tuple(plan) <- plan_of(implementation),
          plans = known(%{}),
          true <- plans[module] != plan and map_size(plans) < @most do
-      keep(Map.put(plans, module, plan))
+      replace(Map.put(plans, module, plan))
     else
       _ -> :ok
     end
   end
 
-  @doc "Whether the plans of these modules are still those of the implementations."
-  @spec current?([module()], t()) :: boolean()
-  def current?([module | modules], plans) do
-    # The dispatch looks only at the module of a struct. `impl_for/1` of a consolidated protocol returns the implementation that is
-    # really called.
-    case current_plan(module) do
-      plan when :erlang.map_get(module, plans) == plan -> current?(modules, plans)
-      _other -> false
-    end
-  end
-
+  @doc "Whether the plan of this module, or of all of these, is still that of the implementation."
+  @spec current?(module() | [module()], t()) :: boolean()
+  def current?([module | modules], plans), do: current?(module, plans) and current?(modules, plans)
   def current?([], _plans), do: true
+
+  # The dispatch looks only at the module of a struct. `impl_for/1` of a consolidated protocol returns the implementation that is
+  # really called.
+  def current?(module, plans), do: current_plan(module) === :erlang.map_get(module, plans)
 
   defp current_plan(module) when module in @overridable, do: own_plan(module)
 
@@ -181,7 +211,7 @@ defmodule RustyJson.Encoder.Plans do
   @doc "Forgets all plans but those of the application's own implementations."
   @spec forget() :: nil
   def forget do
-    keep(own() || %{})
+    replace(own() || %{})
     nil
   end
 

@@ -6,6 +6,7 @@ defmodule RustyJson.Options.Known do
   # Entries hold for the configuration they were made under, which has a number. An update makes the VM look through all
   # processes, so there are few of them: what is full stays as it is.
 
+  alias RustyJson.Encoder.Plans
   alias RustyJson.{Config, Engine, Options}
 
   @most 16
@@ -15,29 +16,43 @@ defmodule RustyJson.Options.Known do
 
   @doc "The options of this list, made by the function unless they are known."
   @spec find(:decode | :encode | :log, keyword() | map(), (() -> Options.t())) :: Options.t()
+  # Those of encode stand beside the plans, where a call has looked already.
+  def find(:encode, given, make) do
+    number = Config.number()
+    known = Plans.known_options(number)
+
+    case known do
+      %{^given => {_bytes, options}} -> options
+      _unknown -> learn(known, given, make.(), &Plans.know(given, &1, number), :encode)
+    end
+  end
+
   def find(direction, given, make) do
     number = Config.number()
 
-    case :persistent_term.get(key(direction), nil) do
-      {^number, %{^given => options}} -> options
-      known -> learn(known, number, direction, given, make.())
+    known =
+      case :persistent_term.get(key(direction), nil) do
+        {^number, known} -> known
+        _older -> %{}
+      end
+
+    case known do
+      %{^given => options} -> options
+      _unknown -> learn(known, given, make.(), &put(direction, number, known, given, &1), direction)
     end
   end
 
   @compile {:inline, key: 1}
   defp key(:decode), do: __MODULE__.Decode
-  defp key(:encode), do: __MODULE__.Encode
   defp key(:log), do: __MODULE__.Log
 
-  defp learn({number, known}, number, direction, given, options) do
-    if map_size(known) < @most and lasting?(direction, given, options),
-      do: :persistent_term.put(key(direction), {number, Map.put(known, given, options)})
+  defp put(direction, number, known, given, options),
+    do: :persistent_term.put(key(direction), {number, Map.put(known, given, options)})
 
+  defp learn(known, given, options, keep, direction) do
+    if map_size(known) < @most and lasting?(direction, given, options), do: keep.(options)
     options
   end
-
-  defp learn(_older, number, direction, given, options),
-    do: learn({number, %{}}, number, direction, given, options)
 
   # Functions may hold anything, and an engine that is missing may be there for the next call.
   defp lasting?(_direction, _given, %{engine: Engine.Missing}), do: false

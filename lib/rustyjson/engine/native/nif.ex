@@ -61,7 +61,8 @@ defmodule RustyJson.Engine.Native.Nif do
 
   @type suspended :: {:suspended, binary(), [tuple()], [tuple()], [module()]}
 
-  @spec encode(term(), options(), plans()) :: encoded() | suspended() | :dirty
+  # With a module whose plan is current, which is then not reported.
+  @spec encode(term(), options(), plans() | {plans(), module()}) :: encoded() | suspended() | :dirty
   def encode(_term, _options, _plans), do: :erlang.nif_error(:not_loaded)
 
   @spec encode_dirty(term(), options(), plans()) :: encoded()
