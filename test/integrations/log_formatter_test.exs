@@ -41,6 +41,48 @@ defmodule RustyJson.LogFormatterTest do
              line({:string, "x"}, %{}, names: names)
   end
 
+  test "the time of every day" do
+    days = Enum.concat([0..1_500, 10_900..11_100, 46_000..48_000, 2_932_800..2_932_896])
+
+    for day <- days, time <- [day * 86_400_000_000, day * 86_400_000_000 + 86_399_999_999] do
+      event = %{level: :info, msg: {:string, ""}, meta: %{time: time}}
+      line = event |> LogFormatter.format(%{}) |> IO.iodata_to_binary()
+      expected = time |> DateTime.from_unix!(:microsecond) |> DateTime.to_iso8601()
+      assert String.starts_with?(line, ~s({"time":"#{expected}",))
+    end
+  end
+
+  test "options that concern the first members of a line" do
+    for redact <- ["level", :level, "/level"] do
+      assert %{"level" => "[REDACTED]", "message" => "x"} = line({:string, "x"}, %{}, redact: [redact])
+    end
+
+    assert %{"time" => "*", "level" => "error"} = line({:string, "x"}, %{}, redact: [:time], redacted: "*")
+
+    assert %{"metadata" => %{"password" => "*"}} =
+             line({:string, "x"}, %{password: 1}, redact: ["/metadata/password"], redacted: "*")
+
+    assert %{"level" => "odd"} = odd = decoded(%{level: :odd, msg: {:string, "x"}, meta: %{time: @time}})
+    assert Map.keys(odd) == ["level", "message", "metadata", "time"]
+    assert %{"level" => "info", "time" => _} = decoded(%{level: :info, msg: {:string, "x"}, meta: %{}})
+  end
+
+  defp decoded(event), do: event |> LogFormatter.format(%{}) |> IO.iodata_to_binary() |> RustyJson.decode!()
+
+  test "max_bytes counts all of a line but its end" do
+    text = String.duplicate("x", 2_000)
+    event = %{level: :warning, msg: {:string, text}, meta: %{time: @time, a: 1}}
+    whole = event |> LogFormatter.format(%{}) |> IO.iodata_to_binary()
+
+    for {most, shown} <- [{byte_size(whole) - 1, true}, {byte_size(whole) - 2, false}, {0, true}],
+        {_, engine} <- Judge.engines() do
+      {LogFormatter, config} = LogFormatter.new(max_bytes: most, engine: engine[:engine])
+      line = event |> LogFormatter.format(config) |> IO.iodata_to_binary()
+      assert {most, line == whole} == {most, shown}
+      assert String.ends_with?(line, "\n")
+    end
+  end
+
   test "the shapes of messages" do
     assert message({:string, "é"}) == "é"
     assert message({:string, ["a", [?b | "c"], 233]}) == "abcé"

@@ -59,12 +59,15 @@ pub(super) struct Items {
     pub next: u64,
 }
 
+/// Shapes kept.
+const SHAPES: usize = 4;
+
 /// Memory for a walk, so that a shell which keeps it allocates nothing for a small document.
 pub struct Stack<'t, R: TermReader<'t>> {
     pub(super) frames: Vec<Frame<'t, R>>,
     pub(super) marks: Vec<Mark<R::Term>>,
     /// The shapes of the last calls that had one. To read a shape takes longer than to write a small document.
-    shapes: Vec<Box<Shape>>,
+    shapes: [Option<Box<Shape>>; SHAPES],
 }
 
 impl<'t, R: TermReader<'t>> Default for Stack<'t, R> {
@@ -76,13 +79,12 @@ impl<'t, R: TermReader<'t>> Default for Stack<'t, R> {
 impl<'t, R: TermReader<'t>> Stack<'t, R> {
     /// No memory yet.
     pub const fn new() -> Self {
-        Self { frames: Vec::new(), marks: Vec::new(), shapes: Vec::new() }
+        Self { frames: Vec::new(), marks: Vec::new(), shapes: [const { None }; SHAPES] }
     }
 
     /// Open containers kept as memory between calls.
     const KEEP: usize = 256;
-    /// Shapes kept, each of so many bytes at most.
-    const SHAPES: usize = 4;
+    /// Bytes of a shape that is kept.
     const LONGEST_SHAPE: usize = 4096;
 
     /// The memory for another reader: the standard library collects in place what has the same layout.
@@ -102,9 +104,9 @@ impl<'t, R: TermReader<'t>> Stack<'t, R> {
     /// The shape with these bytes, perhaps that of an earlier call.
     #[inline(always)]
     pub(super) fn take_shape(&mut self, bytes: &[u8]) -> Box<Shape> {
-        match self.shapes.iter().rposition(|shape| shape.is(bytes)) {
-            Some(place) => {
-                let shape = self.shapes.swap_remove(place);
+        let known = |kept: &&mut Option<Box<Shape>>| kept.as_ref().is_some_and(|shape| shape.is(bytes));
+        match self.shapes.iter_mut().find(known).and_then(Option::take) {
+            Some(shape) => {
                 shape.forget();
                 shape
             }
@@ -112,14 +114,18 @@ impl<'t, R: TermReader<'t>> Stack<'t, R> {
         }
     }
 
-    /// Keeps it for another call.
+    /// Keeps it for another call, in place of the one that was kept first.
     #[inline(always)]
     pub(super) fn keep_shape(&mut self, shape: Box<Shape>) {
-        if self.shapes.len() >= Self::SHAPES {
-            self.shapes.remove(0);
+        if shape.size() > Self::LONGEST_SHAPE {
+            return;
         }
-        if shape.size() <= Self::LONGEST_SHAPE {
-            self.shapes.push(shape);
+        if self.shapes.iter().all(Option::is_some) {
+            self.shapes.rotate_left(1);
+            self.shapes[SHAPES - 1] = None;
+        }
+        if let Some(free) = self.shapes.iter_mut().find(|kept| kept.is_none()) {
+            *free = Some(shape);
         }
     }
 }
