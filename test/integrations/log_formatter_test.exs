@@ -52,6 +52,16 @@ defmodule RustyJson.LogFormatterTest do
     end
   end
 
+  test "pids of this node and of others" do
+    remote = :erlang.binary_to_term(<<131, 88, 119, 3, "a@b", 300::32, 2::32, 1::32>>)
+    late = :erlang.list_to_pid(~c"<0.32000.7>")
+
+    for pid <- [remote, late | Process.list()] do
+      line = LogFormatter.format(%{level: :info, msg: {:string, ""}, meta: %{time: @time, pid: pid}}, %{})
+      assert RustyJson.decode!(IO.iodata_to_binary(line))["metadata"]["pid"] == inspect(pid)
+    end
+  end
+
   test "options that concern the first members of a line" do
     for redact <- ["level", :level, "/level"] do
       assert %{"level" => "[REDACTED]", "message" => "x"} = line({:string, "x"}, %{}, redact: [redact])

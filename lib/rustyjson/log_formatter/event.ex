@@ -202,8 +202,21 @@ defmodule RustyJson.LogFormatter.Event do
   defp known(%{file: [_ | _] = file} = meta), do: %{meta | file: text(file)}
   defp known(meta), do: meta
 
-  # Without `inspect/2`, which the core would have to ask for: every event of Logger has a pid.
-  defp pid(pid), do: IO.iodata_to_binary(["#PID" | :erlang.pid_to_list(pid)])
+  # Without `inspect/2`, which the core would have to ask for: every event of Logger has a pid. `:erlang.pid_to_list/1` takes twice as
+  # long as the external format, so it is asked only about processes of other nodes.
+  defp pid(pid) when node(pid) == node() do
+    case :erlang.term_to_binary(pid) do
+      <<131, 88, 119, length, _node::binary-size(length), id::32, serial::32, _creation::32>> ->
+        <<"#PID<0.", Integer.to_string(id)::binary, ?., Integer.to_string(serial)::binary, ?>>>
+
+      _other ->
+        listed(pid)
+    end
+  end
+
+  defp pid(pid), do: listed(pid)
+
+  defp listed(pid), do: IO.iodata_to_binary(["#PID" | :erlang.pid_to_list(pid)])
 
   # `Exception.format_mfa/3` takes three times as long, so it is asked only where it might write something else.
   defp mfa(module, function, arity) do
