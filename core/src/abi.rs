@@ -359,7 +359,8 @@ mod tests {
     #[test]
     fn only_known_statuses_open() {
         assert_eq!(open(b"\x01ab"), Some((Status::Done, &b"ab"[..])));
-        assert_eq!(open(b"\x03ab"), None);
+        assert_eq!(open(b"\x03ab"), Some((Status::Again, &b"ab"[..])));
+        assert_eq!(open(b"\x04ab"), None);
         assert_eq!(open(b""), None);
     }
 
