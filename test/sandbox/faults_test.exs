@@ -75,7 +75,7 @@ defmodule RustyJson.Sandbox.FaultsTest do
             recurse: [:trap],
             write_out_of_bounds: [:trap]
           ],
-          export <- [:input, :decode, :encode, :external, :extend] do
+          export <- [:input, :decode, :encode, :external] ++ if(host == :wasmtime, do: [:extend], else: []) do
         @tag fault: fault, reasons: reasons, export: export
         test "#{fault} in #{export}, in time", %{host: host, options: options} = context do
           with_guest(host, Guest.wasm(at(context.export, Guest.fault(context.fault))), fn ->
