@@ -8,6 +8,7 @@ pub mod options;
 pub mod partial;
 pub mod parts;
 pub mod scan;
+pub mod tape;
 pub mod tree;
 
 use rustyjson_core::options::Duplicates;
