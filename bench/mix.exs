@@ -9,7 +9,8 @@ defmodule RustyJson.Bench.MixProject do
     torque: "~> 0.5",
     glazer: "~> 1.1",
     wasmex: "~> 0.15.0",
-    ecto: "~> 3.12"
+    ecto: "~> 3.12",
+    jaxon: "~> 2.0"
   ]
 
   # RUSTYJSON_BENCH_OLD=true uses RustyJson 0.3.10 instead of this version. Both have the same module names, so each has its

@@ -5,6 +5,8 @@ defmodule RustyJson.Bench.Sections.Streams do
 
   alias RustyJson.Bench.Pairs
 
+  @compile {:no_warn_undefined, Jaxon.Stream}
+
   @engines [{"native", [engine: :native]}, {"wasmtime", [engine: :wasm, host: :wasmtime]}]
   @rows 20_000
   @chunk 65_536
@@ -80,7 +82,28 @@ defmodule RustyJson.Bench.Sections.Streams do
          |> Stream.run()
        end, "File.stream! and decode!/2 of each",
        fn -> path |> File.stream!() |> Stream.map(each) |> Stream.run() end, if(engine == "native", do: 0.33)}
-    ]
+    ] ++ jaxon(chunks, engine, options)
+  end
+
+  # Another parser of streams, where it is among the packages.
+  defp jaxon(chunks, engine, options) do
+    if Code.ensure_loaded?(Jaxon.Stream) do
+      [
+        {"decode_stream of an array beside Jaxon, #{engine}",
+         fn ->
+           chunks |> Stream.map(& &1) |> RustyJson.decode_stream([format: :array] ++ options) |> Stream.run()
+         end, "Jaxon.Stream",
+         fn ->
+           chunks
+           |> Stream.map(& &1)
+           |> Jaxon.Stream.from_enumerable()
+           |> Jaxon.Stream.query([:root, :all])
+           |> Stream.run()
+         end, if(engine == "native", do: 0.2)}
+      ]
+    else
+      []
+    end
   end
 
   # The older form prints a warning at each call on Elixir 1.20.
