@@ -69,6 +69,8 @@ fn only_a_whole_tape_is_played() {
     // Without the end of the list.
     let open = [&tape[..tape.len() - SLACK - 2 * TOKEN], &token(Kind::End, 0), &[0; SLACK]].concat();
     assert_eq!(played(&open, &options), Err(Again));
+    // Without a value: found by fuzzing, as what stood before the text was lost.
+    assert_eq!(played(&[&token(Kind::End, 0)[..], &[0; SLACK]].concat(), &options), Err(Again));
     for len in 0..tape.len() - SLACK {
         assert_eq!(played(&tape[..len], &options), Err(Again), "{len} bytes");
     }

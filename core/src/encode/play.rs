@@ -113,8 +113,8 @@ fn play_with<K: CopyKernel, B: Buffer>(
     let (start, deepest) = (out.len(), limits::deepest(options));
     let limit = limits::limit(options, start, usize::MAX);
     Play { kernel, tape, at: 0, player, out, deepest, limit, long_floats: 0 }.run()?;
-    // Without the comma behind the value.
-    let end = out.len().saturating_sub(1);
+    // Without the comma behind the value. A tape without a value is not whole.
+    let end = out.len().checked_sub(1).filter(|end| *end > start).ok_or(Again)?;
     out.truncate(end);
     if out.failed() || end > limit { Err(Again) } else { Ok(()) }
 }
