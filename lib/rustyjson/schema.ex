@@ -167,11 +167,14 @@ defmodule RustyJson.Schema do
   @doc false
   def schema!(fields, options) do
     fields = Enum.map(fields, &field!(&1, options))
-    keys = Enum.map(fields, & &1.key)
+    for part <- [:name, :key], do: unique!(Enum.map(fields, &Map.fetch!(&1, part)), part)
+    %{fields: fields, strict: options.unknown_keys == :error, encoder: options.encoder}
+  end
 
-    case keys -- Enum.uniq(keys) do
-      [] -> %{fields: fields, strict: options.unknown_keys == :error, encoder: options.encoder}
-      [key | _] -> raise ArgumentError, "two fields of a schema have the key #{inspect(key)}"
+  defp unique!(given, part) do
+    case given -- Enum.uniq(given) do
+      [] -> :ok
+      [twice | _] -> raise ArgumentError, "two fields of a schema have the #{part} #{inspect(twice)}"
     end
   end
 

@@ -380,6 +380,12 @@ defmodule RustyJson.SchemaTest do
            quote do
              field(:a, :string)
              field(:b, :string, key: "a")
+           end},
+          # The native library once panicked at such a schema.
+          {[],
+           quote do
+             field(:a, :string, key: "x")
+             field(:a, :string, key: "y")
            end}
         ] do
       name = Module.concat(__MODULE__, "Wrong#{System.unique_integer([:positive])}")

@@ -61,6 +61,33 @@ defmodule RustyJson.Sandbox.TapeTest do
     assert {:ok, "[1]"} = RustyJson.encode([1], @options)
   end
 
+  test "a term that is small on a tape but exceeds the memory limit otherwise never becomes External Term Format" do
+    map = %{String.duplicate("k", 100_000) => 1}
+    term = Enum.reduce(1..12, map, fn _, part -> [part, part] end)
+    options = Keyword.put(@options, :max_memory, 16 * 1_048_576)
+    assert {:error, %SandboxError{reason: :memory_limit}} = RustyJson.encode(term, options)
+
+    host = :persistent_term.get(RustyJson.Wasm.Host.Wasmtime)
+    limits = {8, 16 * 1_048_576, 5_000, false, 5_000}
+    refute Nif.write(host, term, RustyJson.Options.encode([]).bytes, limits, 0) == :external
+  end
+
+  test "what an earlier call left in a kept instance takes no memory from the next one" do
+    options = Keyword.merge(@options, max_memory: 32 * 1_048_576, pool_size: 1)
+    strings = fn bytes -> List.duplicate(String.duplicate("x", 997), div(bytes, 1_000)) end
+
+    for {first, second} <- [{3_000_000, 13_000_000}, {8_000_000, 9_000_000}, {8_000_000, 12_000_000}] do
+      json = RustyJson.encode!(strings.(second), engine: :native)
+      assert {:ok, term} = RustyJson.decode(json, Keyword.put(options, :isolation, :fresh))
+      assert {:ok, _text} = RustyJson.encode(strings.(first), options)
+      assert RustyJson.decode(json, options) == {:ok, term}
+    end
+
+    # An instance that failed is not kept: the next test starts with a small one.
+    shared = Enum.reduce(1..60, 1, fn _, part -> [part, part] end)
+    assert {:error, %SandboxError{reason: :memory_limit}} = RustyJson.encode(shared, options)
+  end
+
   test "the same text as in the native engine, however long the term is and wherever its tape is cut" do
     for count <- [0, 1, 100, 2_000, 50_000], length <- [0, 15, 16, 17, 76, 77, 5_000] do
       count = if length > 100, do: div(count, 100), else: count

@@ -100,6 +100,10 @@ impl<'t, 'a, 's> Structs<'t, 'a, 's> {
         for field in fields {
             places.push(keys.iter().position(|key| *key == field.raw())?);
         }
+        // Otherwise a field stands twice among them.
+        if places.len() != keys.len() {
+            return None;
+        }
         let ordered = tuple.and_then(|tuple| {
             let order = (0..keys.len()).map(|place| places.iter().position(|at| *at == place).map(|at| at as u8));
             Some((tuple, order.collect::<Option<_>>()?))

@@ -153,6 +153,11 @@ impl Guest {
         Ok((len, options_len as u32))
     }
 
+    /// The most linear memory that the call may take.
+    pub fn max_memory(&self) -> usize {
+        self.store.data().max_memory
+    }
+
     /// Whether others wait for the scheduler that the call runs on.
     pub const fn is_short(&self) -> bool {
         self.short

@@ -53,8 +53,9 @@ impl Host {
         Guest::new(&self.engine, &self.pre, usize::MAX, self.ticker.deadline())?.check_version()
     }
 
-    /// Runs a call in an instance. One that failed is thrown away, whatever the reason.
-    pub fn run<T>(&self, call: &Call<'_>, run: impl FnOnce(&mut Guest) -> Result<T, Fault>) -> Result<T, Stop> {
+    /// Runs a call in an instance. One that failed is thrown away, whatever the reason. A call that has no memory left in a kept one runs
+    /// again in a new one, within the same time: there, what an earlier call left cannot stand where a large buffer would fit.
+    pub fn run<T>(&self, call: &Call<'_>, mut run: impl FnMut(&mut Guest) -> Result<T, Fault>) -> Result<T, Stop> {
         if clock::now() > call.start_by {
             self.pool.leave(call.env, call.ticket);
             return Err(Fault::Busy.into());
@@ -63,16 +64,28 @@ impl Host {
         let fitting = if call.fresh { 0 } else { call.max_memory };
         let (place, kept) = self.pool.enter(call.env, call.pool_size, call.ticket, fitting).ok_or(Stop::Busy)?;
         let _running = self.ticker.run();
+        let used = kept.is_some();
         let mut guest = match kept {
             Some(guest) => guest,
-            None => Guest::new(&self.engine, &self.pre, call.max_memory, self.ticker.deadline())?,
+            None => self.instance(call)?,
         };
         guest.limit(call);
-        let answer = run(&mut guest)?;
+        let mut answer = run(&mut guest);
+        if used && matches!(answer, Err(Fault::MemoryLimit)) {
+            drop(guest);
+            guest = self.instance(call)?;
+            guest.limit(call);
+            answer = run(&mut guest);
+        }
+        let answer = answer?;
         if !call.fresh && guest.forget().is_ok() {
             place.leave(guest);
         }
         Ok(answer)
+    }
+
+    fn instance(&self, call: &Call<'_>) -> Result<Guest, Fault> {
+        Guest::new(&self.engine, &self.pre, call.max_memory, self.ticker.deadline())
     }
 
     /// Who runs and who waits.

@@ -106,8 +106,13 @@ fn encode<'a>(
     if guest.is_short() {
         charge(env, len);
     }
-    let text = session::play(guest, (len, bytes.len()), taped, options)?;
-    Ok(text.map_or_else(|| terms::external(env), |text| terms::text(env, text)))
+    let max_memory = guest.max_memory();
+    match session::play(guest, (len, bytes.len()), taped, options)? {
+        Some(text) => Ok(terms::text(env, text)),
+        // A term that shares its parts can be small on a tape and many times the memory limit in External Term Format.
+        None if taped.len.saturating_add(taped.more) > max_memory as u64 => Err(Fault::MemoryLimit),
+        None => Ok(terms::external(env)),
+    }
 }
 
 /// Takes the work from the caller's turn, so that the scheduler stays fair.
