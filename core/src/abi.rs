@@ -187,8 +187,8 @@ pub const fn is_short_text(len: usize, etf: &[u8]) -> bool {
     len as u64 <= GROWTH * etf.len() as u64 + 16
 }
 
-/// Whether an honest guest could have made a text of this length of a tape of so many bytes, in which keys of shapes stand for `more`
-/// bytes each time.
+/// Whether an honest guest could have written a text of this length for a tape of `tape` bytes. `more` is the number of bytes that the
+/// tape saves by not repeating the keys of shapes.
 pub const fn may_be_played(len: usize, tape: u64, more: u64) -> bool {
     len as u64 <= GROWTH.saturating_mul(tape.saturating_add(more)).saturating_add(16)
 }

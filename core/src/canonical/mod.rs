@@ -49,7 +49,7 @@ pub fn canonicalize<B: Buffer>(
         return Err(Error::new(ErrorKind::ByteOrderMark, 0));
     }
     let start = out.len();
-    // Most texts become a little shorter, and growing copies what is there.
+    // Canonical text is usually a little shorter than its input, and a buffer that grows is copied.
     out.room(json.len() / 2);
     let result = with_kernel!(kernel => written(kernel, json, &options, scratch, out)).and_then(|moved| {
         let sorted = if max_bytes != 0 && (out.len() - start) as u64 > max_bytes {

@@ -150,7 +150,8 @@ impl<'a, K: Kernel> Skip<'a, K> {
         string::unescape(self.kernel, self.json, pos + 1, run.end, validate, self.text)
     }
 
-    /// Passes over the literal with this first byte. There is no branch for which one it is: that is often random.
+    /// Passes over the literal that starts with this byte. It does not branch on which literal that is: in many documents the
+    /// processor could not predict it.
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn literal(&self, pos: usize, first: u8) -> Result<usize, Error> {

@@ -5,7 +5,7 @@
 //! also finds out what is wrong.
 
 use super::{limits, number, string};
-use crate::options::{EncodeOptions, Escape, Null, Scheduler};
+use crate::options::{EncodeOptions, Escape};
 use crate::output::{Buffer, Output};
 use crate::simd::copy::{CopyKernel, SLACK};
 use crate::tape::{self, Kind, TOKEN};
@@ -19,30 +19,19 @@ type Played<T> = Result<T, Again>;
 
 /// Whether a tape says all that these options ask about.
 pub fn may_play(options: &EncodeOptions<'_>) -> bool {
-    let &EncodeOptions {
-        plain_structs,
-        lean,
-        reverse_large_maps,
-        compress,
-        replace_invalid,
-        max_depth,
-        base_depth,
-        ..
-    } = options;
     let usual = EncodeOptions {
-        plain_structs,
-        lean,
-        reverse_large_maps,
-        compress,
-        replace_invalid,
-        max_depth,
-        base_depth,
+        plain_structs: options.plain_structs,
+        lean: options.lean,
+        reverse_large_maps: options.reverse_large_maps,
+        compress: options.compress,
+        replace_invalid: options.replace_invalid,
+        max_depth: options.max_depth,
+        base_depth: options.base_depth,
         max_bytes: options.max_bytes,
-        scheduler: Scheduler::Auto,
+        scheduler: options.scheduler,
         ..EncodeOptions::DEFAULT
     };
-    debug_assert!(usual.escape == Escape::Json && usual.null == Null::Nil);
-    usual == EncodeOptions { scheduler: Scheduler::Auto, ..*options }
+    usual == *options
 }
 
 /// Where a container that waits for the end of another one goes on.
@@ -54,7 +43,7 @@ struct Frame {
     left: usize,
 }
 
-/// Of what has no shape.
+/// The number of keys left, outside maps with a shape.
 const NO_SHAPE: usize = usize::MAX;
 
 /// Bytes of a key that are copied without a look at its length.

@@ -137,7 +137,7 @@ impl Shape {
         places(number).into_iter().find_map(|place| self.ends.get(place)?.get().filter(|end| end.number == number))
     }
 
-    /// Finds out what becomes of an atom with this name. `None`: there is no room to remember it.
+    /// Decides how a key is written that is this atom, and remembers it. Returns `None` if there is no room for that.
     #[cold]
     #[inline(never)]
     pub fn find_end(&self, number: u64, name: &[u8]) -> Option<&End> {

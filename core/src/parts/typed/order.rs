@@ -12,7 +12,7 @@ const STRUCTS: usize = 8;
 const MOST: usize = 64;
 /// How far ahead a member is looked for, when others are left out.
 const AHEAD: usize = 8;
-/// Members that are put between others. Where more would be, there is no order.
+/// How many members are inserted into an order. If there are more, the records have no common order, and it is not used.
 const PATIENCE: u32 = 256;
 /// In shorter documents few keys come again.
 pub(super) const LONG: usize = 1024;
@@ -63,7 +63,7 @@ struct Order {
     /// The struct, by the place of its type; 0 is none.
     place: usize,
     members: Vec<Member>,
-    /// Members that were put between others.
+    /// Members that were inserted between others.
     inserted: u32,
 }
 

@@ -191,7 +191,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         }
     }
 
-    /// The list or map that starts here, or the struct with so many words of seen fields.
+    /// Opens a list, a map or a struct. `words` is the size of the bit set that records which fields of the struct were seen.
     #[inline(always)]
     pub(super) fn open(&mut self, container: Container, pos: usize, words: usize, variant: bool) -> Step<Next> {
         let at = |kind| Error::new(kind, pos);
@@ -230,7 +230,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     /// Reads this struct, if it is not the one at hand.
     #[inline(always)]
     fn at_hand(&mut self, place: usize) -> Option<()> {
-        // There is no node at 0.
+        // Place 0 is no node: it stands for "none".
         if self.record.place != place || place == 0 {
             let Some(Node::Struct(record)) = self.shape.node(place) else { return None };
             self.record = record;
