@@ -92,7 +92,7 @@ defmodule RustyJson.Engine.Wasm do
   def encode(term, %{sandbox: sandbox} = options) do
     deadline = System.monotonic_time(:millisecond) + sandbox.timeout
 
-    case run(:encode, term, options, &write/3) do
+    case limited(:encode, term, options, &write/3) do
       {:ok, text} -> held_to(options.values, text, sandbox)
       :external -> encode_external(term, %{options | sandbox: Map.put_new(sandbox, :deadline, deadline)})
       {:error, _failure} = failed -> failed
@@ -159,10 +159,10 @@ defmodule RustyJson.Engine.Wasm do
   @impl true
   def canonicalize(text, options), do: run(:canonicalize, text, options.bytes, options)
 
-  defp run(operation, body, bytes, options) when is_binary(bytes),
-    do: run(operation, body, options, fn host, body, options -> host.run(operation, body, bytes, options) end)
+  defp run(operation, body, bytes, options),
+    do: limited(operation, body, options, bring(operation, bytes))
 
-  defp run(operation, input, %{sandbox: sandbox} = options, call) do
+  defp limited(operation, input, %{sandbox: sandbox} = options, call) do
     result =
       with {:ok, limited} <- in_time(sandbox),
            do: crossed(operation, input, %{options | sandbox: limited}, call)
@@ -171,10 +171,10 @@ defmodule RustyJson.Engine.Wasm do
   end
 
   defp cross(operation, body, bytes, options),
-    do:
-      crossed(operation, body, options, fn host, body, options ->
-        host.run(operation, body, bytes, options)
-      end)
+    do: crossed(operation, body, options, bring(operation, bytes))
+
+  # A text, or a term in its external format, with these options.
+  defp bring(operation, bytes), do: fn host, body, options -> host.run(operation, body, bytes, options) end
 
   # A call can take less than a microsecond, so it is measured only where somebody can listen.
   defp crossed(operation, input, %{sandbox: %{events: true, host: host}} = options, call),

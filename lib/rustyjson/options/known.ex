@@ -14,8 +14,9 @@ defmodule RustyJson.Options.Known do
   @longest 8
   @largest 64
 
-  @doc "The options of this list, made by the function unless they are known."
-  @spec find(:decode | :encode | :log, keyword() | map(), (() -> Options.t())) :: Options.t()
+  @doc "The options of this list, made by the function unless they are known; for logs, a map with them and what else is known."
+  @spec find(:decode | :encode | :log, keyword() | map(), (() -> known)) :: known
+        when known: Options.t() | %{:engine => module(), optional(atom()) => term()}
   # Those of encode stand beside the plans, where a call has looked already.
   def find(:encode, given, make) do
     number = Config.number()
