@@ -167,7 +167,7 @@ fn product(mantissa: u64, power: i64) -> (u64, u64) {
 /// Both halves of the product. WebAssembly has no such instruction, and the compiler's substitute is a function, which is
 /// not inlined: there the product is put together of four.
 #[inline(always)]
-pub(super) const fn multiply(a: u64, b: u64) -> (u64, u64) {
+pub(crate) const fn multiply(a: u64, b: u64) -> (u64, u64) {
     if cfg!(not(target_arch = "wasm32")) {
         let wide = a as u128 * b as u128;
         return (wide as u64, (wide >> 64) as u64);

@@ -1,6 +1,6 @@
 //! JSON text to terms.
 
-mod float;
+pub(crate) mod float;
 mod keys;
 mod many;
 pub(crate) mod number;

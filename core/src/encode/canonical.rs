@@ -1,6 +1,7 @@
 //! Numbers and strings as RFC 8785 has them, which are those of ECMAScript.
 
-use super::number::{Digits, big_digits};
+use super::float::Digits;
+use super::number::big_digits;
 use super::string;
 use crate::options::Escape;
 use crate::output::{Buffer, Output};

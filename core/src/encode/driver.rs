@@ -177,8 +177,6 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
     pub marks: &'a mut Vec<Mark<R::Term>>,
     pub payload: Vec<u8>,
     pub limit: usize,
-    /// Floats until the short way is tried again.
-    pub long_floats: u8,
     pub start: usize,
     /// The most containers that may be open here.
     pub deepest: usize,

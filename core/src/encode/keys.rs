@@ -4,8 +4,9 @@ use super::driver::{Driver, Frame, LONG_INTEGER, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::known::Known;
 use super::reader::{Step, TermReader, Value};
-use super::{limits, number};
+use super::{float, limits, number};
 use crate::output::{Buffer, Output};
+use crate::simd::Scalar;
 use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
 
@@ -156,7 +157,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             Value::Binary(bytes) => text.text(bytes),
             Value::Atom | Value::Nil | Value::True | Value::False => text.text(self.reader.atom_text(key).bytes),
             Value::Integer(value) => number::rare_integer(text, value),
-            Value::Float(value) => number::float(text, value),
+            Value::Float(value) => float::float(Scalar, text, value),
             Value::Big => {
                 let in_slice = self.in_slice();
                 let (negative, magnitude) = self.reader.big_integer(key);

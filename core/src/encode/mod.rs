@@ -6,6 +6,7 @@ mod containers;
 mod decimal;
 mod driver;
 mod error;
+mod float;
 mod fragment;
 mod gather;
 mod gathered;

@@ -4,7 +4,7 @@
 //! the loop writes a value with its key. What is rare ends it with [`Again`]: the caller encodes the term in the general way, which
 //! also finds out what is wrong.
 
-use super::{limits, number, string};
+use super::{float, limits, number, string};
 use crate::options::{EncodeOptions, Escape};
 use crate::output::{Buffer, Output};
 use crate::simd::copy::{CopyKernel, SLACK};
@@ -101,7 +101,7 @@ fn play_with<K: CopyKernel, B: Buffer>(
 ) -> Played<()> {
     let (start, deepest) = (out.len(), limits::deepest(options));
     let limit = limits::limit(options, start, usize::MAX);
-    Play { kernel, tape, at: 0, player, out, deepest, limit, long_floats: 0 }.run()?;
+    Play { kernel, tape, at: 0, player, out, deepest, limit }.run()?;
     // Without the comma behind the value. A tape without a value is not whole.
     let end = out.len().checked_sub(1).filter(|end| *end > start).ok_or(Again)?;
     out.truncate(end);
@@ -116,7 +116,6 @@ struct Play<'a, K, B> {
     out: &'a mut Output<B>,
     deepest: usize,
     limit: usize,
-    long_floats: u8,
 }
 
 impl<K: CopyKernel, B: Buffer> Play<'_, K, B> {
@@ -148,7 +147,7 @@ impl<K: CopyKernel, B: Buffer> Play<'_, K, B> {
                 }
                 Kind::Float => {
                     let value = f64::from_le_bytes(self.eight()?);
-                    number::like_the_last(self.out, value, &mut self.long_floats);
+                    self.float(value);
                     self.out.array([b',']);
                 }
                 Kind::List => here = self.open(here, b'[')?,
@@ -161,6 +160,14 @@ impl<K: CopyKernel, B: Buffer> Play<'_, K, B> {
                 Kind::End => return if self.player.open.is_empty() { Ok(()) } else { Err(Again) },
             }
         }
+    }
+
+    #[inline(never)]
+    fn float(&mut self, value: f64) {
+        self.kernel.vectorize(
+            #[inline(always)]
+            || float::float(self.kernel, self.out, value),
+        );
     }
 
     #[inline(always)]

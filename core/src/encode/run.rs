@@ -4,7 +4,7 @@ use super::driver::{Driver, Frame, LONG_INTEGER, NOTABLE_STRING, Next, Stack, Wa
 use super::error::{EncodeError, EncodeErrorKind, Hole};
 use super::gathered::Gathered;
 use super::reader::{Step, TermReader, Value};
-use super::{limits, number, string};
+use super::{float, limits, number, string};
 use crate::options::{EncodeOptions, Null};
 use crate::output::{Buffer, Output};
 use crate::simd::copy::CopyKernel;
@@ -39,7 +39,6 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             places: Vec::new(),
             payload: Vec::new(),
             limit: limits::limit(options, start, budget),
-            long_floats: 0,
             start,
             records: None,
             deepest: limits::deepest(options),
@@ -115,7 +114,10 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
 
     #[inline(never)]
     fn float(&mut self, value: f64) {
-        number::like_the_last(self.out, value, &mut self.long_floats);
+        self.kernel.vectorize(
+            #[inline(always)]
+            || float::float(self.kernel, self.out, value),
+        );
     }
 
     #[inline(always)]

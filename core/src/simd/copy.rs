@@ -1,6 +1,7 @@
 //! The kernel of string output: copy and check in one pass.
 
-use super::kernel::{Kernels, Run, ends_run};
+use super::digits::DigitKernel;
+use super::kernel::{Run, ends_run};
 use super::scalar::Scalar;
 use super::vector::Vector;
 use fearless_simd::{Simd, SimdBase, SimdMask, u8x16};
@@ -10,7 +11,7 @@ pub const SLACK: usize = 16;
 const LANES: usize = 16;
 
 /// Copies strings into the output.
-pub trait CopyKernel: Kernels {
+pub trait CopyKernel: DigitKernel {
     /// Copies `source` to the start of `target` up to the first `"`, `\` or control character, and tells where that is
     /// and whether all before it is ASCII. `target` is at least [`SLACK`] longer; the bytes after the run are undefined.
     fn copy_run(self, source: &[u8], target: &mut [u8]) -> Run;

@@ -3,6 +3,7 @@
 //! replaces it under the feature `scalar`.
 
 pub mod copy;
+pub mod digits;
 mod find;
 mod kernel;
 mod scalar;

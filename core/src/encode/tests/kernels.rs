@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::simd::copy::{CopyKernel, SLACK};
+use crate::simd::digits::DigitKernel;
 use crate::simd::{Run, Scalar};
 
 /// Everything but under Miri, which interprets: there the neighbours of a vector's width only.
@@ -71,5 +72,22 @@ fn the_name_of_structs_is_found_anywhere() {
         let date = structure("Elixir.Other", &[]);
         let (text, holes) = encode_with(&List(vec![filler, date]), &EncodeOptions::default()).unwrap();
         assert_eq!((text.len(), holes.len()), (len + 5, 1));
+    }
+}
+
+#[test]
+fn digits_agree() {
+    let both = |value: u64| {
+        let expected: Vec<u8> = format!("{value:016}").bytes().map(|digit| digit - b'0').collect();
+        assert_eq!(Scalar.sixteen_digits(value).to_le_bytes()[..], expected, "{value}");
+        let found = crate::with_kernel!(kernel => kernel.sixteen_digits(value));
+        assert_eq!(found.to_le_bytes()[..], expected, "{value}");
+    };
+    // Every four digits in each place.
+    for four in (0..10_000).step_by(if cfg!(miri) { 997 } else { 1 }) {
+        for place in [1, 10_000, 100_000_000, 1_000_000_000_000] {
+            both(four * place);
+            both(9_999_999_999_999_999 - four * place);
+        }
     }
 }
