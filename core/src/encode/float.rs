@@ -19,8 +19,8 @@ pub fn float<K: DigitKernel, B: Buffer>(kernel: K, out: &mut Output<B>, value: f
     }
 }
 
-/// Sizes whose plain notation takes 16 digits before the last one, and three zeros in front of them. With a fraction it is
-/// never longer than scientific notation here.
+/// Sizes whose plain notation is 16 digits and a last one, behind at most three zeros. With a fraction it is never longer than
+/// scientific notation here.
 const PLAIN: core::ops::Range<f64> = 1e-3..1e15;
 
 /// What the floats of one exponent are scaled by.
