@@ -383,14 +383,14 @@ defmodule RustyJson do
   end
 
   def encode(term, opts) do
-    case Plans.configured() do
-      {_bytes, plans, _options, %{^opts => {bytes, options}}, _number} when bytes != nil ->
-        if is_struct(term),
-          do: Text.configured(term, bytes, plans, options),
-          else: term |> Engine.Native.Nif.encode(bytes, plans) |> done(term, plans, options)
-
-      _unknown ->
-        Text.encode(term, Options.encode(opts))
+    with [{name, _value} | _] <- opts,
+         {_bytes, plans, _options, %{^name => known}, _number} <- Plans.configured(),
+         {_opts, bytes, options} when bytes != nil <- Plans.known_list(known, opts) do
+      if is_struct(term),
+        do: Text.configured(term, bytes, plans, options),
+        else: term |> Engine.Native.Nif.encode(bytes, plans) |> done(term, plans, options)
+    else
+      _unknown -> Text.encode(term, Options.encode(opts))
     end
   end
 

@@ -31,7 +31,10 @@ defmodule RustyJson.Options do
     max_bytes: 0,
     dirty_threshold: 0,
     compress: -1,
-    canonical: false
+    canonical: false,
+    depth: 0,
+    # Nothing is asked about parts: no layout, no limit on bytes, no pointers, and what is unsupported is an error.
+    plain_parts: true
   ]
 
   @type t :: %__MODULE__{
@@ -48,7 +51,9 @@ defmodule RustyJson.Options do
           max_bytes: non_neg_integer(),
           dirty_threshold: non_neg_integer(),
           compress: -1..9,
-          canonical: boolean()
+          canonical: boolean(),
+          depth: non_neg_integer(),
+          plain_parts: boolean()
         }
 
   # Values by name.
@@ -288,15 +293,32 @@ defmodule RustyJson.Options do
       values: v,
       sandbox: v.sandbox,
       compress: v.compress,
-      canonical: v.canonical
+      canonical: v.canonical,
+      depth: v.base_depth,
+      plain_parts: plain_parts?(v)
     }
   end
 
+  defp plain_parts?(%{pretty: false, max_bytes: 0, redact: [], unsupported: :error}), do: true
+  defp plain_parts?(_values), do: false
+
   @doc "The same options with other values."
   @spec change(t(), :decode | :encode, values()) :: t()
-  def change(%{values: values, parts: parts} = options, direction, changes) do
+  def change(%{values: values, parts: parts} = options, :decode, changes) do
     values = Map.merge(values, changes)
-    %{options | values: values, bytes: apply(Layout, direction, [values]) <> parts}
+    %{options | values: values, bytes: Layout.decode(values) <> parts}
+  end
+
+  def change(%{values: values} = options, :encode, changes) do
+    values = Map.merge(values, changes)
+
+    %{
+      options
+      | values: values,
+        bytes: Layout.encode(values),
+        depth: values.base_depth,
+        plain_parts: plain_parts?(values)
+    }
   end
 
   @doc "The same options, for parts of a document."
@@ -354,8 +376,11 @@ defmodule RustyJson.Options do
 
   @doc "Encode options for a value that stands this deep."
   @spec at_depth(t(), non_neg_integer()) :: t()
-  def at_depth(%{values: %{base_depth: depth}} = options, depth), do: options
-  def at_depth(options, depth), do: change(options, :encode, %{base_depth: depth})
+  def at_depth(%{depth: depth} = options, depth), do: options
+
+  # To write all options again takes three times as long.
+  def at_depth(%{values: values, bytes: bytes} = options, depth),
+    do: %{options | values: %{values | base_depth: depth}, bytes: Layout.at_depth(bytes, depth), depth: depth}
 
   @doc "Encode options for a value from which these pointers go on, of those that redact."
   @spec with_pointers(t(), [[String.t()]]) :: t()
@@ -407,7 +432,7 @@ defmodule RustyJson.Options do
     do: %{options | sandbox: Map.put(sandbox, :deadline, started + sandbox.timeout)}
 
   @spec depth(t()) :: non_neg_integer()
-  def depth(%{values: values}), do: values.base_depth
+  def depth(%{depth: depth}), do: depth
 
   @doc "The escape mode, by its name."
   @spec escape(t()) :: :json | :html_safe | :javascript_safe | :unicode_safe

@@ -41,6 +41,19 @@ defmodule RustyJson.KnownOptionsTest do
     assert {:ok, "[1]"} = RustyJson.encode([1], pretty: false)
   end
 
+  test "lists of encode with the same first option are told apart" do
+    lists =
+      for escape <- [:html_safe, :javascript_safe, :json],
+          rest <- [[], [pretty: true]],
+          do: [escape: escape] ++ rest
+
+    texts = for list <- lists, do: RustyJson.encode!(["<\u2028"], list)
+    assert %{escape: known} = known(Encode)
+    assert Enum.map(known, &elem(&1, 0)) == lists
+    assert for(list <- lists, do: RustyJson.encode!(["<\u2028"], list)) == texts
+    assert texts |> Enum.uniq() |> length() == 6
+  end
+
   test "reading the configuration again forgets them" do
     assert {:ok, [[]]} = RustyJson.decode("[[]]", max_nodes: 9)
     Application.put_env(:rustyjson, :decode, max_depth: 1)
@@ -69,9 +82,9 @@ defmodule RustyJson.KnownOptionsTest do
   test "a list of encode stays known while plans of structs are learnt, and not when the configuration is read again" do
     assert {:ok, "[1]"} = RustyJson.encode([1], max_depth: 2)
     options = Options.encode(max_depth: 2)
-    assert %{[max_depth: 2] => {_bytes, ^options}} = known(Encode)
+    assert %{max_depth: [{[max_depth: 2], _bytes, ^options}]} = known(Encode)
     Plans.forget()
-    assert %{[max_depth: 2] => {_bytes, ^options}} = known(Encode)
+    assert %{max_depth: [{[max_depth: 2], _bytes, ^options}]} = known(Encode)
     assert {:error, %{reason: :max_depth}} = RustyJson.encode([[[]]], max_depth: 2)
     Config.reload()
     assert known(Encode) == %{}

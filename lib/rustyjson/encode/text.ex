@@ -24,7 +24,7 @@ defmodule RustyJson.Encode.Text do
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.{Codes, Native}
 
-  @compile {:inline, by: 3, by_engine: 2, left_after: 5, between: 4, core?: 2, planned?: 2, text: 3}
+  @compile {:inline, by: 3, by_engine: 2, left_after: 5, between: 4, core?: 2, planned?: 2}
 
   @known Known.modules()
 
@@ -95,6 +95,7 @@ defmodule RustyJson.Encode.Text do
 
   @doc "The text of a part, never compressed. Raises."
   @spec encode!(term(), Options.t()) :: iodata()
+  def encode!(term, %{compress: -1} = options), do: part(term, options)
   def encode!(term, options), do: part(term, Options.uncompressed(options))
 
   @doc "The text of a struct by the plan of its implementation, which writes all of its fields in the core. Raises."
@@ -177,21 +178,42 @@ defmodule RustyJson.Encode.Text do
          do: {:error, error(failure, options)}
   end
 
-  defp part(term, options) do
-    case by_engine(term, options) do
-      {:ok, json} -> json
-      {:partial, json, holes} -> fill(json, holes, options)
-      {:error, failure} -> raise error(failure, options)
+  # Encoders mostly ask for a plain map.
+  defp part(term, %{engine: Engine.Native, bytes: bytes, plans: plans} = options) when not is_struct(term) do
+    case Native.Nif.encode(term, bytes, plans) do
+      json when is_binary(json) -> json
+      begun -> begun |> Native.encoded(term, options) |> parted(options)
     end
   end
+
+  defp part(term, options), do: term |> by_engine(options) |> parted(options)
+
+  defp parted({:ok, json}, _options), do: json
+  defp parted({:partial, json, holes}, options), do: fill(json, holes, options)
+  defp parted({:error, failure}, options), do: raise(error(failure, options))
 
   ## Holes
 
   # The pieces stay iodata until the end, when they become one binary. Consecutive holes mostly have the same depth and share the
   # options for it.
+  defp fill(json, holes, %{plain_parts: true} = options), do: splice(holes, json, 0, :infinity, options, nil)
+
   defp fill(json, holes, %{values: %{max_bytes: max_bytes}} = options) do
     left = if max_bytes > 0, do: max_bytes - byte_size(json), else: :infinity
     splice(Scope.around(holes, json, options), json, 0, left, options, nil)
+  end
+
+  # The next struct of the same module at the same depth, of a call that asks nothing about parts: 40 of 310 ns less.
+  defp splice(
+         [{offset, depth, %module{} = struct, :value} | holes],
+         json,
+         position,
+         left,
+         %{plain_parts: true, origin: nil, depth: depth} = options,
+         {module, implementation} = own
+       ) do
+    text = own_text(struct, implementation, options, json, offset)
+    between(json, position, offset, [text | splice(holes, json, offset, left, options, own)])
   end
 
   defp splice([{offset, depth, term, place, pointers} | holes], json, position, left, options, own) do
@@ -225,6 +247,12 @@ defmodule RustyJson.Encode.Text do
   defp between(_json, place, place, pieces), do: pieces
   defp between(json, from, to, pieces) when to == from + 1, do: [:binary.at(json, from) | pieces]
   defp between(json, from, to, pieces), do: [binary_part(json, from, to - from) | pieces]
+
+  defp own_text(struct, implementation, options, json, offset) do
+    by_protocol(struct, implementation, options)
+  rescue
+    error in EncodeError -> reraise behind(error, json, offset, options), __STACKTRACE__
+  end
 
   # A part reports the path from its own root.
   defp located(place, term, own, options, json, offset) do
@@ -283,8 +311,12 @@ defmodule RustyJson.Encode.Text do
 
   defp value(struct, {_module, implementation}, options), do: by_protocol(struct, implementation, options)
 
-  defp value(%Fragment{encode: encode}, nil, options) when is_function(encode, 1),
-    do: encode.(options) |> text("a fragment's function", options)
+  defp value(%Fragment{encode: encode}, nil, options) when is_function(encode, 1) do
+    case encode.(options) do
+      text when is_binary(text) or is_list(text) -> lay_out(text, options)
+      other -> no_text(other, "a fragment's function")
+    end
+  end
 
   defp value(%Fragment{encode: text}, nil, options) when is_binary(text) or is_list(text),
     do: lay_out(text, options)
@@ -317,16 +349,16 @@ defmodule RustyJson.Encode.Text do
 
   defp by_protocol(term, implementation, options) do
     case implementation.encode(term, options) do
+      text when is_binary(text) or is_list(text) -> lay_out(text, options)
       ^term -> raise EncodeError.new({:invalid_iodata, "#{inspect(implementation)} returned its argument"})
       result when is_map(result) -> part(result, options)
-      text -> text(text, implementation, options)
+      other -> no_text(other, implementation)
     end
   end
 
   # An integer is iodata only inside a list, as a byte.
-  defp text(text, _by, options) when is_binary(text) or is_list(text), do: lay_out(text, options)
-
-  defp text(other, by, _options) do
+  @spec no_text(term(), module() | String.t()) :: no_return()
+  defp no_text(other, by) do
     by = if is_atom(by), do: inspect(by), else: by
     shown = inspect(other, limit: 5, printable_limit: 64, width: :infinity)
     raise EncodeError.new({:invalid_iodata, "#{by} returned #{shown}, expected iodata"})
@@ -376,6 +408,7 @@ defmodule RustyJson.Encode.Text do
   @spec invalid_key() :: no_return()
   defp invalid_key, do: raise(error({Codes.encode(:invalid_key), "", nil}, nil))
 
+  defp lay_out(iodata, %{plain_parts: true}), do: iodata
   defp lay_out(iodata, %{values: %{pretty: false}}), do: iodata
 
   defp lay_out(iodata, options) do

@@ -91,24 +91,42 @@ defmodule RustyJson.Encoder.Plans do
   defp entries(_older, _number), do: %{}
 
   @doc """
-  The bytes of the options of a call without any, the plans that are known, and these options; then bytes and options by the list that
-  a call may give, without bytes where they ask for more than the native library, and the number of the configuration.
+  The bytes of the options of a call without any, the plans that are known, and these options; then `t:known/0`, and the number of the
+  configuration.
   """
   defmacro configured,
     do: quote(do: :persistent_term.get(unquote(@key), unquote(Macro.escape({nil, nil, nil, %{}, nil}))))
 
+  @typedoc """
+  Lists of options that calls gave, by the name of their first option: to compare lists takes longer than to find an atom. Bytes are nil
+  where a list asks for more than the native library.
+  """
+  @type known :: %{atom() => [{keyword(), binary() | nil, Options.t()}]}
+
   @doc "The lists of options that are known, under this configuration."
-  @spec known_options(integer()) :: %{term() => {binary() | nil, Options.t()}}
+  @spec known_options(integer()) :: known()
   def known_options(number) do
     {_bytes, _plans, _options, entries, of} = configured()
     entries({entries, of}, number)
   end
 
+  @doc "What is known of this list, among those with the same first option."
+  @spec known_list([entry], term()) :: entry | nil when entry: {keyword(), binary() | nil, Options.t()}
+  def known_list([{known, _bytes, _options} = entry | rest], given),
+    do: if(same?(known, given), do: entry, else: known_list(rest, given))
+
+  def known_list([], _given), do: nil
+
+  # The VM compares two lists by a call, which takes 10 ns, and two atoms at once.
+  defp same?([{name, value} | known], [{name, value} | given]), do: same?(known, given)
+  defp same?(known, given), do: known == [] and given == []
+
   @doc "Keeps the options of such a list."
   @spec know(term(), Options.t(), integer()) :: :ok
-  def know(given, options, number) do
-    entry = {if(Config.plain?(options), do: options.bytes), options}
-    keep(known(%{}), {Map.put(known_options(number), given, entry), number})
+  def know([{name, _value} | _] = given, options, number) do
+    entry = {given, if(Config.plain?(options), do: options.bytes), options}
+    entries = Map.update(known_options(number), name, [entry], &(&1 ++ [entry]))
+    keep(known(%{}), {entries, number})
   end
 
   # What is known of lists of options stays.

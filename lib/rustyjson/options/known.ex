@@ -22,9 +22,12 @@ defmodule RustyJson.Options.Known do
     number = Config.number()
     known = Plans.known_options(number)
 
-    case known do
-      %{^given => {_bytes, options}} -> options
-      _unknown -> learn(known, given, make.(), &Plans.know(given, &1, number), :encode)
+    with [{name, _value} | _] <- given,
+         %{^name => lists} <- known,
+         {_given, _bytes, options} <- Plans.known_list(lists, given) do
+      options
+    else
+      _unknown -> known |> lists() |> learn(given, make.(), &Plans.know(given, &1, number), :encode)
     end
   end
 
@@ -38,10 +41,15 @@ defmodule RustyJson.Options.Known do
       end
 
     case known do
-      %{^given => options} -> options
-      _unknown -> learn(known, given, make.(), &put(direction, number, known, given, &1), direction)
+      %{^given => options} ->
+        options
+
+      _unknown ->
+        known |> map_size() |> learn(given, make.(), &put(direction, number, known, given, &1), direction)
     end
   end
+
+  defp lists(known), do: Enum.sum(for {_name, lists} <- known, do: length(lists))
 
   @compile {:inline, key: 1}
   defp key(:decode), do: __MODULE__.Decode
@@ -50,8 +58,8 @@ defmodule RustyJson.Options.Known do
   defp put(direction, number, known, given, options),
     do: :persistent_term.put(key(direction), {number, Map.put(known, given, options)})
 
-  defp learn(known, given, options, keep, direction) do
-    if map_size(known) < @most and lasting?(direction, given, options), do: keep.(options)
+  defp learn(count, given, options, keep, direction) do
+    if count < @most and lasting?(direction, given, options), do: keep.(options)
     options
   end
 

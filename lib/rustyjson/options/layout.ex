@@ -42,6 +42,17 @@ defmodule RustyJson.Options.Layout do
     texts = for {name, "text", _} <- fields, do: Macro.var(name, __MODULE__)
     tail = for text <- texts, do: quote(do: unquote(text) :: binary)
 
+    if direction == :encode do
+      # Texts stand behind all numbers.
+      {before, [{:base_depth, "4", []} | _]} = Enum.split_while(fields, &(elem(&1, 0) != :base_depth))
+      before = before |> Enum.map(fn {_, width, _} -> String.to_integer(width) end) |> Enum.sum()
+
+      @doc "The same options for another depth to start from."
+      @spec at_depth(binary(), non_neg_integer()) :: binary()
+      def at_depth(<<before::binary-size(unquote(before)), _depth::32, rest::binary>>, depth),
+        do: <<before::binary, depth::little-32, rest::binary>>
+    end
+
     @doc "The options of this direction as bytes."
     @spec unquote(direction)(map()) :: binary()
 
