@@ -63,7 +63,14 @@ fn read_plan<'a>(look: Look<'a>, module: Raw<'a>, plan: &'a [Raw<'a>]) -> Plan<'
         && let Some(fields) = look.tuple(*fields)
     {
         let (names, omitted) = (look.tuple(*names), look.tuple(*omitted));
-        let rules = PlanRules { renames: names.is_some(), omits: omitted.is_some() };
+        let nil = Raw::atom(atoms::nil());
+        let omits = |wanted: fn(bool) -> bool| omitted.iter().copied().flatten().any(|value| wanted(*value == nil));
+        let rules = PlanRules {
+            renames: names.is_some(),
+            omits: omitted.is_some(),
+            omits_nil: omits(|is_nil| is_nil),
+            omits_structs: omits(|is_nil| !is_nil),
+        };
         return Plan { module, fields, names: names.unwrap_or(fields), omitted: omitted.unwrap_or_default(), rules };
     }
     Plan { module, fields: plan, names: plan, omitted: &[], rules: PlanRules::default() }
@@ -520,13 +527,18 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
         self.atoms.text(self.look, field)
     }
 
+    #[inline(always)]
     fn plan_rules(&self, (number, _): &(usize, usize)) -> PlanRules {
         self.used(*number).map_or_else(PlanRules::default, |plan| plan.rules)
     }
 
-    fn plan_omits(&mut self, (number, _): &(usize, usize), module: Option<Raw<'a>>) -> bool {
-        let value = module.map_or(self.words.nil, |module| module.word());
-        self.used(*number).is_some_and(|plan| plan.omitted.iter().any(|omitted| omitted.word() == value))
+    fn plan_omits(&mut self, (number, _): &(usize, usize), module: Raw<'a>) -> bool {
+        self.used(*number).is_some_and(|plan| plan.omitted.iter().any(|omitted| omitted.word() == module.word()))
+    }
+
+    #[inline(always)]
+    fn is_nil(&mut self, term: Raw<'a>) -> bool {
+        term.word() == self.words.nil
     }
 }
 

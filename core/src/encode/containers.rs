@@ -1,6 +1,6 @@
 //! Lists and tuples, and the brackets, commas and lines of all containers.
 
-use super::driver::{Driver, Frame, Next, Walk};
+use super::driver::{Driver, Frame, Mark, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::reader::{Step, TermReader};
 use crate::output::Buffer;
@@ -10,10 +10,16 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     #[inline(always)]
     pub fn list(&mut self, term: R::Term, mut list: R::List) -> Walk<Next<R::Term>> {
         self.deeper()?;
-        if self.options.leave_unsupported || !self.options.shape.is_empty() && self.counts_items() {
-            return self.doubtful_list(term, list);
+        if !self.options.shape.is_empty() && self.counts_items() {
+            return self.counted_list(term, list);
         }
         match self.reader.next_item(&mut list) {
+            // Whether it is a proper list is known at its end: a look ahead at each level would not be linear.
+            Step::Item(first) if self.options.leave_unsupported => {
+                self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
+                self.open(b'[', Frame::Doubtful(list));
+                Ok(Next::Value(first))
+            }
             Step::Item(first) => {
                 self.open(b'[', Frame::List(list));
                 Ok(Next::Value(first))
@@ -22,6 +28,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 self.out.array(*b"[]");
                 Ok(Next::Done)
             }
+            Step::Tail(_) if self.options.leave_unsupported => self.left_to_shell(term),
             Step::Tail(_) => Err(EncodeErrorKind::ImproperList),
         }
     }

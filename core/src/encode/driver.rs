@@ -4,9 +4,8 @@ use super::error::{EncodeErrorKind, Hole};
 use super::gathered::Gathered;
 use super::reader::TermReader;
 use crate::options::EncodeOptions;
-use crate::options::shape::Shape;
+use crate::options::shape::{Shape, Shapes};
 use crate::output::Output;
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// Longer strings take too long for a short slice: a string of control characters of this length takes half of it.
@@ -33,8 +32,6 @@ pub(super) enum Frame<'t, R: TermReader<'t>> {
     Pairs(R::List, R::Map),
     /// A struct by its plan; its mark is on the stack of marks.
     Planned(R::Plan, R::Map),
-    /// The same, with fields that are left out.
-    Sparse(R::Plan, R::Map),
     /// A map whose members are redacted, renamed or left out in passing; its mark is on the stack of marks.
     Shaped(R::Entries),
     /// A struct by its plan, in the same way.
@@ -59,15 +56,11 @@ pub(super) struct Items {
     pub next: u64,
 }
 
-/// Shapes kept.
-const SHAPES: usize = 4;
-
 /// Memory for a walk, so that a shell which keeps it allocates nothing for a small document.
 pub struct Stack<'t, R: TermReader<'t>> {
     pub(super) frames: Vec<Frame<'t, R>>,
     pub(super) marks: Vec<Mark<R::Term>>,
-    /// The shapes of the last calls that had one. To read a shape takes longer than to write a small document.
-    shapes: [Option<Box<Shape>>; SHAPES],
+    pub(super) shapes: Shapes,
 }
 
 impl<'t, R: TermReader<'t>> Default for Stack<'t, R> {
@@ -79,13 +72,11 @@ impl<'t, R: TermReader<'t>> Default for Stack<'t, R> {
 impl<'t, R: TermReader<'t>> Stack<'t, R> {
     /// No memory yet.
     pub const fn new() -> Self {
-        Self { frames: Vec::new(), marks: Vec::new(), shapes: [const { None }; SHAPES] }
+        Self { frames: Vec::new(), marks: Vec::new(), shapes: Shapes::new() }
     }
 
     /// Open containers kept as memory between calls.
     const KEEP: usize = 256;
-    /// Bytes of a shape that is kept.
-    const LONGEST_SHAPE: usize = 4096;
 
     /// The memory for another reader: the standard library collects in place what has the same layout.
     #[inline(always)]
@@ -100,44 +91,6 @@ impl<'t, R: TermReader<'t>> Stack<'t, R> {
             shapes: self.shapes,
         }
     }
-
-    /// The shape with these bytes, perhaps that of an earlier call.
-    #[inline(always)]
-    pub(super) fn take_shape(&mut self, bytes: &[u8]) -> Box<Shape> {
-        let known = |kept: &&mut Option<Box<Shape>>| kept.as_ref().is_some_and(|shape| shape.is(bytes));
-        match self.shapes.iter_mut().find(known).and_then(Option::take) {
-            Some(shape) => {
-                shape.forget();
-                shape
-            }
-            None => read_shape(bytes),
-        }
-    }
-
-    /// Keeps it for another call, in place of the one that was kept first.
-    #[inline(always)]
-    pub(super) fn keep_shape(&mut self, shape: Box<Shape>) {
-        if shape.size() > Self::LONGEST_SHAPE {
-            return;
-        }
-        if self.shapes.iter().all(Option::is_some) {
-            self.shapes.rotate_left(1);
-            self.shapes[SHAPES - 1] = None;
-        }
-        if let Some(free) = self.shapes.iter_mut().find(|kept| kept.is_none()) {
-            *free = Some(shape);
-        }
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn read_shape(bytes: &[u8]) -> Box<Shape> {
-    let mut shape = Shape::read(bytes).unwrap_or_default();
-    if !cfg!(target_arch = "wasm32") {
-        shape.remember_atoms();
-    }
-    Box::new(shape)
 }
 
 /// A list of records, in part written.

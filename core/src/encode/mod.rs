@@ -95,11 +95,7 @@ fn drive<'t, K: crate::simd::copy::CopyKernel, R: TermReader<'t>, B: Buffer>(
     out: &mut Output<B>,
     stack: &mut Stack<'t, R>,
 ) -> Result<Outcome<R::Term>, EncodeError> {
-    let shape = if options.shape.is_empty() { None } else { Some(stack.take_shape(options.shape)) };
     let mut driver = Driver::new(kernel, reader, options, out, stack);
-    if let Some(shape) = shape.as_deref() {
-        (driver.shape, driver.scope) = (Some(shape), shape.scope());
-    }
     let first = match start {
         Start::Root(root) => driver.first(root),
         Start::Suspended(suspension) => driver.take_up(suspension),
@@ -111,8 +107,6 @@ fn drive<'t, K: crate::simd::copy::CopyKernel, R: TermReader<'t>, B: Buffer>(
             None => Err(driver.error(kind)),
         },
     };
-    if let Some(shape) = shape {
-        stack.keep_shape(shape);
-    }
+    stack.shapes.trim(options.shape.len());
     result
 }

@@ -72,6 +72,10 @@ pub struct PlanRules {
     pub renames: bool,
     /// Which values are left out, whatever the call says.
     pub omits: bool,
+    /// `nil` is one of them.
+    pub omits_nil: bool,
+    /// Structs of some modules are.
+    pub omits_structs: bool,
 }
 
 /// Lets the driver walk a term. Cursors are small copies; the reader may rely on this order: what is handed out is
@@ -186,8 +190,13 @@ pub trait TermReader<'t> {
     fn plan_rules(&self, _plan: &Self::Plan) -> PlanRules {
         PlanRules::default()
     }
-    /// Whether a plan leaves out fields whose value is `nil`, or, with a module, a struct of it.
-    fn plan_omits(&mut self, _plan: &Self::Plan, _module: Option<Self::Term>) -> bool {
+    /// Whether a plan leaves out fields whose value is a struct of this module.
+    fn plan_omits(&mut self, _plan: &Self::Plan, _module: Self::Term) -> bool {
         false
+    }
+    /// Whether a term is `nil`.
+    #[inline(always)]
+    fn is_nil(&mut self, term: Self::Term) -> bool {
+        matches!(self.read(term), Value::Nil)
     }
 }

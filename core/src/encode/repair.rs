@@ -13,6 +13,11 @@ use alloc::vec::Vec;
 /// The largest integer of which JavaScript, whose numbers are floats, knows the neighbours apart.
 const LARGEST_SAFE: u64 = (1 << 53) - 1;
 
+#[inline(always)]
+pub const fn is_safe(value: i64) -> bool {
+    value.unsigned_abs() <= LARGEST_SAFE
+}
+
 /// U+FFFD.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
@@ -70,7 +75,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// An integer, as a string where JavaScript would round it.
     #[inline(never)]
     pub fn safe_integer(&mut self, value: i64) {
-        let quotes: &[u8] = if self.options.safe_integers && value.unsigned_abs() > LARGEST_SAFE { b"\"" } else { b"" };
+        let quotes: &[u8] = if self.options.safe_integers && !is_safe(value) { b"\"" } else { b"" };
         self.out.text(quotes);
         number::rare_integer(self.out, value);
         self.out.text(quotes);

@@ -4,7 +4,9 @@ use super::driver::{Driver, Frame, LONG_INTEGER, NOTABLE_STRING, Next, Stack, Wa
 use super::error::{EncodeError, EncodeErrorKind, Hole};
 use super::gathered::Gathered;
 use super::reader::{Step, TermReader, Value};
+use super::repair::is_safe;
 use super::{float, limits, number, string};
+use crate::options::shape::Shape;
 use crate::options::{EncodeOptions, Null};
 use crate::output::{Buffer, Output};
 use crate::simd::copy::CopyKernel;
@@ -25,6 +27,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         stack.marks.clear();
         let start = out.len();
         let budget = if options.budget == 0 { usize::MAX } else { options.budget as usize };
+        let shape = stack.shapes.find(options.shape);
         Self {
             kernel,
             reader,
@@ -34,8 +37,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             holes: Vec::new(),
             gathered: Gathered::default(),
             marks: &mut stack.marks,
-            shape: None,
-            scope: 0,
+            shape,
+            scope: shape.map_or(0, Shape::scope),
             places: Vec::new(),
             payload: Vec::new(),
             limit: limits::limit(options, start, budget),
@@ -93,7 +96,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     fn value(&mut self, term: R::Term) -> Walk<Next<R::Term>> {
         match self.reader.read(term) {
             Value::Binary(bytes) => self.string(bytes)?,
-            Value::Integer(value) if self.options.safe_integers => self.safe_integer(value),
+            Value::Integer(value) if self.options.safe_integers && !is_safe(value) => self.safe_integer(value),
             Value::Integer(value) => number::integer(self.out, value),
             Value::Float(value) => self.float(value),
             Value::Map(map) => return self.map(term, map),
@@ -198,6 +201,17 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
                 Step::End => self.close(b']'),
                 Step::Tail(_) => Err(EncodeErrorKind::ImproperList),
             },
+            Some(Frame::Doubtful(list)) if self.places.is_empty() => match self.reader.next_item(list) {
+                Step::Item(item) => {
+                    self.comma();
+                    Ok(Next::Value(item))
+                }
+                Step::End => {
+                    self.marks.pop();
+                    self.close(b']')
+                }
+                Step::Tail(tail) => self.improper_end(tail),
+            },
             Some(Frame::Map(entries)) => match self.reader.next_entry(entries) {
                 Some((key, value)) => {
                     self.comma();
@@ -211,7 +225,6 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             },
             Some(Frame::Planned(..)) => self.next_planned(),
             Some(Frame::Shaped(_)) => self.next_shaped(false),
-            Some(Frame::Sparse(..)) => self.next_sparse(false),
             Some(Frame::ShapedPlan(..)) => self.next_shaped_field(false),
             _ => self.rare_step(),
         }
@@ -235,14 +248,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             Some(Frame::Struct(_)) => self.next_struct_entry(false),
             Some(Frame::Pairs(..)) => self.next_pair(false),
             Some(Frame::Gathered(_)) => self.next_gathered(false),
-            Some(
-                Frame::List(_)
-                | Frame::Map(_)
-                | Frame::Planned(..)
-                | Frame::ShapedPlan(..)
-                | Frame::Shaped(_)
-                | Frame::Sparse(..),
-            )
+            Some(Frame::List(_) | Frame::Map(_) | Frame::Planned(..) | Frame::ShapedPlan(..) | Frame::Shaped(_))
             | None => Ok(Next::Done),
         }
     }

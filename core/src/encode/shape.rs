@@ -1,9 +1,10 @@
 //! Members that are redacted, renamed or left out. A key decides about redaction before it is renamed and before its value is looked
 //! at.
 
-use super::driver::{Driver, Frame, Items, Mark, Next, Walk};
+use super::driver::{Driver, Items, Next, Walk};
 use super::gathered::Member;
 use super::reader::{TermReader, Value};
+use super::structs::plan_omits;
 use crate::options::shape::Shape;
 use crate::output::Buffer;
 use crate::simd::copy::CopyKernel;
@@ -112,8 +113,8 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             return self.push_member(start, Some(value), 0);
         };
         let scope = self.scope_of(shape, start);
-        let omitted =
-            scope.is_some() && if rules.omits { self.plan_omits(plan, value) } else { self.omits(shape, value) };
+        let omitted = scope.is_some()
+            && if rules.omits { plan_omits(self.reader, plan, value) } else { self.omits(shape, value) };
         if omitted {
             self.gathered.text.truncate(start);
         } else if rules.renames {
@@ -127,49 +128,6 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     fn write_field_name(&mut self, start: usize, field: R::Field) {
         self.gathered.text.truncate(start);
         self.gathered.text.text(self.reader.field_text(field).bytes);
-    }
-
-    /// Whether the derivation of a struct leaves out fields with this value.
-    pub fn plan_omits(&mut self, plan: &R::Plan, value: R::Term) -> bool {
-        let module = match self.reader.read(value) {
-            Value::Nil => None,
-            Value::Map(map) => match self.reader.module(&map) {
-                Some(module) => Some(module),
-                None => return false,
-            },
-            _ => return false,
-        };
-        self.reader.plan_omits(plan, module)
-    }
-
-    /// Opens a struct with a plan that may leave out fields.
-    #[inline(never)]
-    pub fn sparse(&mut self, term: R::Term, map: R::Map, plan: R::Plan) -> Walk<Next<R::Term>> {
-        self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
-        self.stack.push(Frame::Sparse(plan, map));
-        self.next_sparse(true)
-    }
-
-    /// The next field that is not left out. `first`: none is written yet, nor the bracket.
-    #[inline(never)]
-    pub fn next_sparse(&mut self, first: bool) -> Walk<Next<R::Term>> {
-        let Some(Frame::Sparse(plan, map)) = self.stack.last() else { return Ok(Next::Done) };
-        let (mut plan, map) = (*plan, *map);
-        while let Some(member) = self.reader.next_planned(&mut plan, &map) {
-            let Some(value) = member.1 else { return self.lost_field() };
-            if self.plan_omits(&plan, value) {
-                continue;
-            }
-            if let Some(Frame::Sparse(place, _)) = self.stack.last_mut() {
-                *place = plan;
-            }
-            if first {
-                self.separate(true);
-            }
-            return self.planned_member(first, member);
-        }
-        self.reader.leave(&map);
-        self.end_shaped(first)
     }
 
     /// Writes a name of a range, which is no atom in a map. `false`: it is redacted.

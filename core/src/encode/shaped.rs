@@ -6,6 +6,7 @@ use super::error::EncodeErrorKind;
 use super::gather::LARGE;
 use super::limits;
 use super::reader::{TermReader, Value};
+use super::structs::plan_omits;
 use crate::options::shape::{End, Shape};
 use crate::output::{Buffer, Output};
 use crate::simd::copy::CopyKernel;
@@ -221,8 +222,11 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         while let Some(member) = self.reader.next_planned(&mut plan, &map) {
             let (field, Some(value)) = member else { return self.lost_field() };
             let (redacted, renamed, end) = self.end_of_field(shape, field, rules.renames);
-            let omits =
-                if rules.omits { self.plan_omits(&plan, value) } else { shape.omits() && self.omits(shape, value) };
+            let omits = if rules.omits {
+                plan_omits(self.reader, &plan, value)
+            } else {
+                shape.omits() && self.omits(shape, value)
+            };
             if omits && !redacted {
                 continue;
             }

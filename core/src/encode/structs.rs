@@ -237,10 +237,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if self.shape.is_some() && !self.untouched_fields(&map, plan) {
             return self.shaped_plan(term, map, plan);
         }
-        if rules.omits && self.reader.may_omit(&map, true) {
-            return self.sparse(term, map, plan);
-        }
-        let Some(member) = self.reader.next_planned(&mut plan, &map) else {
+        let Some(member) = next_kept(self.reader, &mut plan, &map) else {
             self.reader.leave(&map);
             self.out.text(b"{}");
             return Ok(Next::Done);
@@ -254,7 +251,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     #[inline(always)]
     pub fn next_planned(&mut self) -> Walk<Next<R::Term>> {
         let Some(Frame::Planned(plan, map)) = self.stack.last_mut() else { return Ok(Next::Done) };
-        if let Some(member) = self.reader.next_planned(plan, map) {
+        if let Some(member) = next_kept(self.reader, plan, map) {
             return self.planned_member(false, member);
         }
         self.reader.leave(map);
@@ -304,4 +301,33 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let term = self.reader.field(map, name)?;
         Some(self.reader.read(term))
     }
+}
+
+/// The next field of a plan that the derivation does not leave out.
+#[inline(always)]
+fn next_kept<'t, R: TermReader<'t>>(
+    reader: &mut R,
+    plan: &mut R::Plan,
+    map: &R::Map,
+) -> Option<Member<R::Field, R::Term>> {
+    loop {
+        let member = reader.next_planned(plan, map)?;
+        match member.1 {
+            Some(value) if plan_omits(reader, plan, value) => {}
+            _ => return Some(member),
+        }
+    }
+}
+
+/// Whether the derivation of a struct leaves out fields with this value.
+#[inline(always)]
+pub fn plan_omits<'t, R: TermReader<'t>>(reader: &mut R, plan: &R::Plan, value: R::Term) -> bool {
+    let rules = reader.plan_rules(plan);
+    rules.omits_nil && reader.is_nil(value) || rules.omits_structs && plan_omits_struct(reader, plan, value)
+}
+
+#[inline(never)]
+fn plan_omits_struct<'t, R: TermReader<'t>>(reader: &mut R, plan: &R::Plan, value: R::Term) -> bool {
+    let Value::Map(map) = reader.read(value) else { return false };
+    reader.module(&map).is_some_and(|module| reader.plan_omits(plan, module))
 }

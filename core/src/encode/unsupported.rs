@@ -8,10 +8,10 @@ use crate::output::Buffer;
 use crate::simd::copy::CopyKernel;
 
 impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
-    /// Opens a list. Whether it is a proper one is known at its end: a look ahead at each level would not be linear.
+    /// Opens a list into which pointers may lead.
     #[cold]
     #[inline(never)]
-    pub fn doubtful_list(&mut self, term: R::Term, mut list: R::List) -> Walk<Next<R::Term>> {
+    pub fn counted_list(&mut self, term: R::Term, mut list: R::List) -> Walk<Next<R::Term>> {
         let mark = Mark { term, start: self.out.len(), holes: self.holes.len() };
         match self.reader.next_item(&mut list) {
             Step::Item(first) => {
@@ -42,17 +42,24 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 self.places.pop();
                 self.rare_close(b']')
             }
-            Step::Tail(_) if !self.options.leave_unsupported => Err(EncodeErrorKind::ImproperList),
-            Step::Tail(tail) => {
-                self.places.pop();
-                // What is behind the tail is behind the list, which is not walked again.
-                self.reader.pass(tail);
-                if let Some(term) = self.take_back() {
-                    self.hole_behind(term, false);
-                }
-                Ok(Next::Done)
-            }
+            Step::Tail(tail) => self.improper_end(tail),
         }
+    }
+
+    /// Such a list is improper. Its text is taken back.
+    #[cold]
+    #[inline(never)]
+    pub fn improper_end(&mut self, tail: R::Term) -> Walk<Next<R::Term>> {
+        if !self.options.leave_unsupported {
+            return Err(EncodeErrorKind::ImproperList);
+        }
+        self.places.pop();
+        // What is behind the tail is behind the list, which is not walked again.
+        self.reader.pass(tail);
+        if let Some(term) = self.take_back() {
+            self.hole_behind(term, false);
+        }
+        Ok(Next::Done)
     }
 
     /// Takes back the text of the innermost container, which has a mark, and gives its term.

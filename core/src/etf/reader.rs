@@ -370,15 +370,18 @@ impl<'t> TermReader<'t> for Reader<'t> {
     }
 
     fn plan_rules(&self, (plan, _): &Self::Plan) -> PlanRules {
-        PlanRules { renames: plan.names.is_some(), omits: plan.omitted.is_some() }
+        let omits = |wanted: fn(&[u8]) -> bool| plan.omitted.iter().flatten().any(|name| wanted(name));
+        PlanRules {
+            renames: plan.names.is_some(),
+            omits: plan.omitted.is_some(),
+            omits_nil: omits(|name| name == b"nil"),
+            omits_structs: omits(|name| name != b"nil"),
+        }
     }
 
-    fn plan_omits(&mut self, (plan, _): &Self::Plan, module: Option<Term>) -> bool {
-        let value = match module {
-            Some(module) => atom_at(self.bytes, module.at).unwrap_or_default(),
-            None => b"nil",
-        };
-        plan.omitted.as_ref().is_some_and(|omitted| omitted.contains(&value))
+    fn plan_omits(&mut self, (plan, _): &Self::Plan, module: Term) -> bool {
+        let module = atom_at(self.bytes, module.at).unwrap_or_default();
+        plan.omitted.iter().flatten().any(|omitted| *omitted == module)
     }
 }
 

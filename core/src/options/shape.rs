@@ -2,6 +2,7 @@
 //! stands for a redacted value. A list is its length and its texts; a text is its length and its bytes. Lengths are `u32`.
 
 use crate::encode::{Block, is_plain};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::{Cell, OnceCell};
 
@@ -45,6 +46,70 @@ pub struct Shape {
     decided: [Cell<u64>; DECISIONS],
     /// What becomes of atoms as keys, by the numbers of the atoms.
     ends: Vec<OnceCell<End>>,
+}
+
+/// Shapes kept.
+const SHAPES: usize = 4;
+
+/// The shapes of the last calls that had one, the last one first. To read a shape takes longer than to write a small document.
+#[derive(Debug)]
+pub struct Shapes([Option<Box<Shape>>; SHAPES]);
+
+impl Shapes {
+    /// Bytes of a shape that is kept.
+    const LONGEST: usize = 4096;
+
+    /// None yet.
+    pub const fn new() -> Self {
+        Self([const { None }; SHAPES])
+    }
+
+    /// The shape with these bytes, perhaps that of an earlier call. `None`: there are no bytes.
+    #[inline(always)]
+    pub fn find(&mut self, bytes: &[u8]) -> Option<&Shape> {
+        if bytes.is_empty() {
+            return None;
+        }
+        if self.0[0].as_ref().is_none_or(|shape| shape.bytes != bytes) {
+            self.bring(bytes);
+        }
+        let shape = self.0[0].as_deref();
+        shape.inspect(|shape| shape.forget())
+    }
+
+    /// Puts it in front.
+    #[cold]
+    #[inline(never)]
+    fn bring(&mut self, bytes: &[u8]) {
+        let known = |kept: &Option<Box<Shape>>| kept.as_ref().is_some_and(|shape| shape.bytes == bytes);
+        let place = self.0.iter().position(known);
+        self.0[..=place.unwrap_or(SHAPES - 1)].rotate_right(1);
+        if place.is_none() {
+            self.0[0] = Some(read(bytes));
+        }
+    }
+
+    /// Drops the shape of the last call if it is long.
+    #[inline(always)]
+    pub fn trim(&mut self, bytes: usize) {
+        if bytes > Self::LONGEST {
+            self.0[0] = None;
+        }
+    }
+}
+
+impl Default for Shapes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn read(bytes: &[u8]) -> Box<Shape> {
+    let mut shape = Shape::read(bytes).unwrap_or_else(|| Shape { bytes: bytes.to_vec(), ..Shape::default() });
+    if !cfg!(target_arch = "wasm32") {
+        shape.remember_atoms();
+    }
+    Box::new(shape)
 }
 
 /// What becomes of an atom as a key.
@@ -114,20 +179,9 @@ impl Shape {
         Some(Self { redacts, named, ..read })
     }
 
-    /// Whether it was read from these bytes.
-    #[inline(always)]
-    pub fn is(&self, bytes: &[u8]) -> bool {
-        self.bytes == bytes
-    }
-
-    /// The length of these bytes.
-    pub const fn size(&self) -> usize {
-        self.bytes.len()
-    }
-
     /// Forgets what was decided about maps, whose numbers hold for one walk.
     #[inline(always)]
-    pub fn forget(&self) {
+    fn forget(&self) {
         self.decided.iter().for_each(|decided| decided.set(0));
     }
 
@@ -162,7 +216,7 @@ impl Shape {
 
     /// Makes room for what becomes of atoms.
     #[cold]
-    pub fn remember_atoms(&mut self) {
+    fn remember_atoms(&mut self) {
         self.ends.resize_with(ATOMS, OnceCell::new);
     }
 
