@@ -129,8 +129,8 @@ defmodule RustyJson.LogFormatter do
   # The time and the level are written here, which takes half of the time that the core needs to write members in an order.
   defp usual(event, config, %{usual: true, options: options, longest: longest}) do
     with {start, members} <- Event.usual(event, config),
-         {:ok, <<?{, rest::binary>>} when byte_size(start) + byte_size(rest) <= longest <-
-           Text.encode(members, options) do
+         {:ok, <<?{, rest::binary>>} <- Text.encode(members, options),
+         true <- IO.iodata_length(start) + byte_size(rest) <= longest do
       [start, rest, ?\n]
     else
       _unusual -> nil

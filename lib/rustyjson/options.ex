@@ -33,7 +33,7 @@ defmodule RustyJson.Options do
     compress: -1,
     canonical: false,
     depth: 0,
-    # Nothing is asked about parts: no layout, no limit on bytes, no pointers, and what is unsupported is an error.
+    # Nothing more is asked about parts: no layout, no limit on bytes, no pointers, no other way to write structs or what is unsupported.
     plain_parts: true
   ]
 
@@ -299,7 +299,7 @@ defmodule RustyJson.Options do
     }
   end
 
-  defp plain_parts?(%{pretty: false, max_bytes: 0, redact: [], unsupported: :error}), do: true
+  defp plain_parts?(%{pretty: false, max_bytes: 0, redact: [], unsupported: :error, protocol: true}), do: true
   defp plain_parts?(_values), do: false
 
   @doc "The same options with other values."
