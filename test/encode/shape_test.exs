@@ -315,6 +315,24 @@ defmodule RustyJson.ShapeTest do
       assert decoded([[[1, 2]], [[3, 4]]], redact: ["/*/0/1"]) == [[[1, r]], [[3, r]]]
     end
 
+    test "pointers beside lists that are improper and keys that are no text" do
+      term = [[1, [2 | 3], 4], %{{1} => 11, :a => [[[5], 6 | 7], 8], :b => [9, [10]]}, {[12 | 13], [14], 15}]
+
+      options = [
+        redact: ["/0/2", "/1/a/1", "/1/b/*", "/2/2", "/1/x"],
+        unsupported: fn _ -> "?" end,
+        redacted: "r"
+      ]
+
+      sorted = ~s([[1,"?","r"],{"?":11,"a":["?","r"],"b":["r","r"]},["?",[14],"r"]])
+      assert json(term, [sort_keys: true] ++ options) == sorted
+      assert decoded(term, options) == RustyJson.decode!(sorted)
+
+      lists = [[[1, 2]], [[3 | 4]], {[5, 6]}]
+      options = [redact: ["/0/0/0", "/2/0/1"], unsupported: fn _ -> 0 end, redacted: "r"]
+      assert json(lists, options) == ~s([[["r",2]],[0],[[5,"r"]]])
+    end
+
     test "streams count elements as the whole array does" do
       rows = for n <- 0..3000, do: %{n: n, own: %Own{pass_word: n}}
       options = [redact: ["/2500/n", "/*/own/at", "/7/own/pass_word"]]
@@ -349,7 +367,9 @@ defmodule RustyJson.ShapeTest do
           [key_case: %{first_name: "given", secret: "s\"x"}],
           [omit: [nil]],
           [omit: [nil, Plain, Date]],
-          [redact: [:secret], key_case: :camel, omit: [nil, Plain]]
+          [redact: [:secret], key_case: :camel, omit: [nil, Plain]],
+          [redact: ["/*/first_name", "/0/last_name/*", "/*/*/secret", "/1", "/nil/*/*", "/first_name/2.5"]],
+          [redact: ["/*/*/*", "/true", :secret], key_case: :camel, omit: [nil], unsupported: :inspect]
         ] do
       sorted = decoded(term, [sort_keys: true] ++ options)
       for mode <- [[], [pretty: true]], do: assert(decoded(term, options ++ mode) == sorted)
@@ -362,7 +382,10 @@ defmodule RustyJson.ShapeTest do
   defp random(0), do: Enum.random([nil, 1, "x", %{}, [], %Plain{first_name: 1}, ~D[2024-02-29], %Sparse{}])
   defp random(depth), do: Enum.random([&random_map/1, &random_list/1, &random/1]).(depth - 1)
 
-  defp random_list(depth), do: for(_ <- 1..Enum.random(1..3), do: random(depth))
+  defp random_list(depth) do
+    list = for _ <- 1..Enum.random(1..3), do: random(depth)
+    Enum.random([list, list, List.to_tuple(list), MapSet.new(list)])
+  end
 
   defp random_map(depth) do
     more = if Enum.random(1..8) == 1, do: Map.new(1..40, &{"key#{&1}", nil}), else: %{}

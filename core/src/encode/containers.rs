@@ -10,7 +10,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     #[inline(always)]
     pub fn list(&mut self, term: R::Term, mut list: R::List) -> Walk<Next<R::Term>> {
         self.deeper()?;
-        if !self.options.shape.is_empty() && self.counts_items() {
+        if self.scope != 0 {
             return self.counted_list(term, list);
         }
         match self.reader.next_item(&mut list) {

@@ -22,6 +22,8 @@ pub(super) enum Frame<'t, R: TermReader<'t>> {
     List(R::List),
     /// A list that is left to the shell if it turns out to be improper; its mark is on the stack of marks.
     Doubtful(R::List),
+    /// The same with a place on the stack of places, because pointers lead into it.
+    Counted(R::List),
     Tuple(R::Tuple),
     Map(R::Entries),
     /// A struct as an object: its map without `__struct__`.
@@ -32,10 +34,11 @@ pub(super) enum Frame<'t, R: TermReader<'t>> {
     Pairs(R::List, R::Map),
     /// A struct by its plan; its mark is on the stack of marks.
     Planned(R::Plan, R::Map),
-    /// A map whose members are redacted, renamed or left out in passing; its mark is on the stack of marks.
-    Shaped(R::Entries),
+    /// A map whose members are redacted, renamed or left out in passing, and the pointers that may end inside it; its mark is on the
+    /// stack of marks.
+    Shaped(R::Entries, u64),
     /// A struct by its plan, in the same way.
-    ShapedPlan(R::Plan, R::Map),
+    ShapedPlan(R::Plan, R::Map, u64),
     /// Members that were gathered first, and the map they are from.
     Gathered(R::Map),
 }

@@ -201,7 +201,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
                 Step::End => self.close(b']'),
                 Step::Tail(_) => Err(EncodeErrorKind::ImproperList),
             },
-            Some(Frame::Doubtful(list)) if self.places.is_empty() => match self.reader.next_item(list) {
+            Some(Frame::Doubtful(list)) => match self.reader.next_item(list) {
                 Step::Item(item) => {
                     self.comma();
                     Ok(Next::Value(item))
@@ -224,7 +224,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
                 }
             },
             Some(Frame::Planned(..)) => self.next_planned(),
-            Some(Frame::Shaped(_)) => self.next_shaped(false),
+            Some(Frame::Shaped(..)) => self.next_shaped(false),
             Some(Frame::ShapedPlan(..)) => self.next_shaped_field(false),
             _ => self.rare_step(),
         }
@@ -243,12 +243,19 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
                     self.close(b']')
                 }
             },
-            Some(Frame::Doubtful(_)) => self.next_doubtful(),
+            Some(Frame::Counted(_)) => self.next_counted(),
             Some(Frame::Set(..)) => self.next_in_set(),
             Some(Frame::Struct(_)) => self.next_struct_entry(false),
             Some(Frame::Pairs(..)) => self.next_pair(false),
             Some(Frame::Gathered(_)) => self.next_gathered(false),
-            Some(Frame::List(_) | Frame::Map(_) | Frame::Planned(..) | Frame::ShapedPlan(..) | Frame::Shaped(_))
+            Some(
+                Frame::List(_)
+                | Frame::Doubtful(_)
+                | Frame::Map(_)
+                | Frame::Planned(..)
+                | Frame::ShapedPlan(..)
+                | Frame::Shaped(..),
+            )
             | None => Ok(Next::Done),
         }
     }

@@ -37,9 +37,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     #[inline(never)]
     fn item_at_place(&mut self, item: R::Term) -> Walk<Next<R::Term>> {
         let (Some(shape), Some(place)) = (self.shape, self.places.last_mut()) else { return Ok(Next::Value(item)) };
-        let number = alloc::format!("{}", place.next);
+        let mut number = itoa::Buffer::new();
+        let number = number.format(place.next).as_bytes();
         place.next += 1;
-        match shape.descend(place.scope, self.stack.len() - 1, number.as_bytes()) {
+        match shape.descend(place.scope, self.stack.len() - 1, number) {
             Some(scope) => {
                 self.scope = scope;
                 Ok(Next::Value(item))
@@ -49,12 +50,6 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 self.redacted()
             }
         }
-    }
-
-    /// Whether pointers say which elements of arrays are redacted.
-    #[inline(never)]
-    pub fn counts_items(&self) -> bool {
-        self.shape.is_some_and(|shape| !shape.pointers.is_empty())
     }
 
     /// Adds a member whose key is the end of the gathered text, in the form in which it is written.

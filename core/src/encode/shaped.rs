@@ -1,5 +1,5 @@
 //! Maps of a call that redacts, renames or leaves out members. Most are written as they are, the others member by member. They are
-//! gathered only where they are sorted or compared, too, or where a pointer may lead into them.
+//! gathered only where they are sorted or compared, too.
 
 use super::driver::{Driver, Frame, Mark, Next, Walk};
 use super::error::EncodeErrorKind;
@@ -17,13 +17,13 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     #[inline(always)]
     fn in_passing(&self) -> Option<&'a Shape> {
         let gathers = self.options.sort_keys || self.options.strict_maps;
-        self.shape.filter(|shape| !gathers && shape.pointers.is_empty())
+        self.shape.filter(|_| !gathers)
     }
 
     /// Whether the call's shape leaves this map unchanged. About keys that is decided once for all maps that share them.
     #[inline(never)]
     pub fn untouched(&mut self, map: &R::Map) -> bool {
-        let Some(shape) = self.in_passing() else { return false };
+        let Some(shape) = self.in_passing().filter(|_| self.scope == 0) else { return false };
         let Some(number) = self.reader.number_of_keys(map, None) else { return false };
         if shape.omits() && self.reader.may_omit(map, !shape.omitted.is_empty()) {
             return false;
@@ -42,7 +42,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     /// The same for a struct with a plan.
     #[inline(never)]
     pub fn untouched_fields(&mut self, map: &R::Map, plan: R::Plan) -> bool {
-        let Some(shape) = self.in_passing() else { return false };
+        let Some(shape) = self.in_passing().filter(|_| self.scope == 0) else { return false };
         let Some(number) = self.reader.number_of_keys(map, Some(&plan)) else { return false };
         let rules = self.reader.plan_rules(&plan);
         let unchanged = match shape.decision(number) {
@@ -78,7 +78,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         }
         self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
         let entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
-        self.stack.push(Frame::Shaped(entries));
+        self.stack.push(Frame::Shaped(entries, self.scope));
         self.next_shaped(true)
     }
 
@@ -94,20 +94,27 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     #[inline(always)]
     fn shaped_member(&mut self, first: bool) -> Walk<Next<R::Term>> {
         let Some(shape) = self.shape else { return Ok(Next::Done) };
-        while let Some(Frame::Shaped(entries)) = self.stack.last_mut() {
+        while let Some(Frame::Shaped(entries, scope)) = self.stack.last_mut() {
+            let scope = *scope;
             let Some((key, value)) = self.reader.next_entry(entries) else {
                 self.reader.end_entries();
                 return self.end_shaped(first);
             };
             let look = self.reader.read(key);
-            let end = match look {
+            let mut end = match look {
                 Value::Binary(bytes) => (shape.is_redacted(bytes), None),
                 Value::Atom | Value::Nil | Value::True | Value::False => self.end_of_atom(shape, key),
-                _ => match self.odd_member(first, key, value)? {
+                _ => match self.odd_member(first, key, value, scope)? {
                     Some(next) => return Ok(next),
                     None => continue,
                 },
             };
+            if scope != 0 {
+                end.0 |= match look {
+                    Value::Binary(bytes) => self.leads_to(shape, scope, bytes),
+                    _ => self.leads_to_atom(shape, scope, key),
+                };
+            }
             if !end.0 && shape.omits() && self.omits(shape, value) {
                 self.reader.pass(value);
                 continue;
@@ -126,6 +133,21 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         Ok(Next::Done)
     }
 
+    /// Follows the pointers of a scope to the member with this key. Whether one of them ends there, so that the value is redacted.
+    #[inline(never)]
+    fn leads_to(&mut self, shape: &Shape, scope: u64, key: &[u8]) -> bool {
+        let inner = shape.descend(scope, self.stack.len() - 1, key);
+        self.scope = inner.unwrap_or_default();
+        inner.is_none()
+    }
+
+    #[inline(never)]
+    fn leads_to_atom(&mut self, shape: &Shape, scope: u64, key: R::Term) -> bool {
+        let inner = shape.descend(scope, self.stack.len() - 1, self.reader.atom_text(key).bytes);
+        self.scope = inner.unwrap_or_default();
+        inner.is_none()
+    }
+
     /// Whether the value under this atom is redacted, and the name as it is written, where that is known.
     #[inline(always)]
     fn end_of_atom(&mut self, shape: &'a Shape, key: R::Term) -> (bool, Option<&'a End>) {
@@ -140,7 +162,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
 
     /// Writes a member whose key is neither a string nor an atom. `None`: the member is left out.
     #[inline(never)]
-    fn odd_member(&mut self, first: bool, key: R::Term, value: R::Term) -> Walk<Option<Next<R::Term>>> {
+    fn odd_member(&mut self, first: bool, key: R::Term, value: R::Term, scope: u64) -> Walk<Option<Next<R::Term>>> {
         self.charge(limits::KEY);
         let look = self.reader.read(key);
         let mut text = Output::new(Vec::new());
@@ -153,8 +175,9 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         if text.failed() {
             return Err(EncodeErrorKind::OutOfMemory);
         }
-        let redacted = self.shape.is_some_and(|shape| shape.is_redacted(text.written()));
-        if !redacted && self.shape.is_some_and(|shape| shape.omits() && self.omits(shape, value)) {
+        let Some(shape) = self.shape else { return Ok(Some(Next::Done)) };
+        let redacted = shape.is_redacted(text.written()) | (scope != 0 && self.leads_to(shape, scope, text.written()));
+        if !redacted && shape.omits() && self.omits(shape, value) {
             self.reader.pass(value);
             return Ok(None);
         }
@@ -207,21 +230,26 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             return self.gather_planned(term, map, plan);
         }
         self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
-        self.stack.push(Frame::ShapedPlan(plan, map));
+        self.stack.push(Frame::ShapedPlan(plan, map, self.scope));
         self.next_shaped_field(true)
     }
 
     /// Its next field that is not left out. Its derivation beats the call.
     #[inline(never)]
     pub fn next_shaped_field(&mut self, first: bool) -> Walk<Next<R::Term>> {
-        let (Some(Frame::ShapedPlan(plan, map)), Some(shape)) = (self.stack.last(), self.shape) else {
+        let (Some(Frame::ShapedPlan(plan, map, scope)), Some(shape)) = (self.stack.last(), self.shape) else {
             return Ok(Next::Done);
         };
-        let (mut plan, map) = (*plan, *map);
+        let (mut plan, map, scope) = (*plan, *map, *scope);
         let rules = self.reader.plan_rules(&plan);
         while let Some(member) = self.reader.next_planned(&mut plan, &map) {
             let (field, Some(value)) = member else { return self.lost_field() };
-            let (redacted, renamed, end) = self.end_of_field(shape, field, rules.renames);
+            let (mut redacted, renamed, end) = self.end_of_field(shape, field, rules.renames);
+            if scope != 0 {
+                let inner = shape.descend(scope, self.stack.len() - 1, self.reader.own_field_text(field).bytes);
+                self.scope = inner.unwrap_or_default();
+                redacted |= inner.is_none();
+            }
             let omits = if rules.omits {
                 plan_omits(self.reader, &plan, value)
             } else {
@@ -230,7 +258,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             if omits && !redacted {
                 continue;
             }
-            if let Some(Frame::ShapedPlan(place, _)) = self.stack.last_mut() {
+            if let Some(Frame::ShapedPlan(place, ..)) = self.stack.last_mut() {
                 *place = plan;
             }
             if let Some(end) = end {

@@ -16,7 +16,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         match self.reader.next_item(&mut list) {
             Step::Item(first) => {
                 self.marks.push(mark);
-                self.rare_open(b'[', Frame::Doubtful(list));
+                self.rare_open(b'[', Frame::Counted(list));
                 self.enter_items();
                 self.item(first)
             }
@@ -29,9 +29,9 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         }
     }
 
-    /// The next element of such a list. At an improper end its text is taken back.
-    pub fn next_doubtful(&mut self) -> Walk<Next<R::Term>> {
-        let Some(Frame::Doubtful(list)) = self.stack.last_mut() else { return Ok(Next::Done) };
+    /// The next element of such a list.
+    pub fn next_counted(&mut self) -> Walk<Next<R::Term>> {
+        let Some(Frame::Counted(list)) = self.stack.last_mut() else { return Ok(Next::Done) };
         match self.reader.next_item(list) {
             Step::Item(item) => {
                 self.rare_comma();
@@ -42,18 +42,20 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 self.places.pop();
                 self.rare_close(b']')
             }
-            Step::Tail(tail) => self.improper_end(tail),
+            Step::Tail(tail) => {
+                self.places.pop();
+                self.improper_end(tail)
+            }
         }
     }
 
-    /// Such a list is improper. Its text is taken back.
+    /// A list that has a mark is improper. Its text is taken back.
     #[cold]
     #[inline(never)]
     pub fn improper_end(&mut self, tail: R::Term) -> Walk<Next<R::Term>> {
         if !self.options.leave_unsupported {
             return Err(EncodeErrorKind::ImproperList);
         }
-        self.places.pop();
         // What is behind the tail is behind the list, which is not walked again.
         self.reader.pass(tail);
         if let Some(term) = self.take_back() {
