@@ -189,8 +189,20 @@ pub const fn is_short_text(len: usize, etf: &[u8]) -> bool {
 
 /// Whether an honest guest could have written a text of this length for a tape of `tape` bytes. `more` is the number of bytes that the
 /// tape saves by not repeating the keys of shapes.
-pub const fn may_be_played(len: usize, tape: u64, more: u64) -> bool {
-    len as u64 <= GROWTH.saturating_mul(tape.saturating_add(more)).saturating_add(16)
+pub fn may_be_played(len: usize, tape: u64, more: u64, options: &EncodeOptions<'_>) -> bool {
+    let terms = tape.saturating_add(more);
+    // Two lines for each token at most, which has four bytes.
+    len as u64 <= GROWTH.saturating_mul(terms).saturating_add(16).saturating_add(longest_lines(terms, options))
+}
+
+/// The most that lines of a term of this size can take.
+fn longest_lines(terms: u64, options: &EncodeOptions<'_>) -> u64 {
+    options.pretty.map_or(0, |pretty| {
+        let deepest = u64::from(options.max_depth).min(u64::from(options.base_depth).saturating_add(terms));
+        let indent = deepest.saturating_mul(pretty.indent.len() as u64);
+        let line = indent.saturating_add((pretty.line_separator.len() + pretty.after_colon.len()) as u64);
+        line.saturating_mul(terms.saturating_add(1))
+    })
 }
 
 /// Whether an honest guest could have made a text of this length of a term of this size, with its decimals.
@@ -199,12 +211,7 @@ pub fn may_be_text(len: usize, etf: &[u8], options: &EncodeOptions<'_>, plans: &
         return true;
     }
     let terms = etf.len() as u64;
-    let lines = options.pretty.map_or(0, |pretty| {
-        let deepest = u64::from(options.max_depth).min(u64::from(options.base_depth) + terms);
-        let indent = deepest.saturating_mul(pretty.indent.len() as u64);
-        let line = indent.saturating_add((pretty.line_separator.len() + pretty.after_colon.len()) as u64);
-        line.saturating_mul(terms + 1)
-    });
+    let lines = longest_lines(terms, options);
     let decimals = etf.windows(DECIMAL.len()).filter(|name| *name == DECIMAL).count() as u64;
     // Any key may have a new name, and any value be redacted.
     let name =
@@ -424,6 +431,8 @@ mod tests {
         let etf = [0; 10];
         assert!(may_be_text(76, &etf, &plain, &[]) && !may_be_text(77, &etf, &plain, &[]));
         assert!(may_be_text(76 + 11 * 8, &etf, &pretty, &[]) && !may_be_text(77 + 11 * 8, &etf, &pretty, &[]));
+        assert!(may_be_played(76, 4, 6, &plain) && !may_be_played(77, 4, 6, &plain));
+        assert!(may_be_played(76 + 11 * 8, 4, 6, &pretty) && !may_be_played(77 + 11 * 8, 4, 6, &pretty));
         assert!(may_be_text(6_400, DECIMAL, &plain, &[]) && !may_be_text(6_600, DECIMAL, &plain, &[]));
         let plan = |fields| [PlannedStruct { module: b"A", fields, names: None, omitted: None }];
         assert!(!may_be_text(1_000, &etf, &plain, &plan(vec![b"a", b"b"])));

@@ -1,6 +1,6 @@
 //! The tape: a term laid out for encoding in the sandbox. A host that can read the VM's terms writes it straight into the
 //! module's memory, where [`play`](crate::encode::play) makes the text of it. External Term Format would have to be written by the
-//! VM, copied, and taken apart with all that it can say; a tape has only what becomes JSON without any option.
+//! VM, copied, and taken apart with all that it can say; a tape has only what becomes JSON, as the options of the call have left it.
 //!
 //! A token is a word, little endian: the kind in its lowest byte, a number above it, which most kinds use as a length. What
 //! belongs to the token follows. Everything is as the encoder wants it: containers end with a token, so that nothing is
@@ -52,10 +52,12 @@ pub enum Kind {
     Shape,
     /// The start of a map with the keys of the shape of this number, counted from 0: a value for each key follows.
     Shaped,
+    /// The start of a record, whose value follows. The tape of a list of records is these alone.
+    Record,
 }
 
 impl Kind {
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Self::End,
         Self::Nil,
         Self::True,
@@ -73,6 +75,7 @@ impl Kind {
         Self::Key,
         Self::Shape,
         Self::Shaped,
+        Self::Record,
     ];
 }
 
@@ -121,7 +124,7 @@ mod tests {
                 assert_eq!((found, number(word)), (kind, count));
             }
         }
-        assert_eq!(read(&[17, 0, 0, 0], 0), None);
+        assert_eq!(read(&[18, 0, 0, 0], 0), None);
         assert_eq!(read(&[1, 0, 0], 0), None);
     }
 

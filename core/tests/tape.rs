@@ -2,11 +2,11 @@
 
 mod naive;
 
-use naive::tape::{Value, assert_played, played, taped};
+use naive::tape::{Value, assert_played, options, played, taped};
 use proptest::prelude::*;
 use rustyjson_core::EncodeOptions;
-use rustyjson_core::encode::{Again, may_play};
-use rustyjson_core::options::{Escape, Null};
+use rustyjson_core::encode::Again;
+use rustyjson_core::options::Records;
 use rustyjson_core::tape::{Kind, SLACK, TOKEN, token};
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -45,26 +45,28 @@ proptest! {
 
     #[test]
     fn a_tape_becomes_the_text_of_its_term(value in value()) {
-        let default = EncodeOptions::DEFAULT;
-        for options in [default, EncodeOptions { max_depth: 3, ..default }, EncodeOptions { max_bytes: 40, ..default }] {
+        for options in options() {
             assert_played(&value, &options);
         }
     }
 
     #[test]
-    fn a_broken_tape_ends(mut value in value().prop_map(|value| taped(&value)), place: prop::sample::Index, byte: u8, cut: prop::sample::Index) {
-        let at = place.index(value.len());
-        value[at] = byte;
-        let _ = played(&value, &EncodeOptions::DEFAULT);
-        value.truncate(cut.index(value.len()));
-        let _ = played(&value, &EncodeOptions::DEFAULT);
+    fn a_broken_tape_ends(value in value(), place: prop::sample::Index, byte: u8, cut: prop::sample::Index) {
+        for options in options() {
+            let mut tape = taped(&value, &options);
+            let at = place.index(tape.len());
+            tape[at] = byte;
+            let _ = played(&tape, &options);
+            tape.truncate(cut.index(tape.len()));
+            let _ = played(&tape, &options);
+        }
     }
 }
 
 #[test]
 fn only_a_whole_tape_is_played() {
     let options = EncodeOptions::DEFAULT;
-    let tape = taped(&Value::List(vec![Value::Integer(1), Value::Text(b"a".to_vec())]));
+    let tape = taped(&Value::List(vec![Value::Integer(1), Value::Text(b"a".to_vec())]), &options);
     assert_eq!(played(&tape, &options).as_deref(), Ok(&b"[1,\"a\"]"[..]));
     // Without the end of the list.
     let open = [&tape[..tape.len() - SLACK - 2 * TOKEN], &token(Kind::End, 0), &[0; SLACK]].concat();
@@ -77,18 +79,18 @@ fn only_a_whole_tape_is_played() {
 }
 
 #[test]
-fn options_that_a_tape_does_not_know() {
-    let default = EncodeOptions::DEFAULT;
-    assert!(may_play(&EncodeOptions { max_depth: 5, max_bytes: 100, compress: Some(3), lean: true, ..default }));
-    for options in [
-        EncodeOptions { escape: Escape::HtmlSafe, ..default },
-        EncodeOptions { null: Null::Null, ..default },
-        EncodeOptions { sort_keys: true, ..default },
-        EncodeOptions { strict_maps: true, ..default },
-        EncodeOptions { safe_integers: true, ..default },
-        EncodeOptions { leave_unsupported: true, ..default },
-        EncodeOptions { shape: b"x", ..default },
-    ] {
-        assert!(!may_play(&options), "{options:?}");
+fn records_are_whole() {
+    let lines = EncodeOptions { records: Records::Lines, ..EncodeOptions::DEFAULT };
+    let tape = taped(&Value::List(vec![Value::Integer(1), Value::Nil]), &lines);
+    assert_eq!(played(&tape, &lines).as_deref(), Ok(&b"1\nnull\n"[..]));
+    // For a call without records.
+    assert_eq!(played(&tape, &EncodeOptions::DEFAULT), Err(Again));
+    let [record, end, one] = [token(Kind::Record, 0), token(Kind::End, 0), token(Kind::Small, 1)];
+    for broken in [vec![record, end], vec![record, record, one, end], vec![record, one, record, end], vec![end]] {
+        assert_eq!(played(&[&broken.concat()[..], &[0; SLACK]].concat(), &lines), Err(Again), "{broken:?}");
     }
+    // Inside a value.
+    let (list, close) = (token(Kind::List, 0), token(Kind::EndList, 0));
+    let inside = [record, list, one, record, one, close, end].concat();
+    assert_eq!(played(&[&inside[..], &[0; SLACK]].concat(), &lines), Err(Again));
 }

@@ -3,8 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rustyjson_core::EncodeOptions;
-use rustyjson_fuzz::naive::tape::{Value, assert_played, played};
+use rustyjson_fuzz::naive::tape::{Value, assert_played, options, played};
 
 /// A term: each byte chooses what it is or how long, bytes behind it are its text.
 fn value(data: &mut &[u8], depth: u32) -> Value {
@@ -44,11 +43,10 @@ fn text(data: &mut &[u8]) -> Vec<u8> {
 }
 
 fuzz_target!(|data: &[u8]| {
-    let _ = played(data, &EncodeOptions::DEFAULT);
     let mut rest = data;
     let value = value(&mut rest, 12);
-    let default = EncodeOptions::DEFAULT;
-    for options in [default, EncodeOptions { max_depth: 3, ..default }, EncodeOptions { max_bytes: 60, ..default }] {
+    for options in options() {
+        let _ = played(data, &options);
         assert_played(&value, &options);
     }
 });

@@ -11,8 +11,10 @@ use crate::raw::trial::layout;
 use crate::tags::{Kind as Tag, kind, small};
 use rustler::types::atom;
 use rustler::{Atom, Encoder, Env, Term};
+use rustyjson_core::EncodeOptions;
 use rustyjson_core::builder::SMALL_MAP;
-use rustyjson_core::encode::Known;
+use rustyjson_core::encode::{Known, may_play};
+use rustyjson_core::options::{Null, Records};
 use rustyjson_core::tape::{self, Kind, MOST, SLACK, TOKEN};
 use std::mem::take;
 use std::sync::OnceLock;
@@ -86,13 +88,17 @@ enum Frame<'a> {
     Values(&'a [Raw<'a>]),
     /// Keys and values.
     Members(SmallMap<'a>),
-    /// The innermost walk.
-    Large,
+    /// The innermost walk, and what its first key is.
+    Large(Option<Tag>),
+    /// The rest of a list of records.
+    Records(Raw<'a>),
 }
 
 /// Words of terms that are told by them.
 struct Words {
     nil: usize,
+    null: usize,
+    undefined: usize,
     yes: usize,
     no: usize,
     empty: usize,
@@ -103,35 +109,62 @@ fn words(env: Env<'_>) -> &'static Words {
     static WORDS: OnceLock<Words> = OnceLock::new();
     WORDS.get_or_init(|| {
         let of = |term: Term<'_>| Raw::of(term).word();
-        let module = Atom::from_str(env, Known::Struct.text()).map_or(0, |name| Raw::atom(name).word());
+        let named = |name| Atom::from_str(env, name).map_or(0, |name| Raw::atom(name).word());
         Words {
             nil: of(atom::nil().encode(env)),
+            null: named("null"),
+            undefined: named("undefined"),
             yes: of(true.encode(env)),
             no: of(false.encode(env)),
             empty: of(Term::list_new_empty(env)),
-            module,
+            module: named(Known::Struct.text()),
         }
     })
 }
 
-/// Writes a term. `reverse`: maps above 32 keys from their last entry.
+/// Whether terms are written for calls with these options.
+pub const fn may_write(options: &EncodeOptions<'_>) -> bool {
+    may_play(options) && !options.sort_keys && options.shape.is_empty()
+}
+
+/// Writes a term for a call with these options.
 pub fn write<'a, S: Sink>(
     env: Env<'a>,
     term: Raw<'a>,
-    reverse: bool,
+    options: &EncodeOptions<'_>,
     memory: &mut Memory,
     sink: &mut S,
 ) -> Result<Taped, Untaped<S::Stop>> {
-    let Some(layout) = layout(env) else { return Err(Untaped::Other) };
+    let Some(layout) = layout(env).filter(|_| may_write(options)) else { return Err(Untaped::Other) };
     memory.call += 1;
     let walks = Walks::new(env, take(&mut memory.walks));
     let Memory { part, shapes, atoms, call, .. } = memory;
     let (look, words, call) = (Look::new(env), words(env), *call);
-    let taped = Taped::default();
-    let mut writer =
-        Writer { look, layout, words, part, at: 0, shapes, known: 0, call, atoms, walks, reverse, taped, sink };
+    let null = match options.null {
+        Null::Nil => words.nil,
+        Null::Null => words.null,
+        Null::Undefined => words.undefined,
+    };
+    let mut writer = Writer {
+        look,
+        layout,
+        words,
+        part,
+        at: 0,
+        shapes,
+        known: 0,
+        call,
+        atoms,
+        walks,
+        null,
+        // The option says how External Term Format has to be read, which has large maps in the opposite order.
+        reverse: !options.reverse_large_maps,
+        strict: options.strict_maps,
+        taped: Taped::default(),
+        sink,
+    };
     let mut open = Vec::new();
-    let result = writer.run(term, &mut open).and_then(|()| writer.end());
+    let result = writer.run(term, options.records != Records::None, &mut open).and_then(|()| writer.end());
     let walks = writer.walks.take_memory();
     memory.walks = walks;
     result
@@ -149,7 +182,12 @@ struct Writer<'a, 'm, S> {
     call: u64,
     atoms: &'m mut AtomCache,
     walks: Walks<'a>,
+    /// The atom that is null.
+    null: usize,
+    /// Maps above 32 keys are written from their last entry.
     reverse: bool,
+    /// Keys of a map may not become the same text: an atom and a string could.
+    strict: bool,
     taped: Taped,
     sink: &'m mut S,
 }
@@ -157,14 +195,20 @@ struct Writer<'a, 'm, S> {
 type Written<T, S> = Result<T, Untaped<<S as Sink>::Stop>>;
 
 impl<'a, S: Sink> Writer<'a, '_, S> {
-    fn run(&mut self, term: Raw<'a>, open: &mut Vec<Frame<'a>>) -> Written<(), S> {
-        let Some(mut here) = self.value(term)? else { return Ok(()) };
+    fn run(&mut self, term: Raw<'a>, records: bool, open: &mut Vec<Frame<'a>>) -> Written<(), S> {
+        let first = match kind(term.word()) {
+            Tag::List if records => Some(Frame::Records(term)),
+            _ if records => return Err(Untaped::Other),
+            _ => self.value(term)?,
+        };
+        let Some(mut here) = first else { return Ok(()) };
         loop {
             let inner = match &mut here {
                 Frame::List(list) => self.items(list)?,
                 Frame::Values(values) => self.values(values)?,
                 Frame::Members(members) => self.members(members)?,
-                Frame::Large => self.entries()?,
+                Frame::Large(first) => self.entries(first)?,
+                Frame::Records(list) => self.records(list)?,
             };
             match inner {
                 Some(frame) => open.push(std::mem::replace(&mut here, frame)),
@@ -191,6 +235,20 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
         }
         self.token(Kind::EndList, 0)?;
         Ok(None)
+    }
+
+    /// The records of a list up to one with parts.
+    #[inline(never)]
+    fn records(&mut self, list: &mut Raw<'a>) -> Written<Option<Frame<'a>>, S> {
+        while kind(list.word()) == Tag::List {
+            let (record, rest) = self.layout.cell(*list);
+            *list = rest;
+            self.token(Kind::Record, 0)?;
+            if let Some(frame) = self.value(record)? {
+                return Ok(Some(frame));
+            }
+        }
+        if list.word() == self.words.empty { Ok(None) } else { Err(Untaped::Other) }
     }
 
     #[inline(always)]
@@ -220,8 +278,12 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
     }
 
     #[inline(never)]
-    fn entries(&mut self) -> Written<Option<Frame<'a>>, S> {
+    fn entries(&mut self, first: &mut Option<Tag>) -> Written<Option<Frame<'a>>, S> {
         while let Some((key, value)) = self.walks.next_entry() {
+            let tag = kind(key.word());
+            if self.strict && *first.get_or_insert(tag) != tag {
+                return Err(Untaped::Other);
+            }
             self.key(key)?;
             if let Some(frame) = self.value(value)? {
                 return Ok(Some(frame));
@@ -279,7 +341,7 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
         let size = self.look.map_size(term).ok_or(Untaped::Other)?;
         self.token(Kind::Map, 0)?;
         self.walks.enter(term, size, self.reverse && size > SMALL_MAP);
-        Ok(Some(Frame::Large))
+        Ok(Some(Frame::Large(None)))
     }
 
     #[inline(always)]
@@ -297,7 +359,7 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
     #[inline(always)]
     fn atom(&mut self, term: Raw<'a>) -> Written<(), S> {
         let word = term.word();
-        if word == self.words.nil {
+        if word == self.null {
             self.token(Kind::Nil, 0)
         } else if word == self.words.yes {
             self.token(Kind::True, 0)
@@ -350,6 +412,9 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
                 return Ok(Some(Frame::Values(members.values)));
             }
             return self.shape(members);
+        }
+        if self.strict && members.keys.windows(2).any(|keys| kind(keys[0].word()) != kind(keys[1].word())) {
+            return Err(Untaped::Other);
         }
         *slot = Shape { keys: address, call: self.call, number: None, more: 0 };
         if members.keys.is_empty() {

@@ -104,6 +104,61 @@ defmodule RustyJson.Sandbox.TapeTest do
     end
   end
 
+  test "options about how values are written, and records" do
+    row = %{
+      "id" => 2 ** 60,
+      "t" => "a</b> é \u2028",
+      "l" => [nil, :null, true, 1.5, []],
+      "m" => %{a: nil, b: %{}}
+    }
+
+    rows = [row, %{row | "id" => 1}, %{row | "l" => [%{}]}, Map.new(1..40, &{"k#{&1}", [&1]})]
+
+    for options <- [
+          [pretty: true],
+          [pretty: [indent: "\t", line_separator: "\r\n", after_colon: ""]],
+          [escape: :html_safe],
+          [escape: :javascript_safe, pretty: true],
+          [escape: :unicode_safe],
+          [integers: :js_safe],
+          [null: :null],
+          [null: :undefined],
+          [maps: :strict],
+          [unsupported: :inspect],
+          [escape: :html_safe, max_bytes: 100],
+          [pretty: true, max_depth: 2]
+        ] do
+      assert RustyJson.encode(rows, options ++ @options) ==
+               RustyJson.encode(rows, options ++ [engine: :native])
+    end
+
+    for format <- [:lines, :seq],
+        options <- [[], [escape: :html_safe], [max_bytes: 100]],
+        engine <- [:native, :wasm] do
+      stream = RustyJson.encode_stream(rows, [format: format, engine: engine] ++ options)
+      {options, try(do: Enum.join(stream), rescue: (error -> error))}
+    end
+    |> Enum.chunk_every(2)
+    |> Enum.each(fn [native, wasm] -> assert native == wasm end)
+  end
+
+  test "keys that become the same text are found where strings and atoms are keys of one map" do
+    large = Map.new(1..40, &{"k#{&1}", &1})
+
+    for term <- [
+          %{:a => 1, "a" => 2},
+          %{:a => 1, "b" => 2},
+          Map.put(large, :k1, 0),
+          Map.put(large, :other, 0),
+          large
+        ] do
+      options = [maps: :strict]
+
+      assert RustyJson.encode(term, options ++ @options) ==
+               RustyJson.encode(term, options ++ [engine: :native])
+    end
+  end
+
   test "what has no tape crosses in External Term Format, with the same text and errors" do
     for term <- [
           {1, 2},

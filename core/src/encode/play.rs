@@ -1,11 +1,13 @@
-//! A [tape](crate::tape) to JSON text, as [`encode`](super::encode()) writes the term by default.
+//! A [tape](crate::tape) to JSON text, as [`encode`](super::encode()) writes the term.
 //!
 //! Nothing is counted or looked up, and every value is written with a comma, which the end of a container replaces: so one turn of
-//! the loop writes a value with its key. What is rare ends it with [`Again`]: the caller encodes the term in the general way, which
-//! also finds out what is wrong.
+//! the loop writes a value with its key. Options that change how values are written have a loop of their own, of the same text. What
+//! is rare ends it with [`Again`]: the caller encodes the term in the general way, which also finds out what is wrong.
 
+use super::records::RECORD_SEPARATOR;
+use super::repair::LARGEST_SAFE;
 use super::{float, limits, number, string};
-use crate::options::{EncodeOptions, Escape};
+use crate::options::{EncodeOptions, Escape, Records};
 use crate::output::{Buffer, Output};
 use crate::simd::copy::{CopyKernel, SLACK};
 use crate::tape::{self, Kind, TOKEN};
@@ -17,21 +19,14 @@ pub struct Again;
 
 type Played<T> = Result<T, Again>;
 
-/// Whether a tape says all that these options ask about.
-pub fn may_play(options: &EncodeOptions<'_>) -> bool {
-    let usual = EncodeOptions {
-        plain_structs: options.plain_structs,
-        lean: options.lean,
-        reverse_large_maps: options.reverse_large_maps,
-        compress: options.compress,
-        replace_invalid: options.replace_invalid,
-        max_depth: options.max_depth,
-        base_depth: options.base_depth,
-        max_bytes: options.max_bytes,
-        scheduler: options.scheduler,
-        ..EncodeOptions::DEFAULT
-    };
-    usual == *options
+/// Whether a tape can be played with these options. What they say about members and atoms, its writer has seen to.
+pub const fn may_play(options: &EncodeOptions<'_>) -> bool {
+    matches!(options.records, Records::None) || options.pretty.is_none()
+}
+
+/// Whether values are written as they are by default.
+const fn is_usual(options: &EncodeOptions<'_>) -> bool {
+    matches!(options.escape, Escape::Json) && options.pretty.is_none() && !options.safe_integers
 }
 
 /// Where a container that waits for the end of another one goes on.
@@ -88,11 +83,15 @@ pub fn play<B: Buffer>(
     out: &mut Output<B>,
 ) -> Played<()> {
     player.clear();
-    crate::with_kernel!(kernel => play_with(kernel, tape, options, player, out))
+    if is_usual(options) {
+        crate::with_kernel!(kernel => play_with::<_, _, true>(kernel, tape, options, player, out))
+    } else {
+        crate::with_kernel!(kernel => play_with::<_, _, false>(kernel, tape, options, player, out))
+    }
 }
 
 #[inline(always)]
-fn play_with<K: CopyKernel, B: Buffer>(
+fn play_with<K: CopyKernel, B: Buffer, const USUAL: bool>(
     kernel: K,
     tape: &[u8],
     options: &EncodeOptions<'_>,
@@ -101,24 +100,35 @@ fn play_with<K: CopyKernel, B: Buffer>(
 ) -> Played<()> {
     let (start, deepest) = (out.len(), limits::deepest(options));
     let limit = limits::limit(options, start, usize::MAX);
-    Play { kernel, tape, at: 0, player, out, deepest, limit }.run()?;
-    // Without the comma behind the value. A tape without a value is not whole.
-    let end = out.len().checked_sub(1).filter(|end| *end > start).ok_or(Again)?;
-    out.truncate(end);
-    if out.failed() || end > limit { Err(Again) } else { Ok(()) }
+    Play::<_, _, USUAL> { kernel, tape, at: 0, player, out, options, deepest, limit, start, named: false }.run()?;
+    if out.failed() || out.len() > limit { Err(Again) } else { Ok(()) }
 }
 
-struct Play<'a, K, B> {
+#[inline(never)]
+fn float_text<K: CopyKernel, B: Buffer>(kernel: K, out: &mut Output<B>, value: f64) {
+    kernel.vectorize(
+        #[inline(always)]
+        || float::float(kernel, out, value),
+    );
+}
+
+/// A tape that is played. `USUAL`: values are written as they are by default.
+struct Play<'a, K, B, const USUAL: bool> {
     kernel: K,
     tape: &'a [u8],
     at: usize,
     player: &'a mut Player,
     out: &'a mut Output<B>,
+    options: &'a EncodeOptions<'a>,
     deepest: usize,
     limit: usize,
+    /// Where the text starts, or that of the last record.
+    start: usize,
+    /// A key stands in front of the value to come. Nobody asks by default.
+    named: bool,
 }
 
-impl<K: CopyKernel, B: Buffer> Play<'_, K, B> {
+impl<K: CopyKernel, B: Buffer, const USUAL: bool> Play<'_, K, B, USUAL> {
     #[inline(always)]
     fn run(&mut self) -> Played<()> {
         let mut here = Frame { key: 0, left: NO_SHAPE };
@@ -133,9 +143,17 @@ impl<K: CopyKernel, B: Buffer> Play<'_, K, B> {
             }
             let (kind, word) = tape::read(self.tape, self.at).ok_or(Again)?;
             self.at += TOKEN;
+            if !USUAL {
+                self.lay_out(kind);
+            }
             match kind {
                 Kind::String => self.string(tape::number(word), *b"\",")?,
-                Kind::Key => self.string(tape::number(word), *b"\":")?,
+                Kind::Key => {
+                    self.string(tape::number(word), *b"\":")?;
+                    if !USUAL {
+                        self.name_ends();
+                    }
+                }
                 Kind::Small => self.integer(tape::integer(word)),
                 Kind::Shaped => here = self.shaped(here, tape::number(word))?,
                 Kind::Nil => self.out.array(*b"null,"),
@@ -147,7 +165,7 @@ impl<K: CopyKernel, B: Buffer> Play<'_, K, B> {
                 }
                 Kind::Float => {
                     let value = f64::from_le_bytes(self.eight()?);
-                    self.float(value);
+                    float_text(self.kernel, self.out, value);
                     self.out.array([b',']);
                 }
                 Kind::List => here = self.open(here, b'[')?,
@@ -157,22 +175,78 @@ impl<K: CopyKernel, B: Buffer> Play<'_, K, B> {
                 Kind::Map => here = self.open(here, b'{')?,
                 Kind::EndMap => here = self.close(*b"},")?,
                 Kind::Shape => here = self.shape(here, tape::number(word))?,
-                Kind::End => return if self.player.open.is_empty() { Ok(()) } else { Err(Again) },
+                Kind::Record => self.record()?,
+                Kind::End => return self.end(),
             }
         }
     }
 
+    /// Replaces the comma behind the value. A text without a value is not whole.
+    fn end(&mut self) -> Played<()> {
+        if !self.player.open.is_empty() {
+            return Err(Again);
+        }
+        let end = self.out.len().checked_sub(1).filter(|end| *end > self.start).ok_or(Again)?;
+        self.out.truncate(end);
+        if self.options.records != Records::None {
+            self.out.array([b'\n']);
+        }
+        Ok(())
+    }
+
+    /// Ends the record before, if there is one, and starts another.
     #[inline(never)]
-    fn float(&mut self, value: f64) {
-        self.kernel.vectorize(
-            #[inline(always)]
-            || float::float(self.kernel, self.out, value),
-        );
+    fn record(&mut self) -> Played<()> {
+        let first = self.at == TOKEN;
+        if !first {
+            self.end()?;
+        }
+        if self.options.records == Records::None || self.out.len() > self.limit {
+            return Err(Again);
+        }
+        if self.options.records == Records::Sequence {
+            self.out.array([RECORD_SEPARATOR]);
+        }
+        self.start = self.out.len();
+        Ok(())
+    }
+
+    /// What stands in front of a token: a new line for each value or key in a container.
+    #[inline(never)]
+    fn lay_out(&mut self, kind: Kind) {
+        let Some(pretty) = self.options.pretty else { return };
+        let named = core::mem::take(&mut self.named);
+        let ends = matches!(kind, Kind::EndList | Kind::EndMap | Kind::End);
+        if !named && !ends && !self.player.open.is_empty() {
+            pretty.line(self.out, self.depth());
+        }
+    }
+
+    /// The number of containers around the place reached.
+    fn depth(&self) -> usize {
+        (self.options.base_depth as usize).saturating_add(self.player.open.len())
+    }
+
+    /// What stands behind a key and its colon.
+    #[inline(never)]
+    fn name_ends(&mut self) {
+        if let Some(pretty) = self.options.pretty {
+            self.out.text(pretty.after_colon);
+            self.named = true;
+        }
     }
 
     #[inline(always)]
     fn integer(&mut self, value: i64) {
-        number::integer(self.out, value);
+        if USUAL {
+            number::integer(self.out, value);
+            return self.out.array([b',']);
+        }
+        let quoted = self.options.safe_integers && value.unsigned_abs() > LARGEST_SAFE;
+        let quotes: &[u8] = if quoted { b"\"" } else { b"" };
+        self.out.text(quotes);
+        number::rare_integer(self.out, value);
+        self.out.text(quotes);
         self.out.array([b',']);
     }
 
@@ -188,6 +262,11 @@ impl<K: CopyKernel, B: Buffer> Play<'_, K, B> {
     fn string(&mut self, len: usize, end: [u8; 2]) -> Played<()> {
         let text = self.tape.get(self.at..self.at + len + tape::SLACK).ok_or(Again)?;
         self.at += len;
+        if !USUAL {
+            string::rare_string(self.kernel, self.out, self.options.escape, &text[..len]).map_err(|_| Again)?;
+            self.out.array([end[1]]);
+            return Ok(());
+        }
         let room = self.out.room(len + SLACK + 3).ok_or(Again)?;
         room[0] = b'"';
         let run = self.kernel.copy_padded(text, len, &mut room[1..]);
@@ -207,6 +286,10 @@ impl<K: CopyKernel, B: Buffer> Play<'_, K, B> {
     fn key(&mut self, number: usize) -> Played<()> {
         let &(start, len) = self.player.keys.get(number).ok_or(Again)?;
         let (start, len) = (start as usize, len as usize);
+        if !USUAL && let Some(pretty) = self.options.pretty {
+            pretty.line(self.out, self.depth());
+            self.named = true;
+        }
         let (text, _) = self.player.text.parts();
         let text = text.get(start..start + len + BLOCK).ok_or(Again)?;
         let room = self.out.room(len + BLOCK).ok_or(Again)?;
@@ -244,6 +327,9 @@ impl<K: CopyKernel, B: Buffer> Play<'_, K, B> {
     fn close(&mut self, end: [u8; 2]) -> Played<Frame> {
         let here = self.player.open.pop().ok_or(Again)?;
         self.out.truncate(self.out.len().saturating_sub(1));
+        if !USUAL && let Some(pretty) = self.options.pretty {
+            pretty.line(self.out, self.depth());
+        }
         self.out.array(end);
         Ok(here)
     }
@@ -266,8 +352,11 @@ impl<K: CopyKernel, B: Buffer> Play<'_, K, B> {
             self.at = start + len;
             let text = &mut self.player.text;
             let start = text.len();
-            string::rare_string(self.kernel, text, Escape::Json, key).map_err(|_| Again)?;
+            string::rare_string(self.kernel, text, self.options.escape, key).map_err(|_| Again)?;
             text.array([b':']);
+            if let Some(pretty) = self.options.pretty {
+                text.text(pretty.after_colon);
+            }
             self.player.keys.push((start as u32, (text.len() - start) as u32));
         }
         self.player.shapes.push((first as u32, count as u32));

@@ -12,7 +12,7 @@ use alloc::format;
 use alloc::string::String;
 
 /// The character in front of a text of a sequence.
-const RECORD_SEPARATOR: u8 = 0x1E;
+pub(super) const RECORD_SEPARATOR: u8 = 0x1E;
 
 impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// The value to begin with. Of a list of records there is none: the first one comes next.

@@ -168,7 +168,7 @@ pub fn play<'a>(
     match open(&guest.memory()[record]) {
         Some((Status::Done, text)) => {
             let plain = if options.compress.is_some() { shortest_plain(text.len()) } else { text.len() };
-            if may_be_played(plain, taped.len, taped.more) { Ok(Some(text)) } else { Err(too_long()) }
+            if may_be_played(plain, taped.len, taped.more, options) { Ok(Some(text)) } else { Err(too_long()) }
         }
         Some((Status::Again, _)) => Ok(None),
         _ => Err(no_status()),

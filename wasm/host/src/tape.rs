@@ -132,9 +132,7 @@ fn write<'a>(
 ) -> Result<Taped, Untaped<Stopped>> {
     paper.take(bytes).map_err(Untaped::Stopped)?;
     MEMORY.with_borrow_mut(|memory| {
-        let memory = memory.get_or_insert_with(Memory::default);
-        // The option says how External Term Format has to be read, which has large maps in the opposite order.
-        taped::write(env, Raw::of(term), !options.reverse_large_maps, memory, paper)
+        taped::write(env, Raw::of(term), options, memory.get_or_insert_with(Memory::default), paper)
     })
 }
 
@@ -160,7 +158,7 @@ pub fn run<'a>(
     call: &Call,
 ) -> rustler::NifResult<Term<'a>> {
     let (options, _) = EncodeOptions::from_bytes(bytes).ok_or(rustler::Error::BadArg)?;
-    if !rustyjson_core::encode::may_play(&options) {
+    if !taped::may_write(&options) {
         return Ok(terms::external(env));
     }
     let answer = host.run(call, |guest| encode(env, guest, term, bytes, &options));
