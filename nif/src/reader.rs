@@ -1,11 +1,13 @@
 //! The terms of the process, walked in place.
 
 use crate::atoms;
+use rustler::Env;
 use rustler::types::atom;
-use rustler::{Atom, Env};
 use rustyjson_core::builder::SMALL_MAP;
 use rustyjson_core::encode::{AtomText, Known, Member, PlanRules, Step, TermReader, Value};
 use rustyjson_terms::atom_cache::AtomCache;
+use rustyjson_terms::known::{Names, names};
+use rustyjson_terms::plan::Plan;
 use rustyjson_terms::raw::layout::Layout;
 use rustyjson_terms::raw::read::{Look, Raw, SmallMap, WalkMemory, Walks};
 use rustyjson_terms::raw::trial::layout;
@@ -20,16 +22,6 @@ pub struct Map<'a> {
     size: usize,
     /// Where they can be read in place.
     members: Option<SmallMap<'a>>,
-}
-
-/// What to write for the structs of a module: the fields, in their order.
-struct Plan<'a> {
-    module: Raw<'a>,
-    fields: &'a [Raw<'a>],
-    /// The names under which they are written: the same, unless the derivation says otherwise.
-    names: &'a [Raw<'a>],
-    omitted: &'a [Raw<'a>],
-    rules: PlanRules,
 }
 
 /// The plans of a call: a map from modules to tuples of fields, or such a map and a module whose plan is current.
@@ -56,31 +48,9 @@ impl<'a> Plans<'a> {
     }
 }
 
-/// Takes a plan apart: `{field, ...}`, or `{{field, ...}, {name, ...} | nil, {module | nil, ...} | nil}`.
-#[cold]
-fn read_plan<'a>(look: Look<'a>, module: Raw<'a>, plan: &'a [Raw<'a>]) -> Plan<'a> {
-    if let [fields, names, omitted] = plan
-        && let Some(fields) = look.tuple(*fields)
-    {
-        let (names, omitted) = (look.tuple(*names), look.tuple(*omitted));
-        let nil = Raw::atom(atoms::nil());
-        let omits = |wanted: fn(bool) -> bool| omitted.iter().copied().flatten().any(|value| wanted(*value == nil));
-        let rules = PlanRules {
-            renames: names.is_some(),
-            omits: omitted.is_some(),
-            omits_nil: omits(|is_nil| is_nil),
-            omits_structs: omits(|is_nil| !is_nil),
-        };
-        return Plan { module, fields, names: names.unwrap_or(fields), omitted: omitted.unwrap_or_default(), rules };
-    }
-    Plan { module, fields: plan, names: plan, omitted: &[], rules: PlanRules::default() }
-}
-
-/// The well-known atoms, by their numbers, and the words of a few more.
+/// Words that are told from those of other atoms.
 struct Words {
-    known: Vec<Raw<'static>>,
-    /// Which words may be among them: most modules are not, and comparing all of them takes 15 ns.
-    filter: [u64; 4],
+    names: &'static Names,
     nil: usize,
     yes: usize,
     no: usize,
@@ -89,28 +59,12 @@ struct Words {
 static WORDS: OnceLock<Words> = OnceLock::new();
 
 fn words(env: Env<'_>) -> &'static Words {
-    WORDS.get_or_init(|| {
-        let known = |known: &Known| Atom::from_str(env, known.text()).unwrap_or(atoms::nil());
-        let known: Vec<_> = Known::ALL.iter().map(|name| Raw::atom(known(name))).collect();
-        let mut filter = [0; 4];
-        for (place, bit) in known.iter().map(|known| place(known.word())) {
-            filter[place] |= bit;
-        }
-        Words {
-            known,
-            filter,
-            nil: Raw::atom(atoms::nil()).word(),
-            yes: Raw::atom(atom::true_()).word(),
-            no: Raw::atom(atom::false_()).word(),
-        }
+    WORDS.get_or_init(|| Words {
+        names: names(env),
+        nil: Raw::atom(atoms::nil()).word(),
+        yes: Raw::atom(atom::true_()).word(),
+        no: Raw::atom(atom::false_()).word(),
     })
-}
-
-/// The place of an atom in a filter. The lowest bits only say that it is an atom.
-#[inline(always)]
-const fn place(word: usize) -> (usize, u64) {
-    let number = word >> 6;
-    (number >> 6 & 3, 1 << (number & 63))
 }
 
 /// Walks the terms of one call.
@@ -302,7 +256,7 @@ impl<'a, 's> Terms<'a, 's> {
 
     #[inline(always)]
     fn known_term(&self, known: Known) -> Raw<'static> {
-        self.words.known[known as usize]
+        self.words.names.term(known)
     }
 }
 
@@ -402,17 +356,14 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     }
 
     fn known(&mut self, atom: Raw<'a>) -> Option<Known> {
-        let (place, bit) = place(atom.word());
-        if self.words.filter[place] & bit == 0 || atom.word() == self.unknown {
+        if !self.words.names.may_have(atom) || atom.word() == self.unknown {
             return None;
         }
-        match self.words.known.iter().position(|known| known.word() == atom.word()) {
-            Some(index) => Known::ALL.get(index).copied(),
-            None => {
-                self.unknown = atom.word();
-                None
-            }
+        let known = self.words.names.find(atom);
+        if known.is_none() {
+            self.unknown = atom.word();
         }
+        known
     }
 
     fn leave(&mut self, _map: &Map<'a>) {}
@@ -496,8 +447,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
         if let Some(number) = self.used_plans().position(|used| used.word() == module.word()) {
             return Some((number, 0));
         }
-        let plan = self.look.tuple(self.look.map_get(self.plans?, module)?)?;
-        let plan = read_plan(self.look, module, plan);
+        let plan = Plan::find(self.look, self.plans?, module)?;
         if self.used.is_none() {
             self.used = Some(plan);
             return Some((0, 0));

@@ -7,6 +7,8 @@ mod heap;
 pub mod judged;
 mod key_cache;
 mod key_order;
+pub mod known;
+pub mod plan;
 pub mod raw;
 mod shapes;
 pub mod tags;

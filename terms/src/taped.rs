@@ -3,21 +3,26 @@
 //! The tape is written in parts of a fixed size, each handed on as soon as it is full: no large binary of the caller's is made, and a
 //! term that has far more parts than cells is stopped by whoever takes the parts.
 
+mod structs;
+mod tokens;
+
 use crate::atom_cache::AtomCache;
-use crate::raw::copy::copy_into;
+use crate::atoms;
+use crate::known::{Names, names};
 use crate::raw::layout::Layout;
 use crate::raw::read::{Look, Raw, SmallMap, WalkMemory, Walks};
 use crate::raw::trial::layout;
 use crate::tags::{Kind as Tag, kind, small};
 use rustler::types::atom;
-use rustler::{Atom, Encoder, Env, Term};
-use rustyjson_core::EncodeOptions;
+use rustler::{Encoder, Env, Term};
 use rustyjson_core::builder::SMALL_MAP;
 use rustyjson_core::encode::{Known, may_play};
 use rustyjson_core::options::{Null, Records};
-use rustyjson_core::tape::{self, Kind, MOST, SLACK, TOKEN};
+use rustyjson_core::tape::{Kind, MOST};
+use rustyjson_core::{EncodeOptions, Output};
 use std::mem::take;
 use std::sync::OnceLock;
+use structs::{Struct, Structs};
 
 /// Takes what is written.
 pub trait Sink {
@@ -57,7 +62,7 @@ pub struct Memory {
     shapes: Box<[Shape; SHAPES]>,
     atoms: AtomCache,
     walks: WalkMemory,
-
+    text: Output<Vec<u8>>,
     /// The number of the call: what an earlier one left in the table does not count.
     call: u64,
 }
@@ -66,7 +71,7 @@ impl Default for Memory {
     fn default() -> Self {
         let (atoms, walks) = (AtomCache::new(), WalkMemory::new());
         let shapes = Box::new([Shape::default(); SHAPES]);
-        Self { part: Box::new([0; PART]), shapes, atoms, walks, call: 0 }
+        Self { part: Box::new([0; PART]), shapes, atoms, walks, text: Output::default(), call: 0 }
     }
 }
 
@@ -75,10 +80,19 @@ impl Default for Memory {
 struct Shape {
     keys: usize,
     call: u64,
-    /// Its number on the tape; `None` where it was seen once only.
-    number: Option<u32>,
-    /// Bytes that its keys would take.
-    more: u32,
+    seen: Seen,
+}
+
+/// What is known of keys.
+#[derive(Clone, Copy, Default)]
+enum Seen {
+    /// They were seen once.
+    #[default]
+    Once,
+    /// They are a shape: its number on the tape, and the bytes that they would take.
+    Shape(u32, u32),
+    /// They are those of structs of this kind.
+    Struct(u32),
 }
 
 /// An open container.
@@ -92,32 +106,31 @@ enum Frame<'a> {
     Large(Option<Tag>),
     /// The rest of a list of records.
     Records(Raw<'a>),
+    Struct(Struct<'a>),
 }
 
 /// Words of terms that are told by them.
 struct Words {
     nil: usize,
-    null: usize,
-    undefined: usize,
     yes: usize,
     no: usize,
     empty: usize,
     module: usize,
+    names: &'static Names,
 }
 
 fn words(env: Env<'_>) -> &'static Words {
     static WORDS: OnceLock<Words> = OnceLock::new();
     WORDS.get_or_init(|| {
         let of = |term: Term<'_>| Raw::of(term).word();
-        let named = |name| Atom::from_str(env, name).map_or(0, |name| Raw::atom(name).word());
+        let names = names(env);
         Words {
             nil: of(atom::nil().encode(env)),
-            null: named("null"),
-            undefined: named("undefined"),
             yes: of(true.encode(env)),
             no: of(false.encode(env)),
             empty: of(Term::list_new_empty(env)),
-            module: named(Known::Struct.text()),
+            module: names.term(Known::Struct).word(),
+            names,
         }
     })
 }
@@ -127,23 +140,23 @@ pub const fn may_write(options: &EncodeOptions<'_>) -> bool {
     may_play(options) && !options.sort_keys && options.shape.is_empty()
 }
 
-/// Writes a term for a call with these options.
+/// Writes a term for a call with these options, with plans for structs. Gives the modules whose plans it used, too.
 pub fn write<'a, S: Sink>(
     env: Env<'a>,
-    term: Raw<'a>,
+    [term, plans]: [Raw<'a>; 2],
     options: &EncodeOptions<'_>,
     memory: &mut Memory,
     sink: &mut S,
-) -> Result<Taped, Untaped<S::Stop>> {
+) -> Result<(Taped, Vec<Raw<'a>>), Untaped<S::Stop>> {
     let Some(layout) = layout(env).filter(|_| may_write(options)) else { return Err(Untaped::Other) };
     memory.call += 1;
     let walks = Walks::new(env, take(&mut memory.walks));
-    let Memory { part, shapes, atoms, call, .. } = memory;
+    let Memory { part, shapes, atoms, text, call, .. } = memory;
     let (look, words, call) = (Look::new(env), words(env), *call);
     let null = match options.null {
         Null::Nil => words.nil,
-        Null::Null => words.null,
-        Null::Undefined => words.undefined,
+        Null::Null => Raw::atom(atoms::null()).word(),
+        Null::Undefined => Raw::atom(atoms::undefined()).word(),
     };
     let mut writer = Writer {
         look,
@@ -156,18 +169,26 @@ pub fn write<'a, S: Sink>(
         call,
         atoms,
         walks,
+        text,
+        names: words.names,
+        plans: (plans.word() != words.nil).then_some(plans),
+        structs: Vec::new(),
+        used: Vec::new(),
         null,
         // The option says how External Term Format has to be read, which has large maps in the opposite order.
         reverse: !options.reverse_large_maps,
         strict: options.strict_maps,
+        plain_structs: options.plain_structs,
+        lean: options.lean,
         taped: Taped::default(),
         sink,
     };
     let mut open = Vec::new();
     let result = writer.run(term, options.records != Records::None, &mut open).and_then(|()| writer.end());
     let walks = writer.walks.take_memory();
+    let used = take(&mut writer.used);
     memory.walks = walks;
-    result
+    result.map(|taped| (taped, used))
 }
 
 struct Writer<'a, 'm, S> {
@@ -182,12 +203,22 @@ struct Writer<'a, 'm, S> {
     call: u64,
     atoms: &'m mut AtomCache,
     walks: Walks<'a>,
+    /// Of a struct.
+    text: &'m mut Output<Vec<u8>>,
+    names: &'static Names,
+    plans: Option<Raw<'a>>,
+    /// Kinds of structs in the term.
+    structs: Vec<Structs<'a>>,
+    /// Modules whose plans are used.
+    used: Vec<Raw<'a>>,
     /// The atom that is null.
     null: usize,
     /// Maps above 32 keys are written from their last entry.
     reverse: bool,
     /// Keys of a map may not become the same text: an atom and a string could.
     strict: bool,
+    plain_structs: bool,
+    lean: bool,
     taped: Taped,
     sink: &'m mut S,
 }
@@ -209,6 +240,7 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
                 Frame::Members(members) => self.members(members)?,
                 Frame::Large(first) => self.entries(first)?,
                 Frame::Records(list) => self.records(list)?,
+                Frame::Struct(open) => self.fields(open)?,
             };
             match inner {
                 Some(frame) => open.push(std::mem::replace(&mut here, frame)),
@@ -315,7 +347,7 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
     #[inline(always)]
     fn boxed(&mut self, term: Raw<'a>) -> Written<Option<Frame<'a>>, S> {
         if let Some(bytes) = self.layout.binary(term) {
-            self.text(Kind::String, bytes)?;
+            self.string(Kind::String, bytes)?;
             return Ok(None);
         }
         if let Some(value) = self.layout.float(term) {
@@ -331,7 +363,7 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
     #[inline(never)]
     fn rarely_boxed(&mut self, term: Raw<'a>) -> Written<Option<Frame<'a>>, S> {
         if let Some(bytes) = self.look.binary(term) {
-            self.text(Kind::String, bytes)?;
+            self.string(Kind::String, bytes)?;
             return Ok(None);
         }
         if let Some(value) = self.look.integer(term) {
@@ -344,85 +376,41 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
         Ok(Some(Frame::Large(None)))
     }
 
-    #[inline(always)]
-    fn integer(&mut self, value: i64) -> Written<(), S> {
-        match tape::small(value) {
-            Some(token) => {
-                self.room(TOKEN)?;
-                self.put(token);
-                Ok(())
-            }
-            None => self.with_bytes(Kind::Integer, value.to_le_bytes()),
-        }
-    }
-
-    #[inline(always)]
-    fn atom(&mut self, term: Raw<'a>) -> Written<(), S> {
-        let word = term.word();
-        if word == self.null {
-            self.token(Kind::Nil, 0)
-        } else if word == self.words.yes {
-            self.token(Kind::True, 0)
-        } else if word == self.words.no {
-            self.token(Kind::False, 0)
-        } else {
-            self.name(Kind::String, term)
-        }
-    }
-
-    #[inline(never)]
-    fn name(&mut self, kind: Kind, atom: Raw<'a>) -> Written<(), S> {
-        if atom.word() == self.words.module && kind == Kind::Key {
-            return Err(Untaped::Other);
-        }
-        self.room(ROOM)?;
-        let name = self.atoms.text(self.look, atom).bytes;
-        if name.len() > ROOM - TOKEN {
-            let name = name.to_vec();
-            return self.long(kind, &name);
-        }
-        let room = &mut self.part[self.at..];
-        room[..TOKEN].copy_from_slice(&tape::token(kind, name.len()));
-        copy_into(name, &mut room[TOKEN..]);
-        self.at += TOKEN + name.len();
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn key(&mut self, key: Raw<'a>) -> Written<(), S> {
-        match kind(key.word()) {
-            Tag::Boxed => {
-                let bytes = self.layout.binary(key).or_else(|| self.look.binary(key)).ok_or(Untaped::Other)?;
-                self.text(Kind::Key, bytes)
-            }
-            Tag::Atom => self.name(Kind::Key, key),
-            _ => Err(Untaped::Other),
-        }
-    }
-
     /// Keys that were seen before are a shape, which is written at their second map: many maps have keys of their own.
     #[inline(always)]
     fn map(&mut self, members: SmallMap<'a>) -> Written<Option<Frame<'a>>, S> {
-        let address = members.keys.as_ptr() as usize;
-        let slot = &mut self.shapes[(address >> 4 ^ address >> 12) % SHAPES];
-        if slot.keys == address && slot.call == self.call {
-            if let Some(number) = slot.number {
-                self.taped.more += u64::from(slot.more);
-                self.token(Kind::Shaped, number as usize)?;
-                return Ok(Some(Frame::Values(members.values)));
+        let (keys, call) = (members.keys.as_ptr() as usize, self.call);
+        let slot = self.slot(keys);
+        if slot.keys == keys && slot.call == call {
+            match slot.seen {
+                Seen::Shape(number, more) => {
+                    self.taped.more += u64::from(more);
+                    self.token(Kind::Shaped, number as usize)?;
+                    return Ok(Some(Frame::Values(members.values)));
+                }
+                Seen::Once => return self.shape(members),
+                Seen::Struct(number) => return self.structure(members, number),
             }
-            return self.shape(members);
+        }
+        if let Some(place) = members.keys.iter().position(|key| key.word() == self.words.module) {
+            return self.new_struct(members, place);
         }
         if self.strict && members.keys.windows(2).any(|keys| kind(keys[0].word()) != kind(keys[1].word())) {
             return Err(Untaped::Other);
         }
-        *slot = Shape { keys: address, call: self.call, number: None, more: 0 };
+        *self.slot(keys) = Shape { keys, call, seen: Seen::Once };
         if members.keys.is_empty() {
             self.token(Kind::EmptyMap, 0)?;
             return Ok(None);
         }
         self.token(Kind::Map, 0)?;
         Ok(Some(Frame::Members(members)))
+    }
+
+    /// Where the keys at this address are kept.
+    #[inline(always)]
+    fn slot(&mut self, keys: usize) -> &mut Shape {
+        &mut self.shapes[(keys >> 4 ^ keys >> 12) % SHAPES]
     }
 
     #[inline(never)]
@@ -441,92 +429,10 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
             && (number as usize) < MOST
         {
             self.known += 1;
-            let address = members.keys.as_ptr() as usize;
-            let slot = &mut self.shapes[(address >> 4 ^ address >> 12) % SHAPES];
-            *slot = Shape { keys: address, call: self.call, number: Some(number), more };
+            let keys = members.keys.as_ptr() as usize;
+            *self.slot(keys) = Shape { keys, call: self.call, seen: Seen::Shape(number, more) };
             return Ok(Some(Frame::Values(members.values)));
         }
         Err(Untaped::Other)
-    }
-
-    fn written(&self) -> u64 {
-        self.taped.len + self.at as u64
-    }
-
-    #[inline(always)]
-    fn token(&mut self, kind: Kind, number: usize) -> Written<(), S> {
-        self.room(TOKEN)?;
-        self.put(tape::token(kind, number));
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn with_bytes(&mut self, kind: Kind, bytes: [u8; 8]) -> Written<(), S> {
-        self.room(TOKEN + 8)?;
-        self.put(tape::token(kind, 0));
-        self.put(bytes);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn text(&mut self, kind: Kind, text: &[u8]) -> Written<(), S> {
-        if text.len() > ROOM - TOKEN {
-            return self.long(kind, text);
-        }
-        self.room(ROOM)?;
-        self.put(tape::token(kind, text.len()));
-        copy_into(text, &mut self.part[self.at..]);
-        self.at += text.len();
-        Ok(())
-    }
-
-    #[inline(never)]
-    fn long(&mut self, kind: Kind, text: &[u8]) -> Written<(), S> {
-        if text.len() > MOST {
-            return Err(Untaped::Other);
-        }
-        self.token(kind, text.len())?;
-        if text.len() <= PART / 4 {
-            self.room(text.len())?;
-            self.part[self.at..self.at + text.len()].copy_from_slice(text);
-            self.at += text.len();
-            return Ok(());
-        }
-        self.flush()?;
-        text.chunks(PART).try_for_each(|chunk| self.hand_on(chunk))
-    }
-
-    #[inline(always)]
-    fn put<const N: usize>(&mut self, bytes: [u8; N]) {
-        self.part[self.at..self.at + N].copy_from_slice(&bytes);
-        self.at += N;
-    }
-
-    /// Room for so many bytes.
-    #[inline(always)]
-    fn room(&mut self, bytes: usize) -> Written<(), S> {
-        if self.at + bytes > PART { self.flush() } else { Ok(()) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn flush(&mut self) -> Written<(), S> {
-        let len = std::mem::take(&mut self.at);
-        self.taped.len += len as u64;
-        self.sink.take(&self.part[..len]).map_err(Untaped::Stopped)
-    }
-
-    fn hand_on(&mut self, bytes: &[u8]) -> Written<(), S> {
-        self.taped.len += bytes.len() as u64;
-        self.sink.take(bytes).map_err(Untaped::Stopped)
-    }
-
-    /// Ends the tape.
-    fn end(&mut self) -> Written<Taped, S> {
-        self.token(Kind::End, 0)?;
-        self.room(SLACK)?;
-        self.put([0; SLACK]);
-        self.flush()?;
-        Ok(self.taped)
     }
 }

@@ -9,6 +9,26 @@ defmodule RustyJson.Sandbox.TapeTest do
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
+  defmodule Row do
+    @derive RustyJson.Encoder
+    defstruct [:id, :name, :at, :rest]
+  end
+
+  defmodule Twin do
+    @derive {RustyJson.Encoder, only: [:name, :id]}
+    defstruct [:id, :name, :at, :rest]
+  end
+
+  defmodule Named do
+    @derive {RustyJson.Encoder, key_case: [id: "Id\""], omit: [nil, Date]}
+    defstruct [:id, :name, :at]
+  end
+
+  defmodule Own do
+    defstruct [:id]
+    defimpl(RustyJson.Encoder, do: def(encode(%{id: id}, opts), do: RustyJson.Encode.value([id], opts)))
+  end
+
   @moduletag host: :wasmtime
   @options [engine: :wasm, host: :wasmtime, timeout: 10_000, max_memory: 64 * 1_048_576]
 
@@ -69,7 +89,7 @@ defmodule RustyJson.Sandbox.TapeTest do
 
     host = :persistent_term.get(RustyJson.Wasm.Host.Wasmtime)
     limits = {8, 16 * 1_048_576, 5_000, false, 5_000}
-    refute Nif.write(host, term, RustyJson.Options.encode([]).bytes, limits, 0) == :external
+    refute Nif.write(host, term, nil, RustyJson.Options.encode([]).bytes, limits, 0) == :external
   end
 
   test "what an earlier call left in a kept instance takes no memory from the next one" do
@@ -159,12 +179,111 @@ defmodule RustyJson.Sandbox.TapeTest do
     end
   end
 
+  defp rows do
+    row = %Row{id: 1, name: "é", at: ~U[2026-01-02 03:04:05.678Z], rest: nil}
+
+    [
+      row,
+      %Row{row | rest: %Row{row | rest: [%Row{}, %{a: row, b: %Twin{id: 2}}]}},
+      %Twin{id: 1, name: row},
+      # The same keys, of another module.
+      %{row | __struct__: Twin},
+      %Named{},
+      %Named{id: 0},
+      %Named{id: 1, name: %Named{}, at: ~D[2026-01-02]},
+      %Named{id: row, at: ~T[01:02:03]},
+      %Named{id: 1, name: "a", at: ~N[2026-01-02 03:04:05]},
+      # No two structs share their keys.
+      row |> List.duplicate(3) |> Enum.map(&(&1 |> :erlang.term_to_binary() |> :erlang.binary_to_term())),
+      [~D[-0001-01-02], ~T[23:59:59.000100], ~N[2026-01-02 03:04:05.1], DateTime.from_unix!(1_700_000_000)],
+      %DateTime{DateTime.from_unix!(0) | utc_offset: 3600, time_zone: "Europe/Berlin", zone_abbr: "CET"},
+      [
+        decimal(-1, 150, -2),
+        decimal(1, 1, 9000),
+        decimal(1, 12, 60),
+        decimal(1, :NaN, 0),
+        decimal(-1, :inf, 0)
+      ]
+    ]
+  end
+
+  # The package need not be there.
+  defp decimal(sign, coef, exp), do: %{__struct__: Decimal, sign: sign, coef: coef, exp: exp}
+
+  test "structs with plans, dates, times and decimals" do
+    # Their plans are learnt.
+    RustyJson.encode!([rows(), %Twin{}, %Named{}], engine: :native)
+
+    host =
+      with {:ok, _} <- RustyJson.encode([], @options), do: :persistent_term.get(RustyJson.Wasm.Host.Wasmtime)
+
+    plans = RustyJson.Encoder.Plans.known(nil)
+    limits = {8, 268_435_456, 5_000, false, 5_000}
+
+    for options <- [
+          [],
+          [pretty: true],
+          [escape: :unicode_safe],
+          [null: :null],
+          [max_depth: 3],
+          [max_bytes: 90]
+        ],
+        term <- [rows() | rows()] do
+      assert RustyJson.encode(term, options ++ @options) ==
+               RustyJson.encode(term, options ++ [engine: :native])
+    end
+
+    for term <- [rows() | rows()], bytes <- [RustyJson.Options.encode(pretty: true).bytes] do
+      refute Nif.write(host, term, plans, bytes, limits, 0) == :external
+    end
+
+    assert {:planned, _text, [Row, Twin]} =
+             Nif.write(host, [%Row{}, %Twin{}, %Row{}], plans, RustyJson.Options.encode([]).bytes, limits, 0)
+  end
+
+  test "structs that are not what their module makes, or that the options change" do
+    row = %Row{id: 1, at: ~D[2026-01-02]}
+    RustyJson.encode!([rows(), %Twin{}, %Named{}], engine: :native)
+
+    terms = [
+      [row, Map.delete(row, :name)],
+      [row, Map.put(row, :more, 1), row],
+      [%Own{id: 1}, row],
+      [row, %{row | __struct__: 1}],
+      [row, %{row | __struct__: :no_module}],
+      [%{row | at: %{~D[2026-01-02] | calendar: Other}}],
+      [%{~D[2026-01-02] | month: -1}, %{~T[01:02:03] | microsecond: {1, 7}}],
+      [decimal(1, 10 ** 40, 0), decimal(2, 1, 0), decimal(1, -1, 0), decimal(1, :other, 0)],
+      [row, %{row => 1}, 1..2, MapSet.new([1]), URI.parse("http://a/b")],
+      Enum.map(1..300, &Map.put(row, :"more#{&1}", &1))
+    ]
+
+    for term <- [rows() | terms],
+        options <- [[], [protocol: false], [lean: true], [maps: :strict], [sort_keys: true]] do
+      assert result(term, options ++ @options) == result(term, options ++ [engine: :native])
+    end
+  end
+
+  # A derived encoder raises where a field is missing.
+  defp result(term, options) do
+    RustyJson.encode(term, options)
+  rescue
+    error -> error
+  end
+
+  test "a plan that is outdated is not used" do
+    RustyJson.encode!([%Row{id: 1}], @options)
+    options = RustyJson.Options.encode(@options)
+    outdated = %{options | plans: %{RustyJson.Encoder.Plans.known(%{}) | Row => {:name}}}
+    assert {:partial, "[]", [_hole]} = RustyJson.Engine.Wasm.encode([%Row{id: 1}], outdated)
+  end
+
   test "what has no tape crosses in External Term Format, with the same text and errors" do
     for term <- [
           {1, 2},
           %{1 => 2},
           2 ** 70,
-          ~D[2026-01-01],
+          1..2,
           [1 | 2],
           [self()],
           <<255>>,
@@ -183,9 +302,9 @@ defmodule RustyJson.Sandbox.TapeTest do
     bytes = RustyJson.Options.encode([]).bytes
     limits = {8, 268_435_456, 5_000, false, 5_000}
     kept = Nif.counts(host)[:kept]
-    assert Nif.write(host, Enum.to_list(1..1_000_000), bytes, limits, 0) == :later
+    assert Nif.write(host, Enum.to_list(1..1_000_000), nil, bytes, limits, 0) == :later
     assert Nif.counts(host)[:kept] == kept
-    assert {:ok, "[1,2]"} = Nif.write(host, [1, 2], bytes, limits, 0)
-    assert Nif.write(host, {1}, bytes, limits, 0) == :external
+    assert {:ok, "[1,2]"} = Nif.write(host, [1, 2], nil, bytes, limits, 0)
+    assert Nif.write(host, {1}, nil, bytes, limits, 0) == :external
   end
 end

@@ -1,35 +1,21 @@
 //! Dates and times in ISO 8601, for `Calendar.ISO` only; the shell writes those of other calendars.
 
+use super::fields::Fields;
 use super::known::Known;
 use super::notation::Notation;
 use super::number::padded;
-use super::reader::{TermReader, Value};
 use crate::output::Output;
 use alloc::vec::Vec;
 
 type Text = Output<Vec<u8>>;
 
-fn field<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map, name: Known) -> Option<Value<'t, R>> {
-    let term = reader.field(map, name)?;
-    Some(reader.read(term))
-}
-
-fn integer<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map, name: Known) -> Option<i64> {
-    match field(reader, map, name)? {
-        Value::Integer(value) => Some(value),
-        _ => None,
-    }
-}
-
-fn natural<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map, name: Known) -> Option<u64> {
-    integer(reader, map, name)?.try_into().ok()
+fn natural<'t>(fields: &mut impl Fields<'t>, name: Known) -> Option<u64> {
+    fields.integer(name)?.try_into().ok()
 }
 
 /// `None` unless the struct is of `Calendar.ISO`.
-fn iso<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map) -> Option<()> {
-    let calendar = reader.field(map, Known::Calendar)?;
-    let is_atom = matches!(reader.read(calendar), Value::Atom);
-    (is_atom && reader.known(calendar) == Some(Known::IsoCalendar)).then_some(())
+fn iso<'t>(fields: &mut impl Fields<'t>) -> Option<()> {
+    (fields.atom(Known::Calendar)? == Known::IsoCalendar).then_some(())
 }
 
 struct Date {
@@ -39,11 +25,11 @@ struct Date {
 }
 
 impl Date {
-    fn of<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map) -> Option<Self> {
+    fn of<'t>(fields: &mut impl Fields<'t>) -> Option<Self> {
         Some(Self {
-            year: integer(reader, map, Known::Year)?,
-            month: natural(reader, map, Known::Month)?,
-            day: natural(reader, map, Known::Day)?,
+            year: fields.integer(Known::Year)?,
+            month: natural(fields, Known::Month)?,
+            day: natural(fields, Known::Day)?,
         })
     }
 
@@ -68,12 +54,12 @@ struct Clock {
 }
 
 impl Clock {
-    fn of<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map) -> Option<Self> {
+    fn of<'t>(fields: &mut impl Fields<'t>) -> Option<Self> {
         Some(Self {
-            hour: natural(reader, map, Known::Hour)?,
-            minute: natural(reader, map, Known::Minute)?,
-            second: natural(reader, map, Known::Second)?,
-            fraction: fraction(reader, map)?,
+            hour: natural(fields, Known::Hour)?,
+            minute: natural(fields, Known::Minute)?,
+            second: natural(fields, Known::Second)?,
+            fraction: fraction(fields)?,
         })
     }
 
@@ -92,37 +78,30 @@ impl Clock {
 }
 
 /// `{value, precision}`.
-fn fraction<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map) -> Option<(u64, u32)> {
-    let Value::Tuple(mut tuple) = field(reader, map, Known::Microsecond)? else { return None };
-    let mut next = || {
-        let term = reader.next_element(&mut tuple)?;
-        match reader.read(term) {
-            Value::Integer(value) => u32::try_from(value).ok(),
-            _ => None,
-        }
-    };
-    let (value, digits) = (next()?, next()?);
-    (value < 1_000_000 && digits <= 6).then_some((u64::from(value), digits))
+fn fraction<'t>(fields: &mut impl Fields<'t>) -> Option<(u64, u32)> {
+    let [value, digits] = fields.pair(Known::Microsecond)?;
+    let (value, digits) = (u64::try_from(value).ok()?, u32::try_from(digits).ok()?);
+    (value < 1_000_000 && digits <= 6).then_some((value, digits))
 }
 
 /// `Date.to_iso8601/1`, which is `String.Chars` too.
-pub fn date<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map, text: &mut Text) -> Option<()> {
-    iso(reader, map)?;
-    Date::of(reader, map)?.write(text);
+pub fn date<'t>(fields: &mut impl Fields<'t>, text: &mut Text) -> Option<()> {
+    iso(fields)?;
+    Date::of(fields)?.write(text);
     Some(())
 }
 
 /// `Time.to_iso8601/1`, which is `String.Chars` too.
-pub fn time<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map, text: &mut Text) -> Option<()> {
-    iso(reader, map)?;
-    Clock::of(reader, map)?.write(text);
+pub fn time<'t>(fields: &mut impl Fields<'t>, text: &mut Text) -> Option<()> {
+    iso(fields)?;
+    Clock::of(fields)?.write(text);
     Some(())
 }
 
 /// `NaiveDateTime.to_iso8601/1`; `String.Chars` has a space for the `T`.
-pub fn naive<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map, notation: Notation, text: &mut Text) -> Option<()> {
-    iso(reader, map)?;
-    let (date, clock) = (Date::of(reader, map)?, Clock::of(reader, map)?);
+pub fn naive<'t>(fields: &mut impl Fields<'t>, notation: Notation, text: &mut Text) -> Option<()> {
+    iso(fields)?;
+    let (date, clock) = (Date::of(fields)?, Clock::of(fields)?);
     date.write(text);
     text.text(&[if notation == Notation::Value { b'T' } else { b' ' }]);
     clock.write(text);
@@ -130,18 +109,13 @@ pub fn naive<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map, notation: Nota
 }
 
 /// `DateTime.to_iso8601/1`; `String.Chars` has a space for the `T` and names the zone.
-pub fn date_time<'t, R: TermReader<'t>>(
-    reader: &mut R,
-    map: &R::Map,
-    notation: Notation,
-    text: &mut Text,
-) -> Option<()> {
-    let utc = integer(reader, map, Known::UtcOffset)?;
-    let std = integer(reader, map, Known::StdOffset)?;
-    let Value::Binary(zone) = field(reader, map, Known::TimeZone)? else { return None };
-    let Value::Binary(abbreviation) = field(reader, map, Known::ZoneAbbr)? else { return None };
+pub fn date_time<'t>(fields: &mut impl Fields<'t>, notation: Notation, text: &mut Text) -> Option<()> {
+    let utc = fields.integer(Known::UtcOffset)?;
+    let std = fields.integer(Known::StdOffset)?;
+    let zone = fields.binary(Known::TimeZone)?;
+    let abbreviation = fields.binary(Known::ZoneAbbr)?;
     let offset = utc.checked_add(std)?;
-    naive(reader, map, notation, text)?;
+    naive(fields, notation, text)?;
     let is_utc = zone == b"Etc/UTC";
     if is_utc && utc == 0 && std == 0 {
         text.text(b"Z");

@@ -1,9 +1,9 @@
 //! Decimals as text.
 
+use super::fields::Fields;
 use super::known::Known;
 use super::notation::Notation;
 use super::number::{big_digits, rare_integer};
-use super::reader::{TermReader, Value};
 use crate::output::Output;
 use alloc::vec::Vec;
 
@@ -14,17 +14,14 @@ type Text = Output<Vec<u8>>;
 const MOST_DIGITS: i128 = 6178;
 
 /// `Decimal.to_string(decimal, :normal)`; as a key `String.Chars`, which is scientific notation.
-pub fn decimal<'t, R: TermReader<'t>>(reader: &mut R, map: &R::Map, notation: Notation, text: &mut Text) -> Option<()> {
-    let sign = reader.field(map, Known::Sign)?;
-    let negative = match reader.read(sign) {
-        Value::Integer(1) => false,
-        Value::Integer(-1) => true,
+pub fn decimal<'t>(fields: &mut impl Fields<'t>, notation: Notation, text: &mut Text) -> Option<()> {
+    let negative = match fields.integer(Known::Sign)? {
+        1 => false,
+        -1 => true,
         _ => return None,
     };
-    let coefficient = reader.field(map, Known::Coef)?;
-    let digits = digits(reader, coefficient)?;
-    let exponent = reader.field(map, Known::Exp)?;
-    let Value::Integer(exponent) = reader.read(exponent) else { return None };
+    let digits = digits(fields)?;
+    let exponent = fields.integer(Known::Exp)?;
     if negative {
         text.text(b"-");
     }
@@ -43,22 +40,18 @@ enum Digits {
     Number(Vec<u8>),
 }
 
-fn digits<'t, R: TermReader<'t>>(reader: &mut R, coefficient: R::Term) -> Option<Digits> {
-    match reader.read(coefficient) {
-        Value::Integer(value) if value >= 0 => {
-            let mut text = Output::new(Vec::new());
-            rare_integer(&mut text, value);
-            Some(Digits::Number(text.written().to_vec()))
-        }
-        Value::Big => match reader.big_integer(coefficient) {
-            (false, magnitude) => Some(Digits::Number(big_digits(magnitude))),
-            (true, _) => None,
-        },
-        Value::Atom => match reader.known(coefficient)? {
-            Known::NotANumber => Some(Digits::Word("NaN")),
-            Known::Infinity => Some(Digits::Word("Infinity")),
-            _ => None,
-        },
+fn digits<'t>(fields: &mut impl Fields<'t>) -> Option<Digits> {
+    if let Some(value) = fields.integer(Known::Coef) {
+        let mut text = Output::new(Vec::new());
+        rare_integer(&mut text, value);
+        return (value >= 0).then(|| Digits::Number(text.written().to_vec()));
+    }
+    if let Some((negative, magnitude)) = fields.big_integer(Known::Coef) {
+        return (!negative).then(|| Digits::Number(big_digits(magnitude)));
+    }
+    match fields.atom(Known::Coef)? {
+        Known::NotANumber => Some(Digits::Word("NaN")),
+        Known::Infinity => Some(Digits::Word("Infinity")),
         _ => None,
     }
 }

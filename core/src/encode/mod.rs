@@ -6,6 +6,7 @@ mod containers;
 mod decimal;
 mod driver;
 mod error;
+mod fields;
 mod float;
 mod fragment;
 mod gather;
@@ -33,7 +34,9 @@ mod uri;
 
 pub use driver::Stack;
 pub use error::{EncodeError, EncodeErrorKind, Hole, MAX_PAYLOAD};
+pub use fields::{Fields, text_of_struct};
 pub use known::Known;
+pub use notation::Notation;
 pub use play::{Again, Player, may_play, play};
 pub use reader::{AtomText, Block, Member, PlanRules, Step, TermReader, Value, is_plain};
 pub use suspension::{Outcome, Place, Suspension};

@@ -2,7 +2,7 @@
 
 /// Which notation a struct gets as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Notation {
+pub enum Notation {
     /// As a value: `to_iso8601` and the like.
     Value,
     /// As a key: what `String.Chars` gives.

@@ -1,12 +1,12 @@
 //! Structs: the well-known ones, those with a plan, and the rest.
 
-use super::calendar;
 use super::driver::{Driver, Frame, LONG_INTEGER, LONG_STRING, Mark, NOTABLE_STRING, Next, Walk};
 use super::error::EncodeErrorKind;
+use super::fields::{OfMap, text_of_struct};
 use super::known::Known;
 use super::notation::Notation;
 use super::reader::{Member, Step, TermReader, Value};
-use super::{decimal, limits, string, uri};
+use super::{limits, string, uri};
 use crate::output::{Buffer, Output};
 use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
@@ -73,18 +73,12 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         text: &mut Output<Vec<u8>>,
     ) -> Walk<bool> {
         self.charge(limits::STRUCT_TEXT);
+        match module {
+            Known::DateTime => self.short_zone(map, notation)?,
+            Known::Decimal => self.short_coefficient(map)?,
+            _ => {}
+        }
         let written = match module {
-            Known::Date => calendar::date(self.reader, map, text),
-            Known::Time => calendar::time(self.reader, map, text),
-            Known::NaiveDateTime => calendar::naive(self.reader, map, notation, text),
-            Known::DateTime => {
-                self.short_zone(map, notation)?;
-                calendar::date_time(self.reader, map, notation, text)
-            }
-            Known::Decimal => {
-                self.short_coefficient(map)?;
-                decimal::decimal(self.reader, map, notation, text)
-            }
             Known::Uri => match uri::Uri::read(self.reader, map) {
                 Some(uri) => {
                     if uri.len() > NOTABLE_STRING {
@@ -95,7 +89,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 }
                 None => None,
             },
-            _ => None,
+            _ => text_of_struct(module, notation, &mut OfMap { reader: self.reader, map }, text),
         };
         if text.failed() { Err(EncodeErrorKind::OutOfMemory) } else { Ok(written.is_some()) }
     }

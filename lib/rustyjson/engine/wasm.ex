@@ -92,12 +92,19 @@ defmodule RustyJson.Engine.Wasm do
   def encode(term, %{sandbox: sandbox} = options) do
     deadline = System.monotonic_time(:millisecond) + sandbox.timeout
 
-    case limited(:encode, term, options, &write/3) do
+    case :encode |> limited(term, options, &write/3) |> checked(options) do
       {:ok, text} -> held_to(options.values, text, sandbox)
       :external -> encode_external(term, %{options | sandbox: Map.put_new(sandbox, :deadline, deadline)})
       {:error, _failure} = failed -> failed
     end
   end
+
+  # With an outdated plan the term crosses again, as External Term Format, which goes with current plans only.
+  defp checked({:planned, text, modules}, %{plans: plans}) do
+    if Plans.current?(modules, plans), do: {:ok, text}, else: :external
+  end
+
+  defp checked(answer, _options), do: answer
 
   defp write(host, term, %{bytes: bytes} = options), do: host.write(term, bytes, options)
 

@@ -28,6 +28,7 @@ defmodule RustyJson.Wasm.Events do
   # A term that the host reads has no size of its own.
   defp size(body, _result) when is_binary(body), do: byte_size(body)
   defp size(_term, {:ok, text}), do: byte_size(text)
+  defp size(_term, {:planned, text, _modules}), do: byte_size(text)
   defp size(_term, _fault), do: 0
 
   defp emit(operation, bytes, host, start, result) do

@@ -48,10 +48,13 @@ defmodule RustyJson.Wasm.Host do
   @callback run(operation(), body :: binary(), bytes :: binary(), RustyJson.Options.t()) ::
               decoded() | many() | fed() | encoded() | fault()
 
+  @typedoc "What writing gives. The modules are those whose plans were used."
+  @type written :: {:ok, binary()} | {:planned, binary(), [module()]} | :external
+
   @doc """
   Encodes a term that the host itself reads. `:external`: this host, the term or the options need `run/4` with External Term Format.
   """
-  @callback write(term(), bytes :: binary(), RustyJson.Options.t()) :: {:ok, binary()} | :external | fault()
+  @callback write(term(), bytes :: binary(), RustyJson.Options.t()) :: written() | fault()
 
   @doc false
   # How long a call waits for an instance: as long as it may run, unless it is one of several that share their time.

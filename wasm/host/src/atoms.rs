@@ -11,6 +11,7 @@ rustler::atoms! {
     error,
     etf,
     partial,
+    planned,
     key,
     value,
     later,

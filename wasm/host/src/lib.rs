@@ -77,18 +77,19 @@ fn run_dirty<'a>(
     work::run(env, &host.0, Operation::new(operation)?, [&options, &body], &Call::new(limits, ticket)?)
 }
 
-/// Encodes a term on the caller's scheduler, without External Term Format. Returns `{:ok, text}`, `:external` if the term or the options
-/// ask for more than a tape has, or `:later` if it takes too long.
+/// Encodes a term on the caller's scheduler, without External Term Format. Returns `{:ok, text}`, `{:planned, text, modules}` if it used
+/// plans of structs, `:external` if the term or the options ask for more than a tape has, or `:later` if it takes too long.
 #[rustler::nif]
 fn write<'a>(
     env: Env<'a>,
     host: HostArc,
     term: Term<'a>,
+    plans: Term<'a>,
     options: Binary,
     limits: Term<'a>,
     ticket: u64,
 ) -> NifResult<Term<'a>> {
-    tape::run(env, &host.0, term, &options, &Call::new(limits, ticket)?.short())
+    tape::run(env, &host.0, [term, plans], &options, &Call::new(limits, ticket)?.short())
 }
 
 /// The same on a dirty scheduler.
@@ -97,11 +98,12 @@ fn write_dirty<'a>(
     env: Env<'a>,
     host: HostArc,
     term: Term<'a>,
+    plans: Term<'a>,
     options: Binary,
     limits: Term<'a>,
     ticket: u64,
 ) -> NifResult<Term<'a>> {
-    tape::run(env, &host.0, term, &options, &Call::new(limits, ticket)?)
+    tape::run(env, &host.0, [term, plans], &options, &Call::new(limits, ticket)?)
 }
 
 /// What `start_by` is measured by.

@@ -86,18 +86,19 @@ impl Paper<'_> {
     }
 }
 
-/// Encodes a term by way of a tape: `{:ok, text}`; `:external`, if it has something that no tape has; or `:later`.
+/// Encodes a term by way of a tape: `{:ok, text}`, or `{:planned, text, modules}` where it used plans of structs; `:external`, if it has
+/// something that no tape has; or `:later`.
 fn encode<'a>(
     env: Env<'a>,
     guest: &mut Guest,
-    term: Term<'a>,
+    terms: [Term<'a>; 2],
     bytes: &[u8],
     options: &EncodeOptions<'_>,
 ) -> Result<Term<'a>, Fault> {
     let most = most_bytes(options).saturating_add(bytes.len());
     let mut paper = Paper { guest, room: 0..0, len: 0, most };
-    let taped = match write(env, &mut paper, term, bytes, options) {
-        Ok(taped) => taped,
+    let (taped, used) = match write(env, &mut paper, terms, bytes, options) {
+        Ok(written) => written,
         Err(Untaped::Stopped(Stopped::Fault(fault))) => return Err(fault),
         Err(Untaped::Stopped(Stopped::Later)) => return Ok(terms::later(env)),
         Err(Untaped::Stopped(Stopped::External) | Untaped::Other) => return Ok(terms::external(env)),
@@ -108,7 +109,8 @@ fn encode<'a>(
     }
     let max_memory = guest.max_memory();
     match session::play(guest, (len, bytes.len()), taped, options)? {
-        Some(text) => Ok(terms::text(env, text)),
+        Some(text) if used.is_empty() => Ok(terms::text(env, text)),
+        Some(text) => Ok(terms::planned(env, text, &used)),
         // A term that shares its parts can be small on a tape and many times the memory limit in External Term Format.
         None if taped.len.saturating_add(taped.more) > max_memory as u64 => Err(Fault::MemoryLimit),
         None => Ok(terms::external(env)),
@@ -126,13 +128,13 @@ fn charge(env: Env<'_>, bytes: usize) {
 fn write<'a>(
     env: Env<'a>,
     paper: &mut Paper<'_>,
-    term: Term<'a>,
+    terms: [Term<'a>; 2],
     bytes: &[u8],
     options: &EncodeOptions<'_>,
-) -> Result<Taped, Untaped<Stopped>> {
+) -> Result<(Taped, Vec<Raw<'a>>), Untaped<Stopped>> {
     paper.take(bytes).map_err(Untaped::Stopped)?;
     MEMORY.with_borrow_mut(|memory| {
-        taped::write(env, Raw::of(term), options, memory.get_or_insert_with(Memory::default), paper)
+        taped::write(env, terms.map(Raw::of), options, memory.get_or_insert_with(Memory::default), paper)
     })
 }
 
@@ -149,11 +151,11 @@ fn most_bytes(options: &EncodeOptions<'_>) -> usize {
     }
 }
 
-/// The same in an instance of the host's: `{:ok, text}`, or `:external` for what has to come in External Term Format.
+/// The same in an instance of the host's. The terms are what is encoded, and the plans of structs or `nil`.
 pub fn run<'a>(
     env: Env<'a>,
     host: &crate::host::Host,
-    term: Term<'a>,
+    terms: [Term<'a>; 2],
     bytes: &[u8],
     call: &Call,
 ) -> rustler::NifResult<Term<'a>> {
@@ -161,6 +163,6 @@ pub fn run<'a>(
     if !taped::may_write(&options) {
         return Ok(terms::external(env));
     }
-    let answer = host.run(call, |guest| encode(env, guest, term, bytes, &options));
+    let answer = host.run(call, |guest| encode(env, guest, terms, bytes, &options));
     Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short)))
 }

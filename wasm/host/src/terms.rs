@@ -6,6 +6,7 @@ use rustler::{Encoder, Env, NewBinary, Term};
 use rustyjson_core::abi::{DecodeFailure, EncodeFailure};
 use rustyjson_core::etf::holes::Found;
 use rustyjson_core::scan::{Answer, End, Trouble};
+use rustyjson_terms::raw::read::Raw;
 
 /// The version byte and the tags of an atom.
 const VERSION: u8 = 131;
@@ -53,6 +54,12 @@ pub fn unknown_atoms(env: Env<'_>) -> Term<'_> {
 /// `{:ok, binary}`.
 pub fn text<'a>(env: Env<'a>, json: &[u8]) -> Term<'a> {
     (atoms::ok(), binary(env, json)).encode(env)
+}
+
+/// `{:planned, binary, modules}`.
+pub fn planned<'a>(env: Env<'a>, json: &[u8], modules: &[Raw<'a>]) -> Term<'a> {
+    let modules: Vec<_> = modules.iter().map(|module| module.term(env)).collect();
+    (atoms::planned(), binary(env, json), modules).encode(env)
 }
 
 /// `{:partial, binary, [{offset, depth, :key | :value, start, length}]}`.

@@ -25,10 +25,10 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   end
 
   @impl true
-  def write(term, bytes, %{sandbox: sandbox}) do
+  def write(term, bytes, %{sandbox: sandbox, plans: plans}) do
     with_host(sandbox, 0, fn
-      host, :here, limits, number -> Nif.write(host, term, bytes, limits, number)
-      host, :dirty, limits, number -> Nif.write_dirty(host, term, bytes, limits, number)
+      host, :here, limits, number -> Nif.write(host, term, plans, bytes, limits, number)
+      host, :dirty, limits, number -> Nif.write_dirty(host, term, plans, bytes, limits, number)
     end)
   end
 

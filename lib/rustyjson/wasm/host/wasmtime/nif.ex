@@ -5,6 +5,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
   # Functions without `dirty` in their name run on the caller's scheduler for about a millisecond and then return `:later`.
   # All return `:busy` if no place is free, and `{:fault, reason, detail}` if the call failed.
 
+  alias RustyJson.Encoder.Plans
   alias RustyJson.Wasm.Host
 
   @on_load :load
@@ -57,11 +58,11 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
           Host.decoded() | Host.many() | Host.fed() | Host.encoded() | again()
   def run_dirty(_host, _operation, _options, _body, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
-  @spec write(host(), term(), options(), limits(), place()) :: {:ok, binary()} | :external | again()
-  def write(_host, _term, _options, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+  @spec write(host(), term(), Plans.t() | nil, options(), limits(), place()) :: Host.written() | again()
+  def write(_host, _term, _plans, _options, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
-  @spec write_dirty(host(), term(), options(), limits(), place()) :: {:ok, binary()} | :external | again()
-  def write_dirty(_host, _term, _options, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+  @spec write_dirty(host(), term(), Plans.t() | nil, options(), limits(), place()) :: Host.written() | again()
+  def write_dirty(_host, _term, _plans, _options, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
   @doc "The clock of `start_by`, in milliseconds: a call on a dirty scheduler that comes later is `:busy`."
   @spec now() :: non_neg_integer()
