@@ -173,6 +173,10 @@ defmodule RustyJson.ShapeTest do
       assert json([%Sparse{}, %Sparse{pass_word: 1}], []) == ~s([{},{"passWord":1}])
       assert json(%Sparse{first_name: 1, born_on: ~D[2024-02-29]}, []) == ~s({"firstName":1})
 
+      # Sorted or compared, they were written all the same.
+      for mode <- @modes,
+          do: assert(decoded([%Sparse{first_name: 1}, %Sparse{}], mode) == [%{"firstName" => 1}, %{}])
+
       assert json(%Sparse{first_name: 1, pass_word: []}, pretty: true) |> RustyJson.decode!() ==
                %{"firstName" => 1, "passWord" => []}
     end

@@ -104,6 +104,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let start = self.gathered.text.len();
         self.gathered.text.text(self.reader.own_field_text(field).bytes);
         let Some(shape) = self.shape else {
+            if rules.omits && plan_omits(self.reader, plan, value) {
+                self.gathered.text.truncate(start);
+                return Ok(());
+            }
             self.write_field_name(start, field);
             return self.push_member(start, Some(value), 0);
         };
