@@ -3,8 +3,10 @@
 //! The tape is written in parts of a fixed size, each handed on as soon as it is full: no large binary of the caller's is made, and a
 //! term that has far more parts than cells is stopped by whoever takes the parts.
 
-mod structs;
+mod kinds;
+mod objects;
 mod tokens;
+mod walk;
 
 use crate::atom_cache::AtomCache;
 use crate::atoms;
@@ -12,17 +14,17 @@ use crate::known::{Names, names};
 use crate::raw::layout::Layout;
 use crate::raw::read::{Look, Raw, SmallMap, WalkMemory, Walks};
 use crate::raw::trial::layout;
-use crate::tags::{Kind as Tag, kind, small};
+use crate::tags::Kind as Tag;
+use kinds::Alike;
+use objects::Open;
 use rustler::types::atom;
-use rustler::{Encoder, Env, Term};
-use rustyjson_core::builder::SMALL_MAP;
+use rustler::{Atom, Encoder, Env, Term};
 use rustyjson_core::encode::{Known, may_play};
+use rustyjson_core::options::shape::Shape as CallShape;
 use rustyjson_core::options::{Null, Records};
-use rustyjson_core::tape::{Kind, MOST};
 use rustyjson_core::{EncodeOptions, Output};
 use std::mem::take;
 use std::sync::OnceLock;
-use structs::{Struct, Structs};
 
 /// Takes what is written.
 pub trait Sink {
@@ -63,6 +65,8 @@ pub struct Memory {
     atoms: AtomCache,
     walks: WalkMemory,
     text: Output<Vec<u8>>,
+    /// What the last call that did something to members did.
+    shape: Option<Box<CallShape>>,
     /// The number of the call: what an earlier one left in the table does not count.
     call: u64,
 }
@@ -71,7 +75,7 @@ impl Default for Memory {
     fn default() -> Self {
         let (atoms, walks) = (AtomCache::new(), WalkMemory::new());
         let shapes = Box::new([Shape::default(); SHAPES]);
-        Self { part: Box::new([0; PART]), shapes, atoms, walks, text: Output::default(), call: 0 }
+        Self { part: Box::new([0; PART]), shapes, atoms, walks, text: Output::default(), shape: None, call: 0 }
     }
 }
 
@@ -91,8 +95,8 @@ enum Seen {
     Once,
     /// They are a shape: its number on the tape, and the bytes that they would take.
     Shape(u32, u32),
-    /// They are those of structs of this kind.
-    Struct(u32),
+    /// They are those of maps of this kind.
+    Kind(u32),
 }
 
 /// An open container.
@@ -106,7 +110,8 @@ enum Frame<'a> {
     Large(Option<Tag>),
     /// The rest of a list of records.
     Records(Raw<'a>),
-    Struct(Struct<'a>),
+    /// A map of a kind.
+    Object(Open<'a>),
 }
 
 /// Words of terms that are told by them.
@@ -135,9 +140,35 @@ fn words(env: Env<'_>) -> &'static Words {
     })
 }
 
-/// Whether terms are written for calls with these options.
-pub const fn may_write(options: &EncodeOptions<'_>) -> bool {
-    may_play(options) && !options.sort_keys && options.shape.is_empty()
+/// Bytes of what a call does to members that are kept.
+const LONGEST_SHAPE: usize = 4096;
+
+impl Memory {
+    /// Reads what a call does to members, unless the last such call did the same.
+    fn read_shape(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() && self.shape.as_ref().is_none_or(|shape| !shape.is(bytes)) {
+            self.shape = Some(Box::new(CallShape::read(bytes).unwrap_or_default()));
+        }
+    }
+}
+
+/// The values that a call leaves out: `nil`, and modules of structs. `None`: it has more to say than is known here.
+fn omitted<'a>(env: Env<'a>, shape: &CallShape) -> Option<Vec<Raw<'a>>> {
+    let mut omitted = Vec::new();
+    if !shape.pointers.is_empty() {
+        return None;
+    }
+    if shape.omit_nil {
+        omitted.push(Raw::atom(atoms::nil()));
+    }
+    for name in &shape.omitted {
+        // No struct is of a module that is no atom yet.
+        if !name.is_ascii() {
+            return None;
+        }
+        omitted.extend(Atom::existing_from_bytes(env, name).ok().map(Raw::atom));
+    }
+    Some(omitted)
 }
 
 /// Writes a term for a call with these options, with plans for structs. Gives the modules whose plans it used, too.
@@ -148,10 +179,15 @@ pub fn write<'a, S: Sink>(
     memory: &mut Memory,
     sink: &mut S,
 ) -> Result<(Taped, Vec<Raw<'a>>), Untaped<S::Stop>> {
-    let Some(layout) = layout(env).filter(|_| may_write(options)) else { return Err(Untaped::Other) };
+    let Some(layout) = layout(env).filter(|_| may_play(options)) else { return Err(Untaped::Other) };
+    memory.read_shape(options.shape);
     memory.call += 1;
     let walks = Walks::new(env, take(&mut memory.walks));
-    let Memory { part, shapes, atoms, text, call, .. } = memory;
+    let Memory { part, shapes, atoms, text, shape, call, .. } = memory;
+    let shape = shape.as_deref().filter(|_| !options.shape.is_empty());
+    let Some(omitted) = shape.map_or(Some(Vec::new()), |shape| omitted(env, shape)) else {
+        return Err(Untaped::Other);
+    };
     let (look, words, call) = (Look::new(env), words(env), *call);
     let null = match options.null {
         Null::Nil => words.nil,
@@ -172,12 +208,16 @@ pub fn write<'a, S: Sink>(
         text,
         names: words.names,
         plans: (plans.word() != words.nil).then_some(plans),
-        structs: Vec::new(),
+        kinds: Vec::new(),
         used: Vec::new(),
         null,
         // The option says how External Term Format has to be read, which has large maps in the opposite order.
         reverse: !options.reverse_large_maps,
         strict: options.strict_maps,
+        sorts: options.sort_keys,
+        shape,
+        omitted,
+        arranges: options.sort_keys || shape.is_some(),
         plain_structs: options.plain_structs,
         lean: options.lean,
         taped: Taped::default(),
@@ -188,6 +228,7 @@ pub fn write<'a, S: Sink>(
     let walks = writer.walks.take_memory();
     let used = take(&mut writer.used);
     memory.walks = walks;
+    memory.shape = memory.shape.take().filter(|shape| shape.size() <= LONGEST_SHAPE);
     result.map(|taped| (taped, used))
 }
 
@@ -207,8 +248,8 @@ struct Writer<'a, 'm, S> {
     text: &'m mut Output<Vec<u8>>,
     names: &'static Names,
     plans: Option<Raw<'a>>,
-    /// Kinds of structs in the term.
-    structs: Vec<Structs<'a>>,
+    /// Kinds of maps in the term, but for those that are written as they stand.
+    kinds: Vec<Alike<'a>>,
     /// Modules whose plans are used.
     used: Vec<Raw<'a>>,
     /// The atom that is null.
@@ -217,6 +258,13 @@ struct Writer<'a, 'm, S> {
     reverse: bool,
     /// Keys of a map may not become the same text: an atom and a string could.
     strict: bool,
+    sorts: bool,
+    /// What the call does to members.
+    shape: Option<&'m CallShape>,
+    /// `nil`, and modules of structs: the call leaves out such values.
+    omitted: Vec<Raw<'a>>,
+    /// It sorts members, or does something to them.
+    arranges: bool,
     plain_structs: bool,
     lean: bool,
     taped: Taped,
@@ -224,215 +272,3 @@ struct Writer<'a, 'm, S> {
 }
 
 type Written<T, S> = Result<T, Untaped<<S as Sink>::Stop>>;
-
-impl<'a, S: Sink> Writer<'a, '_, S> {
-    fn run(&mut self, term: Raw<'a>, records: bool, open: &mut Vec<Frame<'a>>) -> Written<(), S> {
-        let first = match kind(term.word()) {
-            Tag::List if records => Some(Frame::Records(term)),
-            _ if records => return Err(Untaped::Other),
-            _ => self.value(term)?,
-        };
-        let Some(mut here) = first else { return Ok(()) };
-        loop {
-            let inner = match &mut here {
-                Frame::List(list) => self.items(list)?,
-                Frame::Values(values) => self.values(values)?,
-                Frame::Members(members) => self.members(members)?,
-                Frame::Large(first) => self.entries(first)?,
-                Frame::Records(list) => self.records(list)?,
-                Frame::Struct(open) => self.fields(open)?,
-            };
-            match inner {
-                Some(frame) => open.push(std::mem::replace(&mut here, frame)),
-                None => match open.pop() {
-                    Some(frame) => here = frame,
-                    None => return Ok(()),
-                },
-            }
-        }
-    }
-
-    /// The items of a list up to one with parts.
-    #[inline(always)]
-    fn items(&mut self, list: &mut Raw<'a>) -> Written<Option<Frame<'a>>, S> {
-        while kind(list.word()) == Tag::List {
-            let (item, rest) = self.layout.cell(*list);
-            *list = rest;
-            if let Some(frame) = self.value(item)? {
-                return Ok(Some(frame));
-            }
-        }
-        if list.word() != self.words.empty {
-            return Err(Untaped::Other);
-        }
-        self.token(Kind::EndList, 0)?;
-        Ok(None)
-    }
-
-    /// The records of a list up to one with parts.
-    #[inline(never)]
-    fn records(&mut self, list: &mut Raw<'a>) -> Written<Option<Frame<'a>>, S> {
-        while kind(list.word()) == Tag::List {
-            let (record, rest) = self.layout.cell(*list);
-            *list = rest;
-            self.token(Kind::Record, 0)?;
-            if let Some(frame) = self.value(record)? {
-                return Ok(Some(frame));
-            }
-        }
-        if list.word() == self.words.empty { Ok(None) } else { Err(Untaped::Other) }
-    }
-
-    #[inline(always)]
-    fn values(&mut self, values: &mut &'a [Raw<'a>]) -> Written<Option<Frame<'a>>, S> {
-        while let Some((value, rest)) = values.split_first() {
-            *values = rest;
-            if let Some(frame) = self.value(*value)? {
-                return Ok(Some(frame));
-            }
-        }
-        Ok(None)
-    }
-
-    #[inline(always)]
-    fn members(&mut self, members: &mut SmallMap<'a>) -> Written<Option<Frame<'a>>, S> {
-        while let (Some((key, keys)), Some((value, values))) =
-            (members.keys.split_first(), members.values.split_first())
-        {
-            *members = SmallMap { keys, values };
-            self.key(*key)?;
-            if let Some(frame) = self.value(*value)? {
-                return Ok(Some(frame));
-            }
-        }
-        self.token(Kind::EndMap, 0)?;
-        Ok(None)
-    }
-
-    #[inline(never)]
-    fn entries(&mut self, first: &mut Option<Tag>) -> Written<Option<Frame<'a>>, S> {
-        while let Some((key, value)) = self.walks.next_entry() {
-            let tag = kind(key.word());
-            if self.strict && *first.get_or_insert(tag) != tag {
-                return Err(Untaped::Other);
-            }
-            self.key(key)?;
-            if let Some(frame) = self.value(value)? {
-                return Ok(Some(frame));
-            }
-        }
-        self.walks.exit();
-        self.token(Kind::EndMap, 0)?;
-        Ok(None)
-    }
-
-    /// Writes a value without parts, or the start of one that has some.
-    #[inline(always)]
-    fn value(&mut self, term: Raw<'a>) -> Written<Option<Frame<'a>>, S> {
-        let word = term.word();
-        match kind(word) {
-            Tag::Boxed => return self.boxed(term),
-            Tag::Small => self.integer(small(word))?,
-            Tag::List => {
-                self.token(Kind::List, 0)?;
-                return Ok(Some(Frame::List(term)));
-            }
-            Tag::Atom => self.atom(term)?,
-            Tag::Other if word == self.words.empty => self.token(Kind::EmptyList, 0)?,
-            Tag::Other => return Err(Untaped::Other),
-        }
-        Ok(None)
-    }
-
-    #[inline(always)]
-    fn boxed(&mut self, term: Raw<'a>) -> Written<Option<Frame<'a>>, S> {
-        if let Some(bytes) = self.layout.binary(term) {
-            self.string(Kind::String, bytes)?;
-            return Ok(None);
-        }
-        if let Some(value) = self.layout.float(term) {
-            self.with_bytes(Kind::Float, value.to_le_bytes())?;
-            return Ok(None);
-        }
-        match self.layout.small_map(term) {
-            Some(members) => self.map(members),
-            None => self.rarely_boxed(term),
-        }
-    }
-
-    #[inline(never)]
-    fn rarely_boxed(&mut self, term: Raw<'a>) -> Written<Option<Frame<'a>>, S> {
-        if let Some(bytes) = self.look.binary(term) {
-            self.string(Kind::String, bytes)?;
-            return Ok(None);
-        }
-        if let Some(value) = self.look.integer(term) {
-            self.integer(value)?;
-            return Ok(None);
-        }
-        let size = self.look.map_size(term).ok_or(Untaped::Other)?;
-        self.token(Kind::Map, 0)?;
-        self.walks.enter(term, size, self.reverse && size > SMALL_MAP);
-        Ok(Some(Frame::Large(None)))
-    }
-
-    /// Keys that were seen before are a shape, which is written at their second map: many maps have keys of their own.
-    #[inline(always)]
-    fn map(&mut self, members: SmallMap<'a>) -> Written<Option<Frame<'a>>, S> {
-        let (keys, call) = (members.keys.as_ptr() as usize, self.call);
-        let slot = self.slot(keys);
-        if slot.keys == keys && slot.call == call {
-            match slot.seen {
-                Seen::Shape(number, more) => {
-                    self.taped.more += u64::from(more);
-                    self.token(Kind::Shaped, number as usize)?;
-                    return Ok(Some(Frame::Values(members.values)));
-                }
-                Seen::Once => return self.shape(members),
-                Seen::Struct(number) => return self.structure(members, number),
-            }
-        }
-        if let Some(place) = members.keys.iter().position(|key| key.word() == self.words.module) {
-            return self.new_struct(members, place);
-        }
-        if self.strict && members.keys.windows(2).any(|keys| kind(keys[0].word()) != kind(keys[1].word())) {
-            return Err(Untaped::Other);
-        }
-        *self.slot(keys) = Shape { keys, call, seen: Seen::Once };
-        if members.keys.is_empty() {
-            self.token(Kind::EmptyMap, 0)?;
-            return Ok(None);
-        }
-        self.token(Kind::Map, 0)?;
-        Ok(Some(Frame::Members(members)))
-    }
-
-    /// Where the keys at this address are kept.
-    #[inline(always)]
-    fn slot(&mut self, keys: usize) -> &mut Shape {
-        &mut self.shapes[(keys >> 4 ^ keys >> 12) % SHAPES]
-    }
-
-    #[inline(never)]
-    fn shape(&mut self, members: SmallMap<'a>) -> Written<Option<Frame<'a>>, S> {
-        if members.keys.is_empty() {
-            self.token(Kind::EmptyMap, 0)?;
-            return Ok(None);
-        }
-        let (number, before) = (self.known, self.written());
-        self.token(Kind::Shape, members.keys.len())?;
-        for key in members.keys {
-            self.key(*key)?;
-        }
-        let more = u32::try_from(self.written() - before);
-        if let Ok(more) = more
-            && (number as usize) < MOST
-        {
-            self.known += 1;
-            let keys = members.keys.as_ptr() as usize;
-            *self.slot(keys) = Shape { keys, call: self.call, seen: Seen::Shape(number, more) };
-            return Ok(Some(Frame::Values(members.values)));
-        }
-        Err(Untaped::Other)
-    }
-}

@@ -210,6 +210,45 @@ defmodule RustyJson.Sandbox.TapeTest do
   # The package need not be there.
   defp decimal(sign, coef, exp), do: %{__struct__: Decimal, sign: sign, coef: coef, exp: exp}
 
+  # Options about members.
+  defp members do
+    [
+      [sort_keys: true],
+      [key_case: :camel],
+      [key_case: %{id: "name", name: "né\""}],
+      [key_case: :camel, sort_keys: true],
+      [omit: [nil]],
+      [omit: [nil, Date, Row], sort_keys: true],
+      [redact: [:name, "b"], redacted: "</>", omit: [nil]],
+      [redact: ["id"], key_case: %{id: "key"}, sort_keys: true]
+    ]
+  end
+
+  test "options about members of maps" do
+    map = %{id: 1, first_name: nil, b: [%{"b" => 1, "id" => nil}], at: ~D[2026-01-02], none: %{}}
+    large = Map.new(1..40, &{"k#{&1}", nil})
+
+    terms = [
+      [map, %{map | id: nil}, %{map | none: nil, b: nil}, %{none: nil}, %{}],
+      [%{map | b: %Row{id: 1}}, %Named{id: nil, name: map}],
+      [%{:b => 1, "a" => 2, :c => 3}, %{:a => 1, "a" => 2}, %{"a" => nil}],
+      [map, large, Map.put(large, :id, 1)],
+      [%{1 => 2, :a => 1}, map],
+      [map, 2 ** 70],
+      for(number <- 1..300, do: %{"a#{number}": number, b: nil}),
+      for(number <- 1..300, do: %{"b" => nil, "a#{number}" => number})
+    ]
+
+    for term <- [terms | terms], members <- members(), more <- [[], [maps: :strict], [pretty: true]] do
+      options = members ++ more
+      assert result(term, options ++ @options) == result(term, options ++ [engine: :native])
+    end
+
+    for options <- [[redact: ["/0/id", "/*/b/*"]], [omit: [:"Elixir.Ö"]]] do
+      assert result(hd(terms), options ++ @options) == result(hd(terms), options ++ [engine: :native])
+    end
+  end
+
   test "structs with plans, dates, times and decimals" do
     # Their plans are learnt.
     RustyJson.encode!([rows(), %Twin{}, %Named{}], engine: :native)
@@ -228,12 +267,16 @@ defmodule RustyJson.Sandbox.TapeTest do
           [max_depth: 3],
           [max_bytes: 90]
         ],
+        members <- [[] | members()],
         term <- [rows() | rows()] do
+      options = options ++ members
+
       assert RustyJson.encode(term, options ++ @options) ==
                RustyJson.encode(term, options ++ [engine: :native])
     end
 
-    for term <- [rows() | rows()], bytes <- [RustyJson.Options.encode(pretty: true).bytes] do
+    for term <- [rows() | rows()], members <- [[] | members()] do
+      bytes = RustyJson.Options.encode([pretty: true] ++ members).bytes
       refute Nif.write(host, term, plans, bytes, limits, 0) == :external
     end
 
@@ -268,7 +311,7 @@ defmodule RustyJson.Sandbox.TapeTest do
   defp result(term, options) do
     RustyJson.encode(term, options)
   rescue
-    error -> error
+    error in KeyError -> error
   end
 
   test "a plan that is outdated is not used" do

@@ -8,6 +8,7 @@ use crate::terms;
 use rustler::schedule::consume_timeslice;
 use rustler::{Env, Term};
 use rustyjson_core::EncodeOptions;
+use rustyjson_core::encode::may_play;
 use rustyjson_core::tape::TOKEN;
 use rustyjson_terms::raw::read::Raw;
 use rustyjson_terms::taped::{self, Memory, Sink, Taped, Untaped};
@@ -160,7 +161,7 @@ pub fn run<'a>(
     call: &Call,
 ) -> rustler::NifResult<Term<'a>> {
     let (options, _) = EncodeOptions::from_bytes(bytes).ok_or(rustler::Error::BadArg)?;
-    if !taped::may_write(&options) {
+    if !may_play(&options) {
         return Ok(terms::external(env));
     }
     let answer = host.run(call, |guest| encode(env, guest, terms, bytes, &options));
