@@ -20,7 +20,7 @@ use objects::Open;
 use rustler::types::atom;
 use rustler::{Atom, Encoder, Env, Term};
 use rustyjson_core::encode::{Known, may_play};
-use rustyjson_core::options::shape::Shape as CallShape;
+use rustyjson_core::options::shape::{Shape as CallShape, Shapes};
 use rustyjson_core::options::{Null, Records};
 use rustyjson_core::{EncodeOptions, Output};
 use std::mem::take;
@@ -65,8 +65,8 @@ pub struct Memory {
     atoms: AtomCache,
     walks: WalkMemory,
     text: Output<Vec<u8>>,
-    /// What the last call that did something to members did.
-    shape: Option<Box<CallShape>>,
+    /// What the last calls that did something to members did.
+    call_shapes: Shapes,
     /// The number of the call: what an earlier one left in the table does not count.
     call: u64,
 }
@@ -75,7 +75,15 @@ impl Default for Memory {
     fn default() -> Self {
         let (atoms, walks) = (AtomCache::new(), WalkMemory::new());
         let shapes = Box::new([Shape::default(); SHAPES]);
-        Self { part: Box::new([0; PART]), shapes, atoms, walks, text: Output::default(), shape: None, call: 0 }
+        Self {
+            part: Box::new([0; PART]),
+            shapes,
+            atoms,
+            walks,
+            text: Output::default(),
+            call_shapes: Shapes::new(),
+            call: 0,
+        }
     }
 }
 
@@ -140,18 +148,6 @@ fn words(env: Env<'_>) -> &'static Words {
     })
 }
 
-/// Bytes of what a call does to members that are kept.
-const LONGEST_SHAPE: usize = 4096;
-
-impl Memory {
-    /// Reads what a call does to members, unless the last such call did the same.
-    fn read_shape(&mut self, bytes: &[u8]) {
-        if !bytes.is_empty() && self.shape.as_ref().is_none_or(|shape| !shape.is(bytes)) {
-            self.shape = Some(Box::new(CallShape::read(bytes).unwrap_or_default()));
-        }
-    }
-}
-
 /// The values that a call leaves out: `nil`, and modules of structs. `None`: it has more to say than is known here.
 fn omitted<'a>(env: Env<'a>, shape: &CallShape) -> Option<Vec<Raw<'a>>> {
     let mut omitted = Vec::new();
@@ -180,11 +176,10 @@ pub fn write<'a, S: Sink>(
     sink: &mut S,
 ) -> Result<(Taped, Vec<Raw<'a>>), Untaped<S::Stop>> {
     let Some(layout) = layout(env).filter(|_| may_play(options)) else { return Err(Untaped::Other) };
-    memory.read_shape(options.shape);
     memory.call += 1;
     let walks = Walks::new(env, take(&mut memory.walks));
-    let Memory { part, shapes, atoms, text, shape, call, .. } = memory;
-    let shape = shape.as_deref().filter(|_| !options.shape.is_empty());
+    let Memory { part, shapes, atoms, text, call_shapes, call, .. } = memory;
+    let shape = call_shapes.find(options.shape);
     let Some(omitted) = shape.map_or(Some(Vec::new()), |shape| omitted(env, shape)) else {
         return Err(Untaped::Other);
     };
@@ -228,7 +223,7 @@ pub fn write<'a, S: Sink>(
     let walks = writer.walks.take_memory();
     let used = take(&mut writer.used);
     memory.walks = walks;
-    memory.shape = memory.shape.take().filter(|shape| shape.size() <= LONGEST_SHAPE);
+    memory.call_shapes.trim(options.shape.len());
     result.map(|taped| (taped, used))
 }
 

@@ -222,6 +222,14 @@ impl<K: CopyKernel, B: Buffer, const USUAL: bool> Play<'_, K, B, USUAL> {
         }
     }
 
+    /// The line of the end of a container.
+    #[inline(never)]
+    fn last_line(&mut self) {
+        if let Some(pretty) = self.options.pretty {
+            pretty.line(self.out, self.depth());
+        }
+    }
+
     /// The number of containers around the place reached.
     fn depth(&self) -> usize {
         (self.options.base_depth as usize).saturating_add(self.player.open.len())
@@ -240,8 +248,14 @@ impl<K: CopyKernel, B: Buffer, const USUAL: bool> Play<'_, K, B, USUAL> {
     fn integer(&mut self, value: i64) {
         if USUAL {
             number::integer(self.out, value);
-            return self.out.array([b',']);
+            self.out.array([b',']);
+        } else {
+            self.rare_integer(value);
         }
+    }
+
+    #[inline(never)]
+    fn rare_integer(&mut self, value: i64) {
         let quoted = self.options.safe_integers && value.unsigned_abs() > LARGEST_SAFE;
         let quotes: &[u8] = if quoted { b"\"" } else { b"" };
         self.out.text(quotes);
@@ -286,9 +300,8 @@ impl<K: CopyKernel, B: Buffer, const USUAL: bool> Play<'_, K, B, USUAL> {
     fn key(&mut self, number: usize) -> Played<()> {
         let &(start, len) = self.player.keys.get(number).ok_or(Again)?;
         let (start, len) = (start as usize, len as usize);
-        if !USUAL && let Some(pretty) = self.options.pretty {
-            pretty.line(self.out, self.depth());
-            self.named = true;
+        if !USUAL {
+            return self.rare_key(start, len);
         }
         let (text, _) = self.player.text.parts();
         let text = text.get(start..start + len + BLOCK).ok_or(Again)?;
@@ -298,6 +311,17 @@ impl<K: CopyKernel, B: Buffer, const USUAL: bool> Play<'_, K, B, USUAL> {
             room[..len].copy_from_slice(&text[..len]);
         }
         self.out.advance(len);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn rare_key(&mut self, start: usize, len: usize) -> Played<()> {
+        if let Some(pretty) = self.options.pretty {
+            pretty.line(self.out, self.depth());
+            self.named = true;
+        }
+        let text = self.player.text.written().get(start..start + len).ok_or(Again)?;
+        self.out.text(text);
         Ok(())
     }
 
@@ -327,8 +351,8 @@ impl<K: CopyKernel, B: Buffer, const USUAL: bool> Play<'_, K, B, USUAL> {
     fn close(&mut self, end: [u8; 2]) -> Played<Frame> {
         let here = self.player.open.pop().ok_or(Again)?;
         self.out.truncate(self.out.len().saturating_sub(1));
-        if !USUAL && let Some(pretty) = self.options.pretty {
-            pretty.line(self.out, self.depth());
+        if !USUAL {
+            self.last_line();
         }
         self.out.array(end);
         Ok(here)
