@@ -211,6 +211,12 @@ impl TermBuilder for Nothing {
     }
 }
 
+impl Rewind for Nothing {
+    type Mark = ();
+    fn mark(&self) {}
+    fn rewind(&mut self, (): ()) {}
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ mod naive;
 
 use naive::options::WAYS;
 use naive::parse;
-use naive::parts::{Choices, Record, Type, asked_again, assert_selects, assert_typed};
+use naive::parts::{Choices, Record, Type, asked_again, assert_lies, assert_selects, assert_typed};
 use naive::tree::{Builder, Tree};
 use proptest::prelude::*;
 use rustyjson_core::parts::{Plan, select};
@@ -313,6 +313,17 @@ proptest! {
         let of = Choices(&choices).types(3);
         assert_typed(json.as_bytes(), &of, &WAYS[way]);
         asked_again(json.as_bytes(), &of, &WAYS[way], choices.len() as u32 % 5);
+    }
+
+    #[test]
+    fn a_guest_that_lies_about_a_type(
+        json in documents(),
+        choices in proptest::collection::vec(any::<u8>(), 0..40),
+        lies in proptest::collection::vec((any::<usize>(), prop_oneof![0u8..8, 97u8..120, any::<u8>()]), 1..3),
+        way in 0..WAYS.len(),
+    ) {
+        let of = Choices(&choices).types(3);
+        assert_lies(json.as_bytes(), &of, &WAYS[way], &lies);
     }
 
     #[test]

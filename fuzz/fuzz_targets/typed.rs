@@ -1,9 +1,10 @@
 //! Any text, under any options, as a type that the last bytes choose: the answer of a naive reader, or an error of the schema, or of
-//! the text. The check of a guest's answer accepts what is built, also when errors are passed over or dates are asked for.
+//! the text. The check of a guest's answer accepts what is built, also when errors are passed over or dates are asked for; and of any
+//! other answer it passes only what is of the type.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rustyjson_fuzz::naive::parts::{Choices, asked_again, assert_typed};
+use rustyjson_fuzz::naive::parts::{Choices, asked_again, assert_judged, assert_lies, assert_typed};
 use rustyjson_fuzz::options;
 
 fuzz_target!(|data: &[u8]| {
@@ -11,8 +12,11 @@ fuzz_target!(|data: &[u8]| {
     let (options, text) = options(data);
     let mut choices = Choices(choices);
     let pass = choices.next() as u32 % 5;
+    let lies = [(choices.next() << 4 | choices.next() >> 4, choices.next() as u8)];
     let of = choices.types(4);
     let options = rustyjson_core::DecodeOptions { max_nodes: 0, ..options };
     assert_typed(text, &of, &options);
     asked_again(text, &of, &options, pass);
+    assert_lies(text, &of, &options, &lies);
+    assert_judged(&[&[131][..], text].concat(), text, &of, &options);
 });

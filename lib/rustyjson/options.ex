@@ -23,7 +23,7 @@ defmodule RustyJson.Options do
     parts: "",
     # The type that it is decoded into.
     as: nil,
-    # What the native library builds structs of, see RustyJson.Schema.Shape.
+    # What the libraries build structs of, see RustyJson.Schema.Shape.
     structs: nil,
     # Where the text stands in a larger one, for errors; `:records` where the elements of a list are texts of their own.
     origin: nil,
@@ -325,10 +325,10 @@ defmodule RustyJson.Options do
   @spec with_parts(t(), binary()) :: t()
   def with_parts(%{bytes: bytes} = options, parts), do: %{options | parts: parts, bytes: bytes <> parts}
 
-  @doc "The same options, for an engine that builds the structs of this shape, if it does."
+  @doc "The same options, for an engine that is to build the structs of this shape."
   @spec into_structs(t(), RustyJson.Schema.Shape.t()) :: t()
   # A function for keys has to see all of them, also inside structs.
-  def into_structs(%{engine: Engine.Native, keys: keys} = options, shape) when not is_tuple(keys),
+  def into_structs(%{keys: keys} = options, shape) when not is_tuple(keys),
     do: %{options | structs: shape.templates}
 
   def into_structs(options, _shape), do: options

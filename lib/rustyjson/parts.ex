@@ -182,9 +182,10 @@ defmodule RustyJson.Parts do
   def policy(%{parts: <<@raw, _::binary>>} = options, length),
     do: {Options.change(options, :decode, %{max_nodes: 0}), length}
 
-  # Fields have numbers, decimals are lists, and types ask for floats: core/src/parts/shape.rs.
-  def policy(%{parts: <<@typed, _::binary>>, values: %{max_depth: max_depth}} = options, length) do
-    changed = Options.change(options, :decode, %{max_depth: min(max_depth + 2, 0xFFFF_FFFF), max_nodes: 0})
+  # Fields have numbers, tagged structs and decimals are lists, and types ask for floats: core/src/parts/shape.rs.
+  def policy(%{parts: <<@typed, tagged, _::binary>>, values: %{max_depth: max_depth}} = options, length) do
+    deepest = (1 + tagged) * max_depth + 2
+    changed = Options.change(options, :decode, %{max_depth: min(deepest, 0xFFFF_FFFF), max_nodes: 0})
     {%{changed | values: Map.put(changed.values, :typed, true)}, 4 * length + 16}
   end
 

@@ -127,7 +127,7 @@ fn run_structs<'a>(json: Binary<'a>, look: Look<'a>, given: Raw<'a>, most_nodes:
     let bytes = json.as_slice();
     run_parts(look.env(), json, options, most_nodes, |parts, options, most_nodes, scratch, terms| {
         let Parts::Typed(shape) = parts else { return parts.decode(bytes, options, most_nodes, scratch, terms) };
-        let mut structs = Structs::new(terms, look, templates);
+        let mut structs = Structs::new(terms, look, templates, json);
         let done = typed(bytes, shape, options, most_nodes, scratch, &mut structs)?;
         structs.finish().map_err(|kind| Error::new(kind, 0))?;
         Ok(done)

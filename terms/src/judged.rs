@@ -1,8 +1,10 @@
 //! Terms from what a WebAssembly module wrote, judged and built in one walk: nothing is built that has not been judged.
 
-use crate::builder::{Stacks, Terms};
-use rustler::{Env, Term};
+use crate::builder::{self, Stacks, Terms};
+use crate::raw::read::{Look, Raw};
+use rustler::{Binary, Env, Term};
 use rustyjson_core::etf::check::{Fault, Policy, Refused, build, build_list, can_build, check, check_list};
+use rustyjson_core::parts::{Shape, judge, judge_only};
 use rustyjson_core::{DecodeOptions, ErrorKind};
 
 /// The term of these bytes, which answer a text of `json_len` bytes decoded with these options. `None`: they have a map with a key
@@ -39,6 +41,35 @@ pub fn list<'a>(
     if built.is_none() { check_list(etf, policies).map(|()| None) } else { Ok(built) }
 }
 
+/// A value of a type that answers a text.
+#[derive(Clone, Copy)]
+pub struct Structs<'a> {
+    /// The type.
+    pub shape: Shape<'a>,
+    /// What its values are built of: see [`builder::Structs`].
+    pub templates: &'a [Raw<'a>],
+    /// The text.
+    pub json: Binary<'a>,
+}
+
+/// The value that these bytes describe, as [`judge`] judges them. `None`: as for [`term`].
+pub fn structs<'a>(
+    env: Env<'a>,
+    etf: &[u8],
+    Structs { shape, templates, json }: &Structs<'a>,
+    most: u64,
+    options: &DecodeOptions,
+    stacks: &mut Stacks,
+) -> Result<Option<Term<'a>>, Refused> {
+    let policy = Shape::exact_policy(options, json.len());
+    let built = with_terms(env, etf, options, json.len(), stacks, |terms| {
+        let mut structs = builder::Structs::new(terms, Look::new(env), templates, *json);
+        judge(etf, shape, &policy, json, most, &mut structs)?;
+        structs.finish().map_err(|kind| Refused { fault: Fault::Builder(kind), offset: etf.len() })
+    })?;
+    if built.is_none() { judge_only(etf, shape, &policy, json).map(|()| None) } else { Ok(built) }
+}
+
 /// What the builder has no form for.
 fn by_the_vm<'a>(env: Env<'a>, etf: &[u8]) -> Option<Term<'a>> {
     env.binary_to_term(etf).map(|(term, _)| term)
@@ -50,7 +81,7 @@ fn with_terms<'a>(
     options: &DecodeOptions,
     json_len: usize,
     stacks: &mut Stacks,
-    build: impl FnOnce(&mut Terms) -> Result<(), Refused>,
+    build: impl FnOnce(&mut Terms<'a, '_>) -> Result<(), Refused>,
 ) -> Result<Option<Term<'a>>, Refused> {
     let mut terms = Terms::copied(env, etf, json_len, *options, stacks);
     match build(&mut terms) {

@@ -1,5 +1,5 @@
 defmodule RustyJson.BuiltStructsTest do
-  @moduledoc "Structs that the native library builds in place, beside those that Elixir makes of the sandbox's answers."
+  @moduledoc "Structs that the native library and the built-in host build in place, beside those that Elixir makes of plain answers."
 
   use ExUnit.Case, async: true
 
@@ -132,6 +132,40 @@ defmodule RustyJson.BuiltStructsTest do
 
     assert {%Wide{f1: nil, f2: 2, f39: nil, f40: 40}, %Wide{f1: 1, f40: -1}} = wide
     assert map_size(elem(wide, 0)) == 41
+  end
+
+  defmodule Branch do
+    use RustyJson.Schema
+
+    schema do
+      field(:below, {:tagged, "kind", %{"branch" => __MODULE__}}, default: nil)
+      field(:more, [:any], default: [])
+    end
+  end
+
+  test "tagged structs in tagged structs, as deep as the limit" do
+    type = {:tagged, "kind", %{"branch" => Branch}}
+
+    nested = fn depth ->
+      Enum.reduce(1..depth, "null", &~s({"below": #{&2}, "more": [#{&1}], "kind": "branch"}))
+    end
+
+    # A function for keys lets Elixir make the structs.
+    for options <- [[], [keys: &String.upcase/1]] do
+      assert {:ok, branch} = decode(nested.(30), type, [max_depth: 31] ++ options)
+      assert Enum.reduce(1..30, branch, fn _, %Branch{below: below} -> below end) == nil
+      assert {:ok, %Branch{below: %Branch{}}} = decode(nested.(127), type, options)
+      assert {:error, %{reason: :max_depth}} = decode(nested.(31), type, [max_depth: 31] ++ options)
+    end
+  end
+
+  test "many large structs in a short text" do
+    for count <- [400, 20_000] do
+      assert {:ok, [%Wide{f40: 40} | _] = list} =
+               decode("[{}" <> String.duplicate(",{}", count - 1) <> "]", [Wide])
+
+      assert length(list) == count
+    end
   end
 
   test "maps whose keys repeat" do

@@ -77,16 +77,26 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
                  [0, "a", 1, 2, 2, [1, 2]],
                  [0, "a", 1, 2, 2, [2, 3, 4]],
                  [0, "a", 1, 2, 2, [1, -3, 4]],
-                 [0, "a", 1, 2, 2, ["1", 3, 4]]
+                 [0, "a", 1, 2, 2, ["1", 3, 4]],
+                 [0, "a", 0, "b"],
+                 [0, "a", 1, 2, 256, 4],
+                 [0, "a", 1, 2, "0", "b"]
                ]},
+              {[Line], [[[0, "a", 1, 2], []], [[0, "a", 1, 2], [0, "a"]], [[0, "a", 1, 2, 3, 1]]]},
+              {:boolean, [nil, 0, "true"]},
+              {:number, ["1", true]},
+              {:integer, [1.0, nil]},
+              {:any, [[{1, 2}], List.duplicate(1, 400)]},
               {:string, [1, nil, []]},
               {:float, [1]},
               {:date, ["2024-02-30", 1]},
               {:raw, [[0], [0, 0], [0, 1000], [-1, 2], "x"]},
               {[:integer], [1, ["1"], [nil]]},
               {{:map, :integer}, [[1], ["a"], [1, 1], ["a", "b"]]},
-              {{:enum, [:a]}, [1, -1, "a"]},
-              {{:tagged, "t", %{"c" => Circle}}, [[0], [1, []], [0, []], [-1, [0, 1.0]], [0, [0, 1]]]}
+              {{:enum, [:a]}, [1, -1, "a", nil, 256]},
+              {{:nullable, {:enum, [:a]}}, [1, false]},
+              {{:tagged, "t", %{"c" => Circle}},
+               [[0], [1, []], [0, []], [-1, [0, 1.0]], [0, [0, 1]], [0, [0, 1.0], 0], [0, [1, "c", 0, 1.0]]]}
             ],
             answer <- answers do
           answers(host, answer, fn ->
@@ -95,6 +105,33 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
                    inspect({type, answer})
           end)
         end
+      end
+
+      test "more values than the document has, and deeper ones", %{host: host, options: options} do
+        for {answer, type, limits} <- [
+              {List.duplicate([], 200), [[:integer]], []},
+              {[[[[[[[[]]]]]]]], :any, [max_depth: 3]},
+              {[[[[[[[[]]]]]]]], [[[[[[[[:integer]]]]]]]], [max_depth: 2]}
+            ] do
+          answers(host, answer, fn ->
+            assert {:error, %SandboxError{reason: :invalid_result}} =
+                     RustyJson.decode("[ [ ] ]", [as: type] ++ limits ++ options)
+          end)
+        end
+      end
+
+      test "no atoms come from the answer", %{host: host, options: options} do
+        name = "atom_of_a_guest_that_lies_#{host}_#{System.unique_integer([:positive])}"
+
+        for type <- [{:enum, [:a]}, :boolean, :any, {:nullable, :boolean}, :string, Line],
+            answer <- [<<119, byte_size(name), name::binary>>, <<118, byte_size(name)::16, name::binary>>] do
+          with_guest(host, Guest.wasm(data: <<1, 131, answer::binary>>, always: true), fn ->
+            assert {:error, %SandboxError{reason: :invalid_result}} =
+                     RustyJson.decode(@json, [as: type] ++ options)
+          end)
+        end
+
+        assert_raise ArgumentError, fn -> String.to_existing_atom(name) end
       end
 
       test "parts that stay text", %{host: host, options: options} do

@@ -2,12 +2,9 @@
 
 use super::policy::{Fault, Policy};
 use super::tags::*;
-use crate::builder::{Key, TermBuilder, Text};
-use crate::error::ErrorKind;
+use crate::builder::{Key, TermBuilder};
 use alloc::vec::Vec;
 
-/// Most characters of an atom.
-const ATOM_CHARACTERS: usize = 255;
 /// An ordered object: this, then the list of its pairs.
 const ORDERED_OBJECT: &[u8] = b"\x74\0\0\0\x02\x77\x0a__struct__\x77\x1eElixir.RustyJson.OrderedObject\x77\x06values";
 /// A decimal: this, then `sign`, `coef` and `exp`, each with its value.
@@ -30,23 +27,41 @@ struct Frame {
 }
 
 /// The bytes, and how far they have passed.
-pub(super) struct Judge<'a, 'b, B> {
-    etf: &'a [u8],
+pub(crate) struct Judge<'a, 'b, B> {
+    pub etf: &'a [u8],
     /// Offset of the next byte.
     pub at: usize,
-    policy: Policy,
-    terms: u64,
-    keys: u64,
+    pub policy: Policy,
+    /// Values and keys so far, and keys.
+    pub terms: u64,
+    pub keys: u64,
     /// The containers around the one at hand.
     outer: Vec<Frame>,
-    builder: &'b mut B,
+    pub builder: &'b mut B,
 }
 
-impl<'a, 'b, B: TermBuilder> Judge<'a, 'b, B> {
+impl<'a, 'b, B> Judge<'a, 'b, B> {
     pub const fn new(etf: &'a [u8], policy: Policy, builder: &'b mut B) -> Self {
         Self { etf, at: 0, policy, terms: 0, keys: 0, outer: Vec::new(), builder }
     }
 
+    /// A part of these bytes, for another builder and by another policy.
+    pub fn part<C: TermBuilder>(
+        &mut self,
+        policy: Policy,
+        builder: impl FnOnce(&mut B) -> &mut C,
+    ) -> Result<(), Fault> {
+        let outer = core::mem::take(&mut self.outer);
+        let Self { etf, at, terms, keys, .. } = *self;
+        let mut judge = Judge { etf, at, policy, terms, keys, outer, builder: builder(self.builder) };
+        let result = judge.term();
+        let Judge { at, terms, keys, outer, .. } = judge;
+        (self.at, self.terms, self.keys, self.outer) = (at, terms, keys, outer);
+        result
+    }
+}
+
+impl<B: TermBuilder> Judge<'_, '_, B> {
     /// One term.
     pub fn document(&mut self) -> Result<(), Fault> {
         self.version()?;
@@ -85,19 +100,6 @@ impl<'a, 'b, B: TermBuilder> Judge<'a, 'b, B> {
         }
         self.last()?;
         self.builder.end_array(len).map_err(Fault::Builder)
-    }
-
-    fn version(&mut self) -> Result<(), Fault> {
-        if self.byte()? == VERSION {
-            return Ok(());
-        }
-        self.at = 0;
-        Err(Fault::Version)
-    }
-
-    /// Nothing follows.
-    const fn last(&self) -> Result<(), Fault> {
-        if self.at == self.etf.len() { Ok(()) } else { Err(Fault::Trailing) }
     }
 
     fn term(&mut self) -> Result<(), Fault> {
@@ -143,8 +145,14 @@ impl<'a, 'b, B: TermBuilder> Judge<'a, 'b, B> {
                 let value = i32::from_be_bytes(self.take()?);
                 self.built(|builder| builder.integer(value.into()))?;
             }
-            SMALL_ATOM_UTF8 => self.constant()?,
-            NEW_FLOAT if self.policy.floats => self.float()?,
+            SMALL_ATOM_UTF8 => match self.constant()? {
+                None => self.built(B::null)?,
+                Some(value) => self.built(|builder| builder.boolean(value))?,
+            },
+            NEW_FLOAT if self.policy.floats => {
+                let value = self.float()?;
+                self.built(|builder| builder.float(value))?;
+            }
             SMALL_BIG | LARGE_BIG => {
                 let (negative, magnitude) = self.big(tag, self.policy.max_integer)?;
                 self.built(|builder| builder.big_integer(negative, magnitude))?;
@@ -162,18 +170,12 @@ impl<'a, 'b, B: TermBuilder> Judge<'a, 'b, B> {
         Ok(None)
     }
 
-    #[inline(always)]
-    fn built(&mut self, add: impl FnOnce(&mut B) -> Result<(), ErrorKind>) -> Result<(), Fault> {
-        add(self.builder).map_err(Fault::Builder)
-    }
-
     /// A part of the text, by its place. Where that lies is looked at by whoever takes the part.
     fn place(&mut self) -> Result<(), Fault> {
         if self.byte()? != 2 {
             return self.refuse(Fault::Struct);
         }
-        self.integer(8)?;
-        self.integer(8)
+        self.number().and_then(|_| self.number()).map(drop)
     }
 
     fn map(&mut self, depth: usize) -> Result<Option<Frame>, Fault> {
@@ -227,11 +229,15 @@ impl<'a, 'b, B: TermBuilder> Judge<'a, 'b, B> {
 
     fn decimal(&mut self) -> Result<(), Fault> {
         self.literal(b"\x77\x04sign")?;
-        self.literal(b"\x61\x01").or_else(|_| self.literal(b"\x62\xff\xff\xff\xff"))?;
+        let negative = self.literal(b"\x61\x01").is_err();
+        if negative {
+            self.literal(b"\x62\xff\xff\xff\xff")?;
+        }
         self.literal(b"\x77\x04coef")?;
-        self.integer(self.policy.max_integer)?;
+        let coefficient = self.coefficient()?;
         self.literal(b"\x77\x03exp")?;
-        self.integer(8)
+        let exponent = self.number()?;
+        self.built(|builder| builder.decimal(negative, coefficient.bytes(), exponent))
     }
 
     /// What stands between a container's values: nothing in a list, a key in an object.
@@ -279,139 +285,5 @@ impl<'a, 'b, B: TermBuilder> Judge<'a, 'b, B> {
             Ok(false) => Err(Fault::Repeated),
             Err(kind) => Err(Fault::Builder(kind)),
         }
-    }
-
-    #[inline(always)]
-    fn count(&mut self) -> Result<(), Fault> {
-        self.terms += 1;
-        if self.terms > self.policy.max_terms { Err(Fault::Terms) } else { Ok(()) }
-    }
-
-    #[inline(always)]
-    fn deeper(&self, depth: usize) -> Result<(), Fault> {
-        if depth >= self.policy.max_depth as usize { Err(Fault::Depth) } else { Ok(()) }
-    }
-
-    #[inline(always)]
-    fn binary(&mut self) -> Result<Text<'a>, Fault> {
-        let len = self.length()?;
-        self.text(len)
-    }
-
-    /// So many bytes as a text.
-    #[inline(always)]
-    fn text(&mut self, len: usize) -> Result<Text<'a>, Fault> {
-        let start = self.at;
-        self.skip(len)?;
-        Ok(Text::Input(start, &self.etf[start..self.at]))
-    }
-
-    fn constant(&mut self) -> Result<(), Fault> {
-        let start = self.at;
-        let len = usize::from(self.byte()?);
-        self.skip(len)?;
-        match &self.etf[start + 1..self.at] {
-            name if name == self.policy.null.text() => self.built(B::null),
-            b"true" => self.built(|builder| builder.boolean(true)),
-            b"false" => self.built(|builder| builder.boolean(false)),
-            _ => {
-                self.at = start;
-                Err(Fault::Atom)
-            }
-        }
-    }
-
-    /// The name of an atom: any text that the runtime takes.
-    fn name(&mut self, len: usize) -> Result<Text<'a>, Fault> {
-        let name = self.text(len)?;
-        match core::str::from_utf8(name.bytes()) {
-            Ok(text) if len <= ATOM_CHARACTERS || text.chars().count() <= ATOM_CHARACTERS => Ok(name),
-            _ => Err(Fault::Atom),
-        }
-    }
-
-    #[inline(always)]
-    fn float(&mut self) -> Result<(), Fault> {
-        let value = f64::from_be_bytes(self.take()?);
-        if !value.is_finite() {
-            return Err(Fault::Float);
-        }
-        self.built(|builder| builder.float(value))
-    }
-
-    fn integer(&mut self, max: usize) -> Result<(), Fault> {
-        match self.byte()? {
-            SMALL_INTEGER => self.skip(1),
-            INTEGER => self.skip(4),
-            tag @ (SMALL_BIG | LARGE_BIG) => self.big(tag, max).map(drop),
-            _ => self.refuse(Fault::Integer),
-        }
-    }
-
-    /// Sign and magnitude of a large integer.
-    fn big(&mut self, tag: u8, max: usize) -> Result<(bool, &'a [u8]), Fault> {
-        let len = if tag == SMALL_BIG { usize::from(self.byte()?) } else { self.length()? };
-        let sign = self.byte()?;
-        let magnitude = self.text(len)?.bytes();
-        match magnitude.last() {
-            Some(&top) if top > 0 && len <= max && sign <= 1 => Ok((sign == 1, magnitude)),
-            _ => Err(Fault::Integer),
-        }
-    }
-
-    fn literal(&mut self, bytes: &[u8]) -> Result<(), Fault> {
-        if !self.rest().starts_with(bytes) {
-            return Err(Fault::Struct);
-        }
-        self.at += bytes.len();
-        Ok(())
-    }
-
-    fn rest(&self) -> &'a [u8] {
-        &self.etf[self.at..]
-    }
-
-    /// Every element takes at least `size` bytes, so a count the bytes cannot hold is a lie.
-    fn fits(&self, count: usize, size: usize) -> Result<(), Fault> {
-        if count > self.rest().len() / size { Err(Fault::Truncated) } else { Ok(()) }
-    }
-
-    #[inline(always)]
-    fn byte(&mut self) -> Result<u8, Fault> {
-        let byte = *self.etf.get(self.at).ok_or(Fault::Truncated)?;
-        self.at += 1;
-        Ok(byte)
-    }
-
-    #[inline(always)]
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
-        let bytes = *self.rest().first_chunk().ok_or(Fault::Truncated)?;
-        self.at += N;
-        Ok(bytes)
-    }
-
-    fn short(&mut self) -> Result<usize, Fault> {
-        Ok(usize::from(self.byte()?) << 8 | usize::from(self.byte()?))
-    }
-
-    #[inline(always)]
-    fn length(&mut self) -> Result<usize, Fault> {
-        Ok(u32::from_be_bytes(self.take()?) as usize)
-    }
-
-    #[inline(always)]
-    fn skip(&mut self, len: usize) -> Result<(), Fault> {
-        if len > self.rest().len() {
-            return Err(Fault::Truncated);
-        }
-        self.at += len;
-        Ok(())
-    }
-
-    /// A refusal about the byte just read.
-    #[cold]
-    fn refuse<T>(&mut self, fault: Fault) -> Result<T, Fault> {
-        self.at -= 1;
-        Err(fault)
     }
 }

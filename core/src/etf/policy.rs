@@ -92,6 +92,10 @@ pub enum Fault {
     Terms,
     /// Bytes after the term.
     Trailing,
+    /// A value that does not fit the type that the caller asked for.
+    Type,
+    /// More work than the call has time for.
+    Work,
     /// The builder refuses a map with a key twice.
     Repeated,
     /// The builder has no term for a value or key that passed.

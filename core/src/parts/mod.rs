@@ -2,6 +2,7 @@
 
 mod answer;
 mod fragments;
+mod judge;
 mod moment;
 mod numbers;
 mod plan;
@@ -11,6 +12,7 @@ mod shape;
 mod typed;
 
 pub use answer::{Answer, Plain};
+pub use judge::{judge, judge_only};
 pub use moment::Moment;
 pub use plan::Plan;
 pub use raw::{Raw, with_raw};
@@ -64,7 +66,7 @@ impl<'a> Parts<'a> {
     pub fn policy(&self, options: &DecodeOptions, json_len: usize) -> Policy {
         match self {
             Self::Select(plan) => plan.policy(options, json_len),
-            Self::Typed(_) => Shape::policy(options, json_len),
+            Self::Typed(shape) => shape.policy(options, json_len),
             Self::Raw(_) => Raw::policy(options, json_len),
         }
     }

@@ -9,7 +9,7 @@ use crate::scan::wire::Reader;
 
 /// The kind of a plan, its first byte.
 const SHAPE: u8 = 2;
-/// Bytes before the root: kind, three bytes of 0, the number of errors to pass over (`u32`), and the number of the date to
+/// Bytes before the root: kind, whether there are tagged structs, two bytes of 0, the number of errors to pass over (`u32`), and the number of the date to
 /// refuse (`u32`).
 const HEADER: usize = 12;
 /// No date is refused.
@@ -70,6 +70,12 @@ pub(super) struct Names<'a> {
     /// The number of the names among what the shell builds with.
     pub template: usize,
     places: &'a [u8],
+}
+
+impl Names<'_> {
+    pub const fn count(&self) -> usize {
+        self.places.len() / 4
+    }
 }
 
 /// The fields of a struct: entries of the fields by number, and numbers of the fields sorted by key.
@@ -144,6 +150,12 @@ pub(super) struct Tagged<'a> {
     nodes: &'a [u8],
 }
 
+impl Tagged<'_> {
+    pub const fn count(&self) -> usize {
+        self.nodes.len() / 4
+    }
+}
+
 impl<'a> Shape<'a> {
     /// Reads a shape. `None`: these bytes are none.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
@@ -154,12 +166,21 @@ impl<'a> Shape<'a> {
         (bytes[0] == SHAPE).then_some(Self { bytes, pass, wrong_date, list_dates })
     }
 
-    /// What an honest answer about a document of this length can look like: a field has its number before its value, decimals
-    /// and places in the text are lists of up to three integers, and types ask for floats whatever the options say.
-    pub fn policy(options: &DecodeOptions, json_len: usize) -> Policy {
-        let max_depth = options.max_depth.saturating_add(2);
+    /// What an honest answer about a document of this length can look like: a field has its number before its value, a tagged struct
+    /// is a list in a list, decimals and places in the text are lists of up to three integers, and types ask for floats whatever the
+    /// options say.
+    pub fn policy(&self, options: &DecodeOptions, json_len: usize) -> Policy {
+        let lists = if self.bytes.get(1) == Some(&1) { 2 } else { 1 };
+        let max_depth = options.max_depth.saturating_mul(lists).saturating_add(2);
         let len = json_len.saturating_mul(4).saturating_add(16);
         Policy { floats: true, ..Policy::new(&DecodeOptions { max_depth, max_nodes: 0, ..*options }, len) }
+    }
+
+    /// The same for the values alone, as [`judge`](super::judge()) counts them. The longest for their text are parts of it, and objects
+    /// and decimals as structs.
+    pub fn exact_policy(options: &DecodeOptions, json_len: usize) -> Policy {
+        let max_len = json_len.saturating_mul(24).saturating_add(80);
+        Policy { max_len, ..Policy::new(&DecodeOptions { max_nodes: 0, ..*options }, json_len) }
     }
 
     pub(super) const fn root() -> usize {
@@ -217,8 +238,7 @@ impl<'a> Shape<'a> {
 
     /// The number of this name.
     pub(super) fn number(&self, names: &Names<'a>, name: &[u8]) -> Option<usize> {
-        let count = names.places.len() / 4;
-        (0..count).find(|&number| self.text(place(names.places, number)) == Some(name))
+        (0..names.count()).find(|&number| self.text(place(names.places, number)) == Some(name))
     }
 
     fn text(&self, place: usize) -> Option<&'a [u8]> {

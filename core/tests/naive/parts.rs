@@ -1,12 +1,13 @@
 //! Parts of documents, written for clarity: look-ups in a tree, and the types of a schema held to a tree. Plans are written as
 //! Elixir writes them (lib/rustyjson/paths.ex and lib/rustyjson/schema/shape.ex).
 
+use super::etf::{Term, term};
 use super::parse;
 use super::tree::{Builder, Tree};
 use rustyjson_core::etf::check::check;
 use rustyjson_core::etf::writer::Writer;
 use rustyjson_core::options::{Duplicates, Keys};
-use rustyjson_core::parts::{Parts, Wrong};
+use rustyjson_core::parts::{Parts, Plain, Shape, Wrong, judge, judge_only};
 use rustyjson_core::{DecodeOptions, Error, ErrorKind, Scratch};
 use std::collections::BTreeMap;
 
@@ -104,9 +105,86 @@ fn decoded(json: &[u8], plan: &[u8], options: &DecodeOptions) -> Result<Tree, Wr
     if built? {
         let etf = writer.finish().expect("there is memory");
         assert_eq!(check(&etf, &parts.policy(options, json.len())), Ok(()));
+        if let Parts::Typed(shape) = &parts
+            && plan.get(4..12) == Some(&[0, 0, 0, 0, 255, 255, 255, 255])
+        {
+            assert_passes(&etf, shape, json, options);
+        }
     }
     assert_eq!(builder.values.len(), 1, "exactly one value is left");
     Ok(builder.values.remove(0))
+}
+
+/// The judge of a type passes an honest answer, and gives its builder every part of it.
+fn assert_passes(etf: &[u8], shape: &Shape<'_>, json: &[u8], options: &DecodeOptions) {
+    let policy = Shape::exact_policy(options, json.len());
+    let mut again = Writer::new(etf, Vec::new(), options);
+    assert_eq!(judge(etf, shape, &policy, json, u64::MAX, &mut Plain(&mut again)), Ok(()));
+    assert_eq!(again.finish().as_deref(), Some(etf));
+}
+
+/// What the judge of a type passes is of the type, and a term of which the general check has nothing to say.
+pub fn assert_judged(etf: &[u8], json: &[u8], of: &Type, options: &DecodeOptions) {
+    let plan = shape(of, 0, u32::MAX);
+    let Some(Parts::Typed(shape)) = Parts::read(&plan) else { panic!("a type") };
+    let policy = Shape::exact_policy(options, json.len());
+    if judge_only(etf, &shape, &policy, json).is_ok() {
+        let term = term(etf).expect("what passes is a term");
+        assert!(is_of(of, &term, json.len()), "{term:?} is not {of:?}");
+        assert_eq!(check(etf, &shape.policy(options, json.len())), Ok(()));
+    }
+}
+
+/// Whether a term is the plain answer of a value of the type.
+fn is_of(of: &Type, term: &Term, json_len: usize) -> bool {
+    match (of, term) {
+        (Type::Nullable(_), Term::Atom(name)) if name.starts_with('n') || name == "undefined" => true,
+        (Type::Nullable(inner), _) => is_of(inner, term, json_len),
+        (Type::Plain(0) | Type::Loaded(_), _)
+        | (Type::Plain(1 | 7..=10), Term::Binary(_))
+        | (Type::Plain(2 | 4), Term::Integer(..))
+        | (Type::Plain(3 | 4), Term::Float(_)) => true,
+        (Type::Plain(5), Term::Atom(name)) => name == "true" || name == "false",
+        (Type::Plain(6), Term::List(parts)) => match &parts[..] {
+            [Term::Integer(_, sign), Term::Integer(negative, _), Term::Integer(..)] => sign == "1" && !negative,
+            _ => false,
+        },
+        (Type::Plain(11), Term::List(place)) => match &place[..] {
+            [Term::Integer(false, start), Term::Integer(false, len)] => {
+                let (start, len): (usize, usize) = (start.parse().unwrap(), len.parse().unwrap());
+                len > 0 && start + len <= json_len
+            }
+            _ => false,
+        },
+        (Type::Enum(names), Term::Integer(false, number)) => {
+            number.parse().is_ok_and(|number: usize| number < names.len())
+        }
+        (Type::List(inner), Term::List(elements)) => elements.iter().all(|element| is_of(inner, element, json_len)),
+        (Type::Map(inner), Term::List(members)) => {
+            members.chunks(2).all(|member| matches!(member, [Term::Binary(_), value] if is_of(inner, value, json_len)))
+        }
+        (Type::Struct(record), Term::List(fields)) => is_record(record, fields, json_len),
+        (Type::Tagged(_, variants), Term::List(parts)) => match &parts[..] {
+            [Term::Integer(false, number), Term::List(fields)] => {
+                let number = number.parse().unwrap_or(usize::MAX);
+                variants.get(number).is_some_and(|(_, record)| is_record(record, fields, json_len))
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn is_record(record: &Record, fields: &[Term], json_len: usize) -> bool {
+    let mut seen = vec![false; record.fields.len()];
+    let fit = fields.chunks(2).all(|field| {
+        let [Term::Integer(false, number), value] = field else { return false };
+        let number = number.parse().unwrap_or(usize::MAX);
+        let Some((_, _, ignored, of)) = record.fields.get(number) else { return false };
+        seen[number] = true;
+        !ignored && is_of(of, value, json_len)
+    });
+    fit && record.fields.iter().zip(seen).all(|((_, required, ..), seen)| seen || !required)
 }
 
 fn usual(options: &DecodeOptions) -> DecodeOptions {
@@ -174,11 +252,21 @@ pub struct Record {
 
 /// The shape of a type, with the errors to pass over and the number of the wrong date.
 pub fn shape(of: &Type, pass: u32, date: u32) -> Vec<u8> {
-    let mut bytes = vec![2, 0, 0, 0];
+    let mut bytes = vec![2, u8::from(is_tagged(of)), 0, 0];
     bytes.extend(pass.to_le_bytes());
     bytes.extend(date.to_le_bytes());
     put(of, &mut bytes);
     bytes
+}
+
+/// Whether there are tagged structs in it.
+fn is_tagged(of: &Type) -> bool {
+    match of {
+        Type::Tagged(..) => true,
+        Type::List(inner) | Type::Map(inner) | Type::Nullable(inner) => is_tagged(inner),
+        Type::Struct(record) => record.fields.iter().any(|field| is_tagged(&field.3)),
+        _ => false,
+    }
 }
 
 /// Appends a node, and what is below it behind it. Places are filled in when they are known.
@@ -426,6 +514,22 @@ pub fn asked_again(json: &[u8], of: &Type, options: &DecodeOptions, pass: u32) {
     for date in [u32::MAX, u32::MAX - 1, pass % 4] {
         let _ = decoded(json, &shape(of, pass, date), &usual(options));
     }
+}
+
+/// The answer for this text, with some of its bytes changed, is judged.
+pub fn assert_lies(json: &[u8], of: &Type, options: &DecodeOptions, lies: &[(usize, u8)]) {
+    let (options, plan) = (usual(options), shape(of, 0, u32::MAX));
+    let mut writer = Writer::new(json, Vec::new(), &options);
+    let parts = Parts::read(&plan).expect("a type");
+    if parts.decode(json, &options, 0, &mut Scratch::default(), &mut writer).is_err() {
+        return;
+    }
+    let mut etf = writer.finish().expect("there is memory");
+    for (place, byte) in lies {
+        let place = place % etf.len();
+        etf[place] = *byte;
+    }
+    assert_judged(&etf, json, of, &options);
 }
 
 /// Bytes that choose.

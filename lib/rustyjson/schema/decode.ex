@@ -1,8 +1,8 @@
 defmodule RustyJson.Schema.Decode do
   @moduledoc false
-  # The option `as:` of `RustyJson.decode/2`. The core checks everything except dates. The native library builds structs, also those of
-  # dates in their usual forms, and leaves other dates to Elixir (RustyJson.Schema.Load). The answer of the sandbox is plain, and Elixir
-  # makes structs and dates of it (RustyJson.Schema.Assemble). If a date is
+  # The option `as:` of `RustyJson.decode/2`. The core checks everything except dates. The native library and the built-in host build
+  # structs, also those of dates in their usual forms, and leave other dates to Elixir (RustyJson.Schema.Load). The answer of wasmex is
+  # plain, and so is every answer if keys need a function: Elixir makes structs and dates of it (RustyJson.Schema.Assemble). If a date is
   # invalid, or comes before another error, the core is asked for all strings in the place of dates, in the order of the text, and then
   # for the error at the first invalid one. The result is therefore always the first error, with its position.
 
@@ -41,6 +41,7 @@ defmodule RustyJson.Schema.Decode do
     built = Options.into_structs(options, shape)
 
     case Input.decode(json, Options.with_parts(built, shape.plan)) do
+      {:ok, {:plain, answer}} -> assemble(answer, json, shape, options)
       {:ok, value} when built.structs != nil -> load(value, json, shape, options)
       {:ok, answer} -> assemble(answer, json, shape, options)
       {:error, %DecodeError{} = error} -> {:error, first_date(json, shape, options, 0) || error}

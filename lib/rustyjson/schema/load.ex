@@ -1,7 +1,7 @@
 defmodule RustyJson.Schema.Load do
   @moduledoc false
-  # The native library builds the value of a type at once, but for values that only Elixir can make, such as those of Ecto's types. It
-  # leaves them as `{RustyJson.Schema.Load, value}`, and the whole as `{:left, value}`. That stands in another `{:left, value}` if values
+  # The libraries build the value of a type at once, but for values that only Elixir can make, such as those of Ecto's types. They
+  # leave them as `{RustyJson.Schema.Load, value}`, and the whole as `{:left, value}`. That stands in another `{:left, value}` if values
   # were dropped, because their keys came again, and some of these may have been left, too.
 
   alias RustyJson.Schema.{Assemble, Shape, Type}

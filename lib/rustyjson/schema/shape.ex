@@ -1,17 +1,19 @@
 defmodule RustyJson.Schema.Shape do
   @moduledoc false
   # A type in the form that the core reads (core/src/parts/shape.rs), and the data that turns the core's answers into structs: for the
-  # native library the structs with their defaults, for Elixir the types of their fields.
+  # libraries the structs with their defaults, for Elixir the types of their fields.
   #
   # All of it is cached per type, until the schema of a module in it changes.
 
   alias RustyJson.Schema.Type
 
-  @enforce_keys [:nodes, :plan, :type, :structs, :templates, :modules, :dates, :loaded, :loads]
-  defstruct [:nodes, :plan, :type, :structs, :templates, :modules, :dates, :loaded, :loads]
+  @enforce_keys [:nodes, :tagged, :plan, :type, :structs, :templates, :modules, :dates, :loaded, :loads]
+  defstruct [:nodes, :tagged, :plan, :type, :structs, :templates, :modules, :dates, :loaded, :loads]
 
   @type t :: %__MODULE__{
           nodes: binary(),
+          # 1 if there are tagged structs.
+          tagged: 0..1,
           # The plan of the first call.
           plan: binary(),
           type: Type.t(),
@@ -79,10 +81,12 @@ defmodule RustyJson.Schema.Shape do
     places = places |> Map.new() |> Map.merge(loaded(types)) |> Map.merge(numbers(templates))
     modules = for type <- types, module = module(type), uniq: true, do: module
     nodes = types |> Enum.map(&node(&1, places)) |> IO.iodata_to_binary()
+    tagged = if Enum.any?(types, &match?({:tagged, _, _}, &1)), do: 1, else: 0
 
     %__MODULE__{
       nodes: nodes,
-      plan: packed(nodes, 0, @no_date),
+      tagged: tagged,
+      plan: packed(nodes, tagged, 0, @no_date),
       type: type,
       structs: Map.new(modules, &{&1, field_types(&1)}),
       templates: List.to_tuple(built_in() ++ Enum.map(templates, &elem(&1, 1))),
@@ -252,9 +256,10 @@ defmodule RustyJson.Schema.Shape do
 
   @doc "The plan for the core: it skips the first `pass` schema errors, and reports the date number `date` as an error."
   @spec plan(t(), non_neg_integer(), non_neg_integer() | nil | :list) :: binary()
-  def plan(%{nodes: nodes}, pass, nil), do: packed(nodes, pass, @no_date)
-  def plan(%{nodes: nodes}, pass, :list), do: packed(nodes, pass, @list_dates)
-  def plan(%{nodes: nodes}, pass, date), do: packed(nodes, pass, date)
+  def plan(shape, pass, nil), do: packed(shape.nodes, shape.tagged, pass, @no_date)
+  def plan(shape, pass, :list), do: packed(shape.nodes, shape.tagged, pass, @list_dates)
+  def plan(shape, pass, date), do: packed(shape.nodes, shape.tagged, pass, date)
 
-  defp packed(nodes, pass, date), do: <<2, 0, 0, 0, pass::32-little, date::32-little, nodes::binary>>
+  defp packed(nodes, tagged, pass, date),
+    do: <<2, tagged, 0, 0, pass::32-little, date::32-little, nodes::binary>>
 end

@@ -94,7 +94,7 @@ defmodule RustyJson.Wasm.Etf do
 
   # A part of the text, by its place.
   defp value(<<104, 2, rest::binary>>, open, depth, terms, %{raw: true} = p),
-    do: rest |> integer(8) |> integer(8) |> ended(open, depth, terms + 1, p)
+    do: rest |> number() |> number() |> ended(open, depth, terms + 1, p)
 
   defp value(<<119, 4, "true", rest::binary>>, open, depth, terms, p),
     do: ended(rest, open, depth, terms + 1, p)
@@ -122,8 +122,8 @@ defmodule RustyJson.Wasm.Etf do
 
   defp value(<<@decimal, rest::binary>>, open, depth, terms, %{decimals: true} = p) do
     with <<119, 4, "coef", rest::binary>> <- sign(rest),
-         <<119, 3, "exp", rest::binary>> <- integer(rest, p.integer) do
-      rest |> integer(8) |> ended(open, depth, terms + 1, p)
+         <<119, 3, "exp", rest::binary>> <- coefficient(rest, p.integer) do
+      rest |> number() |> ended(open, depth, terms + 1, p)
     else
       _ -> refuse("a broken decimal")
     end
@@ -210,6 +210,19 @@ defmodule RustyJson.Wasm.Etf do
   defp sign(<<97, 1, rest::binary>>), do: rest
   defp sign(<<98, 0xFFFF_FFFF::32, rest::binary>>), do: rest
   defp sign(_rest), do: refuse("a broken decimal")
+
+  defp coefficient(<<98, 1::1, _::bitstring>>, _most), do: refuse("a broken decimal")
+  defp coefficient(<<110, _n, 1, _::binary>>, _most), do: refuse("a broken decimal")
+  defp coefficient(<<111, _n::32, 1, _::binary>>, _most), do: refuse("a broken decimal")
+  defp coefficient(rest, most), do: integer(rest, most)
+
+  # An integer of 64 bits.
+  defp number(<<110, 8, sign, digits::64-little, _::binary>> = rest), do: signed(rest, sign, digits)
+  defp number(<<111, 8::32, sign, digits::64-little, _::binary>> = rest), do: signed(rest, sign, digits)
+  defp number(rest), do: integer(rest, 8)
+
+  defp signed(rest, sign, digits) when digits <= 0x7FFF_FFFF_FFFF_FFFF + sign, do: integer(rest, 8)
+  defp signed(_rest, _sign, _digits), do: refuse("a broken integer")
 
   defp integer(<<97, _, rest::binary>>, _most), do: rest
   defp integer(<<98, _::32, rest::binary>>, _most), do: rest

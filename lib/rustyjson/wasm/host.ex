@@ -31,7 +31,7 @@ defmodule RustyJson.Wasm.Host do
   @type hole ::
           {non_neg_integer(), non_neg_integer(), :key | :value, non_neg_integer(), non_neg_integer()}
 
-  @typedoc "What decoding gives."
+  @typedoc "What decoding gives. Of a type whose structs this host does not build, `{:ok, {:plain, answer}}`."
   @type decoded :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
 
   @typedoc "What encoding gives."

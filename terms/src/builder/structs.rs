@@ -4,12 +4,12 @@
 //! defaults. The values of its fields wait on the stack in their order: in that of the text as long as that is the same, with the
 //! defaults of fields that are left out.
 
-use super::{Terms, push};
+use super::{COPIED, Terms, push};
 use crate::atoms;
 use crate::raw::Keys;
 use crate::raw::read::{Look, Raw};
 use rustler::sys::ErlNifTerm;
-use rustler::{MapIterator, Term};
+use rustler::{Binary, MapIterator, Term};
 use rustyjson_core::builder::Key;
 use rustyjson_core::options::{Duplicates, Keys as KeyKind};
 use rustyjson_core::parts::{Answer, Moment};
@@ -25,6 +25,8 @@ const FRAGMENT: usize = 5;
 pub struct Structs<'t, 'a, 's> {
     terms: &'t mut Terms<'a, 's>,
     look: Look<'a>,
+    /// The document, of which long texts are parts.
+    json: Binary<'a>,
     /// `{struct, {field, ...}}` or `{name, ...}`, by number, as `lib/rustyjson/schema/shape.ex` has them.
     templates: &'a [Raw<'a>],
     /// The structs among them that were needed so far.
@@ -63,9 +65,9 @@ struct Open {
 
 impl<'t, 'a, 's> Structs<'t, 'a, 's> {
     /// A builder of the structs and names of these templates.
-    pub fn new(terms: &'t mut Terms<'a, 's>, look: Look<'a>, templates: &'a [Raw<'a>]) -> Self {
+    pub fn new(terms: &'t mut Terms<'a, 's>, look: Look<'a>, templates: &'a [Raw<'a>], json: Binary<'a>) -> Self {
         let known = templates.iter().map(|_| None).collect();
-        Self { terms, look, templates, known, open: Vec::new(), left: false, dropped: false }
+        Self { terms, look, json, templates, known, open: Vec::new(), left: false, dropped: false }
     }
 
     /// Marks the whole value if Elixir has to load some in it, and again if it also has to look at some that were dropped.
@@ -208,8 +210,13 @@ impl<'a, 's> Answer for Structs<'_, 'a, 's> {
     }
 
     fn raw(&mut self, start: usize, text: &[u8]) -> Result<(), ErrorKind> {
-        let text = self.terms.text(Text::Input(start, text), self.terms.options.copy_strings)?;
-        self.built_in(FRAGMENT, [(0, text)])
+        let Terms { heap, options, .. } = &mut *self.terms;
+        let part = if text.len() <= COPIED || options.copy_strings {
+            heap.binary(text).ok_or(ErrorKind::OutOfMemory)?
+        } else {
+            heap.sub_binary(&self.json, start, text.len())
+        };
+        self.built_in(FRAGMENT, [(0, part)])
     }
 
     #[inline(always)]

@@ -30,6 +30,20 @@ pub fn term<'a>(
     })
 }
 
+/// The value of a type that answers its text. `None`: as above.
+pub fn structs<'a>(
+    env: Env<'a>,
+    etf: &[u8],
+    structs: &judged::Structs<'a>,
+    most: u64,
+    options: &DecodeOptions,
+) -> Result<Option<Term<'a>>, Fault> {
+    with_stacks(|stacks| match judged::structs(env, etf, structs, most, options, stacks) {
+        Err(Refused { fault: check::Fault::Work, .. }) => Err(Fault::Timeout),
+        result => result.map_err(fault),
+    })
+}
+
 /// The same for a list of terms, each with a policy of its own.
 pub fn list<'a>(
     env: Env<'a>,

@@ -1,7 +1,8 @@
 //! What a call may take, and what it is about.
 
 use crate::atoms;
-use rustler::{Atom, Env, Error, NifResult, Term};
+use rustler::{Atom, Binary, Env, Error, NifResult, Term};
+use rustyjson_terms::raw::read::{Look, Raw};
 
 /// Ticks of a call on the caller's scheduler: at least one whole millisecond.
 const SHORT_TICKS: u64 = 2;
@@ -47,6 +48,30 @@ impl<'a> Call<'a> {
     /// The same on the caller's scheduler, where exceeding these limits is not yet final.
     pub fn short(self) -> Self {
         Self { ticks: self.ticks.min(SHORT_TICKS), short: self.ticks > SHORT_TICKS, start_by: u64::MAX, ..self }
+    }
+}
+
+/// What a call is about.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    /// The options as Elixir wrote them, with what belongs to them.
+    pub options: &'a [u8],
+    /// What the values of a type are built of.
+    pub templates: Option<&'a [Raw<'a>]>,
+    /// A text or a term.
+    pub body: Binary<'a>,
+}
+
+impl<'a> Input<'a> {
+    /// Reads options, alone or with templates: `{options, templates}`.
+    pub fn new(options: Term<'a>, body: Binary<'a>) -> NifResult<Self> {
+        let (look, given) = (Look::new(options.get_env()), Raw::of(options));
+        if let Some(options) = look.binary(given) {
+            return Ok(Self { options, templates: None, body });
+        }
+        let Some(&[options, templates]) = look.tuple(given) else { return Err(Error::BadArg) };
+        let (options, templates) = look.binary(options).zip(look.tuple(templates)).ok_or(Error::BadArg)?;
+        Ok(Self { options, templates: Some(templates), body })
     }
 }
 

@@ -25,7 +25,7 @@ mod ticker;
 mod waiter;
 mod work;
 
-use call::{Call, Operation};
+use call::{Call, Input, Operation};
 use host::Host;
 use rustler::{Atom, Binary, Env, NifResult, Resource, ResourceArc, Term, schedule::consume_timeslice};
 
@@ -49,18 +49,20 @@ fn load<'a>(env: Env<'a>, wasm: Binary, instances: u32) -> Term<'a> {
 }
 
 /// Runs `:decode`, `:many`, `:encode`, `:gzip` or `:format` on the caller's scheduler. Returns the result, or `:later` if it takes too long.
+/// The options of `:decode` can be a tuple of their bytes and the templates of a type, whose values it then builds.
 #[rustler::nif]
 fn run<'a>(
     env: Env<'a>,
     host: HostArc,
     operation: Atom,
-    options: Binary,
-    body: Binary,
+    options: Term<'a>,
+    body: Binary<'a>,
     limits: Term<'a>,
     ticket: u64,
 ) -> NifResult<Term<'a>> {
     charge(env, body.len());
-    work::run(env, &host.0, Operation::new(operation)?, [&options, &body], &Call::new(limits, ticket)?.short())
+    let input = Input::new(options, body)?;
+    work::run(env, &host.0, Operation::new(operation)?, &input, &Call::new(limits, ticket)?.short())
 }
 
 /// The same on a dirty scheduler.
@@ -69,12 +71,13 @@ fn run_dirty<'a>(
     env: Env<'a>,
     host: HostArc,
     operation: Atom,
-    options: Binary,
-    body: Binary,
+    options: Term<'a>,
+    body: Binary<'a>,
     limits: Term<'a>,
     ticket: u64,
 ) -> NifResult<Term<'a>> {
-    work::run(env, &host.0, Operation::new(operation)?, [&options, &body], &Call::new(limits, ticket)?)
+    let input = Input::new(options, body)?;
+    work::run(env, &host.0, Operation::new(operation)?, &input, &Call::new(limits, ticket)?)
 }
 
 /// Encodes a term on the caller's scheduler, without External Term Format. Returns `{:ok, text}`, `{:planned, text, modules}` if it used

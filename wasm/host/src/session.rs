@@ -3,6 +3,7 @@
 use crate::call::Operation;
 use crate::fault::Fault;
 use crate::guest::{Guest, Lengths};
+use rustler::Binary;
 use rustyjson_core::abi::{DecodeFailure, EncodeFailure, Names, Status, open};
 use rustyjson_core::abi::{
     is_short_text, longest_canonical, longest_compressed, may_be_played, may_be_text, shortest_plain,
@@ -13,6 +14,8 @@ use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::PlannedStruct;
 use rustyjson_core::parts::Parts;
 use rustyjson_core::{DecodeOptions, EncodeOptions, ErrorKind};
+use rustyjson_terms::judged::Structs;
+use rustyjson_terms::raw::read::Raw;
 use rustyjson_terms::taped::Taped;
 use std::ops::Range;
 
@@ -45,6 +48,14 @@ impl<'a> Document<'a> {
             parts => Some(Parts::read(parts)?),
         };
         Some(Self { json, options, parts, bytes })
+    }
+
+    /// The value of the type that is asked for, which is built of these templates. `None`: another part is.
+    pub fn structs(&self, templates: &'a [Raw<'a>], json: Binary<'a>) -> Option<Structs<'a>> {
+        match self.parts {
+            Some(Parts::Typed(shape)) => Some(Structs { shape, templates, json }),
+            _ => None,
+        }
     }
 
     /// What an honest answer can look like.

@@ -1,7 +1,7 @@
 //! What a call does in the instance that it got, and its answer as a term.
 
 use crate::built;
-use crate::call::{Call, Operation};
+use crate::call::{Call, Input, Operation};
 use crate::fault::Fault;
 use crate::feed::{self, Stream};
 use crate::guest::{Guest, Lengths};
@@ -12,15 +12,18 @@ use crate::terms;
 use rustler::{Env, Error, NifResult, Term};
 use rustyjson_core::abi::DecodeFailure;
 use rustyjson_core::options::Keys;
+use rustyjson_terms::judged::Structs;
 use std::ops::Range;
 
-/// Runs a call. The input is the options as Elixir wrote them, with what belongs to them, and a text or a term.
-pub fn run<'a>(env: Env<'a>, host: &Host, operation: Operation, input: [&[u8]; 2], call: &Call) -> NifResult<Term<'a>> {
-    let [options, body] = input;
+/// Runs a call.
+pub fn run<'a>(env: Env<'a>, host: &Host, operation: Operation, input: &Input<'a>, call: &Call) -> NifResult<Term<'a>> {
+    let (options, body) = (input.options, input.body.as_slice());
     let answer = match operation {
         Operation::Decode => {
             let document = Document::new(options, body, host.seed).ok_or(Error::BadArg)?;
-            host.run(call, |guest| decode(env, guest, &document))
+            let structs = input.templates.map(|templates| document.structs(templates, input.body).ok_or(Error::BadArg));
+            let wanted = Wanted { document, structs: structs.transpose()? };
+            host.run(call, |guest| decode(env, guest, &wanted))
         }
         Operation::Feed => {
             let stream = Stream::new(options, body, host.seed).ok_or(Error::BadArg)?;
@@ -32,7 +35,7 @@ pub fn run<'a>(env: Env<'a>, host: &Host, operation: Operation, input: [&[u8]; 2
         }
         Operation::Encode => {
             let call_options = Options::new(options).ok_or(Error::BadArg)?;
-            host.run(call, |guest| encode(env, guest, input, &call_options))
+            host.run(call, |guest| encode(env, guest, [options, body], &call_options))
         }
         Operation::Gzip | Operation::Format | Operation::Canonicalize => host.run(call, |guest| {
             Ok(match session::transform(guest, operation, options, body, host.seed)? {
@@ -44,23 +47,38 @@ pub fn run<'a>(env: Env<'a>, host: &Host, operation: Operation, input: [&[u8]; 2
     Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short)))
 }
 
-fn decode<'a>(env: Env<'a>, guest: &mut Guest, document: &Document) -> Result<Term<'a>, Fault> {
+/// A document, and the type of its value, if that is built here.
+struct Wanted<'a> {
+    document: Document<'a>,
+    structs: Option<Structs<'a>>,
+}
+
+fn decode<'a>(env: Env<'a>, guest: &mut Guest, wanted: &Wanted<'a>) -> Result<Term<'a>, Fault> {
+    let Wanted { document, .. } = wanted;
     let (result, lengths) = session::decode(guest, document)?;
     match result {
         // An unknown atom may come before the error.
         Err(error) => Ok(terms::decode_error(env, &unknown_atom(env, guest, document, lengths)?.unwrap_or(error))),
         // Here, because a caller's `binary_to_term` of a large term would hold its scheduler for milliseconds at a time.
-        Ok(etf) => match term(env, guest, document, etf)? {
+        Ok(etf) => match term(env, guest, wanted, etf)? {
             Some(term) => Ok(term),
-            None => refused(env, guest, document, lengths),
+            None => refused(env, guest, wanted, lengths),
         },
     }
 }
 
 /// `{:ok, term}` with what the guest wrote there.
-fn term<'a>(env: Env<'a>, guest: &Guest, document: &Document, etf: Range<usize>) -> Result<Option<Term<'a>>, Fault> {
-    let (policy, options) = (document.policy(), &document.options);
-    let term = built::term(env, &guest.memory()[etf], &policy, guest.most_terms(), options, document.json.len())?;
+fn term<'a>(
+    env: Env<'a>,
+    guest: &Guest,
+    Wanted { document, structs }: &Wanted<'a>,
+    etf: Range<usize>,
+) -> Result<Option<Term<'a>>, Fault> {
+    let (etf, most, options) = (&guest.memory()[etf], guest.most_terms(), &document.options);
+    let term = match structs {
+        Some(structs) => built::structs(env, etf, structs, most, options)?,
+        None => built::term(env, etf, &document.policy(), most, options, document.json.len())?,
+    };
     guest.in_time()?;
     Ok(term.map(|term| terms::ok(env, term)))
 }
@@ -80,12 +98,13 @@ fn unknown_atom(
 }
 
 /// The runtime makes no term of what was decoded: a key is an atom that does not exist, or a map has a key twice.
-fn refused<'a>(env: Env<'a>, guest: &mut Guest, document: &Document, lengths: Lengths) -> Result<Term<'a>, Fault> {
+fn refused<'a>(env: Env<'a>, guest: &mut Guest, wanted: &Wanted<'a>, lengths: Lengths) -> Result<Term<'a>, Fault> {
+    let Wanted { document, .. } = wanted;
     if let Some(error) = unknown_atom(env, guest, document, lengths)? {
         return Ok(terms::decode_error(env, &error));
     }
     let etf = session::resolve(guest, document, lengths)?;
-    term(env, guest, document, etf)?.ok_or_else(|| Fault::invalid("the runtime makes no term of it"))
+    term(env, guest, wanted, etf)?.ok_or_else(|| Fault::invalid("the runtime makes no term of it"))
 }
 
 fn encode<'a>(env: Env<'a>, guest: &mut Guest, input: [&[u8]; 2], options: &Options) -> Result<Term<'a>, Fault> {

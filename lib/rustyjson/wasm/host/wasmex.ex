@@ -26,6 +26,10 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   @keep_memory 33_554_432
 
   @impl true
+  def run(:decode, json, bytes, %{structs: structs} = options) when structs != nil do
+    with {:ok, answer} <- run(:decode, json, bytes, %{options | structs: nil}), do: {:ok, {:plain, answer}}
+  end
+
   def run(:decode, json, bytes, %{sandbox: sandbox} = options) do
     {_options, length} = policy = Parts.policy(options, byte_size(json))
     start = System.monotonic_time(:millisecond)

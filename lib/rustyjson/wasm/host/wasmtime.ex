@@ -17,10 +17,12 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   @small 65_536
 
   @impl true
-  def run(operation, body, bytes, %{sandbox: sandbox}) do
+  def run(operation, body, bytes, %{sandbox: sandbox, structs: structs}) do
+    given = if structs, do: {bytes, structs}, else: bytes
+
     with_host(sandbox, byte_size(body), fn
-      host, :here, limits, number -> Nif.run(host, operation, bytes, body, limits, number)
-      host, :dirty, limits, number -> Nif.run_dirty(host, operation, bytes, body, limits, number)
+      host, :here, limits, number -> Nif.run(host, operation, given, body, limits, number)
+      host, :dirty, limits, number -> Nif.run_dirty(host, operation, given, body, limits, number)
     end)
   end
 

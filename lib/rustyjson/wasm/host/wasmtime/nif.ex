@@ -11,7 +11,8 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
   @on_load :load
 
   @typep host :: reference()
-  @typep options :: binary()
+  # With the templates of RustyJson.Schema.Shape, `:decode` builds structs.
+  @typep options :: binary() | {binary(), tuple()}
   @typep limits ::
            {pool_size :: pos_integer(), max_memory :: pos_integer(), timeout :: pos_integer(),
             fresh :: boolean(), start_by :: non_neg_integer()}

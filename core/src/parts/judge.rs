@@ -1,0 +1,396 @@
+//! Judges what an untrusted guest answers for a type: the plain answer of [`Answer`], each value beside the type that the caller asked
+//! for. What has passed goes to another answer, which builds it.
+//!
+//! So nothing is built that the type does not have: a struct has fields of its own, each of its type, and all that are required; a name
+//! is one of the names; a part of the text lies in the text. There are no more values than an honest answer can have.
+
+use super::answer::{Answer, Plain};
+use super::shape::{Node, Shape, Struct, kinds};
+use crate::builder::{Nothing, SMALL_MAP, TermBuilder};
+use crate::error::ErrorKind;
+use crate::etf::check::{Fault, Policy, Refused};
+use crate::etf::judge::Judge;
+use crate::etf::tags::*;
+use crate::room::room;
+use alloc::vec::Vec;
+
+/// Passes an answer about this text, and gives each of its values to `answer`. More than `most` values, keys and fields are
+/// [`Fault::Work`].
+///
+/// # Errors
+/// The first byte that is not what was asked for.
+pub fn judge<A: Answer>(
+    etf: &[u8],
+    shape: &Shape<'_>,
+    policy: &Policy,
+    json: &[u8],
+    most: u64,
+    answer: &mut A,
+) -> Result<(), Refused> {
+    if etf.len() > policy.max_len {
+        return Err(Refused { fault: Fault::Terms, offset: policy.max_len });
+    }
+    let bytes = Judge::new(etf, *policy, answer);
+    let mut typed =
+        Typed { bytes, shape, json, work: most, frames: Vec::new(), record: Struct::default(), seen: Vec::new() };
+    typed.document().map_err(|fault| Refused { fault, offset: typed.bytes.at })
+}
+
+/// The same for an answer of which nothing is built.
+///
+/// # Errors
+/// As [`judge`].
+pub fn judge_only(etf: &[u8], shape: &Shape<'_>, policy: &Policy, json: &[u8]) -> Result<(), Refused> {
+    judge(etf, shape, policy, json, u64::MAX, &mut Plain(&mut Nothing))
+}
+
+/// What is open: with the place of the type of elements or members, or that of the struct.
+#[derive(Clone, Copy)]
+enum Kind {
+    List(usize),
+    Map(usize),
+    /// Whether it is that of a tagged one.
+    Struct(usize, bool),
+}
+
+/// An open container.
+#[derive(Clone, Copy)]
+struct Frame {
+    kind: Kind,
+    /// Elements, members or fields, and how many are still to come.
+    len: u32,
+    left: u32,
+    /// Where the bits of a struct's fields start in the list of seen ones.
+    base: usize,
+    /// The field whose value is at hand.
+    field: usize,
+    /// Different fields that were there and have to be.
+    required: usize,
+}
+
+struct Typed<'a, 'b, 's, A> {
+    bytes: Judge<'a, 'b, A>,
+    shape: &'s Shape<'s>,
+    json: &'s [u8],
+    /// Values, keys and fields that there is still time for.
+    work: u64,
+    /// The containers around the value at hand.
+    frames: Vec<Frame>,
+    /// The struct at hand, or the one before it.
+    record: Struct<'s>,
+    /// A bit for each field of the open structs: whether it was there.
+    seen: Vec<u64>,
+}
+
+impl<A: Answer> Typed<'_, '_, '_, A> {
+    fn document(&mut self) -> Result<(), Fault> {
+        self.bytes.version()?;
+        let mut place = Shape::root();
+        loop {
+            if self.value(place)? {
+                self.ended();
+            }
+            place = loop {
+                let Some(frame) = self.frames.last_mut() else { return self.bytes.last() };
+                if frame.left > 0 {
+                    frame.left -= 1;
+                    break self.next()?;
+                }
+                self.close()?;
+            };
+        }
+    }
+
+    /// A value of the type at this place: whether it has ended. If not, a container was opened.
+    #[inline(always)]
+    fn value(&mut self, place: usize) -> Result<bool, Fault> {
+        self.count()?;
+        let (mut place, tag) = (place, self.bytes.byte()?);
+        let mut kind = self.shape.kind(place);
+        if kind == Some(kinds::NULLABLE) {
+            if tag == SMALL_ATOM_UTF8 && self.is_null()? {
+                return self.bytes.built(A::null).map(|()| true);
+            }
+            place = self.shape.inner(place).ok_or(BROKEN)?;
+            kind = self.shape.kind(place);
+        }
+        match (kind, tag) {
+            (Some(kinds::STRING), BINARY) => {
+                let text = self.bytes.binary()?;
+                self.bytes.built(|answer| answer.terms().string(text))?;
+            }
+            (Some(kinds::INTEGER), SMALL_INTEGER) => {
+                let [value] = self.bytes.take()?;
+                self.bytes.built(|answer| answer.terms().integer(value.into()))?;
+            }
+            (Some(kinds::INTEGER), INTEGER) => {
+                let value = i32::from_be_bytes(self.bytes.take()?);
+                self.bytes.built(|answer| answer.terms().integer(value.into()))?;
+            }
+            (Some(kinds::FLOAT), NEW_FLOAT) => {
+                let value = self.bytes.float()?;
+                self.bytes.built(|answer| answer.terms().float(value))?;
+            }
+            (Some(kinds::BOOLEAN), SMALL_ATOM_UTF8) => match self.bytes.constant()? {
+                Some(value) => self.bytes.built(|answer| answer.terms().boolean(value))?,
+                None => return Err(Fault::Type),
+            },
+            (Some(kinds::STRUCT), LIST | NIL) => return self.open_struct(place, tag, false).map(|()| false),
+            _ => return self.other(place, tag),
+        }
+        Ok(true)
+    }
+
+    /// A value of any other type, or one that does not fit. Its tag has been read.
+    #[inline(never)]
+    fn other(&mut self, place: usize, tag: u8) -> Result<bool, Fault> {
+        let node = self.shape.node(place).ok_or(BROKEN)?;
+        match (node, tag) {
+            (Node::Any, _) => self.any(self.bytes.policy.decimals)?,
+            (Node::Number, SMALL_INTEGER | INTEGER | NEW_FLOAT | SMALL_BIG | LARGE_BIG)
+            | (Node::Integer, SMALL_BIG | LARGE_BIG) => self.any(false)?,
+            (Node::Decimal, LIST) => self.decimal()?,
+            (Node::Date(kind), BINARY) => {
+                let text = self.bytes.binary()?;
+                self.bytes.built(|answer| answer.date(kind, text))?;
+            }
+            (Node::Raw, LIST) => self.raw()?,
+            (Node::Loaded(_), _) => {
+                self.any(self.bytes.policy.decimals)?;
+                self.bytes.built(A::loaded)?;
+            }
+            (Node::Enum(names), SMALL_INTEGER | INTEGER) => {
+                let number = self.index(tag, names.count())?;
+                self.bytes.built(|answer| answer.name(names.template, number))?;
+            }
+            (Node::List(element) | Node::Many(element), LIST | NIL) => {
+                return self.open(Kind::List(element), tag, 1).map(|()| false);
+            }
+            (Node::Map(value), LIST | NIL) => return self.open(Kind::Map(value), tag, 2).map(|()| false),
+            (Node::Tagged(tagged), LIST) => {
+                self.exactly(2)?;
+                let tag = self.bytes.byte()?;
+                let number = self.index(tag, tagged.count())?;
+                self.bytes.built(|answer| answer.begin_variant(number))?;
+                let tag = self.bytes.byte()?;
+                return self.open_struct(self.shape.variant(&tagged, number), tag, true).map(|()| false);
+            }
+            _ => return self.bytes.refuse(Fault::Type),
+        }
+        Ok(true)
+    }
+
+    /// Whether the atom here is null. It is read if it is.
+    #[inline(always)]
+    fn is_null(&mut self) -> Result<bool, Fault> {
+        let start = self.bytes.at;
+        let null = self.bytes.constant()?.is_none();
+        if !null {
+            self.bytes.at = start;
+        }
+        Ok(null)
+    }
+
+    /// A value that is judged as those of `decode/2` are. Its tag has been read.
+    fn any(&mut self, decimals: bool) -> Result<(), Fault> {
+        let policy = self.bytes.policy;
+        let max_depth = match policy.max_depth {
+            u32::MAX => u32::MAX,
+            most => most.saturating_sub(self.frames.len() as u32),
+        };
+        let before = self.bytes.terms;
+        // They are counted again.
+        (self.bytes.at, self.bytes.terms) = (self.bytes.at - 1, before - 1);
+        self.bytes.part(Policy { max_depth, decimals, floats: !decimals, ..policy }, A::terms)?;
+        self.spend(self.bytes.terms - before)
+    }
+
+    fn decimal(&mut self) -> Result<(), Fault> {
+        self.exactly(3)?;
+        let sign = self.bytes.number()?;
+        if sign != 1 && sign != -1 {
+            return Err(Fault::Type);
+        }
+        let (coefficient, exponent) = (self.bytes.coefficient()?, self.bytes.number()?);
+        self.tail()?;
+        self.bytes.built(|answer| answer.decimal(sign < 0, coefficient.bytes(), exponent))
+    }
+
+    /// A part of the text.
+    fn raw(&mut self) -> Result<(), Fault> {
+        self.exactly(2)?;
+        let place = (usize::try_from(self.bytes.number()?), usize::try_from(self.bytes.number()?));
+        self.tail()?;
+        let (Ok(start), Ok(len @ 1..)) = place else { return Err(Fault::Type) };
+        let text = self.json.get(start..).and_then(|rest| rest.get(..len)).ok_or(Fault::Type)?;
+        self.bytes.built(|answer| answer.raw(start, text))
+    }
+
+    /// A number below `count`, whose tag has been read.
+    #[inline(always)]
+    fn index(&mut self, tag: u8, count: usize) -> Result<usize, Fault> {
+        let number = match tag {
+            SMALL_INTEGER => usize::from(self.bytes.byte()?),
+            INTEGER => u32::from_be_bytes(self.bytes.take()?) as usize,
+            _ => return self.bytes.refuse(Fault::Type),
+        };
+        if number < count { Ok(number) } else { Err(Fault::Type) }
+    }
+
+    /// The list whose tag has been read has this many elements.
+    fn exactly(&mut self, len: usize) -> Result<(), Fault> {
+        if self.bytes.length()? == len { Ok(()) } else { Err(Fault::Type) }
+    }
+
+    /// Nothing follows in the list.
+    #[inline(always)]
+    fn tail(&mut self) -> Result<(), Fault> {
+        if self.bytes.byte()? == NIL { Ok(()) } else { self.bytes.refuse(Fault::Tail) }
+    }
+
+    /// One value or key more.
+    #[inline(always)]
+    fn count(&mut self) -> Result<(), Fault> {
+        self.bytes.count()?;
+        self.spend(1)
+    }
+
+    #[inline(always)]
+    fn spend(&mut self, work: u64) -> Result<(), Fault> {
+        self.work = self.work.checked_sub(work).ok_or(Fault::Work)?;
+        Ok(())
+    }
+
+    /// Opens a list, a map or a struct, of which each element, member or field is so many terms. The list's tag has been read.
+    #[inline(always)]
+    fn open(&mut self, kind: Kind, tag: u8, terms: usize) -> Result<(), Fault> {
+        self.bytes.deeper(self.frames.len())?;
+        let len = match tag {
+            NIL => 0,
+            // The empty list has a tag of its own.
+            _ => match self.bytes.length()? {
+                0 => return Err(Fault::Tag(LIST)),
+                len => len,
+            },
+        };
+        self.bytes.fits(len, 1)?;
+        if !len.is_multiple_of(terms) {
+            return Err(Fault::Type);
+        }
+        match kind {
+            Kind::List(_) => self.bytes.builder.terms().begin_array(),
+            Kind::Map(_) => self.bytes.builder.begin_map(),
+            Kind::Struct(..) => self.bytes.builder.begin_struct(self.record.template).map_err(Fault::Builder)?,
+        }
+        let len = (len / terms) as u32;
+        room(&mut self.frames, 1).map_err(Fault::Builder)?;
+        self.frames.push(Frame { kind, len, left: len, base: self.seen.len(), field: 0, required: 0 });
+        Ok(())
+    }
+
+    /// The struct of this type that starts here.
+    #[inline(always)]
+    fn open_struct(&mut self, place: usize, tag: u8, variant: bool) -> Result<(), Fault> {
+        if !matches!(tag, LIST | NIL) {
+            return self.bytes.refuse(Fault::Type);
+        }
+        self.at_hand(place)?;
+        let count = self.record.count;
+        // As much as in the walk over the text.
+        self.spend(if count > SMALL_MAP { count } else { count / 8 } as u64)?;
+        self.open(Kind::Struct(place, variant), tag, 2)?;
+        let words = count.div_ceil(64);
+        room(&mut self.seen, words).map_err(Fault::Builder)?;
+        self.seen.resize(self.seen.len() + words, 0);
+        Ok(())
+    }
+
+    /// Reads this struct, if it is not the one at hand.
+    #[inline(always)]
+    fn at_hand(&mut self, place: usize) -> Result<(), Fault> {
+        // Place 0 is no node: it stands for "none".
+        if self.record.place != place || place == 0 {
+            let Some(Node::Struct(record)) = self.shape.node(place) else { return Err(BROKEN) };
+            self.record = record;
+        }
+        Ok(())
+    }
+
+    /// What stands before the next value of the container at hand: a key, or the number of a field. Gives the place of its type.
+    #[inline(always)]
+    fn next(&mut self) -> Result<usize, Fault> {
+        match self.frames.last().map(|frame| frame.kind) {
+            Some(Kind::List(element)) => Ok(element),
+            Some(Kind::Map(value)) => {
+                self.count()?;
+                if self.bytes.byte()? != BINARY {
+                    return self.bytes.refuse(Fault::Key);
+                }
+                let key = self.bytes.binary()?;
+                self.bytes.built(|answer| answer.map_key(key))?;
+                Ok(value)
+            }
+            Some(Kind::Struct(..)) => self.field(),
+            None => Err(BROKEN),
+        }
+    }
+
+    #[inline(always)]
+    fn field(&mut self) -> Result<usize, Fault> {
+        let tag = self.bytes.byte()?;
+        let number = self.index(tag, self.record.count)?;
+        let field = Shape::field(&self.record, number).ok_or(BROKEN)?;
+        let Some(frame) = self.frames.last_mut() else { return Err(BROKEN) };
+        // The tag of a tagged struct has no value.
+        if field.ignored() {
+            return Err(Fault::Type);
+        }
+        let word = self.seen.get_mut(frame.base + number / 64).ok_or(BROKEN)?;
+        frame.required += usize::from(field.required() && *word >> (number % 64) & 1 == 0);
+        *word |= 1 << (number % 64);
+        frame.field = number;
+        self.bytes.built(|answer| answer.begin_field(number))?;
+        Ok(field.node)
+    }
+
+    /// The value at hand has ended.
+    #[inline(always)]
+    fn ended(&mut self) {
+        if let Some(Frame { kind: Kind::Struct(..), field, .. }) = self.frames.last() {
+            self.bytes.builder.end_field(*field);
+        }
+    }
+
+    /// The container at hand ends.
+    #[inline(always)]
+    fn close(&mut self) -> Result<(), Fault> {
+        let Some(Frame { kind, len, base, required, .. }) = self.frames.pop() else { return Err(BROKEN) };
+        if len > 0 {
+            self.tail()?;
+        }
+        let len = len as usize;
+        match kind {
+            Kind::List(_) => self.bytes.built(|answer| answer.terms().end_array(len))?,
+            Kind::Map(_) => self.bytes.built(|answer| answer.end_map(len))?,
+            Kind::Struct(_, variant) => {
+                if required < self.record.required {
+                    return Err(Fault::Type);
+                }
+                self.seen.truncate(base);
+                self.bytes.built(|answer| answer.end_struct(len))?;
+                if variant {
+                    self.tail()?;
+                    self.bytes.built(A::end_variant)?;
+                }
+            }
+        }
+        if let Some(Frame { kind: Kind::Struct(place, _), .. }) = self.frames.last() {
+            self.at_hand(*place)?;
+        }
+        self.ended();
+        Ok(())
+    }
+}
+
+/// A shape that nobody wrote.
+const BROKEN: Fault = Fault::Builder(ErrorKind::OutOfMemory);
