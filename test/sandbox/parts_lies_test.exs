@@ -5,7 +5,7 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
 
   alias RustyJson.SandboxError
   alias RustyJson.Test.{Guest, WasmHosts}
-  alias RustyJson.Test.Schemas.{Circle, Line}
+  alias RustyJson.Test.Schemas.{Circle, Line, Seventy}
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
@@ -116,6 +116,24 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
           answers(host, answer, fn ->
             assert {:error, %SandboxError{reason: :invalid_result}} =
                      RustyJson.decode("[ [ ] ]", [as: type] ++ limits ++ options)
+          end)
+        end
+      end
+
+      test "a required field of many is missing", %{host: host, options: options} do
+        json = RustyJson.encode!(for number <- 0..69, into: %{}, do: {"f#{number}", number})
+        fields = Enum.to_list(0..69)
+
+        for missing <- [nil, 0, 63, 64, 69] do
+          answer = for number <- List.delete(fields, missing), entry <- [number, number], do: entry
+          # Another field twice is not the one that is missing.
+          answer = if missing, do: answer ++ [5, 5], else: answer
+
+          answers(host, answer, fn ->
+            case RustyJson.decode(json, [as: Seventy] ++ options) do
+              {:ok, %Seventy{f0: 0, f63: 63, f64: 64, f69: 69}} -> assert missing == nil
+              {:error, %SandboxError{reason: :invalid_result}} -> assert missing != nil
+            end
           end)
         end
       end

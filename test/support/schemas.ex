@@ -61,6 +61,15 @@ defmodule RustyJson.Test.Schemas do
     end
   end
 
+  defmodule Seventy do
+    @moduledoc false
+    use RustyJson.Schema
+
+    schema do
+      for number <- 0..69, do: field(:"f#{number}", :integer)
+    end
+  end
+
   defmodule Circle do
     @moduledoc false
     use RustyJson.Schema

@@ -31,8 +31,9 @@ pub fn judge<A: Answer>(
         return Err(Refused { fault: Fault::Terms, offset: policy.max_len });
     }
     let bytes = Judge::new(etf, *policy, answer);
-    let mut typed =
-        Typed { bytes, shape, json, work: most, frames: Vec::new(), record: Struct::default(), seen: Vec::new() };
+    let frame = Frame { kind: Kind::Document, len: 1, left: 0, base: 0, field: 0, required: 0, seen: 0 };
+    let (frames, seen, record) = (Vec::new(), Vec::new(), Struct::default());
+    let mut typed = Typed { bytes, shape, json, work: most, frame, frames, record, seen };
     typed.document().map_err(|fault| Refused { fault, offset: typed.bytes.at })
 }
 
@@ -47,6 +48,7 @@ pub fn judge_only(etf: &[u8], shape: &Shape<'_>, policy: &Policy, json: &[u8]) -
 /// What is open: with the place of the type of elements or members, or that of the struct.
 #[derive(Clone, Copy)]
 enum Kind {
+    Document,
     List(usize),
     Map(usize),
     /// Whether it is that of a tagged one.
@@ -60,7 +62,9 @@ struct Frame {
     /// Elements, members or fields, and how many are still to come.
     len: u32,
     left: u32,
-    /// Where the bits of a struct's fields start in the list of seen ones.
+    /// A bit for each of the first 64 fields of a struct: whether it was there. Those of all others are in the list of seen ones, from
+    /// here on.
+    seen: u64,
     base: usize,
     /// The field whose value is at hand.
     field: usize,
@@ -74,11 +78,13 @@ struct Typed<'a, 'b, 's, A> {
     json: &'s [u8],
     /// Values, keys and fields that there is still time for.
     work: u64,
-    /// The containers around the value at hand.
+    /// The container at hand. It is not on the stack: what is done for every value touches no memory but this.
+    frame: Frame,
+    /// The containers around it.
     frames: Vec<Frame>,
     /// The struct at hand, or the one before it.
     record: Struct<'s>,
-    /// A bit for each field of the open structs: whether it was there.
+    /// A bit for each field of the open structs from the 65th on: whether it was there.
     seen: Vec<u64>,
 }
 
@@ -90,14 +96,14 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
             if self.value(place)? {
                 self.ended();
             }
-            place = loop {
-                let Some(frame) = self.frames.last_mut() else { return self.bytes.last() };
-                if frame.left > 0 {
-                    frame.left -= 1;
-                    break self.next()?;
+            while self.frame.left == 0 {
+                if matches!(self.frame.kind, Kind::Document) {
+                    return self.bytes.last();
                 }
                 self.close()?;
-            };
+            }
+            self.frame.left -= 1;
+            place = self.next()?;
         }
     }
 
@@ -281,10 +287,12 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
             Kind::List(_) => self.bytes.builder.terms().begin_array(),
             Kind::Map(_) => self.bytes.builder.begin_map(),
             Kind::Struct(..) => self.bytes.builder.begin_struct(self.record.template).map_err(Fault::Builder)?,
+            Kind::Document => return Err(BROKEN),
         }
         let len = (len / terms) as u32;
         room(&mut self.frames, 1).map_err(Fault::Builder)?;
-        self.frames.push(Frame { kind, len, left: len, base: self.seen.len(), field: 0, required: 0 });
+        self.frames.push(self.frame);
+        self.frame = Frame { kind, len, left: len, base: self.seen.len(), field: 0, required: 0, seen: 0 };
         Ok(())
     }
 
@@ -299,9 +307,11 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
         // As much as in the walk over the text.
         self.spend(if count > SMALL_MAP { count } else { count / 8 } as u64)?;
         self.open(Kind::Struct(place, variant), tag, 2)?;
-        let words = count.div_ceil(64);
-        room(&mut self.seen, words).map_err(Fault::Builder)?;
-        self.seen.resize(self.seen.len() + words, 0);
+        if count > 64 {
+            let words = count.div_ceil(64) - 1;
+            room(&mut self.seen, words).map_err(Fault::Builder)?;
+            self.seen.resize(self.seen.len() + words, 0);
+        }
         Ok(())
     }
 
@@ -319,9 +329,10 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
     /// What stands before the next value of the container at hand: a key, or the number of a field. Gives the place of its type.
     #[inline(always)]
     fn next(&mut self) -> Result<usize, Fault> {
-        match self.frames.last().map(|frame| frame.kind) {
-            Some(Kind::List(element)) => Ok(element),
-            Some(Kind::Map(value)) => {
+        match self.frame.kind {
+            Kind::Struct(..) => self.field(),
+            Kind::List(element) => Ok(element),
+            Kind::Map(value) => {
                 self.count()?;
                 if self.bytes.byte()? != BINARY {
                     return self.bytes.refuse(Fault::Key);
@@ -330,8 +341,7 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
                 self.bytes.built(|answer| answer.map_key(key))?;
                 Ok(value)
             }
-            Some(Kind::Struct(..)) => self.field(),
-            None => Err(BROKEN),
+            Kind::Document => Err(BROKEN),
         }
     }
 
@@ -340,12 +350,15 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
         let tag = self.bytes.byte()?;
         let number = self.index(tag, self.record.count)?;
         let field = Shape::field(&self.record, number).ok_or(BROKEN)?;
-        let Some(frame) = self.frames.last_mut() else { return Err(BROKEN) };
         // The tag of a tagged struct has no value.
         if field.ignored() {
             return Err(Fault::Type);
         }
-        let word = self.seen.get_mut(frame.base + number / 64).ok_or(BROKEN)?;
+        let frame = &mut self.frame;
+        let word = match number / 64 {
+            0 => &mut frame.seen,
+            more => self.seen.get_mut(frame.base + more - 1).ok_or(BROKEN)?,
+        };
         frame.required += usize::from(field.required() && *word >> (number % 64) & 1 == 0);
         *word |= 1 << (number % 64);
         frame.field = number;
@@ -356,20 +369,22 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
     /// The value at hand has ended.
     #[inline(always)]
     fn ended(&mut self) {
-        if let Some(Frame { kind: Kind::Struct(..), field, .. }) = self.frames.last() {
-            self.bytes.builder.end_field(*field);
+        if let Frame { kind: Kind::Struct(..), field, .. } = self.frame {
+            self.bytes.builder.end_field(field);
         }
     }
 
     /// The container at hand ends.
     #[inline(always)]
     fn close(&mut self) -> Result<(), Fault> {
-        let Some(Frame { kind, len, base, required, .. }) = self.frames.pop() else { return Err(BROKEN) };
+        let Frame { kind, len, base, required, .. } = self.frame;
+        self.frame = self.frames.pop().ok_or(BROKEN)?;
         if len > 0 {
             self.tail()?;
         }
         let len = len as usize;
         match kind {
+            Kind::Document => return Err(BROKEN),
             Kind::List(_) => self.bytes.built(|answer| answer.terms().end_array(len))?,
             Kind::Map(_) => self.bytes.built(|answer| answer.end_map(len))?,
             Kind::Struct(_, variant) => {
@@ -384,8 +399,8 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
                 }
             }
         }
-        if let Some(Frame { kind: Kind::Struct(place, _), .. }) = self.frames.last() {
-            self.at_hand(*place)?;
+        if let Kind::Struct(place, _) = self.frame.kind {
+            self.at_hand(place)?;
         }
         self.ended();
         Ok(())

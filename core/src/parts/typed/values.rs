@@ -93,7 +93,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
 
     #[inline(always)]
     fn string(&mut self, pos: usize) -> Step<Next> {
-        let (text, end) = self.skip.text(pos)?;
+        let (text, end) = self.skip.text_here(pos)?;
         self.answer.terms().string(text).map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }

@@ -274,7 +274,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
                 Known::Foreign if self.record.strict => self.unknown_key(pos)?,
                 _ => {}
             }
-            let end = self.skip.value(start, self.depth())?;
+            let end = self.skip.member_value(start, self.depth())?;
             pos = match self.after(end, b'}')? {
                 (pos, true) => pos,
                 (pos, false) => return Ok(Next::Closes(pos)),
