@@ -246,21 +246,12 @@ impl<K: CopyKernel, B: Buffer, const USUAL: bool> Play<'_, K, B, USUAL> {
 
     #[inline(always)]
     fn integer(&mut self, value: i64) {
-        if USUAL {
+        if !USUAL && self.options.safe_integers && value.unsigned_abs() > LARGEST_SAFE {
+            self.out.array([b'"']);
             number::integer(self.out, value);
-            self.out.array([b',']);
-        } else {
-            self.rare_integer(value);
+            return self.out.array(*b"\",");
         }
-    }
-
-    #[inline(never)]
-    fn rare_integer(&mut self, value: i64) {
-        let quoted = self.options.safe_integers && value.unsigned_abs() > LARGEST_SAFE;
-        let quotes: &[u8] = if quoted { b"\"" } else { b"" };
-        self.out.text(quotes);
-        number::rare_integer(self.out, value);
-        self.out.text(quotes);
+        number::integer(self.out, value);
         self.out.array([b',']);
     }
 
@@ -276,8 +267,8 @@ impl<K: CopyKernel, B: Buffer, const USUAL: bool> Play<'_, K, B, USUAL> {
     fn string(&mut self, len: usize, end: [u8; 2]) -> Played<()> {
         let text = self.tape.get(self.at..self.at + len + tape::SLACK).ok_or(Again)?;
         self.at += len;
-        if !USUAL {
-            string::rare_string(self.kernel, self.out, self.options.escape, &text[..len]).map_err(|_| Again)?;
+        if !USUAL && self.options.escape != Escape::Json {
+            string::string(self.kernel, self.out, self.options.escape, &text[..len]).map_err(|_| Again)?;
             self.out.array([end[1]]);
             return Ok(());
         }
@@ -300,8 +291,9 @@ impl<K: CopyKernel, B: Buffer, const USUAL: bool> Play<'_, K, B, USUAL> {
     fn key(&mut self, number: usize) -> Played<()> {
         let &(start, len) = self.player.keys.get(number).ok_or(Again)?;
         let (start, len) = (start as usize, len as usize);
-        if !USUAL {
-            return self.rare_key(start, len);
+        if !USUAL && let Some(pretty) = self.options.pretty {
+            pretty.line(self.out, self.depth());
+            self.named = true;
         }
         let (text, _) = self.player.text.parts();
         let text = text.get(start..start + len + BLOCK).ok_or(Again)?;
@@ -311,17 +303,6 @@ impl<K: CopyKernel, B: Buffer, const USUAL: bool> Play<'_, K, B, USUAL> {
             room[..len].copy_from_slice(&text[..len]);
         }
         self.out.advance(len);
-        Ok(())
-    }
-
-    #[inline(never)]
-    fn rare_key(&mut self, start: usize, len: usize) -> Played<()> {
-        if let Some(pretty) = self.options.pretty {
-            pretty.line(self.out, self.depth());
-            self.named = true;
-        }
-        let text = self.player.text.written().get(start..start + len).ok_or(Again)?;
-        self.out.text(text);
         Ok(())
     }
 
