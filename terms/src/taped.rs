@@ -114,12 +114,12 @@ enum Frame<'a> {
     Values(&'a [Raw<'a>]),
     /// Keys and values.
     Members(SmallMap<'a>),
-    /// The innermost walk, and what its first key is.
-    Large(Option<Tag>),
+    /// The innermost walk.
+    Large,
     /// The rest of a list of records.
     Records(Raw<'a>),
-    /// A map of a kind.
-    Object(Open<'a>),
+    /// The innermost object of a kind.
+    Object,
 }
 
 /// Words of terms that are told by them.
@@ -167,6 +167,15 @@ fn omitted<'a>(env: Env<'a>, shape: &CallShape) -> Option<Vec<Raw<'a>>> {
     Some(omitted)
 }
 
+/// The atom that is null.
+fn null(options: &EncodeOptions<'_>, words: &Words) -> usize {
+    match options.null {
+        Null::Nil => words.nil,
+        Null::Null => Raw::atom(atoms::null()).word(),
+        Null::Undefined => Raw::atom(atoms::undefined()).word(),
+    }
+}
+
 /// Writes a term for a call with these options, with plans for structs. Gives the modules whose plans it used, too.
 pub fn write<'a, S: Sink>(
     env: Env<'a>,
@@ -177,18 +186,14 @@ pub fn write<'a, S: Sink>(
 ) -> Result<(Taped, Vec<Raw<'a>>), Untaped<S::Stop>> {
     let Some(layout) = layout(env).filter(|_| may_play(options)) else { return Err(Untaped::Other) };
     memory.call += 1;
-    let walks = Walks::new(env, take(&mut memory.walks));
-    let Memory { part, shapes, atoms, text, call_shapes, call, .. } = memory;
+    let Memory { part, shapes, atoms, walks, text, call_shapes, call } = memory;
     let shape = call_shapes.find(options.shape);
     let Some(omitted) = shape.map_or(Some(Vec::new()), |shape| omitted(env, shape)) else {
+        call_shapes.trim(options.shape.len());
         return Err(Untaped::Other);
     };
+    let walks = Walks::new(env, take(walks));
     let (look, words, call) = (Look::new(env), words(env), *call);
-    let null = match options.null {
-        Null::Nil => words.nil,
-        Null::Null => Raw::atom(atoms::null()).word(),
-        Null::Undefined => Raw::atom(atoms::undefined()).word(),
-    };
     let mut writer = Writer {
         look,
         layout,
@@ -204,8 +209,10 @@ pub fn write<'a, S: Sink>(
         names: words.names,
         plans: (plans.word() != words.nil).then_some(plans),
         kinds: Vec::new(),
+        objects: Vec::new(),
+        first_keys: Vec::new(),
         used: Vec::new(),
-        null,
+        null: null(options, words),
         // The option says how External Term Format has to be read, which has large maps in the opposite order.
         reverse: !options.reverse_large_maps,
         strict: options.strict_maps,
@@ -245,6 +252,10 @@ struct Writer<'a, 'm, S> {
     plans: Option<Raw<'a>>,
     /// Kinds of maps in the term, but for those that are written as they stand.
     kinds: Vec<Alike<'a>>,
+    /// Open objects of a kind.
+    objects: Vec<Open<'a>>,
+    /// What the first key of each open map above 32 keys is.
+    first_keys: Vec<Option<Tag>>,
     /// Modules whose plans are used.
     used: Vec<Raw<'a>>,
     /// The atom that is null.

@@ -54,6 +54,12 @@ defmodule RustyJson.KnownOptionsTest do
     assert texts |> Enum.uniq() |> length() == 6
   end
 
+  test "a list that several processes learn at once is kept once" do
+    options = Options.encode(maps: :strict)
+    for _ <- 1..20, do: Plans.know([maps: :strict], options, Config.number())
+    assert %{maps: [_one]} = known(Encode)
+  end
+
   test "reading the configuration again forgets them" do
     assert {:ok, [[]]} = RustyJson.decode("[[]]", max_nodes: 9)
     Application.put_env(:rustyjson, :decode, max_depth: 1)

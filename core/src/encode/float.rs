@@ -34,7 +34,7 @@ struct Scale {
     shift: u32,
 }
 
-/// By the exponent below 0, of floats that are multiples of `2^-f`: the largest `10^n` below `2^f`.
+/// Entry `f` is for multiples of `2^-f`: the largest `10^n` below `2^f`.
 const SCALES: [Scale; 63] = {
     let mut scales = [Scale { five: 1, decimals: 0, shift: 0 }; 63];
     let mut f = 1;

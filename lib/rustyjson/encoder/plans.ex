@@ -124,9 +124,16 @@ defmodule RustyJson.Encoder.Plans do
   @doc "Keeps the options of such a list."
   @spec know(term(), Options.t(), integer()) :: :ok
   def know([{name, _value} | _] = given, options, number) do
-    entry = {given, if(Config.plain?(options), do: options.bytes), options}
-    entries = Map.update(known_options(number), name, [entry], &(&1 ++ [entry]))
-    keep(known(%{}), {entries, number})
+    known = known_options(number)
+    lists = Map.get(known, name, [])
+
+    # Two processes may have missed it at once.
+    if known_list(lists, given) == nil do
+      entry = {given, if(Config.plain?(options), do: options.bytes), options}
+      keep(known(%{}), {Map.put(known, name, lists ++ [entry]), number})
+    end
+
+    :ok
   end
 
   # What is known of lists of options stays.

@@ -67,8 +67,10 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
         let module = *values.get(place).filter(|module| kind(module.word()) == Tag::Atom)?;
         let known = Some(module).filter(|module| self.names.may_have(*module)).and_then(|name| self.names.find(name));
         let form = match known {
-            Some(Known::Date | Known::Time | Known::NaiveDateTime | Known::DateTime | Known::Decimal) if !self.lean => {
-                Form::Text(known?)
+            Some(known @ (Known::Date | Known::Time | Known::NaiveDateTime | Known::DateTime | Known::Decimal))
+                if !self.lean =>
+            {
+                Form::Text(known)
             }
             Some(_) => return None,
             None if self.plain_structs => return None,
@@ -152,7 +154,7 @@ impl<'a> Fields<'a> for OfStruct<'a, '_> {
         self.read(self.value(name)?)
     }
 
-    /// External Term Format has them.
+    /// Larger integers go by External Term Format.
     fn big_integer(&mut self, _name: Known) -> Option<(bool, &[u8])> {
         None
     }

@@ -44,6 +44,7 @@ enum LeftOut<'a> {
 }
 
 /// An open object.
+#[derive(Clone, Copy)]
 pub(super) struct Open<'a> {
     values: &'a [Raw<'a>],
     /// The number of its kind.
@@ -155,7 +156,8 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
                 self.token(Kind::Shaped, shape as usize)?;
             }
         }
-        Ok(Some(Frame::Object(Open { values, number, next: 0, sparse })))
+        self.objects.push(Open { values, number, next: 0, sparse });
+        Ok(Some(Frame::Object))
     }
 
     /// Writes the keys of such objects.
@@ -190,13 +192,14 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
     }
 
     /// The members of an object up to one with parts.
-    #[inline(always)]
-    pub(super) fn object_members(&mut self, open: &mut Open<'a>) -> Written<Option<Frame<'a>>, S> {
-        let Open { values, number, sparse, .. } = *open;
+    #[inline(never)]
+    pub(super) fn object_members(&mut self) -> Written<Option<Frame<'a>>, S> {
+        let Some(&Open { values, number, next, sparse }) = self.objects.last() else { return Err(Untaped::Other) };
+        let mut next = next;
         while let Some(object) = self.object_of(number)
-            && let Some(member) = object.members.get(open.next as usize)
+            && let Some(member) = object.members.get(next as usize)
         {
-            open.next += 1;
+            next += 1;
             let (place, redacted) = (member.place, member.redacted);
             if sparse {
                 if self.leaves_out(object.left_out, member, values) {
@@ -210,10 +213,15 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
                 continue;
             }
             let Some(value) = values.get(place) else { return Err(Untaped::Other) };
+            // Above it an inner object may stand.
+            if let Some(open) = self.objects.last_mut() {
+                open.next = next;
+            }
             if let Some(frame) = self.value(*value)? {
                 return Ok(Some(frame));
             }
         }
+        self.objects.pop();
         if sparse {
             self.token(Kind::EndMap, 0)?;
         }

@@ -13,24 +13,23 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
             _ if records => return Err(Untaped::Other),
             _ => self.value(term)?,
         };
-        let Some(mut here) = first else { return Ok(()) };
-        loop {
-            let inner = match &mut here {
+        open.extend(first);
+        // In its place: a frame that is moved is loaded in other pieces than it was just stored in, and the processor waits.
+        while let Some(here) = open.last_mut() {
+            let inner = match here {
                 Frame::List(list) => self.items(list)?,
                 Frame::Values(values) => self.values(values)?,
                 Frame::Members(members) => self.members(members)?,
-                Frame::Large(first) => self.entries(first)?,
+                Frame::Large => self.entries()?,
                 Frame::Records(list) => self.records(list)?,
-                Frame::Object(open) => self.object_members(open)?,
+                Frame::Object => self.object_members()?,
             };
             match inner {
-                Some(frame) => open.push(std::mem::replace(&mut here, frame)),
-                None => match open.pop() {
-                    Some(frame) => here = frame,
-                    None => return Ok(()),
-                },
+                Some(frame) => open.push(frame),
+                None => drop(open.pop()),
             }
         }
+        Ok(())
     }
 
     /// The items of a list up to one with parts.
@@ -91,10 +90,10 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
     }
 
     #[inline(never)]
-    fn entries(&mut self, first: &mut Option<Tag>) -> Written<Option<Frame<'a>>, S> {
+    fn entries(&mut self) -> Written<Option<Frame<'a>>, S> {
         while let Some((key, value)) = self.walks.next_entry() {
             let tag = kind(key.word());
-            if self.strict && *first.get_or_insert(tag) != tag {
+            if self.strict && self.first_keys.last_mut().is_none_or(|first| *first.get_or_insert(tag) != tag) {
                 return Err(Untaped::Other);
             }
             self.key(key)?;
@@ -103,6 +102,7 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
             }
         }
         self.walks.exit();
+        self.first_keys.pop();
         self.token(Kind::EndMap, 0)?;
         Ok(None)
     }
@@ -154,7 +154,8 @@ impl<'a, S: Sink> Writer<'a, '_, S> {
         let size = self.look.map_size(term).filter(|_| !self.arranges).ok_or(Untaped::Other)?;
         self.token(Kind::Map, 0)?;
         self.walks.enter(term, size, self.reverse && size > SMALL_MAP);
-        Ok(Some(Frame::Large(None)))
+        self.first_keys.push(None);
+        Ok(Some(Frame::Large))
     }
 
     /// Keys that were seen before are a shape, which is written at their second map: many maps have keys of their own.
