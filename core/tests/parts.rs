@@ -4,10 +4,11 @@ mod naive;
 
 use naive::options::WAYS;
 use naive::parse;
-use naive::parts::{Choices, Record, Type, asked_again, assert_lies, assert_selects, assert_typed};
+use naive::parts::{Choices, Record, Type, asked_again, assert_lies, assert_selects, assert_typed, shape};
 use naive::tree::{Builder, Tree};
 use proptest::prelude::*;
-use rustyjson_core::parts::{Plan, select};
+use rustyjson_core::etf::check::Fault;
+use rustyjson_core::parts::{Plain, Plan, Shape, judge, select};
 use rustyjson_core::{DecodeOptions, Error, Scratch};
 
 const CASES: u32 = if cfg!(miri) { 4 } else { 3000 };
@@ -274,6 +275,58 @@ fn alike(order: &[usize], changes: &[Vec<u8>]) -> String {
 fn a_decimal_that_no_float_holds_before_another_fault() {
     assert_typed(b"4e8888888887\x01", &Type::Plain(6), &DecodeOptions::DEFAULT);
     assert_typed(b"4e8888888887\x01", &Type::Plain(2), &DecodeOptions::DEFAULT);
+}
+
+/// The bytes of a list of small terms.
+fn list_of(terms: &[Vec<u8>]) -> Vec<u8> {
+    let len = (terms.len() as u32).to_be_bytes();
+    [&[108], &len[..], &terms.concat(), &[106]].concat()
+}
+
+/// What the judge of a type says of a term, and how many values were built of it.
+fn judged(of: &Type, json: &[u8], options: &DecodeOptions, most: u64, term: &[u8]) -> (Result<(), Fault>, usize) {
+    let (plan, etf) = (shape(of, 0, u32::MAX), [&[131], term].concat());
+    let (policy, mut builder) = (Shape::exact_policy(options, json.len()), Builder::default());
+    let shape = Shape::read(&plan).expect("a type");
+    let result = judge(&etf, &shape, &policy, json, most, &mut Plain(&mut builder));
+    (result.map_err(|refused| refused.fault), builder.values.len())
+}
+
+/// Each may be copied: many that are the whole text took as many times its size.
+#[test]
+fn parts_of_the_text_are_together_no_longer_than_it() {
+    let of = Type::List(Box::new(Type::Plain(11)));
+    let parts = |parts: &[[u8; 2]]| {
+        let lists: Vec<_> = parts.iter().map(|place| list_of(&place.map(|number| vec![97, number]))).collect();
+        judged(&of, b"[[1,2],3]", &DecodeOptions::DEFAULT, u64::MAX, &list_of(&lists)).0
+    };
+    for honest in [&[[1, 5], [7, 1]][..], &[[0, 9]], &[[7, 1], [1, 5]]] {
+        assert_eq!(parts(honest), Ok(()), "{honest:?}");
+    }
+    for lie in [&[[0, 9], [0, 9]][..], &[[0, 9], [7, 1]], &[[1, 5], [1, 5]], &[[5, 5]]] {
+        assert_eq!(parts(lie), Err(Fault::Type), "{lie:?}");
+    }
+}
+
+#[test]
+fn null_for_an_empty_list_is_no_level() {
+    let many = Type::Many(Box::new(Type::Plain(0)));
+    let of = Type::Struct(Record { strict: false, fields: vec![("a".into(), false, false, many)] });
+    let options = DecodeOptions { max_depth: 1, ..DecodeOptions::DEFAULT };
+    assert_typed(br#"{"a":null}"#, &of, &options);
+    assert_typed(br#"{"a":[]}"#, &of, &options);
+}
+
+/// A value is charged while it is built, not when it is there.
+#[test]
+fn a_large_value_ends_with_the_time_for_it() {
+    let term = list_of(&vec![vec![97, 1]; 100]);
+    let of = |json_len, most| judged(&Type::Plain(0), &vec![b' '; json_len], &DecodeOptions::DEFAULT, most, &term);
+    assert_eq!(of(200, 101), (Ok(()), 1));
+    assert_eq!(of(200, 10), (Err(Fault::Work), 9));
+    assert_eq!(of(200, 100), (Err(Fault::Work), 99));
+    assert_eq!(of(50, 101).0, Err(Fault::Terms));
+    assert_eq!(of(50, 10), (Err(Fault::Work), 9));
 }
 
 proptest! {

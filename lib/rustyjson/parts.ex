@@ -204,9 +204,12 @@ defmodule RustyJson.Parts do
   # Looked at where structs are made of it.
   def answer?(_term, %{parts: <<@typed, _::binary>>}, _length), do: true
 
-  def answer?(term, %{parts: <<_kind, flags, _overlap::16, answers::32-little, _::binary>>}, length)
-      when is_list(term),
-      do: if(raw_flag?(flags), do: places?(term, -1, answers, length), else: values?(term, -1, answers))
+  def answer?(term, %{parts: <<_kind, flags, overlap::16-little, answers::32-little, _::binary>>}, length)
+      when is_list(term) do
+    if raw_flag?(flags),
+      do: places?(term, -1, answers, length, length * overlap),
+      else: values?(term, -1, answers)
+  end
 
   def answer?(_term, _options, _length), do: false
 
@@ -220,12 +223,13 @@ defmodule RustyJson.Parts do
 
   defp values?(_other, _last, _count), do: false
 
-  defp places?([], _last, _count, _length), do: true
+  # Together they have at most `left` bytes.
+  defp places?([], _last, _count, _length, _left), do: true
 
-  defp places?([number, start, size | rest], last, count, length)
+  defp places?([number, start, size | rest], last, count, length, left)
        when is_integer(number) and number > last and number < count and is_integer(start) and start >= 0 and
-              is_integer(size) and size > 0 and start + size <= length,
-       do: places?(rest, number, count, length)
+              is_integer(size) and size > 0 and start + size <= length and size <= left,
+       do: places?(rest, number, count, length, left - size)
 
-  defp places?(_other, _last, _count, _length), do: false
+  defp places?(_other, _last, _count, _length, _left), do: false
 end

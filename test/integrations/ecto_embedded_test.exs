@@ -39,6 +39,13 @@ defmodule RustyJson.EctoEmbeddedTest do
     assert decode(~s({"items": null, "first": null, "tags": null, "name": null}), as: Order) ==
              loaded(~s({"items": null, "tags": null}), Order)
 
+    # Null is no level, though an empty list is.
+    for null <- [nil, :null] do
+      assert decode(~s({"items": null}), as: Order, max_depth: 1, null: null) == {:ok, blank(:Order)}
+    end
+
+    assert {:error, %DecodeError{reason: :max_depth}} = decode(~s({"items": []}), as: Order, max_depth: 1)
+
     assert decode(~s({"name": null}), as: Order, null: :null) == {:ok, blank(:Order)}
     assert RustyJson.fetch(@json, "/items/0", as: Item) == {:ok, hd(order.items)}
 

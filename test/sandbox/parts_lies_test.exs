@@ -3,11 +3,22 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
 
   use ExUnit.Case, async: false
 
-  alias RustyJson.SandboxError
+  alias RustyJson.{DecodeError, SandboxError}
   alias RustyJson.Test.{Guest, WasmHosts}
   alias RustyJson.Test.Schemas.{Circle, Line, Seventy}
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
+
+  defmodule Dated do
+    @moduledoc false
+    use RustyJson.Schema
+
+    schema do
+      for number <- 0..6, do: field(:"f#{number}", :integer, default: nil)
+      # Its number is that of the kind of dates.
+      field(:date, :date, default: nil)
+    end
+  end
 
   @options [engine: :wasm, timeout: 10_000, max_memory: 4 * 1_048_576]
   # Ten bytes; the tests ask for two places in them.
@@ -168,6 +179,66 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
                    inspect(answer)
           end)
         end
+      end
+
+      # Each is copied: thousands that are the whole text took as many times its size.
+      test "copied parts of the text that overlap", %{host: host, options: options} do
+        copied = [strings: :copy] ++ options
+
+        for {honest, lies, ask} <- [
+              {[[1, 3], [4, 1]], [[[0, 10], [0, 10]], [[0, 9], [9, 1], [1, 1]]],
+               &RustyJson.decode(@json, [as: [:raw]] ++ &1)},
+              {[{1, 3}, {4, 1}], [[{0, 10}, {0, 10}], [{0, 9}, {9, 1}, {1, 1}]],
+               &RustyJson.decode(@json, [raw: ["/*"]] ++ &1)},
+              {[0, 1, 3, 1, 4, 1], [[0, 0, 10, 1, 0, 10]],
+               &RustyJson.select(@json, ["/a", "/b"], [as: :raw] ++ &1)}
+            ] do
+          answers(host, honest, fn ->
+            assert {:ok, [%{encode: ~s("a")}, %{encode: ":"}]} = ask.(copied)
+          end)
+
+          for lie <- lies do
+            answers(host, lie, fn ->
+              assert {:error, %SandboxError{reason: :invalid_result}} = ask.(copied), inspect(lie)
+            end)
+          end
+        end
+
+        # Those of pointers that lie in each other do overlap.
+        answers(host, [0, 5, 4, 1, 6, 2], fn ->
+          assert {:ok, [%{encode: "[10]"}, %{encode: "10"}]} =
+                   RustyJson.select(@json, @paths, [as: :raw] ++ copied)
+        end)
+      end
+
+      # The answer as a list of dates says that its date is none. Asked to refuse that date, the guest answers again.
+      test "a date that is refused and accepted", %{host: host, options: options} do
+        for type <- [Dated, {:nullable, Dated}] do
+          answers(host, [7, "2024-02-30"], fn ->
+            assert {:error, %SandboxError{reason: :invalid_result}} =
+                     RustyJson.decode(~s({"date": "2024-02-30"}), [as: type] ++ options)
+          end)
+        end
+      end
+
+      # A plan has at byte 8 which date is to be refused. The guest does so with the first, and fails when it is asked for the second.
+      test "a guest that fails while all errors are looked for", %{host: host, options: options} do
+        date = "(i32.load (i32.const #{Guest.input() + byte_size(RustyJson.Options.decode([]).bytes) + 8}))"
+        refused = <<0, 40, 9::64-little, 1::64-little, 10::64-little>>
+        answer = <<1, 131, etf([7, "2024-02-30", 7, "2024-02-31"])::binary>>
+
+        fault = """
+        (if (i32.eq #{date} (i32.const 1)) (then (unreachable)))
+        (if (result i64) (i32.eqz #{date})
+          (then (i64.const #{Guest.record(Guest.lie(), byte_size(refused))}))
+          (else (i64.const #{Guest.record(Guest.lie() + byte_size(refused), byte_size(answer))})))
+        """
+
+        with_guest(host, Guest.wasm(data: refused <> answer, fault: fault, always: true), fn ->
+          json = ~s({"date": "2024-02-30", "date": "2024-02-31"})
+          dated = [as: Dated, errors: :all] ++ options
+          assert {:error, %DecodeError{position: 9, errors: [_date]}} = RustyJson.decode(json, dated)
+        end)
       end
 
       test "places that do not lie in the text", %{host: host, options: options} do

@@ -25,13 +25,13 @@ pub fn check_list(etf: &[u8], policies: impl IntoIterator<Item = Policy>) -> Res
     build_list(etf, policies, &mut Nothing)
 }
 
-/// Whether a builder can take everything that the policy lets pass.
+/// Whether a whole term that passes is built in the walk: not if it can have parts of the text or decimals. (Within a type both are.)
 pub const fn can_build(policy: &Policy) -> bool {
     !policy.raw && !policy.decimals
 }
 
-/// Passes bytes as [`check`] does, and builds each part of the term once it has passed. Of what a policy allows, parts of the text and
-/// decimals are not built: see [`can_build`].
+/// Passes bytes as [`check`] does, and builds each part of the term once it has passed. Parts of the text pass but are not built, so
+/// [`can_build`] says whether to ask for this.
 pub fn build(etf: &[u8], policy: &Policy, builder: &mut impl TermBuilder) -> Result<(), Refused> {
     if etf.len() > policy.max_len {
         return Err(Refused { fault: Fault::Terms, offset: policy.max_len });

@@ -2,7 +2,8 @@
 //! for. What has passed goes to another answer, which builds it.
 //!
 //! So nothing is built that the type does not have: a struct has fields of its own, each of its type, and all that are required; a name
-//! is one of the names; a part of the text lies in the text. There are no more values than an honest answer can have.
+//! is one of the names; a part of the text lies in the text, and all parts together are no longer than it. There are no more values
+//! than an honest answer can have.
 
 use super::answer::{Answer, Plain};
 use super::shape::{Node, Shape, Struct, kinds};
@@ -33,7 +34,7 @@ pub fn judge<A: Answer>(
     let bytes = Judge::new(etf, *policy, answer);
     let frame = Frame { kind: Kind::Document, len: 1, left: 0, base: 0, field: 0, required: 0, seen: 0 };
     let (frames, seen, record) = (Vec::new(), Vec::new(), Struct::default());
-    let mut typed = Typed { bytes, shape, json, work: most, frame, frames, record, seen };
+    let mut typed = Typed { bytes, shape, json, raw_left: json.len(), work: most, frame, frames, record, seen };
     typed.document().map_err(|fault| Refused { fault, offset: typed.bytes.at })
 }
 
@@ -76,6 +77,8 @@ struct Typed<'a, 'b, 's, A> {
     bytes: Judge<'a, 'b, A>,
     shape: &'s Shape<'s>,
     json: &'s [u8],
+    /// Bytes that parts of the text may still have: no two of an honest answer overlap, and each may be copied.
+    raw_left: usize,
     /// Values, keys and fields that there is still time for.
     work: u64,
     /// The container at hand. It is not on the stack: what is done for every value touches no memory but this.
@@ -169,6 +172,11 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
                 let number = self.index(tag, names.count())?;
                 self.bytes.built(|answer| answer.name(names.template, number))?;
             }
+            // It may stand for null, which is not a level.
+            (Node::Many(_), NIL) => {
+                self.bytes.builder.terms().begin_array();
+                self.bytes.built(|answer| answer.terms().end_array(0))?;
+            }
             (Node::List(element) | Node::Many(element), LIST | NIL) => {
                 return self.open(Kind::List(element), tag, 1).map(|()| false);
             }
@@ -205,10 +213,16 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
             most => most.saturating_sub(self.frames.len() as u32),
         };
         let before = self.bytes.terms;
+        // Nothing is built that there is no time for.
+        let in_time = before.saturating_add(self.work);
+        let max_terms = policy.max_terms.min(in_time);
         // They are counted again.
         (self.bytes.at, self.bytes.terms) = (self.bytes.at - 1, before - 1);
-        self.bytes.part(Policy { max_depth, decimals, floats: !decimals, ..policy }, A::terms)?;
-        self.spend(self.bytes.terms - before)
+        match self.bytes.part(Policy { max_depth, max_terms, decimals, floats: !decimals, ..policy }, A::terms) {
+            Err(Fault::Terms) if in_time < policy.max_terms && self.bytes.terms > in_time => Err(Fault::Work),
+            Err(fault) => Err(fault),
+            Ok(()) => self.spend(self.bytes.terms - before),
+        }
     }
 
     fn decimal(&mut self) -> Result<(), Fault> {
@@ -229,6 +243,7 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
         self.tail()?;
         let (Ok(start), Ok(len @ 1..)) = place else { return Err(Fault::Type) };
         let text = self.json.get(start..).and_then(|rest| rest.get(..len)).ok_or(Fault::Type)?;
+        self.raw_left = self.raw_left.checked_sub(len).ok_or(Fault::Type)?;
         self.bytes.built(|answer| answer.raw(start, text))
     }
 

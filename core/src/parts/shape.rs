@@ -9,8 +9,8 @@ use crate::scan::wire::Reader;
 
 /// The kind of a plan, its first byte.
 const SHAPE: u8 = 2;
-/// Bytes before the root: kind, whether there are tagged structs, two bytes of 0, the number of errors to pass over (`u32`), and the number of the date to
-/// refuse (`u32`).
+/// Bytes before the root: kind, whether there are tagged structs, two bytes of 0, the number of errors to pass over (`u32`), and the
+/// number of the date to refuse (`u32`).
 const HEADER: usize = 12;
 /// No date is refused.
 pub(super) const NO_DATE: u32 = u32::MAX;
@@ -176,8 +176,8 @@ impl<'a> Shape<'a> {
         Policy { floats: true, ..Policy::new(&DecodeOptions { max_depth, max_nodes: 0, ..*options }, len) }
     }
 
-    /// The same for the values alone, as [`judge`](super::judge()) counts them. The longest for their text are parts of it, and objects
-    /// and decimals as structs.
+    /// The same for the values alone, as [`judge`](super::judge()) counts them. What takes the most bytes for its text is a part that
+    /// stays text, and an object or a decimal that is a struct.
     pub fn exact_policy(options: &DecodeOptions, json_len: usize) -> Policy {
         let max_len = json_len.saturating_mul(24).saturating_add(80);
         Policy { max_len, ..Policy::new(&DecodeOptions { max_nodes: 0, ..*options }, json_len) }

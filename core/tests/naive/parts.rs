@@ -159,7 +159,9 @@ fn is_of(of: &Type, term: &Term, json_len: usize) -> bool {
         (Type::Enum(names), Term::Integer(false, number)) => {
             number.parse().is_ok_and(|number: usize| number < names.len())
         }
-        (Type::List(inner), Term::List(elements)) => elements.iter().all(|element| is_of(inner, element, json_len)),
+        (Type::List(inner) | Type::Many(inner), Term::List(elements)) => {
+            elements.iter().all(|element| is_of(inner, element, json_len))
+        }
         (Type::Map(inner), Term::List(members)) => {
             members.chunks(2).all(|member| matches!(member, [Term::Binary(_), value] if is_of(inner, value, json_len)))
         }
@@ -235,6 +237,8 @@ pub enum Type {
     /// One of the kinds without more: any, string, integer, float, number, boolean, decimal, four of dates, raw.
     Plain(u8),
     List(Box<Type>),
+    /// A list; null is an empty one.
+    Many(Box<Type>),
     Map(Box<Type>),
     Nullable(Box<Type>),
     Enum(Vec<String>),
@@ -263,7 +267,7 @@ pub fn shape(of: &Type, pass: u32, date: u32) -> Vec<u8> {
 fn is_tagged(of: &Type) -> bool {
     match of {
         Type::Tagged(..) => true,
-        Type::List(inner) | Type::Map(inner) | Type::Nullable(inner) => is_tagged(inner),
+        Type::List(inner) | Type::Many(inner) | Type::Map(inner) | Type::Nullable(inner) => is_tagged(inner),
         Type::Struct(record) => record.fields.iter().any(|field| is_tagged(&field.3)),
         _ => false,
     }
@@ -274,6 +278,7 @@ fn put(of: &Type, out: &mut Vec<u8>) {
     match of {
         Type::Plain(kind) => out.push(*kind),
         Type::List(inner) => put_one(12, inner, out),
+        Type::Many(inner) => put_one(19, inner, out),
         Type::Map(inner) => put_one(13, inner, out),
         Type::Nullable(inner) => put_one(14, inner, out),
         Type::Loaded(kind) => {
@@ -397,7 +402,8 @@ fn fit(of: &Type, value: &Tree, exact: &Tree, first: bool) -> Option<Want> {
         }
         (Type::Plain(11), _) => Some(Want::Text(value.clone())),
         (Type::Enum(names), Tree::String(text)) => names.iter().position(|name| name.as_bytes() == text).map(number),
-        (Type::List(inner), Tree::Array(elements)) => {
+        (Type::Many(_), Tree::Null) => Some(Want::List(vec![])),
+        (Type::List(inner) | Type::Many(inner), Tree::Array(elements)) => {
             let Tree::Array(exact) = exact else { return None };
             elements.iter().zip(exact).map(|(a, b)| fit(inner, a, b, first)).collect::<Option<_>>().map(Want::List)
         }
@@ -557,7 +563,8 @@ impl Choices<'_> {
         }
         let mut inner = || Box::new(self.types(depth - 1));
         match choice % 9 {
-            0 | 1 => Type::List(inner()),
+            0 => Type::List(inner()),
+            1 => Type::Many(inner()),
             2 => Type::Map(inner()),
             3 => Type::Nullable(Box::new(not_nullable(*inner()))),
             4 => Type::Enum((0..=self.next() % 3).map(|_| self.name()).collect()),

@@ -23,7 +23,7 @@ defmodule RustyJson.Engine.Wasm do
 
   # Parts that stay text come as their places.
   defp judged({:ok, term}, json, %{parts: <<3, _::binary>>} = options) do
-    {:ok, Selected.Raw.fragments(term, json, options.values.strings == :copy)}
+    {:ok, Selected.Raw.fragments(term, Selected.Raw.text(json, options.values.strings == :copy))}
   catch
     {:rustyjson, :broken} -> {:error, broken_parts(options)}
   end

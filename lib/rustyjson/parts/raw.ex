@@ -8,7 +8,11 @@ defmodule RustyJson.Parts.Raw do
   @header <<3, 0, 0, 0>>
   # Bytes of a node without the places of what is below.
   @node 9
+  # Parts up to this size are copied, so that they do not keep the whole text in memory.
   @copied 64
+
+  @typedoc "A text, and how many of its bytes may still be copied if all parts are."
+  @type text :: {binary(), nil | :atomics.atomics_ref()}
 
   @doc "The places, if they are all JSON Pointers."
   @spec check!([term()]) :: [String.t()]
@@ -49,23 +53,39 @@ defmodule RustyJson.Parts.Raw do
     [head, Enum.reverse(places), blobs, if(any, do: write(any, behind), else: [])]
   end
 
-  @doc "The term with fragments for places. Throws `{:rustyjson, :broken}` for places that do not lie in the text."
-  @spec fragments(term(), binary(), boolean()) :: term()
-  def fragments({start, length}, json, copy)
-      when is_integer(start) and start >= 0 and is_integer(length) and length > 0 and
-             start + length <= byte_size(json) do
-    text = binary_part(json, start, length)
-    %Fragment{encode: if(copy or length <= @copied, do: :binary.copy(text), else: text)}
+  @doc "A text that fragments are taken from, and whether they are copied."
+  @spec text(binary(), boolean()) :: text()
+  # No two parts of an honest answer overlap. Many large ones that do would be copied again and again.
+  def text(json, copy), do: {json, if(copy, do: left(byte_size(json)))}
+
+  defp left(bytes) do
+    left = :atomics.new(1, [])
+    :atomics.put(left, 1, bytes)
+    left
   end
 
-  def fragments({_start, _length}, _json, _copy), do: throw({:rustyjson, :broken})
-  def fragments(list, json, copy) when is_list(list), do: Enum.map(list, &fragments(&1, json, copy))
+  @doc "The fragment at this place. Throws `{:rustyjson, :broken}` if it does not lie in the text, or parts overlap."
+  @spec fragment(term(), term(), text()) :: Fragment.t()
+  def fragment(start, length, {json, left})
+      when is_integer(start) and start >= 0 and is_integer(length) and length > 0 and
+             start + length <= byte_size(json) do
+    if left && :atomics.sub_get(left, 1, length) < 0, do: throw({:rustyjson, :broken})
+    text = binary_part(json, start, length)
+    %Fragment{encode: if(left != nil or length <= @copied, do: :binary.copy(text), else: text)}
+  end
 
-  def fragments(%OrderedObject{values: values} = object, json, copy),
-    do: %{object | values: for({key, value} <- values, do: {key, fragments(value, json, copy)})}
+  def fragment(_start, _length, _text), do: throw({:rustyjson, :broken})
 
-  def fragments(map, json, copy) when is_map(map) and not is_struct(map),
-    do: Map.new(map, fn {key, value} -> {key, fragments(value, json, copy)} end)
+  @doc "The term with fragments for places. Throws as `fragment/3` does."
+  @spec fragments(term(), text()) :: term()
+  def fragments({start, length}, text), do: fragment(start, length, text)
+  def fragments(list, text) when is_list(list), do: Enum.map(list, &fragments(&1, text))
 
-  def fragments(other, _json, _copy), do: other
+  def fragments(%OrderedObject{values: values} = object, text),
+    do: %{object | values: for({key, value} <- values, do: {key, fragments(value, text)})}
+
+  def fragments(map, text) when is_map(map) and not is_struct(map),
+    do: Map.new(map, fn {key, value} -> {key, fragments(value, text)} end)
+
+  def fragments(other, _text), do: other
 end

@@ -3,18 +3,14 @@ defmodule RustyJson.Schema.Assemble do
   # Turns the core's plain answer (core/src/parts/answer.rs) into structs, dates and decimals, as the types say. A document may have
   # taken over the module in the sandbox, so an answer that does not fit the type throws `:broken`.
 
-  alias RustyJson.Fragment
+  alias RustyJson.Parts.Raw
   alias RustyJson.Schema.{Reflected, Type}
 
   @compile {:inline, field: 4}
 
-  # Parts up to this size are copied, so that they do not keep the whole text in memory.
-  @copied 64
-
   @type context :: %{
-          json: binary(),
+          raw: Raw.text(),
           structs: %{module() => tuple()},
-          copy: boolean(),
           first: boolean(),
           null: atom()
         }
@@ -36,7 +32,7 @@ defmodule RustyJson.Schema.Assemble do
   def value(:time, text, _context) when is_binary(text), do: date(Time.from_iso8601(text))
   def value(:naive_datetime, text, _context) when is_binary(text), do: date(NaiveDateTime.from_iso8601(text))
   def value(:utc_datetime, text, _context) when is_binary(text), do: date(DateTime.from_iso8601(text))
-  def value(:raw, [start, length], context), do: raw(start, length, context)
+  def value(:raw, [start, length], %{raw: text}), do: Raw.fragment(start, length, text)
 
   def value({:enum, names}, number, _context) when is_integer(number) and number >= 0,
     do: Enum.at(names, number) || broken()
@@ -92,15 +88,6 @@ defmodule RustyJson.Schema.Assemble do
   def date({:ok, date}), do: date
   def date({:ok, date, _offset}), do: date
   def date({:error, _reason}), do: throw({:rustyjson, :date})
-
-  defp raw(start, length, %{json: json, copy: copy})
-       when is_integer(start) and start >= 0 and is_integer(length) and length > 0 and
-              start + length <= byte_size(json) do
-    text = binary_part(json, start, length)
-    %Fragment{encode: if(copy or length <= @copied, do: :binary.copy(text), else: text)}
-  end
-
-  defp raw(_start, _length, _context), do: broken()
 
   ## Structs
 

@@ -8,6 +8,7 @@ defmodule RustyJson.Schema.Decode do
 
   alias RustyJson.{DecodeError, Options}
   alias RustyJson.Decode.Input
+  alias RustyJson.Parts.Raw
   alias RustyJson.Schema.{Assemble, Expected, Load, Place, Shape}
 
   @schema_errors [:type, :missing, :unknown_key, :enum]
@@ -68,9 +69,8 @@ defmodule RustyJson.Schema.Decode do
 
   defp assemble(answer, json, shape, %{values: values} = options) do
     context = %{
-      json: json,
+      raw: Raw.text(json, values.strings == :copy),
       structs: shape.structs,
-      copy: values.strings == :copy,
       first: values.duplicate_keys == :first,
       null: values.null
     }
@@ -89,8 +89,14 @@ defmodule RustyJson.Schema.Decode do
 
   defp first_date(json, shape, options, pass) do
     case wrong_dates(json, shape, options, pass) do
-      [number | _] -> with {:error, error} <- run(json, shape, options, pass, number), do: error
-      [] -> nil
+      [] ->
+        nil
+
+      [number | _] ->
+        case run(json, shape, options, pass, number) do
+          {:error, error} -> error
+          _no_error -> broken(options)
+        end
     end
   end
 
@@ -164,10 +170,18 @@ defmodule RustyJson.Schema.Decode do
   # Skips the schema errors before this date, until the core reports the date itself.
   defp date_error(json, shape, options, number, pass) when pass <= @most do
     case {run(json, shape, options, pass, number), run(json, shape, options, pass, nil)} do
-      {{:error, %{position: position} = error}, {:error, %{position: other}}} when position != other -> error
-      {{:error, error}, {:ok, _answer}} -> error
-      {{:error, _error}, _other} -> date_error(json, shape, options, number, pass + 1)
-      _none -> nil
+      {{:error, %DecodeError{position: at}}, {:error, %DecodeError{position: at}}} ->
+        date_error(json, shape, options, number, pass + 1)
+
+      {{:error, %DecodeError{} = error}, {:error, %DecodeError{}}} ->
+        error
+
+      {{:error, %DecodeError{} = error}, {:ok, _answer}} ->
+        error
+
+      # The sandbox failed, or lied.
+      _none ->
+        nil
     end
   end
 
