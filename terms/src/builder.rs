@@ -15,7 +15,7 @@ use crate::shapes::Shapes;
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Env, Term};
 use rustyjson_core::builder::{Dropped, Rewind, SMALL_MAP};
-use rustyjson_core::options::{DecodeOptions, Keys, Null};
+use rustyjson_core::options::{DecodeOptions, Keys};
 use rustyjson_core::{ErrorKind, Key, TermBuilder, Text};
 
 /// Strings up to this long are copied: the VM keeps them on the heap, and they never pin the input.
@@ -126,11 +126,7 @@ impl<'a, 's> Terms<'a, 's> {
         let (yes, no) = (rustler::types::atom::true_(), rustler::types::atom::false_());
         let make = Maker::new(env);
         let (nil, yes, no) = (atom(atoms::nil()), atom(yes), atom(no));
-        let null = match options.null {
-            Null::Nil => nil,
-            Null::Null => atom(atoms::null()),
-            Null::Undefined => atom(atoms::undefined()),
-        };
+        let null = atom(atoms::of_null(options.null));
         let heap = Heap::new(make, len, nil);
         Self { make, heap, input, binary, options, stacks, nil, null, yes, no }
     }

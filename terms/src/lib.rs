@@ -15,6 +15,17 @@ pub mod tags;
 pub mod taped;
 
 mod atoms {
+    use rustyjson_core::options::Null;
+
+    /// The atom that stands for null.
+    pub fn of_null(choice: Null) -> rustler::Atom {
+        match choice {
+            Null::Nil => nil(),
+            Null::Null => null(),
+            Null::Undefined => undefined(),
+        }
+    }
+
     rustler::atoms! {
         nil,
         null,

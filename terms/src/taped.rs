@@ -20,8 +20,8 @@ use objects::Open;
 use rustler::types::atom;
 use rustler::{Atom, Encoder, Env, Term};
 use rustyjson_core::encode::{Known, may_play};
+use rustyjson_core::options::Records;
 use rustyjson_core::options::shape::{Shape as CallShape, Shapes};
-use rustyjson_core::options::{Null, Records};
 use rustyjson_core::{EncodeOptions, Output};
 use std::mem::take;
 use std::sync::OnceLock;
@@ -167,15 +167,6 @@ fn omitted<'a>(env: Env<'a>, shape: &CallShape) -> Option<Vec<Raw<'a>>> {
     Some(omitted)
 }
 
-/// The atom that is null.
-fn null(options: &EncodeOptions<'_>, words: &Words) -> usize {
-    match options.null {
-        Null::Nil => words.nil,
-        Null::Null => Raw::atom(atoms::null()).word(),
-        Null::Undefined => Raw::atom(atoms::undefined()).word(),
-    }
-}
-
 /// Writes a term for a call with these options, with plans for structs. Gives the modules whose plans it used, too.
 pub fn write<'a, S: Sink>(
     env: Env<'a>,
@@ -212,7 +203,7 @@ pub fn write<'a, S: Sink>(
         objects: Vec::new(),
         first_keys: Vec::new(),
         used: Vec::new(),
-        null: null(options, words),
+        null: Raw::atom(atoms::of_null(options.null)).word(),
         // The option says how External Term Format has to be read, which has large maps in the opposite order.
         reverse: !options.reverse_large_maps,
         strict: options.strict_maps,

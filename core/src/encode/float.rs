@@ -64,8 +64,8 @@ struct Shortest {
 ///
 /// In this range it needs no approximation. The float is `c * 2^-f` and an ulp is `2^-f`, with `f` in 3..=62. For `n`, the
 /// decimals such that `10^-n` is the power above, `c * 10^n / 2^f` is `c * 5^n / 2^(f-n)`, which has less than 96 bits:
-/// its whole part is the multiple below, and half an ulp is `5^n / 2` of the fraction's units. That is no whole number
-/// of them, so a halfway point is never a candidate. (Below a power of two the halfway point is nearer, but in this range
+/// its whole part is the multiple below. In units of its fraction, half an ulp is `5^n / 2`, which is no integer: so a halfway
+/// point is never a candidate. (Below a power of two the halfway point is nearer, but in this range
 /// those have at most 15 digits and no fraction here.)
 #[inline(always)]
 fn shortest(size: f64) -> Shortest {

@@ -5,7 +5,7 @@
 //! is rare ends it with [`Again`]: the caller encodes the term in the general way, which also finds out what is wrong.
 
 use super::records::RECORD_SEPARATOR;
-use super::repair::LARGEST_SAFE;
+use super::repair::is_safe;
 use super::{float, limits, number, string};
 use crate::options::{EncodeOptions, Escape, Records};
 use crate::output::{Buffer, Output};
@@ -246,7 +246,7 @@ impl<K: CopyKernel, B: Buffer, const USUAL: bool> Play<'_, K, B, USUAL> {
 
     #[inline(always)]
     fn integer(&mut self, value: i64) {
-        if !USUAL && self.options.safe_integers && value.unsigned_abs() > LARGEST_SAFE {
+        if !USUAL && self.options.safe_integers && !is_safe(value) {
             self.out.array([b'"']);
             number::integer(self.out, value);
             return self.out.array(*b"\",");

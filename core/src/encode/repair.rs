@@ -11,7 +11,7 @@ use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
 
 /// The largest integer of which JavaScript, whose numbers are floats, knows the neighbours apart.
-pub(super) const LARGEST_SAFE: u64 = (1 << 53) - 1;
+const LARGEST_SAFE: u64 = (1 << 53) - 1;
 
 #[inline(always)]
 pub const fn is_safe(value: i64) -> bool {

@@ -64,7 +64,7 @@ impl Shapes {
         Self([const { None }; SHAPES])
     }
 
-    /// The shape with these bytes, perhaps that of an earlier call. `None`: there are no bytes.
+    /// The shape of these bytes, read or kept from an earlier call. `None`: there are no bytes.
     #[inline(always)]
     pub fn find(&mut self, bytes: &[u8]) -> Option<&Shape> {
         if bytes.is_empty() {
@@ -191,7 +191,7 @@ impl Shape {
         places(number).into_iter().find_map(|place| self.ends.get(place)?.get().filter(|end| end.number == number))
     }
 
-    /// Decides how a key is written that is this atom, and remembers it. Returns `None` if there is no room for that.
+    /// Finds how to write the key that is this atom, and remembers it. `None`: there is no room to remember.
     #[cold]
     #[inline(never)]
     pub fn find_end(&self, number: u64, name: &[u8]) -> Option<&End> {

@@ -2,8 +2,8 @@
 //! for. What has passed goes to another answer, which builds it.
 //!
 //! So nothing is built that the type does not have: a struct has fields of its own, each of its type, and all that are required; a name
-//! is one of the names; a part of the text lies in the text, and all parts together are no longer than it. There are no more values
-//! than an honest answer can have.
+//! is one of the names. Parts lie in the text, and together they are no longer than it. There are no more values than an honest
+//! answer can have.
 
 use super::answer::{Answer, Plain};
 use super::shape::{Node, Shape, Struct, kinds};
@@ -213,7 +213,7 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
             most => most.saturating_sub(self.frames.len() as u32),
         };
         let before = self.bytes.terms;
-        // Nothing is built that there is no time for.
+        // The values that fit into the time left.
         let in_time = before.saturating_add(self.work);
         let max_terms = policy.max_terms.min(in_time);
         // They are counted again.
@@ -282,7 +282,7 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
         Ok(())
     }
 
-    /// Opens a list, a map or a struct, of which each element, member or field is so many terms. The list's tag has been read.
+    /// Opens a list, a map or a struct whose tag has been read. `terms`: of each element, member or field.
     #[inline(always)]
     fn open(&mut self, kind: Kind, tag: u8, terms: usize) -> Result<(), Fault> {
         self.bytes.deeper(self.frames.len())?;
@@ -317,7 +317,7 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
         if !matches!(tag, LIST | NIL) {
             return self.bytes.refuse(Fault::Type);
         }
-        self.at_hand(place)?;
+        self.shape.bring(place, &mut self.record).ok_or(BROKEN)?;
         let count = self.record.count;
         // As much as in the walk over the text.
         self.spend(if count > SMALL_MAP { count } else { count / 8 } as u64)?;
@@ -326,17 +326,6 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
             let words = count.div_ceil(64) - 1;
             room(&mut self.seen, words).map_err(Fault::Builder)?;
             self.seen.resize(self.seen.len() + words, 0);
-        }
-        Ok(())
-    }
-
-    /// Reads this struct, if it is not the one at hand.
-    #[inline(always)]
-    fn at_hand(&mut self, place: usize) -> Result<(), Fault> {
-        // Place 0 is no node: it stands for "none".
-        if self.record.place != place || place == 0 {
-            let Some(Node::Struct(record)) = self.shape.node(place) else { return Err(BROKEN) };
-            self.record = record;
         }
         Ok(())
     }
@@ -415,7 +404,7 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
             }
         }
         if let Kind::Struct(place, _) = self.frame.kind {
-            self.at_hand(place)?;
+            self.shape.bring(place, &mut self.record).ok_or(BROKEN)?;
         }
         self.ended();
         Ok(())

@@ -200,6 +200,16 @@ impl<'a> Shape<'a> {
         Some(u32::from_le_bytes(*bytes) as usize)
     }
 
+    /// Reads the struct at this place, if it is not the one at hand. `None`: there is none. Place 0 is where none has been read yet.
+    #[inline(always)]
+    pub(super) fn bring(&self, place: usize, at_hand: &mut Struct<'a>) -> Option<()> {
+        if at_hand.place != place || place == 0 {
+            let Some(Node::Struct(other)) = self.node(place) else { return None };
+            *at_hand = other;
+        }
+        Some(())
+    }
+
     /// The node at this place. `None`: there is none, so the shape is broken.
     #[inline(always)]
     pub(super) fn node(&self, place: usize) -> Option<Node<'a>> {

@@ -1,7 +1,7 @@
 //! The walk over the containers of a type.
 
 use super::super::answer::Answer;
-use super::super::shape::{Node, Shape, Struct};
+use super::super::shape::{Shape, Struct};
 use super::order::{Known, LONG, Orders};
 use crate::builder::{SMALL_MAP, TermBuilder, Text};
 use crate::decode::Scratch;
@@ -219,23 +219,12 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     /// The struct of this type that starts here.
     #[inline(always)]
     pub(super) fn open_struct(&mut self, place: usize, pos: usize, variant: bool) -> Step<Next> {
-        self.at_hand(place).ok_or_else(|| broken(pos))?;
+        self.shape.bring(place, &mut self.record).ok_or_else(|| broken(pos))?;
         let count = self.record.count;
         // Each has all its fields, however short its text is; the VM hashes those of large ones.
         let work = if count > SMALL_MAP { count } else { count / 8 };
         self.spend(work as u64, pos)?;
         self.open(Container::Struct(place), pos, count.div_ceil(64), variant)
-    }
-
-    /// Reads this struct, if it is not the one at hand.
-    #[inline(always)]
-    fn at_hand(&mut self, place: usize) -> Option<()> {
-        // Place 0 is no node: it stands for "none".
-        if self.record.place != place || place == 0 {
-            let Some(Node::Struct(record)) = self.shape.node(place) else { return None };
-            self.record = record;
-        }
-        Some(())
     }
 
     /// Reads the key at `pos` and its colon. Skips the value if no field has that name.
@@ -343,7 +332,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         }
         self.frames.pop();
         if let Container::Struct(place) = self.frame().container {
-            self.at_hand(place).ok_or_else(|| broken(pos))?;
+            self.shape.bring(place, &mut self.record).ok_or_else(|| broken(pos))?;
         }
         self.count();
         Ok(pos + 1)
