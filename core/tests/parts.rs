@@ -4,7 +4,11 @@ mod naive;
 
 use naive::options::WAYS;
 use naive::parse;
-use naive::parts::{Choices, Record, Type, asked_again, assert_lies, assert_selects, assert_typed, shape};
+use naive::parts::choices::Choices;
+use naive::parts::judged::assert_lies;
+use naive::parts::pointers::assert_selects;
+use naive::parts::typed::{asked_again, assert_typed};
+use naive::parts::types::{Record, Type, shape};
 use naive::tree::{Builder, Tree};
 use proptest::prelude::*;
 use rustyjson_core::etf::check::Fault;

@@ -3,7 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rustyjson_fuzz::naive::parts::{Choices, assert_selects};
+use rustyjson_fuzz::naive::parts::choices::Choices;
+use rustyjson_fuzz::naive::parts::pointers::assert_selects;
 use rustyjson_fuzz::options;
 
 fuzz_target!(|data: &[u8]| {

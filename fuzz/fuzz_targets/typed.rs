@@ -4,7 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rustyjson_fuzz::naive::parts::{Choices, asked_again, assert_judged, assert_lies, assert_typed};
+use rustyjson_fuzz::naive::parts::choices::Choices;
+use rustyjson_fuzz::naive::parts::judged::{assert_judged, assert_lies};
+use rustyjson_fuzz::naive::parts::typed::{asked_again, assert_typed};
 use rustyjson_fuzz::options;
 
 fuzz_target!(|data: &[u8]| {

@@ -1,7 +1,7 @@
 defmodule RustyJson.Partial.Document do
   @moduledoc false
   # What there is of a document that is not complete: the containers that are open, with the children they have so far, and the
-  # string or number that is being written. The core tells what happens in a piece as events (core/src/scan/partial.rs), flat in
+  # string or number that is being written. The core tells what happens in a piece as events (core/src/scan/partial/events.rs), flat in
   # one list; the sandbox is not trusted to tell a possible story.
 
   alias RustyJson.Decode.Input

@@ -7,42 +7,26 @@
 //!
 //! Events are items of the answer's list, each behind its number: plain values, so that hosts judge them like any others.
 
+mod cut;
+mod events;
+mod number;
+
+use self::cut::Cut;
+use self::events::{ARRAY, CLOSE, END, MEMBER, OBJECT, TEXT, VALUE};
 use super::fed::{End, Fed, Piece, Trouble};
 use super::grammar::{no_key, no_value};
 use super::plan::Plan;
 use super::scanner::{Progress, Scanner};
-use super::state::{State, advance};
+use super::state::State;
 use super::token::{Place, Text as ScannedText, Token};
 use super::walk::starts_value;
-use crate::builder::{Key, Rewind, Text};
+use crate::builder::{Rewind, Text};
 use crate::decode::{self, Chunk, Scratch, starts_with_mark};
 use crate::error::{Error, ErrorKind};
-use crate::options::{DecodeOptions, Duplicates};
-use crate::room::room;
+use crate::options::DecodeOptions;
 use crate::simd::Kernel;
 use alloc::string::String;
 use alloc::vec::Vec;
-
-/// An array opens.
-const ARRAY: i64 = 0;
-/// An object opens.
-const OBJECT: i64 = 1;
-/// The innermost container ends.
-const CLOSE: i64 = 2;
-/// A key, in an object of its own: its value follows in other events.
-const KEY: i64 = 3;
-/// The place of the next key, if repeated keys are an error: offset from the piece, line and column.
-const AT: i64 = 4;
-/// A whole value: an element, the document, or the value of the last key.
-const VALUE: i64 = 5;
-/// A whole member, in an object of its own.
-const MEMBER: i64 = 6;
-/// More of a string that goes on.
-const TEXT: i64 = 7;
-/// The rest of a string.
-const END: i64 = 8;
-/// As much as can be told of a number that may go on.
-const NUMBER: i64 = 9;
 
 /// Bytes of a key or number that come again with each piece; and as much of a number is shown while it goes on.
 const LONGEST: usize = 1024;
@@ -52,54 +36,6 @@ const BEHIND: &str = ".";
 
 /// Why the walk over a piece stops: where, and what to say.
 type Stop = (usize, End);
-
-/// What a piece leaves open: where these containers start, the outermost first, and the string.
-#[derive(Default)]
-struct Cut {
-    containers: Vec<usize>,
-    /// How many of them were reached.
-    reached: usize,
-    string: Option<usize>,
-}
-
-impl Cut {
-    /// Only quotes and brackets count here: text that is wrong is found by the walk, which never gets behind it.
-    fn find<K: Kernel>(kernel: K, bytes: &[u8], mut pos: usize) -> Result<Self, ErrorKind> {
-        let mut cut = Self::default();
-        while let Some(&byte) = bytes.get(pos) {
-            match byte {
-                b'[' | b'{' => {
-                    room(&mut cut.containers, 1)?;
-                    cut.containers.push(pos);
-                }
-                b']' | b'}' => drop(cut.containers.pop()),
-                b'"' => match string_end(kernel, bytes, pos + 1) {
-                    Some(end) => pos = end,
-                    None => {
-                        cut.string = Some(pos);
-                        break;
-                    }
-                },
-                _ => {}
-            }
-            pos += 1;
-        }
-        Ok(cut)
-    }
-}
-
-/// The offset of the quote that ends a string.
-fn string_end<K: Kernel>(kernel: K, bytes: &[u8], mut pos: usize) -> Option<usize> {
-    while pos < bytes.len() {
-        pos = kernel.string_run(bytes, pos).end;
-        match bytes.get(pos)? {
-            b'"' => return Some(pos),
-            b'\\' => pos += 2,
-            _ => pos += 1,
-        }
-    }
-    None
-}
 
 /// One piece.
 pub(super) struct Document<'a, K, B> {
@@ -396,77 +332,6 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
         (pos, End::More)
     }
 
-    /// Tells how much of a number can be told: the longest part from its start that is a number and within the limits.
-    fn number(&mut self, pos: usize) -> Result<(), ErrorKind> {
-        let rest = &self.piece.bytes[pos..];
-        let rest = &rest[..rest.len().min(LONGEST)];
-        let options = DecodeOptions { max_nodes: 0, ..*self.options };
-        for end in ends(rest, self.options.digit_limit as usize).into_iter().filter(|&end| end > 0) {
-            let (mark, items) = (self.builder.mark(), self.items);
-            self.event(NUMBER)?;
-            if self.decoded(&rest[..end], 0, &options).is_ok() {
-                self.items += 1;
-                return Ok(());
-            }
-            self.builder.rewind(mark);
-            self.items = items;
-        }
-        Ok(())
-    }
-
-    fn event(&mut self, event: i64) -> Result<(), ErrorKind> {
-        self.builder.integer(event)?;
-        self.items += 1;
-        Ok(())
-    }
-
-    fn item(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
-        self.builder.string(text)?;
-        self.items += 1;
-        Ok(())
-    }
-
-    /// The event of a key without its value.
-    fn tell_key(&mut self) -> Result<(), Stop> {
-        let Some(quote) = self.key else { return Ok(()) };
-        let (mark, items) = (self.builder.mark(), self.items);
-        let told = self.begin_member(KEY).and_then(|()| self.builder.null()).and_then(|()| self.end_member());
-        self.key = None;
-        self.items += 1;
-        told.map_err(|kind| {
-            self.builder.rewind(mark);
-            self.items = items;
-            self.wrong(kind, quote)
-        })
-    }
-
-    /// An object up to its only key, which is the one at hand.
-    fn begin_member(&mut self, event: i64) -> Result<(), ErrorKind> {
-        if self.options.duplicates == Duplicates::Error {
-            self.tell_place()?;
-        }
-        self.event(event)?;
-        self.builder.begin_object();
-        self.builder.key(Key::new(Text::Unescaped(&self.name)))
-    }
-
-    fn end_member(&mut self) -> Result<(), ErrorKind> {
-        if self.builder.end_distinct(1)? { Ok(()) } else { self.builder.end_object(1, &[]) }
-    }
-
-    fn tell_place(&mut self) -> Result<(), ErrorKind> {
-        let (before, line, column) = self.place;
-        let quote = self.key.unwrap_or(before);
-        let (line, column) = advance(line, column, &self.piece.bytes[before..quote]);
-        self.place = (quote, line, column);
-        self.event(AT)?;
-        for number in [quote as u64, line, column] {
-            self.builder.integer(number.cast_signed())?;
-            self.items += 1;
-        }
-        Ok(())
-    }
-
     /// Values and keys that may still come.
     const fn left(&self) -> u64 {
         self.plan.max_bytes.saturating_sub(self.state.nodes)
@@ -501,28 +366,4 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
         let Error { kind, offset } = error;
         (start, End::Wrong(Trouble { kind, offset: offset as i64, line, column, path, value: (start, bytes.len()) }))
     }
-}
-
-/// Where the text of a number may end so that it is one, the longest first, and an integer of the most digits that are allowed
-/// last; 0 for none.
-fn ends(text: &[u8], most: usize) -> [usize; 4] {
-    let digits = |from: usize| from + text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let at = |pos: usize| text.get(pos).copied().unwrap_or(0);
-    let start = usize::from(at(0) == b'-');
-    let whole = digits(start);
-    if whole == start {
-        return [0; 4];
-    }
-    let mut fraction = whole;
-    if at(whole) == b'.' && digits(whole + 1) > whole + 1 {
-        fraction = digits(whole + 1);
-    }
-    let mut exponent = fraction;
-    if matches!(at(fraction), b'e' | b'E') {
-        let first = fraction + 1 + usize::from(matches!(at(fraction + 1), b'+' | b'-'));
-        if first < text.len() && digits(first) > first {
-            exponent = digits(first);
-        }
-    }
-    [exponent, fraction, whole, if most > 0 { whole.min(start + most) } else { 0 }]
 }

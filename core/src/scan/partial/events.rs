@@ -1,0 +1,84 @@
+//! The events of a piece, as items of the answer's list.
+
+use super::{Document, Stop};
+use crate::builder::{Key, Rewind, Text};
+use crate::error::ErrorKind;
+use crate::options::Duplicates;
+use crate::scan::state::advance;
+use crate::simd::Kernel;
+
+/// An array opens.
+pub(super) const ARRAY: i64 = 0;
+/// An object opens.
+pub(super) const OBJECT: i64 = 1;
+/// The innermost container ends.
+pub(super) const CLOSE: i64 = 2;
+/// A key, in an object of its own: its value follows in other events.
+pub(super) const KEY: i64 = 3;
+/// The place of the next key, if repeated keys are an error: offset from the piece, line and column.
+pub(super) const AT: i64 = 4;
+/// A whole value: an element, the document, or the value of the last key.
+pub(super) const VALUE: i64 = 5;
+/// A whole member, in an object of its own.
+pub(super) const MEMBER: i64 = 6;
+/// More of a string that goes on.
+pub(super) const TEXT: i64 = 7;
+/// The rest of a string.
+pub(super) const END: i64 = 8;
+/// As much as can be told of a number that may go on.
+pub(super) const NUMBER: i64 = 9;
+
+impl<K: Kernel, B: Rewind> Document<'_, K, B> {
+    pub(super) fn event(&mut self, event: i64) -> Result<(), ErrorKind> {
+        self.builder.integer(event)?;
+        self.items += 1;
+        Ok(())
+    }
+
+    pub(super) fn item(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
+        self.builder.string(text)?;
+        self.items += 1;
+        Ok(())
+    }
+
+    /// The event of a key without its value.
+    pub(super) fn tell_key(&mut self) -> Result<(), Stop> {
+        let Some(quote) = self.key else { return Ok(()) };
+        let (mark, items) = (self.builder.mark(), self.items);
+        let told = self.begin_member(KEY).and_then(|()| self.builder.null()).and_then(|()| self.end_member());
+        self.key = None;
+        self.items += 1;
+        told.map_err(|kind| {
+            self.builder.rewind(mark);
+            self.items = items;
+            self.wrong(kind, quote)
+        })
+    }
+
+    /// An object up to its only key, which is the one at hand.
+    pub(super) fn begin_member(&mut self, event: i64) -> Result<(), ErrorKind> {
+        if self.options.duplicates == Duplicates::Error {
+            self.tell_place()?;
+        }
+        self.event(event)?;
+        self.builder.begin_object();
+        self.builder.key(Key::new(Text::Unescaped(&self.name)))
+    }
+
+    pub(super) fn end_member(&mut self) -> Result<(), ErrorKind> {
+        if self.builder.end_distinct(1)? { Ok(()) } else { self.builder.end_object(1, &[]) }
+    }
+
+    pub(super) fn tell_place(&mut self) -> Result<(), ErrorKind> {
+        let (before, line, column) = self.place;
+        let quote = self.key.unwrap_or(before);
+        let (line, column) = advance(line, column, &self.piece.bytes[before..quote]);
+        self.place = (quote, line, column);
+        self.event(AT)?;
+        for number in [quote as u64, line, column] {
+            self.builder.integer(number.cast_signed())?;
+            self.items += 1;
+        }
+        Ok(())
+    }
+}
