@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn keys_with_one_id_are_told_apart() {
         let key = |n: usize| format!("aaaaaaaa{n:05}bbbbbbbb");
-        for count in [65, 1_000, 20_000] {
+        for count in if cfg!(miri) { &[65, 200][..] } else { &[65, 1_000, 20_000] }.iter().copied() {
             assert_eq!(check(&object((0..count).map(key))), Ok(()));
             let repeated = object((0..count).map(key).chain([key(count / 2)]));
             let offset = repeated.rfind("\"aaaaaaaa").unwrap_or_default();
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn keys_of_many_ids_are_told_apart() {
-        for count in [13, 65, 5_000] {
+        for count in if cfg!(miri) { &[13, 65, 200][..] } else { &[13, 65, 5_000] }.iter().copied() {
             let key = |n: usize| format!("key_{n}");
             assert_eq!(check(&object((0..count).map(key))), Ok(()));
             let repeated = object((0..count).map(key).chain([key(count / 2)]));

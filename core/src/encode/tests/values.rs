@@ -166,6 +166,7 @@ fn output_is_capped() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too long to interpret")]
 fn long_digits_are_no_work_for_a_slice_wherever_they_stand() {
     let decimal =
         |digits| structure("Elixir.Decimal", &[("coef", Big(false, digits)), ("exp", Int(-2)), ("sign", Int(1))]);
@@ -192,6 +193,7 @@ fn long_digits_are_no_work_for_a_slice_wherever_they_stand() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too long to interpret")]
 fn long_keys_that_are_gathered_are_no_work_for_a_slice() {
     let keys = Map((0..10).map(|i| (bin(&format!("{i}{}", "x".repeat(20_000))), Int(1))).collect());
     let options = EncodeOptions { budget: 1 << 30, ..SORT };
