@@ -1,14 +1,13 @@
 //! One instance of the guest. Its results are not trusted: addresses and lengths are checked against its memory.
 
 use crate::call::Call;
+use crate::export::{Lazy, missing};
 use crate::fault::Fault;
 use crate::ticker::Deadline;
 use rustyjson_core::abi;
 use rustyjson_terms::builder::MOST_NODES;
 use std::ops::Range;
-use wasmtime::{
-    Engine, Instance, InstancePre, Memory, ResourceLimiter, Store, TypedFunc, UpdateDeadline, WasmParams, WasmResults,
-};
+use wasmtime::{Engine, Instance, InstancePre, Memory, ResourceLimiter, Store, UpdateDeadline, WasmParams};
 
 /// Ticks that instantiation and the version check may take.
 const START_TICKS: u64 = 1_000;
@@ -16,7 +15,8 @@ const START_TICKS: u64 = 1_000;
 /// What the store holds for us: the memory cap, whether the guest ran into it, and the end of its time.
 pub struct Limits {
     max_memory: usize,
-    denied: bool,
+    /// It asked for more.
+    pub denied: bool,
     deadline: Deadline,
 }
 
@@ -35,19 +35,21 @@ impl ResourceLimiter for Limits {
 /// Length of the input, and how many bytes of it are options.
 pub type Lengths = (u32, u32);
 /// An export that does something to the input.
-type Export = TypedFunc<Lengths, u64>;
+type Export = Lazy<Lengths, u64>;
 
 /// An instance and its exports.
 pub struct Guest {
     store: Store<Limits>,
     instance: Instance,
     memory: Memory,
-    input: TypedFunc<u32, u32>,
+    input: Lazy<u32, u32>,
     decode: Export,
     encode: Export,
     extend: Export,
-    play: TypedFunc<(u32, u32, u32), u64>,
-    reset: TypedFunc<(), ()>,
+    play: Lazy<(u32, u32, u32), u64>,
+    reset: Lazy<(), ()>,
+    /// The input buffer, as long as the guest keeps it where it is.
+    room: Range<usize>,
     /// Whether a call may have left large buffers behind.
     untidy: bool,
     /// The call runs on a scheduler that others wait for.
@@ -56,6 +58,8 @@ pub struct Guest {
 
 /// Input up to this size leaves no buffers that have to be freed.
 const TIDY: u32 = 16 << 10;
+/// Bytes of input that the guest is asked for first: its own least buffer.
+const LEAST: u32 = 4096;
 /// Results beyond this many bytes take too long for the caller's scheduler.
 const LARGE: usize = 512 << 10;
 /// Bytes copied between two looks at the clock: well under a millisecond, even into memory never touched before.
@@ -78,15 +82,16 @@ impl Guest {
         let instance = pre.instantiate(&mut store).map_err(|error| Fault::from_start(&error, store.data().denied))?;
         let memory = instance.get_memory(&mut store, "memory").ok_or_else(|| missing("memory"))?;
         Ok(Self {
-            input: export(&mut store, &instance, "input")?,
-            decode: export(&mut store, &instance, "decode")?,
-            encode: export(&mut store, &instance, "encode")?,
-            extend: export(&mut store, &instance, "extend")?,
-            play: export(&mut store, &instance, "play")?,
-            reset: export(&mut store, &instance, "reset")?,
+            input: Lazy::new("input"),
+            decode: Lazy::new("decode"),
+            encode: Lazy::new("encode"),
+            extend: Lazy::new("extend"),
+            play: Lazy::new("play"),
+            reset: Lazy::new("reset"),
             store,
             instance,
             memory,
+            room: 0..0,
             untidy: false,
             short: false,
         })
@@ -94,11 +99,22 @@ impl Guest {
 
     /// Refuses a module with other exports than this host knows.
     pub fn check_version(&mut self) -> Result<(), Fault> {
-        let version = export::<(), u32>(&mut self.store, &self.instance, "abi_version")?;
-        match self.call(&version, ())? {
-            abi::VERSION => Ok(()),
-            other => Err(Fault::Unavailable(format!("the guest's exports have version {other}, not {}", abi::VERSION))),
+        let Self { store, instance, .. } = self;
+        match Lazy::<(), u32>::new("abi_version").call(store, instance, ())? {
+            abi::VERSION => {}
+            other => {
+                return Err(Fault::Unavailable(format!(
+                    "the guest's exports have version {other}, not {}",
+                    abi::VERSION
+                )));
+            }
         }
+        for export in [&mut self.decode, &mut self.encode, &mut self.extend] {
+            export.get(store, instance)?;
+        }
+        self.input.get(store, instance)?;
+        self.play.get(store, instance)?;
+        self.reset.get(store, instance).map(drop)
     }
 
     /// Sets the limits of the next call.
@@ -135,12 +151,7 @@ impl Guest {
         let options_len = options.iter().map(|part| part.len()).sum::<usize>();
         // A length beyond 32 bits exceeds what the guest can address.
         let len = u32::try_from(options_len + body.len()).map_err(|_| Fault::MemoryLimit)?;
-        self.untidy |= len > TIDY;
-        let input = self.input.clone();
-        let mut at = match self.call(&input, len)? {
-            0 => return Err(Fault::MemoryLimit),
-            address => address as usize,
-        };
+        let mut at = self.input(len)?;
         let (memory, limits) = self.memory.data_and_store_mut(&mut self.store);
         for chunk in options.iter().chain([&body]).flat_map(|part| part.chunks(CHUNK)) {
             let place = memory.get_mut(at..).and_then(|rest| rest.get_mut(..chunk.len()));
@@ -151,6 +162,26 @@ impl Guest {
             }
         }
         Ok((len, options_len as u32))
+    }
+
+    /// Address of the guest's input buffer, which has room for so many bytes. The guest is asked only where the one that it gave before is
+    /// too short.
+    fn input(&mut self, len: u32) -> Result<usize, Fault> {
+        self.untidy |= len > TIDY;
+        if len as usize > self.room.len() {
+            self.room = 0..0;
+            let wanted = len.max(LEAST);
+            match self.input.call(&mut self.store, &self.instance, wanted)? {
+                0 => return Err(Fault::MemoryLimit),
+                address => self.room = address as usize..address as usize + wanted as usize,
+            }
+        }
+        Ok(self.room.start)
+    }
+
+    /// The input buffer that the guest gave last.
+    pub fn room(&self) -> Range<usize> {
+        self.room.clone()
     }
 
     /// The most linear memory that the call may take.
@@ -168,12 +199,13 @@ impl Guest {
         // A length beyond 32 bits exceeds what the guest can address.
         let len = u32::try_from(len).map_err(|_| Fault::MemoryLimit)?;
         self.untidy |= len > TIDY;
-        let extend = self.extend.clone();
-        let packed = self.call(&extend, (len, keep as u32))?;
+        self.room = 0..0;
+        let packed = self.extend.call(&mut self.store, &self.instance, (len, keep as u32))?;
         let room = abi::place(packed).ok_or(Fault::MemoryLimit)?;
         if room.start == 0 || self.memory().get(room.clone()).is_none() {
             return Err(Fault::invalid("its input buffer lies outside its memory"));
         }
+        self.room = room.clone();
         Ok(room)
     }
 
@@ -187,72 +219,55 @@ impl Guest {
 
     /// Encodes the tape that was written, to about as many bytes of text as are expected.
     pub fn play(&mut self, (len, options): Lengths, expected: u32) -> Result<Range<usize>, Fault> {
-        let play = self.play.clone();
-        let packed = self.call(&play, (len, options, expected))?;
+        let packed = self.play.call(&mut self.store, &self.instance, (len, options, expected))?;
         self.record(packed)
     }
 
     /// Decodes what was written.
     pub fn decode(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        let decode = self.decode.clone();
-        let packed = self.call(&decode, lengths)?;
+        let packed = self.decode.call(&mut self.store, &self.instance, lengths)?;
         self.record(packed)
     }
 
     /// Decodes what was written, with the repeated keys of its objects resolved.
     pub fn resolve(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        let resolve = export(&mut self.store, &self.instance, "resolve")?;
-        let packed = self.call(&resolve, lengths)?;
-        self.record(packed)
+        self.once("resolve", lengths)
     }
 
     /// The keys of what was written, or the error that key number `stop` is not an atom.
     pub fn keys(&mut self, (len, options): Lengths, stop: u64) -> Result<Range<usize>, Fault> {
-        let keys = export(&mut self.store, &self.instance, "keys")?;
-        let packed = self.call(&keys, (len, options, stop))?;
-        self.record(packed)
+        self.once("keys", (len, options, stop))
     }
 
     /// Decodes what a piece of a stream completes.
     pub fn feed(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        let feed = export(&mut self.store, &self.instance, "feed")?;
-        let packed = self.call(&feed, lengths)?;
-        self.record(packed)
+        self.once("feed", lengths)
     }
 
     /// Decodes the documents that were written.
     pub fn many(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        let many = export(&mut self.store, &self.instance, "many")?;
-        let packed = self.call(&many, lengths)?;
-        self.record(packed)
+        self.once("many", lengths)
     }
 
     /// Encodes what was written.
     pub fn encode(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        let encode = self.encode.clone();
-        let packed = self.call(&encode, lengths)?;
+        let packed = self.encode.call(&mut self.store, &self.instance, lengths)?;
         self.record(packed)
     }
 
     /// Compresses what was written.
     pub fn gzip(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        let gzip = export(&mut self.store, &self.instance, "gzip")?;
-        let packed = self.call(&gzip, lengths)?;
-        self.record(packed)
+        self.once("gzip", lengths)
     }
 
     /// Writes what was written in canonical form.
     pub fn canonicalize(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        let canonicalize = export(&mut self.store, &self.instance, "canonicalize")?;
-        let packed = self.call(&canonicalize, lengths)?;
-        self.record(packed)
+        self.once("canonicalize", lengths)
     }
 
     /// Lays out what was written.
     pub fn format(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        let format = export(&mut self.store, &self.instance, "format")?;
-        let packed = self.call(&format, lengths)?;
-        self.record(packed)
+        self.once("format", lengths)
     }
 
     /// Lets the guest give back what a large input left.
@@ -260,8 +275,8 @@ impl Guest {
         if !std::mem::take(&mut self.untidy) {
             return Ok(());
         }
-        let reset = self.reset.clone();
-        self.call(&reset, ())
+        self.room = 0..0;
+        self.reset.call(&mut self.store, &self.instance, ())
     }
 
     /// The guest's memory.
@@ -279,20 +294,9 @@ impl Guest {
         if self.short && range.len() > LARGE { Err(Fault::Timeout) } else { Ok(range) }
     }
 
-    fn call<P: WasmParams, R: WasmResults>(&mut self, function: &TypedFunc<P, R>, params: P) -> Result<R, Fault> {
-        function.call(&mut self.store, params).map_err(|error| Fault::from_call(&error, self.store.data().denied))
+    /// Calls an export that few calls need.
+    fn once<P: WasmParams>(&mut self, name: &'static str, params: P) -> Result<Range<usize>, Fault> {
+        let packed = Lazy::<P, u64>::new(name).call(&mut self.store, &self.instance, params)?;
+        self.record(packed)
     }
-}
-
-fn export<P, R>(store: &mut Store<Limits>, instance: &Instance, name: &str) -> Result<TypedFunc<P, R>, Fault>
-where
-    P: WasmParams,
-    R: WasmResults,
-{
-    instance.get_typed_func(store, name).map_err(|_| missing(name))
-}
-
-#[cold]
-fn missing(name: &str) -> Fault {
-    Fault::Unavailable(format!("the guest has no export {name} of the expected type"))
 }

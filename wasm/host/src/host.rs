@@ -56,7 +56,7 @@ impl Host {
     /// Runs a call in an instance. One that failed is thrown away, whatever the reason. A call that has no memory left in a kept one runs
     /// again in a new one, within the same time: there, what an earlier call left cannot stand where a large buffer would fit.
     pub fn run<T>(&self, call: &Call<'_>, mut run: impl FnMut(&mut Guest) -> Result<T, Fault>) -> Result<T, Stop> {
-        if clock::now() > call.start_by {
+        if call.start_by != u64::MAX && clock::now() > call.start_by {
             self.pool.leave(call.env, call.ticket);
             return Err(Fault::Busy.into());
         }
@@ -84,8 +84,8 @@ impl Host {
         Ok(answer)
     }
 
-    fn instance(&self, call: &Call<'_>) -> Result<Guest, Fault> {
-        Guest::new(&self.engine, &self.pre, call.max_memory, self.ticker.deadline())
+    fn instance(&self, call: &Call<'_>) -> Result<Box<Guest>, Fault> {
+        Guest::new(&self.engine, &self.pre, call.max_memory, self.ticker.deadline()).map(Box::new)
     }
 
     /// Who runs and who waits.

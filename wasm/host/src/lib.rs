@@ -11,6 +11,7 @@ mod atoms;
 mod built;
 mod call;
 mod clock;
+mod export;
 mod fault;
 mod feed;
 mod guest;

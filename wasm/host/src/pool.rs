@@ -24,7 +24,9 @@ pub struct Pool {
 
 #[derive(Default)]
 struct Inner {
-    idle: Vec<Guest>,
+    // A guest is moved five times in a call, and has hundreds of bytes.
+    #[expect(clippy::vec_box)]
+    idle: Vec<Box<Guest>>,
     queue: Queue<Arc<dyn Sleeper>>,
 }
 
@@ -33,7 +35,7 @@ pub struct Place<'pool, 'env> {
     pool: &'pool Pool,
     env: Env<'env>,
     /// What to keep when the place is left.
-    kept: Option<Guest>,
+    kept: Option<Box<Guest>>,
 }
 
 impl Pool {
@@ -50,7 +52,7 @@ impl Pool {
         size: usize,
         ticket: u64,
         max_memory: usize,
-    ) -> Option<(Place<'_, 'env>, Option<Guest>)> {
+    ) -> Option<(Place<'_, 'env>, Option<Box<Guest>>)> {
         let mut inner = self.lock();
         let place = inner.queue.enter(size.min(self.most), ticket).then(|| Place { pool: self, env, kept: None });
         let guest = place.as_ref().and_then(|_| inner.take(max_memory));
@@ -113,20 +115,20 @@ impl Pool {
 }
 
 impl Inner {
-    fn take(&mut self, max_memory: usize) -> Option<Guest> {
+    fn take(&mut self, max_memory: usize) -> Option<Box<Guest>> {
         let at = self.idle.iter().rposition(|guest| guest.memory_size() <= max_memory)?;
         Some(self.idle.swap_remove(at))
     }
 
     /// Gives up a kept instance when there would be more than the allocator has places for.
-    fn make_room(&mut self, most: usize) -> Option<Guest> {
+    fn make_room(&mut self, most: usize) -> Option<Box<Guest>> {
         if self.idle.len() + self.queue.counts().0 > most { self.idle.pop() } else { None }
     }
 }
 
 impl Place<'_, '_> {
     /// Leaves the place, and the instance for later calls unless it has grown past its share.
-    pub fn leave(mut self, guest: Guest) {
+    pub fn leave(mut self, guest: Box<Guest>) {
         if guest.memory_size() <= KEEP_MEMORY {
             self.kept = Some(guest);
         }

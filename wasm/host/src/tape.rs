@@ -97,7 +97,8 @@ fn encode<'a>(
     options: &EncodeOptions<'_>,
 ) -> Result<Term<'a>, Fault> {
     let most = most_bytes(options).saturating_add(bytes.len());
-    let mut paper = Paper { guest, room: 0..0, len: 0, most };
+    let room = guest.room();
+    let mut paper = Paper { guest, room, len: 0, most };
     let (taped, used) = match write(env, &mut paper, terms, bytes, options) {
         Ok(written) => written,
         Err(Untaped::Stopped(Stopped::Fault(fault))) => return Err(fault),

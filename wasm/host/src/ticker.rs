@@ -80,7 +80,8 @@ impl Ticker {
     /// Makes sure that time passes until the result is dropped.
     pub fn run(&self) -> Running<'_> {
         self.shared.running.fetch_add(1, SeqCst);
-        self.shared.used.store(true, SeqCst);
+        // Only says that it is not idle; whether to tick, the call itself does.
+        self.shared.used.store(true, Relaxed);
         if self.shared.parked.load(SeqCst) {
             self.thread.unpark();
         }
