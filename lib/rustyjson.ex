@@ -112,7 +112,7 @@ defmodule RustyJson do
         end
 
       _ ->
-        Input.decode(input, Config.decode())
+        Input.given(input, Config.decode())
     end
   end
 
@@ -123,7 +123,7 @@ defmodule RustyJson do
         input |> Engine.Native.decode(options) |> Input.ended(input, options)
 
       options ->
-        Input.decode(input, options)
+        Input.given(input, options)
     end
   end
 
@@ -148,7 +148,7 @@ defmodule RustyJson do
         end
 
       _ ->
-        input |> Input.decode(Config.decode()) |> bang()
+        input |> Input.given(Config.decode()) |> bang()
     end
   end
 
@@ -385,10 +385,12 @@ defmodule RustyJson do
   def encode(term, opts) do
     with [{name, _value} | _] <- opts,
          {_bytes, plans, _options, %{^name => known}, _number} <- Plans.configured(),
-         {_opts, bytes, options} when bytes != nil <- Plans.known_list(known, opts) do
-      if is_struct(term),
-        do: Text.configured(term, bytes, plans, options),
-        else: term |> Engine.Native.Nif.encode(bytes, plans) |> done(term, plans, options)
+         {_opts, bytes, options} <- Plans.known_list(known, opts) do
+      cond do
+        bytes == nil -> Text.given(term, options)
+        is_struct(term) -> Text.configured(term, bytes, plans, options)
+        true -> term |> Engine.Native.Nif.encode(bytes, plans) |> done(term, plans, options)
+      end
     else
       _unknown -> Text.encode(term, Options.encode(opts))
     end

@@ -4,7 +4,7 @@ defmodule RustyJson.Options do
 
   alias RustyJson.{Config, Engine}
   alias RustyJson.Options.{Known, Layout, Policies, Schema, Shape, Words}
-  alias RustyJson.Wasm.Events
+  alias RustyJson.Wasm.{Events, Host}
 
   @enforce_keys [:engine, :bytes, :values, :sandbox]
   defstruct [
@@ -27,6 +27,9 @@ defmodule RustyJson.Options do
     structs: nil,
     # Where the text stands in a larger one, for errors; `:records` where the elements of a list are texts of their own.
     origin: nil,
+    # Of a call that the built-in host can answer at once, as it stands: its limits, for RustyJson.Wasm.Host.Wasmtime. Only what comes
+    # fresh from `decode/1`, `encode/1` or the configuration may go by them.
+    straight: nil,
     # These are values too. They stand here for calls that are over in less than a microsecond.
     max_bytes: 0,
     dirty_threshold: 0,
@@ -48,6 +51,7 @@ defmodule RustyJson.Options do
           as: nil | RustyJson.Schema.Type.t(),
           structs: nil | tuple(),
           origin: nil | :records | RustyJson.Schema.Place.t(),
+          straight: nil | RustyJson.Wasm.Host.limits(),
           max_bytes: non_neg_integer(),
           dirty_threshold: non_neg_integer(),
           compress: -1..9,
@@ -270,6 +274,7 @@ defmodule RustyJson.Options do
   def pack(:decode, %{keys: given, raw: raw} = v) do
     v = core_keys(v)
     parts = if raw == [], do: "", else: RustyJson.Parts.Raw.plan(raw)
+    keys = left_to_do(given, v)
 
     %__MODULE__{
       engine: v.resolved,
@@ -277,8 +282,9 @@ defmodule RustyJson.Options do
       parts: parts,
       values: v,
       sandbox: v.sandbox,
-      keys: left_to_do(given, v),
+      keys: keys,
       as: v.as,
+      straight: if(parts == "" and keys == nil and v.as == nil, do: straight(v)),
       max_bytes: v.max_bytes,
       dirty_threshold: dirty_threshold(v)
     }
@@ -292,12 +298,19 @@ defmodule RustyJson.Options do
       bytes: Layout.encode(v),
       values: v,
       sandbox: v.sandbox,
+      straight: if(v.compress == -1 and not v.canonical, do: straight(v)),
       compress: v.compress,
       canonical: v.canonical,
       depth: v.base_depth,
       plain_parts: plain_parts?(v)
     }
   end
+
+  defp straight(%{resolved: Engine.Wasm, max_bytes: 0, sandbox: sandbox})
+       when not is_map_key(sandbox, :events),
+       do: Host.limits(sandbox)
+
+  defp straight(_values), do: nil
 
   defp plain_parts?(%{pretty: false, max_bytes: 0, redact: [], unsupported: :error, protocol: true}), do: true
   defp plain_parts?(_values), do: false

@@ -7,7 +7,7 @@ defmodule RustyJson.Decode.Input do
   alias RustyJson.Decode.Atoms
   alias RustyJson.Engine.Codes
   alias RustyJson.Engine.Native.Nif
-  alias RustyJson.{DecodeError, Options, OrderedObject, SandboxError}
+  alias RustyJson.{DecodeError, Engine, Options, OrderedObject, SandboxError}
 
   @spec decode(iodata(), Options.t()) :: {:ok, term()} | {:error, Exception.t()}
   def decode(input, %{as: as} = options) when as != nil, do: RustyJson.Schema.Decode.decode(input, options)
@@ -15,6 +15,17 @@ defmodule RustyJson.Decode.Input do
   def decode(input, options) do
     if too_long?(input, options.max_bytes), do: too_long(input, options), else: run(flat(input), options)
   end
+
+  @doc "The same with options that come from the caller or the configuration as they stand."
+  @spec given(iodata(), Options.t()) :: {:ok, term()} | {:error, Exception.t()}
+  def given(input, %{straight: limits} = options) when limits != nil and is_binary(input) do
+    case Engine.Wasm.straight(input, options) do
+      {:ok, _term} = done -> done
+      {:error, failure} -> {:error, error(failure, input, options)}
+    end
+  end
+
+  def given(input, options), do: decode(input, options)
 
   @doc "The text as one binary, if it is not too long."
   @spec flatten(iodata(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}

@@ -61,8 +61,18 @@ defmodule RustyJson.Encode.Text do
     end
   end
 
-  def configured(term, nil, _plans, _options), do: encode(term, Config.encode())
+  def configured(term, nil, _plans, _options), do: given(term, Config.encode())
   def configured(term, _bytes, _plans, options), do: encode(term, options)
+
+  @doc "The text of a term by options that come from the caller or the configuration as they stand."
+  @spec given(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
+  def given(term, %{straight: limits} = options) when limits != nil and not is_struct(term) do
+    options = Plans.attach(options)
+    started = Options.started(options)
+    term |> Engine.Wasm.straight(options, started) |> completed(options, started)
+  end
+
+  def given(term, options), do: encode(term, options)
 
   @doc "Turns the native library's answer into a result. The options are those of the call, which may have been replaced since."
   @spec begun(

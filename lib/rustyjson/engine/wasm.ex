@@ -21,6 +21,19 @@ defmodule RustyJson.Engine.Wasm do
     :decode |> run(json, options.bytes, options) |> judged(json, options)
   end
 
+  @doc false
+  # Decodes with options that have `straight:` limits. Where the built-in host is not the one, or has not started, as `decode/2` does.
+  @spec straight(binary(), RustyJson.Options.t()) ::
+          {:ok, term()} | {:error, RustyJson.Engine.decode_failure() | SandboxError.t()}
+  def straight(json, %{straight: limits, bytes: bytes, sandbox: %{host: host} = sandbox} = options) do
+    case Host.get(host) == Host.Wasmtime && Host.Wasmtime.straight(json, bytes, limits) do
+      {:ok, _term} = done -> done
+      {:fault, reason, detail} -> fault(reason, detail, sandbox)
+      {:error, _failure} = failed -> failed
+      _elsewhere -> decode(json, options)
+    end
+  end
+
   # Parts that stay text come as their places.
   defp judged({:ok, term}, json, %{parts: <<3, _::binary>>} = options) do
     {:ok, Selected.Raw.fragments(term, Selected.Raw.text(json, options.values.strings == :copy))}
@@ -89,13 +102,40 @@ defmodule RustyJson.Engine.Wasm do
   def atoms, do: [:__struct__, RustyJson.OrderedObject, :values, Decimal, :sign, :coef, :exp]
 
   @impl true
-  def encode(term, %{sandbox: sandbox} = options) do
-    deadline = System.monotonic_time(:millisecond) + sandbox.timeout
+  def encode(term, options) do
+    started = System.monotonic_time(:millisecond)
+    :encode |> limited(term, options, &write/3) |> written(term, options, started)
+  end
 
-    case :encode |> limited(term, options, &write/3) |> checked(options) do
-      {:ok, text} -> held_to(options.values, text, sandbox)
-      :external -> encode_external(term, %{options | sandbox: Map.put_new(sandbox, :deadline, deadline)})
-      {:error, _failure} = failed -> failed
+  @doc false
+  # Encodes in the same way. The call started at this time, in milliseconds.
+  @spec straight(term(), RustyJson.Options.t(), integer()) ::
+          {:ok, binary()}
+          | {:partial, binary(), [RustyJson.Engine.hole()]}
+          | {:error, RustyJson.Engine.encode_failure() | SandboxError.t()}
+  def straight(
+        term,
+        %{straight: limits, bytes: bytes, plans: plans, sandbox: %{host: host} = sandbox} = options,
+        started
+      ) do
+    case Host.get(host) == Host.Wasmtime && Host.Wasmtime.straight(term, plans, bytes, limits) do
+      {:ok, _text} = done -> done
+      {:fault, reason, detail} -> fault(reason, detail, sandbox)
+      elsewhere when elsewhere in [nil, false] -> encode(term, options)
+      answer -> written(answer, term, options, started)
+    end
+  end
+
+  defp written(answer, term, %{sandbox: sandbox} = options, started) do
+    case checked(answer, options) do
+      {:ok, text} ->
+        held_to(options.values, text, sandbox)
+
+      :external ->
+        encode_external(term, %{options | sandbox: Map.put_new(sandbox, :deadline, started + sandbox.timeout)})
+
+      {:error, _failure} = failed ->
+        failed
     end
   end
 

@@ -62,6 +62,16 @@ defmodule RustyJson.Wasm.Host do
   def patience(%{patience: patience}), do: patience
   def patience(%{timeout: timeout}), do: timeout
 
+  @typedoc "Limits as the built-in host takes them: the last element is the time that the call may wait to start."
+  @type limits ::
+          {pool_size :: pos_integer(), max_memory :: pos_integer(), timeout :: pos_integer(),
+           fresh :: boolean(), patience :: non_neg_integer()}
+
+  @doc false
+  @spec limits(sandbox()) :: limits()
+  def limits(%{pool_size: size, max_memory: memory, timeout: timeout, isolation: isolation} = sandbox),
+    do: {size, memory, timeout, isolation == :fresh, patience(sandbox)}
+
   @doc "What the engine runs on, or why it does not work and what to install."
   @callback status() :: {:ok, map()} | {:error, String.t()}
 

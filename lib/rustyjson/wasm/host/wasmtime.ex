@@ -10,6 +10,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
 
   @behaviour RustyJson.Wasm.Host
 
+  alias RustyJson.Encoder.Plans
   alias RustyJson.Wasm.{Host, Starter}
   alias RustyJson.Wasm.Host.Wasmtime.Nif
 
@@ -20,31 +21,81 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   def run(operation, body, bytes, %{sandbox: sandbox, structs: structs}) do
     given = if structs, do: {bytes, structs}, else: bytes
 
-    with_host(sandbox, byte_size(body), fn
-      host, :here, limits, number -> Nif.run(host, operation, given, body, limits, number)
-      host, :dirty, limits, number -> Nif.run_dirty(host, operation, given, body, limits, number)
-    end)
+    with_host(sandbox, byte_size(body), running(operation, given, body))
   end
 
   @impl true
-  def write(term, bytes, %{sandbox: sandbox, plans: plans}) do
-    with_host(sandbox, 0, fn
+  def write(term, bytes, %{sandbox: sandbox, plans: plans}),
+    do: with_host(sandbox, 0, writing(term, plans, bytes))
+
+  ## Small calls
+
+  # The way through `run/4` and `write/3` takes 300 ns, about as long as a short document in the module.
+
+  @doc false
+  # Decodes a text that is likely to be decoded at once; nil if the host has not started or the text is long.
+  @spec straight(binary(), binary(), Host.limits()) :: Host.decoded() | Host.fault() | nil
+  def straight(json, bytes, limits) when byte_size(json) <= @small do
+    case :persistent_term.get(__MODULE__, nil) do
+      nil ->
+        nil
+
+      host ->
+        case Nif.run(host, :decode, bytes, json, limits, 0) do
+          {:ok, _term} = done -> done
+          other -> go_on(other, host, limits, running(:decode, bytes, json))
+        end
+    end
+  end
+
+  def straight(_json, _bytes, _limits), do: nil
+
+  @doc false
+  # Writes a term in the same way.
+  @spec straight(term(), Plans.t() | nil, binary(), Host.limits()) :: Host.written() | Host.fault() | nil
+  def straight(term, plans, bytes, limits) do
+    case :persistent_term.get(__MODULE__, nil) do
+      nil ->
+        nil
+
+      host ->
+        case Nif.write(host, term, plans, bytes, limits, 0) do
+          {:ok, _text} = done -> done
+          other -> go_on(other, host, limits, writing(term, plans, bytes))
+        end
+    end
+  end
+
+  defp go_on(:later, host, limits, call), do: enter(host, :dirty, limits, call)
+  defp go_on(:busy, host, limits, call), do: queue(host, :here, limits, call)
+  defp go_on(answer, _host, _limits, _call), do: answer
+
+  defp running(operation, given, body) do
+    fn
+      host, :here, limits, number -> Nif.run(host, operation, given, body, limits, number)
+      host, :dirty, limits, number -> Nif.run_dirty(host, operation, given, body, limits, number)
+    end
+  end
+
+  defp writing(term, plans, bytes) do
+    fn
       host, :here, limits, number -> Nif.write(host, term, plans, bytes, limits, number)
       host, :dirty, limits, number -> Nif.write_dirty(host, term, plans, bytes, limits, number)
-    end)
+    end
   end
 
   ## Instances
 
   # Another host than the real one: script/soak runs modules that misbehave beside it.
-  defp with_host(%{other: host} = sandbox, size, call), do: enter(host, where(size), limits(sandbox), call)
+  defp with_host(%{other: host} = sandbox, size, call),
+    do: enter(host, where(size), Host.limits(sandbox), call)
 
   defp with_host(sandbox, size, call) do
     where = where(size)
 
     case :persistent_term.get(__MODULE__, nil) do
       nil -> start(sandbox, where, call)
-      host -> enter(host, where, limits(sandbox), call)
+      host -> enter(host, where, Host.limits(sandbox), call)
     end
   end
 
@@ -56,17 +107,13 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
     deadline = System.monotonic_time(:millisecond) + patience
 
     case host(patience) do
-      {:ok, host} -> enter(host, where, put_elem(limits(sandbox), 4, left(deadline)), call)
+      {:ok, host} -> enter(host, where, put_elem(Host.limits(sandbox), 4, left(deadline)), call)
       {:error, reason} -> {:fault, :unavailable, reason}
       :busy -> {:fault, :busy, :starting}
     end
   end
 
   defp left(deadline), do: max(deadline - System.monotonic_time(:millisecond), 0)
-
-  # The last element is the time that the call may wait to start.
-  defp limits(%{pool_size: size, max_memory: memory, timeout: timeout, isolation: isolation} = sandbox),
-    do: {size, memory, timeout, isolation == :fresh, Host.patience(sandbox)}
 
   # Dirty schedulers have a queue: behind slow calls, the next one waits in it and cannot give up. So each call says by when it
   # must start.
