@@ -66,7 +66,7 @@ defmodule RustyJson.Config do
 
   defp plain(%{engine: Engine.Native, max_bytes: 0, keys: nil, as: nil, parts: ""} = options) do
     longest = if options.dirty_threshold == 0, do: @longest, else: options.dirty_threshold - 1
-    {longest, options.bytes, options}
+    {min(longest, Engine.Heap.longest_without()), options.bytes, options}
   end
 
   defp plain(_options), do: nil

@@ -7,6 +7,7 @@ defmodule RustyJson.Engine.Native do
 
   alias RustyJson.{Engine, Options}
   alias RustyJson.Encoder.Plans
+  alias RustyJson.Engine.Heap
   alias RustyJson.Engine.Native.Nif
 
   # Text of this length is read in well under a millisecond. The NIF limits what it writes with a budget.
@@ -14,8 +15,10 @@ defmodule RustyJson.Engine.Native do
   @longest 0xFFFF_FFFF_FFFF
 
   @impl true
-  def decode(json, %{bytes: bytes, structs: structs, dirty_threshold: threshold}) do
+  def decode(json, %{bytes: bytes, structs: structs, parts: parts, dirty_threshold: threshold}) do
     options = if structs, do: {bytes, structs}, else: bytes
+
+    Heap.reserve(json, parts)
 
     if threshold == 0 or byte_size(json) < threshold do
       case Nif.decode(json, options) do

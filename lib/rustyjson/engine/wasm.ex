@@ -11,13 +11,14 @@ defmodule RustyJson.Engine.Wasm do
   require RustyJson.Engine.Codes
 
   alias RustyJson.Encoder.Plans
-  alias RustyJson.Engine.Codes
+  alias RustyJson.Engine.{Codes, Heap}
   alias RustyJson.Parts, as: Selected
   alias RustyJson.SandboxError
   alias RustyJson.Wasm.{Batch, Events, Fed, Host, Parts, Stats}
 
   @impl true
   def decode(json, options) do
+    Heap.reserve(json, options.parts)
     :decode |> run(json, options.bytes, options) |> judged(json, options)
   end
 
