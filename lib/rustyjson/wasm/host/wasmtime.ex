@@ -11,6 +11,7 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
   @behaviour RustyJson.Wasm.Host
 
   alias RustyJson.Encoder.Plans
+  alias RustyJson.Engine.Heap
   alias RustyJson.Wasm.{Host, Starter}
   alias RustyJson.Wasm.Host.Wasmtime.Nif
 
@@ -41,6 +42,8 @@ defmodule RustyJson.Wasm.Host.Wasmtime do
         nil
 
       host ->
+        Heap.reserve(json, "")
+
         case Nif.run(host, :decode, bytes, json, limits, 0) do
           {:ok, _term} = done -> done
           other -> go_on(other, host, limits, running(:decode, bytes, json))
