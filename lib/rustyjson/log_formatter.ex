@@ -16,11 +16,12 @@ defmodule RustyJson.LogFormatter do
       {"time":"2024-02-29T12:00:00.000000Z","level":"error","message":"no stock","metadata":{"user":7,"pid":"#PID<0.1.0>"}}
 
   A crash adds a member `error` with `kind`, `message` and `stacktrace`. A report is an object under `message`, or, without
-  `:redact`, its text if it has a `report_cb` of its own. Text is not redacted: messages, and those of exceptions.
+  `:redact`, its text if it has a `report_cb` of its own. With `:redact`, keyword lists are objects. Text is not redacted: messages,
+  and those of exceptions.
 
   A line is never lost, and formatting never raises: a term without a JSON form is written as `inspect/2` shows it, invalid UTF-8
-  as U+FFFD. Of an event that exceeds a limit, long strings, long lists and deep terms are shortened, and what is left out is
-  described.
+  as U+FFFD. Of an event that exceeds a limit, the longest strings and lists and the deepest terms are shortened first, and what is
+  left out is described.
 
   ## Options
 
@@ -33,24 +34,9 @@ defmodule RustyJson.LogFormatter do
   """
 
   alias RustyJson.Encode.Text
-  alias RustyJson.LogFormatter.{Event, Short}
-  alias RustyJson.Options
+  alias RustyJson.LogFormatter.{Event, Pairs, Setup, Short}
   alias RustyJson.Options.Known
-
-  @options [:metadata, :names, :redact, :redacted, :key_case, :escape, :engine, :max_bytes, :max_depth]
-  @encode [:redact, :redacted, :key_case, :escape, :engine]
-  @max_bytes 65_536
-  @max_depth 16
-
-  # Whatever the application's configuration says: one line, and no failure that can be avoided.
-  @always [
-    unsupported: :inspect,
-    invalid_utf8: :replace,
-    pretty: false,
-    compress: :none,
-    maps: :naive,
-    canonical: false
-  ]
+  alias RustyJson.{OrderedObject, SandboxError}
 
   @doc """
   The formatter for a handler's configuration, with checked options.
@@ -62,15 +48,20 @@ defmodule RustyJson.LogFormatter do
   """
   @spec new(keyword() | map()) :: {module(), map()}
   def new(options \\ []) do
-    options = Map.new(options)
-
-    for {name, _} <- options, name not in @options do
-      raise ArgumentError,
-            "unknown option #{inspect(name)}: the formatter takes #{Enum.map_join(@options, ", ", &inspect/1)}"
-    end
-
-    Options.encode(encode_options(options))
+    options = Setup.options(options)
+    _checked = Setup.new(options)
     {__MODULE__, options}
+  end
+
+  @doc """
+  Checks the options of a handler, as `:logger` asks for when it is added or changed. So a handler with a misspelt option is refused.
+  """
+  @spec check_config(term()) :: :ok | {:error, term()}
+  def check_config(options) do
+    new(options)
+    :ok
+  rescue
+    error in ArgumentError -> {:error, {:invalid_formatter_config, __MODULE__, Exception.message(error)}}
   end
 
   @doc """
@@ -82,9 +73,8 @@ defmodule RustyJson.LogFormatter do
   """
   @spec format(:logger.log_event(), map() | keyword()) :: iodata()
   def format(event, config) do
-    config = if is_map(config), do: config, else: Map.new(config)
-    known = Known.find(:log, config, fn -> known(config) end)
-    usual(event, config, known) || line(Event.members(event, config), config, known.options)
+    setup = setup(config)
+    usual(event, setup)
   catch
     kind, reason -> last_resort(event, kind, reason)
   end
@@ -99,79 +89,110 @@ defmodule RustyJson.LogFormatter do
   @spec format(atom(), term(), term(), keyword()) :: iodata()
   def format(level, message, timestamp, metadata) do
     meta = metadata |> Map.new() |> Map.put_new_lazy(:time, fn -> Event.microseconds(timestamp) end)
-    format(%{level: level, msg: {:string, message}, meta: meta}, configured())
+
+    format(
+      %{level: level, msg: {:string, message}, meta: meta},
+      Application.get_env(:rustyjson, :log_formatter, [])
+    )
   catch
     kind, reason -> last_resort(%{level: level}, kind, reason)
   end
 
-  defp configured, do: :rustyjson |> Application.get_env(:log_formatter, []) |> Map.new()
-
-  # The options as they are encoded with, and whether the start of a line is the same whatever they say.
-  defp known(config) do
-    options = config |> encode_options() |> Options.encode()
-    max_bytes = Map.get(config, :max_bytes, @max_bytes)
-
-    %{
-      engine: options.engine,
-      options: options,
-      longest: if(max_bytes == 0, do: :infinity, else: max_bytes),
-      usual: Map.get(config, :names, []) == [] and not options.values.sort_keys and not redacts?(config)
-    }
+  defp setup(config) do
+    config = Setup.options(config)
+    Known.find(:log, config, fn -> Setup.new(config) end)
+  rescue
+    # Nothing else of the event is shown: it is not known what is to be redacted.
+    error in ArgumentError -> throw({:options, Exception.message(error)})
   end
-
-  @start ["time", "level"]
-
-  defp redacts?(%{redact: keys}) when is_list(keys),
-    do: Enum.any?(keys, fn key -> to_string(key) in @start or match?("/" <> _, key) end)
-
-  defp redacts?(_config), do: false
 
   # The time and the level are written here, which takes half of the time that the core needs to write members in an order.
-  defp usual(event, config, %{usual: true, options: options, longest: longest}) do
-    with {start, members} <- Event.usual(event, config),
-         {:ok, <<?{, rest::binary>>} <- Text.encode(members, options),
-         true <- IO.iodata_length(start) + byte_size(rest) <= longest do
+  defp usual(event, %{usual: true} = setup) do
+    case Event.usual(event, setup) do
+      {start, members} -> usual(start, members, event, setup)
+      nil -> line(event, setup)
+    end
+  end
+
+  defp usual(event, setup), do: line(event, setup)
+
+  defp usual(start, members, event, setup) do
+    with {:ok, members} <- objects(members, setup),
+         {:ok, <<?{, rest::binary>>} <- Text.encode(members, setup.options),
+         true <- IO.iodata_length(start) + byte_size(rest) <= setup.longest do
       [start, rest, ?\n]
     else
-      _unusual -> nil
+      {:error, %SandboxError{} = error} -> event |> Event.members(setup) |> shortest(error, setup)
+      _limit -> event |> Event.members(setup) |> shortened(1, setup)
     end
   end
-
-  defp usual(_event, _config, _known), do: nil
 
   # Most events keep the limits, and are encoded as they are.
-  defp line(members, config, options) do
-    with {:error, _limit} <- encode(members, options),
-         {:error, _limit} <- members |> Short.members(1) |> encode(options),
-         {:error, _limit} <- members |> Short.members(2) |> encode(options),
-         unlimited = config |> Map.put(:max_bytes, 0) |> encode_options() |> Options.encode(),
-         {:error, error} <- members |> Short.members(3) |> encode(unlimited) do
-      raise error
+  defp line(event, setup) do
+    members = Event.members(event, setup)
+
+    with {:ok, objects} <- objects(members, setup), {:ok, json} <- encode(objects, setup.options) do
+      [json, ?\n]
     else
-      {:ok, json} -> [json, ?\n]
+      {:error, %SandboxError{} = error} -> shortest(members, error, setup)
+      _limit -> shortened(members, 1, setup)
     end
   end
 
-  defp encode(members, options), do: members |> RustyJson.OrderedObject.new() |> Text.encode(options)
+  defp objects(members, %{redacts: true}), do: Pairs.objects(members)
+  defp objects(members, _setup), do: {:ok, members}
 
-  defp encode_options(config) do
-    given = for name <- @encode, is_map_key(config, name), do: {name, Map.fetch!(config, name)}
+  defp shortened(members, step, setup) do
+    case members |> Short.members(step, setup) |> encode(setup.options) do
+      {:ok, json} ->
+        [json, ?\n]
 
-    limits = [
-      max_bytes: Map.get(config, :max_bytes, @max_bytes),
-      max_depth: Map.get(config, :max_depth, @max_depth)
-    ]
+      {:error, %SandboxError{} = error} ->
+        shortest(members, error, setup)
 
-    given ++ limits ++ @always
+      {:error, error} ->
+        if(step < Short.steps(),
+          do: shortened(members, step + 1, setup),
+          else: shortest(members, error, setup)
+        )
+    end
   end
 
-  # Without any engine, and without a look at the event, which may be what failed.
+  # Whatever its size is. After a fault of the sandbox, too: each further attempt could take as long again.
+  defp shortest(members, error, setup) do
+    case members |> Short.members(Short.steps(), setup) |> encode(setup.unlimited) do
+      {:ok, json} -> [json, ?\n]
+      {:error, _error} -> raise error
+    end
+  end
+
+  defp encode(members, options), do: members |> OrderedObject.new() |> Text.encode(options)
+
+  # Without any engine. Text is not redacted, so that of a message can stand here.
   defp last_resort(event, kind, reason) do
+    {time, text} = Event.rest(event)
     level = with %{level: level} when is_atom(level) <- event, do: level, else: (_ -> :error)
-    what = if is_exception(reason), do: inspect(reason.__struct__), else: "#{kind}"
-    ~s({"level":"#{plain(level)}","message":"a log event that could not be formatted: #{plain(what)}"}\n)
+    why = "a log event that could not be formatted: #{why(kind, reason)}"
+    message = if text, do: [{"message", text}, {"error", why}], else: [{"message", why}]
+    time = if time, do: [{"time", time}], else: []
+    members = time ++ [{"level", to_string(level)} | message]
+
+    [
+      ?{,
+      Enum.map_intersperse(members, ?,, fn {name, text} -> [?", name, "\":\"", plain(text), ?"] end),
+      "}\n"
+    ]
   end
 
-  defp plain(text),
-    do: for(<<byte <- to_string(text)>>, byte in 0x20..0x7E and byte not in ~c"\"\\", into: "", do: <<byte>>)
+  defp why(:throw, {:options, message}), do: message
+  defp why(_kind, reason) when is_exception(reason), do: inspect(reason.__struct__)
+  defp why(kind, _reason), do: "#{kind}"
+
+  @longest_plain 8_192
+
+  # As much as needs no escape.
+  defp plain(text) do
+    text = binary_part(text, 0, min(byte_size(text), @longest_plain))
+    for <<byte <- text>>, byte in 0x20..0x7E and byte not in ~c"\"\\", into: "", do: <<byte>>
+  end
 end

@@ -2,6 +2,8 @@ defmodule RustyJson.LogFormatter.Event do
   @moduledoc false
   # The members of a line.
 
+  alias RustyJson.LogFormatter.Setup
+
   # Metadata that has a member of its own, or means nothing outside the VM.
   # Every event has the first two.
   @rarely [:report_cb, :crash_reason, :erl_level, :error_logger, :logger_formatter]
@@ -14,25 +16,21 @@ defmodule RustyJson.LogFormatter.Event do
                    is_map_key(meta, :logger_formatter)
 
   @doc "The members in their order, under their names."
-  @spec members(map(), map()) :: [{String.t(), term()}]
-  def members(%{level: level, msg: message, meta: meta}, config) do
-    names = config |> Map.get(:names, []) |> names()
-
+  @spec members(map(), Setup.t()) :: [{String.t(), term()}]
+  def members(%{level: level, msg: message, meta: meta}, %{names: names} = setup) when is_map(meta) do
     members = [
-      {names.message, message(message, meta, config)},
-      {names.metadata, metadata(meta, Map.get(config, :metadata, :all))}
+      {names.message, message(message, meta, setup)},
+      {names.metadata, metadata(meta, setup.metadata)}
       | crash(meta, names)
     ]
 
     [{names.time, time(meta)}, {names.level, level} | members]
   end
 
-  @names %{time: "time", level: "level", message: "message", metadata: "metadata", error: "error"}
+  # No event of `:logger` is like that.
+  def members(%{level: _, msg: _} = event, setup), do: event |> Map.put(:meta, %{}) |> members(setup)
 
-  defp names([]), do: @names
-  defp names(names), do: Map.merge(@names, Map.new(names))
-
-  # Behind them years have five digits.
+  # Later years have five digits.
   @seconds_of_9999 253_402_300_799
 
   defguardp is_usual(time) when is_integer(time) and time >= 0 and time <= @seconds_of_9999 * 1_000_000
@@ -44,8 +42,14 @@ defmodule RustyJson.LogFormatter.Event do
     date_and_time(days, second, micro)
   end
 
-  defp time(%{time: time}) when is_integer(time), do: DateTime.from_unix!(time, :microsecond)
-  defp time(_meta), do: DateTime.utc_now()
+  defp time(meta) do
+    with %{time: time} when is_integer(time) <- meta,
+         {:ok, time} <- DateTime.from_unix(time, :microsecond) do
+      time
+    else
+      _no_time -> DateTime.utc_now()
+    end
+  end
 
   # 100 ns; a `DateTime` takes 830.
   defp date_and_time(days, second, micro) do
@@ -59,7 +63,7 @@ defmodule RustyJson.LogFormatter.Event do
 
   @days_of_400_years 146_097
 
-  # The date, so many days after 1970-01-01. Years are counted from March, so that the day of a leap year is the last one.
+  # The date of a day, which is a number of days since 1970-01-01. Years are counted from March, so that the day of a leap year is the last one.
   # `:calendar` takes 50 ns more.
   @compile {:inline, date: 1}
   defp date(days) do
@@ -84,25 +88,41 @@ defmodule RustyJson.LogFormatter.Event do
   The start of the line of a usual event, and the rest of its members, whose keys a map has in their order. nil: the event is not a
   usual one.
   """
-  @spec usual(map(), map()) :: {iolist(), map()} | nil
-  def usual(%{level: level, msg: message, meta: %{time: time} = meta}, config)
+  @spec usual(map(), Setup.t()) :: {iolist(), map()} | nil
+  def usual(%{level: level, msg: message, meta: %{time: time} = meta}, setup)
       when is_usual(time) and not is_map_key(meta, :crash_reason) do
     with name when name != nil <- level(level) do
       rest = %{
-        "message" => message(message, meta, config),
-        "metadata" => metadata(meta, Map.get(config, :metadata, :all))
+        "message" => message(message, meta, setup),
+        "metadata" => metadata(meta, setup.metadata)
       }
 
       {["{\"time\":\"", time(meta), "\",\"level\":\"", name, "\","], rest}
     end
   end
 
-  def usual(_event, _config), do: nil
+  def usual(_event, _setup), do: nil
 
   for level <- [:emergency, :alert, :critical, :error, :warning, :notice, :info, :debug],
       do: defp(level(unquote(level)), do: unquote(Atom.to_string(level)))
 
   defp level(_level), do: nil
+
+  @doc "The time and the text of an event of which nothing else could be told."
+  @spec rest(term()) :: {String.t() | nil, String.t() | nil}
+  def rest(event) do
+    time = with %{meta: %{time: time} = meta} when is_usual(time) <- event, do: time(meta), else: (_ -> nil)
+
+    text =
+      with %{msg: {:string, text}} <- event,
+           text when is_binary(text) <- text(text),
+           do: text,
+           else: (_ -> nil)
+
+    {time, text}
+  catch
+    _kind, _reason -> {nil, nil}
+  end
 
   @doc "The time of the console backend, which is local time or UTC as `Logger` is configured."
   @spec microseconds(term()) :: integer()
@@ -126,11 +146,11 @@ defmodule RustyJson.LogFormatter.Event do
   # Text hides nothing. Erlang adds these two to every report, which says as much by itself.
   @generic [&:logger.format_report/1, &:logger.format_otp_report/1]
 
-  defp callback(_meta, %{redact: [_ | _]}), do: nil
-  defp callback(meta, _config), do: if(meta[:report_cb] not in @generic, do: meta[:report_cb])
+  defp callback(_meta, %{redacts: true}), do: nil
+  defp callback(meta, _setup), do: if(meta[:report_cb] not in @generic, do: meta[:report_cb])
 
-  defp message({:string, text}, _meta, _config), do: text(text)
-  defp message(message, meta, config), do: message(message, callback(meta, config))
+  defp message({:string, text}, _meta, _setup), do: text(text)
+  defp message(message, meta, setup), do: message(message, callback(meta, setup))
 
   # A callback that fails costs the text, and not the line.
   defp message({:report, report}, callback) when is_function(callback) do

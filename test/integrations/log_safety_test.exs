@@ -1,0 +1,168 @@
+defmodule RustyJson.LogSafetyTest do
+  @moduledoc "`RustyJson.LogFormatter`: wrong options, secrets in unusual places, and events that exceed a limit."
+  use ExUnit.Case, async: true
+
+  alias RustyJson.LogFormatter
+  alias RustyJson.Test.Judge
+
+  @time 1_709_208_000_000_000
+  @big String.duplicate("x", 100_000)
+
+  defp text(message, meta, options) do
+    event = %{level: :error, msg: message, meta: Map.put_new(meta, :time, @time)}
+
+    lines =
+      for {_, engine} <- Judge.engines() do
+        event |> LogFormatter.format([engine: engine[:engine]] ++ options) |> IO.iodata_to_binary()
+      end
+
+    assert [line] = Enum.uniq(lines)
+    line
+  end
+
+  defp line(message, meta, options \\ []), do: message |> text(meta, options) |> RustyJson.decode!()
+
+  @wrong [
+    [redct: [:password]],
+    [redact: :password],
+    [metadata: "x"],
+    [metadata: nil],
+    [metadata: [:a | :b]],
+    [names: :foo],
+    [names: [levell: "x"]],
+    [names: [level: 5]],
+    [names: [level: "time"]],
+    [names: [level: <<255>>]],
+    [max_bytes: -1],
+    [max_depth: :deep],
+    :foo,
+    [:redact]
+  ]
+
+  test "wrong options are refused, and so is a handler that has them" do
+    for options <- @wrong do
+      assert_raise ArgumentError, fn -> LogFormatter.new(options) end
+
+      assert {:error, {:invalid_formatter_config, LogFormatter, message}} =
+               :logger.add_handler(:wrong_log_formatter, :logger_std_h, %{formatter: {LogFormatter, options}})
+
+      assert message =~ ~r/option|names/
+    end
+
+    assert LogFormatter.check_config(%{}) == :ok
+    assert LogFormatter.check_config(metadata: [:user], names: %{level: "severity"}) == :ok
+  end
+
+  test "a line that is written with wrong options tells of them, and shows no metadata" do
+    line = line({:string, "paid \"now\""}, %{password: "s3cr3t"}, redct: [:password])
+    assert line["message"] == "paid now"
+    assert line["error"] =~ "unknown option :redct"
+    assert line["time"] == "2024-02-29T12:00:00.000000Z"
+    refute inspect(line) =~ "s3cr3t"
+  end
+
+  test "keyword lists in reports, metadata and crashes are redacted" do
+    arguments = %{args: [password: "s3cr3t", n: 1], state: {:state, [[password: "s3cr3t"] | :improper]}}
+    options = [redact: [:password]]
+
+    assert line({:report, arguments}, %{arguments: arguments}, options)["message"]["args"] ==
+             %{"password" => "[REDACTED]", "n" => 1}
+
+    crash = %{crash_reason: {{:bad, [password: "s3cr3t"]}, []}}
+
+    for meta <- [%{a: arguments}, %{a: arguments, big: @big}, crash, Map.put(crash, :big, @big)] do
+      refute text({:report, arguments}, meta, options) =~ "s3cr3t"
+    end
+
+    wide = List.duplicate([password: "s3cr3t"], 50_000)
+    refute text({:report, %{wide: wide}}, %{}, options) =~ "s3cr3t"
+    assert line({:report, %{args: [a: 1]}}, %{})["message"]["args"] == [["a", 1]]
+  end
+
+  test "keys of a line that is shortened are redacted as others" do
+    long = String.duplicate("k", 200)
+    options = [redact: ["password", "2024-01-01", long, "/metadata/in/#{long}l"]]
+
+    meta = %{
+      ~c"password" => "s3cr3t",
+      ~D[2024-01-01] => "s3cr3t",
+      long => "s3cr3t",
+      in: %{(long <> "l") => "s3cr3t", (long <> "m") => "kept"}
+    }
+
+    for meta <- [meta, Map.put(meta, :big, @big)] do
+      line = text({:string, "x"}, %{all: meta, in: meta.in}, options)
+      assert [_, _, _] = String.split(line, "kept")
+      assert length(String.split(line, "s3cr3t")) == 2, line
+    end
+  end
+
+  test "of an event that is too large, only what is large is shortened" do
+    meta = %{
+      request_id: "r1",
+      uri: URI.parse("http://a/b"),
+      set: MapSet.new([1]),
+      small: Map.new(1..100, &{&1, &1})
+    }
+
+    message = String.duplicate("m", 8_000)
+    line = line({:string, message}, Map.put(meta, :big, @big))
+    assert line["message"] == message
+
+    assert line["metadata"] ==
+             line({:string, ""}, meta)["metadata"] |> Map.put("big", line["metadata"]["big"])
+
+    assert line["metadata"]["big"] =~ "… (100000 bytes)"
+
+    named = Map.new(1..100, &{:"key#{&1}", String.duplicate("v", 1_000)})
+    line = line({:string, "x"}, named, metadata: Map.keys(named))
+    assert map_size(line["metadata"]) == 100
+  end
+
+  test "order and repeated keys stay when a line is shortened" do
+    report = [b: 1, a: 2, b: @big]
+    assert text({:report, report}, %{}, []) =~ ~r/"message":\{"b":1,"a":2,"b":"x+… /
+  end
+
+  test "events that no logger makes are described, and their text stays" do
+    for object <- [%RustyJson.OrderedObject{values: [1]}, %RustyJson.OrderedObject{values: :oops}],
+        extra <- [%{}, %{big: @big}] do
+      assert %{"message" => "kept"} = line({:string, "kept"}, Map.put(extra, :object, object))
+    end
+
+    event = %{level: :info, msg: {:string, "kept"}}
+
+    for event <- [event, Map.put(event, :meta, nil), Map.put(event, :meta, %{time: Integer.pow(10, 22)})] do
+      json = event |> LogFormatter.format(%{}) |> IO.iodata_to_binary()
+      assert %{"message" => "kept", "metadata" => %{}, "time" => "20" <> _} = RustyJson.decode!(json)
+    end
+  end
+end
+
+defmodule RustyJson.LogConfigTest do
+  @moduledoc "`RustyJson.LogFormatter` with `redact:` in the application's configuration."
+  use ExUnit.Case, async: false
+
+  alias RustyJson.{Config, LogFormatter}
+
+  test "what the configuration redacts is redacted in reports, too" do
+    before = Application.fetch_env(:rustyjson, :encode)
+    Application.put_env(:rustyjson, :encode, redact: [:password, "level"])
+    Config.reload()
+
+    on_exit(fn ->
+      case before do
+        {:ok, value} -> Application.put_env(:rustyjson, :encode, value)
+        :error -> Application.delete_env(:rustyjson, :encode)
+      end
+
+      Config.reload()
+    end)
+
+    told = fn report -> {~c"~p", [report]} end
+    event = %{level: :info, msg: {:report, %{password: "s3cr3t"}}, meta: %{report_cb: told}}
+
+    assert %{"level" => "[REDACTED]", "message" => %{"password" => "[REDACTED]"}} =
+             event |> LogFormatter.format([]) |> IO.iodata_to_binary() |> RustyJson.decode!()
+  end
+end
