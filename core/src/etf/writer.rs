@@ -30,6 +30,13 @@ pub struct Writer<'a, B> {
     repeats: bool,
 }
 
+/// Memory of a writer, for the next one.
+#[derive(Debug, Default)]
+pub struct Memory {
+    starts: Vec<usize>,
+    members: Vec<usize>,
+}
+
 /// The names of all keys that are atoms, in the order of the text.
 #[derive(Debug)]
 pub struct Names {
@@ -68,6 +75,19 @@ impl<'a, B: Buffer> Writer<'a, B> {
     #[must_use]
     pub fn with_repeats(self) -> Self {
         Self { repeats: true, ..self }
+    }
+
+    /// Uses memory that another writer had.
+    #[must_use]
+    pub fn with_memory(self, Memory { mut starts, mut members }: Memory) -> Self {
+        starts.clear();
+        members.clear();
+        Self { starts, members, ..self }
+    }
+
+    /// The memory for the next writer. This one has ended.
+    pub fn take_memory(&mut self) -> Memory {
+        Memory { starts: core::mem::take(&mut self.starts), members: core::mem::take(&mut self.members) }
     }
 
     /// The names collected.

@@ -10,7 +10,7 @@ use rustyjson_core::decode::decode_many;
 use rustyjson_core::encode::{EncodeErrorKind, Hole, Player, encode, play};
 use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::{Reader, Term};
-use rustyjson_core::etf::writer::{Names, Writer};
+use rustyjson_core::etf::writer::{Memory, Names, Writer};
 use rustyjson_core::format::{Layout, format};
 use rustyjson_core::parts::{Parts, Wrong};
 use rustyjson_core::scan::{End, Piece, Question, Trouble, feed, write_answer};
@@ -33,6 +33,7 @@ pub struct State {
     input: Vec<u8>,
     output: Vec<u8>,
     scratch: Scratch,
+    memory: Memory,
     player: Player,
 }
 
@@ -143,7 +144,8 @@ impl State {
         if parts.is_empty() && self.output.len() < expected && !enlarge(&mut self.output, expected) {
             return None;
         }
-        let mut writer = Writer::new(json, Body(core::mem::take(&mut self.output)), options);
+        let mut writer = Writer::new(json, Body(core::mem::take(&mut self.output)), options)
+            .with_memory(core::mem::take(&mut self.memory));
         if let Some(names) = names {
             writer = writer.with_names(names);
         }
@@ -157,6 +159,7 @@ impl State {
             Parts::read(parts)?.decode(json, options, 0, &mut self.scratch, &mut writer).map(|_| ())
         };
         let names = writer.take_names();
+        self.memory = writer.take_memory();
         let (Body(bytes), written) = writer.into_parts()?;
         self.output = bytes;
         Some((result, written, names))
@@ -329,6 +332,7 @@ impl State {
     /// Gives large buffers back.
     pub fn reset(&mut self) {
         self.scratch.shrink();
+        self.memory = Memory::default();
         self.player.shrink();
         for buffer in [&mut self.input, &mut self.output] {
             if buffer.capacity() > KEEP {
