@@ -47,6 +47,27 @@ defmodule RustyJson.Sandbox.InstancesTest do
         end)
       end
 
+      test "calls of all kinds and lengths use one instance one after the other", %{options: options} do
+        options = [pool_size: 1] ++ options
+
+        # Around the least input buffer, the length from which buffers are given back, and that of a dirty scheduler.
+        lengths = Enum.concat([1..3, 4_000..4_100//7, 16_300..16_400//20, 65_500..65_600//30, [200_000]])
+
+        for length <- Enum.flat_map(lengths, &[&1, 1, &1 - div(&1, 3)]) do
+          text = String.duplicate("a", length)
+          json = ~s(["#{text}"])
+          assert RustyJson.decode(json, options) == {:ok, [text]}
+          assert RustyJson.encode([text], options) == {:ok, json}
+          # Such an integer has no tape.
+          assert RustyJson.encode([text, 1_180_591_620_717_411_303_424], options) ==
+                   {:ok, ~s(["#{text}",1180591620717411303424])}
+
+          assert RustyJson.canonicalize(json, options) == {:ok, json}
+          assert json |> List.wrap() |> RustyJson.decode_stream(options) |> Enum.to_list() == [[text]]
+          assert RustyJson.decode_many([json, "1"], options) == [{:ok, [text]}, {:ok, 1}]
+        end
+      end
+
       test "an instance that grew past its share is not kept", %{host: host, options: options} do
         text = "\"" <> String.duplicate("a", 20_000_000) <> "\""
         assert {:ok, _} = RustyJson.decode("1", options)
