@@ -39,7 +39,7 @@ defmodule RustyJson.Engine.Heap do
 
     case {settings[:max_heap_size], Map.new(info)} do
       {%{size: 0}, %{heap_block_size: size, recent_size: survived}}
-      when size < @ample * words and survived < div(words, @gathered) ->
+      when size < @ample * words and survived * @gathered < words ->
         # What was made since then may be alive, such as the term of the call before.
         grow(words + min(size, words))
 
