@@ -11,6 +11,7 @@ defmodule RustyJson do
 
   require RustyJson.Config
   require RustyJson.Encoder.Plans
+  require RustyJson.Options.Known
 
   alias RustyJson.{
     Config,
@@ -29,7 +30,7 @@ defmodule RustyJson do
   alias RustyJson.Decode.{Input, Many}
   alias RustyJson.Encode.{Canonical, Text}
   alias RustyJson.Encoder.Plans
-  alias RustyJson.Options.Words
+  alias RustyJson.Options.{Known, Lists, Words}
 
   @typedoc "An option of `decode/2`."
   @type decode_option :: unquote(Words.type(:decode))
@@ -116,16 +117,25 @@ defmodule RustyJson do
     end
   end
 
-  def decode(input, opts) do
-    case Options.decode(opts) do
-      # No work before or after the engine.
-      %{max_bytes: 0, keys: nil, as: nil, engine: Engine.Native} = options when is_binary(input) ->
-        input |> Engine.Native.decode(options) |> Input.ended(input, options)
-
-      options ->
-        Input.given(input, options)
+  def decode(input, [{name, value} | rest] = opts) when is_binary(input) do
+    with %{^name => lists} <- Known.decoding(),
+         {_value, _rest, {longest, bytes}, options} when byte_size(input) <= longest <-
+           Lists.among(lists, value, rest) do
+      case Engine.Native.Nif.decode(input, bytes) do
+        {:ok, _term} = done -> done
+        other -> decoded(other, input, options)
+      end
+    else
+      {_value, _rest, _ready, options} -> Input.given(input, options)
+      _unknown -> Input.given(input, Options.decode(opts))
     end
   end
+
+  def decode(input, opts), do: Input.given(input, Options.decode(opts))
+
+  # Some atoms may be missing.
+  defp decoded(_other, input, %{keys: :atoms} = options), do: Input.decode(input, options)
+  defp decoded(other, input, options), do: Input.ended(other, input, options)
 
   @doc """
   Decodes JSON, or raises.
@@ -149,6 +159,20 @@ defmodule RustyJson do
 
       _ ->
         input |> Input.given(Config.decode()) |> bang()
+    end
+  end
+
+  def decode!(input, [{name, value} | rest] = opts) when is_binary(input) do
+    with %{^name => lists} <- Known.decoding(),
+         {_value, _rest, {longest, bytes}, options} when byte_size(input) <= longest <-
+           Lists.among(lists, value, rest) do
+      case Engine.Native.Nif.decode(input, bytes) do
+        {:ok, term} -> term
+        other -> other |> decoded(input, options) |> bang()
+      end
+    else
+      {_value, _rest, _ready, options} -> input |> Input.given(options) |> bang()
+      _unknown -> input |> Input.given(Options.decode(opts)) |> bang()
     end
   end
 
@@ -371,34 +395,38 @@ defmodule RustyJson do
 
   def encode(term, []) do
     case Plans.configured() do
-      {bytes, plans, options, _known, _number} when bytes != nil and not is_struct(term) ->
-        case Engine.Native.Nif.encode(term, bytes, plans) do
+      {ready, plans, options, _lists, _number} when ready != nil and not is_struct(term) ->
+        case Engine.Native.Nif.encode(term, ready, plans) do
           json when is_binary(json) -> {:ok, json}
           begun -> Text.begun(begun, term, plans, options)
         end
 
-      {bytes, plans, options, _known, _number} ->
-        Text.configured(term, bytes, plans, options)
+      {ready, plans, options, _lists, _number} ->
+        Text.configured(term, ready, plans, options)
     end
   end
 
-  def encode(term, opts) do
-    with [{name, _value} | _] <- opts,
-         {_bytes, plans, _options, %{^name => known}, _number} <- Plans.configured(),
-         {_opts, bytes, options} <- Plans.known_list(known, opts) do
-      cond do
-        bytes == nil -> Text.given(term, options)
-        is_struct(term) -> Text.configured(term, bytes, plans, options)
-        true -> term |> Engine.Native.Nif.encode(bytes, plans) |> done(term, plans, options)
+  def encode(term, [{name, value} | rest] = opts) do
+    with {_ready, plans, _options, %{^name => lists}, _number} <- Plans.configured(),
+         {_value, _rest, ready, options} when ready != nil and not is_struct(term) <-
+           Lists.among(lists, value, rest) do
+      case Engine.Native.Nif.encode(term, ready, plans) do
+        json when is_binary(json) -> {:ok, json}
+        begun -> Text.begun(begun, term, plans, options)
       end
     else
-      _unknown -> Text.encode(term, Options.encode(opts))
+      {_value, _rest, nil, options} ->
+        Text.given(term, options)
+
+      {_value, _rest, ready, options} ->
+        Text.configured(term, ready, Plans.known(nil), options)
+
+      _unknown ->
+        Text.encode(term, Options.encode(opts))
     end
   end
 
-  @compile {:inline, done: 4}
-  defp done(json, _term, _plans, _options) when is_binary(json), do: {:ok, json}
-  defp done(begun, term, plans, options), do: Text.begun(begun, term, plans, options)
+  def encode(term, opts), do: Text.encode(term, Options.encode(opts))
 
   @doc """
   Encodes a term, or raises.
@@ -411,14 +439,28 @@ defmodule RustyJson do
 
   def encode!(term, []) do
     case Plans.configured() do
-      {bytes, plans, options, _known, _number} when bytes != nil and not is_struct(term) ->
-        case Engine.Native.Nif.encode(term, bytes, plans) do
+      {ready, plans, options, _lists, _number} when ready != nil and not is_struct(term) ->
+        case Engine.Native.Nif.encode(term, ready, plans) do
           json when is_binary(json) -> json
           begun -> begun |> Text.begun(term, plans, options) |> bang()
         end
 
-      {bytes, plans, options, _known, _number} ->
-        term |> Text.configured(bytes, plans, options) |> bang()
+      {ready, plans, options, _lists, _number} ->
+        term |> Text.configured(ready, plans, options) |> bang()
+    end
+  end
+
+  def encode!(term, [{name, value} | rest] = opts) do
+    with {_ready, plans, _options, %{^name => lists}, _number} <- Plans.configured(),
+         {_value, _rest, ready, options} when ready != nil and not is_struct(term) <-
+           Lists.among(lists, value, rest) do
+      case Engine.Native.Nif.encode(term, ready, plans) do
+        json when is_binary(json) -> json
+        begun -> begun |> Text.begun(term, plans, options) |> bang()
+      end
+    else
+      {_value, _rest, nil, options} -> term |> Text.given(options) |> bang()
+      _unknown -> term |> encode(opts) |> bang()
     end
   end
 

@@ -35,7 +35,7 @@ defmodule RustyJson.Config do
   """
 
   alias RustyJson.{Engine, Options}
-  alias RustyJson.Options.{Policies, Schema}
+  alias RustyJson.Options.{Known, Policies, Schema}
 
   @compile {:inline, get: 0}
   @key __MODULE__
@@ -55,8 +55,9 @@ defmodule RustyJson.Config do
     values = Map.new([:decode, :encode], &{&1, read(&1)})
     {decode, encode} = {Options.pack(:decode, values.decode), Options.pack(:encode, values.encode)}
     policies = Policies.read(Application.get_env(:rustyjson, :policies, []), values)
-    config = {decode, encode, values, System.unique_integer(), policies, plain(decode)}
-    :persistent_term.put(@key, config)
+    number = System.unique_integer()
+    :persistent_term.put(@key, {decode, encode, values, number, policies, plain(decode)})
+    Known.forget(number)
     RustyJson.Encoder.Plans.find_own()
   end
 
@@ -64,12 +65,22 @@ defmodule RustyJson.Config do
   # 150 ns of a short call.
   @longest 0xFFFF_FFFF_FFFF
 
-  defp plain(%{engine: Engine.Native, max_bytes: 0, keys: nil, as: nil, parts: ""} = options) do
-    longest = if options.dirty_threshold == 0, do: @longest, else: options.dirty_threshold - 1
-    {min(longest, Engine.Heap.longest_without()), options.bytes, options}
+  defp plain(%{keys: nil} = options) do
+    with {longest, bytes} <- ready(options), do: {longest, bytes, options}
   end
 
   defp plain(_options), do: nil
+
+  @doc false
+  # What the native library needs for such a call, if nobody else has work to do; with atoms as keys, as long as there are these atoms.
+  @spec ready(Options.t()) :: {non_neg_integer(), binary()} | nil
+  def ready(%{engine: Engine.Native, max_bytes: 0, keys: keys, as: nil, parts: ""} = options)
+      when keys in [nil, :atoms] do
+    longest = if options.dirty_threshold == 0, do: @longest, else: options.dirty_threshold - 1
+    {min(longest, Engine.Heap.longest_without()), options.bytes}
+  end
+
+  def ready(_options), do: nil
 
   @doc false
   @spec decode() :: Options.t()

@@ -1,6 +1,7 @@
 //! `encode/3`, `encode_dirty/3` and `resume_dirty/3`.
 
 use crate::atoms;
+use crate::kept::{self, USUAL};
 use crate::memory::Memory;
 use crate::reader::{BUDGET, Plans, Terms};
 use rustler::schedule::consume_timeslice;
@@ -74,9 +75,6 @@ struct Call<'a> {
     plans: Plans<'a>,
 }
 
-/// What a call has that asks for nothing. Found by its bytes: read field by field, the options take 10 of 80 ns.
-static USUAL: EncodeOptions<'static> = EncodeOptions { budget: BUDGET as u64, ..EncodeOptions::DEFAULT };
-
 impl<'a> Call<'a> {
     #[inline(never)]
     fn read(env: Env<'a>, options: Raw<'a>, plans: Raw<'a>) -> NifResult<Self> {
@@ -88,33 +86,66 @@ impl<'a> Call<'a> {
 }
 
 /// Encodes on the caller's scheduler, within a budget of work. When the budget is used up, returns
-/// `{:suspended, json, places, holes, modules}` for `resume_dirty/3`, or `:dirty` to start over on a dirty scheduler.
+/// `{:suspended, json, places, holes, modules}` for `resume_dirty/3`, or `:dirty` to start over on a dirty scheduler. The options are
+/// their bytes, or a number of `keep_options/1`.
 #[inline(always)]
 pub fn encode<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>) -> NifResult<ErlNifTerm> {
-    let look = Look::new(env);
-    if look.binary(options).is_some_and(EncodeOptions::are_default) {
-        let result = small(env, term, &USUAL, Plans::read(look, plans));
-        return Ok(result.unwrap_or_else(|| atoms::dirty().as_c_arg()));
+    let number = kept::number(env, options);
+    if number.is_some_and(kept::is_usual) {
+        return Ok(usual(env, term, plans));
     }
-    with_options(env, term, options, plans)
+    match number {
+        Some(number) => with_number(env, term, number, plans),
+        None => with_bytes(env, term, options, plans),
+    }
+}
+
+#[inline(always)]
+fn usual<'a>(env: Env<'a>, term: Raw<'a>, plans: Raw<'a>) -> ErlNifTerm {
+    let result = small(env, term, &USUAL, Plans::read(Look::new(env), plans));
+    result.unwrap_or_else(|| atoms::dirty().as_c_arg())
+}
+
+/// A number that means nothing here is one of an older instance of the library: Elixir has the bytes.
+#[inline(never)]
+fn with_number<'a>(env: Env<'a>, term: Raw<'a>, number: i64, plans: Raw<'a>) -> NifResult<ErlNifTerm> {
+    match kept::find(number) {
+        Some(options) => with_options(env, term, options, plans),
+        None => Ok(atoms::dirty().as_c_arg()),
+    }
 }
 
 #[inline(never)]
-fn with_options<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>) -> NifResult<ErlNifTerm> {
-    let look = Look::new(env);
+fn with_bytes<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>) -> NifResult<ErlNifTerm> {
+    let bytes = Look::new(env).binary(options);
+    if bytes.is_some_and(EncodeOptions::are_default) {
+        return with_options(env, term, &USUAL, plans);
+    }
     // Not in a `Call`: the moves would take 10 ns.
-    let Some((mut read, _)) = look.binary(options).and_then(EncodeOptions::from_bytes) else {
+    let Some((mut read, _)) = bytes.and_then(EncodeOptions::from_bytes) else {
         return Err(rustler::Error::BadArg);
     };
-    if read.scheduler == Scheduler::Dirty {
+    read.budget = BUDGET as u64;
+    with_options(env, term, &read, plans)
+}
+
+#[inline(always)]
+fn with_options<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'a>, plans: Raw<'a>) -> NifResult<ErlNifTerm> {
+    if options.scheduler == Scheduler::Dirty {
         return Ok(atoms::dirty().as_c_arg());
     }
-    read.budget = BUDGET as u64;
-    match small(env, term, &read, Plans::read(look, plans)) {
+    let plans = Plans::read(Look::new(env), plans);
+    match slice(env, term, options, plans) {
         Some(result) => Ok(result),
-        None if read.scheduler == Scheduler::Auto => Ok(atoms::dirty().as_c_arg()),
-        None => large(env, term, Call::read(env, options, plans)?).map(|term| term.as_c_arg()),
+        None if options.scheduler == Scheduler::Auto => Ok(atoms::dirty().as_c_arg()),
+        None => large(env, term, Call { options: *options, plans }).map(|term| term.as_c_arg()),
     }
+}
+
+/// [`small`], once for all options.
+#[inline(never)]
+fn slice<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'_>, plans: Plans<'a>) -> Option<ErlNifTerm> {
+    small(env, term, options, plans)
 }
 
 /// Encodes on a dirty scheduler, without a budget.

@@ -7,6 +7,7 @@ mod decode;
 mod encode;
 mod feed;
 mod judge;
+mod kept;
 mod many;
 mod memory;
 mod reader;

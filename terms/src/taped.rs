@@ -178,7 +178,7 @@ pub fn write<'a, S: Sink>(
     let Some(layout) = layout(env).filter(|_| may_play(options)) else { return Err(Untaped::Other) };
     memory.call += 1;
     let Memory { part, shapes, atoms, walks, text, call_shapes, call } = memory;
-    let shape = call_shapes.find(options.shape);
+    let shape = call_shapes.find(options.shape, options.kept);
     let Some(omitted) = shape.map_or(Some(Vec::new()), |shape| omitted(env, shape)) else {
         call_shapes.trim(options.shape.len());
         return Err(Untaped::Other);

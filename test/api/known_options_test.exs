@@ -16,21 +16,48 @@ defmodule RustyJson.KnownOptionsTest do
     Config.reload()
   end
 
-  defp known(Encode), do: Plans.known_options(Config.number())
+  defp known(direction), do: Known.lists(direction, Config.number())
 
-  defp known(direction) do
-    case :persistent_term.get(Module.concat(Known, direction), nil) do
-      {number, known} -> if number == Config.number(), do: known, else: %{}
-      nil -> %{}
-    end
-  end
+  defp lists(known),
+    do: for({name, entries} <- known, {value, rest, _, _} <- entries, do: [{name, value} | rest])
 
   test "a list is remembered, and gives the same options" do
     first = Options.decode(max_depth: 3)
-    assert known(Decode) == %{[max_depth: 3] => first}
+    assert %{max_depth: [{3, [], _ready, ^first}]} = known(:decode)
     assert Options.decode(max_depth: 3) == first
     assert {:error, %{reason: :max_depth}} = RustyJson.decode("[[[[]]]]", max_depth: 3)
     assert {:ok, [[[[]]]]} = RustyJson.decode("[[[[]]]]", max_depth: 4)
+    assert RustyJson.decode!("[[]]", max_depth: 3) == [[]]
+    assert_raise RustyJson.DecodeError, fn -> RustyJson.decode!("[[[[]]]]", max_depth: 3) end
+  end
+
+  test "lists with the same first name are told apart, whatever is in them" do
+    term = %{"a" => nil, "b" => "/", "c" => 2 ** 53, d: 1}
+
+    lists = [
+      [redact: ["a"]],
+      [redact: ["b"]],
+      [redact: ["a", "b"]],
+      [redact: [:a]],
+      [redact: [:a], integers: :js_safe],
+      [redact: [:d], omit: [nil]],
+      [key_case: %{d: "x"}],
+      [key_case: %{d: "y"}]
+    ]
+
+    texts = for list <- lists, do: RustyJson.encode!(term, list)
+    assert for(list <- lists, do: RustyJson.encode!(term, list)) == texts
+    assert for(list <- lists, do: RustyJson.encode(term, list)) == Enum.map(texts, &{:ok, &1})
+    assert Enum.sort(lists(known(:encode))) == Enum.sort(lists)
+    # Atoms and strings are one key.
+    assert texts |> Enum.uniq() |> length() == length(lists) - 1
+  end
+
+  test "an option of a list may be an improper list" do
+    for options <- [[redact: [:a | :b]], [{:redact, [:a]} | :b]] do
+      assert RustyJson.encode!(%{a: 1}, redact: [:a]) == ~s({"a":"[REDACTED]"})
+      assert_raise ArgumentError, fn -> RustyJson.encode!(%{a: 1}, options) end
+    end
   end
 
   test "decode and encode, and the order of options, are told apart" do
@@ -48,8 +75,7 @@ defmodule RustyJson.KnownOptionsTest do
           do: [escape: escape] ++ rest
 
     texts = for list <- lists, do: RustyJson.encode!(["<\u2028"], list)
-    assert %{escape: known} = known(Encode)
-    assert Enum.map(known, &elem(&1, 0)) == lists
+    assert lists(known(:encode)) == lists
     assert for(list <- lists, do: RustyJson.encode!(["<\u2028"], list)) == texts
     assert texts |> Enum.uniq() |> length() == 6
   end
@@ -57,14 +83,14 @@ defmodule RustyJson.KnownOptionsTest do
   test "a list that several processes learn at once is kept once" do
     options = Options.encode(maps: :strict)
     for _ <- 1..20, do: Plans.know([maps: :strict], options, Config.number())
-    assert %{maps: [_one]} = known(Encode)
+    assert %{maps: [_one]} = known(:encode)
   end
 
   test "reading the configuration again forgets them" do
     assert {:ok, [[]]} = RustyJson.decode("[[]]", max_nodes: 9)
     Application.put_env(:rustyjson, :decode, max_depth: 1)
     Config.reload()
-    assert known(Decode) == %{}
+    assert known(:decode) == %{}
     assert {:error, %{reason: :max_depth}} = RustyJson.decode("[[]]", max_nodes: 9)
   end
 
@@ -74,7 +100,7 @@ defmodule RustyJson.KnownOptionsTest do
       assert_raise ArgumentError, fn -> RustyJson.decode("1", options) end
     end
 
-    assert known(Decode) == %{}
+    assert known(:decode) == %{}
   end
 
   test "functions, long lists and large values are not kept" do
@@ -82,24 +108,24 @@ defmodule RustyJson.KnownOptionsTest do
     RustyJson.decode("1", for(_ <- 1..9, do: {:max_depth, 9}))
     RustyJson.encode([1], pretty: String.duplicate(" ", 65))
     RustyJson.decode("1", %{max_depth: 9})
-    assert {known(Decode), known(Encode)} == {%{}, %{}}
+    assert {known(:decode), known(:encode)} == {%{}, %{}}
   end
 
   test "a list of encode stays known while plans of structs are learnt, and not when the configuration is read again" do
     assert {:ok, "[1]"} = RustyJson.encode([1], max_depth: 2)
     options = Options.encode(max_depth: 2)
-    assert %{max_depth: [{[max_depth: 2], _bytes, ^options}]} = known(Encode)
+    assert %{max_depth: [{2, [], _ready, ^options}]} = known(:encode)
     Plans.forget()
-    assert %{max_depth: [{[max_depth: 2], _bytes, ^options}]} = known(Encode)
+    assert %{max_depth: [{2, [], _ready, ^options}]} = known(:encode)
     assert {:error, %{reason: :max_depth}} = RustyJson.encode([[[]]], max_depth: 2)
     Config.reload()
-    assert known(Encode) == %{}
+    assert known(:encode) == %{}
     assert {:error, %{reason: :max_depth}} = RustyJson.encode([[[]]], max_depth: 2)
   end
 
   test "there is an end to what is kept" do
     for depth <- 1..100, do: assert({:ok, 1} = RustyJson.decode("1", max_depth: depth))
-    assert map_size(known(Decode)) == 16
+    assert length(lists(known(:decode))) == 16
   end
 
   test "many processes at once, while the configuration is read again" do

@@ -27,7 +27,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         stack.marks.clear();
         let start = out.len();
         let budget = if options.budget == 0 { usize::MAX } else { options.budget as usize };
-        let shape = stack.shapes.find(options.shape);
+        let shape = stack.shapes.find(options.shape, options.kept);
         Self {
             kernel,
             reader,

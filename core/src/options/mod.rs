@@ -241,6 +241,9 @@ pub struct EncodeOptions<'a> {
     /// Most work, counted in bytes of output, before the shell is asked to start over where it has time; 0 for no limit.
     /// Shells choose it, callers do not.
     pub budget: u64,
+    /// A number by which the shell keeps these options, so that what was read of their shape is found without a look at its bytes; 0 for
+    /// none.
+    pub kept: u32,
 }
 
 impl Default for EncodeOptions<'_> {
@@ -330,6 +333,7 @@ impl<'a> EncodeOptions<'a> {
             base_depth: number!(ENCODE, bytes, "base_depth": u32),
             max_bytes: number!(ENCODE, bytes, "max_bytes": u64),
             budget: 0,
+            kept: 0,
         }
     }
 }

@@ -2,7 +2,6 @@
 //! stands for a redacted value. A list is its length and its texts; a text is its length and its bytes. Lengths are `u32`.
 
 use crate::encode::{Block, is_plain};
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::{Cell, OnceCell};
 
@@ -25,6 +24,8 @@ const ATOMS: usize = 128;
 pub struct Shape {
     /// What it was read from.
     bytes: Vec<u8>,
+    /// The number of the options that had it, for a shell that keeps them.
+    kept: u32,
     /// Atom keys become camel case.
     pub camel: bool,
     /// Members whose value is `nil` are left out.
@@ -44,6 +45,8 @@ pub struct Shape {
     named: Filter,
     /// What was decided about the keys of maps, by the numbers of the keys.
     decided: [Cell<u64>; DECISIONS],
+    /// Whether there are any.
+    decisions: Cell<bool>,
     /// What becomes of atoms as keys, by the numbers of the atoms.
     ends: Vec<OnceCell<End>>,
 }
@@ -51,9 +54,10 @@ pub struct Shape {
 /// Shapes kept.
 const SHAPES: usize = 4;
 
-/// The shapes of the last calls that had one, the last one first. To read a shape takes longer than to write a small document.
-#[derive(Debug)]
-pub struct Shapes([Option<Box<Shape>>; SHAPES]);
+/// The shapes of the last calls that had one, the last one first. To read a shape takes longer than to write a small document. In one piece
+/// of memory, because shells move it in each call.
+#[derive(Debug, Default)]
+pub struct Shapes(Vec<Shape>);
 
 impl Shapes {
     /// Bytes of a shape that is kept.
@@ -61,31 +65,37 @@ impl Shapes {
 
     /// None yet.
     pub const fn new() -> Self {
-        Self([const { None }; SHAPES])
+        Self(Vec::new())
     }
 
-    /// The shape of these bytes, read or kept from an earlier call. `None`: there are no bytes.
+    /// The shape of these bytes, read or kept from an earlier call. `None`: there are no bytes. `kept`: the number of their options, which
+    /// is seen sooner than that bytes are the same.
     #[inline(always)]
-    pub fn find(&mut self, bytes: &[u8]) -> Option<&Shape> {
+    pub fn find(&mut self, bytes: &[u8], kept: u32) -> Option<&Shape> {
         if bytes.is_empty() {
             return None;
         }
-        if self.0[0].as_ref().is_none_or(|shape| shape.bytes != bytes) {
-            self.bring(bytes);
+        let same = |shape: &Shape| if kept == 0 { shape.bytes == bytes } else { shape.kept == kept };
+        if !self.0.first().is_some_and(same) {
+            self.bring(bytes, kept);
         }
-        let shape = self.0[0].as_deref();
+        let shape = self.0.first();
         shape.inspect(|shape| shape.forget())
     }
 
     /// Puts it in front.
     #[cold]
     #[inline(never)]
-    fn bring(&mut self, bytes: &[u8]) {
-        let known = |kept: &Option<Box<Shape>>| kept.as_ref().is_some_and(|shape| shape.bytes == bytes);
-        let place = self.0.iter().position(known);
-        self.0[..=place.unwrap_or(SHAPES - 1)].rotate_right(1);
-        if place.is_none() {
-            self.0[0] = Some(read(bytes));
+    fn bring(&mut self, bytes: &[u8], kept: u32) {
+        match self.0.iter().position(|shape| shape.bytes == bytes) {
+            Some(place) => self.0[..=place].rotate_right(1),
+            None => {
+                self.0.truncate(SHAPES - 1);
+                self.0.insert(0, read(bytes));
+            }
+        }
+        if let Some(shape) = self.0.first_mut() {
+            shape.kept = kept;
         }
     }
 
@@ -93,23 +103,17 @@ impl Shapes {
     #[inline(always)]
     pub fn trim(&mut self, bytes: usize) {
         if bytes > Self::LONGEST {
-            self.0[0] = None;
+            self.0.retain(|shape| shape.bytes.len() <= Self::LONGEST);
         }
     }
 }
 
-impl Default for Shapes {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-fn read(bytes: &[u8]) -> Box<Shape> {
+fn read(bytes: &[u8]) -> Shape {
     let mut shape = Shape::read(bytes).unwrap_or_else(|| Shape { bytes: bytes.to_vec(), ..Shape::default() });
     if !cfg!(target_arch = "wasm32") {
         shape.remember_atoms();
     }
-    Box::new(shape)
+    shape
 }
 
 /// What becomes of an atom as a key.
@@ -182,7 +186,9 @@ impl Shape {
     /// Forgets what was decided about maps, whose numbers hold for one walk.
     #[inline(always)]
     fn forget(&self) {
-        self.decided.iter().for_each(|decided| decided.set(0));
+        if self.decisions.take() {
+            self.decided.iter().for_each(|decided| decided.set(0));
+        }
     }
 
     /// What becomes of the atom with this number, if that is remembered.
@@ -268,6 +274,7 @@ impl Shape {
     /// Remembers it.
     pub fn decide(&self, number: u64, decision: bool) {
         self.decided[slot(number)].set(number | u64::from(decision));
+        self.decisions.set(true);
     }
 
     /// The pointers of a scope that go on with this segment at this depth. `None`: one of them ends here.

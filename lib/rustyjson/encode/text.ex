@@ -49,20 +49,20 @@ defmodule RustyJson.Encode.Text do
   def encode(term, options), do: general(term, options)
 
   @doc "The text of a term by the configured options, where these ask for more than the native library, or for a struct."
-  @spec configured(term(), binary() | nil, Plans.t() | nil, Options.t() | nil) ::
+  @spec configured(term(), Native.Nif.kept() | nil, Plans.t() | nil, Options.t() | nil) ::
           {:ok, binary()} | {:error, Exception.t()}
-  def configured(%module{} = struct, bytes, plans, options) when bytes != nil and is_map_key(plans, module) do
+  def configured(%module{} = struct, ready, plans, options) when ready != nil and is_map_key(plans, module) do
     # The library then does not report this plan, which takes longer than to look here.
     given = if Plans.current?(module, plans), do: {plans, module}, else: plans
 
-    case Native.Nif.encode(struct, bytes, given) do
+    case Native.Nif.encode(struct, ready, given) do
       json when is_binary(json) -> {:ok, json}
       begun -> begun(begun, struct, plans, options)
     end
   end
 
   def configured(term, nil, _plans, _options), do: given(term, Config.encode())
-  def configured(term, _bytes, _plans, options), do: encode(term, options)
+  def configured(term, _ready, _plans, options), do: encode(term, options)
 
   @doc "The text of a term by options that come from the caller or the configuration as they stand."
   @spec given(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}

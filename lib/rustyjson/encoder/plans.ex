@@ -6,6 +6,8 @@ defmodule RustyJson.Encoder.Plans do
   # loaded implementation has the same literal, so that recompiling a struct leaves no outdated plan.
 
   alias RustyJson.{Config, Encoder, Options}
+  alias RustyJson.Engine.Native.Nif
+  alias RustyJson.Options.Lists
 
   @key __MODULE__
   @most 1_024
@@ -74,12 +76,10 @@ defmodule RustyJson.Encoder.Plans do
   defp keep(plans, known) do
     number = Config.number()
     options = Config.plain_encode()
-    entries = entries(known, number)
+    lists = lists(known, number)
+    ready = options && ready(options)
 
-    :persistent_term.put(
-      @key,
-      {options && options.bytes, if(plans != %{}, do: plans), options, entries, number}
-    )
+    :persistent_term.put(@key, {ready, if(plans != %{}, do: plans), options, lists, number})
 
     if Config.number() == number,
       do: :ok,
@@ -87,59 +87,42 @@ defmodule RustyJson.Encoder.Plans do
   end
 
   # Lists of options are known for the configuration under which they were read.
-  defp entries({entries, number}, number), do: entries
-  defp entries(_older, _number), do: %{}
+  defp lists({lists, number}, number), do: lists
+  defp lists(_older, _number), do: %{}
+
+  # What the native library needs, where nobody else has work to do.
+  defp ready(options), do: if(Config.plain?(options), do: Nif.keep_options(options.bytes))
 
   @doc """
-  The bytes of the options of a call without any, the plans that are known, and these options; then `t:known/0`, and the number of the
-  configuration.
+  What the native library needs for a call without options (nil if there is more to do), the plans that are known, and these options; then
+  the lists of options that are known, and the number of the configuration.
   """
   defmacro configured,
     do: quote(do: :persistent_term.get(unquote(@key), unquote(Macro.escape({nil, nil, nil, %{}, nil}))))
 
-  @typedoc """
-  Lists of options that calls gave, by the name of their first option: to compare lists takes longer than to find an atom. Bytes are nil
-  where a list asks for more than the native library.
-  """
-  @type known :: %{atom() => [{keyword(), binary() | nil, Options.t()}]}
-
   @doc "The lists of options that are known, under this configuration."
-  @spec known_options(integer()) :: known()
+  @spec known_options(integer()) :: Lists.t()
   def known_options(number) do
-    {_bytes, _plans, _options, entries, of} = configured()
-    entries({entries, of}, number)
+    {_ready, _plans, _options, lists, of} = configured()
+    lists({lists, of}, number)
   end
 
-  @doc "What is known of this list, among those with the same first option."
-  @spec known_list([entry], term()) :: entry | nil when entry: {keyword(), binary() | nil, Options.t()}
-  def known_list([{known, _bytes, _options} = entry | rest], given),
-    do: if(same?(known, given), do: entry, else: known_list(rest, given))
-
-  def known_list([], _given), do: nil
-
-  # The VM compares two lists by a call, which takes 10 ns, and two atoms at once.
-  defp same?([{name, value} | known], [{name, value} | given]), do: same?(known, given)
-  defp same?(known, given), do: known == [] and given == []
-
   @doc "Keeps the options of such a list."
-  @spec know(term(), Options.t(), integer()) :: :ok
-  def know([{name, _value} | _] = given, options, number) do
-    known = known_options(number)
-    lists = Map.get(known, name, [])
+  @spec know(keyword(), Options.t(), integer()) :: :ok
+  def know(given, options, number) do
+    lists = known_options(number)
 
     # Two processes may have missed it at once.
-    if known_list(lists, given) == nil do
-      entry = {given, if(Config.plain?(options), do: options.bytes), options}
-      keep(known(%{}), {Map.put(known, name, lists ++ [entry]), number})
-    end
+    if Lists.find(lists, given) == nil,
+      do: keep(known(%{}), {Lists.put(lists, given, ready(options), options), number})
 
     :ok
   end
 
   # What is known of lists of options stays.
   defp replace(plans) do
-    {_bytes, _plans, _options, entries, number} = configured()
-    keep(plans, {entries, number})
+    {_ready, _plans, _options, lists, number} = configured()
+    keep(plans, {lists, number})
   end
 
   @doc "Adds the plans that are known to the options of a call."
@@ -155,7 +138,7 @@ defmodule RustyJson.Encoder.Plans do
   @spec known(t() | nil) :: t() | nil
   def known(otherwise) do
     case :persistent_term.get(@key, nil) do
-      {_bytes, plans, _options, _entries, _number} when plans != nil -> plans
+      {_ready, plans, _options, _lists, _number} when plans != nil -> plans
       _none -> otherwise
     end
   end

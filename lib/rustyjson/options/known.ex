@@ -8,34 +8,31 @@ defmodule RustyJson.Options.Known do
 
   alias RustyJson.Encoder.Plans
   alias RustyJson.{Config, Engine, Options}
+  alias RustyJson.Options.Lists
 
   @most 16
   @words 1_000
   @longest 8
   @largest 64
+  @decode __MODULE__.Decode
+  @log __MODULE__.Log
+
+  @doc """
+  The lists of decode, with `{longest, bytes}` where only the native library has work to do, for texts up to this length: a call looks up
+  one term.
+  """
+  defmacro decoding,
+    do:
+      quote(do: :erlang.element(1, :persistent_term.get(unquote(@decode), unquote(Macro.escape({%{}, nil})))))
 
   @doc "The options of this list, made by the function unless they are known; for logs, a map with them and what else is known."
   @spec find(:decode | :encode | :log, keyword() | map(), (() -> known)) :: known
         when known: Options.t() | %{:engine => module(), optional(atom()) => term()}
-  # Those of encode stand beside the plans, where a call has looked already.
-  def find(:encode, given, make) do
-    number = Config.number()
-    known = Plans.known_options(number)
-
-    with [{name, _value} | _] <- given,
-         %{^name => lists} <- known,
-         {_given, _bytes, options} <- Plans.known_list(lists, given) do
-      options
-    else
-      _unknown -> known |> lists() |> learn(given, make.(), &Plans.know(given, &1, number), :encode)
-    end
-  end
-
-  def find(direction, given, make) do
+  def find(:log, given, make) do
     number = Config.number()
 
     known =
-      case :persistent_term.get(key(direction), nil) do
+      case :persistent_term.get(@log, nil) do
         {^number, known} -> known
         _older -> %{}
       end
@@ -45,18 +42,55 @@ defmodule RustyJson.Options.Known do
         options
 
       _unknown ->
-        known |> map_size() |> learn(given, make.(), &put(direction, number, known, given, &1), direction)
+        keep = &:persistent_term.put(@log, {number, Map.put(known, given, &1)})
+        known |> map_size() |> learn(given, make.(), keep, :log)
     end
   end
 
-  defp lists(known), do: Enum.sum(for {_name, lists} <- known, do: length(lists))
+  def find(direction, given, make) do
+    number = Config.number()
+    lists = lists(direction, number)
 
-  @compile {:inline, key: 1}
-  defp key(:decode), do: __MODULE__.Decode
-  defp key(:log), do: __MODULE__.Log
+    case Lists.find(lists, given) do
+      {_value, _rest, _ready, options} ->
+        options
 
-  defp put(direction, number, known, given, options),
-    do: :persistent_term.put(key(direction), {number, Map.put(known, given, options)})
+      nil ->
+        lists |> Lists.count() |> learn(given, make.(), &know(direction, given, &1, number), direction)
+    end
+  end
+
+  @doc "The lists that are known under this configuration. Those of encode stand beside the plans, where a call has looked already."
+  @spec lists(:decode | :encode, integer()) :: Lists.t()
+  def lists(:encode, number), do: Plans.known_options(number)
+
+  def lists(:decode, number) do
+    case :persistent_term.get(@decode, nil) do
+      {lists, ^number} -> lists
+      _older -> %{}
+    end
+  end
+
+  defp know(:encode, given, options, number), do: Plans.know(given, options, number)
+
+  defp know(:decode, given, options, number) do
+    lists = lists(:decode, number)
+
+    # Two processes may have missed it at once.
+    if Lists.find(lists, given) == nil,
+      do: keep(Lists.put(lists, given, Config.ready(options), options), number)
+  end
+
+  @doc "Forgets the lists of decode. Called when the configuration is read."
+  @spec forget(integer()) :: :ok
+  def forget(number), do: keep(%{}, number)
+
+  # Another process may read the configuration again in between; lists that it forgot must not come back.
+  defp keep(lists, number) do
+    :persistent_term.put(@decode, {lists, number})
+    now = Config.number()
+    if now == number, do: :ok, else: keep(%{}, now)
+  end
 
   defp learn(count, given, options, keep, direction) do
     if count < @most and lasting?(direction, given, options), do: keep.(options)

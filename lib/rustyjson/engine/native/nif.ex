@@ -61,8 +61,15 @@ defmodule RustyJson.Engine.Native.Nif do
 
   @type suspended :: {:suspended, binary(), [tuple()], [tuple()], [module()]}
 
+  @typedoc "Options, or the number by which the library keeps them."
+  @type kept :: options() | integer()
+
+  @doc "A number for these options, which the library then need not read in each call. The options, if it does not keep them."
+  @spec keep_options(options()) :: kept()
+  def keep_options(_options), do: :erlang.nif_error(:not_loaded)
+
   # With a module whose plan is current, which is then not reported.
-  @spec encode(term(), options(), plans() | {plans(), module()}) :: encoded() | suspended() | :dirty
+  @spec encode(term(), kept(), plans() | {plans(), module()}) :: encoded() | suspended() | :dirty
   def encode(_term, _options, _plans), do: :erlang.nif_error(:not_loaded)
 
   @spec encode_dirty(term(), options(), plans()) :: encoded()
