@@ -95,7 +95,7 @@ defmodule RustyJson.Encode do
   """
   @spec map(map(), opts()) :: iodata()
   def map(map, opts) when is_map_key(map, :__struct__), do: keyword(Map.to_list(map), opts)
-  def map(map, opts) when is_map(map), do: value(map, opts)
+  def map(map, opts) when is_map(map), do: Text.encode!(map, opts)
 
   @doc """
   Encodes a struct: a built-in one by RustyJson, any other through the protocol.

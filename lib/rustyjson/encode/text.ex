@@ -61,6 +61,11 @@ defmodule RustyJson.Encode.Text do
     end
   end
 
+  # A struct that the core leaves to its own implementation: 370 ns through the holes of a text, 220 at once.
+  def configured(%module{} = struct, ready, plans, %{plain_parts: true} = options)
+      when ready != nil and module not in @known,
+      do: own(struct, module, if(plans == nil, do: options, else: %{options | plans: plans}))
+
   def configured(term, nil, _plans, _options), do: given(term, Config.encode())
   def configured(term, _ready, _plans, options), do: encode(term, options)
 
@@ -73,6 +78,21 @@ defmodule RustyJson.Encode.Text do
   end
 
   def given(term, options), do: encode(term, options)
+
+  defp own(struct, module, options) do
+    implementation = Encoder.impl_for(struct)
+    Plans.learn(module, implementation)
+
+    case implementation.encode(struct, options) do
+      text when is_binary(text) -> {:ok, text}
+      text when is_list(text) -> {:ok, binary([text], options)}
+      other -> {:ok, binary([in_turn(other, struct, implementation, options)], options)}
+    end
+  rescue
+    error in EncodeError -> {:error, behind(error, "", 0, options)}
+    error in SandboxError -> {:error, error}
+    error in Protocol.UndefinedError -> undefined(error, __STACKTRACE__)
+  end
 
   @doc "Turns the native library's answer into a result. The options are those of the call, which may have been replaced since."
   @spec begun(
