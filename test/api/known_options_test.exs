@@ -53,10 +53,32 @@ defmodule RustyJson.KnownOptionsTest do
     assert texts |> Enum.uniq() |> length() == length(lists) - 1
   end
 
-  test "an option of a list may be an improper list" do
-    for options <- [[redact: [:a | :b]], [{:redact, [:a]} | :b]] do
-      assert RustyJson.encode!(%{a: 1}, redact: [:a]) == ~s({"a":"[REDACTED]"})
-      assert_raise ArgumentError, fn -> RustyJson.encode!(%{a: 1}, options) end
+  test "a list with an improper end is refused, whatever is known" do
+    assert RustyJson.encode!(%{a: 1}, redact: [:a]) == ~s({"a":"[REDACTED]"})
+    assert_raise ArgumentError, fn -> RustyJson.encode!(%{a: 1}, [{:redact, [:a]} | :b]) end
+    assert_raise ArgumentError, fn -> RustyJson.encode!(%{a: 1}, redact: [:a | :b]) end
+    assert_raise ArgumentError, fn -> RustyJson.encode!(%{a: 1}, omit: [nil | :b]) end
+  end
+
+  if :native in Keyword.keys(RustyJson.Test.Judge.engines()) do
+    alias RustyJson.Engine.Native.Nif
+
+    test "the native library knows only the numbers that it gave" do
+      bytes = Options.encode(escape: :html_safe, engine: :native).bytes
+      number = Nif.keep_options(bytes)
+      assert is_integer(number) and Nif.keep_options(bytes) == number
+      assert Nif.encode(["</"], number, nil) == ~S(["\u003C\/"])
+      assert Nif.encode(["</"], bytes, nil) == ~S(["\u003C\/"])
+      assert Nif.encode(["</"], Nif.keep_options(Options.encode(engine: :native).bytes), nil) == ~s(["</"])
+
+      # Those of another instance: Elixir then sends the bytes.
+      for wrong <- [number + 64, number - 1_000_000, 1, -1, -(2 ** 59), 2 ** 59 - 1],
+          do: assert(Nif.encode(["</"], wrong, nil) == :dirty)
+
+      for wrong <- ["", <<0>>, binary_part(bytes, 0, 9)] do
+        assert Nif.keep_options(wrong) == wrong
+        assert_raise ArgumentError, fn -> Nif.encode([1], wrong, nil) end
+      end
     end
   end
 

@@ -11,7 +11,8 @@ defmodule RustyJson.Options.Shape do
 
   @doc "The value of one of these options as it is kept, or `:error`."
   @spec cast(atom(), term()) :: {:ok, term()} | :error
-  def cast(:redact, entries) when is_list(entries) do
+  # A list that ends in something else has no length.
+  def cast(:redact, entries) when length(entries) >= 0 do
     if Enum.all?(entries, &entry?/1) and length(pointers(entries)) <= @most_pointers,
       do: {:ok, entries},
       else: :error
@@ -20,7 +21,7 @@ defmodule RustyJson.Options.Shape do
   def cast(:text, text) when is_binary(text), do: if(String.valid?(text), do: {:ok, text}, else: :error)
   def cast(:key_case, names) when is_map(names), do: if(Names.table?(names), do: {:ok, names}, else: :error)
 
-  def cast(:omit, modules) when is_list(modules),
+  def cast(:omit, modules) when length(modules) >= 0,
     do: if(Names.omit?(modules), do: {:ok, modules}, else: :error)
 
   def cast(_type, _value), do: :error
