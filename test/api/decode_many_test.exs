@@ -99,6 +99,23 @@ defmodule RustyJson.DecodeManyTest do
   defp either([{:error, %{reason: :unknown_atom}}]), do: [ok: %{}]
 
   test "what is no list of iodata" do
+    for {_, engine} <- RustyJson.Test.Judge.engines(), options <- [[], [max_bytes: 100], [raw: ["/a"]]] do
+      options = options ++ engine
+      list = "decode_many takes a list of iodata"
+
+      for {inputs, message} <- [
+            {[["[", :x], "1"], list <> ": its element at index 0 is none"},
+            {["1", "2", nil], list <> ": its element at index 2 is none"},
+            {["1", <<1::3>>], list <> ": its element at index 1 is none"},
+            {["1", [?1 | :a]], list <> ": its element at index 1 is none"},
+            {"1", list},
+            {["1" | "2"], list},
+            {%{}, list}
+          ] do
+        assert_raise ArgumentError, message, fn -> RustyJson.decode_many(inputs, options) end
+      end
+    end
+
     assert_raise ArgumentError, fn -> RustyJson.decode_many([nil]) end
     assert_raise ArgumentError, fn -> RustyJson.decode_many(["1"], no_such: 1) end
   end

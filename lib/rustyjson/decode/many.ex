@@ -16,7 +16,7 @@ defmodule RustyJson.Decode.Many do
   # With `as:` and `raw:`, documents are decoded one after the other. They share one deadline.
   def decode(inputs, %{as: as, parts: parts} = options) when as != nil or parts != "" do
     options = Options.due(options, Options.started(options))
-    Enum.map(inputs, &Input.decode(&1, options))
+    for document <- documents(inputs, 0, options.max_bytes), do: alone(document, options)
   end
 
   def decode(inputs, options) do
@@ -27,9 +27,7 @@ defmodule RustyJson.Decode.Many do
 
   # A document that exceeds `max_bytes` never reaches the engine, and is not flattened.
   defp within_limit(inputs, %{max_bytes: limit} = options) do
-    documents =
-      for input <- inputs, do: if(Input.too_long?(input, limit), do: {:long, input}, else: flat(input))
-
+    documents = documents(inputs, 0, limit)
     short = Enum.filter(documents, &is_binary/1)
     merged(documents, short |> options.engine.decode_many(options) |> finished(short, options), options)
   end
@@ -42,8 +40,28 @@ defmodule RustyJson.Decode.Many do
 
   defp merged([], [], _options), do: []
 
-  defp flat(input) when is_binary(input), do: input
-  defp flat(input), do: IO.iodata_to_binary(input)
+  defp alone({:long, input}, options), do: Input.decode(input, options)
+  defp alone(json, options), do: Input.decode(json, options)
+
+  # The documents as binaries, but for those that are too long. Anything else is found before one of them is decoded.
+  defp documents([input | inputs], number, limit),
+    do: [document(input, number, limit) | documents(inputs, number + 1, limit)]
+
+  defp documents([], _number, _limit), do: []
+  defp documents(_tail, _number, _limit), do: raise(ArgumentError, "decode_many takes a list of iodata")
+
+  defp document(input, number, limit) do
+    cond do
+      Input.too_long?(input, limit) -> {:long, input}
+      is_binary(input) -> input
+      true -> IO.iodata_to_binary(input)
+    end
+  rescue
+    ArgumentError ->
+      reraise ArgumentError,
+              [message: "decode_many takes a list of iodata: its element at index #{number} is none"],
+              __STACKTRACE__
+  end
 
   defp binaries?([input | inputs]) when is_binary(input), do: binaries?(inputs)
   defp binaries?(inputs), do: inputs == []
