@@ -483,8 +483,8 @@ defmodule RustyJson do
   control characters are escaped. Repeated keys, lone surrogates, and integers that a float cannot represent exactly are errors. With
   `canonical: true`, `encode/2` writes a `Decimal` as a string, as it does without.
 
-  Takes the limits of `decode/2` (`:max_bytes`, `:max_depth`, `:max_nodes`, `:decoding_integer_digit_limit`) and the options that
-  choose an engine.
+  Takes the limits of `decode/2` (`:max_bytes`, `:max_depth`, `:max_nodes`, `:decoding_integer_digit_limit`), the options that
+  choose an engine, and `:policy`, of which these apply.
   """
   @spec canonicalize(iodata(), [decode_option()] | map()) ::
           {:ok, String.t()} | {:error, DecodeError.t() | SandboxError.t()}
@@ -512,7 +512,7 @@ defmodule RustyJson do
   ## Options
 
     * `:format` - the format of a sequence: `:array` (default); `:lines`, one element per line (NDJSON); `:seq`, elements after record
-      separators (RFC 7464)
+      separators (RFC 7464). In the last two, line breaks are removed from fragments and from the text of your own encoders
     * `:flush` - the smallest size of a piece in bytes (default `65_536`); the last piece can be smaller
 
   All options of `encode/2` are accepted too. `:compress` uses Erlang's `:zlib` and writes one gzip member.

@@ -27,6 +27,8 @@ defmodule RustyJson.Options do
     structs: nil,
     # Where the text stands in a larger one, for errors; `:records` where the elements of a list are texts of their own.
     origin: nil,
+    # Tells the errors of this call from others, see RustyJson.Encode.Unsupported.
+    call: nil,
     # Of a call that the built-in host can answer at once, as it stands: its limits, for RustyJson.Wasm.Host.Wasmtime. Only what comes
     # fresh from `decode/1`, `encode/1` or the configuration may go by them.
     straight: nil,
@@ -51,6 +53,7 @@ defmodule RustyJson.Options do
           as: nil | RustyJson.Schema.Type.t(),
           structs: nil | tuple(),
           origin: nil | :records | RustyJson.Schema.Place.t(),
+          call: nil | reference(),
           straight: nil | RustyJson.Wasm.Host.limits(),
           max_bytes: non_neg_integer(),
           dirty_threshold: non_neg_integer(),
@@ -98,7 +101,13 @@ defmodule RustyJson.Options do
   end
 
   defp base(nil, direction), do: Config.values(direction)
-  defp base(policy, direction), do: Map.fetch!(Config.policy(policy), direction)
+
+  defp base(policy, direction) do
+    case Map.fetch!(Config.policy(policy), direction) do
+      %{sandboxed: nil} = values -> values
+      %{sandboxed: name} = values -> %{values | sandboxed: {policy, name}}
+    end
+  end
 
   @doc "Values with these options in place of what they had, for the engine that is then asked for."
   @spec override(keyword() | map(), values(), :decode | :encode) :: values()
@@ -227,12 +236,16 @@ defmodule RustyJson.Options do
   def settled(values), do: %{resolve(values) | sandboxed: nil} |> chosen()
 
   # Without this error the caller would rely on a sandbox that is not there.
-  defp check_sandbox(%{sandboxed: name, resolved: Engine.Native}) when name != nil do
-    raise ArgumentError,
-          "option #{inspect(name)} is one of the wasm engine, but the native one is selected; add engine: :wasm"
-  end
+  defp check_sandbox(%{sandboxed: {policy, name}, resolved: Engine.Native}),
+    do: raise(ArgumentError, "policy #{inspect(policy)}: #{no_sandbox(name)}")
+
+  defp check_sandbox(%{sandboxed: name, resolved: Engine.Native}) when name != nil,
+    do: raise(ArgumentError, no_sandbox(name) <> "; add engine: :wasm")
 
   defp check_sandbox(values), do: values
+
+  defp no_sandbox(name),
+    do: "option #{inspect(name)} is one of the wasm engine, but the native one is selected"
 
   # Canonical form leaves no choice in these.
   @chosen [:pretty, :sort_keys, :escape]
@@ -249,6 +262,9 @@ defmodule RustyJson.Options do
     if values.redact == [] and given?(given, :redacted),
       do: raise(ArgumentError, "option :redacted needs :redact, which says what is redacted")
 
+    if values.null != nil and nil in values.omit and (given?(given, :omit) or given?(given, :null)),
+      do: raise(ArgumentError, omitted_text(values.null))
+
     :ok
   end
 
@@ -258,6 +274,9 @@ defmodule RustyJson.Options do
 
     :ok
   end
+
+  defp omitted_text(null),
+    do: ~s(options omit: [nil] and null: #{inspect(null)} contradict each other: nil is then the string "nil")
 
   defp given?(given, name), do: Enum.any?(given, fn {given, _value} -> given == name end)
 

@@ -60,6 +60,8 @@ defmodule RustyJson.PoliciesTest do
     assert RustyJson.encode!([1], policy: :small) == "[\n 1\n]"
     assert {:error, %{reason: :max_bytes}} = RustyJson.encode([1, 2, 3], policy: :small)
     assert [1] |> RustyJson.encode_stream(policy: :small) |> Enum.join() == "[\n 1\n]"
+    assert {:error, %{reason: :max_bytes}} = RustyJson.canonicalize("[1,2,3,4,5]", policy: :small)
+    assert {:ok, "[1]"} = RustyJson.canonicalize("[ 1 ]", policy: :small)
     assert Formatter.minimize("[ 1 ]", policy: :small) == "[1]"
     assert Formatter.pretty_print("[1]", policy: :small) == "[\n  1\n]"
 
@@ -68,6 +70,15 @@ defmodule RustyJson.PoliciesTest do
     assert Feed.new(policy: :shared, strings: :copy).options.values.strings == :copy
     assert_raise ArgumentError, ~r/:policy/, fn -> Formatter.minimize("[]", policy: "small") end
     assert_raise ArgumentError, ~r/unknown policy :none/, fn -> Formatter.minimize("[]", policy: :none) end
+  end
+
+  test "what a policy asks of decode does not change canonical text" do
+    configure(policies: [parts: [raw: ["/a"], keys: :atoms!, floats: :decimals, objects: :ordered_objects]])
+
+    for {_, engine} <- Judge.engines() do
+      assert {:ok, ~s({"a":[1],"zzz":2.5})} =
+               RustyJson.canonicalize(~s({"zzz": 2.50, "a": [1.0]}), [policy: :parts] ++ engine)
+    end
   end
 
   test "a policy that is not there is named, with those that are" do
@@ -124,8 +135,13 @@ defmodule RustyJson.PoliciesTest do
       assert %{engine: RustyJson.Engine.Wasm, sandbox: %{timeout: 7}} = Options.decode(policy: :b)
       assert %{engine: RustyJson.Engine.Wasm, sandbox: %{timeout: 9}} = Options.decode(policy: :b, timeout: 9)
 
-      assert_raise ArgumentError, ~r/:timeout is one of the wasm engine/, fn ->
+      # The caller never gave this option, so the message says who did.
+      assert_raise ArgumentError, ~r/^policy :b: option :timeout is one of the wasm engine/, fn ->
         RustyJson.decode("1", policy: :b, engine: :native)
+      end
+
+      assert_raise ArgumentError, ~r/^option :max_memory is one of the wasm engine/, fn ->
+        RustyJson.decode("1", policy: :b, engine: :native, max_memory: 5_000_000)
       end
 
       assert_raise ArgumentError, ~r/:timeout is one of the wasm engine/, fn ->

@@ -412,7 +412,16 @@ defmodule RustyJson.ShapeTest do
           {[key_case: :snake], ":key_case takes nil, :camel or a map from atoms to strings"},
           {[key_case: %{"a" => "b"}], ":key_case"},
           {[omit: nil], ":omit takes a list of nil and modules"},
-          {[redact: ["/a~2"]], ":redact takes a list of keys and at most 64 JSON Pointers"},
+          {[redact: ["a", "/a~2"]],
+           ":redact takes keys and JSON Pointers, got the entry \"/a~2\", which is no JSON Pointer"},
+          {[redact: [nil]], "got the entry nil, which is neither a string nor an atom that is a key"},
+          {[redact: [:a, 1]], "got the entry 1, which is neither a string nor an atom that is a key"},
+          {[redact: ["/" <> <<255>>]], "which is not UTF-8"},
+          {[redact: for(i <- 1..65, do: "/#{i}")], ":redact takes at most 64 JSON Pointers, got: 65"},
+          {[omit: [:null]], ":omit takes a list of nil and modules, got: [:null]"},
+          {[omit: [nil, :undefined]], ":omit takes a list of nil and modules, got: [nil, :undefined]"},
+          {[omit: [nil], null: :null], "omit: [nil] and null: :null contradict each other"},
+          {[null: :undefined, omit: [Date, nil]], "omit: [nil] and null: :undefined contradict each other"},
           {[redact: for(n <- 1..65, do: "/#{n}")], ":redact"},
           {[redacted: <<255>>], ":redacted takes a string"}
         ] do

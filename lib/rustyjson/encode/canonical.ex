@@ -14,7 +14,15 @@ defmodule RustyJson.Encode.Canonical do
   @shrinks 6
   # Digits of an integer that an error shows.
   @shown 40
-  @taken [:max_bytes, :max_depth, :max_nodes, :decoding_integer_digit_limit, :dirty_threshold, :engine] ++
+  @taken [
+           :policy,
+           :max_bytes,
+           :max_depth,
+           :max_nodes,
+           :decoding_integer_digit_limit,
+           :dirty_threshold,
+           :engine
+         ] ++
            RustyJson.Options.Schema.sandbox()
 
   # How the plain text is read, without a limit on digits: a long integer is canonical if a float can represent it exactly.
@@ -100,8 +108,9 @@ defmodule RustyJson.Encode.Canonical do
   @spec canonicalize(iodata(), keyword() | map()) :: {:ok, binary()} | {:error, Exception.t()}
   def canonicalize(input, given) do
     Enum.each(given, &check!/1)
-    options = Options.decode(given)
-    options = %{options | bytes: options.bytes <> <<0::64-little>>}
+    # A policy may ask for parts of a document, which stand behind the options, too.
+    options = %{values: values} = Options.decode(given)
+    options = %{options | bytes: Options.Layout.decode(values) <> <<0::64-little>>}
 
     with {:ok, json} <- Input.flatten(input, options),
          {:error, failure} <- options.engine.canonicalize(json, options),

@@ -37,5 +37,13 @@ defmodule RustyJson.Encoder.Names do
 
   @doc "Whether this is what `:omit` takes: nil and modules."
   @spec omit?(term()) :: boolean()
-  def omit?(modules), do: is_list(modules) and Enum.all?(modules, &(is_atom(&1) and &1 not in [true, false]))
+  def omit?(modules), do: is_list(modules) and Enum.all?(modules, &module?/1)
+
+  defp module?(nil), do: true
+  defp module?(module) when is_atom(module), do: module?(Atom.to_string(module), module)
+  defp module?(_other), do: false
+
+  # A module of Elixir may be compiled later. Another atom is mostly a value that somebody wants to leave out, such as `:null`.
+  defp module?("Elixir." <> _, _module), do: true
+  defp module?(_name, module), do: Code.ensure_loaded?(module) and function_exported?(module, :__struct__, 0)
 end

@@ -246,7 +246,9 @@ defmodule RustyJson.Options.Schema do
             omit: %{
               type: :omit,
               default: [],
-              doc: "Leaves out members of objects whose value is `nil`, or a struct of a module in this list."
+              doc:
+                "Leaves out members of objects whose value is `nil`, or a struct of a module in this list. `nil` does not go " <>
+                  "with another `:null`."
             },
             redact: %{
               type: :redact,

@@ -13,9 +13,13 @@ defmodule RustyJson.Options.Shape do
   @spec cast(atom(), term()) :: {:ok, term()} | :error
   # A list that ends in something else has no length.
   def cast(:redact, entries) when length(entries) >= 0 do
-    if Enum.all?(entries, &entry?/1) and length(pointers(entries)) <= @most_pointers,
-      do: {:ok, entries},
-      else: :error
+    Enum.each(entries, &check_entry!/1)
+    count = length(pointers(entries))
+
+    if count > @most_pointers,
+      do: raise(ArgumentError, "option :redact takes at most #{@most_pointers} JSON Pointers, got: #{count}")
+
+    {:ok, entries}
   end
 
   def cast(:text, text) when is_binary(text), do: if(String.valid?(text), do: {:ok, text}, else: :error)
@@ -26,8 +30,23 @@ defmodule RustyJson.Options.Shape do
 
   def cast(_type, _value), do: :error
 
-  defp entry?("/" <> _ = pointer), do: String.valid?(pointer) and not (pointer =~ ~r/~(?![01])/)
-  defp entry?(key), do: is_binary(key) or (is_atom(key) and key != nil)
+  # An entry that cannot be meant would leave what it was to hide.
+  defp check_entry!("/" <> _ = pointer) do
+    cond do
+      not String.valid?(pointer) -> wrong_entry(pointer, "which is not UTF-8")
+      pointer =~ ~r/~(?![01])/ -> wrong_entry(pointer, "which is no JSON Pointer: after ~ comes 0 or 1")
+      true -> :ok
+    end
+  end
+
+  defp check_entry!(key) when is_binary(key) or (is_atom(key) and key != nil), do: :ok
+  defp check_entry!(other), do: wrong_entry(other, "which is neither a string nor an atom that is a key")
+
+  @spec wrong_entry(term(), String.t()) :: no_return()
+  defp wrong_entry(entry, why) do
+    shown = inspect(entry, limit: 5, printable_limit: 64)
+    raise ArgumentError, "option :redact takes keys and JSON Pointers, got the entry #{shown}, #{why}"
+  end
 
   @doc "The shape of these values; empty where all members are written under their own names."
   @spec pack(map()) :: binary()
