@@ -39,6 +39,7 @@ if Code.ensure_loaded?(Plug.Parsers) do
 
     alias RustyJson.{DecodeError, SandboxError}
 
+    @names [:raw_body | RustyJson.Options.Schema.names(:decode)]
     # Errors that concern the size of the body.
     @size [:max_bytes, :max_nodes]
 
@@ -50,13 +51,21 @@ if Code.ensure_loaded?(Plug.Parsers) do
       unless Keyword.keyword?(own),
         do: raise(ArgumentError, "option :rustyjson takes a keyword list, got: #{inspect(own, limit: 5)}")
 
-      # Other options are checked with the first body, because a pipeline can be built before the configuration is loaded.
       {raw_body, decode} = Keyword.pop(own, :raw_body, false)
+      Enum.each(decode, &known!/1)
 
       unless is_boolean(raw_body),
         do: raise(ArgumentError, "option :raw_body takes true or false, got: #{inspect(raw_body, limit: 5)}")
 
       {body_reader, %{decode: decode, raw_body: raw_body, nest_all: opts[:nest_all_json] == true}, opts}
+    end
+
+    # Values are checked with the first body, because a pipeline can be built before the configuration is loaded.
+    defp known!({name, _value}) do
+      takes = Enum.map_join(@names, ", ", &inspect/1)
+
+      if name not in @names,
+        do: raise(ArgumentError, "unknown option #{inspect(name)} in :rustyjson: it takes #{takes}")
     end
 
     @impl true

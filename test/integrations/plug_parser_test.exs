@@ -100,6 +100,9 @@ defmodule RustyJson.PlugParserTest do
       assert_raise ArgumentError, fn -> PlugParser.init(wrong) end
     end
 
+    message = ~r/^unknown option :max_node in :rustyjson: it takes :raw_body, :keys, .*:max_nodes/
+    assert_raise ArgumentError, message, fn -> PlugParser.init(rustyjson: [max_node: 5]) end
+
     # The configuration may not be there yet when the pipeline is built.
     assert {_reader, _options, _opts} = PlugParser.init(rustyjson: [policy: :none])
     assert {ArgumentError, 500, "unknown policy :none" <> _} = raised("[1]", rustyjson: [policy: :none])
