@@ -26,4 +26,22 @@ defmodule RustyJson.Engine.CodesTest do
     assert [_, version] = Regex.run(~r/pub const VERSION: u32 = (\d+);/, text)
     assert String.to_integer(version) == Abi.version()
   end
+
+  # RustyJson.Wasm.Batch bounds what the guest answers for a host without a library of its own, as these files do.
+  test "bounds of an answer about many documents" do
+    policy = source("etf/policy.rs")
+    batch = source("abi/batch.rs")
+    elixir = File.read!(Path.join(__DIR__, "../../lib/rustyjson/wasm/batch.ex"))
+    assert [_, times] = Regex.run(~r/true => json_len\.saturating_mul\((\d+)\)/, policy)
+    assert elixir =~ "length <= #{times} * byte_size(body)"
+
+    assert [_, times, more] =
+             Regex.run(~r/longest = json_len\.saturating_mul\((\d+)\)\.saturating_add\((\d+)\)/, batch)
+
+    assert elixir =~ "byte_size(path) <= #{times} * length + #{more}"
+    # A failure is a code and three numbers, and the longest path.
+    assert [_, path] = Regex.run(~r/pub const MAX_PATH: usize = (\d+);/, source("locate.rs"))
+    assert [_, longest] = Regex.run(~r/@longest_failure ([0-9_]+)/, elixir)
+    assert longest |> String.replace("_", "") |> String.to_integer() >= String.to_integer(path) + 25
+  end
 end

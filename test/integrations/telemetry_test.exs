@@ -3,7 +3,7 @@ defmodule RustyJson.TelemetryTest do
 
   use ExUnit.Case, async: false
 
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Guest, Judge, WasmHosts}
 
   @compile {:no_warn_undefined, :telemetry}
   @event [:rustyjson, :sandbox, :stop]
@@ -43,6 +43,33 @@ defmodule RustyJson.TelemetryTest do
         assert {:error, %{reason: :memory_limit}} = RustyJson.decode(long, [max_memory: 4_000_000] ++ options)
         assert_received {%{bytes: 3_000_003}, %{operation: :decode, reason: :memory_limit}}
         refute_received _
+      end
+    end
+
+    for host <- [:wasmtime, :wasmex] do
+      @tag host: host
+      if reason = WasmHosts.missing(host) || Guest.missing(), do: @tag(skip: reason)
+
+      test "#{host}: what decode_many tries again is told from what failed", %{host: host} do
+        options = [engine: :wasm, host: host, timeout: 60_000]
+
+        WasmHosts.with_guest(host, Guest.wasm(fault: Guest.fault(:trap)), fn ->
+          results = RustyJson.decode_many(["1", "2", "!", "4"], options)
+          assert Enum.count(results, &match?({:error, _}, &1)) == 1
+          failures = for %{reason: reason} = about when reason != nil <- events(), do: about
+          assert [%{reason: :trap, operation: :decode}] = Enum.reject(failures, & &1.retried)
+
+          assert [_, _] =
+                   for(%{retried: true, operation: :many, reason: :trap} = about <- failures, do: about)
+        end)
+      end
+    end
+
+    defp events do
+      receive do
+        {_measurements, about} -> [about | events()]
+      after
+        0 -> []
       end
     end
 

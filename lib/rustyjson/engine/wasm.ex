@@ -66,9 +66,15 @@ defmodule RustyJson.Engine.Wasm do
     deadline = System.monotonic_time(:millisecond) + sandbox.timeout
 
     Batch.decode(documents, alone?, deadline, %{
-      together: fn body, timeout, patience -> together(body, Batch.within(options, timeout, patience)) end,
-      alone: fn json, timeout, patience ->
-        cross(:decode, json, options.bytes, Batch.within(options, timeout, patience))
+      together: fn body, timeout, patience ->
+        together(
+          body,
+          Batch.within(options, timeout, patience, [:timeout, :memory_limit, :trap, :invalid_result])
+        )
+      end,
+      alone: fn json, timeout, patience, again? ->
+        retried = if again?, do: [:timeout], else: []
+        cross(:decode, json, options.bytes, Batch.within(options, timeout, patience, retried))
       end,
       failed: fn reason, detail -> fault(reason, detail, sandbox) end
     })
@@ -225,8 +231,10 @@ defmodule RustyJson.Engine.Wasm do
   defp bring(operation, bytes), do: fn host, body, options -> host.run(operation, body, bytes, options) end
 
   # A call can take less than a microsecond, so it is measured only where somebody can listen.
-  defp crossed(operation, input, %{sandbox: %{events: true, host: host}} = options, call),
-    do: Events.measured(operation, input, host, fn -> call.(Host.get(host), input, options) end)
+  defp crossed(operation, input, %{sandbox: %{events: true, host: host} = sandbox} = options, call) do
+    retried = Map.get(sandbox, :retried, [])
+    Events.measured({operation, retried}, input, host, fn -> call.(Host.get(host), input, options) end)
+  end
 
   defp crossed(_operation, input, %{sandbox: %{host: host}} = options, call),
     do: call.(Host.get(host), input, options)

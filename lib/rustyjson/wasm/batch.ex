@@ -22,6 +22,9 @@ defmodule RustyJson.Wasm.Batch do
   # The largest size of a failure, which replaces a document's term.
   @longest_failure 8_192
 
+  # Faults that end the whole list.
+  @final [:busy, :unavailable]
+
   @type result :: {:ok, term()} | {:error, term()}
 
   @typedoc "Functions that decode documents together, or one alone, and that make the result of a failed document."
@@ -30,7 +33,7 @@ defmodule RustyJson.Wasm.Batch do
             (body :: binary(), timeout :: pos_integer(), patience :: pos_integer() ->
                {:many, [term()], [{non_neg_integer(), tuple()}]} | :refused | {:fault, atom(), String.t()}),
           alone:
-            (binary(), timeout :: pos_integer(), patience :: pos_integer() ->
+            (binary(), timeout :: pos_integer(), patience :: pos_integer(), again? :: boolean() ->
                result() | {:fault, atom(), String.t()}),
           failed: (atom(), String.t() -> {:error, term()})
         }
@@ -71,7 +74,7 @@ defmodule RustyJson.Wasm.Batch do
       {:many, terms, failures} ->
         run(jobs, [{at, results(terms, failures, 0)} | answers], call)
 
-      {:fault, reason, detail} when reason in [:busy, :unavailable] ->
+      {:fault, reason, detail} when reason in @final ->
         failed(reason, detail, [{at, documents, taken} | jobs], answers, call)
 
       # Halving ends at a single document, whose guest call gives the exact error.
@@ -85,11 +88,11 @@ defmodule RustyJson.Wasm.Batch do
   defp single(at, document, left, jobs, answers, %{guest: guest} = call) do
     share = if jobs == [] and call.late == [], do: left, else: share(1, byte_size(document), left)
 
-    case guest.alone.(document, share, left) do
+    case guest.alone.(document, share, left, share < left) do
       {:fault, :timeout, _detail} when share < left ->
         run(jobs, answers, %{call | late: [{at, document, share} | call.late]})
 
-      {:fault, reason, detail} when reason in [:busy, :unavailable] ->
+      {:fault, reason, detail} when reason in @final ->
         failed(reason, detail, [{at, [document], 1} | jobs], answers, call)
 
       {:fault, reason, detail} ->
@@ -113,7 +116,7 @@ defmodule RustyJson.Wasm.Batch do
     left = left(call)
     share = div(left, length(late) + 1)
     # Trying again makes sense only with more time than before.
-    answer = if share > tried, do: guest.alone.(document, share, left), else: {:fault, :timeout, ""}
+    answer = if share > tried, do: guest.alone.(document, share, left, false), else: {:fault, :timeout, ""}
 
     result =
       case answer do
@@ -205,8 +208,11 @@ defmodule RustyJson.Wasm.Batch do
 
   defp failures(_failures, _lengths, _at, _found, _decoded), do: :broken
 
-  @doc "The options for a guest call, with the given run time and the given time to wait for an instance."
-  @spec within(Options.t(), pos_integer(), pos_integer()) :: Options.t()
-  def within(%{sandbox: sandbox} = options, timeout, patience),
-    do: %{options | sandbox: sandbox |> Map.put(:timeout, timeout) |> Map.put(:patience, patience)}
+  @doc """
+  The options for a guest call, with the given run time and the given time to wait for an instance. `retried` are the faults after which
+  its documents are tried again.
+  """
+  @spec within(Options.t(), pos_integer(), pos_integer(), [atom()]) :: Options.t()
+  def within(%{sandbox: sandbox} = options, timeout, patience, retried),
+    do: %{options | sandbox: Map.merge(sandbox, %{timeout: timeout, patience: patience, retried: retried})}
 end

@@ -13,8 +13,11 @@ defmodule RustyJson.Wasm.Events do
   @spec sandbox() :: map()
   def sandbox, do: if(Code.ensure_loaded?(:telemetry), do: %{events: true}, else: %{})
 
-  @doc "Runs a call into the sandbox and emits an event with its duration and result."
-  @spec measured(Host.operation(), term(), atom(), (() -> result)) :: result when result: term()
+  @doc """
+  Runs a call into the sandbox and emits an event with its duration and result. With the operation come the faults after which the
+  documents are tried again.
+  """
+  @spec measured({Host.operation(), [atom()]}, term(), atom(), (() -> result)) :: result when result: term()
   def measured(operation, body, host, run) do
     start = System.monotonic_time()
 
@@ -31,11 +34,13 @@ defmodule RustyJson.Wasm.Events do
   defp size(_term, {:planned, text, _modules}), do: byte_size(text)
   defp size(_term, _fault), do: 0
 
-  defp emit(operation, bytes, host, start, result) do
+  defp emit({operation, retried}, bytes, host, start, result) do
     measurements = %{duration: System.monotonic_time() - start, bytes: bytes}
     # The host behind `:auto` is known only after the call.
     host = Map.fetch!(@names, Host.get(host))
-    :telemetry.execute(@event, measurements, %{host: host, operation: operation, reason: reason(result)})
+    reason = reason(result)
+    about = %{host: host, operation: operation, reason: reason, retried: reason in retried}
+    :telemetry.execute(@event, measurements, about)
     result
   end
 
