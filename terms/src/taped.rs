@@ -51,6 +51,13 @@ pub struct Taped {
     pub more: u64,
 }
 
+impl Taped {
+    /// The bytes that the tape would have without shapes.
+    pub const fn whole(self) -> u64 {
+        self.len.saturating_add(self.more)
+    }
+}
+
 /// Bytes that are handed on at once: they stay in the nearest caches.
 const PART: usize = 16 << 10;
 /// Bytes that any token may take, but for long texts.

@@ -3,6 +3,7 @@
 use super::policy::{Fault, Policy};
 use super::tags::*;
 use crate::builder::{Key, TermBuilder};
+use crate::room::room;
 use alloc::vec::Vec;
 
 /// An ordered object: this, then the list of its pairs.
@@ -110,6 +111,7 @@ impl<B: TermBuilder> Judge<'_, '_, B> {
         loop {
             if let Some(frame) = self.value(depth)? {
                 if depth > 0 {
+                    room(&mut self.outer, 1).map_err(Fault::Builder)?;
                     self.outer.push(open);
                 }
                 depth += 1;

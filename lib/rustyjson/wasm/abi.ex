@@ -24,7 +24,7 @@ defmodule RustyJson.Wasm.Abi do
   @longest_path 4_096
   @longest_payload 771
   @longest_failure 8_192
-  # A text is at most so many times as long as the term, but for lines and decimals.
+  # A text is at most @growth times as long as its term, without its line breaks and decimals.
   @growth 6
   @longest_decimal 6_400
 

@@ -49,7 +49,7 @@ fn load<'a>(env: Env<'a>, wasm: Binary, instances: u32) -> Term<'a> {
     }
 }
 
-/// Runs `:decode`, `:many`, `:encode`, `:gzip` or `:format` on the caller's scheduler. Returns the result, or `:later` if it takes too long.
+/// Runs an [`Operation`] on the caller's scheduler. Returns the result, or `:later` if it takes too long.
 /// The options of `:decode` can be a tuple of their bytes and the templates of a type, whose values it then builds.
 #[rustler::nif]
 fn run<'a>(

@@ -1,10 +1,10 @@
 //! Who may run, who waits, and who is woken next. Plain data: nothing in here waits, sends or knows the VM.
 //!
-//! A call that finds all places taken queues and sleeps. When a place becomes free, the one at the head is called. The place
-//! stays open to anybody until it comes, because a process that is woken runs only when a scheduler gets to it, and a place
-//! that waited for it would stand empty for as long as many short calls take. One that came too late goes back to the head,
-//! and the next free place is kept for it: for two milliseconds, and for twice as long each time that this was too short. So
-//! places don't stand empty for long, and nobody waits for ever.
+//! A call that finds all places taken joins the queue and sleeps. When a place becomes free, the call at the head is woken. Until it
+//! runs, any other call may take the place: a scheduler may need a while before it runs a process that was woken, and many short
+//! calls could have used the place in that time. A call that was woken too late goes back to the head of the queue, and the next free
+//! place is kept for it: for two milliseconds, and for twice as long each time that this was too short. So no place stays empty for
+//! long, and no call waits for ever.
 //!
 //! Every operation takes the time of a few steps in a tree, however many wait.
 

@@ -173,8 +173,8 @@ pub fn play<'a>(
 ) -> Result<Option<&'a [u8]>, Fault> {
     let len = u32::try_from(len).map_err(|_| Fault::MemoryLimit)?;
     // A hint, without which the output would be moved whenever it has doubled.
-    let expected = taped.len + taped.more;
-    let expected = u32::try_from(expected + expected / 8).unwrap_or(len);
+    let expected = taped.whole();
+    let expected = u32::try_from(expected.saturating_add(expected / 8)).unwrap_or(len);
     let record = guest.play((len, options_len as u32), expected)?;
     match open(&guest.memory()[record]) {
         Some((Status::Done, text)) => {

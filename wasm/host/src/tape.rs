@@ -114,7 +114,7 @@ fn encode<'a>(
         Some(text) if used.is_empty() => Ok(terms::text(env, text)),
         Some(text) => Ok(terms::planned(env, text, &used)),
         // A term that shares its parts can be small on a tape and many times the memory limit in External Term Format.
-        None if taped.len.saturating_add(taped.more) > max_memory as u64 => Err(Fault::MemoryLimit),
+        None if taped.whole() > max_memory as u64 => Err(Fault::MemoryLimit),
         None => Ok(terms::external(env)),
     }
 }

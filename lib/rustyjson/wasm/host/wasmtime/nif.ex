@@ -70,8 +70,9 @@ defmodule RustyJson.Wasm.Host.Wasmtime.Nif do
   def now, do: :erlang.nif_error(:not_loaded)
 
   @doc """
-  Queues for one of so many instances. `{reference, :free}` comes when there may be one; a call with the number asks for it. Whoever
-  holds the ticket gives it back with `leave/1`; it ends with the process that holds it.
+  Joins the queue for an instance; `size` is the number of instances in the pool. The process receives `{reference, :free}` when one may
+  be free, and asks for it with a call that has the number of its place. `leave/1` gives the ticket back, and so does the end of
+  the process.
   """
   @spec queue(host(), pos_integer(), reference()) :: {place(), ticket()}
   def queue(_host, _size, _reference), do: :erlang.nif_error(:not_loaded)
