@@ -5,6 +5,7 @@ use super::error::EncodeErrorKind;
 use super::known::Known;
 use super::reader::{Step, TermReader, Value};
 use super::{float, limits, number};
+use crate::options::shape::Shape;
 use crate::output::{Buffer, Output};
 use crate::simd::Scalar;
 use crate::simd::copy::CopyKernel;
@@ -160,7 +161,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             Value::Float(value) => float::float(Scalar, text, value),
             Value::Big => {
                 let in_slice = self.in_slice();
+                // What is left out is not too long.
+                let room = if self.shape.is_some_and(Shape::omits) { u64::MAX } else { self.room() };
                 let (negative, magnitude) = self.reader.big_integer(key);
+                limits::digits_fit(magnitude, room)?;
                 if in_slice && magnitude.len() > LONG_INTEGER {
                     return Err(EncodeErrorKind::Budget);
                 }

@@ -37,6 +37,20 @@ pub(super) const fn work_of_digits(bytes: usize) -> usize {
     bytes * bytes / 32
 }
 
+/// Checks that the digits of an integer can fit into this room: to turn a few hundred kilobytes into digits takes seconds, which the
+/// limit on bytes would otherwise notice only behind them.
+pub(super) fn digits_fit(magnitude: &[u8], room: u64) -> Walk<()> {
+    if least_digits(magnitude) > room { Err(EncodeErrorKind::MaxBytes) } else { Ok(()) }
+}
+
+/// The decimal digits of a little-endian magnitude, or a few less where it has millions.
+fn least_digits(magnitude: &[u8]) -> u64 {
+    let Some(last) = magnitude.iter().rposition(|byte| *byte != 0) else { return 1 };
+    // Of 2^n, the smallest number with n + 1 bits. Its logarithm is n times 0.301029996.
+    let bits = last as u64 * 8 + u64::from(magnitude[last].ilog2());
+    bits.saturating_mul(301_029_995) / 1_000_000_000 + 1
+}
+
 /// The most containers that may be open.
 pub(super) fn deepest(options: &EncodeOptions<'_>) -> usize {
     let allowed = options.max_depth.saturating_sub(options.base_depth) as usize;
@@ -69,6 +83,14 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     fn too_long(&self) -> bool {
         let max = self.options.max_bytes;
         max != 0 && (self.out.len() - self.start) as u64 > max
+    }
+
+    /// Bytes that may still be written.
+    pub fn room(&self) -> u64 {
+        match self.options.max_bytes {
+            0 => u64::MAX,
+            max => max.saturating_sub((self.out.len() - self.start) as u64),
+        }
     }
 
     #[inline(always)]

@@ -157,7 +157,9 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     #[inline(never)]
     pub fn big(&mut self, term: R::Term) -> Walk<()> {
         let in_slice = self.in_slice();
+        let room = self.room();
         let (negative, magnitude) = self.reader.big_integer(term);
+        limits::digits_fit(magnitude, room)?;
         if in_slice && magnitude.len() > LONG_INTEGER {
             return Err(EncodeErrorKind::Budget);
         }

@@ -94,16 +94,19 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if text.failed() { Err(EncodeErrorKind::OutOfMemory) } else { Ok(written.is_some()) }
     }
 
-    /// Checks that a short slice has time for a decimal's coefficient.
+    /// Checks that the output has room for a decimal's coefficient, and a short slice time.
     fn short_coefficient(&mut self, map: &R::Map) -> Walk<()> {
-        if !self.in_slice() {
-            return Ok(());
-        }
         let Some(coefficient) = self.reader.field(map, Known::Coef) else { return Ok(()) };
         if !matches!(self.reader.read(coefficient), Value::Big) {
             return Ok(());
         }
-        let len = self.reader.big_integer(coefficient).1.len();
+        let room = self.room();
+        let magnitude = self.reader.big_integer(coefficient).1;
+        limits::digits_fit(magnitude, room)?;
+        let len = magnitude.len();
+        if !self.in_slice() {
+            return Ok(());
+        }
         self.charge(limits::work_of_digits(len));
         if len > LONG_INTEGER { Err(EncodeErrorKind::Budget) } else { Ok(()) }
     }

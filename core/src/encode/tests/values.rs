@@ -166,6 +166,49 @@ fn output_is_capped() {
 }
 
 #[test]
+fn digits_that_cannot_fit_are_not_written() {
+    let decimal =
+        |digits| structure("Elixir.Decimal", &[("coef", Big(false, digits)), ("exp", Int(0)), ("sign", Int(1))]);
+    // It takes minutes to turn these into digits.
+    let huge = vec![0xFF; 4 << 20];
+    let options = EncodeOptions { max_bytes: 1 << 20, ..PLAIN };
+    for term in [
+        Big(false, huge.clone()),
+        Big(true, huge.clone()),
+        List(vec![Big(false, huge.clone())]),
+        Map(vec![(Big(false, huge.clone()), Int(1))]),
+        Map(vec![(decimal(huge.clone()), Int(1))]),
+        decimal(huge),
+    ] {
+        for options in [options, EncodeOptions { sort_keys: true, ..options }] {
+            assert_eq!(encode_with(&term, &options).unwrap_err().kind, EncodeErrorKind::MaxBytes);
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "too long to interpret")]
+fn digits_that_fit_are_written() {
+    for bytes in 8..300 {
+        for top in [1, 2, 4, 9, 10, 127, 128, 255] {
+            for rest in [0, 255] {
+                let mut magnitude = vec![rest; bytes];
+                magnitude.push(top);
+                for negative in [false, true] {
+                    let term = Big(negative, magnitude.clone());
+                    let text = json(&term);
+                    let with = |max_bytes| {
+                        encode_with(&term, &EncodeOptions { max_bytes, ..PLAIN }).map_err(|error| error.kind)
+                    };
+                    assert_eq!(with(text.len() as u64).unwrap().0, text);
+                    assert_eq!(with(text.len() as u64 - 1).unwrap_err(), EncodeErrorKind::MaxBytes);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 #[cfg_attr(miri, ignore = "too long to interpret")]
 fn long_digits_are_no_work_for_a_slice_wherever_they_stand() {
     let decimal =
