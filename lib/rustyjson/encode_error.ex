@@ -34,9 +34,11 @@ defmodule RustyJson.EncodeError do
           | :invalid_iodata
           | :inexact_integer
 
-  @type t :: %__MODULE__{message: String.t(), path: nil | String.t(), reason: nil | reason()}
+  @type t :: %__MODULE__{message: String.t(), path: nil | String.t(), reason: nil | reason(), call: nil}
 
-  defexception [:message, :path, :reason]
+  # The call that the error is about, while encoders of the application may catch it.
+  @derive {Inspect, optional: [:call]}
+  defexception [:message, :path, :reason, :call]
 
   # How much of a struct a message shows: enough to identify it.
   @shown [structs: false, limit: 12, printable_limit: 64, width: :infinity]

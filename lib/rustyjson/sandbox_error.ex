@@ -15,9 +15,11 @@ defmodule RustyJson.SandboxError do
   """
 
   @type reason :: :timeout | :memory_limit | :busy | :trap | :invalid_result | :unavailable
-  @type t :: %__MODULE__{reason: reason(), message: String.t()}
+  @type t :: %__MODULE__{reason: reason(), message: String.t(), call: nil}
 
-  defexception [:reason, :message]
+  # As in RustyJson.EncodeError.
+  @derive {Inspect, optional: [:call]}
+  defexception [:reason, :message, :call]
 
   @heads %{
     timeout: "the call took longer than its timeout",

@@ -14,6 +14,14 @@ defmodule RustyJson.EncodeStreamTest do
     end
   end
 
+  defmodule Written do
+    defstruct [:text]
+
+    defimpl RustyJson.Encoder do
+      def encode(%{text: text}, _opts), do: text
+    end
+  end
+
   defmodule Derived do
     @derive RustyJson.Encoder
     defstruct [:rows, :n]
@@ -100,6 +108,41 @@ defmodule RustyJson.EncodeStreamTest do
             assert joined(source, [format: format, flush: flush] ++ options) == text
           end
         end
+      end
+
+      test "a fragment never ends its record", %{engine: engine} do
+        text = "{\n\r\n \"a\": [1,\n2],\t\"b\": \"\\n\"\n}\n"
+        {:ok, raw} = RustyJson.decode(~s({"a":) <> text <> "}", [raw: ["/a"]] ++ engine)
+        list = text |> String.codepoints() |> Enum.map(&[&1])
+
+        for fragment <- [
+              raw["a"],
+              RustyJson.Fragment.new(text),
+              RustyJson.Fragment.new(list),
+              RustyJson.Fragment.new(fn _ -> list end),
+              %Written{text: text}
+            ],
+            {element, expected} <- [
+              {fragment, ~S({"a":[1,2],"b":"\n"})},
+              {[1, %{k: fragment}], ~S([1,{"k":{"a":[1,2],"b":"\n"}}])}
+            ],
+            more <- [[], [max_bytes: 10_000], [unsupported: :inspect], [redact: ["/9"]]],
+            {format, mark} <- [lines: "", seq: "\x1E"] do
+          assert joined([0, element, 2], [format: format] ++ more ++ engine) ==
+                   mark <> "0\n" <> mark <> expected <> "\n" <> mark <> "2\n"
+        end
+
+        for forged <- ["1\n2", "\"a\nb\"", "\"\x1E\"", "1\r2"], format <- [:lines, :seq] do
+          error =
+            assert_raise EncodeError, fn ->
+              joined([0, [RustyJson.Fragment.new(forged)]], [format: format] ++ engine)
+            end
+
+          assert {error.reason, error.path} == {:invalid_iodata, "/1/0"}
+        end
+
+        # In an array, line breaks are whitespace.
+        assert joined([RustyJson.Fragment.new("[\n]")], engine) == "[[\n]]"
       end
 
       test "lines that take longer than a time slice", %{engine: engine} do

@@ -33,6 +33,15 @@ defmodule RustyJson.UnsupportedTest do
     end
   end
 
+  defmodule Calls do
+    @moduledoc "Its encoder makes calls of its own."
+    defstruct [:call]
+
+    defimpl RustyJson.Encoder do
+      def encode(%{call: call}, opts), do: call.(opts)
+    end
+  end
+
   # The text in every engine.
   defp encode!(term, options \\ []) do
     [first | others] =
@@ -67,6 +76,65 @@ defmodule RustyJson.UnsupportedTest do
     assert encode!({[1 | 2], [], [[]], "x"}, pretty: 0) |> RustyJson.decode!() == ["[1 | 2]", [], [[]], "x"]
     assert encode!([%Plain{} | %Plain{}]) == ~s("[#{inspect(%Plain{})} | #{inspect(%Plain{})}]")
     assert [%{reason: :improper_list} | _] = errors([1 | 2], [])
+  end
+
+  test "errors of an encoder's own calls, which are not this one's" do
+    deep = [[[[1]]]]
+
+    for call <- [
+          fn _ -> RustyJson.encode!(%{x: <<255>>}) end,
+          fn _ -> RustyJson.encode!([%Calls{call: fn _ -> RustyJson.encode!(<<255>>) end}]) end,
+          fn _ -> RustyJson.encode!(deep, max_depth: 1) end,
+          fn _ -> RustyJson.encode!(deep, max_bytes: 2) end,
+          fn _ -> RustyJson.encode!(OrderedObject.new(a: 1, a: 2), maps: :strict) end,
+          fn _ -> raise RustyJson.SandboxError.new(:timeout) end,
+          fn _ -> raise RustyJson.EncodeError.new({:duplicate_key, "a"}) end
+        ],
+        more <- [[], [max_depth: 5, max_bytes: 1_000, maps: :strict]] do
+      term = %Calls{call: call}
+      options = [unsupported: :inspect, invalid_utf8: :replace] ++ more
+      assert encode!([term, 1], options) == RustyJson.encode!([inspect(term), 1])
+      assert encode!(term, options) == RustyJson.encode!(inspect(term))
+
+      assert encode!(%Calls{call: &RustyJson.Encode.value([term], &1)}, options) ==
+               RustyJson.encode!([inspect(term)])
+
+      for {_, engine} <- Judge.engines() do
+        stream = RustyJson.encode_stream(%{a: term, b: RustyJson.lazy([1])}, options ++ engine)
+        assert Enum.join(stream) == RustyJson.encode!(%{a: inspect(term), b: [1]})
+      end
+    end
+  end
+
+  test "this call's limits stay errors inside encoders" do
+    deep = [[[[1]]]]
+    part = fn term -> [%Calls{call: &RustyJson.Encode.value(term, &1)}] end
+
+    for {term, more, reason} <- [
+          {part.(deep), [max_depth: 3], :max_depth},
+          {part.(part.(deep)), [max_depth: 3], :max_depth},
+          {part.(deep), [max_bytes: 5], :max_bytes},
+          {part.(<<255>>), [], :invalid_utf8},
+          {part.(OrderedObject.new(a: 1, a: 2)), [maps: :strict], :duplicate_key},
+          # Of what stands instead, too.
+          {[self()], [max_bytes: 5], :max_bytes}
+        ] do
+      for error <- errors(term, [unsupported: :inspect] ++ more) do
+        assert %RustyJson.EncodeError{reason: ^reason, call: nil} = error
+        refute inspect(error) =~ "call"
+      end
+    end
+
+    # Caught and raised again, it is still the same.
+    again = fn opts ->
+      try do
+        RustyJson.Encode.value(deep, opts)
+      rescue
+        error -> reraise error, __STACKTRACE__
+      end
+    end
+
+    assert [%{reason: :max_depth} | _] = errors(%Calls{call: again}, unsupported: :inspect, max_depth: 2)
   end
 
   test "keys without a text" do

@@ -5,12 +5,19 @@ use super::error::EncodeErrorKind;
 use super::known::Known;
 use super::limits;
 use super::reader::{Step, TermReader, Value};
+use super::records::RECORD_SEPARATOR;
 use crate::output::Buffer;
 use crate::simd::copy::CopyKernel;
 use alloc::vec;
 
+/// Whether a reader of lines or of a sequence may end a record here.
+const fn ends_record(byte: &u8) -> bool {
+    matches!(*byte, b'\n' | b'\r' | RECORD_SEPARATOR)
+}
+
 impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
-    /// Copies iodata as it is. Functions are for the shell, and so is text that has to be laid out anew.
+    /// Copies iodata as it is. Functions are for the shell, and so is text that has to be laid out anew: with line breaks, or without
+    /// those that would end a record.
     pub fn fragment(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
         if self.options.pretty.is_some() {
             return self.left_to_shell(term);
@@ -24,7 +31,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             Some(Value::List(list)) => self.iodata(list)?,
             _ => false,
         };
-        if !written {
+        if !written || self.records.is_some() && self.out.written()[start..].iter().any(ends_record) {
             self.out.truncate(start);
             return self.left_to_shell(term);
         }

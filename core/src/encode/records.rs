@@ -31,7 +31,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
 
     /// Goes on with a list of records where a walk was suspended.
     pub fn take_up_records(&mut self, rest: R::Term, begun: bool) {
-        // A fragment may have a line break in it, and then the number is wrong; the shell asks again for it, record by record.
+        // Nothing else writes a line break: see `fragment`.
         let number = self.out.written().iter().filter(|byte| **byte == b'\n').count();
         self.records = self.reader.list_from(rest).map(|rest| Records { rest, number, begun });
     }

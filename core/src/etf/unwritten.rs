@@ -9,7 +9,7 @@ use super::head::{atom_at, end, head};
 use super::reader::PlannedStruct;
 use super::tags::*;
 use crate::encode::Known;
-use crate::options::EncodeOptions;
+use crate::options::{EncodeOptions, Records};
 use alloc::vec::Vec;
 
 /// What decides beside the term.
@@ -48,7 +48,9 @@ impl Unwritten<'_> {
         let Some(module) = self.module(entries) else { return self.is_gathered(entries) };
         match Known::find(module) {
             Some(Known::Fragment) => {
-                self.options.pretty.is_some() || self.tag_of(entries, Known::Encode) != Some(BINARY)
+                // In a record it may have line breaks.
+                let laid_out = self.options.pretty.is_some() || self.options.records != Records::None;
+                laid_out || self.tag_of(entries, Known::Encode) != Some(BINARY)
             }
             Some(Known::OrderedObject) => self.ordered_object(entries),
             Some(known) if !self.options.lean && (known as usize) < Known::MODULES => {

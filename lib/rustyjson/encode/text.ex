@@ -165,8 +165,12 @@ defmodule RustyJson.Encode.Text do
 
   @doc "The text of a hole at this place of what the engine wrote. Raises."
   @spec hole(term(), :key | :value, binary(), non_neg_integer(), Options.t()) :: iodata()
-  def hole(term, place, json, offset, options),
-    do: located(place, term, implementation(term, nil, options), options, json, offset)
+  def hole(term, place, json, offset, options) do
+    options = Unsupported.mark(options)
+    located(place, term, implementation(term, nil, options), options, json, offset)
+  rescue
+    error in [EncodeError, SandboxError] -> reraise %{error | call: nil}, __STACKTRACE__
+  end
 
   # A struct with its own implementation is one hole, so the engine is not called.
   defp by_engine(%module{} = struct, options) when module not in @known do
@@ -185,9 +189,12 @@ defmodule RustyJson.Encode.Text do
 
   # Errors of parts pass through the application's code as exceptions.
   defp complete(json, holes, options) do
-    json |> fill(holes, Options.inner(options)) |> binary(options) |> compress(options)
+    json
+    |> fill(holes, options |> Options.inner() |> Unsupported.mark())
+    |> binary(options)
+    |> compress(options)
   rescue
-    error in [EncodeError, SandboxError] -> {:error, error}
+    error in [EncodeError, SandboxError] -> {:error, %{error | call: nil}}
     error in Protocol.UndefinedError -> undefined(error, __STACKTRACE__)
   end
 
@@ -299,8 +306,8 @@ defmodule RustyJson.Encode.Text do
 
   defp located(place, term, own, options, json, offset) do
     if Unsupported.is_described(options),
-      do: described(place, term, own, Options.alone(options)),
-      else: written(place, term, own, Options.alone(options))
+      do: described(place, term, own, options),
+      else: place |> written(term, own, Options.alone(options)) |> in_record(options)
   rescue
     error in EncodeError -> reraise behind(error, json, offset, options), __STACKTRACE__
   end
@@ -310,11 +317,11 @@ defmodule RustyJson.Encode.Text do
 
   # Whether an encoder returned iodata is otherwise seen when all text is joined, too late to replace it.
   defp described(place, term, own, options) do
-    place |> written(term, own, options) |> IO.iodata_to_binary()
+    place |> written(term, own, Options.alone(options)) |> in_record(options) |> IO.iodata_to_binary()
   catch
     kind, reason ->
-      if Unsupported.concerns?(kind, reason),
-        do: instead(place, term, options),
+      if Unsupported.concerns?(kind, reason, options),
+        do: instead(place, term, Options.alone(options)),
         else: :erlang.raise(kind, reason, __STACKTRACE__)
   end
 
@@ -328,8 +335,7 @@ defmodule RustyJson.Encode.Text do
     %{error | path: Path.join(prefix, error.path || "")}
   end
 
-  # Of records, each line that ended is one. Fragments may have line breaks too, and then the number is wrong: `RustyJson.Encode.Stream`
-  # asks again for each record, unless one of them has rows that can be read only once.
+  # Of records, each line that ended is one.
   defp reached(text, %{origin: :records}) do
     number = text |> :binary.matches("\n") |> length()
     Path.join("/" <> Integer.to_string(number), Path.locate(text))
@@ -384,6 +390,8 @@ defmodule RustyJson.Encode.Text do
   defp value(term, nil, options), do: plain(term, options)
 
   defp plain(term, options) do
+    check_digits!(term, options)
+
     case Known.plain(term) do
       {:ok, plain} -> encode!(plain, options)
       :error -> by_protocol(term, Encoder.impl_for(term), options)
@@ -411,6 +419,18 @@ defmodule RustyJson.Encode.Text do
     raise EncodeError.new({:invalid_iodata, "#{by} returned #{shown}, expected iodata"})
   end
 
+  # The core leaves decimals with a huge exponent here. To write the digits takes quadratic time, also of those that are too long. An
+  # integer has at least 2.4 digits for each byte but the first.
+  defp check_digits!(%{__struct__: Decimal, coef: coef}, %{values: %{max_bytes: most}} = options)
+       when most > 0 and is_integer(coef) and coef > 0 do
+    bytes = coef |> :binary.encode_unsigned() |> byte_size()
+
+    if div((bytes - 1) * 12, 5) > most,
+      do: raise(error({Codes.encode(:max_bytes), "", nil}, options))
+  end
+
+  defp check_digits!(_term, _options), do: :ok
+
   # The core writes keys that are strings, atoms and integers. Other keys become strings through String.Chars.
   defp with_string_keys(values, options), do: OrderedObject.new(pairs(values, options))
 
@@ -423,17 +443,19 @@ defmodule RustyJson.Encode.Text do
   defp string_key(key, _options) when is_binary(key) or is_atom(key), do: key
 
   defp string_key(key, options) when Unsupported.is_described(options) do
-    chars(key)
+    chars(key, options)
   catch
     kind, reason ->
-      if not Unsupported.concerns?(kind, reason), do: :erlang.raise(kind, reason, __STACKTRACE__)
+      if not Unsupported.concerns?(kind, reason, options), do: :erlang.raise(kind, reason, __STACKTRACE__)
       {instead, options} = Unsupported.instead(key, options)
       string_key(instead, options)
   end
 
-  defp string_key(key, _options), do: chars(key)
+  defp string_key(key, options), do: chars(key, options)
 
-  defp chars(key) do
+  defp chars(key, options) do
+    check_digits!(key, options)
+
     case String.Chars.impl_for(key) && key_text(key) do
       text when is_binary(text) -> text
       _none -> invalid_key()
@@ -455,12 +477,39 @@ defmodule RustyJson.Encode.Text do
   @spec invalid_key() :: no_return()
   defp invalid_key, do: raise(error({Codes.encode(:invalid_key), "", nil}, nil))
 
+  # What would end a record is whitespace, or no JSON.
+  @ends_of_records ["\n", "\r", <<0x1E>>]
+
+  # Text of a record that the application wrote. The core leaves its fragments here if they would end the record.
+  defp in_record(text, %{origin: nil}), do: text
+
+  defp in_record(text, options) do
+    text = flat(text)
+
+    if :binary.match(text, @ends_of_records) == :nomatch,
+      do: text,
+      else: text |> minified(options) |> in_one()
+  end
+
+  # A line break between several texts stays.
+  defp minified(text, %{values: %{max_depth: deepest, max_bytes: most}} = options),
+    do: laid_out(text, Options.laid_out(options, {"", "", "\n", ""}, {Options.depth(options), deepest, most}))
+
+  defp in_one(text) do
+    if :binary.match(text, @ends_of_records) == :nomatch,
+      do: text,
+      else:
+        raise(EncodeError.new({:invalid_iodata, "a fragment or an encoder gave text that is not one record"}))
+  end
+
   defp lay_out(iodata, %{values: %{pretty: false}}), do: iodata
 
-  defp lay_out(iodata, options) do
-    case iodata |> flat() |> Formatter.lay_out(options) do
+  defp lay_out(iodata, options), do: iodata |> flat() |> laid_out(options)
+
+  defp laid_out(text, options) do
+    case Formatter.lay_out(text, options) do
       {:ok, text} -> text
-      {:error, error} -> raise error
+      {:error, error} -> raise marked(error, options)
     end
   end
 
@@ -470,6 +519,10 @@ defmodule RustyJson.Encode.Text do
     ArgumentError -> reraise no_iodata(), __STACKTRACE__
   end
 
-  defp error(%SandboxError{} = error, _options), do: error
-  defp error(failure, options), do: EncodeError.from_engine(failure, options)
+  defp error(%SandboxError{} = error, options), do: marked(error, options)
+  defp error(failure, options), do: failure |> EncodeError.from_engine(options) |> marked(options)
+
+  # An encoder may also raise errors of calls of its own, which `:unsupported` replaces.
+  defp marked(error, %{call: call}), do: %{error | call: call}
+  defp marked(error, nil), do: error
 end

@@ -14,11 +14,16 @@ defmodule RustyJson.Encode.Unsupported do
   defguard is_described(options)
            when :erlang.map_get(:unsupported, :erlang.map_get(:values, options)) != :error
 
+  @doc "Options of a call whose errors can be told from those of calls that an encoder makes by itself."
+  @spec mark(Options.t()) :: Options.t()
+  def mark(options) when is_described(options), do: %{options | call: make_ref()}
+  def mark(options), do: options
+
   @doc "Whether a failure of an encoder is about its term, so that `:unsupported` applies."
-  @spec concerns?(:error | :exit | :throw, term()) :: boolean()
-  def concerns?(:error, %EncodeError{reason: reason}), do: reason not in @others
-  def concerns?(:error, %SandboxError{}), do: false
-  def concerns?(_kind, _reason), do: true
+  @spec concerns?(:error | :exit | :throw, term(), Options.t()) :: boolean()
+  def concerns?(:error, %EncodeError{reason: reason, call: call}, %{call: call}), do: reason not in @others
+  def concerns?(:error, %SandboxError{call: call}, %{call: call}), do: false
+  def concerns?(_kind, _reason, _options), do: true
 
   @doc "The replacement to encode, and the options for it. These have `unsupported: :error`, so a replacement is not replaced again."
   @spec instead(term(), Options.t()) :: {term(), Options.t()}

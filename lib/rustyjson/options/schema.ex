@@ -234,7 +234,7 @@ defmodule RustyJson.Options.Schema do
                 "What to write for terms without a JSON form: pids, ports, references, functions, bitstrings, improper lists, keys " <>
                   "without `String.Chars`, structs without an encoder, built-in structs with invalid fields, and structs whose " <>
                   "encoder raises. `:inspect` writes what `inspect/2` returns, shortened. A function gets the term; its result " <>
-                  "is encoded, and must have a JSON form. Exceeding a limit is still an error."
+                  "is encoded, and must have a JSON form. Exceeding a limit of the call is still an error."
             },
             key_case: %{
               type: {:or, [{:in, [nil, :camel]}, :key_case]},

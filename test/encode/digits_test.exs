@@ -1,0 +1,60 @@
+defmodule RustyJson.DigitsTest do
+  @moduledoc "Integers that are too long for `max_bytes` are refused before they are turned into digits, which takes quadratic time."
+
+  use ExUnit.Case, async: true
+
+  import Bitwise
+
+  alias RustyJson.{Encode, Fragment, OrderedObject}
+  alias RustyJson.Test.Judge
+
+  # Its digits take 9 seconds.
+  @bits 1_600_000
+  @limit [max_bytes: 65_536]
+
+  for {name, engine} <- Judge.engines() do
+    test "#{name}: what cannot fit is refused at once" do
+      huge = 1 <<< @bits
+      decimal = %{__struct__: Decimal, sign: 1, coef: huge, exp: 0}
+
+      for term <- [
+            huge,
+            -huge,
+            [1, %{a: huge}],
+            %{huge => 1},
+            %{~D[2024-02-29] => huge},
+            %{{} => huge, 1 => huge},
+            OrderedObject.new([{huge, 1}]),
+            decimal,
+            %{decimal | exp: -7},
+            %{decimal | exp: 1 <<< 70},
+            %{decimal => 1},
+            Fragment.new(&Encode.value(huge, &1))
+          ],
+          more <- [[], [sort_keys: true], [integers: :js_safe], [unsupported: :inspect]] do
+        # Keys that are tuples have no text.
+        more = if is_map(term) and is_map_key(term, {}), do: [unsupported: :inspect], else: more
+        {micros, result} = :timer.tc(fn -> RustyJson.encode(term, @limit ++ more ++ unquote(engine)) end)
+        assert {:error, %{reason: :max_bytes}} = result
+        assert micros < 1_000_000
+      end
+    end
+
+    test "#{name}: what fits is written" do
+      for bits <- [64, 65, 100, 1_000, 10_000], sign <- [1, -1], more <- [0, -1] do
+        integer = sign * ((1 <<< bits) + more)
+        text = Integer.to_string(integer)
+        assert RustyJson.encode(integer, [max_bytes: byte_size(text)] ++ unquote(engine)) == {:ok, text}
+        assert {:error, _} = RustyJson.encode(integer, [max_bytes: byte_size(text) - 1] ++ unquote(engine))
+        object = ~s({"#{text}":0})
+
+        assert RustyJson.encode(%{integer => 0}, [max_bytes: byte_size(object)] ++ unquote(engine)) ==
+                 {:ok, object}
+
+        # What is left out takes no room.
+        assert RustyJson.encode(%{integer => nil}, [max_bytes: 2, omit: [nil]] ++ unquote(engine)) ==
+                 {:ok, "{}"}
+      end
+    end
+  end
+end
