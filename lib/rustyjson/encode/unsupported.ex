@@ -8,7 +8,7 @@ defmodule RustyJson.Encode.Unsupported do
   @others [:invalid_utf8, :duplicate_key, :max_depth, :max_bytes, :out_of_memory]
 
   # The text of a term that shares its parts can grow exponentially with the number of elements shown.
-  @shown [limit: 16, printable_limit: 1024]
+  @shown [safe: false, limit: 16, printable_limit: 1024]
 
   @doc "Whether the call sets the option `:unsupported`."
   defguard is_described(options)
@@ -52,7 +52,7 @@ defmodule RustyJson.Encode.Unsupported do
   defp inspected(term) do
     inspect(term, @shown)
   catch
-    # An implementation of Inspect may throw, too.
+    # An implementation of Inspect may raise or throw. Where it raises, Elixir would show all fields and a stack trace.
     _kind, _reason -> if is_struct(term), do: inspect(term.__struct__), else: "#term"
   end
 
