@@ -54,7 +54,12 @@ defmodule RustyJson.LogFormatter do
   end
 
   @doc """
-  Checks the options of a handler, as `:logger` asks for when it is added or changed. So a handler with a misspelt option is refused.
+  Checks the options of a handler. `:logger` asks for this when a handler is added or changed, and refuses one with a misspelt option.
+
+      iex> {:error, {:invalid_formatter_config, RustyJson.LogFormatter, message}} =
+      ...>   RustyJson.LogFormatter.check_config(redct: [:password])
+      iex> message =~ "unknown option :redct"
+      true
   """
   @spec check_config(term()) :: :ok | {:error, term()}
   def check_config(options) do
@@ -118,9 +123,9 @@ defmodule RustyJson.LogFormatter do
 
   defp usual(start, members, event, setup) do
     with {:ok, members} <- objects(members, setup),
-         {:ok, <<?{, rest::binary>>} <- Text.encode(members, setup.options),
+         {:ok, <<?{, rest::binary>>} <- Text.encode([members], setup.options),
          true <- IO.iodata_length(start) + byte_size(rest) <= setup.longest do
-      [start, rest, ?\n]
+      [start | rest]
     else
       {:error, %SandboxError{} = error} -> event |> Event.members(setup) |> shortest(error, setup)
       _limit -> event |> Event.members(setup) |> shortened(1, setup)
@@ -131,8 +136,8 @@ defmodule RustyJson.LogFormatter do
   defp line(event, setup) do
     members = Event.members(event, setup)
 
-    with {:ok, objects} <- objects(members, setup), {:ok, json} <- encode(objects, setup.options) do
-      [json, ?\n]
+    with {:ok, objects} <- objects(members, setup), {:ok, line} <- encode(objects, setup.options) do
+      line
     else
       {:error, %SandboxError{} = error} -> shortest(members, error, setup)
       _limit -> shortened(members, 1, setup)
@@ -144,8 +149,8 @@ defmodule RustyJson.LogFormatter do
 
   defp shortened(members, step, setup) do
     case members |> Short.members(step, setup) |> encode(setup.options) do
-      {:ok, json} ->
-        [json, ?\n]
+      {:ok, line} ->
+        line
 
       {:error, %SandboxError{} = error} ->
         shortest(members, error, setup)
@@ -161,12 +166,13 @@ defmodule RustyJson.LogFormatter do
   # Whatever its size is. After a fault of the sandbox, too: each further attempt could take as long again.
   defp shortest(members, error, setup) do
     case members |> Short.members(Short.steps(), setup) |> encode(setup.unlimited) do
-      {:ok, json} -> [json, ?\n]
+      {:ok, line} -> line
       {:error, _error} -> raise error
     end
   end
 
-  defp encode(members, options), do: members |> OrderedObject.new() |> Text.encode(options)
+  # As the only record of some, so that a fragment cannot end the line.
+  defp encode(members, options), do: Text.encode([OrderedObject.new(members)], options)
 
   # Without any engine. Text is not redacted, so that of a message can stand here.
   defp last_resort(event, kind, reason) do

@@ -74,6 +74,14 @@ defmodule RustyJson.LogSafetyTest do
       refute text({:report, arguments}, meta, options) =~ "s3cr3t"
     end
 
+    for report <- [
+          [args: [password: "s3cr3t"]],
+          %{a: [1 | %{b: [password: "s3cr3t"]}]},
+          %{a: [[[[[[password: "s3cr3t"]]]]]]}
+        ] do
+      refute text({:report, report}, %{in: %{in: report}}, options) =~ "s3cr3t"
+    end
+
     wide = List.duplicate([password: "s3cr3t"], 50_000)
     refute text({:report, %{wide: wide}}, %{}, options) =~ "s3cr3t"
     assert line({:report, %{args: [a: 1]}}, %{})["message"]["args"] == [["a", 1]]
@@ -117,6 +125,25 @@ defmodule RustyJson.LogSafetyTest do
     named = Map.new(1..100, &{:"key#{&1}", String.duplicate("v", 1_000)})
     line = line({:string, "x"}, named, metadata: Map.keys(named))
     assert map_size(line["metadata"]) == 100
+  end
+
+  defmodule Lines do
+    defstruct []
+    defimpl(RustyJson.Encoder, do: def(encode(_, _), do: "[1,\n2]"))
+  end
+
+  test "neither a fragment nor an encoder can end a line" do
+    {:ok, %{"p" => part}} = RustyJson.decode(~s({"p": {"a":\n{"level":"forged"}\n}}), raw: ["/p"])
+    broken = %RustyJson.Fragment{encode: "{\n"}
+
+    for extra <- [%{}, %{big: @big}], options <- [[], [redact: ["/metadata/x"]], [names: [level: "l"]]] do
+      assert [_json, ""] =
+               {:string, "x"} |> text(Map.put(extra, :broken, broken), options) |> String.split("\n")
+
+      line = text({:report, %{part: part}}, Map.merge(extra, %{part: part, lines: %Lines{}}), options)
+      assert [json, ""] = String.split(line, "\n")
+      assert %{"message" => %{"part" => %{"a" => %{"level" => "forged"}}}} = RustyJson.decode!(json)
+    end
   end
 
   test "order and repeated keys stay when a line is shortened" do

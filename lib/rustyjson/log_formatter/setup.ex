@@ -54,7 +54,7 @@ defmodule RustyJson.LogFormatter.Setup do
   def new(config) do
     Enum.each(config, &check!/1)
     max_bytes = Map.get(config, :max_bytes, @max_bytes)
-    options = config |> encode_options(max_bytes) |> Options.encode()
+    options = line_options(config, max_bytes)
     names = Map.merge(@names, Map.new(Map.get(config, :names, [])))
     redact = options.values.redact
     keys = for key <- redact, do: to_string(key)
@@ -62,8 +62,8 @@ defmodule RustyJson.LogFormatter.Setup do
     %{
       engine: options.engine,
       options: options,
-      unlimited: config |> encode_options(0) |> Options.encode(),
-      longest: if(max_bytes == 0, do: :infinity, else: max_bytes),
+      unlimited: line_options(config, 0),
+      longest: if(max_bytes == 0, do: :infinity, else: max_bytes + 1),
       metadata: Map.get(config, :metadata, :all),
       names: names,
       redacts: redact != [],
@@ -108,6 +108,9 @@ defmodule RustyJson.LogFormatter.Setup do
   end
 
   defp list(names), do: Enum.map_join(names, ", ", &inspect/1)
+
+  defp line_options(config, max_bytes),
+    do: config |> encode_options(max_bytes) |> Options.encode() |> Options.records(:lines)
 
   defp encode_options(config, max_bytes) do
     given = for name <- @encode, is_map_key(config, name), do: {name, Map.fetch!(config, name)}
