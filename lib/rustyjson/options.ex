@@ -325,9 +325,7 @@ defmodule RustyJson.Options do
     }
   end
 
-  defp straight(%{resolved: Engine.Wasm, max_bytes: 0, sandbox: sandbox})
-       when not is_map_key(sandbox, :events),
-       do: Host.limits(sandbox)
+  defp straight(%{resolved: Engine.Wasm, max_bytes: 0, sandbox: sandbox}), do: Host.limits(sandbox)
 
   defp straight(_values), do: nil
 

@@ -13,7 +13,7 @@ defmodule RustyJson.TelemetryTest do
 
     setup do
       test = self()
-
+      {:ok, _started} = Application.ensure_all_started(:telemetry)
       :ok = :telemetry.attach("rustyjson-test", @event, &__MODULE__.tell/4, test)
 
       on_exit(fn -> :telemetry.detach("rustyjson-test") end)

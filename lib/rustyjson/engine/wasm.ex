@@ -26,14 +26,20 @@ defmodule RustyJson.Engine.Wasm do
   # Decodes with options that have `straight:` limits. Where the built-in host is not the one, or has not started, as `decode/2` does.
   @spec straight(binary(), RustyJson.Options.t()) ::
           {:ok, term()} | {:error, RustyJson.Engine.decode_failure() | SandboxError.t()}
-  def straight(json, %{straight: limits, bytes: bytes, sandbox: %{host: host} = sandbox} = options) do
-    case Host.get(host) == Host.Wasmtime && Host.Wasmtime.straight(json, bytes, limits) do
+  def straight(json, %{sandbox: %{host: host} = sandbox} = options) do
+    case Host.get(host) == Host.Wasmtime && decode_straight(json, options) do
       {:ok, _term} = done -> done
       {:fault, reason, detail} -> fault(reason, detail, sandbox)
       {:error, _failure} = failed -> failed
       _elsewhere -> decode(json, options)
     end
   end
+
+  defp decode_straight(json, %{straight: limits, bytes: bytes, sandbox: %{events: true, host: host}}),
+    do: Events.measured({:decode, []}, json, host, fn -> Host.Wasmtime.straight(json, bytes, limits) end)
+
+  defp decode_straight(json, %{straight: limits, bytes: bytes}),
+    do: Host.Wasmtime.straight(json, bytes, limits)
 
   # Parts that stay text come as their places.
   defp judged({:ok, term}, json, %{parts: <<3, _::binary>>} = options) do
@@ -120,18 +126,22 @@ defmodule RustyJson.Engine.Wasm do
           {:ok, binary()}
           | {:partial, binary(), [RustyJson.Engine.hole()]}
           | {:error, RustyJson.Engine.encode_failure() | SandboxError.t()}
-  def straight(
-        term,
-        %{straight: limits, bytes: bytes, plans: plans, sandbox: %{host: host} = sandbox} = options,
-        started
-      ) do
-    case Host.get(host) == Host.Wasmtime && Host.Wasmtime.straight(term, plans, bytes, limits) do
+  def straight(term, %{sandbox: %{host: host} = sandbox} = options, started) do
+    case Host.get(host) == Host.Wasmtime && encode_straight(term, options) do
       {:ok, _text} = done -> done
       {:fault, reason, detail} -> fault(reason, detail, sandbox)
       elsewhere when elsewhere in [nil, false] -> encode(term, options)
       answer -> written(answer, term, options, started)
     end
   end
+
+  defp encode_straight(term, %{sandbox: %{events: true, host: host}} = options),
+    do: Events.measured({:encode, []}, term, host, fn -> write_straight(term, options) end)
+
+  defp encode_straight(term, options), do: write_straight(term, options)
+
+  defp write_straight(term, %{straight: limits, bytes: bytes, plans: plans}),
+    do: Host.Wasmtime.straight(term, plans, bytes, limits)
 
   defp written(answer, term, %{sandbox: sandbox} = options, started) do
     case checked(answer, options) do

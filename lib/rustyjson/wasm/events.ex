@@ -23,7 +23,7 @@ defmodule RustyJson.Wasm.Events do
 
     case run.() do
       # The call is made again in another way.
-      :external -> :external
+      again when again in [:external, nil] -> again
       result -> emit(operation, size(body, result), host, start, result)
     end
   end
