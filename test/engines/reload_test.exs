@@ -7,7 +7,11 @@ defmodule RustyJson.ReloadTest do
   alias RustyJson.Test.{Judge, OtherVM}
   alias RustyJson.Wasm.Host.Wasmtime
 
-  @doors [native: {Native.Nif, [engine: :native]}, wasmtime: {Wasmtime.Nif, [engine: :wasm, host: :wasmtime]}]
+  # A new VM compiles the module, which takes long on a busy machine.
+  @doors [
+    native: {Native.Nif, [engine: :native]},
+    wasmtime: {Wasmtime.Nif, [engine: :wasm, host: :wasmtime, timeout: 60_000]}
+  ]
 
   for {engine, {module, options}} <- @doors,
       engine in Keyword.keys(Judge.engines()),
