@@ -156,10 +156,9 @@ defmodule RustyJson.LogFormatter do
         shortest(members, error, setup)
 
       {:error, error} ->
-        if(step < Short.steps(),
-          do: shortened(members, step + 1, setup),
-          else: shortest(members, error, setup)
-        )
+        if step == Short.steps(),
+          do: shortest(members, error, setup),
+          else: shortened(members, step + 1, setup)
     end
   end
 
@@ -171,7 +170,7 @@ defmodule RustyJson.LogFormatter do
     end
   end
 
-  # As the only record of some, so that a fragment cannot end the line.
+  # The line is the only record of a list: in a record, a fragment's line breaks are removed.
   defp encode(members, options), do: Text.encode([OrderedObject.new(members)], options)
 
   # Without any engine. Text is not redacted, so that of a message can stand here.
@@ -196,7 +195,7 @@ defmodule RustyJson.LogFormatter do
 
   @longest_plain 8_192
 
-  # As much as needs no escape.
+  # Leaves out characters that JSON escapes, and everything but ASCII.
   defp plain(text) do
     text = binary_part(text, 0, min(byte_size(text), @longest_plain))
     for <<byte <- text>>, byte in 0x20..0x7E and byte not in ~c"\"\\", into: "", do: <<byte>>

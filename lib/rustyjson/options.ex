@@ -29,8 +29,8 @@ defmodule RustyJson.Options do
     origin: nil,
     # Tells the errors of this call from others, see RustyJson.Encode.Unsupported.
     call: nil,
-    # Of a call that the built-in host can answer at once, as it stands: its limits, for RustyJson.Wasm.Host.Wasmtime. Only what comes
-    # fresh from `decode/1`, `encode/1` or the configuration may go by them.
+    # The limits of a call, as RustyJson.Wasm.Host.Wasmtime takes them, if the built-in host alone can answer it; otherwise nil. They are
+    # right only for options as the caller or the configuration gave them: a part of a call has less time.
     straight: nil,
     # These are values too. They stand here for calls that are over in less than a microsecond.
     max_bytes: 0,

@@ -5,14 +5,14 @@ defmodule RustyJson.Parts do
   # `as: :raw` there are three: its number, and the start and length of its text. With `as: type` the engine is asked for the texts
   # too, and then to decode each of them.
 
+  require RustyJson.Parts.Kind
+
   alias RustyJson.{DecodeError, Fragment, Options, Paths}
   alias RustyJson.Decode.Input
+  alias RustyJson.Parts.Kind
   alias RustyJson.Schema.{Decode, Place}
 
   @own [:missing, :as, :validate]
-  # Kinds of plans: a type, and places that stay text.
-  @typed 2
-  @raw 3
   # JSON never decodes to this atom.
   @absent :"$absent"
   # Parts up to this size are copied, so that they do not keep the whole text in memory.
@@ -179,11 +179,11 @@ defmodule RustyJson.Parts do
   def policy(%{parts: ""} = options, length), do: {options, length}
 
   # Places take more room than short values: core/src/parts/raw.rs.
-  def policy(%{parts: <<@raw, _::binary>>} = options, length),
+  def policy(%{parts: <<Kind.raw(), _::binary>>} = options, length),
     do: {Options.change(options, :decode, %{max_nodes: 0}), length}
 
   # Fields have numbers, tagged structs and decimals are lists, and types ask for floats: core/src/parts/shape.rs.
-  def policy(%{parts: <<@typed, tagged, _::binary>>, values: %{max_depth: max_depth}} = options, length) do
+  def policy(%{parts: <<Kind.typed(), tagged, _::binary>>, values: %{max_depth: max_depth}} = options, length) do
     deepest = (1 + tagged) * max_depth + 2
     changed = Options.change(options, :decode, %{max_depth: min(deepest, 0xFFFF_FFFF), max_nodes: 0})
     {%{changed | values: Map.put(changed.values, :typed, true)}, 4 * length + 16}
@@ -200,9 +200,9 @@ defmodule RustyJson.Parts do
   @spec answer?(term(), Options.t(), non_neg_integer()) :: boolean()
   def answer?(_term, %{parts: ""}, _length), do: true
   # Looked at where fragments are made of it.
-  def answer?(_term, %{parts: <<@raw, _::binary>>}, _length), do: true
+  def answer?(_term, %{parts: <<Kind.raw(), _::binary>>}, _length), do: true
   # Looked at where structs are made of it.
-  def answer?(_term, %{parts: <<@typed, _::binary>>}, _length), do: true
+  def answer?(_term, %{parts: <<Kind.typed(), _::binary>>}, _length), do: true
 
   def answer?(term, %{parts: <<_kind, flags, overlap::16-little, answers::32-little, _::binary>>}, length)
       when is_list(term) do

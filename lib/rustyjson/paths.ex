@@ -9,7 +9,10 @@ defmodule RustyJson.Paths do
   Prepare pointers once, for example in a module attribute. The result is a plain term that works on any node and in both engines.
   """
 
+  require RustyJson.Parts.Kind
+
   alias RustyJson.Encode.Path
+  alias RustyJson.Parts.Kind
   alias RustyJson.Pointer
 
   @enforce_keys [:nodes, :answers, :overlap, :count, :keys, :places, :pointers]
@@ -34,7 +37,6 @@ defmodule RustyJson.Paths do
   @node 24
   # The size of the index before each name.
   @index 8
-  @select 1
   @raw 1
   @trusted 2
 
@@ -138,7 +140,7 @@ defmodule RustyJson.Paths do
   def plan(%__MODULE__{nodes: nodes, answers: answers, overlap: overlap, count: count}, raw, trusted, options) do
     flags = if(raw, do: @raw, else: 0) + if(trusted, do: @trusted, else: 0)
 
-    <<options::binary, @select, flags, min(overlap, 0xFFFF)::16-little, answers::32-little, count::32-little,
-      nodes::binary>>
+    <<options::binary, Kind.select(), flags, min(overlap, 0xFFFF)::16-little, answers::32-little,
+      count::32-little, nodes::binary>>
   end
 end

@@ -3,7 +3,10 @@ defmodule RustyJson.Engine.CodesTest do
 
   use ExUnit.Case, async: true
 
+  require RustyJson.Parts.Kind
+
   alias RustyJson.Engine.Codes
+  alias RustyJson.Parts.Kind
   alias RustyJson.Wasm.Abi
 
   defp source(path), do: File.read!(Path.join([__DIR__, "../../core/src", path]))
@@ -25,6 +28,16 @@ defmodule RustyJson.Engine.CodesTest do
     assert variants(text) == Abi.statuses()
     assert [_, version] = Regex.run(~r/pub const VERSION: u32 = (\d+);/, text)
     assert String.to_integer(version) == Abi.version()
+  end
+
+  test "kinds of plans of parts" do
+    for {file, name, kind} <- [
+          {"plan", "SELECT", Kind.select()},
+          {"shape", "SHAPE", Kind.typed()},
+          {"raw", "RAW", Kind.raw()}
+        ] do
+      assert source("parts/#{file}.rs") =~ "\nconst #{name}: u8 = #{kind};\n"
+    end
   end
 
   # RustyJson.Wasm.Batch bounds what the guest answers for a host without a library of its own, as these files do.

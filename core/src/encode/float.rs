@@ -62,11 +62,11 @@ struct Shortest {
 /// The search of R. Giulietti, *The Schubfach way to render doubles*: of decimals between the two halfway points around the
 /// float, the one that is a multiple of the power of ten above an ulp, or else the nearest multiple of the power below it.
 ///
-/// In this range it needs no approximation. The float is `c * 2^-f` and an ulp is `2^-f`, with `f` in 3..=62. For `n`, the
-/// decimals such that `10^-n` is the power above, `c * 10^n / 2^f` is `c * 5^n / 2^(f-n)`, which has less than 96 bits:
-/// its whole part is the multiple below. In units of its fraction, half an ulp is `5^n / 2`, which is no integer: so a halfway
-/// point is never a candidate. (Below a power of two the halfway point is nearer, but in this range
-/// those have at most 15 digits and no fraction here.)
+/// In this range it needs no approximation. The float is `c * 2^-f` and an ulp is `2^-f`, with `f` in 3..=62. Let `10^-n` be the power
+/// above. Then `c * 10^n / 2^f` is `c * 5^n / 2^(f-n)`. The product has less than 96 bits, and the quotient's whole part is the multiple
+/// below the float. The remainder counts units of which half an ulp has `5^n / 2`. This is never an integer, so no candidate lies exactly
+/// on a halfway point. (The halfway point below a power of two is nearer. But in this range, powers of two have at most 15 digits and no
+/// remainder.)
 #[inline(always)]
 fn shortest(size: f64) -> Shortest {
     let bits = size.to_bits();

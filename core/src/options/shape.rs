@@ -68,8 +68,8 @@ impl Shapes {
         Self(Vec::new())
     }
 
-    /// The shape of these bytes, read or kept from an earlier call. `None`: there are no bytes. `kept`: the number of their options, which
-    /// is seen sooner than that bytes are the same.
+    /// Returns the shape that these bytes describe, and reads them only if no earlier call did. Returns `None` for no bytes. If the shell
+    /// keeps the options under a number, `kept` is this number: comparing it takes less time than comparing bytes. Otherwise it is 0.
     #[inline(always)]
     pub fn find(&mut self, bytes: &[u8], kept: u32) -> Option<&Shape> {
         if bytes.is_empty() {
@@ -197,7 +197,7 @@ impl Shape {
         places(number).into_iter().find_map(|place| self.ends.get(place)?.get().filter(|end| end.number == number))
     }
 
-    /// Finds how to write the key that is this atom, and remembers it. `None`: there is no room to remember.
+    /// Computes how to write the key that is this atom, and stores it for later calls. Returns `None` if there is no free place.
     #[cold]
     #[inline(never)]
     pub fn find_end(&self, number: u64, name: &[u8]) -> Option<&End> {

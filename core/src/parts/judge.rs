@@ -1,9 +1,9 @@
 //! Judges what an untrusted guest answers for a type: the plain answer of [`Answer`], each value beside the type that the caller asked
 //! for. What has passed goes to another answer, which builds it.
 //!
-//! So nothing is built that the type does not have: a struct has fields of its own, each of its type, and all that are required; a name
-//! is one of the names. Parts lie in the text, and together they are no longer than it. There are no more values than an honest
-//! answer can have.
+//! So only what the type allows is built. A struct has only its own fields, each with a value of its type, and all required ones. An
+//! enum has one of its names. Raw parts lie inside the text, and together are no longer than the text. The answer has no more values
+//! than an honest one could have.
 
 use super::answer::{Answer, Plain};
 use super::shape::{Node, Shape, Struct, kinds};

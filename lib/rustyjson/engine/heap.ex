@@ -5,6 +5,10 @@ defmodule RustyJson.Engine.Heap do
   # A NIF cannot let the heap grow: terms that do not fit go to fragments beside it, and the VM copies all of them when the NIF returns.
   # So the heap grows before the call, by a collection that then need not happen afterwards. Decoding takes a tenth to a half less time.
 
+  require RustyJson.Parts.Kind
+
+  alias RustyJson.Parts.Kind
+
   # Below, the collection costs more than it saves. Beyond, a text of few terms would reserve too much for nothing.
   @from 16_384
   @most 16_777_216
@@ -13,14 +17,12 @@ defmodule RustyJson.Engine.Heap do
   # does not fit goes to fragments.
   @bytes_per_word 4
 
-  # A heap so many times as large probably has room, and would be collected in vain.
+  # If the heap is this many times larger than the terms, it probably has room, and a collection would gain nothing.
   @ample 8
 
-  # Where as much as a quarter of the room survived the last collection, terms are being gathered, and the VM's own pace is better.
+  # If more than 1/@gathered of the room survived the last collection, the process is gathering terms. Then the VM chooses better times
+  # to collect.
   @gathered 4
-
-  # The kind of a plan that wants only the values at pointers.
-  @select 1
 
   @doc "The length of the longest text that needs no room."
   @spec longest_without() :: non_neg_integer()
@@ -29,7 +31,7 @@ defmodule RustyJson.Engine.Heap do
   @doc "Makes room for the terms of a text, or of those parts of it that the plan says."
   @spec reserve(binary(), binary()) :: :ok
   def reserve(json, _parts) when byte_size(json) < @from or byte_size(json) > @most, do: :ok
-  def reserve(_json, <<@select, _::binary>>), do: :ok
+  def reserve(_json, <<Kind.select(), _::binary>>), do: :ok
   def reserve(json, _parts), do: json |> byte_size() |> div(@bytes_per_word) |> room()
 
   # A process that ends when its heap is too large gets no larger one than it needs.

@@ -9,10 +9,12 @@ defmodule RustyJson.Engine.Wasm do
   @behaviour RustyJson.Engine
 
   require RustyJson.Engine.Codes
+  require RustyJson.Parts.Kind
 
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.{Codes, Heap}
   alias RustyJson.Parts, as: Selected
+  alias RustyJson.Parts.Kind
   alias RustyJson.SandboxError
   alias RustyJson.Wasm.{Batch, Events, Fed, Host, Parts, Stats}
 
@@ -42,7 +44,7 @@ defmodule RustyJson.Engine.Wasm do
     do: Host.Wasmtime.straight(json, bytes, limits)
 
   # Parts that stay text come as their places.
-  defp judged({:ok, term}, json, %{parts: <<3, _::binary>>} = options) do
+  defp judged({:ok, term}, json, %{parts: <<Kind.raw(), _::binary>>} = options) do
     {:ok, Selected.Raw.fragments(term, Selected.Raw.text(json, options.values.strings == :copy))}
   catch
     {:rustyjson, :broken} -> {:error, broken_parts(options)}

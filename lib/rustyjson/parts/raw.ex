@@ -3,9 +3,12 @@ defmodule RustyJson.Parts.Raw do
   # The option `raw:` of `RustyJson.decode/2`: places as the core reads them (core/src/parts/raw.rs), and the fragments of an answer
   # from the sandbox, in which a part is the tuple of its offset and length.
 
-  alias RustyJson.{Fragment, OrderedObject, Pointer}
+  require RustyJson.Parts.Kind
 
-  @header <<3, 0, 0, 0>>
+  alias RustyJson.{Fragment, OrderedObject, Pointer}
+  alias RustyJson.Parts.Kind
+
+  @header <<Kind.raw(), 0, 0, 0>>
   # Bytes of a node without the places of what is below.
   @node 9
   # Parts up to this size are copied, so that they do not keep the whole text in memory.

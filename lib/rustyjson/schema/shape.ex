@@ -5,6 +5,9 @@ defmodule RustyJson.Schema.Shape do
   #
   # All of it is cached per type, until the schema of a module in it changes.
 
+  require RustyJson.Parts.Kind
+
+  alias RustyJson.Parts.Kind
   alias RustyJson.Schema.Type
 
   @enforce_keys [:nodes, :tagged, :plan, :type, :structs, :templates, :modules, :dates, :loaded, :loads]
@@ -261,5 +264,5 @@ defmodule RustyJson.Schema.Shape do
   def plan(shape, pass, date), do: packed(shape.nodes, shape.tagged, pass, date)
 
   defp packed(nodes, tagged, pass, date),
-    do: <<2, tagged, 0, 0, pass::32-little, date::32-little, nodes::binary>>
+    do: <<Kind.typed(), tagged, 0, 0, pass::32-little, date::32-little, nodes::binary>>
 end

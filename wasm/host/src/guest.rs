@@ -164,8 +164,8 @@ impl Guest {
         Ok((len, options_len as u32))
     }
 
-    /// Address of the guest's input buffer, which has room for so many bytes. The guest is asked only where the one that it gave before is
-    /// too short.
+    /// Returns the address of the guest's input buffer, which has room for `len` bytes. Asks the guest only if the buffer of an earlier
+    /// call is too short.
     fn input(&mut self, len: u32) -> Result<usize, Fault> {
         self.untidy |= len > TIDY;
         if len as usize > self.room.len() {
