@@ -573,7 +573,7 @@ defmodule RustyJson do
   Options:
 
     * `:engine` - `:auto`, `:native` or `:wasm`; the default is the configured engine
-    * `:host` - `:auto`, `:wasmtime` or `:wasmex`, for the wasm engine
+    * `:host` - `:auto`, `:built_in` or `:wasmex`, for the wasm engine
 
   If the engine cannot start, the result is `{:error, exception}`: a `RustyJson.EngineError`, or a `RustyJson.SandboxError` with
   the reason `:unavailable`. Both say what is missing. RustyJson remembers a failure for one second, and does not try again in
@@ -582,7 +582,7 @@ defmodule RustyJson do
   Without `start_engine/1`, the first call starts the engine. One process starts it, and other calls wait for at most their `:timeout`.
   If the application is configured with `engine: :wasm`, the engine starts with RustyJson itself.
   """
-  @spec start_engine(engine: :auto | :native | :wasm, host: :auto | :wasmtime | :wasmex) ::
+  @spec start_engine(engine: :auto | :native | :wasm, host: :auto | :built_in | :wasmex) ::
           :ok | {:error, EngineError.t() | SandboxError.t()}
   def start_engine(opts \\ []) do
     unless Keyword.keyword?(opts),
@@ -619,10 +619,10 @@ defmodule RustyJson do
   Returns counts for each host of the wasm engine, for metrics and alerts: `running` and `kept` instances, callers `waiting` for
   an instance, and the failed calls since the VM started, per reason of `RustyJson.SandboxError`.
 
-      iex> RustyJson.stats() |> Map.fetch!(:wasmtime) |> Map.keys() |> Enum.sort()
+      iex> RustyJson.stats() |> Map.fetch!(:built_in) |> Map.keys() |> Enum.sort()
       [:busy, :invalid_result, :kept, :memory_limit, :running, :timeout, :trap, :unavailable, :waiting]
   """
-  @spec stats() :: %{wasmtime: host_stats(), wasmex: host_stats()}
+  @spec stats() :: %{built_in: host_stats(), wasmex: host_stats()}
   def stats, do: RustyJson.Wasm.Stats.all()
 
   @doc """

@@ -10,7 +10,7 @@ defmodule Demo.Codecs do
 
   @compile {:no_warn_undefined, [Jason, :json, :jiffy]}
 
-  @hosts [wasmtime: "wasm (built-in)", wasmex: "wasm (wasmex)"]
+  @hosts [built_in: "wasm (built-in)", wasmex: "wasm (wasmex)"]
 
   # The files are the user's own, so large ones must not exceed the limits for untrusted input.
   @wide [timeout: 600_000, max_memory: 2_147_418_112]
@@ -266,7 +266,7 @@ defmodule Demo do
   defp sandbox(ours) do
     case List.keyfind(ours, "wasm (built-in)", 0) || List.keyfind(ours, "wasm (wasmex)", 0) do
       nil -> IO.puts("\nNo host for the wasm engine is available, so the sandbox is not shown.")
-      {"wasm (built-in)", _, _} -> Demo.Hostile.run(:wasmtime)
+      {"wasm (built-in)", _, _} -> Demo.Hostile.run(:built_in)
       {"wasm (wasmex)", _, _} -> Demo.Hostile.run(:wasmex)
     end
   end

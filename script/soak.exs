@@ -1,20 +1,17 @@
 # The endurance run behind script/soak; see there.
 
 for file <-
-      ~w(bench/support/documents.ex test/support/guest.ex test/support/lies.ex) ++
-        ~w(script/soak.d/cases.exs script/soak.d/processes.exs script/soak.d/guests.exs),
+      ~w(bench/support/documents.ex script/soak.d/cases.exs script/soak.d/processes.exs),
     do: Code.require_file("../" <> file, __DIR__)
 
 defmodule Soak do
   @moduledoc false
 
-  alias RustyJson.Test.Guest
-  alias RustyJson.Wasm.Host.Wasmtime.Nif
-  alias Soak.{Attacker, Case, Guests, Histogram, Killer, Watch, Worker}
+  alias Soak.{Case, Histogram, Killer, Watch, Worker}
 
   @engines [
     native: [engine: :native],
-    wasmtime: [engine: :wasm, host: :wasmtime],
+    built_in: [engine: :wasm, host: :built_in],
     wasmex: [engine: :wasm, host: :wasmex]
   ]
   @kinds [:good, :broken, :hostile]
@@ -30,30 +27,17 @@ defmodule Soak do
     )
 
     cases = for {name, options} <- engines, do: {name, Enum.group_by(Case.all(options), &elem(&1, 0))}
-    attacks = attacks(engines)
     Watch.start(number("RUSTYJSON_SOAK_HELD_MS", 100), state.table)
 
     # The state after the warm-up, when nothing runs, must be the state at the end.
-    run = fn minutes -> run(minutes, processes, {cases, attacks}, state, engines) end
+    run = fn minutes -> run(minutes, processes, cases, state, engines) end
     warm = run.(minutes / 4)
     rest = run.(minutes * 3 / 4)
-    verdict(warm, rest, state, engines, attacks)
+    verdict(warm, rest, state, engines)
   end
 
-  # Modules that misbehave need binaryen, and only the built-in host can run them beside the real one.
-  defp attacks(engines) do
-    reason = if engines[:wasmtime], do: Guest.missing(), else: "the built-in host is missing"
-    if reason, do: IO.puts("Without modules that misbehave: #{reason}")
-    if reason, do: [], else: Guests.all()
-  end
-
-  defp run(minutes, processes, {cases, attacks}, state, engines) do
-    workers =
-      for(_ <- 1..processes, do: Worker.start(cases, state)) ++
-        for _ <- 1..max(div(processes, 10), 1),
-            attacks != [],
-            do: Attacker.start(Attacker.kinds(attacks), state)
-
+  defp run(minutes, processes, cases, state, engines) do
+    workers = for _ <- 1..processes, do: Worker.start(cases, state)
     killer = Killer.start(Keyword.values(engines))
 
     watch(minutes, state, engines)
@@ -81,7 +65,6 @@ defmodule Soak do
 
   defp state(engines) do
     times = for {engine, _} <- engines, kind <- @kinds, into: %{}, do: {{engine, kind}, Histogram.new()}
-    times = Map.put(times, {:guest, :fallen}, Histogram.new())
     %{times: times, table: :ets.new(:soak, [:public, write_concurrency: true])}
   end
 
@@ -120,18 +103,17 @@ defmodule Soak do
     do:
       for(
         {{engine, _} = key, n} <- :ets.tab2list(state.table),
-        engine not in [:wrong, :held, :late],
+        engine not in [:wrong, :held],
         do: {key, n}
       )
 
   defp wrong(state), do: for({{:wrong, _}, text} <- :ets.tab2list(state.table), do: text)
   defp held(state), do: for({{:held, _}, what} <- :ets.tab2list(state.table), do: what)
-  defp late(state), do: for({{:late, _}, what} <- :ets.tab2list(state.table), do: what)
   defp now, do: System.monotonic_time(:millisecond)
 
   ## In the end
 
-  defp verdict(warm, rest, state, engines, attacks) do
+  defp verdict(warm, rest, state, engines) do
     IO.puts("\nOutcomes")
     for {{engine, label}, n} <- Enum.sort(outcomes(state)), do: IO.puts("  #{engine} #{label}: #{n}")
     IO.puts("Latency, p50 / p99 / p99.9 in ms")
@@ -149,14 +131,7 @@ defmodule Soak do
       "Schedulers held: #{length(ours)} times in RustyJson, #{length(others)} times elsewhere, #{worst(others)} ms at most"
     )
 
-    if attacks != [],
-      do: IO.puts("Calls of modules that misbehave, later than twice the timeout: #{length(late(state))}")
-
-    report(
-      wrong_answers(state) ++
-        late_answers(late(state), worst(others)) ++
-        holders(ours, worst(others)) ++ left(engines) ++ left_by(attacks) ++ growth(warm, rest)
-    )
+    report(wrong_answers(state) ++ holders(ours, worst(others)) ++ left(engines) ++ growth(warm, rest))
   end
 
   defp worst(held), do: held |> Enum.map(&elem(&1, 0)) |> Enum.max(fn -> 0 end)
@@ -173,26 +148,11 @@ defmodule Soak do
         do: "a scheduler was held for #{ms} ms, #{where}"
   end
 
-  defp late_answers(late, control) do
-    for {ms, name} <- late |> Enum.sort(:desc) |> Enum.take(3),
-        ms > 2 * Guests.timeout() + control,
-        do:
-          "a module that misbehaves (#{name}) held its call for #{ms} ms; the timeout is #{Guests.timeout()} ms"
-  end
-
   defp left(engines) do
     for {key, n} <- Watch.instances(Keyword.values(engines)),
         key != :kept,
         n > 0,
         do: "left behind: #{key} #{n}"
-  end
-
-  defp left_by(attacks) do
-    for {_name, host, _attack} <- Enum.uniq_by(attacks, &elem(&1, 1)),
-        {key, n} <- Nif.counts(host),
-        key != :kept,
-        n > 0,
-        do: "left behind by a module that misbehaves: #{key} #{n}"
   end
 
   defp growth(warm, rest) do

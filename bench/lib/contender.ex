@@ -12,7 +12,7 @@ defmodule RustyJson.Bench.Contender do
   # configured engine of its VM.
   @all [
     {"native", "RustyJson native", :main},
-    {"wasmtime", "RustyJson wasm, wasmtime", :wasmtime},
+    {"wasmtime", "RustyJson wasm, wasmtime", :built_in},
     {"wasmex", "RustyJson wasm, wasmex", :wasmex},
     {"otp", "OTP json", :main},
     {"elixir", "Elixir JSON", :main},

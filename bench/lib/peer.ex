@@ -11,7 +11,7 @@ defmodule RustyJson.Bench.Peer do
   @environment %{
     main: [engine: "native"],
     old: [],
-    wasmtime: [engine: "wasm", wasm: [host: :wasmtime]],
+    built_in: [engine: "wasm", wasm: [host: :built_in]],
     wasmex: [engine: "wasm", wasm: [host: :wasmex]]
   }
 

@@ -107,6 +107,10 @@ pub type Dropped<'a> = &'a [u32];
 ///
 /// An `Err` stops decoding; the driver adds the offset.
 pub trait TermBuilder {
+    /// Nanoseconds until whoever drives the builder has to be done. Asked every few thousand values, and before a large container is made.
+    fn time_left(&self) -> u64 {
+        u64::MAX
+    }
     /// Some values stay text: see [`TermBuilder::skipped`].
     const SKIPS: bool = false;
     /// Adds the value at this offset as text, if it stays text; gives the offset behind it.

@@ -2,20 +2,26 @@ defmodule RustyJson.Build do
   @moduledoc false
   # What the Mix compiler builds, when and how. It works with cargo and files, not with Mix.
 
-  alias RustyJson.Build.{Cargo, Tools}
+  alias RustyJson.Build.{Cargo, Tools, Translation}
 
-  @parts [:native, :guest, :host]
+  # In the order in which they are built: the native library contains the module.
+  @parts [:guest, :native]
   @rust_version "1.95.0"
 
+  @no_sandbox "the native library has no WebAssembly engine; the Hex package wasmex can run the module"
+
   # The sources of each part that its digest covers.
-  @common ~w(Cargo.toml Cargo.lock .cargo/config.toml core/Cargo.toml core/src/**/*.rs)
+  @guest ~w(Cargo.toml Cargo.lock .cargo/config.toml core/Cargo.toml core/src/**/*.rs
+            wasm/guest/Cargo.toml wasm/guest/*.rs wasm/guest/src/**/*.rs)
   @sources %{
-    native: ~w(nif/Cargo.toml nif/*.rs nif/src/**/*.rs terms/Cargo.toml terms/src/**/*.rs),
-    guest: ~w(wasm/guest/Cargo.toml wasm/guest/*.rs wasm/guest/src/**/*.rs),
-    host: ~w(wasm/host/Cargo.toml wasm/host/*.rs wasm/host/src/**/*.rs terms/Cargo.toml terms/src/**/*.rs)
+    guest: @guest,
+    native:
+      @guest ++
+        ~w(lib/rustyjson/build/translation.ex nif/Cargo.toml nif/*.rs nif/src/**/*.rs terms/Cargo.toml terms/src/**/*.rs
+           wasm/host/Cargo.toml wasm/host/*.rs wasm/host/src/**/*.rs wasm/host/runtime/*)
   }
 
-  @type part :: :native | :guest | :host
+  @type part :: :guest | :native
   @type settings :: %{
           root: Path.t(),
           target_dir: Path.t(),
@@ -31,37 +37,22 @@ defmodule RustyJson.Build do
   @spec parts(keyword()) :: [part()]
   def parts(config) do
     case System.get_env("RUSTYJSON_BUILD") do
-      text when text in [nil, ""] ->
-        Keyword.get_lazy(config, :build, fn -> default_parts(config) end) |> check_parts()
-
-      "none" ->
-        []
-
-      text ->
-        text |> String.split([",", " "], trim: true) |> Enum.map(&part/1)
+      text when text in [nil, ""] -> config |> Keyword.get(:build, @parts) |> chosen()
+      "none" -> []
+      text -> text |> String.split([",", " "], trim: true) |> Enum.map(&part/1) |> chosen()
     end
   end
 
-  defp default_parts(config) do
-    wasm = Keyword.get(config, :wasm, [])
+  defp part(text), do: Enum.find([:host | @parts], &(Atom.to_string(&1) == text)) || bad_parts(text)
 
-    built_in? =
-      config[:engine] == :wasm and (wasm[:host] == :wasmtime or (wasm[:host] != :wasmex and not wasmex?()))
-
-    if built_in?, do: @parts, else: [:native, :guest]
-  end
-
-  defp wasmex?, do: Code.ensure_loaded?(Wasmex)
-
-  defp part(text), do: Enum.find(@parts, &(Atom.to_string(&1) == text)) || bad_parts(text)
-
-  defp check_parts(parts) do
-    if is_list(parts) and parts -- @parts == [], do: parts, else: bad_parts(parts)
+  # Before 0.4 the built-in host was a library of its own; now the native library contains it.
+  defp chosen(parts) do
+    unless is_list(parts) and (parts -- @parts) -- [:host] == [], do: bad_parts(parts)
+    Enum.filter(@parts, &(&1 in parts))
   end
 
   defp bad_parts(got) do
-    raise ArgumentError,
-          "build: (or RUSTYJSON_BUILD) takes a list of :native, :guest and :host, got: #{inspect(got)}"
+    raise ArgumentError, "build: (or RUSTYJSON_BUILD) takes a list of :native and :guest, got: #{inspect(got)}"
   end
 
   @spec settings(keyword(), Path.t(), Path.t()) :: settings()
@@ -110,7 +101,6 @@ defmodule RustyJson.Build do
   @doc "The file a part is built into."
   @spec artifact(part(), Path.t()) :: Path.t()
   def artifact(:native, root), do: Path.join(root, "priv/native/librustyjson_nif" <> library_extension())
-  def artifact(:host, root), do: Path.join(root, "priv/native/librustyjson_wasm_host" <> library_extension())
   def artifact(:guest, root), do: Path.join(root, "priv/wasm/rustyjson.wasm")
 
   # The extension that :erlang.load_nif appends: .so on macOS too.
@@ -124,7 +114,7 @@ defmodule RustyJson.Build do
   @spec digest(part(), settings()) :: String.t()
   def digest(part, settings) do
     files =
-      Enum.flat_map(@common ++ @sources[part], &Path.wildcard(Path.join(settings.root, &1), match_dot: true))
+      Enum.flat_map(@sources[part], &Path.wildcard(Path.join(settings.root, &1), match_dot: true))
 
     files
     |> Enum.sort()
@@ -134,7 +124,6 @@ defmodule RustyJson.Build do
   end
 
   defp choices(:native, settings), do: [settings.system, 0, settings.allocator]
-  defp choices(:host, settings), do: settings.system
   defp choices(:guest, _settings), do: ""
 
   defp digest_file(part, root), do: artifact(part, root) <> ".digest"
@@ -146,11 +135,16 @@ defmodule RustyJson.Build do
     stored = File.read(digest_file(part, settings.root))
 
     not settings.force and File.regular?(artifact(part, settings.root)) and
-      (stored == {:ok, digest} or (stored == {:ok, plain(digest)} and not Tools.wasm_opt?()))
+      (stored == {:ok, digest} or (stored == {:ok, plain(digest)} and not better?(part, settings)))
   end
 
-  # A guest built without wasm-opt is rebuilt once wasm-opt is installed.
-  defp plain(digest), do: digest <> " without wasm-opt"
+  # A module built without wasm-opt, or a library built without the module, is rebuilt once that is there.
+  defp plain(digest), do: digest <> " plain"
+
+  defp better?(:guest, settings), do: Tools.wasm_opt?() or not translated?(settings)
+  defp better?(:native, settings), do: translated?(settings)
+
+  defp translated?(settings), do: Translation.current?(artifact(:guest, settings.root))
 
   ## Build
 
@@ -169,7 +163,6 @@ defmodule RustyJson.Build do
   end
 
   defp arguments(:native, settings), do: ~w(build --release -p rustyjson-nif) ++ allocator(settings.allocator)
-  defp arguments(:host, _settings), do: ~w(build --profile host -p rustyjson-wasm-host)
 
   defp arguments(:guest, _settings),
     do: ~w(build --profile wasm -p rustyjson-wasm --target wasm32-unknown-unknown)
@@ -182,15 +175,24 @@ defmodule RustyJson.Build do
     built = Path.join(settings.target_dir, "wasm32-unknown-unknown/wasm/rustyjson_wasm.wasm")
 
     case Tools.wasm_opt(built) do
-      {:ok, optimised} -> place(:guest, optimised, settings, digest)
+      {:ok, optimised} -> translated(place(:guest, optimised, settings, digest), settings)
       {:error, output} -> {:failed, "wasm-opt failed:\n" <> output}
       :missing -> place_plain(built, settings, digest)
     end
   end
 
-  defp install(part, settings, digest) do
-    {profile, crate} = %{native: {"release", "rustyjson_nif"}, host: {"host", "rustyjson_wasm_host"}}[part]
-    place(part, Path.join([settings.target_dir, profile, library(crate)]), settings, digest)
+  defp install(:native, settings, digest) do
+    contained = if translated?(settings), do: digest, else: plain(digest)
+    place(:native, Path.join([settings.target_dir, "release", library("rustyjson_nif")]), settings, contained)
+  end
+
+  # The module as C, which the native library contains.
+  defp translated(result, settings) do
+    case Translation.run(artifact(:guest, settings.root)) do
+      :ok -> result
+      {:error, text} -> {:failed, text}
+      :missing -> {:missing, cause([{"wasm2c is missing", Tools.hint(:wasm2c)}]), @no_sandbox}
+    end
   end
 
   # Cargo's name of a library.
@@ -203,7 +205,7 @@ defmodule RustyJson.Build do
   end
 
   defp place_plain(built, settings, digest) do
-    place(:guest, built, settings, plain(digest))
+    translated(place(:guest, built, settings, plain(digest)), settings)
 
     {:missing, cause([{"wasm-opt is missing", Tools.hint(:wasm_opt)}]),
      "the module works but is larger and slower"}
@@ -223,9 +225,8 @@ defmodule RustyJson.Build do
 
   ## Words
 
-  defp title(:native), do: "the native library"
+  defp title(:native), do: "the native library (with the module: a minute or two)"
   defp title(:guest), do: "the WebAssembly module"
-  defp title(:host), do: "the built-in WebAssembly host (wasmtime: several minutes the first time)"
 
   defp cause(missing), do: Enum.map_join(missing, " ", fn {what, hint} -> "#{what}. #{hint}" end)
 
@@ -235,9 +236,6 @@ defmodule RustyJson.Build do
       else: "#{title(part)} is not built: #{consequence(part)}"
   end
 
-  defp consequence(:native),
-    do: "RustyJson has no native engine and uses the wasm engine if it is available"
-
+  defp consequence(:native), do: "only the wasm engine works, with the Hex package wasmex"
   defp consequence(:guest), do: "RustyJson has no wasm engine"
-  defp consequence(:host), do: "the wasm engine needs the Hex package wasmex"
 end

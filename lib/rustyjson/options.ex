@@ -29,7 +29,7 @@ defmodule RustyJson.Options do
     origin: nil,
     # Tells the errors of this call from others, see RustyJson.Encode.Unsupported.
     call: nil,
-    # The limits of a call, as RustyJson.Wasm.Host.Wasmtime takes them, if the built-in host alone can answer it; otherwise nil. They are
+    # The limits of a call, as RustyJson.Wasm.Host.BuiltIn takes them, if the built-in host alone can answer it; otherwise nil. They are
     # right only for options as the caller or the configuration gave them: a part of a call has less time.
     straight: nil,
     # These are values too. They stand here for calls that are over in less than a microsecond.
@@ -180,8 +180,10 @@ defmodule RustyJson.Options do
   defp enter(:pool_size, entry, :schedulers, values),
     do: enter(:pool_size, entry, System.schedulers_online(), values)
 
-  defp enter(name, _entry, value, values) when name in @sandbox,
-    do: %{values | sandbox: Map.put(values.sandbox, name, value), sandboxed: name}
+  defp enter(name, entry, value, values) when name in @sandbox do
+    value = entry |> Map.get(:aliases, %{}) |> Map.get(value, value)
+    %{values | sandbox: Map.put(values.sandbox, name, value), sandboxed: name}
+  end
 
   # The policy was entered first, so that the other options of the call override it.
   defp enter(:policy, _entry, _name, values), do: values

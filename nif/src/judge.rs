@@ -8,7 +8,7 @@ use rustyjson_core::etf::check::{Fault, Policy, Refused};
 use rustyjson_core::etf::{holes, plans};
 use rustyjson_core::parts::{Parts, Raw};
 use rustyjson_core::{DecodeOptions, EncodeOptions, ErrorKind};
-use rustyjson_terms::judged;
+use rustyjson_terms::judged::{self, Asked};
 
 /// Bytes judged and built in about a hundredth of a time slice of one millisecond.
 const BYTES_PER_PERCENT: usize = 4096;
@@ -36,7 +36,7 @@ fn term<'a>(env: Env<'a>, etf: &[u8], options: &[u8], json_len: usize) -> NifRes
             Some(Parts::Typed(_)) => Policy { floats: true, ..Policy::new(&options, json_len) },
             _ => Policy::new(&options, json_len),
         };
-        Ok(answer(env, judged::term(env, etf, &policy, &options, json_len, stacks)))
+        Ok(answer(env, judged::term(env, etf, &policy, Asked { options: &options, json_len, clock: &|| u64::MAX }, stacks)))
     })
 }
 
@@ -62,7 +62,7 @@ fn list<'a>(env: Env<'a>, etf: &[u8], options: &[u8], lengths: &[u8]) -> NifResu
     let lengths = lengths.as_chunks::<4>().0.iter().map(|len| u32::from_le_bytes(*len) as usize);
     with_state(Some(options), u64::MAX, |options, _cut, _scratch, stacks| {
         let policies = lengths.clone().map(|len| Policy::new(&options, len));
-        Ok(answer(env, judged::list(env, etf, policies, &options, lengths.sum(), stacks)))
+        Ok(answer(env, judged::list(env, etf, policies, Asked { options: &options, json_len: lengths.sum(), clock: &|| u64::MAX }, stacks)))
     })
 }
 

@@ -39,6 +39,9 @@ mod atoms {
     }
 }
 
+// The functions of the sandbox.
+use rustyjson_wasm_host as _;
+
 use rustler::codegen_runtime::inventory;
 
 rustyjson_terms::entry!(decode(json, options) = 2, crate::decode::decode);

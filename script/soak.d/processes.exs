@@ -169,6 +169,6 @@ defmodule Soak.Watch do
   def sample, do: %{rss: rss(), binary: div(:erlang.memory(:binary), 1_048_576)}
 
   def instances(engines) do
-    if Enum.any?(engines, &(&1[:host] == :wasmtime)), do: RustyJson.Wasm.Host.Wasmtime.counts(), else: []
+    if Enum.any?(engines, &(&1[:host] == :built_in)), do: RustyJson.Wasm.Host.BuiltIn.counts(), else: []
   end
 end

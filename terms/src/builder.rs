@@ -84,6 +84,8 @@ pub struct Terms<'a, 's> {
     null: ErlNifTerm,
     yes: ErlNifTerm,
     no: ErlNifTerm,
+    /// Nanoseconds that are left, if the call has a deadline.
+    clock: Option<&'s dyn Fn() -> u64>,
 }
 
 impl<'a, 's> Terms<'a, 's> {
@@ -128,7 +130,13 @@ impl<'a, 's> Terms<'a, 's> {
         let (nil, yes, no) = (atom(atoms::nil()), atom(yes), atom(no));
         let null = atom(atoms::of_null(options.null));
         let heap = Heap::new(make, len, nil);
-        Self { make, heap, input, binary, options, stacks, nil, null, yes, no }
+        Self { make, heap, input, binary, options, stacks, nil, null, yes, no, clock: None }
+    }
+
+    /// The same within a deadline: the clock gives the nanoseconds that are left.
+    pub fn within(mut self, clock: &'s dyn Fn() -> u64) -> Self {
+        self.clock = Some(clock);
+        self
     }
 
     /// The finished value.
@@ -290,6 +298,10 @@ impl<'a, 's> Terms<'a, 's> {
 }
 
 impl TermBuilder for Terms<'_, '_> {
+    fn time_left(&self) -> u64 {
+        self.clock.map_or(u64::MAX, |clock| clock())
+    }
+
     #[inline(always)]
     fn null(&mut self) -> Result<(), ErrorKind> {
         self.push(self.null)

@@ -7,20 +7,32 @@ use rustyjson_core::etf::check::{Fault, Policy, Refused, build, build_list, can_
 use rustyjson_core::parts::{Shape, judge, judge_only};
 use rustyjson_core::{DecodeOptions, ErrorKind};
 
-/// The term of these bytes, which answer a text of `json_len` bytes decoded with these options. `None`: they have a map with a key
-/// twice, or an atom that does not exist.
+/// What terms are built for.
+#[derive(Clone, Copy)]
+pub struct Asked<'c> {
+    /// How the text is decoded.
+    pub options: &'c DecodeOptions,
+    /// Bytes of the text.
+    pub json_len: usize,
+    /// Nanoseconds that are left for it.
+    pub clock: &'c dyn Fn() -> u64,
+}
+
+/// What the VM takes for a byte of a term that it builds itself, in nanoseconds.
+const BYTE_NS: u64 = 10;
+
+/// The term of these bytes. `None`: they have a map with a key twice, or an atom that does not exist.
 pub fn term<'a>(
     env: Env<'a>,
     etf: &[u8],
     policy: &Policy,
-    options: &DecodeOptions,
-    json_len: usize,
+    asked: Asked<'_>,
     stacks: &mut Stacks,
 ) -> Result<Option<Term<'a>>, Refused> {
     if !can_build(policy) {
-        return check(etf, policy).map(|()| by_the_vm(env, etf));
+        return check(etf, policy).and_then(|()| by_the_vm(env, etf, asked));
     }
-    let built = with_terms(env, etf, options, json_len, stacks, |terms| build(etf, policy, terms))?;
+    let built = with_terms(env, etf, asked, stacks, |terms| build(etf, policy, terms))?;
     // What the builder refuses it does not judge to the end.
     if built.is_none() { check(etf, policy).map(|()| None) } else { Ok(built) }
 }
@@ -30,14 +42,13 @@ pub fn list<'a>(
     env: Env<'a>,
     etf: &[u8],
     policies: impl Iterator<Item = Policy> + Clone,
-    options: &DecodeOptions,
-    json_len: usize,
+    asked: Asked<'_>,
     stacks: &mut Stacks,
 ) -> Result<Option<Term<'a>>, Refused> {
-    if !can_build(&Policy::new(options, 0)) {
-        return check_list(etf, policies).map(|()| by_the_vm(env, etf));
+    if !can_build(&Policy::new(asked.options, 0)) {
+        return check_list(etf, policies).and_then(|()| by_the_vm(env, etf, asked));
     }
-    let built = with_terms(env, etf, options, json_len, stacks, |terms| build_list(etf, policies.clone(), terms))?;
+    let built = with_terms(env, etf, asked, stacks, |terms| build_list(etf, policies.clone(), terms))?;
     if built.is_none() { check_list(etf, policies).map(|()| None) } else { Ok(built) }
 }
 
@@ -58,11 +69,11 @@ pub fn structs<'a>(
     etf: &[u8],
     Structs { shape, templates, json }: &Structs<'a>,
     most: u64,
-    options: &DecodeOptions,
+    asked: Asked<'_>,
     stacks: &mut Stacks,
 ) -> Result<Option<Term<'a>>, Refused> {
-    let policy = Shape::exact_policy(options, json.len());
-    let built = with_terms(env, etf, options, json.len(), stacks, |terms| {
+    let policy = Shape::exact_policy(asked.options, json.len());
+    let built = with_terms(env, etf, asked, stacks, |terms| {
         let mut structs = builder::Structs::new(terms, Look::new(env), templates, *json);
         judge(etf, shape, &policy, json, most, &mut structs)?;
         structs.finish().map_err(|kind| Refused { fault: Fault::Builder(kind), offset: etf.len() })
@@ -70,20 +81,22 @@ pub fn structs<'a>(
     if built.is_none() { judge_only(etf, shape, &policy, json).map(|()| None) } else { Ok(built) }
 }
 
-/// What the builder has no form for.
-fn by_the_vm<'a>(env: Env<'a>, etf: &[u8]) -> Option<Term<'a>> {
-    env.binary_to_term(etf).map(|(term, _)| term)
+/// What the builder has no form for. The VM does not stop on its way, so there must be time for the whole.
+fn by_the_vm<'a>(env: Env<'a>, etf: &[u8], asked: Asked<'_>) -> Result<Option<Term<'a>>, Refused> {
+    if (asked.clock)() <= (etf.len() as u64).saturating_mul(BYTE_NS) {
+        return Err(Refused { fault: Fault::Work, offset: etf.len() });
+    }
+    Ok(env.binary_to_term(etf).map(|(term, _)| term))
 }
 
 fn with_terms<'a>(
     env: Env<'a>,
     etf: &[u8],
-    options: &DecodeOptions,
-    json_len: usize,
+    Asked { options, json_len, clock }: Asked<'_>,
     stacks: &mut Stacks,
     build: impl FnOnce(&mut Terms<'a, '_>) -> Result<(), Refused>,
 ) -> Result<Option<Term<'a>>, Refused> {
-    let mut terms = Terms::copied(env, etf, json_len, *options, stacks);
+    let mut terms = Terms::copied(env, etf, json_len, *options, stacks).within(clock);
     match build(&mut terms) {
         Ok(()) => Ok(terms.finish()),
         Err(Refused { fault: Fault::Repeated | Fault::Builder(ErrorKind::UnknownAtom), .. }) => Ok(None),

@@ -274,11 +274,11 @@ defmodule RustyJson.CLITest do
     end
   end
 
-  if Judge.available?(:wasmtime) do
+  if Judge.available?(:built_in) do
     test "the sandbox stops a document", %{write: file} do
       large = file.("large.json", "[" <> String.duplicate("[],", 8_000_000) <> "0]")
       good = file.("good.json", @good)
-      wasm = ["--validate", "--engine", "wasm", "--host", "wasmtime"]
+      wasm = ["--validate", "--engine", "wasm", "--host", "built_in"]
       assert {0, "", ""} = run(wasm ++ [good])
       assert {4, "", error} = run(wasm ++ ["--timeout", "10", large, good])
       assert error =~ ~r/^#{Regex.escape(large)}: .* timeout: 10 ms$/m
@@ -290,13 +290,13 @@ defmodule RustyJson.CLITest do
   test "the doctor names every engine and what it found" do
     report = capture_io(fn -> Doctor.run([]) end)
     assert report =~ "RustyJson #{Application.spec(:rustyjson, :vsn)} on Elixir #{System.version()}"
-    for name <- ["native", "wasm, wasmtime", "wasm, wasmex"], do: assert(report =~ "\n  #{name}")
+    for name <- ["native", "wasm, built in", "wasm, wasmex"], do: assert(report =~ "\n  #{name}")
     for {name, _} <- Judge.engines(), do: assert(report =~ ~r/#{name}.* passed: decode, encode, errors/)
     for {_, reason} <- Judge.missing(), do: assert(report =~ "MISSING" and reason != "")
     assert report =~ "in use                       #{RustyJson.engine()} "
     assert report =~ "wasm timeout"
 
-    for host <- [:wasmtime, :wasmex] do
+    for host <- [:built_in, :wasmex] do
       counts? = report =~ ~r/#{host} +\d+ running, \d+ kept, \d+ waiting; /
       assert counts? == Judge.available?(host)
     end
@@ -307,18 +307,18 @@ defmodule RustyJson.CLITest do
     assert error == "mix rustyjson.doctor takes no arguments, got: --bogus\n"
   end
 
-  if Judge.available?(:wasmtime) do
+  if Judge.available?(:built_in) do
     test "the doctor counts calls that the sandbox stopped" do
       large = "[" <> String.duplicate("[],", 8_000_000) <> "0]"
-      %{wasmtime: before} = RustyJson.stats()
+      %{built_in: before} = RustyJson.stats()
 
       # On a busy machine, the timeout can expire before an instance is free.
       assert {:error, %{reason: reason}} =
-               RustyJson.decode(large, engine: :wasm, host: :wasmtime, timeout: 10)
+               RustyJson.decode(large, engine: :wasm, host: :built_in, timeout: 10)
 
       assert reason in [:timeout, :busy]
       report = capture_io(fn -> Doctor.run([]) end)
-      assert [_, count] = Regex.run(~r/wasmtime +.*; failed calls: .*#{reason} (\d+)/, report)
+      assert [_, count] = Regex.run(~r/built_in +.*; failed calls: .*#{reason} (\d+)/, report)
       assert String.to_integer(count) > before[reason]
     end
   end

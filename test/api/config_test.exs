@@ -74,7 +74,7 @@ defmodule RustyJson.ConfigTest do
   end
 
   test "the engine: the call's, the configuration's, the environment's" do
-    for {name, options} <- Judge.engines(), name in [:native, :wasmtime] do
+    for {name, options} <- Judge.engines(), name in [:native, :built_in] do
       System.put_env("RUSTYJSON_ENGINE", Atom.to_string(options[:engine]))
       configure(wasm: [host: :auto])
       assert RustyJson.engine() == options[:engine]
@@ -109,7 +109,7 @@ defmodule RustyJson.ConfigTest do
     message = Exception.message(RustyJson.EngineError.exception(statuses: statuses))
     assert message == "no engine of RustyJson could be loaded:\n  * native: no file\n  * wasm: no host"
 
-    statuses = [native: {:error, "no file"}, wasm: {:ok, %{host: :wasmtime}}]
+    statuses = [native: {:error, "no file"}, wasm: {:ok, %{host: :built_in}}]
     message = Exception.message(RustyJson.EngineError.exception(statuses: statuses))
 
     assert message =~

@@ -87,7 +87,7 @@ defmodule RustyJsonTest do
 
   test "options of the sandbox are refused by the native engine" do
     if Judge.available?(:native) do
-      for option <- [timeout: 100, max_memory: 1_000_000, isolation: :fresh, host: :wasmtime] do
+      for option <- [timeout: 100, max_memory: 1_000_000, isolation: :fresh, host: :built_in] do
         message = message_of(fn -> RustyJson.decode("1", [option, engine: :native]) end)
         assert message =~ inspect(elem(option, 0))
       end

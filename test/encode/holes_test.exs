@@ -201,7 +201,7 @@ defmodule RustyJson.HolesTest do
   end
 
   test "texts of fragments are laid out by the engine that the call names" do
-    if Judge.available?(:wasmtime) and Judge.available?(:native) do
+    if Judge.available?(:built_in) and Judge.available?(:native) do
       alias RustyJson.Engine.Native.Nif
       term = [Fragment.new(~s([{"a":1}])), Fragment.new(fn _ -> ["[1", ",2]"] end)]
       text = RustyJson.encode!([[%{"a" => 1}], [1, 2]], pretty: true)
@@ -212,7 +212,7 @@ defmodule RustyJson.HolesTest do
         end) != []
       end
 
-      refute formatted?.(engine: :wasm, host: :wasmtime)
+      refute formatted?.(engine: :wasm, host: :built_in)
       assert formatted?.(engine: :native)
     end
   end

@@ -171,7 +171,7 @@ defmodule RustyJson.NativeFaultsTest do
 
   # Only the modules that hold libraries must stay. All others can be replaced while calls run.
   test "modules are loaded anew and purged while calls run" do
-    keep = [RustyJson.Engine.Native.Nif, RustyJson.Wasm.Host.Wasmtime.Nif]
+    keep = [RustyJson.Engine.Native.Nif, RustyJson.Wasm.Host.BuiltIn.Nif]
     {:ok, modules} = :application.get_key(:rustyjson, :modules)
 
     modules =

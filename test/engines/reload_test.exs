@@ -1,16 +1,14 @@
 defmodule RustyJson.ReloadTest do
-  @moduledoc "After the modules of the native libraries are reloaded, the engines still work."
+  @moduledoc "After the module of the native library is reloaded, the engines still work."
 
   use ExUnit.Case, async: true
 
   alias RustyJson.Engine.Native
   alias RustyJson.Test.{Judge, OtherVM}
-  alias RustyJson.Wasm.Host.Wasmtime
 
-  # A new VM compiles the module, which takes long on a busy machine.
   @doors [
     native: {Native.Nif, [engine: :native]},
-    wasmtime: {Wasmtime.Nif, [engine: :wasm, host: :wasmtime, timeout: 60_000]}
+    built_in: {Native.Nif, [engine: :wasm, host: :built_in]}
   ]
 
   for {engine, {module, options}} <- @doors,

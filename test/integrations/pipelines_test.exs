@@ -95,7 +95,7 @@ defmodule RustyJson.PipelinesTest do
 
   @broadway (cond do
                not Code.ensure_loaded?(Broadway) -> "Broadway is not among the dependencies"
-               not Judge.available?(:wasmtime) -> "the built-in host is missing"
+               not Judge.available?(:built_in) -> "the built-in host is missing"
                true -> nil
              end)
   if @broadway, do: @tag(skip: @broadway)
@@ -105,7 +105,7 @@ defmodule RustyJson.PipelinesTest do
 
     sandbox = [
       engine: :wasm,
-      host: :wasmtime,
+      host: :built_in,
       timeout: 30_000,
       max_memory: 8 * 1_048_576,
       max_bytes: 8_000_000

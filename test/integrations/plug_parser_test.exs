@@ -10,7 +10,7 @@ defmodule RustyJson.PlugParserTest do
 
   unless Code.ensure_loaded?(Plug.Parsers), do: @moduletag(skip: "Plug is not among the dependencies")
 
-  @sandbox if Judge.available?(:wasmtime) or Judge.available?(:wasmex),
+  @sandbox if Judge.available?(:built_in) or Judge.available?(:wasmex),
              do: nil,
              else: "there is no host for the wasm engine"
 

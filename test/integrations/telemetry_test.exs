@@ -46,9 +46,9 @@ defmodule RustyJson.TelemetryTest do
       end
     end
 
-    for host <- [:wasmtime, :wasmex] do
+    for host <- [:built_in, :wasmex] do
       @tag host: host
-      if reason = WasmHosts.missing(host) || Guest.missing(), do: @tag(skip: reason)
+      if reason = WasmHosts.no_other(host), do: @tag(skip: reason)
 
       test "#{host}: what decode_many tries again is told from what failed", %{host: host} do
         options = [engine: :wasm, host: host, timeout: 60_000]

@@ -12,7 +12,7 @@ defmodule RustyJson.TrafficTest do
               not Code.ensure_loaded?(Bandit) ->
                 "Bandit is not among the dependencies"
 
-              not (Judge.available?(:wasmtime) or Judge.available?(:wasmex)) ->
+              not (Judge.available?(:built_in) or Judge.available?(:wasmex)) ->
                 "there is no host for the wasm engine"
 
               true ->

@@ -21,9 +21,9 @@ defmodule RustyJson.BuildTest do
   test "the parts: environment, then configuration, then what the engine needs" do
     assert Build.parts([]) == [:native, :guest]
     assert Build.parts(build: [:native]) == [:native]
-    assert Build.parts(engine: :wasm, wasm: [host: :wasmtime]) == [:native, :guest, :host]
+    assert Build.parts(engine: :wasm, wasm: [host: :built_in]) == [:native, :guest, :host]
     assert Build.parts(engine: :wasm, wasm: [host: :wasmex]) == [:native, :guest]
-    assert Build.parts(engine: :native, wasm: [host: :wasmtime]) == [:native, :guest]
+    assert Build.parts(engine: :native, wasm: [host: :built_in]) == [:native, :guest]
 
     System.put_env("RUSTYJSON_BUILD", "guest, host")
     assert Build.parts(build: [:native]) == [:guest, :host]

@@ -51,7 +51,7 @@ defmodule RustyJson.ReleaseTest do
     end
   end
 
-  if Judge.available?(:wasmtime) do
+  if Judge.available?(:built_in) do
     test "the sandbox, by runtime.exs", %{release: release} do
       assert {output, 0} = eval(release, "Sample.run()", [{"SAMPLE_ENGINE", "wasm"}])
 

@@ -16,12 +16,12 @@ defmodule RustyJson.Sandbox.BatchTest do
   @options [engine: :wasm, timeout: 60_000, max_memory: 4 * 1_048_576]
   # Microseconds, with room for a busy machine.
   @slack 1_500_000
-  @modules [wasmtime: Host.Wasmtime, wasmex: Host.Wasmex]
+  @modules [built_in: Host.BuiltIn, wasmex: Host.Wasmex]
 
-  for host <- [:wasmtime, :wasmex] do
+  for host <- [:built_in, :wasmex] do
     describe "#{host}" do
       @describetag host: host
-      if reason = WasmHosts.missing(host) || Guest.missing(), do: @describetag(skip: reason)
+      if reason = WasmHosts.no_other(host), do: @describetag(skip: reason)
 
       setup %{host: host}, do: {:ok, options: [host: host] ++ @options}
 

@@ -37,12 +37,12 @@ defmodule RustyJson.Sandbox.CrossingsTest do
   @root <<2, 1::32-little, 0::32-little, 1::32-little, 0::32-little>>
   @options [engine: :wasm, timeout: 10_000]
   @page 65_536
-  @modules [wasmtime: RustyJson.Wasm.Host.Wasmtime, wasmex: RustyJson.Wasm.Host.Wasmex]
+  @modules [built_in: RustyJson.Wasm.Host.BuiltIn, wasmex: RustyJson.Wasm.Host.Wasmex]
 
-  for host <- [:wasmtime, :wasmex] do
+  for host <- [:built_in, :wasmex] do
     describe "#{host}" do
       @describetag host: host
-      if reason = WasmHosts.missing(host) || Guest.missing(), do: @describetag(skip: reason)
+      if reason = WasmHosts.no_other(host), do: @describetag(skip: reason)
 
       setup %{host: host} do
         {:ok, options: [host: host] ++ @options}

@@ -34,10 +34,10 @@ defmodule RustyJson.Sandbox.FaultsTest do
   @options [engine: :wasm, timeout: 10_000, max_memory: 4 * @megabyte]
   @short if Contained.long?(), do: 2, else: 20
 
-  for host <- [:wasmtime, :wasmex] do
+  for host <- [:built_in, :wasmex] do
     describe "#{host}" do
       @describetag host: host
-      if reason = WasmHosts.missing(host) || Guest.missing(), do: @describetag(skip: reason)
+      if reason = WasmHosts.no_other(host), do: @describetag(skip: reason)
 
       setup %{host: host} do
         {:ok, options: [host: host] ++ @options}
@@ -75,7 +75,7 @@ defmodule RustyJson.Sandbox.FaultsTest do
             recurse: [:trap],
             write_out_of_bounds: [:trap]
           ],
-          export <- [:input, :decode, :encode, :external] ++ if(host == :wasmtime, do: [:extend], else: []) do
+          export <- [:input, :decode, :encode, :external] ++ if(host == :built_in, do: [:extend], else: []) do
         @tag fault: fault, reasons: reasons, export: export
         test "#{fault} in #{export}, in time", %{host: host, options: options} = context do
           with_guest(host, Guest.wasm(at(context.export, Guest.fault(context.fault))), fn ->

@@ -22,10 +22,10 @@ defmodule RustyJson.Sandbox.InstancesTest do
   # Traps while other native code runs. The full run repeats this 10,000 times.
   @beside "RUSTYJSON_FAULTS" |> System.get_env("200") |> String.to_integer()
 
-  for host <- [:wasmtime, :wasmex] do
+  for host <- [:built_in, :wasmex] do
     describe "#{host}" do
       @describetag host: host
-      if reason = WasmHosts.missing(host) || Guest.missing(), do: @describetag(skip: reason)
+      if reason = WasmHosts.no_other(host), do: @describetag(skip: reason)
 
       setup %{host: host} do
         {:ok, options: [engine: :wasm, host: host, timeout: 10_000]}

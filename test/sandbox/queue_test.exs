@@ -18,7 +18,7 @@ defmodule RustyJson.Sandbox.QueueTest do
   @share if @callers >= 50_000, do: 0.8, else: 0.3
   @document ~s({"id":12345,"name":"a","ok":true})
 
-  for host <- [:wasmtime, :wasmex] do
+  for host <- [:built_in, :wasmex] do
     describe "#{host}" do
       @describetag host: host
       if reason = WasmHosts.missing(host), do: @describetag(skip: reason)
@@ -99,11 +99,11 @@ defmodule RustyJson.Sandbox.QueueTest do
     end
   end
 
-  @tag host: :wasmtime
-  if reason = WasmHosts.missing(:wasmtime), do: @tag(skip: reason)
+  @tag host: :built_in
+  if reason = WasmHosts.missing(:built_in), do: @tag(skip: reason)
 
-  test "wasmtime: a caller that is woken and suspended does not keep others waiting" do
-    options = [engine: :wasm, host: :wasmtime, pool_size: 1, timeout: 10_000]
+  test "built_in: a caller that is woken and suspended does not keep others waiting" do
+    options = [engine: :wasm, host: :built_in, pool_size: 1, timeout: 10_000]
     stop = :atomics.new(1, [])
     callers = for _ <- 1..8, do: spawn_link(fn -> until(stop, options) end)
     Process.sleep(50)
@@ -113,7 +113,7 @@ defmodule RustyJson.Sandbox.QueueTest do
     for answer <- Task.await_many(tasks, 20_000), do: assert({:ok, _} = answer)
     :atomics.put(stop, 1, 1)
     Enum.each(callers, &:erlang.resume_process/1)
-    assert eventually(fn -> WasmHosts.counts(:wasmtime)[:waiting] == 0 end)
+    assert eventually(fn -> WasmHosts.counts(:built_in)[:waiting] == 0 end)
   end
 
   # The process that calls of wasmex wait in.

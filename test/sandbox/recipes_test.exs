@@ -11,7 +11,7 @@ defmodule RustyJson.SandboxRecipesTest do
           |> then(&Regex.scan(~r/```elixir\n(.*?)```/s, &1, capture: :all_but_first))
           |> List.flatten()
 
-  if Keyword.take(Judge.engines(), [:wasmtime, :wasmex]) == [],
+  if Keyword.take(Judge.engines(), [:built_in, :wasmex]) == [],
     do: @moduletag(skip: "no host runs WebAssembly here: #{inspect(Judge.missing())}")
 
   defp block(part), do: Enum.find(@blocks, &(&1 =~ part)) || flunk("docs/sandbox.md has no code with #{part}")

@@ -38,7 +38,7 @@ defmodule RustyJson.Sandbox.RepeatedKeysTest do
           do: "{" <> Enum.join(members ++ [repeat], ",") <> "}"
   end
 
-  for host <- [:wasmtime, :wasmex] do
+  for host <- [:built_in, :wasmex] do
     describe "#{host}" do
       @describetag host: host
       if reason = WasmHosts.missing(host), do: @describetag(skip: reason)

@@ -5,19 +5,19 @@ defmodule RustyJson.Sandbox.StackTest do
 
   alias RustyJson.Test.{Guest, WasmHosts}
 
-  if reason = WasmHosts.missing(:wasmtime) || Guest.missing(), do: @moduletag(skip: reason)
+  if reason = WasmHosts.no_other(:built_in), do: @moduletag(skip: reason)
 
   @script """
-  options = [engine: :wasm, host: :wasmtime, timeout: 60_000]
+  options = [engine: :wasm, host: :built_in, timeout: 60_000]
   {:ok, [1]} = RustyJson.decode("[1]", options)
-  :ok = RustyJson.Wasm.Host.Wasmtime.replace(File.read!(hd(System.argv())))
+  :ok = RustyJson.Test.Replaceable.replace(File.read!(hd(System.argv())))
   large = "!" <> String.duplicate(" ", 200_000)
 
   for text <- ["!", large] do
     {:error, %RustyJson.SandboxError{reason: :trap}} = RustyJson.decode(text, options)
   end
 
-  :ok = RustyJson.Wasm.Host.Wasmtime.replace(nil)
+  :ok = RustyJson.Test.Replaceable.replace(nil)
   deep = String.duplicate("[", 100_000) <> String.duplicate("]", 100_000)
   {:ok, term} = RustyJson.decode(deep, [max_depth: :infinity] ++ options)
   {:ok, ^deep} = RustyJson.encode(term, [max_depth: :infinity] ++ options)

@@ -60,7 +60,7 @@ defmodule RustyJson.Sandbox.StartTest do
       apply(RustyJson, :start_engine, [:wasm])
     end
 
-    for name <- [:wasmtime, :wasmex] do
+    for name <- [:built_in, :wasmex] do
       case {WasmHosts.missing(name), RustyJson.start_engine(engine: :wasm, host: name)} do
         {nil, result} -> assert result == :ok
         {_reason, result} -> assert {:error, %SandboxError{reason: :unavailable}} = result
@@ -68,7 +68,7 @@ defmodule RustyJson.Sandbox.StartTest do
     end
   end
 
-  for host <- [:wasmtime, :wasmex] do
+  for host <- [:built_in, :wasmex] do
     if reason = WasmHosts.missing(host), do: @tag(skip: reason)
 
     test "#{host}: a call that times out while the host starts says so" do
@@ -85,7 +85,7 @@ defmodule RustyJson.Sandbox.StartTest do
     end
   end
 
-  if reason = WasmHosts.missing(:wasmtime), do: @tag(skip: reason)
+  if reason = WasmHosts.missing(:built_in), do: @tag(skip: reason)
   @tag :tmp_dir
   test "a library that was missing, or broken, is loaded once it is there", %{tmp_dir: dir} do
     # The same application in another folder, at first without the library.
@@ -93,7 +93,7 @@ defmodule RustyJson.Sandbox.StartTest do
     File.mkdir_p!(Path.join(app, "priv/native"))
     File.ln_s!(Application.app_dir(:rustyjson, "ebin"), Path.join(app, "ebin"))
     File.ln_s!(Path.expand(Path.join(RustyJson.Wasm.Host.priv(), "wasm")), Path.join(app, "priv/wasm"))
-    library = Path.expand(RustyJson.Wasm.Host.Wasmtime.Nif.path() <> ".so")
+    library = Path.expand(RustyJson.Wasm.Host.BuiltIn.Nif.path() <> ".so")
 
     code = """
     true = :code.add_patha(~c"#{app}/ebin")
@@ -102,7 +102,7 @@ defmodule RustyJson.Sandbox.StartTest do
 
     try = fn ->
       RustyJson.Wasm.Starter.forget()
-      with {:error, error} <- RustyJson.start_engine(engine: :wasm, host: :wasmtime), do: IO.puts(error.message)
+      with {:error, error} <- RustyJson.start_engine(engine: :wasm, host: :built_in), do: IO.puts(error.message)
     end
 
     try.()
@@ -111,7 +111,7 @@ defmodule RustyJson.Sandbox.StartTest do
     File.rm!(file)
     File.ln_s!("#{library}", file)
     IO.inspect(try.())
-    IO.inspect(RustyJson.decode("[1]", engine: :wasm, host: :wasmtime))
+    IO.inspect(RustyJson.decode("[1]", engine: :wasm, host: :built_in))
     """
 
     assert {text, 0} = OtherVM.run(code, [])
@@ -121,7 +121,7 @@ defmodule RustyJson.Sandbox.StartTest do
     refute broken =~ "No such file"
   end
 
-  for host <- [:wasmtime, :wasmex] do
+  for host <- [:built_in, :wasmex] do
     if reason = WasmHosts.missing(host), do: @tag(skip: reason)
 
     test "#{host}: a thousand first calls wait at most for their time" do

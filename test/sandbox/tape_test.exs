@@ -5,7 +5,7 @@ defmodule RustyJson.Sandbox.TapeTest do
 
   alias RustyJson.{EncodeError, SandboxError}
   alias RustyJson.Test.{Guest, WasmHosts}
-  alias RustyJson.Wasm.Host.Wasmtime.Nif
+  alias RustyJson.Wasm.Host.BuiltIn.Nif
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
@@ -29,22 +29,22 @@ defmodule RustyJson.Sandbox.TapeTest do
     defimpl(RustyJson.Encoder, do: def(encode(%{id: id}, opts), do: RustyJson.Encode.value([id], opts)))
   end
 
-  @moduletag host: :wasmtime
-  @options [engine: :wasm, host: :wasmtime, timeout: 10_000, max_memory: 64 * 1_048_576]
+  @moduletag host: :built_in
+  @options [engine: :wasm, host: :built_in, timeout: 10_000, max_memory: 64 * 1_048_576]
 
-  if reason = WasmHosts.missing(:wasmtime), do: @moduletag(skip: reason)
+  if reason = WasmHosts.missing(:built_in), do: @moduletag(skip: reason)
 
   describe "a guest that lies:" do
     if reason = Guest.missing(), do: @describetag(skip: reason)
 
     test "room outside its memory, or less than it was asked for" do
       for room <- [Guest.memory(), 0xFFFF_FFFF, 1, 40] do
-        with_guest(:wasmtime, Guest.wasm(room: "(i64.const #{room})"), fn ->
+        with_guest(:built_in, Guest.wasm(room: "(i64.const #{room})"), fn ->
           assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.encode([1], @options)
         end)
       end
 
-      with_guest(:wasmtime, Guest.wasm(input: "(i32.const 0)"), fn ->
+      with_guest(:built_in, Guest.wasm(input: "(i32.const 0)"), fn ->
         assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.encode([1], @options)
       end)
     end
@@ -53,18 +53,18 @@ defmodule RustyJson.Sandbox.TapeTest do
       long = String.duplicate("a", 10_000)
 
       for data <- [<<2, 0::32, "null">>, <<0, 1, 0::32>>, <<4>>, <<1, long::binary>>] do
-        with_guest(:wasmtime, Guest.wasm(data: data, always: true), fn ->
+        with_guest(:built_in, Guest.wasm(data: data, always: true), fn ->
           assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.encode([1], @options)
         end)
       end
 
-      with_guest(:wasmtime, Guest.wasm(data: <<1, long::binary>>, always: true), fn ->
+      with_guest(:built_in, Guest.wasm(data: <<1, long::binary>>, always: true), fn ->
         assert {:ok, ^long} = RustyJson.encode([long], @options)
       end)
     end
 
     test "a request for the general way that never ends" do
-      with_guest(:wasmtime, Guest.wasm(data: <<3>>, always: true), fn ->
+      with_guest(:built_in, Guest.wasm(data: <<3>>, always: true), fn ->
         assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.encode([1], @options)
       end)
     end
@@ -87,7 +87,7 @@ defmodule RustyJson.Sandbox.TapeTest do
     options = Keyword.put(@options, :max_memory, 16 * 1_048_576)
     assert {:error, %SandboxError{reason: :memory_limit}} = RustyJson.encode(term, options)
 
-    host = :persistent_term.get(RustyJson.Wasm.Host.Wasmtime)
+    host = :persistent_term.get(RustyJson.Wasm.Host.BuiltIn)
     limits = {8, 16 * 1_048_576, 5_000, false, 5_000}
     refute Nif.write(host, term, nil, RustyJson.Options.encode([]).bytes, limits, 0) == :external
   end
@@ -254,7 +254,7 @@ defmodule RustyJson.Sandbox.TapeTest do
     RustyJson.encode!([rows(), %Twin{}, %Named{}], engine: :native)
 
     host =
-      with {:ok, _} <- RustyJson.encode([], @options), do: :persistent_term.get(RustyJson.Wasm.Host.Wasmtime)
+      with {:ok, _} <- RustyJson.encode([], @options), do: :persistent_term.get(RustyJson.Wasm.Host.BuiltIn)
 
     plans = RustyJson.Encoder.Plans.known(nil)
     limits = {8, 268_435_456, 5_000, false, 5_000}
@@ -343,7 +343,7 @@ defmodule RustyJson.Sandbox.TapeTest do
 
   test "a call on the caller's scheduler ends early, and its instance stays" do
     RustyJson.encode!([1], @options)
-    host = :persistent_term.get(RustyJson.Wasm.Host.Wasmtime)
+    host = :persistent_term.get(RustyJson.Wasm.Host.BuiltIn)
     bytes = RustyJson.Options.encode([]).bytes
     limits = {8, 268_435_456, 5_000, false, 5_000}
     kept = Nif.counts(host)[:kept]

@@ -102,6 +102,7 @@ defmodule RustyJson.Test.Guest do
         (if (result i64) #{triggered(options, 4)} (then (call $fault)) (else (i64.const #{record(@honest + 16, 5)}))))
       (func (export "gzip") (param i32 i32) (result i64) (call $fault))
       (func (export "format") (param i32 i32) (result i64) (call $fault))
+      (func (export "canonicalize") (param i32 i32) (result i64) (call $fault))
       (func (export "reset") #{options[:reset]}))
     """
   end

@@ -3,7 +3,7 @@ defmodule RustyJson.Test.Judge do
   Makes a call in every available engine and compares the term, the bytes, and every field of an error.
 
   All checks of vectors go through here, so an engine that is built is never left out. `RUSTYJSON_REQUIRE` names the
-  engines (`native,wasmtime,wasmex`) that must be available. Without it, the tests of a missing engine are skipped with a reason.
+  engines (`native,built_in,wasmex`) that must be available. Without it, the tests of a missing engine are skipped with a reason.
   """
 
   import ExUnit.Assertions
@@ -12,7 +12,7 @@ defmodule RustyJson.Test.Judge do
 
   @engines [
     native: [engine: :native],
-    wasmtime: [engine: :wasm, host: :wasmtime],
+    built_in: [engine: :wasm, host: :built_in],
     wasmex: [engine: :wasm, host: :wasmex]
   ]
 

@@ -1,9 +1,15 @@
 defmodule RustyJson.Test.WasmHosts do
   @moduledoc "The hosts of the wasm engine, and a way to run another module in them during a test."
 
+  alias RustyJson.Test.Guest
   alias RustyJson.Wasm.Host
 
-  @hosts [wasmtime: Host.Wasmtime, wasmex: Host.Wasmex]
+  @hosts [built_in: Host.BuiltIn, wasmex: Host.Wasmex]
+  @replaceable [built_in: RustyJson.Test.Replaceable, wasmex: Host.Wasmex]
+
+  @doc "Why a host cannot run other modules, or nil."
+  def no_other(:built_in), do: missing(:built_in) || Guest.missing() || RustyJson.Test.Replaceable.missing()
+  def no_other(name), do: missing(name) || Guest.missing()
 
   @doc "Why a host cannot run the real module, or nil."
   def missing(name) do
@@ -19,7 +25,7 @@ defmodule RustyJson.Test.WasmHosts do
   """
   def with_guest(name, wasm, fun) do
     RustyJson.Encoder.Plans.forget()
-    module = @hosts[name]
+    module = @replaceable[name]
     :ok = module.replace(wasm)
     # If a linked process ends the test, the `after` below does not run.
     ExUnit.Callbacks.on_exit(fn -> module.replace(nil) end)
@@ -32,7 +38,7 @@ defmodule RustyJson.Test.WasmHosts do
   end
 
   @doc "Gives a host another module, or its own again with nil."
-  def replace(name, wasm), do: @hosts[name].replace(wasm)
+  def replace(name, wasm), do: @replaceable[name].replace(wasm)
 
   @doc "The counts of a host."
   def counts(name), do: @hosts[name].counts()

@@ -19,6 +19,12 @@ enum Kind {
     Ordered,
 }
 
+/// Values and keys between two looks at the clock: well under a millisecond.
+pub(crate) const LOOK: u64 = 4096;
+/// What the VM takes for a key of a large map, and for an element of a list, in nanoseconds: the container is made in one step.
+const KEY_NS: u64 = 400;
+const ELEMENT_NS: u64 = 10;
+
 /// A container that is open, how many elements or members it has, and how many are still to come.
 #[derive(Clone, Copy)]
 struct Frame {
@@ -63,6 +69,25 @@ impl<'a, 'b, B> Judge<'a, 'b, B> {
 }
 
 impl<B: TermBuilder> Judge<'_, '_, B> {
+    /// Ends the walk when there is no time for what takes this long.
+    #[cold]
+    #[inline(never)]
+    pub fn in_time(&self, ns: u64) -> Result<(), Fault> {
+        if self.builder.time_left() > ns { Ok(()) } else { Err(Fault::Work) }
+    }
+
+    /// The same from time to time, beside the count of values.
+    #[inline(always)]
+    pub fn look(&self) -> Result<(), Fault> {
+        if self.terms.is_multiple_of(LOOK) { self.in_time(0) } else { Ok(()) }
+    }
+
+    /// The same before a container of this many elements, each of which takes this long.
+    #[inline(always)]
+    pub fn fits_time(&self, len: usize, each: u64) -> Result<(), Fault> {
+        if len as u64 > LOOK { self.in_time((len as u64).saturating_mul(each)) } else { Ok(()) }
+    }
+
     /// One term.
     pub fn document(&mut self) -> Result<(), Fault> {
         self.version()?;
@@ -100,6 +125,7 @@ impl<B: TermBuilder> Judge<'_, '_, B> {
             return self.refuse(Fault::Tail);
         }
         self.last()?;
+        self.fits_time(len, ELEMENT_NS)?;
         self.builder.end_array(len).map_err(Fault::Builder)
     }
 
@@ -139,6 +165,7 @@ impl<B: TermBuilder> Judge<'_, '_, B> {
     #[inline(always)]
     fn value(&mut self, depth: usize) -> Result<Option<Frame>, Fault> {
         self.count()?;
+        self.look()?;
         let tag = self.byte()?;
         match tag {
             SMALL_INTEGER => {
@@ -281,13 +308,17 @@ impl<B: TermBuilder> Judge<'_, '_, B> {
         }
         match kind {
             Kind::Root => Ok(()),
-            Kind::List => self.built(|builder| builder.end_array(len as usize)),
+            Kind::List => {
+                self.fits_time(len as usize, ELEMENT_NS)?;
+                self.built(|builder| builder.end_array(len as usize))
+            }
             Kind::Map | Kind::Ordered => self.object(len as usize),
         }
     }
 
     #[inline(always)]
     fn object(&mut self, len: usize) -> Result<(), Fault> {
+        self.fits_time(len, KEY_NS)?;
         match self.builder.end_unsearched(len) {
             Ok(true) => Ok(()),
             Ok(false) => Err(Fault::Repeated),

@@ -10,7 +10,7 @@ use super::shape::{Node, Shape, Struct, kinds};
 use crate::builder::{Nothing, SMALL_MAP, TermBuilder};
 use crate::error::ErrorKind;
 use crate::etf::check::{Fault, Policy, Refused};
-use crate::etf::judge::Judge;
+use crate::etf::judge::{Judge, LOOK};
 use crate::etf::tags::*;
 use crate::room::room;
 use alloc::vec::Vec;
@@ -273,6 +273,9 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
     #[inline(always)]
     fn count(&mut self) -> Result<(), Fault> {
         self.bytes.count()?;
+        if self.bytes.terms.is_multiple_of(LOOK) && self.bytes.builder.terms().time_left() == 0 {
+            return Err(Fault::Work);
+        }
         self.spend(1)
     }
 

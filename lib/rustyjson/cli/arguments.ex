@@ -55,7 +55,7 @@ defmodule RustyJson.CLI.Arguments do
     max_memory: :integer,
     max_depth: :integer
   ]
-  @names %{engine: [:auto, :native, :wasm], host: [:auto, :wasmtime, :wasmex]}
+  @names %{engine: [:auto, :native, :wasm], host: [:auto, :built_in, :wasmex]}
   @sandbox [:host, :timeout, :max_memory]
 
   @doc "Parses the command line, or returns an error message."

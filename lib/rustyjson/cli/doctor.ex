@@ -51,7 +51,7 @@ defmodule RustyJson.CLI.Doctor do
 
     engines = [
       {"native", [engine: :native], statuses[:native]},
-      {"wasm, wasmtime (built in)", [engine: :wasm, host: :wasmtime], Host.status(:wasmtime)},
+      {"wasm, built in", [engine: :wasm, host: :built_in], Host.status(:built_in)},
       {"wasm, wasmex (package)", [engine: :wasm, host: :wasmex], Host.status(:wasmex)}
     ]
 

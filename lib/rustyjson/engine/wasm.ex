@@ -29,7 +29,7 @@ defmodule RustyJson.Engine.Wasm do
   @spec straight(binary(), RustyJson.Options.t()) ::
           {:ok, term()} | {:error, RustyJson.Engine.decode_failure() | SandboxError.t()}
   def straight(json, %{sandbox: %{host: host} = sandbox} = options) do
-    case Host.get(host) == Host.Wasmtime && decode_straight(json, options) do
+    case Host.get(host) == Host.BuiltIn && decode_straight(json, options) do
       {:ok, _term} = done -> done
       {:fault, reason, detail} -> fault(reason, detail, sandbox)
       {:error, _failure} = failed -> failed
@@ -38,10 +38,10 @@ defmodule RustyJson.Engine.Wasm do
   end
 
   defp decode_straight(json, %{straight: limits, bytes: bytes, sandbox: %{events: true, host: host}}),
-    do: Events.measured({:decode, []}, json, host, fn -> Host.Wasmtime.straight(json, bytes, limits) end)
+    do: Events.measured({:decode, []}, json, host, fn -> Host.BuiltIn.straight(json, bytes, limits) end)
 
   defp decode_straight(json, %{straight: limits, bytes: bytes}),
-    do: Host.Wasmtime.straight(json, bytes, limits)
+    do: Host.BuiltIn.straight(json, bytes, limits)
 
   # Parts that stay text come as their places.
   defp judged({:ok, term}, json, %{parts: <<Kind.raw(), _::binary>>} = options) do
@@ -129,7 +129,7 @@ defmodule RustyJson.Engine.Wasm do
           | {:partial, binary(), [RustyJson.Engine.hole()]}
           | {:error, RustyJson.Engine.encode_failure() | SandboxError.t()}
   def straight(term, %{sandbox: %{host: host} = sandbox} = options, started) do
-    case Host.get(host) == Host.Wasmtime && encode_straight(term, options) do
+    case Host.get(host) == Host.BuiltIn && encode_straight(term, options) do
       {:ok, _text} = done -> done
       {:fault, reason, detail} -> fault(reason, detail, sandbox)
       elsewhere when elsewhere in [nil, false] -> encode(term, options)
@@ -143,7 +143,7 @@ defmodule RustyJson.Engine.Wasm do
   defp encode_straight(term, options), do: write_straight(term, options)
 
   defp write_straight(term, %{straight: limits, bytes: bytes, plans: plans}),
-    do: Host.Wasmtime.straight(term, plans, bytes, limits)
+    do: Host.BuiltIn.straight(term, plans, bytes, limits)
 
   defp written(answer, term, %{sandbox: sandbox} = options, started) do
     case checked(answer, options) do

@@ -34,10 +34,12 @@ defmodule RustyJson.Options.Schema do
 
   @sandbox [
     host: %{
-      type: {:in, [:auto, :wasmtime, :wasmex]},
+      type: {:in, [:auto, :built_in, :wasmex, :wasmtime]},
       default: :auto,
+      aliases: %{wasmtime: :built_in},
       doc:
-        "What runs the WebAssembly module. `:auto` uses the package wasmex if it is a dependency, otherwise the built-in host."
+        "What runs the WebAssembly module. `:auto` uses the built-in host if the native library loads, otherwise the package " <>
+          "wasmex. (`:wasmtime` is an older name of `:built_in`.)"
     },
     pool_size: %{
       type: {:or, [{:in, [:schedulers]}, {:integer, 1, 1024}]},

@@ -7,7 +7,7 @@ defmodule RustyJson.Wasm.Events do
 
   @compile {:no_warn_undefined, :telemetry}
   @event [:rustyjson, :sandbox, :stop]
-  @names %{Host.Wasmtime => :wasmtime, Host.Wasmex => :wasmex, Host.Auto => :auto}
+  @names %{Host.BuiltIn => :built_in, Host.Wasmex => :wasmex, Host.Auto => :auto}
 
   @doc "The sandbox option that turns measuring on, if the package is loaded."
   @spec sandbox() :: map()

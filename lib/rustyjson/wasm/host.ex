@@ -1,6 +1,6 @@
 defmodule RustyJson.Wasm.Host do
   @moduledoc """
-  What runs the WebAssembly module: `RustyJson.Wasm.Host.Wasmtime`, which is built in, or `RustyJson.Wasm.Host.Wasmex`, which
+  What runs the WebAssembly module: `RustyJson.Wasm.Host.BuiltIn`, which is built in, or `RustyJson.Wasm.Host.Wasmex`, which
   needs the Hex package `wasmex`.
 
   A host trusts nothing that the module returns. It checks addresses and lengths against the module's memory, and that a
@@ -13,7 +13,7 @@ defmodule RustyJson.Wasm.Host do
   @type operation :: :decode | :many | :feed | :encode | :gzip | :format | :canonicalize
 
   @type sandbox :: %{
-          required(:host) => :auto | :wasmtime | :wasmex,
+          required(:host) => :auto | :built_in | :wasmex,
           required(:pool_size) => pos_integer(),
           required(:max_memory) => pos_integer(),
           required(:timeout) => pos_integer(),
@@ -75,11 +75,11 @@ defmodule RustyJson.Wasm.Host do
   @doc "What the engine runs on, or why it does not work and what to install."
   @callback status() :: {:ok, map()} | {:error, String.t()}
 
-  @hosts [wasmex: Host.Wasmex, wasmtime: Host.Wasmtime]
+  @hosts [built_in: Host.BuiltIn, wasmex: Host.Wasmex]
 
   @doc false
-  @spec get(:auto | :wasmtime | :wasmex) :: module()
-  def get(:wasmtime), do: Host.Wasmtime
+  @spec get(:auto | :built_in | :wasmex) :: module()
+  def get(:built_in), do: Host.BuiltIn
   def get(:wasmex), do: Host.Wasmex
   def get(:auto), do: :persistent_term.get(__MODULE__, nil) || Host.Auto
 
@@ -95,7 +95,7 @@ defmodule RustyJson.Wasm.Host do
     end
   end
 
-  # Adding the package is an explicit choice. A package that cannot run does not count.
+  # The built-in host is 20 to 150 times as fast as the package on small documents.
   defp first do
     Enum.reduce_while(@hosts, {:error, nil}, fn {name, module}, {:error, reasons} ->
       case module.status() do
@@ -109,7 +109,7 @@ defmodule RustyJson.Wasm.Host do
   end
 
   @doc false
-  @spec status(:auto | :wasmtime | :wasmex) :: {:ok, map()} | {:error, String.t()}
+  @spec status(:auto | :built_in | :wasmex) :: {:ok, map()} | {:error, String.t()}
   def status(:auto), do: with({:ok, _module, info} <- first(), do: {:ok, info})
   def status(name), do: get(name).status()
 

@@ -6,7 +6,7 @@ defmodule RustyJson.Wasm.Stats do
   alias RustyJson.Wasm.Host
 
   @reasons [:busy, :timeout, :memory_limit, :trap, :invalid_result, :unavailable]
-  @hosts [wasmtime: Host.Wasmtime, wasmex: Host.Wasmex]
+  @hosts [built_in: Host.BuiltIn, wasmex: Host.Wasmex]
 
   @doc "Makes the counters."
   @spec start() :: :ok
@@ -33,10 +33,10 @@ defmodule RustyJson.Wasm.Stats do
   end
 
   # A call that ended before a host was found.
-  defp place(Host.Auto, reason), do: place(Host.Wasmtime, reason)
+  defp place(Host.Auto, reason), do: place(Host.BuiltIn, reason)
 
   @doc "The figures of every host."
-  @spec all() :: %{wasmtime: RustyJson.host_stats(), wasmex: RustyJson.host_stats()}
+  @spec all() :: %{built_in: RustyJson.host_stats(), wasmex: RustyJson.host_stats()}
   def all, do: Map.new(@hosts, fn {name, host} -> {name, Map.merge(instances(host), failures(host))} end)
 
   defp failures(host) do

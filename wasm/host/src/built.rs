@@ -1,11 +1,12 @@
 //! What the guest wrote, as terms.
 
 use crate::fault::Fault;
+use crate::guest::Guest;
 use rustler::{Env, Term};
 use rustyjson_core::etf::check::{self, Policy, Refused};
 use rustyjson_core::{DecodeOptions, ErrorKind};
 use rustyjson_terms::builder::Stacks;
-use rustyjson_terms::judged;
+use rustyjson_terms::judged::{self, Asked};
 use std::cell::RefCell;
 
 thread_local! {
@@ -13,18 +14,19 @@ thread_local! {
     static STACKS: RefCell<Stacks> = RefCell::default();
 }
 
-/// The term of these bytes, which answer a text of `json_len` bytes. `None`: the guest has to be asked again. Without time for more than
-/// `most` values and keys, it is a timeout.
+/// The term of these bytes, which answer a text of `json_len` bytes. `None`: the guest has to be asked again.
 pub fn term<'a>(
     env: Env<'a>,
+    guest: &Guest,
     etf: &[u8],
     policy: &Policy,
-    most: u64,
     options: &DecodeOptions,
     json_len: usize,
 ) -> Result<Option<Term<'a>>, Fault> {
+    let most = guest.most_terms();
     let cut = Policy { max_terms: policy.max_terms.min(most), ..*policy };
-    with_stacks(|stacks| match judged::term(env, etf, &cut, options, json_len, stacks) {
+    let clock = || guest.time_left();
+    with_stacks(|stacks| match judged::term(env, etf, &cut, Asked { options, json_len, clock: &clock }, stacks) {
         Err(Refused { fault: check::Fault::Terms, .. }) if most < policy.max_terms => Err(Fault::Timeout),
         result => result.map_err(fault),
     })
@@ -33,26 +35,26 @@ pub fn term<'a>(
 /// The value of a type that answers its text. `None`: as above.
 pub fn structs<'a>(
     env: Env<'a>,
+    guest: &Guest,
     etf: &[u8],
     structs: &judged::Structs<'a>,
-    most: u64,
     options: &DecodeOptions,
 ) -> Result<Option<Term<'a>>, Fault> {
-    with_stacks(|stacks| match judged::structs(env, etf, structs, most, options, stacks) {
-        Err(Refused { fault: check::Fault::Work, .. }) => Err(Fault::Timeout),
-        result => result.map_err(fault),
-    })
+    let asked = Asked { options, json_len: structs.json.len(), clock: &|| guest.time_left() };
+    with_stacks(|stacks| judged::structs(env, etf, structs, guest.most_terms(), asked, stacks).map_err(fault))
 }
 
 /// The same for a list of terms, each with a policy of its own.
 pub fn list<'a>(
     env: Env<'a>,
+    guest: &Guest,
     etf: &[u8],
     policies: impl Iterator<Item = Policy> + Clone,
     options: &DecodeOptions,
     json_len: usize,
 ) -> Result<Option<Term<'a>>, Fault> {
-    with_stacks(|stacks| judged::list(env, etf, policies, options, json_len, stacks).map_err(fault))
+    let asked = Asked { options, json_len, clock: &|| guest.time_left() };
+    with_stacks(|stacks| judged::list(env, etf, policies, asked, stacks).map_err(fault))
 }
 
 fn with_stacks<T>(run: impl FnOnce(&mut Stacks) -> T) -> T {
@@ -66,6 +68,7 @@ fn with_stacks<T>(run: impl FnOnce(&mut Stacks) -> T) -> T {
 #[cold]
 fn fault(refused: Refused) -> Fault {
     match refused.fault {
+        check::Fault::Work => Fault::Timeout,
         check::Fault::Builder(ErrorKind::OutOfMemory) => Fault::Unavailable("no memory for the term".into()),
         _ => Fault::invalid(refused.text()),
     }

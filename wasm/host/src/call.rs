@@ -4,8 +4,8 @@ use crate::atoms;
 use rustler::{Atom, Binary, Env, Error, NifResult, Term};
 use rustyjson_terms::raw::read::{Look, Raw};
 
-/// Ticks of a call on the caller's scheduler: at least one whole millisecond.
-const SHORT_TICKS: u64 = 2;
+/// Nanoseconds in a millisecond, which is what a call on the caller's scheduler may take.
+const MILLISECOND: u64 = 1_000_000;
 
 /// Limits of one call.
 #[derive(Clone, Copy)]
@@ -16,10 +16,12 @@ pub struct Call<'a> {
     pub pool_size: usize,
     /// Bytes of linear memory.
     pub max_memory: usize,
-    /// Ticks until the deadline.
-    pub ticks: u64,
-    /// Running out of time is not final: the call is repeated elsewhere. It may also happen a little early.
+    /// Nanoseconds until the deadline.
+    pub timeout: u64,
+    /// Running out of time is not final: the call is repeated elsewhere.
     pub short: bool,
+    /// It runs on a dirty scheduler, of which such calls have a share.
+    pub dirty: bool,
     /// A new instance for this call alone.
     pub fresh: bool,
     /// The ticket of a caller that queued and was woken; 0 for none.
@@ -32,13 +34,13 @@ impl<'a> Call<'a> {
     /// Reads `{pool_size, max_memory, timeout, fresh, start_by}`.
     pub fn new(limits: Term<'a>, ticket: u64) -> NifResult<Self> {
         let (pool_size, max_memory, timeout, fresh, start_by): (usize, usize, u64, bool, u64) = limits.decode()?;
-        // The tick under way counts as one.
         Ok(Self {
             env: limits.get_env(),
             pool_size,
             max_memory,
-            ticks: timeout.saturating_add(1),
+            timeout: timeout.saturating_mul(MILLISECOND),
             short: false,
+            dirty: true,
             fresh,
             ticket,
             start_by,
@@ -46,8 +48,8 @@ impl<'a> Call<'a> {
     }
 
     /// The same on the caller's scheduler, where exceeding these limits is not yet final.
-    pub fn short(self) -> Self {
-        Self { ticks: self.ticks.min(SHORT_TICKS), short: self.ticks > SHORT_TICKS, start_by: u64::MAX, ..self }
+    pub fn here(self) -> Self {
+        Self { dirty: false, timeout: self.timeout.min(MILLISECOND), short: self.timeout > MILLISECOND, start_by: u64::MAX, ..self }
     }
 }
 

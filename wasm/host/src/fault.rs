@@ -1,6 +1,6 @@
 //! Faults: the reasons why a call has no result.
 
-use wasmtime::{Error, PoolConcurrencyLimitError, Trap};
+use crate::translated::Trap;
 
 /// The reasons of `RustyJson.SandboxError` that a host finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,12 +11,10 @@ pub enum Fault {
     Timeout,
     /// The call waited too long before it could begin.
     Busy,
-    /// The guest trapped; what wasmtime says about it.
-    Trap(String),
+    /// The guest trapped.
+    Trap(Trap),
     /// The guest returned something that an honest guest cannot return.
     InvalidResult(String),
-    /// The allocator has no room for another instance now.
-    Full,
     /// No instance can be made.
     Unavailable(String),
 }
@@ -43,23 +41,13 @@ impl Fault {
         Self::InvalidResult(what.into())
     }
 
-    /// Why no instance was made.
+    /// What a trap means. A guest that was denied memory usually traps a moment later.
     #[cold]
-    pub fn from_start(error: &Error, denied: bool) -> Self {
-        if error.is::<PoolConcurrencyLimitError>() {
-            return Self::Full;
-        }
-        if denied { Self::MemoryLimit } else { Self::Unavailable(format!("no instance: {error}")) }
-    }
-
-    /// What wasmtime's error means. A guest that was denied memory usually traps a moment later.
-    #[cold]
-    pub fn from_call(error: &Error, denied: bool) -> Self {
-        match error.downcast_ref::<Trap>() {
-            Some(Trap::Interrupt) => Self::Timeout,
+    pub const fn of(trap: Trap, denied: bool) -> Self {
+        match trap {
+            Trap::Deadline => Self::Timeout,
             _ if denied => Self::MemoryLimit,
-            Some(trap) => Self::Trap(trap.to_string()),
-            None => Self::Trap(error.to_string()),
+            trap => Self::Trap(trap),
         }
     }
 }

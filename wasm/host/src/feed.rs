@@ -4,6 +4,7 @@ use crate::built;
 use crate::fault::Fault;
 use crate::guest::Guest;
 use crate::terms;
+use crate::translated::Export;
 use rustler::{Env, Term};
 use rustyjson_core::DecodeOptions;
 use rustyjson_core::abi::{Status, open};
@@ -33,7 +34,7 @@ impl<'a> Stream<'a> {
 pub fn run<'a>(env: Env<'a>, guest: &mut Guest, stream: &Stream<'_>) -> Result<Term<'a>, Fault> {
     let Stream { piece, question, options, bytes } = stream;
     let lengths = guest.write(&[bytes, &options.seed.to_le_bytes()], piece)?;
-    let record = guest.feed(lengths)?;
+    let record = guest.run(Export::Feed, lengths)?;
     let Some((Status::Done, body)) = open(&guest.memory()[record]) else {
         return Err(Fault::invalid("its result has no known status"));
     };
@@ -41,7 +42,7 @@ pub fn run<'a>(env: Env<'a>, guest: &mut Guest, stream: &Stream<'_>) -> Result<T
         .open(body, piece.len(), options)
         .ok_or_else(|| Fault::invalid("its answer about a piece is broken"))?;
     let policy = policy(options, question.document_len(piece.len()));
-    let values = built::term(env, list, &policy, guest.most_terms(), options, piece.len())?;
+    let values = built::term(env, guest, list, &policy, options, piece.len())?;
     guest.in_time()?;
     match values {
         Some(values) if values.is_list() => Ok(terms::fed(env, values, &answer)),

@@ -1,53 +1,17 @@
 //! One instance of the guest. Its results are not trusted: addresses and lengths are checked against its memory.
 
 use crate::call::Call;
-use crate::export::{Lazy, missing};
 use crate::fault::Fault;
-use crate::ticker::Deadline;
+use crate::translated::{Export, Instance, Module, Trap};
 use rustyjson_core::abi;
 use rustyjson_terms::builder::MOST_NODES;
 use std::ops::Range;
-use wasmtime::{Engine, Instance, InstancePre, Memory, ResourceLimiter, Store, UpdateDeadline, WasmParams};
-
-/// Ticks that instantiation and the version check may take.
-const START_TICKS: u64 = 1_000;
-
-/// What the store holds for us: the memory cap, whether the guest ran into it, and the end of its time.
-pub struct Limits {
-    max_memory: usize,
-    /// It asked for more.
-    pub denied: bool,
-    deadline: Deadline,
-}
-
-impl ResourceLimiter for Limits {
-    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        self.denied |= desired > self.max_memory;
-        Ok(desired <= self.max_memory)
-    }
-
-    fn table_growing(&mut self, current: usize, _: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        // The module's own tables are made, and stay as they are.
-        Ok(current == 0)
-    }
-}
 
 /// Length of the input, and how many bytes of it are options.
 pub type Lengths = (u32, u32);
-/// An export that does something to the input.
-type Export = Lazy<Lengths, u64>;
-
-/// An instance and its exports.
+/// An instance and what is known of it.
 pub struct Guest {
-    store: Store<Limits>,
     instance: Instance,
-    memory: Memory,
-    input: Lazy<u32, u32>,
-    decode: Export,
-    encode: Export,
-    extend: Export,
-    play: Lazy<(u32, u32, u32), u64>,
-    reset: Lazy<(), ()>,
     /// The input buffer, as long as the guest keeps it where it is.
     room: Range<usize>,
     /// Whether a call may have left large buffers behind.
@@ -67,63 +31,36 @@ const CHUNK: usize = 1 << 20;
 
 impl Guest {
     /// Makes an instance that may have this much memory.
-    pub fn new(
-        engine: &Engine,
-        pre: &InstancePre<Limits>,
-        max_memory: usize,
-        deadline: Deadline,
-    ) -> Result<Self, Fault> {
-        let mut store = Store::new(engine, Limits { max_memory, denied: false, deadline });
-        store.limiter(|limits| limits);
-        store.epoch_deadline_callback(|store| {
-            Ok(if store.data().deadline.is_due() { UpdateDeadline::Interrupt } else { UpdateDeadline::Continue(1) })
-        });
-        store.set_epoch_deadline(START_TICKS);
-        let instance = pre.instantiate(&mut store).map_err(|error| Fault::from_start(&error, store.data().denied))?;
-        let memory = instance.get_memory(&mut store, "memory").ok_or_else(|| missing("memory"))?;
-        Ok(Self {
-            input: Lazy::new("input"),
-            decode: Lazy::new("decode"),
-            encode: Lazy::new("encode"),
-            extend: Lazy::new("extend"),
-            play: Lazy::new("play"),
-            reset: Lazy::new("reset"),
-            store,
-            instance,
-            memory,
-            room: 0..0,
-            untidy: false,
-            short: false,
-        })
+    pub fn new(module: &'static Module, max_memory: usize) -> Result<Self, Fault> {
+        let instance = Instance::new(module, max_memory).map_err(|trap| match trap {
+            // The memory that the module starts with is all that can be missing.
+            Trap::Unreachable => Fault::MemoryLimit,
+            trap => Fault::Trap(trap),
+        })?;
+        Ok(Self { instance, room: 0..0, untidy: false, short: false })
     }
 
-    /// Refuses a module with other exports than this host knows.
-    pub fn check_version(&mut self) -> Result<(), Fault> {
-        let Self { store, instance, .. } = self;
-        match Lazy::<(), u32>::new("abi_version").call(store, instance, ())? {
-            abi::VERSION => {}
-            other => {
-                return Err(Fault::Unavailable(format!(
-                    "the guest's exports have version {other}, not {}",
-                    abi::VERSION
-                )));
-            }
-        }
-        for export in [&mut self.decode, &mut self.encode, &mut self.extend] {
-            export.get(store, instance)?;
-        }
-        self.input.get(store, instance)?;
-        self.play.get(store, instance)?;
-        self.reset.get(store, instance).map(drop)
+    /// The version of the module's exports.
+    pub fn version(&mut self) -> Result<u32, Fault> {
+        self.call(Export::AbiVersion, [0; 3]).map(|version| version as u32)
+    }
+
+    /// Whether it is an instance of this module.
+    #[cfg(feature = "replaceable")]
+    pub fn is_of(&self, module: Option<&'static Module>) -> bool {
+        module.is_some_and(|module| std::ptr::eq(module, self.instance.module()))
     }
 
     /// Sets the limits of the next call.
     pub fn limit(&mut self, call: &Call) {
-        let limits = self.store.data_mut();
-        (limits.max_memory, limits.denied) = (call.max_memory, false);
-        limits.deadline.set(call.ticks, !call.short);
+        self.instance.limit(call.max_memory, call.timeout);
         self.short = call.short;
-        self.store.set_epoch_deadline(call.ticks);
+    }
+
+    /// Calls an export.
+    #[inline]
+    fn call(&mut self, export: Export, arguments: [u64; 3]) -> Result<u64, Fault> {
+        self.instance.call(export, arguments).map_err(|trap| Fault::of(trap, self.instance.denied()))
     }
 
     /// Values and keys that the call may build.
@@ -131,19 +68,19 @@ impl Guest {
         if self.short { MOST_NODES } else { u64::MAX }
     }
 
-    /// When the call must be over.
-    pub fn deadline(&self) -> &Deadline {
-        &self.store.data().deadline
-    }
-
     /// Ends a call whose deadline passed while the host worked.
     pub fn in_time(&self) -> Result<(), Fault> {
-        if self.deadline().passed() { Err(Fault::Timeout) } else { Ok(()) }
+        if self.time_left() > 0 { Ok(()) } else { Err(Fault::Timeout) }
+    }
+
+    /// Nanoseconds until the call must be over.
+    pub fn time_left(&self) -> u64 {
+        self.instance.time_left()
     }
 
     /// Bytes of linear memory.
     pub fn memory_size(&self) -> usize {
-        self.memory.data_size(&self.store)
+        self.memory().len()
     }
 
     /// Copies options, which may come in parts, and what follows them into the guest's input buffer.
@@ -152,13 +89,11 @@ impl Guest {
         // A length beyond 32 bits exceeds what the guest can address.
         let len = u32::try_from(options_len + body.len()).map_err(|_| Fault::MemoryLimit)?;
         let mut at = self.input(len)?;
-        let (memory, limits) = self.memory.data_and_store_mut(&mut self.store);
         for chunk in options.iter().chain([&body]).flat_map(|part| part.chunks(CHUNK)) {
-            let place = memory.get_mut(at..).and_then(|rest| rest.get_mut(..chunk.len()));
-            place.ok_or_else(|| Fault::invalid("its input buffer lies outside its memory"))?.copy_from_slice(chunk);
+            self.put(at, chunk)?;
             at += chunk.len();
-            if limits.deadline.passed() {
-                return Err(Fault::Timeout);
+            if chunk.len() == CHUNK {
+                self.in_time()?;
             }
         }
         Ok((len, options_len as u32))
@@ -171,9 +106,9 @@ impl Guest {
         if len as usize > self.room.len() {
             self.room = 0..0;
             let wanted = len.max(LEAST);
-            match self.input.call(&mut self.store, &self.instance, wanted)? {
+            match self.call(Export::Input, [wanted.into(), 0, 0])? as u32 as usize {
                 0 => return Err(Fault::MemoryLimit),
-                address => self.room = address as usize..address as usize + wanted as usize,
+                address => self.room = address..address + wanted as usize,
             }
         }
         Ok(self.room.start)
@@ -186,7 +121,7 @@ impl Guest {
 
     /// The most linear memory that the call may take.
     pub fn max_memory(&self) -> usize {
-        self.store.data().max_memory
+        self.instance.max_memory()
     }
 
     /// Whether others wait for the scheduler that the call runs on.
@@ -200,7 +135,7 @@ impl Guest {
         let len = u32::try_from(len).map_err(|_| Fault::MemoryLimit)?;
         self.untidy |= len > TIDY;
         self.room = 0..0;
-        let packed = self.extend.call(&mut self.store, &self.instance, (len, keep as u32))?;
+        let packed = self.call(Export::Extend, [len.into(), keep as u64, 0])?;
         let room = abi::place(packed).ok_or(Fault::MemoryLimit)?;
         if room.start == 0 || self.memory().get(room.clone()).is_none() {
             return Err(Fault::invalid("its input buffer lies outside its memory"));
@@ -211,63 +146,27 @@ impl Guest {
 
     /// Writes bytes to this address.
     pub fn put(&mut self, address: usize, bytes: &[u8]) -> Result<(), Fault> {
-        let memory = self.memory.data_mut(&mut self.store);
-        let place = memory.get_mut(address..).and_then(|rest| rest.get_mut(..bytes.len()));
+        let place = self.instance.memory_mut().get_mut(address..).and_then(|rest| rest.get_mut(..bytes.len()));
         place.ok_or_else(|| Fault::invalid("its input buffer lies outside its memory"))?.copy_from_slice(bytes);
         Ok(())
     }
 
     /// Encodes the tape that was written, to about as many bytes of text as are expected.
     pub fn play(&mut self, (len, options): Lengths, expected: u32) -> Result<Range<usize>, Fault> {
-        let packed = self.play.call(&mut self.store, &self.instance, (len, options, expected))?;
+        let packed = self.call(Export::Play, [len.into(), options.into(), expected.into()])?;
         self.record(packed)
-    }
-
-    /// Decodes what was written.
-    pub fn decode(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        let packed = self.decode.call(&mut self.store, &self.instance, lengths)?;
-        self.record(packed)
-    }
-
-    /// Decodes what was written, with the repeated keys of its objects resolved.
-    pub fn resolve(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        self.once("resolve", lengths)
     }
 
     /// The keys of what was written, or the error that key number `stop` is not an atom.
     pub fn keys(&mut self, (len, options): Lengths, stop: u64) -> Result<Range<usize>, Fault> {
-        self.once("keys", (len, options, stop))
-    }
-
-    /// Decodes what a piece of a stream completes.
-    pub fn feed(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        self.once("feed", lengths)
-    }
-
-    /// Decodes the documents that were written.
-    pub fn many(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        self.once("many", lengths)
-    }
-
-    /// Encodes what was written.
-    pub fn encode(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        let packed = self.encode.call(&mut self.store, &self.instance, lengths)?;
+        let packed = self.call(Export::Keys, [len.into(), options.into(), stop])?;
         self.record(packed)
     }
 
-    /// Compresses what was written.
-    pub fn gzip(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        self.once("gzip", lengths)
-    }
-
-    /// Writes what was written in canonical form.
-    pub fn canonicalize(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        self.once("canonicalize", lengths)
-    }
-
-    /// Lays out what was written.
-    pub fn format(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        self.once("format", lengths)
+    /// Calls an export that does something to what was written.
+    pub fn run(&mut self, export: Export, (len, options): Lengths) -> Result<Range<usize>, Fault> {
+        let packed = self.call(export, [len.into(), options.into(), 0])?;
+        self.record(packed)
     }
 
     /// Lets the guest give back what a large input left.
@@ -276,12 +175,12 @@ impl Guest {
             return Ok(());
         }
         self.room = 0..0;
-        self.reset.call(&mut self.store, &self.instance, ())
+        self.call(Export::Reset, [0; 3]).map(drop)
     }
 
     /// The guest's memory.
     pub fn memory(&self) -> &[u8] {
-        self.memory.data(&self.store)
+        self.instance.memory()
     }
 
     /// Where the record is that the guest gave.
@@ -292,11 +191,5 @@ impl Guest {
         }
         // Copied, or made into terms, where there is time.
         if self.short && range.len() > LARGE { Err(Fault::Timeout) } else { Ok(range) }
-    }
-
-    /// Calls an export that few calls need.
-    fn once<P: WasmParams>(&mut self, name: &'static str, params: P) -> Result<Range<usize>, Fault> {
-        let packed = Lazy::<P, u64>::new(name).call(&mut self.store, &self.instance, params)?;
-        self.record(packed)
     }
 }

@@ -1,17 +1,16 @@
-//! Runs the guest in wasmtime, inside the BEAM.
+//! Runs the guest, translated to C ahead of time, inside the BEAM. The native library has these functions beside its own.
 //!
-//! The design assumes that the document has taken over the guest, which can return anything, loop or trap. Each call has its own
+//! The design assumes that the document has taken over the guest, which can return anything, loop or trap. Each call runs in an
 //! instance with a memory cap and a deadline, and the result is checked before it becomes a term.
 //!
 //! Every function returns by its deadline and never waits. Those without `dirty` in the name run on the caller's scheduler and
 //! have about a millisecond.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod atoms;
 mod built;
 mod call;
 mod clock;
-mod export;
 mod fault;
 mod feed;
 mod guest;
@@ -19,42 +18,37 @@ mod host;
 mod many;
 mod pool;
 mod queue;
+#[cfg(feature = "replaceable")]
+#[allow(unsafe_code)]
+mod replaceable;
 mod session;
 mod tape;
 mod terms;
-mod ticker;
+#[allow(unsafe_code)]
+mod translated;
 mod waiter;
 mod work;
 
 use call::{Call, Input, Operation};
-use host::Host;
-use rustler::{Atom, Binary, Env, NifResult, Resource, ResourceArc, Term, schedule::consume_timeslice};
+use rustler::{Atom, Binary, Env, NifResult, Term, schedule::consume_timeslice};
 
 /// Bytes that take about a hundredth of a scheduler's turn.
 const BYTES_PER_PERCENT: usize = 2048;
 
-struct HostResource(Host);
-
-#[rustler::resource_impl]
-impl Resource for HostResource {}
-
-type HostArc = ResourceArc<HostResource>;
-
-/// Compiles the guest: `{:ok, host}`. `instances` is the most that the host will run or keep at once.
-#[rustler::nif(schedule = "DirtyCpu")]
-fn load<'a>(env: Env<'a>, wasm: Binary, instances: u32) -> Term<'a> {
-    match Host::new(&wasm, instances) {
-        Ok(host) => terms::ok(env, ResourceArc::new(HostResource(host))),
-        Err(fault) => terms::fault_term(env, &fault),
+/// `:ok`, or `{:fault, :unavailable, reason}` if no call can run.
+#[rustler::nif(name = "sandbox_status", schedule = "DirtyCpu")]
+fn status(env: Env<'_>) -> Term<'_> {
+    match host::failure() {
+        None => atoms::ok().to_term(env),
+        Some(reason) => terms::fault_term(env, &fault::Fault::Unavailable(reason)),
     }
 }
 
 /// Runs an [`Operation`] on the caller's scheduler. Returns the result, or `:later` if it takes too long.
 /// The options of `:decode` can be a tuple of their bytes and the templates of a type, whose values it then builds.
-#[rustler::nif]
+#[rustler::nif(name = "sandbox_run")]
 fn run<'a>(
     env: Env<'a>,
-    host: HostArc,
     operation: Atom,
     options: Term<'a>,
     body: Binary<'a>,
@@ -63,14 +57,13 @@ fn run<'a>(
 ) -> NifResult<Term<'a>> {
     charge(env, body.len());
     let input = Input::new(options, body)?;
-    work::run(env, &host.0, Operation::new(operation)?, &input, &Call::new(limits, ticket)?.short())
+    work::run(env, Operation::new(operation)?, &input, &Call::new(limits, ticket)?.here())
 }
 
 /// The same on a dirty scheduler.
-#[rustler::nif(schedule = "DirtyCpu")]
+#[rustler::nif(name = "sandbox_run_dirty", schedule = "DirtyCpu")]
 fn run_dirty<'a>(
     env: Env<'a>,
-    host: HostArc,
     operation: Atom,
     options: Term<'a>,
     body: Binary<'a>,
@@ -78,48 +71,46 @@ fn run_dirty<'a>(
     ticket: u64,
 ) -> NifResult<Term<'a>> {
     let input = Input::new(options, body)?;
-    work::run(env, &host.0, Operation::new(operation)?, &input, &Call::new(limits, ticket)?)
+    work::run(env, Operation::new(operation)?, &input, &Call::new(limits, ticket)?)
 }
 
 /// Encodes a term on the caller's scheduler, without External Term Format. Returns `{:ok, text}`, `{:planned, text, modules}` if it used
 /// plans of structs, `:external` if the term or the options ask for more than a tape has, or `:later` if it takes too long.
-#[rustler::nif]
+#[rustler::nif(name = "sandbox_write")]
 fn write<'a>(
     env: Env<'a>,
-    host: HostArc,
     term: Term<'a>,
     plans: Term<'a>,
     options: Binary,
     limits: Term<'a>,
     ticket: u64,
 ) -> NifResult<Term<'a>> {
-    tape::run(env, &host.0, [term, plans], &options, &Call::new(limits, ticket)?.short())
+    tape::run(env, [term, plans], &options, &Call::new(limits, ticket)?.here())
 }
 
 /// The same on a dirty scheduler.
-#[rustler::nif(schedule = "DirtyCpu")]
+#[rustler::nif(name = "sandbox_write_dirty", schedule = "DirtyCpu")]
 fn write_dirty<'a>(
     env: Env<'a>,
-    host: HostArc,
     term: Term<'a>,
     plans: Term<'a>,
     options: Binary,
     limits: Term<'a>,
     ticket: u64,
 ) -> NifResult<Term<'a>> {
-    tape::run(env, &host.0, [term, plans], &options, &Call::new(limits, ticket)?)
+    tape::run(env, [term, plans], &options, &Call::new(limits, ticket)?)
 }
 
 /// What `start_by` is measured by.
-#[rustler::nif]
+#[rustler::nif(name = "sandbox_now")]
 fn now() -> u64 {
     clock::now()
 }
 
-/// Instances running and kept, and callers waiting.
-#[rustler::nif]
-fn counts<'a>(env: Env<'a>, host: HostArc) -> Term<'a> {
-    terms::counts(env, host.0.counts())
+/// Long calls running, instances that there are, and callers waiting.
+#[rustler::nif(name = "sandbox_counts")]
+fn counts(env: Env<'_>) -> Term<'_> {
+    terms::counts(env, host::counts())
 }
 
 /// Takes the work from the caller's turn, so that the scheduler stays fair.
@@ -129,5 +120,3 @@ fn charge(env: Env, bytes: usize) {
         consume_timeslice(env, percent.min(100) as i32);
     }
 }
-
-rustler::init!("Elixir.RustyJson.Wasm.Host.Wasmtime.Nif");

@@ -4,6 +4,7 @@ use crate::built;
 use crate::fault::Fault;
 use crate::guest::Guest;
 use crate::terms;
+use crate::translated::Export;
 use rustler::{Env, Term};
 use rustyjson_core::DecodeOptions;
 use rustyjson_core::abi::batch::{Batch, BatchAnswer};
@@ -32,14 +33,14 @@ impl<'a> Documents<'a> {
 pub fn run<'a>(env: Env<'a>, guest: &mut Guest, documents: &Documents<'_>) -> Result<Term<'a>, Fault> {
     let Documents { batch, body, options, bytes } = documents;
     let lengths = guest.write(&[bytes, &options.seed.to_le_bytes()], body)?;
-    let record = guest.many(lengths)?;
+    let record = guest.run(Export::Many, lengths)?;
     let Some((Status::Done, body)) = open(&guest.memory()[record]) else {
         return Err(Fault::invalid("its result has no known status"));
     };
     let answer =
         BatchAnswer::read(body, batch).ok_or_else(|| Fault::invalid("its answer about many documents is broken"))?;
     let policies = answer.decoded(batch).map(|json_len| Policy::new(options, json_len));
-    let list = built::list(env, answer.list, policies, options, documents.body.len())?;
+    let list = built::list(env, guest, answer.list, policies, options, documents.body.len())?;
     guest.in_time()?;
     Ok(list.map_or_else(|| terms::refused(env), |list| terms::many(env, list, &answer.failures)))
 }

@@ -3,6 +3,7 @@
 use crate::call::Operation;
 use crate::fault::Fault;
 use crate::guest::{Guest, Lengths};
+use crate::translated::Export;
 use rustler::Binary;
 use rustyjson_core::abi::{DecodeFailure, EncodeFailure, Names, Status, open};
 use rustyjson_core::abi::{
@@ -74,13 +75,13 @@ type Decoded = Result<Range<usize>, DecodeFailure<'static>>;
 pub fn decode(guest: &mut Guest, document: &Document) -> Result<(Decoded, Lengths), Fault> {
     let Document { json, options, bytes, .. } = document;
     let lengths = guest.write(&[bytes, &options.seed.to_le_bytes()], json)?;
-    let record = guest.decode(lengths)?;
+    let record = guest.run(Export::Decode, lengths)?;
     Ok((decoded(guest, document, record)?, lengths))
 }
 
 /// Decodes it again, with repeated keys resolved.
 pub fn resolve(guest: &mut Guest, document: &Document, lengths: Lengths) -> Result<Range<usize>, Fault> {
-    let record = guest.resolve(lengths)?;
+    let record = guest.run(Export::Resolve, lengths)?;
     decoded(guest, document, record)?.map_err(|_| Fault::invalid("it refuses a document that it has decoded"))
 }
 
@@ -109,7 +110,7 @@ pub fn unknown_atom(
     exists: impl Fn(&[u8]) -> bool,
 ) -> Result<Option<DecodeFailure<'static>>, Fault> {
     let record = guest.keys(lengths, u64::MAX)?;
-    let unknown = first_unknown(&guest.memory()[record], exists, || guest.deadline().passed())?;
+    let unknown = first_unknown(&guest.memory()[record], exists, || guest.in_time().is_err())?;
     let Some(number) = unknown else { return Ok(None) };
     let record = guest.keys(lengths, number)?;
     match open(&guest.memory()[record]) {
@@ -153,7 +154,7 @@ impl<'a> Options<'a> {
 /// Encodes a term. The input is the options as Elixir wrote them, and the term.
 pub fn encode<'a>(guest: &'a mut Guest, [bytes, etf]: [&[u8]; 2], options: &Options) -> Result<Encoded<'a>, Fault> {
     let lengths = guest.write(&[bytes], etf)?;
-    let record = guest.encode(lengths)?;
+    let record = guest.run(Export::Encode, lengths)?;
     match open(&guest.memory()[record]) {
         Some((Status::Done, json)) => text(json, etf, options).map(Encoded::Text),
         Some((Status::Partial, body)) => find_holes(body, etf, options).map(Encoded::Partial),
@@ -214,11 +215,12 @@ pub fn transform<'a>(
 ) -> Result<Result<&'a [u8], DecodeFailure<'a>>, Fault> {
     let seed = if operation == Operation::Canonicalize { &seed.to_le_bytes()[..] } else { &[] };
     let lengths = guest.write(&[options, seed], text)?;
-    let record = match operation {
-        Operation::Gzip => guest.gzip(lengths)?,
-        Operation::Canonicalize => guest.canonicalize(lengths)?,
-        _ => guest.format(lengths)?,
+    let export = match operation {
+        Operation::Gzip => Export::Gzip,
+        Operation::Canonicalize => Export::Canonicalize,
+        _ => Export::Format,
     };
+    let record = guest.run(export, lengths)?;
     match open(&guest.memory()[record]) {
         Some((Status::Done, result)) if result.len() > longest(operation, options, text) => Err(too_long()),
         Some((Status::Done, result)) => Ok(Ok(result)),

@@ -156,7 +156,6 @@ fn most_bytes(options: &EncodeOptions<'_>) -> usize {
 /// The same in an instance of the host's. The terms are what is encoded, and the plans of structs or `nil`.
 pub fn run<'a>(
     env: Env<'a>,
-    host: &crate::host::Host,
     terms: [Term<'a>; 2],
     bytes: &[u8],
     call: &Call,
@@ -165,6 +164,6 @@ pub fn run<'a>(
     if !may_play(&options) {
         return Ok(terms::external(env));
     }
-    let answer = host.run(call, |guest| encode(env, guest, terms, bytes, &options));
+    let answer = crate::host::run(call, |guest| encode(env, guest, terms, bytes, &options));
     Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short)))
 }

@@ -102,9 +102,8 @@ pub fn fault_term<'a>(env: Env<'a>, fault: &Fault) -> Term<'a> {
         Fault::MemoryLimit => (atoms::memory_limit(), ""),
         Fault::Timeout => (atoms::timeout(), ""),
         Fault::Busy => (atoms::busy(), ""),
-        Fault::Trap(detail) => (atoms::trap(), &**detail),
+        Fault::Trap(trap) => (atoms::trap(), trap.text()),
         Fault::InvalidResult(detail) => (atoms::invalid_result(), &**detail),
-        Fault::Full => (atoms::unavailable(), "no instance can be made now"),
         Fault::Unavailable(detail) => (atoms::unavailable(), &**detail),
     };
     (atoms::fault(), reason, detail).encode(env)

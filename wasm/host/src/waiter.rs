@@ -1,7 +1,7 @@
 //! Processes that wait for an instance, and their tickets.
 
-use crate::HostArc;
-use crate::pool::{Pool, Sleeper};
+use crate::host;
+use crate::pool::Sleeper;
 use rustler::env::SavedTerm;
 use rustler::{Env, LocalPid, OwnedEnv, Reference, Resource, ResourceArc};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +30,6 @@ impl Sleeper for Waiter {
 
 /// The right to be woken. It ends with the process that holds it, so a killed process leaves the queue.
 struct Ticket {
-    pool: Arc<Pool>,
     number: u64,
     size: usize,
     waiter: Arc<dyn Sleeper>,
@@ -39,30 +38,29 @@ struct Ticket {
 #[rustler::resource_impl]
 impl Resource for Ticket {
     fn destructor(self, env: Env<'_>) {
-        self.pool.leave(env, self.number);
+        host::pool().leave(env, self.number);
     }
 }
 
-/// Queues for an instance: `{number, ticket}`. `{reference, :free}` comes when there may be one; it is asked for with the number.
+/// Queues for a place: `{number, ticket}`. `{reference, :free}` comes when there may be one; it is asked for with the number.
 /// A process holds the ticket until it has left.
-#[rustler::nif]
-fn queue(env: Env, host: HostArc, size: usize, reference: Reference) -> (u64, ResourceArc<Ticket>) {
+#[rustler::nif(name = "sandbox_queue")]
+fn queue(env: Env, size: usize, reference: Reference) -> (u64, ResourceArc<Ticket>) {
     let own = OwnedEnv::new();
     let saved = own.save(reference);
-    let pool = Arc::clone(host.0.pool());
     let waiter: Arc<dyn Sleeper> = Arc::new(Waiter { pid: env.pid(), reference: Mutex::new((own, saved)) });
-    let number = pool.queue(env, size, Arc::clone(&waiter));
-    (number, ResourceArc::new(Ticket { pool, number, size, waiter }))
+    let number = host::pool().queue(env, size, Arc::clone(&waiter));
+    (number, ResourceArc::new(Ticket { number, size, waiter }))
 }
 
 /// Continues to wait. Returns the milliseconds after which to check again for empty places.
-#[rustler::nif]
+#[rustler::nif(name = "sandbox_look")]
 fn look(env: Env, ticket: ResourceArc<Ticket>) -> usize {
-    LOOK + ticket.pool.rejoin(env, ticket.number, ticket.size, &ticket.waiter) / 10
+    LOOK + host::pool().rejoin(env, ticket.number, ticket.size, &ticket.waiter) / 10
 }
 
 /// Stops waiting. Whether a message is still to come.
-#[rustler::nif]
+#[rustler::nif(name = "sandbox_leave")]
 fn leave(env: Env, ticket: ResourceArc<Ticket>) -> bool {
-    ticket.pool.leave(env, ticket.number)
+    host::pool().leave(env, ticket.number)
 }

@@ -5,7 +5,7 @@ use crate::call::{Call, Input, Operation};
 use crate::fault::Fault;
 use crate::feed::{self, Stream};
 use crate::guest::{Guest, Lengths};
-use crate::host::Host;
+use crate::host::{self, seed};
 use crate::many::{self, Documents};
 use crate::session::{self, Document, Encoded, Options};
 use crate::terms;
@@ -16,29 +16,29 @@ use rustyjson_terms::judged::Structs;
 use std::ops::Range;
 
 /// Runs a call.
-pub fn run<'a>(env: Env<'a>, host: &Host, operation: Operation, input: &Input<'a>, call: &Call) -> NifResult<Term<'a>> {
+pub fn run<'a>(env: Env<'a>, operation: Operation, input: &Input<'a>, call: &Call) -> NifResult<Term<'a>> {
     let (options, body) = (input.options, input.body.as_slice());
     let answer = match operation {
         Operation::Decode => {
-            let document = Document::new(options, body, host.seed).ok_or(Error::BadArg)?;
+            let document = Document::new(options, body, seed()).ok_or(Error::BadArg)?;
             let structs = input.templates.map(|templates| document.structs(templates, input.body).ok_or(Error::BadArg));
             let wanted = Wanted { document, structs: structs.transpose()? };
-            host.run(call, |guest| decode(env, guest, &wanted))
+            host::run(call, |guest| decode(env, guest, &wanted))
         }
         Operation::Feed => {
-            let stream = Stream::new(options, body, host.seed).ok_or(Error::BadArg)?;
-            host.run(call, |guest| feed::run(env, guest, &stream))
+            let stream = Stream::new(options, body, seed()).ok_or(Error::BadArg)?;
+            host::run(call, |guest| feed::run(env, guest, &stream))
         }
         Operation::Many => {
-            let documents = Documents::new(options, body, host.seed).ok_or(Error::BadArg)?;
-            host.run(call, |guest| many::run(env, guest, &documents))
+            let documents = Documents::new(options, body, seed()).ok_or(Error::BadArg)?;
+            host::run(call, |guest| many::run(env, guest, &documents))
         }
         Operation::Encode => {
             let call_options = Options::new(options).ok_or(Error::BadArg)?;
-            host.run(call, |guest| encode(env, guest, [options, body], &call_options))
+            host::run(call, |guest| encode(env, guest, [options, body], &call_options))
         }
-        Operation::Gzip | Operation::Format | Operation::Canonicalize => host.run(call, |guest| {
-            Ok(match session::transform(guest, operation, options, body, host.seed)? {
+        Operation::Gzip | Operation::Format | Operation::Canonicalize => host::run(call, |guest| {
+            Ok(match session::transform(guest, operation, options, body, seed())? {
                 Ok(text) => terms::text(env, text),
                 Err(error) => terms::decode_error(env, &error),
             })
@@ -74,10 +74,10 @@ fn term<'a>(
     Wanted { document, structs }: &Wanted<'a>,
     etf: Range<usize>,
 ) -> Result<Option<Term<'a>>, Fault> {
-    let (etf, most, options) = (&guest.memory()[etf], guest.most_terms(), &document.options);
+    let (etf, options) = (&guest.memory()[etf], &document.options);
     let term = match structs {
-        Some(structs) => built::structs(env, etf, structs, most, options)?,
-        None => built::term(env, etf, &document.policy(), most, options, document.json.len())?,
+        Some(structs) => built::structs(env, guest, etf, structs, options)?,
+        None => built::term(env, guest, etf, &document.policy(), options, document.json.len())?,
     };
     guest.in_time()?;
     Ok(term.map(|term| terms::ok(env, term)))

@@ -50,11 +50,7 @@ defmodule RustyJson.CLI.Doctor.Machine do
   def artifacts(priv) do
     extension = if match?({:win32, _}, :os.type()), do: ".dll", else: ".so"
 
-    for file <- [
-          "native/librustyjson_nif#{extension}",
-          "wasm/rustyjson.wasm",
-          "native/librustyjson_wasm_host#{extension}"
-        ] do
+    for file <- ["native/librustyjson_nif#{extension}", "wasm/rustyjson.wasm"] do
       {Path.basename(file), size(File.stat(Path.join(priv, file)))}
     end
   end

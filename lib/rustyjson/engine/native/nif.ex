@@ -10,6 +10,9 @@ defmodule RustyJson.Engine.Native.Nif do
   """
   @spec load() :: :ok | {:error, :loaded}
   def load do
+    # Another library may have no sandbox.
+    :persistent_term.erase(RustyJson.Wasm.Host.BuiltIn)
+
     case :erlang.load_nif(String.to_charlist(path()), 0) do
       :ok -> :persistent_term.put(__MODULE__, nil)
       {:error, {:upgrade, _text}} -> {:error, :loaded}
@@ -100,6 +103,68 @@ defmodule RustyJson.Engine.Native.Nif do
 
   @spec info() :: map()
   def info, do: :erlang.nif_error(:not_loaded)
+
+  ## The sandbox
+
+  # Functions without `dirty` in their name run on the caller's scheduler for about a millisecond and then return `:later`. The others
+  # return `:busy` if no place is free. All return `{:fault, reason, detail}` if the call failed.
+
+  @typep limits ::
+           {pool_size :: pos_integer(), max_memory :: pos_integer(), timeout :: pos_integer(),
+            fresh :: boolean(), start_by :: non_neg_integer()}
+  # The number of a ticket, or 0.
+  @typep place :: non_neg_integer()
+  @opaque ticket :: reference()
+
+  @doc "Whether the library has the module, and it starts."
+  @spec sandbox_status() :: :ok | RustyJson.Wasm.Host.fault()
+  def sandbox_status, do: :erlang.nif_error(:not_loaded)
+
+  @type ran ::
+          RustyJson.Wasm.Host.decoded()
+          | RustyJson.Wasm.Host.many()
+          | RustyJson.Wasm.Host.fed()
+          | RustyJson.Wasm.Host.encoded()
+          | RustyJson.Wasm.Host.fault()
+
+  @spec sandbox_run(RustyJson.Wasm.Host.operation(), decoding(), binary(), limits(), place()) :: ran() | :later
+  def sandbox_run(_operation, _options, _body, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+
+  @spec sandbox_run_dirty(RustyJson.Wasm.Host.operation(), decoding(), binary(), limits(), place()) ::
+          ran() | :busy
+  def sandbox_run_dirty(_operation, _options, _body, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+
+  @type wrote :: RustyJson.Wasm.Host.written() | RustyJson.Wasm.Host.fault()
+
+  @spec sandbox_write(term(), plans(), options(), limits(), place()) :: wrote() | :later
+  def sandbox_write(_term, _plans, _options, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+
+  @spec sandbox_write_dirty(term(), plans(), options(), limits(), place()) :: wrote() | :busy
+  def sandbox_write_dirty(_term, _plans, _options, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
+
+  @doc "The clock of `start_by`, in milliseconds: a call on a dirty scheduler that comes later is `:busy`."
+  @spec sandbox_now() :: non_neg_integer()
+  def sandbox_now, do: :erlang.nif_error(:not_loaded)
+
+  @doc """
+  Joins the queue for a place; `size` is the number of places. The process receives `{reference, :free}` when one may be free, and
+  asks for it with a call that has the number of its place. `sandbox_leave/1` gives the ticket back, and so does the end of the
+  process.
+  """
+  @spec sandbox_queue(size :: pos_integer(), reference()) :: {place(), ticket()}
+  def sandbox_queue(_size, _reference), do: :erlang.nif_error(:not_loaded)
+
+  @doc "Goes on waiting. In how many milliseconds to look again whether somebody who was called does not come."
+  @spec sandbox_look(ticket()) :: pos_integer()
+  def sandbox_look(_ticket), do: :erlang.nif_error(:not_loaded)
+
+  @doc "Stops waiting. Whether a message is still to come."
+  @spec sandbox_leave(ticket()) :: boolean()
+  def sandbox_leave(_ticket), do: :erlang.nif_error(:not_loaded)
+
+  @doc "Long calls running, instances that there are, and callers waiting."
+  @spec sandbox_counts() :: keyword(non_neg_integer())
+  def sandbox_counts, do: :erlang.nif_error(:not_loaded)
 
   # For results of a WebAssembly module in a host without a native library.
 

@@ -1,0 +1,114 @@
+defmodule RustyJson.Test.Replaceable do
+  @moduledoc """
+  Lets the built-in host run other modules than its own, which misbehave.
+
+  The module is part of the native library. So a library without one takes its place (the feature `replaceable`), which loads the
+  modules of tests: each is translated and compiled like the real one.
+  """
+
+  alias RustyJson.Build.{Tools, Translation}
+  alias RustyJson.Engine.Native.Nif
+
+  @source "lib/rustyjson/engine/native/nif.ex"
+  @runtime Path.expand("wasm/host/runtime")
+
+  @doc "The reason why this cannot be done on this machine, or nil."
+  def missing do
+    cond do
+      Tools.wasm2c() == :missing -> "wasm2c is missing"
+      System.find_executable("cargo") == nil -> "cargo is missing"
+      System.find_executable("cc") == nil -> "a C compiler is missing"
+      true -> nil
+    end
+  end
+
+  @doc "Gives the built-in host another module, or its own again with nil."
+  def replace(nil) do
+    unload()
+    {:module, Nif} = :code.load_file(Nif)
+    :ok
+  end
+
+  def replace(wasm) do
+    door = once(:door, fn ->
+        build()
+        door()
+      end)
+    module = once({:module, :erlang.md5(wasm)}, fn -> compile(wasm) end)
+
+    unless function_exported?(Nif, :sandbox_replace, 1) do
+      unload()
+      {:module, Nif} = :code.load_binary(Nif, String.to_charlist(@source), door)
+    end
+
+    with {:fault, :unavailable, reason} <- apply(Nif, :sandbox_replace, [module]), do: {:error, reason}
+    with {:fault, :unavailable, reason} <- Nif.sandbox_status(), do: {:error, reason}
+  end
+
+  defp unload do
+    :code.purge(Nif)
+    :code.delete(Nif)
+    :code.purge(Nif)
+  end
+
+  defp once(key, fun) do
+    with nil <- :persistent_term.get({__MODULE__, key}, nil) do
+      value = fun.()
+      :persistent_term.put({__MODULE__, key}, value)
+      value
+    end
+  end
+
+  # The library, in the folder of the build.
+  defp build do
+    target = System.get_env("CARGO_TARGET_DIR") || Path.expand("_build/rustyjson")
+    arguments = ~w(build --profile quick -p rustyjson-nif --features replaceable)
+    {output, status} = System.cmd("cargo", arguments, stderr_to_stdout: true, env: [{"CARGO_TARGET_DIR", target}])
+    if status != 0, do: raise("cargo could not build the library of the tests:\n" <> output)
+    File.cp!(Path.join(target, "quick/librustyjson_nif.so"), library() <> ".so")
+  end
+
+  defp library, do: Path.join(folder(), "library")
+
+  # The module that loads it, with one function more.
+  defp door do
+    source = File.read!(@source)
+    path = inspect(library())
+
+    changed =
+      source
+      |> String.replace(~r/  def path do\n.*?\n  end\n/s, "  def path, do: #{path}\n")
+      |> String.replace(~r/\nend\n\z/, "\n  def sandbox_replace(_path), do: :erlang.nif_error(:not_loaded)\nend\n")
+
+    true = changed =~ path
+    options = Code.compiler_options(ignore_module_conflict: true)
+    unload()
+    [{Nif, door}] = Code.compile_string(changed, @source)
+    Code.compiler_options(options)
+    door
+  end
+
+  defp compile(wasm) do
+    base = Path.join(folder(), Base.encode16(:erlang.md5(wasm), case: :lower))
+    File.write!(base <> ".wasm", wasm)
+    {:ok, text, _counts} = Translation.translate(base <> ".wasm")
+    File.write!(base <> ".c", text)
+
+    arguments =
+      ~w(-shared -fPIC -O1 -w -std=gnu11 -I#{@runtime} -DRUSTYJSON_TABLE=rustyjson_module_baseline) ++
+        ["-DRUSTYJSON_GUEST=\"#{base}.c\"", @runtime <> "/module.c", @runtime <> "/runtime.c", "-lm", "-o", base <> ".so"]
+
+    {output, status} = System.cmd("cc", arguments, stderr_to_stdout: true)
+    if status != 0, do: raise("a module of the tests could not be compiled:\n" <> output)
+    base <> ".so"
+  end
+
+  defp folder do
+    once(:folder, fn ->
+      folder = Path.join(System.tmp_dir!(), "rustyjson-guests-#{System.pid()}")
+      File.mkdir_p!(folder)
+      System.at_exit(fn _status -> File.rm_rf(folder) end)
+      folder
+    end)
+  end
+end
