@@ -6,13 +6,15 @@ defmodule RustyJson.Packaging.TranslationTest do
   alias RustyJson.Build.{Tools, Translation}
   alias RustyJson.Wasm.Host
 
-  @missing cond do
-             Tools.wasm2c() == :missing -> "wasm2c is missing"
-             System.find_executable("wasm-dis") == nil -> "wasm-dis (binaryen) is missing"
-             not File.regular?(Host.guest_path()) -> "the WebAssembly module is not built"
-             true -> nil
-           end
-  if @missing, do: @moduletag(skip: @missing)
+  missing =
+    cond do
+      Tools.wasm2c() == :missing -> "wasm2c is missing"
+      System.find_executable("wasm-dis") == nil -> "wasm-dis (binaryen) is missing"
+      not File.regular?(Host.guest_path()) -> "the WebAssembly module is not built"
+      true -> nil
+    end
+
+  if missing, do: @moduletag(skip: missing)
 
   test "each loop and each function is checked" do
     {text, 0} = System.cmd("wasm-dis", [Host.guest_path()], stderr_to_stdout: true)

@@ -68,21 +68,19 @@ defmodule RustyJson.Sandbox.StartTest do
     end
   end
 
-  for host <- [:built_in, :wasmex] do
-    if reason = WasmHosts.missing(host), do: @tag(skip: reason)
+  if reason = WasmHosts.missing(:wasmex), do: @tag(skip: reason)
 
-    test "#{host}: a call that times out while the host starts says so" do
-      # The process that starts hosts is stopped, so none starts.
-      code = """
-      {:ok, _} = Application.ensure_all_started(:rustyjson)
-      :sys.suspend(RustyJson.Wasm.Starter)
-      {:error, error} = RustyJson.decode("1", engine: :wasm, host: #{inspect(unquote(host))}, timeout: 50)
-      IO.puts(error.message)
-      """
+  test "wasmex: a call that times out while the host starts says so" do
+    # The process that starts hosts is stopped, so none starts.
+    code = """
+    {:ok, _} = Application.ensure_all_started(:rustyjson)
+    :sys.suspend(RustyJson.Wasm.Starter)
+    {:error, error} = RustyJson.decode("1", engine: :wasm, host: :wasmex, timeout: 50)
+    IO.puts(error.message)
+    """
 
-      assert {text, 0} = OtherVM.run(code, [])
-      assert text =~ "no instance became free within the timeout: the host was still starting after 50 ms"
-    end
+    assert {text, 0} = OtherVM.run(code, [])
+    assert text =~ "no instance became free within the timeout: the host was still starting after 50 ms"
   end
 
   if reason = WasmHosts.missing(:built_in), do: @tag(skip: reason)
@@ -93,12 +91,12 @@ defmodule RustyJson.Sandbox.StartTest do
     File.mkdir_p!(Path.join(app, "priv/native"))
     File.ln_s!(Application.app_dir(:rustyjson, "ebin"), Path.join(app, "ebin"))
     File.ln_s!(Path.expand(Path.join(RustyJson.Wasm.Host.priv(), "wasm")), Path.join(app, "priv/wasm"))
-    library = Path.expand(RustyJson.Wasm.Host.BuiltIn.Nif.path() <> ".so")
+    library = Path.expand(RustyJson.Engine.Native.Nif.path() <> ".so")
 
     code = """
     true = :code.add_patha(~c"#{app}/ebin")
     {:ok, _} = Application.ensure_all_started(:rustyjson)
-    file = "#{app}/priv/native/librustyjson_wasm_host.so"
+    file = "#{app}/priv/native/librustyjson_nif.so"
 
     try = fn ->
       RustyJson.Wasm.Starter.forget()

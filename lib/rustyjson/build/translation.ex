@@ -68,15 +68,14 @@ defmodule RustyJson.Build.Translation do
   """
   @spec rewrite(String.t(), String.t(), Path.t()) :: {:ok, iodata(), counts()} | {:error, String.t()}
   def rewrite(header, code, simde) do
-    rewritten =
-      Enum.reduce_while(rules(), {code, %{}}, fn {name, rule}, {code, counts} ->
-        case apply_rule(rule, code) do
-          {code, count} -> {:cont, {code, Map.put(counts, name, count)}}
-          :error -> {:halt, unexpected(name)}
-        end
-      end)
-
-    with {code, counts} <- rewritten, do: {:ok, joined(code, header, simde), counts}
+    rules()
+    |> Enum.reduce_while({:ok, code, %{}}, fn {name, rule}, {:ok, code, counts} ->
+      case apply_rule(rule, code) do
+        {code, count} -> {:cont, {:ok, code, Map.put(counts, name, count)}}
+        :error -> {:halt, unexpected(name)}
+      end
+    end)
+    |> then(&with({:ok, code, counts} <- &1, do: {:ok, joined(code, header, simde), counts}))
   end
 
   defp unexpected(rule),

