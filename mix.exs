@@ -47,7 +47,8 @@ defmodule RustyJson.MixProject do
     tool = [only: :dev, runtime: false]
 
     [
-      {:decimal, "~> 2.0 or ~> 3.0", [optional: true]},
+      # CVE-2026-32686: Decimal 3 limits exponents by default; 2.4 does arithmetic in little memory; older versions do neither.
+      {:decimal, "~> 2.4 or ~> 3.0", [optional: true]},
       {:jason, "~> 1.4", [optional: true]},
       {:wasmex, "~> 0.15.0", [optional: true]},
       {:plug, "~> 1.14", [optional: true]},

@@ -65,7 +65,7 @@ write.("etf_check", default.(terms))
 write.("whitespace", any.(spaces))
 
 # Options, in the core's form, precede the input.
-decode = <<0::56, 128::32-little, 1024::32-little, 0::64>>
+decode = <<0::64, 128::32-little, 1024::32-little, 0::64, 34::32-little, 6_144::32-little>>
 encode = <<0::56, -1::8, 0::8, 128::32-little, 0::32, 0::64, 0::128>>
 
 write.(

@@ -218,7 +218,8 @@ otp_reason(Reason, #{position := _} = Exception) ->
 otp_reason(Reason, _Exception) ->
     Reason.
 
-limits() -> [max_depth, max_nodes, max_bytes, integer_digits, out_of_memory].
+limits() ->
+    [max_depth, max_nodes, max_bytes, integer_digits, decimal_digits, decimal_exponent, out_of_memory].
 
 bytes(#{data := Data, position := Position, offset := Offset}) ->
     binary:part(Data, Position - Offset, byte_size(Data) - Position + Offset).

@@ -7,6 +7,7 @@
 //! - [`Status::Done`]: the term in External Term Format (decode), the JSON text (encode), the names of keys ([`Names`]), or
 //!   what came of many documents ([`batch`]).
 //! - [`Status::Error`]: a [`DecodeFailure`] or an [`EncodeFailure`].
+//! - [`Status::Errors`]: [`DecodeFailures`], for a type whose errors are all asked for.
 //! - [`Status::Partial`]: a text with holes, from encode only ([`Partial`]).
 //! - [`Status::Again`]: nothing, from play only: the term is not for a [tape](crate::tape).
 //!
@@ -18,15 +19,15 @@ pub mod batch;
 use crate::encode::{EncodeError, EncodeErrorKind, MAX_PAYLOAD};
 use crate::error::{Error, ErrorKind};
 use crate::etf::reader::PlannedStruct;
-use crate::locate::{MAX_PATH, absent, locate};
+use crate::locate::{MAX_PATH, absent, locate, locate_all};
 use crate::options::EncodeOptions;
-use crate::parts::Wrong;
+use crate::parts::{Failed, Found, Shape, Wrong};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Version of the exports.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// The first byte of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,12 +41,14 @@ pub enum Status {
     Partial = 2,
     /// None: the term is to be encoded out of External Term Format.
     Again = 3,
+    /// The call failed, for several reasons.
+    Errors = 4,
 }
 
 /// Takes a record apart into its status and its body.
 pub fn open(record: &[u8]) -> Option<(Status, &[u8])> {
     let (&status, body) = record.split_first()?;
-    let known = [Status::Error, Status::Done, Status::Partial, Status::Again];
+    let known = [Status::Error, Status::Done, Status::Partial, Status::Again, Status::Errors];
     let status = known.into_iter().find(|known| *known as u8 == status)?;
     Some((status, body))
 }
@@ -101,15 +104,25 @@ impl<'a> DecodeFailure<'a> {
     /// Replaces `out` by the record. `false` when memory ran out.
     pub fn write(&self, out: &mut Vec<u8>) -> bool {
         out.clear();
-        if out.try_reserve(2 + 3 * 8 + self.path.len()).is_err() {
+        if out.try_reserve(1 + self.len()).is_err() {
             return false;
         }
-        out.extend_from_slice(&[Status::Error as u8, self.kind as u8]);
+        out.push(Status::Error as u8);
+        self.append(out);
+        true
+    }
+
+    fn len(&self) -> usize {
+        1 + 3 * 8 + self.path.len()
+    }
+
+    /// Appends the body, for which there is room.
+    fn append(&self, out: &mut Vec<u8>) {
+        out.push(self.kind as u8);
         for number in [self.offset, self.line, self.column] {
             out.extend_from_slice(&number.to_le_bytes());
         }
         out.extend_from_slice(self.path.as_bytes());
-        true
     }
 
     /// Reads the body of a record about a text of this length.
@@ -127,6 +140,142 @@ impl<'a> DecodeFailure<'a> {
     /// The same with a path of its own.
     pub fn into_owned(self) -> DecodeFailure<'static> {
         DecodeFailure { path: Cow::Owned(self.path.into_owned()), ..self }
+    }
+}
+
+/// All that is wrong with a text, for a type: the number of errors (`u64`), whether values are left to Elixir (`u8`), the number of errors
+/// that are listed (`u32`), then each as its length (`u32`) and its [`DecodeFailure`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeFailures<'a> {
+    /// How many errors there are.
+    pub total: u64,
+    /// Elixir has to judge some values.
+    pub left: bool,
+    /// The first errors, in the order of the text.
+    pub list: Vec<DecodeFailure<'a>>,
+}
+
+impl<'a> DecodeFailures<'a> {
+    /// Looks up the places of all errors in one walk.
+    pub fn locate(json: &[u8], found: &Found) -> DecodeFailures<'static> {
+        let (mut list, mut wrongs) = (Vec::new(), found.list.iter());
+        locate_all(json, found.list.iter().map(|wrong| wrong.error.offset), |offset, place| {
+            let Some(wrong) = wrongs.next() else { return };
+            let path = match &wrong.key {
+                Some(key) => absent(place.path, json, offset, key),
+                None => place.path,
+            };
+            let (kind, path) = (wrong.error.kind, Cow::Owned(path));
+            // Without memory for it, the list is shorter.
+            if list.try_reserve(1).is_ok() {
+                list.push(DecodeFailure { kind, offset: offset as u64, line: place.line, column: place.column, path });
+            }
+        });
+        DecodeFailures { total: found.total, left: found.left, list }
+    }
+
+    /// Replaces `out` by the record. `false` when memory ran out.
+    pub fn write(&self, out: &mut Vec<u8>) -> bool {
+        out.clear();
+        let len = 14 + self.list.iter().map(|failure| 4 + failure.len()).sum::<usize>();
+        if out.try_reserve(len).is_err() {
+            return false;
+        }
+        out.push(Status::Errors as u8);
+        out.extend_from_slice(&self.total.to_le_bytes());
+        out.push(self.left.into());
+        out.extend_from_slice(&(self.list.len() as u32).to_le_bytes());
+        for failure in &self.list {
+            out.extend_from_slice(&(failure.len() as u32).to_le_bytes());
+            failure.append(out);
+        }
+        true
+    }
+
+    /// Reads the body of a record about a text of this length, which was to have this type. The errors are in the order of the text, and
+    /// no more than were asked for; more are counted only if so many are listed.
+    pub fn read(body: &'a [u8], json_len: usize, shape: &Shape<'_>) -> Option<Self> {
+        let (most, most_total) = shape.most_errors(json_len);
+        let (total, rest) = body.split_first_chunk()?;
+        let (&left, rest) = rest.split_first()?;
+        let (count, mut rest) = rest.split_first_chunk()?;
+        let (total, count) = (u64::from_le_bytes(*total), u32::from_le_bytes(*count) as usize);
+        let counted = if count < most { total == count as u64 } else { (count as u64..=most_total).contains(&total) };
+        if !(1..=most).contains(&count) || count > rest.len() || !counted || left > 1 {
+            return None;
+        }
+        let (mut list, mut last) = (Vec::with_capacity(count), 0);
+        for _ in 0..count {
+            let (len, failures) = rest.split_first_chunk()?;
+            let (failure, behind) = failures.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+            let failure = DecodeFailure::read(failure, json_len)?;
+            if failure.offset < last {
+                return None;
+            }
+            (rest, last) = (behind, failure.offset);
+            list.push(failure);
+        }
+        rest.is_empty().then_some(Self { total, left: left == 1, list })
+    }
+
+    /// The same with paths of its own.
+    pub fn into_owned(self) -> DecodeFailures<'static> {
+        let list = self.list.into_iter().map(DecodeFailure::into_owned).collect();
+        DecodeFailures { list, ..self }
+    }
+}
+
+/// Why a text was not decoded: for a type, perhaps for several reasons.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undecoded<'a> {
+    /// The first error.
+    First(DecodeFailure<'a>),
+    /// All errors.
+    All(DecodeFailures<'a>),
+}
+
+impl<'a> Undecoded<'a> {
+    /// Looks up the places of the errors.
+    pub fn locate(json: &[u8], failed: &Failed) -> Undecoded<'static> {
+        match failed {
+            Failed::First(wrong) => Undecoded::First(DecodeFailure::locate_part(json, wrong)),
+            Failed::All(found) => Undecoded::All(DecodeFailures::locate(json, found)),
+        }
+    }
+
+    /// Replaces `out` by the record. `false` when memory ran out.
+    pub fn write(&self, out: &mut Vec<u8>) -> bool {
+        match self {
+            Self::First(failure) => failure.write(out),
+            Self::All(failures) => failures.write(out),
+        }
+    }
+
+    /// Reads the body of a record of this status. There are several errors only for a type.
+    pub fn read(status: Status, body: &'a [u8], json_len: usize, shape: Option<&Shape<'_>>) -> Option<Self> {
+        match status {
+            Status::Error => DecodeFailure::read(body, json_len).map(Self::First),
+            Status::Errors => DecodeFailures::read(body, json_len, shape?).map(Self::All),
+            _ => None,
+        }
+    }
+
+    /// The same with paths of its own.
+    pub fn into_owned(self) -> Undecoded<'static> {
+        match self {
+            Self::First(failure) => Undecoded::First(failure.into_owned()),
+            Self::All(failures) => Undecoded::All(failures.into_owned()),
+        }
+    }
+
+    /// Whether an error of this kind may have ended decoding: if not all errors are listed, it need not be among them.
+    pub fn may_end_with(&self, kind: ErrorKind) -> bool {
+        match self {
+            Self::First(failure) => failure.kind == kind,
+            Self::All(DecodeFailures { total, list, .. }) => {
+                list.len() as u64 != *total || list.last().is_some_and(|failure| failure.kind == kind)
+            }
+        }
     }
 }
 
@@ -367,7 +516,8 @@ mod tests {
     fn only_known_statuses_open() {
         assert_eq!(open(b"\x01ab"), Some((Status::Done, &b"ab"[..])));
         assert_eq!(open(b"\x03ab"), Some((Status::Again, &b"ab"[..])));
-        assert_eq!(open(b"\x04ab"), None);
+        assert_eq!(open(b"\x04ab"), Some((Status::Errors, &b"ab"[..])));
+        assert_eq!(open(b"\x05ab"), None);
         assert_eq!(open(b""), None);
     }
 

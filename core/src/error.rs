@@ -127,6 +127,10 @@ kinds! {
     Enum = 48,
     /// A value that Elixir cannot load as the type of a field.
     TypeLoaded = 49,
+    /// A decimal with more digits than the limit.
+    DecimalDigits = 50,
+    /// A decimal whose exponent exceeds the limit.
+    DecimalExponent = 51,
 }
 
 impl Error {

@@ -6,6 +6,7 @@
 //! A path is bounded whatever the text is: [`MAX_KEY`] and [`MAX_PATH`] say how. The memory used here does not depend on the
 //! text either, and when it is denied the path is empty.
 
+use crate::room::room;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -29,6 +30,71 @@ pub fn locate(json: &[u8], offset: usize) -> Location {
     let newlines = before[..line_start].iter().filter(|&&byte| byte == b'\n').count();
     let characters = before[line_start..].iter().filter(|&&byte| !is_continuation(byte)).count();
     Location { line: newlines as u64 + 1, column: characters as u64 + 1, path: path(before) }
+}
+
+/// Locates offsets, which ascend, in one walk over the text.
+pub(crate) fn locate_all(json: &[u8], offsets: impl Iterator<Item = usize>, mut found: impl FnMut(usize, Location)) {
+    let mut walk = Walk { line: 1, column: 1, counted: 0, at: 0, frames: Vec::new(), lost: false };
+    for offset in offsets {
+        let before = &json[..offset.min(json.len())];
+        walk.count(before);
+        walk.open(before);
+        found(offset, Location { line: walk.line, column: walk.column, path: walk.path(before) });
+    }
+}
+
+/// How far [`locate_all`] is.
+struct Walk {
+    line: u64,
+    column: u64,
+    /// The offset that line and column are those of.
+    counted: usize,
+    /// The offset up to which brackets and keys were read.
+    at: usize,
+    /// All open containers: as many as the decoder, which has read the same text, keeps.
+    frames: Vec<Frame>,
+    /// There was no memory for them.
+    lost: bool,
+}
+
+impl Walk {
+    fn count(&mut self, before: &[u8]) {
+        for &byte in before.get(self.counted..).unwrap_or_default() {
+            if byte == b'\n' {
+                (self.line, self.column) = (self.line + 1, 1);
+            } else if !is_continuation(byte) {
+                self.column += 1;
+            }
+        }
+        self.counted = before.len();
+    }
+
+    fn open(&mut self, before: &[u8]) {
+        while let Some((next, step)) = step(before, self.at) {
+            match step {
+                Step::Enter(frame) => match room(&mut self.frames, 1) {
+                    Ok(()) => self.frames.push(frame),
+                    Err(_) => self.lost = true,
+                },
+                Step::Leave => drop(self.frames.pop()),
+                step => {
+                    if let Some(frame) = self.frames.last_mut() {
+                        frame.take(&step, self.at);
+                    }
+                }
+            }
+            self.at = next;
+        }
+    }
+
+    fn path(&self, before: &[u8]) -> String {
+        let (half, depth) = (MAX_FRAMES / 2, self.frames.len());
+        match depth {
+            _ if self.lost => String::new(),
+            0..=MAX_FRAMES => joined(before, &self.frames, &[]),
+            _ => joined(before, &self.frames[..half], &self.frames[depth - half..]),
+        }
+    }
 }
 
 const fn is_continuation(byte: u8) -> bool {
@@ -75,6 +141,16 @@ impl Frame {
         Self((quote as u64) << 2 | Self::KEY)
     }
 
+    /// What stands at `at` in the container, which neither opens nor closes.
+    fn take(&mut self, step: &Step, at: usize) {
+        match step {
+            Step::Comma => self.comma(),
+            Step::Colon => self.colon(),
+            Step::Text if self.tag() == Self::OBJECT => *self = Self::key(at),
+            _ => {}
+        }
+    }
+
     fn comma(&mut self) {
         match self.tag() {
             Self::ARRAY => self.0 += 4,
@@ -107,38 +183,51 @@ impl Open {
     fn at_end(before: &[u8], from: usize) -> Self {
         let mut open = Self { from, depth: 0, frames: [Frame(0); MAX_FRAMES] };
         let mut at = 0;
-        while let Some(&byte) = before.get(at) {
-            let mut next = at + 1;
-            match byte {
-                b'[' => open.enter(Frame::ARRAY),
-                b'{' => open.enter(Frame::OBJECT),
-                b']' | b'}' => open.depth = open.depth.saturating_sub(1),
-                b',' => open.innermost().into_iter().for_each(Frame::comma),
-                b':' => open.innermost().into_iter().for_each(Frame::colon),
-                b'"' => {
-                    let Some(end) = string_end(before, at) else { break };
-                    match open.innermost() {
-                        Some(frame) if frame.tag() == Frame::OBJECT => *frame = Frame::key(at),
-                        _ => {}
-                    }
-                    next = end;
-                }
-                _ => {}
+        while let Some((next, step)) = step(before, at) {
+            match step {
+                Step::Enter(frame) => open.enter(frame),
+                Step::Leave => open.depth = open.depth.saturating_sub(1),
+                step => open.innermost().into_iter().for_each(|frame| frame.take(&step, at)),
             }
             at = next;
         }
         open
     }
 
-    fn enter(&mut self, tag: u64) {
+    fn enter(&mut self, new: Frame) {
         self.depth += 1;
-        self.innermost().into_iter().for_each(|frame| *frame = Frame(tag));
+        self.innermost().into_iter().for_each(|frame| *frame = new);
     }
 
     /// The frame of the innermost container, if it is one of those that are kept.
     fn innermost(&mut self) -> Option<&mut Frame> {
         self.frames.get_mut(self.depth.wrapping_sub(1).wrapping_sub(self.from))
     }
+}
+
+/// What stands at an offset, as far as paths go.
+enum Step {
+    Enter(Frame),
+    Leave,
+    Comma,
+    Colon,
+    Text,
+    Other,
+}
+
+/// What stands at `at`, and the offset behind it. `None`: the text ends there, or inside a string.
+#[inline(always)]
+fn step(before: &[u8], at: usize) -> Option<(usize, Step)> {
+    let step = match before.get(at)? {
+        b'[' => Step::Enter(Frame(Frame::ARRAY)),
+        b'{' => Step::Enter(Frame(Frame::OBJECT)),
+        b']' | b'}' => Step::Leave,
+        b',' => Step::Comma,
+        b':' => Step::Colon,
+        b'"' => return string_end(before, at).map(|end| (end, Step::Text)),
+        _ => Step::Other,
+    };
+    Some((at + 1, step))
 }
 
 fn path(before: &[u8]) -> String {
@@ -455,6 +544,20 @@ mod tests {
         #[test]
         fn never_panics_near_json(json in "[\\[\\]{}:,\"\\\\u0-9a-fD~/ \n]{0,80}", offset in 0usize..90) {
             locate(json.as_bytes(), offset);
+        }
+
+        #[test]
+        fn many_offsets_are_located_as_each_is(
+            json in "[\\[\\]{}:,\"\\\\abé\n]{0,60}",
+            deep in 0usize..300,
+            mut offsets in proptest::collection::vec(0usize..400, 0..6),
+        ) {
+            let json = "[{\"a\":".repeat(deep) + &json;
+            offsets.sort_unstable();
+            let mut found = Vec::new();
+            locate_all(json.as_bytes(), offsets.iter().copied(), |offset, location| found.push((offset, location)));
+            let each: Vec<_> = offsets.iter().map(|offset| (*offset, locate(json.as_bytes(), *offset))).collect();
+            prop_assert_eq!(found, each);
         }
 
         #[test]

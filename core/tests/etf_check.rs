@@ -15,6 +15,8 @@ const PLAIN: Policy = Policy {
     raw: false,
     max_depth: 3,
     max_integer: 300,
+    max_coefficient: 300,
+    max_exponent: u64::MAX,
     max_terms: 1_000_000,
     max_keys: 1_000_000,
     max_len: usize::MAX,

@@ -7,8 +7,9 @@ use naive::parse;
 use naive::parts::choices::Choices;
 use naive::parts::judged::assert_lies;
 use naive::parts::pointers::assert_selects;
-use naive::parts::typed::{asked_again, assert_typed};
+use naive::parts::typed::assert_typed;
 use naive::parts::types::{Record, Type, shape};
+use naive::parts::wrong::assert_all;
 use naive::tree::{Builder, Tree};
 use proptest::prelude::*;
 use rustyjson_core::etf::check::Fault;
@@ -289,7 +290,7 @@ fn list_of(terms: &[Vec<u8>]) -> Vec<u8> {
 
 /// What the judge of a type says of a term, and how many values were built of it.
 fn judged(of: &Type, json: &[u8], options: &DecodeOptions, most: u64, term: &[u8]) -> (Result<(), Fault>, usize) {
-    let (plan, etf) = (shape(of, 0, u32::MAX), [&[131], term].concat());
+    let (plan, etf) = (shape(of), [&[131], term].concat());
     let (policy, mut builder) = (Shape::exact_policy(options, json.len()), Builder::default());
     let shape = Shape::read(&plan).expect("a type");
     let result = judge(&etf, &shape, &policy, json, most, &mut Plain(&mut builder));
@@ -369,7 +370,9 @@ proptest! {
     ) {
         let of = Choices(&choices).types(3);
         assert_typed(json.as_bytes(), &of, &WAYS[way]);
-        asked_again(json.as_bytes(), &of, &WAYS[way], choices.len() as u32 % 5);
+        let refused: Vec<_> = (0..3).filter(|number| choices.len() >> number & 1 != 0).collect();
+        assert_all(json.as_bytes(), &of, &WAYS[way], 1 + choices.len() % 5, &refused);
+        assert_all(json.as_bytes(), &of, &WAYS[way], 1000, &[]);
     }
 
     #[test]

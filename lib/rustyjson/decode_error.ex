@@ -12,7 +12,8 @@ defmodule RustyJson.DecodeError do
       #{Path.max_key()} of each key. A shortened key ends in `…`; in a long path, one segment `…` replaces segments from the
       middle
     * `data` - the input, referenced and not copied; in a stream, the current value
-    * `errors` - with `errors: :all` of `RustyJson.decode/2`, all type errors
+    * `errors` - with `errors: :all` of `RustyJson.decode/2`, the type errors in the order of the text, at most as many as `:max_errors`
+    * `error_count` - the number of all type errors, also of those that `errors` does not list
     * `offset` - the position of the first byte of `data`: 0, except in a stream
 
   `explain/1` adds the line of the input, with a caret under the position.
@@ -48,6 +49,8 @@ defmodule RustyJson.DecodeError do
           | :max_nodes
           | :max_bytes
           | :integer_digits
+          | :decimal_digits
+          | :decimal_exponent
           | :unknown_atom
           | :byte_order_mark
           | :atom_too_long
@@ -73,10 +76,12 @@ defmodule RustyJson.DecodeError do
           path: nil | String.t(),
           data: nil | binary(),
           offset: non_neg_integer(),
-          errors: nil | [t()]
+          errors: nil | [t()],
+          error_count: nil | pos_integer()
         }
 
-  defexception [:message, :reason, :position, :line, :column, :token, :path, :data, :errors, offset: 0]
+  defexception [:message, :reason, :position, :line, :column, :token, :path, :data] ++
+                 [:errors, :error_count, offset: 0]
 
   # Applications create this error in tests, without a message.
   @impl true
@@ -137,8 +142,28 @@ defmodule RustyJson.DecodeError do
         "  |             ^",
         "at /a/2"
       ]
+
+  A list of errors, such as the field `errors`, gives the explanations with empty lines between them.
+
+      iex> {:error, error} = RustyJson.decode(~s(["a", "b"]), as: [:integer], errors: :all)
+      iex> RustyJson.DecodeError.explain(error.errors) |> String.split("\\n")
+      [
+        "Expected an integer at position 1 (line 1, column 2)",
+        "",
+        ~s(1 | ["a", "b"]),
+        "  |  ^",
+        "at /0",
+        "",
+        "Expected an integer at position 6 (line 1, column 7)",
+        "",
+        ~s(1 | ["a", "b"]),
+        "  |       ^",
+        "at /1"
+      ]
   """
-  @spec explain(t()) :: String.t()
+  @spec explain(t() | [t()]) :: String.t()
+  def explain(errors) when is_list(errors), do: Enum.map_join(errors, "\n\n", &explain/1)
+
   def explain(%__MODULE__{position: position, line: line, data: data} = error)
       when is_integer(position) and is_integer(line) and is_binary(data) do
     where = if error.path in [nil, ""], do: "", else: "\nat " <> Snippet.path(error.path)

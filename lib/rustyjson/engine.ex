@@ -11,6 +11,9 @@ defmodule RustyJson.Engine do
   @typedoc "A decode error: code, byte offset, line, column and JSON Pointer."
   @type decode_failure :: {1..255, non_neg_integer(), pos_integer(), pos_integer(), String.t()}
 
+  @typedoc "The errors of a document as a type: how many there are, whether Elixir has to judge some values, and the first errors."
+  @type decode_failures :: {pos_integer(), boolean(), [decode_failure(), ...]}
+
   @typedoc "An encode error: code, JSON Pointer and details for the message."
   @type encode_failure :: {1..255, String.t(), term()}
 
@@ -18,7 +21,7 @@ defmodule RustyJson.Engine do
   @type hole :: {non_neg_integer(), non_neg_integer(), term(), :key | :value}
 
   @callback decode(json :: binary(), Options.t()) ::
-              {:ok, term()} | {:error, decode_failure() | RustyJson.SandboxError.t()}
+              {:ok, term()} | {:error, decode_failure() | decode_failures() | RustyJson.SandboxError.t()}
 
   @doc "Decodes many documents; the results are in their order."
   @callback decode_many([binary()], Options.t()) :: [

@@ -66,7 +66,7 @@ defmodule RustyJson.Options do
   # Values by name.
   @type values :: map()
 
-  @no_depth 0xFFFF_FFFF
+  @unlimited 0xFFFF_FFFF
   @sandbox Schema.sandbox()
   # Fields of the core's options that no option of a caller is named after.
   @more %{
@@ -188,7 +188,10 @@ defmodule RustyJson.Options do
   # The policy was entered first, so that the other options of the call override it.
   defp enter(:policy, _entry, _name, values), do: values
   defp enter(:engine, _entry, engine, values), do: Map.merge(values, %{engine: engine, resolved: nil})
-  defp enter(:max_depth, _entry, :infinity, values), do: Map.put(values, :max_depth, @no_depth)
+
+  defp enter(name, _entry, :infinity, values)
+       when name in [:max_depth, :max_decimal_digits, :max_decimal_exponent],
+       do: Map.put(values, name, @unlimited)
 
   defp enter(:pretty, _entry, false, values),
     do: Map.merge(values, %{pretty({"", "", "", ""}) | pretty: false})

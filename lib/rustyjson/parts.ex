@@ -121,29 +121,40 @@ defmodule RustyJson.Parts do
   defp typed(texts, json, paths, options) do
     texts
     |> Enum.sort_by(fn {_number, start, length} -> {start, -length} end)
-    |> typed(json, paths, options, [], [])
+    |> typed(json, paths, options, [], {Place.start(), [], 0})
   end
 
-  defp typed([{number, start, length} | rest], json, paths, options, values, errors) do
-    place = fn -> Place.in_document(json, start, Paths.path(paths, number)) end
+  defp typed([{number, start, length} | rest], json, paths, options, values, {before, errors, count}) do
+    place = fn -> Place.in_document(json, start, Paths.path(paths, number), before) end
 
     case Decode.decode(binary_part(json, start, length), options, place) do
       {:ok, value} ->
-        typed(rest, json, paths, options, [{number, value} | values], errors)
+        typed(rest, json, paths, options, [{number, value} | values], {before, errors, count})
 
-      {:error, %DecodeError{errors: [_ | _] = more}} ->
-        typed(rest, json, paths, options, values, errors ++ more)
+      {:error, %DecodeError{errors: [_ | _] = more, error_count: found}} ->
+        # Lines and columns of the next part are counted from here.
+        before = Place.reached(json, start, before)
+        {errors, repeated} = merged(errors, more, options)
+        typed(rest, json, paths, options, values, {before, errors, count + found - repeated})
 
       failed ->
         failed
     end
   end
 
-  defp typed([], _json, _paths, _options, values, []),
+  defp typed([], _json, _paths, _options, values, {_before, [], 0}),
     do:
       {:ok, values |> Enum.sort_by(&elem(&1, 0)) |> Enum.flat_map(fn {number, value} -> [number, value] end)}
 
-  defp typed([], _json, _paths, _options, _values, errors), do: {:error, Decode.all(errors)}
+  defp typed([], _json, _paths, _options, _values, {_before, errors, count}),
+    do: {:error, Decode.listed(errors, count)}
+
+  # Parts that lie in each other have the same errors.
+  defp merged(errors, more, %{values: %{max_errors: most}}) do
+    all = errors ++ more
+    once = Enum.uniq_by(all, &{&1.position, &1.path})
+    {once |> Enum.sort_by(& &1.position) |> Enum.take(most), length(all) - length(once)}
+  end
 
   defp shape(%{keys: nil, places: places} = paths, answers, missing) do
     values = values(paths, answers, default(missing, nil))

@@ -28,7 +28,7 @@ defmodule RustyJson.Schema do
   | `:integer` | an integer: `1`, but not `1.0` | an integer of any size |
   | `:float` | a number | a float: `1` becomes `1.0` |
   | `:number` | a number | an integer or a float |
-  | `:decimal` | a number, or a string that contains one (`"NaN"` and `"Infinity"` do not) | a `Decimal`, exactly as written |
+  | `:decimal` | a number, or a string that contains one (`"NaN"` and `"Infinity"` do not) | a `Decimal`, exactly as written, within `:max_decimal_digits` and `:max_decimal_exponent` |
   | `:date`, `:time`, `:naive_datetime` | a string | the result of `from_iso8601/1` of `Date`, `Time` or `NaiveDateTime` |
   | `:utc_datetime` | a string with an offset | a `DateTime` in UTC |
   | `:raw` | anything | a `RustyJson.Fragment` of the text |
@@ -61,9 +61,10 @@ defmodule RustyJson.Schema do
 
   ## Errors
 
-  Decoding returns the first error in the text, as a `RustyJson.DecodeError`. In addition to the reasons of `RustyJson.decode/2`, its
-  reason can be `:type`, `:missing` (`path` is the path of the missing member), `:unknown_key` or `:enum`. With `errors: :all`, its
-  field `errors` lists all errors, up to 100.
+  Decoding returns a `RustyJson.DecodeError`. In addition to the reasons of `RustyJson.decode/2`, its reason can be `:type`, `:missing`
+  (`path` is the path of the missing member), `:unknown_key` or `:enum`. With `errors: :all`, its field `errors` lists the errors, up to
+  `:max_errors`, and `error_count` is the number of all of them. [Parts and types](parts.html#errors-of-types) says which error comes
+  first.
   """
 
   alias RustyJson.Schema.Type

@@ -4,8 +4,8 @@ use crate::atoms;
 use rustler::schedule::consume_timeslice;
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
-use rustyjson_core::abi::DecodeFailure;
-use rustyjson_core::parts::{Parts, Wrong, typed};
+use rustyjson_core::abi::{DecodeFailure, DecodeFailures, Undecoded};
+use rustyjson_core::parts::{Failed, Parts, typed};
 use rustyjson_core::{DecodeOptions, Error, ErrorKind, Scratch, decode as decode_json};
 use rustyjson_terms::builder::{MOST_NODES, Stacks, Structs, Terms};
 use rustyjson_terms::raw::make::Maker;
@@ -141,7 +141,7 @@ fn run_parts<'a>(
     json: Binary<'a>,
     options: &'a [u8],
     most_nodes: u64,
-    decode: impl FnOnce(&Parts<'a>, &DecodeOptions, u64, &mut Scratch, &mut Terms<'a, '_>) -> Result<bool, Wrong>,
+    decode: impl FnOnce(&Parts<'a>, &DecodeOptions, u64, &mut Scratch, &mut Terms<'a, '_>) -> Result<bool, Failed>,
 ) -> NifResult<ErlNifTerm> {
     let bytes = json.as_slice();
     let parts = options.get(DecodeOptions::LEN..).and_then(Parts::read).ok_or(rustler::Error::BadArg)?;
@@ -157,7 +157,7 @@ fn run_parts<'a>(
         match decode(&parts, &options, most_nodes, scratch, &mut terms) {
             Ok(true) => terms.finish_raw().map(|term| make.tuple(&[ok, term])).ok_or(rustler::Error::BadArg),
             Ok(false) => Ok(atoms::dirty().as_c_arg()),
-            Err(wrong) => Ok(located(env, &DecodeFailure::locate_part(bytes, &wrong)).as_c_arg()),
+            Err(failed) => Ok(undecoded(env, &Undecoded::locate(bytes, &failed)).as_c_arg()),
         }
     })
 }
@@ -168,6 +168,21 @@ pub fn failure<'a>(env: Env<'a>, json: &[u8], error: Error) -> Term<'a> {
 }
 
 fn located<'a>(env: Env<'a>, failure: &DecodeFailure<'_>) -> Term<'a> {
-    let details = (failure.kind as u8, failure.offset, failure.line, failure.column, &*failure.path);
-    (atoms::error(), details).encode(env)
+    (atoms::error(), details(env, failure)).encode(env)
+}
+
+fn details<'a>(env: Env<'a>, failure: &DecodeFailure<'_>) -> Term<'a> {
+    (failure.kind as u8, failure.offset, failure.line, failure.column, &*failure.path).encode(env)
+}
+
+/// `{:error, failure}` or `{:error, {total, left, failures}}`.
+#[cold]
+fn undecoded<'a>(env: Env<'a>, undecoded: &Undecoded<'_>) -> Term<'a> {
+    match undecoded {
+        Undecoded::First(failure) => located(env, failure),
+        Undecoded::All(DecodeFailures { total, left, list }) => {
+            let list: Vec<_> = list.iter().map(|failure| details(env, failure)).collect();
+            (atoms::error(), (total, left, list)).encode(env)
+        }
+    }
 }

@@ -88,7 +88,14 @@ defmodule RustyJson.SchemaTest do
         {:string, ~S("\u00e9"), "é"},
         {:integer, "-12345678901234567890123", -12_345_678_901_234_567_890_123},
         {:float, "1", 1.0},
-        {:float, "-0", 0.0},
+        {:float, "-0", -0.0},
+        {:float, "-0e1", -0.0},
+        {:float, "0", 0.0},
+        {:number, "-0", 0},
+        {:integer, "-0", 0},
+        {:decimal, "-0", decimal(-1, 0, 0)},
+        {:decimal, "-0.0", decimal(-1, 0, -1)},
+        {:decimal, ~s("-0"), decimal(-1, 0, 0)},
         {:float, "-0.0", -0.0},
         {:float, "123456789012345678901234567890", 123_456_789_012_345_678_901_234_567_890.0},
         {:float, "1e2", 100.0},
@@ -323,6 +330,9 @@ defmodule RustyJson.SchemaTest do
 
       assert {:error, %{errors: [%{reason: :type}, %{reason: :unexpected_end}]}} =
                decode(~s(["x"), [:integer], errors: :all)
+
+      assert {:error, %{errors: [%{reason: :max_nodes}], error_count: 1}} =
+               decode(many, [:integer], errors: :all, max_nodes: 10)
     end
   end
 
@@ -413,7 +423,8 @@ defmodule RustyJson.SchemaTest do
       number: Enum.random([Gen.integer(), Gen.float()]),
       boolean: Enum.random([true, false]),
       any: Gen.term(3),
-      decimal: decimal(Enum.random([1, -1]), abs(Gen.integer()), Enum.random(-30..0)),
+      decimal:
+        decimal(Enum.random([1, -1]), rem(abs(Gen.integer()), Integer.pow(10, 34)), Enum.random(-30..0)),
       date: Date.add(~D[2024-01-01], Enum.random(-9_999..9_999)),
       time: Time.add(~T[00:00:00.000], Enum.random(0..86_399_000), :millisecond),
       naive: NaiveDateTime.add(~N[2024-01-01 00:00:00], Enum.random(-999_999..999_999)),

@@ -15,6 +15,7 @@ defmodule RustyJson.LinearTimeTest do
   use ExUnit.Case, async: false
 
   alias RustyJson.Test.Judge
+  alias RustyJson.Test.Schemas.{Leaf, Line, Twig}
 
   @long System.get_env("RUSTYJSON_SCALING") == "1"
   @moduletag timeout: if(@long, do: 1_800_000, else: 300_000)
@@ -27,6 +28,8 @@ defmodule RustyJson.LinearTimeTest do
   @exponent if @long, do: 1.1, else: 1.4
   # One object of 600,000 keys leaves the processor's caches, in the VM's own `:maps.from_list/1` too; sorting is n log n.
   @one_object if @long, do: 1.2, else: 1.4
+
+  @tagged {:tagged, "t", %{"leaf" => Leaf, "twig" => Twig}}
 
   # Each makes a text of about `size` bytes, valid or not.
   @families [
@@ -64,7 +67,24 @@ defmodule RustyJson.LinearTimeTest do
     {"floats of 700 digits", :long_floats, []},
     {"strings without validation", :utf8, [validate_strings: false]},
     {"an error at the end", :late_error, []},
-    {"an error deep down", :deep_error, [max_depth: :infinity]}
+    {"an error deep down", :deep_error, [max_depth: :infinity]},
+    {"tagged structs in tagged structs, the tag last", :tags_last, [as: @tagged, max_depth: :infinity]},
+    {"the same, the first of repeated keys counts", :tags_last,
+     [as: @tagged, max_depth: :infinity, duplicate_keys: :first]},
+    {"tagged structs in tagged structs, the tag first", :tags_first, [as: @tagged, max_depth: :infinity]},
+    {"tagged structs of two kinds in each other", :tags_mixed, [as: @tagged, max_depth: :infinity]},
+    {"a tagged struct with repeated tags", :tags_repeated, [as: @tagged]},
+    {"tagged structs without a tag in each other", :tags_missing, [as: @tagged, max_depth: :infinity]},
+    {"many tagged structs", :tags_wide, [as: [@tagged]]},
+    {"all errors, in every element", :short_numbers, [as: [:string], errors: :all]},
+    {"all errors, as many as can be listed", :short_numbers,
+     [as: [:string], errors: :all, max_errors: 10_000]},
+    {"all errors, in records", :records, [as: [Leaf], errors: :all]},
+    {"all errors, missing members", :empty_objects, [as: [Line], errors: :all]},
+    {"all errors, wrong dates", :wrong_dates, [as: [:date], errors: :all]},
+    {"all errors, dates that Elixir refuses", :unusual_dates, [as: [:date], errors: :all]},
+    {"all errors, deep down", :deep_error, [as: [:integer], errors: :all, max_depth: :infinity]},
+    {"exact numbers", :numbers, [as: [:decimal]]}
   ]
 
   @encoded [
@@ -257,6 +277,20 @@ defmodule RustyJson.LinearTimeTest do
   defp text(:backslashes, size), do: "\"" <> String.duplicate("\\\\", div(size, 2)) <> "\""
   defp text(:small_objects, size), do: list(~S({"a":1}), size)
 
+  defp text(:short_numbers, size), do: list("1", size)
+  defp text(:empty_objects, size), do: list("{}", size)
+  defp text(:wrong_dates, size), do: list(~S("2024-13-01"), size)
+  defp text(:unusual_dates, size), do: list(~S("2024-1-01"), size)
+  defp text(:tags_last, size), do: nested(~S({"next":), ~S(null), ~S(,"t":"leaf"}), size)
+  defp text(:tags_first, size), do: nested(~S({"t":"leaf","next":), ~S(null), "}", size)
+  defp text(:tags_missing, size), do: nested(~S({"next":), ~S(null), "}", size)
+
+  defp text(:tags_mixed, size),
+    do: nested(~S({"others":[{"next":), ~S({"t":"twig"}), ~S(,"kind":"twig"}],"t":"twig"}), size)
+
+  defp text(:tags_repeated, size), do: object(size, 12, fn _ -> ~S("t":"twig") end)
+  defp text(:tags_wide, size), do: list(~S({"state":"green","t":"leaf"}), size)
+
   defp text(:long_keys, size),
     do: object(size, 1_010, &~s("#{String.duplicate("k", 996)}#{&1 + 100_000}":1))
 
@@ -267,6 +301,11 @@ defmodule RustyJson.LinearTimeTest do
 
   defp list(element, size) do
     "[" <> String.duplicate(element <> ",", div(size, byte_size(element) + 1)) <> element <> "]"
+  end
+
+  defp nested(before, inside, behind, size) do
+    levels = div(size, byte_size(before) + byte_size(behind))
+    String.duplicate(before, levels) <> inside <> String.duplicate(behind, levels)
   end
 
   defp object(size, member, fun) do

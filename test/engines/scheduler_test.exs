@@ -14,6 +14,7 @@ defmodule RustyJson.SchedulerTest do
   alias RustyJson.Engine.Native.Nif
   alias RustyJson.Fragment
   alias RustyJson.Test.{Judge, Structs}
+  alias RustyJson.Test.Schemas.{Leaf, Twig}
 
   @moduletag timeout: 300_000
 
@@ -48,6 +49,30 @@ defmodule RustyJson.SchedulerTest do
     @tag options: options
     test "#{name}: decoding 10 MB", %{text: text, options: options} do
       assert_silent(fn -> {:ok, _} = RustyJson.decode(text, options) end)
+    end
+
+    # A frame on the stack for each element was copied in one go.
+    @tag options: options
+    test "#{name}: a function for keys, in 9 MB of numbers", %{options: options} do
+      numbers = "[" <> String.duplicate("1,", 4_500_000) <> "{}]"
+      assert_silent(fn -> {:ok, _} = RustyJson.decode(numbers, [keys: & &1] ++ patient(options)) end)
+    end
+
+    # 122 KB once took 200 ms: every level was walked over again.
+    @tag options: options
+    test "#{name}: tagged structs in tagged structs", %{options: options} do
+      for levels <- [120, 7_000] do
+        deep = String.duplicate(~s({"next":), levels) <> "null" <> String.duplicate(~s(,"t":"leaf"}), levels)
+        options = [as: {:tagged, "t", %{"leaf" => Leaf, "twig" => Twig}}, max_depth: :infinity] ++ options
+        assert_silent(fn -> {:ok, _} = RustyJson.decode(deep, options) end)
+      end
+    end
+
+    @tag options: options
+    test "#{name}: all errors of 120 KB", %{options: options} do
+      wrong = "[" <> String.duplicate("1,", 60_000) <> "1]"
+      options = [as: [:string], errors: :all, max_errors: 10_000] ++ options
+      assert_silent(fn -> {:error, %{error_count: 60_001}} = RustyJson.decode(wrong, options) end)
     end
 
     @tag options: options
@@ -89,6 +114,10 @@ defmodule RustyJson.SchedulerTest do
       end
     end
   end
+
+  defp patient(options),
+    do:
+      if(options[:engine] == :wasm, do: [timeout: 60_000, max_memory: 1_000_000_000] ++ options, else: options)
 
   # An array of the first records of the text, in about as many bytes.
   defp document(text, bytes) do

@@ -223,22 +223,95 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
 
       # A plan has at byte 8 which date is to be refused. The guest does so with the first, and fails when it is asked for the second.
       test "a guest that fails while all errors are looked for", %{host: host, options: options} do
-        date = "(i32.load (i32.const #{Guest.input() + byte_size(RustyJson.Options.decode([]).bytes) + 8}))"
-        refused = <<0, 40, 9::64-little, 1::64-little, 10::64-little>>
-        answer = <<1, 131, etf([7, "2024-02-30", 7, "2024-02-31"])::binary>>
+        plan = Guest.input() + byte_size(RustyJson.Options.decode([]).bytes)
+        refused = errors(1, 1, [failure(40, 9)])
+        answer = <<1, 131, etf([7, "2024-1-30", 7, "2024-1-31"])::binary>>
 
+        # The values that Elixir refuses are named; dates are asked for; the first call.
         fault = """
-        (if (i32.eq #{date} (i32.const 1)) (then (unreachable)))
-        (if (result i64) (i32.eqz #{date})
+        (if (i32.load (i32.const #{plan + 8})) (then (unreachable)))
+        (if (result i64) (i32.eqz (i32.load8_u (i32.const #{plan + 2})))
           (then (i64.const #{Guest.record(Guest.lie(), byte_size(refused))}))
           (else (i64.const #{Guest.record(Guest.lie() + byte_size(refused), byte_size(answer))})))
         """
 
         with_guest(host, Guest.wasm(data: refused <> answer, fault: fault, always: true), fn ->
-          json = ~s({"date": "2024-02-30", "date": "2024-02-31"})
+          json = ~s({"date": "2024-1-30", "date": "2024-1-31"})
           dated = [as: Dated, errors: :all] ++ options
-          assert {:error, %DecodeError{position: 9, errors: [_date]}} = RustyJson.decode(json, dated)
+          assert {:error, %SandboxError{reason: :trap}} = RustyJson.decode(json, dated)
         end)
+      end
+
+      test "errors that nobody asked for", %{host: host, options: options} do
+        json = ~s(["x","y"])
+        all = [as: [:integer], errors: :all, max_errors: 2] ++ options
+
+        for {total, failures, positions} <- [
+              {1, [failure(35, 1)], [1]},
+              {2, [failure(35, 1), failure(35, 1)], [1, 1]},
+              {9, [failure(35, 1), failure(1, 9)], [1, 9]}
+            ] do
+          with_guest(host, Guest.wasm(data: errors(total, 0, failures), always: true), fn ->
+            assert {:error, %DecodeError{errors: errors, error_count: ^total}} = RustyJson.decode(json, all)
+            assert Enum.map(errors, & &1.position) == positions
+          end)
+        end
+
+        good = [failure(35, 1), failure(35, 5)]
+
+        for lie <- [
+              errors(0, 0, []),
+              errors(2, 0, [failure(35, 1)]),
+              errors(0, 0, [failure(35, 1)]),
+              errors(1, 0, good),
+              errors(3, 0, good ++ good),
+              errors(1_000_000, 0, good),
+              errors(0xFFFF_FFFF_FFFF_FFFF, 0, good),
+              errors(2, 2, good),
+              errors(2, 0, Enum.reverse(good)),
+              errors(2, 0, [failure(35, 1), failure(35, 10)]),
+              errors(2, 0, [failure(35, 1), failure(0, 5)]),
+              errors(2, 0, [failure(35, 1), failure(200, 5)]),
+              errors(2, 0, [failure(35, 1), failure(35, 5, <<255>>)]),
+              errors(2, 0, [failure(35, 1), failure(35, 5, String.duplicate("x", 5_000))]),
+              errors(2, 0, good) <> "x",
+              binary_part(errors(2, 0, good), 0, 40),
+              <<4, 2::64-little, 0, 0xFFFF_FFFF::32>>,
+              <<4>>
+            ] do
+          with_guest(host, Guest.wasm(data: lie, always: true), fn ->
+            assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.decode(json, all),
+                   inspect(lie)
+          end)
+        end
+
+        for asked <- [[], [as: [:integer]], [raw: ["/0"]]] do
+          with_guest(host, Guest.wasm(data: errors(1, 0, [failure(35, 1)]), always: true), fn ->
+            assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.decode(json, asked ++ options)
+          end)
+        end
+      end
+
+      test "decimals beyond their limits", %{host: host, options: options} do
+        digits = Integer.pow(10, 40)
+
+        for {coefficient, exponent} <- [{1, 6_145}, {1, -6_145}, {1, 1_000_000_000}, {digits, 0}] do
+          answers(host, [1, coefficient, exponent], fn ->
+            assert {:error, %SandboxError{reason: :invalid_result}} =
+                     RustyJson.decode("[1.5,1.5]", [as: :decimal] ++ options)
+          end)
+
+          decimal = %{__struct__: Decimal, sign: 1, coef: coefficient, exp: exponent}
+          record = <<1, 131, decimal(coefficient, exponent)::binary>>
+
+          with_guest(host, Guest.wasm(data: record, always: true), fn ->
+            assert {:error, %SandboxError{reason: :invalid_result}} =
+                     RustyJson.decode("[1.5,1.5]", [floats: :decimals] ++ options)
+
+            unlimited = [floats: :decimals, max_decimal_exponent: :infinity, max_decimal_digits: 60]
+            assert {:ok, ^decimal} = RustyJson.decode("[1.5,1.5]", unlimited ++ options)
+          end)
+        end
       end
 
       test "places that do not lie in the text", %{host: host, options: options} do
@@ -264,6 +337,25 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
       end
     end
   end
+
+  # With its fields in the order of the module.
+  defp decimal(coefficient, exponent) do
+    fields = [{"__struct__", Decimal}, {"sign", 1}, {"coef", coefficient}, {"exp", exponent}]
+
+    for {name, value} <- fields, into: <<116, 4::32>> do
+      <<131, value::binary>> = :erlang.term_to_binary(value, minor_version: 2)
+      <<119, byte_size(name), name::binary, value::binary>>
+    end
+  end
+
+  # The record of all errors of a text.
+  defp errors(total, left, failures) do
+    list = for failure <- failures, into: "", do: <<byte_size(failure)::32-little, failure::binary>>
+    <<4, total::64-little, left, length(failures)::32-little, list::binary>>
+  end
+
+  defp failure(code, offset, path \\ ""),
+    do: <<code, offset::64-little, 1::64-little, 1::64-little, path::binary>>
 
   # Writes a list as the guest does, and not as a string.
   defp answers(host, answer, test) do

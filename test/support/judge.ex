@@ -43,6 +43,8 @@ defmodule RustyJson.Test.Judge do
     max_nodes: "More than ",
     max_bytes: "Input larger than ",
     integer_digits: "Integer with more than ",
+    decimal_digits: "Decimal with more than ",
+    decimal_exponent: "Decimal with an exponent beyond ",
     unknown_atom: "Unknown atom ",
     byte_order_mark: "Byte order mark not allowed",
     atom_too_long: "Key longer than 255 characters cannot be an atom"

@@ -79,6 +79,38 @@ defmodule RustyJson.Test.Schemas do
     end
   end
 
+  defmodule Leaf do
+    @moduledoc false
+    use RustyJson.Schema
+
+    schema do
+      field(
+        :next,
+        {:nullable,
+         {:tagged, "t", %{"leaf" => RustyJson.Test.Schemas.Leaf, "twig" => RustyJson.Test.Schemas.Twig}}},
+        default: nil
+      )
+
+      field(:state, {:enum, [:green, :brown]}, default: nil)
+    end
+  end
+
+  defmodule Twig do
+    @moduledoc false
+    use RustyJson.Schema
+
+    schema do
+      field(
+        :next,
+        {:tagged, "t", %{"leaf" => RustyJson.Test.Schemas.Leaf, "twig" => RustyJson.Test.Schemas.Twig}},
+        default: nil
+      )
+
+      field(:others, [{:tagged, "kind", %{"twig" => RustyJson.Test.Schemas.Twig}}], default: [])
+      field(:state, {:enum, [:green, :brown]}, default: nil)
+    end
+  end
+
   defmodule Square do
     @moduledoc false
     use RustyJson.Schema, unknown_keys: :error

@@ -32,6 +32,13 @@ struct Scan {
     end: usize,
 }
 
+impl Scan {
+    /// The exponent of all digits as one integer.
+    const fn power(&self) -> i64 {
+        self.exponent - self.frac_len as i64
+    }
+}
+
 /// Decodes the number at `start` into the builder; returns the offset behind it.
 #[inline(always)]
 pub(crate) fn number<B: TermBuilder>(
@@ -64,6 +71,46 @@ pub(crate) fn number<B: TermBuilder>(
     Ok(scan.end)
 }
 
+/// The offset behind the number at `start`, whatever its value. `None`: there is none.
+pub(crate) fn end(bytes: &[u8], start: usize) -> Option<usize> {
+    scan(bytes, start).ok().map(|scan| scan.end)
+}
+
+/// Decodes the number at `start`, an integer too, as a decimal, which keeps the sign of zero.
+pub(crate) fn exact<B: TermBuilder>(
+    bytes: &[u8],
+    start: usize,
+    options: &DecodeOptions,
+    builder: &mut B,
+) -> Result<usize, Error> {
+    let scan = scan(bytes, start)?;
+    decimal(bytes, &scan, options, builder).map_err(|kind| Error::new(kind, start))?;
+    Ok(scan.end)
+}
+
+/// Decodes the number at `start`, an integer too, as a float, which keeps the sign of zero.
+#[inline(always)]
+pub(crate) fn inexact<B: TermBuilder>(
+    bytes: &[u8],
+    start: usize,
+    options: &DecodeOptions,
+    builder: &mut B,
+) -> Result<usize, Error> {
+    let at = |kind| Error::new(kind, start);
+    if let Some((value, end)) = short_integer(bytes, start)
+        && (options.digit_limit == 0 || end - start <= options.digit_limit as usize)
+    {
+        return builder.float(value as f64).map(|()| end).map_err(at);
+    }
+    let scan = scan(bytes, start)?;
+    if !scan.float {
+        check_digits(scan.int_len, options).map_err(at)?;
+    }
+    let value = float(bytes, start, &scan)?;
+    builder.float(if scan.negative { -value } else { value }).map_err(at)?;
+    Ok(scan.end)
+}
+
 /// Digits of a number that is surely neither too large to be an integer nor slow to look at.
 const SHORT: usize = 1_000;
 /// A number with at most this many digits before the point is finite.
@@ -81,7 +128,12 @@ pub(crate) fn skip(bytes: &[u8], start: usize, options: &DecodeOptions) -> Resul
     let scan = scan(bytes, start)?;
     let harmless = match (scan.float, options.decimals) {
         (false, _) => scan.int_len <= limit.min(SHORT),
-        (true, true) => scan.int_len + scan.frac_len <= limit.min(SHORT) && scan.exponent.abs() < EXPONENT_CAP,
+        (true, true) => {
+            let count = scan.int_len + scan.frac_len;
+            count <= limit.min(SHORT)
+                && scan.exponent.abs() < EXPONENT_CAP
+                && check_decimal(count as u64, scan.power(), options).is_ok()
+        }
         (true, false) => scan.int_len as i64 + scan.exponent <= FINITE,
     };
     if harmless { Ok(scan.end) } else { number(bytes, start, options, &mut Nothing) }
@@ -198,7 +250,7 @@ fn exponent(bytes: &[u8], mut pos: usize) -> Result<(i64, usize), Error> {
 
 #[inline(always)]
 fn float(bytes: &[u8], start: usize, scan: &Scan) -> Result<f64, Error> {
-    let power = scan.exponent - scan.frac_len as i64;
+    let power = scan.power();
     let value = if scan.int_len + scan.frac_len <= WORD_DIGITS {
         float::nearest(scan.mantissa, power)
     } else {
@@ -230,10 +282,26 @@ fn decimal<B: TermBuilder>(
     builder: &mut B,
 ) -> Result<(), ErrorKind> {
     check_digits(scan.int_len + scan.frac_len, options)?;
+    let zeros = digit_values(bytes, scan).take_while(|&digit| digit == 0).count();
+    check_decimal((scan.int_len + scan.frac_len - zeros) as u64, scan.power(), options)?;
     if scan.exponent.abs() >= EXPONENT_CAP {
         return Err(ErrorKind::NumberOutOfRange);
     }
-    builder.decimal(scan.negative, &magnitude(bytes, scan)?, scan.exponent - scan.frac_len as i64)
+    builder.decimal(scan.negative, &magnitude(bytes, scan)?, scan.power())
+}
+
+/// Whether a decimal may have so many digits, leading zeros not counted, and this exponent. Its text is short whatever these are, and
+/// arithmetic would write out as many digits as the exponent says (CVE-2026-32686).
+#[inline(always)]
+pub(crate) fn check_decimal(digits: u64, exponent: i64, options: &DecodeOptions) -> Result<(), ErrorKind> {
+    let DecodeOptions { max_decimal_digits, max_decimal_exponent, .. } = *options;
+    if max_decimal_digits != u32::MAX && digits > u64::from(max_decimal_digits) {
+        return Err(ErrorKind::DecimalDigits);
+    }
+    if max_decimal_exponent != u32::MAX && exponent.unsigned_abs() > u64::from(max_decimal_exponent) {
+        return Err(ErrorKind::DecimalExponent);
+    }
+    Ok(())
 }
 
 fn check_digits(count: usize, options: &DecodeOptions) -> Result<(), ErrorKind> {

@@ -106,8 +106,16 @@ impl<'a, B> Judge<'a, '_, B> {
 
     /// An integer that is not negative.
     pub fn coefficient(&mut self) -> Result<Magnitude<'a>, Fault> {
-        match self.integer(self.policy.max_integer)? {
+        match self.integer(self.policy.max_coefficient)? {
             (false, magnitude) => Ok(magnitude),
+            _ => Err(Fault::Integer),
+        }
+    }
+
+    /// The exponent of a decimal.
+    pub fn exponent(&mut self) -> Result<i64, Fault> {
+        match self.number()? {
+            exponent if exponent.unsigned_abs() <= self.policy.max_exponent => Ok(exponent),
             _ => Err(Fault::Integer),
         }
     }

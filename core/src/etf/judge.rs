@@ -271,7 +271,7 @@ impl<B: TermBuilder> Judge<'_, '_, B> {
         self.literal(b"\x77\x04coef")?;
         let coefficient = self.coefficient()?;
         self.literal(b"\x77\x03exp")?;
-        let exponent = self.number()?;
+        let exponent = self.exponent()?;
         self.built(|builder| builder.decimal(negative, coefficient.bytes(), exponent))
     }
 

@@ -24,6 +24,10 @@ pub struct Policy {
     pub max_depth: u32,
     /// Most bytes of an integer.
     pub max_integer: usize,
+    /// Most bytes of the coefficient of a decimal.
+    pub max_coefficient: usize,
+    /// Largest exponent of a decimal, whatever its sign.
+    pub max_exponent: u64,
     /// Most values and keys.
     pub max_terms: u64,
     /// Most keys.
@@ -36,6 +40,10 @@ impl Policy {
     /// The policy for a document of `json_len` bytes decoded with these options. No value or key takes less than one byte
     /// of JSON, so the input bounds the terms.
     pub fn new(options: &DecodeOptions, json_len: usize) -> Self {
+        let max_integer = match options.digit_limit {
+            0 => json_len.max(8),
+            digits => bytes_of(digits),
+        };
         Self {
             atom_keys: matches!(options.keys, Keys::ExistingAtoms),
             ordered_objects: options.ordered_objects,
@@ -44,10 +52,14 @@ impl Policy {
             null: options.null,
             raw: false,
             max_depth: options.max_depth,
-            max_integer: match options.digit_limit {
-                0 => json_len.max(8),
-                // A decimal digit is less than 3.33 bits; 64-bit integers always fit.
-                digits => (digits as usize * 333 / 800 + 1).max(8),
+            max_integer,
+            max_coefficient: match options.max_decimal_digits {
+                u32::MAX => max_integer,
+                digits => bytes_of(digits).min(max_integer),
+            },
+            max_exponent: match options.max_decimal_exponent {
+                u32::MAX => u64::MAX,
+                most => most.into(),
             },
             max_terms: match options.max_nodes {
                 0 => json_len as u64,
@@ -63,6 +75,11 @@ impl Policy {
             },
         }
     }
+}
+
+/// Most bytes of an integer of so many digits: a digit is less than 3.33 bits, and 64-bit integers always fit.
+fn bytes_of(digits: u32) -> usize {
+    (digits as usize * 333 / 800 + 1).max(8)
 }
 
 /// Why bytes were refused.

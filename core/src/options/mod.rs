@@ -82,6 +82,10 @@ pub struct DecodeOptions {
     pub digit_limit: u32,
     /// Most values and keys; 0 for no limit.
     pub max_nodes: u64,
+    /// Most digits of a decimal, leading zeros not counted; `u32::MAX` for no limit.
+    pub max_decimal_digits: u32,
+    /// Largest exponent of a decimal, whatever its sign; `u32::MAX` for no limit.
+    pub max_decimal_exponent: u32,
     /// Seed of the hash that finds repeated keys. Shells choose it, callers do not.
     pub seed: u64,
     /// Whether the shell may move the call to a dirty scheduler. The core does not look at it.
@@ -99,8 +103,12 @@ impl DecodeOptions {
     pub const LEN: usize = DECODE.len();
 
     /// What Elixir's schema has as defaults. In all other fields it is 0.
-    pub const DEFAULT_BYTES: [u8; DECODE.len()] =
-        DECODE.bytes(&[("max_depth", 128), ("decoding_integer_digit_limit", 1024)]);
+    pub const DEFAULT_BYTES: [u8; DECODE.len()] = DECODE.bytes(&[
+        ("max_depth", 128),
+        ("decoding_integer_digit_limit", 1024),
+        ("max_decimal_digits", 34),
+        ("max_decimal_exponent", 6_144),
+    ]);
 
     /// The same, read.
     pub const DEFAULT: Self = Self::read(&Self::DEFAULT_BYTES, 0);
@@ -136,6 +144,8 @@ impl DecodeOptions {
             max_depth: number!(DECODE, bytes, "max_depth": u32),
             digit_limit: number!(DECODE, bytes, "decoding_integer_digit_limit": u32),
             max_nodes: number!(DECODE, bytes, "max_nodes": u64),
+            max_decimal_digits: number!(DECODE, bytes, "max_decimal_digits": u32),
+            max_decimal_exponent: number!(DECODE, bytes, "max_decimal_exponent": u32),
             seed,
             dirty: !is!(DECODE, bytes, "dirty" = "never"),
         }
@@ -359,6 +369,7 @@ mod tests {
         let options = DecodeOptions::from_bytes(&DecodeOptions::DEFAULT_BYTES, 0).unwrap();
         assert_eq!(options, DecodeOptions::default());
         assert_eq!((options.max_depth, options.digit_limit, options.max_nodes), (128, 1024, 0));
+        assert_eq!((options.max_decimal_digits, options.max_decimal_exponent), (34, 6_144));
         assert!(options.keys == Keys::Strings && options.validate_strings && options.dirty);
         let (options, rest) = EncodeOptions::from_bytes(&EncodeOptions::DEFAULT_BYTES).unwrap();
         assert_eq!((options, rest), (EncodeOptions::default(), &[][..]));
@@ -370,10 +381,11 @@ mod tests {
     fn fields_stand_where_the_table_says() {
         let mut bytes = DecodeOptions::DEFAULT_BYTES;
         bytes[0] = 1;
-        let last = bytes.len() - 8;
-        bytes[last..].copy_from_slice(&300_u64.to_le_bytes());
+        let last = bytes.len() - 4;
+        bytes[last..].copy_from_slice(&300_u32.to_le_bytes());
         let options = DecodeOptions::from_bytes(&bytes, 7).unwrap();
-        let expected = DecodeOptions { keys: Keys::ExistingAtoms, max_nodes: 300, seed: 7, ..DecodeOptions::DEFAULT };
+        let expected =
+            DecodeOptions { keys: Keys::ExistingAtoms, max_decimal_exponent: 300, seed: 7, ..DecodeOptions::DEFAULT };
         assert_eq!(options, expected);
         assert_eq!(DecodeOptions::from_bytes(&bytes[1..], 7), None);
     }

@@ -1,5 +1,6 @@
 //! What the values of a schema become.
 
+use super::moment::Moment;
 use crate::builder::{Rewind, TermBuilder, Text};
 use crate::error::ErrorKind;
 
@@ -46,9 +47,9 @@ pub trait Answer {
         terms.end_array(3)
     }
 
-    /// A text that should be a date of this kind.
+    /// A text that should be a date of this kind, and the date if it has its usual form.
     #[inline(always)]
-    fn date(&mut self, _kind: u8, text: Text<'_>) -> Result<(), ErrorKind> {
+    fn date(&mut self, _kind: u8, text: Text<'_>, _usual: Option<Moment>) -> Result<(), ErrorKind> {
         self.terms().string(text)
     }
 

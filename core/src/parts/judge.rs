@@ -6,6 +6,7 @@
 //! than an honest one could have.
 
 use super::answer::{Answer, Plain};
+use super::moment::Moment;
 use super::shape::{Node, Shape, Struct, kinds};
 use crate::builder::{Nothing, SMALL_MAP, TermBuilder};
 use crate::error::ErrorKind;
@@ -161,7 +162,8 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
             (Node::Decimal, LIST) => self.decimal()?,
             (Node::Date(kind), BINARY) => {
                 let text = self.bytes.binary()?;
-                self.bytes.built(|answer| answer.date(kind, text))?;
+                let usual = Moment::read(kind, text.bytes());
+                self.bytes.built(|answer| answer.date(kind, text, usual))?;
             }
             (Node::Raw, LIST) => self.raw()?,
             (Node::Loaded(_), _) => {
@@ -231,7 +233,7 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
         if sign != 1 && sign != -1 {
             return Err(Fault::Type);
         }
-        let (coefficient, exponent) = (self.bytes.coefficient()?, self.bytes.number()?);
+        let (coefficient, exponent) = (self.bytes.coefficient()?, self.bytes.exponent()?);
         self.tail()?;
         self.bytes.built(|answer| answer.decimal(sign < 0, coefficient.bytes(), exponent))
     }

@@ -13,12 +13,12 @@ mod typed;
 
 pub use answer::{Answer, Plain};
 pub use judge::{judge, judge_only};
-pub use moment::Moment;
+pub use moment::{Moment, Reading};
 pub use plan::Plan;
 pub use raw::{Raw, with_raw};
 pub use select::select;
 pub use shape::Shape;
-pub use typed::{Wrong, typed};
+pub use typed::{Failed, Found, Wrong, typed};
 
 use crate::builder::Rewind;
 use crate::decode::Scratch;
@@ -54,7 +54,7 @@ impl<'a> Parts<'a> {
         most_nodes: u64,
         scratch: &mut Scratch,
         builder: &mut B,
-    ) -> Result<bool, Wrong> {
+    ) -> Result<bool, Failed> {
         match self {
             Self::Select(plan) => Ok(select(json, plan, options, most_nodes, scratch, builder)?),
             Self::Typed(shape) => typed(json, shape, options, most_nodes, scratch, &mut Plain(builder)),

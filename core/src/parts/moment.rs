@@ -9,6 +9,17 @@ pub struct Moment {
     pub fraction: (u32, u8),
 }
 
+/// What a text is that should be a date of some kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// One in its usual form.
+    Usual(Moment),
+    /// None in any form that Elixir knows.
+    Wrong,
+    /// Elixir has to parse it.
+    Unsure,
+}
+
 impl Moment {
     /// Kinds, as `lib/rustyjson/schema/shape.ex` has them.
     pub const DATE: u8 = 7;
@@ -18,6 +29,16 @@ impl Moment {
     pub const NAIVE: u8 = 9;
     /// Both, in UTC.
     pub const UTC: u8 = 10;
+
+    /// Reads a text, as far as that can be done here.
+    #[must_use]
+    pub fn judge(kind: u8, text: &[u8]) -> Reading {
+        match Self::read(kind, text) {
+            Some(moment) => Reading::Usual(moment),
+            None if is_wrong(kind, text) => Reading::Wrong,
+            None => Reading::Unsure,
+        }
+    }
 
     /// Reads `2024-02-29`, `23:59:59.999` (with up to six digits, or none), both with a space or `T` between, or that with `Z`.
     #[must_use]
@@ -32,6 +53,15 @@ impl Moment {
             _ => None,
         }
     }
+}
+
+/// Whether a text is no date whatever Elixir's version: it is empty, has a character that no form has, or is a date in the usual form
+/// that no calendar has.
+fn is_wrong(kind: u8, text: &[u8]) -> bool {
+    let possible =
+        |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b':' | b'.' | b',' | b'T' | b't' | b'Z' | b'z' | b' ');
+    let usual = || matches!(text, [a, b, c, d, b'-', e, f, b'-', g, h] if [a, b, c, d, e, f, g, h].iter().all(|d| d.is_ascii_digit()));
+    text.is_empty() || !text.iter().all(possible) || kind == Moment::DATE && usual()
 }
 
 fn both(text: &[u8]) -> Option<Moment> {
@@ -90,6 +120,23 @@ mod tests {
         assert_eq!(read(Moment::TIME, "23:59:59.120"), Some(([0, 0, 0, 23, 59, 59], (120_000, 3))));
         assert_eq!(read(Moment::NAIVE, "2024-02-29 01:02:03"), Some(([2024, 2, 29, 1, 2, 3], (0, 0))));
         assert_eq!(read(Moment::UTC, "2024-02-29T01:02:03.000001Z"), Some(([2024, 2, 29, 1, 2, 3], (1, 6))));
+    }
+
+    #[test]
+    fn what_is_surely_wrong() {
+        for (kind, text, reading) in [
+            (Moment::DATE, "2023-02-29", Reading::Wrong),
+            (Moment::DATE, "2024-04-31", Reading::Wrong),
+            (Moment::DATE, "yesterday", Reading::Wrong),
+            (Moment::TIME, "", Reading::Wrong),
+            (Moment::UTC, "2024-02-29T01:02:03+X", Reading::Wrong),
+            (Moment::DATE, "+2024-02-29", Reading::Unsure),
+            (Moment::DATE, "2024-1-01", Reading::Unsure),
+            (Moment::TIME, "24:00:00", Reading::Unsure),
+            (Moment::UTC, "2024-02-29T01:02:03+01:00", Reading::Unsure),
+        ] {
+            assert_eq!(Moment::judge(kind, text.as_bytes()), reading, "{text}");
+        }
     }
 
     #[test]

@@ -50,45 +50,15 @@ impl<B: TermBuilder> TermBuilder for Integers<'_, B> {
     numbers_only!();
 }
 
-/// Makes floats of integers, with the text they stand in and where.
-pub(super) struct AsFloat<'b, B>(pub &'b mut B, pub &'b [u8], pub usize);
-
-impl<B: TermBuilder> TermBuilder for AsFloat<'_, B> {
-    #[inline(always)]
-    fn integer(&mut self, value: i64) -> Result<(), ErrorKind> {
-        // Zero has no sign as an integer.
-        self.0.float(value as f64)
-    }
-    fn big_integer(&mut self, _: bool, _: &[u8]) -> Result<(), ErrorKind> {
-        let Self(builder, json, start) = self;
-        let digits = json[*start + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let text = core::str::from_utf8(&json[*start..=*start + digits]).ok();
-        match text.and_then(|text| text.parse::<f64>().ok()).filter(|value| value.is_finite()) {
-            Some(value) => builder.float(value),
-            None => Err(ErrorKind::NumberOutOfRange),
-        }
-    }
-    #[inline(always)]
-    fn float(&mut self, value: f64) -> Result<(), ErrorKind> {
-        self.0.float(value)
-    }
-    fn decimal(&mut self, _: bool, _: &[u8], _: i64) -> Result<(), ErrorKind> {
-        Err(ErrorKind::TypeFloat)
-    }
-    numbers_only!();
-}
-
 /// Makes decimals as the answer has them.
 pub(super) struct AsDecimal<'b, A>(pub &'b mut A);
 
 impl<A: Answer> TermBuilder for AsDecimal<'_, A> {
-    fn integer(&mut self, value: i64) -> Result<(), ErrorKind> {
-        let bytes = value.unsigned_abs().to_le_bytes();
-        let len = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-        self.0.decimal(value < 0, &bytes[..len], 0)
+    fn integer(&mut self, _: i64) -> Result<(), ErrorKind> {
+        Err(ErrorKind::TypeDecimal)
     }
-    fn big_integer(&mut self, negative: bool, magnitude: &[u8]) -> Result<(), ErrorKind> {
-        self.0.decimal(negative, magnitude, 0)
+    fn big_integer(&mut self, _: bool, _: &[u8]) -> Result<(), ErrorKind> {
+        Err(ErrorKind::TypeDecimal)
     }
     fn float(&mut self, _: f64) -> Result<(), ErrorKind> {
         Err(ErrorKind::TypeDecimal)

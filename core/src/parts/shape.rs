@@ -9,13 +9,11 @@ use crate::scan::wire::Reader;
 
 /// The kind of a plan, its first byte.
 const SHAPE: u8 = 2;
-/// Bytes before the root: kind, whether there are tagged structs, two bytes of 0, the number of errors to pass over (`u32`), and the
-/// number of the date to refuse (`u32`).
-const HEADER: usize = 12;
-/// No date is refused.
-pub(super) const NO_DATE: u32 = u32::MAX;
-/// Dates are listed instead of values.
-const LIST_DATES: u32 = u32::MAX - 1;
+/// Bytes before the root: kind, whether there are tagged structs, flags and a byte of 0; the most errors to list, or 0 for the first
+/// one alone; the places of the list of values that Elixir refuses, or 0, and of the keys of tagged structs (`u32` each).
+const HEADER: usize = 16;
+/// The flag of a call that lists the values which Elixir has to judge, instead of the value.
+const LIST_LEFT: u8 = 1;
 
 /// Kinds of nodes that are told apart before they are read.
 pub(super) mod kinds {
@@ -31,12 +29,14 @@ pub(super) mod kinds {
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<'a> {
     bytes: &'a [u8],
-    /// Errors of the schema that are passed over.
-    pub(super) pass: u32,
-    /// The date that Elixir found to be none.
-    pub(super) wrong_date: u32,
-    /// Only the strings that have to be dates are wanted, as far as the text is right.
-    pub(super) list_dates: bool,
+    /// Errors of the schema that are listed; 0 for the first one alone.
+    pub(super) most_errors: u32,
+    /// The numbers of the values that Elixir refused, which ascend.
+    refused: &'a [u8],
+    /// Only the values that Elixir has to judge are wanted, as far as the text is right.
+    pub(super) list_left: bool,
+    /// The places of the keys of tagged structs, which are sorted.
+    tags: &'a [u8],
 }
 
 /// A type.
@@ -146,6 +146,8 @@ impl Field {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tagged<'a> {
     pub key: &'a [u8],
+    /// The number of the key among those of the shape.
+    pub number: u32,
     pub names: Names<'a>,
     nodes: &'a [u8],
 }
@@ -160,10 +162,42 @@ impl<'a> Shape<'a> {
     /// Reads a shape. `None`: these bytes are none.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let mut reader = Reader(bytes.get(4..HEADER)?);
-        let (pass, date) = (reader.u32()?, reader.u32()?);
-        let list_dates = date == LIST_DATES;
-        let wrong_date = if list_dates { NO_DATE } else { date };
-        (bytes[0] == SHAPE).then_some(Self { bytes, pass, wrong_date, list_dates })
+        let (most_errors, refused, tags) = (reader.u32()?, reader.u32()? as usize, reader.u32()? as usize);
+        let list = |place: usize| match place {
+            0 => Some(&[][..]),
+            _ => places(&mut Reader(bytes.get(place..)?)),
+        };
+        let list_left = bytes[2] & LIST_LEFT != 0;
+        let shape = Self { bytes, most_errors, refused: list(refused)?, list_left, tags: list(tags)? };
+        (bytes[0] == SHAPE).then_some(shape)
+    }
+
+    /// The most errors that an honest answer about a document lists, and the most that it counts: each byte of the document can end one
+    /// struct at most, which has not all its fields.
+    pub fn most_errors(&self, json_len: usize) -> (usize, u64) {
+        (self.most_errors as usize, (json_len as u64 + 1).saturating_mul(self.bytes.len() as u64))
+    }
+
+    /// Whether Elixir refused the value of this number, the next of which is that of the place in the list.
+    #[inline(always)]
+    pub(super) fn refuses(&self, number: u32, next: &mut usize) -> bool {
+        let refused = !self.refused.is_empty() && place(self.refused, *next) == number as usize;
+        *next += usize::from(refused);
+        refused
+    }
+
+    /// The number of this key among those of tagged structs.
+    pub(super) fn tag(&self, key: &[u8]) -> Option<u32> {
+        let (mut low, mut high) = (0, self.tags.len() / 4);
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.text(place(self.tags, middle))?.cmp(key) {
+                core::cmp::Ordering::Equal => return Some(middle as u32),
+                core::cmp::Ordering::Less => low = middle + 1,
+                core::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
     }
 
     /// What an honest answer about a document of this length can look like: a field has its number before its value, a tagged struct
@@ -236,9 +270,10 @@ impl<'a> Shape<'a> {
                 Node::Struct(Struct { place, strict, template, mask, required, count, fields, sorted })
             }
             17 => {
+                let number = reader.u32()?;
                 let key = reader.slice()?;
                 let (names, nodes) = (places(&mut reader)?, places(&mut reader)?);
-                Node::Tagged(Tagged { key, names: Names { template: 0, places: names }, nodes })
+                Node::Tagged(Tagged { key, number, names: Names { template: 0, places: names }, nodes })
             }
             18 => Node::Loaded(reader.u32()?),
             19 => Node::Many(reader.u32()? as usize),

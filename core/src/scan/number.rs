@@ -55,6 +55,9 @@ impl<K: Kernel> Scan<'_, K> {
             number.phase = next;
             pos += 1;
         }
+        if number.is_hopeless(self.options) {
+            return self.end_number(&number, pos).map(|()| None);
+        }
         self.scanner.token = Token::Number(number);
         Ok(None)
     }

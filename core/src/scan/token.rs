@@ -1,6 +1,6 @@
 //! What the scanner remembers of the token and the place at which a piece ends.
 
-use crate::decode::number::EXPONENT_CAP;
+use crate::decode::number::{EXPONENT_CAP, check_decimal};
 use crate::error::ErrorKind;
 use crate::options::DecodeOptions;
 use core::cmp::Ordering;
@@ -203,6 +203,9 @@ impl Number {
         if limited && options.digit_limit != 0 && self.digits > u64::from(options.digit_limit) {
             return Err(ErrorKind::IntegerDigits);
         }
+        if self.float && options.decimals {
+            check_decimal(self.significant, self.power() - self.significant as i64, options)?;
+        }
         let large = match options.decimals {
             true => self.exponent >= EXPONENT_CAP,
             false => self.is_infinite(),
@@ -210,9 +213,21 @@ impl Number {
         if self.float && large { Err(ErrorKind::NumberOutOfRange) } else { Ok(()) }
     }
 
+    /// Whether the number exceeds a limit of decimals that no further digit of its exponent brings it back to.
+    pub fn is_hopeless(&self, options: &DecodeOptions) -> bool {
+        let power = self.power() - self.significant as i64;
+        let grows = self.exponent > 0 && (power < 0) == self.exponent_negative;
+        let beyond = || check_decimal(0, power, options).is_err();
+        options.decimals && self.phase == Phase::ExponentDigits && grows && beyond()
+    }
+
+    /// The exponent of the significant digits behind a point.
+    const fn power(&self) -> i64 {
+        self.point + if self.exponent_negative { -self.exponent } else { self.exponent }
+    }
+
     fn is_infinite(&self) -> bool {
-        let exponent = if self.exponent_negative { -self.exponent } else { self.exponent };
-        match (self.point + exponent).cmp(&(TOO_LARGE.len() as i64)) {
+        match self.power().cmp(&(TOO_LARGE.len() as i64)) {
             _ if self.significant == 0 => false,
             Ordering::Less => false,
             Ordering::Greater => true,

@@ -22,10 +22,20 @@ const EXPONENT_CAP: i128 = 1 << 48;
 
 /// What the text means, or its first error.
 pub fn parse(json: &[u8], options: &DecodeOptions) -> Result<Tree> {
+    read(json, options, false)
+}
+
+/// The same, with all numbers as decimals without limits, integers too.
+pub fn parse_exact(json: &[u8], options: &DecodeOptions) -> Result<Tree> {
+    let limits = DecodeOptions { max_decimal_digits: u32::MAX, max_decimal_exponent: u32::MAX, ..*options };
+    read(json, &DecodeOptions { decimals: true, ..limits }, true)
+}
+
+fn read(json: &[u8], options: &DecodeOptions, exact: bool) -> Result<Tree> {
     if [&b"\xEF\xBB\xBF"[..], b"\xFE\xFF", b"\xFF\xFE"].iter().any(|mark| json.starts_with(mark)) {
         return Err(Error::new(ErrorKind::ByteOrderMark, 0));
     }
-    let mut parser = Parser { json, pos: 0, depth: 0, nodes: 0, options };
+    let mut parser = Parser { json, pos: 0, depth: 0, nodes: 0, options, exact };
     parser.space();
     let value = parser.value(false)?;
     parser.space();
@@ -41,6 +51,7 @@ struct Parser<'a> {
     depth: usize,
     nodes: u64,
     options: &'a DecodeOptions,
+    exact: bool,
 }
 
 impl Parser<'_> {
@@ -343,23 +354,36 @@ impl Parser<'_> {
         }
         let text = std::str::from_utf8(&self.json[start..self.pos]).unwrap_or_default();
         let number = Number { negative, integer, fraction, exponent, text };
-        number.tree(self.options).map_err(|kind| Error::new(kind, start))
+        number.tree(self.options, self.exact).map_err(|kind| Error::new(kind, start))
     }
 }
 
+/// Which limit of decimals these digits and this exponent exceed.
+pub fn beyond_limits(significant: usize, exponent: i128, options: &DecodeOptions) -> Option<ErrorKind> {
+    let exceeds = |value: u128, limit: u32| limit != u32::MAX && value > u128::from(limit);
+    if exceeds(significant as u128, options.max_decimal_digits) {
+        return Some(ErrorKind::DecimalDigits);
+    }
+    exceeds(exponent.unsigned_abs(), options.max_decimal_exponent).then_some(ErrorKind::DecimalExponent)
+}
+
 impl Number<'_> {
-    fn tree(self, options: &DecodeOptions) -> std::result::Result<Tree, ErrorKind> {
+    fn tree(self, options: &DecodeOptions, exact: bool) -> std::result::Result<Tree, ErrorKind> {
         let fraction = self.fraction.as_deref().unwrap_or_default();
         let float = self.fraction.is_some() || self.exponent.is_some();
         let digits = self.integer.len() + fraction.len();
         if (!float || options.decimals) && options.digit_limit != 0 && digits > options.digit_limit as usize {
             return Err(ErrorKind::IntegerDigits);
         }
-        if !float {
+        if !float && !exact {
             return Ok(Tree::integer(self.negative, &self.integer));
         }
         if options.decimals {
             let exponent = self.exponent.unwrap_or(0);
+            let significant = format!("{}{fraction}", self.integer).trim_start_matches('0').len();
+            if let Some(kind) = beyond_limits(significant, exponent - fraction.len() as i128, options) {
+                return Err(kind);
+            }
             if exponent.abs() >= EXPONENT_CAP {
                 return Err(ErrorKind::NumberOutOfRange);
             }

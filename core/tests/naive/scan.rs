@@ -324,13 +324,22 @@ impl Reader<'_> {
             self.digits()?;
         }
         if self.pos == self.text.len() && !self.last {
-            return Err(Stop::More);
+            let text = std::str::from_utf8(&self.text[start..self.pos]).unwrap();
+            if !self.options.decimals || !is_hopeless(text, self.options) {
+                return Err(Stop::More);
+            }
         }
         let limit = self.options.digit_limit as usize;
         if (!float || self.options.decimals) && limit != 0 && digits > limit {
             return self.wrong_at(ErrorKind::IntegerDigits, start);
         }
         let text = std::str::from_utf8(&self.text[start..self.pos]).unwrap();
+        if float
+            && self.options.decimals
+            && let Some(kind) = beyond_limits_of(text, self.options)
+        {
+            return self.wrong_at(kind, start);
+        }
         let too_large = match self.options.decimals {
             true => has_endless_exponent(text),
             false => text.parse::<f64>().unwrap().is_infinite(),
@@ -353,6 +362,26 @@ impl Reader<'_> {
         // A second digit behind a zero is wrong at once, whatever follows.
         Ok(self.pos - start)
     }
+}
+
+/// Whether more digits of the exponent take a number only farther from the limits.
+fn is_hopeless(number: &str, options: &DecodeOptions) -> bool {
+    let Some((digits, exponent)) = number.split_once(['e', 'E']) else { return false };
+    let fraction = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len() as i128);
+    let negative = exponent.starts_with('-');
+    let Ok(size) = exponent.trim_start_matches(['+', '-']).parse::<i128>() else { return exponent.len() > 30 };
+    let power = if negative { -size } else { size } - fraction;
+    size > 0 && (power < 0) == negative && super::beyond_limits(0, power, options).is_some()
+}
+
+/// The limit of decimals that this number exceeds.
+fn beyond_limits_of(number: &str, options: &DecodeOptions) -> Option<ErrorKind> {
+    let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (integer, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let significant = format!("{integer}{fraction}");
+    let significant = significant.trim_start_matches(['-', '0']).len();
+    let exponent = exponent.parse().unwrap_or(if exponent.starts_with('-') { -1 << 90 } else { 1_i128 << 90 });
+    super::beyond_limits(significant, exponent - fraction.len() as i128, options)
 }
 
 /// Whether the exponent of a decimal has 2^48 or more, whatever its sign.

@@ -15,7 +15,7 @@ defmodule RustyJson.CLI.Doctor do
   @rust "1.95.0"
   @packages [
     {:wasmex, Wasmex, "~> 0.15.0", "another host for the wasm engine, with Elixir 1.18 or newer"},
-    {:decimal, Decimal, "~> 2.0 or ~> 3.0", "for the option floats: :decimals"},
+    {:decimal, Decimal, "~> 2.4 or ~> 3.0", "for the option floats: :decimals"},
     {:jason, Jason, "~> 1.4", "for structs that derive only Jason.Encoder"},
     {:plug, Plug, "~> 1.14", "for RustyJson.PlugParser, which decodes request bodies"},
     {:telemetry, :telemetry, "~> 1.0", "for an event after each call into the sandbox"}
@@ -80,7 +80,11 @@ defmodule RustyJson.CLI.Doctor do
     heading("Configured limits")
     values = RustyJson.Config.values(:decode)
 
-    for name <- [:max_bytes, :max_depth, :max_nodes, :decoding_integer_digit_limit, :dirty_threshold],
+    limits =
+      [:max_bytes, :max_depth, :max_nodes, :decoding_integer_digit_limit] ++
+        [:max_decimal_digits, :max_decimal_exponent, :dirty_threshold]
+
+    for name <- limits,
         do: row("#{name}", limit(name, values[name]))
 
     for name <- [:timeout, :max_memory, :pool_size, :isolation, :host],
@@ -104,7 +108,10 @@ defmodule RustyJson.CLI.Doctor do
     do: Enum.map_join(given, ", ", fn {name, value} -> "#{name}: #{inspect(value, limit: 5)}" end)
 
   defp limit(_name, 0), do: "no limit"
-  defp limit(:max_depth, 0xFFFF_FFFF), do: "no limit"
+
+  defp limit(name, 0xFFFF_FFFF) when name in [:max_depth, :max_decimal_digits, :max_decimal_exponent],
+    do: "no limit"
+
   defp limit(:timeout, ms), do: "#{ms} ms"
 
   defp limit(name, bytes) when name in [:max_bytes, :max_memory],

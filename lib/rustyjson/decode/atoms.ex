@@ -16,12 +16,21 @@ defmodule RustyJson.Decode.Atoms do
 
   @doc "Decodes with keys as atoms, if the table has room for them."
   @spec decode(binary(), Options.t()) ::
-          {:ok, term()} | {:error, :atom_limit | Engine.decode_failure() | Exception.t()}
+          {:ok, term()}
+          | {:error, :atom_limit | Engine.decode_failure() | Engine.decode_failures() | Exception.t()}
   def decode(json, %{engine: engine} = options) do
     options = Options.due(options, Options.started(options))
 
-    with {:error, {@unknown, _, _, _, _}} <- engine.decode(json, options),
-         {:ok, term} <- with_names(json, options),
+    case engine.decode(json, options) do
+      {:error, {@unknown, _, _, _, _}} -> again(json, options)
+      # The errors of a type; an unknown atom is the last of them, if it is listed.
+      {:error, {_total, _left, [_ | _]}} -> again(json, options)
+      done -> done
+    end
+  end
+
+  defp again(json, %{engine: engine} = options) do
+    with {:ok, term} <- with_names(json, options),
          :ok <- term |> names(%{}) |> Map.keys() |> NewAtoms.make() do
       engine.decode(json, options)
     end

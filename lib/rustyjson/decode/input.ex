@@ -4,7 +4,7 @@ defmodule RustyJson.Decode.Input do
 
   require RustyJson.Engine.Codes
 
-  alias RustyJson.Decode.Atoms
+  alias RustyJson.Decode.{Atoms, Long}
   alias RustyJson.Engine.Codes
   alias RustyJson.Engine.Native.Nif
   alias RustyJson.{DecodeError, Engine, Options, OrderedObject, SandboxError}
@@ -32,19 +32,20 @@ defmodule RustyJson.Decode.Input do
   def flatten(input, options),
     do: if(too_long?(input, options.max_bytes), do: too_long(input, options), else: {:ok, flat(input)})
 
-  defp run(json, %{keys: :atoms} = options) do
-    case Atoms.decode(json, options) do
-      {:ok, _term} = done -> done
-      {:error, :atom_limit} -> {:error, error({Codes.decode(:atom_limit), 0, 1, 1, ""}, json, options)}
-      {:error, failure} -> {:error, error(failure, json, options)}
-    end
+  defp run(json, options) do
+    with {:error, failure} <- term(json, options), do: {:error, error(failure, json, options)}
   end
 
-  defp run(json, %{engine: engine} = options) do
-    case engine.decode(json, options) do
-      {:ok, term} -> {:ok, keys(term, options.keys)}
-      {:error, failure} -> {:error, error(failure, json, options)}
-    end
+  @doc "The term of a text, or what an engine reports."
+  @spec term(binary(), Options.t()) ::
+          {:ok, term()} | {:error, Engine.decode_failure() | Engine.decode_failures() | SandboxError.t()}
+  def term(json, %{keys: :atoms} = options) do
+    with {:error, :atom_limit} <- Atoms.decode(json, options),
+         do: {:error, {Codes.decode(:atom_limit), 0, 1, 1, ""}}
+  end
+
+  def term(json, %{engine: engine} = options) do
+    with {:ok, term} <- engine.decode(json, options), do: {:ok, keys(term, options.keys)}
   end
 
   @doc "Turns the native library's answer into a result."
@@ -80,10 +81,10 @@ defmodule RustyJson.Decode.Input do
   @spec keys(term(), nil | tuple()) :: term()
   # Other kinds of keys are made by the core.
   def keys(term, nil), do: term
-  def keys(list, keys) when is_list(list), do: Enum.map(list, &keys(&1, keys))
+  def keys(list, keys) when is_list(list), do: Long.map(list, &keys(&1, keys))
 
   def keys(%OrderedObject{values: values}, {fun, kind} = keys),
-    do: object(for({key, value} <- values, do: {fun.(key), keys(value, keys)}), kind)
+    do: object(Long.map(values, fn {key, value} -> {fun.(key), keys(value, keys)} end), kind)
 
   def keys(other, _keys), do: other
 

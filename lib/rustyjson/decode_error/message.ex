@@ -63,6 +63,12 @@ defmodule RustyJson.DecodeError.Message do
   def text(:integer_digits, _rest, options),
     do: "Integer with more than #{options.values.decoding_integer_digit_limit} digits"
 
+  def text(:decimal_digits, _rest, options),
+    do: "Decimal with more than #{options.values.max_decimal_digits} digits"
+
+  def text(:decimal_exponent, _rest, options),
+    do: "Decimal with an exponent beyond #{options.values.max_decimal_exponent}"
+
   def text(:max_nodes, _rest, options), do: "More than #{options.values.max_nodes} values and keys"
   def text(:max_bytes, _rest, options), do: "Input larger than #{options.max_bytes} bytes"
   def text(reason, _rest, _options), do: Map.fetch!(@texts, reason)

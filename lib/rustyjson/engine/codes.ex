@@ -10,7 +10,7 @@ defmodule RustyJson.Engine.Codes do
              atom_too_long out_of_memory expected_array expected_record key_too_long
              inexact_integer type_string type_integer type_float type_number type_boolean type_decimal type_date
              type_time type_naive_datetime type_utc_datetime type_list type_object missing unknown_key enum
-             type_loaded)a
+             type_loaded decimal_digits decimal_exponent)a
   # Errors that Elixir detects.
   @own [:atom_limit, :max_total_bytes]
   @encode ~w(invalid_utf8 duplicate_key max_depth max_bytes invalid_key improper_list unsupported out_of_memory)a

@@ -10,7 +10,8 @@ defmodule RustyJson.Feed.Typed do
   @spec items([term()], binary(), Feed.t(), {pos_integer(), pos_integer()}) :: {Feed.t(), [term()]}
   def items(places, bytes, %{options: options} = feed, begin) do
     # The core has applied the limit.
-    each(places, 0, {bytes, begin, %{options | max_bytes: 0}}, feed, [])
+    {line, column} = begin
+    each(places, 0, {bytes, {0, line, column}, %{options | max_bytes: 0}}, feed, [])
   end
 
   defp each([], _from, _piece, feed, items), do: {feed, Enum.reverse(items)}
@@ -29,7 +30,7 @@ defmodule RustyJson.Feed.Typed do
         {feed, items} = failed(error, feed, items)
 
         if feed.ended == nil,
-          do: each(places, from, piece, feed, items),
+          do: each(places, from, further(piece, from), feed, items),
           else: each([], from, piece, feed, items)
     end
   end
@@ -46,15 +47,18 @@ defmodule RustyJson.Feed.Typed do
   defp failed(error, %{plan: %{tag: true}} = feed, items), do: {feed, [{:error, error} | items]}
   defp failed(error, feed, items), do: {%{feed | ended: error}, items}
 
+  # Lines and columns of the next error are counted from here.
+  defp further({bytes, before, options}, at), do: {bytes, Place.reached(bytes, at, before), options}
+
   # Places ascend and lie in the piece.
-  defp decode([start, length, path], from, {bytes, begin, options}, feed)
+  defp decode([start, length, path], from, {bytes, before, options}, feed)
        when is_integer(start) and start >= from and is_integer(length) and length > 0 and
               start + length <= byte_size(bytes) and is_binary(path) do
     text = binary_part(bytes, start, length)
-    {value(text, options, fn -> place(start, path, text, bytes, begin, feed) end), start + length}
+    {value(text, options, fn -> place(start, path, text, bytes, before, feed) end), start + length}
   end
 
-  defp decode(_other, from, {_bytes, _begin, options}, _feed),
+  defp decode(_other, from, {_bytes, _before, options}, _feed),
     do: {{:error, Engine.Wasm.broken_parts(options)}, from}
 
   # The core has validated the text.
@@ -63,8 +67,8 @@ defmodule RustyJson.Feed.Typed do
 
   defp value(text, options, place), do: Decode.decode(text, options, place)
 
-  defp place(start, path, text, bytes, begin, feed) do
-    {line, column} = Place.behind(binary_part(bytes, 0, start), begin)
+  defp place(start, path, text, bytes, before, feed) do
+    {_start, line, column} = Place.reached(bytes, start, before)
     position = feed.base + start
 
     %Place{

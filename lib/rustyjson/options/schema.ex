@@ -105,7 +105,8 @@ defmodule RustyJson.Options.Schema do
             floats: %{
               type: {:in, [:native, :decimals]},
               default: :native,
-              doc: "`:decimals` returns `Decimal` structs, exactly as written."
+              doc:
+                "`:decimals` returns `Decimal` structs, exactly as written, within `:max_decimal_digits` and `:max_decimal_exponent`."
             },
             objects: %{
               type: {:in, [:maps, :ordered_objects]},
@@ -124,6 +125,20 @@ defmodule RustyJson.Options.Schema do
               doc:
                 "The limit on the digits of an integer or a decimal, without the sign. 0 removes the limit; the time then " <>
                   "grows faster than the number of digits."
+            },
+            max_decimal_digits: %{
+              type: {:or, [{:integer, 1, @u32}, :infinity]},
+              default: 34,
+              doc:
+                "The limit on the digits of a `Decimal`, without leading zeros. The default is that of Decimal 3; with `:infinity` only " <>
+                  "`:decoding_integer_digit_limit` counts."
+            },
+            max_decimal_exponent: %{
+              type: {:or, [{:integer, 1, @u32}, :infinity]},
+              default: 6_144,
+              doc:
+                "The limit on the exponent of a `Decimal`, positive or negative. The default is that of Decimal 3. Without it, a " <>
+                  "calculation with `1e1000000000` can take all memory (CVE-2026-32686); use `:infinity` only for trusted input."
             },
             max_bytes: %{
               type: {:integer, 0, @u48},
@@ -163,7 +178,14 @@ defmodule RustyJson.Options.Schema do
             errors: %{
               type: {:in, [:first, :all]},
               default: :first,
-              doc: "With `:as`: `:all` lists all type errors in the field `errors` of the error, up to 100."
+              doc:
+                "With `:as`: `:all` lists the type errors in the field `errors` of the error, up to `:max_errors`."
+            },
+            max_errors: %{
+              type: {:integer, 1, 10_000},
+              default: 100,
+              doc:
+                "The number of errors that `errors: :all` lists. Further ones are counted in the field `error_count` of the error."
             },
             dirty_threshold: %{
               type: {:integer, 0, @u48},

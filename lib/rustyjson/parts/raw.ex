@@ -6,6 +6,7 @@ defmodule RustyJson.Parts.Raw do
   require RustyJson.Parts.Kind
 
   alias RustyJson.{Fragment, OrderedObject, Pointer}
+  alias RustyJson.Decode.Long
   alias RustyJson.Parts.Kind
 
   @header <<Kind.raw(), 0, 0, 0>>
@@ -82,13 +83,17 @@ defmodule RustyJson.Parts.Raw do
   @doc "The term with fragments for places. Throws as `fragment/3` does."
   @spec fragments(term(), text()) :: term()
   def fragments({start, length}, text), do: fragment(start, length, text)
-  def fragments(list, text) when is_list(list), do: Enum.map(list, &fragments(&1, text))
+  def fragments(list, text) when is_list(list), do: Long.map(list, &fragments(&1, text))
 
   def fragments(%OrderedObject{values: values} = object, text),
-    do: %{object | values: for({key, value} <- values, do: {key, fragments(value, text)})}
+    do: %{object | values: Long.map(values, fn {key, value} -> {key, fragments(value, text)} end)}
 
   def fragments(map, text) when is_map(map) and not is_struct(map),
-    do: Map.new(map, fn {key, value} -> {key, fragments(value, text)} end)
+    do:
+      map
+      |> Map.to_list()
+      |> Long.map(fn {key, value} -> {key, fragments(value, text)} end)
+      |> :maps.from_list()
 
   def fragments(other, _text), do: other
 end

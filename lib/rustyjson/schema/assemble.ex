@@ -8,9 +8,13 @@ defmodule RustyJson.Schema.Assemble do
 
   @compile {:inline, field: 4}
 
+  # The limit of decimals that is none.
+  @unlimited 0xFFFF_FFFF
+
   @type context :: %{
           raw: Raw.text(),
           structs: %{module() => tuple()},
+          decimals: {non_neg_integer() | :infinity, non_neg_integer() | :infinity},
           first: boolean(),
           null: atom()
         }
@@ -27,7 +31,10 @@ defmodule RustyJson.Schema.Assemble do
   def value({:nullable, type}, value, context), do: value(type, value, context)
   def value({:list, type}, list, context) when is_list(list), do: list(list, type, context)
   def value({:map, type}, pairs, context) when is_list(pairs), do: map(pairs, type, context)
-  def value(:decimal, [sign, coefficient, exponent], _context), do: decimal(sign, coefficient, exponent)
+
+  def value(:decimal, [sign, coefficient, exponent], %{decimals: limits}),
+    do: decimal(sign, coefficient, exponent, limits)
+
   def value(:date, text, _context) when is_binary(text), do: date(Date.from_iso8601(text))
   def value(:time, text, _context) when is_binary(text), do: date(Time.from_iso8601(text))
   def value(:naive_datetime, text, _context) when is_binary(text), do: date(NaiveDateTime.from_iso8601(text))
@@ -61,9 +68,13 @@ defmodule RustyJson.Schema.Assemble do
   @spec broken() :: no_return()
   defp broken, do: throw({:rustyjson, :broken})
 
-  defp list([value | rest], type, context), do: [value(type, value, context) | list(rest, type, context)]
-  defp list([], _type, _context), do: []
-  defp list(_tail, _type, _context), do: broken()
+  defp list(list, type, context), do: list(list, type, context, [])
+
+  defp list([value | rest], type, context, done),
+    do: list(rest, type, context, [value(type, value, context) | done])
+
+  defp list([], _type, _context, done), do: :lists.reverse(done)
+  defp list(_tail, _type, _context, _done), do: broken()
 
   defp map(pairs, type, %{first: first} = context) do
     members = members(pairs, type, context, [])
@@ -77,11 +88,25 @@ defmodule RustyJson.Schema.Assemble do
   defp members([], _type, _context, done), do: done
   defp members(_other, _type, _context, _done), do: broken()
 
-  defp decimal(sign, coefficient, exponent)
-       when sign in [1, -1] and is_integer(coefficient) and coefficient >= 0 and is_integer(exponent),
-       do: %{__struct__: Decimal, sign: sign, coef: coefficient, exp: exponent}
+  # The judge of terms has bounded the integers by their bytes.
+  defp decimal(sign, coefficient, exponent, {most_bits, most})
+       when sign in [1, -1] and is_integer(coefficient) and coefficient >= 0 and is_integer(exponent) and
+              abs(exponent) <= most do
+    if coefficient > 0xFFFF_FFFF and bits(coefficient) > most_bits, do: broken()
+    %{__struct__: Decimal, sign: sign, coef: coefficient, exp: exponent}
+  end
 
-  defp decimal(_sign, _coefficient, _exponent), do: broken()
+  defp decimal(_sign, _coefficient, _exponent, _limits), do: broken()
+
+  defp bits(coefficient), do: coefficient |> :binary.encode_unsigned() |> bit_size()
+
+  @doc "The limits of decimals of these decode options, as a context has them."
+  @spec decimals(RustyJson.Options.values()) :: {non_neg_integer() | :infinity, non_neg_integer() | :infinity}
+  def decimals(%{max_decimal_digits: digits, max_decimal_exponent: exponent}) do
+    # A digit is less than 3.33 bits, and whole bytes are counted. Atoms are larger than all integers.
+    bits = if digits == @unlimited, do: :infinity, else: 8 * max(div(digits * 333, 800) + 1, 8)
+    {bits, if(exponent == @unlimited, do: :infinity, else: exponent)}
+  end
 
   @doc "The date that a parser returned; throws if it found none."
   @spec date({:ok, term()} | {:ok, term(), integer()} | {:error, term()}) :: term()

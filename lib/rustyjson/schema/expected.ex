@@ -9,16 +9,9 @@ defmodule RustyJson.Schema.Expected do
   # The most bytes of all names in a message.
   @most 200
 
-  @doc "The error, and those that it lists, with the texts that were expected."
+  @doc "The error, with the texts that were expected."
   @spec add(DecodeError.t(), Shape.t(), RustyJson.Options.t()) :: DecodeError.t()
-  def add(%{errors: [_ | _] = errors} = error, shape, options) do
-    [first | _] = errors = Enum.map(errors, &named(&1, shape, options))
-    %{error | errors: errors, message: first.message}
-  end
-
-  def add(error, shape, options), do: named(error, shape, options)
-
-  defp named(%{reason: :enum, path: path, message: message} = error, %{type: type}, options) do
+  def add(%{reason: :enum, path: path, message: message} = error, %{type: type}, options) do
     outer = if options.origin, do: options.origin.path, else: ""
 
     with true <- String.starts_with?(path, outer),
@@ -28,15 +21,18 @@ defmodule RustyJson.Schema.Expected do
          else: (_unclear -> error)
   end
 
-  defp named(error, _shape, _options), do: error
+  def add(error, _shape, _options), do: error
 
   defp tokens(path), do: path |> String.split("/") |> tl_or_empty()
   defp tl_or_empty([_before | tokens]), do: Enum.map(tokens, &unescaped/1)
   defp unescaped(token), do: token |> String.replace("~1", "/") |> String.replace("~0", "~")
 
-  # The types at the end of a path; several below a tag, whose value the path does not tell.
+  # The types at the end of a path; several below a tag, whose value the path does not tell. Types that contain themselves would double
+  # with every level.
   defp along(types, []), do: types
-  defp along(types, [token | tokens]), do: types |> Enum.flat_map(&step(&1, token)) |> along(tokens)
+
+  defp along(types, [token | tokens]),
+    do: types |> Enum.flat_map(&step(&1, token)) |> Enum.uniq() |> along(tokens)
 
   defp step({:nullable, type}, token), do: step(type, token)
   defp step({:list, type}, _token), do: [type]

@@ -4,6 +4,7 @@ defmodule RustyJson.Schema.Load do
   # leave them as `{RustyJson.Schema.Load, value}`, and the whole as `{:left, value}`. That stands in another `{:left, value}` if values
   # were dropped, because their keys came again, and some of these may have been left, too.
 
+  alias RustyJson.Decode.Long
   alias RustyJson.Schema.{Assemble, Shape, Type}
 
   @doc "The whole value. Throws `{:rustyjson, :date}` if one that was left is not of its type."
@@ -17,10 +18,14 @@ defmodule RustyJson.Schema.Load do
   defp value({:nullable, type}, value, context), do: value(type, value, context)
 
   defp value({kind, type}, list, context) when kind in [:list, :embeds_many] and is_list(list),
-    do: Enum.map(list, &value(type, &1, context))
+    do: Long.map(list, &value(type, &1, context))
 
   defp value({:map, type}, map, context) when is_map(map) and not is_struct(map),
-    do: Map.new(map, fn {key, value} -> {key, value(type, value, context)} end)
+    do:
+      map
+      |> Map.to_list()
+      |> Long.map(fn {key, value} -> {key, value(type, value, context)} end)
+      |> :maps.from_list()
 
   defp value(_type, %module{} = struct, {loads, _} = context) when is_map_key(loads, module) do
     Enum.reduce(loads[module], struct, fn {name, type}, struct ->

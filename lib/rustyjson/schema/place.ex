@@ -19,10 +19,24 @@ defmodule RustyJson.Schema.Place do
           offset: non_neg_integer()
         }
 
-  @doc "The place of the part from byte `start` of a document on, at this pointer."
-  @spec in_document(binary(), non_neg_integer(), String.t()) :: t()
-  def in_document(json, start, pointer) do
-    {line, column} = behind(binary_part(json, 0, start), {1, 1})
+  @typedoc "A byte of a text, with its line and column."
+  @type reached :: {non_neg_integer(), pos_integer(), pos_integer()}
+
+  @doc "The start of a text."
+  @spec start() :: reached()
+  def start, do: {0, 1, 1}
+
+  @doc "The place of this byte, from that of one before it."
+  @spec reached(binary(), non_neg_integer(), reached()) :: reached()
+  def reached(text, at, {from, line, column}) do
+    {line, column} = behind(binary_part(text, from, at - from), {line, column})
+    {at, line, column}
+  end
+
+  @doc "The place of the part from byte `start` of a document on, at this pointer. `before` is the place of a byte before it."
+  @spec in_document(binary(), non_neg_integer(), String.t(), reached()) :: t()
+  def in_document(json, start, pointer, before) do
+    {_start, line, column} = reached(json, start, before)
     %__MODULE__{position: start, line: line, column: column, path: pointer, data: json, offset: 0}
   end
 

@@ -10,14 +10,15 @@ defmodule RustyJson.Schema.Shape do
   alias RustyJson.Parts.Kind
   alias RustyJson.Schema.Type
 
-  @enforce_keys [:nodes, :tagged, :plan, :type, :structs, :templates, :modules, :dates, :loaded, :loads]
-  defstruct [:nodes, :tagged, :plan, :type, :structs, :templates, :modules, :dates, :loaded, :loads]
+  @enforce_keys [:nodes, :tags, :plan, :type, :structs, :templates, :modules, :dates, :loaded, :loads]
+  defstruct [:nodes, :tags, :plan, :type, :structs, :templates, :modules, :dates, :loaded, :loads]
 
   @type t :: %__MODULE__{
+          # The types, and behind them the keys of tagged structs.
           nodes: binary(),
-          # 1 if there are tagged structs.
-          tagged: 0..1,
-          # The plan of the first call.
+          # The place of these keys, or 0 if there are no tagged structs.
+          tags: non_neg_integer(),
+          # The plan of a call that ends at the first error.
           plan: binary(),
           type: Type.t(),
           # The types of the fields of each struct, by number; and what its schema was.
@@ -32,9 +33,7 @@ defmodule RustyJson.Schema.Shape do
           loads: %{module() => [{atom(), Type.t()}]}
         }
 
-  @header 12
-  @no_date 0xFFFF_FFFF
-  @list_dates 0xFFFF_FFFE
+  @header 16
   @kinds %{
     any: 0,
     string: 1,
@@ -79,17 +78,25 @@ defmodule RustyJson.Schema.Shape do
 
   defp build(type) do
     types = collect([type], [])
-    {places, _end} = Enum.map_reduce(types, @header, fn type, at -> {{type, at}, at + size(type)} end)
+    {places, behind} = Enum.map_reduce(types, @header, fn type, at -> {{type, at}, at + size(type)} end)
+    keys = for({:tagged, key, _variants} <- types, uniq: true, do: key) |> Enum.sort()
+    tags = if keys == [], do: 0, else: behind
     templates = for type <- types, template = template(type), do: {type, template}
-    places = places |> Map.new() |> Map.merge(loaded(types)) |> Map.merge(numbers(templates))
+
+    places =
+      places
+      |> Map.new()
+      |> Map.merge(loaded(types))
+      |> Map.merge(numbers(templates))
+      |> Map.merge(for {key, number} <- Enum.with_index(keys), into: %{}, do: {{:tag, key}, number})
+
     modules = for type <- types, module = module(type), uniq: true, do: module
-    nodes = types |> Enum.map(&node(&1, places)) |> IO.iodata_to_binary()
-    tagged = if Enum.any?(types, &match?({:tagged, _, _}, &1)), do: 1, else: 0
+    nodes = IO.iodata_to_binary([Enum.map(types, &node(&1, places)) | tags(keys, behind)])
 
     %__MODULE__{
       nodes: nodes,
-      tagged: tagged,
-      plan: packed(nodes, tagged, 0, @no_date),
+      tags: tags,
+      plan: packed(nodes, tags, 0, []),
       type: type,
       structs: Map.new(modules, &{&1, field_types(&1)}),
       templates: List.to_tuple(built_in() ++ Enum.map(templates, &elem(&1, 1))),
@@ -164,6 +171,14 @@ defmodule RustyJson.Schema.Shape do
     for {type, number} <- Enum.with_index(types), into: %{}, do: {{:kind, type}, @first_loaded + number}
   end
 
+  # The core finds them by their bytes.
+  defp tags([], _start), do: []
+
+  defp tags(keys, start) do
+    texts = Enum.map(keys, &text/1)
+    [<<length(keys)::32-little>>, offsets(texts, start + 4 + 4 * length(keys)) | texts]
+  end
+
   # `size/1` needs no places: the length of a node does not depend on them.
   defp place(type, places), do: Map.get(places, type, 0)
   defp template(type, places), do: Map.get(places, {:template, type}, 0)
@@ -184,11 +199,12 @@ defmodule RustyJson.Schema.Shape do
 
   defp node({:tagged, key, variants} = type, places) do
     variants = Enum.to_list(variants)
-    start = place(type, places) + 1 + 4 + byte_size(key) + 8 + 8 * length(variants)
+    number = Map.get(places, {:tag, key}, 0)
+    start = place(type, places) + 1 + 4 + 4 + byte_size(key) + 8 + 8 * length(variants)
     texts = for {tag, _module} <- variants, do: text(tag)
     nodes = for {_tag, module} <- variants, do: <<place({:variant, module, key}, places)::32-little>>
     count = <<length(variants)::32-little>>
-    [17, text(key), count, offsets(texts, start), count, nodes | texts]
+    [<<17, number::32-little>>, text(key), count, offsets(texts, start), count, nodes | texts]
   end
 
   defp node({:variant, module, key} = type, places) do
@@ -257,12 +273,25 @@ defmodule RustyJson.Schema.Shape do
 
   def kind(_shape, number), do: Enum.find(@dates, &(@kinds[&1] == number))
 
-  @doc "The plan for the core: it skips the first `pass` schema errors, and reports the date number `date` as an error."
-  @spec plan(t(), non_neg_integer(), non_neg_integer() | nil | :list) :: binary()
-  def plan(shape, pass, nil), do: packed(shape.nodes, shape.tagged, pass, @no_date)
-  def plan(shape, pass, :list), do: packed(shape.nodes, shape.tagged, pass, @list_dates)
-  def plan(shape, pass, date), do: packed(shape.nodes, shape.tagged, pass, date)
+  @doc """
+  The plan for the core: it lists up to `most` errors, or 0 for the first one alone. `left` are the numbers of the values that Elixir
+  refused, in their order, or `:list` to get all values that Elixir has to judge.
+  """
+  @spec plan(t(), non_neg_integer(), [non_neg_integer()] | :list) :: binary()
+  def plan(%{plan: plan}, 0, []), do: plan
+  def plan(%{nodes: nodes, tags: tags}, most, left), do: packed(nodes, tags, most, left)
 
-  defp packed(nodes, tagged, pass, date),
-    do: <<Kind.typed(), tagged, 0, 0, pass::32-little, date::32-little, nodes::binary>>
+  defp packed(nodes, tags, most, left) do
+    tagged = if tags == 0, do: 0, else: 1
+    list = if left == :list, do: 1, else: 0
+    {refused, numbers} = refused(left, @header + byte_size(nodes))
+
+    <<Kind.typed(), tagged, list, 0, most::32-little, refused::32-little, tags::32-little, nodes::binary,
+      numbers::binary>>
+  end
+
+  defp refused([_ | _] = numbers, at),
+    do: {at, for(number <- numbers, into: <<length(numbers)::32-little>>, do: <<number::32-little>>)}
+
+  defp refused(_none, _at), do: {0, ""}
 end

@@ -6,17 +6,20 @@ defmodule RustyJson.Wasm.Abi do
   # The module may be under attack: a record that an honest module cannot write is `:broken`.
 
   require RustyJson.Engine.Codes
+  require RustyJson.Parts.Kind
 
   alias RustyJson.{Engine, Options}
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Codes
+  alias RustyJson.Parts.Kind
 
-  @version 5
+  @version 6
   @error 0
   @done 1
   @partial 2
   # For hosts that write tapes; no export that wasmex calls answers so.
   @again 3
+  @errors 4
   @key_hole 0x8000_0000
   @claim 12
 
@@ -37,12 +40,13 @@ defmodule RustyJson.Wasm.Abi do
 
   @doc "The statuses of records, by name."
   @spec statuses() :: keyword(byte())
-  def statuses, do: [error: @error, done: @done, partial: @partial, again: @again]
+  def statuses, do: [error: @error, done: @done, partial: @partial, again: @again, errors: @errors]
 
   @doc "Takes a record apart into its status and its body."
-  @spec open(binary()) :: {:done | :error | :partial, binary()} | :broken
+  @spec open(binary()) :: {:done | :error | :errors | :partial, binary()} | :broken
   def open(<<@done, body::binary>>), do: {:done, body}
   def open(<<@error, body::binary>>), do: {:error, body}
+  def open(<<@errors, body::binary>>), do: {:errors, body}
   def open(<<@partial, body::binary>>), do: {:partial, body}
   def open(_record), do: :broken
 
@@ -62,6 +66,40 @@ defmodule RustyJson.Wasm.Abi do
       do: if(String.valid?(path), do: {:ok, {code, offset, line, column, path}}, else: :broken)
 
   def decode_failure(_body, _length), do: :broken
+
+  @doc "All that is wrong with a text of this length as the type of this plan, from the body of a record."
+  @spec decode_failures(binary(), non_neg_integer(), binary()) :: {:ok, Engine.decode_failures()} | :broken
+  def decode_failures(<<total::64-little, left, count::32-little, rest::binary>>, length, plan)
+      when left in 0..1 do
+    most = most_errors(plan)
+    # The same bounds as in core/src/abi.rs.
+    counted? = if count < most, do: total == count, else: total in count..((length + 1) * byte_size(plan))//1
+
+    with true <- count in 1..most//1 and counted?,
+         list when is_list(list) <- failures(rest, count, length, 0) do
+      {:ok, {total, left == 1, list}}
+    else
+      _ -> :broken
+    end
+  end
+
+  def decode_failures(_body, _length, _plan), do: :broken
+
+  defp failures(<<>>, 0, _length, _last), do: []
+
+  defp failures(<<n::32-little, body::binary-size(n), rest::binary>>, count, length, last) when count > 0 do
+    with {:ok, {_code, offset, _line, _column, _path} = failure} when offset >= last <-
+           decode_failure(body, length),
+         list when is_list(list) <- failures(rest, count - 1, length, offset),
+         do: [failure | list],
+         else: (_ -> :broken)
+  end
+
+  defp failures(_rest, _count, _length, _last), do: :broken
+
+  # What a plan of a type asks for.
+  defp most_errors(<<Kind.typed(), _, _, _, most::32-little, _::binary>>), do: most
+  defp most_errors(_plan), do: 0
 
   @doc "Why a term was not encoded, from the body of a record."
   @spec encode_failure(binary()) :: {:ok, Engine.encode_failure()} | :broken
@@ -84,9 +122,10 @@ defmodule RustyJson.Wasm.Abi do
   defp claim(offset, start, depth) when depth >= @key_hole, do: {offset, start, depth - @key_hole, :key}
   defp claim(offset, start, depth), do: {offset, start, depth, :value}
 
-  @doc "Whether a record of this length may answer a document of that length: a term, an error or the names of keys."
-  @spec answer?(non_neg_integer(), non_neg_integer()) :: boolean()
-  def answer?(length, json_length), do: length <= 24 * json_length + @longest_failure
+  @doc "Whether a record of this length may answer a document of that length: a term, the errors of a plan or the names of keys."
+  @spec answer?(non_neg_integer(), non_neg_integer(), binary()) :: boolean()
+  def answer?(length, json_length, plan),
+    do: length <= 24 * json_length + (1 + most_errors(plan)) * @longest_failure
 
   @doc "Whether a record of this length may answer this term: a text, with holes or without, or an error."
   @spec record?(non_neg_integer(), binary(), Options.values(), nil | map()) :: boolean()

@@ -9,6 +9,9 @@ defmodule RustyJson.Wasm.Etf do
                     "values">>
   @decimal <<116, 4::32, 119, 10, "__struct__", 119, 14, "Elixir.Decimal", 119, 4, "sign">>
 
+  # The limit of decimals that is none.
+  @unlimited 0xFFFF_FFFF
+
   @doc "`:ok` for an answer that a document of this length can have."
   @spec check(binary(), RustyJson.Options.values(), non_neg_integer()) ::
           :ok | {:fault, :invalid_result, String.t()}
@@ -58,6 +61,8 @@ defmodule RustyJson.Wasm.Etf do
   defp longest(_policy, json_length), do: 4 * json_length + 16
 
   defp policy(%{decoding_integer_digit_limit: digits, max_nodes: max_nodes} = values, json_length) do
+    integer = if(digits == 0, do: max(json_length, 8), else: bytes(digits))
+
     %{
       atom_keys: values.keys in [:atoms, :atoms!],
       ordered: values.objects == :ordered_objects,
@@ -66,12 +71,16 @@ defmodule RustyJson.Wasm.Etf do
       null: values.null,
       raw: Map.get(values, :raw, []) != [],
       depth: values.max_depth,
-      integer: if(digits == 0, do: max(json_length, 8), else: max(div(digits * 333, 800) + 1, 8)),
+      integer: integer,
+      coefficient: min(bytes(values.max_decimal_digits), integer),
+      exponent: values.max_decimal_exponent,
       terms: if(max_nodes == 0, do: json_length, else: min(max_nodes, json_length)),
       # A member takes five bytes.
       keys: div(json_length, 5)
     }
   end
+
+  defp bytes(digits), do: max(div(digits * 333, 800) + 1, 8)
 
   # The containers around a value are a list: elements left, by kind.
   defp value(_rest, _open, _depth, terms, %{terms: terms}), do: refuse("too many values")
@@ -122,8 +131,8 @@ defmodule RustyJson.Wasm.Etf do
 
   defp value(<<@decimal, rest::binary>>, open, depth, terms, %{decimals: true} = p) do
     with <<119, 4, "coef", rest::binary>> <- sign(rest),
-         <<119, 3, "exp", rest::binary>> <- coefficient(rest, p.integer) do
-      rest |> number() |> ended(open, depth, terms + 1, p)
+         <<119, 3, "exp", rest::binary>> <- coefficient(rest, p.coefficient) do
+      rest |> exponent(p.exponent) |> ended(open, depth, terms + 1, p)
     else
       _ -> refuse("a broken decimal")
     end
@@ -215,6 +224,15 @@ defmodule RustyJson.Wasm.Etf do
   defp coefficient(<<110, _n, 1, _::binary>>, _most), do: refuse("a broken decimal")
   defp coefficient(<<111, _n::32, 1, _::binary>>, _most), do: refuse("a broken decimal")
   defp coefficient(rest, most), do: integer(rest, most)
+
+  defp exponent(rest, most) do
+    behind = number(rest)
+    term = <<131, binary_part(rest, 0, byte_size(rest) - byte_size(behind))::binary>>
+
+    if most == @unlimited or abs(:erlang.binary_to_term(term)) <= most,
+      do: behind,
+      else: refuse("a broken decimal")
+  end
 
   # An integer of 64 bits.
   defp number(<<110, 8, sign, digits::64-little, _::binary>> = rest), do: signed(rest, sign, digits)

@@ -186,8 +186,8 @@ impl<'a, 's> Answer for Structs<'_, 'a, 's> {
         self.built_in(DECIMAL, fields.into_iter().enumerate())
     }
 
-    fn date(&mut self, kind: u8, text: Text<'_>) -> Result<(), ErrorKind> {
-        let Some(Moment { parts, fraction: (microseconds, digits) }) = Moment::read(kind, text.bytes()) else {
+    fn date(&mut self, kind: u8, text: Text<'_>, usual: Option<Moment>) -> Result<(), ErrorKind> {
+        let Some(Moment { parts, fraction: (microseconds, digits) }) = usual else {
             self.terms.string(text)?;
             return self.leave();
         };

@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use rustyjson_core::abi::batch::{Batch, write_failure};
-use rustyjson_core::abi::{self, Claim, DecodeFailure, EncodeFailure, Partial, Status};
+use rustyjson_core::abi::{self, Claim, DecodeFailure, EncodeFailure, Partial, Status, Undecoded};
 use rustyjson_core::canonical::canonicalize;
 use rustyjson_core::decode::decode_many;
 use rustyjson_core::encode::{EncodeErrorKind, Hole, Player, encode, play};
@@ -12,7 +12,7 @@ use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::{Reader, Term};
 use rustyjson_core::etf::writer::{Memory, Names, Writer};
 use rustyjson_core::format::{Layout, format};
-use rustyjson_core::parts::{Parts, Wrong};
+use rustyjson_core::parts::{Failed, Parts};
 use rustyjson_core::scan::{End, Piece, Question, Trouble, feed, write_answer};
 use rustyjson_core::{Buffer, DecodeOptions, EncodeOptions, ErrorKind, Output, Scratch, decode, gzip};
 
@@ -54,7 +54,7 @@ impl Buffer for Body {
 }
 
 /// Whether the text was decoded, the length of the term, and the names of its keys if they were asked for.
-type Written = (Result<(), Wrong>, usize, Option<Names>);
+type Written = (Result<(), Failed>, usize, Option<Names>);
 
 /// The state of the only thread there is.
 struct Single(RefCell<Option<State>>);
@@ -110,8 +110,8 @@ impl State {
     /// Decodes what follows the options. `repeats`: maps may have repeated keys. `None` when memory ran out.
     pub fn decode(&mut self, len: usize, options: usize, repeats: bool) -> Option<&[u8]> {
         let (result, written, _) = self.write(len, options, None, repeats)?;
-        if let Err(error) = result {
-            return self.error(options, error);
+        if let Err(failed) = result {
+            return self.error(options, &failed);
         }
         self.output[0] = DONE;
         Some(&self.output[..=written])
@@ -121,8 +121,8 @@ impl State {
     pub fn keys(&mut self, len: usize, options: usize, stop: u64) -> Option<&[u8]> {
         let (result, _, names) = self.write(len, options, Some(Names { bytes: vec![DONE], left: stop }), true)?;
         match result {
-            Err(error) if matches!(error.error.kind, ErrorKind::UnknownAtom | ErrorKind::OutOfMemory) => {
-                self.error(options, error)
+            Err(failed) if matches!(ended(&failed), Some(ErrorKind::UnknownAtom | ErrorKind::OutOfMemory)) => {
+                self.error(options, &failed)
             }
             _ => {
                 self.output = names?.bytes;
@@ -154,7 +154,7 @@ impl State {
             writer = writer.with_repeats();
         }
         let result = if parts.is_empty() {
-            decode(json, options, &mut self.scratch, &mut writer).map_err(Wrong::from)
+            decode(json, options, &mut self.scratch, &mut writer).map_err(Failed::from)
         } else {
             Parts::read(parts)?.decode(json, options, 0, &mut self.scratch, &mut writer).map(|_| ())
         };
@@ -220,11 +220,11 @@ impl State {
     }
 
     #[cold]
-    fn error(&mut self, options: usize, wrong: Wrong) -> Option<&[u8]> {
-        if wrong.error.kind == ErrorKind::OutOfMemory {
+    fn error(&mut self, options: usize, failed: &Failed) -> Option<&[u8]> {
+        if ended(failed) == Some(ErrorKind::OutOfMemory) {
             return None;
         }
-        let failure = DecodeFailure::locate_part(&self.input[options..], &wrong);
+        let failure = Undecoded::locate(&self.input[options..], failed);
         failure.write(&mut self.output).then_some(&*self.output)
     }
 
@@ -339,6 +339,14 @@ impl State {
                 *buffer = Vec::new();
             }
         }
+    }
+}
+
+/// The kind of the error that ended decoding, if one did.
+const fn ended(failed: &Failed) -> Option<ErrorKind> {
+    match failed {
+        Failed::First(wrong) => Some(wrong.error.kind),
+        Failed::All(found) => found.ended,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::fault::Fault;
 use crate::guest::{Guest, Lengths};
 use crate::translated::Export;
 use rustler::Binary;
-use rustyjson_core::abi::{DecodeFailure, EncodeFailure, Names, Status, open};
+use rustyjson_core::abi::{DecodeFailure, EncodeFailure, Names, Status, Undecoded, open};
 use rustyjson_core::abi::{
     is_short_text, longest_canonical, longest_compressed, may_be_played, may_be_text, shortest_plain,
 };
@@ -13,7 +13,7 @@ use rustyjson_core::etf::check::Policy;
 use rustyjson_core::etf::holes::{self, Found};
 use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::PlannedStruct;
-use rustyjson_core::parts::Parts;
+use rustyjson_core::parts::{Parts, Shape};
 use rustyjson_core::{DecodeOptions, EncodeOptions, ErrorKind};
 use rustyjson_terms::judged::Structs;
 use rustyjson_terms::raw::read::Raw;
@@ -59,6 +59,14 @@ impl<'a> Document<'a> {
         }
     }
 
+    /// The type that is asked for. `None`: another part is.
+    const fn shape(&self) -> Option<&Shape<'a>> {
+        match &self.parts {
+            Some(Parts::Typed(shape)) => Some(shape),
+            _ => None,
+        }
+    }
+
     /// What an honest answer can look like.
     pub fn policy(&self) -> Policy {
         match &self.parts {
@@ -69,7 +77,7 @@ impl<'a> Document<'a> {
 }
 
 /// Where a term stands in the guest's memory, which nobody has judged yet; or why there is none.
-type Decoded = Result<Range<usize>, DecodeFailure<'static>>;
+type Decoded = Result<Range<usize>, Undecoded<'static>>;
 
 /// Decodes a document, and says how to ask about it again. The term may have maps with repeated keys.
 pub fn decode(guest: &mut Guest, document: &Document) -> Result<(Decoded, Lengths), Fault> {
@@ -88,13 +96,20 @@ pub fn resolve(guest: &mut Guest, document: &Document, lengths: Lengths) -> Resu
 fn decoded(guest: &Guest, document: &Document, record: Range<usize>) -> Result<Decoded, Fault> {
     match open(&guest.memory()[record.clone()]) {
         Some((Status::Done, _)) => Ok(Ok(record.start + 1..record.end)),
-        Some((Status::Error, body)) => Ok(Err(decode_failure(body, document.json.len())?.into_owned())),
+        Some((status @ (Status::Error | Status::Errors), body)) => {
+            Ok(Err(undecoded(status, body, document)?.into_owned()))
+        }
         _ => Err(no_status()),
     }
 }
 
 fn no_status() -> Fault {
     Fault::invalid("its result has no known status")
+}
+
+fn undecoded<'a>(status: Status, body: &'a [u8], document: &Document<'_>) -> Result<Undecoded<'a>, Fault> {
+    Undecoded::read(status, body, document.json.len(), document.shape())
+        .ok_or_else(|| Fault::invalid("its error record is broken"))
 }
 
 fn decode_failure(body: &[u8], json_len: usize) -> Result<DecodeFailure<'_>, Fault> {
@@ -106,16 +121,16 @@ fn decode_failure(body: &[u8], json_len: usize) -> Result<DecodeFailure<'_>, Fau
 pub fn unknown_atom(
     guest: &mut Guest,
     lengths: Lengths,
-    json_len: usize,
+    document: &Document<'_>,
     exists: impl Fn(&[u8]) -> bool,
-) -> Result<Option<DecodeFailure<'static>>, Fault> {
+) -> Result<Option<Undecoded<'static>>, Fault> {
     let record = guest.keys(lengths, u64::MAX)?;
     let unknown = first_unknown(&guest.memory()[record], exists, || guest.in_time().is_err())?;
     let Some(number) = unknown else { return Ok(None) };
     let record = guest.keys(lengths, number)?;
     match open(&guest.memory()[record]) {
-        Some((Status::Error, body)) => match decode_failure(body, json_len)? {
-            failure if failure.kind == ErrorKind::UnknownAtom => Ok(Some(failure.into_owned())),
+        Some((status @ (Status::Error | Status::Errors), body)) => match undecoded(status, body, document)? {
+            failure if failure.may_end_with(ErrorKind::UnknownAtom) => Ok(Some(failure.into_owned())),
             _ => Err(Fault::invalid("it does not find a key that it listed")),
         },
         _ => Err(Fault::invalid("it does not find a key that it listed")),
@@ -161,7 +176,7 @@ pub fn encode<'a>(guest: &'a mut Guest, [bytes, etf]: [&[u8]; 2], options: &Opti
         Some((Status::Error, body)) => {
             EncodeFailure::read(body).map(Encoded::Failure).ok_or_else(|| Fault::invalid("its error record is broken"))
         }
-        Some((Status::Again, _)) | None => Err(no_status()),
+        Some((Status::Again | Status::Errors, _)) | None => Err(no_status()),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::atoms;
 use crate::fault::{Fault, Stop};
 use rustler::{Encoder, Env, NewBinary, Term};
-use rustyjson_core::abi::{DecodeFailure, EncodeFailure};
+use rustyjson_core::abi::{DecodeFailure, DecodeFailures, EncodeFailure, Undecoded};
 use rustyjson_core::etf::holes::Found;
 use rustyjson_core::scan::{Answer, End, Trouble};
 use rustyjson_terms::raw::read::Raw;
@@ -73,6 +73,17 @@ pub fn partial<'a>(env: Env<'a>, (holes, json): &Found<'_>) -> Term<'a> {
 /// `{:error, {code, offset, line, column, path}}`.
 pub fn decode_error<'a>(env: Env<'a>, failure: &DecodeFailure<'_>) -> Term<'a> {
     (atoms::error(), self::failure(env, failure)).encode(env)
+}
+
+/// The same, or `{:error, {total, left, failures}}`.
+pub fn undecoded<'a>(env: Env<'a>, undecoded: &Undecoded<'_>) -> Term<'a> {
+    match undecoded {
+        Undecoded::First(failure) => decode_error(env, failure),
+        Undecoded::All(DecodeFailures { total, left, list }) => {
+            let list: Vec<_> = list.iter().map(|it| failure(env, it)).collect();
+            (atoms::error(), (total, left, list)).encode(env)
+        }
+    }
 }
 
 fn failure<'a>(env: Env<'a>, failure: &DecodeFailure<'_>) -> Term<'a> {

@@ -10,7 +10,7 @@ use crate::many::{self, Documents};
 use crate::session::{self, Document, Encoded, Options};
 use crate::terms;
 use rustler::{Env, Error, NifResult, Term};
-use rustyjson_core::abi::DecodeFailure;
+use rustyjson_core::abi::Undecoded;
 use rustyjson_core::options::Keys;
 use rustyjson_terms::judged::Structs;
 use std::ops::Range;
@@ -58,7 +58,7 @@ fn decode<'a>(env: Env<'a>, guest: &mut Guest, wanted: &Wanted<'a>) -> Result<Te
     let (result, lengths) = session::decode(guest, document)?;
     match result {
         // An unknown atom may come before the error.
-        Err(error) => Ok(terms::decode_error(env, &unknown_atom(env, guest, document, lengths)?.unwrap_or(error))),
+        Err(error) => Ok(terms::undecoded(env, &unknown_atom(env, guest, document, lengths)?.unwrap_or(error))),
         // Here, because a caller's `binary_to_term` of a large term would hold its scheduler for milliseconds at a time.
         Ok(etf) => match term(env, guest, wanted, etf)? {
             Some(term) => Ok(term),
@@ -88,11 +88,9 @@ fn unknown_atom(
     guest: &mut Guest,
     document: &Document,
     lengths: Lengths,
-) -> Result<Option<DecodeFailure<'static>>, Fault> {
+) -> Result<Option<Undecoded<'static>>, Fault> {
     match document.options.keys {
-        Keys::ExistingAtoms => {
-            session::unknown_atom(guest, lengths, document.json.len(), |name| terms::is_atom(env, name))
-        }
+        Keys::ExistingAtoms => session::unknown_atom(guest, lengths, document, |name| terms::is_atom(env, name)),
         _ => Ok(None),
     }
 }
@@ -101,7 +99,7 @@ fn unknown_atom(
 fn refused<'a>(env: Env<'a>, guest: &mut Guest, wanted: &Wanted<'a>, lengths: Lengths) -> Result<Term<'a>, Fault> {
     let Wanted { document, .. } = wanted;
     if let Some(error) = unknown_atom(env, guest, document, lengths)? {
-        return Ok(terms::decode_error(env, &error));
+        return Ok(terms::undecoded(env, &error));
     }
     let etf = session::resolve(guest, document, lengths)?;
     term(env, guest, wanted, etf)?.ok_or_else(|| Fault::invalid("the runtime makes no term of it"))

@@ -2,6 +2,7 @@
 //!
 //! What the values become is up to the [`Answer`]. No atom comes from here.
 
+mod found;
 mod order;
 mod tagged;
 mod values;
@@ -17,28 +18,14 @@ use crate::options::{DecodeOptions, Duplicates};
 use crate::simd::Kernel;
 use crate::with_kernel;
 use alloc::vec::Vec;
+pub use found::{Failed, Found, Wrong};
 use walk::Walk;
-
-/// An error, and the key of the member that is missing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
-    /// What is wrong, and where.
-    pub error: Error,
-    /// For [`ErrorKind::Missing`].
-    pub key: Option<Vec<u8>>,
-}
-
-impl From<Error> for Wrong {
-    fn from(error: Error) -> Self {
-        Self { error, key: None }
-    }
-}
 
 /// Decodes a text into a type. Returns `false` when that may take more than `most_nodes` values and keys; what was built is
 /// then incomplete. 0 removes this limit.
 ///
 /// # Errors
-/// The first one of the text or of the schema.
+/// The first one of the text or of the schema, or all of them, if the shape asks for that.
 pub fn typed<A: Answer>(
     json: &[u8],
     shape: &Shape<'_>,
@@ -46,7 +33,7 @@ pub fn typed<A: Answer>(
     most_nodes: u64,
     scratch: &mut Scratch,
     answer: &mut A,
-) -> Result<bool, Wrong> {
+) -> Result<bool, Failed> {
     if starts_with_mark(json) {
         return Err(Error::new(ErrorKind::ByteOrderMark, 0).into());
     }
@@ -57,17 +44,18 @@ pub fn typed<A: Answer>(
     let options = DecodeOptions { max_nodes: 0, ..*options };
     let mut places = core::mem::take(&mut scratch.places);
     let call = Call { json, shape, options: &options, most_nodes };
-    let (mark, mut dates) = (answer.terms().mark(), Vec::new());
-    let result = with_kernel!(kernel => walk(kernel, &call, &mut places, scratch, answer, &mut dates));
+    let (mark, mut left) = (answer.terms().mark(), Vec::new());
+    let result = with_kernel!(kernel => walk(kernel, &call, &mut places, scratch, answer, &mut left));
     scratch.places = places;
-    if shape.list_dates {
+    if shape.list_left {
         answer.terms().rewind(mark);
         // The list would end too early.
         if matches!(result, Ok(false)) {
             return result;
         }
         // An error ends the list, too. Who asks for it knows that error already.
-        return list(&call, &dates, scratch, answer.terms()).map(|()| true);
+        list(&call, &left, scratch, answer.terms())?;
+        return Ok(true);
     }
     result
 }
@@ -86,31 +74,30 @@ fn walk<K: Kernel, A: Answer>(
     places: &mut Places,
     scratch: &mut Scratch,
     answer: &mut A,
-    dates: &mut Vec<(u32, usize)>,
-) -> Result<bool, Wrong> {
+    left: &mut Vec<(u32, usize)>,
+) -> Result<bool, Failed> {
     let Places { open, text, .. } = places;
     let skip = Skip::new(kernel, call.json, call.options, open, text);
     let budget = if call.most_nodes == 0 { u64::MAX } else { call.most_nodes };
-    let mut walk = Walk::new(skip, call.shape, scratch, answer, dates, budget);
+    let mut walk = Walk::new(skip, call.shape, scratch, answer, left, budget);
     match walk.run() {
-        Ok(()) => Ok(true),
         // Not an error of the text, whose limit is looked after.
         Err(Error { kind: ErrorKind::MaxNodes, .. }) => Ok(false),
-        Err(error) => Err(Wrong { error, key: walk.missing.map(<[u8]>::to_vec) }),
+        result => walk.errors.finish(result).map(|()| true),
     }
 }
 
-/// The values that Elixir has to look at, which are dates and those that it loads: of each its kind, and the value.
+/// The values that Elixir has to judge, which are dates in unusual forms and those that it loads: of each its kind, and the value.
 fn list<B: TermBuilder>(
     call: &Call<'_>,
-    dates: &[(u32, usize)],
+    left: &[(u32, usize)],
     scratch: &mut Scratch,
     builder: &mut B,
-) -> Result<(), Wrong> {
+) -> Result<(), Error> {
     builder.begin_array();
-    for &(kind, start) in dates {
+    for &(kind, start) in left {
         builder.integer(kind.into()).map_err(|kind| Error::new(kind, start))?;
         decode::part(call.json, start, call.options, scratch, builder)?;
     }
-    Ok(builder.end_array(2 * dates.len()).map_err(|kind| Error::new(kind, 0))?)
+    builder.end_array(2 * left.len()).map_err(|kind| Error::new(kind, 0))
 }

@@ -1,4 +1,7 @@
 //! Structs whose type a member tells, which may stand anywhere in them.
+//!
+//! To find it the object is walked over first. What stands in that object are mostly tagged structs again, so this walk notes the tags
+//! of all objects in it: however deep they are nested, each byte is walked over once.
 
 use super::super::answer::Answer;
 use super::super::shape::Tagged;
@@ -6,23 +9,67 @@ use super::walk::{Next, Step, Walk};
 use crate::decode::skip::missing;
 use crate::error::{Error, ErrorKind};
 use crate::options::Duplicates;
+use crate::room::room;
 use crate::simd::Kernel;
+use alloc::vec::Vec;
+
+/// A member that may be the tag of its object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Tag {
+    /// Where the object starts.
+    object: usize,
+    /// The number of the key.
+    key: u32,
+    /// Where the value starts.
+    value: usize,
+}
+
+/// The tags of objects that were walked over.
+#[derive(Debug, Default)]
+pub(super) struct Tags {
+    /// Those of all objects that start before this are known, as far as the walk over the values is not behind them.
+    until: usize,
+    known: Vec<Tag>,
+    /// The containers around the one at hand, of the walk that looks for them: where an object starts, or [`ARRAY`].
+    open: Vec<usize>,
+}
+
+/// An open array.
+const ARRAY: usize = usize::MAX;
+
+impl Tags {
+    fn add(&mut self, tag: Tag, first: bool, pos: usize) -> Step<()> {
+        if let Some(last) = self.known.last_mut()
+            && (last.object, last.key) == (tag.object, tag.key)
+        {
+            // Repeated keys, of which one counts.
+            if !first {
+                *last = tag;
+            }
+            return Ok(());
+        }
+        room(&mut self.known, 1).map_err(|kind| Error::new(kind, pos))?;
+        self.known.push(tag);
+        Ok(())
+    }
+
+    /// Where the tag with this key stands in the object at `object`; of repeated ones, the one that counts.
+    fn find(&self, object: usize, key: u32, first: bool) -> Option<usize> {
+        let from = self.known.partition_point(|tag| (tag.object, tag.key) < (object, key));
+        let mut same = self.known[from..].iter().take_while(|tag| (tag.object, tag.key) == (object, key));
+        let tag = if first { same.next() } else { same.last() };
+        tag.map(|tag| tag.value)
+    }
+}
 
 impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     /// A struct whose type a member tells, which may stand anywhere in it.
     pub(super) fn tagged(&mut self, tagged: &Tagged<'a>, pos: usize) -> Step<Next> {
         let shape = self.shape;
-        if self.depth() >= self.skip.options.max_depth as usize {
-            return Err(Error::new(ErrorKind::MaxDepth, pos));
+        if pos >= self.tags.until {
+            self.look_for_tags(tagged.number, pos)?;
         }
-        let tag = match self.find_tag(tagged.key, pos)? {
-            Ok(tag) => tag,
-            Err(_) if self.pass > 0 => return self.refuse(ErrorKind::Missing, pos),
-            Err(end) => {
-                self.missing = Some(tagged.key);
-                return Err(Error::new(ErrorKind::Missing, end));
-            }
-        };
+        let Some(tag) = self.tags.find(pos, tagged.number, self.first()) else { return self.untagged(tagged, pos) };
         if self.skip.json.get(tag) != Some(&b'"') {
             return self.refuse_tag(ErrorKind::TypeString, tag, pos);
         }
@@ -34,37 +81,110 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
         self.open_struct(shape.variant(tagged, number), pos, true)
     }
 
-    #[cold]
-    fn refuse_tag(&mut self, kind: ErrorKind, tag: usize, pos: usize) -> Step<Next> {
-        if self.pass == 0 { Err(Error::new(kind, tag)) } else { self.refuse(kind, pos) }
+    const fn first(&self) -> bool {
+        matches!(self.skip.options.duplicates, Duplicates::First)
     }
 
-    /// Where the value of the tag stands in the object at `pos`, which of repeated ones counts; or where the object ends without one.
-    fn find_tag(&mut self, key: &[u8], pos: usize) -> Step<Result<usize, usize>> {
-        let depth = self.depth() + 1;
-        let mut found = None;
-        let mut at = self.skip.space(pos + 1);
-        if self.skip.json.get(at) == Some(&b'}') {
-            return Ok(Err(at));
-        }
+    #[cold]
+    fn untagged(&mut self, tagged: &Tagged<'a>, pos: usize) -> Step<Next> {
+        let end = self.skip.value(pos, self.depth())?;
+        self.errors.add(ErrorKind::Missing, end - 1, Some(tagged.key))?;
+        self.refused(end)
+    }
+
+    #[cold]
+    fn refuse_tag(&mut self, kind: ErrorKind, tag: usize, pos: usize) -> Step<Next> {
+        self.errors.add(kind, tag, None)?;
+        let end = self.skip.value(pos, self.depth())?;
+        self.refused(end)
+    }
+
+    /// Walks over the object at `pos`, and notes the tags in it. If the first of repeated keys counts, the walk ends at that of the
+    /// object itself.
+    fn look_for_tags(&mut self, key: u32, pos: usize) -> Step<()> {
+        self.tags.known.clear();
+        self.tags.open.clear();
+        self.tags.until = self.walk_over(key, pos)?;
+        // Objects are noted when their tags come, which is after those in them.
+        self.tags.known.sort_unstable();
+        Ok(())
+    }
+
+    fn walk_over(&mut self, key: u32, pos: usize) -> Step<usize> {
+        let deepest = (self.skip.options.max_depth as usize).saturating_sub(self.depth());
+        let json = self.skip.json;
+        let (mut at, mut container) = (pos, ARRAY);
         loop {
-            let (text, end) = self.skip.key(at)?;
-            let is_tag = text.bytes() == key;
-            let start = self.skip.colon(end)?;
-            if is_tag {
-                found = Some(start);
-                if self.skip.options.duplicates == Duplicates::First {
-                    return Ok(Ok(start));
+            let mut end = match json.get(at) {
+                Some(&bracket @ (b'{' | b'[')) => {
+                    if self.tags.open.len() >= deepest {
+                        return Err(Error::new(ErrorKind::MaxDepth, at));
+                    }
+                    room(&mut self.tags.open, 1).map_err(|kind| Error::new(kind, at))?;
+                    self.tags.open.push(container);
+                    container = if bracket == b'{' { at } else { ARRAY };
+                    let next = self.skip.space(at + 1);
+                    if json.get(next) != Some(&(bracket + 2)) {
+                        at = next;
+                        if container != ARRAY {
+                            at = self.maybe_tag(container, next)?;
+                            if self.is_found(key, pos, container) {
+                                return Ok(at);
+                            }
+                        }
+                        continue;
+                    }
+                    container = self.tags.open.pop().unwrap_or(ARRAY);
+                    next + 1
+                }
+                _ => self.skip.value(at, 0)?,
+            };
+            loop {
+                if self.tags.open.is_empty() {
+                    return Ok(end);
+                }
+                match (json.get(end), container) {
+                    (Some(b','), ARRAY) => {
+                        at = self.skip.space(end + 1);
+                        break;
+                    }
+                    (Some(b','), object) => {
+                        let next = self.skip.space(end + 1);
+                        at = self.maybe_tag(object, next)?;
+                        if self.is_found(key, pos, object) {
+                            return Ok(at);
+                        }
+                        break;
+                    }
+                    (Some(b']'), ARRAY) => {
+                        container = self.tags.open.pop().unwrap_or(ARRAY);
+                        end += 1;
+                    }
+                    (Some(b'}'), object) if object != ARRAY => {
+                        container = self.tags.open.pop().unwrap_or(ARRAY);
+                        end += 1;
+                    }
+                    (_, object) => end = self.skip.space_before(end, missing(object != ARRAY))?,
                 }
             }
-            let mut end = self.skip.value(start, depth)?;
-            at = loop {
-                match self.skip.json.get(end) {
-                    Some(b',') => break self.skip.space(end + 1),
-                    Some(b'}') => return Ok(found.ok_or(end)),
-                    _ => end = self.skip.space_before(end, missing(true))?,
-                }
-            };
         }
+    }
+
+    /// Notes the member at `pos` if its key is one of a tag; gives the offset of its value.
+    fn maybe_tag(&mut self, object: usize, pos: usize) -> Step<usize> {
+        let (text, end) = self.skip.key(pos)?;
+        let key = self.shape.tag(text.bytes());
+        let value = self.skip.colon(end)?;
+        if let Some(key) = key {
+            let first = self.first();
+            self.tags.add(Tag { object, key, value }, first, pos)?;
+        }
+        Ok(value)
+    }
+
+    /// Whether the last member noted is the tag that is looked for, and no other one can count.
+    fn is_found(&self, key: u32, pos: usize, object: usize) -> bool {
+        let found = |tag: &Tag| (tag.object, tag.key) == (pos, key);
+        self.first() && object == pos && self.tags.known.last().is_some_and(found)
     }
 }

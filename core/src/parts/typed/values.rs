@@ -1,8 +1,9 @@
 //! Values of a type that are not containers: texts, numbers, dates, enums, raw parts.
 
 use super::super::answer::Answer;
-use super::super::numbers::{AsDecimal, AsFloat, Integers};
-use super::super::shape::{NO_DATE, Names, Node, kinds};
+use super::super::moment::{Moment, Reading};
+use super::super::numbers::{AsDecimal, Integers};
+use super::super::shape::{Names, Node, kinds};
 use super::walk::{Container, Next, Step, Walk, broken};
 use crate::builder::TermBuilder;
 use crate::decode::{self, number};
@@ -123,39 +124,50 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
 
     #[inline(always)]
     fn float(&mut self, pos: usize) -> Step<Next> {
-        let options = DecodeOptions { decimals: false, ..*self.skip.options };
-        let json = self.skip.json;
-        let end = number::number(json, pos, &options, &mut AsFloat(self.answer.terms(), json, pos))?;
+        let end = number::inexact(self.skip.json, pos, self.skip.options, self.answer.terms())?;
         Ok(self.built(end))
     }
 
     /// A string whose text is an exact number.
     fn decimal_text(&mut self, pos: usize) -> Step<Next> {
-        let options = DecodeOptions { decimals: true, ..*self.skip.options };
+        let options = self.skip.options;
         let (text, end) = self.skip.text(pos)?;
         let bytes = text.bytes();
         let is_number = matches!(bytes.first(), Some(b'-' | b'0'..=b'9'));
-        let whole = is_number && number::skip(bytes, 0, &options).is_ok_and(|end| end == bytes.len());
-        if !whole {
+        if !is_number || number::end(bytes, 0) != Some(bytes.len()) {
             return self.refuse(ErrorKind::TypeDecimal, pos);
         }
-        decimal(bytes, 0, &options, self.answer).map_err(|error| Error::new(error.kind, pos))?;
+        decimal(bytes, 0, options, self.answer).map_err(|error| Error::new(error.kind, pos))?;
         Ok(self.built(end))
     }
 
     fn date(&mut self, kind: u8, pos: usize) -> Step<Next> {
-        if self.is_wrong(kind.into(), pos)? {
+        let (text, end) = self.skip.text(pos)?;
+        match Moment::judge(kind, text.bytes()) {
+            Reading::Usual(moment) => {
+                self.answer.date(kind, text, Some(moment)).map_err(|kind| Error::new(kind, pos))?;
+                Ok(self.built(end))
+            }
+            Reading::Wrong => self.refuse(expected(&Node::Date(kind)), pos),
+            Reading::Unsure => self.unsure_date(kind, pos),
+        }
+    }
+
+    /// One that Elixir has to parse.
+    #[cold]
+    fn unsure_date(&mut self, kind: u8, pos: usize) -> Step<Next> {
+        if self.is_refused(kind.into(), pos)? {
             return self.refuse(expected(&Node::Date(kind)), pos);
         }
         let (text, end) = self.skip.text(pos)?;
-        self.answer.date(kind, text).map_err(|kind| Error::new(kind, pos))?;
+        self.answer.date(kind, text, None).map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }
 
     /// A value that Elixir loads.
     #[inline(never)]
     fn loaded(&mut self, kind: u32, pos: usize) -> Step<Next> {
-        if self.is_wrong(kind, pos)? {
+        if self.is_refused(kind, pos)? {
             return self.refuse(ErrorKind::TypeLoaded, pos);
         }
         let end = self.part(pos, self.skip.options.decimals)?;
@@ -163,16 +175,17 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
         Ok(self.built(end))
     }
 
-    /// Whether this is the date, or loaded value, that Elixir refused.
+    /// Whether Elixir refused this value, which it has to judge.
     #[inline(never)]
-    fn is_wrong(&mut self, kind: u32, pos: usize) -> Step<bool> {
-        let number = self.date;
-        self.date = number.saturating_add(1);
-        if self.shape.list_dates {
-            room(self.dates, 1).map_err(|kind| Error::new(kind, pos))?;
-            self.dates.push((kind, pos));
+    fn is_refused(&mut self, kind: u32, pos: usize) -> Step<bool> {
+        self.errors.found.left = true;
+        let number = self.next_left;
+        self.next_left = number.saturating_add(1);
+        if self.shape.list_left {
+            room(self.left, 1).map_err(|kind| Error::new(kind, pos))?;
+            self.left.push((kind, pos));
         }
-        Ok(number == self.shape.wrong_date && number != NO_DATE)
+        Ok(self.shape.refuses(number, &mut self.refusals))
     }
 
     fn raw(&mut self, pos: usize) -> Step<Next> {
@@ -198,19 +211,24 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     pub(super) fn refuse(&mut self, kind: ErrorKind, pos: usize) -> Step<Next> {
         let starts =
             matches!(self.skip.json.get(pos), Some(b'"' | b'-' | b'0'..=b'9' | b'{' | b'[' | b't' | b'f' | b'n'));
-        if starts && self.pass == 0 {
-            return Err(Error::new(kind, pos));
+        if starts {
+            self.errors.add(kind, pos, None)?;
         }
-        self.pass = self.pass.saturating_sub(1);
         let end = self.skip.value(pos, self.depth())?;
-        self.answer.null().map_err(|kind| Error::new(kind, pos))?;
+        self.refused(end)
+    }
+
+    /// Answers for a value that was refused, which ends there: nobody looks at it, because there is an error.
+    #[cold]
+    pub(super) fn refused(&mut self, end: usize) -> Step<Next> {
+        self.answer.null().map_err(|kind| Error::new(kind, end))?;
         Ok(self.built(end))
     }
 }
 
 /// An exact number.
 fn decimal<A: Answer>(json: &[u8], pos: usize, options: &DecodeOptions, answer: &mut A) -> Result<usize, Error> {
-    number::number(json, pos, &DecodeOptions { decimals: true, ..*options }, &mut AsDecimal(answer))
+    number::exact(json, pos, options, &mut AsDecimal(answer))
 }
 
 /// The error of a value that is not of this type.

@@ -2,7 +2,9 @@
 
 use super::super::answer::Answer;
 use super::super::shape::{Shape, Struct};
+use super::found::Errors;
 use super::order::{Known, LONG, Orders};
+use super::tagged::Tags;
 use crate::builder::{SMALL_MAP, TermBuilder, Text};
 use crate::decode::Scratch;
 use crate::decode::skip::{Skip, missing};
@@ -49,15 +51,16 @@ pub(super) struct Walk<'a, 'b, K, A> {
     orders: Orders,
     /// A bit for each field of the open structs: whether it was there.
     seen: Vec<u64>,
-    /// Errors of the schema to pass over.
-    pub pass: u32,
-    pub dates: &'b mut Vec<(u32, usize)>,
-    /// The number of the next date.
-    pub date: u32,
+    /// Errors of the schema.
+    pub errors: Errors,
+    pub tags: Tags,
+    /// The values that Elixir has to judge, by kind and offset, if they are asked for.
+    pub left: &'b mut Vec<(u32, usize)>,
+    /// The number of the next one, and how many of those before it Elixir refused.
+    pub next_left: u32,
+    pub refusals: usize,
     /// Values and keys that may still be built.
     budget: u64,
-    /// The key of the member that is missing, once one is.
-    pub missing: Option<&'a [u8]>,
 }
 
 /// What stands at an offset.
@@ -86,7 +89,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         shape: &'a Shape<'a>,
         scratch: &'b mut Scratch,
         answer: &'b mut A,
-        dates: &'b mut Vec<(u32, usize)>,
+        left: &'b mut Vec<(u32, usize)>,
         budget: u64,
     ) -> Self {
         Self {
@@ -98,11 +101,12 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
             record: Struct::default(),
             orders: Orders::default(),
             seen: Vec::new(),
-            pass: shape.pass,
-            dates,
-            date: 0,
+            errors: Errors::new(shape.most_errors),
+            tags: Tags::default(),
+            left,
+            next_left: 0,
+            refusals: 0,
             budget,
-            missing: None,
         }
     }
 
@@ -260,7 +264,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
                         return Ok(Next::Value(node, start));
                     }
                 }
-                Known::Foreign if self.record.strict => self.unknown_key(pos)?,
+                Known::Foreign if self.record.strict => self.errors.add(ErrorKind::UnknownKey, pos, None)?,
                 _ => {}
             }
             let end = self.skip.member_value(start, self.depth())?;
@@ -298,15 +302,6 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
             self.orders.learn(&self.record, turn, json, (pos, end + 1), known);
         }
         Ok((known, self.skip.colon(end)?))
-    }
-
-    #[cold]
-    fn unknown_key(&mut self, pos: usize) -> Step<()> {
-        if self.pass == 0 {
-            return Err(Error::new(ErrorKind::UnknownKey, pos));
-        }
-        self.pass -= 1;
-        Ok(())
     }
 
     /// The container at hand ends with the bracket at `pos`.
@@ -347,11 +342,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         for number in 0..self.record.count {
             let field = Shape::field(&self.record, number).ok_or_else(|| broken(pos))?;
             if field.required() && self.seen[base + number / 64] >> (number % 64) & 1 == 0 {
-                if self.pass == 0 {
-                    self.missing = self.shape.key(&field);
-                    return Err(Error::new(ErrorKind::Missing, pos));
-                }
-                self.pass -= 1;
+                self.errors.add(ErrorKind::Missing, pos, self.shape.key(&field))?;
             }
         }
         Ok(())

@@ -13,7 +13,7 @@ impl<K: Kernel, B: Rewind> Document<'_, K, B> {
         let rest = &self.piece.bytes[pos..];
         let rest = &rest[..rest.len().min(LONGEST)];
         let options = DecodeOptions { max_nodes: 0, ..*self.options };
-        for end in ends(rest, self.options.digit_limit as usize).into_iter().filter(|&end| end > 0) {
+        for end in ends(rest, &options).into_iter().filter(|&end| end > 0) {
             let (mark, items) = (self.builder.mark(), self.items);
             self.event(NUMBER)?;
             if self.decoded(&rest[..end], 0, &options).is_ok() {
@@ -27,15 +27,16 @@ impl<K: Kernel, B: Rewind> Document<'_, K, B> {
     }
 }
 
-/// Where the text of a number may end so that it is one, the longest first, and an integer of the most digits that are allowed
-/// last; 0 for none.
-fn ends(text: &[u8], most: usize) -> [usize; 4] {
+/// Where the text of a number may end so that it is one, the longest first; a decimal and an integer also where they have the most digits
+/// that are allowed; 0 for none.
+fn ends(text: &[u8], options: &DecodeOptions) -> [usize; 5] {
+    let most = options.digit_limit as usize;
     let digits = |from: usize| from + text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let at = |pos: usize| text.get(pos).copied().unwrap_or(0);
     let start = usize::from(at(0) == b'-');
     let whole = digits(start);
     if whole == start {
-        return [0; 4];
+        return [0; 5];
     }
     let mut fraction = whole;
     if at(whole) == b'.' && digits(whole + 1) > whole + 1 {
@@ -48,5 +49,15 @@ fn ends(text: &[u8], most: usize) -> [usize; 4] {
             exponent = digits(first);
         }
     }
-    [exponent, fraction, whole, if most > 0 { whole.min(start + most) } else { 0 }]
+    let limited = decimal_end(&text[start..fraction], options).map_or(0, |len| start + len);
+    let limited = if limited > whole + 1 { limited } else { 0 };
+    [exponent, fraction, limited, whole, if most > 0 { whole.min(start + most) } else { 0 }]
+}
+
+/// Where a decimal has the most digits that are allowed, if it has more.
+fn decimal_end(text: &[u8], options: &DecodeOptions) -> Option<usize> {
+    let digits = text.iter().enumerate().filter(|(_, byte)| **byte != b'.');
+    let mut significant = digits.skip_while(|(_, byte)| **byte == b'0');
+    let most = if options.decimals { options.max_decimal_digits as usize } else { usize::MAX };
+    significant.nth(most).map(|(at, _)| at)
 }

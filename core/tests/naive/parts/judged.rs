@@ -18,7 +18,7 @@ pub fn assert_passes(etf: &[u8], shape: &Shape<'_>, json: &[u8], options: &Decod
 
 /// What the judge of a type passes is of the type, and a term of which the general check has nothing to say.
 pub fn assert_judged(etf: &[u8], json: &[u8], of: &Type, options: &DecodeOptions) {
-    let plan = shape(of, 0, u32::MAX);
+    let plan = shape(of);
     let Some(Parts::Typed(shape)) = Parts::read(&plan) else { panic!("a type") };
     let policy = Shape::exact_policy(options, json.len());
     if judge_only(etf, &shape, &policy, json).is_ok() {
@@ -84,7 +84,7 @@ fn is_record(record: &Record, fields: &[Term], json_len: usize) -> bool {
 
 /// The answer for this text, with some of its bytes changed, is judged.
 pub fn assert_lies(json: &[u8], of: &Type, options: &DecodeOptions, lies: &[(usize, u8)]) {
-    let (options, plan) = (usual(options), shape(of, 0, u32::MAX));
+    let (options, plan) = (usual(options), shape(of));
     let mut writer = Writer::new(json, Vec::new(), &options);
     let parts = Parts::read(&plan).expect("a type");
     if parts.decode(json, &options, 0, &mut Scratch::default(), &mut writer).is_err() {

@@ -1,10 +1,11 @@
 //! What the core has to answer for a text and a type.
 
 use super::types::{Record, Type, shape};
-use super::{decoded, text_at, usual};
-use crate::naive::parse;
+use super::{decoded, first, text_at, usual};
 use crate::naive::tree::Tree;
+use crate::naive::{parse, parse_exact};
 use rustyjson_core::options::Duplicates;
+use rustyjson_core::parts::{Moment, Reading};
 use rustyjson_core::{DecodeOptions, Error, ErrorKind};
 
 /// What the core has to answer.
@@ -27,9 +28,12 @@ fn fit(of: &Type, value: &Tree, exact: &Tree, first: bool) -> Option<Want> {
         (Type::Nullable(_), Tree::Null) => this(),
         (Type::Nullable(inner), _) => fit(inner, value, exact, first),
         (Type::Plain(0) | Type::Loaded(_), _) => this(),
-        (Type::Plain(1 | 7..=10), Tree::String(_)) => this(),
+        (Type::Plain(1), Tree::String(_)) => this(),
+        (Type::Plain(kind @ 7..=10), Tree::String(text)) if Moment::judge(*kind, text) != Reading::Wrong => this(),
         (Type::Plain(2 | 4), Tree::Integer(..)) => this(),
-        (Type::Plain(3), Tree::Integer(negative, digits)) => {
+        (Type::Plain(3), Tree::Integer(..)) => {
+            // Zero has its sign only there.
+            let Tree::Decimal(negative, digits, _) = exact else { return None };
             let float: f64 = format!("{}{digits}", if *negative { "-" } else { "" }).parse().ok()?;
             float.is_finite().then(|| Want::This(Tree::Float(float.to_bits())))
         }
@@ -39,8 +43,7 @@ fn fit(of: &Type, value: &Tree, exact: &Tree, first: bool) -> Option<Want> {
         (Type::Plain(6), Tree::String(text)) => {
             let number = text.first().is_some_and(|byte| *byte == b'-' || byte.is_ascii_digit());
             let spaces = text.last().is_some_and(u8::is_ascii_whitespace);
-            let options = DecodeOptions { decimals: true, ..DecodeOptions::DEFAULT };
-            if number && !spaces { decimal(&parse(text, &options).ok()?) } else { None }
+            if number && !spaces { decimal(&parse_exact(text, &DecodeOptions::DEFAULT).ok()?) } else { None }
         }
         (Type::Plain(11), _) => Some(Want::Text(value.clone())),
         (Type::Enum(names), Tree::String(text)) => names.iter().position(|name| name.as_bytes() == text).map(number),
@@ -91,11 +94,11 @@ fn fit_record(record: &Record, value: &Tree, exact: &Tree, first: bool) -> Optio
 
 /// Sign, coefficient and exponent.
 fn decimal(exact: &Tree) -> Option<Want> {
-    let (negative, digits, exponent) = match exact {
-        Tree::Integer(negative, digits) => (*negative, digits, 0),
-        Tree::Decimal(negative, digits, exponent) => (*negative, digits, *exponent),
-        _ => return None,
-    };
+    let Tree::Decimal(negative, digits, exponent) = exact else { return None };
+    let (negative, exponent) = (*negative, *exponent);
+    if digits.trim_start_matches('0').len() > 34 || exponent.abs() > 6_144 {
+        return None;
+    }
     let parts = [
         Tree::integer(negative, "1"),
         Tree::integer(false, digits),
@@ -120,6 +123,10 @@ fn of_schema(kind: ErrorKind) -> bool {
         || matches!(kind, ErrorKind::Missing | ErrorKind::UnknownKey | ErrorKind::Enum)
 }
 
+fn beyond_limits(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::NumberOutOfRange | ErrorKind::DecimalDigits | ErrorKind::DecimalExponent)
+}
+
 /// A value of the type gives its answer; another one gives an error of the schema; a fault gives its error, or one of the schema
 /// before it.
 pub fn assert_typed(json: &[u8], of: &Type, options: &DecodeOptions) {
@@ -129,8 +136,8 @@ pub fn assert_typed(json: &[u8], of: &Type, options: &DecodeOptions) {
         digit_limit: DecodeOptions::DEFAULT.digit_limit,
         ..usual(options)
     };
-    let found = decoded(json, &shape(of, 0, u32::MAX), &options).map_err(|wrong| wrong.error);
-    let exact = parse(json, &DecodeOptions { decimals: true, ..options });
+    let found = decoded(json, &shape(of), &options).map_err(|failed| first(&failed).expect("an error"));
+    let exact = parse_exact(json, &options);
     match (parse(json, &options), exact, found) {
         (Ok(tree), Ok(exact), found) => {
             match (fit(of, &tree, &exact, options.duplicates == Duplicates::First), found) {
@@ -138,7 +145,7 @@ pub fn assert_typed(json: &[u8], of: &Type, options: &DecodeOptions) {
                 (Some(want), Err(error)) => panic!("{error:?} instead of {want:?}"),
                 (None, Ok(found)) => panic!("{found:?} is not of the type"),
                 (None, Err(error)) => {
-                    assert!(of_schema(error.kind) || error.kind == ErrorKind::NumberOutOfRange, "{error:?}");
+                    assert!(of_schema(error.kind) || beyond_limits(error.kind), "{error:?}");
                 }
             }
         }
@@ -152,14 +159,7 @@ pub fn assert_typed(json: &[u8], of: &Type, options: &DecodeOptions) {
 fn assert_before(found: Error, errors: [Error; 2]) {
     let last = errors.map(|error| error.offset).into_iter().max();
     assert!(
-        errors.contains(&found) || of_schema(found.kind) && Some(found.offset) <= last,
+        errors.contains(&found) || (of_schema(found.kind) || beyond_limits(found.kind)) && Some(found.offset) <= last,
         "{found:?}, not {errors:?}"
     );
-}
-
-/// Asked again, with errors to pass over or for all dates, it ends; and it never builds what the check refuses.
-pub fn asked_again(json: &[u8], of: &Type, options: &DecodeOptions, pass: u32) {
-    for date in [u32::MAX, u32::MAX - 1, pass % 4] {
-        let _ = decoded(json, &shape(of, pass, date), &usual(options));
-    }
 }

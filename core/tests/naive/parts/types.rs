@@ -25,33 +25,61 @@ pub struct Record {
     pub fields: Vec<(String, bool, bool, Type)>,
 }
 
-/// The shape of a type, with the errors to pass over and the number of the wrong date.
-pub fn shape(of: &Type, pass: u32, date: u32) -> Vec<u8> {
-    let mut bytes = vec![2, u8::from(is_tagged(of)), 0, 0];
-    bytes.extend(pass.to_le_bytes());
-    bytes.extend(date.to_le_bytes());
-    put(of, &mut bytes);
+/// The shape of a type that asks for the value, or the first error.
+pub fn shape(of: &Type) -> Vec<u8> {
+    asking(of, 0, Left::Judged(&[]))
+}
+
+/// What is done about the values that Elixir has to judge.
+#[derive(Clone, Copy, Debug)]
+pub enum Left<'a> {
+    /// They are listed.
+    Listed,
+    /// Elixir refused these of them.
+    Judged(&'a [usize]),
+}
+
+/// The shape of a type that asks for so many errors; 0 for the first one.
+pub fn asking(of: &Type, most: usize, left: Left<'_>) -> Vec<u8> {
+    let mut keys = Vec::new();
+    tags(of, &mut keys);
+    keys.sort();
+    keys.dedup();
+    let mut bytes = vec![2, u8::from(!keys.is_empty()), u8::from(matches!(left, Left::Listed)), 0];
+    u32s(&mut bytes, [most, 0, 0]);
+    put(of, &keys, &mut bytes);
+    set(12, &mut bytes);
+    let places = list(&mut bytes, keys.len());
+    keys.iter().zip(places).for_each(|(key, place)| put_text(place, key, &mut bytes));
+    if let Left::Judged(numbers @ [_, ..]) = left {
+        set(8, &mut bytes);
+        u32s(&mut bytes, [numbers.len()]);
+        u32s(&mut bytes, numbers.iter().copied());
+    }
     bytes
 }
 
-/// Whether there are tagged structs in it.
-fn is_tagged(of: &Type) -> bool {
+/// The keys of tagged structs in it.
+fn tags(of: &Type, keys: &mut Vec<String>) {
     match of {
-        Type::Tagged(..) => true,
-        Type::List(inner) | Type::Many(inner) | Type::Map(inner) | Type::Nullable(inner) => is_tagged(inner),
-        Type::Struct(record) => record.fields.iter().any(|field| is_tagged(&field.3)),
-        _ => false,
+        Type::Tagged(key, variants) => {
+            keys.push(key.clone());
+            variants.iter().flat_map(|(_, record)| &record.fields).for_each(|field| tags(&field.3, keys));
+        }
+        Type::List(inner) | Type::Many(inner) | Type::Map(inner) | Type::Nullable(inner) => tags(inner, keys),
+        Type::Struct(record) => record.fields.iter().for_each(|field| tags(&field.3, keys)),
+        _ => {}
     }
 }
 
 /// Appends a node, and what is below it behind it. Places are filled in when they are known.
-fn put(of: &Type, out: &mut Vec<u8>) {
+fn put(of: &Type, keys: &[String], out: &mut Vec<u8>) {
     match of {
         Type::Plain(kind) => out.push(*kind),
-        Type::List(inner) => put_one(12, inner, out),
-        Type::Many(inner) => put_one(19, inner, out),
-        Type::Map(inner) => put_one(13, inner, out),
-        Type::Nullable(inner) => put_one(14, inner, out),
+        Type::List(inner) => put_one(12, inner, keys, out),
+        Type::Many(inner) => put_one(19, inner, keys, out),
+        Type::Map(inner) => put_one(13, inner, keys, out),
+        Type::Nullable(inner) => put_one(14, inner, keys, out),
         Type::Loaded(kind) => {
             out.push(18);
             out.extend(kind.to_le_bytes());
@@ -62,29 +90,30 @@ fn put(of: &Type, out: &mut Vec<u8>) {
             let places = list(out, names.len());
             names.iter().zip(places).for_each(|(name, place)| put_text(place, name, out));
         }
-        Type::Struct(record) => put_record(record, out),
+        Type::Struct(record) => put_record(record, keys, out),
         Type::Tagged(key, variants) => {
             out.push(17);
-            u32s(out, [key.len()]);
+            let number = keys.iter().position(|other| other == key).expect("it is among them");
+            u32s(out, [number, key.len()]);
             out.extend(key.as_bytes());
             let (names, nodes) = (list(out, variants.len()), list(out, variants.len()));
             for (((name, record), at), node) in variants.iter().zip(names).zip(nodes) {
                 put_text(at, name, out);
                 set(node, out);
-                put_record(record, out);
+                put_record(record, keys, out);
             }
         }
     }
 }
 
-fn put_one(kind: u8, inner: &Type, out: &mut Vec<u8>) {
+fn put_one(kind: u8, inner: &Type, keys: &[String], out: &mut Vec<u8>) {
     out.push(kind);
     let place = out.len() + 4;
     u32s(out, [place]);
-    put(inner, out);
+    put(inner, keys, out);
 }
 
-fn put_record(record: &Record, out: &mut Vec<u8>) {
+fn put_record(record: &Record, keys: &[String], out: &mut Vec<u8>) {
     out.extend([16, u8::from(record.strict)]);
     u32s(out, [record.fields.iter().filter(|field| field.1).count(), 0]);
     let bit = |key: &[u8]| match (key.first(), key.last()) {
@@ -112,7 +141,7 @@ fn put_record(record: &Record, out: &mut Vec<u8>) {
         entry.extend(words);
         out[entries + 32 * number..][..32].copy_from_slice(&entry);
         out.extend(quoted);
-        put(of, out);
+        put(of, keys, out);
     }
 }
 

@@ -33,7 +33,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   def run(:decode, json, bytes, %{sandbox: sandbox} = options) do
     {_options, length} = policy = Parts.policy(options, byte_size(json))
     start = System.monotonic_time(:millisecond)
-    possible? = &Abi.answer?(&1, length)
+    possible? = &Abi.answer?(&1, length, options.parts)
 
     decoded =
       call([bytes, :seed], json, "decode", sandbox, possible?, fn record, again ->
@@ -115,8 +115,8 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   end
 
   # An unknown atom may come before the error.
-  defp decoded({:error, body}, json, options, _policy, again),
-    do: unknown_atom(json, options, again) || decode_failure(body, byte_size(json))
+  defp decoded({status, body}, json, options, _policy, again) when status in [:error, :errors],
+    do: unknown_atom(json, options, again) || undecoded(status, body, json, options)
 
   defp decoded(_other, _json, _options, _policy, _again), do: no_status()
 
@@ -131,24 +131,35 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     with :refused <- Judge.term(etf, judged, length), do: invalid("the runtime makes no term of it")
   end
 
-  defp resolved({:error, _body}, _policy), do: invalid("it refuses a document that it has decoded")
+  defp resolved({status, _body}, _policy) when status in [:error, :errors],
+    do: invalid("it refuses a document that it has decoded")
+
   defp resolved(_other, _policy), do: no_status()
 
   # The first key that is not an atom. Only the host can know it: it asks the guest for the keys, then for the position of this one.
-  defp unknown_atom(json, %{values: %{keys: :atoms!}}, again) do
+  defp unknown_atom(json, %{values: %{keys: :atoms!}} = options, again) do
     with number when number != nil <- first_unknown(Abi.open(again.("keys", @all_keys))),
-         do: unknown_atom_failure(Abi.open(again.("keys", number)), byte_size(json))
+         do: unknown_atom_failure(Abi.open(again.("keys", number)), json, options)
   end
 
   defp unknown_atom(_json, _options, _again), do: nil
 
-  defp unknown_atom_failure({:error, body}, length) do
-    with {:error, failure} when elem(failure, 0) != Codes.decode(:unknown_atom) <-
-           decode_failure(body, length),
-         do: invalid("it does not find a key that it listed")
+  defp unknown_atom_failure({status, body}, json, options) when status in [:error, :errors] do
+    case undecoded(status, body, json, options) do
+      {:error, {Codes.decode(:unknown_atom), _, _, _, _}} = failed -> failed
+      {:error, {total, _left, list}} = failed -> if last?(list, total), do: failed, else: not_found()
+      {:error, _failure} -> not_found()
+      fault -> fault
+    end
   end
 
-  defp unknown_atom_failure(_other, _length), do: invalid("it does not find a key that it listed")
+  defp unknown_atom_failure(_other, _json, _options), do: not_found()
+
+  defp not_found, do: invalid("it does not find a key that it listed")
+
+  # Where not all errors are listed, the unknown atom need not be among them.
+  defp last?(list, total),
+    do: length(list) != total or elem(List.last(list), 0) == Codes.decode(:unknown_atom)
 
   defp first_unknown({:done, names}), do: first_unknown(names, 0)
   defp first_unknown(_other), do: throw(invalid("its list of keys is broken"))
@@ -166,6 +177,15 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     true
   rescue
     _ in [ArgumentError, SystemLimitError] -> false
+  end
+
+  defp undecoded(:error, body, json, _options), do: decode_failure(body, byte_size(json))
+
+  defp undecoded(:errors, body, json, %{parts: parts}) do
+    case Abi.decode_failures(body, byte_size(json), parts) do
+      {:ok, failures} -> {:error, failures}
+      :broken -> invalid("its error record is broken")
+    end
   end
 
   defp decode_failure(body, length) do
