@@ -210,6 +210,15 @@ impl Number {
         if self.float && large { Err(ErrorKind::NumberOutOfRange) } else { Ok(()) }
     }
 
+    /// What a number that goes on violates, whatever follows: its exponent only grows, and so do the digits of a decimal. An integer of
+    /// too many digits may still become a float.
+    pub fn lost(&self, options: &DecodeOptions) -> Option<ErrorKind> {
+        let shrinks = self.exponent_negative && !options.decimals;
+        let ends = matches!(self.phase, Phase::ExponentDigits) && !shrinks;
+        let limited = options.decimals && options.digit_limit != 0 && self.digits > u64::from(options.digit_limit);
+        if limited || ends { self.check(options).err() } else { None }
+    }
+
     fn is_infinite(&self) -> bool {
         let exponent = if self.exponent_negative { -self.exponent } else { self.exponent };
         match (self.point + exponent).cmp(&(TOO_LARGE.len() as i64)) {
