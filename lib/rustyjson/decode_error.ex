@@ -62,6 +62,7 @@ defmodule RustyJson.DecodeError do
           | :unknown_key
           | :enum
           | :max_total_bytes
+          | :pointers_too_long
 
   @type t :: %__MODULE__{
           message: String.t(),
