@@ -506,9 +506,10 @@ defmodule RustyJson do
       ~s({"ok":true,"rows":[[1],[2]]})
 
   An enumerable (a list, a stream, a range) is a sequence of elements. A map, an ordered object or a struct with an encoder is one
-  document; in it, mark arrays with `lazy/1` to compute their elements on demand.
+  document. In it, and in elements, mark arrays with `lazy/1` to compute their elements on demand. A lazy array that the encoder of your
+  own struct encodes is computed at once.
 
-  Pieces end between elements. When the consumer halts, the stream closes the source. A term that cannot be encoded raises
+  Pieces end between elements, which can be those of a lazy array. When the consumer halts, the stream closes the source. A term that cannot be encoded raises
   `RustyJson.EncodeError` with its path, after the stream has returned the elements before it.
 
   ## Options
