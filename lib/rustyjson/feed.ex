@@ -394,4 +394,12 @@ defmodule RustyJson.Feed do
     run = fn options, stop -> engine.feed({base + held, held, last, stop, plan, state}, bytes, options) end
     Atoms.feed(run, options, @no_stop)
   end
+
+  defimpl Inspect do
+    # What arrived is not shown: it may be long, or secret.
+    def inspect(feed, _opts) do
+      state = if feed.ended, do: "ended", else: "#{byte_size(feed.pending)} waiting"
+      "#RustyJson.Feed<#{RustyJson.Feed.Plan.described(feed.plan)}, #{feed.total} bytes, #{state}>"
+    end
+  end
 end

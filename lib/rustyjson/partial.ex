@@ -307,4 +307,12 @@ defmodule RustyJson.Partial do
     run = fn options, stop -> engine.feed({base + held, held, last, stop, plan, state}, bytes, options) end
     Atoms.feed(run, options, @no_stop)
   end
+
+  defimpl Inspect do
+    # What arrived is not shown: it may be long, or secret.
+    def inspect(%{total: total, document: document}, _opts) do
+      state = if Document.done(document) == :none, do: "#{length(document.stack)} open", else: "complete"
+      "#RustyJson.Partial<#{total} bytes, #{state}>"
+    end
+  end
 end

@@ -353,6 +353,24 @@ defmodule RustyJson.PartialTest do
     end
   end
 
+  test "inspect/1 is one short line, without the data" do
+    {:ok, partial} = Partial.push(Partial.new(), ~s({"secret":["abc))
+    assert inspect(partial) == "#RustyJson.Partial<15 bytes, 2 open>"
+    {:ok, partial} = Partial.push(partial, ~s("]}))
+    assert inspect(partial) == "#RustyJson.Partial<18 bytes, complete>"
+    paths = RustyJson.Paths.new!(for i <- 1..100, do: "/#{i}")
+    assert inspect(paths) == ~S(#RustyJson.Paths<["/1", "/10", "/100", ...]>)
+    assert inspect(RustyJson.Paths.new!([String.duplicate("/secret", 1_000)])) |> byte_size() < 120
+
+    for {options, name} <- [{[], ":values"}, {[format: :lines], ":lines"}, {[format: :seq], ":seq"}],
+        do: assert(inspect(RustyJson.Feed.new(options)) == "#RustyJson.Feed<#{name}, 0 bytes, 0 waiting>")
+
+    {:ok, [], feed} = RustyJson.Feed.push(RustyJson.Feed.new(format: :array), ~s(["abc))
+    assert inspect(feed) == "#RustyJson.Feed<:array, 5 bytes, 4 waiting>"
+    {:error, _, [], feed} = RustyJson.Feed.push(RustyJson.Feed.new(at: "/a", with_pointer: true), "x")
+    assert inspect(feed) == "#RustyJson.Feed<:at, 1 bytes, ended>"
+  end
+
   test "pieces are iodata" do
     assert {:ok, partial} = Partial.push(Partial.new(), [?[, "1", [",2" | "]"]])
     assert Partial.finish(partial) == {:ok, [1, 2]}

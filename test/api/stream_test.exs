@@ -100,10 +100,8 @@ defmodule RustyJson.StreamTest do
 
             Enum.reduce(stream, {0, 0}, fn
               {:ok, {pointer, 1}}, {count, most} ->
-                if rem(count, 500) == 0, do: :erlang.garbage_collect()
-                {:binary, kept} = Process.info(self(), :binary)
                 assert byte_size(pointer) > 8_000
-                {count + 1, max(most, kept |> Enum.map(&elem(&1, 1)) |> Enum.sum())}
+                {count + 1, if(rem(count, 500) == 0, do: max(most, binaries()), else: most)}
 
               {:error, %DecodeError{reason: :unexpected_end}}, acc ->
                 acc
@@ -113,6 +111,12 @@ defmodule RustyJson.StreamTest do
         assert {25_000, most} = Task.await(task, 120_000)
         assert most < 20_000_000
       end
+    end
+
+    defp binaries do
+      :erlang.garbage_collect()
+      {:binary, kept} = Process.info(self(), :binary)
+      kept |> Enum.map(&elem(&1, 1)) |> Enum.sum()
     end
 
     test "of one push have a limit" do
