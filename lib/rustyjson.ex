@@ -49,7 +49,7 @@ defmodule RustyJson do
           {:missing, {:default, term()}} | {:validate, boolean()} | decode_option()
 
   @typedoc "An option of `decode_partial/2` and `RustyJson.Partial`; see there."
-  @type partial_option :: {:trailing, :keep | :drop} | decode_option()
+  @type partial_option :: {:trailing, :keep | :strings | :drop} | decode_option()
 
   @typedoc "An option of `encode/2`."
   @type encode_option :: unquote(Words.type(:encode))
@@ -217,14 +217,15 @@ defmodule RustyJson do
 
   The source is a list or a binary, which is read as iodata, or any other enumerable of iodata. Its pieces can end anywhere. Invalid
   JSON raises `RustyJson.DecodeError`, after the stream has returned the values before it; positions count from the start of the
-  stream. When the consumer halts, the stream closes the source and does not validate the rest.
+  stream. When the consumer halts, the stream closes the source and does not validate the rest. A byte order mark (UTF-8) at the start
+  of the stream is skipped, as files from Windows have one; in `decode/2` it is an error.
 
   ## Options
 
     * `:format` - `:values` (default), one value after another; `:lines`, one value per line (NDJSON); `:seq`, values after
       record separators (RFC 7464); `:array`, the elements of one array
     * `:at` - instead of `:format`: decodes only the values at this JSON Pointer in one document. `*` matches any element or member
-    * `:with_pointer` - with `:at`: returns `{pointer, value}` instead of the value
+    * `:with_pointer` - with `:at`: returns `{pointer, value}` instead of the value. A key on the way may have 1,024 bytes
     * `:on_error` - `:raise` (default), or `:tag`, which returns values as `{:ok, value}` and an error as `{:error, exception}`. After an
       error, `:lines` and `:seq` continue with the next line or record; the other formats end
     * `:max_bytes`, `:max_nodes` - limits of one value
@@ -305,29 +306,30 @@ defmodule RustyJson do
       iex> RustyJson.decode_partial(~s({"a": "b", "c": "d), trailing: :drop)
       {:ok, %{"a" => "b"}, :partial}
 
-  The last element is `:complete` exactly when `decode/2` succeeds. Text that cannot become valid is an error, and so is a document
-  of which nothing can be told yet, with the reason `:unexpected_end`. See `RustyJson.Partial` for a document that grows.
+  The last element is `:complete` when `decode/2` succeeds, otherwise `:partial`. Text that cannot become valid is an error, and so is a
+  document of which nothing can be told yet, with the reason `:unexpected_end`. With `:strings` and `:drop`, a document that is a number
+  is such a document until a space or line break ends the number. See `RustyJson.Partial` for a document that grows.
 
   ## Options
 
-    * `:trailing` - `:keep` (default) shows the string or number that is being written as far as it goes; `:drop` leaves it out
-      until it is complete
+    * `:trailing` - what to show of a string or number that is being written. `:keep` (default) shows it as far as it goes; `:strings`
+      shows strings as far as they go, and numbers when they are complete; `:drop` shows both when they are complete
     * `:strings` - `:copy` by default
 
   And those of `decode/2`.
 
-  | so far | `:keep` | `:drop` |
-  |---|---|---|
-  | `{"a": "ba` | `%{"a" => "ba"}` | `%{}` |
-  | `{"a": "x\\u12` | `%{"a" => "x"}` | `%{}` |
-  | `[1, 2` | `[1, 2]` | `[1]` |
-  | `[1.` | `[1]` | `[]` |
-  | `[-` | `[]` | `[]` |
-  | `[tru` | `[]` | `[]` |
-  | `{"a` | `%{}` | `%{}` |
-  | `{"a":1,` | `%{"a" => 1}` | `%{"a" => 1}` |
-  | `"ab` | `"ab"` | nothing |
-  | `12` | `12`, complete | nothing |
+  | so far | `:keep` | `:strings` | `:drop` |
+  |---|---|---|---|
+  | `{"a": "ba` | `%{"a" => "ba"}` | `%{"a" => "ba"}` | `%{}` |
+  | `{"a": "x\\u12` | `%{"a" => "x"}` | `%{"a" => "x"}` | `%{}` |
+  | `[1, 2` | `[1, 2]` | `[1]` | `[1]` |
+  | `[1.` | `[1]` | `[]` | `[]` |
+  | `[-` | `[]` | `[]` | `[]` |
+  | `[tru` | `[]` | `[]` | `[]` |
+  | `{"a` | `%{}` | `%{}` | `%{}` |
+  | `{"a":1,` | `%{"a" => 1}` | `%{"a" => 1}` | `%{"a" => 1}` |
+  | `"ab` | `"ab"` | `"ab"` | nothing |
+  | `12` | `12`, complete | nothing | nothing |
   """
   @spec decode_partial(iodata(), [partial_option()] | map()) ::
           {:ok, term(), :complete | :partial} | {:error, DecodeError.t() | SandboxError.t()}
@@ -504,9 +506,10 @@ defmodule RustyJson do
       ~s({"ok":true,"rows":[[1],[2]]})
 
   An enumerable (a list, a stream, a range) is a sequence of elements. A map, an ordered object or a struct with an encoder is one
-  document; in it, mark arrays with `lazy/1` to compute their elements on demand.
+  document. In it, and in elements, mark arrays with `lazy/1` to compute their elements on demand. A lazy array that the encoder of your
+  own struct encodes is computed at once.
 
-  Pieces end between elements. When the consumer halts, the stream closes the source. A term that cannot be encoded raises
+  Pieces end between elements, which can be those of a lazy array. When the consumer halts, the stream closes the source. A term that cannot be encoded raises
   `RustyJson.EncodeError` with its path, after the stream has returned the elements before it.
 
   ## Options

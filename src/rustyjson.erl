@@ -43,7 +43,8 @@
 
 -type error() :: decode_error() | encode_error().
 
--opaque continuation() :: {?MODULE, feed(), Acc :: term(), Position :: non_neg_integer()}.
+-opaque continuation() ::
+    {?MODULE, feed() | {wrong, Exception :: map(), Sequence :: binary()}, Acc :: term(), Position :: non_neg_integer()}.
 -type feed() :: 'Elixir.RustyJson.Feed':t().
 
 %% These options override the application's configuration, so that results contain no Elixir structs.
@@ -54,6 +55,13 @@
 %% The size of the first piece of a buffer, and the largest: a short value costs the same in a short and in a long buffer.
 -define(FIRST, 512).
 -define(MOST, 65536).
+
+%% The first half of a surrogate pair, by its first two digits.
+-define(IS_HIGH(D, Half),
+    (D =:= $d orelse D =:= $D) andalso
+        ((Half bor 32) =:= $a orelse (Half bor 32) =:= $b orelse Half =:= $8 orelse Half =:= $9)
+).
+-define(NUMBER, "^-?[0-9]+(?:[.][0-9]+)?(?:[eE][-+]?[0-9]+)?").
 
 %% @equiv decode(Json, [])
 -spec decode(iodata()) -> {ok, term()} | {error, decode_error()}.
@@ -118,13 +126,17 @@ find(Json, Pointer, Options) ->
     {Value :: term(), Acc, Rest :: binary()} | {continue, continuation()}.
 decode_start(Json, Acc, Decoders) when is_binary(Json), Decoders =:= #{} ->
     Feed = 'Elixir.RustyJson.Feed':new([{at, <<>>}, {duplicate_keys, first} | ?DECODE]),
-    push(Json, 0, ?FIRST, {?MODULE, Feed, Acc, 0});
+    push(Json, 0, ?FIRST, {?MODULE, 'Elixir.RustyJson.Feed':unmarked(Feed), Acc, 0});
 decode_start(Json, Acc, Decoders) ->
     fail({argument, <<"takes a binary and an empty map of decoders">>}, [Json, Acc, Decoders]).
 
 %% @doc Continues with the next bytes of the input, or with `end_of_input'. Only a number outside arrays and objects needs `end_of_input'.
 -spec decode_continue(binary() | end_of_input, continuation()) ->
     {Value :: term(), Acc :: term(), Rest :: binary()} | {continue, continuation()}.
+decode_continue(end_of_input, {?MODULE, {wrong, Exception, _Sequence}, _Acc, _Position}) ->
+    raise(unexpected_end, Exception);
+decode_continue(Json, {?MODULE, {wrong, Exception, Sequence}, Acc, Position}) when is_binary(Json) ->
+    whole(<<Sequence/binary, Json/binary>>, Exception, Acc, Position);
 decode_continue(end_of_input, {?MODULE, Feed, Acc, _Position}) ->
     case 'Elixir.RustyJson.Feed':finish(Feed) of
         {ok, [Value]} -> {Value, Acc, <<>>};
@@ -147,9 +159,38 @@ push(Json, From, Size, {?MODULE, Feed, Acc, Position}) ->
             {Value, Acc, rest(Json, Next)};
         {error, #{reason := trailing_data, position := At}, [Value], _} ->
             {Value, Acc, rest(Json, behind_value(Json, From + At - Position))};
+        {error, #{reason := Reason} = Exception, _Values, _} when
+            Reason =:= lone_surrogate; Reason =:= invalid_unicode_escape
+        ->
+            Behind = binary:part(Json, Next, byte_size(Json) - Next),
+            whole(<<(sequence(Exception))/binary, Behind/binary>>, Exception, Acc, Position);
         {error, Exception, _Values, _} ->
             raise(Exception)
     end.
+
+%% The error shows a whole escape or pair, so it waits for the rest, as in json:decode_continue/2.
+whole(Sequence, Exception, Acc, Position) ->
+    case escape(Sequence) of
+        more -> {continue, {?MODULE, {wrong, Exception, Sequence}, Acc, Position}};
+        Escape -> raise({unexpected_sequence, Escape}, Exception)
+    end.
+
+%% The bytes from the wrong escape on; from the first half of a surrogate pair on, if it is the second half.
+sequence(#{data := Data, position := Position, offset := Offset} = Exception) ->
+    At = Position - Offset,
+    case At >= 6 andalso binary:part(Data, At - 6, 6) of
+        <<"\\u", D, Half, _, _>> = First when ?IS_HIGH(D, Half) ->
+            case backslashes(Data, At - 6) rem 2 of
+                0 -> <<First/binary, (bytes(Exception))/binary>>;
+                1 -> bytes(Exception)
+            end;
+        _ ->
+            bytes(Exception)
+    end.
+
+%% How many stand before this place.
+backslashes(Data, At) when At > 0, binary_part(Data, At - 1, 1) =:= <<"\\">> -> 1 + backslashes(Data, At - 1);
+backslashes(_Data, _At) -> 0.
 
 %% As in json:decode_start/3, white space after the value belongs to the rest only if something else follows it.
 behind_value(Json, At) ->
@@ -198,18 +239,23 @@ error_map(#{'__struct__' := Module} = Exception) ->
 %% Raises the error that json:decode_continue/2 raises for the same input.
 -spec raise(map()) -> no_return().
 raise(#{reason := Reason} = Exception) ->
-    erlang:error(otp_reason(Reason, Exception), none, [{error_info, #{cause => error_map(Exception)}}]).
+    raise(otp_reason(Reason, Exception), Exception).
+
+-spec raise(term(), map()) -> no_return().
+raise(Reason, Exception) ->
+    erlang:error(Reason, none, [{error_info, #{cause => error_map(Exception)}}]).
 
 otp_reason(unexpected_end, _Exception) ->
     unexpected_end;
 otp_reason(invalid_escape, Exception) ->
     <<$\\, Byte, _/binary>> = bytes(Exception),
     {invalid_byte, Byte};
-otp_reason(Reason, Exception) when Reason =:= lone_surrogate; Reason =:= invalid_unicode_escape ->
-    {unexpected_sequence, escape(bytes(Exception))};
 otp_reason(number_out_of_range, Exception) ->
-    {match, [Number]} = re:run(bytes(Exception), "^[-+.0-9eE]*", [{capture, first, binary}]),
+    {match, [Number]} = re:run(bytes(Exception), ?NUMBER, [{capture, first, binary}]),
     {unexpected_sequence, Number};
+otp_reason(infinity, Exception) ->
+    <<Byte, _/binary>> = string:trim(bytes(Exception), leading, "-"),
+    {invalid_byte, Byte};
 otp_reason(Reason, #{position := _} = Exception) ->
     case lists:member(Reason, limits()) orelse bytes(Exception) of
         <<Byte, _/binary>> -> {invalid_byte, Byte};
@@ -225,12 +271,11 @@ bytes(#{data := Data, position := Position, offset := Offset}) ->
     binary:part(Data, Position - Offset, byte_size(Data) - Position + Offset).
 
 %% An error about the first half of a surrogate pair includes the escape that follows.
-escape(<<"\\u", D, Half, _:2/binary, "\\u", _:4/binary, _/binary>> = Bytes) when
-    D =:= $d orelse D =:= $D, (Half bor 32) =:= $a orelse (Half bor 32) =:= $b orelse Half =:= $8 orelse Half =:= $9
-->
+escape(<<"\\u", D, Half, _:2/binary, "\\u", _:4/binary, _/binary>> = Bytes) when ?IS_HIGH(D, Half) ->
     binary:part(Bytes, 0, 12);
-escape(Bytes) ->
-    binary:part(Bytes, 0, min(6, byte_size(Bytes))).
+escape(<<"\\u", D, Half, _:2/binary, "\\u", _/binary>>) when ?IS_HIGH(D, Half) -> more;
+escape(<<Escape:6/binary, _/binary>>) -> Escape;
+escape(_Bytes) -> more.
 
 %% A wrong argument raises badarg in the function that was called, with a sentence that says why.
 -spec fail(term(), [term()]) -> no_return().

@@ -82,7 +82,6 @@ fn values() {
             ("[1] NaN", &["[1]", "Nan 4 "]),
             ("[1", &["UnexpectedEnd 2 /0"]),
             ("{\"a\":[1,x]}", &["ExpectedValue 8 /a/1"]),
-            ("\u{feff}1", &["ByteOrderMark 0 "]),
             (" \u{feff}1", &["ExpectedValue 1 "]),
             ("1e", &["UnexpectedEnd 2 "]),
             ("tru", &["UnexpectedEnd 3 "]),
@@ -115,7 +114,6 @@ fn elements_of_an_array() {
             ("NaN", &["Nan 0 "]),
             ("[NaN]", &["Nan 1 /0"]),
             ("[,]", &["ExpectedValue 1 /0"]),
-            ("\u{feff}[]", &["ByteOrderMark 0 "]),
         ],
     );
 }
@@ -164,6 +162,41 @@ fn paths() {
             ("[{\"x\":1},{\"x\":2}]", &["\"/0/x\"", "1", "\"/1/x\"", "2"]),
         ],
     );
+}
+
+/// Files from Windows start with one.
+#[test]
+fn a_byte_order_mark_at_the_start_is_passed_over() {
+    for (plan, records, first, more) in [
+        (plan(VALUES, 0, 0, &[]), false, "1 ", "[2]"),
+        (plan(LINES, 0, 0, &[]), true, "1\n", "[2]"),
+        (plan(SEQUENCE, 0, 0, &[]), true, "\u{1e}1\n", "\u{1e}[2]"),
+        (plan(PATH, 0, 0, &[]), false, "", "[2]"),
+        (plan(PATH, 0, 0, &[Some("a")]), false, "", "{\"b\":1,\"a\":[2]}"),
+        (array(), false, "[1", ",[2]]"),
+    ] {
+        let (text, options) = (format!("{first}{more}"), DecodeOptions::default());
+        let marked = every_cut(format!("\u{feff}{text}").as_bytes(), &plan, &options, records);
+        assert_eq!(marked, given(text.as_bytes(), &[], &plan, &options, records), "{text:?}");
+        let Given(wrong) = every_cut("\u{feff}{x".as_bytes(), &plan, &options, records);
+        let Some(Err((_, offset, line, column, _))) = wrong.last() else { panic!("an error") };
+        let first =
+            if matches!(wrong[0], Err((ErrorKind::ExpectedArray | ErrorKind::ExpectedRecord, ..))) { 0 } else { 1 };
+        assert_eq!((*offset, *line, *column), (3 + first, 1, 1 + first as u64));
+    }
+    check(
+        &plan(VALUES, 0, 0, &[]),
+        false,
+        &[("\u{feff}", &[]), ("\u{feff}\u{feff}1", &["ExpectedValue 3 "]), ("1 \u{feff}2", &["1", "ExpectedValue 2 "])],
+    );
+    check(&plan(LINES, 0, 0, &[]), true, &[("1\n\u{feff}2\n3", &["1", "ByteOrderMark 2 ", "3"])]);
+    for text in [&b"\xEF"[..], b"\xEF\xBB", b"\xEF\xBB[", b"\xFE\xFF"] {
+        let Given(given) = every_cut(text, &plan(VALUES, 0, 0, &[]), &DecodeOptions::default(), false);
+        assert!(
+            matches!(given[..], [Err((ErrorKind::ExpectedValue | ErrorKind::ByteOrderMark, 0, 1, 1, _))]),
+            "{given:?}"
+        );
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use naive::feed::plan;
 use naive::partial::assert_partial;
 use naive::tree::Builder;
 use proptest::prelude::*;
+use rustyjson_core::options::Duplicates;
 use rustyjson_core::scan::{Piece, State, feed};
 use rustyjson_core::{DecodeOptions, Scratch};
 
@@ -81,6 +82,51 @@ fn limits() {
     }
     every_cut(b"[12345,1.5,1234.5]", &DecodeOptions { digit_limit: 4, ..OPTIONS });
     every_cut(b"[12345,1.5,1234.5]", &DecodeOptions { digit_limit: 4, decimals: true, ..OPTIONS });
+}
+
+/// What no more digits make valid is an error at once; what they may is none.
+#[test]
+fn numbers_that_leave_their_range() {
+    let long = "9".repeat(320);
+    for text in [
+        "[1e999]",
+        "1e309 ",
+        "[-0.1e400,",
+        "[0e999]",
+        "[1e-999]",
+        "[1.5e+308]",
+        &format!("[{long}.5e-20]"),
+        &format!("[{long}e1]"),
+        &format!("[{long}.25,"),
+        "[1e99999999999999999999999",
+        "[0.00001e-99999999999999999999999]",
+        "[12345.x",
+        "[-I",
+        "[-Infinity]",
+        "[-Ix",
+        "[1,N",
+        "[1,Infinity",
+    ] {
+        for decimals in [false, true] {
+            every_cut(text.as_bytes(), &DecodeOptions { digit_limit: 400, decimals, ..OPTIONS });
+            every_cut(text.as_bytes(), &DecodeOptions { digit_limit: 4, decimals, ..OPTIONS });
+        }
+    }
+}
+
+#[test]
+fn repeated_keys_that_are_an_error() {
+    let options = DecodeOptions { duplicates: Duplicates::Error, ..OPTIONS };
+    for text in [
+        "{\"a\":1,\"a\":2}",
+        "{\"a\":1,\"\\u0061\":x}",
+        "[{\"a\":{\"a\":1,\"b\":2},\"b\":{\"c\":3,\"c\":4}}]",
+        "{\"a\":{\"b\":1,\"b\":2},\"a\":3}",
+        "{\"a\":1,\"a\":{\"b\":1,\"b\":2}}",
+        "[{\"\":1,\"\"]",
+    ] {
+        every_cut(text.as_bytes(), &options);
+    }
 }
 
 #[test]

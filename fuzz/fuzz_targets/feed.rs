@@ -1,18 +1,21 @@
-//! Any text as a stream of each shape, cut where the last bytes say: the values, and the error, of the whole in one piece.
+//! Any text as a stream of each shape, with and without a byte order mark, cut where the last bytes say and byte by byte: the
+//! values, and the error, of the whole in one piece.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use rustyjson_core::DecodeOptions;
 use rustyjson_core::options::Keys;
 use rustyjson_fuzz::naive::feed::{LINES, PATH, SEQUENCE, VALUES, given, plan};
-use rustyjson_fuzz::options;
+use rustyjson_fuzz::{cuts, options};
 
 fuzz_target!(|data: &[u8]| {
-    let (data, places) = data.split_last_chunk().unwrap_or((data, &[0; 4]));
+    let (data, places) = data.split_last_chunk().unwrap_or((data, &[0; 8]));
     let (options, text) = options(data);
-    let mut cuts = places.map(|place| usize::from(place) % (text.len() + 1));
-    cuts.sort_unstable();
     let options = DecodeOptions { keys: Keys::Strings, ..options };
+    // The first place also says whether there is a mark.
+    let text = if places[0] & 1 == 0 { text.to_vec() } else { [b"\xEF\xBB\xBF", text].concat() };
+    let cuts = cuts(places, text.len());
+    let bytes: Vec<_> = (1..text.len()).collect();
     for (format, flags, path) in [
         (VALUES, 0, &[][..]),
         (LINES, 0, &[]),
@@ -23,7 +26,8 @@ fuzz_target!(|data: &[u8]| {
     ] {
         let plan = plan(format, flags, 0, path);
         let records = matches!(format, LINES | SEQUENCE);
-        let whole = given(text, &[], &plan, &options, records);
-        assert_eq!(given(text, &cuts, &plan, &options, records), whole, "{format} cut at {cuts:?}");
+        let whole = given(&text, &[], &plan, &options, records);
+        assert_eq!(given(&text, &cuts, &plan, &options, records), whole, "{format} cut at {cuts:?}");
+        assert_eq!(given(&text, &bytes, &plan, &options, records), whole, "{format} by bytes");
     }
 });

@@ -1,22 +1,17 @@
 //! Any text under any options, cut where the last bytes say: what there is of the document only grows, and ends as the naive
-//! parser's value or error.
+//! parser's value or error. What nothing can make valid any more is an error at once.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rustyjson_fuzz::{naive::partial::assert_partial, options};
+use rustyjson_core::options::{Duplicates, Keys};
+use rustyjson_fuzz::{cuts, naive::partial::assert_partial, options};
 
 fuzz_target!(|data: &[u8]| {
-    let (data, places) = data.split_last_chunk().unwrap_or((data, &[0; 4]));
+    let (data, places) = data.split_last_chunk().unwrap_or((data, &[0; 8]));
     let (options, text) = options(data);
-    let mut cuts = places.map(|place| usize::from(place) % (text.len() + 1));
-    cuts.sort_unstable();
-    // What is left to the shell: keys that are repeated, and atoms.
-    let options = rustyjson_core::DecodeOptions {
-        ordered_objects: true,
-        duplicates: Default::default(),
-        keys: rustyjson_core::options::Keys::Strings,
-        ..options
-    };
-    assert_partial(text, &cuts, &options);
+    // What is left to the shell: which of the repeated keys counts, and atoms.
+    let duplicates = if options.duplicates == Duplicates::Error { Duplicates::Error } else { Duplicates::default() };
+    let options = rustyjson_core::DecodeOptions { ordered_objects: true, duplicates, keys: Keys::Strings, ..options };
+    assert_partial(text, &cuts(places, text.len()), &options);
     assert_partial(text, &(1..text.len()).collect::<Vec<_>>(), &options);
 });

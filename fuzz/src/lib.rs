@@ -22,6 +22,13 @@ pub fn options(data: &[u8]) -> (DecodeOptions, &[u8]) {
     (DecodeOptions { max_depth, digit_limit, max_nodes, seed: u64::from(*first), ..way }, json)
 }
 
+/// Places in a text of this length, in order.
+pub fn cuts(places: &[u8], len: usize) -> Vec<usize> {
+    let mut cuts: Vec<_> = places.iter().map(|&place| usize::from(place) % (len + 1)).collect();
+    cuts.sort_unstable();
+    cuts
+}
+
 /// The core's decoder gives the tree or the error of the naive parser, and so does its External Term Format.
 pub fn assert_decodes(json: &[u8], options: &DecodeOptions) -> Option<Tree> {
     let naive = naive::parse(json, options);

@@ -65,6 +65,7 @@ defmodule RustyJson.DecodeError do
           | :unknown_key
           | :enum
           | :max_total_bytes
+          | :pointers_too_long
 
   @type t :: %__MODULE__{
           message: String.t(),

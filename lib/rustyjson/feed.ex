@@ -25,7 +25,21 @@ defmodule RustyJson.Feed do
   alias RustyJson.Schema.Place
 
   @enforce_keys [:plan, :options]
-  defstruct [:plan, :options, state: nil, pending: "", base: 0, total: 0, count_lines: true, ended: nil]
+  defstruct [
+    :plan,
+    :options,
+    state: nil,
+    pending: "",
+    base: 0,
+    total: 0,
+    count_lines: true,
+    ended: nil,
+    # Bytes of pointers that this push may still return.
+    pointers: 0,
+    # In a step: its bytes, and those that it leaves.
+    step: nil,
+    rest: ""
+  ]
 
   @opaque t :: %__MODULE__{
             plan: Plan.t(),
@@ -35,13 +49,20 @@ defmodule RustyJson.Feed do
             base: non_neg_integer(),
             total: non_neg_integer(),
             count_lines: boolean(),
-            ended: nil | :tagged | Exception.t()
+            ended: nil | :tagged | Exception.t(),
+            pointers: integer(),
+            step: nil | non_neg_integer(),
+            rest: binary()
           }
 
   # Bytes of one call: a normal scheduler has them done in a fraction of a millisecond.
   @slice 65_536
-  # A stream that has not begun: line and column 1, before a value, nothing read yet.
+  # A stream that has not begun: line and column 1, before a value, nothing read yet; and one where no byte order mark may stand.
   @begun <<1::64-little, 1::64-little, 0, 1, 0::16-little>>
+  @inside <<1::64-little, 1::64-little, 0, 0, 0::16-little>>
+  # A few bytes can be many values with long pointers. Those of one push may have this many bytes, and this many times its own.
+  @free_pointers 16_777_216
+  @times 64
   # The bit of a state that leaves out the rest of a record.
   @skipping 4
   @no_stop 0xFFFF_FFFF_FFFF_FFFF
@@ -63,7 +84,13 @@ defmodule RustyJson.Feed do
   @doc false
   # Positions count from this byte, which does not stand in line 1.
   @spec from(t(), non_neg_integer()) :: t()
-  def from(feed, offset), do: %{feed | base: offset, count_lines: false}
+  def from(feed, 0), do: %{feed | count_lines: false}
+  def from(feed, offset), do: %{feed | base: offset, count_lines: false, state: @inside}
+
+  @doc false
+  # A feed that takes a byte order mark for an error.
+  @spec unmarked(t()) :: t()
+  def unmarked(feed), do: %{feed | state: @inside}
 
   @doc """
   Takes the next piece; gives the values that it completes.
@@ -74,22 +101,42 @@ defmodule RustyJson.Feed do
       {[[1], [2]], 8}
 
   After an error, `push/2` and `finish/1` repeat it. With `on_error: :tag` the error is the last item instead.
+
+  With `with_pointer: true`, the pointers that one push returns may have 64 times the bytes of the piece and 16 MB more. Otherwise the
+  error is `:pointers_too_long`; shorter pieces avoid it. `RustyJson.decode_stream/2` returns such values a few at a time.
   """
   @spec push(t(), iodata()) :: {:ok, [term()], t()} | {:error, Exception.t(), [term()], t()}
   def push(%{ended: nil} = feed, input) do
     {bytes, excess} = input |> IO.iodata_to_binary() |> within_total(feed)
-    feed = %{feed | total: feed.total + byte_size(bytes)}
+    size = byte_size(bytes)
+    feed = %{feed | total: feed.total + size, pointers: @free_pointers + @times * size}
     {feed, items} = bytes |> slices() |> Enum.reduce({feed, []}, &sliced/2)
     {feed, items} = if excess and feed.ended == nil, do: exceeded(feed, items), else: {feed, items}
-
-    case feed.ended do
-      %{__exception__: true} = error -> {:error, error, flat(items), feed}
-      _ -> {:ok, flat(items), feed}
-    end
+    answer(feed, items)
   end
 
   def push(%{ended: :tagged} = feed, _input), do: {:ok, [], feed}
   def push(%{ended: error} = feed, _input), do: {:error, error, [], feed}
+
+  defp answer(%{ended: %{__exception__: true} = error} = feed, items), do: {:error, error, flat(items), feed}
+  defp answer(feed, items), do: {:ok, flat(items), feed}
+
+  @doc false
+  # The same for the first bytes of a slice, as many as one call of the engine takes; and their number.
+  @spec step(t(), binary()) ::
+          {{:ok, [term()], t()} | {:error, Exception.t(), [term()], t()}, non_neg_integer()}
+  def step(%{ended: nil} = feed, slice) do
+    {bytes, excess} = within_total(slice, feed)
+    size = byte_size(bytes)
+    {%{rest: rest} = feed, items} = piece(bytes, false, %{feed | step: size}, [])
+    done = size - byte_size(rest)
+    feed = %{feed | total: feed.total + done, step: nil, rest: ""}
+    ended = excess and done == size and feed.ended == nil
+    {feed, items} = if ended, do: exceeded(feed, items), else: {feed, items}
+    {answer(feed, items), done}
+  end
+
+  def step(feed, slice), do: {push(feed, slice), byte_size(slice)}
 
   @doc """
   Says that nothing follows; gives the values that were waiting for that.
@@ -188,7 +235,7 @@ defmodule RustyJson.Feed do
   defp ask(bytes, held, last, feed, items) do
     case engine(bytes, held, last, feed) do
       {values, kept, state, reason} ->
-        {feed, items} = add(values, bytes, feed, items)
+        {feed, items} = add(values, bytes, spent(values, feed), items)
         answered(reason, bytes, {kept, held, last}, %{feed | state: state}, items)
 
       {:error, :atom_limit} ->
@@ -206,13 +253,23 @@ defmodule RustyJson.Feed do
   defp answered(:more, bytes, {kept, held, _last}, feed, items), do: {waiting(bytes, kept, held, feed), items}
 
   defp answered(:again, bytes, {kept, _held, last}, feed, items),
-    do: ask(rest(bytes, kept), 0, last, %{feed | base: feed.base + kept}, items)
+    do: again(rest(bytes, kept), last, %{feed | base: feed.base + kept}, items)
 
   defp answered(:join, bytes, {0, _held, last}, %{pending: pending} = feed, items),
     do: ask(join(pending, bytes), 0, last, %{feed | pending: ""}, items)
 
   defp answered(trouble, bytes, {kept, _held, last}, feed, items) when is_tuple(trouble),
     do: wrong(trouble, bytes, kept, last, feed, items)
+
+  defp again(rest, _last, %{step: size} = feed, items) when size != nil and byte_size(rest) < size,
+    do: {%{feed | rest: rest}, items}
+
+  defp again(_rest, _last, %{pointers: left, step: nil} = feed, items) when left < 0 do
+    {line, column} = place(feed)
+    failed({Codes.decode(:pointers_too_long), 0, line, column, "", 0, 0}, "", feed, items)
+  end
+
+  defp again(rest, last, feed, items), do: ask(rest, 0, last, feed, items)
 
   # The whole piece is inside a wanted value, so it joins the pending bytes.
   defp waiting(bytes, 0, held, feed) when held > 0, do: %{feed | pending: feed.pending <> bytes}
@@ -287,6 +344,16 @@ defmodule RustyJson.Feed do
 
   ## Items
 
+  defp spent(values, %{plan: %{pointers: true}, pointers: left} = feed),
+    do: %{feed | pointers: without_pointers(values, left)}
+
+  defp spent(_values, feed), do: feed
+
+  defp without_pointers([pointer, _value | rest], left),
+    do: without_pointers(rest, left - byte_size(pointer))
+
+  defp without_pointers([], left), do: left
+
   defp add([], _bytes, feed, items), do: {feed, items}
 
   defp add(places, bytes, %{options: %{as: as}} = feed, items) when as != nil do
@@ -326,5 +393,13 @@ defmodule RustyJson.Feed do
     %{plan: %{packed: plan}, state: state, base: base} = feed
     run = fn options, stop -> engine.feed({base + held, held, last, stop, plan, state}, bytes, options) end
     Atoms.feed(run, options, @no_stop)
+  end
+
+  defimpl Inspect do
+    # What arrived is not shown: it may be long, or secret.
+    def inspect(feed, _opts) do
+      state = if feed.ended, do: "ended", else: "#{byte_size(feed.pending)} waiting"
+      "#RustyJson.Feed<#{RustyJson.Feed.Plan.described(feed.plan)}, #{feed.total} bytes, #{state}>"
+    end
   end
 end

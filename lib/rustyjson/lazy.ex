@@ -9,18 +9,28 @@ defmodule RustyJson.Lazy do
   @type t :: %__MODULE__{source: Enumerable.t()}
 
   @doc false
-  # How many sources this process has read that may give their elements only once.
-  @spec read() :: non_neg_integer()
-  def read, do: Process.get(__MODULE__, 0)
+  # Runs a function that encodes; `:lazy` if it comes to a lazy array, of which it has read nothing.
+  @spec unless_lazy((() -> result)) :: result | :lazy when result: term()
+  def unless_lazy(encode) do
+    Process.put(__MODULE__, :left)
+    encode.()
+  catch
+    :throw, {__MODULE__, :left} -> :lazy
+  after
+    Process.delete(__MODULE__)
+  end
 
   @doc false
   # A source may have no end: of more elements than the text may have bytes, no more are taken than exceed that limit.
   @spec elements(Enumerable.t(), max_bytes :: non_neg_integer()) :: list()
-  def elements(source, _most) when is_list(source), do: source
-
   def elements(source, most) do
-    Process.put(__MODULE__, read() + 1)
-    if most == 0, do: Enum.to_list(source), else: Enum.take(source, most)
+    if Process.get(__MODULE__) == :left, do: throw({__MODULE__, :left})
+
+    cond do
+      is_list(source) -> source
+      most == 0 -> Enum.to_list(source)
+      true -> Enum.take(source, most)
+    end
   end
 
   # `encode/2` has no use for pieces.

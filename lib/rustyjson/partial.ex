@@ -29,7 +29,7 @@ defmodule RustyJson.Partial do
   alias RustyJson.Decode.Atoms
   alias RustyJson.Encode.Path
   alias RustyJson.Engine.Codes
-  alias RustyJson.Partial.Document
+  alias RustyJson.Partial.{Changes, Document}
   alias RustyJson.Wasm.{Host, Stats}
 
   @enforce_keys [:plan, :options, :uncounted, :state, :document]
@@ -66,16 +66,16 @@ defmodule RustyJson.Partial do
   A document before its first byte. It takes the options of `RustyJson.decode_partial/2`.
 
       iex> RustyJson.Partial.new(trailing: :dropp)
-      ** (ArgumentError) option :trailing takes :keep or :drop, got: :dropp
+      ** (ArgumentError) option :trailing takes :keep, :strings or :drop, got: :dropp
   """
   @spec new([RustyJson.partial_option()] | map()) :: t()
   def new(opts \\ []) do
     {trailing, rest} = opts |> Options.to_list("a partial document") |> Keyword.pop(:trailing, :keep)
-    drop = drop!(trailing)
+    drop = drops_numbers!(trailing)
     options = [strings: :copy] |> Kernel.++(rest) |> Options.decode() |> whole!()
     most = options.values.max_nodes
     plan = <<@format, if(drop, do: @drop, else: 0), most::64-little, 0::16-little>>
-    document = Document.new(options, drop)
+    document = Document.new(options, trailing)
     # Values and keys of all pieces are counted together, as the plan says.
     uncounted = if most == 0, do: options, else: Options.change(options, :decode, %{max_nodes: 0})
     %__MODULE__{plan: plan, options: options, uncounted: uncounted, state: @begun, document: document}
@@ -84,11 +84,12 @@ defmodule RustyJson.Partial do
   defp whole!(%{as: nil, parts: ""} = options), do: options
   defp whole!(_options), do: raise(ArgumentError, "a partial document takes neither :as nor :raw")
 
-  defp drop!(:keep), do: false
-  defp drop!(:drop), do: true
+  defp drops_numbers!(:keep), do: false
+  defp drops_numbers!(trailing) when trailing in [:strings, :drop], do: true
 
-  defp drop!(other),
-    do: raise(ArgumentError, "option :trailing takes :keep or :drop, got: #{inspect(other, limit: 5)}")
+  defp drops_numbers!(other) do
+    raise ArgumentError, "option :trailing takes :keep, :strings or :drop, got: #{inspect(other, limit: 5)}"
+  end
 
   @doc """
   Takes the next piece.
@@ -97,7 +98,9 @@ defmodule RustyJson.Partial do
       iex> {error.reason, error.position, error.path}
       {:expected_value, 6, "/a"}
 
-  Text that no further piece can make valid is an error as soon as it is there.
+  Text that no further piece can make valid is an error as soon as it is there: the error that `RustyJson.decode/2` gives for the bytes
+  so far. So `[1e999` is one, and so is `[N`. With `duplicate_keys: :error`, a repeated key is one before its value comes. An integer of
+  more digits than `:decoding_integer_digit_limit` is one when it ends, because as `…e-1000` it would be a float.
   """
   @spec push(t(), iodata()) :: {:ok, t()} | {:error, DecodeError.t() | SandboxError.t()}
   def push(partial, input) do
@@ -117,11 +120,15 @@ defmodule RustyJson.Partial do
 
   Changes that are applied in their order to the value before give the value after. The first one of a document sets `""`. An index is
   that of an element that is there, or of the next one. Where an ordered object repeats a key, the object itself is set.
+
+  Pointers may have at most 16 times the bytes of the piece and 16 KB more, together with the members of such objects. A piece whose
+  changes need more, because keys are very long, gives one change instead, which sets `""`.
   """
   @spec push_changes(t(), iodata()) ::
           {:ok, [change()], t()} | {:error, DecodeError.t() | SandboxError.t()}
   def push_changes(partial, input) do
-    with {:ok, partial, changes} <- pieces(partial, input, []), do: {:ok, Enum.reverse(changes), partial}
+    with {:ok, partial, changes} <- pieces(partial, input, :told),
+         do: {:ok, Changes.list(changes, partial.document), partial}
   end
 
   @doc """
@@ -170,6 +177,7 @@ defmodule RustyJson.Partial do
       {:error, DecodeError.new({Codes.decode(:max_bytes), 0, 1, 1, ""}, "", partial.options)}
     else
       bytes = if is_binary(input), do: input, else: IO.iodata_to_binary(input)
+      changes = changes && Changes.new(size)
       sliced(bytes, %{partial | total: total + size}, changes)
     end
   end
@@ -298,5 +306,13 @@ defmodule RustyJson.Partial do
     %{plan: plan, state: state, base: base} = partial
     run = fn options, stop -> engine.feed({base + held, held, last, stop, plan, state}, bytes, options) end
     Atoms.feed(run, options, @no_stop)
+  end
+
+  defimpl Inspect do
+    # What arrived is not shown: it may be long, or secret.
+    def inspect(%{total: total, document: document}, _opts) do
+      state = if Document.done(document) == :none, do: "#{length(document.stack)} open", else: "complete"
+      "#RustyJson.Partial<#{total} bytes, #{state}>"
+    end
   end
 end

@@ -143,4 +143,11 @@ defmodule RustyJson.Paths do
     <<options::binary, Kind.select(), flags, min(overlap, 0xFFFF)::16-little, answers::32-little,
       count::32-little, nodes::binary>>
   end
+
+  defimpl Inspect do
+    def inspect(%{pointers: pointers}, _opts) do
+      shown = Kernel.inspect(pointers, limit: 3, printable_limit: 60, width: :infinity)
+      "#RustyJson.Paths<#{shown}>"
+    end
+  end
 end

@@ -14,6 +14,18 @@ defmodule RustyJson.LinesTest do
     path
   end
 
+  test "a byte order mark at the start of the file is skipped", %{tmp_dir: dir} do
+    path = Path.join(dir, "marked.ndjson")
+    File.write!(path, "\uFEFF[1]\r\n[2]\r\n\uFEFF[3]\r\n")
+
+    for {_name, engine} <- Judge.engines() do
+      assert path |> Lines.stream({0, 13}, engine) |> Enum.to_list() == [[1], [2]]
+      # A range that starts later starts inside the file.
+      assert [{:error, %{reason: :byte_order_mark, position: 13}}] =
+               path |> Lines.stream({13, 8}, [on_error: :tag] ++ engine) |> Enum.to_list()
+    end
+  end
+
   test "ranges begin and end at line breaks", context do
     for text <- [
           "",

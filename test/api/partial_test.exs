@@ -8,36 +8,40 @@ defmodule RustyJson.PartialTest do
   alias RustyJson.{DecodeError, OrderedObject, Partial}
   alias RustyJson.Test.{Judge, Streams, Vectors}
 
-  # The prefix, what `:keep` shows, and what `:drop` shows.
+  # The prefix, what `:keep` shows, what `:strings` shows, and what `:drop` shows.
   @table [
-    {~S({"a": "ba), %{"a" => "ba"}, %{}},
-    {"{\"a\": \"x\\", %{"a" => "x"}, %{}},
-    {~S({"a": "x\u12), %{"a" => "x"}, %{}},
-    {~S({"a": "x\ud83d), %{"a" => "x"}, %{}},
-    {"{\"a\": \"x\\ud83d\\", %{"a" => "x"}, %{}},
-    {~S({"a": "x\ud83d\ude), %{"a" => "x"}, %{}},
-    {"{\"a\": \"x\xE2\x82", %{"a" => "x"}, %{}},
-    {~S([1, 2), [1, 2], [1]},
-    {"[1.", [1], []},
-    {"[1e", [1], []},
-    {"[1.5e-", [1.5], []},
-    {"[-", [], []},
-    {"[-0", [0], []},
-    {"[tru", [], []},
-    {~S({"a), %{}, %{}},
-    {~S({"a":), %{}, %{}},
-    {~S({"a":1,), %{"a" => 1}, %{"a" => 1}},
-    {~S({"a":[{), %{"a" => [%{}]}, %{"a" => [%{}]}},
-    {~S("ab), "ab", :none},
-    {~S("), "", :none},
-    {"12", 12, :none},
-    {"", :none, :none},
-    {" ", :none, :none},
-    {"tru", :none, :none},
-    {"N", :none, :none}
+    {~S({"a": "ba), %{"a" => "ba"}, %{"a" => "ba"}, %{}},
+    {"{\"a\": \"x\\", %{"a" => "x"}, %{"a" => "x"}, %{}},
+    {~S({"a": "x\u12), %{"a" => "x"}, %{"a" => "x"}, %{}},
+    {~S({"a": "x\ud83d), %{"a" => "x"}, %{"a" => "x"}, %{}},
+    {"{\"a\": \"x\\ud83d\\", %{"a" => "x"}, %{"a" => "x"}, %{}},
+    {~S({"a": "x\ud83d\ude), %{"a" => "x"}, %{"a" => "x"}, %{}},
+    {"{\"a\": \"x\xE2\x82", %{"a" => "x"}, %{"a" => "x"}, %{}},
+    {~S([1, 2), [1, 2], [1], [1]},
+    {~S({"a": 12.5, "b": [7, 8), %{"a" => 12.5, "b" => [7, 8]}, %{"a" => 12.5, "b" => [7]},
+     %{"a" => 12.5, "b" => [7]}},
+    {~S([{"a": "x", "n": 1), [%{"a" => "x", "n" => 1}], [%{"a" => "x"}], [%{"a" => "x"}]},
+    {"[1.", [1], [], []},
+    {"[1e", [1], [], []},
+    {"[1.5e-", [1.5], [], []},
+    {"[-", [], [], []},
+    {"[-0", [0], [], []},
+    {"[tru", [], [], []},
+    {~S({"a), %{}, %{}, %{}},
+    {~S({"a":), %{}, %{}, %{}},
+    {~S({"a":1,), %{"a" => 1}, %{"a" => 1}, %{"a" => 1}},
+    {~S({"a":[{), %{"a" => [%{}]}, %{"a" => [%{}]}, %{"a" => [%{}]}},
+    {~S("ab), "ab", "ab", :none},
+    {~S("), "", "", :none},
+    {"12", 12, :none, :none},
+    {"", :none, :none, :none},
+    {" ", :none, :none, :none},
+    {"tru", :none, :none, :none},
+    {"12 ", 12, 12, 12}
   ]
 
-  for {text, keep, drop} <- @table, {trailing, shown} <- [keep: keep, drop: drop] do
+  for {text, keep, strings, drop} <- @table,
+      {trailing, shown} <- [keep: keep, strings: strings, drop: drop] do
     @tag text: text, shown: shown
     test "#{inspect(text)} with #{inspect(trailing)}", %{text: text, shown: shown} do
       for {_name, engine} <- Judge.engines(), pieces <- [[text], Streams.bytes(text)] do
@@ -81,13 +85,58 @@ defmodule RustyJson.PartialTest do
           {"[01", :leading_zero, 1},
           {"[1 2", :expected_comma_or_array_end, 3},
           {"[Nan", :expected_value, 1},
-          {"1 2", :trailing_data, 2}
+          {"1 2", :trailing_data, 2},
+          {"[1e999", :number_out_of_range, 1},
+          {"-1e309", :number_out_of_range, 0},
+          {"[1, N", :expected_value, 4},
+          {"[Infinit", :expected_value, 1},
+          {"[-Infinit", :invalid_number, 2},
+          {"[NaN", :nan, 1},
+          {"\xEF", :expected_value, 0},
+          {"\xEF\xBB\xBF", :byte_order_mark, 0}
         ],
-        trailing <- [:keep, :drop] do
+        trailing <- [:keep, :strings, :drop] do
       assert {:error, %DecodeError{reason: ^reason, position: ^position}} =
                RustyJson.decode_partial(text, trailing: trailing)
 
       check(text, trailing: trailing)
+    end
+
+    for {text, options, reason} <- [
+          {"[12345", [floats: :decimals, decoding_integer_digit_limit: 4], :integer_digits},
+          {"[123.45", [floats: :decimals, decoding_integer_digit_limit: 4], :integer_digits},
+          {"[12345.", [floats: :decimals, decoding_integer_digit_limit: 4], :integer_digits},
+          {~S({"a":1,"a"), [duplicate_keys: :error], :duplicate_key},
+          {~S([{"a":1,"b":2,"\u0061":"x), [duplicate_keys: :error], :duplicate_key}
+        ],
+        {_name, engine} <- Judge.engines() do
+      assert {:error, %DecodeError{reason: ^reason}} = RustyJson.decode_partial(text, options ++ engine)
+      pieces = Streams.bytes(text)
+
+      assert {:error, %DecodeError{reason: ^reason}} =
+               Enum.reduce_while(pieces, {:ok, Partial.new(options ++ engine)}, fn piece, {:ok, partial} ->
+                 case Partial.push(partial, piece) do
+                   {:ok, _} = ok -> {:cont, ok}
+                   error -> {:halt, error}
+                 end
+               end)
+    end
+  end
+
+  test "what more bytes can make valid is no error" do
+    for {text, more} <- [
+          {"[1e308", "]"},
+          {"[0e999", "9]"},
+          {"[" <> String.duplicate("9", 400) <> ".5", "e-200]"},
+          {"[" <> String.duplicate("9", 400) <> "e-1", "00]"},
+          {"[" <> String.duplicate("9", 2_000), "e-1900]"}
+        ],
+        {_name, engine} <- Judge.engines(),
+        pieces <- [[text], Streams.bytes(text)] do
+      partial = Enum.reduce(pieces, Partial.new(engine), &elem(Partial.push(&2, &1), 1))
+      assert {:ok, [_]} = Partial.value(partial)
+      assert {:ok, partial} = Partial.push(partial, more)
+      assert Partial.finish(partial) == RustyJson.decode(text <> more)
     end
   end
 
@@ -111,7 +160,7 @@ defmodule RustyJson.PartialTest do
         ] do
       test "of #{inspect(text)}" do
         text = unquote(text)
-        for trailing <- [:keep, :drop], do: check(text, [trailing: trailing], every(text))
+        for trailing <- [:keep, :strings, :drop], do: check(text, [trailing: trailing], every(text))
 
         for more <- [[duplicate_keys: :first], [objects: :ordered_objects], [duplicate_keys: :error]],
             do: check(text, more)
@@ -237,6 +286,33 @@ defmodule RustyJson.PartialTest do
       assert List.last(changes) == {"/a~1b/m~0n", {:set, 1}}
     end
 
+    test "of many values with long pointers are one" do
+      for n <- [20_000, 80_000, 400_000], {_name, engine} <- Judge.engines() do
+        text = "{\"" <> String.duplicate("K", n) <> "\":[" <> String.duplicate("1,", div(n, 2))
+        assert {[{"", {:set, set}}], partial} = few(text, engine, 100 * n)
+        assert {:ok, set} == Partial.value(partial)
+        # What comes later has its pointer again, if that is not too long.
+        {:ok, later, _} = Partial.push_changes(partial, "7")
+        assert later == [{"", {:set, Map.new(set, fn {key, list} -> {key, list ++ [7]} end)}}] or n == 20_000
+      end
+    end
+
+    test "of an ordered object with one key again and again are one" do
+      for n <- [8_000, 64_000], {_name, engine} <- Judge.engines() do
+        text = "{" <> String.duplicate(~S("a":1,), n)
+        options = [objects: :ordered_objects] ++ engine
+        assert {[{"", {:set, set}}], partial} = few(text, options, 3_000 * n)
+        assert {:ok, set} == Partial.value(partial)
+        assert length(set.values) == n
+      end
+    end
+
+    test "of many pieces go on from the one that sets the document" do
+      key = String.duplicate("k", 5_000)
+      text = ~s({"#{key}":[1,2,3,4,5,6,7,8,9,{"#{key}":"x) <> "y\"}]}"
+      for size <- [1, 7, 5_003, 20_000], do: check(text, [], [slices(text, size)])
+    end
+
     test "of numbers come when they change" do
       {:ok, _, partial} = Partial.push_changes(Partial.new(), "[1")
       {:ok, [], partial} = Partial.push_changes(partial, ".")
@@ -245,13 +321,54 @@ defmodule RustyJson.PartialTest do
     end
   end
 
+  # The changes of a text in one piece, which take at most this much memory.
+  defp few(text, options, most) do
+    task =
+      Task.async(fn ->
+        Process.flag(:max_heap_size, %{size: div(most, 8), kill: true, error_logger: false})
+        {:ok, changes, partial} = Partial.push_changes(Partial.new(options), text)
+        {:binary, kept} = Process.info(self(), :binary)
+        {kept |> Enum.uniq_by(&elem(&1, 0)) |> Enum.map(&elem(&1, 1)) |> Enum.sum(), changes, partial}
+      end)
+
+    {bytes, changes, partial} = Task.await(task, 60_000)
+    assert bytes <= most
+    {changes, partial}
+  end
+
+  defp slices(text, size) when byte_size(text) <= size, do: [text]
+
+  defp slices(<<text::binary>>, size),
+    do: [binary_part(text, 0, size) | slices(binary_part(text, size, byte_size(text) - size), size)]
+
   describe "options" do
     test "that are none" do
-      assert_raise ArgumentError, ~r/:trailing takes :keep or :drop/, fn -> Partial.new(trailing: nil) end
+      assert_raise ArgumentError, ~r/:trailing takes :keep, :strings or :drop/, fn ->
+        Partial.new(trailing: nil)
+      end
+
       assert_raise ArgumentError, ~r/unknown option :format/, fn -> Partial.new(format: :lines) end
       assert_raise ArgumentError, ~r/a keyword list or a map/, fn -> Partial.new(1) end
       assert %Partial{} = Partial.new(%{keys: :atoms})
     end
+  end
+
+  test "inspect/1 is one short line, without the data" do
+    {:ok, partial} = Partial.push(Partial.new(), ~s({"secret":["abc))
+    assert inspect(partial) == "#RustyJson.Partial<15 bytes, 2 open>"
+    {:ok, partial} = Partial.push(partial, ~s("]}))
+    assert inspect(partial) == "#RustyJson.Partial<18 bytes, complete>"
+    paths = RustyJson.Paths.new!(for i <- 1..100, do: "/#{i}")
+    assert inspect(paths) == ~S(#RustyJson.Paths<["/1", "/10", "/100", ...]>)
+    assert inspect(RustyJson.Paths.new!([String.duplicate("/secret", 1_000)])) |> byte_size() < 120
+
+    for {options, name} <- [{[], ":values"}, {[format: :lines], ":lines"}, {[format: :seq], ":seq"}],
+        do: assert(inspect(RustyJson.Feed.new(options)) == "#RustyJson.Feed<#{name}, 0 bytes, 0 waiting>")
+
+    {:ok, [], feed} = RustyJson.Feed.push(RustyJson.Feed.new(format: :array), ~s(["abc))
+    assert inspect(feed) == "#RustyJson.Feed<:array, 5 bytes, 4 waiting>"
+    {:error, _, [], feed} = RustyJson.Feed.push(RustyJson.Feed.new(at: "/a", with_pointer: true), "x")
+    assert inspect(feed) == "#RustyJson.Feed<:at, 1 bytes, ended>"
   end
 
   test "pieces are iodata" do

@@ -40,11 +40,110 @@ defmodule RustyJson.StreamTest do
       assert message =~ "Expected value at position 13 (line 3, column 2)"
     end
 
-    test "a byte order mark, words of other languages" do
-      assert short(items("\uFEFF1")) == [{:byte_order_mark, 0, ""}]
+    test "words of other languages" do
       assert short(items("NaN")) == [{:nan, 0, ""}]
       assert short(items("[-Infinity]")) == [{:infinity, 1, "/0"}]
       assert short(items("1 Inf")) == [1, {:expected_value, 2, ""}]
+    end
+  end
+
+  describe "a byte order mark" do
+    test "at the start is skipped in every format, wherever the pieces are cut" do
+      for {text, options} <- [
+            {"[1] 2", []},
+            {~s({"a":1}\r\n[2]\r\n), [format: :lines]},
+            {"\x1E[1]\n\x1E2\n", [format: :seq]},
+            {"[1,2]", [format: :array]},
+            {~s({"a":[1]}), [at: "/a/*", with_pointer: true]},
+            {"[1]", [at: ""]},
+            {"[1,2]", [format: :array, as: {:list, :integer}, on_error: :tag]},
+            {"", [format: :lines]},
+            {"", []}
+          ] do
+        marked = items("\uFEFF" <> text, options)
+        assert marked == items(text, options) or options[:on_error] == :tag
+      end
+
+      assert [{:expected_value, 4, 1, 2, "/0", _}] =
+               for({:error, facts} <- items("\uFEFF[x", format: :lines), do: facts)
+
+      assert items("\uFEFF1\n2", format: :lines, max_total_bytes: 6) == [1, 2]
+    end
+
+    test "elsewhere, or of UTF-16, is an error" do
+      assert short(items("1\n\uFEFF2", format: :lines)) == [1, {:byte_order_mark, 2, ""}]
+      assert short(items(" \uFEFF1")) == [{:expected_value, 1, ""}]
+      assert short(items("\uFEFF\uFEFF1")) == [{:expected_value, 3, ""}]
+      assert short(items("\xFE\xFF1")) == [{:byte_order_mark, 0, ""}]
+      assert [{reason, 0, ""}] = short(items("\xEF\xBB"))
+      assert reason == :expected_value
+      assert {:error, %{reason: :byte_order_mark}} = RustyJson.decode("\uFEFF1")
+    end
+  end
+
+  describe "pointers" do
+    # Each value has two bytes, and a pointer of eight thousand.
+    defp long_pointers(count) do
+      key = String.duplicate("k", 1_000)
+
+      {String.duplicate(~s({"#{key}":), 8) <> "[" <> String.duplicate("1,", count),
+       "/" <> String.duplicate("*/", 8) <> "*"}
+    end
+
+    test "of many values are returned a few at a time" do
+      {text, at} = long_pointers(25_000)
+
+      for {_name, engine} <- Judge.engines() do
+        task =
+          Task.async(fn ->
+            stream = RustyJson.decode_stream(text, [at: at, with_pointer: true, on_error: :tag] ++ engine)
+
+            Enum.reduce(stream, {0, 0}, fn
+              {:ok, {pointer, 1}}, {count, most} ->
+                assert byte_size(pointer) > 8_000
+                {count + 1, if(rem(count, 500) == 0, do: max(most, binaries()), else: most)}
+
+              {:error, %DecodeError{reason: :unexpected_end}}, acc ->
+                acc
+            end)
+          end)
+
+        assert {25_000, most} = Task.await(task, 120_000)
+        assert most < 20_000_000
+      end
+    end
+
+    defp binaries do
+      :erlang.garbage_collect()
+      {:binary, kept} = Process.info(self(), :binary)
+      kept |> Enum.map(&elem(&1, 1)) |> Enum.sum()
+    end
+
+    test "of one push have a limit" do
+      {text, at} = long_pointers(25_000)
+
+      for {_name, engine} <- Judge.engines() do
+        feed = Feed.new([at: at, with_pointer: true] ++ engine)
+
+        assert {:error, %DecodeError{reason: :pointers_too_long, line: 1} = error, items, feed} =
+                 Feed.push(feed, text)
+
+        assert length(items) in 1_000..5_000
+        assert error.position == 8 * 1_004 + 2 * length(items)
+        assert Feed.finish(feed) == {:error, error, []}
+
+        feed = Feed.new([at: at, with_pointer: true] ++ engine)
+        pieces = for <<piece::binary-size(1_000) <- text>>, do: piece
+        assert {:ok, feed} = Enum.reduce_while(pieces, {:ok, feed}, &short_piece/2)
+        assert Feed.push(feed, "2]") |> elem(0) == :ok
+      end
+    end
+
+    defp short_piece(piece, {:ok, feed}) do
+      case Feed.push(feed, piece) do
+        {:ok, _items, feed} -> {:cont, {:ok, feed}}
+        error -> {:halt, error}
+      end
     end
   end
 

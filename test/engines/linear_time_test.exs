@@ -14,6 +14,7 @@ defmodule RustyJson.LinearTimeTest do
 
   use ExUnit.Case, async: false
 
+  alias RustyJson.{Feed, Partial}
   alias RustyJson.Test.Judge
   alias RustyJson.Test.Schemas.{Leaf, Line, Twig}
 
@@ -130,6 +131,34 @@ defmodule RustyJson.LinearTimeTest do
       end)
     end
 
+    # The pieces are cut off as they are needed: a list of them would cost the collector more than the calls.
+    for {name, what, family, more} <- [
+          {"a string, to a feed", :feed, :cut_string, []},
+          {"numbers, to a feed", :feed, :numbers, [format: :array]},
+          {"records, to a feed of lines", :feed, :lines, [format: :lines]},
+          {"an endless fraction, to a feed", :feed, :fraction, []},
+          {"a string, to a partial document", :partial, :cut_string, []},
+          {"records, to a partial document", :partial, :records, []},
+          {"records, to a partial document, with changes", :changes, :records, []},
+          {"one key, to a partial document", :partial, :one_key, []},
+          {"records, from a stream", :stream, :lines, [format: :lines]}
+        ] do
+      @tag options: more ++ chosen, family: family, what: what
+      test "#{engine}: one byte at a time, #{name}", %{
+        options: options,
+        family: family,
+        what: what,
+        test: test
+      } do
+        sizes = if options[:engine] == :wasm, do: [8_000, 25_000, 80_000], else: [20_000, 60_000, 200_000]
+        texts = for size <- sizes, do: text(family, size)
+
+        assert_linear(test, fn ->
+          for text <- texts, do: {byte_size(text), best(fn -> by_bytes(what, text, options) end)}
+        end)
+      end
+    end
+
     for {name, family, more} <- @encoded do
       @tag options: more ++ chosen, family: family
       test "#{engine}: encoding #{name}", %{options: options, family: family, test: test} do
@@ -161,6 +190,24 @@ defmodule RustyJson.LinearTimeTest do
       end)
     end
   end
+
+  defp by_bytes(:feed, text, options), do: each_byte(text, Feed.new(options), &Feed.push/2)
+
+  defp by_bytes(:partial, text, options), do: each_byte(text, Partial.new(options), &Partial.push/2)
+  defp by_bytes(:changes, text, options), do: each_byte(text, Partial.new(options), &Partial.push_changes/2)
+
+  defp by_bytes(:stream, text, options) do
+    bytes = Stream.unfold(text, &with(<<byte, rest::binary>> <- &1, do: {<<byte>>, rest}, else: (_ -> nil)))
+    bytes |> RustyJson.decode_stream(options) |> Stream.run()
+  end
+
+  defp each_byte(<<byte, rest::binary>>, at, push) do
+    answer = push.(at, <<byte>>)
+    :ok = elem(answer, 0)
+    each_byte(rest, elem(answer, tuple_size(answer) - 1), push)
+  end
+
+  defp each_byte("", at, _push), do: at
 
   # Lists of this depth finish within a scheduler's turn. Deeper ones start again on a dirty scheduler, where the memory of their
   # stack is new: 732 µs at 100 KB, 1,480 at 200 KB, 7,616 at 400 KB (two cores under load). A fit across this step would say
@@ -274,6 +321,11 @@ defmodule RustyJson.LinearTimeTest do
   defp text(:fraction, size), do: "0." <> String.duplicate("3", size)
   defp text(:exponent, size), do: "1e-" <> String.duplicate("9", size)
   defp text(:cut_string, size), do: "\"" <> String.duplicate("a", size)
+  defp text(:one_key, size), do: "{\"" <> String.duplicate("k", size)
+
+  defp text(:lines, size),
+    do: String.duplicate(~S({"id":1,"name":"x","tags":[1,2],"ok":true}) <> "\n", div(size, 43))
+
   defp text(:backslashes, size), do: "\"" <> String.duplicate("\\\\", div(size, 2)) <> "\""
   defp text(:small_objects, size), do: list(~S({"a":1}), size)
 

@@ -3,7 +3,7 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
 
   use ExUnit.Case, async: false
 
-  alias RustyJson.{Feed, SandboxError}
+  alias RustyJson.{Feed, Partial, SandboxError}
   alias RustyJson.Test.{Guest, WasmHosts}
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
@@ -64,6 +64,38 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
           feed = Feed.new([format: :array, max_total_bytes: 8] ++ options)
           assert {:error, %{reason: :max_total_bytes, line: 1}, [1], _feed} = Feed.push(feed, @piece <> ",")
         end)
+      end
+
+      test "a trap in the middle: what was there stays good, and nothing is held", %{
+        host: host,
+        options: options
+      } do
+        {:ok, [1], feed} = Feed.push(Feed.new([format: :array] ++ options), "[1,[2")
+        {:ok, partial} = Partial.push(Partial.new(options), ~s({"a":[1,"x))
+        lines = Feed.new([format: :lines, on_error: :tag] ++ options)
+        {:ok, [{:ok, 1}], lines} = Feed.push(lines, "1\n[2,")
+
+        with_guest(host, Guest.wasm(fault: Guest.fault(:trap)), fn ->
+          assert {:error, %SandboxError{reason: :trap} = error, [], ended} = Feed.push(feed, ",3],4]")
+          assert Feed.push(ended, ",") == {:error, error, [], ended}
+          assert {:error, %SandboxError{reason: :trap}} = Partial.push(partial, "y")
+          assert {:error, %SandboxError{reason: :trap}} = Partial.finish(partial)
+          assert {:error, %SandboxError{reason: :trap}} = Partial.push_changes(partial, "y")
+
+          stream = Stream.map(["1\n", "2\n"], & &1) |> RustyJson.decode_stream([format: :lines] ++ options)
+          assert_raise SandboxError, fn -> Enum.to_list(stream) end
+          # Of lines only the guilty one is given up.
+          assert {:ok, [{:error, %SandboxError{}}], lines} = Feed.push(lines, "3]\n")
+          send(self(), {:lines, lines})
+        end)
+
+        assert_received {:lines, lines}
+        assert Feed.push(lines, "4\n") |> elem(1) == [{:ok, 4}]
+        assert {:ok, [[2, 3], 4], feed} = Feed.push(feed, ",3],4]")
+        assert Feed.finish(feed) == {:ok, []}
+        assert {:ok, partial} = Partial.push(partial, ~s(y"]}))
+        assert Partial.finish(partial) == {:ok, %{"a" => [1, "xy"]}}
+        assert RustyJson.stats()[host].running == 0
       end
 
       test "a piece without end is over at its deadline, and lines go on", %{host: host, options: options} do

@@ -1,7 +1,7 @@
 defmodule RustyJson.Test.Partials do
   @moduledoc """
   Pushes a text in pieces into a partial document, in every engine that is there, and checks each step: what there is only grows,
-  the changes lead to it, and the end is that of `decode/2`.
+  the changes lead to it, and the end is that of `decode/2`. An error is that of `decode/2` for the whole text or for the bytes so far.
   """
 
   import ExUnit.Assertions
@@ -21,13 +21,30 @@ defmodule RustyJson.Test.Partials do
 
   @doc "The same in one engine; of long documents without the changes."
   def check_engine(text, options, lists, apply \\ true) do
-    expected = RustyJson.decode(text, Keyword.delete(options, :trailing)) |> plain()
-    for pieces <- lists, do: assert({text, run(pieces, options, apply)} == {text, expected})
+    decode = &(&1 |> RustyJson.decode(Keyword.delete(options, :trailing)) |> plain())
+    expected = decode.(text)
+
+    for pieces <- lists do
+      {result, so_far} = run(pieces, options, apply)
+      expected = if expected == result, do: expected, else: failed(expected, so_far, decode)
+      assert {text, result} == {text, expected}
+    end
   end
+
+  # What is wrong for the whole text is wrong for its start.
+  defp failed({:error, _wrong}, so_far, decode), do: so_far |> IO.iodata_to_binary() |> decode.()
+  defp failed(expected, _so_far, _decode), do: expected
 
   defp run(pieces, options, apply) do
     apply = apply and not is_function(options[:keys])
-    pieces |> Enum.reduce_while({Partial.new(options), :none}, &step(&1, &2, apply && options)) |> ended()
+
+    {result, so_far} =
+      Enum.reduce_while(pieces, {{Partial.new(options), :none}, []}, fn piece, {at, so_far} ->
+        {command, at} = step(piece, at, apply && options)
+        {command, {at, [so_far | piece]}}
+      end)
+
+    {ended(result), so_far}
   end
 
   defp step(piece, {partial, before}, false) do

@@ -40,7 +40,30 @@ pub fn feed<B: Rewind>(
     builder: &mut B,
 ) -> Fed {
     builder.begin_array();
-    let mut fed = match plan.format {
+    let mut fed = match mark(piece, state, plan) {
+        Some(fed) => fed,
+        None => pieces(piece, state, plan, options, scratch, builder),
+    };
+    if let Err(kind) = builder.end_array(fed.items) {
+        let error = Error::new(kind, 0);
+        let trouble = state.trouble(piece.bytes, error, (0, piece.bytes.len()), false);
+        fed = Fed { items: 0, kept: piece.bytes.len(), end: End::Wrong(trouble) };
+    }
+    (state.line, state.column) = state.behind(&piece.bytes[..fed.kept]);
+    state.fresh &= fed.kept == 0;
+    fed
+}
+
+#[inline(always)]
+fn pieces<B: Rewind>(
+    piece: Piece<'_>,
+    state: &mut State,
+    plan: &Plan,
+    options: &DecodeOptions,
+    scratch: &mut Scratch,
+    builder: &mut B,
+) -> Fed {
+    match plan.format {
         Format::Lines | Format::Sequence => {
             with_kernel!(kernel => Records { kernel, piece, state, plan, options, scratch, builder, items: 0 }.run())
         }
@@ -54,15 +77,29 @@ pub fn feed<B: Rewind>(
         Format::Partial => {
             with_kernel!(kernel => Document::new(kernel, piece, state, plan, options, scratch, builder).run())
         }
-    };
-    if let Err(kind) = builder.end_array(fed.items) {
-        let error = Error::new(kind, 0);
-        let trouble = state.trouble(piece.bytes, error, (0, piece.bytes.len()), false);
-        fed = Fed { items: 0, kept: piece.bytes.len(), end: End::Wrong(trouble) };
     }
-    (state.line, state.column) = state.behind(&piece.bytes[..fed.kept]);
-    state.fresh &= fed.kept == 0;
-    fed
+}
+
+/// The byte order mark in front of a file from Windows.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Passes over a byte order mark at the start of a stream, which has no column. A part of one waits for the rest.
+fn mark(piece: Piece<'_>, state: &mut State, plan: &Plan) -> Option<Fed> {
+    let Piece { bytes, held, last } = piece;
+    if !state.fresh || plan.format == Format::Partial {
+        return None;
+    }
+    let (kept, end) = if held > 0 && state.scanner.is_none() {
+        (0, End::Join)
+    } else if held == 0 && bytes.starts_with(MARK) {
+        state.column = state.column.saturating_sub(1);
+        (MARK.len(), if bytes.len() > MARK.len() || last { End::Again } else { End::More })
+    } else if held == 0 && !bytes.is_empty() && MARK.starts_with(bytes) && !last {
+        (0, End::More)
+    } else {
+        return None;
+    };
+    Some(Fed { items: 0, kept, end })
 }
 
 impl State {

@@ -89,6 +89,15 @@ impl Scanner {
         }
     }
 
+    /// Why the value, which is one token and goes on, cannot become one that is valid.
+    pub(super) fn lost(&self, options: &DecodeOptions) -> Option<ErrorKind> {
+        match self.token {
+            Token::Number(number) if self.depth == 0 => number.lost(options),
+            Token::Word(which, _) if self.depth == 0 => WORDS[which as usize].whole,
+            _ => None,
+        }
+    }
+
     pub(super) fn in_object(&self) -> bool {
         let at = self.depth as usize - 1;
         self.objects[at / 8] >> (at % 8) & 1 == 1

@@ -213,11 +213,26 @@ impl Number {
         if self.float && large { Err(ErrorKind::NumberOutOfRange) } else { Ok(()) }
     }
 
+    /// What a number that goes on violates, whatever follows: its digits and its exponent only grow. An integer of too many digits may
+    /// still become a float.
+    pub fn lost(&self, options: &DecodeOptions) -> Option<ErrorKind> {
+        let lost = match options.decimals {
+            true => self.has_many_digits(options) || self.is_hopeless(options),
+            false => self.phase == Phase::ExponentDigits && !self.exponent_negative,
+        };
+        if lost { self.check(options).err() } else { None }
+    }
+
+    fn has_many_digits(&self, options: &DecodeOptions) -> bool {
+        let many = options.digit_limit != 0 && self.digits > u64::from(options.digit_limit);
+        many || check_decimal(self.significant, 0, options).is_err()
+    }
+
     /// Whether the number exceeds a limit of decimals that no further digit of its exponent brings it back to.
     pub fn is_hopeless(&self, options: &DecodeOptions) -> bool {
         let power = self.power() - self.significant as i64;
         let grows = self.exponent > 0 && (power < 0) == self.exponent_negative;
-        let beyond = || check_decimal(0, power, options).is_err();
+        let beyond = || self.exponent >= EXPONENT_CAP || check_decimal(0, power, options).is_err();
         options.decimals && self.phase == Phase::ExponentDigits && grows && beyond()
     }
 

@@ -2,8 +2,9 @@
 
 use super::feed::plan;
 use super::tree::{Builder, Tree};
+use rustyjson_core::options::Duplicates;
 use rustyjson_core::scan::{End, Piece, Plan, State, feed};
-use rustyjson_core::{DecodeOptions, Error, Scratch};
+use rustyjson_core::{DecodeOptions, Error, ErrorKind, Scratch};
 
 const PARTIAL: u8 = 4;
 /// Bytes that come again with the next piece; more of them wait.
@@ -40,7 +41,7 @@ impl Shell<'_> {
             let Some(Tree::Array(events)) = builder.values.pop() else { panic!("a list") };
             assert_eq!(events.len(), fed.items);
             assert!(builder.values.is_empty());
-            self.apply(events);
+            self.apply(events)?;
             match fed.end {
                 End::More => {
                     assert!(held == 0 || fed.kept == 0);
@@ -61,8 +62,9 @@ impl Shell<'_> {
         }
     }
 
-    fn apply(&mut self, events: Vec<Tree>) {
+    fn apply(&mut self, events: Vec<Tree>) -> Result<(), Error> {
         let mut events = events.into_iter();
+        let mut place = 0;
         while let Some(Tree::Integer(false, event)) = events.next() {
             let mut item = || events.next().expect("an item");
             match &*event {
@@ -72,15 +74,19 @@ impl Shell<'_> {
                     let Level(whole, None) = self.levels.pop().expect("an open container") else { panic!("a value") };
                     self.add(whole);
                 }
-                "3" => self.levels.last_mut().expect("an object").1 = Some(member(item()).0),
-                "4" => drop([item(), item(), item()]),
+                "3" => self.key(member(item()).0, place)?,
+                "4" => {
+                    let Tree::Integer(false, offset) = item() else { panic!("an offset") };
+                    place = self.base + offset.parse::<usize>().expect("an offset");
+                    drop([item(), item()]);
+                }
                 "5" => {
                     let value = item();
                     self.add(value);
                 }
                 "6" => {
                     let (key, value) = member(item());
-                    self.levels.last_mut().expect("an object").1 = Some(key);
+                    self.key(key, place)?;
                     self.add(value);
                 }
                 "7" | "8" => {
@@ -98,6 +104,26 @@ impl Shell<'_> {
             }
         }
         assert!(events.next().is_none());
+        Ok(())
+    }
+
+    /// A key is there, whose value comes next.
+    fn key(&mut self, key: Vec<u8>, place: usize) -> Result<(), Error> {
+        let Some(Level(Tree::Object(members), at_hand)) = self.levels.last_mut() else { panic!("an object") };
+        let again = members.iter().any(|(before, _)| *before == key);
+        *at_hand = Some(key);
+        let wrong = again && self.options.duplicates == Duplicates::Error;
+        if wrong { Err(Error::new(ErrorKind::DuplicateKey, place)) } else { Ok(()) }
+    }
+
+    /// The text up to the key at this offset, with a value for it and an end for all that is open.
+    fn ended_behind(&self, text: &[u8], key: usize) -> Vec<u8> {
+        let mut end = key + 1;
+        while text[end] != b'"' {
+            end += if text[end] == b'\\' { 2 } else { 1 };
+        }
+        let closing = |Level(tree, _): &Level| if matches!(tree, Tree::Array(_)) { b']' } else { b'}' };
+        [&text[..=end], b":0", &self.levels.iter().rev().map(closing).collect::<Vec<_>>()].concat()
     }
 
     fn add(&mut self, value: Tree) {
@@ -150,15 +176,44 @@ fn grows(old: &Tree, new: &Tree) -> bool {
     }
 }
 
-/// In these pieces what there is only grows, and the end is that of the naive parser. All members of objects have to be kept.
+/// Whether no object repeats a key.
+fn distinct(tree: &Tree) -> bool {
+    match tree {
+        Tree::Array(elements) => elements.iter().all(distinct),
+        Tree::Object(members) => members
+            .iter()
+            .enumerate()
+            .all(|(i, (key, value))| !members[..i].iter().any(|(k, _)| k == key) && distinct(value)),
+        _ => true,
+    }
+}
+
+/// Whether a text with this error may be the start of one without.
+fn may_go_on(text: &[u8], error: Error, options: &DecodeOptions) -> bool {
+    let behind = |more: &[u8]| super::parse(&[text, more].concat(), options) != Err(error);
+    match error.kind {
+        ErrorKind::UnexpectedEnd => true,
+        // A character that is cut through.
+        ErrorKind::InvalidUtf8 => [&b"\x80"[..], b"\x9F", b"\xBF"]
+            .iter()
+            .any(|byte| [1, 2, 3].iter().any(|&count| behind(&[&byte.repeat(count)[..], b"\""].concat()))),
+        // With a negative exponent the number becomes a float.
+        ErrorKind::IntegerDigits | ErrorKind::NumberOutOfRange => {
+            !options.decimals && [&b"e-9999"[..], b"9999"].iter().any(|more| behind(more))
+        }
+        _ => false,
+    }
+}
+
+/// In these pieces what there is only grows, and the end is that of the naive parser. A piece that makes the text invalid, whatever
+/// follows, is an error: the naive parser's for the bytes so far. All members of objects have to be kept.
 pub fn assert_partial(text: &[u8], cuts: &[usize], options: &DecodeOptions) {
-    let expected = super::parse(text, options);
     // The number of values and keys is that of the whole document, so the plan has it.
     let plan = plan(PARTIAL, 0, options.max_nodes, &[]);
-    let options = &DecodeOptions { max_nodes: 0, ..*options };
+    let uncounted = &DecodeOptions { max_nodes: 0, ..*options };
     let mut shell = Shell {
         plan,
-        options,
+        options: uncounted,
         state: Vec::new(),
         pending: Vec::new(),
         base: 0,
@@ -166,19 +221,46 @@ pub fn assert_partial(text: &[u8], cuts: &[usize], options: &DecodeOptions) {
         cursor: None,
         done: None,
     };
+    let shown = || format!("{:?} cut at {cuts:?}", String::from_utf8_lossy(text));
     let (mut start, mut before) = (0, None);
-    let mut result = Ok(());
     for &end in cuts.iter().chain([&text.len()]) {
-        result = shell.push(&text[start..end], false);
-        if result.is_err() {
-            break;
+        let so_far = super::parse(&text[..end], options);
+        if let Err(error) = shell.push(&text[start..end], false) {
+            return assert_error(error, so_far, text, &shell, options, &shown());
+        }
+        if let Err(error) = so_far {
+            assert!(may_go_on(&text[..end], error, options), "{error:?} comes late in {}", shown());
         }
         let now = shell.value();
         if let Some(before) = &before {
             assert!(now.as_ref().is_some_and(|now| grows(before, now)), "{before:?} became {now:?}");
         }
+        assert!(options.duplicates != Duplicates::Error || now.as_ref().is_none_or(distinct));
         (start, before) = (end, now);
     }
-    let found = result.and_then(|()| shell.push(b"", true)).map(|()| shell.done.expect("a document"));
-    assert_eq!(found, expected, "{:?} cut at {cuts:?}", String::from_utf8_lossy(text));
+    let found = shell.push(b"", true).map(|()| shell.done.expect("a document"));
+    assert_eq!(found, super::parse(text, options), "{}", shown());
+}
+
+fn assert_error(
+    error: Error,
+    so_far: Result<Tree, Error>,
+    text: &[u8],
+    shell: &Shell<'_>,
+    options: &DecodeOptions,
+    shown: &str,
+) {
+    let expected = match (error.kind, &so_far) {
+        // The first of several errors of an object that goes on.
+        (ErrorKind::DuplicateKey, Err(other)) if *other != error => {
+            super::parse(&shell.ended_behind(text, error.offset), &DecodeOptions { max_nodes: 0, ..*options })
+        }
+        // What a number has too many of already does not wait for the digit that is missing.
+        (
+            ErrorKind::IntegerDigits | ErrorKind::NumberOutOfRange,
+            Err(Error { kind: ErrorKind::UnexpectedEnd, offset }),
+        ) => super::parse(&[&text[..*offset], b"0"].concat(), options),
+        _ => so_far,
+    };
+    assert_eq!(Err(error), expected, "{shown}");
 }

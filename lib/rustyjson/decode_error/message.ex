@@ -40,6 +40,7 @@ defmodule RustyJson.DecodeError.Message do
     missing: "Missing member",
     inexact_integer: "Integer that canonical JSON cannot represent exactly",
     max_total_bytes: "Stream larger than max_total_bytes",
+    pointers_too_long: "Pointers of one piece longer than 16 MB and 64 times the piece",
     atom_limit: "More new keys than the VM's table of atoms has room for"
   }
 

@@ -30,7 +30,7 @@ defmodule RustyJson.Encode.Stream do
 
     source =
       if sequence?,
-        do: elements(term, own[:format] || :array, flush, plain, ""),
+        do: elements(term, new(own[:format] || :array, flush, plain)),
         else: document(term, flush, plain)
 
     source |> limited(options) |> gathered(flush) |> compressed(options.compress)
@@ -76,10 +76,8 @@ defmodule RustyJson.Encode.Stream do
           [text]
 
         {:partial, json, holes} ->
-          holes
-          |> Enum.map(&own(&1, sources))
-          |> Scope.around(json, options)
-          |> filled(json, 0, flush, options)
+          parts = %{json: json, sources: sources, flush: flush, options: options, path: & &1, line: false}
+          filled(holes, 0, parts)
 
         {:error, error} ->
           raise error
@@ -87,13 +85,12 @@ defmodule RustyJson.Encode.Stream do
     end)
   end
 
-  defp own({offset, depth, %Lazy{} = lazy, place}, sources),
-    do: {offset, depth, Sources.back(lazy, sources), place}
-
-  defp own(hole, _sources), do: hole
-
-  defp filled(holes, json, position, flush, options) do
+  # What the engine wrote, from a position on, and what belongs into its holes. `path` makes the path of an error in the whole text of
+  # one in this; in a `line`, nothing may end it.
+  defp filled(holes, position, %{json: json, sources: sources, options: options} = parts) do
     holes
+    |> Enum.map(&own(&1, sources))
+    |> Scope.around(json, options)
     |> Stream.concat([@end_mark])
     |> Stream.transform(position, fn
       @end_mark, position ->
@@ -102,9 +99,14 @@ defmodule RustyJson.Encode.Stream do
       hole, position ->
         {offset, options} = placed(hole, options)
         before = binary_part(json, position, offset - position)
-        {Stream.concat([before], hole(elem(hole, 2), elem(hole, 3), json, offset, flush, options)), offset}
+        {Stream.concat([before], hole(elem(hole, 2), elem(hole, 3), offset, options, parts)), offset}
     end)
   end
+
+  defp own({offset, depth, %Lazy{} = lazy, place}, sources),
+    do: {offset, depth, Sources.back(lazy, sources), place}
+
+  defp own(hole, _sources), do: hole
 
   defp placed({offset, depth, _term, _place}, options), do: {offset, Options.at_depth(options, depth)}
 
@@ -113,19 +115,30 @@ defmodule RustyJson.Encode.Stream do
 
   defp rest(json, position), do: binary_part(json, position, byte_size(json) - position)
 
-  defp hole(%Lazy{source: source}, :value, json, offset, flush, options),
-    do: elements(source, :array, flush, options, Path.locate(binary_part(json, 0, offset)))
+  defp hole(%Lazy{source: source}, :value, offset, options, %{json: json} = parts) do
+    path = json |> binary_part(0, offset) |> Path.locate() |> parts.path.()
+    elements(source, %{new(:array, parts.flush, options) | path: path, line: parts.line})
+  end
 
-  defp hole(term, place, json, offset, _flush, options),
-    do: Stream.map([term], &Text.hole(&1, place, json, offset, options))
+  defp hole(term, place, offset, options, parts),
+    do: Stream.map([term], &left(&1, place, offset, options, parts))
+
+  defp left(term, place, offset, options, parts) do
+    text = Text.hole(term, place, parts.json, offset, options)
+    if parts.line, do: Text.record(text, options), else: text
+  rescue
+    error in EncodeError -> reraise %{error | path: parts.path.(error.path || "")}, __STACKTRACE__
+  end
 
   ## Elements
 
-  defp elements(source, format, flush, options, path) do
+  defp new(format, flush, options) do
     options = Options.records(options, format)
-    start = %{format: format, options: options, path: path, flush: flush, size: 1, number: 0}
-    if is_list(source), do: of_list(source, start), else: one_after_another(source, start)
+    %{format: format, options: options, path: "", flush: flush, size: 1, number: 0, line: false}
   end
+
+  defp elements(source, start) when is_list(source), do: of_list(source, start)
+  defp elements(source, start), do: one_after_another(source, start)
 
   # To take a batch off a list costs less than to be handed its elements one by one.
   defp of_list(list, start) do
@@ -196,17 +209,16 @@ defmodule RustyJson.Encode.Stream do
   defp flush([], _count, state), do: {[], state}
 
   defp flush(elements, count, state) do
-    read = Lazy.read()
-    result = texts(elements, state)
-    once? = Lazy.read() > read
     next = %{state | number: state.number + count}
 
-    case result do
+    case texts(elements, state) do
       {:ok, text} ->
-        size = if once?, do: 1, else: size(IO.iodata_length(text), count, state)
-        {[text], %{next | size: size}}
+        {[text], %{next | size: size(IO.iodata_length(text), count, state)}}
 
-      {:error, error, stacktrace} when count == 1 or once? ->
+      :lazy ->
+        {one_by_one(elements, state), %{next | size: 1}}
+
+      {:error, error, stacktrace} when count == 1 ->
         {failing(error, stacktrace, state), next}
 
       {:error, error, stacktrace} ->
@@ -219,8 +231,6 @@ defmodule RustyJson.Encode.Stream do
   defp again(%SandboxError{}, _stacktrace, _state), do: []
   defp again(error, stacktrace, state), do: failing(error, stacktrace, state)
 
-  # What is read once cannot be encoded again: its rows would be missing. So a batch with a lazy array that is no list is not tried
-  # again, and the next ones have one element.
   defp failing(error, stacktrace, state),
     do: Stream.map([error], &reraise(numbered(&1, state), stacktrace))
 
@@ -236,14 +246,19 @@ defmodule RustyJson.Encode.Stream do
   defp size(bytes, count, %{flush: flush}),
     do: ((flush + div(flush, 8)) * count) |> div(max(bytes, 1)) |> max(1) |> min(@most)
 
+  # A lazy array may have no end, and may be read once, so nothing of it is read here.
   defp texts(elements, state) do
-    case Text.encode(led(elements, state), of_batch(state)) do
-      {:ok, text} -> {:ok, unled(text, state)}
+    case Lazy.unless_lazy(fn -> Text.encode(led(elements, state), of_batch(state)) end) do
+      {:ok, text} -> {:ok, text |> in_line(state) |> unled(state)}
       {:error, error} -> {:error, error, []}
+      :lazy -> :lazy
     end
   rescue
     error -> {:error, error, __STACKTRACE__}
   end
+
+  defp in_line(text, %{line: true, options: options}), do: Text.record(text, options)
+  defp in_line(text, _state), do: text
 
   # The pointers that redact start at the array, or at each record.
   defp of_batch(%{format: :array, options: options, number: number}), do: Scope.elements(options, number)
@@ -272,23 +287,63 @@ defmodule RustyJson.Encode.Stream do
     end
   end
 
-  defp text!(element, options) do
-    case Text.encode(element, options) do
-      {:ok, text} -> text
+  defp one_by_one(elements, %{number: number} = state) do
+    elements
+    |> Stream.with_index(number)
+    |> Stream.flat_map(fn {element, number} -> single(element, %{state | number: number}) end)
+  end
+
+  defp single(element, state) do
+    case Lazy.unless_lazy(fn -> Text.encode([element], of_batch(state)) end) do
+      {:ok, text} -> [text |> in_line(state) |> alone(state)]
+      {:error, error} -> raise error
+      :lazy -> streamed(element, state)
+    end
+  rescue
+    error in EncodeError -> reraise at(error, drop_first(error.path), state), __STACKTRACE__
+  end
+
+  # An element with lazy arrays, in pieces.
+  defp streamed(element, state) do
+    options = of_batch(state)
+    {element, sources} = Sources.out(element, options)
+
+    case Text.begin([element], options) do
+      {:ok, text} -> [text |> in_line(state) |> alone(state)]
+      {:partial, json, holes} -> in_pieces(holes, json, sources, %{state | options: options})
       {:error, error} -> raise error
     end
   end
 
-  defp one_by_one(elements, %{number: number} = state) do
-    elements
-    |> Stream.with_index(number)
-    |> Stream.map(fn {element, number} -> single(element, %{state | number: number}) end)
+  defp in_pieces(holes, json, sources, %{format: :array, options: options} = state) do
+    json = binary_part(json, 0, byte_size(json) - byte_size(tail(options)))
+    path = &whole_path(drop_first(&1), state)
+
+    parts = %{
+      json: json,
+      sources: sources,
+      flush: state.flush,
+      options: options,
+      path: path,
+      line: state.line
+    }
+
+    Stream.concat([opening(state)], filled(holes, 1, parts))
   end
 
-  defp single(element, state) do
-    [element] |> text!(of_batch(state)) |> alone(state)
-  rescue
-    error in EncodeError -> reraise at(error, drop_first(error.path), state), __STACKTRACE__
+  # A record has no brackets around it.
+  defp in_pieces(holes, json, sources, %{options: options} = state) do
+    options = options |> Options.inner() |> Options.alone()
+    path = &whole_path(&1, state)
+
+    filled(holes, 0, %{
+      json: json,
+      sources: sources,
+      flush: state.flush,
+      options: options,
+      path: path,
+      line: true
+    })
   end
 
   defp alone(text, %{format: :array, options: options} = state), do: [opening(state), inside(text, options)]
@@ -298,8 +353,10 @@ defmodule RustyJson.Encode.Stream do
   defp drop_first("/0" <> path), do: path
   defp drop_first(path), do: path || ""
 
-  defp at(error, path, %{path: prefix, number: number}),
-    do: %{error | path: Path.join(prefix, "/" <> Integer.to_string(number) <> path)}
+  defp at(error, path, state), do: %{error | path: whole_path(path, state)}
+
+  defp whole_path(path, %{path: prefix, number: number}),
+    do: Path.join(prefix, "/" <> Integer.to_string(number) <> path)
 
   defp opening(%{number: 0}), do: "["
   defp opening(_state), do: ","

@@ -482,8 +482,11 @@ defmodule RustyJson.Encode.Text do
 
   # Text of a record that the application wrote. The core leaves its fragments here if they would end the record.
   defp in_record(text, %{origin: nil}), do: text
+  defp in_record(text, options), do: record(text, options)
 
-  defp in_record(text, options) do
+  @doc "Text without what would end a record. Raises."
+  @spec record(iodata(), Options.t()) :: binary()
+  def record(text, options) do
     text = flat(text)
 
     if :binary.match(text, @ends_of_records) == :nomatch,

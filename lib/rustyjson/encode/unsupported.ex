@@ -23,6 +23,7 @@ defmodule RustyJson.Encode.Unsupported do
   @spec concerns?(:error | :exit | :throw, term(), Options.t()) :: boolean()
   def concerns?(:error, %EncodeError{reason: reason, call: call}, %{call: call}), do: reason not in @others
   def concerns?(:error, %SandboxError{call: call}, %{call: call}), do: false
+  def concerns?(:throw, {RustyJson.Lazy, :left}, _options), do: false
   def concerns?(_kind, _reason, _options), do: true
 
   @doc "The replacement to encode, and the options for it. These have `unsupported: :error`, so a replacement is not replaced again."

@@ -12,7 +12,7 @@ defmodule RustyJson.Engine.Codes do
              type_time type_naive_datetime type_utc_datetime type_list type_object missing unknown_key enum
              type_loaded decimal_digits decimal_exponent)a
   # Errors that Elixir detects.
-  @own [:atom_limit, :max_total_bytes]
+  @own [:atom_limit, :max_total_bytes, :pointers_too_long]
   @encode ~w(invalid_utf8 duplicate_key max_depth max_bytes invalid_key improper_list unsupported out_of_memory)a
 
   @decode_reasons List.to_tuple([nil | @decode ++ @own])

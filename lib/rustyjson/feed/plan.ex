@@ -77,6 +77,14 @@ defmodule RustyJson.Feed.Plan do
     }
   end
 
+  @doc "What the stream is cut into, in a few words."
+  @spec described(t()) :: String.t()
+  def described(%{packed: <<@path, flags, _::binary>>}),
+    do: if(Bitwise.band(flags, @array) != 0, do: ":array", else: ":at")
+
+  def described(%{packed: <<number, _::binary>>}),
+    do: @formats |> List.keyfind!(number, 1) |> elem(0) |> inspect()
+
   defp shape(:array, nil, _pointers), do: {@path, @array, [:any]}
   defp shape(format, nil, _pointers), do: {@formats[format], 0, []}
   defp shape(_format, at, pointers), do: {@path, if(pointers, do: @pointers, else: 0), segments(at)}

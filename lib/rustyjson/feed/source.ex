@@ -61,13 +61,19 @@ defmodule RustyJson.Feed.Source do
   end
 
   defp reduce(cont, fun, state) do
-    {bytes, rest} = Feed.slice(state.bytes)
+    {slice, _rest} = Feed.slice(state.bytes)
+    {answer, done} = or_close(state, fn -> Feed.step(state.feed, slice) end)
 
-    case or_close(state, fn -> Feed.push(state.feed, bytes) end) do
-      {:ok, items, feed} -> reduce(cont, fun, %{state | bytes: rest, items: items, feed: feed})
-      {:error, error, items, feed} -> reduce(cont, fun, %{state | items: items, error: error, feed: feed})
+    case answer do
+      {:ok, items, feed} ->
+        reduce(cont, fun, %{state | bytes: behind(state.bytes, done), items: items, feed: feed})
+
+      {:error, error, items, feed} ->
+        reduce(cont, fun, %{state | items: items, error: error, feed: feed})
     end
   end
+
+  defp behind(bytes, done), do: binary_part(bytes, done, byte_size(bytes) - done)
 
   # The consumer's answer, and what it has not taken.
   defp deliver({:cont, acc}, [item | items], fun), do: deliver(fun.(item, acc), items, fun)

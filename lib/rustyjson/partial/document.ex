@@ -6,6 +6,7 @@ defmodule RustyJson.Partial.Document do
 
   alias RustyJson.Decode.Input
   alias RustyJson.{Options, OrderedObject}
+  alias RustyJson.Partial.Changes
 
   @array 0
   @object 1
@@ -20,19 +21,17 @@ defmodule RustyJson.Partial.Document do
 
   defstruct stack: [], cursor: nil, rules: nil
 
-  # The innermost container comes first. An array is `{:array, elements, count}` with the last element first. An object is
-  # `{:object, members, seen, name, key, state, repeated}`: members as a map, or the last one first; the keys so far, where the
-  # members do not tell them; the last key as the text has it and as it becomes; whether its value is still to come (`:open`, or
-  # `:hidden` or `:again` for a repeated key) or there (`:done`); and the place of the first repeated key, if that is an error.
+  # The innermost container comes first. An array is `{:array, elements, count, length}` with the last element first. An object is
+  # `{:object, members, seen, name, key, state, length}`: members as a map, or the last one first; the keys so far, where the members
+  # do not tell them; the last key as the text has it and as it becomes; and whether its value is still to come (`:open`, or `:hidden`
+  # or `:again` for a repeated key) or there (`:done`). The length is that of the container's pointer, about.
   #
   # The cursor is `{:text, text}`, `{:number, number}`, `{:done, term}` for a complete document, or nil.
   @type t :: %__MODULE__{stack: [tuple()], cursor: nil | tuple(), rules: tuple()}
 
-  @type change :: {String.t(), {:set, term()} | {:append, binary()}}
-
-  @doc "A document before its first byte; `drop` leaves out strings and numbers until they are complete."
-  @spec new(Options.t(), boolean()) :: t()
-  def new(%{keys: keys, values: values}, drop) do
+  @doc "A document before its first byte; `:drop` leaves out strings until they are complete. (The core does so with numbers.)"
+  @spec new(Options.t(), :keep | :strings | :drop) :: t()
+  def new(%{keys: keys, values: values}, trailing) do
     kind =
       case {keys, values.objects} do
         {{_fun, kind}, _} -> kind
@@ -41,14 +40,14 @@ defmodule RustyJson.Partial.Document do
       end
 
     fun = if is_tuple(keys), do: keys
-    %__MODULE__{rules: {kind, fun, drop, values.duplicate_keys == :error, 0}}
+    %__MODULE__{rules: {kind, fun, trailing == :drop, values.duplicate_keys == :error, 0}}
   end
 
   @doc """
-  Applies the events of a piece that starts at `base`. Changes are collected, the last one first, if they start as a list. Throws
-  `:malformed` for events that no honest core tells, and `{:repeated, name, place, path}` for an object that ends and repeats a key.
+  Applies the events of a piece that starts at `base`, and notes what they change. Throws `:malformed` for events that no honest core
+  tells, and `{:repeated, name, place, path}` for a key that is repeated and must not be.
   """
-  @spec apply_events(t(), [term()], non_neg_integer(), nil | [change()]) :: {t(), nil | [change()]}
+  @spec apply_events(t(), [term()], non_neg_integer(), Changes.t()) :: {t(), Changes.t()}
   def apply_events(document, [], _base, changes), do: {document, changes}
 
   def apply_events(%{stack: stack, cursor: cursor, rules: rules} = document, events, base, changes) do
@@ -61,7 +60,7 @@ defmodule RustyJson.Partial.Document do
   defp run([@value, value | rest], stack, cursor, at, rules, changes)
        when cursor == nil or elem(cursor, 0) == :number do
     value = converted(value, rules)
-    place = target(stack, changes)
+    place = Changes.place(changes, stack)
     stack_and_cursor = add(stack, value, rules)
     same = cursor === {:number, value}
     changes = if same, do: changes, else: note(changes, place, {:set, value}, stack_and_cursor, rules)
@@ -69,20 +68,20 @@ defmodule RustyJson.Partial.Document do
   end
 
   defp run([@member, member | rest], [frame | stack], nil, at, rules, changes) do
-    {frame, value} = key(frame, pair(member), at, rules)
+    {frame, value} = key(frame, pair(member), at, stack, rules)
     value = converted(value, rules)
-    place = target([frame | stack], changes)
+    place = Changes.place(changes, [frame | stack])
     stack_and_cursor = add([frame | stack], value, rules)
     next(rest, stack_and_cursor, nil, rules, note(changes, place, {:set, value}, stack_and_cursor, rules))
   end
 
   defp run([@key, member | rest], [frame | stack], nil, at, rules, changes) do
-    {frame, _null} = key(frame, pair(member), at, rules)
+    {frame, _null} = key(frame, pair(member), at, stack, rules)
     run(rest, [frame | stack], nil, nil, rules, changes)
   end
 
   defp run([@text, text | rest], stack, cursor, at, rules, changes) when is_binary(text) do
-    place = target(stack, changes)
+    place = Changes.place(changes, stack)
     {cursor, change} = written(cursor, text)
     changes = if elem(rules, 2), do: changes, else: note(changes, place, change, {stack, cursor}, rules)
     run(rest, stack, cursor, at, rules, changes)
@@ -90,7 +89,7 @@ defmodule RustyJson.Partial.Document do
 
   defp run([@end_of_text, text | rest], stack, {:text, before} = cursor, at, rules, changes)
        when is_binary(text) do
-    place = target(stack, changes)
+    place = Changes.place(changes, stack)
     # What was appended to has room behind it.
     whole = :binary.copy(before <> text)
     change = if elem(rules, 2), do: {:set, whole}, else: elem(written(cursor, text), 1)
@@ -100,7 +99,7 @@ defmodule RustyJson.Partial.Document do
 
   defp run([@number, number | rest], stack, cursor, at, rules, changes)
        when cursor == nil or elem(cursor, 0) == :number do
-    place = target(stack, changes)
+    place = Changes.place(changes, stack)
     same = cursor === {:number, number}
     cursor = {:number, number}
     changes = if same, do: changes, else: note(changes, place, {:set, number}, {stack, cursor}, rules)
@@ -108,17 +107,17 @@ defmodule RustyJson.Partial.Document do
   end
 
   defp run([@close | rest], [frame | stack], nil, at, rules, changes),
-    do: next(rest, add(stack, ended(frame, stack, rules), rules), at, rules, changes)
+    do: next(rest, add(stack, ended(frame, rules), rules), at, rules, changes)
 
   defp run([@array | rest], stack, nil, at, rules, changes) do
-    place = target(stack, changes)
-    stack = [{:array, [], 0} | room(stack)]
+    place = Changes.place(changes, stack)
+    stack = [{:array, [], 0, Changes.reach(stack)} | room(stack)]
     run(rest, stack, nil, at, rules, note(changes, place, {:set, []}, {stack, nil}, rules))
   end
 
   defp run([@object | rest], stack, nil, at, rules, changes) do
-    place = target(stack, changes)
-    stack = [object(rules) | room(stack)]
+    place = Changes.place(changes, stack)
+    stack = [object(rules, Changes.reach(stack)) | room(stack)]
 
     run(
       rest,
@@ -143,11 +142,16 @@ defmodule RustyJson.Partial.Document do
   defp written({:text, before}, text), do: {{:text, before <> text}, {:append, text}}
   defp written(_cursor, _text), do: throw(:malformed)
 
+  defp note(nil, _place, _change, _after, _rules), do: nil
+
+  defp note(changes, place, change, {stack, cursor}, rules),
+    do: Changes.note(changes, place, change, %__MODULE__{stack: stack, cursor: cursor, rules: rules})
+
   ## Containers
 
-  defp object({:ordered, _, _, _, _}), do: {:object, [], %{}, nil, nil, :done, nil}
-  defp object({_kind, nil, _, _, _}), do: {:object, %{}, nil, nil, nil, :done, nil}
-  defp object(_rules), do: {:object, %{}, %{}, nil, nil, :done, nil}
+  defp object({:ordered, _, _, _, _}, length), do: {:object, [], %{}, nil, nil, :done, length}
+  defp object({_kind, nil, _, _, _}, length), do: {:object, %{}, nil, nil, nil, :done, length}
+  defp object(_rules, length), do: {:object, %{}, %{}, nil, nil, :done, length}
 
   defp pair(%OrderedObject{values: [pair]}), do: pair
   defp pair(%OrderedObject{}), do: throw(:malformed)
@@ -160,10 +164,10 @@ defmodule RustyJson.Partial.Document do
   defp pair(_other), do: throw(:malformed)
 
   # The object with this key, whose value comes next.
-  defp key({:object, members, seen, _, _, :done, repeated}, {name, value}, at, {kind, fun, _, error, _}) do
+  defp key({:object, members, seen, _, _, :done, length}, {name, value}, at, outer, {kind, fun, _, error, _}) do
     key = if fun, do: elem(fun, 0).(name), else: name
     again = if seen, do: is_map_key(seen, name), else: is_map_key(members, key)
-    repeated = if again and error and repeated == nil, do: {name, at}, else: repeated
+    if again and error, do: throw({:repeated, name, at, way(outer)})
 
     state =
       case kind do
@@ -172,22 +176,22 @@ defmodule RustyJson.Partial.Document do
         :last -> :open
       end
 
-    {{:object, members, seen && Map.put(seen, name, []), name, key, state, repeated}, value}
+    {{:object, members, seen && Map.put(seen, name, []), name, key, state, length}, value}
   end
 
-  defp key(_frame, _pair, _at, _rules), do: throw(:malformed)
+  defp key(_frame, _pair, _at, _outer, _rules), do: throw(:malformed)
 
   # Whether a value may come now.
   defp room([]), do: []
-  defp room([{:array, _, _} | _] = stack), do: stack
+  defp room([{:array, _, _, _} | _] = stack), do: stack
   defp room([{:object, _, _, _, _, state, _} | _] = stack) when state != :done, do: stack
   defp room(_stack), do: throw(:malformed)
 
-  defp add([{:array, elements, count} | stack], value, _rules),
-    do: {[{:array, [value | elements], count + 1} | stack], nil}
+  defp add([{:array, elements, count, length} | stack], value, _rules),
+    do: {[{:array, [value | elements], count + 1, length} | stack], nil}
 
-  defp add([{:object, members, seen, name, key, state, repeated} | stack], value, _rules) when state != :done,
-    do: {[{:object, put(members, key, value, state), seen, name, key, :done, repeated} | stack], nil}
+  defp add([{:object, members, seen, name, key, state, length} | stack], value, _rules) when state != :done,
+    do: {[{:object, put(members, key, value, state), seen, name, key, :done, length} | stack], nil}
 
   defp add([], value, _rules), do: {[], {:done, value}}
   defp add(_stack, _value, _rules), do: throw(:malformed)
@@ -196,15 +200,12 @@ defmodule RustyJson.Partial.Document do
   defp put(members, _key, _value, :hidden), do: members
   defp put(members, key, value, _state), do: Map.put(members, key, value)
 
-  defp ended({:object, _, _, _, _, :done, {name, at}}, stack, _rules),
-    do: throw({:repeated, name, at, way(stack)})
-
-  defp ended({:object, _, _, _, _, state, _}, _stack, _rules) when state != :done, do: throw(:malformed)
-  defp ended(frame, _stack, rules), do: close(frame, :none, rules)
+  defp ended({:object, _, _, _, _, state, _}, _rules) when state != :done, do: throw(:malformed)
+  defp ended(frame, rules), do: close(frame, :none, rules)
 
   # The container as it would be if it ended now, with what there is of the value at hand.
-  defp close({:array, elements, _}, :none, _rules), do: :lists.reverse(elements)
-  defp close({:array, elements, _}, {:ok, value}, _rules), do: :lists.reverse([value | elements])
+  defp close({:array, elements, _, _}, :none, _rules), do: :lists.reverse(elements)
+  defp close({:array, elements, _, _}, {:ok, value}, _rules), do: :lists.reverse([value | elements])
 
   defp close({:object, members, _, _, key, state, _}, {:ok, value}, rules) when state != :done,
     do: members |> put(key, value, state) |> of_kind(rules)
@@ -222,9 +223,16 @@ defmodule RustyJson.Partial.Document do
   @doc "The value so far."
   @spec value(t()) :: {:ok, term()} | :none
   def value(%{cursor: {:done, value}}), do: {:ok, value}
+  def value(%{stack: stack} = document), do: value(document, stack)
 
-  def value(%{stack: stack, cursor: cursor, rules: rules}),
-    do: List.foldl(stack, visible(cursor, rules), &{:ok, close(&1, &2, rules)})
+  @doc "The outermost of these containers, each with what there is of the next one, and of the value at hand."
+  @spec value(t(), [tuple()]) :: {:ok, term()} | :none
+  def value(%{cursor: cursor, rules: rules}, frames),
+    do: List.foldl(frames, visible(cursor, rules), &{:ok, close(&1, &2, rules)})
+
+  @doc "The open containers from this depth on, which starts at 1."
+  @spec innermost(t(), pos_integer()) :: [tuple()]
+  def innermost(%{stack: stack}, depth), do: Enum.take(stack, length(stack) - depth + 1)
 
   @doc "The complete document."
   @spec done(t()) :: {:ok, term()} | :none
@@ -235,41 +243,7 @@ defmodule RustyJson.Partial.Document do
   defp visible(_cursor, {_, _, true, _, _}), do: :none
   defp visible({_kind, value}, _rules), do: {:ok, value}
 
-  ## Changes
-
-  # Where the value at hand stands: its pointer; nothing, when a repeated key hides it; or the pointer and the depth of the ordered
-  # object that has its key twice, which can only be set as a whole.
-  defp target(_stack, nil), do: nil
-  defp target(stack, _changes), do: stack |> Enum.reverse() |> target([], 1)
-
-  defp target([], pointer, _depth), do: {:at, IO.iodata_to_binary(pointer)}
-
-  defp target([{:array, _, count} | rest], pointer, depth),
-    do: target(rest, [pointer, ?/, Integer.to_string(count)], depth + 1)
-
-  defp target([{:object, _, _, _, _, :hidden, _} | _], _pointer, _depth), do: :hidden
-
-  defp target([{:object, _, _, _, _, :again, _} | _], pointer, depth),
-    do: {:whole, IO.iodata_to_binary(pointer), depth}
-
-  defp target([{:object, _, _, name, _, _, _} | rest], pointer, depth),
-    do: target(rest, [pointer, ?/, token(name)], depth + 1)
-
-  defp note(nil, _place, _change, _after, _rules), do: nil
-  defp note(changes, :hidden, _change, _after, _rules), do: changes
-  defp note(changes, _place, {:append, ""}, _after, _rules), do: changes
-  defp note(changes, {:at, pointer}, change, _after, _rules), do: [{pointer, change} | changes]
-
-  defp note(changes, {:whole, pointer, depth}, _change, {stack, cursor}, rules) do
-    inner = Enum.take(stack, length(stack) - depth + 1)
-    {:ok, value} = List.foldl(inner, visible(cursor, rules), &{:ok, close(&1, &2, rules)})
-    [{pointer, {:set, value}} | changes]
-  end
-
-  @doc "A key as a reference token (RFC 6901)."
-  @spec token(String.t() | atom()) :: String.t()
-  def token(name) when is_atom(name), do: name |> Atom.to_string() |> token()
-  def token(name), do: name |> String.replace("~", "~0") |> String.replace("/", "~1")
+  ## Paths
 
   @doc "The indexes and keys on the way to the value at hand, or if `behind`, to the one before."
   @spec path(t(), boolean()) :: [non_neg_integer() | String.t() | atom()]
@@ -278,8 +252,8 @@ defmodule RustyJson.Partial.Document do
 
   defp way(stack), do: Enum.reduce(stack, [], &(step(&1, false) ++ &2))
 
-  defp step({:array, _, count}, true), do: [count - 1]
-  defp step({:array, _, count}, false), do: [count]
+  defp step({:array, _, count, _}, true), do: [count - 1]
+  defp step({:array, _, count, _}, false), do: [count]
   defp step({:object, _, _, name, _, state, _}, behind) when behind or state != :done, do: [name]
   defp step(_object, _behind), do: []
 end

@@ -97,7 +97,8 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
     /// A long token, whose bytes wait outside, is only looked through for its end.
     fn held(&mut self) -> Stop {
         let mut token = Scanner { token: self.open.token, back: self.open.back, ..Scanner::new(false) };
-        let goes_on = token.scan(self.piece.bytes, self.options) == Ok(Progress::More) && !self.piece.last;
+        let more = token.scan(self.piece.bytes, self.options) == Ok(Progress::More);
+        let goes_on = more && !self.piece.last && token.lost(self.options).is_none();
         self.state.keep = goes_on;
         (self.open.token, self.open.back) = if goes_on { (token.token, token.back) } else { (Token::None, 0) };
         (0, if goes_on { End::More } else { End::Join })
@@ -171,9 +172,9 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
                 self.open.place = Place::Colon;
                 Ok(end)
             }
-            Err(error) => Err(match self.goes_on(pos) {
-                Some(scanner) => self.wait(scanner, pos),
-                None => self.wrong(error.kind, error.offset),
+            Err(error) => Err(match self.goes_on(error, pos) {
+                Ok(scanner) => self.wait(scanner, pos),
+                Err(error) => self.wrong(error.kind, error.offset),
             }),
         }
     }
@@ -303,7 +304,10 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
     #[cold]
     fn incomplete(&mut self, error: Error, byte: u8, pos: usize) -> Result<usize, Stop> {
         self.tell_key()?;
-        let Some(scanner) = self.goes_on(pos) else { return Err(self.wrong_in(error, pos, error.offset >= pos)) };
+        let scanner = match self.goes_on(error, pos) {
+            Ok(scanner) => scanner,
+            Err(error) => return Err(self.wrong_in(error, pos, error.offset >= pos)),
+        };
         match byte {
             b'[' | b'{' => self.container(byte, pos),
             b'"' => self.string(pos),
@@ -316,11 +320,19 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
         }
     }
 
-    /// The scanner in the token that starts here, if the piece may end in it.
-    fn goes_on(&self, pos: usize) -> Option<Scanner> {
+    /// The scanner in the token that starts here, if the piece may end in it and what follows can make it valid.
+    fn goes_on(&self, error: Error, pos: usize) -> Result<Scanner, Error> {
         let mut scanner = Scanner::new(self.is_fresh(pos));
         let progress = scanner.scan(&self.piece.bytes[pos..], &self.inner());
-        (!self.piece.last && progress == Ok(Progress::More)).then_some(scanner)
+        if self.piece.last || progress != Ok(Progress::More) {
+            return Err(error);
+        }
+        match scanner.lost(self.options) {
+            None => Ok(scanner),
+            // A number that ends behind a point or an `e` has only this error.
+            Some(kind) if error.kind == ErrorKind::UnexpectedEnd => Err(Error::new(kind, pos)),
+            Some(_) => Err(error),
+        }
     }
 
     /// The token waits outside for the next piece.

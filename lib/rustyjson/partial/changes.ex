@@ -1,0 +1,95 @@
+defmodule RustyJson.Partial.Changes do
+  @moduledoc false
+  # What a piece changes in a document, each change with its pointer. A few bytes can change many values with long pointers, or an
+  # ordered object again and again, so their bytes are counted: from some number on, one change of the whole document replaces them all.
+
+  alias RustyJson.Partial.Document
+
+  @times 16
+  @free 16_384
+  # Bytes of a member in a list: a cell and a pair.
+  @member 40
+
+  # The bytes that may still be spent, and the changes, the last one first; `:whole` where the document is set; nil where nobody asks.
+  @opaque t :: nil | :whole | {non_neg_integer(), [RustyJson.Partial.change()]}
+
+  # Where the value at hand stands: its pointer; nowhere, when a repeated key hides it; or the pointer and the depth of the ordered
+  # object that has its key twice, which can only be set as a whole. With the bytes of the pointer.
+  @type place :: nil | {:at | :hidden | {:object, pos_integer()}, String.t(), non_neg_integer()}
+
+  @doc "None yet, of a piece of this length."
+  @spec new(non_neg_integer()) :: t()
+  def new(bytes), do: {@free + @times * bytes, []}
+
+  @doc "The changes in their order."
+  @spec list(t(), Document.t()) :: [RustyJson.Partial.change()]
+  def list({_left, changes}, _document), do: Enum.reverse(changes)
+
+  def list(:whole, document) do
+    case Document.value(document) do
+      {:ok, value} -> [{"", {:set, value}}]
+      :none -> []
+    end
+  end
+
+  @doc "Where the value at hand stands in these containers, the innermost first."
+  @spec place(t(), [tuple()]) :: place()
+  def place({left, _changes}, stack) do
+    length = reach(stack)
+    if length <= left, do: stack |> Enum.reverse() |> place([], 1, length)
+  end
+
+  def place(_changes, _stack), do: nil
+
+  defp place([], pointer, _depth, length), do: {:at, IO.iodata_to_binary(pointer), length}
+
+  defp place([{:array, _, count, _} | rest], pointer, depth, length),
+    do: place(rest, [pointer, ?/, Integer.to_string(count)], depth + 1, length)
+
+  defp place([{:object, _, _, _, _, :hidden, _} | _], _pointer, _depth, length), do: {:hidden, "", length}
+
+  defp place([{:object, _, _, _, _, :again, _} | _], pointer, depth, length),
+    do: {{:object, depth}, IO.iodata_to_binary(pointer), length}
+
+  defp place([{:object, _, _, name, _, _, _} | rest], pointer, depth, length),
+    do: place(rest, [pointer, ?/, token(name)], depth + 1, length)
+
+  @doc "About as many bytes as the pointer of the value at hand has."
+  @spec reach([tuple()]) :: non_neg_integer()
+  def reach([{:array, _, _, length} | _]), do: length + 4
+  def reach([{:object, _, _, name, _, _, length} | _]) when is_binary(name), do: length + byte_size(name) + 1
+  def reach([{:object, _, _, _, _, _, length} | _]), do: length + 16
+  def reach([]), do: 0
+
+  @doc "Notes a change at this place of the document, which already has it."
+  @spec note(t(), place(), {:set, term()} | {:append, binary()}, Document.t()) :: t()
+  def note({_left, _changes}, nil, _change, _document), do: :whole
+  def note(changes, nil, _change, _document), do: changes
+  def note({left, changes}, {:hidden, _, length}, _change, _document), do: {left - length, changes}
+  def note(changes, _place, {:append, ""}, _document), do: changes
+
+  def note({left, changes}, {:at, pointer, length}, change, _document),
+    do: {left - length, [{pointer, change} | changes]}
+
+  def note({left, changes}, {{:object, depth}, pointer, length}, _change, document) do
+    frames = Document.innermost(document, depth)
+    left = left - length - @member * Enum.sum(Enum.map(frames, &children/1))
+
+    if left < 0 do
+      :whole
+    else
+      {:ok, value} = Document.value(document, frames)
+      {left, [{pointer, {:set, value}} | changes]}
+    end
+  end
+
+  # A map is copied in part, its members stay where they are.
+  defp children({:array, _, count, _}), do: count
+  defp children({:object, members, _, _, _, _, _}) when is_list(members), do: length(members)
+  defp children(_object), do: 0
+
+  @doc "A key as a reference token (RFC 6901)."
+  @spec token(String.t() | atom()) :: String.t()
+  def token(name) when is_atom(name), do: name |> Atom.to_string() |> token()
+  def token(name), do: name |> String.replace("~", "~0") |> String.replace("/", "~1")
+end
