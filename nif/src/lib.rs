@@ -6,7 +6,6 @@ mod allocator;
 mod decode;
 mod encode;
 mod feed;
-mod judge;
 mod kept;
 mod many;
 mod memory;
@@ -32,10 +31,6 @@ mod atoms {
         join,
         key,
         value,
-        fault,
-        invalid_result,
-        refused,
-        unavailable,
     }
 }
 

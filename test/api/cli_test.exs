@@ -302,6 +302,24 @@ defmodule RustyJson.CLITest do
     end
   end
 
+  test "the doctor says which host a call takes, and why" do
+    report = capture_io(fn -> Doctor.run([]) end)
+    [line] = Regex.run(~r/wasm host +(.*)/, report, capture: :all_but_first)
+
+    case {RustyJson.Config.values(:decode).sandbox.host, RustyJson.Wasm.Host.status(:auto)} do
+      {:auto, {:ok, %{host: host}}} ->
+        # The built-in one where it works.
+        assert host == if(Judge.available?(:wasmtime), do: :wasmtime, else: :wasmex)
+        assert line =~ "auto: calls use #{host}, "
+
+      {:auto, {:error, _}} ->
+        assert line =~ "no host works"
+
+      {host, _} ->
+        assert line == "#{host}: calls use it, because it is configured"
+    end
+  end
+
   test "the doctor takes no arguments" do
     error = capture_io(:stderr, fn -> assert catch_exit(Doctor.run(["--bogus"])) == {:shutdown, 2} end)
     assert error == "mix rustyjson.doctor takes no arguments, got: --bogus\n"

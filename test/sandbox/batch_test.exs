@@ -140,28 +140,6 @@ defmodule RustyJson.Sandbox.BatchTest do
     end
   end
 
-  @tag skip: if(RustyJson.Engine.Native.loaded?(), do: nil, else: "the native library is missing")
-  test "both judges say the same of a list" do
-    lists =
-      for {_lie, <<_status, record::binary>>} <- lies(),
-          do: binary_part(record, 0, max(byte_size(record) - 4, 0))
-
-    value = fn bytes -> list([<<97, 1>>, <<109, byte_size(bytes)::32, bytes::binary>>]) end
-    sizes = for n <- 0..60, do: value.(String.duplicate("x", n))
-
-    for etf <- lists ++ sizes ++ [list([]), list([<<106>>])],
-        lengths <- [[], [1], [1, 2], [2, 9], [1, 2, 3], [9, 9, 9]],
-        options <- [[], [max_nodes: 1], [max_depth: 1], [objects: :ordered_objects], [floats: :decimals]] do
-      packed = Options.decode(options)
-      lengths = for length <- lengths, into: <<>>, do: <<length::32-little>>
-      native = RustyJson.Engine.Native.Nif.build_list(etf, packed.bytes, lengths)
-      elixir = RustyJson.Wasm.Etf.check_list(etf, packed.values, lengths)
-      assert passes?(native) == passes?(elixir), inspect({etf, lengths, options, native, elixir})
-    end
-  end
-
-  defp passes?(verdict), do: not match?({:fault, _reason, _text}, verdict)
-
   defp wait_until(fun) do
     unless fun.() do
       Process.sleep(5)

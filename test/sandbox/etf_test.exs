@@ -1,254 +1,126 @@
 defmodule RustyJson.Sandbox.EtfTest do
-  @moduledoc "The check of results in Elixir, used without a native library, decides like the check in Rust."
+  @moduledoc """
+  The judge in Elixir of what the module answers, for the host wasmex, decides like the one in Rust: `core/tests/judged.rs` reads the same
+  files.
+  """
 
   use ExUnit.Case, async: true
 
-  alias RustyJson.Engine.Native.Nif
   alias RustyJson.Options
-  alias RustyJson.Wasm.{Etf, Holes}
+  alias RustyJson.Wasm.{Etf, Holes, Judge}
 
-  unless RustyJson.Engine.Native.loaded?(), do: @moduletag(skip: "the native library is missing")
+  @vectors Path.join(__DIR__, "../vectors")
 
-  @limits [max_depth: 4, decoding_integer_digit_limit: 20]
-  @options %{
-    plain: @limits,
-    atoms: [keys: :atoms] ++ @limits,
-    decimals: [floats: :decimals] ++ @limits,
-    null: [null: :null] ++ @limits,
-    undefined: [null: :undefined] ++ @limits,
-    ordered: [objects: :ordered_objects] ++ @limits,
-    both: [floats: :decimals, objects: :ordered_objects, max_nodes: 7] ++ @limits
+  defp rows(file) do
+    for line <- @vectors |> Path.join(file) |> File.stream!(),
+        not String.starts_with?(line, "#"),
+        do: line |> String.trim() |> String.split(" ")
+  end
+
+  defp bytes("-"), do: ""
+  defp bytes(hex), do: Base.decode16!(hex, case: :lower)
+  defp words("-"), do: []
+  defp words(text), do: String.split(text, "+")
+
+  @decode %{
+    "plain" => [],
+    "atoms" => [keys: :atoms],
+    "decimals" => [floats: :decimals],
+    "null" => [null: :null],
+    "undefined" => [null: :undefined],
+    "ordered" => [objects: :ordered_objects],
+    "nodes7" => [max_nodes: 7]
   }
 
-  # Terms that the writer emits under each of these options, and terms that it does not.
-  @terms [
-    1,
-    -1,
-    123_456_789_012,
-    -12_345_678_901_234_567_890,
-    1.5,
-    "text",
-    "",
-    [],
-    [1, 2],
-    nil,
-    true,
-    :ok,
-    :null,
-    [:undefined],
-    %{},
-    %{"a" => 1},
-    %{"a" => [1, %{"b" => nil}]},
-    %{a: 1, b: [2]},
-    [[[[]]]],
-    [[[[[]]]]],
-    {1, 2},
-    [1 | 2],
-    <<1::3>>,
-    &:os.cmd/1,
-    %{1 => 2},
-    1.0e308
-  ]
-
-  defp decimal(sign, coef, exp), do: struct_bytes("Elixir.Decimal", sign: sign, coef: coef, exp: exp)
-  defp ordered(values), do: struct_bytes("Elixir.RustyJson.OrderedObject", values: values)
-
-  # The keys are in the order of the writer, which differs from the runtime's.
-  defp struct_bytes(module, fields) do
-    pairs = for {key, value} <- fields, do: [atom("#{key}"), value]
-
-    IO.iodata_to_binary([
-      <<116, length(fields) + 1::32>>,
-      atom("__struct__"),
-      atom(module),
-      pairs
-    ])
+  defp values(text) do
+    more = Enum.flat_map(words(text), &Map.fetch!(@decode, &1))
+    Options.decode(more ++ [max_depth: 4, decoding_integer_digit_limit: 20]).values
   end
 
-  defp atom(name), do: <<119, byte_size(name), name::binary>>
-  defp bytes(term), do: binary_part(:erlang.term_to_binary(term, minor_version: 2), 1, size(term) - 1)
-  defp size(term), do: byte_size(:erlang.term_to_binary(term, minor_version: 2))
-
-  defp seeds do
-    pairs = <<108, 2::32, 104, 2, 109, 1::32, "a", 97, 1, 104, 2, 109, 1::32, "a", 97, 2, 106>>
-
-    Enum.map(@terms, &bytes/1) ++
-      [
-        decimal(bytes(1), bytes(15), bytes(-1)),
-        decimal(bytes(-1), bytes(123_456_789_012_345), bytes(3)),
-        decimal(bytes(2), bytes(15), bytes(-1)),
-        decimal(bytes(1), bytes(-15), bytes(1)),
-        decimal(bytes(1), bytes(-0x1_0000_0000_0000), bytes(1)),
-        decimal(bytes(1), bytes(1), bytes(0x7FFF_FFFF_FFFF_FFFF)),
-        decimal(bytes(1), bytes(1), bytes(0x8000_0000_0000_0000)),
-        decimal(bytes(1), bytes(1), bytes(-0x8000_0000_0000_0000)),
-        decimal(bytes(1), bytes(1), bytes(-0x8000_0000_0000_0001)),
-        ordered(<<106>>),
-        ordered(pairs),
-        ordered(<<108, 1::32, 104, 2, 109, 1::32, "a", ordered(pairs)::binary, 106>>),
-        <<111, 300::32, 0, 1::2400>>,
-        <<110, 2, 0, 1, 0>>,
-        <<108, 0::32, 106>>,
-        <<70, 0x7FF8_0000_0000_0000::64>>,
-        <<116, 1::32, 118, 300::16, String.duplicate("é", 150)::binary, 97, 1>>
-      ]
-  end
-
-  defp verdict(:ok), do: :ok
-  # What passes the check can still be no term: a key twice, an atom that does not exist.
-  defp verdict({:ok, _term}), do: :ok
-  defp verdict(:refused), do: :ok
-  defp verdict({:fault, :invalid_result, text}) when is_binary(text), do: :refused
-
-  defp same(etf, name, options, length) do
-    options = Options.decode(options)
-    elixir = verdict(Etf.check(etf, options.values, length))
-
-    assert elixir == verdict(Nif.build_etf(etf, options.bytes, length)),
-           "#{name}, #{length}: #{inspect(etf, limit: :infinity)}"
-
-    elixir
-  end
-
-  test "terms, whole" do
-    verdicts =
-      for seed <- seeds(),
-          {name, options} <- @options,
-          length <- [1, 3, 100],
-          do: same(<<131, seed::binary>>, name, options, length)
-
-    assert :ok in verdicts and :refused in verdicts
-  end
-
-  test "terms cut, lengthened and damaged" do
-    :rand.seed(:exsss, {1, 2, 3})
-
-    for seed <- seeds(), {name, options} <- @options do
-      etf = <<131, seed::binary>>
-      for n <- 0..(min(byte_size(etf), 60) - 1), do: same(binary_part(etf, 0, n), name, options, 100)
-      same(etf <> <<0>>, name, options, 100)
-
-      for _ <- 1..60 do
-        at = :rand.uniform(byte_size(etf)) - 1
-        {before, rest} = {binary_part(etf, 0, at), binary_part(etf, at + 1, byte_size(etf) - at - 1)}
-
-        byte =
-          Enum.random([0, 1, 97, 98, 104, 106, 108, 109, 110, 116, 118, 119, 255, :rand.uniform(256) - 1])
-
-        same(<<before::binary, byte, rest::binary>>, name, options, 100)
-      end
-    end
-  end
-
-  describe "holes" do
-    # Terms that the core leaves to Elixir under some options, and terms that it always writes.
-    @values [
-      1,
-      1.5,
-      "text",
-      nil,
-      :atom,
-      [],
-      ~c"abc",
-      [1, [2]],
-      {1, 2},
-      %{},
-      <<1::3>>,
-      &:os.cmd/1,
-      %{"k" => 1, 2 => ~c"x"},
-      %{~c"k" => 1, "a" => 2},
-      %{[] => 1},
-      %{{1, 2} => 3},
-      %{~D[2024-02-29] => 1},
-      ~D[2024-02-29],
-      %{__struct__: Date, year: 1},
-      MapSet.new([1, 2]),
-      %{__struct__: MapSet, map: 1},
-      1..10,
-      %{__struct__: Range, first: 1, last: 2},
-      %{__struct__: Range, first: 1, last: 0x1_0000_0000_0000_0000, step: 1},
-      %{__struct__: Range, first: 1, last: :a, step: 1},
-      %{:__struct__ => Calendar.ISO, ~c"a" => 1},
-      %{__struct__: "text"},
-      %RustyJson.Fragment{encode: "[]"},
-      %RustyJson.Fragment{encode: ["[", ?]]},
-      %RustyJson.Fragment{encode: &Function.identity/1},
-      %{__struct__: RustyJson.Fragment},
-      %RustyJson.OrderedObject{values: [{"a", ~c"b"}]},
-      %RustyJson.OrderedObject{values: [{"a", 1}, {~c"b", 2}]},
-      %RustyJson.OrderedObject{values: [1, {~D[2024-02-29], 2}]},
-      %RustyJson.OrderedObject{values: []},
-      %RustyJson.OrderedObject{values: ~c"abc"},
-      %RustyJson.OrderedObject{values: nil},
-      %{__struct__: RustyJson.OrderedObject},
-      %{__struct__: Nobody.Knows, a: 1},
-      %{:__struct__ => Nobody.Knows, ~c"a" => 1},
-      %{__struct__: Nobody.Plans, a: 1, b: 2},
-      %{__struct__: Nobody.Plans, a: 1}
-    ]
-
-    # Options, and the plans sent with the term.
-    @plans %{Nobody.Plans => {:a, :b}}
-    # The application implements the protocol for these.
-    @own %{MapSet => {}, Range => {}, URI => {}}
-    @calls for options <- [
-                 [],
-                 [maps: :strict],
-                 [sort_keys: true],
-                 [protocol: false],
-                 [lean: true],
-                 [lean: true, sort_keys: true],
-                 [lean: true, protocol: false, maps: :strict]
-               ],
-               {more, plans} <- [{[], nil}, {[], @plans}, {[], @own}, {[pretty: true], nil}],
-               do: {options ++ more, plans}
-
-    test "every place, by the terms there and the options" do
-      for value <- [self(), make_ref(), fn -> :ok end | @values], {options, plans} <- @calls do
-        etf = :erlang.term_to_binary([value, %{"k" => value}], minor_version: 2)
-        options = Options.encode(options)
-
-        for start <- 0..byte_size(etf), depth <- [0, 0x8000_0000] do
-          record = <<1::32-little, 0::32-little, start::32-little, depth::32-little, "[]">>
-          agree(record, etf, plans, options)
+  test "terms, and lists of terms" do
+    for [kind, options, length, etf, verdict] = row <- rows("judged.txt") do
+      elixir =
+        case kind do
+          "term" -> Etf.check(bytes(etf), values(options), String.to_integer(length))
+          "list" -> Etf.check_list(bytes(etf), values(options), lengths(length))
         end
-      end
+
+      # Each fault has a text.
+      given =
+        case elixir do
+          :ok -> "ok"
+          {:fault, :invalid_result, text} when is_binary(text) -> "no"
+        end
+
+      assert given == verdict, inspect(row)
+    end
+  end
+
+  defp lengths("-"), do: <<>>
+
+  defp lengths(text),
+    do: for(n <- String.split(text, ","), into: <<>>, do: <<String.to_integer(n)::32-little>>)
+
+  @encode %{
+    "strict" => [maps: :strict],
+    "sort" => [sort_keys: true],
+    "plain_structs" => [protocol: false],
+    "lean" => [lean: true],
+    "pretty" => [pretty: true],
+    "depth1" => []
+  }
+
+  @faults %{
+    "its list of holes is broken" => "list",
+    "a hole is not a term of the input" => "place",
+    "a hole is a term that it can write" => "written"
+  }
+
+  test "holes" do
+    {plans, rows} = Enum.split_with(rows("holes.txt"), &(hd(&1) == "plans"))
+
+    plans =
+      for ["plans", name, hex] <- plans, into: %{"-" => %{}}, do: {name, :erlang.binary_to_term(bytes(hex))}
+
+    for [words, plan, etf, record | verdict] = row <- rows do
+      options = Options.encode(Enum.flat_map(words(words), &Map.fetch!(@encode, &1)))
+      options = if "depth1" in words(words), do: Options.at_depth(options, 1), else: options
+      elixir = Holes.find(bytes(record), bytes(etf), Map.fetch!(plans, plan), options.values)
+
+      given =
+        case elixir do
+          {:partial, "[]", found} -> ["ok", holes(found)]
+          {:fault, :invalid_result, text} -> [@faults[text]]
+        end
+
+      assert given == verdict, inspect(row)
+    end
+  end
+
+  defp holes(found), do: Enum.map_join(found, ",", fn hole -> hole |> Tuple.to_list() |> Enum.join(":") end)
+
+  describe "the deadline" do
+    setup do
+      {:ok, options: Options.decode(max_nodes: 0), passed: System.monotonic_time(:millisecond) - 1}
     end
 
-    test "how deep, and in which order" do
-      etf = :erlang.term_to_binary([self(), [make_ref()]], minor_version: 2)
-      options = Options.at_depth(Options.encode([]), 1)
-      # After the version and the head of a list, and then after the head of another list.
-      pid = 6
-      reference = pid + byte_size(:erlang.term_to_binary(self(), minor_version: 2)) - 1 + 5
-      hole = fn offset, start, depth -> <<offset::32-little, start::32-little, depth::32-little>> end
-
-      for depth <- 0..4,
-          do: agree(<<1::32-little, hole.(0, reference, depth)::binary, "[]">>, etf, nil, options)
-
-      for list <- [
-            [{0, pid}, {0, reference}],
-            [{2, reference}, {2, pid}],
-            [{1, reference}, {0, pid}],
-            [{0, pid}, {3, reference}],
-            [{0, pid}, {0, pid}],
-            []
-          ] do
-        holes = for {offset, start} <- list, into: <<length(list)::32-little>>, do: hole.(offset, start, 1)
-        agree(holes <> "[]", etf, nil, options)
-      end
-
-      for broken <- ["", <<1, 0, 0>>, <<1::32-little>>, <<0xFFFF_FFFF::32>>],
-          do: agree(broken, etf, nil, options)
+    test "ends the walk over many values, and never one over a few", %{options: options, passed: passed} do
+      etf = :erlang.term_to_binary(List.duplicate(1, 100_000))
+      assert {:fault, :timeout, ""} = Etf.check(etf, options.values, byte_size(etf), passed)
+      assert :ok = Etf.check(etf, options.values, byte_size(etf), passed + 60_000)
+      assert {:fault, :timeout, ""} = Judge.term(etf, options, byte_size(etf), passed)
+      list = :erlang.term_to_binary([List.duplicate(1, 100_000)])
+      assert {:fault, :timeout, ""} = Judge.list(list, options, <<byte_size(list)::32-little>>, passed)
     end
 
-    defp agree(record, etf, plans, options) do
-      elixir = Holes.find(record, etf, plans || %{}, options.values)
-      given = if plans, do: :erlang.term_to_binary(plans, minor_version: 2), else: <<>>
-      rust = Nif.check_holes(record, etf, options.bytes <> given)
-
-      if elixir != rust,
-        do: flunk(inspect({elixir, rust, etf, options.values, plans, record}, limit: :infinity))
+    # A million members take the VM longer than what is left, wherever the walk got to.
+    test "holds also for what the VM would then need for a large map", %{options: options} do
+      member = fn n -> <<109, 4::32, n::32, 97, 1>> end
+      members = for n <- 1..200_000, into: <<>>, do: member.(n)
+      etf = <<131, 116, 200_000::32, members::binary>>
+      soon = System.monotonic_time(:millisecond) + 60
+      assert {:fault, :timeout, ""} = Etf.check(etf, options.values, byte_size(etf), soon)
+      assert :ok = Etf.check(etf, options.values, byte_size(etf), soon + 60_000)
     end
   end
 end

@@ -3,7 +3,7 @@ defmodule RustyJson.Sandbox.InstancesTest do
 
   use ExUnit.Case, async: false
 
-  alias RustyJson.SandboxError
+  alias RustyJson.{Options, SandboxError}
   alias RustyJson.Test.{Clock, Contained, Guest, WasmHosts}
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
@@ -246,8 +246,14 @@ defmodule RustyJson.Sandbox.InstancesTest do
     alias RustyJson.Wasm.Host.Wasmex.Instance
     assert {:ok, _} = RustyJson.decode("[]", engine: :wasm, host: :wasmex)
     call = %{deadline: System.monotonic_time(:millisecond) + 1_000, max_memory: 10_000_000}
-    instance = call |> Instance.new() |> Instance.write(["[]"], call)
-    assert {:ok, fuel} = apply(Wasmex.StoreOrCaller, :get_fuel, [instance.store])
+    options = Options.encode([]).bytes
+    lengths = [{32, byte_size(options) + 3}, {32, byte_size(options)}]
+
+    {_record, instance} =
+      Instance.call(Instance.new(call), [options, <<131, 97, 1>>], "encode", lengths, call, fn _ -> true end)
+
+    store = struct(Wasmex.StoreOrCaller, resource: instance.store)
+    assert {:ok, fuel} = apply(Wasmex.StoreOrCaller, :get_fuel, [store])
     assert fuel in 1_000_000_000..50_000_000_000
     assert {:message_queue_len, 0} = Process.info(self(), :message_queue_len)
   end

@@ -25,10 +25,10 @@ defmodule RustyJson.Sandbox.LiesTest do
         for address <- [0x7FFF_FFFF, 0x7FFF_FFF0, -1, Guest.memory(), Guest.memory() - 1] do
           # A host may ask for more than a small document needs.
           input =
-            "(if (result i32) (i32.gt_u (local.get 0) (i32.const 4096)) (then (i32.const #{address})) (else (i32.const #{Guest.input()})))"
+            "(if (result i32) (i32.gt_u (local.get 0) (i32.const 100000)) (then (i32.const #{address})) (else (i32.const #{Guest.input()})))"
 
           with_guest(host, Guest.wasm(input: input, fault: "(unreachable)"), fn ->
-            document = String.pad_trailing("!!!!", 4096)
+            document = String.pad_trailing("!!!!", 100_000)
             Contained.decode("input at #{address}", document, options, [:invalid_result])
           end)
         end

@@ -9,7 +9,7 @@ defmodule RustyJson.Sandbox.QueueTest do
 
   alias RustyJson.SandboxError
   alias RustyJson.Test.{Guest, WasmHosts}
-  alias RustyJson.Wasm.Pool
+  alias RustyJson.Wasm.Host.Wasmex.Lanes
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
@@ -116,49 +116,50 @@ defmodule RustyJson.Sandbox.QueueTest do
     assert eventually(fn -> WasmHosts.counts(:built_in)[:waiting] == 0 end)
   end
 
-  # The process that calls of wasmex wait in.
-  describe "the pool of processes" do
+  # The process that calls of wasmex wait in. Places need no instances.
+  describe "the process of the lanes" do
     setup do
-      pool = start_supervised!(%{id: :pool, start: {Pool, :start_link, [__MODULE__.Pool, & &1]}})
-      {:ok, pool: pool}
+      lanes = start_supervised!(%{id: :lanes, start: {Lanes, :start_link, [__MODULE__.Lanes, & &1]}})
+      {:ok, lanes: lanes}
     end
 
-    test "a place that is left costs the same however many wait", %{pool: pool} do
-      few = cost(pool, 100)
-      many = cost(pool, @callers)
+    test "a place that is left costs the same however many wait", %{lanes: lanes} do
+      few = cost(lanes, 100)
+      many = cost(lanes, @callers)
       assert many < 4 * few + 20, "#{few} reductions with 100, #{many} with #{@callers}"
     end
 
-    test "waiting ends with the process, and with its patience", %{pool: pool} do
-      {place, nil} = Pool.enter(pool, 1, :kind, 5_000)
-      gone = for _ <- 1..50, do: spawn(fn -> Pool.enter(pool, 1, :kind, 60_000) end)
-      assert eventually(fn -> Pool.counts(pool)[:waiting] == 50 end)
-      assert Pool.enter(pool, 1, :kind, 10) == :busy
+    test "waiting ends with the process, and with its patience", %{lanes: lanes} do
+      {place, nil} = Lanes.enter(lanes, 1, :kind, 5_000)
+      gone = for _ <- 1..50, do: spawn(fn -> Lanes.enter(lanes, 1, :kind, 60_000) end)
+      assert eventually(fn -> Lanes.counts(lanes)[:waiting] == 50 end)
+      assert Lanes.enter(lanes, 1, :kind, 10) == :busy
       for pid <- gone, do: Process.exit(pid, :kill)
-      assert eventually(fn -> Pool.counts(pool) == [running: 1, kept: 0, waiting: 0] end)
-      Pool.leave(pool, place, :kind, :instance)
-      assert {_place, :instance} = Pool.enter(pool, 1, :kind, 5_000)
+      assert eventually(fn -> Lanes.counts(lanes) == [running: 1, kept: 0, waiting: 0] end)
+      instance = %{memory_size: 65_536}
+      Lanes.leave(lanes, place, :kind, instance)
+      assert {_place, ^instance} = Lanes.enter(lanes, 1, :kind, 5_000)
     end
   end
 
-  # Reductions of the pool for each caller that waits, is served and leaves.
-  defp cost(pool, callers) do
-    {place, _} = Pool.enter(pool, 1, :kind, 5_000)
+  # Reductions of the process for each caller that waits, is served and leaves.
+  defp cost(lanes, callers) do
+    {place, _} = Lanes.enter(lanes, 1, :kind, 5_000)
 
     tasks =
       for _ <- 1..callers do
         Task.async(fn ->
-          {place, _} = Pool.enter(pool, 1, :kind, 60_000)
-          Pool.leave(pool, place, :kind, nil)
+          {place, _} = Lanes.enter(lanes, 1, :kind, 60_000)
+          Lanes.leave(lanes, place, :kind, nil)
         end)
       end
 
-    assert eventually(fn -> Pool.counts(pool)[:waiting] == callers end)
-    {:reductions, before} = Process.info(pool, :reductions)
-    Pool.leave(pool, place, :kind, nil)
+    assert eventually(fn -> Lanes.counts(lanes)[:waiting] == callers end)
+    {:reductions, before} = Process.info(lanes, :reductions)
+    Lanes.leave(lanes, place, :kind, nil)
     Task.await_many(tasks, 60_000)
-    assert eventually(fn -> Pool.counts(pool) == [running: 0, kept: 0, waiting: 0] end)
-    {:reductions, later} = Process.info(pool, :reductions)
+    assert eventually(fn -> Lanes.counts(lanes) == [running: 0, kept: 0, waiting: 0] end)
+    {:reductions, later} = Process.info(lanes, :reductions)
     div(later - before, callers)
   end
 

@@ -137,7 +137,7 @@ defmodule RustyJson.Sandbox.StartTest do
       # The best of several tries, because the machine may be busy.
       assert Enum.any?(1..3, fn _ ->
                {text, 0} = OtherVM.run(code, [])
-               [_, most] = Regex.run(~r/\{(\d+), \[\]\}/, text)
+               assert [_, most] = Regex.run(~r/\{(\d+), \[\]\}/, text) || text
                String.to_integer(most) <= 2 * 1_000
              end)
     end

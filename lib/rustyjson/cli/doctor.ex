@@ -87,9 +87,34 @@ defmodule RustyJson.CLI.Doctor do
     for name <- limits,
         do: row("#{name}", limit(name, values[name]))
 
-    for name <- [:timeout, :max_memory, :pool_size, :isolation, :host],
+    for name <- [:timeout, :max_memory, :pool_size, :isolation],
         do: row("wasm #{name}", limit(name, values.sandbox[name]))
+
+    host(values.sandbox)
   end
+
+  # Which host a call takes, and why.
+  defp host(%{host: :auto}) do
+    case Host.status(:auto) do
+      {:ok, %{host: :wasmex}} ->
+        row("wasm host", "auto: calls use wasmex, because the built-in host does not work (see above)")
+        at_once()
+
+      {:ok, %{host: name}} ->
+        row("wasm host", "auto: calls use #{name}, the built-in host, because it works")
+
+      {:error, _reasons} ->
+        row("wasm host", "auto: calls of the wasm engine fail, because no host works (see above)")
+    end
+  end
+
+  defp host(%{host: name}) do
+    row("wasm host", "#{name}: calls use it, because it is configured")
+    if name == :wasmex, do: at_once()
+  end
+
+  defp at_once,
+    do: row("wasmex", "runs at most #{Host.Wasmex.most()} instances at once, whatever pool_size is")
 
   defp policies([]), do: :ok
 

@@ -167,11 +167,16 @@ defmodule RustyJson.Engine.Wasm do
 
   defp write(host, term, %{bytes: bytes} = options), do: host.write(term, bytes, options)
 
-  defp encode_external(term, %{values: values} = options) do
-    # The external format repeats shared subterms, which can exceed the memory.
-    if Parts.fit?(term, values.max_bytes),
-      do: send_over(term, options),
-      else: {:error, {Codes.encode(:max_bytes), "", nil}}
+  # The external format repeats shared subterms, which can exceed any memory.
+  defp encode_external(term, %{values: %{max_bytes: max_bytes}, sandbox: sandbox} = options) do
+    limits = %{max_bytes: max_bytes, max_memory: sandbox.max_memory, deadline: sandbox.deadline}
+
+    case Parts.fit(term, limits) do
+      :ok -> send_over(term, options)
+      :late -> fault(:timeout, "", sandbox)
+      :too_large when max_bytes == 0 -> fault(:memory_limit, "", sandbox)
+      _too_many_or_large -> {:error, {Codes.encode(:max_bytes), "", nil}}
+    end
   end
 
   defp send_over(term, %{bytes: bytes, plans: plans} = options) do

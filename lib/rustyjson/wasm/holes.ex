@@ -1,6 +1,6 @@
 defmodule RustyJson.Wasm.Holes do
   @moduledoc false
-  # Reads the holes that an untrusted module reports, if no native library is loaded, by the rules of core/src/etf/holes.rs and
+  # Reads the holes that an untrusted module reports, for the host that has no native code of ours, by the rules of core/src/etf/holes.rs and
   # core/src/etf/unwritten.rs, which explain them.
 
   alias RustyJson.{Fragment, OrderedObject}

@@ -165,28 +165,4 @@ defmodule RustyJson.Engine.Native.Nif do
   @doc "Long calls running, instances that there are, and callers waiting."
   @spec sandbox_counts() :: keyword(non_neg_integer())
   def sandbox_counts, do: :erlang.nif_error(:not_loaded)
-
-  # For results of a WebAssembly module in a host without a native library.
-
-  @type built :: {:ok, term()} | :refused | RustyJson.Wasm.Host.fault()
-
-  @spec build_etf(binary(), options(), non_neg_integer()) :: built()
-  def build_etf(_etf, _options, _json_length), do: :erlang.nif_error(:not_loaded)
-
-  @spec build_etf_dirty(binary(), options(), non_neg_integer()) :: built()
-  def build_etf_dirty(_etf, _options, _json_length), do: :erlang.nif_error(:not_loaded)
-
-  @spec build_list(binary(), options(), binary()) :: built()
-  def build_list(_etf, _options, _json_lengths), do: :erlang.nif_error(:not_loaded)
-
-  @spec build_list_dirty(binary(), options(), binary()) :: built()
-  def build_list_dirty(_etf, _options, _json_lengths), do: :erlang.nif_error(:not_loaded)
-
-  @type found :: {:partial, binary(), [RustyJson.Wasm.Host.hole()]} | RustyJson.Wasm.Host.fault()
-
-  @spec check_holes(binary(), binary(), options()) :: found()
-  def check_holes(_body, _etf, _options), do: :erlang.nif_error(:not_loaded)
-
-  @spec check_holes_dirty(binary(), binary(), options()) :: found()
-  def check_holes_dirty(_body, _etf, _options), do: :erlang.nif_error(:not_loaded)
 end

@@ -1,12 +1,14 @@
 defmodule RustyJson.Wasm.Host.Wasmex do
   @moduledoc """
-  The host that runs the module through the Hex package `wasmex`.
+  The host that runs the module through the Hex package `wasmex`, with no native code of ours: the module writes terms in External Term
+  Format, Elixir judges them, and the VM builds them.
 
-  A call is a few operations on an instance's store, each answered by a message. Instances are lent by a pool; one that
-  trapped, ran out of time or grew is not used again.
+  A call is a few operations on an instance's store, which works them off in order. They are sent in one go, and only the last answer is
+  waited for. Short calls of several processes are sent one behind the other to the same instance; a long call has an instance of its
+  own. An instance that trapped, ran out of time or grew is not used again.
 
   wasmex runs modules on as many threads as there are processors, and the clock that stops a module runs on one of them. With
-  a module without end on each, none would ever be stopped. So one thread is always left free: at most as many calls run at
+  a module without end on each, none would ever be stopped. So one thread is always left free: at most as many instances run at
   once as there are processors, less one, whatever `:pool_size` says; one that ran out of time counts until it has stopped;
   and where there is one processor only, this host refuses to run.
   """
@@ -17,13 +19,13 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   alias RustyJson.Engine.Codes
   alias RustyJson.Parts
-  alias RustyJson.Wasm.{Abi, Batch, Fed, Host, Judge, Pool}
-  alias RustyJson.Wasm.Host.Wasmex.Instance
+  alias RustyJson.Wasm.{Abi, Batch, Fed, Host, Judge}
+  alias RustyJson.Wasm.Host.Wasmex.{Instance, Lane, Lanes, Loader}
 
-  @pool RustyJson.Wasm.Host.Wasmex.Pool
+  @lanes RustyJson.Wasm.Host.Wasmex.Lanes
   @all_keys 0xFFFF_FFFF_FFFF_FFFF
-  # Instances with more linear memory are not kept.
-  @keep_memory 33_554_432
+  # Inputs of more bytes are not sent together with others. One slice of many documents is not longer.
+  @short 70_000
 
   @impl true
   def run(:decode, json, bytes, %{structs: structs} = options) when structs != nil do
@@ -36,34 +38,38 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     possible? = &Abi.answer?(&1, length, options.parts)
 
     decoded =
-      call([bytes, :seed], json, "decode", sandbox, possible?, fn record, again ->
-        decoded(Abi.open(record), json, options, policy, again)
+      call([bytes, :seed], json, "decode", sandbox, possible?, fn record, deadline, again ->
+        decoded(Abi.open(record), json, options, policy, deadline, again)
       end)
 
     with :refused <- decoded,
          {:ok, sandbox} <- rest(sandbox, System.monotonic_time(:millisecond) - start),
          do:
-           call([bytes, :seed], json, "resolve", sandbox, possible?, fn record, _again ->
-             resolved(Abi.open(record), policy)
+           call([bytes, :seed], json, "resolve", sandbox, possible?, fn record, deadline, _again ->
+             resolved(Abi.open(record), policy, deadline)
            end)
   end
 
   def run(:feed, piece, bytes, options) do
     possible? = &Fed.record?(&1, bytes, byte_size(piece), options.values)
 
-    call([bytes, :seed], piece, "feed", options.sandbox, possible?, fn record, _again ->
-      fed(Abi.open(record), bytes, byte_size(piece), options)
+    call([bytes, :seed], piece, "feed", options.sandbox, possible?, fn record, deadline, _again ->
+      fed(Abi.open(record), bytes, byte_size(piece), options, deadline)
     end)
   end
 
   def run(:many, body, bytes, options) do
-    call([bytes, :seed], body, "many", options.sandbox, &Batch.record?(&1, body), fn record, _again ->
-      decoded_many(Abi.open(record), body, options)
+    possible? = &Batch.record?(&1, body)
+
+    call([bytes, :seed], body, "many", options.sandbox, possible?, fn record, deadline, _again ->
+      decoded_many(Abi.open(record), body, options, deadline)
     end)
   end
 
   def run(:encode, etf, bytes, %{values: values, plans: plans} = options) do
-    call([bytes], etf, "encode", options.sandbox, &Abi.record?(&1, etf, values, plans), fn record, _again ->
+    possible? = &Abi.record?(&1, etf, values, plans)
+
+    call([bytes], etf, "encode", options.sandbox, possible?, fn record, _deadline, _again ->
       encoded(Abi.open(record), etf, bytes, options)
     end)
   end
@@ -73,33 +79,143 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
     bytes = if operation == :canonicalize, do: [bytes, :seed], else: [bytes]
 
-    call(bytes, text, Atom.to_string(operation), options.sandbox, longest, fn record, _again ->
+    call(bytes, text, Atom.to_string(operation), options.sandbox, longest, fn record, _deadline, _again ->
       transformed(Abi.open(record), byte_size(text))
     end)
   end
 
-  # Writes options and body, calls an export, and reads its record, if it may be that long. `read` can call another export on
-  # the same input.
-  defp call(options, body, name, sandbox, may_be?, read) do
-    run(sandbox, fn instance, call ->
-      # There is a seed once the package is known to work.
-      options = Enum.map(options, &if(&1 == :seed, do: <<Instance.seed()::little-64>>, else: &1))
-      instance = Instance.write(instance, options ++ [body], call)
-      options = IO.iodata_length(options)
-      lengths = [{32, options + byte_size(body)}, {32, options}]
-      {record, instance} = Instance.call(instance, name, lengths, call, may_be?)
+  # Writes options and body, calls an export, and reads its record, if it may be that long. `read` judges the record until a deadline.
+  # It can call another export on the same input, where `again` is a function; where that is nil, it answers `:alone` if it has to.
+  defp call(options, body, name, sandbox, possible?, read) do
+    patience = Host.patience(sandbox)
+    deadline = System.monotonic_time(:millisecond) + patience
 
-      again = fn name, number ->
-        elem(Instance.call(instance, name, lengths ++ [{64, number}], call, may_be?), 0)
-      end
+    case Loader.ready(patience) do
+      :ok ->
+        # There is a seed once the package is known to work.
+        options = Enum.map(options, &if(&1 == :seed, do: <<Loader.seed()::little-64>>, else: &1))
+        length = IO.iodata_length(options)
+        lengths = [{32, length + byte_size(body)}, {32, length}]
+        patience = max(deadline - System.monotonic_time(:millisecond), 1)
+        input = %{parts: options ++ [body], lengths: lengths, name: name, possible?: possible?, read: read}
+        enter(input, length + byte_size(body), patience, sandbox)
 
-      {read.(record, again), instance}
-    end)
+      {:error, reason} ->
+        {:fault, :unavailable, reason}
+
+      :busy ->
+        {:fault, :busy, :starting}
+    end
   end
 
-  defp decoded_many({:done, record}, body, options) do
+  defp enter(input, length, patience, %{isolation: isolation} = sandbox) do
+    Lanes.ensure(@lanes, &Instance.await/1)
+    sandbox = %{sandbox | pool_size: min(sandbox.pool_size, Loader.most())}
+
+    if isolation == :reuse and length <= min(@short, sandbox.max_memory),
+      do: together(input, length, patience, sandbox),
+      else: alone(input, patience, sandbox)
+  end
+
+  ## Together with other calls
+
+  defp together(%{possible?: possible?, read: read} = input, length, patience, sandbox) do
+    start = System.monotonic_time(:millisecond)
+
+    case Lanes.call(@lanes, asked(input, length, sandbox), patience) do
+      {:record, record, instance, deadline} ->
+        judged =
+          if possible?.(byte_size(record)),
+            do: caught(fn -> read.(record, deadline, nil) end),
+            else: invalid("its result is longer than any can be")
+
+        if match?({:fault, _, _}, judged), do: Lanes.discard(@lanes, instance)
+        if judged == :alone, do: alone_still(input, start, patience, sandbox), else: judged
+
+      :again ->
+        alone_still(input, start, patience, sandbox)
+
+      {:fault, _reason, _detail} = fault ->
+        fault
+    end
+  end
+
+  defp alone_still(input, start, patience, sandbox),
+    do: alone(input, max(start + patience - System.monotonic_time(:millisecond), 1), sandbox)
+
+  # What is expected of a record is most often more than enough. Without a limit, wasmex would take memory for one of any length.
+  defp asked(%{parts: parts, name: name, lengths: lengths}, length, sandbox) do
+    %Lane.Call{
+      kind: sandbox.max_memory,
+      size: sandbox.pool_size,
+      timeout: sandbox.timeout,
+      name: name,
+      input: IO.iodata_to_binary(parts),
+      lengths: lengths,
+      expected: expected(name, length) + 128,
+      most: 24 * length + 16_384
+    }
+  end
+
+  defp expected(name, length) when name in ["encode", "gzip"], do: length
+  defp expected(_name, length), do: length + div(length, 2)
+
+  defp caught(fun) do
+    fun.()
+  catch
+    {:fault, _reason, _detail} = fault -> fault
+  end
+
+  ## With an instance of its own
+
+  defp alone(input, patience, %{pool_size: size, max_memory: memory, isolation: isolation} = sandbox) do
+    # No instance is of no kind.
+    case Lanes.enter(@lanes, size, if(isolation == :reuse, do: memory), patience) do
+      {place, kept} -> lent(place, kept, sandbox, input)
+      :busy -> {:fault, :busy, ""}
+    end
+  end
+
+  # Only an instance that answered is reused. Operations report failure with `throw`.
+  defp lent(place, kept, sandbox, input) do
+    {answer, instance} = answer(place, kept, sandbox, input)
+    Lanes.leave(@lanes, place, sandbox.max_memory, instance)
+    answer
+  catch
+    kind, reason ->
+      Lanes.leave(@lanes, place, sandbox.max_memory, :running)
+
+      if kind == :throw and match?({:fault, _, _}, reason),
+        do: reason,
+        else: :erlang.raise(kind, reason, __STACKTRACE__)
+  end
+
+  defp answer(place, kept, %{isolation: isolation} = sandbox, %{parts: parts, lengths: lengths} = input) do
+    call = %{deadline: System.monotonic_time(:millisecond) + sandbox.timeout, max_memory: sandbox.max_memory}
+    instance = kept || new(place, call, IO.iodata_length(parts))
+    {record, instance} = Instance.call(instance, parts, input.name, lengths, call, input.possible?)
+
+    again = fn name, number ->
+      elem(Instance.call_again(instance, name, lengths ++ [{64, number}], call, input.possible?), 0)
+    end
+
+    answer = input.read.(record, call.deadline, again)
+    keep? = isolation == :reuse and not match?({:fault, _, _}, answer)
+    {answer, if(keep?, do: instance)}
+  end
+
+  defp new(place, call, length) do
+    if length > call.max_memory, do: throw({:fault, :memory_limit, ""})
+    instance = Instance.new(call, length)
+    Lanes.hold(@lanes, place, instance)
+    instance
+  end
+
+  ## Answers
+
+  defp decoded_many({:done, record}, body, options, deadline) do
     with {list, lengths, failures} <- Batch.open(record, body),
-         {:ok, terms} <- Judge.list(list, options, lengths) do
+         {:ok, terms} <- Judge.list(list, options, lengths, deadline) do
       {:many, terms, failures}
     else
       :broken -> invalid("its answer about many documents is broken")
@@ -107,18 +223,19 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     end
   end
 
-  defp decoded_many(_other, _body, _options), do: no_status()
+  defp decoded_many(_other, _body, _options, _deadline), do: no_status()
 
   # Here, where a result that is false ends the instance.
-  defp decoded({:done, etf}, json, options, {judged, length}, again) do
-    with :refused <- Judge.term(etf, judged, length), do: unknown_atom(json, options, again) || :refused
+  defp decoded({:done, etf}, json, options, {judged, length}, deadline, again) do
+    with :refused <- Judge.term(etf, judged, length, deadline),
+         do: unknown_atom(json, options, again) || :refused
   end
 
   # An unknown atom may come before the error.
-  defp decoded({status, body}, json, options, _policy, again) when status in [:error, :errors],
+  defp decoded({status, body}, json, options, _policy, _deadline, again) when status in [:error, :errors],
     do: unknown_atom(json, options, again) || undecoded(status, body, json, options)
 
-  defp decoded(_other, _json, _options, _policy, _again), do: no_status()
+  defp decoded(_other, _json, _options, _policy, _deadline, _again), do: no_status()
 
   # The second crossing gets the time that the first one left.
   defp rest(%{timeout: timeout} = sandbox, spent) when spent < timeout,
@@ -127,16 +244,18 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   defp rest(_sandbox, _spent), do: {:fault, :timeout, ""}
 
   # The same document with its repeated keys resolved.
-  defp resolved({:done, etf}, {judged, length}) do
-    with :refused <- Judge.term(etf, judged, length), do: invalid("the runtime makes no term of it")
+  defp resolved({:done, etf}, {judged, length}, deadline) do
+    with :refused <- Judge.term(etf, judged, length, deadline), do: invalid("the runtime makes no term of it")
   end
 
-  defp resolved({status, _body}, _policy) when status in [:error, :errors],
+  defp resolved({status, _body}, _policy, _deadline) when status in [:error, :errors],
     do: invalid("it refuses a document that it has decoded")
 
-  defp resolved(_other, _policy), do: no_status()
+  defp resolved(_other, _policy, _deadline), do: no_status()
 
   # The first key that is not an atom. Only the host can know it: it asks the guest for the keys, then for the position of this one.
+  defp unknown_atom(_json, %{values: %{keys: :atoms!}}, nil), do: :alone
+
   defp unknown_atom(json, %{values: %{keys: :atoms!}} = options, again) do
     with number when number != nil <- first_unknown(Abi.open(again.("keys", @all_keys))),
          do: unknown_atom_failure(Abi.open(again.("keys", number)), json, options)
@@ -195,11 +314,11 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     end
   end
 
-  defp fed({:done, body}, question, length, options) do
+  defp fed({:done, body}, question, length, options, deadline) do
     {list_options, document_length} = Fed.policy(question, length, options)
 
     with {list, kept, state, reason} <- Fed.open(body, question, length, options.values.max_depth),
-         {:ok, values} when is_list(values) <- Judge.term(list, list_options, document_length) do
+         {:ok, values} when is_list(values) <- Judge.term(list, list_options, document_length, deadline) do
       {values, kept, state, reason}
     else
       :broken -> invalid("its answer about a piece is broken")
@@ -211,7 +330,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     end
   end
 
-  defp fed(_other, _question, _length, _options), do: no_status()
+  defp fed(_other, _question, _length, _options, _deadline), do: no_status()
 
   defp encoded({:done, json}, etf, _bytes, options), do: of_length(json, etf, options, {:ok, json})
 
@@ -247,70 +366,23 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   defp no_status, do: invalid("its result has no known status")
   defp invalid(what), do: {:fault, :invalid_result, what}
 
-  ## Instances
+  ## The host
 
-  defp run(sandbox, fun) do
-    patience = Host.patience(sandbox)
-    deadline = System.monotonic_time(:millisecond) + patience
-
-    case Instance.ready(patience) do
-      :ok -> enter(sandbox, max(deadline - System.monotonic_time(:millisecond), 1), fun)
-      {:error, reason} -> {:fault, :unavailable, reason}
-      :busy -> {:fault, :busy, :starting}
-    end
-  end
-
-  defp enter(%{max_memory: memory} = sandbox, timeout, fun) do
-    Pool.ensure(@pool, &Instance.await/1)
-
-    case Pool.enter(@pool, min(sandbox.pool_size, Instance.most()), memory, timeout) do
-      {place, kept} -> lent(place, kept, sandbox, fun)
-      :busy -> {:fault, :busy, ""}
-    end
-  end
-
-  # Only an instance that answered is reused. Operations report failure with `throw`.
-  defp lent(place, kept, sandbox, fun) do
-    {answer, instance} = answer(place, kept, sandbox, fun)
-    Pool.leave(@pool, place, sandbox.max_memory, instance)
-    answer
-  catch
-    kind, reason ->
-      Pool.leave(@pool, place, sandbox.max_memory, :running)
-
-      if kind == :throw and match?({:fault, _, _}, reason),
-        do: reason,
-        else: :erlang.raise(kind, reason, __STACKTRACE__)
-  end
-
-  defp answer(place, kept, %{isolation: isolation} = sandbox, fun) do
-    call = %{deadline: System.monotonic_time(:millisecond) + sandbox.timeout, max_memory: sandbox.max_memory}
-    instance = if kept && isolation == :reuse, do: kept, else: new(place, call)
-    {answer, instance} = fun.(instance, call)
-
-    keep? =
-      isolation == :reuse and not match?({:fault, _, _}, answer) and instance.memory_size <= @keep_memory
-
-    {answer, if(keep?, do: instance)}
-  end
-
-  defp new(place, call) do
-    instance = Instance.new(call)
-    Pool.hold(@pool, place, instance)
-    instance
-  end
+  @doc "How many instances may run at once on this machine, whatever `:pool_size` says."
+  @spec most() :: non_neg_integer()
+  def most, do: Loader.most()
 
   @doc false
   # Whether the host has been used.
   @spec started?() :: boolean()
-  def started?, do: Process.whereis(@pool) != nil
+  def started?, do: Process.whereis(@lanes) != nil
 
   @doc false
   # Instances running and kept, and callers waiting.
   @spec counts() :: keyword(non_neg_integer())
   def counts do
-    Pool.ensure(@pool, &Instance.await/1)
-    Pool.counts(@pool)
+    Lanes.ensure(@lanes, &Instance.await/1)
+    Lanes.counts(@lanes)
   end
 
   @doc false
@@ -318,12 +390,12 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   @spec replace(binary() | nil) :: :ok | {:error, String.t()}
   def replace(wasm) do
     idle(500)
-    Supervisor.terminate_child(RustyJson.Supervisor, @pool)
-    Supervisor.delete_child(RustyJson.Supervisor, @pool)
-    Instance.load(wasm)
+    Supervisor.terminate_child(RustyJson.Supervisor, @lanes)
+    Supervisor.delete_child(RustyJson.Supervisor, @lanes)
+    Loader.load(wasm)
   end
 
-  # A new pool would not know the calls that still run in the old one.
+  # A new process would not know the calls that still run in the old one's instances.
   defp idle(tries) do
     if tries > 0 and counts()[:running] > 0 do
       Process.sleep(10)
@@ -337,6 +409,6 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   @impl true
   def status do
-    with :ok <- Instance.ready(), do: {:ok, %{host: :wasmex, version: Instance.version()}}
+    with :ok <- Loader.ready(), do: {:ok, %{host: :wasmex, version: Loader.version()}}
   end
 end

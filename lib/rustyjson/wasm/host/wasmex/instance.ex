@@ -1,24 +1,44 @@
 defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   @moduledoc false
-  # One instance in wasmex. Its store performs one operation at a time and answers each request with a message.
+  # One instance in wasmex. Its store performs one operation after the other, in the order in which they were sent, and answers each with
+  # a message. Being woken by such a message takes longer than all that a small document needs, so operations are sent one behind the
+  # other, and only an answer that is needed is waited for.
   #
-  # Functions throw `{:fault, reason, detail}`, and the lender then discards the instance.
+  # The functions that wait throw `{:fault, reason, detail}`, and the lender then discards the instance.
 
-  alias RustyJson.Wasm.{Abi, Host, Starter}
+  alias RustyJson.Wasm.{Abi, Host}
+  alias RustyJson.Wasm.Host.Wasmex.Loader
 
   # The package is optional.
-  @compile {:no_warn_undefined,
-            [Wasmex.Engine, Wasmex.EngineConfig, Wasmex.Instance, Wasmex.Memory, Wasmex.Module, Wasmex.Store] ++
-              [Wasmex.Native, Wasmex.StoreOrCaller]}
+  @compile {:no_warn_undefined, [Wasmex.Native, Wasmex.Store]}
 
-  @enforce_keys [:store, :instance, :memory, :memory_size]
-  defstruct [:store, :instance, :memory, :memory_size]
+  @enforce_keys [:id, :store, :instance, :memory, :memory_size]
+  defstruct [:id, :store, :instance, :memory, :memory_size, address: 0, room: 0, record: nil, calls: 0]
 
-  @type t :: %__MODULE__{store: term(), instance: term(), memory: term(), memory_size: non_neg_integer()}
+  @typedoc """
+  `room` bytes of input fit at `address`. The last record was at the address `record`; the next one is likely to be there too.
+  `calls` counts those in lanes.
+  """
+  @type t :: %__MODULE__{
+          id: reference(),
+          store: term(),
+          instance: term(),
+          memory: term(),
+          memory_size: non_neg_integer(),
+          address: non_neg_integer(),
+          room: non_neg_integer(),
+          record: nil | non_neg_integer(),
+          calls: non_neg_integer()
+        }
   @type call :: %{deadline: integer(), max_memory: pos_integer()}
+  @typedoc "Who is to get the answer to an operation, and what comes with it."
+  @type from :: {pid(), term()}
 
-  # Writes are copied on a normal scheduler.
+  # Writes are copied on a normal scheduler, and wait in a queue of 1,024 operations.
   @chunk 524_288
+  @chunks_ahead 32
+  # The least room that is asked for, so that small inputs need not ask for any: one slice of many documents, with its options.
+  @room 73_728
   # wasmex's clock is a task on the threads that run modules. Sometimes it is queued on the thread that a module occupies, where no
   # other thread can take it (tokio-rs/tokio#4941): 1 of 5,000 endless loops was never stopped, nor any after it. So a call also
   # has fuel for its time. The densest documents burn 19 million units per millisecond here.
@@ -27,117 +47,41 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   # Time to stop a module: wasmex's clock ticks every 10 ms, and late on a busy machine.
   @grace 1_000
 
-  ## The package and the module
-
-  # A function that adds two vectors: (func (param v128) (result v128) (i8x16.add (local.get 0) (local.get 0)))
-  @addition <<0, "asm", 1::little-32, 1, 6, 1, 0x60, 1, 0x7B, 1, 0x7B, 3, 2, 1, 0, 10, 10, 1, 8, 0, 0x20, 0,
-              0x20>> <>
-              <<0, 0xFD, 0x6E, 0x0B>>
-  @no_vectors "it needs vector instructions that wasmex can use, which this processor does not have (on riscv64 the extension V)"
-
-  @doc "Compiles the module once; returns the reason if that is not possible, `:busy` if it takes too long."
-  @spec ready(timeout()) :: :ok | :busy | {:error, String.t()}
-  def ready(timeout \\ :infinity) do
-    if ready?() do
-      :ok
-    else
-      with {:ok, _} <- Starter.run(__MODULE__, timeout, &start/0), do: :ok
-    end
-  end
-
-  defp ready?, do: :persistent_term.get(__MODULE__, nil) != nil
-
-  defp start do
-    with :ok <- if(ready?(), do: :ok, else: load(nil)), do: {:ok, __MODULE__}
-  end
-
-  @doc "Compiles this module, or the one that was built."
-  @spec load(binary() | nil) :: :ok | {:error, String.t()}
-  def load(wasm) do
-    with true <-
-           Code.ensure_loaded?(Wasmex) ||
-             {:error, "the Hex package wasmex (~> 0.15.0) is not among the dependencies"},
-         true <-
-           most() > 0 || {:error, "wasmex can stop a module only on two or more processors"},
-         {:ok, wasm} <- if(wasm, do: {:ok, wasm}, else: Host.guest()) do
-      compile(wasm)
-    end
-  end
-
-  defp compile(wasm) do
-    # By default wasmex does not optimise.
-    config = struct(Wasmex.EngineConfig, cranelift_opt_level: :speed, consume_fuel: true)
-
-    with {:ok, engine} <- Wasmex.Engine.new(config),
-         {:ok, store} <- Wasmex.Store.new(nil, engine),
-         true <- vectors?(store) || {:error, @no_vectors},
-         {:ok, module} <- Wasmex.Module.compile(store, wasm),
-         :ok <- without_imports(module) do
-      seed = :rand.uniform(0xFFFF_FFFF_FFFF)
-      :persistent_term.put(__MODULE__, %{engine: engine, module: module, seed: seed})
-    else
-      {:error, reason} -> {:error, "wasmex cannot load the module: #{reason}"}
-    end
-  rescue
-    error -> {:error, "wasmex does not work: #{Exception.message(error)}"}
-  end
-
-  # Where the processor has none, the compiler of wasmex panics, in many threads, and its message does not say why.
-  defp vectors?(store) do
-    match?({:ok, _}, Wasmex.Module.compile(store, @addition))
-  rescue
-    _ in ErlangError -> false
-  end
-
-  defp without_imports(module) do
-    if Wasmex.Module.imports(module) == %{}, do: :ok, else: {:error, "it has imports"}
-  end
-
-  @doc "What the module's hashes are mixed with."
-  @spec seed() :: non_neg_integer()
-  def seed, do: :persistent_term.get(__MODULE__).seed
-
-  @spec version() :: String.t()
-  def version, do: to_string(Application.spec(:wasmex, :vsn))
-
-  @doc "How many may run at once: one of wasmex's threads, which are as many as there are processors, has to be free."
-  @spec most() :: non_neg_integer()
-  def most do
-    # A container may use fewer processors than it sees; wasmex counts the usable ones.
-    known =
-      for item <- [:logical_processors_available, :cpu_quota],
-          n = :erlang.system_info(item),
-          is_integer(n),
-          do: n
-
-    Enum.min(known, fn -> System.schedulers_online() end) - 1
-  end
-
-  @doc "Returns when whatever the instance was doing is over."
-  @spec await(t()) :: term()
-  def await(%{store: store, memory: memory}) do
-    ref = make_ref()
-    # A store performs its operations one after the other.
-    :ok = Wasmex.Native.memory_size(store.resource, memory.resource, {self(), ref})
-    receive do: ({^ref, size} -> size)
-  end
-
   ## An instance
 
-  @doc "A new one that may have this much memory."
-  @spec new(call()) :: t()
-  def new(%{max_memory: max_memory} = call) do
-    %{engine: engine, module: module} = :persistent_term.get(__MODULE__)
+  @doc "A new one that may have this much memory, with room for so much input."
+  @spec new(call(), non_neg_integer()) :: t()
+  def new(%{max_memory: max_memory} = call, input \\ 0) do
+    %{engine: engine, module: module} = loaded = Loader.loaded()
     limits = struct(Wasmex.StoreLimits, memory_size: max_memory, instances: 1, memories: 1, tables: 1)
 
-    with {:ok, store} <- Wasmex.Store.new(limits, engine),
-         :ok <- Wasmex.StoreOrCaller.set_fuel(store, @fuel_to_start),
-         {:ok, instance} <- Wasmex.Instance.new(store, module, %{}),
-         {:ok, memory} <- Wasmex.Memory.from_instance(store, instance) do
-      check_version(%__MODULE__{store: store, instance: instance, memory: memory, memory_size: 0}, call)
+    with {:ok, %{resource: store}} <- Wasmex.Store.new(limits, engine) do
+      this = %__MODULE__{id: make_ref(), store: store, instance: nil, memory: nil, memory_size: 0}
+      fuel(this, @fuel_to_start)
+      start = &Wasmex.Native.instance_new(store, module, %{}, [], &1)
+      this |> request(call, start) |> started(this, call, max(input, @room), loaded)
     else
       {:error, reason} -> throw(start_fault(reason))
     end
+  end
+
+  defp started({:error, reason}, _this, _call, _input, _loaded), do: throw(start_fault(reason))
+
+  defp started(instance, this, call, input, %{checked: checked}) do
+    this = %{this | instance: instance}
+    memory = request(&Wasmex.Native.memory_from_instance(this.store, instance, &1))
+    version = if :atomics.get(checked, 1) == 0, do: request(&export(this, "abi_version", [], left(call), &1))
+    address = request(&export(this, "input", [signed(32, input)], left(call), &1))
+
+    tidy([version, address], fn ->
+      case answer(this, call, memory) do
+        {:error, reason} ->
+          throw(start_fault(reason))
+
+        memory ->
+          this |> Map.put(:memory, memory) |> checked(call, version, checked) |> roomy(call, address, input)
+      end
+    end)
   end
 
   defp start_fault(reason) do
@@ -146,139 +90,186 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
       else: {:fault, :unavailable, "no instance: #{reason}"}
   end
 
-  defp check_version(instance, call) do
-    version = function(instance, "abi_version", [], call)
+  defp checked(this, _call, nil, _checked), do: this
 
-    if version == Abi.version(),
-      do: sized(instance, call),
-      else:
+  defp checked(this, call, request, checked) do
+    case result(this, call, request) do
+      version when version == unquote(Abi.version()) ->
+        :atomics.put(checked, 1, 1)
+        this
+
+      version ->
         throw({:fault, :unavailable, "the module's exports have version #{version}, not #{Abi.version()}"})
+    end
   end
 
-  defp sized(%{store: store, memory: memory} = instance, call) do
-    size = request(instance, call, &Wasmex.Native.memory_size(store.resource, memory.resource, &1))
-    %{instance | memory_size: size}
+  defp roomy(this, call, address, room) do
+    case unsigned(result(this, call, address)) do
+      0 -> throw({:fault, :memory_limit, ""})
+      address -> sized(%{this | address: address, room: room}, call)
+    end
   end
 
-  @doc "Copies these parts, one after the other, into the module's input buffer."
-  @spec write(t(), [binary()], call()) :: t()
-  def write(instance, parts, call) do
-    length = Enum.sum(for part <- parts, do: byte_size(part))
+  defp sized(this, call), do: %{this | memory_size: request(this, call, &size(this, &1))}
+
+  @doc "Asks how much memory it has. The answer also says that all before it is done."
+  @spec size(t(), from()) :: :ok
+  def size(%{store: store, memory: memory}, from), do: Wasmex.Native.memory_size(store, memory, from)
+
+  @doc "Returns when whatever the instance was doing is over."
+  @spec await(t()) :: term()
+  def await(instance) do
+    request = request(&size(instance, &1))
+    receive do: ({^request, size} -> size)
+  end
+
+  ## A call of an instance that others use too
+
+  @doc "Whether this input can be sent ahead."
+  @spec room?(t(), non_neg_integer()) :: boolean()
+  def room?(%{address: address, room: room, memory_size: size}, length),
+    do: length <= room and address + length <= size
+
+  @doc "Sends all operations of a call but the reading of its record."
+  @spec send_call(t(), binary(), String.t(), [{32 | 64, integer()}], pos_integer(), from()) :: :ok
+  def send_call(
+        %{store: store, memory: memory, address: address} = this,
+        input,
+        name,
+        arguments,
+        timeout,
+        from
+      ) do
+    fuel(this, timeout * @fuel_per_ms)
+    # It fits, so that this cannot fail.
+    :ok = Wasmex.Native.memory_write_binary(store, memory, address, input, nobody())
+    export(this, name, signed(arguments), timeout, from)
+  end
+
+  @doc "Sends for this many bytes from there. Memory only grows, so that they are there."
+  @spec send_read(t(), non_neg_integer(), non_neg_integer(), from()) :: :ok
+  def send_read(%{store: store, memory: memory, memory_size: size}, address, length, from)
+      when address + length <= size,
+      do: Wasmex.Native.memory_read_binary(store, memory, address, length, from)
+
+  ## A call of an instance that nobody else has
+
+  @doc """
+  Copies these parts, one after the other, into the module's input buffer, calls an export that gives a record, and reads the record if
+  it may be that long.
+  """
+  @spec call(t(), [binary()], String.t(), [{32 | 64, integer()}], call(), (pos_integer() -> boolean())) ::
+          {binary(), t()}
+  def call(this, parts, name, arguments, call, possible?) do
+    length = IO.iodata_length(parts)
     if length > call.max_memory, do: throw({:fault, :memory_limit, ""})
-    address = refuelled(instance, call, fn -> unsigned(function(instance, "input", [{32, length}], call)) end)
-    if address == 0, do: throw({:fault, :memory_limit, ""})
-    instance = within(instance, address, length, call)
-    _end = Enum.reduce(parts, address, &write_part(instance, &2, &1, call))
-    instance
+    this = room(this, length, call)
+    fuel(this, left(call) * @fuel_per_ms)
+    {_end, writes} = Enum.reduce(parts, {this.address, []}, &write(this, &1, &2, call))
+    called = request(&export(this, name, signed(arguments), left(call), &1))
+    size = request(&size(this, &1))
+
+    tidy([size | writes], fn ->
+      place = result(this, call, called)
+      Enum.each(writes, &written(this, call, &1))
+      read(%{this | memory_size: answer(this, call, size)}, Abi.place(place), call, possible?)
+    end)
   end
 
-  # The store works in order, so this answer has arrived when the next one has.
-  defp refuelled(%{store: store}, call, fun) do
-    ref = make_ref()
-    :ok = Wasmex.Native.store_or_caller_set_fuel(store.resource, left(call) * @fuel_per_ms, {self(), ref})
+  defp room(%{room: room} = this, length, _call) when length <= room, do: this
 
-    try do
-      fun.()
-    after
-      receive do
-        {^ref, _} -> :ok
-      after
-        0 -> :ok
-      end
+  defp room(this, length, call) do
+    fuel(this, left(call) * @fuel_per_ms)
+
+    case unsigned(result(this, call, request(&export(this, "input", [signed(32, length)], left(call), &1)))) do
+      0 -> throw({:fault, :memory_limit, ""})
+      address -> %{this | address: address, room: length}
     end
   end
 
-  defp write_part(_instance, address, <<>>, _call), do: address
+  defp write(_this, <<>>, state, _call), do: state
 
-  defp write_part(instance, address, <<chunk::binary-size(@chunk), rest::binary>>, call) do
-    write_chunk(instance, address, chunk, call)
-    write_part(instance, address + @chunk, rest, call)
+  defp write(this, <<chunk::binary-size(@chunk), rest::binary>>, state, call),
+    do: write(this, rest, write_chunk(this, chunk, state, call), call)
+
+  defp write(this, chunk, state, call), do: write_chunk(this, chunk, state, call)
+
+  defp write_chunk(this, chunk, {_address, writes} = state, call) when length(writes) >= @chunks_ahead do
+    Enum.each(writes, &written(this, call, &1))
+    write_chunk(this, chunk, put_elem(state, 1, []), call)
   end
 
-  defp write_part(instance, address, chunk, call) do
-    write_chunk(instance, address, chunk, call)
-    address + byte_size(chunk)
+  defp write_chunk(%{store: store, memory: memory}, chunk, {address, writes}, _call) do
+    request = request(&Wasmex.Native.memory_write_binary(store, memory, address, chunk, &1))
+    {address + byte_size(chunk), [request | writes]}
   end
 
-  defp write_chunk(%{store: store, memory: memory} = instance, address, chunk, call) do
-    case request(
-           instance,
-           call,
-           &Wasmex.Native.memory_write_binary(store.resource, memory.resource, address, chunk, &1)
-         ) do
-      :ok -> :ok
-      {:error, _reason} -> throw({:fault, :invalid_result, "its input buffer lies outside its memory"})
-    end
+  defp written(this, call, request) do
+    with {:error, _reason} <- answer(this, call, request),
+         do: throw({:fault, :invalid_result, "its input buffer lies outside its memory"})
   end
 
-  @doc "Calls an export that gives a record, and reads the record if it may be that long."
-  @spec call(t(), String.t(), [{32 | 64, integer()}], call(), (pos_integer() -> boolean())) :: {binary(), t()}
-  def call(instance, name, arguments, call, possible?) do
-    {address, length} =
-      Abi.place(function(instance, name, arguments, call)) || throw({:fault, :memory_limit, ""})
+  @doc "Calls an export about the same input, and reads its record."
+  @spec call_again(t(), String.t(), [{32 | 64, integer()}], call(), (pos_integer() -> boolean())) ::
+          {binary(), t()}
+  def call_again(this, name, arguments, call, possible?) do
+    called = request(&export(this, name, signed(arguments), left(call), &1))
+    read(this, Abi.place(result(this, call, called)), call, possible?)
+  end
 
-    if length == 0, do: throw({:fault, :invalid_result, "its result lies outside its memory"})
+  defp read(_this, nil, _call, _possible?), do: throw({:fault, :memory_limit, ""})
+
+  defp read(_this, {_address, 0}, _call, _possible?),
+    do: throw({:fault, :invalid_result, "its result lies outside its memory"})
+
+  defp read(this, {address, length}, call, possible?) do
     unless possible?.(length), do: throw({:fault, :invalid_result, "its result is longer than any can be"})
-    instance = within(instance, address, length, call)
-    {read(instance, address, length, call), instance}
-  end
-
-  defp read(%{store: store, memory: memory} = instance, address, length, call) do
-    case request(
-           instance,
-           call,
-           &Wasmex.Native.memory_read_binary(store.resource, memory.resource, address, length, &1)
-         ) do
-      record when is_binary(record) -> record
-      {:error, _reason} -> throw({:fault, :invalid_result, "its result lies outside its memory"})
-    end
+    this = within(this, address, length, call)
+    {request(this, call, &send_read(this, address, length, &1)), %{this | record: address}}
   end
 
   # wasmex allocates before it checks whether it can read, so the length is checked first. Memory only grows.
-  defp within(%{memory_size: size} = instance, address, length, _call) when address + length <= size,
-    do: instance
+  defp within(%{memory_size: size} = this, address, length, _call) when address + length <= size, do: this
 
-  defp within(instance, address, length, call) do
-    instance = sized(instance, call)
+  defp within(this, address, length, call) do
+    this = sized(this, call)
 
-    if address + length > instance.memory_size,
+    if address + length > this.memory_size,
       do: throw({:fault, :invalid_result, "an address lies outside its memory"})
 
-    instance
+    this
   end
 
   ## Operations
 
-  defp function(%{store: store, instance: instance} = this, name, arguments, call) do
-    left = left(call)
-    arguments = for {bits, number} <- arguments, do: signed(bits, number)
+  defp fuel(%{store: store}, fuel), do: :ok = Wasmex.Native.store_or_caller_set_fuel(store, fuel, nobody())
 
-    request = fn from ->
-      Wasmex.Native.instance_call_exported_function(
-        store.resource,
-        instance.resource,
-        name,
-        arguments,
-        from,
-        left
-      )
-    end
+  defp nobody, do: {Loader.loaded().nobody, 0}
 
-    case request(this, call, request) do
-      {:ok, [number]} -> number
-      {:error, reason} -> throw(fault(this, reason, call))
-    end
-  end
+  defp export(%{store: store, instance: instance}, name, arguments, timeout, from),
+    do: Wasmex.Native.instance_call_exported_function(store, instance, name, arguments, from, timeout)
+
+  defp signed(arguments), do: for({bits, number} <- arguments, do: signed(bits, number))
 
   # wasmex passes WebAssembly's integers as signed ones.
   defp signed(32, number), do: with(<<number::32-signed>> <- <<number::32>>, do: number)
   defp signed(64, number), do: with(<<number::64-signed>> <- <<number::64>>, do: number)
   defp unsigned(number), do: with(<<number::32>> <- <<number::32>>, do: number)
 
-  # wasmex does not report that a module was denied memory. A module that trapped with more than half of its limit in use was
-  # probably denied, because buffers double.
-  defp fault(instance, reason, call) do
-    if reason =~ "unreachable" and 2 * sized(instance, call).memory_size > call.max_memory,
+  defp result(this, call, request) do
+    case answer(this, call, request) do
+      {:ok, [number]} -> number
+      {:error, reason} -> throw(fault(reason, sized(this, call).memory_size, call.max_memory))
+    end
+  end
+
+  @doc """
+  Why a call failed, from wasmex's words. wasmex does not report that a module was denied memory: one that trapped with more than half of
+  its limit in use was probably denied, because buffers double.
+  """
+  @spec fault(String.t(), non_neg_integer(), pos_integer()) :: Host.fault()
+  def fault(reason, memory_size, max_memory) do
+    if reason =~ "unreachable" and 2 * memory_size > max_memory,
       do: {:fault, :memory_limit, ""},
       else: trap(reason)
   end
@@ -292,22 +283,45 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
     end
   end
 
-  defp request(instance, call, fun) do
-    ref = make_ref()
-    :ok = fun.({self(), ref})
+  defp request(this, call, operation), do: answer(this, call, request(operation))
 
+  defp request(operation) do
+    request = make_ref()
+    :ok = operation.({self(), request})
+    request
+  end
+
+  # If something throws, the answers to these requests, which came before the one that made it throw, are not left to the caller.
+  defp tidy(requests, fun) do
+    fun.()
+  catch
+    fault ->
+      Enum.each(requests, &forget/1)
+      throw(fault)
+  end
+
+  defp forget(request) do
     receive do
-      {^ref, result} -> result
+      {^request, _answer} -> :ok
     after
-      left(call) -> late(instance, ref)
+      0 -> :ok
+    end
+  end
+
+  defp answer(this, call, request) do
+    receive do
+      {^request, answer} -> answer
+    after
+      left(call) -> late(this, request)
     end
   end
 
   # After its timeout wasmex stops the module and sends nothing. The store works in order: when it answers the next request, the
   # module has stopped, and no late message can reach the caller, which might log it.
-  defp late(%{store: store, memory: memory}, ref) do
-    next = make_ref()
-    :ok = Wasmex.Native.memory_size(store.resource, memory.resource, {self(), next})
+  defp late(%{memory: nil}, _request), do: throw({:fault, :timeout, ""})
+
+  defp late(this, request) do
+    next = request(&size(this, &1))
 
     receive do
       {^next, _size} -> :stopped
@@ -316,7 +330,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
     end
 
     receive do
-      {^ref, result} -> result
+      {^request, answer} -> answer
     after
       0 -> throw({:fault, :timeout, ""})
     end
