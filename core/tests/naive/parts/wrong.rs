@@ -185,7 +185,7 @@ impl Judge<'_> {
                 continue;
             };
             let (_, _, ignored, of) = &record.fields[field];
-            if !ignored && !(self.first && seen[field]) {
+            if !(*ignored || self.first && seen[field]) {
                 seen[field] = true;
                 self.value(of, value)?;
             }
