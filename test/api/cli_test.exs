@@ -181,6 +181,16 @@ defmodule RustyJson.CLITest do
     end
   end
 
+  test "a reader that exits early ends the doctor and the help quietly", %{dir: dir} do
+    for task <- ["rustyjson.doctor", "rustyjson --help"] do
+      errors = Path.join(dir, "doctor.errors")
+      command = ~s({ mix #{task}; echo "exit $?" >&2; } 2>"#{errors}" | head -1)
+      System.cmd("sh", ["-c", command], env: [{"MIX_ENV", "test"}, {"RUSTYJSON_BUILD", "none"}])
+      assert errors |> exit_line(100) |> without_warnings() == "exit 0"
+      File.rm!(errors)
+    end
+  end
+
   # Written after `head` has ended.
   defp exit_line(file, times) do
     text = File.read!(file)
