@@ -30,7 +30,7 @@ defmodule RustyJson do
   alias RustyJson.Decode.{Input, Many}
   alias RustyJson.Encode.{Canonical, Text}
   alias RustyJson.Encoder.Plans
-  alias RustyJson.Options.{Known, Lists, Words}
+  alias RustyJson.Options.{Known, Lists, Unknown, Words}
 
   @typedoc "An option of `decode/2`."
   @type decode_option :: unquote(Words.type(:decode))
@@ -588,11 +588,9 @@ defmodule RustyJson do
   @spec start_engine(engine: :auto | :native | :wasm, host: :auto | :built_in | :wasmex) ::
           :ok | {:error, EngineError.t() | SandboxError.t()}
   def start_engine(opts \\ []) do
-    unless Keyword.keyword?(opts),
-      do:
-        raise(ArgumentError, "start_engine takes a keyword list of options, got: #{inspect(opts, limit: 5)}")
+    opts = opts |> Options.to_list("start_engine") |> Unknown.refuse!([:engine, :host], "start_engine")
 
-    case opts |> Keyword.validate!([:engine, :host]) |> Options.decode() do
+    case Options.decode(opts) do
       %{engine: Engine.Wasm, sandbox: %{host: host}} -> started(RustyJson.Wasm.Host.status(host))
       %{engine: Engine.Missing} -> {:error, EngineError.exception([])}
       _native -> :ok

@@ -101,6 +101,37 @@ defmodule Notebook.Run do
   defp check_display(_value), do: :ok
 end
 
+defmodule Notebook.Results do
+  @moduledoc "Compares results without the order of members: the VM's versions print the atoms of a map in different orders."
+
+  def same?(parts, now), do: length(parts) == length(now) and Enum.all?(Enum.zip(parts, now), &same_part?/1)
+
+  defp same_part?({{:cell, code, shown, line}, {:cell, code, now, line}}),
+    do: shown == now or Enum.map(shown, &normal/1) == Enum.map(now, &normal/1)
+
+  defp same_part?({part, now}), do: part == now
+
+  @doc "A result, with the members of maps and of JSON objects in a fixed order."
+  def normal(text) do
+    case Code.string_to_quoted(text) do
+      {:ok, quoted} -> Macro.postwalk(quoted, &member_order/1)
+      {:error, _no_term} -> json(text)
+    end
+  end
+
+  defp member_order({:%{}, _meta, members}), do: {:%{}, [], Enum.sort(members)}
+  defp member_order({name, _meta, arguments}), do: {name, [], arguments}
+  defp member_order(text) when is_binary(text), do: json(text)
+  defp member_order(other), do: other
+
+  defp json(text) do
+    case RustyJson.decode(text) do
+      {:ok, term} when is_map(term) or is_list(term) -> {:json, term}
+      _no_container -> text
+    end
+  end
+end
+
 defmodule Notebook.Install do
   @moduledoc "Replaces Mix.install: checks its arguments."
 
@@ -158,7 +189,7 @@ defmodule Notebook.Main do
     cells = for {:cell, _, _, _} = cell <- parts, do: cell
 
     cond do
-      now == parts ->
+      Notebook.Results.same?(parts, now) ->
         shown = cells |> Enum.map(fn {_, _, shown, _} -> length(shown) end) |> Enum.sum()
         IO.puts("#{Path.relative_to_cwd(file)}: #{length(cells)} cells, #{shown} shown results")
         :passed
@@ -169,7 +200,8 @@ defmodule Notebook.Main do
         :passed
 
       true ->
-        for {{:cell, _, shown, line} = cell, cell_now} <- Enum.zip(parts, now), cell != cell_now do
+        for {{:cell, _, shown, line} = cell, cell_now} <- Enum.zip(parts, now),
+            not Notebook.Results.same?([cell], [cell_now]) do
           IO.puts("#{file}:#{line}: the results differ from those shown\n  shown: #{inspect(shown)}")
           IO.puts("  now:   #{inspect(elem(cell_now, 2))}")
         end

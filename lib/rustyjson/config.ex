@@ -27,6 +27,16 @@ defmodule RustyJson.Config do
   RustyJson checks policies when it reads the configuration. An unknown option, a bad value, or a sandbox option together with the
   native engine raises `ArgumentError`, and the application does not start. `mix rustyjson.doctor` lists the policies.
 
+  ## Unknown options
+
+  A call with an option that the function does not have raises `ArgumentError`, which says what was probably meant. Jason ignores such
+  options, and some libraries pass on all of their own. For those, ignore them:
+
+      config :rustyjson, unknown_options: :ignore
+
+  A misspelt limit then has no effect. The configuration itself, policies, `RustyJson.LogFormatter` and `RustyJson.PlugParser` always
+  raise.
+
   ## When it is read
 
   RustyJson reads the configuration when the application starts, or on first use. If you change it at run time, call `reload/0`.
@@ -35,11 +45,11 @@ defmodule RustyJson.Config do
   """
 
   alias RustyJson.{Engine, Options}
-  alias RustyJson.Options.{Known, Policies, Schema}
+  alias RustyJson.Options.{Known, Policies, Schema, Unknown}
 
   @compile {:inline, get: 0}
   @key __MODULE__
-  @none {nil, nil, nil, nil, nil, nil}
+  @none {nil, nil, nil, nil, nil, nil, nil}
   @build_settings [:build, :allocator, :precompiled]
   # RustyJson 0.3 and Jason read this setting at the top level.
   @of_decode [:decoding_integer_digit_limit]
@@ -56,7 +66,8 @@ defmodule RustyJson.Config do
     {decode, encode} = {Options.pack(:decode, values.decode), Options.pack(:encode, values.encode)}
     policies = Policies.read(Application.get_env(:rustyjson, :policies, []), values)
     number = System.unique_integer()
-    :persistent_term.put(@key, {decode, encode, values, number, policies, plain(decode)})
+    unknown = Unknown.setting!(Application.get_env(:rustyjson, :unknown_options, :raise))
+    :persistent_term.put(@key, {decode, encode, values, number, policies, plain(decode), unknown})
     Known.forget(number)
     RustyJson.Encoder.Plans.find_own()
   end
@@ -124,6 +135,10 @@ defmodule RustyJson.Config do
   def policies, do: elem(get(), 4)
 
   @doc false
+  @spec unknown_options() :: Unknown.mode()
+  def unknown_options, do: elem(get(), 6)
+
+  @doc false
   @spec policy(term()) :: %{given: keyword(), decode: Options.values(), encode: Options.values()}
   def policy(name), do: Policies.fetch!(policies(), name)
 
@@ -173,7 +188,7 @@ defmodule RustyJson.Config do
   end
 
   defp check_names(config) do
-    names = [:engine, :decode, :encode, :wasm, :policies, :log_formatter] ++ @build_settings
+    names = [:engine, :decode, :encode, :wasm, :policies, :log_formatter, :unknown_options] ++ @build_settings
 
     for {name, _} <- config, name not in names and name not in @of_decode and application?(name) do
       raise ArgumentError, "unknown setting #{inspect(name)} of :rustyjson: it takes #{list(names)}"

@@ -20,6 +20,7 @@ defmodule RustyJson.EncodeError do
   """
 
   alias RustyJson.DecodeError.Message
+  alias RustyJson.Encode.Excerpt
 
   @type reason ::
           :invalid_utf8
@@ -76,7 +77,7 @@ defmodule RustyJson.EncodeError do
   end
 
   def new({:invalid_struct, struct}) do
-    message = "invalid #{inspect(struct.__struct__)}: #{inspect(struct, @shown)}"
+    message = "invalid #{inspect(struct.__struct__)}: #{Excerpt.inspect(struct, @shown)}"
     %__MODULE__{message: message, reason: :invalid_struct}
   end
 

@@ -24,6 +24,7 @@ defmodule RustyJson.Formatter do
   alias RustyJson.{Config, DecodeError, EncodeError, Options, SandboxError}
   alias RustyJson.DecodeError.Message
   alias RustyJson.Engine.Codes
+  alias RustyJson.Options.Unknown
 
   # Indented text grows with the square of its depth.
   @deepest_indented 1024
@@ -40,6 +41,15 @@ defmodule RustyJson.Formatter do
   }
   @max_bytes Codes.decode(:max_bytes)
   @texts [:indent, :line_separator, :record_separator, :after_colon]
+  @names @texts ++ [:max_bytes, :policy]
+  @takes %{
+    indent: "iodata or a number of spaces from 0 to 1000",
+    line_separator: "iodata",
+    record_separator: "iodata",
+    after_colon: "iodata",
+    max_bytes: "a number of bytes",
+    policy: "the name of a policy"
+  }
 
   @type opts :: [
           indent: iodata() | non_neg_integer(),
@@ -159,31 +169,23 @@ defmodule RustyJson.Formatter do
   defp error(failure, text, options), do: RustyJson.Decode.Input.error(failure, text, options)
 
   defp options(given) do
+    given = given |> Options.to_list("the formatter") |> Unknown.refuse!(@names, "the formatter")
+
     Map.new(given, fn
-      {:indent, width} when is_integer(width) and width >= 0 ->
+      {:indent, width} when width in 0..1000 ->
         {:indent, String.duplicate(" ", width)}
 
       {:max_bytes, most} when is_integer(most) and most in 0..@longest ->
         {:max_bytes, most}
 
-      {:max_bytes, other} ->
-        raise ArgumentError, "option :max_bytes takes a number of bytes, got: #{inspect(other)}"
-
       {:policy, name} when is_atom(name) ->
         {:policy, name}
 
-      {name, text} when name in @texts ->
+      {name, text} when name in @texts and (is_binary(text) or is_list(text)) ->
         {name, IO.iodata_to_binary(text)}
 
-      other ->
-        unknown(other)
+      {name, other} ->
+        raise ArgumentError, "option #{inspect(name)} takes #{@takes[name]}, got: #{inspect(other, limit: 5)}"
     end)
-  end
-
-  @spec unknown(term()) :: no_return()
-  defp unknown(other) do
-    raise ArgumentError,
-          "the formatter takes :indent, :line_separator, :record_separator, :after_colon, :max_bytes and :policy, " <>
-            "got: #{inspect(other)}"
   end
 end

@@ -44,7 +44,8 @@ defmodule RustyJson.Helpers do
     if is_map(map) and Enum.all?(keys, &is_map_key(map, &1)) do
       object(for key <- keys, do: {key, Map.fetch!(map, key)})
     else
-      raise ArgumentError, "expected a map with keys: #{inspect(keys)}, got: #{inspect(map)}"
+      raise ArgumentError,
+            "expected a map with keys: #{inspect(keys)}, got: #{RustyJson.Encode.Excerpt.inspect(map)}"
     end
   end
 

@@ -35,6 +35,11 @@ defmodule RustyJson.Lazy do
 
   # `encode/2` has no use for pieces.
   defimpl RustyJson.Encoder do
+    # A line of a log is no place to compute something, which may take long or have no end.
+    def encode(%{source: source}, %{values: %{guard: guard}} = opts)
+        when guard != nil and not is_list(source),
+        do: RustyJson.Encode.string("a lazy array", opts)
+
     def encode(%{source: source}, %{values: %{max_bytes: most}} = opts),
       do: source |> RustyJson.Lazy.elements(most) |> RustyJson.Encode.list(opts)
   end

@@ -21,22 +21,25 @@ defmodule RustyJson.LogFormatter do
 
   A line is never lost, and formatting never raises: a term without a JSON form is written as `inspect/2` shows it, invalid UTF-8
   as U+FFFD. Of an event that exceeds a limit, the longest strings and lists and the deepest terms are shortened first, and what is
-  left out is described.
+  left out is described. Each line is one JSON object within its limit, in bounded time, whatever the event holds; lazy arrays
+  (`RustyJson.lazy/1`) are not computed.
 
   ## Options
 
-    * `:metadata` - `:all` (default), or a list of keys
+    * `:metadata` - `:all` (default), or a list of keys, of which `:module` and `:function` come from `mfa`
     * `:names` - other names for the members, such as `[level: "severity", time: "@timestamp"]`
     * `:redact`, `:redacted`, `:key_case`, `:escape`, `:engine` - those of `RustyJson.encode/2`. A pointer starts at the line:
-      `"/metadata/user/email"`
-    * `:max_bytes` - of a line (default `65_536`)
+      `"/metadata/user/email"`. A key in `:redact` is the whole key: `contains: ["password"]` also redacts `password_confirmation`
+    * `:max_bytes` - of a line, up to 16_777_216, which 0 stands for (default `65_536`). A limit below 1_024 counts as 1_024
     * `:max_depth` - of a line (default `16`)
   """
 
   alias RustyJson.Encode.Text
-  alias RustyJson.LogFormatter.{Event, Pairs, Setup, Short}
+  alias RustyJson.LogFormatter.{Event, Setup, Short}
   alias RustyJson.Options.Known
   alias RustyJson.{OrderedObject, SandboxError}
+
+  @steps Short.steps()
 
   @doc """
   The formatter for a handler's configuration, with checked options.
@@ -81,8 +84,11 @@ defmodule RustyJson.LogFormatter do
     setup = setup(config)
     usual(event, setup)
   catch
-    kind, reason -> last_resort(event, kind, reason)
+    kind, reason -> last_resort(event, kind, reason, limit(config))
   end
+
+  defp limit(%{max_bytes: bytes}), do: Setup.longest(bytes)
+  defp limit(_config), do: Setup.longest(nil)
 
   @doc """
   The line of a message of Elixir 1.14's console backend.
@@ -100,7 +106,7 @@ defmodule RustyJson.LogFormatter do
       Application.get_env(:rustyjson, :log_formatter, [])
     )
   catch
-    kind, reason -> last_resort(%{level: level}, kind, reason)
+    kind, reason -> last_resort(%{level: level}, kind, reason, limit(nil))
   end
 
   defp setup(config) do
@@ -122,51 +128,46 @@ defmodule RustyJson.LogFormatter do
   defp usual(event, setup), do: line(event, setup)
 
   defp usual(start, members, event, setup) do
-    with {:ok, members} <- objects(members, setup),
+    with true <- Short.plain?(members, setup.redacts),
          {:ok, <<?{, rest::binary>>} <- Text.encode([members], setup.options),
          true <- IO.iodata_length(start) + byte_size(rest) <= setup.longest do
       [start | rest]
     else
-      {:error, %SandboxError{} = error} -> event |> Event.members(setup) |> shortest(error, setup)
-      _limit -> event |> Event.members(setup) |> shortened(1, setup)
+      {:error, %SandboxError{} = error} -> event |> Event.whole(members, setup) |> after_fault(error, setup)
+      false -> event |> Event.whole(members, setup) |> shortened(0, setup)
+      {:error, _limit} -> event |> Event.whole(members, setup) |> shortened(1, setup)
     end
   end
 
-  # Most events keep the limits, and are encoded as they are.
-  defp line(event, setup) do
-    members = Event.members(event, setup)
+  defp line(event, setup), do: event |> Event.members(setup) |> shortened(0, setup)
 
-    with {:ok, objects} <- objects(members, setup), {:ok, line} <- encode(objects, setup.options) do
+  # The first step leaves all as it is.
+  defp shortened(members, step, setup) do
+    with {:ok, short} <- Short.members(members, step, setup), {:ok, line} <- encode(short, setup.options) do
       line
     else
-      {:error, %SandboxError{} = error} -> shortest(members, error, setup)
-      _limit -> shortened(members, 1, setup)
+      {:error, %SandboxError{} = error} -> after_fault(members, error, setup)
+      _limit when step < @steps -> shortened(members, step + 1, setup)
+      _limit -> least(members, setup)
     end
   end
 
-  defp objects(members, %{redacts: true}), do: Pairs.objects(members)
-  defp objects(members, _setup), do: {:ok, members}
-
-  defp shortened(members, step, setup) do
-    case members |> Short.members(step, setup) |> encode(setup.options) do
-      {:ok, line} ->
-        line
-
-      {:error, %SandboxError{} = error} ->
-        shortest(members, error, setup)
-
-      {:error, error} ->
-        if step == Short.steps(),
-          do: shortest(members, error, setup),
-          else: shortened(members, step + 1, setup)
+  # Each further attempt could take as long again.
+  defp after_fault(members, error, setup) do
+    with {:ok, short} <- Short.members(members, Short.steps(), setup),
+         {:ok, line} <- encode(short, setup.options) do
+      line
+    else
+      :too_many -> least(members, setup)
+      {:error, %SandboxError{}} -> raise error
+      {:error, _limit} -> least(members, setup)
     end
   end
 
-  # Whatever its size is. After a fault of the sandbox, too: each further attempt could take as long again.
-  defp shortest(members, error, setup) do
-    case members |> Short.members(Short.steps(), setup) |> encode(setup.unlimited) do
+  defp least(members, setup) do
+    case members |> Short.least(setup) |> encode(setup.options) do
       {:ok, line} -> line
-      {:error, _error} -> raise error
+      {:error, error} -> raise error
     end
   end
 
@@ -174,17 +175,19 @@ defmodule RustyJson.LogFormatter do
   defp encode(members, options), do: Text.encode([OrderedObject.new(members)], options)
 
   # Without any engine. Text is not redacted, so that of a message can stand here.
-  defp last_resort(event, kind, reason) do
+  defp last_resort(event, kind, reason, limit) do
     {time, text} = Event.rest(event)
     level = with %{level: level} when is_atom(level) <- event, do: level, else: (_ -> :error)
     why = "a log event that could not be formatted: #{why(kind, reason)}"
+    # Of the text and of the reason, each.
+    most = div(limit, 4)
     message = if text, do: [{"message", text}, {"error", why}], else: [{"message", why}]
     time = if time, do: [{"time", time}], else: []
     members = time ++ [{"level", to_string(level)} | message]
 
     [
       ?{,
-      Enum.map_intersperse(members, ?,, fn {name, text} -> [?", name, "\":\"", plain(text), ?"] end),
+      Enum.map_intersperse(members, ?,, fn {name, text} -> [?", name, "\":\"", plain(text, most), ?"] end),
       "}\n"
     ]
   end
@@ -193,11 +196,9 @@ defmodule RustyJson.LogFormatter do
   defp why(_kind, reason) when is_exception(reason), do: inspect(reason.__struct__)
   defp why(kind, _reason), do: "#{kind}"
 
-  @longest_plain 8_192
-
   # Leaves out characters that JSON escapes, and everything but ASCII.
-  defp plain(text) do
-    text = binary_part(text, 0, min(byte_size(text), @longest_plain))
+  defp plain(text, most) do
+    text = binary_part(text, 0, min(byte_size(text), most))
     for <<byte <- text>>, byte in 0x20..0x7E and byte not in ~c"\"\\", into: "", do: <<byte>>
   end
 end

@@ -3,7 +3,8 @@ defmodule RustyJson.Options do
   # The options of one call, checked, and as the core takes them. RustyJson.Options.Schema defines them.
 
   alias RustyJson.{Config, Engine}
-  alias RustyJson.Options.{Known, Layout, Policies, Schema, Shape, Words}
+  alias RustyJson.Options.{Known, Layout, Policies, Schema, Shape, Unknown, Words}
+  alias RustyJson.Schema.Type
   alias RustyJson.Wasm.{Events, Host}
 
   @enforce_keys [:engine, :bytes, :values, :sandbox]
@@ -80,9 +81,16 @@ defmodule RustyJson.Options do
       after_colon: "",
       records: :none,
       shape: "",
-      pointers: nil
+      pointers: nil,
+      # How what an encoder or a fragment writes is checked, if it is: the options to decode it with. Nothing lazy is computed then.
+      guard: nil
     }
   }
+
+  defimpl Inspect do
+    def inspect(%{engine: engine}, _options),
+      do: "#RustyJson.Options<#{RustyJson.Engine.name(engine)} engine>"
+  end
 
   @doc "The options of a decode call."
   @spec decode(keyword() | map()) :: t()
@@ -95,6 +103,7 @@ defmodule RustyJson.Options do
   def encode(given), do: Known.find(:encode, given, fn -> call(:encode, given) end)
 
   defp call(direction, given) do
+    given = given |> to_list(direction) |> Unknown.refuse!(Schema.names(direction), "#{direction}")
     values = override(given, base(Policies.name(given), direction), direction)
     refuse_contradictions!(direction, values, given)
     pack(direction, chosen(values))
@@ -113,6 +122,25 @@ defmodule RustyJson.Options do
   @spec override(keyword() | map(), values(), :decode | :encode) :: values()
   def override(given, values, direction),
     do: given |> put_all(values, direction) |> resolve() |> check_sandbox()
+
+  @doc """
+  Raises for an option that no call takes, a value of another type, and a policy that the application's environment does not have. Unlike
+  a call it reads no more of the configuration, which may not be complete when an application is compiled.
+  """
+  @spec check!(:decode | :encode, keyword()) :: :ok
+  def check!(direction, given) do
+    for {name, value} <- given do
+      entry =
+        entry(direction, name) ||
+          raise(ArgumentError, Unknown.text(name, Schema.names(direction), "#{direction} takes"))
+
+      # A module of the application may be compiled later.
+      if entry.type == :type, do: value && Type.check!(value), else: cast!(name, entry, value)
+      if entry.type == :policy, do: Policies.known!(value)
+    end
+
+    :ok
+  end
 
   @doc "Enters options one by one."
   @spec put_all(keyword() | map(), values(), :decode | :encode) :: values()
@@ -144,7 +172,7 @@ defmodule RustyJson.Options do
 
   defp put({name, value}, values, direction) do
     case entry(direction, name) do
-      nil -> raise ArgumentError, unknown(name, direction)
+      nil -> raise ArgumentError, Unknown.text(name, Schema.names(direction), "#{direction} takes")
       entry -> enter(name, entry, cast!(name, entry, value), values)
     end
   end
@@ -163,14 +191,14 @@ defmodule RustyJson.Options do
         cast
 
       :error ->
-        takes = Words.describe(entry.type)
-        raise ArgumentError, "option #{inspect(name)} takes #{takes}, got: #{inspect(value, limit: 5)}"
+        raise ArgumentError, wrong_value(name, entry.type, value)
     end
   end
 
-  defp unknown(name, direction) do
-    names = Keyword.keys(Schema.entries(direction))
-    "unknown option #{inspect(name)}: #{direction} takes #{Words.describe({:in, names})}"
+  defp wrong_value(name, type, value) do
+    got = "option #{inspect(name)} takes #{Words.describe(type)}, got: #{inspect(value, limit: 5)}"
+    meant = Unknown.near(value, Schema.atoms(type))
+    if meant, do: "#{got}, did you mean #{inspect(meant)}?", else: got
   end
 
   defp no_options(other, call),

@@ -27,7 +27,7 @@ defmodule RustyJson.Partial do
 
   alias RustyJson.{DecodeError, Feed, Options, SandboxError}
   alias RustyJson.Decode.Atoms
-  alias RustyJson.Encode.Path
+  alias RustyJson.Encode.{Measure, Path}
   alias RustyJson.Engine.Codes
   alias RustyJson.Partial.{Changes, Document}
   alias RustyJson.Wasm.{Host, Stats}
@@ -168,17 +168,19 @@ defmodule RustyJson.Partial do
     DecodeError.new({Codes.decode(:unexpected_end), position, line, column, ""}, pending, options, base)
   end
 
+  defimpl Inspect do
+    def inspect(%{total: total}, _options), do: "#RustyJson.Partial<#{total} bytes read>"
+  end
+
   ## Pieces
 
   defp pieces(%{options: %{max_bytes: most}, total: total} = partial, input, changes) do
-    size = if is_binary(input), do: byte_size(input), else: IO.iodata_length(input)
-
-    if most > 0 and total + size > most do
+    if most > 0 and not Measure.text?(input, most - total) do
       {:error, DecodeError.new({Codes.decode(:max_bytes), 0, 1, 1, ""}, "", partial.options)}
     else
       bytes = if is_binary(input), do: input, else: IO.iodata_to_binary(input)
-      changes = changes && Changes.new(size)
-      sliced(bytes, %{partial | total: total + size}, changes)
+      changes = changes && Changes.new(byte_size(bytes))
+      sliced(bytes, %{partial | total: total + byte_size(bytes)}, changes)
     end
   end
 

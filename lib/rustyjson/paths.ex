@@ -7,6 +7,8 @@ defmodule RustyJson.Paths do
       {:ok, %{id: 7, city: "Oslo"}}
 
   Prepare pointers once, for example in a module attribute. The result is a plain term that works on any node and in both engines.
+  A pointer has at most #{RustyJson.Pointer.most_tokens()} tokens. Preparing one takes time proportional to its length, so you can pass on
+  pointers that users wrote.
   """
 
   require RustyJson.Parts.Kind
@@ -65,7 +67,7 @@ defmodule RustyJson.Paths do
 
   defp build(pointers, keys) do
     tree = Enum.reduce(pointers, empty(), &insert(Pointer.tokens!(&1, "RustyJson.Paths.new!/1"), &1, &2))
-    {nodes, written} = write(tree, @header, 0, %{count: 0, answers: 0, overlap: 0, places: %{}})
+    {nodes, _behind, written} = write(tree, @header, 0, %{count: 0, answers: 0, overlap: 0, places: %{}})
 
     %__MODULE__{
       nodes: IO.iodata_to_binary(nodes),
@@ -92,7 +94,8 @@ defmodule RustyJson.Paths do
   defp insert([token | tokens], pointer, {own, below}),
     do: {own, Map.put(below, token, insert(tokens, pointer, Map.get(below, token, empty())))}
 
-  # Writes the node that starts at byte `at` of the plan. `around` counts the places with an answer that contain it.
+  # Writes the node that starts at byte `at` of the plan. `around` counts the places with an answer that contain it. Returns where the next
+  # byte goes, too: to measure what is below again at each level would take quadratic time.
   defp write({pointer, below}, at, around, %{count: number, answers: first} = written) do
     written = %{written | count: number + 1}
     {answer, around, written} = answer(pointer, around, written)
@@ -100,11 +103,11 @@ defmodule RustyJson.Paths do
     indices = for {{name, _}, n} <- Enum.with_index(names), index = Pointer.index(name), do: {index, n}
     start = at + @node + 4 * (length(names) + length(indices))
 
-    {blobs, {_end, places, written}} =
+    {blobs, {behind, places, written}} =
       Enum.map_reduce(names, {start, [], written}, fn {name, node}, {at, places, written} ->
         head = <<Pointer.index(name) || 0::64-little, byte_size(name)::32-little, name::binary>>
-        {blob, written} = write(node, at + byte_size(head), around, written)
-        {[head, blob], {at + byte_size(head) + IO.iodata_length(blob), [at | places], written}}
+        {blob, behind, written} = write(node, at + byte_size(head), around, written)
+        {[head | blob], {behind, [at | places], written}}
       end)
 
     places = places |> Enum.reverse() |> List.to_tuple()
@@ -117,7 +120,7 @@ defmodule RustyJson.Paths do
       for({_index, n} <- Enum.sort(indices), do: <<elem(places, n)::32-little>>)
     ]
 
-    {[head | blobs], written}
+    {[head | blobs], behind, written}
   end
 
   defp answer(nil, around, written), do: {0, around, written}
@@ -131,6 +134,11 @@ defmodule RustyJson.Paths do
     }
 
     {answers + 1, around + 1, written}
+  end
+
+  defimpl Inspect do
+    # One line, however many pointers there are.
+    def inspect(%{count: _, answers: answers}, _options), do: "#RustyJson.Paths<#{answers} pointers>"
   end
 
   @doc false

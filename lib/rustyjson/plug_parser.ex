@@ -19,6 +19,10 @@ if Code.ensure_loaded?(Plug.Parsers) do
         `raw_body: true` keeps the body in `conn.assigns.raw_body`, so that you can check a signature
       * `:length`, `:read_length`, `:read_timeout`, `:body_reader` and `:nest_all_json` - as for `Plug.Parsers.JSON`
 
+    Options are checked when the pipeline is built: an option that is misspelt, a value of another type, and a policy that is not in the
+    configuration raise `ArgumentError`. By default, a pipeline is built when its module is compiled. If `config/runtime.exs` defines the
+    policy, build the pipeline at run time, with `use Plug.Builder, init_mode: :runtime`, or `config :phoenix, plug_init_mode: :runtime`.
+
     ## Errors
 
     Each error raises an exception with a status, which Plug uses for the response. The message says what is wrong with the body, and
@@ -37,7 +41,8 @@ if Code.ensure_loaded?(Plug.Parsers) do
 
     @behaviour Plug.Parsers
 
-    alias RustyJson.{DecodeError, SandboxError}
+    alias RustyJson.{DecodeError, Options, SandboxError}
+    alias RustyJson.Options.Unknown
 
     @names [:raw_body | RustyJson.Options.Schema.names(:decode)]
     # Errors that concern the size of the body.
@@ -52,7 +57,7 @@ if Code.ensure_loaded?(Plug.Parsers) do
         do: raise(ArgumentError, "option :rustyjson takes a keyword list, got: #{inspect(own, limit: 5)}")
 
       {raw_body, decode} = Keyword.pop(own, :raw_body, false)
-      Enum.each(decode, &known!/1)
+      check!(decode)
 
       unless is_boolean(raw_body),
         do: raise(ArgumentError, "option :raw_body takes true or false, got: #{inspect(raw_body, limit: 5)}")
@@ -60,12 +65,20 @@ if Code.ensure_loaded?(Plug.Parsers) do
       {body_reader, %{decode: decode, raw_body: raw_body, nest_all: opts[:nest_all_json] == true}, opts}
     end
 
-    # Values are checked with the first body, because a pipeline can be built before the configuration is loaded.
-    defp known!({name, _value}) do
-      takes = Enum.map_join(@names, ", ", &inspect/1)
+    # What a request would fail by. A pipeline can be built before the configuration is complete, when the application is compiled: then
+    # all is checked that does not depend on the engine.
+    defp check!(decode) do
+      for {name, _value} <- decode,
+          name not in @names,
+          do: raise(ArgumentError, Unknown.text(name, @names, "it takes"))
 
-      if name not in @names,
-        do: raise(ArgumentError, "unknown option #{inspect(name)} in :rustyjson: it takes #{takes}")
+      Options.check!(:decode, decode)
+      if Process.whereis(RustyJson.Supervisor), do: Options.decode(decode)
+    rescue
+      error in ArgumentError ->
+        reraise ArgumentError,
+                [message: "option :rustyjson of Plug.Parsers: #{error.message}"],
+                __STACKTRACE__
     end
 
     @impl true

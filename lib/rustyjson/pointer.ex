@@ -2,14 +2,29 @@ defmodule RustyJson.Pointer do
   @moduledoc false
   # JSON Pointers (RFC 6901).
 
+  # Applications pass on pointers that users wrote. The state of a stream has two bytes for the number of a token.
+  @most_tokens 65_535
+
+  @doc "The largest number of tokens in a pointer."
+  @spec most_tokens() :: pos_integer()
+  def most_tokens, do: @most_tokens
+
   @doc "The reference tokens of a pointer. `what` names the option or argument in errors."
   @spec tokens!(term(), String.t()) :: [String.t()]
   def tokens!("", _what), do: []
 
-  def tokens!("/" <> rest = pointer, what),
-    do: rest |> :binary.split("/", [:global]) |> Enum.map(&token(&1, pointer, what))
+  def tokens!("/" <> rest = pointer, what) do
+    tokens = :binary.split(rest, "/", [:global])
+    if length(tokens) > @most_tokens, do: too_long!(what)
+    Enum.map(tokens, &token(&1, pointer, what))
+  end
 
   def tokens!(pointer, what), do: malformed!(pointer, what)
+
+  @doc "The same for a pointer in which the token `*` stands for any element or member. One in a key has no other way to be written."
+  @spec tokens_or_any!(term(), String.t()) :: [:any | String.t()]
+  def tokens_or_any!(pointer, what),
+    do: pointer |> tokens!(what) |> Enum.map(&if(&1 == "*", do: :any, else: &1))
 
   defp token(token, pointer, what) do
     cond do
@@ -35,6 +50,11 @@ defmodule RustyJson.Pointer do
   end
 
   def index(_token), do: nil
+
+  @spec too_long!(String.t()) :: no_return()
+  defp too_long!(what),
+    do:
+      raise(ArgumentError, "#{what} takes a JSON Pointer of at most #{@most_tokens} tokens, got a longer one")
 
   @spec malformed!(term(), String.t()) :: no_return()
   defp malformed!(pointer, what) do

@@ -181,6 +181,16 @@ defmodule RustyJson.CLITest do
     end
   end
 
+  test "a reader that exits early ends the doctor and the help quietly", %{dir: dir} do
+    for task <- ["rustyjson.doctor", "rustyjson --help"] do
+      errors = Path.join(dir, "doctor.errors")
+      command = ~s({ mix #{task}; echo "exit $?" >&2; } 2>"#{errors}" | head -1)
+      System.cmd("sh", ["-c", command], env: [{"MIX_ENV", "test"}, {"RUSTYJSON_BUILD", "none"}])
+      assert errors |> exit_line(100) |> without_warnings() == "exit 0"
+      File.rm!(errors)
+    end
+  end
+
   # Written after `head` has ended.
   defp exit_line(file, times) do
     text = File.read!(file)
@@ -309,7 +319,7 @@ defmodule RustyJson.CLITest do
     case {RustyJson.Config.values(:decode).sandbox.host, RustyJson.Wasm.Host.status(:auto)} do
       {:auto, {:ok, %{host: host}}} ->
         # The built-in one where it works.
-        assert host == if(Judge.available?(:wasmtime), do: :wasmtime, else: :wasmex)
+        assert host == if(Judge.available?(:built_in), do: :built_in, else: :wasmex)
         assert line =~ "auto: calls use #{host}, "
 
       {:auto, {:error, _}} ->

@@ -108,6 +108,23 @@ defmodule RustyJson.KnownOptionsTest do
     assert %{maps: [_one]} = known(:encode)
   end
 
+  test "options made at run time fill neither the cache nor the memory" do
+    before = :persistent_term.info().memory
+
+    for n <- 1..600 do
+      assert {:ok, _} = RustyJson.decode("[1]", max_nodes: n + 1)
+      assert {:ok, _} = RustyJson.encode([1], max_bytes: n + 9)
+      assert {:ok, _} = RustyJson.decode("[1]", raw: ["/a#{n}" <> String.duplicate("/x", 500)])
+      assert {:error, _} = RustyJson.decode("[1]", as: {:enum, [:a, :"b#{n}"]})
+    end
+
+    big = for n <- 1..20_000, do: :"enum_value_#{n}"
+    for n <- 1..20, do: assert({:error, _} = RustyJson.decode("[1]", as: {:enum, Enum.drop(big, n)}))
+    for direction <- [:decode, :encode], do: assert(length(lists(known(direction))) <= 16)
+    # 16 lists of options for each direction, and 512 types.
+    assert :persistent_term.info().memory - before < 4_000_000
+  end
+
   test "reading the configuration again forgets them" do
     assert {:ok, [[]]} = RustyJson.decode("[[]]", max_nodes: 9)
     Application.put_env(:rustyjson, :decode, max_depth: 1)

@@ -407,8 +407,56 @@ defmodule RustyJson.ShapeTest do
     assert json(%{a: 1}, redacted: "x", redact: ["a"]) == ~s({"a":"x"})
   end
 
+  test "keys that contain a word" do
+    term = %{
+      "user_password" => 1,
+      "password" => 2,
+      "passwort" => 3,
+      "PASSWORD" => 4,
+      password_confirmation: 5,
+      card: [%{api_token: 6, token: %{a: 7}}, %{{:no, :key} => 1} |> Map.delete({:no, :key})],
+      clés: 8
+    }
+
+    redacted = fn options -> term |> json(options) |> RustyJson.decode!() end
+    hidden = "[REDACTED]"
+
+    for redact <- [
+          [contains: ["password", :token]],
+          [contains: "password", contains: :token],
+          ["passwort" | [contains: ["token", "password"]]] -- ["passwort"]
+        ] do
+      assert %{
+               "user_password" => ^hidden,
+               "password" => ^hidden,
+               "passwort" => 3,
+               "PASSWORD" => 4,
+               "password_confirmation" => ^hidden,
+               "card" => [%{"api_token" => ^hidden, "token" => ^hidden}, %{}]
+             } = redacted.(redact: redact)
+    end
+
+    assert %{"card" => ^hidden, "passwort" => ^hidden, "password" => 2, "user_password" => 1} =
+             redacted.(redact: [:card, {:contains, "sswort"}])
+
+    assert %{"card" => [%{"api_token" => ^hidden, "token" => %{"a" => 7}}, _]} =
+             redacted.(redact: ["/card/*/api_token", contains: ["nowhere"]])
+
+    assert %{"clés" => ^hidden} = redacted.(redact: [contains: "és"])
+
+    assert %{"userPassword" => ^hidden} =
+             RustyJson.decode!(json(%{user_password: 1}, redact: [contains: "r_p"], key_case: :camel))
+  end
+
   test "bad values are refused" do
     for {option, message} <- [
+          {[redact: [contains: ""]], "in which a word is no text that a key can contain"},
+          {[redact: [contains: []]], "whose value is no list of words"},
+          {[redact: [contains: ["a" | "b"]]], "whose value is no list of words"},
+          {[redact: [contains: [nil]]], "in which a word"},
+          {[redact: [contains: <<255>>]], "in which a word"},
+          {[redact: [contain: "a"]], "which is neither a string nor an atom"},
+          {[redact: [contains: for(n <- 1..65, do: "w#{n}")]], ":redact takes at most 64 words"},
           {[key_case: :snake], ":key_case takes nil, :camel or a map from atoms to strings"},
           {[key_case: %{"a" => "b"}], ":key_case"},
           {[omit: nil], ":omit takes a list of nil and modules"},

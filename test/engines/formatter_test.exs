@@ -117,7 +117,11 @@ defmodule RustyJson.FormatterTest do
 
       assert_raise ArgumentError, ~r/option :max_bytes/, fn -> Formatter.minify("1", max_bytes: :infinity) end
 
-      assert_raise ArgumentError, ~r/:max_bytes and :policy, got: \{:indentation, 2\}/, fn ->
+      assert_raise ArgumentError, ~r/indent takes iodata or a number of spaces from 0 to 1000/, fn ->
+        Formatter.pretty_print("1", indent: 1_000_000_000)
+      end
+
+      assert_raise ArgumentError, ~r/^unknown option :indentation, did you mean :indent\?/, fn ->
         Formatter.minify("1", indentation: 2)
       end
     end

@@ -142,6 +142,17 @@ defmodule RustyJson.LogFormatterTest do
     assert line({:string, "x"}, meta, metadata: [:line, :none])["metadata"] == %{"line" => 3}
   end
 
+  test "the names that Logger gives to parts of mfa" do
+    meta = %{mfa: {Some.Module, :fun, 1}, line: 3}
+    metadata = fn meta, keys -> line({:string, "x"}, meta, metadata: keys)["metadata"] end
+    assert metadata.(meta, [:module, :function]) == %{"module" => "Some.Module", "function" => "fun/1"}
+    assert metadata.(meta, [:function, :line]) == %{"function" => "fun/1", "line" => 3}
+    assert metadata.(Map.put(meta, :module, "own"), [:module]) == %{"module" => "own"}
+    assert metadata.(meta, [:line]) == %{"line" => 3}
+    assert metadata.(%{line: 3}, [:module, :function]) == %{}
+    assert Map.keys(line({:string, "x"}, meta)["metadata"]) == ["line", "mfa"]
+  end
+
   test "crashes" do
     stacktrace = [{Some.Module, :fun, [:secret], [file: ~c"lib/a.ex", line: 3]}]
     error = fn reason -> line({:string, "x"}, %{crash_reason: reason})["error"] end

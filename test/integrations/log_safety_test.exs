@@ -87,6 +87,67 @@ defmodule RustyJson.LogSafetyTest do
     assert line({:report, %{args: [a: 1]}}, %{})["message"]["args"] == [["a", 1]]
   end
 
+  # What OTP and libraries give: lists of pairs under keys of every kind, among other terms, in tuples, with an improper end.
+  @pairs [
+    [:debug, {:password, "s3cr3t"}, {:size, 10}],
+    [{"password", "s3cr3t"}, {"accept", "*/*"}],
+    [{~c"password", ~c"s3cr3t"}],
+    [{:"$initial_call", {:a, :b, 1}}, {:password, "s3cr3t"}, {"other", 1}],
+    [{:password, "s3cr3t"} | :improper],
+    [1 | {:password, "s3cr3t"}],
+    {:state, [], {:password, "s3cr3t"}},
+    {:password, "s3cr3t"},
+    %{{:a, 1} => [{:password, "s3cr3t"}]},
+    [[{:password, "s3cr3t"}, 1], [[{:password, "s3cr3t"}]]]
+  ]
+
+  test "proplists, pairs and crash reports are redacted" do
+    report = fn pairs ->
+      %{
+        label: {:proc_lib, :crash},
+        report: [
+          [
+            initial_call: {:gen_server, :init_it, [:Arguments]},
+            error_info: {:error, {:bad, pairs}, [{:a, :b, [pairs], [file: ~c"a.erl", line: 1]}]},
+            dictionary: [{:"$ancestors", [self()]}, {"password", "s3cr3t"}, pairs],
+            messages: [{:"$gen_call", {self(), make_ref()}, pairs}]
+          ],
+          [{:neighbour, [dictionary: pairs]}]
+        ]
+      }
+    end
+
+    for pairs <- @pairs, extra <- [%{}, %{big: @big}], redact <- [["password"], [contains: ["assw"]]] do
+      text = text({:report, report.(pairs)}, Map.put(extra, :state, pairs), redact: redact)
+      refute text =~ "s3cr3t"
+      # The characters of a charlist.
+      refute text =~ "115,51,99"
+      assert text =~ "[REDACTED]"
+
+      crash = %{crash_reason: {{:bad, pairs}, [{:a, :b, [pairs], []}]}}
+      refute text({:string, "x"}, Map.merge(extra, crash), redact: redact) =~ "s3cr3t"
+    end
+
+    assert line({:report, %{a: [1, 2 | 3]}}, %{}, redact: [:password])["message"] == %{"a" => [1, 2, "|", 3]}
+    assert line({:report, %{a: {:password, 1}}}, %{})["message"] == %{"a" => ["password", 1]}
+  end
+
+  test "keys that contain a word, as Phoenix filters parameters" do
+    meta = %{
+      params: %{"user" => %{"password_confirmation" => "s3cr3t", "name" => "Ada"}},
+      api_token: "s3cr3t"
+    }
+
+    whole = line({:string, "x"}, meta, redact: ["password", :token])["metadata"]
+    assert whole["params"]["user"]["password_confirmation"] == "s3cr3t"
+
+    for extra <- [%{}, %{big: @big}] do
+      text = text({:string, "x"}, Map.merge(extra, meta), redact: [contains: ["password", :token]])
+      refute text =~ "s3cr3t"
+      assert text =~ "Ada"
+    end
+  end
+
   test "keys of a line that is shortened are redacted as others" do
     long = String.duplicate("k", 200)
     options = [redact: ["password", "2024-01-01", long, "/metadata/in/#{long}l"]]

@@ -92,7 +92,7 @@ defmodule RustyJson.LogShapesTest do
           {%{password: "s3cr3t", more: %{"password" => ["s3cr3t"]}},
            %{"password" => hidden, "more" => %{"password" => hidden}}},
           {{1, %{password: "s3cr3t"}}, [1, %{"password" => hidden}]},
-          {[nil | %{password: "s3cr3t"}], "improper list"},
+          {[nil | %{password: "s3cr3t"}], [nil, "|", %{"password" => hidden}]},
           {%{%{password: "s3cr3t"} => 1}, %{"map" => 1}},
           {%Id{id: %{password: "s3cr3t"}}, inspect(Id)}
         ],

@@ -100,12 +100,33 @@ defmodule RustyJson.PlugParserTest do
       assert_raise ArgumentError, fn -> PlugParser.init(wrong) end
     end
 
-    message = ~r/^unknown option :max_node in :rustyjson: it takes :raw_body, :keys, .*:max_nodes/
+    message = ~r/^option :rustyjson of Plug.Parsers: unknown option :max_node, did you mean :max_nodes\?/
     assert_raise ArgumentError, message, fn -> PlugParser.init(rustyjson: [max_node: 5]) end
 
-    # The configuration may not be there yet when the pipeline is built.
-    assert {_reader, _options, _opts} = PlugParser.init(rustyjson: [policy: :none])
-    assert {ArgumentError, 500, "unknown policy :none" <> _} = raised("[1]", rustyjson: [policy: :none])
+    # Found when the pipeline is built, and not by each request.
+    for {wrong, message} <- [
+          {[policy: :none], ~r/unknown policy :none/},
+          {[max_nodes: -1], ~r/option :max_nodes takes/},
+          {[keys: :atom], ~r/did you mean :atoms/},
+          {[as: :strin], ~r/unknown type :strin/},
+          {[engine: :native, timeout: 5], ~r/option :timeout is one of the wasm engine/},
+          {[raw: ["a"]], ~r/JSON Pointer/}
+        ] do
+      assert_raise ArgumentError, message, fn -> PlugParser.init(rustyjson: wrong) end
+    end
+  end
+
+  test "a pipeline that is built when the application is compiled" do
+    Application.put_env(:rustyjson, :policies, webhook: [max_depth: 2])
+    Application.stop(:rustyjson)
+    on_exit(fn -> {:ok, _} = Application.ensure_all_started(:rustyjson) end)
+    assert {_, _, _} = PlugParser.init(rustyjson: [policy: :webhook, timeout: 5, as: [Not.Compiled]])
+
+    assert_raise ArgumentError, ~r/did you mean :webhook/, fn ->
+      PlugParser.init(rustyjson: [policy: :webhok])
+    end
+
+    {:ok, _} = Application.ensure_all_started(:rustyjson)
   end
 
   test "a policy" do

@@ -81,6 +81,20 @@ defmodule RustyJson.TelemetryTest do
     end
   end
 
+  describe "with the package, whose application does not run" do
+    unless Code.ensure_loaded?(:telemetry), do: @describetag(skip: "telemetry is not among the dependencies")
+
+    test "a call logs nothing" do
+      {:ok, _started} = Application.ensure_all_started(:logger)
+      Application.stop(:telemetry)
+      on_exit(fn -> {:ok, _started} = Application.ensure_all_started(:telemetry) end)
+
+      for {host, options} <- Judge.engines(), host != :native do
+        assert ExUnit.CaptureLog.capture_log(fn -> {:ok, [1]} = RustyJson.decode("[1]", options) end) == ""
+      end
+    end
+  end
+
   def tell(_event, measurements, about, test), do: send(test, {measurements, about})
 
   test "calls are measured only where the package is there" do

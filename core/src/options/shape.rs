@@ -1,5 +1,5 @@
-//! Which members an object gets, and under which names. Shells hand it over as bytes: flags, then four lists of texts, then what
-//! stands for a redacted value. A list is its length and its texts; a text is its length and its bytes. Lengths are `u32`.
+//! Which members an object gets, and under which names. Shells hand it over as bytes: flags, then lists of texts (names, modules,
+//! keys, words, pointers), then what stands for a redacted value. A list is its length and its texts; a text is its length and its bytes. Lengths are `u32`.
 
 use crate::encode::{Block, is_plain};
 use alloc::vec::Vec;
@@ -36,6 +36,8 @@ pub struct Shape {
     pub omitted: Vec<Vec<u8>>,
     /// Values under these keys are redacted.
     pub keys: Vec<Vec<u8>>,
+    /// So are those under keys that contain one of these words.
+    pub words: Vec<Vec<u8>>,
     /// So are those at these places.
     pub pointers: Vec<Vec<Vec<u8>>>,
     /// What stands for a redacted value.
@@ -161,7 +163,7 @@ impl Shape {
         let (flags, mut rest) = bytes.split_first()?;
         let mut pairs = texts(&mut rest)?.into_iter();
         let names: Vec<_> = core::iter::from_fn(|| Some([pairs.next()?, pairs.next()?])).collect();
-        let (omitted, keys) = (texts(&mut rest)?, texts(&mut rest)?);
+        let (omitted, keys, words) = (texts(&mut rest)?, texts(&mut rest)?, texts(&mut rest)?);
         let count = number(&mut rest)?.min(MOST_POINTERS);
         let pointers = (0..count).map(|_| texts(&mut rest)).collect::<Option<_>>()?;
         let (camel, omit_nil) = (flags & CAMEL != 0, flags & OMIT_NIL != 0);
@@ -176,6 +178,7 @@ impl Shape {
             names,
             omitted,
             keys,
+            words,
             pointers,
             redacted,
             ..Self::default()
@@ -238,7 +241,7 @@ impl Shape {
 
     /// Whether it depends on a key what becomes of a member.
     pub const fn minds_keys(&self) -> bool {
-        !self.keys.is_empty() || self.renames()
+        !self.keys.is_empty() || !self.words.is_empty() || self.renames()
     }
 
     /// Whether members may be left out for their values.
@@ -249,7 +252,13 @@ impl Shape {
     /// Whether the value under this key is redacted.
     #[inline(always)]
     pub fn is_redacted(&self, key: &[u8]) -> bool {
-        self.redacts.may_have(key) && self.finds(key)
+        self.redacts.may_have(key) && self.finds(key) || !self.words.is_empty() && self.has_word(key)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn has_word(&self, key: &[u8]) -> bool {
+        self.words.iter().any(|word| key.windows(word.len()).any(|part| part == word.as_slice()))
     }
 
     #[cold]
@@ -432,8 +441,11 @@ mod tests {
 
     #[test]
     fn bytes_that_are_cut_are_no_shape() {
-        let bytes = b"\x03\x02\0\0\0\x01\0\0\0a\x01\0\0\0b\0\0\0\0\x01\0\0\0\x02\0\0\0pw\x01\0\0\0\x01\0\0\0\x01\0\0\0x\x03\0\0\0***";
+        let bytes = b"\x03\x02\0\0\0\x01\0\0\0a\x01\0\0\0b\0\0\0\0\x01\0\0\0\x02\0\0\0pw\x01\0\0\0\x02\0\0\0ss\
+            \x01\0\0\0\x01\0\0\0\x01\0\0\0x\x03\0\0\0***";
         let shape = Shape::read(bytes).unwrap();
+        assert!(["pass", "ss", "sssh"].iter().all(|key| shape.is_redacted(key.as_bytes())));
+        assert!(["", "s", "pas", "s_s", "sSs"].iter().all(|key| !shape.is_redacted(key.as_bytes())));
         assert!(shape.camel && shape.omit_nil && shape.is_redacted(b"pw") && !shape.is_redacted(b"p"));
         assert_eq!(
             (shape.names, shape.pointers, shape.redacted),

@@ -54,15 +54,15 @@ defmodule Mix.Tasks.Rustyjson do
 
   use Mix.Task
 
-  alias RustyJson.CLI.{Arguments, Documents}
+  alias RustyJson.CLI.{Arguments, Documents, Output}
 
   @impl true
   def run(argv) do
     with {:ok, arguments} <- Arguments.parse(argv),
          :ok <- in_project(fn -> Arguments.check(arguments) end) do
-      without_log(fn -> Documents.run(arguments) end) |> leave()
+      Output.without_log(fn -> Documents.run(arguments) end) |> leave()
     else
-      :help -> Mix.Task.run("help", ["rustyjson"])
+      :help -> Output.unless_closed(fn -> Mix.Task.run("help", ["rustyjson"]) end)
       {:error, text} -> usage(text)
     end
   end
@@ -74,18 +74,6 @@ defmodule Mix.Tasks.Rustyjson do
     Mix.Task.run("app.config")
     Process.group_leader(self(), output)
     fun.()
-  end
-
-  # When a reader such as `head` exits, OTP 28 and newer log a crash.
-  defp without_log(fun) do
-    %{level: level} = :logger.get_primary_config()
-    :logger.set_primary_config(:level, :none)
-
-    try do
-      fun.()
-    after
-      :logger.set_primary_config(:level, level)
-    end
   end
 
   defp usage(text) do

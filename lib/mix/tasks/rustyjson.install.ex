@@ -18,11 +18,12 @@ defmodule Mix.Tasks.Rustyjson.Install do
   @requirements ["loadpaths"]
 
   alias RustyJson.Build.Archive
+  alias RustyJson.CLI.Output
 
   @impl true
   def run(argv) do
     case OptionParser.parse(argv, strict: [sha256: :string]) do
-      {options, [archive], []} -> install(archive, options[:sha256])
+      {options, [archive], []} -> Output.unless_closed(fn -> install(archive, options[:sha256]) end)
       _ -> Mix.raise("mix rustyjson.install FILE.tar.gz [--sha256 HEX]")
     end
   end

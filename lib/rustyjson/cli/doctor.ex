@@ -9,7 +9,7 @@ defmodule RustyJson.CLI.Doctor do
 
   alias RustyJson.Build.Tools
   alias RustyJson.CLI.Doctor.{Machine, SelfTest}
-  alias RustyJson.CLI.Progress
+  alias RustyJson.CLI.{Output, Progress}
   alias RustyJson.Wasm.Host
 
   @rust "1.95.0"
@@ -21,9 +21,14 @@ defmodule RustyJson.CLI.Doctor do
     {:telemetry, :telemetry, "~> 1.0", "for an event after each call into the sandbox"}
   ]
 
-  @doc "Prints the report. Returns `:ok` if at least one engine works and all available ones pass their test."
-  @spec run() :: :ok | :error
-  def run do
+  @doc """
+  Prints the report. Returns `:ok` if at least one engine works and all available ones pass their test, and `:closed` if nobody reads the
+  report to its end.
+  """
+  @spec run() :: :ok | :error | :closed
+  def run, do: Output.unless_closed(&report/0)
+
+  defp report do
     {:ok, _} = Application.ensure_all_started(:rustyjson)
     machine()
     engines = engines()

@@ -5,6 +5,7 @@ defmodule RustyJson.Decode.Input do
   require RustyJson.Engine.Codes
 
   alias RustyJson.Decode.{Atoms, Long}
+  alias RustyJson.Encode.Measure
   alias RustyJson.Engine.Codes
   alias RustyJson.Engine.Native.Nif
   alias RustyJson.{DecodeError, Engine, Options, OrderedObject, SandboxError}
@@ -65,7 +66,8 @@ defmodule RustyJson.Decode.Input do
   @doc "Whether an input exceeds `max_bytes`. Checked before a long list becomes a longer binary."
   @spec too_long?(iodata(), non_neg_integer()) :: boolean()
   def too_long?(_input, 0), do: false
-  def too_long?(input, limit), do: IO.iodata_length(input) > limit
+  # Iodata can hold the same part many times, so that even its length takes for ever.
+  def too_long?(input, limit), do: not Measure.text?(input, limit)
 
   defp too_long(input, options) do
     data = if is_binary(input), do: input, else: ""

@@ -9,6 +9,7 @@ defmodule RustyJson.Encode.Canonical do
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.Text
   alias RustyJson.Engine.Codes
+  alias RustyJson.Options.Unknown
 
   # A text is at most this many times as long as its canonical form: `\\u0041` becomes `A`.
   @shrinks 6
@@ -107,7 +108,7 @@ defmodule RustyJson.Encode.Canonical do
   @doc "A text in canonical form."
   @spec canonicalize(iodata(), keyword() | map()) :: {:ok, binary()} | {:error, Exception.t()}
   def canonicalize(input, given) do
-    Enum.each(given, &check!/1)
+    given = given |> Options.to_list("canonicalize") |> Unknown.refuse!(@taken, "canonicalize")
     # A policy may ask for parts of a document, which stand behind the options, too.
     options = %{values: values} = Options.decode(given)
     options = %{options | bytes: Options.Layout.decode(values) <> <<0::64-little>>}
@@ -116,14 +117,4 @@ defmodule RustyJson.Encode.Canonical do
          {:error, failure} <- options.engine.canonicalize(json, options),
          do: {:error, Input.error(failure, json, options)}
   end
-
-  defp check!({name, _value}) when name in @taken, do: :ok
-
-  defp check!({name, _value}) do
-    names = Enum.map_join(@taken, ", ", &inspect/1)
-    raise ArgumentError, "unknown option #{inspect(name)}: canonicalize takes #{names}"
-  end
-
-  defp check!(other),
-    do: raise(ArgumentError, "options are a keyword list or a map, got: #{inspect(other, limit: 5)}")
 end

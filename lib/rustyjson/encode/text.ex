@@ -20,7 +20,8 @@ defmodule RustyJson.Encode.Text do
     SandboxError
   }
 
-  alias RustyJson.Encode.{Canonical, Known, Path, Scope, Unsupported}
+  alias RustyJson.Decode.Input
+  alias RustyJson.Encode.{Canonical, Known, Measure, Path, Scope, Unsupported}
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.{Codes, Native}
 
@@ -317,12 +318,28 @@ defmodule RustyJson.Encode.Text do
 
   # Whether an encoder returned iodata is otherwise seen when all text is joined, too late to replace it.
   defp described(place, term, own, options) do
-    place |> written(term, own, Options.alone(options)) |> in_record(options) |> IO.iodata_to_binary()
+    place
+    |> written(term, own, Options.alone(options))
+    |> in_record(options)
+    |> IO.iodata_to_binary()
+    |> guarded(options)
   catch
     kind, reason ->
       if Unsupported.concerns?(kind, reason, options),
         do: instead(place, term, Options.alone(options)),
         else: :erlang.raise(kind, reason, __STACKTRACE__)
+  end
+
+  defp guarded(text, %{values: %{guard: nil}}), do: text
+
+  defp guarded(text, %{values: %{guard: guard}}) do
+    case Input.given(text, guard) do
+      {:ok, _value} ->
+        text
+
+      {:error, _error} ->
+        raise EncodeError.new({:invalid_iodata, "a fragment or an encoder gave invalid JSON"})
+    end
   end
 
   defp instead(place, term, options) do
@@ -362,20 +379,22 @@ defmodule RustyJson.Encode.Text do
 
   defp value(%Fragment{encode: encode}, nil, options) when is_function(encode, 1) do
     case encode.(options) do
-      text when is_binary(text) or is_list(text) -> lay_out(text, options)
+      text when is_binary(text) or is_list(text) -> text |> bounded(options) |> lay_out(options)
       other -> no_text(other, "a fragment's function")
     end
   end
 
   defp value(%Fragment{encode: text}, nil, options) when is_binary(text) or is_list(text),
-    do: lay_out(text, options)
+    do: text |> bounded(options) |> lay_out(options)
 
   defp value(%OrderedObject{values: values}, nil, options) when is_list(values),
     do: encode!(with_string_keys(values, options), options)
 
   # A map with keys that the core does not know.
-  defp value(map, nil, options) when is_map(map) and not is_struct(map),
-    do: encode!(with_string_keys(Map.to_list(map), options), options)
+  defp value(map, nil, options) when is_map(map) and not is_struct(map) do
+    check_members!(map_size(map), options)
+    encode!(with_string_keys(Map.to_list(map), options), options)
+  end
 
   defp value(%module{} = struct, nil, options) when module in [MapSet, Range, URI] do
     case Plans.own_implementation(module) do
@@ -400,9 +419,16 @@ defmodule RustyJson.Encode.Text do
 
   defp by_protocol(term, implementation, options) do
     case implementation.encode(term, options) do
-      text when is_binary(text) or is_list(text) -> lay_out(text, options)
+      text when is_binary(text) or is_list(text) -> text |> bounded(options) |> lay_out(options)
       other -> in_turn(other, term, implementation, options)
     end
+  end
+
+  # Iodata can hold the same part many times, so that even its length takes for ever.
+  defp bounded(text, %{values: %{max_bytes: 0}}), do: text
+
+  defp bounded(text, %{values: %{max_bytes: most}} = options) do
+    if Measure.text?(text, most), do: text, else: raise(error({Codes.encode(:max_bytes), "", nil}, options))
   end
 
   defp in_turn(term, term, implementation, _options),
@@ -431,6 +457,13 @@ defmodule RustyJson.Encode.Text do
 
   defp check_digits!(_term, _options), do: :ok
 
+  # Each takes at least five bytes: `"":0,`.
+  defp check_members!(count, %{values: %{max_bytes: most, omit: []}} = options)
+       when most > 0 and 5 * count > most + 1,
+       do: raise(error({Codes.encode(:max_bytes), "", nil}, options))
+
+  defp check_members!(_count, _options), do: :ok
+
   # The core writes keys that are strings, atoms and integers. Other keys become strings through String.Chars.
   defp with_string_keys(values, options), do: OrderedObject.new(pairs(values, options))
 
@@ -455,6 +488,7 @@ defmodule RustyJson.Encode.Text do
 
   defp chars(key, options) do
     check_digits!(key, options)
+    if is_list(key), do: bounded(key, options)
 
     case String.Chars.impl_for(key) && key_text(key) do
       text when is_binary(text) -> text

@@ -2,13 +2,11 @@ defmodule RustyJson.Encode.Unsupported do
   @moduledoc false
   # The option `:unsupported`: what to write for a term without a JSON form.
 
+  alias RustyJson.Encode.Excerpt
   alias RustyJson.{EncodeError, Options, SandboxError}
 
   # Errors that `:unsupported` does not replace: limits of the call, and data that another option handles.
   @others [:invalid_utf8, :duplicate_key, :max_depth, :max_bytes, :out_of_memory]
-
-  # The text of a term that shares its parts can grow exponentially with the number of elements shown.
-  @shown [safe: false, limit: 16, printable_limit: 1024]
 
   @doc "Whether the call sets the option `:unsupported`."
   defguard is_described(options)
@@ -51,7 +49,7 @@ defmodule RustyJson.Encode.Unsupported do
   def describe(term), do: term |> inspected() |> valid()
 
   defp inspected(term) do
-    inspect(term, @shown)
+    Excerpt.inspect(term)
   catch
     # An implementation of Inspect may raise or throw. Where it raises, Elixir would show all fields and a stack trace.
     _kind, _reason -> if is_struct(term), do: inspect(term.__struct__), else: "#term"

@@ -4,6 +4,10 @@ defmodule RustyJson.Encoder.Interop do
 
   alias RustyJson.{Encode, EncodeError, Options}
   alias RustyJson.Encode.Known
+  alias RustyJson.Engine.Codes
+  alias RustyJson.Wasm.Parts
+
+  require RustyJson.Engine.Codes
 
   @compile {:no_warn_undefined,
             [Jason, Jason.Encoder, Jason.Fragment, Jason.OrderedObject, JSON, JSON.Encoder]}
@@ -20,6 +24,7 @@ defmodule RustyJson.Encoder.Interop do
   def encode(%_{} = struct, options) do
     cond do
       implemented?(Jason.Encoder, struct) ->
+        fits!(struct, options)
         {:ok, struct |> by_jason(options) |> shaped(options)}
 
       implemented?(JSON.Encoder, struct) ->
@@ -31,6 +36,12 @@ defmodule RustyJson.Encoder.Interop do
   end
 
   def encode(_value, _options), do: :error
+
+  # Jason has no limit, and a term that shares its parts has a text that is larger than any memory.
+  defp fits!(struct, %{values: %{max_bytes: most}} = options) do
+    if not Parts.fit?(struct, most),
+      do: raise(EncodeError.from_engine({Codes.encode(:max_bytes), "", nil}, options))
+  end
 
   # What must not be seen is taken out of the other library's text, too.
   defp shaped(text, %{values: %{redact: [], omit: [], integers: :exact}}), do: text

@@ -2,7 +2,7 @@ defmodule RustyJson.Feed.Plan do
   @moduledoc false
   # The options of a stream, checked, and packed as the core reads them (core/src/scan/plan.rs).
 
-  alias RustyJson.{Config, Options}
+  alias RustyJson.{Config, Options, Pointer}
   alias RustyJson.Options.Policies
 
   @formats [values: 0, lines: 1, seq: 2, array: 3]
@@ -96,30 +96,5 @@ defmodule RustyJson.Feed.Plan do
   defp segment(:any), do: <<0>>
   defp segment(name), do: <<1, byte_size(name)::32-little, name::binary>>
 
-  @doc "The reference tokens of a pointer (RFC 6901), in which `*` is any element or member."
-  @spec segments(String.t()) :: [:any | String.t()]
-  def segments(""), do: []
-
-  def segments("/" <> rest = at) do
-    segments = rest |> String.split("/") |> Enum.map(&token(&1, at))
-    if length(segments) > 0xFFFF, do: malformed!(at)
-    segments
-  end
-
-  def segments(at), do: malformed!(at)
-
-  defp token("*", _at), do: :any
-
-  defp token(token, at) do
-    if not String.valid?(token) or token =~ ~r/~(?![01])/, do: malformed!(at)
-    token |> String.replace("~1", "/") |> String.replace("~0", "~")
-  end
-
-  @spec malformed!(binary()) :: no_return()
-  defp malformed!(at),
-    do:
-      raise(
-        ArgumentError,
-        "option :at takes a JSON Pointer, got: #{inspect(at, limit: 5, printable_limit: 64)}"
-      )
+  defp segments(at), do: Pointer.tokens_or_any!(at, "option :at")
 end

@@ -2,6 +2,7 @@ defmodule RustyJson.LogFormatter.Event do
   @moduledoc false
   # The members of a line.
 
+  alias RustyJson.Encode.Measure
   alias RustyJson.LogFormatter.Setup
 
   # Metadata that has a member of its own, or means nothing outside the VM.
@@ -14,6 +15,11 @@ defmodule RustyJson.LogFormatter.Event do
             when is_map_key(meta, :report_cb) or is_map_key(meta, :crash_reason) or
                    is_map_key(meta, :erl_level) or is_map_key(meta, :error_logger) or
                    is_map_key(meta, :logger_formatter)
+
+  # Bytes of a text that takes no look at its size, and of one that was cut.
+  @short_text 65_536
+  @cut_text 8_192
+  @longest_text 65_536
 
   @doc "The members in their order, under their names."
   @spec members(map(), Setup.t()) :: [{String.t(), term()}]
@@ -42,8 +48,9 @@ defmodule RustyJson.LogFormatter.Event do
     date_and_time(days, second, micro)
   end
 
+  # To make a date of a huge integer takes quadratic time.
   defp time(meta) do
-    with %{time: time} when is_integer(time) <- meta,
+    with %{time: time} when is_integer(time) and abs(time) < 0x7FFF_FFFF_FFFF_FFFF <- meta,
          {:ok, time} <- DateTime.from_unix(time, :microsecond) do
       time
     else
@@ -103,6 +110,11 @@ defmodule RustyJson.LogFormatter.Event do
 
   def usual(_event, _setup), do: nil
 
+  @doc "All members of a usual event of which these are known."
+  @spec whole(map(), map(), Setup.t()) :: [{String.t(), term()}]
+  def whole(%{level: level, meta: meta}, rest, %{names: names}),
+    do: [{names.time, time(meta)}, {names.level, level} | :lists.sort(Map.to_list(rest))]
+
   for level <- [:emergency, :alert, :critical, :error, :warning, :notice, :info, :debug],
       do: defp(level(unquote(level)), do: unquote(Atom.to_string(level)))
 
@@ -115,7 +127,7 @@ defmodule RustyJson.LogFormatter.Event do
 
     text =
       with %{msg: {:string, text}} <- event,
-           text when is_binary(text) <- text(text),
+           text when is_binary(text) <- text(text, @longest_text),
            do: text,
            else: (_ -> nil)
 
@@ -149,67 +161,96 @@ defmodule RustyJson.LogFormatter.Event do
   defp callback(_meta, %{redacts: true}), do: nil
   defp callback(meta, _setup), do: if(meta[:report_cb] not in @generic, do: meta[:report_cb])
 
-  defp message({:string, text}, _meta, _setup), do: text(text)
-  defp message(message, meta, setup), do: message(message, callback(meta, setup))
+  defp message({:string, text}, _meta, setup), do: text(text, setup.longest)
+  defp message(message, meta, setup), do: shown(message, callback(meta, setup), setup.longest)
 
   # A callback that fails costs the text, and not the line.
-  defp message({:report, report}, callback) when is_function(callback) do
-    by_callback(report, callback)
+  defp shown({:report, report}, callback, longest) when is_function(callback) do
+    if printable?(report), do: by_callback(report, callback, longest), else: object(report)
   catch
     _kind, _reason -> object(report)
   end
 
-  defp message({:report, report}, _callback), do: object(report)
-  defp message({format, arguments}, _callback) when is_list(arguments), do: formatted(format, arguments)
-  defp message(other, _callback), do: other
+  defp shown({:report, report}, _callback, _longest), do: object(report)
 
-  defp by_callback(report, callback) when is_function(callback, 2),
-    do: text(callback.(report, %{depth: 16, chars_limit: 8_192, single_line: true}))
+  defp shown({format, arguments}, _callback, longest) when is_list(arguments),
+    do: formatted(format, arguments, longest)
 
-  defp by_callback(report, callback) do
+  defp shown(other, _callback, _longest), do: other
+
+  defp by_callback(report, callback, longest) when is_function(callback, 2),
+    do: text(callback.(report, %{depth: 16, chars_limit: 8_192, single_line: true}), longest)
+
+  defp by_callback(report, callback, longest) do
     case callback.(report) do
-      {:string, text} -> text(text)
-      {format, arguments} -> formatted(format, arguments)
-      other -> text(other)
+      {:string, text} -> text(text, longest)
+      {format, arguments} -> formatted(format, arguments, longest)
+      other -> text(other, longest)
     end
   end
 
-  defp formatted(format, arguments) do
-    format |> :io_lib.format(arguments, chars_limit: 65_536) |> text()
+  defp formatted(format, arguments, longest) do
+    if printable?(arguments),
+      do: format |> :io_lib.format(arguments, chars_limit: 65_536) |> text(longest),
+      else: [text(format, longest), arguments]
   rescue
-    _ -> [text(format), arguments]
+    _ -> [text(format, longest), arguments]
   end
+
+  # The limits of `:io_lib` bound the text that it returns, and not the time that it takes: a term with shared parts has no end.
+  @printable_parts 20_000
+  @printable_bytes 1_048_576
+
+  defp printable?(term), do: Measure.fits?(term, @printable_parts, @printable_bytes)
 
   # Chardata that is broken is data.
-  defp text(text) when is_binary(text), do: text
+  defp text(text, _longest) when is_binary(text), do: text
 
   # For the name of a file this takes half the time.
-  defp text(chardata) do
-    if ascii?(chardata), do: :erlang.list_to_binary(chardata), else: unicode(chardata)
+  defp text(chardata, longest) do
+    if ascii?(chardata, @short_text), do: :erlang.list_to_binary(chardata), else: unicode(chardata, longest)
   end
 
-  defp ascii?([char | rest]) when char in 0..127, do: ascii?(rest)
-  defp ascii?(rest), do: rest == []
+  defp ascii?([char | rest], left) when char in 0..127 and left > 0, do: ascii?(rest, left - 1)
+  defp ascii?(rest, _left), do: rest == []
 
-  defp unicode(chardata) do
-    case :unicode.characters_to_binary(chardata) do
-      text when is_binary(text) -> text
-      _broken -> chardata
+  defp unicode(chardata, longest) do
+    case Measure.text(chardata, longest) do
+      {:ok, text} ->
+        text
+
+      {:cut, text} ->
+        Measure.whole(binary_part(text, 0, min(byte_size(text), @cut_text))) <>
+          "… (more than #{longest} bytes)"
+
+      :error ->
+        chardata
     end
-  rescue
-    ArgumentError -> chardata
   end
 
-  # A report is a map or a list of pairs.
+  # A report is a map or a list of pairs. A longer list is shortened in any case.
   defp object(report) when is_list(report) do
-    if Enum.all?(report, &match?({key, _} when is_atom(key) or is_binary(key), &1)),
-      do: RustyJson.OrderedObject.new(report),
-      else: report
-  rescue
-    _improper -> report
+    if pairs?(report, @short_text), do: RustyJson.OrderedObject.new(report), else: report
   end
 
   defp object(report), do: report
+
+  defp pairs?([{key, _value} | rest], left) when (is_atom(key) or is_binary(key)) and left > 0,
+    do: pairs?(rest, left - 1)
+
+  defp pairs?([_ | _], left), do: left == 0
+  defp pairs?(rest, _left), do: rest == []
+
+  # `Logger` gives these two names to what `:logger` has in one.
+  defp metadata(%{mfa: {module, function, arity}} = meta, keys) when is_list(keys) do
+    derived =
+      for {key, value} <- [module: module, function: {function, arity}],
+          key in keys and not is_map_key(meta, key),
+          into: %{},
+          do: {key, name(value)}
+
+    meta |> Map.take(keys) |> known() |> Map.merge(derived)
+  end
 
   defp metadata(meta, :all) when has_internal(meta), do: meta |> Map.drop(@internal) |> known()
   defp metadata(meta, :all), do: meta |> Map.delete(:time) |> Map.delete(:gl) |> known()
@@ -217,18 +258,24 @@ defmodule RustyJson.LogFormatter.Event do
 
   # An event of Logger has all three. To replace each by itself copies the map three times.
   defp known(%{mfa: {module, function, arity}, pid: pid, file: [_ | _] = file} = meta)
-       when is_atom(module) and is_atom(function) and is_integer(arity) and is_pid(pid),
-       do: %{meta | mfa: mfa(module, function, arity), pid: pid(pid), file: text(file)}
+       when is_atom(module) and is_atom(function) and arity in 0..255 and is_pid(pid),
+       do: %{meta | mfa: mfa(module, function, arity), pid: pid(pid), file: text(file, @longest_text)}
 
   defp known(%{mfa: {module, function, arity}} = meta)
-       when is_atom(module) and is_atom(function) and is_integer(arity),
+       when is_atom(module) and is_atom(function) and arity in 0..255,
        do: known(%{meta | mfa: mfa(module, function, arity)})
 
   defp known(%{pid: pid} = meta) when is_pid(pid), do: known(%{meta | pid: pid(pid)})
 
   # Last, because broken chardata stays a list.
-  defp known(%{file: [_ | _] = file} = meta), do: %{meta | file: text(file)}
+  defp known(%{file: [_ | _] = file} = meta), do: %{meta | file: text(file, @longest_text)}
   defp known(meta), do: meta
+
+  defp name({function, arity}) when is_atom(function) and arity in 0..255,
+    do: Atom.to_string(function) <> "/" <> Integer.to_string(arity)
+
+  defp name(module) when is_atom(module), do: inspect(module)
+  defp name(other), do: other
 
   # Without `inspect/2`, which the core would have to ask for: every event of Logger has a pid. `:erlang.pid_to_list/1` takes twice as
   # long as the external format, so it is asked only about processes of other nodes.
@@ -276,6 +323,9 @@ defmodule RustyJson.LogFormatter.Event do
 
   ## Crashes
 
+  # Parts of an entry of a stack trace, with its place.
+  @entry_parts 2_048
+
   defp crash(%{crash_reason: {reason, stacktrace}}, names) when is_list(stacktrace) do
     error = %{kind: kind(reason), message: reason(reason), stacktrace: entries(stacktrace, 32)}
     [{names.error, error}]
@@ -290,7 +340,15 @@ defmodule RustyJson.LogFormatter.Event do
   defp kind({:nocatch, _value}), do: "throw"
   defp kind(_reason), do: "exit"
 
-  defp reason(%_{__exception__: true} = exception), do: Exception.message(exception)
+  # Messages show the terms of an exception.
+  defp reason(%module{__exception__: true} = exception) do
+    case {printable?(exception), exception} do
+      {true, _} -> Exception.message(exception)
+      {false, %{message: message}} when is_binary(message) -> message
+      _large -> inspect(module)
+    end
+  end
+
   defp reason({:nocatch, value}), do: value
   defp reason(reason), do: reason
 
@@ -301,11 +359,19 @@ defmodule RustyJson.LogFormatter.Event do
     entry(entry)
   rescue
     _malformed -> "an entry that cannot be read"
+  catch
+    :large -> "an entry that is too large"
   end
 
   # With the arity in place of the arguments, which can hold anything.
   defp entry({module, function, arguments, place}) when is_list(arguments),
-    do: Exception.format_stacktrace_entry({module, function, length(arguments), place})
+    do: entry({module, function, length(arguments), place})
 
-  defp entry(entry), do: Exception.format_stacktrace_entry(entry)
+  defp entry({function, arguments, place}) when is_list(arguments),
+    do: entry({function, length(arguments), place})
+
+  defp entry(entry) do
+    if not Measure.fits?(entry, @entry_parts, @cut_text), do: throw(:large)
+    Exception.format_stacktrace_entry(entry)
+  end
 end

@@ -2,12 +2,17 @@ defmodule RustyJson.LogFormatter.Setup do
   @moduledoc false
   # The options of the formatter: checked, and prepared for its lines.
 
+  alias RustyJson.Decode.Input
+  alias RustyJson.Encode.{Measure, Unsupported}
   alias RustyJson.Options
-  alias RustyJson.Options.Shape
+  alias RustyJson.Options.{Shape, Unknown}
 
   @options [:metadata, :names, :redact, :redacted, :key_case, :escape, :engine, :max_bytes, :max_depth]
   @encode [:redact, :redacted, :key_case, :escape, :engine]
   @max_bytes 65_536
+  # A line needs room for its time, its level and the start of its message. The longest one stands in for no limit.
+  @least 1_024
+  @most 16_777_216
   @max_depth 16
 
   # Whatever the application's configuration says: one line, and no failure that can be avoided.
@@ -20,17 +25,38 @@ defmodule RustyJson.LogFormatter.Setup do
     canonical: false
   ]
 
+  # How the texts of fragments and encoders are read, to know that they are one JSON value each. To make an integer of many digits takes
+  # quadratic time.
+  @guard [
+    keys: :strings,
+    objects: :maps,
+    floats: :native,
+    strings: :reference,
+    duplicate_keys: :last,
+    validate_strings: true,
+    decoding_integer_digit_limit: 4_096,
+    max_depth: 128,
+    max_nodes: 0,
+    max_bytes: 0,
+    raw: [],
+    as: nil
+  ]
+
   @names %{time: "time", level: "level", message: "message", metadata: "metadata", error: "error"}
   @written_first ["time", "level"]
 
   @type t :: %{
           engine: module(),
           options: Options.t(),
-          unlimited: Options.t(),
-          longest: pos_integer() | :infinity,
+          guard: Options.t(),
+          longest: pos_integer(),
           metadata: :all | [atom()],
           names: %{atom() => String.t()},
           redacts: boolean(),
+          points: boolean(),
+          redacted: String.t(),
+          redact_keys: [String.t()],
+          redact_words: [String.t()],
           kept_keys: [String.t()],
           usual: boolean()
         }
@@ -53,26 +79,32 @@ defmodule RustyJson.LogFormatter.Setup do
   @spec new(map()) :: t()
   def new(config) do
     Enum.each(config, &check!/1)
-    max_bytes = Map.get(config, :max_bytes, @max_bytes)
-    options = line_options(config, max_bytes)
+    longest = longest(Map.get(config, :max_bytes, @max_bytes))
+    guard = config |> Map.take([:engine]) |> Map.to_list() |> Kernel.++(@guard) |> Options.decode()
+    options = line_options(config, longest, guard)
     names = Map.merge(@names, Map.new(Map.get(config, :names, [])))
     redact = options.values.redact
-    keys = for key <- redact, do: to_string(key)
+    {keys, words} = {Shape.keys(redact), Shape.words(redact)}
 
     %{
       engine: options.engine,
       options: options,
-      unlimited: line_options(config, 0),
-      longest: if(max_bytes == 0, do: :infinity, else: max_bytes + 1),
+      guard: guard,
+      # With its end.
+      longest: longest + 1,
       metadata: Map.get(config, :metadata, :all),
       names: names,
       redacts: redact != [],
+      points: Shape.segments(redact) != [],
+      redacted: options.values.redacted,
+      redact_keys: keys,
+      redact_words: words,
       # Also those of pointers.
       kept_keys: keys ++ List.flatten(Shape.segments(redact)),
       # The start of each line is known.
       usual:
         names == @names and not options.values.sort_keys and
-          not Enum.any?(keys, &(&1 in @written_first or match?("/" <> _, &1)))
+          not Enum.any?(@written_first, &redacted_text?(&1, keys, words)) and Shape.segments(redact) == []
     }
   end
 
@@ -92,10 +124,59 @@ defmodule RustyJson.LogFormatter.Setup do
     end
   end
 
-  defp check!({name, _value}) when name in @options, do: :ok
+  defp check!({:max_bytes, bytes}) when bytes not in 0..@most,
+    do:
+      raise(
+        ArgumentError,
+        "option :max_bytes takes an integer from 0 to #{@most}, got: #{inspect(bytes, limit: 5)}"
+      )
 
-  defp check!({name, _value}),
-    do: raise(ArgumentError, "unknown option #{inspect(name)}: the formatter takes #{list(@options)}")
+  defp check!({name, _value}) when name in @options, do: :ok
+  defp check!({name, _value}), do: raise(ArgumentError, Unknown.text(name, @options, "the formatter takes"))
+
+  @doc "Whether the digits of an integer are many: to make them takes quadratic time."
+  defguard is_long(term)
+           when is_integer(term) and
+                  (term >= 0x1_0000_0000_0000_0000_0000_0000_0000_0000 or
+                     term <= -0x1_0000_0000_0000_0000_0000_0000_0000_0000)
+
+  @doc "Whether the value under this key is redacted, wherever it stands."
+  @spec redacted?(term(), t()) :: boolean()
+  def redacted?(key, _setup) when is_long(key), do: false
+
+  def redacted?(key, %{redact_keys: keys, redact_words: words})
+      when is_binary(key) or is_atom(key) or is_list(key) or is_number(key) or is_struct(key),
+      do: key |> key_text() |> redacted_text?(keys, words)
+
+  def redacted?(_key, _setup), do: false
+
+  defp redacted_text?(text, keys, words),
+    do: text in keys or (words != [] and :binary.match(text, words) != :nomatch)
+
+  @doc "Whether a key is one that decides what is redacted."
+  @spec kept?(String.t(), t()) :: boolean()
+  def kept?(text, %{kept_keys: kept, redact_words: words}), do: redacted_text?(text, kept, words)
+
+  @doc "The text of a key, as the encoder writes it; a key without a text form is described."
+  @spec key_text(term()) :: String.t()
+  def key_text(key) when is_binary(key), do: key
+  def key_text(key) when is_atom(key), do: Atom.to_string(key)
+
+  def key_text(key) when is_list(key) do
+    with {kept, text} when kept in [:ok, :cut] <- Measure.text(key, @max_bytes),
+         do: text,
+         else: (:error -> Unsupported.describe(key))
+  end
+
+  def key_text(key) do
+    to_string(key)
+  rescue
+    _no_text -> Unsupported.describe(key)
+  end
+
+  @doc "Whether a text is one JSON value."
+  @spec json?(binary(), t()) :: boolean()
+  def json?(text, %{guard: guard}), do: match?({:ok, _value}, Input.given(text, guard))
 
   defp proper?(list), do: is_list(list) and not List.improper?(list)
 
@@ -109,8 +190,19 @@ defmodule RustyJson.LogFormatter.Setup do
 
   defp list(names), do: Enum.map_join(names, ", ", &inspect/1)
 
-  defp line_options(config, max_bytes),
-    do: config |> encode_options(max_bytes) |> Options.encode() |> Options.records(:lines)
+  @doc "The longest line of a handler with this limit."
+  @spec longest(term()) :: pos_integer()
+  def longest(0), do: @most
+  def longest(bytes) when bytes in 1..@most, do: max(bytes, @least)
+  def longest(_other), do: @max_bytes
+
+  defp line_options(config, max_bytes, guard) do
+    config
+    |> encode_options(max_bytes)
+    |> Options.encode()
+    |> Options.change(:encode, %{guard: guard})
+    |> Options.records(:lines)
+  end
 
   defp encode_options(config, max_bytes) do
     given = for name <- @encode, is_map_key(config, name), do: {name, Map.fetch!(config, name)}

@@ -1,131 +1,388 @@
 defmodule RustyJson.LogFormatter.Short do
   @moduledoc false
-  # Terms with less in them, for a line that exceeds a limit: the deeper, the fewer. What is left out is described. Keys under which
+  # The terms of an event as a line can have them: keyword lists as objects where something is redacted, and no fragment that is not
+  # one JSON value. From the first step on with less in them, the deeper, the fewer; what is left out is described. Keys under which
   # something is redacted are never shortened.
+  #
+  # A term can hold the same part many times. Each visit is paid for, before anything is made of it.
 
-  alias RustyJson.Encode.Unsupported
-  alias RustyJson.LogFormatter.{Pairs, Setup}
-  alias RustyJson.OrderedObject
+  alias RustyJson.{Encode, Encoder, Fragment, OrderedObject}
+  alias RustyJson.Encode.{Measure, Unsupported}
+  alias RustyJson.Encoder.Plans
+  alias RustyJson.LogFormatter.Setup
 
-  # Bytes of a string, elements of a list or a map, levels. The first step leaves an event of ordinary terms as it is, but for the
-  # strings and lists that fill the line.
-  @sizes %{1 => {8_192, 256, 12}, 2 => {1_024, 32, 6}, 3 => {256, 8, 4}, 4 => {64, 4, 1}}
+  require Setup
 
-  # Parts of a struct that is left whole, and bytes of its strings.
+  # Bytes of a string, elements of a list or a map, levels. Step 0 leaves all as it is. The next one leaves an event of ordinary terms
+  # as it is, but for the strings and lists that fill the line.
+  @all 0xFFFF_FFFF_FFFF
+  @sizes {{@all, @all, 64}, {8_192, 256, 12}, {1_024, 32, 6}, {256, 8, 4}, {64, 4, 1}}
+
+  # Parts of a struct that is left whole, and bytes of its strings; the first for one that the core writes, of an event that is not
+  # shortened.
+  @known_parts 64
   @small_parts 32
   @small_bytes 256
-  @known [Date, Time, NaiveDateTime, DateTime]
+  @calendar [Date, Time, NaiveDateTime, DateTime]
   @longest_key 128
+  @few 200
+  @depth 6
+  # Bytes of a string in an event that is written without a look at its size.
+  @usual_text 8_192
+  # Bytes of the strings of an event of which a pointer may redact some.
+  @redacted_bytes 1_048_576
+  # From this step on, a struct that the core does not write is its name: its encoder has run twice.
+  @no_structs 2
+  # Bytes of what is left of a message in the last line of all.
+  @least 64
 
-  @doc "The number of steps, of which each leaves out more."
+  @doc "The last step. Each leaves out more."
   @spec steps() :: pos_integer()
-  def steps, do: 4
+  def steps, do: tuple_size(@sizes) - 1
 
-  @doc "The members of a line, shortened."
-  @spec members([{String.t(), term()}], pos_integer(), Setup.t()) :: [{String.t(), term()}]
-  def members(members, step, setup) do
-    sizes = @sizes[step]
-    for {name, value} <- members, do: {name, member(name, value, sizes, setup)}
+  @doc """
+  Whether a term has few parts, all of them plain: to see that takes a tenth of a copy, and most events are so. `redacts`: a list of pairs
+  is none of them.
+  """
+  @spec plain?(term(), boolean()) :: boolean()
+  def plain?(term, redacts), do: plain(term, @few, @depth, redacts) != :no
+
+  defp plain(term, left, _depth, _redacts)
+       when is_atom(term) or is_number(term) or is_pid(term) or
+              (is_binary(term) and byte_size(term) <= @usual_text),
+       do: left
+
+  defp plain([_ | _] = list, left, depth, redacts) when depth > 0, do: all(list, left, depth - 1, redacts)
+  defp plain([], left, _depth, _redacts), do: left
+  defp plain(%module{}, left, _depth, _redacts) when module in @calendar, do: left
+
+  defp plain(map, left, depth, redacts)
+       when is_map(map) and not is_struct(map) and map_size(map) <= left and depth > 0,
+       do: map |> :maps.values() |> all(left, depth - 1, redacts)
+
+  defp plain(tuple, left, depth, false) when is_tuple(tuple) and tuple_size(tuple) <= left and depth > 0,
+    do: tuple |> Tuple.to_list() |> all(left, depth - 1, false)
+
+  defp plain(term, left, _depth, _redacts) when is_reference(term) or is_function(term) or is_port(term),
+    do: left
+
+  defp plain(_term, _left, _depth, _redacts), do: :no
+
+  defp all(_items, left, _depth, _redacts) when left <= 0, do: :no
+  defp all([], left, _depth, _redacts), do: left
+
+  defp all([item | rest], left, depth, redacts)
+       when is_atom(item) or is_number(item) or is_pid(item) or
+              (is_binary(item) and byte_size(item) <= @usual_text),
+       do: all(rest, left - 1, depth, redacts)
+
+  defp all([item | rest], left, depth, redacts) do
+    case plain(item, left - 1, depth, redacts) do
+      :no -> :no
+      left -> all(rest, left, depth, redacts)
+    end
   end
+
+  defp all(_tail, _left, _depth, _redacts), do: :no
+
+  @doc "The members of a line; `:too_many` if they have more parts or bytes than a line, so that a further step has to shorten them."
+  @spec members([{String.t(), term()}], non_neg_integer(), Setup.t()) ::
+          {:ok, [{String.t(), term()}]} | :too_many
+  def members(members, step, setup) do
+    sizes = elem(@sizes, step)
+    # Each part takes two bytes of a line, such as a digit and a comma.
+    left = {div(setup.longest, 2), bytes(step, setup)}
+
+    {members, _left} =
+      Enum.map_reduce(members, left, fn {name, value}, left ->
+        {value, left} = member(name, value, sizes, left, %{setup: setup, step: step})
+        {{name, value}, left}
+      end)
+
+    {:ok, members}
+  catch
+    :too_many -> :too_many
+  end
+
+  # What a pointer redacts takes no place in the line.
+  defp bytes(0, %{points: true, longest: longest}), do: max(@redacted_bytes, longest)
+  defp bytes(0, %{longest: longest}), do: longest
+  defp bytes(_step, %{longest: longest}), do: 2 * longest
 
   # Metadata that was asked for by name stays, if shortened.
-  defp member(name, meta, {bytes, most, levels}, %{names: %{metadata: name}, metadata: [_ | _]} = setup)
+  defp member(
+         name,
+         meta,
+         {bytes, most, levels},
+         left,
+         %{setup: %{names: %{metadata: name}, metadata: [_ | _]}} = call
+       )
        when is_map(meta),
-       do: short(meta, {bytes, max(most, map_size(meta)), levels}, setup)
+       do: short(meta, {bytes, max(most, map_size(meta)), levels}, left, call)
 
-  defp member(_name, value, sizes, setup), do: short(value, sizes, setup)
+  defp member(_name, value, sizes, left, call), do: short(value, sizes, left, call)
 
-  defp short(text, {bytes, _, _}, _setup) when is_binary(text) and byte_size(text) > bytes,
-    do: binary_part(text, 0, bytes) <> "… (#{byte_size(text)} bytes)"
-
-  defp short(bits, _sizes, _setup) when is_bitstring(bits) and not is_binary(bits), do: "a bitstring"
-
-  defp short(integer, _sizes, _setup)
-       when is_integer(integer) and abs(integer) >= 0x1_0000_0000_0000_0000_0000_0000_0000_0000,
-       do: "an integer"
-
-  defp short(%module{} = struct, _sizes, _setup) when module in @known, do: struct
-
-  defp short(%OrderedObject{values: values}, sizes, setup) when is_list(values) do
-    if proper_pairs?(values), do: pairs(values, sizes, setup), else: inspect(OrderedObject)
+  @doc "What is left of the members when nothing else fits: the time, the level and the start of the message."
+  @spec least([{String.t(), term()}], Setup.t()) :: [{String.t(), term()}]
+  def least(members, %{names: names}) do
+    for {name, value} <- members, name != names.error do
+      cond do
+        name == names.metadata -> {name, %{"…" => "left out"}}
+        name == names.message and is_binary(value) -> {name, cut(value, @least)}
+        name == names.message -> {name, "left out"}
+        true -> {name, value}
+      end
+    end
   end
 
-  defp short(%module{} = struct, _sizes, _setup), do: if(small?(struct), do: struct, else: inspect(module))
-  defp short(map, {_, _, 0}, _setup) when is_map(map), do: "a map with #{map_size(map)} members"
-  defp short([_ | _], {_, _, 0}, _setup), do: "a list"
-  defp short(tuple, {_, _, 0}, _setup) when is_tuple(tuple), do: "a tuple with #{tuple_size(tuple)} elements"
-  defp short(map, sizes, setup) when is_map(map), do: map |> Map.to_list() |> pairs(sizes, setup)
-  defp short(tuple, sizes, setup) when is_tuple(tuple), do: tuple |> Tuple.to_list() |> items(sizes, setup)
+  ## Terms
 
-  defp short([_ | _] = list, sizes, setup) do
-    if setup.redacts and Pairs.keyword?(list), do: pairs(list, sizes, setup), else: items(list, sizes, setup)
+  defp short(text, {bytes, _, _}, left, _call) when is_binary(text) and byte_size(text) > bytes,
+    do: {cut(text, bytes), spend(left, bytes)}
+
+  defp short(text, _sizes, left, _call) when is_binary(text), do: {text, spend(left, byte_size(text))}
+  defp short(term, _sizes, left, _call) when is_atom(term) or is_float(term), do: {term, spend(left, 0)}
+
+  defp short(bits, _sizes, left, %{step: step}) when is_bitstring(bits) and step > 0,
+    do: {"a bitstring", spend(left, 0)}
+
+  defp short(integer, _sizes, left, %{step: step}) when Setup.is_long(integer) and step > 0,
+    do: {"an integer", spend(left, 0)}
+
+  defp short(%Fragment{encode: text} = fragment, sizes, left, %{setup: setup})
+       when is_binary(text) or is_list(text),
+       do: fragment(fragment, sizes, left, setup)
+
+  defp short(%OrderedObject{values: values}, sizes, left, call) when is_list(values) do
+    if pairs?(values, elem(sizes, 1)),
+      do: object(values, sizes, left, call),
+      else: {inspect(OrderedObject), spend(left, 0)}
   end
 
-  defp short(term, _sizes, _setup), do: term
-
-  defp pairs(pairs, {_, _, 0}, _setup), do: "a map with #{length(pairs)} members"
-
-  defp pairs(pairs, {_, most, _} = sizes, setup) do
-    {shown, left} = Enum.split(pairs, most)
-    shown = for {key, value} <- shown, do: {key(key, setup), short(value, inner(sizes), setup)}
-    OrderedObject.new(if(left == [], do: shown, else: shown ++ [{"…", "#{length(left)} more members"}]))
+  defp short(%MapSet{map: map} = set, sizes, left, call) when is_map(map) do
+    if Plans.own_implementation(MapSet),
+      do: struct(set, left, call),
+      else: map |> first_keys(elem(sizes, 1)) |> short(sizes, left, call)
   end
 
-  defp items(list, {_, most, _} = sizes, setup), do: items(list, most, inner(sizes), setup)
+  defp short(%_module{} = struct, _sizes, left, call), do: struct(struct, left, call)
 
-  defp items([], _left, _sizes, _setup), do: []
-  defp items([_ | _], 0, _sizes, _setup), do: ["… more elements"]
+  defp short(map, {_, _, 0}, left, call) when is_map(map),
+    do: deep("a map with #{map_size(map)} members", left, call)
 
-  defp items([item | rest], left, sizes, setup),
-    do: [short(item, sizes, setup) | items(rest, left - 1, sizes, setup)]
+  defp short([_ | _], {_, _, 0}, left, call), do: deep("a list", left, call)
 
-  defp items(_tail, _left, _sizes, _setup), do: ["… an improper end"]
+  defp short(tuple, {_, _, 0}, left, call) when is_tuple(tuple),
+    do: deep("a tuple with #{tuple_size(tuple)} elements", left, call)
 
-  defp inner({bytes, most, levels}), do: {bytes, max(div(most, 2), 1), levels - 1}
+  defp short(map, {_, most, _} = sizes, left, call) when is_map(map) do
+    if map_size(map) > elem(left, 0) and most > map_size(map), do: throw(:too_many)
+
+    {shown, left} =
+      map |> :maps.iterator() |> :maps.next() |> members_of(most, inner(sizes, call), spend(left, 0), call)
+
+    if map_size(map) <= most,
+      do: {whole(shown, call), left},
+      else: {OrderedObject.new(shown ++ [{"…", "#{map_size(map) - most} more members"}]), left}
+  end
+
+  defp short({key, value} = pair, sizes, left, %{setup: %{redacts: true} = setup} = call) do
+    if Setup.redacted?(key, setup),
+      do: {{key(key, call), setup.redacted}, spend(left, 0)},
+      else: tuple(pair, sizes, left, call)
+  rescue
+    # A key without a text.
+    ArgumentError -> tuple({key, value}, sizes, left, call)
+  end
+
+  defp short(tuple, sizes, left, call) when is_tuple(tuple), do: tuple(tuple, sizes, left, call)
+
+  defp short([_ | _] = list, {_, most, _} = sizes, left, %{setup: setup} = call) do
+    cond do
+      setup.redacts and keyword?(list, min(most, elem(left, 0))) -> object(list, sizes, left, call)
+      call.step == 0 and not setup.redacts and improper?(list, elem(left, 0)) -> {list, spend(left, 0)}
+      true -> items(list, most, inner(sizes, call), spend(left, 0), call)
+    end
+  end
+
+  # Otherwise the core would leave each of them to Elixir.
+  defp short(term, _sizes, left, _call)
+       when is_pid(term) or is_reference(term) or is_port(term) or is_function(term) do
+    text = Unsupported.describe(term)
+    {text, spend(left, byte_size(text))}
+  end
+
+  defp short(term, _sizes, left, _call), do: {term, spend(left, 0)}
+
+  defp spend({parts, bytes}, size) when parts > 0 and bytes >= size, do: {parts - 1, bytes - size}
+  defp spend(_left, _size), do: throw(:too_many)
+
+  defp cut(text, bytes),
+    do: Measure.whole(binary_part(text, 0, min(bytes, byte_size(text)))) <> rest(text, bytes)
+
+  defp rest(text, bytes), do: if(byte_size(text) > bytes, do: "… (#{byte_size(text)} bytes)", else: "")
+
+  defp deep(_words, _left, %{step: 0}), do: throw(:too_many)
+  defp deep(words, left, _call), do: {words, spend(left, 0)}
+
+  defp inner({bytes, most, levels}, %{step: 0}), do: {bytes, most, levels - 1}
+  defp inner({bytes, most, levels}, _call), do: {bytes, max(div(most, 2), 1), levels - 1}
+
+  ## Lists, tuples and objects
+
+  defp items([], _most, _sizes, left, _call), do: {[], left}
+  defp items([_ | _], 0, _sizes, left, _call), do: {["… more elements"], left}
+
+  defp items([item | rest], most, sizes, left, call) do
+    {item, left} = short(item, sizes, left, call)
+    {rest, left} = items(rest, most - 1, sizes, left, call)
+    {[item | rest], left}
+  end
+
+  # Without redaction, `inspect/2` shows an improper list.
+  defp items(_tail, _most, _sizes, left, %{setup: %{redacts: false}}), do: {["… an improper end"], left}
+
+  defp items(tail, _most, sizes, left, call) do
+    {tail, left} = short(tail, sizes, left, call)
+    {["|", tail], left}
+  end
+
+  defp tuple(tuple, {_, most, _} = sizes, left, call) do
+    if tuple_size(tuple) > elem(left, 0) and most > tuple_size(tuple), do: throw(:too_many)
+    shown = for number <- 1..min(tuple_size(tuple), most)//1, do: :erlang.element(number, tuple)
+    {shown, left} = items(shown, most, inner(sizes, call), spend(left, 0), call)
+    {if(tuple_size(tuple) > most, do: shown ++ ["… more elements"], else: shown), left}
+  end
+
+  defp object(_pairs, {_, _, 0}, left, call), do: deep("a map", left, call)
+
+  defp object(pairs, {_, most, _} = sizes, left, call) do
+    {shown, left} = pairs_of(pairs, most, inner(sizes, call), spend(left, 0), call)
+    {OrderedObject.new(shown), left}
+  end
+
+  defp pairs_of([], _most, _sizes, left, _call), do: {[], left}
+  defp pairs_of([_ | _], 0, _sizes, left, _call), do: {[{"…", "more members"}], left}
+
+  defp pairs_of([{key, value} | rest], most, sizes, left, call) do
+    {member, left} = one(key, value, sizes, left, call)
+    {rest, left} = pairs_of(rest, most - 1, sizes, left, call)
+    {[member | rest], left}
+  end
+
+  defp members_of({key, value, iterator}, most, sizes, left, call) when most > 0 do
+    {member, left} = one(key, value, sizes, left, call)
+    {rest, left} = iterator |> :maps.next() |> members_of(most - 1, sizes, left, call)
+    {[member | rest], left}
+  end
+
+  defp members_of(_end, _most, _sizes, left, _call), do: {[], left}
+
+  # What the core redacts by its key need not be looked at.
+  defp one(key, value, sizes, left, %{setup: setup} = call) do
+    if setup.redacts and Setup.redacted?(key, setup) do
+      {{key(key, call), setup.redacted}, spend(left, 0)}
+    else
+      {value, left} = short(value, sizes, left, call)
+      {{key(key, call), value}, left}
+    end
+  end
+
+  defp whole(members, %{step: 0}), do: Map.new(members)
+  defp whole(members, _call), do: OrderedObject.new(members)
+
+  # The first elements of a set, and one more if there are more.
+  defp first_keys(map, most), do: map |> :maps.iterator() |> :maps.next() |> first_key(most)
+
+  defp first_key({key, _value, iterator}, most) when most >= 0,
+    do: [key | first_key(:maps.next(iterator), most - 1)]
+
+  defp first_key(_end, _most), do: []
+
+  # Of a long list, what is shown.
+  defp keyword?([{key, _value} | rest], most) when is_atom(key) and most > 0,
+    do: rest == [] or most == 1 or keyword?(rest, most - 1)
+
+  defp keyword?(_other, _most), do: false
+
+  defp pairs?([{_key, _value} | rest], most) when most > 0, do: pairs?(rest, most - 1)
+  defp pairs?([_ | _], most), do: most == 0
+  defp pairs?(rest, _most), do: rest == []
+
+  defp improper?([_ | rest], most) when most > 0, do: improper?(rest, most - 1)
+  defp improper?(rest, _most), do: not is_list(rest)
 
   # The text that the encoder would write, so that it redacts the same values.
-  defp key(key, _setup) when is_atom(key) or is_number(key), do: key
+  defp key(key, %{step: 0}), do: key
+  defp key(key, _call) when Setup.is_long(key), do: "an integer"
+  defp key(key, _call) when is_atom(key) or is_number(key), do: key
 
-  defp key(key, setup) do
-    text = text(key)
+  defp key(key, %{setup: setup}) do
+    text = Setup.key_text(key)
 
-    if byte_size(text) > @longest_key and text not in setup.kept_keys,
-      do: binary_part(text, 0, @longest_key) <> "…",
+    if byte_size(text) > @longest_key and not Setup.kept?(text, setup),
+      do: Measure.whole(binary_part(text, 0, @longest_key)) <> "…",
       else: text
   end
 
-  # As the encoder describes a key without a text form.
-  defp text(key) do
-    to_string(key)
-  rescue
-    _no_text -> Unsupported.describe(key)
+  ## Structs
+
+  # The text of a fragment is copied by the core as it is.
+  defp fragment(fragment, {bytes, _, _}, left, setup) do
+    with {:ok, text} <- Measure.text(fragment.encode, min(bytes, setup.longest)),
+         true <- Setup.json?(text, setup) do
+      {%{fragment | encode: text}, spend(left, byte_size(text))}
+    else
+      _no_json -> {described(fragment, setup), spend(left, 0)}
+    end
   end
 
-  defp proper_pairs?([{_key, _value} | rest]), do: proper_pairs?(rest)
-  defp proper_pairs?(rest), do: rest == []
+  defp described(struct, %{redacts: true}), do: inspect(struct.__struct__)
+  defp described(struct, _setup), do: Unsupported.describe(struct)
 
-  defp small?(struct) do
-    is_tuple(measure(struct, {@small_parts, @small_bytes}))
-  catch
-    :large -> false
+  defp struct(%module{} = struct, left, call) when module in @calendar,
+    do: known(struct, left, if(small?(struct), do: struct, else: inspect(module)), call)
+
+  defp struct(%module{} = struct, left, %{step: 0} = call) do
+    cond do
+      module in Encode.Known.modules() -> known(struct, left, fitting(struct, call), call)
+      derived?(struct) -> fields(struct, left, call)
+      true -> {opaque(struct, call), spend(left, 0)}
+    end
   end
 
-  defp measure(_term, {parts, bytes}) when parts == 0 or bytes < 0, do: throw(:large)
+  defp struct(%module{} = struct, left, %{step: step} = call) do
+    cond do
+      step == steps() or not small?(struct) -> {inspect(module), spend(left, 0)}
+      module in Encode.Known.modules() -> {struct, spend(left, 0)}
+      derived?(struct) -> fields(struct, left, %{call | step: 0})
+      step >= @no_structs -> {inspect(module), spend(left, 0)}
+      true -> {struct, spend(left, 0)}
+    end
+  end
 
-  defp measure(bits, {parts, bytes}) when is_bitstring(bits),
-    do: checked({parts - 1, bytes - byte_size(bits)})
+  defp known(_struct, left, shown, _call), do: {shown, spend(left, 0)}
 
-  defp measure([head | tail], left), do: measure(tail, measure(head, left))
-  defp measure(tuple, left) when is_tuple(tuple), do: tuple |> Tuple.to_list() |> measure(left)
+  defp fitting(%module{} = struct, %{setup: setup}),
+    do: if(Measure.fits?(struct, @known_parts, setup.longest), do: struct, else: inspect(module))
 
-  defp measure(map, left) when is_map(map),
-    do: :maps.fold(fn key, value, left -> measure(value, measure(key, left)) end, left, map)
+  # What its encoder writes of it is not known, and the sandbox gets all of it.
+  defp opaque(%module{} = struct, %{setup: %{longest: longest}}),
+    do: if(Measure.fits?(struct, longest, max(@redacted_bytes, longest)), do: struct, else: inspect(module))
 
-  defp measure(integer, {parts, bytes}) when is_integer(integer) and abs(integer) > 0xFFFF_FFFF_FFFF_FFFF,
-    do: checked({parts - 1, bytes - :erlang.external_size(integer)})
+  defp small?(struct), do: Measure.fits?(struct, @small_parts, @small_bytes)
 
-  defp measure(_term, {parts, bytes}), do: {parts - 1, bytes}
+  # Of these the core writes the fields itself. What other encoders write is checked when it is there.
+  defp derived?(struct) do
+    implementation = Encoder.impl_for(struct)
+    implementation != nil and function_exported?(implementation, :__plan__, 0)
+  end
 
-  defp checked({_parts, bytes}) when bytes < 0, do: throw(:large)
-  defp checked(left), do: left
+  defp fields(%module{} = struct, left, call) do
+    Enum.reduce(Map.from_struct(struct), {struct, spend(left, byte_size(Atom.to_string(module)))}, fn
+      {name, value}, {struct, left} ->
+        {short, left} = short(value, elem(@sizes, 0), left, call)
+        {if(short === value, do: struct, else: %{struct | name => short}), left}
+    end)
+  end
 end

@@ -6,12 +6,15 @@ defmodule RustyJson.Options.Known do
   # Entries hold for the configuration they were made under, which has a number. An update makes the VM look through all
   # processes, so there are few of them: what is full stays as it is.
 
+  alias RustyJson.Encode.Measure
   alias RustyJson.Encoder.Plans
   alias RustyJson.{Config, Engine, Options}
   alias RustyJson.Options.Lists
 
   @most 16
+  # Parts of a term that stays, and bytes of its texts.
   @words 1_000
+  @bytes 65_536
   @longest 8
   @largest 64
   @decode __MODULE__.Decode
@@ -101,10 +104,13 @@ defmodule RustyJson.Options.Known do
   defp lasting?(_direction, _given, %{engine: Engine.Missing}), do: false
 
   # A log handler passes its configuration. There are few handlers, and their configuration is part of the code.
-  defp lasting?(:log, config, _options), do: :erts_debug.flat_size(config) <= @words
+  defp lasting?(:log, config, _options), do: Measure.fits?(config, @words, @bytes)
 
   defp lasting?(_direction, given, _options) when is_list(given) and length(given) <= @longest,
-    do: Enum.all?(given, fn {name, value} -> name in [:as, :raw] or plain?(value) end)
+    do:
+      Enum.all?(given, fn {name, value} ->
+        plain?(value) or (name == :as and Measure.fits?(value, @words, @bytes))
+      end)
 
   defp lasting?(_direction, _given, _options), do: false
 

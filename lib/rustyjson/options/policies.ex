@@ -3,7 +3,7 @@ defmodule RustyJson.Options.Policies do
   # Named sets of options from the configuration. Reading the configuration checks them all, so a call never selects an invalid one.
 
   alias RustyJson.Options
-  alias RustyJson.Options.Schema
+  alias RustyJson.Options.{Schema, Unknown}
 
   @directions [:decode, :encode]
 
@@ -23,7 +23,7 @@ defmodule RustyJson.Options.Policies do
     unless is_list(given) and pairs?(given),
       do: raise(ArgumentError, "it takes a keyword list of options, got: #{show(given)}")
 
-    Enum.each(given, &known!/1)
+    Enum.each(given, &option!/1)
     all = Map.new(@directions, &{&1, all(only(given, &1), Map.fetch!(values, &1), &1)})
     Map.put(all, :given, given)
   rescue
@@ -42,15 +42,10 @@ defmodule RustyJson.Options.Policies do
   # Options for encoding do not affect decoding, and the other way round.
   defp only(given, direction), do: Keyword.take(given, Schema.names(direction))
 
-  defp known!({name, _value}) do
+  defp option!({name, _value}) do
     names = Enum.uniq(Enum.flat_map(@directions, &Schema.names/1)) -- [:policy]
 
-    unless name in names,
-      do:
-        raise(
-          ArgumentError,
-          "unknown option #{inspect(name)}: it takes #{Enum.map_join(names, ", ", &inspect/1)}"
-        )
+    unless name in names, do: raise(ArgumentError, Unknown.text(name, names, "it takes"))
   end
 
   defp pairs?(pairs) when is_map(pairs), do: pairs?(Map.to_list(pairs))
@@ -75,12 +70,22 @@ defmodule RustyJson.Options.Policies do
         policy
 
       _ ->
-        names =
-          if policies == %{},
-            do: "has none",
-            else: "has " <> Enum.map_join(Enum.sort(Map.keys(policies)), ", ", &inspect/1)
-
-        raise ArgumentError, "unknown policy #{show(name)}: config :rustyjson, policies: #{names}"
+        raise ArgumentError, unknown(name, Map.keys(policies))
     end
+  end
+
+  @doc "Raises for a policy that the application's environment does not have now."
+  @spec known!(term()) :: :ok
+  def known!(nil), do: :ok
+
+  def known!(name) do
+    policies = Application.get_env(:rustyjson, :policies, [])
+    names = if pairs?(policies), do: for({name, _given} <- policies, do: name), else: []
+    if name in names, do: :ok, else: raise(ArgumentError, unknown(name, names))
+  end
+
+  defp unknown(name, names) do
+    has = if names == [], do: "none", else: names |> Enum.sort() |> Enum.map_join(", ", &inspect/1)
+    "unknown policy #{show(name)}#{Unknown.meant(name, names)} config :rustyjson, policies: has #{has}"
   end
 end

@@ -278,9 +278,11 @@ defmodule RustyJson.Options.Schema do
               type: :redact,
               default: [],
               doc:
-                "Keys, as atoms or strings, whose values are not written, at any depth. An entry such as `\"/users/*/card\"` is a JSON " <>
-                  "Pointer, in which `*` is any element or member. Keys count before `:key_case` renames them. Lists of pairs " <>
-                  "are arrays, and fragments are text: `:redact` does not see into them."
+                "Keys, as atoms or strings, whose values are not written, at any depth. A key is the whole key: `\"password\"` leaves " <>
+                  "`\"user_password\"`. `contains: [\"password\"]` redacts every key that contains the word, as Phoenix's " <>
+                  "`filter_parameters` does. An entry such as `\"/users/*/card\"` is a JSON Pointer, in which `*` is any element or member. Keys " <>
+                  "count before `:key_case` renames them. Upper and lower case differ. Lists of pairs (`[{\"password\", \"x\"}]`) are " <>
+                  "arrays, and fragments are text: `:redact` does not see into them."
             },
             redacted: %{
               type: :text,
@@ -324,6 +326,12 @@ defmodule RustyJson.Options.Schema do
   @doc "The options that only the wasm engine takes."
   @spec sandbox() :: [atom()]
   def sandbox, do: Keyword.keys(@sandbox)
+
+  @doc "The atoms that a type takes by name."
+  @spec atoms(type()) :: [atom()]
+  def atoms({:in, atoms}), do: atoms
+  def atoms({:or, types}), do: Enum.flat_map(types, &atoms/1)
+  def atoms(_type), do: []
 
   @doc "The value in its stored form, or `:error`."
   @spec cast(type(), term()) :: {:ok, term()} | :error

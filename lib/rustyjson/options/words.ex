@@ -37,7 +37,7 @@ defmodule RustyJson.Options.Words do
   def describe(:policy, _quote), do: "the name of a policy"
   def describe(:key_case, _quote), do: "a map from atoms to strings"
   def describe(:omit, _quote), do: "a list of nil and modules"
-  def describe(:redact, _quote), do: "a list of keys and at most 64 JSON Pointers"
+  def describe(:redact, _quote), do: "a list of keys, at most 64 JSON Pointers, and `contains:` with words"
   def describe(:text, _quote), do: "a string"
   def describe(:gzip_level, quote), do: "#{quote}{:gzip, 0..9}#{quote}"
 
@@ -75,7 +75,10 @@ defmodule RustyJson.Options.Words do
   defp ast(:fun), do: quote(do: (String.t() -> term()))
   defp ast(:key_case), do: quote(do: %{atom() => String.t()})
   defp ast(:omit), do: quote(do: [nil | module()])
-  defp ast(:redact), do: quote(do: [atom() | String.t()])
+
+  defp ast(:redact),
+    do: quote(do: [atom() | String.t() | {:contains, atom() | String.t() | [atom() | String.t()]}])
+
   defp ast(:text), do: quote(do: String.t())
   defp ast(:gzip_level), do: quote(do: {:gzip, 0..9})
   defp ast(:indentation), do: quote(do: non_neg_integer() | String.t() | keyword(iodata()))

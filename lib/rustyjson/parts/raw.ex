@@ -28,17 +28,16 @@ defmodule RustyJson.Parts.Raw do
   @doc "The plan of these places."
   @spec plan([String.t(), ...]) :: binary()
   def plan(places) do
-    tree = Enum.reduce(places, %{}, &insert(tokens(&1), &2))
-    IO.iodata_to_binary([@header, write(tree, byte_size(@header))])
+    tree = Enum.reduce(places, %{}, &insert(Pointer.tokens_or_any!(&1, "option :raw"), &2))
+    {nodes, _behind} = write(tree, byte_size(@header))
+    IO.iodata_to_binary([@header | nodes])
   end
-
-  # `*` stands for any token; one in a key has no other way to be written.
-  defp tokens(place),
-    do: place |> Pointer.tokens!("option :raw") |> Enum.map(&if(&1 == "*", do: :any, else: &1))
 
   defp insert([], tree), do: Map.put(tree, :ends, true)
   defp insert([token | tokens], tree), do: Map.put(tree, token, insert(tokens, Map.get(tree, token, %{})))
 
+  # Writes the node that starts at byte `at` of the plan. Returns where the next byte goes: to measure what is below again at each level
+  # would take quadratic time.
   defp write(tree, at) do
     {any, names} = tree |> Map.delete(:ends) |> Map.pop(:any)
     names = Enum.sort(names)
@@ -47,14 +46,15 @@ defmodule RustyJson.Parts.Raw do
     {blobs, {behind, places}} =
       Enum.map_reduce(names, {start, []}, fn {name, tree}, {at, places} ->
         head = <<byte_size(name)::32-little, name::binary>>
-        blob = [head, write(tree, at + byte_size(head))]
-        {blob, {at + IO.iodata_length(blob), [<<at::32-little>> | places]}}
+        {node, behind} = write(tree, at + byte_size(head))
+        {[head | node], {behind, [<<at::32-little>> | places]}}
       end)
 
     head =
       <<if(tree[:ends], do: 1, else: 0), if(any, do: behind, else: 0)::32-little, length(names)::32-little>>
 
-    [head, Enum.reverse(places), blobs, if(any, do: write(any, behind), else: [])]
+    {below, behind} = if any, do: write(any, behind), else: {[], behind}
+    {[head, Enum.reverse(places), blobs | below], behind}
   end
 
   @doc "A text that fragments are taken from, and whether they are copied."

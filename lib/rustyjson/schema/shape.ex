@@ -53,6 +53,13 @@ defmodule RustyJson.Schema.Shape do
   @first_loaded 32
   # The size of the cache. Programs have few types, because types are written in code.
   @most 512
+  # Bytes of a type that stays in it. One made at run time can have any number.
+  @largest 262_144
+
+  defimpl Inspect do
+    def inspect(%{type: type}, _options),
+      do: "#RustyJson.Schema.Shape<#{Kernel.inspect(type, limit: 5, width: :infinity)}>"
+  end
 
   @doc "The shape of a type."
   @spec of(term()) :: t()
@@ -72,7 +79,10 @@ defmodule RustyJson.Schema.Shape do
 
   defp learn(given, known) do
     shape = given |> Type.check!() |> build()
-    if map_size(known) < @most, do: :persistent_term.put(__MODULE__, Map.put(known, given, shape))
+
+    if byte_size(shape.nodes) <= @largest and (map_size(known) < @most or is_map_key(known, given)),
+      do: :persistent_term.put(__MODULE__, Map.put(known, given, shape))
+
     shape
   end
 

@@ -15,25 +15,33 @@ defmodule RustyJson.Schema.Type do
           | {:loaded, term()}
           | {:embeds_many, module()}
 
+  # Lists, maps and nullable types that stand in each other. The time to prepare a type grows with the square of that.
+  @deepest 256
+
   @doc "The type in its normal form, or an ArgumentError."
   @spec check!(term()) :: t()
-  def check!(type) when type in @scalars, do: type
-  def check!([type]), do: {:list, check!(type)}
-  def check!({kind, type}) when kind in [:list, :map, :nullable], do: {kind, check!(type)}
+  def check!(type), do: check!(type, @deepest)
 
-  def check!({:enum, [_ | _] = names} = type) do
+  defp check!(_type, 0), do: raise(ArgumentError, "a type nested deeper than #{@deepest} levels")
+  defp check!(type, _left) when type in @scalars, do: type
+  defp check!([type], left), do: {:list, check!(type, left - 1)}
+
+  defp check!({kind, type}, left) when kind in [:list, :map, :nullable],
+    do: {kind, check!(type, left - 1)}
+
+  defp check!({:enum, [_ | _] = names} = type, _left) do
     if Enum.all?(names, &(is_atom(&1) and &1 not in [nil, true, false])),
       do: type,
       else: wrong!(type)
   end
 
-  def check!({:tagged, key, variants} = type) when is_binary(key) and map_size(variants) > 0 do
+  defp check!({:tagged, key, variants} = type, _left) when is_binary(key) and map_size(variants) > 0 do
     if Enum.all?(variants, fn {tag, module} -> is_binary(tag) and module?(module) end),
       do: type,
       else: wrong!(type)
   end
 
-  def check!(type), do: if(module?(type), do: type, else: wrong!(type))
+  defp check!(type, _left), do: if(module?(type), do: type, else: wrong!(type))
 
   # A module can be compiled later, so its schema is checked on use.
   defp module?(type), do: is_atom(type) and match?("Elixir." <> _, Atom.to_string(type))

@@ -7,6 +7,8 @@ defmodule RustyJson.Wasm.Events do
 
   @compile {:no_warn_undefined, :telemetry}
   @event [:rustyjson, :sandbox, :stop]
+  # The process that telemetry has while it runs.
+  @handlers :telemetry_handler_table
   @names %{Host.BuiltIn => :built_in, Host.Wasmex => :wasmex, Host.Auto => :auto}
 
   @doc "The sandbox option that turns measuring on, if the package is loaded."
@@ -40,7 +42,10 @@ defmodule RustyJson.Wasm.Events do
     host = Map.fetch!(@names, Host.get(host))
     reason = reason(result)
     about = %{host: host, operation: operation, reason: reason, retried: reason in retried}
-    :telemetry.execute(@event, measurements, about)
+
+    # The application telemetry may not run, in a release that only loads it, or in a task of Mix. Then it would log a warning for each
+    # event.
+    if Process.whereis(@handlers), do: :telemetry.execute(@event, measurements, about)
     result
   end
 

@@ -1,0 +1,97 @@
+defmodule RustyJson.Encode.Measure do
+  @moduledoc false
+  # The size of a term, looked at before anything is made of it. A list whose elements are each the next list twice has 2^n parts with n
+  # cells, so parts are counted as a walk meets them, and the walk ends where there are too many.
+
+  @doc "Whether a term has at most this many parts, and its strings and integers at most this many bytes."
+  @spec fits?(term(), non_neg_integer(), non_neg_integer()) :: boolean()
+  def fits?(term, parts, bytes), do: count([term], parts, bytes)
+
+  # The remaining work is a list of lists, so that nothing is copied and nothing recurses.
+  defp count(_work, parts, bytes) when parts < 0 or bytes < 0, do: false
+  defp count([], _parts, _bytes), do: true
+  defp count([[] | work], parts, bytes), do: count(work, parts, bytes)
+
+  defp count([[part | rest] | work], parts, bytes) when is_list(part),
+    do: count([part, rest | work], parts - 1, bytes)
+
+  defp count([[part | rest] | work], parts, bytes) when is_map(part) do
+    map_size(part) <= parts and
+      count([:maps.keys(part), :maps.values(part), rest | work], parts - 1, bytes)
+  end
+
+  defp count([[part | rest] | work], parts, bytes) when is_tuple(part) do
+    tuple_size(part) <= parts and count([Tuple.to_list(part), rest | work], parts - 1, bytes)
+  end
+
+  defp count([[part | rest] | work], parts, bytes) when is_bitstring(part),
+    do: count([rest | work], parts - 1, bytes - byte_size(part))
+
+  defp count([[part | rest] | work], parts, bytes)
+       when is_integer(part) and abs(part) > 0xFFFF_FFFF_FFFF_FFFF,
+       do: count([rest | work], parts - 1, bytes - :erlang.external_size(part))
+
+  defp count([[_scalar | rest] | work], parts, bytes), do: count([rest | work], parts - 1, bytes)
+  # The one term, or the tail of an improper list.
+  defp count([term | work], parts, bytes), do: count([[term] | work], parts, bytes)
+
+  @doc "Whether iodata or chardata has at most this many bytes or characters, in about as many parts."
+  @spec text?(iodata() | term(), non_neg_integer()) :: boolean()
+  def text?(text, most) when is_binary(text), do: byte_size(text) <= most
+  def text?(text, most), do: text?([text], most, 2 * most + 1_024)
+
+  defp text?(_work, bytes, parts) when bytes < 0 or parts < 0, do: false
+  defp text?([], _bytes, _parts), do: true
+  defp text?([[] | work], bytes, parts), do: text?(work, bytes, parts - 1)
+  defp text?([[part | rest] | work], bytes, parts), do: text?([part, rest | work], bytes, parts)
+
+  defp text?([text | work], bytes, parts) when is_binary(text),
+    do: text?(work, bytes - byte_size(text), parts - 1)
+
+  defp text?([_byte | work], bytes, parts), do: text?(work, bytes - 1, parts - 1)
+
+  @doc """
+  The text of chardata, or the start of a text that has more than this many bytes.
+
+      iex> RustyJson.Encode.Measure.text(["a", [?b | "c"]], 9)
+      {:ok, "abc"}
+      iex> RustyJson.Encode.Measure.text(Enum.reduce(1..99, "x", fn _, text -> [text, text] end), 5)
+      {:cut, "xxxxx"}
+      iex> RustyJson.Encode.Measure.text([:a], 9)
+      :error
+  """
+  @spec text(term(), non_neg_integer()) :: {:ok, binary()} | {:cut, binary()} | :error
+  def text(text, most) when is_binary(text),
+    do: if(byte_size(text) <= most, do: {:ok, text}, else: {:cut, whole(binary_part(text, 0, most))})
+
+  def text(chardata, most) when is_list(chardata) do
+    {cut, start} = if text?(chardata, most), do: {:ok, chardata}, else: {:cut, first(chardata, most)}
+
+    case :unicode.characters_to_binary(start) do
+      text when is_binary(text) -> {cut, text}
+      _broken -> :error
+    end
+  rescue
+    ArgumentError -> :error
+  end
+
+  def text(_other, _most), do: :error
+
+  defp first(chardata, most), do: first([chardata], most, 2 * most, [])
+
+  defp first(work, left, parts, found) when work == [] or left <= 0 or parts <= 0, do: Enum.reverse(found)
+  defp first([[] | work], left, parts, found), do: first(work, left, parts - 1, found)
+  defp first([[part | rest] | work], left, parts, found), do: first([part, rest | work], left, parts, found)
+
+  defp first([text | work], left, parts, found) when is_binary(text) do
+    if byte_size(text) <= left,
+      do: first(work, left - byte_size(text), parts - 1, [text | found]),
+      else: Enum.reverse([whole(binary_part(text, 0, left)) | found])
+  end
+
+  defp first([char | work], left, parts, found), do: first(work, left - 1, parts - 1, [char | found])
+
+  @doc "The text without the bytes of a character that was cut at its end."
+  @spec whole(binary()) :: binary()
+  def whole(text), do: RustyJson.DecodeError.Snippet.whole_characters(text)
+end

@@ -1,0 +1,93 @@
+defmodule RustyJson.Options.Unknown do
+  @moduledoc false
+  # Options that a function does not have: an error that says what was meant, or nothing, as in Jason. The setting `unknown_options`
+  # decides. A call that stands in for another library's passes `unknown_options: :ignore`, which is no public option.
+
+  alias RustyJson.Config
+
+  @modes [:raise, :ignore]
+  # Names with a smaller distance are likely to be misspelt ones.
+  @near 0.8
+
+  @type mode :: :raise | :ignore
+
+  @doc "Whether a setting is one of the two."
+  defguard is_mode(mode) when mode in @modes
+
+  @doc """
+  The options of a call that are among these names. Raises for another one, unless unknown options are ignored. `call` names the
+  function in the error.
+  """
+  @spec refuse!(keyword(), [atom()], String.t()) :: keyword()
+  def refuse!(given, names, call) do
+    if mode(given) == :ignore,
+      do: Enum.filter(given, fn {name, _value} -> name in names end),
+      else: for({name, _value} = option <- given, known!(name, names, call), do: option)
+  end
+
+  defp known!(:unknown_options, _names, _call), do: false
+
+  defp known!(name, names, call),
+    do: name in names or raise(ArgumentError, text(name, names, call <> " takes"))
+
+  @doc "What is done about the unknown options of a call."
+  @spec mode(keyword()) :: mode()
+  def mode(given) do
+    case List.keyfind(given, :unknown_options, 0) do
+      nil -> Config.unknown_options()
+      {_name, mode} when is_mode(mode) -> mode
+      {_name, other} -> wrong!("option", other)
+    end
+  end
+
+  @doc "The setting, checked."
+  @spec setting!(term()) :: mode()
+  def setting!(mode) when is_mode(mode), do: mode
+  def setting!(other), do: wrong!("setting", other)
+
+  @spec wrong!(String.t(), term()) :: no_return()
+  defp wrong!(what, other),
+    do:
+      raise(
+        ArgumentError,
+        "#{what} :unknown_options takes :raise or :ignore, got: #{inspect(other, limit: 5)}"
+      )
+
+  @doc """
+  The message about an unknown option: the likely one first.
+
+      iex> RustyJson.Options.Unknown.text(:timout, [:keys, :timeout], "decode takes")
+      "unknown option :timout, did you mean :timeout? decode takes :keys or :timeout"
+
+      iex> RustyJson.Options.Unknown.text(:x, [:keys, :timeout], "decode takes")
+      "unknown option :x: decode takes :keys or :timeout"
+  """
+  @spec text(term(), [atom()], String.t()) :: String.t()
+  def text(name, names, takes) do
+    "unknown option #{inspect(name, limit: 5, printable_limit: 64)}" <>
+      meant(name, names) <> " #{takes} #{list(Enum.map(names, &inspect/1))}"
+  end
+
+  @doc "What was probably meant, as the middle of a sentence."
+  @spec meant(term(), [atom()]) :: String.t()
+  def meant(name, names) do
+    case near(name, names) do
+      nil -> ":"
+      name -> ", did you mean #{inspect(name)}?"
+    end
+  end
+
+  @doc "The atom among these that is most like this one, or nil."
+  @spec near(term(), [atom()]) :: atom() | nil
+  def near(name, names) when is_atom(name) and names != [] do
+    {distance, near} =
+      names |> Enum.map(&{String.jaro_distance(Atom.to_string(&1), Atom.to_string(name)), &1}) |> Enum.max()
+
+    if distance >= @near, do: near
+  end
+
+  def near(_name, _names), do: nil
+
+  defp list([one]), do: one
+  defp list(many), do: Enum.join(Enum.drop(many, -1), ", ") <> " or " <> List.last(many)
+end

@@ -1,0 +1,139 @@
+defmodule RustyJson.BoundedTextsTest do
+  @moduledoc "Terms and iodata that hold the same part many times: limits hold before anything is made of them, and texts about them are short."
+  use ExUnit.Case, async: true
+
+  alias RustyJson.{EncodeError, Fragment, Paths}
+  alias RustyJson.Encode.{Measure, Unsupported}
+  alias RustyJson.Test.Judge
+
+  defmodule Iodata do
+    defstruct []
+
+    defimpl(RustyJson.Encoder,
+      do: def(encode(_, _), do: Enum.reduce(1..60, "", fn _, text -> [text, text] end))
+    )
+  end
+
+  defmodule Long do
+    defstruct []
+    defimpl(Inspect, do: def(inspect(_, _), do: String.duplicate("é", 1_000_000)))
+  end
+
+  defp endless(part), do: Enum.reduce(1..60, part, fn _, text -> [text, text] end)
+  defp shared, do: Enum.reduce(1..60, "x", fn _, term -> [{term, %{term => term}}] end)
+
+  defp within(most, fun), do: within(most, fn -> nil end, fn nil -> fun.() end)
+
+  # The term is made in the process that takes the time: a message to another one has a copy of each part.
+  defp within(most, term, fun) do
+    task =
+      Task.async(fn ->
+        term = term.()
+        :timer.tc(fn -> fun.(term) end)
+      end)
+
+    case Task.yield(task, 20_000) || Task.shutdown(task, :brutal_kill) do
+      {:ok, {time, result}} ->
+        assert div(time, 1000) < most
+        result
+
+      nil ->
+        flunk("no end")
+    end
+  end
+
+  test "iodata of an encoder, of a function fragment, and in a key" do
+    for {_, engine} <- Judge.engines(),
+        term <- [
+          fn -> %Iodata{} end,
+          fn -> [%Iodata{}] end,
+          fn -> %Fragment{encode: fn _ -> endless("x") end} end,
+          fn -> %{endless(?x) => 1} end
+        ] do
+      result = within(2_000, fn -> RustyJson.encode(term.(), [max_bytes: 1_000] ++ engine) end)
+      assert {:error, %EncodeError{reason: :max_bytes}} = result
+    end
+  end
+
+  test "iodata that is decoded" do
+    for {_, engine} <- Judge.engines() do
+      options = [max_bytes: 1_000] ++ engine
+
+      assert {:error, %{reason: :max_bytes}} =
+               within(2_000, fn -> RustyJson.decode(endless("1"), options) end)
+
+      assert {:error, %{reason: :max_bytes}} =
+               within(2_000, fn -> RustyJson.decode_partial(endless(""), options) end)
+
+      assert {:error, %{reason: :max_bytes}} =
+               within(2_000, fn -> RustyJson.fetch(endless(?1), "/a", options) end)
+
+      assert {:ok, [1]} = RustyJson.decode(["[", [?1 | "]"]], options)
+      assert {:ok, 111} = RustyJson.decode(["1", "1", "1"], [max_bytes: 3] ++ engine)
+      assert {:error, %{reason: :max_bytes}} = RustyJson.decode(["1", "1", "11"], [max_bytes: 3] ++ engine)
+    end
+  end
+
+  test "unsupported: :inspect writes a bounded text" do
+    for {_, engine} <- Judge.engines() do
+      text = fn term ->
+        within(3_000, fn -> RustyJson.encode!(term.(), [unsupported: :inspect] ++ engine) end)
+      end
+
+      assert byte_size(text.(fn -> [%Long{}] end)) < 8_300
+      assert byte_size(text.(fn -> %{%Long{} => 1} end)) < 8_300
+      assert text.(fn -> [[1 | 2]] end) == ~s(["[1 | 2]"])
+    end
+  end
+
+  test "what is described is a part of a term" do
+    for term <- [
+          fn -> shared() end,
+          fn -> MapSet.new([shared()]) end,
+          fn -> %URI{path: shared()} end,
+          fn -> %RuntimeError{message: shared()} end,
+          fn ->
+            {1, shared() |> List.duplicate(100_000) |> Enum.with_index() |> Map.new(fn {t, n} -> {n, t} end)}
+          end,
+          fn -> List.duplicate(shared(), 100_000) end,
+          fn -> [Integer.pow(7, 100_000) | 1] end,
+          fn -> String.duplicate("x", 10_000_000) end
+        ] do
+      text = within(5_000, term, &Unsupported.describe/1)
+      assert byte_size(text) < 9_000
+      assert String.valid?(text)
+
+      message = within(5_000, term, &EncodeError.new({:invalid_struct, %{~D[2024-02-29] | day: &1}}).message)
+      assert byte_size(message) < 9_000
+    end
+
+    assert Unsupported.describe(%{a: [1, {2}], b: "x"}) == ~s(%{a: [1, {2}], b: "x"})
+    assert Unsupported.describe(Enum.to_list(1..100)) =~ ~r/^\[1, 2, .*16, \.\.\.\]$/
+  end
+
+  test "sizes" do
+    assert Measure.fits?([1, {2, %{a: "xy"}} | :b], 8, 2)
+    refute Measure.fits?([1, {2, %{a: "xy"}} | :b], 5, 2)
+    refute Measure.fits?([1, {2, %{a: "xy"}} | :b], 8, 1)
+    refute Measure.fits?(Integer.pow(7, 1_000), 8, 100)
+    assert Measure.text?(["ab", [?c | "d"]], 4)
+    refute Measure.text?(["ab", [?c | "d"]], 3)
+    assert Measure.text([?é, ["x" | "ü"]], 9) == {:ok, "éxü"}
+    assert Measure.text(["éé"], 3) == {:cut, "é"}
+    assert Measure.text([?a | :b], 9) == :error
+  end
+
+  test "inspect of what users hold is one short line" do
+    for term <- [
+          Paths.new!(for(n <- 1..1_000, do: "/key#{n}")),
+          RustyJson.Feed.new(at: "/" <> String.duplicate("/a", 1_000)),
+          RustyJson.Partial.new(),
+          RustyJson.Encode.opts(),
+          RustyJson.Schema.Shape.of({:list, {:enum, for(n <- 1..500, do: :"enum_name_#{n}")}})
+        ] do
+      text = inspect(term)
+      assert byte_size(text) < 200
+      assert text =~ ~r/^#RustyJson\.[\w.]+<.*>$/
+    end
+  end
+end
