@@ -3,9 +3,8 @@ defmodule RustyJson.Encoder.Interop do
   # Structs that implement only the protocol of another library.
 
   alias RustyJson.{Encode, EncodeError, Options}
-  alias RustyJson.Encode.Known
+  alias RustyJson.Encode.{Known, Measure}
   alias RustyJson.Engine.Codes
-  alias RustyJson.Wasm.Parts
 
   require RustyJson.Engine.Codes
 
@@ -39,7 +38,8 @@ defmodule RustyJson.Encoder.Interop do
 
   # Jason has no limit, and a term that shares its parts has a text that is larger than any memory.
   defp fits!(struct, %{values: %{max_bytes: most}} = options) do
-    if not Parts.fit?(struct, most),
+    # A part is at least a byte of JSON, except fields that an encoder leaves out.
+    if most > 0 and not Measure.fits?(struct, max(1_000_000, 16 * most), max(1_000_000, 16 * most)),
       do: raise(EncodeError.from_engine({Codes.encode(:max_bytes), "", nil}, options))
   end
 
