@@ -188,9 +188,9 @@ defmodule RustyJson.AllErrorsTest do
     assert error.message =~ ~s(Expected one of "green", "brown")
   end
 
-  # On the fast path, one call of the library.
+  # The hundred exceptions take a millisecond, whatever the length of the document.
   test "a document that is wrong everywhere takes about as long as one that is right" do
-    right = "[" <> String.duplicate(~s({"r":1.5,"x":"abc"},), 60_000) <> ~s({"r":1}])
+    right = "[" <> String.duplicate(~s({"r":1.5,"x":"abc"},), 200_000) <> ~s({"r":1}])
     wrong = String.replace(right, "1.5", ~s("y"))
 
     for {_name, engine} <- Judge.engines() do
@@ -198,7 +198,7 @@ defmodule RustyJson.AllErrorsTest do
       options = [as: [Circle]] ++ patient ++ engine
       first = fn -> {:ok, _} = RustyJson.decode(right, options) end
       all = fn -> {:ok, _} = RustyJson.decode(right, [errors: :all] ++ options) end
-      found = fn -> {:error, %{error_count: 60_000}} = RustyJson.decode(wrong, [errors: :all] ++ options) end
+      found = fn -> {:error, %{error_count: 200_000}} = RustyJson.decode(wrong, [errors: :all] ++ options) end
       Clock.ratio(1.2, all, first)
       Clock.ratio(1.2, found, first)
     end
