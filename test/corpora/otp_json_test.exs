@@ -35,7 +35,10 @@ defmodule RustyJson.OtpJsonTest do
     if Corpus.skip(part), do: @tag(skip: Corpus.skip(part))
 
     test "#{part}: each document in pieces" do
-      for file <- Corpus.names(unquote(part), "*.json"), text = Corpus.read!(unquote(part), file) do
+      # Streams skip a byte order mark, OTP does not.
+      for file <- Corpus.names(unquote(part), "*.json"),
+          text = Corpus.read!(unquote(part), file),
+          not String.starts_with?(text, "\uFEFF") do
         pieces = cut(text)
         expected = theirs(pieces)
 
