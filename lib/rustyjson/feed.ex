@@ -81,11 +81,6 @@ defmodule RustyJson.Feed do
     %__MODULE__{plan: plan, options: options, state: @begun}
   end
 
-  defimpl Inspect do
-    def inspect(%{base: base, pending: pending}, _options),
-      do: "#RustyJson.Feed<#{base + byte_size(pending)} bytes read>"
-  end
-
   @doc false
   # Positions count from this byte, which does not stand in line 1.
   @spec from(t(), non_neg_integer()) :: t()

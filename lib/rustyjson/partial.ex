@@ -168,10 +168,6 @@ defmodule RustyJson.Partial do
     DecodeError.new({Codes.decode(:unexpected_end), position, line, column, ""}, pending, options, base)
   end
 
-  defimpl Inspect do
-    def inspect(%{total: total}, _options), do: "#RustyJson.Partial<#{total} bytes read>"
-  end
-
   ## Pieces
 
   defp pieces(%{options: %{max_bytes: most}, total: total} = partial, input, changes) do

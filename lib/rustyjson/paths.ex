@@ -136,11 +136,6 @@ defmodule RustyJson.Paths do
     {answers + 1, around + 1, written}
   end
 
-  defimpl Inspect do
-    # One line, however many pointers there are.
-    def inspect(%{count: _, answers: answers}, _options), do: "#RustyJson.Paths<#{answers} pointers>"
-  end
-
   @doc false
   # The plan in the form that the core reads, behind the options of the call. `raw` asks for places in the text instead of values;
   # `trusted` skips validation.
