@@ -107,6 +107,22 @@ defmodule RustyJson.Sandbox.LanesTest do
     end)
   end
 
+  test "records in memory that is new" do
+    beyond = Guest.memory() + 8
+
+    grow = """
+    (drop (memory.grow (i32.const 1)))
+    (memory.copy (i32.const #{beyond}) (i32.const 16) (i32.const 7))
+    (i64.const #{Guest.record(beyond, 7)})
+    """
+
+    with_guest(:wasmex, Guest.wasm(fault: grow), fn ->
+      for _ <- 1..20 do
+        assert Enum.uniq(together(["1", "1", "!", "1", "!", "1", "1"])) == [{:ok, nil}]
+      end
+    end)
+  end
+
   test "an instance that a short call made grow is found out, and not kept" do
     # Its record is where it was.
     grow = "(drop (memory.grow (i32.const 1000))) (i64.const #{Guest.record(16, 7)})"

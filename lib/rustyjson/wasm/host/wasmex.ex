@@ -368,7 +368,8 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   ## The host
 
-  @doc "How many instances may run at once on this machine, whatever `:pool_size` says."
+  @doc false
+  # How many instances may run at once on this machine, whatever `:pool_size` says.
   @spec most() :: non_neg_integer()
   def most, do: Loader.most()
 

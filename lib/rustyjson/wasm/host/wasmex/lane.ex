@@ -162,9 +162,14 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lane do
       lane.count == 1 ->
         read(lane, call)
 
-      true ->
+      address + length <= instance.memory_size ->
         lane = %{done(lane) | since: now, instance: %{instance | record: address}}
         {:again, lane, %{call | expected: length, tries: call.tries + 1}}
+
+      # The same.
+      true ->
+        reply(call, :again)
+        {:ok, %{done(lane) | since: now}}
     end
   end
 

@@ -133,14 +133,9 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lanes do
   def handle_cast({:leave, place, _kind, :running}, state), do: {:noreply, Shares.abandon(state, place)}
 
   def handle_cast({:leave, place, kind, instance}, state),
-    do: {:noreply, state |> Shares.release(place) |> Shares.keep(kind, instance) |> Shares.serve()}
+    do: {:noreply, state |> Shares.keep(kind, instance) |> Shares.release(place) |> Shares.serve()}
 
-  def handle_cast({:discard, id}, %{idle: idle} = state) do
-    case state.lanes do
-      %{^id => lane} -> {:noreply, state |> Shares.close(lane, Lane.calls(lane)) |> Shares.serve()}
-      _ -> {:noreply, %{state | idle: Enum.reject(idle, fn {_kind, instance} -> instance.id == id end)}}
-    end
-  end
+  def handle_cast({:discard, id}, state), do: {:noreply, state |> Shares.discard(id) |> Shares.serve()}
 
   @impl true
   def handle_info({{id, _number, :size}, size}, state), do: {:noreply, Shares.sized(state, id, size)}

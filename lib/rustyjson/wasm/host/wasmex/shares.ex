@@ -17,6 +17,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
   # `lanes`: by the numbers of their instances.
   # `owned`: instances by the places of their owners, and `owners`: who asked for which place, so that each is found in constant time.
   # `waiting`: calls, and callers that want to enter. Those that are not in `queued` wait no longer, and stay until it is their turn.
+  # `condemned`: numbers of instances that somebody owns and that gave a false record before.
   # `starting`: kinds of instances that are made for lanes. `stopping`: how many instances may still run.
   @enforce_keys [:await]
   defstruct await: nil,
@@ -27,6 +28,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
             starting: %{},
             stopping: 0,
             idle: [],
+            condemned: %{},
             waiting: :queue.new(),
             queued: %{},
             alarm: nil
@@ -317,22 +319,30 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
 
       {monitor, owners} ->
         Process.demonitor(monitor, [:flush])
-
-        unqueue(
-          %{
-            state
-            | owners: owners,
-              monitors: Map.delete(state.monitors, monitor),
-              owned: Map.delete(state.owned, place)
-          },
-          place
-        )
+        {instance, owned} = Map.pop(state.owned, place)
+        condemned = if instance, do: Map.delete(state.condemned, instance.id), else: state.condemned
+        monitors = Map.delete(state.monitors, monitor)
+        unqueue(%{state | owners: owners, monitors: monitors, owned: owned, condemned: condemned}, place)
     end
+  end
+
+  @doc "This instance gave a false record: it is not used again."
+  @spec discard(t(), reference()) :: t()
+  def discard(%{lanes: lanes} = state, id) when is_map_key(lanes, id) do
+    lane = Map.fetch!(lanes, id)
+    close(state, lane, Lane.calls(lane))
+  end
+
+  def discard(state, id) do
+    owned? = Enum.any?(state.owned, fn {_place, instance} -> instance != nil and instance.id == id end)
+    state = if owned?, do: %{state | condemned: Map.put(state.condemned, id, true)}, else: state
+    %{state | idle: Enum.reject(state.idle, fn {_kind, instance} -> instance.id == id end)}
   end
 
   @doc "An instance is idle."
   @spec keep(t(), term(), Instance.t() | nil) :: t()
   def keep(state, _kind, nil), do: state
+  def keep(%{condemned: condemned} = state, _kind, %{id: id}) when is_map_key(condemned, id), do: state
   def keep(state, _kind, %{memory_size: size}) when size > @keep_memory, do: state
 
   def keep(state, kind, instance),
