@@ -10,7 +10,6 @@ mod judge;
 mod kept;
 mod many;
 mod memory;
-mod reader;
 mod text;
 
 mod atoms {

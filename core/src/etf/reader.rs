@@ -41,6 +41,13 @@ pub struct Map {
     len: usize,
 }
 
+impl Map {
+    /// Offset from the start of the bytes, the version byte included.
+    pub const fn offset(&self) -> usize {
+        self.at
+    }
+}
+
 /// A walk over a map.
 #[derive(Clone, Copy, Debug)]
 pub enum Entries {

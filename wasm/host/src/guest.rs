@@ -44,7 +44,6 @@ pub struct Guest {
     memory: Memory,
     input: Lazy<u32, u32>,
     decode: Export,
-    encode: Export,
     extend: Export,
     play: Lazy<(u32, u32, u32), u64>,
     reset: Lazy<(), ()>,
@@ -84,7 +83,6 @@ impl Guest {
         Ok(Self {
             input: Lazy::new("input"),
             decode: Lazy::new("decode"),
-            encode: Lazy::new("encode"),
             extend: Lazy::new("extend"),
             play: Lazy::new("play"),
             reset: Lazy::new("reset"),
@@ -109,7 +107,7 @@ impl Guest {
                 )));
             }
         }
-        for export in [&mut self.decode, &mut self.encode, &mut self.extend] {
+        for export in [&mut self.decode, &mut self.extend] {
             export.get(store, instance)?;
         }
         self.input.get(store, instance)?;
@@ -247,12 +245,6 @@ impl Guest {
     /// Decodes the documents that were written.
     pub fn many(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
         self.once("many", lengths)
-    }
-
-    /// Encodes what was written.
-    pub fn encode(&mut self, lengths: Lengths) -> Result<Range<usize>, Fault> {
-        let packed = self.encode.call(&mut self.store, &self.instance, lengths)?;
-        self.record(packed)
     }
 
     /// Compresses what was written.

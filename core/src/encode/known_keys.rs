@@ -1,0 +1,103 @@
+//! Maps whose keys stand once on a tape: of those that follow with the same keys, only the values are written.
+
+use super::driver::{Driver, Frame, NOTABLE_STRING, Next, Walk};
+use super::reader::TermReader;
+use super::writer::{Keys, Writer};
+use crate::simd::copy::CopyKernel;
+
+impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
+    /// Opens a map that is written as it stands, if its keys are or become known.
+    #[inline(always)]
+    pub fn known_map(&mut self, map: &R::Map) -> Walk<Option<Next<R::Term>>> {
+        let Some(number) = self.reader.number_of_keys(map, None) else { return Ok(None) };
+        let size = self.reader.map_size(map);
+        if size == 0 {
+            return Ok(None);
+        }
+        match self.out.keys(number) {
+            Keys::Unknown => return Ok(None),
+            Keys::Wanted if !self.write_keys(map, number, size)? => return Ok(None),
+            Keys::Wanted | Keys::Known => {}
+        }
+        let mut entries = self.reader.entries(map, false, false);
+        let first = self.reader.next_entry(&mut entries);
+        self.stack.push(Frame::Values(entries));
+        Ok(Some(first.map_or(Next::Done, |(_, value)| Next::Value(value))))
+    }
+
+    /// Writes the keys of a map. `false`, with nothing written: some are neither strings nor atoms, or are checked against the limits.
+    #[inline(never)]
+    fn write_keys(&mut self, map: &R::Map, number: u64, size: usize) -> Walk<bool> {
+        if !self.reader.keys_pass(map, |key, _| key.len() <= NOTABLE_STRING) {
+            return Ok(false);
+        }
+        self.out.start_keys(size);
+        // Their values come later.
+        let mut entries = self.reader.entries(map, false, true);
+        while let Some((key, _)) = self.reader.next_entry(&mut entries) {
+            self.key(key)?;
+        }
+        self.reader.end_entries();
+        self.out.end_keys(number);
+        Ok(true)
+    }
+
+    /// The next value of such a map.
+    #[inline(always)]
+    pub fn next_value(&mut self) -> Walk<Next<R::Term>> {
+        let Some(Frame::Values(entries)) = self.stack.last_mut() else { return Ok(Next::Done) };
+        if let Some((_, value)) = self.reader.next_entry(entries) {
+            return Ok(Next::Value(value));
+        }
+        self.reader.end_entries();
+        self.stack.pop();
+        Ok(Next::Done)
+    }
+
+    /// Opens a struct of which every field of its plan is written, in the same way.
+    #[inline(always)]
+    pub fn known_fields(&mut self, map: R::Map, mut plan: R::Plan) -> Option<Next<R::Term>> {
+        let number = self.reader.number_of_keys(&map, Some(&plan))?;
+        match self.out.keys(number) {
+            Keys::Unknown => return None,
+            Keys::Wanted => self.write_fields(&map, plan, number)?,
+            Keys::Known => {}
+        }
+        let first = self.reader.next_planned(&mut plan, &map);
+        self.stack.push(Frame::Fields(plan, map));
+        Some(first.and_then(|(_, value)| value).map_or(Next::Done, Next::Value))
+    }
+
+    /// Writes the names of a plan's fields. `None`, with nothing written: there are none, or the struct lacks one.
+    #[inline(never)]
+    fn write_fields(&mut self, map: &R::Map, plan: R::Plan, number: u64) -> Option<()> {
+        let (mut count, mut fields) = (0, plan);
+        while let Some((_, value)) = self.reader.next_planned(&mut fields, map) {
+            value?;
+            count += 1;
+        }
+        if count == 0 {
+            return None;
+        }
+        self.out.start_keys(count);
+        fields = plan;
+        while let Some((field, _)) = self.reader.next_planned(&mut fields, map) {
+            self.field_name(true, field);
+        }
+        self.out.end_keys(number);
+        Some(())
+    }
+
+    /// The next field of such a struct.
+    #[inline(always)]
+    pub fn next_field(&mut self) -> Walk<Next<R::Term>> {
+        let Some(Frame::Fields(plan, map)) = self.stack.last_mut() else { return Ok(Next::Done) };
+        // Structs with the same keys have the same fields.
+        if let Some((_, Some(value))) = self.reader.next_planned(plan, map) {
+            return Ok(Next::Value(value));
+        }
+        self.reader.leave(map);
+        self.stack.pop();
+        Ok(Next::Done)
+    }
+}
