@@ -96,5 +96,5 @@ pub fn tape<'a, S: Sink>(
         Err(_) => Vec::new(),
     };
     let whole = out.whole();
-    if out.end() { Ok(Taped { len: out.len(), whole, holes, used }) } else { Err(Untaped::Full) }
+    if out.end() { Ok(Taped { len: out.size(), whole, holes, used }) } else { Err(Untaped::Full) }
 }

@@ -88,6 +88,6 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             return Err(EncodeErrorKind::OutOfMemory);
         }
         // Nothing may be written so far, and nothing be left of the budget.
-        if self.out.len() >= self.limit { self.over() } else { Ok(()) }
+        if self.out.length() >= self.limit { self.over() } else { Ok(()) }
     }
 }

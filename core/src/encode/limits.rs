@@ -98,7 +98,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
 
     /// Bytes of text that are written, at least.
     fn written(&self) -> u64 {
-        ((self.out.len() - self.start) / W::DENSITY) as u64
+        ((self.out.length() - self.start) / W::DENSITY) as u64
     }
 
     /// Bytes that may still be written.
@@ -111,7 +111,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
 
     #[inline(always)]
     pub fn over_limit(&self) -> bool {
-        self.out.len() > self.limit
+        self.out.length() > self.limit
     }
 
     /// The limit is passed: of the output, which is an error, or of the budget, which the shell may extend.
@@ -127,7 +127,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         if !has_budget(self.options) {
             return Ok(());
         }
-        let written = self.out.len() - self.start;
+        let written = self.out.length() - self.start;
         let more = if self.in_slice() && written > LONGEST_SLICE { 0 } else { self.reader.extend_budget() };
         if more == 0 {
             return Err(EncodeErrorKind::Budget);
@@ -178,10 +178,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         }
     }
 
-    /// Takes work from the budget before it is done.
+    /// Takes work from the budget before it is done. Whether the text is too long is asked where it always is: the error has a path.
     pub fn spend(&mut self, bytes: usize) -> Walk<()> {
         self.charge(bytes);
-        if self.over_limit() { self.over() } else { Ok(()) }
+        if self.over_limit() && !self.too_long() { self.over() } else { Ok(()) }
     }
 
     /// Checks that one more container may open.
@@ -204,7 +204,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Containers that open one in the other pass no other look at the limits, and each of their lines is longer than the
     /// one before. What is over by little is left to the other look, behind which the walk can be suspended.
     pub fn limit_descent(&mut self) {
-        if self.out.len() > self.limit.saturating_add(DESCENT) {
+        if self.out.length() > self.limit.saturating_add(DESCENT) {
             self.deepest = 0;
         }
     }

@@ -24,7 +24,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
     ) -> Self {
         stack.frames.clear();
         stack.marks.clear();
-        let start = out.len();
+        let start = out.length();
         let budget = if options.budget == 0 { usize::MAX } else { options.budget as usize };
         let shape = stack.shapes.find(options.shape, options.kept);
         Self {
@@ -166,7 +166,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
     pub fn hole_behind(&mut self, term: R::Term, key: bool) {
         self.charge(limits::HOLE);
         self.out.hole(if key { Role::Key } else { Role::Value });
-        self.holes.push(Hole { offset: self.out.len(), depth: self.depth(), term, key });
+        self.holes.push(Hole { offset: self.out.length(), depth: self.depth(), term, key });
     }
 
     /// The number of containers around the place reached.

@@ -44,13 +44,13 @@ pub enum Keys {
 
 /// Takes what a walk finds, token by token.
 pub trait Writer {
-    /// The most that a byte of text counts in [`Writer::len`].
+    /// The most that a byte of text counts in [`Writer::length`].
     const DENSITY: usize;
     /// Maps can go without keys that were written before: see [`Writer::keys`].
     const SHAPES: bool;
 
     /// How much is written.
-    fn len(&self) -> usize;
+    fn length(&self) -> usize;
     /// Whether it takes no more.
     fn failed(&self) -> bool;
     /// The most bytes that a walk may keep beside what it writes.
@@ -147,8 +147,8 @@ impl<B: Buffer> Writer for Output<B> {
     const SHAPES: bool = false;
 
     #[inline(always)]
-    fn len(&self) -> usize {
-        Output::len(self)
+    fn length(&self) -> usize {
+        self.len()
     }
 
     #[inline(always)]
@@ -158,7 +158,7 @@ impl<B: Buffer> Writer for Output<B> {
 
     #[inline(always)]
     fn place(&self) -> Place {
-        Place { len: Output::len(self), more: 0, known: 0 }
+        Place { len: self.len(), more: 0, known: 0 }
     }
 
     fn take_back(&mut self, place: Place) {

@@ -79,13 +79,13 @@ impl<'m, S: Sink> Tape<'m, S> {
     }
 
     /// The bytes that it has.
-    pub const fn len(&self) -> usize {
+    pub const fn size(&self) -> usize {
         self.before + self.at
     }
 
     /// The bytes that it would have without shapes.
     pub const fn whole(&self) -> usize {
-        self.len().saturating_add(self.more)
+        self.size().saturating_add(self.more)
     }
 
     /// Ends it. `false`: the sink has not taken all of it.
@@ -197,7 +197,7 @@ impl<S: Sink> Writer for Tape<'_, S> {
     const SHAPES: bool = true;
 
     #[inline(always)]
-    fn len(&self) -> usize {
+    fn length(&self) -> usize {
         if self.failed { usize::MAX } else { self.before + self.at + self.more }
     }
 

@@ -252,8 +252,10 @@ impl Sink for &mut Paper {
     }
 }
 
-/// What encoding gives: a text with its holes, or an error with its path and payload.
-pub type Encoded = Result<(Vec<u8>, Vec<Hole<usize>>), (u8, String, Vec<u8>)>;
+/// An error: its kind, path and payload.
+pub type Failed = (u8, String, Vec<u8>);
+/// What encoding gives: a text with its holes, or an error.
+pub type Encoded = Result<(Vec<u8>, Vec<Hole<usize>>), Failed>;
 
 fn holes(holes: &[Hole<Term>], offset: impl Fn(usize) -> usize) -> Vec<Hole<usize>> {
     let hole = |(number, hole): (usize, &Hole<Term>)| Hole {
@@ -266,7 +268,7 @@ fn holes(holes: &[Hole<Term>], offset: impl Fn(usize) -> usize) -> Vec<Hole<usiz
 }
 
 /// The text of a tape.
-pub fn played(tape: &[u8], options: &EncodeOptions<'_>) -> Result<(Vec<u8>, Vec<usize>), (u8, String, Vec<u8>)> {
+pub fn played(tape: &[u8], options: &EncodeOptions<'_>) -> Result<(Vec<u8>, Vec<usize>), Failed> {
     let (mut out, mut player) = (Output::new(Vec::new()), Player::default());
     out.array(*b"?");
     match play(tape, options, &mut player, &mut out) {
@@ -308,7 +310,7 @@ impl Taped {
         let mut tape = Tape::new(&mut memory, &mut paper, usize::MAX);
         let holes = write(&mut keyed, root, options, &mut tape, &mut Stack::new()).unwrap_or_default();
         assert!(tape.end());
-        let len = tape.len();
+        let len = tape.size();
         paper.0.truncate(len);
         (paper.0, holes)
     }

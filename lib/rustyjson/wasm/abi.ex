@@ -11,7 +11,7 @@ defmodule RustyJson.Wasm.Abi do
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Codes
 
-  @version 5
+  @version 6
   @error 0
   @done 1
   @partial 2
