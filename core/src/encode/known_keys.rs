@@ -1,7 +1,8 @@
-//! Maps whose keys stand once on a tape: of those that follow with the same keys, only the values are written.
+//! What a tape makes quick: of maps whose keys stand on it already only the values are written, and nothing stands between two values.
 
 use super::driver::{Driver, Frame, NOTABLE_STRING, Next, Walk};
-use super::reader::TermReader;
+use super::error::EncodeErrorKind;
+use super::reader::{Step, TermReader, Value};
 use super::writer::{Keys, Writer};
 use crate::simd::copy::CopyKernel;
 
@@ -42,16 +43,66 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         Ok(true)
     }
 
-    /// The next value of such a map.
+    /// The values of such a map up to one that is neither a string nor a number.
     #[inline(always)]
     pub fn next_value(&mut self) -> Walk<Next<R::Term>> {
         let Some(Frame::Values(entries)) = self.stack.last_mut() else { return Ok(Next::Done) };
-        if let Some((_, value)) = self.reader.next_entry(entries) {
-            return Ok(Next::Value(value));
+        let mut place = *entries;
+        let found = self.plain_values(&mut place, |reader, place| reader.next_entry(place).map(|(_, value)| value))?;
+        let Some(value) = found else {
+            self.reader.end_entries();
+            self.stack.pop();
+            return Ok(Next::Done);
+        };
+        if let Some(Frame::Values(entries)) = self.stack.last_mut() {
+            *entries = place;
         }
-        self.reader.end_entries();
-        self.stack.pop();
-        Ok(Next::Done)
+        Ok(Next::Value(value))
+    }
+
+    /// The same of a list.
+    #[inline(always)]
+    pub fn next_items(&mut self) -> Walk<Next<R::Term>> {
+        let Some(Frame::List(list)) = self.stack.last_mut() else { return Ok(Next::Done) };
+        let mut place = *list;
+        let found = self.plain_values(&mut place, |reader, place| match reader.next_item(place) {
+            Step::Item(item) => Some(item),
+            Step::End | Step::Tail(_) => None,
+        })?;
+        if let Some(Frame::List(list)) = self.stack.last_mut() {
+            *list = place;
+        }
+        match found {
+            Some(item) => Ok(Next::Value(item)),
+            // A list that is asked again still ends.
+            None => match self.reader.next_item(&mut place) {
+                Step::Item(item) => Ok(Next::Value(item)),
+                Step::End => self.close(b']'),
+                Step::Tail(_) => Err(EncodeErrorKind::ImproperList),
+            },
+        }
+    }
+
+    /// Writes strings and numbers up to another term, without a turn of the walk's loop for each. `next` gives them.
+    #[inline(always)]
+    fn plain_values<P>(
+        &mut self,
+        place: &mut P,
+        next: impl Fn(&mut R, &mut P) -> Option<R::Term>,
+    ) -> Walk<Option<R::Term>> {
+        while let Some(term) = next(self.reader, place) {
+            match self.reader.read(term) {
+                Value::Binary(bytes) => self.string(bytes)?,
+                Value::Integer(value) => self.out.integer(value, self.options.safe_integers),
+                Value::Float(value) => self.out.float(self.kernel, value),
+                _ => return Ok(Some(term)),
+            }
+            // Whoever gets the term looks at the limits.
+            if self.over_limit() {
+                return Ok(next(self.reader, place));
+            }
+        }
+        Ok(None)
     }
 
     /// Opens a struct of which every field of its plan is written, in the same way.

@@ -178,6 +178,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
     #[inline(always)]
     fn step(&mut self) -> Walk<Next<R::Term>> {
         match self.stack.last_mut() {
+            Some(Frame::List(_)) if W::SHAPES => self.next_items(),
             Some(Frame::List(list)) => match self.reader.next_item(list) {
                 Step::Item(item) => {
                     self.comma();

@@ -21,6 +21,8 @@ const PART: usize = 16 << 10;
 const ROOM: usize = 80;
 /// Bytes that a hole takes, as an entry of a list that grows and as a term.
 const BYTES_PER_HOLE: usize = 128;
+/// The length of a tape that takes no more: above all limits, with room for what is written all the same.
+const FAILED: usize = usize::MAX / 2;
 /// Sets of keys that are known at a time.
 const SHAPES: usize = 256;
 
@@ -49,7 +51,10 @@ struct Shape {
 
 /// A tape that is written.
 pub struct Tape<'m, S> {
-    memory: &'m mut Memory,
+    part: &'m mut [u8; PART],
+    shapes: &'m mut [Shape; SHAPES],
+    /// The number of the tape in the table of shapes.
+    tape: &'m mut u64,
     at: usize,
     /// Bytes that were handed on.
     before: usize,
@@ -74,8 +79,23 @@ impl<'m, S: Sink> Tape<'m, S> {
     /// An empty tape. The walk may take so many bytes of memory beside it, and so may its holes.
     pub fn new(memory: &'m mut Memory, sink: S, limit: usize) -> Self {
         let holes = limit / BYTES_PER_HOLE;
-        memory.tape += 1;
-        Self { memory, at: 0, before: 0, more: 0, known: 0, keys: 0, bytes: None, holes, limit, failed: false, sink }
+        let Memory { part, shapes, tape } = memory;
+        *tape += 1;
+        Self {
+            part,
+            shapes,
+            tape,
+            at: 0,
+            before: 0,
+            more: 0,
+            known: 0,
+            keys: 0,
+            bytes: None,
+            holes,
+            limit,
+            failed: false,
+            sink,
+        }
     }
 
     /// The bytes that it has.
@@ -99,7 +119,7 @@ impl<'m, S: Sink> Tape<'m, S> {
 
     #[inline(always)]
     fn put<const N: usize>(&mut self, bytes: [u8; N]) {
-        self.memory.part[self.at..self.at + N].copy_from_slice(&bytes);
+        self.part[self.at..self.at + N].copy_from_slice(&bytes);
         self.at += N;
     }
 
@@ -116,8 +136,16 @@ impl<'m, S: Sink> Tape<'m, S> {
     fn flush(&mut self) {
         let len = core::mem::take(&mut self.at);
         self.bytes = None;
-        self.failed = self.failed || !self.sink.take(self.before, &self.memory.part[..len]);
+        if !self.failed && !self.sink.take(self.before, &self.part[..len]) {
+            self.fail();
+        }
         self.before += len;
+    }
+
+    /// No more is taken. The walk sees it as a length above all limits.
+    #[cold]
+    fn fail(&mut self) {
+        (self.failed, self.before) = (true, FAILED);
     }
 
     #[inline(always)]
@@ -140,7 +168,7 @@ impl<'m, S: Sink> Tape<'m, S> {
         }
         self.room(ROOM);
         self.put(token(if role == Role::Key { Kind::Key } else { Kind::String }, text.len()));
-        copy_few(text, &mut self.memory.part[self.at..]);
+        copy_few(text, &mut self.part[self.at..]);
         self.at += text.len();
     }
 
@@ -161,8 +189,7 @@ impl<'m, S: Sink> Tape<'m, S> {
     fn sized(&mut self, kind: Kind, number: usize, bytes: &[u8]) {
         // No module addresses more.
         let Ok(len) = u32::try_from(bytes.len()) else {
-            self.failed = true;
-            return;
+            return self.fail();
         };
         self.token(kind, number);
         self.room(4);
@@ -174,20 +201,22 @@ impl<'m, S: Sink> Tape<'m, S> {
     fn copy(&mut self, bytes: &[u8]) {
         if bytes.len() <= PART / 4 {
             self.room(bytes.len());
-            self.memory.part[self.at..self.at + bytes.len()].copy_from_slice(bytes);
+            self.part[self.at..self.at + bytes.len()].copy_from_slice(bytes);
             self.at += bytes.len();
             return;
         }
         self.flush();
         for chunk in bytes.chunks(PART) {
-            self.failed = self.failed || !self.sink.take(self.before, chunk);
+            if !self.failed && !self.sink.take(self.before, chunk) {
+                self.fail();
+            }
             self.before += chunk.len();
         }
     }
 
     #[inline(always)]
     fn shape(&mut self, keys: u64) -> &mut Shape {
-        &mut self.memory.shapes[(keys >> 4 ^ keys >> 12 ^ keys >> 56) as usize % SHAPES]
+        &mut self.shapes[(keys >> 4 ^ keys >> 12 ^ keys >> 56) as usize % SHAPES]
     }
 }
 
@@ -198,7 +227,7 @@ impl<S: Sink> Writer for Tape<'_, S> {
 
     #[inline(always)]
     fn length(&self) -> usize {
-        if self.failed { usize::MAX } else { self.before + self.at + self.more }
+        self.before + self.at + self.more
     }
 
     #[inline(always)]
@@ -223,7 +252,7 @@ impl<S: Sink> Writer for Tape<'_, S> {
         }
         (self.more, self.known, self.bytes) = (more, known, None);
         // Some may have gone with what was taken back.
-        self.memory.tape += 1;
+        *self.tape += 1;
     }
 
     #[inline(always)]
@@ -319,7 +348,7 @@ impl<S: Sink> Writer for Tape<'_, S> {
                 (self.at - TOKEN, 1)
             }
         };
-        self.memory.part[place..place + TOKEN].copy_from_slice(&token(Kind::Bytes, count));
+        self.part[place..place + TOKEN].copy_from_slice(&token(Kind::Bytes, count));
         self.put([byte]);
         self.bytes = Some((place, count));
     }
@@ -332,7 +361,7 @@ impl<S: Sink> Writer for Tape<'_, S> {
     fn hole(&mut self, role: Role) {
         match self.holes.checked_sub(1) {
             Some(left) => self.holes = left,
-            None => self.failed = true,
+            None => self.fail(),
         }
         self.token(if role == Role::Key { Kind::HoleKey } else { Kind::Hole }, 0);
     }
@@ -367,7 +396,7 @@ impl<S: Sink> Writer for Tape<'_, S> {
 
     #[inline(always)]
     fn keys(&mut self, number: u64) -> Keys {
-        let (tape, room) = (self.memory.tape, (self.known as usize) < MOST);
+        let (tape, room) = (*self.tape, (self.known as usize) < MOST);
         let slot = self.shape(number);
         if slot.keys != number || slot.tape != tape {
             *slot = Shape { keys: number, tape, shape: None };
@@ -392,7 +421,7 @@ impl<S: Sink> Writer for Tape<'_, S> {
     fn end_keys(&mut self, number: u64) {
         // What is longer counts as this: no module holds so much.
         let more = u32::try_from(self.before + self.at - self.keys).unwrap_or(u32::MAX);
-        let (tape, known) = (self.memory.tape, self.known);
+        let (tape, known) = (*self.tape, self.known);
         *self.shape(number) = Shape { keys: number, tape, shape: Some((known, more)) };
         self.known += 1;
     }
