@@ -286,6 +286,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     type Tuple = &'a [Raw<'a>];
     type Map = Map<'a>;
     type Entries = ();
+    type Values = &'a [Raw<'a>];
     /// Its number, and that of the next field.
     type Plan = (usize, usize);
     /// The field, and the name under which it is written.
@@ -363,6 +364,19 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     #[inline(always)]
     fn end_entries(&mut self) {
         self.walks.exit();
+    }
+
+    /// Only small maps have numbers of their keys.
+    #[inline(always)]
+    fn values(&mut self, map: &Map<'a>) -> &'a [Raw<'a>] {
+        map.members.map_or(&[], |members| members.values)
+    }
+
+    #[inline(always)]
+    fn next_value(&mut self, values: &mut &'a [Raw<'a>]) -> Option<Raw<'a>> {
+        let (value, rest) = values.split_first()?;
+        *values = rest;
+        Some(*value)
     }
 
     #[inline(always)]

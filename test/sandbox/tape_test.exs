@@ -304,7 +304,7 @@ defmodule RustyJson.Sandbox.TapeTest do
       [row, Map.delete(row, :name)],
       [row, Map.put(row, :more, 1), row],
       [%Own{id: 1}, row],
-      [row, %{row | __struct__: 1}],
+      [row, %{row | __struct__: 1}, %{row | __struct__: 1}, %{row | __struct__: 1}, row],
       [row, %{row | __struct__: :no_module}],
       [%{row | at: %{~D[2026-01-02] | calendar: Other}}],
       [%{~D[2026-01-02] | month: -1}, %{~T[01:02:03] | microsecond: {1, 7}}],

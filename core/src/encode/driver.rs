@@ -40,7 +40,7 @@ pub(super) enum Frame<'t, R: TermReader<'t>> {
     /// A struct by its plan, in the same way.
     ShapedPlan(R::Plan, R::Map, u64),
     /// A map whose keys are known to the tape.
-    Values(R::Entries),
+    Values(R::Values),
     /// A struct of which that is so of the fields of its plan.
     Fields(R::Plan, R::Map),
     /// Members that were gathered first, and the map they are from.

@@ -16,6 +16,13 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Opens a map.
     #[inline(always)]
     pub fn map(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
+        if W::SHAPES
+            && !self.options.gathers()
+            && self.stack.len() < self.deepest
+            && let Some(next) = self.known_already(&map)
+        {
+            return Ok(next);
+        }
         if let Some(module) = self.reader.module(&map) {
             return self.structure(term, map, module);
         }

@@ -2,6 +2,7 @@
 
 use super::driver::{Driver, Frame, NOTABLE_STRING, Next, Walk};
 use super::error::EncodeErrorKind;
+use super::known::Known;
 use super::reader::{Step, TermReader, Value};
 use super::writer::{Keys, Writer};
 use crate::simd::copy::CopyKernel;
@@ -20,16 +21,30 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             Keys::Wanted if !self.write_keys(map, number, size)? => return Ok(None),
             Keys::Wanted | Keys::Known => {}
         }
-        let mut entries = self.reader.entries(map, false, false);
-        let first = self.reader.next_entry(&mut entries);
-        self.stack.push(Frame::Values(entries));
-        Ok(Some(first.map_or(Next::Done, |(_, value)| Next::Value(value))))
+        Ok(Some(self.open_values(map)))
+    }
+
+    /// The same of one whose keys are known already, before anything else is asked about it: it is no struct, and is written as it stands.
+    #[inline(always)]
+    pub fn known_already(&mut self, map: &R::Map) -> Option<Next<R::Term>> {
+        let number = self.reader.number_of_keys(map, None)?;
+        if self.out.known_keys(number) { Some(self.open_values(map)) } else { None }
+    }
+
+    /// The walk goes on with the values, of which there are some.
+    #[inline(always)]
+    fn open_values(&mut self, map: &R::Map) -> Next<R::Term> {
+        let values = self.reader.values(map);
+        self.stack.push(Frame::Values(values));
+        Next::Done
     }
 
     /// Writes the keys of a map. `false`, with nothing written: some are neither strings nor atoms, or are checked against the limits.
     #[inline(never)]
     fn write_keys(&mut self, map: &R::Map, number: u64, size: usize) -> Walk<bool> {
-        if !self.reader.keys_pass(map, |key, _| key.len() <= NOTABLE_STRING) {
+        // Another map with a module under the same keys is a struct.
+        let module = Known::Struct.text().as_bytes();
+        if !self.reader.keys_pass(map, |key, _| key.len() <= NOTABLE_STRING && key != module) {
             return Ok(false);
         }
         self.out.start_keys(size);
@@ -46,16 +61,15 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// The values of such a map up to one that is neither a string nor a number.
     #[inline(always)]
     pub fn next_value(&mut self) -> Walk<Next<R::Term>> {
-        let Some(Frame::Values(entries)) = self.stack.last_mut() else { return Ok(Next::Done) };
-        let mut place = *entries;
-        let found = self.plain_values(&mut place, |reader, place| reader.next_entry(place).map(|(_, value)| value))?;
+        let Some(Frame::Values(values)) = self.stack.last_mut() else { return Ok(Next::Done) };
+        let mut place = *values;
+        let found = self.plain_values(&mut place, |reader, place| reader.next_value(place))?;
         let Some(value) = found else {
-            self.reader.end_entries();
             self.stack.pop();
             return Ok(Next::Done);
         };
-        if let Some(Frame::Values(entries)) = self.stack.last_mut() {
-            *entries = place;
+        if let Some(Frame::Values(values)) = self.stack.last_mut() {
+            *values = place;
         }
         Ok(Next::Value(value))
     }

@@ -133,6 +133,10 @@ pub trait Writer {
     fn keys(&mut self, _number: u64) -> Keys {
         Keys::Unknown
     }
+    /// Whether the keys of this number are known. Then the object is open.
+    fn known_keys(&mut self, _number: u64) -> bool {
+        false
+    }
     /// Opens an object whose keys are written first: so many.
     fn start_keys(&mut self, _count: usize) {}
     /// The keys that were wanted, of this number, are written.

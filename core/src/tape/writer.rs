@@ -395,6 +395,15 @@ impl<S: Sink> Writer for Tape<'_, S> {
     }
 
     #[inline(always)]
+    fn known_keys(&mut self, number: u64) -> bool {
+        let tape = *self.tape;
+        let slot = self.shape(number);
+        let Some((shape, more)) = slot.shape.filter(|_| slot.keys == number && slot.tape == tape) else { return false };
+        self.more += more as usize;
+        self.token(Kind::Shaped, shape as usize);
+        true
+    }
+
     fn keys(&mut self, number: u64) -> Keys {
         let (tape, room) = (*self.tape, (self.known as usize) < MOST);
         let slot = self.shape(number);
@@ -403,9 +412,8 @@ impl<S: Sink> Writer for Tape<'_, S> {
             return Keys::Unknown;
         }
         match slot.shape {
-            Some((shape, more)) => {
-                self.more += more as usize;
-                self.token(Kind::Shaped, shape as usize);
+            Some(_) => {
+                self.known_keys(number);
                 Keys::Known
             }
             None if room => Keys::Wanted,

@@ -121,6 +121,7 @@ impl<'t> TermReader<'t> for Keyed<'t> {
     type Tuple = usize;
     type Map = Map;
     type Entries = Entries;
+    type Values = Entries;
     type Plan = (&'t PlannedStruct<'t>, usize);
     type Field = Field<'t>;
 
@@ -172,6 +173,14 @@ impl<'t> TermReader<'t> for Keyed<'t> {
 
     fn end_entries(&mut self) {
         self.reader.end_entries();
+    }
+
+    fn values(&mut self, map: &Map) -> Entries {
+        self.reader.values(map)
+    }
+
+    fn next_value(&mut self, values: &mut Entries) -> Option<Term> {
+        self.reader.next_value(values)
     }
 
     fn module(&mut self, map: &Map) -> Option<Term> {
