@@ -8,8 +8,7 @@
 //!   what came of many documents ([`batch`]).
 //! - [`Status::Error`]: a [`DecodeFailure`] or an [`EncodeFailure`].
 //! - [`Status::Errors`]: [`DecodeFailures`], for a type whose errors are all asked for.
-//! - [`Status::Partial`]: a text with holes, from encode only ([`Partial`]).
-//! - [`Status::Again`]: nothing, from play only: the term is not for a [tape](crate::tape).
+//! - [`Status::Partial`]: a text with holes, from encode and play ([`Partial`]).
 //!
 //! The guest may be under an attacker's control, so every reader here returns `None` for bytes that an honest guest does not
 //! write. `lib/rustyjson/wasm/abi.ex` does the same in Elixir, for a host without a native library.
@@ -39,16 +38,14 @@ pub enum Status {
     Done = 1,
     /// A text with holes.
     Partial = 2,
-    /// None: the term is to be encoded out of External Term Format.
-    Again = 3,
     /// The call failed, for several reasons.
-    Errors = 4,
+    Errors = 3,
 }
 
 /// Takes a record apart into its status and its body.
 pub fn open(record: &[u8]) -> Option<(Status, &[u8])> {
     let (&status, body) = record.split_first()?;
-    let known = [Status::Error, Status::Done, Status::Partial, Status::Again, Status::Errors];
+    let known = [Status::Error, Status::Done, Status::Partial, Status::Errors];
     let status = known.into_iter().find(|known| *known as u8 == status)?;
     Some((status, body))
 }
@@ -336,10 +333,9 @@ pub const fn is_short_text(len: usize, etf: &[u8]) -> bool {
     len as u64 <= GROWTH * etf.len() as u64 + 16
 }
 
-/// Whether an honest guest could have written a text of this length for a tape of `tape` bytes. `more` is the number of bytes that the
-/// tape saves by not repeating the keys of shapes.
-pub fn may_be_played(len: usize, tape: u64, more: u64, options: &EncodeOptions<'_>) -> bool {
-    let terms = tape.saturating_add(more);
+/// Whether an honest guest could have written a text of this length for a tape that has so many bytes with all keys of its shapes.
+pub fn may_be_played(len: usize, tape: usize, options: &EncodeOptions<'_>) -> bool {
+    let terms = tape as u64;
     // Two lines for each token at most, which has four bytes.
     len as u64 <= GROWTH.saturating_mul(terms).saturating_add(16).saturating_add(longest_lines(terms, options))
 }
@@ -393,7 +389,7 @@ pub const fn shortest_plain(compressed: usize) -> usize {
 pub struct Claim {
     /// Offset in the text.
     pub offset: u32,
-    /// Offset of the term in the input, which counts the version byte.
+    /// Offset of the term in the input, which counts the version byte; of a tape, the number of the hole.
     pub start: u32,
     /// Number of containers around the term.
     pub depth: u32,
@@ -405,6 +401,11 @@ impl Claim {
     const SIZE: usize = 12;
     /// Set in the depth of an object key.
     const KEY: u32 = 1 << 31;
+
+    /// The hole of a tape that has this number.
+    pub const fn of_tape(offset: u32, number: u32) -> Self {
+        Self { offset, start: number, depth: 0, key: false }
+    }
 
     fn to_bytes(self) -> [u8; Self::SIZE] {
         let depth = self.depth | if self.key { Self::KEY } else { 0 };
@@ -446,6 +447,17 @@ impl<'a> Partial<'a> {
             place.copy_from_slice(&claim.to_bytes());
         }
         true
+    }
+
+    /// The offsets of holes in the body of a record that answers a tape with as many. `None`: no honest guest gives them.
+    pub fn offsets(body: &'a [u8], holes: usize) -> Option<(Vec<usize>, &'a [u8])> {
+        let partial = Self::read(body).filter(|partial| partial.claims().len() == holes)?;
+        let offset = |(number, claim): (u32, Claim)| {
+            (claim == Claim::of_tape(claim.offset, number)).then_some(claim.offset as usize)
+        };
+        let offsets: Vec<_> = (0..).zip(partial.claims()).map(offset).collect::<Option<_>>()?;
+        let in_text = offsets.is_sorted() && offsets.last().is_none_or(|last| *last <= partial.text.len());
+        in_text.then_some((offsets, partial.text))
     }
 
     /// Reads the body of a record. What the claims say is not checked here: see [`holes`](crate::etf::holes).
@@ -515,9 +527,8 @@ mod tests {
     #[test]
     fn only_known_statuses_open() {
         assert_eq!(open(b"\x01ab"), Some((Status::Done, &b"ab"[..])));
-        assert_eq!(open(b"\x03ab"), Some((Status::Again, &b"ab"[..])));
-        assert_eq!(open(b"\x04ab"), Some((Status::Errors, &b"ab"[..])));
-        assert_eq!(open(b"\x05ab"), None);
+        assert_eq!(open(b"\x03ab"), Some((Status::Errors, &b"ab"[..])));
+        assert_eq!(open(b"\x04ab"), None);
         assert_eq!(open(b""), None);
     }
 
@@ -581,8 +592,8 @@ mod tests {
         let etf = [0; 10];
         assert!(may_be_text(76, &etf, &plain, &[]) && !may_be_text(77, &etf, &plain, &[]));
         assert!(may_be_text(76 + 11 * 8, &etf, &pretty, &[]) && !may_be_text(77 + 11 * 8, &etf, &pretty, &[]));
-        assert!(may_be_played(76, 4, 6, &plain) && !may_be_played(77, 4, 6, &plain));
-        assert!(may_be_played(76 + 11 * 8, 4, 6, &pretty) && !may_be_played(77 + 11 * 8, 4, 6, &pretty));
+        assert!(may_be_played(76, 10, &plain) && !may_be_played(77, 10, &plain));
+        assert!(may_be_played(76 + 11 * 8, 10, &pretty) && !may_be_played(77 + 11 * 8, 10, &pretty));
         assert!(may_be_text(6_400, DECIMAL, &plain, &[]) && !may_be_text(6_600, DECIMAL, &plain, &[]));
         let plan = |fields| [PlannedStruct { module: b"A", fields, names: None, omitted: None }];
         assert!(!may_be_text(1_000, &etf, &plain, &plan(vec![b"a", b"b"])));
@@ -601,8 +612,24 @@ mod tests {
         let partial = Partial::read(body).unwrap();
         assert_eq!((status, partial.text), (Status::Partial, &b"{:1}"[..]));
         assert!(partial.claims().eq(claims));
+        assert_eq!(Partial::offsets(body, 2), None);
         for lie in [&b""[..], b"\x01\0\0", b"\x01\0\0\0", b"\xff\xff\xff\xff"] {
             assert!(Partial::read(lie).is_none(), "{lie:?}");
+        }
+    }
+
+    #[test]
+    fn holes_of_tapes_are_those_of_the_host() {
+        let body = |offsets: &[u32]| {
+            let claims = offsets.iter().zip(0..).map(|(offset, number)| Claim::of_tape(*offset, number));
+            let mut out = b"\x01[,]".to_vec();
+            assert!(Partial::write(claims.collect::<Vec<_>>().into_iter(), &mut out, 4));
+            out[1..].to_vec()
+        };
+        assert_eq!(Partial::offsets(&body(&[1, 2]), 2), Some((vec![1, 2], &b"[,]"[..])));
+        assert!(Partial::offsets(&body(&[3, 3]), 2).is_some());
+        for (offsets, holes) in [(&[1, 2][..], 1), (&[1], 2), (&[2, 1], 2), (&[1, 4], 2), (&[u32::MAX], 1)] {
+            assert_eq!(Partial::offsets(&body(offsets), holes), None, "{offsets:?}");
         }
     }
 

@@ -1,11 +1,16 @@
-//! The tape: a term laid out for encoding in the sandbox. A host that can read the VM's terms writes it straight into the
-//! module's memory, where [`play`](crate::encode::play) makes the text of it. External Term Format would have to be written by the
-//! VM, copied, and taken apart with all that it can say; a tape has only what becomes JSON, as the options of the call have left it.
+//! The tape: what a walk over a term finds, laid out for encoding in the sandbox. A host that can read the VM's terms walks over them
+//! with the encoder ([`encode::write`](crate::encode::write)), which decides what is written, and a [`Tape`] takes it down in the module's
+//! memory. There [`play`](crate::encode::play()) makes the text of it. No term lacks a tape: what the shell has to encode is a hole, and
+//! what has no JSON form ends the tape with its error.
 //!
 //! A token is a word, little endian: the kind in its lowest byte, a number above it, which most kinds use as a length. What
-//! belongs to the token follows. Everything is as the encoder wants it: containers end with a token, so that nothing is
-//! counted. The keys of maps that share them stand once, and later maps have only a number and their values. [`SLACK`] bytes
-//! follow the last token, so that the text of a string can be read in whole vectors.
+//! belongs to the token follows. Containers end with a token, so that nothing is counted. The keys of maps that share them stand
+//! once, and later maps have only a number and their values. [`SLACK`] bytes follow the last token, so that the text of a string can
+//! be read in whole vectors.
+
+mod writer;
+
+pub use writer::{Memory, Sink, Tape};
 
 /// Bytes behind the last token.
 pub const SLACK: usize = 16;
@@ -52,12 +57,40 @@ pub enum Kind {
     Shape,
     /// The start of a map with the keys of the shape of this number, counted from 0: a value for each key follows.
     Shaped,
-    /// The start of a record, whose value follows. The tape of a list of records is these alone.
+    /// The start of a record, whose value follows.
     Record,
+    /// The start of a record behind a record separator.
+    MarkedRecord,
+    /// The end of a record.
+    EndRecord,
+    /// A text of so many bytes as the 4 bytes say that follow.
+    LongString,
+    /// Such a key.
+    LongKey,
+    /// An integer: the number is 1 if it is negative. The length of its magnitude (4 bytes), and the magnitude, little endian.
+    Big,
+    /// Such an integer as a key.
+    BigKey,
+    /// JSON text as it is: 4 bytes of length.
+    Raw,
+    /// Bytes of JSON text that stood alone: so many.
+    Bytes,
+    /// The end of such text.
+    EndRaw,
+    /// What the shell encodes.
+    Hole,
+    /// Such a key.
+    HoleKey,
+    /// The walk ended here. The number is the kind of the error, and [`IN_RECORDS`] if it is about a record. The length of its payload
+    /// (4 bytes), and the payload.
+    Failed,
 }
 
+/// Added to the kind of an error in a list of records.
+pub const IN_RECORDS: usize = 1 << 8;
+
 impl Kind {
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 30] = [
         Self::End,
         Self::Nil,
         Self::True,
@@ -76,6 +109,18 @@ impl Kind {
         Self::Shape,
         Self::Shaped,
         Self::Record,
+        Self::MarkedRecord,
+        Self::EndRecord,
+        Self::LongString,
+        Self::LongKey,
+        Self::Big,
+        Self::BigKey,
+        Self::Raw,
+        Self::Bytes,
+        Self::EndRaw,
+        Self::Hole,
+        Self::HoleKey,
+        Self::Failed,
     ];
 }
 
@@ -124,7 +169,7 @@ mod tests {
                 assert_eq!((found, number(word)), (kind, count));
             }
         }
-        assert_eq!(read(&[18, 0, 0, 0], 0), None);
+        assert_eq!(read(&[Kind::ALL.len() as u8, 0, 0, 0], 0), None);
         assert_eq!(read(&[1, 0, 0], 0), None);
     }
 

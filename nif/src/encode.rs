@@ -3,7 +3,6 @@
 use crate::atoms;
 use crate::kept::{self, USUAL};
 use crate::memory::Memory;
-use crate::reader::{BUDGET, Plans, Terms};
 use rustler::schedule::consume_timeslice;
 use rustler::sys::ErlNifTerm;
 use rustler::{Encoder, Env, NifResult, Term};
@@ -15,6 +14,7 @@ use rustyjson_core::{EncodeOptions, Output};
 use rustyjson_terms::atom_cache::AtomCache;
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::{Look, Raw, WalkMemory};
+use rustyjson_terms::reader::{BUDGET, Plans, Terms};
 use std::cell::RefCell;
 use std::mem::take;
 
@@ -81,7 +81,7 @@ impl<'a> Call<'a> {
         let look = Look::new(env);
         let options = look.binary(options).and_then(EncodeOptions::from_bytes);
         let (options, _) = options.ok_or(rustler::Error::BadArg)?;
-        Ok(Self { options, plans: Plans::read(look, plans) })
+        Ok(Self { options, plans: Plans::of(env, plans) })
     }
 }
 
@@ -102,7 +102,7 @@ pub fn encode<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>)
 
 #[inline(always)]
 fn usual<'a>(env: Env<'a>, term: Raw<'a>, plans: Raw<'a>) -> ErlNifTerm {
-    let result = small(env, term, &USUAL, Plans::read(Look::new(env), plans));
+    let result = small(env, term, &USUAL, Plans::of(env, plans));
     result.unwrap_or_else(|| atoms::dirty().as_c_arg())
 }
 
@@ -134,7 +134,7 @@ fn with_options<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'a>, pl
     if options.scheduler == Scheduler::Dirty {
         return Ok(atoms::dirty().as_c_arg());
     }
-    let plans = Plans::read(Look::new(env), plans);
+    let plans = Plans::of(env, plans);
     match slice(env, term, options, plans) {
         Some(result) => Ok(result),
         None if options.scheduler == Scheduler::Auto => Ok(atoms::dirty().as_c_arg()),

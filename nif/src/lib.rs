@@ -9,7 +9,6 @@ mod feed;
 mod kept;
 mod many;
 mod memory;
-mod reader;
 mod text;
 
 mod atoms {

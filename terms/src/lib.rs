@@ -10,6 +10,7 @@ mod key_order;
 pub mod known;
 pub mod plan;
 pub mod raw;
+pub mod reader;
 mod shapes;
 pub mod tags;
 pub mod taped;

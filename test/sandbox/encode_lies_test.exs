@@ -52,10 +52,16 @@ defmodule RustyJson.Sandbox.EncodeLiesTest do
           # Here the guest is asked again for the text, and says again that there is a hole.
           assert {:error, %SandboxError{reason: :invalid_result}} =
                    RustyJson.encode([self()], [unsupported: :inspect] ++ options)
+        end)
 
+        # The built-in host knows which term it is.
+        right = if host == :built_in, do: hole(0, 0), else: hole(6, 1)
+
+        with_guest(host, Guest.wasm(data: right, always: true), fn ->
           # The replacement has a pid itself, which is an error and not replaced.
           again = [unsupported: fn _ -> [self()] end]
           assert {:error, %Protocol.UndefinedError{}} = RustyJson.encode([self()], again ++ options)
+          assert invalid?(RustyJson.encode([self()], [unsupported: :inspect] ++ options))
         end)
 
         with_guest(host, Guest.wasm(data: hole(6, 2), always: true), fn ->

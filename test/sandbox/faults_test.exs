@@ -75,7 +75,7 @@ defmodule RustyJson.Sandbox.FaultsTest do
             recurse: [:trap],
             write_out_of_bounds: [:trap]
           ],
-          export <- [:input, :decode, :encode, :external] ++ if(host == :built_in, do: [:extend], else: []) do
+          export <- [:input, :decode, :encode] ++ if(host == :built_in, do: [:extend], else: []) do
         @tag fault: fault, reasons: reasons, export: export
         test "#{fault} in #{export}, in time", %{host: host, options: options} = context do
           with_guest(host, Guest.wasm(at(context.export, Guest.fault(context.fault))), fn ->
@@ -118,8 +118,6 @@ defmodule RustyJson.Sandbox.FaultsTest do
   defp at(_export, fault), do: [fault: fault, always: true]
 
   defp call(export, options) when export in [:encode, :extend], do: RustyJson.encode([1], options)
-  # A tuple crosses in External Term Format only.
-  defp call(:external, options), do: RustyJson.encode([{1}], options)
   defp call(_export, options), do: RustyJson.decode("[1]", options)
 
   defp limits(:loop, options), do: Keyword.put(options, :timeout, @short)

@@ -276,8 +276,8 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
               errors(2, 0, [failure(35, 1), failure(35, 5, String.duplicate("x", 5_000))]),
               errors(2, 0, good) <> "x",
               binary_part(errors(2, 0, good), 0, 40),
-              <<4, 2::64-little, 0, 0xFFFF_FFFF::32>>,
-              <<4>>
+              <<3, 2::64-little, 0, 0xFFFF_FFFF::32>>,
+              <<3>>
             ] do
           with_guest(host, Guest.wasm(data: lie, always: true), fn ->
             assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.decode(json, all),
@@ -351,7 +351,7 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
   # The record of all errors of a text.
   defp errors(total, left, failures) do
     list = for failure <- failures, into: "", do: <<byte_size(failure)::32-little, failure::binary>>
-    <<4, total::64-little, left, length(failures)::32-little, list::binary>>
+    <<3, total::64-little, left, length(failures)::32-little, list::binary>>
   end
 
   defp failure(code, offset, path \\ ""),

@@ -3,9 +3,8 @@ defmodule RustyJson.Sandbox.TapeTest do
 
   use ExUnit.Case, async: false
 
-  alias RustyJson.{EncodeError, SandboxError}
-  alias RustyJson.Test.{Guest, WasmHosts}
-  alias RustyJson.Wasm.Host.BuiltIn.Nif
+  alias RustyJson.{EncodeError, Fragment, OrderedObject, SandboxError}
+  alias RustyJson.Test.{Clock, Guest, WasmHosts}
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
@@ -52,7 +51,7 @@ defmodule RustyJson.Sandbox.TapeTest do
     test "an answer that is no text, and a text longer than the term's can be" do
       long = String.duplicate("a", 10_000)
 
-      for data <- [<<2, 0::32, "null">>, <<0, 1, 0::32>>, <<4>>, <<1, long::binary>>] do
+      for data <- [<<2, 0::32, "null">>, <<0, 9, 0::32>>, <<3>>, <<4>>, <<1, long::binary>>] do
         with_guest(:built_in, Guest.wasm(data: data, always: true), fn ->
           assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.encode([1], @options)
         end)
@@ -63,9 +62,28 @@ defmodule RustyJson.Sandbox.TapeTest do
       end)
     end
 
-    test "a request for the general way that never ends" do
-      with_guest(:built_in, Guest.wasm(data: <<3>>, always: true), fn ->
-        assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.encode([1], @options)
+    test "holes where the host has put none, fewer or more, out of order, and behind the text" do
+      hole = fn {offset, number} -> <<offset::32-little, number::32-little, 0::32>> end
+
+      for {holes, term} <- [
+            {[1], [1]},
+            {[], [self()]},
+            {[1, 1], [self()]},
+            {[3], [self()]},
+            {[1], [self(), self()]},
+            {[2, 1], [self(), self()]}
+          ],
+          options <- [@options, [unsupported: :inspect] ++ @options] do
+        data =
+          <<2, length(holes)::32-little, holes |> Enum.with_index() |> Enum.map_join(hole)::binary, "[]">>
+
+        with_guest(:built_in, Guest.wasm(data: data, always: true), fn ->
+          assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.encode(term, options)
+        end)
+      end
+
+      with_guest(:built_in, Guest.wasm(data: <<1, "[]">>, always: true), fn ->
+        assert {:error, %SandboxError{reason: :invalid_result}} = RustyJson.encode([self()], @options)
       end)
     end
   end
@@ -81,15 +99,11 @@ defmodule RustyJson.Sandbox.TapeTest do
     assert {:ok, "[1]"} = RustyJson.encode([1], @options)
   end
 
-  test "a term that is small on a tape but exceeds the memory limit otherwise never becomes External Term Format" do
+  test "a term that is small on a tape and whose text exceeds the memory limit" do
     map = %{String.duplicate("k", 100_000) => 1}
     term = Enum.reduce(1..12, map, fn _, part -> [part, part] end)
     options = Keyword.put(@options, :max_memory, 16 * 1_048_576)
     assert {:error, %SandboxError{reason: :memory_limit}} = RustyJson.encode(term, options)
-
-    host = :persistent_term.get(RustyJson.Wasm.Host.BuiltIn)
-    limits = {8, 16 * 1_048_576, 5_000, false, 5_000}
-    refute Nif.write(host, term, nil, RustyJson.Options.encode([]).bytes, limits, 0) == :external
   end
 
   test "what an earlier call left in a kept instance takes no memory from the next one" do
@@ -277,12 +291,7 @@ defmodule RustyJson.Sandbox.TapeTest do
                RustyJson.encode(term, options ++ [engine: :native])
     end
 
-    for term <- [rows() | rows()], members <- [[] | members()] do
-      bytes = RustyJson.Options.encode([pretty: true] ++ members).bytes
-      refute Nif.write(host, term, plans, bytes, limits, 0) == :external
-    end
-
-    assert {:planned, _text, [Row, Twin]} =
+    assert {:planned, {:ok, _text}, [Row, Twin]} =
              Nif.write(host, [%Row{}, %Twin{}, %Row{}], plans, RustyJson.Options.encode([]).bytes, limits, 0)
   end
 
@@ -294,7 +303,7 @@ defmodule RustyJson.Sandbox.TapeTest do
       [row, Map.delete(row, :name)],
       [row, Map.put(row, :more, 1), row],
       [%Own{id: 1}, row],
-      [row, %{row | __struct__: 1}],
+      [row, %{row | __struct__: 1}, %{row | __struct__: 1}, %{row | __struct__: 1}, row],
       [row, %{row | __struct__: :no_module}],
       [%{row | at: %{~D[2026-01-02] | calendar: Other}}],
       [%{~D[2026-01-02] | month: -1}, %{~T[01:02:03] | microsecond: {1, 7}}],
@@ -323,21 +332,165 @@ defmodule RustyJson.Sandbox.TapeTest do
     assert {:partial, "[]", [_hole]} = RustyJson.Engine.Wasm.encode([%Row{id: 1}], outdated)
   end
 
-  test "what has no tape crosses in External Term Format, with the same text and errors" do
-    for term <- [
-          {1, 2},
-          %{1 => 2},
-          2 ** 70,
-          1..2,
-          [1 | 2],
-          [self()],
-          <<255>>,
-          %{"a" => <<255>>},
-          %{:a => 1, "a" => 2},
-          String.duplicate("a", 17_000_000)
-        ] do
-      native = RustyJson.encode(term, engine: :native)
-      assert RustyJson.encode(term, Keyword.put(@options, :max_memory, 268_435_456)) == native
+  # One of each kind of term.
+  defp kinds do
+    large = Map.new(1..40, &{"k#{&1}", rem(&1, 3)})
+
+    [
+      {1, {}, {"a", [nil]}},
+      %{1 => 2, 2.5 => %{-1 => 1}, (2 ** 70) => 1, nil => 2, ~D[2026-01-02] => 3},
+      [2 ** 70, -(2 ** 4000), 2 ** 63, -(2 ** 63)],
+      [1..2, 5..1//-2, MapSet.new([1, "a", {2}]), URI.parse("http://a/b?c#d")],
+      [1 | 2],
+      [[[1], [2 | 3]]],
+      [self(), %{"a" => &is_atom/1}, <<1::3>>],
+      %{~c"key" => 1, "b" => %{{1} => 2}},
+      [<<255>>, %{"a" => "é" <> <<0xE2, 0x82>>}, %{<<254>> => 1, <<253>> => 2}],
+      %{:a => 1, "a" => 2},
+      [large, Map.put(large, :first_name, nil), Map.put(large, 17, ~D[2026-01-02])],
+      [%Own{id: [1, %Own{id: nil}]}, %Row{id: %Own{id: 1}, name: Fragment.new(~s({"a": 1}))}],
+      [
+        Fragment.new(["[", ?1, [",", [], "2"] | "]"]),
+        Fragment.new(&RustyJson.Encode.value(%{a: 1}, &1)),
+        Fragment.new("")
+      ],
+      [OrderedObject.new([{"b", 1}, {:a, 2}, {3, [OrderedObject.new([])]}]), OrderedObject.new([1 | 2])],
+      [decimal(1, 10 ** 60, -3), decimal(-1, 1, 10 ** 30), ~D[2026-01-02], ~U[2026-01-02 03:04:05Z]],
+      List.duplicate(%{id: 1, nested: %{first_name: "x", list: []}}, 3),
+      "a\u2028</script>\"\n" <> String.duplicate("é", 20_000),
+      %{String.duplicate("k", 20_000) => %{String.duplicate("l", 20_000) => 1}},
+      String.duplicate("a", 17_000_000)
+    ]
+  end
+
+  # One option of each, and some that meet.
+  defp choices do
+    [
+      [],
+      [escape: :html_safe],
+      [escape: :javascript_safe, pretty: true],
+      [escape: :unicode_safe, invalid_utf8: :replace],
+      [maps: :strict],
+      [maps: :strict, invalid_utf8: :replace, sort_keys: true],
+      [sort_keys: true],
+      [protocol: false],
+      [lean: true],
+      [null: :null],
+      [compress: :gzip],
+      [pretty: true],
+      [invalid_utf8: :replace],
+      [integers: :js_safe],
+      [unsupported: :inspect, invalid_utf8: :replace],
+      [unsupported: :inspect, sort_keys: true],
+      [canonical: true],
+      [max_depth: 1],
+      [max_depth: 2, pretty: true],
+      [max_bytes: 1],
+      [max_bytes: 60],
+      [max_bytes: 15_000],
+      [key_case: :camel],
+      [omit: [nil, Date]],
+      [redact: ["a", :id, "nested"], redacted: "*"],
+      [redact: ["/0/first_name", "/*/nested/list", "/a", "/1/2"]]
+    ]
+  end
+
+  test "every kind of term, with each option" do
+    options = Keyword.put(@options, :max_memory, 268_435_456)
+
+    for term <- kinds(), choice <- choices() do
+      native = outcome(term, [engine: :native] ++ choice)
+
+      assert outcome(term, options ++ choice) == native,
+             inspect({choice, term}, limit: 20, printable_limit: 200)
+    end
+
+    for {format, choice} <- [lines: [], seq: [max_bytes: 2_000], lines: [sort_keys: true, unsupported: :inspect]] do
+      [native, wasm] =
+        for engine <- [:native, :wasm] do
+          stream =
+            kinds() |> Stream.drop(-1) |> RustyJson.encode_stream([engine: engine, format: format] ++ choice)
+
+          try(do: Enum.join(stream), rescue: (error -> error))
+        end
+
+      assert wasm == native, inspect({format, choice})
+    end
+  end
+
+  # The fields of dates are not those of other terms in messages of encoders.
+  defp outcome(term, options) do
+    RustyJson.encode(term, options)
+  rescue
+    error in [KeyError, Protocol.UndefinedError] -> error.__struct__
+  end
+
+  # Each refers to its parts many times over, or is much work for a short text.
+  defp shared do
+    long = String.duplicate("x", 200_000)
+    grown = fn start, levels, again -> Enum.reduce(1..levels, start, fn _, part -> again.(part) end) end
+
+    [
+      {"maps with integers as keys", grown.(long, 5, fn part -> Map.new(1..12, &{&1, part}) end)},
+      {"maps with long keys", grown.(1, 40, &%{(long <> "a") => &1, (long <> "b") => &1})},
+      {"maps with atoms as keys", grown.(1, 60, &%{a: &1, b: &1})},
+      {"large maps", grown.("x", 20, fn part -> Map.new(1..40, &{"k#{&1}", part}) end)},
+      {"lists", grown.(long, 60, &[&1, &1])},
+      {"tuples", grown.(long, 60, &{&1, &1})},
+      {"improper lists", grown.([1 | 2], 60, &[&1, &1])},
+      {"keys that are lists", grown.(1, 60, &%{~c"ab" => &1, 1 => &1})},
+      {"structs", grown.(1, 60, &%Row{id: &1, name: &1})},
+      {"structs that leave out nothing", grown.(1, 60, &%Named{id: &1, name: &1, at: 1})},
+      {"integers", grown.(2 ** 100_000, 30, &[&1, &1])},
+      {"integers as keys", grown.(1, 30, &%{(2 ** 100_000) => &1, 1 => &1})},
+      {"fragments", grown.(Fragment.new(long), 60, &[&1, &1])},
+      {"fragments of lists", Fragment.new(grown.(long, 60, &[&1, &1]))},
+      {"sets", grown.(1, 60, &MapSet.new([&1, [&1]]))},
+      {"objects", grown.(1, 60, &OrderedObject.new([{"a", &1}, {"b", &1}]))},
+      {"dates", grown.(~D[2026-01-02], 60, &[&1, &1])},
+      {"holes", grown.(self(), 60, &[&1, &1])}
+    ]
+  end
+
+  test "terms that share their parts end at max_bytes as soon as natively" do
+    for {name, term} <- shared(), options <- [[], [sort_keys: true], [redact: ["none"]], [pretty: true]] do
+      options = [max_bytes: 2_000, max_depth: 200] ++ options
+      # The first call may learn plans.
+      native = RustyJson.encode(term, [engine: :native] ++ options)
+      assert {:error, error} = native
+      assert error.reason == :max_bytes or (name == "improper lists" and error.reason == :improper_list)
+      assert RustyJson.encode(term, options ++ @options) == native, name
+
+      for engine <- [[engine: :native], @options] do
+        times = for _ <- 1..5, do: elem(:timer.tc(fn -> RustyJson.encode(term, engine ++ options) end), 0)
+        assert Enum.min(times) < 10_000, "#{name} took #{Enum.min(times)} µs"
+      end
+    end
+  end
+
+  test "terms that share their parts end at the memory limit or the deadline" do
+    options = [max_depth: 200, timeout: 300] ++ Keyword.put(@options, :max_memory, 16 * 1_048_576)
+    before = :erlang.memory(:total)
+
+    # An improper list is found before the memory ends, and so is what has no text.
+    for {name, term} <- shared(), name not in ["improper lists", "holes"] do
+      Clock.within(1_500, fn ->
+        assert {:error, %SandboxError{reason: reason}} = RustyJson.encode(term, options), name
+        assert reason in [:memory_limit, :timeout]
+      end)
+    end
+
+    assert :erlang.memory(:total) - before < 100_000_000
+  end
+
+  test "work that writes nothing ends with the deadline" do
+    empty = Enum.reduce(1..60, [], fn _, part -> [part, part] end)
+
+    for term <- [Fragment.new(empty), [Fragment.new([empty | "1"])]] do
+      Clock.within(1_000, fn ->
+        options = Keyword.put(@options, :timeout, 200)
+        assert {:error, %SandboxError{reason: :timeout}} = RustyJson.encode(term, options)
+      end)
     end
   end
 
@@ -350,6 +503,8 @@ defmodule RustyJson.Sandbox.TapeTest do
     assert Nif.write(host, Enum.to_list(1..1_000_000), nil, bytes, limits, 0) == :later
     assert Nif.counts(host)[:kept] == kept
     assert {:ok, "[1,2]"} = Nif.write(host, [1, 2], nil, bytes, limits, 0)
-    assert Nif.write(host, {1}, nil, bytes, limits, 0) == :external
+    assert {:ok, "[1]"} = Nif.write(host, {1}, nil, bytes, limits, 0)
+    assert {:partial, "[]", [{1, 1, pid, :value}]} = Nif.write(host, [self()], nil, bytes, limits, 0)
+    assert pid == self()
   end
 end

@@ -3,10 +3,10 @@
 use super::driver::{Driver, Frame, Mark, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::reader::{Step, TermReader};
-use crate::output::Buffer;
+use super::writer::Writer;
 use crate::simd::copy::CopyKernel;
 
-impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     #[inline(always)]
     pub fn list(&mut self, term: R::Term, mut list: R::List) -> Walk<Next<R::Term>> {
         self.deeper()?;
@@ -16,7 +16,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         match self.reader.next_item(&mut list) {
             // Whether it is a proper list is known at its end: a look ahead at each level would not be linear.
             Step::Item(first) if self.options.leave_unsupported => {
-                self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
+                self.marks.push(Mark { term, start: self.out.place(), holes: self.holes.len() });
                 self.open(b'[', Frame::Doubtful(list));
                 Ok(Next::Value(first))
             }
@@ -25,7 +25,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 Ok(Next::Value(first))
             }
             Step::End => {
-                self.out.array(*b"[]");
+                self.out.empty(*b"[]");
                 Ok(Next::Done)
             }
             Step::Tail(_) if self.options.leave_unsupported => self.left_to_shell(term),
@@ -37,7 +37,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     pub fn tuple(&mut self, mut tuple: R::Tuple) -> Walk<Next<R::Term>> {
         self.deeper()?;
         let Some(first) = self.reader.next_element(&mut tuple) else {
-            self.out.array(*b"[]");
+            self.out.empty(*b"[]");
             return Ok(Next::Done);
         };
         self.open(b'[', Frame::Tuple(tuple));
@@ -48,7 +48,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Writes the opening bracket and what precedes the first element.
     #[inline(always)]
     pub fn open(&mut self, bracket: u8, frame: Frame<'t, R>) {
-        self.out.array([bracket]);
+        self.out.open(bracket);
         self.stack.push(frame);
         if self.options.pretty.is_some() {
             self.line();
@@ -60,7 +60,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     #[inline(never)]
     pub fn line(&mut self) {
         if let Some(pretty) = self.options.pretty {
-            pretty.line(self.out, self.depth() as usize);
+            self.out.line(&pretty, self.depth() as usize);
             self.limit_descent();
         }
     }
@@ -68,7 +68,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Separates two elements.
     #[inline(always)]
     pub fn comma(&mut self) {
-        self.out.array([b',']);
+        self.out.comma();
         if self.options.pretty.is_some() {
             self.line();
         }
@@ -81,7 +81,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if self.options.pretty.is_some() {
             self.line();
         }
-        self.out.array([bracket]);
+        self.out.close(bracket);
         Ok(Next::Done)
     }
 
@@ -106,6 +106,14 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         self.kernel.vectorize(
             #[inline(always)]
             || self.string(bytes),
+        )
+    }
+
+    #[inline(never)]
+    pub fn rare_string_key(&mut self, bytes: &[u8]) -> Walk<()> {
+        self.kernel.vectorize(
+            #[inline(always)]
+            || self.string_key(bytes),
         )
     }
 

@@ -3,9 +3,9 @@
 use super::error::{EncodeErrorKind, Hole};
 use super::gathered::Gathered;
 use super::reader::TermReader;
+use super::writer::Place;
 use crate::options::EncodeOptions;
 use crate::options::shape::{Shape, Shapes};
-use crate::output::Output;
 use alloc::vec::Vec;
 
 /// Longer strings take too long for a short slice: a string of control characters of this length takes half of it.
@@ -39,6 +39,10 @@ pub(super) enum Frame<'t, R: TermReader<'t>> {
     Shaped(R::Entries, u64),
     /// A struct by its plan, in the same way.
     ShapedPlan(R::Plan, R::Map, u64),
+    /// A map whose keys are known to the tape.
+    Values(R::Values),
+    /// A struct of which that is so of the fields of its plan.
+    Fields(R::Plan, R::Map),
     /// Members that were gathered first, and the map they are from.
     Gathered(R::Map),
 }
@@ -47,7 +51,7 @@ pub(super) enum Frame<'t, R: TermReader<'t>> {
 /// field, or an improper list.
 pub(super) struct Mark<T> {
     pub term: T,
-    pub start: usize,
+    pub start: Place,
     pub holes: usize,
 }
 
@@ -116,7 +120,7 @@ pub(super) enum Next<T> {
 
 pub(super) type Walk<T> = Result<T, EncodeErrorKind>;
 
-pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
+pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, W> {
     /// What the call does to members, unless it does nothing.
     pub shape: Option<&'a Shape>,
     /// The pointers that may end inside the value to come.
@@ -126,7 +130,7 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, B> {
     pub kernel: K,
     pub reader: &'a mut R,
     pub options: &'a EncodeOptions<'a>,
-    pub out: &'a mut Output<B>,
+    pub out: &'a mut W,
     pub stack: &'a mut Vec<Frame<'t, R>>,
     pub holes: Vec<Hole<R::Term>>,
     pub gathered: Gathered<R::Term>,

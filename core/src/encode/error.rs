@@ -1,7 +1,8 @@
 //! Encoding errors, and the holes that the shell has to fill.
 
-use crate::locate::{CUT, MAX_KEY};
+use crate::locate::{CUT, MAX_KEY, MAX_PATH, locate};
 use crate::output::Output;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -68,6 +69,25 @@ impl EncodeError {
     pub(super) fn budget() -> Self {
         Self { kind: EncodeErrorKind::Budget, path: String::new(), payload: Vec::new() }
     }
+}
+
+/// The error at the place which the text has reached. Of a list of records, whose number is that of the one at hand, the path leads from
+/// the list on; one that is too long then ends at the record.
+#[cold]
+pub(super) fn located(written: &[u8], kind: EncodeErrorKind, payload: Vec<u8>, record: Option<usize>) -> EncodeError {
+    let mut path = match kind {
+        EncodeErrorKind::Budget | EncodeErrorKind::OutOfMemory => String::new(),
+        _ => locate(written, written.len()).path,
+    };
+    if kind == EncodeErrorKind::ImproperList {
+        // It is found at its end, and is the container.
+        path.truncate(path.rfind('/').unwrap_or_default());
+    }
+    if let Some(record) = record {
+        let number = format!("/{record}");
+        path = if number.len() + path.len() <= MAX_PATH { number + &path } else { number };
+    }
+    EncodeError { kind, path, payload }
 }
 
 /// Bytes of the start of an invalid binary that its error has: more than Elixir's `inspect/2` shows, which is 50, and 100 from

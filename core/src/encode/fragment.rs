@@ -6,7 +6,7 @@ use super::known::Known;
 use super::limits;
 use super::reader::{Step, TermReader, Value};
 use super::records::RECORD_SEPARATOR;
-use crate::output::Buffer;
+use super::writer::Writer;
 use crate::simd::copy::CopyKernel;
 use alloc::vec;
 
@@ -15,31 +15,29 @@ const fn ends_record(byte: &u8) -> bool {
     matches!(*byte, b'\n' | b'\r' | RECORD_SEPARATOR)
 }
 
-impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Copies iodata as it is. Functions are for the shell, and so is text that has to be laid out anew: with line breaks, or without
     /// those that would end a record.
     pub fn fragment(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
         if self.options.pretty.is_some() {
             return self.left_to_shell(term);
         }
-        let start = self.out.len();
+        let start = self.out.place();
         let written = match self.field(&map, Known::Encode) {
-            Some(Value::Binary(bytes)) => {
-                self.copy(bytes)?;
-                true
-            }
+            Some(Value::Binary(bytes)) => self.copy(bytes)?,
             Some(Value::List(list)) => self.iodata(list)?,
             _ => false,
         };
-        if !written || self.records.is_some() && self.out.written()[start..].iter().any(ends_record) {
-            self.out.truncate(start);
+        if !written {
+            self.out.take_back(start);
             return self.left_to_shell(term);
         }
+        self.out.end_raw();
         self.reader.leave(&map);
         Ok(Next::Done)
     }
 
-    /// Copies a nested list of bytes and binaries. `false`: it is not one.
+    /// Copies a nested list of bytes and binaries. `false`: it is not one, or would end the record.
     fn iodata(&mut self, list: R::List) -> Walk<bool> {
         let mut open = vec![list];
         while let Some(list) = open.last_mut() {
@@ -55,8 +53,11 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 open.pop();
             }
             match self.reader.read(item) {
-                Value::Integer(byte @ 0..=255) if !is_tail => self.out.text(&[byte as u8]),
-                Value::Binary(bytes) => self.copy(bytes)?,
+                Value::Integer(byte @ 0..=255) if !is_tail && !self.ends_record(&[byte as u8]) => {
+                    self.out.raw_byte(byte as u8);
+                }
+                Value::Binary(bytes) if !self.copy(bytes)? => return Ok(false),
+                Value::Binary(_) => {}
                 Value::List(list) => open.push(list),
                 _ => return Ok(false),
             }
@@ -65,12 +66,20 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         Ok(true)
     }
 
-    fn copy(&mut self, bytes: &[u8]) -> Walk<()> {
+    /// `false`: the text would end the record.
+    fn copy(&mut self, bytes: &[u8]) -> Walk<bool> {
         if bytes.len() > NOTABLE_STRING {
             self.long(bytes.len())?;
         }
-        self.out.text(bytes);
-        Ok(())
+        if self.ends_record(bytes) {
+            return Ok(false);
+        }
+        self.out.raw(bytes);
+        Ok(true)
+    }
+
+    fn ends_record(&self, text: &[u8]) -> bool {
+        self.records.is_some() && text.iter().any(ends_record)
     }
 
     fn check_size(&mut self) -> Walk<()> {
@@ -79,6 +88,6 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             return Err(EncodeErrorKind::OutOfMemory);
         }
         // Nothing may be written so far, and nothing be left of the budget.
-        if self.out.len() >= self.limit { self.over() } else { Ok(()) }
+        if self.out.length() >= self.limit { self.over() } else { Ok(()) }
     }
 }

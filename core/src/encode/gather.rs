@@ -6,14 +6,16 @@ use super::gathered::{Member, Range};
 use super::limits;
 use super::reader::{Step, TermReader, Value};
 use super::string::rare_string;
-use crate::output::{Buffer, Output};
+use super::writer::Writer;
+use crate::options::shape::Shape;
+use crate::output::Output;
 use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
 
 /// Larger maps take too long for a short slice.
 pub(super) const LARGE: usize = 1024;
 
-impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Opens a map, or a struct as an object.
     #[inline(never)]
     pub fn gather_map(&mut self, term: R::Term, map: R::Map, is_struct: bool) -> Walk<Next<R::Term>> {
@@ -23,7 +25,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let mut entries = self.reader.entries(&map, self.options.reverse_large_maps, true);
         while let Some((key, value)) = self.reader.next_entry(&mut entries) {
             let skip = is_struct && self.is_struct_key(key);
-            if !skip && !self.gather(key, value)? {
+            if !skip && !self.gather(range, key, value)? {
                 self.reader.end_entries();
                 return self.drop_gathered(term, range);
             }
@@ -52,7 +54,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 }
                 Err(kind) => return Err(kind),
             };
-            if !self.gather(key, value)? {
+            if !self.gather(range, key, value)? {
                 return self.drop_gathered(term, range);
             }
             self.reader.pass(value);
@@ -77,7 +79,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     /// Adds a member. `false`: the text of its key is not known here.
-    fn gather(&mut self, key: R::Term, value: R::Term) -> Walk<bool> {
+    fn gather(&mut self, range: Range, key: R::Term, value: R::Term) -> Walk<bool> {
         let look = self.reader.read(key);
         if let Value::Binary(bytes) = look
             && bytes.len() > LONG_STRING
@@ -86,7 +88,8 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             return Err(EncodeErrorKind::Budget);
         }
         let is_atom = matches!(look, Value::Atom | Value::Nil | Value::True | Value::False);
-        self.charge(limits::MEMBER);
+        self.keys_fit(range, if let Value::Binary(bytes) = look { bytes.len() } else { 0 })?;
+        self.spend(limits::MEMBER)?;
         let mut text = core::mem::replace(&mut self.gathered.text, Output::new(Vec::new()));
         let start = text.len();
         let known = self.key_text(key, look, &mut text);
@@ -105,6 +108,18 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         known
     }
 
+    /// Checks that one more key of this length can be kept: keys may be many and long, and share their bytes. Those of one object that are
+    /// together too long for the text are an error of the object.
+    fn keys_fit(&self, range: Range, len: usize) -> Walk<()> {
+        let all = self.gathered.text.len().saturating_add(len);
+        // What is left out is not too long.
+        let max = if self.shape.is_some_and(Shape::omits) { 0 } else { self.options.max_bytes };
+        if max != 0 && (all - range.text) as u64 > max {
+            return Err(EncodeErrorKind::MaxBytes);
+        }
+        if all > self.out.memory() { Err(EncodeErrorKind::OutOfMemory) } else { Ok(()) }
+    }
+
     fn drop_gathered(&mut self, term: R::Term, range: Range) -> Walk<Next<R::Term>> {
         self.gathered.cut(range);
         self.hole(term, false);
@@ -117,7 +132,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         }
         if self.gathered.members.len() == range.members {
             self.reader.leave(&map);
-            self.out.text(b"{}");
+            self.out.empty(*b"{}");
             return Ok(Next::Done);
         }
         if self.options.sort_keys {
@@ -152,10 +167,9 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             self.rare_comma();
         }
         let mut text = core::mem::replace(&mut self.gathered.text, Output::new(Vec::new()));
-        let written = self.rare_string(&text.written()[start..end]);
+        let written = self.rare_string_key(&text.written()[start..end]);
         self.gathered.text = text;
         written?;
-        self.colon();
         self.scope = scope;
         match value {
             Some(value) => Ok(Next::Value(value)),

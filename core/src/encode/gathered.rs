@@ -37,7 +37,7 @@ impl<T> Default for Gathered<T> {
 #[derive(Clone, Copy)]
 pub(super) struct Range {
     pub members: usize,
-    text: usize,
+    pub text: usize,
     pub next: usize,
 }
 

@@ -4,17 +4,25 @@ use super::driver::{Driver, Frame, LONG_INTEGER, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::known::Known;
 use super::reader::{Step, TermReader, Value};
+use super::writer::{Role, Writer};
 use super::{float, limits, number};
 use crate::options::shape::Shape;
-use crate::output::{Buffer, Output};
+use crate::output::Output;
 use crate::simd::Scalar;
 use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
 
-impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Opens a map.
     #[inline(always)]
     pub fn map(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
+        if W::SHAPES
+            && !self.options.gathers()
+            && self.stack.len() < self.deepest
+            && let Some(next) = self.known_already(&map)
+        {
+            return Ok(next);
+        }
         if let Some(module) = self.reader.module(&map) {
             return self.structure(term, map, module);
         }
@@ -22,10 +30,15 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if self.options.gathers() && !self.untouched(&map) {
             return self.shaped_map(term, map);
         }
+        if W::SHAPES
+            && let Some(next) = self.known_map(&map)?
+        {
+            return Ok(next);
+        }
         let mut entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
         let Some((key, value)) = self.reader.next_entry(&mut entries) else {
             self.reader.end_entries();
-            self.out.array(*b"{}");
+            self.out.empty(*b"{}");
             return Ok(Next::Done);
         };
         self.open(b'{', Frame::Map(entries));
@@ -47,7 +60,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         }
         if self.reader.map_size(&map) == 1 {
             self.reader.leave(&map);
-            self.out.text(b"{}");
+            self.out.empty(*b"{}");
             return Ok(Next::Done);
         }
         let entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
@@ -112,32 +125,24 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     #[inline(always)]
     pub fn key(&mut self, key: R::Term) -> Walk<()> {
         match self.reader.read(key) {
-            Value::Binary(bytes) => self.string(bytes)?,
-            Value::Atom | Value::Nil | Value::True | Value::False => return self.atom_key(key),
-            value => self.other_key(key, value)?,
+            Value::Binary(bytes) => self.string_key(bytes),
+            Value::Atom | Value::Nil | Value::True | Value::False => {
+                self.atom_key(key);
+                Ok(())
+            }
+            value => self.other_key(key, value),
         }
-        self.colon();
-        Ok(())
     }
 
     #[inline(always)]
-    pub fn atom_key(&mut self, key: R::Term) -> Walk<()> {
+    pub fn atom_key(&mut self, key: R::Term) {
         let text = self.reader.atom_text(key);
         if let (Some(block), None) = (text.plain, self.options.pretty) {
-            self.out.block(block, text.bytes.len() + 3);
-            return Ok(());
+            return self.out.plain_key(block, text.bytes.len());
         }
-        self.atom(key)?;
-        self.colon();
-        Ok(())
-    }
-
-    #[inline(always)]
-    pub fn colon(&mut self) {
-        self.out.array([b':']);
-        if let Some(pretty) = self.options.pretty {
-            self.out.text(pretty.after_colon);
-        }
+        // Names are UTF-8.
+        let _ = self.out.rare_string(self.kernel, Role::Key, self.options, text.bytes);
+        self.out.colon(self.options);
     }
 
     /// Keys that are neither binaries nor atoms: the text that `String.Chars` gives, where that is known here.
@@ -145,10 +150,14 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     fn other_key(&mut self, key: R::Term, value: Value<'t, R>) -> Walk<()> {
         self.charge(limits::KEY);
         let mut text = Output::new(Vec::new());
-        if self.key_text(key, value, &mut text)? {
-            return self.rare_string(text.written());
+        if matches!(value, Value::Big) {
+            self.big(key, Role::Key)?;
+        } else if self.key_text(key, value, &mut text)? {
+            return self.rare_string_key(text.written());
+        } else {
+            self.hole(key, true);
         }
-        self.hole(key, true);
+        self.out.colon(self.options);
         Ok(())
     }
 
@@ -163,14 +172,15 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 let in_slice = self.in_slice();
                 // What is left out is not too long.
                 let room = if self.shape.is_some_and(Shape::omits) { u64::MAX } else { self.room() };
-                let (negative, magnitude) = self.reader.big_integer(key);
+                let (_, magnitude) = self.reader.big_integer(key);
                 limits::digits_fit(magnitude, room)?;
                 if in_slice && magnitude.len() > LONG_INTEGER {
                     return Err(EncodeErrorKind::Budget);
                 }
                 let work = limits::work_of_digits(magnitude.len());
+                self.spend(work)?;
+                let (negative, magnitude) = self.reader.big_integer(key);
                 number::big(text, negative, magnitude);
-                self.charge(work);
             }
             Value::Map(map) => return self.struct_key(map, text),
             // A charlist, perhaps.

@@ -7,8 +7,8 @@
 use super::driver::{Driver, LONG_STRING, Walk};
 use super::error::EncodeErrorKind;
 use super::reader::TermReader;
+use super::writer::Writer;
 use crate::options::EncodeOptions;
-use crate::output::Buffer;
 use crate::simd::copy::CopyKernel;
 
 /// A term that is left to the shell writes nothing: 100 to 130 ns with the shell's list of holes.
@@ -28,7 +28,7 @@ pub(super) const MEMBER: usize = 32;
 const DEEPEST_IN_SLICE: usize = 4096;
 
 /// Bytes that containers may write while they open one in the other.
-const DESCENT: usize = 64 * 1024;
+pub(super) const DESCENT: usize = 64 * 1024;
 /// Bytes of output beyond which a slice ends, whatever its time: new memory for them takes time of its own.
 const LONGEST_SLICE: usize = 2 << 20;
 
@@ -41,6 +41,12 @@ pub(super) const fn work_of_digits(bytes: usize) -> usize {
 /// limit on bytes would otherwise notice only behind them.
 pub(super) fn digits_fit(magnitude: &[u8], room: u64) -> Walk<()> {
     if least_digits(magnitude) > room { Err(EncodeErrorKind::MaxBytes) } else { Ok(()) }
+}
+
+/// Checks that so many bytes may be written behind those that are.
+pub(super) fn too_long(written: u64, len: usize, options: &EncodeOptions<'_>) -> Walk<()> {
+    let max = options.max_bytes;
+    if max != 0 && written + len as u64 > max { Err(EncodeErrorKind::MaxBytes) } else { Ok(()) }
 }
 
 /// The decimal digits of a little-endian magnitude, or a few less where it has millions.
@@ -57,22 +63,27 @@ pub(super) fn deepest(options: &EncodeOptions<'_>) -> usize {
     if in_slice(options) { allowed.min(DEEPEST_IN_SLICE) } else { allowed }
 }
 
-/// The length of the output at this many bytes from the start, or where it becomes too long.
+/// The length of the output at this many bytes from the start, or where it becomes too long. `density`: see [`Writer::DENSITY`].
 #[inline(always)]
-pub(super) fn limit(options: &EncodeOptions<'_>, start: usize, bytes: usize) -> usize {
+pub(super) fn limit(options: &EncodeOptions<'_>, start: usize, bytes: usize, density: usize) -> usize {
     let max = match options.max_bytes {
         0 => usize::MAX,
-        max => usize::try_from(max).unwrap_or(usize::MAX),
+        max => usize::try_from(max).unwrap_or(usize::MAX).saturating_mul(density),
     };
     start.saturating_add(max.min(bytes))
 }
 
-/// Whether the walk has a budget, so that what is long belongs elsewhere. The WebAssembly module has none, ever.
-const fn in_slice(options: &EncodeOptions<'_>) -> bool {
+/// Whether the walk counts its work. The WebAssembly module does not, ever.
+const fn has_budget(options: &EncodeOptions<'_>) -> bool {
     !cfg!(target_arch = "wasm32") && options.budget != 0
 }
 
-impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+/// Whether others wait for it, so that what is long belongs elsewhere.
+const fn in_slice(options: &EncodeOptions<'_>) -> bool {
+    has_budget(options) && !options.patient
+}
+
+impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     pub fn finish(&self) -> Walk<()> {
         if self.out.failed() {
             return Err(EncodeErrorKind::OutOfMemory);
@@ -82,34 +93,42 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
 
     fn too_long(&self) -> bool {
         let max = self.options.max_bytes;
-        max != 0 && (self.out.len() - self.start) as u64 > max
+        max != 0 && self.written() > max
+    }
+
+    /// Bytes of text that are written, at least.
+    fn written(&self) -> u64 {
+        ((self.out.length() - self.start) / W::DENSITY) as u64
     }
 
     /// Bytes that may still be written.
     pub fn room(&self) -> u64 {
         match self.options.max_bytes {
             0 => u64::MAX,
-            max => max.saturating_sub((self.out.len() - self.start) as u64),
+            max => max.saturating_sub(self.written()),
         }
     }
 
     #[inline(always)]
     pub fn over_limit(&self) -> bool {
-        self.out.len() > self.limit
+        self.out.length() > self.limit
     }
 
     /// The limit is passed: of the output, which is an error, or of the budget, which the shell may extend.
     #[cold]
     #[inline(never)]
     pub fn over(&mut self) -> Walk<()> {
+        if self.out.failed() {
+            return Err(EncodeErrorKind::OutOfMemory);
+        }
         if self.too_long() {
             return Err(EncodeErrorKind::MaxBytes);
         }
-        if !self.in_slice() {
+        if !has_budget(self.options) {
             return Ok(());
         }
-        let written = self.out.len() - self.start;
-        let more = if written > LONGEST_SLICE { 0 } else { self.reader.extend_budget() };
+        let written = self.out.length() - self.start;
+        let more = if self.in_slice() && written > LONGEST_SLICE { 0 } else { self.reader.extend_budget() };
         if more == 0 {
             return Err(EncodeErrorKind::Budget);
         }
@@ -128,7 +147,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
 
     /// The next look at the limits comes at this many bytes, or where the output becomes too long.
     pub fn limit_to(&mut self, bytes: usize) {
-        self.limit = limit(self.options, self.start, bytes);
+        self.limit = limit(self.options, self.start, bytes, W::DENSITY);
     }
 
     /// Checks before this many bytes are written, because the limit is otherwise checked only after each value. In a slice the clock starts
@@ -136,10 +155,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     #[cold]
     #[inline(never)]
     pub fn long(&mut self, len: usize) -> Walk<()> {
-        let (written, max) = (self.out.len() - self.start, self.options.max_bytes);
-        if max != 0 && (written + len) as u64 > max {
-            return Err(EncodeErrorKind::MaxBytes);
-        }
+        too_long(self.written(), len, self.options)?;
         if !self.in_slice() {
             return Ok(());
         }
@@ -148,7 +164,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if len > LONG_STRING { Err(EncodeErrorKind::Budget) } else { Ok(()) }
     }
 
-    /// Whether the walk has a budget.
+    /// Whether others wait for the walk.
     pub fn in_slice(&self) -> bool {
         in_slice(self.options)
     }
@@ -156,10 +172,16 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Takes work from the budget that the bytes written do not show.
     #[inline(always)]
     pub fn charge(&mut self, bytes: usize) {
-        if self.in_slice() {
+        if has_budget(self.options) {
             self.limit = self.limit.saturating_sub(bytes);
             self.reader.charge(bytes);
         }
+    }
+
+    /// Takes work from the budget before it is done. Whether the text is too long is asked where it always is: the error has a path.
+    pub fn spend(&mut self, bytes: usize) -> Walk<()> {
+        self.charge(bytes);
+        if self.over_limit() && !self.too_long() { self.over() } else { Ok(()) }
     }
 
     /// Checks that one more container may open.
@@ -182,7 +204,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Containers that open one in the other pass no other look at the limits, and each of their lines is longer than the
     /// one before. What is over by little is left to the other look, behind which the walk can be suspended.
     pub fn limit_descent(&mut self) {
-        if self.out.len() > self.limit.saturating_add(DESCENT) {
+        if self.out.length() > self.limit.saturating_add(DESCENT) {
             self.deepest = 0;
         }
     }

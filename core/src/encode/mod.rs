@@ -13,6 +13,7 @@ mod gather;
 mod gathered;
 mod keys;
 mod known;
+mod known_keys;
 mod layout;
 mod limits;
 mod notation;
@@ -31,25 +32,31 @@ mod suspension;
 mod tests;
 mod unsupported;
 mod uri;
+mod writer;
 
 pub use driver::Stack;
 pub use error::{EncodeError, EncodeErrorKind, Hole, MAX_PAYLOAD};
 pub use fields::{Fields, text_of_struct};
 pub use known::Known;
 pub use notation::Notation;
-pub use play::{Again, Player, may_play, play};
+pub use play::{Player, play};
 pub use reader::{AtomText, Block, Member, PlanRules, Step, TermReader, Value, is_plain};
+pub use string::NotUtf8;
 pub use suspension::{Outcome, Place, Suspension};
+pub use writer::{Keys, Place as WriterPlace, Role, Writer};
 
-use crate::options::EncodeOptions;
+use crate::options::{EncodeOptions, Records};
 use crate::output::{Buffer, Output};
+use crate::simd::Scalar;
+use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
 use driver::Driver;
 
 /// Where a walk starts.
 enum Start<T> {
     Root(T),
-    Suspended(Suspension<T>),
+    /// With the number of records that are written.
+    Suspended(Suspension<T>, usize),
 }
 
 /// Appends the JSON text of a term to the output. What the core does not know is left out and returned as holes, in the
@@ -86,22 +93,42 @@ pub fn resume<'t, R: TermReader<'t>, B: Buffer>(
     out: &mut Output<B>,
     stack: &mut Stack<'t, R>,
 ) -> Result<Outcome<R::Term>, EncodeError> {
-    crate::with_kernel!(kernel => drive(kernel, reader, Start::Suspended(suspension), options, out, stack))
+    // Nothing else writes a line break between two records: see `fragment`.
+    let records = match options.records {
+        Records::None => 0,
+        _ => out.written().iter().filter(|byte| **byte == b'\n').count(),
+    };
+    crate::with_kernel!(kernel => drive(kernel, reader, Start::Suspended(suspension, records), options, out, stack))
+}
+
+/// Writes a term onto a tape. The error of a term that is none of JSON stands on the tape, too; the others are about time and memory.
+pub fn write<'t, R: TermReader<'t>, W: Writer>(
+    reader: &mut R,
+    root: R::Term,
+    options: &EncodeOptions<'_>,
+    out: &mut W,
+    stack: &mut Stack<'t, R>,
+) -> Result<Vec<Hole<R::Term>>, EncodeError> {
+    // How text looks, another one finds out.
+    match drive(Scalar, reader, Start::Root(root), options, out, stack)? {
+        Outcome::Done(holes) => Ok(holes),
+        Outcome::Suspended(_) => Err(EncodeError::budget()),
+    }
 }
 
 #[inline(always)]
-fn drive<'t, K: crate::simd::copy::CopyKernel, R: TermReader<'t>, B: Buffer>(
+fn drive<'t, K: CopyKernel, R: TermReader<'t>, W: Writer>(
     kernel: K,
     reader: &mut R,
     start: Start<R::Term>,
     options: &EncodeOptions<'_>,
-    out: &mut Output<B>,
+    out: &mut W,
     stack: &mut Stack<'t, R>,
 ) -> Result<Outcome<R::Term>, EncodeError> {
     let mut driver = Driver::new(kernel, reader, options, out, stack);
     let first = match start {
         Start::Root(root) => driver.first(root),
-        Start::Suspended(suspension) => driver.take_up(suspension),
+        Start::Suspended(suspension, records) => driver.take_up(suspension, records),
     };
     let result = match driver.run(first) {
         Ok(()) => Ok(Outcome::Done(core::mem::take(&mut driver.holes))),

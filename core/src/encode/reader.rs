@@ -92,6 +92,8 @@ pub trait TermReader<'t> {
     type Map: Copy;
     /// A walk over the entries of a map. Walks are nested as the maps are.
     type Entries: Copy;
+    /// A place in the values of a map.
+    type Values: Copy;
     /// A place in the plan of a struct.
     type Plan: Copy;
     /// A field of a struct, by name.
@@ -118,6 +120,10 @@ pub trait TermReader<'t> {
     fn next_entry(&mut self, entries: &mut Self::Entries) -> Option<(Self::Term, Self::Term)>;
     /// Ends the innermost walk.
     fn end_entries(&mut self);
+    /// The values of a map that has a number of its keys, in their order.
+    fn values(&mut self, map: &Self::Map) -> Self::Values;
+    /// The next of them.
+    fn next_value(&mut self, values: &mut Self::Values) -> Option<Self::Term>;
     /// The value of `__struct__`, when it is an atom.
     fn module(&mut self, map: &Self::Map) -> Option<Self::Term>;
     /// The value of a field of a struct.

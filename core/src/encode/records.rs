@@ -3,18 +3,15 @@
 use super::driver::{Driver, Records, Walk};
 use super::error::EncodeErrorKind;
 use super::reader::{Step, TermReader, Value};
-use crate::locate::MAX_PATH;
+use super::writer::Writer;
 use crate::options::Records as Form;
 use crate::options::shape::Shape;
-use crate::output::Buffer;
 use crate::simd::copy::CopyKernel;
-use alloc::format;
-use alloc::string::String;
 
 /// The character in front of a text of a sequence.
 pub(super) const RECORD_SEPARATOR: u8 = 0x1E;
 
-impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// The value to begin with. Of a list of records there is none: the first one comes next.
     #[inline(always)]
     pub fn first(&mut self, root: R::Term) -> Option<R::Term> {
@@ -30,9 +27,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     /// Goes on with a list of records where a walk was suspended.
-    pub fn take_up_records(&mut self, rest: R::Term, begun: bool) {
-        // Nothing else writes a line break: see `fragment`.
-        let number = self.out.written().iter().filter(|byte| **byte == b'\n').count();
+    pub fn take_up_records(&mut self, rest: R::Term, number: usize, begun: bool) {
         self.records = self.reader.list_from(rest).map(|rest| Records { rest, number, begun });
     }
 
@@ -48,7 +43,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if let Some(records) = &mut self.records
             && records.begun
         {
-            self.out.array([b'\n']);
+            self.out.end_record();
             (records.begun, records.number) = (false, records.number + 1);
         }
         if self.over_limit() {
@@ -64,18 +59,8 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
             Step::Tail(_) => return Err(EncodeErrorKind::ImproperList),
         };
         records.begun = true;
-        if self.options.records == Form::Sequence {
-            self.out.array([RECORD_SEPARATOR]);
-        }
+        self.out.record(self.options.records == Form::Sequence);
         self.scope = self.shape.map_or(0, Shape::scope);
         Ok(Some(record))
-    }
-
-    /// The path of a place in a record, from the list on. One that is too long then ends at the record.
-    #[cold]
-    pub fn in_record(&self, path: String) -> String {
-        let Some(records) = &self.records else { return path };
-        let number = format!("/{}", records.number);
-        if number.len() + path.len() <= MAX_PATH { number + &path } else { number }
     }
 }

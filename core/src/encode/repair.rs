@@ -6,7 +6,8 @@ use super::error::{self, EncodeErrorKind};
 use super::number;
 use super::reader::TermReader;
 use super::string::NotUtf8;
-use crate::output::Buffer;
+use super::writer::Writer;
+use crate::output::{Buffer, Output};
 use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
 
@@ -22,7 +23,7 @@ pub const fn is_safe(value: i64) -> bool {
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 /// The text with its invalid parts replaced. `None`: there is no memory.
-fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
     let len = bytes.utf8_chunks().map(|chunk| chunk.valid().len() + replacement(chunk.invalid()).len()).sum();
     let mut text = Vec::new();
     text.try_reserve_exact(len).ok()?;
@@ -38,18 +39,21 @@ const fn replacement(invalid: &[u8]) -> &'static [u8] {
     if invalid.is_empty() { b"" } else { REPLACEMENT }
 }
 
-impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// A string turned out not to be UTF-8.
     #[cold]
     #[inline(never)]
-    pub fn not_utf8(&mut self, bytes: &[u8], invalid: NotUtf8) -> Walk<()> {
+    pub fn not_utf8(&mut self, bytes: &[u8], wrong: NotUtf8) -> Walk<()> {
         if !self.options.replace_invalid {
             self.payload = error::invalid_utf8(bytes);
             return Err(EncodeErrorKind::InvalidUtf8);
         }
-        self.out.truncate(invalid.start);
-        let text = self.repair(bytes)?;
-        self.rare_string(&text)
+        self.short_repair(bytes)?;
+        if self.out.replace(self.kernel, self.options, wrong, bytes) {
+            Ok(())
+        } else {
+            Err(EncodeErrorKind::OutOfMemory)
+        }
     }
 
     /// Replaces the key at the end of the gathered text by its repaired form: keys are compared as they are written.
@@ -58,28 +62,25 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if self.options.replace_invalid && core::str::from_utf8(&text.written()[start..]).is_err() {
             let key = text.written()[start..].to_vec();
             text.truncate(start);
-            let key = self.repair(&key)?;
+            self.short_repair(&key)?;
+            let key = repaired(&key).ok_or(EncodeErrorKind::OutOfMemory)?;
             self.gathered.text.text(&key);
         }
         Ok(self.gathered.text.len())
     }
 
     /// Invalid bytes take about four times as long as those that are copied.
-    fn repair(&self, bytes: &[u8]) -> Walk<Vec<u8>> {
-        if self.in_slice() && bytes.len() > LONG_STRING / 4 {
-            return Err(EncodeErrorKind::Budget);
-        }
-        repaired(bytes).ok_or(EncodeErrorKind::OutOfMemory)
+    fn short_repair(&self, bytes: &[u8]) -> Walk<()> {
+        if self.in_slice() && bytes.len() > LONG_STRING / 4 { Err(EncodeErrorKind::Budget) } else { Ok(()) }
     }
+}
 
-    /// An integer, as a string where JavaScript would round it.
-    #[inline(never)]
-    pub fn safe_integer(&mut self, value: i64) {
-        let quotes: &[u8] = if self.options.safe_integers && !is_safe(value) { b"\"" } else { b"" };
-        self.out.text(quotes);
-        number::rare_integer(self.out, value);
-        self.out.text(quotes);
-    }
+/// Appends an integer that is not safe.
+#[inline(never)]
+pub(super) fn quoted_integer<B: Buffer>(out: &mut Output<B>, value: i64) {
+    out.text(b"\"");
+    number::rare_integer(out, value);
+    out.text(b"\"");
 }
 
 #[cfg(test)]

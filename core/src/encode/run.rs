@@ -3,29 +3,28 @@
 use super::driver::{Driver, Frame, LONG_INTEGER, NOTABLE_STRING, Next, Stack, Walk};
 use super::error::{EncodeError, EncodeErrorKind, Hole};
 use super::gathered::Gathered;
+use super::limits;
 use super::reader::{Step, TermReader, Value};
-use super::repair::is_safe;
-use super::{float, limits, number, string};
+use super::writer::Role;
+use super::writer::Writer;
 use crate::options::shape::Shape;
 use crate::options::{EncodeOptions, Null};
-use crate::output::{Buffer, Output};
 use crate::simd::copy::CopyKernel;
-use alloc::string::String;
 use alloc::vec::Vec;
 
-impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B> {
+impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W> {
     // Inlined so that the driver is made where it stays: it has 264 bytes, and moving them took 15 of 80 ns.
     #[inline(always)]
     pub fn new(
         kernel: K,
         reader: &'a mut R,
         options: &'a EncodeOptions<'a>,
-        out: &'a mut Output<B>,
+        out: &'a mut W,
         stack: &'a mut Stack<'t, R>,
     ) -> Self {
         stack.frames.clear();
         stack.marks.clear();
-        let start = out.len();
+        let start = out.length();
         let budget = if options.budget == 0 { usize::MAX } else { options.budget as usize };
         let shape = stack.shapes.find(options.shape, options.kept);
         Self {
@@ -41,7 +40,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             scope: shape.map_or(0, Shape::scope),
             places: Vec::new(),
             payload: Vec::new(),
-            limit: limits::limit(options, start, budget),
+            limit: limits::limit(options, start, budget, W::DENSITY),
             start,
             records: None,
             deepest: limits::deepest(options),
@@ -52,14 +51,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     /// The path is that of the place which the output has reached.
     #[cold]
     pub fn error(&mut self, kind: EncodeErrorKind) -> EncodeError {
-        let written = &self.out.written()[self.start..];
-        let path = match kind {
-            EncodeErrorKind::Budget | EncodeErrorKind::OutOfMemory => String::new(),
-            EncodeErrorKind::ImproperList => parent(crate::locate::locate(written, written.len()).path),
-            _ => crate::locate::locate(written, written.len()).path,
-        };
-        let path = self.in_record(path);
-        EncodeError { kind, path, payload: core::mem::take(&mut self.payload) }
+        let record = self.records.as_ref().map(|records| records.number);
+        self.out.error(self.start, kind, core::mem::take(&mut self.payload), record)
     }
 
     /// Writes a term, or, without one, goes on in the innermost container. One turn for each value or end of a container:
@@ -96,41 +89,45 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     fn value(&mut self, term: R::Term) -> Walk<Next<R::Term>> {
         match self.reader.read(term) {
             Value::Binary(bytes) => self.string(bytes)?,
-            Value::Integer(value) if self.options.safe_integers && !is_safe(value) => self.safe_integer(value),
-            Value::Integer(value) => number::integer(self.out, value),
-            Value::Float(value) => self.float(value),
+            Value::Integer(value) => self.out.integer(value, self.options.safe_integers),
+            Value::Float(value) => self.out.float(self.kernel, value),
             Value::Map(map) => return self.map(term, map),
             Value::List(list) => return self.list(term, list),
-            Value::Nil if self.options.null == Null::Nil => self.out.array(*b"null"),
-            Value::Nil => self.out.array(*b"\"nil\""),
-            Value::True => self.out.array(*b"true"),
-            Value::False => self.out.array(*b"false"),
-            Value::Atom if self.is_null(term) => self.out.array(*b"null"),
-            Value::Atom => self.atom(term)?,
+            Value::Nil if self.options.null == Null::Nil => self.out.null(),
+            Value::Nil => self.rare_string(b"nil")?,
+            Value::True => self.out.boolean(true),
+            Value::False => self.out.boolean(false),
+            Value::Atom if self.is_null(term) => self.out.null(),
+            Value::Atom => self.out.atom(self.kernel, self.options, self.reader.atom_text(term)),
             Value::Tuple(tuple) => return self.tuple(tuple),
-            Value::Big => self.big(term)?,
+            Value::Big => self.big(term, Role::Value)?,
             Value::Other => self.hole(term, false),
             Value::Broken => return Err(EncodeErrorKind::Unsupported),
         }
         Ok(Next::Done)
     }
 
-    #[inline(never)]
-    fn float(&mut self, value: f64) {
-        self.kernel.vectorize(
-            #[inline(always)]
-            || float::float(self.kernel, self.out, value),
-        );
+    #[inline(always)]
+    pub fn string(&mut self, bytes: &[u8]) -> Walk<()> {
+        self.text(Role::Value, bytes)
+    }
+
+    /// Writes a key that is a string, and its colon.
+    #[inline(always)]
+    pub fn string_key(&mut self, bytes: &[u8]) -> Walk<()> {
+        self.text(Role::Key, bytes)?;
+        self.out.colon(self.options);
+        Ok(())
     }
 
     #[inline(always)]
-    pub fn string(&mut self, bytes: &[u8]) -> Walk<()> {
+    fn text(&mut self, role: Role, bytes: &[u8]) -> Walk<()> {
         if bytes.len() > NOTABLE_STRING {
             self.long(bytes.len())?;
         }
-        match string::string(self.kernel, self.out, self.options.escape, bytes) {
+        match self.out.string(self.kernel, role, self.options, bytes) {
             Ok(()) => Ok(()),
-            Err(invalid) => self.not_utf8(bytes, invalid),
+            Err(wrong) => self.not_utf8(bytes, wrong),
         }
     }
 
@@ -141,21 +138,9 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         null != Null::Nil && self.reader.atom_text(atom).bytes == null.text()
     }
 
-    /// An atom's text as a string.
-    #[inline(always)]
-    pub fn atom(&mut self, atom: R::Term) -> Walk<()> {
-        let text = self.reader.atom_text(atom);
-        if let Some(block) = text.plain {
-            self.out.block(block, text.bytes.len() + 2);
-            return Ok(());
-        }
-        string::rare_string(self.kernel, self.out, self.options.escape, text.bytes)
-            .map_err(|_| EncodeErrorKind::Unsupported)
-    }
-
     #[cold]
     #[inline(never)]
-    pub fn big(&mut self, term: R::Term) -> Walk<()> {
+    pub fn big(&mut self, term: R::Term, role: Role) -> Walk<()> {
         let in_slice = self.in_slice();
         let room = self.room();
         let (negative, magnitude) = self.reader.big_integer(term);
@@ -164,10 +149,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             return Err(EncodeErrorKind::Budget);
         }
         let work = limits::work_of_digits(magnitude.len());
-        let quotes: &[u8] = if self.options.safe_integers { b"\"" } else { b"" };
-        self.out.text(quotes);
-        number::big(self.out, negative, magnitude);
-        self.out.text(quotes);
+        self.out.big(role, negative, magnitude, self.options.safe_integers);
         self.charge(work);
         Ok(())
     }
@@ -183,7 +165,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     /// The same behind a term that the reader has passed.
     pub fn hole_behind(&mut self, term: R::Term, key: bool) {
         self.charge(limits::HOLE);
-        self.holes.push(Hole { offset: self.out.len(), depth: self.depth(), term, key });
+        self.out.hole(if key { Role::Key } else { Role::Value });
+        self.holes.push(Hole { offset: self.out.length(), depth: self.depth(), term, key });
     }
 
     /// The number of containers around the place reached.
@@ -195,6 +178,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     #[inline(always)]
     fn step(&mut self) -> Walk<Next<R::Term>> {
         match self.stack.last_mut() {
+            Some(Frame::List(_)) if W::SHAPES => self.next_items(),
             Some(Frame::List(list)) => match self.reader.next_item(list) {
                 Step::Item(item) => {
                     self.comma();
@@ -225,6 +209,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
                     self.close(b'}')
                 }
             },
+            Some(Frame::Values(_)) if W::SHAPES => self.next_value(),
+            Some(Frame::Fields(..)) if W::SHAPES => self.next_field(),
             Some(Frame::Planned(..)) => self.next_planned(),
             Some(Frame::Shaped(..)) => self.next_shaped(false),
             Some(Frame::ShapedPlan(..)) => self.next_shaped_field(false),
@@ -254,6 +240,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
                 Frame::List(_)
                 | Frame::Doubtful(_)
                 | Frame::Map(_)
+                | Frame::Values(_)
+                | Frame::Fields(..)
                 | Frame::Planned(..)
                 | Frame::ShapedPlan(..)
                 | Frame::Shaped(..),
@@ -261,10 +249,4 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             | None => Ok(Next::Done),
         }
     }
-}
-
-/// The path of the container: an improper list is found at its end.
-fn parent(mut path: String) -> String {
-    path.truncate(path.rfind('/').unwrap_or_default());
-    path
 }

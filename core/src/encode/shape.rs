@@ -5,12 +5,12 @@ use super::driver::{Driver, Items, Next, Walk};
 use super::gathered::Member;
 use super::reader::{TermReader, Value};
 use super::structs::plan_omits;
+use super::writer::Writer;
 use crate::options::shape::Shape;
-use crate::output::Buffer;
 use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
 
-impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Writes what stands for a redacted value.
     #[cold]
     pub fn redacted(&mut self) -> Walk<Next<R::Term>> {
@@ -132,15 +132,13 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     /// Writes a name of a range, which is no atom in a map. `false`: it is redacted.
     pub fn range_member(&mut self, name: &[u8]) -> Walk<bool> {
         let Some(shape) = self.shape else {
-            self.rare_string(name)?;
-            self.colon();
+            self.rare_string_key(name)?;
             return Ok(true);
         };
         let written = !shape.is_redacted(name) && shape.descend(self.scope, self.stack.len(), name).is_some();
         let mut renamed = Vec::new();
         shape.rename(name, &mut renamed);
-        self.rare_string(&renamed)?;
-        self.colon();
+        self.rare_string_key(&renamed)?;
         if !written {
             self.redacted()?;
         }

@@ -7,12 +7,13 @@ use super::gather::LARGE;
 use super::limits;
 use super::reader::{TermReader, Value};
 use super::structs::plan_omits;
+use super::writer::Writer;
 use crate::options::shape::{End, Shape};
-use crate::output::{Buffer, Output};
+use crate::output::Output;
 use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
 
-impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B> {
+impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W> {
     /// The call's shape, if members need not be gathered for it.
     #[inline(always)]
     fn in_passing(&self) -> Option<&'a Shape> {
@@ -76,7 +77,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         if self.in_slice() && self.reader.map_size(&map) > LARGE {
             return Err(EncodeErrorKind::Budget);
         }
-        self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
+        self.marks.push(Mark { term, start: self.out.place(), holes: self.holes.len() });
         let entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
         self.stack.push(Frame::Shaped(entries, self.scope));
         self.next_shaped(true)
@@ -121,11 +122,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             }
             self.separate(first);
             match (look, end.1) {
-                (Value::Binary(bytes), _) => {
-                    self.string(bytes)?;
-                    self.colon();
-                }
-                (_, Some(end)) => self.out.block(&end.block, end.len.into()),
+                (Value::Binary(bytes), _) => self.string_key(bytes)?,
+                (_, Some(end)) => self.out.plain_key(&end.block, usize::from(end.len) - 3),
                 _ => self.shaped_name(shape, key)?,
             }
             return self.shaped_value(value, end.0);
@@ -182,8 +180,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             return Ok(None);
         }
         self.separate(first);
-        self.rare_string(text.written())?;
-        self.colon();
+        self.rare_string_key(text.written())?;
         self.shaped_value(value, redacted).map(Some)
     }
 
@@ -193,7 +190,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         if !first {
             return self.comma();
         }
-        self.out.array([b'{']);
+        self.out.open(b'{');
         if self.options.pretty.is_some() {
             self.line();
         }
@@ -202,13 +199,11 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
     /// Writes the key of a member that is an atom.
     #[inline(always)]
     fn shaped_name(&mut self, shape: &Shape, key: R::Term) -> Walk<()> {
-        if !shape.renames() {
-            return self.atom_key(key);
+        if !shape.renames() || !shape.renames_key(self.reader.atom_text(key).bytes) {
+            self.atom_key(key);
+            return Ok(());
         }
         let name = self.reader.atom_text(key).bytes;
-        if !shape.renames_key(name) {
-            return self.atom_key(key);
-        }
         let mut renamed = core::mem::take(&mut self.payload);
         shape.rename(name, &mut renamed);
         self.renamed(renamed)
@@ -216,8 +211,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
 
     /// Writes a new name. Its memory serves for the next one.
     fn renamed(&mut self, mut name: Vec<u8>) -> Walk<()> {
-        self.rare_string(&name)?;
-        self.colon();
+        self.rare_string_key(&name)?;
         name.clear();
         self.payload = name;
         Ok(())
@@ -229,7 +223,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
         if self.in_passing().is_none() {
             return self.gather_planned(term, map, plan);
         }
-        self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
+        self.marks.push(Mark { term, start: self.out.place(), holes: self.holes.len() });
         self.stack.push(Frame::ShapedPlan(plan, map, self.scope));
         self.next_shaped_field(true)
     }
@@ -263,7 +257,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             }
             if let Some(end) = end {
                 self.separate(first);
-                self.out.block(&end.block, end.len.into());
+                self.out.plain_key(&end.block, usize::from(end.len) - 3);
             } else if renamed {
                 self.separate(first);
                 let mut name = core::mem::take(&mut self.payload);
@@ -312,7 +306,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'a, 't, K, R, B
             return self.close(b'}');
         }
         self.stack.pop();
-        self.out.array(*b"{}");
+        self.out.empty(*b"{}");
         Ok(Next::Done)
     }
 }

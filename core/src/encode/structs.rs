@@ -6,12 +6,13 @@ use super::fields::{OfMap, text_of_struct};
 use super::known::Known;
 use super::notation::Notation;
 use super::reader::{Member, Step, TermReader, Value};
-use super::{limits, string, uri};
-use crate::output::{Buffer, Output};
+use super::writer::{Role, Writer};
+use super::{limits, uri};
+use crate::output::Output;
 use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
 
-impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Opens or writes a struct.
     #[inline(never)]
     pub fn structure(&mut self, term: R::Term, map: R::Map, module: R::Term) -> Walk<Next<R::Term>> {
@@ -104,11 +105,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let magnitude = self.reader.big_integer(coefficient).1;
         limits::digits_fit(magnitude, room)?;
         let len = magnitude.len();
-        if !self.in_slice() {
-            return Ok(());
+        if self.in_slice() && len > LONG_INTEGER {
+            return Err(EncodeErrorKind::Budget);
         }
-        self.charge(limits::work_of_digits(len));
-        if len > LONG_INTEGER { Err(EncodeErrorKind::Budget) } else { Ok(()) }
+        self.spend(limits::work_of_digits(len))
     }
 
     /// The same for the name of a time zone, which is part of a key.
@@ -148,7 +148,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let Some((first, value)) = self.reader.next_entry(&mut entries) else {
             self.reader.end_entries();
             self.reader.leave(&map);
-            self.out.text(b"[]");
+            self.out.empty(*b"[]");
             return Ok(Next::Done);
         };
         self.rare_open(b'[', Frame::Set(entries, value, map));
@@ -191,21 +191,28 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     fn write_range(&mut self, first: i64, last: i64, step: i64) -> Walk<()> {
         let members = [("first", first), ("last", last), ("step", step)];
         for (i, (name, value)) in members.iter().take(if step == 1 { 2 } else { 3 }).enumerate() {
-            self.out.text(&[if i == 0 { b'{' } else { b',' }]);
+            if i == 0 {
+                self.out.open(b'{')
+            } else {
+                self.out.comma()
+            }
             self.inner_line(1);
             if self.range_member(name.as_bytes())? {
-                self.safe_integer(*value);
+                self.out.integer(*value, self.options.safe_integers);
+            }
+            if self.over_limit() {
+                self.over()?;
             }
         }
         self.inner_line(0);
-        self.out.text(b"}");
+        self.out.close(b'}');
         Ok(())
     }
 
     /// Starts a line this much deeper than the place reached.
     fn inner_line(&mut self, levels: usize) {
         if let Some(pretty) = self.options.pretty {
-            pretty.line(self.out, self.depth() as usize + levels);
+            self.out.line(&pretty, self.depth() as usize + levels);
         }
     }
 
@@ -218,7 +225,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let start = list;
         if matches!(self.reader.next_item(&mut list), Step::End) {
             self.reader.leave(&map);
-            self.out.text(b"{}");
+            self.out.empty(*b"{}");
             return Ok(Next::Done);
         }
         self.rare_open(b'{', Frame::Pairs(start, map));
@@ -234,12 +241,18 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if self.shape.is_some() && !self.untouched_fields(&map, plan) {
             return self.shaped_plan(term, map, plan);
         }
+        if W::SHAPES
+            && !rules.omits
+            && let Some(next) = self.known_fields(map, plan)
+        {
+            return Ok(next);
+        }
         let Some(member) = next_kept(self.reader, &mut plan, &map) else {
             self.reader.leave(&map);
-            self.out.text(b"{}");
+            self.out.empty(*b"{}");
             return Ok(Next::Done);
         };
-        self.marks.push(Mark { term, start: self.out.len(), holes: self.holes.len() });
+        self.marks.push(Mark { term, start: self.out.place(), holes: self.holes.len() });
         self.rare_open(b'{', Frame::Planned(plan, map));
         self.planned_member(true, member)
     }
@@ -263,25 +276,24 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         let text = self.reader.field_text(field);
         if let (Some(block), None) = (text.plain, self.options.pretty) {
             if !first {
-                self.out.array([b',']);
+                self.out.comma();
             }
-            self.out.block(block, text.bytes.len() + 3);
+            self.out.plain_key(block, text.bytes.len());
             return Ok(Next::Value(value));
         }
-        self.field_name(first, field)?;
+        self.field_name(first, field);
         Ok(Next::Value(value))
     }
 
     #[inline(never)]
-    pub fn field_name(&mut self, first: bool, field: R::Field) -> Walk<()> {
+    pub fn field_name(&mut self, first: bool, field: R::Field) {
         if !first {
             self.comma();
         }
         let text = self.reader.field_text(field);
-        string::rare_string(self.kernel, self.out, self.options.escape, text.bytes)
-            .map_err(|_| EncodeErrorKind::Unsupported)?;
-        self.colon();
-        Ok(())
+        // Names are UTF-8.
+        let _ = self.out.rare_string(self.kernel, Role::Key, self.options, text.bytes);
+        self.out.colon(self.options);
     }
 
     #[cold]

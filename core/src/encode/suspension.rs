@@ -5,8 +5,8 @@
 use super::driver::{Driver, Frame};
 use super::error::{EncodeErrorKind, Hole};
 use super::reader::TermReader;
+use super::writer::Writer;
 use crate::options::Records;
-use crate::output::Buffer;
 use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
 
@@ -37,7 +37,7 @@ pub enum Place<T> {
     Map(T, usize),
 }
 
-impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// The state of a walk whose budget is used up. `None` if it ended for another reason, or if the place in an open
     /// container is unknown: the shell then starts over.
     #[cold]
@@ -65,7 +65,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     }
 
     /// Opens the containers again. There is no first value: the walk continues in the innermost container.
-    pub fn take_up(&mut self, suspension: Suspension<R::Term>) -> Option<R::Term> {
+    pub fn take_up(&mut self, suspension: Suspension<R::Term>, records: usize) -> Option<R::Term> {
         self.start = 0;
         self.limit_to(usize::MAX);
         self.holes = suspension.holes;
@@ -73,7 +73,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
         if self.options.records != Records::None
             && let Some(Place::List(rest)) = places.next()
         {
-            self.take_up_records(rest, places.len() > 0);
+            self.take_up_records(rest, records, places.len() > 0);
         }
         for place in places {
             let frame = match place {

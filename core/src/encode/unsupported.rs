@@ -4,15 +4,15 @@
 use super::driver::{Driver, Frame, Mark, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::reader::{Step, TermReader};
-use crate::output::Buffer;
+use super::writer::Writer;
 use crate::simd::copy::CopyKernel;
 
-impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
+impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Opens a list into which pointers may lead.
     #[cold]
     #[inline(never)]
     pub fn counted_list(&mut self, term: R::Term, mut list: R::List) -> Walk<Next<R::Term>> {
-        let mark = Mark { term, start: self.out.len(), holes: self.holes.len() };
+        let mark = Mark { term, start: self.out.place(), holes: self.holes.len() };
         match self.reader.next_item(&mut list) {
             Step::Item(first) => {
                 self.marks.push(mark);
@@ -21,7 +21,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
                 self.item(first)
             }
             Step::End => {
-                self.out.text(b"[]");
+                self.out.empty(*b"[]");
                 Ok(Next::Done)
             }
             Step::Tail(_) if self.options.leave_unsupported => self.left_to_shell(term),
@@ -68,7 +68,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, B: Buffer> Driver<'_, 't, K, R, B> {
     pub fn take_back(&mut self) -> Option<R::Term> {
         self.stack.pop();
         let mark = self.marks.pop()?;
-        self.out.truncate(mark.start);
+        self.out.take_back(mark.start);
         self.holes.truncate(mark.holes);
         Some(mark.term)
     }

@@ -41,6 +41,13 @@ pub struct Map {
     len: usize,
 }
 
+impl Map {
+    /// Offset from the start of the bytes, the version byte included.
+    pub const fn offset(&self) -> usize {
+        self.at
+    }
+}
+
 /// A walk over a map.
 #[derive(Clone, Copy, Debug)]
 pub enum Entries {
@@ -238,6 +245,7 @@ impl<'t> TermReader<'t> for Reader<'t> {
     type Tuple = usize;
     type Map = Map;
     type Entries = Entries;
+    type Values = Entries;
     type Plan = (&'t PlannedStruct<'t>, usize);
     type Field = (&'t [u8], &'t [u8]);
 
@@ -319,6 +327,14 @@ impl<'t> TermReader<'t> for Reader<'t> {
 
     #[inline(always)]
     fn end_entries(&mut self) {}
+
+    fn values(&mut self, map: &Map) -> Entries {
+        self.entries(map, false, false)
+    }
+
+    fn next_value(&mut self, values: &mut Entries) -> Option<Term> {
+        self.next_entry(values).map(|(_, value)| value)
+    }
 
     #[inline(always)]
     fn module(&mut self, map: &Map) -> Option<Term> {

@@ -251,6 +251,8 @@ pub struct EncodeOptions<'a> {
     /// Most work, counted in bytes of output, before the shell is asked to start over where it has time; 0 for no limit.
     /// Shells choose it, callers do not.
     pub budget: u64,
+    /// Nobody waits for the walk: the budget only says when the reader is asked whether there is time left. Shells choose it.
+    pub patient: bool,
     /// A number by which the shell keeps these options, so that what was read of their shape is found without a look at its bytes; 0 for
     /// none.
     pub kept: u32,
@@ -343,6 +345,7 @@ impl<'a> EncodeOptions<'a> {
             base_depth: number!(ENCODE, bytes, "base_depth": u32),
             max_bytes: number!(ENCODE, bytes, "max_bytes": u64),
             budget: 0,
+            patient: false,
             kept: 0,
         }
     }

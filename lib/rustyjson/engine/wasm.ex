@@ -145,25 +145,33 @@ defmodule RustyJson.Engine.Wasm do
   defp write_straight(term, %{straight: limits, bytes: bytes, plans: plans}),
     do: Host.BuiltIn.straight(term, plans, bytes, limits)
 
-  defp written(answer, term, %{sandbox: sandbox} = options, started) do
-    case checked(answer, options) do
-      {:ok, text} ->
-        held_to(options.values, text, sandbox)
+  defp written({:ok, text}, _term, options, _started), do: held_to(options.values, text, options.sandbox)
 
-      :external ->
-        encode_external(term, %{options | sandbox: Map.put_new(sandbox, :deadline, started + sandbox.timeout)})
-
-      {:error, _failure} = failed ->
-        failed
-    end
+  defp written({:partial, json, holes}, _term, options, _started) do
+    with {:ok, json} <- held_to(%{options.values | compress: -1}, json, options.sandbox),
+         do: {:partial, json, holes}
   end
 
-  # With an outdated plan the term crosses again, as External Term Format, which goes with current plans only.
-  defp checked({:planned, text, modules}, %{plans: plans}) do
-    if Plans.current?(modules, plans), do: {:ok, text}, else: :external
+  # With an outdated plan the text is made again.
+  defp written({:planned, answer, modules}, term, %{plans: plans} = options, started) do
+    if Plans.current?(modules, plans),
+      do: written(answer, term, options, started),
+      else: again(term, options, started)
   end
 
-  defp checked(answer, _options), do: answer
+  defp written({:error, _failure} = failed, _term, _options, _started), do: failed
+
+  # The host has no way to read terms: this is wasmex.
+  defp written(:external, term, options, started), do: encode_external(term, due(options, started))
+
+  defp again(term, options, started) do
+    Plans.forget()
+    options = due(%{options | plans: Plans.own()}, started)
+    :encode |> limited(term, options, &write/3) |> written(term, options, started)
+  end
+
+  defp due(%{sandbox: sandbox} = options, started),
+    do: %{options | sandbox: Map.put_new(sandbox, :deadline, started + sandbox.timeout)}
 
   defp write(host, term, %{bytes: bytes} = options), do: host.write(term, bytes, options)
 
@@ -185,7 +193,7 @@ defmodule RustyJson.Engine.Wasm do
 
     case run(:encode, etf, bytes <> plans(Plans.needed(plans, etf)), options) do
       {:ok, text} -> held_to(options.values, text, options.sandbox)
-      {:partial, json, holes} -> partial(json, holes, etf, options)
+      {:partial, json, holes} -> written({:partial, json, Enum.map(holes, &hole(&1, etf))}, term, options, 0)
       {:error, _failure} = failed -> failed
     end
   end
@@ -193,11 +201,6 @@ defmodule RustyJson.Engine.Wasm do
   # The guest is not trusted to report used plans, so it gets only current ones.
   defp plans(nil), do: <<>>
   defp plans(plans), do: :erlang.term_to_binary(plans, minor_version: 2)
-
-  defp partial(json, holes, etf, options) do
-    with {:ok, json} <- held_to(%{options.values | compress: -1}, json, options.sandbox),
-         do: {:partial, json, Enum.map(holes, &hole(&1, etf))}
-  end
 
   # A call that crosses several times has one deadline: each guest call gets the time that is left.
   defp in_time(%{deadline: deadline} = sandbox) do

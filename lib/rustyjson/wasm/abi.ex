@@ -17,9 +17,7 @@ defmodule RustyJson.Wasm.Abi do
   @error 0
   @done 1
   @partial 2
-  # For hosts that write tapes; no export that wasmex calls answers so.
-  @again 3
-  @errors 4
+  @errors 3
   @key_hole 0x8000_0000
   @claim 12
 
@@ -40,7 +38,7 @@ defmodule RustyJson.Wasm.Abi do
 
   @doc "The statuses of records, by name."
   @spec statuses() :: keyword(byte())
-  def statuses, do: [error: @error, done: @done, partial: @partial, again: @again, errors: @errors]
+  def statuses, do: [error: @error, done: @done, partial: @partial, errors: @errors]
 
   @doc "Takes a record apart into its status and its body."
   @spec open(binary()) :: {:done | :error | :errors | :partial, binary()} | :broken

@@ -24,7 +24,7 @@ defmodule RustyJson.Wasm.Events do
     start = System.monotonic_time()
 
     case run.() do
-      # The call is made again in another way.
+      # The call is made again elsewhere.
       again when again in [:external, nil] -> again
       result -> emit(operation, size(body, result), host, start, result)
     end
@@ -33,7 +33,8 @@ defmodule RustyJson.Wasm.Events do
   # A term that the host reads has no size of its own.
   defp size(body, _result) when is_binary(body), do: byte_size(body)
   defp size(_term, {:ok, text}), do: byte_size(text)
-  defp size(_term, {:planned, text, _modules}), do: byte_size(text)
+  defp size(_term, {:partial, text, _holes}), do: byte_size(text)
+  defp size(term, {:planned, answer, _modules}), do: size(term, answer)
   defp size(_term, _fault), do: 0
 
   defp emit({operation, retried}, bytes, host, start, result) do

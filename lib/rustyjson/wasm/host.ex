@@ -48,10 +48,16 @@ defmodule RustyJson.Wasm.Host do
               decoded() | many() | fed() | encoded() | fault()
 
   @typedoc "What writing gives. The modules are those whose plans were used."
-  @type written :: {:ok, binary()} | {:planned, binary(), [module()]} | :external
+  @type written :: answer() | {:planned, answer(), [module()]} | :external
+
+  @typedoc "A text, a text with holes and their terms, or an error."
+  @type answer ::
+          {:ok, binary()}
+          | {:partial, binary(), [RustyJson.Engine.hole()]}
+          | {:error, RustyJson.Engine.encode_failure()}
 
   @doc """
-  Encodes a term that the host itself reads. `:external`: this host, the term or the options need `run/4` with External Term Format.
+  Encodes a term that the host itself reads. `:external`: this host reads none, and needs `run/4` with External Term Format.
   """
   @callback write(term(), bytes :: binary(), RustyJson.Options.t()) :: written() | fault()
 

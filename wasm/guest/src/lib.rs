@@ -101,7 +101,8 @@ pub extern "C" fn extend(len: u32, keep: u32) -> u64 {
     with_state(|state| state.extend(len as usize, keep as usize))
 }
 
-/// Encodes the term whose tape ([`rustyjson_core::tape`]) follows the options, to about as many bytes of text as are expected.
+/// Encodes the term whose tape ([`rustyjson_core::tape`]) follows the options, to about as many bytes of text as are expected. The claims
+/// of a partial record say where its holes are, in their order.
 // SAFETY: as for `abi_version`.
 #[allow(unsafe_code)]
 #[unsafe(no_mangle)]

@@ -7,9 +7,9 @@ use rustyjson_core::abi::batch::{Batch, write_failure};
 use rustyjson_core::abi::{self, Claim, DecodeFailure, EncodeFailure, Partial, Status, Undecoded};
 use rustyjson_core::canonical::canonicalize;
 use rustyjson_core::decode::decode_many;
-use rustyjson_core::encode::{EncodeErrorKind, Hole, Player, encode, play};
+use rustyjson_core::encode::{EncodeError, EncodeErrorKind, Player, encode, play};
 use rustyjson_core::etf::plans;
-use rustyjson_core::etf::reader::{Reader, Term};
+use rustyjson_core::etf::reader::Reader;
 use rustyjson_core::etf::writer::{Memory, Names, Writer};
 use rustyjson_core::format::{Layout, format};
 use rustyjson_core::parts::{Failed, Parts};
@@ -18,8 +18,6 @@ use rustyjson_core::{Buffer, DecodeOptions, EncodeOptions, ErrorKind, Output, Sc
 
 /// The status of most records.
 const DONE: u8 = Status::Done as u8;
-/// The whole record of a term that is to be encoded in the general way.
-const AGAIN: [u8; 1] = [Status::Again as u8];
 
 /// Buffers beyond this many bytes are given back by [`State::reset`]: those of most documents stay.
 const KEEP: usize = 12 << 20;
@@ -243,13 +241,19 @@ impl State {
         let result = encode(&mut reader, root, &options, &mut out);
         let (bytes, written) = out.into_parts();
         self.output = bytes;
-        let level = options.compress;
         match result {
-            Ok(holes) if !holes.is_empty() => partial(&holes, &mut self.output, written),
-            Ok(_) => self.text(written, level),
-            Err(error) if error.kind == EncodeErrorKind::OutOfMemory => None,
-            Err(error) => EncodeFailure::from(&error).write(&mut self.output).then_some(&*self.output),
+            Ok(holes) if !holes.is_empty() => {
+                let claims = holes.iter().map(|hole| claim(hole.offset, hole.term.offset(), hole.depth, hole.key));
+                Partial::write(claims, &mut self.output, written).then_some(&*self.output)
+            }
+            Ok(_) => self.text(written, options.compress),
+            Err(error) => self.failed(&error),
         }
+    }
+
+    fn failed(&mut self, error: &EncodeError) -> Option<&[u8]> {
+        let written = error.kind != EncodeErrorKind::OutOfMemory && EncodeFailure::from(error).write(&mut self.output);
+        written.then_some(&*self.output)
     }
 
     /// Encodes the term whose tape follows the options; the text will have about this many bytes. `None` when memory ran out.
@@ -266,9 +270,16 @@ impl State {
         let result = play(tape, &options, &mut self.player, &mut out);
         let (bytes, written) = out.into_parts();
         self.output = bytes;
+        let holes = self.player.holes();
         match result {
+            // The host knows what they are, in this order.
+            Ok(()) if !holes.is_empty() => {
+                let claims =
+                    holes.iter().enumerate().map(|(number, offset)| Claim::of_tape(*offset as u32 - 1, number as u32));
+                Partial::write(claims, &mut self.output, written).then_some(&*self.output)
+            }
             Ok(()) => self.text(written, options.compress),
-            Err(_) => Some(&AGAIN),
+            Err(error) => self.failed(&error),
         }
     }
 
@@ -356,16 +367,9 @@ fn broken(out: &mut Vec<u8>) -> Option<&[u8]> {
     failure.write(out).then_some(&*out)
 }
 
-/// Makes a partial record of the one in `out`, which has this length.
-fn partial<'a>(holes: &[Hole<Term>], out: &'a mut Vec<u8>, len: usize) -> Option<&'a [u8]> {
-    let claims = holes.iter().map(|hole| Claim {
-        // Offsets count the status byte, which is not part of the text.
-        offset: hole.offset as u32 - 1,
-        start: hole.term.offset() as u32,
-        depth: hole.depth,
-        key: hole.key,
-    });
-    Partial::write(claims, out, len).then_some(&*out)
+/// Offsets in the output count the status byte, which is not part of the text.
+fn claim(offset: usize, start: usize, depth: u32, key: bool) -> Claim {
+    Claim { offset: offset as u32 - 1, start: start as u32, depth, key }
 }
 
 /// Makes a buffer at least `len` bytes long; what is in it may go. `false` when there is no memory.

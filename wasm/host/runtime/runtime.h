@@ -6,7 +6,7 @@
 
 // The functions of the module that the host calls, in the order of `Export` in src/translated.rs. Each takes up to three numbers.
 #define RUSTYJSON_EXPORTS(each0, each1, each2, each3) \
-  each0(abi_version) each1(input) each2(decode) each2(encode) each2(extend) each3(play) each2(resolve) each3(keys) \
+  each0(abi_version) each1(input) each2(decode) each2(extend) each3(play) each2(resolve) each3(keys) \
   each2(feed) each2(many) each2(gzip) each2(format) each2(canonicalize) each0(reset)
 
 typedef uint64_t rustyjson_export(void* instance, uint64_t a, uint64_t b, uint64_t c);
@@ -29,7 +29,7 @@ struct rustyjson_module {
   int (*start)(const rustyjson_module*, void*);
   int (*run)(const rustyjson_module*, void*, uint32_t, const uint64_t*, uint64_t*);
   uint64_t (*time_left)(wasm_rt_memory_t*);
-  rustyjson_export* exports[14];
+  rustyjson_export* exports[13];
 };
 
 #endif

@@ -3,7 +3,6 @@
 rustler::atoms! {
     decode,
     feed,
-    encode,
     gzip,
     format,
     canonicalize,
@@ -31,5 +30,4 @@ rustler::atoms! {
     unknown_atoms,
     many,
     refused,
-    external,
 }

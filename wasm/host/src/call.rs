@@ -86,8 +86,6 @@ pub enum Operation {
     Feed,
     /// Many texts to terms.
     Many,
-    /// A term in External Term Format, as the runtime writes it, to JSON text.
-    Encode,
     /// Compression of a text.
     Gzip,
     /// JSON text laid out anew.
@@ -103,7 +101,6 @@ impl Operation {
             (atoms::decode(), Self::Decode),
             (atoms::feed(), Self::Feed),
             (atoms::many(), Self::Many),
-            (atoms::encode(), Self::Encode),
             (atoms::gzip(), Self::Gzip),
             (atoms::format(), Self::Format),
             (atoms::canonicalize(), Self::Canonicalize),

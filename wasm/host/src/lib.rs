@@ -74,8 +74,8 @@ fn run_dirty<'a>(
     work::run(env, Operation::new(operation)?, &input, &Call::new(limits, ticket)?)
 }
 
-/// Encodes a term on the caller's scheduler, without External Term Format. Returns `{:ok, text}`, `{:planned, text, modules}` if it used
-/// plans of structs, `:external` if the term or the options ask for more than a tape has, or `:later` if it takes too long.
+/// Encodes a term on the caller's scheduler. Returns `{:ok, text}`, `{:partial, text, holes}` or `{:error, failure}`, inside
+/// `{:planned, answer, modules}` if it used plans of structs; or `:later` if it takes too long.
 #[rustler::nif(name = "sandbox_write")]
 fn write<'a>(
     env: Env<'a>,

@@ -5,27 +5,21 @@ use crate::fault::Fault;
 use crate::guest::{Guest, Lengths};
 use crate::translated::Export;
 use rustler::Binary;
-use rustyjson_core::abi::{DecodeFailure, EncodeFailure, Names, Status, Undecoded, open};
-use rustyjson_core::abi::{
-    is_short_text, longest_canonical, longest_compressed, may_be_played, may_be_text, shortest_plain,
-};
+use rustyjson_core::abi::{DecodeFailure, EncodeFailure, Names, Partial, Status, Undecoded, open};
+use rustyjson_core::abi::{longest_canonical, longest_compressed, may_be_played, shortest_plain};
 use rustyjson_core::etf::check::Policy;
-use rustyjson_core::etf::holes::{self, Found};
-use rustyjson_core::etf::plans;
-use rustyjson_core::etf::reader::PlannedStruct;
 use rustyjson_core::parts::{Parts, Shape};
 use rustyjson_core::{DecodeOptions, EncodeOptions, ErrorKind};
 use rustyjson_terms::judged::Structs;
 use rustyjson_terms::raw::read::Raw;
-use rustyjson_terms::taped::Taped;
 use std::ops::Range;
 
-/// What encoding gave, in the guest's memory.
-pub enum Encoded<'a> {
+/// What came of a tape, in the guest's memory.
+pub enum Played<'a> {
     /// The text.
     Text(&'a [u8]),
-    /// A text with holes.
-    Partial(Found<'a>),
+    /// A text, and where its holes are.
+    Partial(Vec<usize>, &'a [u8]),
     /// No text.
     Failure(EncodeFailure<'a>),
 }
@@ -152,68 +146,39 @@ fn first_unknown(record: &[u8], exists: impl Fn(&[u8]) -> bool, late: impl Fn() 
     Ok(None)
 }
 
-/// How a term is encoded: the options of the call, and the plans of derived structs.
-pub struct Options<'a> {
-    core: EncodeOptions<'a>,
-    plans: Vec<PlannedStruct<'a>>,
-}
-
-impl<'a> Options<'a> {
-    /// `None`: the bytes are not what Elixir writes.
-    pub fn new(bytes: &'a [u8]) -> Option<Self> {
-        let (core, plans) = EncodeOptions::from_bytes(bytes)?;
-        Some(Self { core, plans: plans::parse(plans)? })
-    }
-}
-
-/// Encodes a term. The input is the options as Elixir wrote them, and the term.
-pub fn encode<'a>(guest: &'a mut Guest, [bytes, etf]: [&[u8]; 2], options: &Options) -> Result<Encoded<'a>, Fault> {
-    let lengths = guest.write(&[bytes], etf)?;
-    let record = guest.run(Export::Encode, lengths)?;
-    match open(&guest.memory()[record]) {
-        Some((Status::Done, json)) => text(json, etf, options).map(Encoded::Text),
-        Some((Status::Partial, body)) => find_holes(body, etf, options).map(Encoded::Partial),
-        Some((Status::Error, body)) => {
-            EncodeFailure::read(body).map(Encoded::Failure).ok_or_else(|| Fault::invalid("its error record is broken"))
-        }
-        Some((Status::Again | Status::Errors, _)) | None => Err(no_status()),
-    }
-}
-
-/// Encodes the tape that was written, behind options; both lengths count these. `None`: the guest has to be asked in the general way.
+/// Encodes the tape that was written, behind options; both lengths count these. With all keys of its shapes it would have `whole` bytes, and
+/// it has so many holes.
 pub fn play<'a>(
     guest: &'a mut Guest,
     (len, options_len): (usize, usize),
-    taped: Taped,
+    (whole, holes): (usize, usize),
     options: &EncodeOptions<'_>,
-) -> Result<Option<&'a [u8]>, Fault> {
+) -> Result<Played<'a>, Fault> {
     let len = u32::try_from(len).map_err(|_| Fault::MemoryLimit)?;
     // A hint, without which the output would be moved whenever it has doubled.
-    let expected = taped.whole();
-    let expected = u32::try_from(expected.saturating_add(expected / 8)).unwrap_or(len);
+    let expected = u32::try_from(whole.saturating_add(whole / 8)).unwrap_or(len);
     let record = guest.play((len, options_len as u32), expected)?;
-    match open(&guest.memory()[record]) {
-        Some((Status::Done, text)) => {
+    let played = match open(&guest.memory()[record]) {
+        Some((Status::Done, text)) if holes == 0 => {
             let plain = if options.compress.is_some() { shortest_plain(text.len()) } else { text.len() };
-            if may_be_played(plain, taped.len, taped.more, options) { Ok(Some(text)) } else { Err(too_long()) }
+            (plain, Played::Text(text))
         }
-        Some((Status::Again, _)) => Ok(None),
-        _ => Err(no_status()),
-    }
+        Some((Status::Partial, body)) if holes > 0 => {
+            let (offsets, text) = Partial::offsets(body, holes).ok_or_else(broken_holes)?;
+            (text.len(), Played::Partial(offsets, text))
+        }
+        Some((Status::Done | Status::Partial, _)) => return Err(broken_holes()),
+        Some((Status::Error, body)) => {
+            let failure = EncodeFailure::read(body).ok_or_else(|| Fault::invalid("its error record is broken"))?;
+            (0, Played::Failure(failure))
+        }
+        Some((Status::Errors, _)) | None => return Err(no_status()),
+    };
+    if may_be_played(played.0, whole, options) { Ok(played.1) } else { Err(too_long()) }
 }
 
-fn find_holes<'a>(body: &'a [u8], etf: &[u8], Options { core, plans }: &Options) -> Result<Found<'a>, Fault> {
-    let found = holes::read(body, etf, core, plans).map_err(|fault| Fault::invalid(fault.text()))?;
-    if may_be_text(found.1.len(), etf, core, plans) { Ok(found) } else { Err(too_long()) }
-}
-
-/// A text, perhaps compressed, that is no longer than one an honest guest could have made of the term.
-fn text<'a>(text: &'a [u8], etf: &[u8], Options { core, plans }: &Options) -> Result<&'a [u8], Fault> {
-    if is_short_text(text.len(), etf) || may_be_text(shortest_plain(text.len()), etf, core, plans) {
-        Ok(text)
-    } else {
-        Err(too_long())
-    }
+fn broken_holes() -> Fault {
+    Fault::invalid("its list of holes is broken")
 }
 
 fn too_long() -> Fault {

@@ -3,17 +3,18 @@
 use crate::call::Call;
 use crate::fault::Fault;
 use crate::guest::Guest;
-use crate::session;
+use crate::host;
+use crate::session::{self, Played};
 use crate::terms;
 use rustler::schedule::consume_timeslice;
 use rustler::{Env, Term};
 use rustyjson_core::EncodeOptions;
-use rustyjson_core::encode::may_play;
-use rustyjson_core::tape::TOKEN;
+use rustyjson_core::tape::Sink;
 use rustyjson_terms::raw::read::Raw;
-use rustyjson_terms::taped::{self, Memory, Sink, Taped, Untaped};
+use rustyjson_terms::taped::{self, Limits, State, Taped, Time, Untaped};
 use std::cell::RefCell;
 use std::ops::Range;
+use std::time::Duration;
 
 /// Bytes of a tape that take too long on the caller's scheduler. With 512 KB, citm_catalog was interrupted at its end and took a tenth more
 /// time, and twitter a fifth less: so much may take a millisecond.
@@ -27,22 +28,19 @@ const QUICK: usize = 1 << 20;
 
 thread_local! {
     /// What a scheduler thread keeps between calls.
-    static MEMORY: RefCell<Option<Memory>> = const { RefCell::new(None) };
+    static STATE: RefCell<Option<State>> = const { RefCell::new(None) };
 }
 
-/// The guest's input, as it is written.
+/// The guest's input, as it is written behind the options.
 struct Paper<'g> {
     guest: &'g mut Guest,
     room: Range<usize>,
-    len: usize,
-    /// The most bytes that a tape may have whose text is within its limit.
-    most: usize,
+    options: usize,
+    stopped: Option<Stopped>,
 }
 
 /// Why a tape was not written to its end.
 enum Stopped {
-    /// The general way says what is wrong.
-    External,
     /// It takes too long here. The instance is as good as before.
     Later,
     Fault(Fault),
@@ -54,32 +52,32 @@ impl From<Fault> for Stopped {
     }
 }
 
-impl Sink for Paper<'_> {
-    type Stop = Stopped;
-
-    fn take(&mut self, bytes: &[u8]) -> Result<(), Self::Stop> {
-        let needed = self.len + bytes.len();
-        if needed > self.most {
-            return Err(Stopped::External);
-        }
-        if needed > LONG && self.guest.is_short() {
-            return Err(Stopped::Later);
-        }
-        if needed > self.room.len() {
-            self.grow(needed)?;
-        }
-        self.guest.put(self.room.start + self.len, bytes)?;
-        self.len = needed;
-        Ok(self.guest.in_time()?)
+impl Sink for &mut Paper<'_> {
+    fn take(&mut self, at: usize, bytes: &[u8]) -> bool {
+        self.stopped = self.put(self.options + at, bytes).err();
+        self.stopped.is_none()
     }
 }
 
 impl Paper<'_> {
+    fn put(&mut self, at: usize, bytes: &[u8]) -> Result<(), Stopped> {
+        let needed = at + bytes.len();
+        if needed > LONG && self.guest.is_short() {
+            return Err(Stopped::Later);
+        }
+        if needed > self.room.len() {
+            self.grow(needed, at)?;
+        }
+        self.guest.put(self.room.start + at, bytes)?;
+        // What is short takes less time than a look at the clock.
+        if needed > FIRST { Ok(self.guest.in_time()?) } else { Ok(()) }
+    }
+
     /// Asks for more room than is needed, and for little more where there is no memory for that.
-    fn grow(&mut self, needed: usize) -> Result<(), Fault> {
+    fn grow(&mut self, needed: usize, keep: usize) -> Result<(), Fault> {
         let wanted = if needed < QUICK { 4 * needed } else { needed + needed / 2 };
-        let room = match self.guest.extend(wanted.max(FIRST), self.len) {
-            Err(Fault::MemoryLimit) => self.guest.extend(needed + needed / 8, self.len)?,
+        let room = match self.guest.extend(wanted.max(FIRST), keep) {
+            Err(Fault::MemoryLimit) => self.guest.extend(needed + needed / 8, keep)?,
             room => room?,
         };
         self.room = room;
@@ -87,36 +85,31 @@ impl Paper<'_> {
     }
 }
 
-/// Encodes a term by way of a tape: `{:ok, text}`, or `{:planned, text, modules}` where it used plans of structs; `:external`, if it has
-/// something that no tape has; or `:later`.
+/// Encodes a term by way of a tape. The answer is that of the native engine, in `{:ok, text}` and with the same holes, or `:later`.
 fn encode<'a>(
     env: Env<'a>,
     guest: &mut Guest,
-    terms: [Term<'a>; 2],
+    term: [Term<'a>; 2],
     bytes: &[u8],
     options: &EncodeOptions<'_>,
+    time: Time,
 ) -> Result<Term<'a>, Fault> {
-    let most = most_bytes(options).saturating_add(bytes.len());
     let room = guest.room();
-    let mut paper = Paper { guest, room, len: 0, most };
-    let (taped, used) = match write(env, &mut paper, terms, bytes, options) {
-        Ok(written) => written,
-        Err(Untaped::Stopped(Stopped::Fault(fault))) => return Err(fault),
-        Err(Untaped::Stopped(Stopped::Later)) => return Ok(terms::later(env)),
-        Err(Untaped::Stopped(Stopped::External) | Untaped::Other) => return Ok(terms::external(env)),
+    let mut paper = Paper { guest, room, options: bytes.len(), stopped: None };
+    let Taped { len, whole, holes, used } = match write(env, &mut paper, term, bytes, options, time) {
+        Ok(taped) => taped,
+        Err(Stopped::Fault(fault)) => return Err(fault),
+        Err(Stopped::Later) => return Ok(terms::later(env)),
     };
-    let len = paper.len;
     if guest.is_short() {
         charge(env, len);
     }
-    let max_memory = guest.max_memory();
-    match session::play(guest, (len, bytes.len()), taped, options)? {
-        Some(text) if used.is_empty() => Ok(terms::text(env, text)),
-        Some(text) => Ok(terms::planned(env, text, &used)),
-        // A term that shares its parts can be small on a tape and many times the memory limit in External Term Format.
-        None if taped.whole() > max_memory as u64 => Err(Fault::MemoryLimit),
-        None => Ok(terms::external(env)),
-    }
+    let answer = match session::play(guest, (bytes.len() + len, bytes.len()), (whole, holes.len()), options)? {
+        Played::Text(text) => terms::text(env, text),
+        Played::Partial(offsets, text) => terms::holed(env, text, offsets, &holes),
+        Played::Failure(failure) => terms::encode_error(env, &failure),
+    };
+    Ok(if used.is_empty() { answer } else { terms::planned(env, answer, &used) })
 }
 
 /// Takes the work from the caller's turn, so that the scheduler stays fair.
@@ -133,24 +126,25 @@ fn write<'a>(
     terms: [Term<'a>; 2],
     bytes: &[u8],
     options: &EncodeOptions<'_>,
-) -> Result<(Taped, Vec<Raw<'a>>), Untaped<Stopped>> {
-    paper.take(bytes).map_err(Untaped::Stopped)?;
-    MEMORY.with_borrow_mut(|memory| {
-        taped::write(env, terms.map(Raw::of), options, memory.get_or_insert_with(Memory::default), paper)
-    })
-}
-
-/// Each token becomes a byte at least, so longer tapes become texts that are too long. A term that shares its parts many times over is
-/// counted before it is written in the general way; as many tokens as are always counted there are written here.
-fn most_bytes(options: &EncodeOptions<'_>) -> usize {
-    const ALWAYS: u64 = 1_000_000;
-    const MARGIN: u64 = 16;
-    match options.max_bytes {
-        0 => usize::MAX,
-        most => {
-            usize::try_from(most.saturating_mul(MARGIN).max(ALWAYS).saturating_mul(TOKEN as u64)).unwrap_or(usize::MAX)
-        }
+    time: Time,
+) -> Result<Taped<'a>, Stopped> {
+    if bytes.len() > paper.room.len() {
+        paper.grow(bytes.len(), 0)?;
     }
+    paper.guest.put(paper.room.start, bytes)?;
+    let (short, limits) = (paper.guest.is_short(), Limits { time, memory: paper.guest.max_memory() });
+    STATE
+        .with_borrow_mut(|state| {
+            let state = state.get_or_insert_with(State::default);
+            taped::tape(env, terms.map(Raw::of), options, limits, state, &mut *paper)
+        })
+        .map_err(|stop| match (stop, paper.stopped.take()) {
+            (_, Some(stopped)) => stopped,
+            (Untaped::Late, None) if short => Stopped::Later,
+            (Untaped::Late, None) => Stopped::Fault(Fault::Timeout),
+            // More holes than memory, or a length that no module addresses.
+            (Untaped::Full, None) => Stopped::Fault(Fault::MemoryLimit),
+        })
 }
 
 /// The same in an instance of the host's. The terms are what is encoded, and the plans of structs or `nil`.
@@ -161,9 +155,7 @@ pub fn run<'a>(
     call: &Call,
 ) -> rustler::NifResult<Term<'a>> {
     let (options, _) = EncodeOptions::from_bytes(bytes).ok_or(rustler::Error::BadArg)?;
-    if !may_play(&options) {
-        return Ok(terms::external(env));
-    }
-    let answer = crate::host::run(call, |guest| encode(env, guest, terms, bytes, &options));
+    let time = if call.short { Time::Slice } else { Time::Until(Duration::from_nanos(call.timeout)) };
+    let answer = host::run(call, |guest| encode(env, guest, terms, bytes, &options, time));
     Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short)))
 }

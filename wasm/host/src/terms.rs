@@ -4,7 +4,7 @@ use crate::atoms;
 use crate::fault::{Fault, Stop};
 use rustler::{Encoder, Env, NewBinary, Term};
 use rustyjson_core::abi::{DecodeFailure, DecodeFailures, EncodeFailure, Undecoded};
-use rustyjson_core::etf::holes::Found;
+use rustyjson_core::encode::Hole;
 use rustyjson_core::scan::{Answer, End, Trouble};
 use rustyjson_terms::raw::read::Raw;
 
@@ -36,11 +36,6 @@ pub fn refused(env: Env<'_>) -> Term<'_> {
     atoms::refused().encode(env)
 }
 
-/// `:external`: the term has to come in External Term Format.
-pub fn external(env: Env<'_>) -> Term<'_> {
-    atoms::external().encode(env)
-}
-
 /// `:later`: the call takes too long for the caller's scheduler.
 pub fn later(env: Env<'_>) -> Term<'_> {
     atoms::later().encode(env)
@@ -56,17 +51,17 @@ pub fn text<'a>(env: Env<'a>, json: &[u8]) -> Term<'a> {
     (atoms::ok(), binary(env, json)).encode(env)
 }
 
-/// `{:planned, binary, modules}`.
-pub fn planned<'a>(env: Env<'a>, json: &[u8], modules: &[Raw<'a>]) -> Term<'a> {
+/// `{:planned, answer, modules}`.
+pub fn planned<'a>(env: Env<'a>, answer: Term<'a>, modules: &[Raw<'a>]) -> Term<'a> {
     let modules: Vec<_> = modules.iter().map(|module| module.term(env)).collect();
-    (atoms::planned(), binary(env, json), modules).encode(env)
+    (atoms::planned(), answer, modules).encode(env)
 }
 
-/// `{:partial, binary, [{offset, depth, :key | :value, start, length}]}`.
-pub fn partial<'a>(env: Env<'a>, (holes, json): &Found<'_>) -> Term<'a> {
+/// `{:partial, binary, [{offset, depth, term, :key | :value}]}`. The guest says where the holes are, and nothing else.
+pub fn holed<'a>(env: Env<'a>, json: &[u8], offsets: Vec<usize>, holes: &[Hole<Raw<'a>>]) -> Term<'a> {
     let place = |key| if key { atoms::key() } else { atoms::value() };
-    let holes: Vec<_> =
-        holes.iter().map(|hole| (hole.offset, hole.depth, place(hole.key), hole.term.start, hole.term.len())).collect();
+    let holes = offsets.into_iter().zip(holes);
+    let holes: Vec<_> = holes.map(|(at, hole)| (at, hole.depth, hole.term.term(env), place(hole.key))).collect();
     (atoms::partial(), binary(env, json), holes).encode(env)
 }
 

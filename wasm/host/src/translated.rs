@@ -12,7 +12,6 @@ pub enum Export {
     AbiVersion,
     Input,
     Decode,
-    Encode,
     Extend,
     Play,
     Resolve,
@@ -101,7 +100,7 @@ pub struct Module {
     start: unsafe extern "C" fn(*const Module, *mut c_void) -> i32,
     run: unsafe extern "C" fn(*const Module, *mut c_void, u32, *const u64, *mut u64) -> i32,
     time_left: unsafe extern "C" fn(*mut Memory) -> u64,
-    exports: [Call; 14],
+    exports: [Call; 13],
 }
 
 #[cfg(guest)]

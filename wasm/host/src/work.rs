@@ -7,7 +7,7 @@ use crate::feed::{self, Stream};
 use crate::guest::{Guest, Lengths};
 use crate::host::{self, seed};
 use crate::many::{self, Documents};
-use crate::session::{self, Document, Encoded, Options};
+use crate::session::{self, Document};
 use crate::terms;
 use rustler::{Env, Error, NifResult, Term};
 use rustyjson_core::abi::Undecoded;
@@ -32,10 +32,6 @@ pub fn run<'a>(env: Env<'a>, operation: Operation, input: &Input<'a>, call: &Cal
         Operation::Many => {
             let documents = Documents::new(options, body, seed()).ok_or(Error::BadArg)?;
             host::run(call, |guest| many::run(env, guest, &documents))
-        }
-        Operation::Encode => {
-            let call_options = Options::new(options).ok_or(Error::BadArg)?;
-            host::run(call, |guest| encode(env, guest, [options, body], &call_options))
         }
         Operation::Gzip | Operation::Format | Operation::Canonicalize => host::run(call, |guest| {
             Ok(match session::transform(guest, operation, options, body, seed())? {
@@ -103,12 +99,4 @@ fn refused<'a>(env: Env<'a>, guest: &mut Guest, wanted: &Wanted<'a>, lengths: Le
     }
     let etf = session::resolve(guest, document, lengths)?;
     term(env, guest, wanted, etf)?.ok_or_else(|| Fault::invalid("the runtime makes no term of it"))
-}
-
-fn encode<'a>(env: Env<'a>, guest: &mut Guest, input: [&[u8]; 2], options: &Options) -> Result<Term<'a>, Fault> {
-    Ok(match session::encode(guest, input, options)? {
-        Encoded::Text(json) => terms::text(env, json),
-        Encoded::Partial(found) => terms::partial(env, &found),
-        Encoded::Failure(failure) => terms::encode_error(env, &failure),
-    })
 }

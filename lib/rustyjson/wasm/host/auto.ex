@@ -12,7 +12,9 @@ defmodule RustyJson.Wasm.Host.Auto do
   end
 
   @impl true
-  def write(_term, _bytes, _options), do: :external
+  def write(term, bytes, %{sandbox: sandbox} = options) do
+    chosen(sandbox, fn host, sandbox -> host.write(term, bytes, %{options | sandbox: sandbox}) end)
+  end
 
   @impl true
   def status, do: Host.status(:auto)

@@ -1,17 +1,18 @@
 //! The terms of the process, walked in place.
 
+use crate::atom_cache::AtomCache;
 use crate::atoms;
+use crate::known::{Names, names};
+use crate::plan::Plan;
+use crate::raw::layout::Layout;
+use crate::raw::read::{Look, Raw, SmallMap, WalkMemory, Walks};
+use crate::raw::trial::layout;
+use crate::tags::{Kind, kind, small};
 use rustler::Env;
 use rustler::types::atom;
 use rustyjson_core::builder::SMALL_MAP;
 use rustyjson_core::encode::{AtomText, Known, Member, PlanRules, Step, TermReader, Value};
-use rustyjson_terms::atom_cache::AtomCache;
-use rustyjson_terms::known::{Names, names};
-use rustyjson_terms::plan::Plan;
-use rustyjson_terms::raw::layout::Layout;
-use rustyjson_terms::raw::read::{Look, Raw, SmallMap, WalkMemory, Walks};
-use rustyjson_terms::raw::trial::layout;
-use rustyjson_terms::tags::{Kind, kind, small};
+use std::mem::take;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -32,8 +33,14 @@ pub struct Plans<'a> {
 }
 
 impl<'a> Plans<'a> {
+    /// Those that a call was given.
     #[inline(always)]
-    pub fn read(look: Look<'a>, plans: Raw<'a>) -> Self {
+    pub fn of(env: Env<'a>, plans: Raw<'a>) -> Self {
+        Self::read(Look::new(env), plans)
+    }
+
+    #[inline(always)]
+    fn read(look: Look<'a>, plans: Raw<'a>) -> Self {
         // Mostly there are none.
         if plans == Raw::atom(atoms::nil()) { Self { map: None, looked_at: 0 } } else { Self::read_some(look, plans) }
     }
@@ -88,8 +95,12 @@ pub struct Terms<'a, 's> {
     /// When work on a normal scheduler has to end; set when the first budget is used up, so that small documents are
     /// spared the look at the clock.
     deadline: Option<Instant>,
+    /// How long it may take behind the first budget.
+    rest: Duration,
     /// Work beyond the bytes written, in bytes.
     charged: usize,
+    /// As much of it as the clock was not asked about.
+    ahead: usize,
 }
 
 /// Bytes that are written between two looks at the clock: at the slowest (floats, tiny elements) about 0.25 ms.
@@ -97,6 +108,8 @@ pub const BUDGET: usize = 64 * 1024;
 
 /// What is left of a millisecond after the first budget and before the last.
 const REST_OF_SLICE: Duration = Duration::from_micros(600);
+/// What a byte of work takes, about.
+const NANOSECONDS: u64 = 4;
 
 impl<'a, 's> Terms<'a, 's> {
     /// A reader.
@@ -115,8 +128,15 @@ impl<'a, 's> Terms<'a, 's> {
             unknown: 0,
             floats: false,
             deadline: None,
+            rest: REST_OF_SLICE,
             charged: 0,
+            ahead: 0,
         }
+    }
+
+    /// Sets how long it may take, if nobody waits for it.
+    pub fn may_take(&mut self, rest: Duration) {
+        self.rest = rest;
     }
 
     /// Charges work that the bytes written do not show, as this many bytes.
@@ -266,6 +286,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     type Tuple = &'a [Raw<'a>];
     type Map = Map<'a>;
     type Entries = ();
+    type Values = &'a [Raw<'a>];
     /// Its number, and that of the next field.
     type Plan = (usize, usize);
     /// The field, and the name under which it is written.
@@ -345,6 +366,19 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
         self.walks.exit();
     }
 
+    /// Only small maps have numbers of their keys.
+    #[inline(always)]
+    fn values(&mut self, map: &Map<'a>) -> &'a [Raw<'a>] {
+        map.members.map_or(&[], |members| members.values)
+    }
+
+    #[inline(always)]
+    fn next_value(&mut self, values: &mut &'a [Raw<'a>]) -> Option<Raw<'a>> {
+        let (value, rest) = values.split_first()?;
+        *values = rest;
+        Some(*value)
+    }
+
     #[inline(always)]
     fn module(&mut self, map: &Map<'a>) -> Option<Raw<'a>> {
         let module = self.value_of(map, self.known_term(Known::Struct))?;
@@ -413,12 +447,17 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     #[inline(always)]
     fn charge(&mut self, bytes: usize) {
         self.charged = self.charged.saturating_add(bytes);
+        // Where nobody waits, it may be long, and still to be done.
+        if self.rest != REST_OF_SLICE {
+            self.ahead = self.ahead.saturating_add(bytes);
+        }
     }
 
     fn extend_budget(&mut self) -> usize {
         let now = Instant::now();
-        let deadline = *self.deadline.get_or_insert(now + REST_OF_SLICE);
-        if now < deadline { BUDGET } else { 0 }
+        let deadline = *self.deadline.get_or_insert(now + self.rest);
+        let ahead = Duration::from_nanos(NANOSECONDS.saturating_mul(take(&mut self.ahead) as u64));
+        if now + ahead < deadline { BUDGET } else { 0 }
     }
 
     fn rest_of_list(&self, list: &Raw<'a>) -> Option<Raw<'a>> {
