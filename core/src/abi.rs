@@ -25,8 +25,12 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Version of the exports.
-pub const VERSION: u32 = 6;
+/// Raised by hand when a record or the layout of bytes that cross changes.
+const LAYOUT: u32 = 6;
+
+/// Version of the exports and of what crosses there: Elixir, the native library and the module must have the same. It is made of the number
+/// of the layout and a hash of the tables of options, so that an option needs no thought of it.
+pub const VERSION: u32 = LAYOUT << 24 | crate::options::HASH & 0x00ff_ffff;
 
 /// The first byte of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

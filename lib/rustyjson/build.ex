@@ -52,7 +52,8 @@ defmodule RustyJson.Build do
   end
 
   defp bad_parts(got) do
-    raise ArgumentError, "build: (or RUSTYJSON_BUILD) takes a list of :native and :guest, got: #{inspect(got)}"
+    raise ArgumentError,
+          "build: (or RUSTYJSON_BUILD) takes a list of :native and :guest, got: #{inspect(got)}"
   end
 
   @spec settings(keyword(), Path.t(), Path.t()) :: settings()
@@ -113,8 +114,7 @@ defmodule RustyJson.Build do
   @doc false
   @spec digest(part(), settings()) :: String.t()
   def digest(part, settings) do
-    files =
-      Enum.flat_map(@sources[part], &Path.wildcard(Path.join(settings.root, &1), match_dot: true))
+    files = Enum.flat_map(@sources[part], &Path.wildcard(Path.join(settings.root, &1), match_dot: true))
 
     files
     |> Enum.sort()

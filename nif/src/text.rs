@@ -119,3 +119,9 @@ fn info(env: Env<'_>) -> NifResult<Term<'_>> {
     let [simd, version, allocator] = texts;
     Term::map_from_arrays(env, &keys, &[simd, version, allocator, layout(env).is_some().encode(env)])
 }
+
+/// What the library was built for: [`rustyjson_core::abi::VERSION`].
+#[rustler::nif]
+fn abi_version() -> u32 {
+    rustyjson_core::abi::VERSION
+}

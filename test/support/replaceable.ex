@@ -30,10 +30,12 @@ defmodule RustyJson.Test.Replaceable do
   end
 
   def replace(wasm) do
-    door = once(:door, fn ->
+    door =
+      once(:door, fn ->
         build()
         door()
       end)
+
     module = once({:module, :erlang.md5(wasm)}, fn -> compile(wasm) end)
 
     unless function_exported?(Nif, :sandbox_replace, 1) do
@@ -63,7 +65,10 @@ defmodule RustyJson.Test.Replaceable do
   defp build do
     target = System.get_env("CARGO_TARGET_DIR") || Path.expand("_build/rustyjson")
     arguments = ~w(build --profile quick -p rustyjson-nif --features replaceable)
-    {output, status} = System.cmd("cargo", arguments, stderr_to_stdout: true, env: [{"CARGO_TARGET_DIR", target}])
+
+    {output, status} =
+      System.cmd("cargo", arguments, stderr_to_stdout: true, env: [{"CARGO_TARGET_DIR", target}])
+
     if status != 0, do: raise("cargo could not build the library of the tests:\n" <> output)
     File.cp!(Path.join(target, "quick/librustyjson_nif.so"), library() <> ".so")
   end
@@ -78,7 +83,10 @@ defmodule RustyJson.Test.Replaceable do
     changed =
       source
       |> String.replace(~r/  def path do\n.*?\n  end\n/s, "  def path, do: #{path}\n")
-      |> String.replace(~r/\nend\n\z/, "\n  def sandbox_replace(_path), do: :erlang.nif_error(:not_loaded)\nend\n")
+      |> String.replace(
+        ~r/\nend\n\z/,
+        "\n  def sandbox_replace(_path), do: :erlang.nif_error(:not_loaded)\nend\n"
+      )
 
     true = changed =~ path
     options = Code.compiler_options(ignore_module_conflict: true)
@@ -96,7 +104,14 @@ defmodule RustyJson.Test.Replaceable do
 
     arguments =
       ~w(-shared -fPIC -O1 -w -std=gnu11 -I#{@runtime} -DRUSTYJSON_TABLE=rustyjson_module_baseline) ++
-        ["-DRUSTYJSON_GUEST=\"#{base}.c\"", @runtime <> "/module.c", @runtime <> "/runtime.c", "-lm", "-o", base <> ".so"]
+        [
+          "-DRUSTYJSON_GUEST=\"#{base}.c\"",
+          @runtime <> "/module.c",
+          @runtime <> "/runtime.c",
+          "-lm",
+          "-o",
+          base <> ".so"
+        ]
 
     {output, status} = System.cmd("cc", arguments, stderr_to_stdout: true)
     if status != 0, do: raise("a module of the tests could not be compiled:\n" <> output)

@@ -13,7 +13,8 @@ fn main() {
         println!("cargo:rerun-if-changed={file}");
     }
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo names the folder"));
-    let translated = env::var("RUSTYJSON_GUEST_C").map_or_else(|_| root.join("../../priv/wasm/rustyjson.c.gz"), PathBuf::from);
+    let translated =
+        env::var("RUSTYJSON_GUEST_C").map_or_else(|_| root.join("../../priv/wasm/rustyjson.c.gz"), PathBuf::from);
     println!("cargo:rerun-if-changed={}", translated.display());
     // Tests bring modules of their own.
     if env::var("CARGO_FEATURE_REPLACEABLE").is_ok() {

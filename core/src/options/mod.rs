@@ -6,10 +6,13 @@ mod table;
 
 use table::{Table, choice, is, number};
 
+const DECODE_TEXT: &str = include_str!("decode.txt");
+const ENCODE_TEXT: &str = include_str!("encode.txt");
+
 /// The fields of [`DecodeOptions::from_bytes`].
-const DECODE: Table = Table(include_str!("decode.txt"));
+const DECODE: Table = Table(DECODE_TEXT);
 /// The fields of [`EncodeOptions::from_bytes`].
-const ENCODE: Table = Table(include_str!("encode.txt"));
+const ENCODE: Table = Table(ENCODE_TEXT);
 
 /// How object keys become terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -403,4 +406,16 @@ mod tests {
         assert_eq!((options.pretty, rest), (Some(pretty), &b"rest"[..]));
         assert!((0..bytes.len() - 4).all(|len| EncodeOptions::from_bytes(&bytes[..len]).is_none()));
     }
+}
+
+/// A hash (FNV-1a) of the tables, which Elixir computes too.
+pub(crate) const HASH: u32 = hash(ENCODE_TEXT.as_bytes(), hash(DECODE_TEXT.as_bytes(), 0x811c_9dc5));
+
+const fn hash(bytes: &[u8], mut hash: u32) -> u32 {
+    let mut at = 0;
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    hash
 }

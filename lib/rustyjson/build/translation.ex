@@ -95,8 +95,8 @@ defmodule RustyJson.Build.Translation do
       loops: {~r/^( +var_L\d+:) *$/m, "\\1 WASM_RT_SPEND(&instance->w2c_memory)", ~r/\bvar_L\d+:/},
       functions: {~r/^  FUNC_PROLOGUE;$/m, "  WASM_RT_ENTER(&instance->w2c_memory)", ~r/^  FUNC_EPILOGUE;$/m},
       fill:
-        {~r/^  memset\(MEM_ADDR\(mem, d, n\), val, n\);$/m, "  wasm_rt_fill(mem, MEM_ADDR(mem, d, n), val, n);",
-         ~r/\bmemory_fill\(wasm_rt_memory_t/},
+        {~r/^  memset\(MEM_ADDR\(mem, d, n\), val, n\);$/m,
+         "  wasm_rt_fill(mem, MEM_ADDR(mem, d, n), val, n);", ~r/\bmemory_fill\(wasm_rt_memory_t/},
       copy:
         {~r/^  memmove\((MEM_ADDR\(dest, dest_addr, n\), MEM_ADDR\(src, src_addr, n\), n)\);$/m,
          "  wasm_rt_copy(dest, \\1);", ~r/\bmemory_copy\(wasm_rt_memory_t/}
@@ -105,7 +105,10 @@ defmodule RustyJson.Build.Translation do
 
   defp apply_rule({pattern, replacement, all}, code) do
     count = length(Regex.scan(pattern, code))
-    if count == length(Regex.scan(all, code)), do: {Regex.replace(pattern, code, replacement), count}, else: :error
+
+    if count == length(Regex.scan(all, code)),
+      do: {Regex.replace(pattern, code, replacement), count},
+      else: :error
   end
 
   ## One file

@@ -13,7 +13,16 @@ defmodule RustyJson.Wasm.Abi do
   alias RustyJson.Engine.Codes
   alias RustyJson.Parts.Kind
 
-  @version 6
+  # As `VERSION` in core/src/abi.rs: the number of the layout, and a hash (FNV-1a) of the tables of options.
+  @layout 6
+  @tables for name <- ~w(decode encode),
+              do: Path.expand("../../../core/src/options/#{name}.txt", __DIR__)
+  for table <- @tables, do: @external_resource(table)
+
+  @hash for <<byte <- Enum.map_join(@tables, &File.read!/1)>>,
+          reduce: 0x811C_9DC5,
+          do: (hash -> Bitwise.band(Bitwise.bxor(hash, byte) * 0x0100_0193, 0xFFFF_FFFF))
+  @version @layout * 0x100_0000 + rem(@hash, 0x100_0000)
   @error 0
   @done 1
   @partial 2
@@ -32,7 +41,7 @@ defmodule RustyJson.Wasm.Abi do
   @typedoc "Offset in the text, offset of the term in the input, depth, and whether it is an object key."
   @type claim :: {non_neg_integer(), non_neg_integer(), non_neg_integer(), :key | :value}
 
-  @doc "The version of the exports."
+  @doc "The version of the module's exports, and of what the native library takes."
   @spec version() :: pos_integer()
   def version, do: @version
 

@@ -49,7 +49,13 @@ impl<'a> Call<'a> {
 
     /// The same on the caller's scheduler, where exceeding these limits is not yet final.
     pub fn here(self) -> Self {
-        Self { dirty: false, timeout: self.timeout.min(MILLISECOND), short: self.timeout > MILLISECOND, start_by: u64::MAX, ..self }
+        Self {
+            dirty: false,
+            timeout: self.timeout.min(MILLISECOND),
+            short: self.timeout > MILLISECOND,
+            start_by: u64::MAX,
+            ..self
+        }
     }
 }
 

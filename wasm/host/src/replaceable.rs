@@ -23,8 +23,9 @@ pub fn module() -> Option<&'static Module> {
 fn replace<'a>(env: Env<'a>, path: &str) -> Term<'a> {
     // SAFETY: the test suite has just compiled this library from a module and runtime/, so it has this constant.
     let module = unsafe {
-        Library::new(path)
-            .and_then(|library| Box::leak(Box::new(library)).get::<*mut Module>(b"rustyjson_module_baseline").map(|it| *it))
+        Library::new(path).and_then(|library| {
+            Box::leak(Box::new(library)).get::<*mut Module>(b"rustyjson_module_baseline").map(|it| *it)
+        })
     };
     match module {
         Ok(module) => {

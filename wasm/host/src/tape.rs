@@ -148,12 +148,7 @@ fn write<'a>(
 }
 
 /// The same in an instance of the host's. The terms are what is encoded, and the plans of structs or `nil`.
-pub fn run<'a>(
-    env: Env<'a>,
-    terms: [Term<'a>; 2],
-    bytes: &[u8],
-    call: &Call,
-) -> rustler::NifResult<Term<'a>> {
+pub fn run<'a>(env: Env<'a>, terms: [Term<'a>; 2], bytes: &[u8], call: &Call) -> rustler::NifResult<Term<'a>> {
     let (options, _) = EncodeOptions::from_bytes(bytes).ok_or(rustler::Error::BadArg)?;
     let time = if call.short { Time::Slice } else { Time::Until(Duration::from_nanos(call.timeout)) };
     let answer = host::run(call, |guest| encode(env, guest, terms, bytes, &options, time));

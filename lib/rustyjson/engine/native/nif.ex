@@ -14,15 +14,30 @@ defmodule RustyJson.Engine.Native.Nif do
     :persistent_term.erase(RustyJson.Wasm.Host.BuiltIn)
 
     case :erlang.load_nif(String.to_charlist(path()), 0) do
-      :ok -> :persistent_term.put(__MODULE__, nil)
+      :ok -> :persistent_term.put(__MODULE__, :loaded)
       {:error, {:upgrade, _text}} -> {:error, :loaded}
       {:error, {_kind, text}} -> :persistent_term.put(__MODULE__, IO.chardata_to_string(text))
     end
   end
 
-  @doc "Why the library did not load, or nil."
+  @doc "Why the library did not load, or does not belong to these modules, or nil."
   @spec failure() :: nil | String.t()
-  def failure, do: :persistent_term.get(__MODULE__, "it was never loaded")
+  def failure do
+    # Functions of the library can be called only after `load/0` has returned.
+    with :loaded <- :persistent_term.get(__MODULE__, "it was never loaded") do
+      failure = misfit()
+      :persistent_term.put(__MODULE__, failure)
+      failure
+    end
+  end
+
+  defp misfit do
+    if abi_version() != RustyJson.Wasm.Abi.version(),
+      do: "it was built from other sources than these modules; run mix deps.compile rustyjson --force"
+  rescue
+    # An older library has no such function, or too few functions to be loaded.
+    _error in [ErlangError, UndefinedFunctionError] -> "it was built from older sources than these modules"
+  end
 
   @doc "The library's file, without its extension."
   @spec path() :: Path.t()
@@ -101,6 +116,9 @@ defmodule RustyJson.Engine.Native.Nif do
   @spec gzip(binary(), options()) :: binary() | {:error, RustyJson.Engine.encode_failure()}
   def gzip(_bytes, _options), do: :erlang.nif_error(:not_loaded)
 
+  @spec abi_version() :: non_neg_integer()
+  def abi_version, do: :erlang.nif_error(:not_loaded)
+
   @spec info() :: map()
   def info, do: :erlang.nif_error(:not_loaded)
 
@@ -127,7 +145,8 @@ defmodule RustyJson.Engine.Native.Nif do
           | RustyJson.Wasm.Host.encoded()
           | RustyJson.Wasm.Host.fault()
 
-  @spec sandbox_run(RustyJson.Wasm.Host.operation(), decoding(), binary(), limits(), place()) :: ran() | :later
+  @spec sandbox_run(RustyJson.Wasm.Host.operation(), decoding(), binary(), limits(), place()) ::
+          ran() | :later
   def sandbox_run(_operation, _options, _body, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
   @spec sandbox_run_dirty(RustyJson.Wasm.Host.operation(), decoding(), binary(), limits(), place()) ::
