@@ -81,16 +81,20 @@ pub enum Kind {
     Hole,
     /// Such a key.
     HoleKey,
-    /// The walk ended here. The number is the kind of the error, and [`IN_RECORDS`] if it is about a record. The length of its payload
+    /// What the container or the fragment at hand has so far is taken back, and so is its start.
+    Back,
+    /// The walk ended here. The number is the kind of the error, with [`IN_RECORDS`] and [`BEHIND_COMMA`]. The length of its payload
     /// (4 bytes), and the payload.
     Failed,
 }
 
 /// Added to the kind of an error in a list of records.
 pub const IN_RECORDS: usize = 1 << 8;
+/// Added to the kind of an error behind a comma.
+pub const BEHIND_COMMA: usize = 1 << 9;
 
 impl Kind {
-    const ALL: [Self; 30] = [
+    const ALL: [Self; 31] = [
         Self::End,
         Self::Nil,
         Self::True,
@@ -120,6 +124,7 @@ impl Kind {
         Self::EndRaw,
         Self::Hole,
         Self::HoleKey,
+        Self::Back,
         Self::Failed,
     ];
 }

@@ -16,7 +16,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         match self.reader.next_item(&mut list) {
             // Whether it is a proper list is known at its end: a look ahead at each level would not be linear.
             Step::Item(first) if self.options.leave_unsupported => {
-                self.marks.push(Mark { term, start: self.out.place(), holes: self.holes.len() });
+                self.marks.push(Mark { term, start: self.out.length(), holes: self.holes.len() });
                 self.open(b'[', Frame::Doubtful(list));
                 Ok(Next::Value(first))
             }

@@ -3,7 +3,6 @@
 use super::error::{EncodeErrorKind, Hole};
 use super::gathered::Gathered;
 use super::reader::TermReader;
-use super::writer::Place;
 use crate::options::EncodeOptions;
 use crate::options::shape::{Shape, Shapes};
 use alloc::vec::Vec;
@@ -51,7 +50,7 @@ pub(super) enum Frame<'t, R: TermReader<'t>> {
 /// field, or an improper list.
 pub(super) struct Mark<T> {
     pub term: T,
-    pub start: Place,
+    pub start: usize,
     pub holes: usize,
 }
 

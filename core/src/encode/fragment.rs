@@ -22,7 +22,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         if self.options.pretty.is_some() {
             return self.left_to_shell(term);
         }
-        let start = self.out.place();
+        let start = self.out.length();
         let written = match self.field(&map, Known::Encode) {
             Some(Value::Binary(bytes)) => self.copy(bytes)?,
             Some(Value::List(list)) => self.iodata(list)?,

@@ -87,7 +87,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             *list = place;
         }
         match found {
-            Some(item) => Ok(Next::Value(item)),
+            Some(item) => {
+                self.out.comma();
+                Ok(Next::Value(item))
+            }
             // A list that is asked again still ends.
             None => match self.reader.next_item(&mut place) {
                 Step::Item(item) => Ok(Next::Value(item)),

@@ -43,7 +43,7 @@ pub use play::{Player, play};
 pub use reader::{AtomText, Block, Member, PlanRules, Step, TermReader, Value, is_plain};
 pub use string::NotUtf8;
 pub use suspension::{Outcome, Place, Suspension};
-pub use writer::{Keys, Place as WriterPlace, Role, Writer};
+pub use writer::{Keys, Role, Writer};
 
 use crate::options::{EncodeOptions, Records};
 use crate::output::{Buffer, Output};

@@ -13,7 +13,7 @@ use super::writer::{Role, Writer, float_text};
 use crate::options::{EncodeOptions, Escape};
 use crate::output::{Buffer, Output};
 use crate::simd::copy::{CopyKernel, SLACK};
-use crate::tape::{self, IN_RECORDS, Kind, TOKEN};
+use crate::tape::{self, BEHIND_COMMA, IN_RECORDS, Kind, TOKEN};
 use alloc::vec::Vec;
 
 /// Why a loop ends before the tape does.
@@ -94,6 +94,8 @@ pub struct Player {
     shapes: Vec<(u32, u32)>,
     /// Where the holes are in the output.
     holes: Vec<usize>,
+    /// Where open containers start, and the holes in front of them; only the careful loop knows.
+    starts: Vec<(usize, usize)>,
 }
 
 impl Player {
@@ -103,6 +105,7 @@ impl Player {
         self.keys.clear();
         self.shapes.clear();
         self.holes.clear();
+        self.starts.clear();
     }
 
     /// Gives back what only a large tape needs.
@@ -114,6 +117,7 @@ impl Player {
         self.keys.shrink_to(KEEP);
         self.shapes.shrink_to(KEEP);
         self.holes.shrink_to(KEEP);
+        self.starts.shrink_to(KEEP);
     }
 
     /// Where the holes are in the output, in their order.
@@ -256,6 +260,7 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
                     continue;
                 }
                 Kind::End => return self.end(),
+                Kind::Back => here = self.back()?,
                 _ => {
                     if !self.rare(kind, tape::number(word))? {
                         continue;
@@ -308,6 +313,9 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
         let len = self.sized()?;
         self.payload = self.take(len)?;
         self.in_records = number & IN_RECORDS != 0;
+        if number & BEHIND_COMMA == 0 && self.out.len() > self.start && self.out.written().last() == Some(&b',') {
+            self.out.truncate(self.out.len() - 1);
+        }
         Err(EncodeErrorKind::from_code(number as u8).map_or(BROKEN, Stop::Error))
     }
 
@@ -475,6 +483,7 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
 
     /// A fragment up to its end.
     fn fragment(&mut self, mut kind: Kind, mut number: usize) -> Played<bool> {
+        let start = self.out.len();
         while kind != Kind::EndRaw {
             match kind {
                 Kind::Raw => self.raw()?,
@@ -485,6 +494,11 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
                     self.out.raw(&bytes[..most.min(number)]);
                 }
                 Kind::Failed => return self.failed(number),
+                Kind::Back => {
+                    self.out.truncate(start);
+                    self.hole_instead()?;
+                    return Ok(true);
+                }
                 _ => return Err(BROKEN),
             }
             if self.out.len() > self.limit {
@@ -532,6 +546,9 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
     fn open(&mut self, here: Frame, bracket: u8) -> Played<Frame> {
         self.deeper()?;
         self.player.open.push(here);
+        if !USUAL {
+            self.player.starts.push((self.out.len(), self.player.holes.len()));
+        }
         self.out.array([bracket]);
         Ok(Frame { key: 0, left: NO_SHAPE })
     }
@@ -551,12 +568,32 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
         Ok(())
     }
 
+    /// Takes the innermost container back.
+    #[cold]
+    fn back(&mut self) -> Played<Frame> {
+        let (start, holes) = self.player.starts.pop().ok_or(Stop::Again)?;
+        self.out.truncate(start);
+        self.player.holes.truncate(holes);
+        self.hole_instead()?;
+        self.player.open.pop().ok_or(BROKEN)
+    }
+
+    /// What was taken back is a hole.
+    fn hole_instead(&mut self) -> Played<()> {
+        let (Kind::Hole, _) = tape::read(self.tape, self.at).ok_or(BROKEN)? else { return Err(BROKEN) };
+        self.at += TOKEN;
+        self.player.holes.push(self.out.len());
+        self.end_of(Role::Value);
+        Ok(())
+    }
+
     /// Replaces the comma behind the last value.
     #[inline(always)]
     fn close(&mut self, end: [u8; 2]) -> Played<Frame> {
         let here = self.player.open.pop().ok_or(BROKEN)?;
         self.out.truncate(self.out.len().saturating_sub(1));
         if !USUAL {
+            self.player.starts.pop();
             self.last_line();
         }
         self.out.array(end);

@@ -77,7 +77,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
         if self.in_slice() && self.reader.map_size(&map) > LARGE {
             return Err(EncodeErrorKind::Budget);
         }
-        self.marks.push(Mark { term, start: self.out.place(), holes: self.holes.len() });
+        self.marks.push(Mark { term, start: self.out.length(), holes: self.holes.len() });
         let entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
         self.stack.push(Frame::Shaped(entries, self.scope));
         self.next_shaped(true)
@@ -223,7 +223,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
         if self.in_passing().is_none() {
             return self.gather_planned(term, map, plan);
         }
-        self.marks.push(Mark { term, start: self.out.place(), holes: self.holes.len() });
+        self.marks.push(Mark { term, start: self.out.length(), holes: self.holes.len() });
         self.stack.push(Frame::ShapedPlan(plan, map, self.scope));
         self.next_shaped_field(true)
     }

@@ -252,7 +252,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             self.out.empty(*b"{}");
             return Ok(Next::Done);
         };
-        self.marks.push(Mark { term, start: self.out.place(), holes: self.holes.len() });
+        self.marks.push(Mark { term, start: self.out.length(), holes: self.holes.len() });
         self.rare_open(b'{', Frame::Planned(plan, map));
         self.planned_member(true, member)
     }

@@ -12,7 +12,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     #[cold]
     #[inline(never)]
     pub fn counted_list(&mut self, term: R::Term, mut list: R::List) -> Walk<Next<R::Term>> {
-        let mark = Mark { term, start: self.out.place(), holes: self.holes.len() };
+        let mark = Mark { term, start: self.out.length(), holes: self.holes.len() };
         match self.reader.next_item(&mut list) {
             Step::Item(first) => {
                 self.marks.push(mark);

@@ -11,17 +11,6 @@ use crate::output::{Buffer, Output};
 use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
 
-/// A place to which a writer can be taken back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The length there.
-    pub len: usize,
-    /// What else a tape has to know: the bytes that it had saved, and the shapes.
-    pub more: usize,
-    /// See `more`.
-    pub known: u32,
-}
-
 /// Where a string stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -57,10 +46,8 @@ pub trait Writer {
     fn memory(&self) -> usize {
         usize::MAX
     }
-    /// The place reached.
-    fn place(&self) -> Place;
-    /// Takes back what was written behind a place.
-    fn take_back(&mut self, place: Place);
+    /// Takes back what was written behind this length: a container that is open, or a fragment.
+    fn take_back(&mut self, start: usize);
 
     /// Null.
     fn null(&mut self);
@@ -160,13 +147,8 @@ impl<B: Buffer> Writer for Output<B> {
         Output::failed(self)
     }
 
-    #[inline(always)]
-    fn place(&self) -> Place {
-        Place { len: self.len(), more: 0, known: 0 }
-    }
-
-    fn take_back(&mut self, place: Place) {
-        self.truncate(place.len);
+    fn take_back(&mut self, start: usize) {
+        self.truncate(start);
     }
 
     #[inline(always)]

@@ -1,8 +1,8 @@
 //! Writes a tape, in parts of a fixed size, each handed on as soon as it is full: no large binary of the caller's is made, and a term that
 //! has far more parts than cells is stopped by whoever takes the parts.
 
-use super::{IN_RECORDS, Kind, MOST, SLACK, TOKEN, small, token};
-use crate::encode::{AtomText, Block, EncodeError, EncodeErrorKind, Keys, NotUtf8, Role, Writer, WriterPlace as Place};
+use super::{BEHIND_COMMA, IN_RECORDS, Kind, MOST, SLACK, TOKEN, small, token};
+use crate::encode::{AtomText, Block, EncodeError, EncodeErrorKind, Keys, NotUtf8, Role, Writer};
 use crate::options::{EncodeOptions, Pretty};
 use crate::simd::copy::CopyKernel;
 use alloc::boxed::Box;
@@ -66,6 +66,10 @@ pub struct Tape<'m, S> {
     keys: usize,
     /// Behind the token of single bytes that may get more: its place in the part, and how many there are.
     bytes: Option<(usize, usize)>,
+    /// Of the length, what was taken back.
+    back: usize,
+    /// Where the last comma stands.
+    comma: usize,
     /// Holes that it may still have.
     holes: usize,
     /// Bytes that the walk may keep.
@@ -91,6 +95,8 @@ impl<'m, S: Sink> Tape<'m, S> {
             known: 0,
             keys: 0,
             bytes: None,
+            back: 0,
+            comma: usize::MAX,
             holes,
             limit,
             failed: false,
@@ -227,7 +233,7 @@ impl<S: Sink> Writer for Tape<'_, S> {
 
     #[inline(always)]
     fn length(&self) -> usize {
-        self.before + self.at + self.more
+        self.before + self.at + self.more - self.back
     }
 
     #[inline(always)]
@@ -239,20 +245,15 @@ impl<S: Sink> Writer for Tape<'_, S> {
         self.limit
     }
 
-    #[inline(always)]
-    fn place(&self) -> Place {
-        Place { len: self.before + self.at, more: self.more, known: self.known }
-    }
-
-    fn take_back(&mut self, Place { len, more, known }: Place) {
-        if len >= self.before {
-            self.at = len - self.before;
-        } else {
-            (self.before, self.at) = (len, 0);
+    /// It stays on the tape, for whoever plays it may find an error in it; the length forgets it.
+    fn take_back(&mut self, start: usize) {
+        let len = self.length();
+        if len > start {
+            self.bytes = None;
+            self.back += len - start;
+            self.token(Kind::Back, 0);
+            self.back += TOKEN;
         }
-        (self.more, self.known, self.bytes) = (more, known, None);
-        // Some may have gone with what was taken back.
-        *self.tape += 1;
     }
 
     #[inline(always)]
@@ -382,7 +383,9 @@ impl<S: Sink> Writer for Tape<'_, S> {
     }
 
     #[inline(always)]
-    fn comma(&mut self) {}
+    fn comma(&mut self) {
+        self.comma = self.before + self.at;
+    }
 
     fn line(&mut self, _pretty: &Pretty<'_>, _depth: usize) {}
 
@@ -438,7 +441,9 @@ impl<S: Sink> Writer for Tape<'_, S> {
     fn error(&mut self, _start: usize, kind: EncodeErrorKind, payload: Vec<u8>, record: Option<usize>) -> EncodeError {
         if !matches!(kind, EncodeErrorKind::Budget | EncodeErrorKind::OutOfMemory) {
             self.bytes = None;
-            self.sized(Kind::Failed, kind as usize | if record.is_some() { IN_RECORDS } else { 0 }, &payload);
+            let records = if record.is_some() { IN_RECORDS } else { 0 };
+            let comma = if self.comma == self.size() { BEHIND_COMMA } else { 0 };
+            self.sized(Kind::Failed, kind as usize | records | comma, &payload);
         }
         EncodeError { kind, path: String::new(), payload }
     }

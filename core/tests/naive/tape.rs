@@ -398,26 +398,10 @@ pub fn options(choices: &[u8]) -> Vec<u8> {
     fields
 }
 
-/// Whether a walk may take back text that it has written: what is too long is found behind it by the encoder, and not by the tape.
-fn takes_back(value: &Value) -> bool {
-    match value {
-        Improper(..) => true,
-        List(items) | Tuple(items) => items.iter().any(takes_back),
-        Map(members) => {
-            let odd = |key: &Value| !matches!(key, Atom(_) | Text(_) | Integer(_) | Big(..) | Float(_));
-            members.iter().any(|(key, value)| odd(key) || matches!(key, Atom("__struct__")) || takes_back(value))
-        }
-        _ => false,
-    }
-}
-
 /// Both ways agree.
 pub fn assert_played(value: &Value, bytes: &[u8]) {
     let (options, _) = EncodeOptions::from_bytes(bytes).expect("options");
     let taped = Taped::new(value);
     let (played, encoded) = (taped.played(&options), taped.encoded(&options));
-    if options.max_bytes > 0 && played != encoded && takes_back(value) {
-        return;
-    }
     assert_eq!(played, encoded, "{value:?} with {options:?}");
 }
