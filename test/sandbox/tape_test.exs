@@ -406,7 +406,11 @@ defmodule RustyJson.Sandbox.TapeTest do
              inspect({choice, term}, limit: 20, printable_limit: 200)
     end
 
-    for {format, choice} <- [lines: [], seq: [max_bytes: 2_000], lines: [sort_keys: true, unsupported: :inspect]] do
+    for {format, choice} <- [
+          lines: [],
+          seq: [max_bytes: 2_000],
+          lines: [sort_keys: true, unsupported: :inspect]
+        ] do
       [native, wasm] =
         for engine <- [:native, :wasm] do
           stream =
