@@ -160,6 +160,10 @@ fn terms() -> Vec<Value> {
             "Elixir.RustyJson.OrderedObject",
             &[("values", List(vec![Tuple(vec![text("a"), Integer(1)]), Integer(2)]))],
         ),
+        structure(
+            "Elixir.RustyJson.OrderedObject",
+            &[("values", Improper(vec![Tuple(vec![text("a"), Integer(1)])], Box::new(Integer(2))))],
+        ),
         List(vec![]),
         Integer(1),
     ]

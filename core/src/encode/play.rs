@@ -375,7 +375,7 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
     fn lay_out(&mut self, kind: Kind) {
         let Some(pretty) = self.options.pretty else { return };
         let named = core::mem::take(&mut self.named);
-        let none = matches!(kind, Kind::EndList | Kind::EndMap | Kind::End);
+        let none = matches!(kind, Kind::EndList | Kind::EndMap | Kind::End | Kind::Back | Kind::Failed);
         if !named && !none && !self.player.open.is_empty() {
             pretty.line(self.out, self.depth());
         }
