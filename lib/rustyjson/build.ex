@@ -236,6 +236,8 @@ defmodule RustyJson.Build do
       else: "#{title(part)} is not built: #{consequence(part)}"
   end
 
-  defp consequence(:native), do: "only the wasm engine works, with the Hex package wasmex"
+  defp consequence(:native),
+    do: "RustyJson has no native engine, and the wasm engine needs the Hex package wasmex"
+
   defp consequence(:guest), do: "RustyJson has no wasm engine"
 end

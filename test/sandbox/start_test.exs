@@ -56,7 +56,7 @@ defmodule RustyJson.Sandbox.StartTest do
     assert_raise ArgumentError, fn -> RustyJson.start_engine(engine: :other) end
     assert_raise ArgumentError, fn -> RustyJson.start_engine(timeout: 5) end
 
-    assert_raise ArgumentError, ~r/takes a keyword list of options, got: :wasm/, fn ->
+    assert_raise ArgumentError, ~r/options of start_engine are a keyword list or a map, got: :wasm/, fn ->
       apply(RustyJson, :start_engine, [:wasm])
     end
 

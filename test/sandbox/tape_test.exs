@@ -4,6 +4,7 @@ defmodule RustyJson.Sandbox.TapeTest do
   use ExUnit.Case, async: false
 
   alias RustyJson.{EncodeError, Fragment, OrderedObject, SandboxError}
+  alias RustyJson.Engine.Native.Nif
   alias RustyJson.Test.{Clock, Guest, WasmHosts}
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
@@ -292,7 +293,13 @@ defmodule RustyJson.Sandbox.TapeTest do
     end
 
     assert {:planned, {:ok, _text}, [Row, Twin]} =
-             Nif.write(host, [%Row{}, %Twin{}, %Row{}], plans, RustyJson.Options.encode([]).bytes, limits, 0)
+             Nif.sandbox_write(
+               [%Row{}, %Twin{}, %Row{}],
+               plans,
+               RustyJson.Options.encode([]).bytes,
+               limits,
+               0
+             )
   end
 
   test "structs that are not what their module makes, or that the options change" do
@@ -500,15 +507,14 @@ defmodule RustyJson.Sandbox.TapeTest do
 
   test "a call on the caller's scheduler ends early, and its instance stays" do
     RustyJson.encode!([1], @options)
-    host = :persistent_term.get(RustyJson.Wasm.Host.BuiltIn)
     bytes = RustyJson.Options.encode([]).bytes
     limits = {8, 268_435_456, 5_000, false, 5_000}
-    kept = Nif.counts(host)[:kept]
-    assert Nif.write(host, Enum.to_list(1..1_000_000), nil, bytes, limits, 0) == :later
-    assert Nif.counts(host)[:kept] == kept
-    assert {:ok, "[1,2]"} = Nif.write(host, [1, 2], nil, bytes, limits, 0)
-    assert {:ok, "[1]"} = Nif.write(host, {1}, nil, bytes, limits, 0)
-    assert {:partial, "[]", [{1, 1, pid, :value}]} = Nif.write(host, [self()], nil, bytes, limits, 0)
+    kept = Nif.sandbox_counts()[:kept]
+    assert Nif.sandbox_write(Enum.to_list(1..1_000_000), nil, bytes, limits, 0) == :later
+    assert Nif.sandbox_counts()[:kept] == kept
+    assert {:ok, "[1,2]"} = Nif.sandbox_write([1, 2], nil, bytes, limits, 0)
+    assert {:ok, "[1]"} = Nif.sandbox_write({1}, nil, bytes, limits, 0)
+    assert {:partial, "[]", [{1, 1, pid, :value}]} = Nif.sandbox_write([self()], nil, bytes, limits, 0)
     assert pid == self()
   end
 end

@@ -207,6 +207,12 @@ impl Instance {
         unsafe { (self.module.time_left)(self.memory.as_ptr()) }
     }
 
+    /// Whether the clock was read since the limits were set.
+    pub fn has_begun(&self) -> bool {
+        // SAFETY: as for `memory`.
+        unsafe { self.memory.as_ref().deadline != 0 }
+    }
+
     /// Whether it asked for more memory than it may have, since the limits were set.
     pub fn denied(&self) -> bool {
         // SAFETY: as for `memory`.
