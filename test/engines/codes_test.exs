@@ -7,6 +7,7 @@ defmodule RustyJson.Engine.CodesTest do
 
   alias RustyJson.Engine.Codes
   alias RustyJson.Parts.Kind
+  alias RustyJson.Test.Judge
   alias RustyJson.Wasm.Abi
 
   defp source(path), do: File.read!(Path.join([__DIR__, "../../core/src", path]))

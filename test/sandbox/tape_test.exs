@@ -268,9 +268,6 @@ defmodule RustyJson.Sandbox.TapeTest do
     # Their plans are learnt.
     RustyJson.encode!([rows(), %Twin{}, %Named{}], engine: :native)
 
-    host =
-      with {:ok, _} <- RustyJson.encode([], @options), do: :persistent_term.get(RustyJson.Wasm.Host.BuiltIn)
-
     plans = RustyJson.Encoder.Plans.known(nil)
     limits = {8, 268_435_456, 5_000, false, 5_000}
 
