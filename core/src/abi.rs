@@ -17,7 +17,6 @@ pub mod batch;
 
 use crate::encode::{EncodeError, EncodeErrorKind, MAX_PAYLOAD};
 use crate::error::{Error, ErrorKind};
-use crate::etf::reader::PlannedStruct;
 use crate::locate::{MAX_PATH, absent, locate, locate_all};
 use crate::options::EncodeOptions;
 use crate::parts::{Failed, Found, Shape, Wrong};
@@ -325,17 +324,8 @@ fn read_path(path: &[u8]) -> Option<&str> {
     if path.len() > MAX_PATH { None } else { core::str::from_utf8(path).ok() }
 }
 
-/// Most times that a text is as long as the term in External Term Format: a control character becomes six bytes.
+/// Most times that a text is as long as its term on a tape: a control character becomes six bytes.
 const GROWTH: u64 = 6;
-/// Most bytes of a decimal in plain notation beyond its coefficient.
-const LONGEST_DECIMAL: u64 = 6_400;
-/// The name that each decimal has in External Term Format.
-const DECIMAL: &[u8] = b"\x0eElixir.Decimal";
-
-/// Whether a text is so short that an honest guest could have made it of any term of this size.
-pub const fn is_short_text(len: usize, etf: &[u8]) -> bool {
-    len as u64 <= GROWTH * etf.len() as u64 + 16
-}
 
 /// Whether an honest guest could have written a text of this length for a tape that has so many bytes with all keys of its shapes.
 pub fn may_be_played(len: usize, tape: usize, options: &EncodeOptions<'_>) -> bool {
@@ -352,25 +342,6 @@ fn longest_lines(terms: u64, options: &EncodeOptions<'_>) -> u64 {
         let line = indent.saturating_add((pretty.line_separator.len() + pretty.after_colon.len()) as u64);
         line.saturating_mul(terms.saturating_add(1))
     })
-}
-
-/// Whether an honest guest could have made a text of this length of a term of this size, with its decimals.
-pub fn may_be_text(len: usize, etf: &[u8], options: &EncodeOptions<'_>, plans: &[PlannedStruct<'_>]) -> bool {
-    if is_short_text(len, etf) {
-        return true;
-    }
-    let terms = etf.len() as u64;
-    let lines = longest_lines(terms, options);
-    let decimals = etf.windows(DECIMAL.len()).filter(|name| *name == DECIMAL).count() as u64;
-    // Any key may have a new name, and any value be redacted.
-    let name =
-        plans.iter().flat_map(|plan| plan.names.iter().flatten()).map(|name| name.len() as u64).max().unwrap_or(0);
-    let shaped = (GROWTH * terms).saturating_mul(options.shape.len() as u64 + name);
-    let longest =
-        (GROWTH * terms + 16).saturating_add(shaped).saturating_add(lines).saturating_add(decimals * LONGEST_DECIMAL);
-    // A plan that names a field twice writes its value twice, at each level.
-    let repeats = |fields: &[&[u8]]| fields.iter().enumerate().any(|(i, field)| fields[..i].contains(field));
-    len as u64 <= longest || plans.iter().any(|plan| repeats(&plan.fields))
 }
 
 /// The most bytes that a text becomes when it is compressed: what doesn't get shorter is stored.
@@ -464,7 +435,7 @@ impl<'a> Partial<'a> {
         in_text.then_some((offsets, partial.text))
     }
 
-    /// Reads the body of a record. What the claims say is not checked here: see [`holes`](crate::etf::holes).
+    /// Reads the body of a record. What the claims say is not checked here.
     pub fn read(body: &'a [u8]) -> Option<Self> {
         let (count, rest) = body.split_first_chunk()?;
         let (claims, text) = rest.split_at_checked((u32::from_le_bytes(*count) as usize).checked_mul(Claim::SIZE)?)?;
@@ -589,19 +560,12 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_bounded_by_the_term() {
+    fn texts_are_bounded_by_the_tape() {
         let plain = EncodeOptions::default();
         let pretty = Pretty { indent: b"  ", line_separator: b"\n", record_separator: b"\n", after_colon: b" " };
         let pretty = EncodeOptions { pretty: Some(pretty), max_depth: 3, ..plain };
-        let etf = [0; 10];
-        assert!(may_be_text(76, &etf, &plain, &[]) && !may_be_text(77, &etf, &plain, &[]));
-        assert!(may_be_text(76 + 11 * 8, &etf, &pretty, &[]) && !may_be_text(77 + 11 * 8, &etf, &pretty, &[]));
         assert!(may_be_played(76, 10, &plain) && !may_be_played(77, 10, &plain));
         assert!(may_be_played(76 + 11 * 8, 10, &pretty) && !may_be_played(77 + 11 * 8, 10, &pretty));
-        assert!(may_be_text(6_400, DECIMAL, &plain, &[]) && !may_be_text(6_600, DECIMAL, &plain, &[]));
-        let plan = |fields| [PlannedStruct { module: b"A", fields, names: None, omitted: None }];
-        assert!(!may_be_text(1_000, &etf, &plain, &plan(vec![b"a", b"b"])));
-        assert!(may_be_text(1_000, &etf, &plain, &plan(vec![b"a", b"b", b"a"])));
     }
 
     #[test]

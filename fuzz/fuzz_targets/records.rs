@@ -3,11 +3,15 @@
 
 use libfuzzer_sys::fuzz_target;
 use rustyjson_core::abi::batch::{Batch, BatchAnswer};
-use rustyjson_core::abi::{DecodeFailure, EncodeFailure, Names, Partial, Status, open};
+use rustyjson_core::abi::{DecodeFailure, DecodeFailures, EncodeFailure, Names, Partial, Status, open};
 use rustyjson_core::encode::MAX_PAYLOAD;
 use rustyjson_core::etf::check::{Policy, check_list};
 use rustyjson_core::locate::MAX_PATH;
+use rustyjson_core::parts::Parts;
 use rustyjson_core::{DecodeOptions, Error, ErrorKind};
+use rustyjson_fuzz::naive::parts::types::{Left, Type, asking};
+
+const MOST_ERRORS: usize = 3;
 
 /// The place of an error in the bytes as a document is told as it is.
 fn honest(json: &[u8], choice: usize) {
@@ -46,7 +50,20 @@ fn hostile(record: &[u8], len: usize) {
                 assert!(names.iter().all(|name| Names::write(name, &mut out)) && out == body);
             }
         }
-        Some((Status::Again, _)) | None => {}
+        Some((Status::Errors, body)) => all_errors(body, len, record),
+        None => {}
+    }
+}
+
+/// All errors of a type, of which a few are asked for: they are in the order of the text and no more than that.
+fn all_errors(body: &[u8], len: usize, record: &[u8]) {
+    let plan = asking(&Type::Plain(0), MOST_ERRORS, Left::Judged(&[]));
+    let Some(Parts::Typed(shape)) = Parts::read(&plan) else { panic!("a plan") };
+    if let Some(failures) = DecodeFailures::read(body, len, &shape) {
+        assert!((1..=MOST_ERRORS).contains(&failures.list.len()) && failures.list.len() as u64 <= failures.total);
+        assert!(failures.list.is_sorted_by_key(|failure| failure.offset));
+        let mut out = Vec::new();
+        assert!(failures.write(&mut out) && out == record);
     }
 }
 

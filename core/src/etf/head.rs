@@ -80,14 +80,3 @@ pub fn atom_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
         _ => None,
     }
 }
-
-/// Where the term at this offset ends.
-pub fn end(bytes: &[u8], at: usize) -> Option<usize> {
-    let (mut at, mut left) = (at, 1_usize);
-    while left > 0 {
-        let head = head(bytes, at)?;
-        left = (left - 1).checked_add(head.terms)?;
-        at = head.body;
-    }
-    Some(at)
-}

@@ -1,14 +1,12 @@
-//! Erlang's External Term Format (ETF): the [writer] builds it, the [reader] walks it, [check] and [holes] judge
-//! what an untrusted guest wrote. Format: Erlang ERTS User's Guide, "External Term Format".
+//! Erlang's External Term Format (ETF): the [writer] builds it, the [reader] walks it, [check] judges what an
+//! untrusted guest wrote. Format: Erlang ERTS User's Guide, "External Term Format".
 mod bytes;
 pub mod check;
 mod head;
-pub mod holes;
 mod index;
 pub(crate) mod judge;
 pub mod plans;
 mod policy;
 pub mod reader;
 pub(crate) mod tags;
-mod unwritten;
 pub mod writer;

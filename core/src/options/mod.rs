@@ -366,6 +366,18 @@ impl<'a> Pretty<'a> {
     }
 }
 
+/// A hash (FNV-1a) of the tables, which Elixir computes too.
+pub(crate) const HASH: u32 = hash(ENCODE_TEXT.as_bytes(), hash(DECODE_TEXT.as_bytes(), 0x811c_9dc5));
+
+const fn hash(bytes: &[u8], mut hash: u32) -> u32 {
+    let mut at = 0;
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    hash
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -406,16 +418,4 @@ mod tests {
         assert_eq!((options.pretty, rest), (Some(pretty), &b"rest"[..]));
         assert!((0..bytes.len() - 4).all(|len| EncodeOptions::from_bytes(&bytes[..len]).is_none()));
     }
-}
-
-/// A hash (FNV-1a) of the tables, which Elixir computes too.
-pub(crate) const HASH: u32 = hash(ENCODE_TEXT.as_bytes(), hash(DECODE_TEXT.as_bytes(), 0x811c_9dc5));
-
-const fn hash(bytes: &[u8], mut hash: u32) -> u32 {
-    let mut at = 0;
-    while at < bytes.len() {
-        hash = (hash ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
-        at += 1;
-    }
-    hash
 }

@@ -3,7 +3,7 @@
 use rustyjson_core::encode::{
     AtomText, Hole, Known, Member, PlanRules, Player, Stack, Step, TermReader, Value as Look, play, write,
 };
-use rustyjson_core::etf::reader::{Entries, List, Map, PlannedStruct, Reader, Term};
+use rustyjson_core::etf::reader::{self, Entries, PlannedStruct, Reader, Term};
 use rustyjson_core::tape::{Memory, Sink, Tape};
 use rustyjson_core::{EncodeOptions, Output, encode};
 use std::collections::HashMap;
@@ -117,9 +117,9 @@ type Field<'t> = (&'t [u8], &'t [u8]);
 
 impl<'t> TermReader<'t> for Keyed<'t> {
     type Term = Term;
-    type List = List;
+    type List = reader::List;
     type Tuple = usize;
-    type Map = Map;
+    type Map = reader::Map;
     type Entries = Entries;
     type Values = Entries;
     type Plan = (&'t PlannedStruct<'t>, usize);
@@ -151,7 +151,7 @@ impl<'t> TermReader<'t> for Keyed<'t> {
         self.reader.big_integer(term)
     }
 
-    fn next_item(&mut self, list: &mut List) -> Step<Term> {
+    fn next_item(&mut self, list: &mut reader::List) -> Step<Term> {
         self.reader.next_item(list)
     }
 
@@ -159,11 +159,11 @@ impl<'t> TermReader<'t> for Keyed<'t> {
         self.reader.next_element(tuple)
     }
 
-    fn map_size(&mut self, map: &Map) -> usize {
+    fn map_size(&mut self, map: &reader::Map) -> usize {
         self.reader.map_size(map)
     }
 
-    fn entries(&mut self, map: &Map, reverse: bool, scattered: bool) -> Entries {
+    fn entries(&mut self, map: &reader::Map, reverse: bool, scattered: bool) -> Entries {
         self.reader.entries(map, reverse, scattered)
     }
 
@@ -175,7 +175,7 @@ impl<'t> TermReader<'t> for Keyed<'t> {
         self.reader.end_entries();
     }
 
-    fn values(&mut self, map: &Map) -> Entries {
+    fn values(&mut self, map: &reader::Map) -> Entries {
         self.reader.values(map)
     }
 
@@ -183,11 +183,11 @@ impl<'t> TermReader<'t> for Keyed<'t> {
         self.reader.next_value(values)
     }
 
-    fn module(&mut self, map: &Map) -> Option<Term> {
+    fn module(&mut self, map: &reader::Map) -> Option<Term> {
         self.reader.module(map)
     }
 
-    fn field(&mut self, map: &Map, name: Known) -> Option<Term> {
+    fn field(&mut self, map: &reader::Map, name: Known) -> Option<Term> {
         self.reader.field(map, name)
     }
 
@@ -195,7 +195,7 @@ impl<'t> TermReader<'t> for Keyed<'t> {
         self.reader.known(atom)
     }
 
-    fn leave(&mut self, map: &Map) {
+    fn leave(&mut self, map: &reader::Map) {
         self.reader.leave(map);
     }
 
@@ -204,12 +204,12 @@ impl<'t> TermReader<'t> for Keyed<'t> {
     }
 
     /// Small maps have one in the VM.
-    fn number_of_keys(&self, map: &Map, plan: Option<&Self::Plan>) -> Option<u64> {
+    fn number_of_keys(&self, map: &reader::Map, plan: Option<&Self::Plan>) -> Option<u64> {
         let (number, keys, _) = self.numbers.get(&map.offset())?;
         (keys.len() <= 32).then_some(number | u64::from(plan.is_some()) << 56)
     }
 
-    fn keys_pass(&mut self, map: &Map, passes: impl Fn(&[u8], bool) -> bool) -> bool {
+    fn keys_pass(&mut self, map: &reader::Map, passes: impl Fn(&[u8], bool) -> bool) -> bool {
         self.numbers.get(&map.offset()).is_some_and(|(_, keys, _)| {
             keys.iter().all(|key| match key {
                 Atom(name) => passes(name.as_bytes(), true),
@@ -219,7 +219,7 @@ impl<'t> TermReader<'t> for Keyed<'t> {
         })
     }
 
-    fn may_omit(&mut self, map: &Map, _structs: bool) -> bool {
+    fn may_omit(&mut self, map: &reader::Map, _structs: bool) -> bool {
         self.numbers.get(&map.offset()).is_none_or(|(_, _, omits)| *omits)
     }
 
@@ -227,7 +227,7 @@ impl<'t> TermReader<'t> for Keyed<'t> {
         self.reader.plan(module)
     }
 
-    fn next_planned(&mut self, plan: &mut Self::Plan, map: &Map) -> Option<Member<Field<'t>, Term>> {
+    fn next_planned(&mut self, plan: &mut Self::Plan, map: &reader::Map) -> Option<Member<Field<'t>, Term>> {
         self.reader.next_planned(plan, map)
     }
 

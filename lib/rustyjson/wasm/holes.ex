@@ -1,7 +1,15 @@
 defmodule RustyJson.Wasm.Holes do
   @moduledoc false
-  # Reads the holes that an untrusted module reports, for the host that has no native code of ours, by the rules of core/src/etf/holes.rs and
-  # core/src/etf/unwritten.rs, which explain them.
+  # Checks the holes that an untrusted module reports, for the host that has no native code of ours.
+  #
+  # The module reports the positions of the terms that it does not write. Bytes in the middle of a binary could read as a function, so one
+  # walk over the caller's own copy of the input looks up each position: a term must start there, outside every other hole.
+  #
+  # The term must also be one that the core leaves to Elixir: otherwise a module could report the same term forever. Elixir turns such a
+  # term into one that the core can write, except for smaller parts: a struct through its own encoder, a built-in struct with invalid
+  # fields into text, a map with unusual keys into an object with string keys. None of the results is accepted here again, so a call ends
+  # however often a lying module asks for help. Where the core checks more details, such as the fields of a date, this accepts every term
+  # that Elixir turns into text or into smaller parts.
 
   alias RustyJson.{Fragment, OrderedObject}
   alias RustyJson.Encode.Known
