@@ -218,6 +218,22 @@ defmodule RustyJson.EncodeStreamTest do
         end
       end
 
+      test "the elements of an improper list come first, then the error of encode/2", %{engine: engine} do
+        for list <- [[1, 2 | 3], Enum.reduce(1..5_000, 0, &[&1 | &2])], format <- [:array, :lines] do
+          {:error, expected} = RustyJson.encode(list, engine)
+
+          error =
+            assert_raise EncodeError, fn ->
+              list
+              |> RustyJson.encode_stream([format: format, flush: 1] ++ engine)
+              |> Enum.each(&send(self(), &1))
+            end
+
+          assert Map.take(error, [:reason, :path, :message]) == Map.take(expected, [:reason, :path, :message])
+          assert_received text when is_binary(text)
+        end
+      end
+
       test "limits", %{engine: engine} do
         assert_raise EncodeError, ~r/deeper than 2/, fn -> joined([[[1]]], [max_depth: 2] ++ engine) end
         assert joined([[1]], [max_depth: 2] ++ engine) == "[[1]]"

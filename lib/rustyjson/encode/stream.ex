@@ -149,13 +149,20 @@ defmodule RustyJson.Encode.Stream do
       {[], state} ->
         {closing(state), nil}
 
-      {list, %{size: size} = state} ->
-        {batch, rest} = Enum.split(list, size)
+      {[_ | _] = list, %{size: size} = state} ->
+        {batch, rest} = taken(list, size, [])
         {texts, state} = flush(batch, length(batch), state)
         {texts, {rest, state}}
+
+      {_tail, %{options: options, path: path}} ->
+        raise EncodeError.from_engine({Codes.encode(:improper_list), path, nil}, options)
     end)
     |> Stream.concat()
   end
+
+  # `Enum.split/2` fails at the end of an improper list.
+  defp taken([element | rest], count, taken) when count > 0, do: taken(rest, count - 1, [element | taken])
+  defp taken(rest, _count, taken), do: {:lists.reverse(taken), rest}
 
   # The source is suspended after each batch. A callback for each element, as in `Stream.transform/3`, costs as much as encoding it.
   defp one_after_another(source, start) do

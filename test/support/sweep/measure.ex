@@ -1,0 +1,113 @@
+defmodule RustyJson.Test.Sweep.Measure do
+  @moduledoc """
+  Runs a call in a process of its own, and says how long it took, how much memory it had, and how long it held a normal scheduler.
+
+  The input of a term is built in that process, because a message would lose what its parts share. A process with a heap over the
+  limit is killed.
+  """
+
+  @typedoc "`held` are milliseconds on a normal scheduler, as the VM's monitor tells them; `bytes` are those of the heap and of binaries."
+  @type run :: %{
+          ended: :ok | :killed | {:down, term()},
+          micros: number(),
+          bytes: non_neg_integer(),
+          held: [pos_integer()]
+        }
+
+  @word :erlang.system_info(:wordsize)
+  @patience 60_000
+
+  @doc "One run. `hold` is the number of milliseconds on a normal scheduler above which the monitor reports."
+  @spec run((() -> input), (input -> term()), pos_integer(), pos_integer()) :: run() when input: term()
+  def run(build, call, most_bytes, hold) do
+    parent = self()
+    heap = %{size: div(most_bytes, @word), kill: true, error_logger: false}
+
+    {pid, monitor} =
+      spawn_monitor(fn ->
+        input = build.()
+        :erlang.garbage_collect()
+        Process.flag(:max_heap_size, heap)
+        send(parent, {:built, self()})
+        receive(do: (:go -> :ok))
+        begun = System.monotonic_time()
+        answer = outcome(call, input)
+        micros = System.convert_time_unit(System.monotonic_time() - begun, :native, :nanosecond) / 1_000
+        bytes = held_bytes()
+        # The monitor reports when a process yields, not when it ends.
+        :erlang.yield()
+        send(parent, {:ended, self(), %{ended: :ok, micros: micros, bytes: bytes, alive: is_tuple(answer)}})
+      end)
+
+    receive do
+      {:built, ^pid} -> :ok
+    after
+      @patience -> :ok
+    end
+
+    watched(hold, fn ->
+      send(pid, :go)
+
+      receive do
+        {:DOWN, ^monitor, :process, ^pid, reason} -> ended(pid, reason)
+      after
+        @patience ->
+          Process.exit(pid, :kill)
+          ended(pid, :too_long)
+      end
+    end)
+    |> then(fn run -> Map.put(run, :held, collect(pid)) end)
+  end
+
+  defp ended(pid, :normal), do: receive(do: ({:ended, ^pid, run} -> Map.delete(run, :alive)))
+  defp ended(_pid, :killed), do: %{ended: :killed, micros: 0, bytes: 0}
+  defp ended(_pid, reason), do: %{ended: {:down, reason}, micros: 0, bytes: 0}
+
+  @doc "The answer of a call, exceptions included."
+  @spec outcome((input -> term()), input) :: {:returned | :raised, term()} when input: term()
+  def outcome(call, input) do
+    {:returned, call.(input)}
+  rescue
+    error -> {:raised, error}
+  end
+
+  defp held_bytes do
+    {:total_heap_size, words} = Process.info(self(), :total_heap_size)
+    {:binary, binaries} = Process.info(self(), :binary)
+    sizes = binaries |> Enum.uniq_by(&elem(&1, 0)) |> Enum.map(&elem(&1, 1))
+    words * @word + Enum.sum(sizes)
+  end
+
+  defp watched(hold, fun) do
+    previous = :erlang.system_monitor(self(), [{:long_schedule, hold}])
+
+    try do
+      fun.()
+    after
+      restore(previous)
+    end
+  end
+
+  defp restore(:undefined), do: :erlang.system_monitor(:undefined)
+  defp restore({pid, options}), do: :erlang.system_monitor(pid, options)
+
+  defp collect(pid) do
+    receive do
+      {:monitor, ^pid, :long_schedule, info} -> [info[:timeout] | collect(pid)]
+      {:monitor, _, :long_schedule, _} -> collect(pid)
+    after
+      0 -> []
+    end
+  end
+
+  @doc "The best of two runs: the shorter time, the smaller memory, and a hold only if both have one."
+  @spec better(run(), run() | nil) :: run()
+  def better(run, nil), do: run
+  def better(%{ended: :ok}, %{ended: bad} = run) when bad != :ok, do: run
+  def better(%{ended: bad} = run, _before) when bad != :ok, do: run
+
+  def better(a, b) do
+    held = if Enum.max(a.held, fn -> 0 end) <= Enum.max(b.held, fn -> 0 end), do: a.held, else: b.held
+    %{a | micros: min(a.micros, b.micros), bytes: min(a.bytes, b.bytes), held: held}
+  end
+end
