@@ -206,7 +206,10 @@ impl<'t> TermReader<'t> for Keyed<'t> {
     /// Small maps have one in the VM.
     fn number_of_keys(&self, map: &reader::Map, plan: Option<&Self::Plan>) -> Option<u64> {
         let (number, keys, _) = self.numbers.get(&map.offset())?;
-        (keys.len() <= 32).then_some(number | u64::from(plan.is_some()) << 56)
+        // Structs of two modules may have the same keys and other names for them.
+        let plan = plan
+            .map_or(0, |(plan, _)| 1 + plans().iter().position(|other| other.module == plan.module).expect("a plan"));
+        (keys.len() <= 32).then_some(number | (plan as u64) << 56)
     }
 
     fn keys_pass(&mut self, map: &reader::Map, passes: impl Fn(&[u8], bool) -> bool) -> bool {
