@@ -225,7 +225,7 @@ defmodule RustyJson.Build do
 
   ## Words
 
-  defp title(:native), do: "the native library (with the module: a minute or two)"
+  defp title(:native), do: "the native library"
   defp title(:guest), do: "the WebAssembly module"
 
   defp cause(missing), do: Enum.map_join(missing, " ", fn {what, hint} -> "#{what}. #{hint}" end)

@@ -72,8 +72,10 @@ defmodule RustyJson.Sandbox.InstancesTest do
         text = "\"" <> String.duplicate("a", 20_000_000) <> "\""
         assert {:ok, _} = RustyJson.decode("1", options)
         kept = WasmHosts.counts(host)[:kept]
-        assert {:ok, _} = RustyJson.decode(text, options)
-        assert WasmHosts.counts(host)[:kept] < max(kept, 1)
+        for _ <- 1..5, do: assert({:ok, _} = RustyJson.decode(text, options))
+        now = WasmHosts.counts(host)[:kept]
+        # In the built-in host, the instances of other threads stay.
+        if host == :built_in, do: assert(now <= kept), else: assert(now < max(kept, 1))
       end
 
       test "when all instances are taken, a call waits for at most its timeout", %{

@@ -406,5 +406,15 @@ pub fn assert_played(value: &Value, bytes: &[u8]) {
     let (options, _) = EncodeOptions::from_bytes(bytes).expect("options");
     let taped = Taped::new(value);
     let (played, encoded) = (taped.played(&options), taped.encoded(&options));
+    // Whether a text that is too long is noticed before or behind the key of a member with layout depends on how the key is written: the
+    // path may have that key.
+    if let (Err((kind, path, _)), Err((other, around, _))) = (&played, &encoded)
+        && kind == other
+        && *kind == rustyjson_core::encode::EncodeErrorKind::MaxBytes as u8
+        && options.pretty.is_some()
+    {
+        assert!(path.starts_with(around.as_str()) || around.starts_with(path.as_str()), "{value:?} with {options:?}");
+        return;
+    }
     assert_eq!(played, encoded, "{value:?} with {options:?}");
 }
