@@ -81,6 +81,8 @@ defmodule RustyJson.NativeFaultsTest do
       end
     end
 
+    @wide [floats: :decimals, max_decimal_digits: :infinity, max_decimal_exponent: :infinity]
+
     # OTP 25 allows larger integers; the limit here is the same in every VM. Reading the largest takes seconds, rejecting is quick.
     test "integers beyond the largest" do
       digits = String.duplicate("9", 1_262_594)
@@ -88,8 +90,8 @@ defmodule RustyJson.NativeFaultsTest do
       for {text, options} <- [
             {"[1, #{digits}]", []},
             {"[1, -#{digits}]", []},
-            {"[1, 1.#{digits}]", [floats: :decimals]},
-            {"[1, #{digits}e-5]", [floats: :decimals]}
+            {"[1, 1.#{digits}]", @wide},
+            {"[1, #{digits}e-5]", @wide}
           ] do
         {:error, error} = Judge.decode_quietly(text, [decoding_integer_digit_limit: 0] ++ options)
         assert {error.reason, error.position, error.path} == {:number_out_of_range, 4, "/1"}
@@ -98,7 +100,7 @@ defmodule RustyJson.NativeFaultsTest do
       zeros = "[0.#{String.duplicate("0", 1_300_000)}1]"
 
       assert {:ok, [%{coef: 1, exp: -1_300_001}]} =
-               Judge.decode_quietly(zeros, decoding_integer_digit_limit: 0, floats: :decimals)
+               Judge.decode_quietly(zeros, [decoding_integer_digit_limit: 0] ++ @wide)
     end
 
     test "nesting of a million" do
