@@ -92,6 +92,19 @@ defmodule RustyJson.Build do
     end
   end
 
+  @doc """
+  Compiles the crates of the native library that do not need the module, while the module is built: that task, or none. Cargo makes
+  whoever comes for the rest wait.
+  """
+  @spec ahead([part()], settings()) :: [Task.t()]
+  def ahead(parts, settings) do
+    wanted = Enum.reject(parts, &current?(&1, settings))
+
+    if :guest in wanted and :native in wanted and Tools.missing(:native, @rust_version) == [],
+      do: [Task.async(fn -> Cargo.run("", ~w(build --quiet --release -p rustyjson-terms), settings) end)],
+      else: []
+  end
+
   @spec clean(part(), Path.t()) :: :ok
   def clean(part, root) do
     File.rm(artifact(part, root))

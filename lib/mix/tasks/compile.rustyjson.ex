@@ -52,12 +52,15 @@ defmodule Mix.Tasks.Compile.Rustyjson do
 
   # A new module is a new library.
   defp built(parts, settings) do
+    ahead = Build.ahead(parts, settings)
+
     {results, _settings} =
       Enum.map_reduce(parts, settings, fn part, settings ->
         result = Build.build(part, settings)
         {{part, result}, if(result == :built, do: %{settings | force: true}, else: settings)}
       end)
 
+    Task.await_many(ahead, :infinity)
     results
   end
 
