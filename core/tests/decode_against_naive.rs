@@ -208,3 +208,22 @@ proptest! {
         assert_same(&json, &options);
     }
 }
+
+/// What is not ASCII is checked ahead of the strings: a broken byte is still reported where it stands, and only if nothing before it is
+/// wrong.
+#[test]
+fn broken_characters_are_found_where_they_stand() {
+    let words: Vec<_> = (0..900).map(|i| format!("\"{}{}\"", "é中😀x".repeat(i % 7), "ä\\n".repeat(i % 3))).collect();
+    let text = format!("[{}]", words.join(","));
+    assert_same(text.as_bytes(), &DecodeOptions::DEFAULT);
+    let outside = (0..text.len()).filter(|at| !text.as_bytes()[*at].is_ascii());
+    for at in outside.step_by(step(977) * 13) {
+        let mut broken = text.clone().into_bytes();
+        broken[at] = 0xFF;
+        let expected = std::str::from_utf8(&broken).unwrap_err().valid_up_to();
+        assert_eq!(decoded(&broken, &DecodeOptions::DEFAULT).unwrap_err().offset, expected);
+        assert_same(&broken, &DecodeOptions::DEFAULT);
+        broken[1] = b'x';
+        assert_same(&broken, &DecodeOptions::DEFAULT);
+    }
+}

@@ -19,6 +19,7 @@ use alloc::vec::Vec;
 use keys::{Keys, Source};
 pub use many::decode_many;
 pub(crate) use places::Places;
+use string::Utf8;
 pub(crate) use string::{Chunk, chunk};
 
 /// What a value stands in.
@@ -169,7 +170,7 @@ pub(crate) fn text<K: Kernel>(
     buffer: &mut Vec<u8>,
 ) -> Result<usize, Error> {
     buffer.clear();
-    let (plain, end) = match string::string(kernel, json, pos, validate, buffer)? {
+    let (plain, end) = match string::string(kernel, json, pos, (&mut Utf8::new(), validate), buffer)? {
         (Text::Input(start, bytes), end) => (start..start + bytes.len(), end),
         (Text::Unescaped(_), end) => (0..0, end),
     };
@@ -193,6 +194,7 @@ struct Driver<'a, K, B> {
     frames: &'a mut Vec<Frame>,
     keys: &'a mut Keys,
     text: &'a mut Vec<u8>,
+    utf8: Utf8,
     builder: &'a mut B,
 }
 
@@ -212,7 +214,7 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
         let Scratch { frames, keys, text, .. } = scratch;
         let frame = Frame { container: Container::Document, len: 0, unescaped: 0 };
         let distinct = options.duplicates == Duplicates::Error || !builder.keeps_repeats();
-        Self { kernel, json, options: *options, nodes, distinct, frame, frames, keys, text, builder }
+        Self { kernel, json, options: *options, nodes, distinct, frame, frames, keys, text, utf8: Utf8::new(), builder }
     }
 
     /// One value with nothing but white space around it.
@@ -391,7 +393,8 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
         }
         self.count(pos)?;
         let before = self.text.len();
-        let (text, end) = string::string(self.kernel, self.json, pos, self.options.validate_keys(), self.text)?;
+        let utf8 = (&mut self.utf8, self.options.validate_keys());
+        let (text, end) = string::string(self.kernel, self.json, pos, utf8, self.text)?;
         let key = Key::new(text);
         let unescaped = matches!(text, Text::Unescaped(_)).then_some(before);
         if self.distinct {
@@ -411,7 +414,8 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
     #[inline(always)]
     fn string(&mut self, pos: usize) -> Result<Next, Error> {
         let before = self.text.len();
-        let (text, end) = string::string(self.kernel, self.json, pos, self.options.validate_strings, self.text)?;
+        let utf8 = (&mut self.utf8, self.options.validate_strings);
+        let (text, end) = string::string(self.kernel, self.json, pos, utf8, self.text)?;
         self.builder.string(text).map_err(|kind| Error::new(kind, pos))?;
         self.text.truncate(before);
         Ok(Next::Ended(end))

@@ -3,6 +3,7 @@
 //! Repeated keys are the one thing that is not looked for. Most of a document is passed over when a few parts of it are wanted,
 //! so this walk keeps less than the driver does: a flag for each open container, and no record of keys.
 
+use super::string::Utf8;
 use super::{number, string, wrong};
 use crate::builder::Text;
 use crate::error::{Error, ErrorKind};
@@ -22,6 +23,7 @@ pub(crate) struct Skip<'a, K> {
     open: &'a mut Vec<bool>,
     /// What escapes stand for.
     text: &'a mut Vec<u8>,
+    utf8: Utf8,
 }
 
 // In the WebAssembly module most of these are calls: each copy in the walks over parts would take kilobytes, and they have many.
@@ -35,7 +37,7 @@ impl<'a, K: Kernel> Skip<'a, K> {
         text: &'a mut Vec<u8>,
     ) -> Self {
         let nodes = if options.max_nodes == 0 { u64::MAX } else { options.max_nodes };
-        Self { kernel, json, options, nodes, open, text }
+        Self { kernel, json, options, nodes, open, text, utf8: Utf8::new() }
     }
 
     /// Skips the value at `pos`, inside this many open containers. Returns the offset after it.
@@ -116,7 +118,8 @@ impl<'a, K: Kernel> Skip<'a, K> {
     pub fn key(&mut self, pos: usize) -> Result<(Text<'_>, usize), Error> {
         self.key_starts(pos)?;
         self.text.clear();
-        string::string(self.kernel, self.json, pos, self.options.validate_keys(), self.text)
+        let utf8 = (&mut self.utf8, self.options.validate_keys());
+        string::string(self.kernel, self.json, pos, utf8, self.text)
     }
 
     /// Reads the string at `pos`, and gives the offset behind it.
@@ -130,7 +133,8 @@ impl<'a, K: Kernel> Skip<'a, K> {
     #[inline(always)]
     pub fn text_here(&mut self, pos: usize) -> Result<(Text<'_>, usize), Error> {
         self.text.clear();
-        string::string(self.kernel, self.json, pos, self.options.validate_strings, self.text)
+        let utf8 = (&mut self.utf8, self.options.validate_strings);
+        string::string(self.kernel, self.json, pos, utf8, self.text)
     }
 
     /// Passes over the colon behind a key.
@@ -166,13 +170,14 @@ impl<'a, K: Kernel> Skip<'a, K> {
     fn string_here(&mut self, pos: usize, validate: bool) -> Result<usize, Error> {
         let run = self.kernel.string_run(self.json, pos + 1);
         if !run.ascii && validate {
-            string::check_utf8(self.json, pos + 1, run.end)?;
+            self.utf8.check(self.json, pos + 1, run.end)?;
         }
         if self.json.get(run.end) == Some(&b'"') {
             return Ok(run.end + 1);
         }
         self.text.clear();
-        string::unescape(self.kernel, self.json, pos + 1, run.end, validate, self.text)
+        let utf8 = (&mut self.utf8, validate);
+        string::unescape(self.kernel, self.json, pos + 1, run.end, utf8, self.text)
     }
 
     /// Passes over the literal that starts with this byte. It does not branch on which literal that is: in many documents the
