@@ -17,10 +17,11 @@
 -module(rustyjson).
 
 -export([decode/1, decode/2, encode/1, encode/2, find/2, find/3]).
--export([decode_start/3, decode_continue/2]).
+-export([decode/3, decode_start/3, decode_continue/2]).
+-export([first/3]).
 -export([format_error/2]).
 
--export_type([options/0, error/0, decode_error/0, encode_error/0, continuation/0]).
+-export_type([options/0, error/0, decode_error/0, encode_error/0, continuation/0, decoders/0]).
 
 -type options() :: [atom() | {atom(), term()}] | #{atom() => term()}.
 %% A proplist or a map. In a proplist, a single atom sets that option to `true'.
@@ -43,8 +44,23 @@
 
 -type error() :: decode_error() | encode_error().
 
+-type decoders() :: #{
+    array_start => fun((Acc :: term()) -> term()),
+    array_push => fun((Value :: term(), Acc :: term()) -> term()),
+    array_finish => fun((Acc :: term(), Before :: term()) -> {Value :: term(), Acc :: term()}),
+    object_start => fun((Acc :: term()) -> term()),
+    object_push => fun((Key :: term(), Value :: term(), Acc :: term()) -> term()),
+    object_finish => fun((Acc :: term(), Before :: term()) -> {Value :: term(), Acc :: term()}),
+    float => fun((binary()) -> term()),
+    integer => fun((binary()) -> term()),
+    string => fun((binary()) -> term()),
+    null => term()
+}.
+%% The callbacks of `json:decode/3', with the same defaults.
+
 -opaque continuation() ::
-    {?MODULE, feed() | {wrong, Exception :: map(), Sequence :: binary()}, Acc :: term(), Position :: non_neg_integer()}.
+    {?MODULE, feed() | {wrong, Exception :: map(), Sequence :: binary()}, {Acc :: term(), decoders()},
+        Position :: non_neg_integer()}.
 -type feed() :: 'Elixir.RustyJson.Feed':t().
 
 %% These options override the application's configuration, so that results contain no Elixir structs.
@@ -119,32 +135,75 @@ find(Json, Pointer, Options) ->
 %% {[1,20],ok,<<" [3]">>}
 %% '''
 %%
-%% Custom decoders are not supported: the map must be empty, otherwise the call raises `badarg'. Invalid JSON raises
-%% `unexpected_end', `{invalid_byte, Byte}' or `{unexpected_sequence, Bytes}', as in OTP. Input that exceeds a limit raises the reason,
-%% such as `max_depth'. As in OTP, the first of repeated keys counts.
--spec decode_start(binary(), Acc, Decoders :: #{}) ->
-    {Value :: term(), Acc, Rest :: binary()} | {continue, continuation()}.
-decode_start(Json, Acc, Decoders) when is_binary(Json), Decoders =:= #{} ->
-    Feed = 'Elixir.RustyJson.Feed':new([{at, <<>>}, {duplicate_keys, first} | ?DECODE]),
-    push(Json, 0, ?FIRST, {?MODULE, 'Elixir.RustyJson.Feed':unmarked(Feed), Acc, 0});
+%% The decoders are those of `json:decode_start/3'. They are called when the whole value is there, in the order of the text, so they are
+%% not called for a value that turns out to be invalid. Invalid JSON raises `unexpected_end', `{invalid_byte, Byte}' or
+%% `{unexpected_sequence, Bytes}', as in OTP. Input that exceeds a limit raises the reason, such as `max_depth'. As in OTP, the first of
+%% repeated keys counts.
+-spec decode_start(binary(), Acc :: term(), decoders()) ->
+    {Value :: term(), Acc :: term(), Rest :: binary()} | {continue, continuation()}.
 decode_start(Json, Acc, Decoders) ->
-    fail({argument, <<"takes a binary and an empty map of decoders">>}, [Json, Acc, Decoders]).
+    case is_binary(Json) andalso is_map(Decoders) andalso 'Elixir.RustyJson.Decode.Callbacks':check(Decoders) of
+        {ok, Decoders} -> finished(or_raise(fun() -> begin_value(Json, Acc, Decoders) end));
+        {error, Message} -> fail({argument, Message}, [Json, Acc, Decoders]);
+        false -> fail({argument, <<"takes a binary and a map of decoders">>}, [Json, Acc, Decoders])
+    end.
+
+begin_value(Json, Acc, Decoders) ->
+    Options = 'Elixir.RustyJson.Decode.Callbacks':options(Decoders),
+    Feed = 'Elixir.RustyJson.Feed':new([{at, <<>>} | Options]),
+    push(Json, 0, ?FIRST, {?MODULE, 'Elixir.RustyJson.Feed':unmarked(Feed), {Acc, Decoders}, 0}).
+
+%% The callbacks run here, once.
+finished({continue, _State} = Continue) ->
+    Continue;
+finished({Value, {Acc, Decoders}, Rest}) ->
+    {Result, Next} = 'Elixir.RustyJson.Decode.Callbacks':run(Value, Acc, Decoders),
+    {Result, Next, Rest}.
+
+%% @doc Decodes the first value of a binary, like `json:decode/3'. Returns the value, the accumulator and the rest of the binary.
+%%
+%% ```
+%% 1> rustyjson:decode(<<"[1.50, 2] [3]">>, ok, #{float => fun(Text) -> {float, Text} end}).
+%% {[{float,<<"1.50">>},2],ok,<<" [3]">>}
+%% '''
+-spec decode(binary(), Acc :: term(), decoders()) -> {Value :: term(), Acc :: term(), Rest :: binary()}.
+decode(Json, Acc, Decoders) ->
+    case decode_start(Json, Acc, Decoders) of
+        {continue, State} -> decode_continue(end_of_input, State);
+        Done -> Done
+    end.
+
+%% @private
+%% For `RustyJson.decode/3': the same, with an error as `{failed, Position, Reason, Exception}'. The position is that of OTP.
+first(Json, Acc, Decoders) ->
+    try
+        case begin_value(Json, Acc, Decoders) of
+            {continue, State} -> continue(end_of_input, State);
+            Done -> Done
+        end
+    of
+        Value -> finished(Value)
+    catch
+        throw:{?MODULE, Reason, Exception} -> {failed, otp_position(Reason, Exception, Json), Reason, Exception}
+    end.
 
 %% @doc Continues with the next bytes of the input, or with `end_of_input'. Only a number outside arrays and objects needs `end_of_input'.
 -spec decode_continue(binary() | end_of_input, continuation()) ->
     {Value :: term(), Acc :: term(), Rest :: binary()} | {continue, continuation()}.
-decode_continue(end_of_input, {?MODULE, {wrong, Exception, _Sequence}, _Acc, _Position}) ->
-    raise(unexpected_end, Exception);
-decode_continue(Json, {?MODULE, {wrong, Exception, Sequence}, Acc, Position}) when is_binary(Json) ->
+decode_continue(Json, Continuation) -> finished(or_raise(fun() -> continue(Json, Continuation) end)).
+
+continue(end_of_input, {?MODULE, {wrong, Exception, _Sequence}, _Acc, _Position}) ->
+    failed(unexpected_end, Exception);
+continue(Json, {?MODULE, {wrong, Exception, Sequence}, Acc, Position}) when is_binary(Json) ->
     whole(<<Sequence/binary, Json/binary>>, Exception, Acc, Position);
-decode_continue(end_of_input, {?MODULE, Feed, Acc, _Position}) ->
+continue(end_of_input, {?MODULE, Feed, Acc, _Position}) ->
     case 'Elixir.RustyJson.Feed':finish(Feed) of
         {ok, [Value]} -> {Value, Acc, <<>>};
-        {error, Exception, _Values} -> raise(Exception)
+        {error, Exception, _Values} -> failed(Exception)
     end;
-decode_continue(Json, {?MODULE, _Feed, _Acc, _Position} = Continuation) when is_binary(Json) ->
+continue(Json, {?MODULE, _Feed, _Acc, _Position} = Continuation) when is_binary(Json) ->
     push(Json, 0, ?FIRST, Continuation);
-decode_continue(Json, Continuation) ->
+continue(Json, Continuation) ->
     fail({argument, <<"takes a binary or end_of_input, and a continuation">>}, [Json, Continuation]).
 
 push(Json, From, _Size, Continuation) when From =:= byte_size(Json) ->
@@ -165,14 +224,14 @@ push(Json, From, Size, {?MODULE, Feed, Acc, Position}) ->
             Behind = binary:part(Json, Next, byte_size(Json) - Next),
             whole(<<(sequence(Exception))/binary, Behind/binary>>, Exception, Acc, Position);
         {error, Exception, _Values, _} ->
-            raise(Exception)
+            failed(Exception)
     end.
 
 %% The error shows a whole escape or pair, so it waits for the rest, as in json:decode_continue/2.
 whole(Sequence, Exception, Acc, Position) ->
     case escape(Sequence) of
         more -> {continue, {?MODULE, {wrong, Exception, Sequence}, Acc, Position}};
-        Escape -> raise({unexpected_sequence, Escape}, Exception)
+        Escape -> failed({unexpected_sequence, Escape}, Exception)
     end.
 
 %% The bytes from the wrong escape on; from the first half of a surrogate pair on, if it is the second half.
@@ -236,14 +295,38 @@ error_map(#{'__struct__' := Module} = Exception) ->
     Known = maps:filter(fun(_Name, Value) -> Value =/= nil end, Shown),
     maps:merge(#{reason => Module}, Known#{message => 'Elixir.Exception':message(Exception)}).
 
-%% Raises the error that json:decode_continue/2 raises for the same input.
--spec raise(map()) -> no_return().
-raise(#{reason := Reason} = Exception) ->
-    raise(otp_reason(Reason, Exception), Exception).
+%% The error that json:decode_continue/2 raises for the same input.
+-spec failed(map()) -> no_return().
+failed(#{reason := Reason} = Exception) ->
+    failed(otp_reason(Reason, Exception), Exception).
 
--spec raise(term(), map()) -> no_return().
-raise(Reason, Exception) ->
-    erlang:error(Reason, none, [{error_info, #{cause => error_map(Exception)}}]).
+-spec failed(term(), map()) -> no_return().
+failed(Reason, Exception) ->
+    throw({?MODULE, Reason, Exception}).
+
+or_raise(Fun) ->
+    try Fun()
+    catch
+        throw:{?MODULE, Reason, Exception} ->
+            erlang:error(Reason, none, [{error_info, #{cause => error_map(Exception)}}])
+    end.
+
+%% Where OTP says that this error is; undefined for one of the sandbox.
+otp_position(unexpected_end, _Exception, Json) ->
+    byte_size(Json);
+otp_position({invalid_byte, _Byte}, #{reason := Reason, position := Position} = Exception, _Json) ->
+    case {Reason, bytes(Exception)} of
+        {invalid_escape, _} -> Position + 1;
+        {infinity, <<"-", _/binary>>} -> Position + 1;
+        _ -> Position
+    end;
+otp_position({unexpected_sequence, Bytes}, #{position := Position} = Exception, _Json) ->
+    case string:prefix(bytes(Exception), Bytes) of
+        nomatch when Position >= 6 -> Position - 6;
+        _ -> Position
+    end;
+otp_position(_Reason, Exception, _Json) ->
+    maps:get(position, Exception, undefined).
 
 otp_reason(unexpected_end, _Exception) ->
     unexpected_end;

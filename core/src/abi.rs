@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Raised by hand when a record or the layout of bytes that cross changes.
-const LAYOUT: u32 = 6;
+const LAYOUT: u32 = 7;
 
 /// Version of the exports and of what crosses there: Elixir, the native library and the module must have the same. It is made of the number
 /// of the layout and a hash of the tables of options, so that an option needs no thought of it.
@@ -84,7 +84,7 @@ impl<'a> DecodeFailure<'a> {
     pub fn locate(json: &[u8], error: Error) -> DecodeFailure<'static> {
         let place = locate(json, error.offset);
         DecodeFailure {
-            kind: error.kind,
+            kind: error.kind.within(place.open),
             offset: error.offset as u64,
             line: place.line,
             column: place.column,
@@ -165,7 +165,7 @@ impl<'a> DecodeFailures<'a> {
                 Some(key) => absent(place.path, json, offset, key),
                 None => place.path,
             };
-            let (kind, path) = (wrong.error.kind, Cow::Owned(path));
+            let (kind, path) = (wrong.error.kind.within(place.open), Cow::Owned(path));
             // Without memory for it, the list is shorter.
             if list.try_reserve(1).is_ok() {
                 list.push(DecodeFailure { kind, offset: offset as u64, line: place.line, column: place.column, path });
@@ -527,6 +527,23 @@ mod tests {
         ] {
             assert_eq!(read(&lie), None, "{lie:?}");
         }
+    }
+
+    #[test]
+    fn a_text_that_ends_too_early_names_its_bracket() {
+        for (json, kind) in [
+            ("", ErrorKind::UnexpectedEnd),
+            ("\"a", ErrorKind::UnexpectedEnd),
+            ("[1", ErrorKind::UnclosedArray),
+            ("{\"a\": [1, {}], \"b", ErrorKind::UnclosedObject),
+            ("{\"a\": [\"]", ErrorKind::UnclosedArray),
+            (&"[".repeat(1000), ErrorKind::UnclosedArray),
+        ] {
+            let failure = DecodeFailure::locate(json.as_bytes(), Error::new(ErrorKind::UnexpectedEnd, json.len()));
+            assert_eq!((failure.kind, failure.kind.plain()), (kind, ErrorKind::UnexpectedEnd), "{json}");
+        }
+        let other = DecodeFailure::locate(b"[x", Error::new(ErrorKind::ExpectedValue, 1));
+        assert_eq!(other.kind, ErrorKind::ExpectedValue);
     }
 
     #[test]

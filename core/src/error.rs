@@ -131,6 +131,33 @@ kinds! {
     DecimalDigits = 50,
     /// A decimal whose exponent exceeds the limit.
     DecimalExponent = 51,
+    /// Not a string with a duration (ISO 8601).
+    TypeDuration = 52,
+    /// The text ends inside an array. Only [`ErrorKind::within`] makes this of [`ErrorKind::UnexpectedEnd`].
+    UnclosedArray = 53,
+    /// The same inside an object.
+    UnclosedObject = 54,
+}
+
+impl ErrorKind {
+    /// The kind as it is shown: where a text ends too early, with the bracket that is open.
+    #[must_use]
+    pub const fn within(self, open: Option<u8>) -> Self {
+        match (self, open) {
+            (Self::UnexpectedEnd, Some(b'[')) => Self::UnclosedArray,
+            (Self::UnexpectedEnd, Some(b'{')) => Self::UnclosedObject,
+            _ => self,
+        }
+    }
+
+    /// The kind as a decoder finds it.
+    #[must_use]
+    pub const fn plain(self) -> Self {
+        match self {
+            Self::UnclosedArray | Self::UnclosedObject => Self::UnexpectedEnd,
+            _ => self,
+        }
+    }
 }
 
 impl Error {

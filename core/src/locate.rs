@@ -19,6 +19,8 @@ pub struct Location {
     pub column: u64,
     /// JSON Pointer of the value or key reached.
     pub path: String,
+    /// The bracket of the innermost array or object that is open.
+    pub open: Option<u8>,
 }
 
 /// Locates `offset` (or the end of the text, when it is beyond) in `json`.
@@ -29,7 +31,8 @@ pub fn locate(json: &[u8], offset: usize) -> Location {
     let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let newlines = before[..line_start].iter().filter(|&&byte| byte == b'\n').count();
     let characters = before[line_start..].iter().filter(|&&byte| !is_continuation(byte)).count();
-    Location { line: newlines as u64 + 1, column: characters as u64 + 1, path: path(before) }
+    let (path, open) = path(before);
+    Location { line: newlines as u64 + 1, column: characters as u64 + 1, path, open }
 }
 
 /// Locates offsets, which ascend, in one walk over the text.
@@ -39,7 +42,8 @@ pub(crate) fn locate_all(json: &[u8], offsets: impl Iterator<Item = usize>, mut 
         let before = &json[..offset.min(json.len())];
         walk.count(before);
         walk.open(before);
-        found(offset, Location { line: walk.line, column: walk.column, path: walk.path(before) });
+        let open = walk.frames.last().map(|frame| frame.bracket());
+        found(offset, Location { line: walk.line, column: walk.column, path: walk.path(before), open });
     }
 }
 
@@ -131,6 +135,10 @@ impl Frame {
 
     const fn tag(self) -> u64 {
         self.0 & Self::TAG
+    }
+
+    const fn bracket(self) -> u8 {
+        if self.tag() == Self::ARRAY { b'[' } else { b'{' }
     }
 
     const fn number(self) -> u64 {
@@ -230,15 +238,18 @@ fn step(before: &[u8], at: usize) -> Option<(usize, Step)> {
     Some((at + 1, step))
 }
 
-fn path(before: &[u8]) -> String {
-    let outer = Open::at_end(before, 0);
+/// The path of the end of a text, and the bracket that is open there.
+fn path(before: &[u8]) -> (String, Option<u8>) {
+    let mut outer = Open::at_end(before, 0);
     if outer.depth <= MAX_FRAMES {
-        return joined(before, &outer.frames[..outer.depth], &[]);
+        let open = outer.innermost().map(|frame| frame.bracket());
+        return (joined(before, &outer.frames[..outer.depth], &[]), open);
     }
     let half = MAX_FRAMES / 2;
     // Which containers are the innermost is known only now.
-    let inner = Open::at_end(before, outer.depth - half);
-    joined(before, &outer.frames[..half], &inner.frames[..half])
+    let mut inner = Open::at_end(before, outer.depth - half);
+    let open = inner.innermost().map(|frame| frame.bracket());
+    (joined(before, &outer.frames[..half], &inner.frames[..half]), open)
 }
 
 /// The path through these frames. Between `outer` and `inner`, if that has any, others are left out.
@@ -419,7 +430,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn at(json: &str, offset: usize) -> (u64, u64, String) {
-        let Location { line, column, path } = locate(json.as_bytes(), offset);
+        let Location { line, column, path, .. } = locate(json.as_bytes(), offset);
         (line, column, path)
     }
 

@@ -125,9 +125,10 @@ defmodule RustyJson.DecodeError do
 
   # The core has an error for each type.
   @types ~w(type_string type_integer type_float type_number type_boolean type_decimal type_date type_time
-            type_naive_datetime type_utc_datetime type_list type_object type_loaded)a
+            type_naive_datetime type_utc_datetime type_duration type_list type_object type_loaded)a
 
   defp reason(name) when name in @types, do: :type
+  defp reason(name) when name in [:unclosed_array, :unclosed_object], do: :unexpected_end
   defp reason(name), do: name
 
   @doc """

@@ -29,8 +29,8 @@ defprotocol RustyJson.Encoder do
   An implementation returns JSON as iodata, usually made by the functions of `RustyJson.Encode`, or a map or struct, which is then
   encoded in turn. A list is iodata, not an array.
 
-  `MapSet`, `Range` and `URI` are encoded as an array, an object and a string. Implement the protocol for them to change that, as
-  you would for Jason. Other built-in types cannot be changed.
+  `MapSet`, `Range`, `URI` and `Duration` are encoded as an array, an object and two kinds of strings. Implement the protocol for them
+  to change that, as you would for Jason. Other built-in types cannot be changed.
 
   A struct without an implementation uses that of `Jason.Encoder` or Elixir's `JSON.Encoder`, if it has one and the library is
   loaded. Such a struct can contain structs that implement only `RustyJson.Encoder`. Otherwise encoding fails with
@@ -57,7 +57,7 @@ defimpl RustyJson.Encoder, for: Any do
   defmacro __deriving__(module, struct, options), do: Derive.implementation(module, struct, options)
 
   # Applications may implement the protocol for these types, so they have no implementation of their own.
-  def encode(%module{} = value, opts) when module in [MapSet, Range, URI],
+  def encode(%module{} = value, opts) when module in [MapSet, Range, URI, Duration],
     do: RustyJson.Encode.value(value, opts)
 
   def encode(value, opts) do

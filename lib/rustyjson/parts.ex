@@ -189,6 +189,8 @@ defmodule RustyJson.Parts do
   @spec policy(Options.t(), non_neg_integer()) :: {Options.t(), non_neg_integer()}
   def policy(%{parts: ""} = options, length), do: {options, length}
 
+  def policy(%{parts: <<Kind.check()>>} = options, length), do: {options, length}
+
   # Places take more room than short values: core/src/parts/raw.rs.
   def policy(%{parts: <<Kind.raw(), _::binary>>} = options, length),
     do: {Options.change(options, :decode, %{max_nodes: 0}), length}
@@ -210,6 +212,7 @@ defmodule RustyJson.Parts do
   @doc "Whether an honest module can return this answer for a document of this length."
   @spec answer?(term(), Options.t(), non_neg_integer()) :: boolean()
   def answer?(_term, %{parts: ""}, _length), do: true
+  def answer?(term, %{parts: <<Kind.check()>>}, _length), do: term == true
   # Looked at where fragments are made of it.
   def answer?(_term, %{parts: <<Kind.raw(), _::binary>>}, _length), do: true
   # Looked at where structs are made of it.

@@ -31,6 +31,7 @@ defmodule RustyJson.Schema do
   | `:decimal` | a number, or a string that contains one (`"NaN"` and `"Infinity"` do not) | a `Decimal`, exactly as written, within `:max_decimal_digits` and `:max_decimal_exponent` |
   | `:date`, `:time`, `:naive_datetime` | a string | the result of `from_iso8601/1` of `Date`, `Time` or `NaiveDateTime` |
   | `:utc_datetime` | a string with an offset | a `DateTime` in UTC |
+  | `:duration` | a string (ISO 8601) | a `Duration` (Elixir 1.17 or newer) |
   | `:raw` | anything | a `RustyJson.Fragment` of the text |
   | `[type]`, `{:list, type}` | an array | a list |
   | `{:map, type}` | an object | a map with strings as keys |

@@ -5,7 +5,7 @@ use rustler::schedule::consume_timeslice;
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::abi::{DecodeFailure, DecodeFailures, Undecoded};
-use rustyjson_core::parts::{Failed, Parts, typed};
+use rustyjson_core::parts::{Failed, Parts, check, typed};
 use rustyjson_core::{DecodeOptions, Error, ErrorKind, Scratch, decode as decode_json};
 use rustyjson_terms::builder::{MOST_NODES, Stacks, Structs, Terms};
 use rustyjson_terms::raw::make::Maker;
@@ -100,6 +100,9 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) ->
     let (bytes, look) = (json.as_slice(), Look::new(env));
     let Some(options) = look.binary(options) else { return run_structs(json, look, options, most_nodes) };
     let parts = options.get(DecodeOptions::LEN..).unwrap_or_default();
+    if let Some(Parts::Check) = Parts::read(parts) {
+        return run_check(env, bytes, options);
+    }
     if !parts.is_empty() {
         return run_parts(env, json, options, most_nodes, |parts, options, most_nodes, scratch, terms| {
             parts.decode(bytes, options, most_nodes, scratch, terms)
@@ -113,6 +116,14 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) ->
             Err(error) if cut && error.kind == ErrorKind::MaxNodes => Ok(atoms::dirty().as_c_arg()),
             Err(error) => Ok(failure(env, bytes, error).as_c_arg()),
         }
+    })
+}
+
+/// Whether a document is right. It takes time in proportion to its length, and makes no terms.
+fn run_check<'a>(env: Env<'a>, json: &[u8], options: &[u8]) -> NifResult<ErlNifTerm> {
+    with_state(Some(options), u64::MAX, |options, _, scratch, _| match check(json, &options, scratch) {
+        Ok(()) => Ok(Maker::new(env).tuple(&[atoms::ok().as_c_arg(), rustler::types::atom::true_().as_c_arg()])),
+        Err(error) => Ok(failure(env, json, error).as_c_arg()),
     })
 }
 

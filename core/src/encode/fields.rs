@@ -3,7 +3,7 @@
 use super::known::Known;
 use super::notation::Notation;
 use super::reader::{TermReader, Value};
-use super::{calendar, decimal};
+use super::{calendar, decimal, duration};
 use crate::output::Output;
 use alloc::vec::Vec;
 
@@ -34,6 +34,7 @@ pub fn text_of_struct<'t>(
         Known::Time => calendar::time(fields, text),
         Known::NaiveDateTime => calendar::naive(fields, notation, text),
         Known::DateTime => calendar::date_time(fields, notation, text),
+        Known::Duration => duration::duration(fields, notation, text),
         Known::Decimal => decimal::decimal(fields, notation, text),
         _ => None,
     }

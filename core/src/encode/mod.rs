@@ -5,6 +5,7 @@ pub(crate) mod canonical;
 mod containers;
 mod decimal;
 mod driver;
+mod duration;
 mod error;
 mod fields;
 mod float;

@@ -40,7 +40,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
 
     /// Whether the application has its own encoder for a type that Jason leaves to applications: the shell's plans have it.
     fn own_encoder(&mut self, name: Known, module: R::Term) -> bool {
-        matches!(name, Known::MapSet | Known::Range | Known::Uri)
+        matches!(name, Known::MapSet | Known::Range | Known::Uri | Known::Duration)
             && !self.options.plain_structs
             && self.reader.plan(module).is_some()
     }

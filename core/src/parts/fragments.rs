@@ -1,7 +1,9 @@
 //! A builder for texts of which some parts stay text.
 
 use crate::builder::{Dropped, Key, TermBuilder, Text};
+use crate::decode::number;
 use crate::error::ErrorKind;
+use crate::options::DecodeOptions;
 
 /// Passes everything on, and makes fragments of the parts.
 pub(super) struct Fragments<'a, B> {
@@ -9,11 +11,32 @@ pub(super) struct Fragments<'a, B> {
     json: &'a [u8],
     /// Start and end of the parts that are still to come.
     parts: &'a [(usize, usize)],
+    /// Instead of these, all numbers; and how many of them there may still be.
+    numbers: Option<(&'a DecodeOptions, u64)>,
 }
 
 impl<'a, B> Fragments<'a, B> {
     pub fn new(builder: &'a mut B, json: &'a [u8], parts: &'a [(usize, usize)]) -> Self {
-        Self { builder, json, parts }
+        Self { builder, json, parts, numbers: None }
+    }
+
+    /// All numbers are the parts. After so many of them (0 is no limit) the error is [`ErrorKind::MaxNodes`].
+    pub fn of_numbers(builder: &'a mut B, json: &'a [u8], options: &'a DecodeOptions, most: u64) -> Self {
+        let most = if most == 0 { u64::MAX } else { most };
+        Self { builder, json, parts: &[], numbers: Some((options, most)) }
+    }
+}
+
+impl<B: TermBuilder> Fragments<'_, B> {
+    #[inline(never)]
+    fn number(&mut self, pos: usize) -> Result<Option<usize>, ErrorKind> {
+        let (Some((options, left)), Some(b'-' | b'0'..=b'9')) = (&mut self.numbers, self.json.get(pos)) else {
+            return Ok(None);
+        };
+        *left = left.checked_sub(1).ok_or(ErrorKind::MaxNodes)?;
+        let end = number::skip(self.json, pos, options).map_err(|error| error.kind)?;
+        self.builder.fragment(Text::Input(pos, &self.json[pos..end]))?;
+        Ok(Some(end))
     }
 }
 
@@ -28,6 +51,7 @@ impl<B: TermBuilder> TermBuilder for Fragments<'_, B> {
                 self.builder.fragment(Text::Input(start, &self.json[start..end]))?;
                 Ok(Some(end))
             }
+            _ if self.numbers.is_some() => self.number(pos),
             _ => Ok(None),
         }
     }

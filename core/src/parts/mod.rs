@@ -1,6 +1,7 @@
 //! Parts of a document: only what is wanted becomes terms.
 
 mod answer;
+mod check;
 mod fragments;
 mod judge;
 mod moment;
@@ -12,6 +13,7 @@ mod shape;
 mod typed;
 
 pub use answer::{Answer, Plain};
+pub use check::check;
 pub use judge::{judge, judge_only};
 pub use moment::{Moment, Reading};
 pub use plan::Plan;
@@ -22,6 +24,7 @@ pub use typed::{Failed, Found, Wrong, typed};
 
 use crate::builder::Rewind;
 use crate::decode::Scratch;
+use crate::error::Error;
 use crate::etf::check::Policy;
 use crate::options::DecodeOptions;
 
@@ -34,11 +37,16 @@ pub enum Parts<'a> {
     Typed(Shape<'a>),
     /// All of it, but the values at some places as text.
     Raw(Raw<'a>),
+    /// Whether it is right: the answer is `true`.
+    Check,
 }
 
 impl<'a> Parts<'a> {
     /// Reads what Elixir wrote behind the options. `None`: the bytes are something else.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
+        if bytes == check::CHECK {
+            return Some(Self::Check);
+        }
         let typed = || Shape::read(bytes).map(Self::Typed);
         Plan::read(bytes).map(Self::Select).or_else(typed).or_else(|| Raw::read(bytes).map(Self::Raw))
     }
@@ -59,6 +67,11 @@ impl<'a> Parts<'a> {
             Self::Select(plan) => Ok(select(json, plan, options, most_nodes, scratch, builder)?),
             Self::Typed(shape) => typed(json, shape, options, most_nodes, scratch, &mut Plain(builder)),
             Self::Raw(raw) => Ok(with_raw(json, raw, options, most_nodes, scratch, builder)?),
+            Self::Check => {
+                check(json, options, scratch)?;
+                builder.boolean(true).map_err(|kind| Error::new(kind, 0))?;
+                Ok(true)
+            }
         }
     }
 
@@ -68,6 +81,7 @@ impl<'a> Parts<'a> {
             Self::Select(plan) => plan.policy(options, json_len),
             Self::Typed(shape) => shape.policy(options, json_len),
             Self::Raw(_) => Raw::policy(options, json_len),
+            Self::Check => Policy::new(options, json_len),
         }
     }
 }

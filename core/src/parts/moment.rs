@@ -29,6 +29,10 @@ impl Moment {
     pub const NAIVE: u8 = 9;
     /// Both, in UTC.
     pub const UTC: u8 = 10;
+    /// A duration, which Elixir always parses.
+    pub const DURATION: u8 = 20;
+    /// Bytes of the longest duration. Without a limit its numbers could have any length.
+    const LONGEST_DURATION: usize = 255;
 
     /// Reads a text, as far as that can be done here.
     #[must_use]
@@ -58,6 +62,10 @@ impl Moment {
 /// Whether a text is no date whatever Elixir's version: it is empty, has a character that no form has, or is a date in the usual form
 /// that no calendar has.
 fn is_wrong(kind: u8, text: &[u8]) -> bool {
+    if kind == Moment::DURATION {
+        let possible = |byte: &u8| b"0123456789+-.PYMWDTHS".contains(byte);
+        return text.is_empty() || text.len() > Moment::LONGEST_DURATION || !text.iter().all(possible);
+    }
     let possible =
         |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b':' | b'.' | b',' | b'T' | b't' | b'Z' | b'z' | b' ');
     let usual = || matches!(text, [a, b, c, d, b'-', e, f, b'-', g, h] if [a, b, c, d, e, f, g, h].iter().all(|d| d.is_ascii_digit()));
@@ -130,6 +138,10 @@ mod tests {
             (Moment::DATE, "yesterday", Reading::Wrong),
             (Moment::TIME, "", Reading::Wrong),
             (Moment::UTC, "2024-02-29T01:02:03+X", Reading::Wrong),
+            (Moment::DURATION, "1 day", Reading::Wrong),
+            (Moment::DURATION, "", Reading::Wrong),
+            (Moment::DURATION, &"1".repeat(256), Reading::Wrong),
+            (Moment::DURATION, "P3Y", Reading::Unsure),
             (Moment::DATE, "+2024-02-29", Reading::Unsure),
             (Moment::DATE, "2024-1-01", Reading::Unsure),
             (Moment::TIME, "24:00:00", Reading::Unsure),

@@ -3,6 +3,7 @@
 //! One walk finds the places and checks the text, a second one decodes what is around them. A place may have `*` for any element or
 //! member. Of two places that lie in each other the outer one counts.
 
+use super::check::check;
 use super::fragments::Fragments;
 use crate::builder::TermBuilder;
 use crate::decode::skip::{Skip, missing};
@@ -18,6 +19,8 @@ use alloc::vec::Vec;
 
 /// The kind of a plan, its first byte.
 const RAW: u8 = 3;
+/// The second byte of a plan in which all numbers stay text, and nothing else.
+const NUMBERS: u8 = 1;
 /// Bytes before the root.
 const HEADER: usize = 4;
 
@@ -43,6 +46,11 @@ impl<'a> Raw<'a> {
     pub fn policy(options: &DecodeOptions, json_len: usize) -> Policy {
         let max_len = json_len.saturating_mul(24).saturating_add(64);
         Policy { raw: true, max_len, ..Policy::new(&DecodeOptions { max_nodes: 0, ..*options }, json_len) }
+    }
+
+    /// Whether all numbers stay text.
+    const fn is_numbers(&self) -> bool {
+        matches!(self.0, [_, NUMBERS, ..])
     }
 
     /// A node; one without any below it for a place where there is none.
@@ -87,6 +95,12 @@ pub fn with_raw<B: TermBuilder>(
     if starts_with_mark(json) {
         return Err(Error::new(ErrorKind::ByteOrderMark, 0));
     }
+    if raw.is_numbers() {
+        check(json, options, scratch)?;
+        let plain = DecodeOptions { max_nodes: most_nodes, ..*options };
+        let numbers = &mut Fragments::of_numbers(builder, json, options, most_nodes);
+        return most(decode::decode(json, &plain, scratch, numbers));
+    }
     if options.duplicates == Duplicates::Error {
         decode::validate(json, options, scratch)?;
     }
@@ -94,7 +108,12 @@ pub fn with_raw<B: TermBuilder>(
     let found = with_kernel!(kernel => find(kernel, json, raw, options, &mut places));
     scratch.places = places;
     let options = DecodeOptions { max_nodes: most_nodes, ..*options };
-    match decode::decode(json, &options, scratch, &mut Fragments::new(builder, json, &found?)) {
+    most(decode::decode(json, &options, scratch, &mut Fragments::new(builder, json, &found?)))
+}
+
+/// `false`: more would have to be built than was allowed.
+fn most(result: Result<(), Error>) -> Result<bool, Error> {
+    match result {
         Err(Error { kind: ErrorKind::MaxNodes, .. }) => Ok(false),
         result => result.map(|()| true),
     }

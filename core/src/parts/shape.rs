@@ -3,6 +3,7 @@
 //! Elixir writes a shape once for a type (`lib/rustyjson/schema/shape.ex`). A node starts with its kind (`u8`); places of other
 //! nodes are offsets in the shape (`u32`), so that a type may contain itself.
 
+use super::moment::Moment;
 use crate::etf::check::Policy;
 use crate::options::DecodeOptions;
 use crate::scan::wire::Reader;
@@ -256,7 +257,7 @@ impl<'a> Shape<'a> {
             4 => Node::Number,
             kinds::BOOLEAN => Node::Boolean,
             6 => Node::Decimal,
-            kind @ 7..=10 => Node::Date(kind),
+            kind @ (7..=10 | Moment::DURATION) => Node::Date(kind),
             11 => Node::Raw,
             12 => Node::List(reader.u32()? as usize),
             13 => Node::Map(reader.u32()? as usize),

@@ -109,9 +109,12 @@ impl State {
         let Error { kind, offset } = error;
         let (line, column) = self.behind(&text[..offset]);
         let mut path = self.pointer();
+        let mut open = self.levels.last().map(|level| if level.object { b'{' } else { b'[' });
         if inside {
-            path.push_str(&crate::locate::locate(&text[value.0..], offset - value.0).path);
+            let place = crate::locate::locate(&text[value.0..], offset - value.0);
+            path.push_str(&place.path);
+            open = place.open.or(open);
         }
-        Trouble { kind, offset: offset as i64, line, column, path, value }
+        Trouble { kind: kind.within(open), offset: offset as i64, line, column, path, value }
     }
 }

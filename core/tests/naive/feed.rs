@@ -97,7 +97,7 @@ impl<'a> Shell<'a> {
                 End::Wrong(wrong) => {
                     // An offset counts from the piece, which starts behind what is held.
                     let offset = base as i64 + held as i64 + wrong.offset;
-                    self.given.push(Err((wrong.kind, offset, wrong.line, wrong.column, wrong.path)));
+                    self.given.push(Err((wrong.kind.plain(), offset, wrong.line, wrong.column, wrong.path)));
                     self.ended = !self.records;
                     bytes.drain(..fed.kept);
                 }

@@ -13,6 +13,8 @@ defmodule RustyJson.Decode.Atoms do
   # Keys as strings, floats as floats, and all members, including repeated ones.
   @names %{keys: :strings, floats: :native, objects: :ordered_objects}
   @unknown Codes.decode(:unknown_atom)
+  # An atom has at most this many characters.
+  @longest 255
 
   @doc "Decodes with keys as atoms, if the table has room for them."
   @spec decode(binary(), Options.t()) ::
@@ -86,6 +88,18 @@ defmodule RustyJson.Decode.Atoms do
     is_atom(:erlang.binary_to_existing_atom(key, :utf8))
   catch
     :error, _reason -> false
+  end
+
+  @doc "The same options, with keys as strings and all members."
+  @spec as_strings(Options.t()) :: Options.t()
+  def as_strings(options), do: strings(options)
+
+  @doc "Whether each key of a term that was decoded with these options can be an atom. No atom is made."
+  @spec short_names?(term()) :: boolean()
+  def short_names?(term) do
+    term
+    |> names(%{})
+    |> Enum.all?(fn {name, _} -> byte_size(name) <= @longest or String.length(name) <= @longest end)
   end
 
   defp with_names(json, %{engine: engine} = options), do: engine.decode(json, strings(options))

@@ -34,6 +34,7 @@ defmodule RustyJson.DecodeError.Message do
     type_time: "Expected a time",
     type_naive_datetime: "Expected a date and time",
     type_utc_datetime: "Expected a date and time with an offset",
+    type_duration: "Expected a duration",
     type_list: "Expected an array",
     type_object: "Expected an object",
     type_loaded: "Expected a value of the field's type",
@@ -51,6 +52,8 @@ defmodule RustyJson.DecodeError.Message do
   @doc "What is wrong."
   @spec text(atom(), binary(), RustyJson.Options.t()) :: {String.t(), String.t()} | String.t()
   def text(:trailing_comma, _rest, _options), do: {"Expected value", "Trailing comma"}
+  def text(:unclosed_array, _rest, _options), do: {"Unexpected end of input", "[ is not closed"}
+  def text(:unclosed_object, _rest, _options), do: {"Unexpected end of input", "{ is not closed"}
   def text(:invalid_escape, rest, _options), do: "Invalid escape sequence: " <> escape(rest)
   def text(:invalid_unicode_escape, rest, _options), do: "Invalid unicode escape: " <> unicode_escape(rest)
   def text(:control_character, rest, _options), do: "Unescaped control character #{hex(rest)} in string"

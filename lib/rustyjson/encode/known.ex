@@ -4,9 +4,11 @@ defmodule RustyJson.Encode.Known do
 
   alias RustyJson.{EncodeError, Fragment, OrderedObject}
 
-  @compile {:no_warn_undefined, Decimal}
+  # Duration came with Elixir 1.17.
+  @compile {:no_warn_undefined, [Decimal, Duration]}
+  @duration if Code.ensure_loaded?(Duration), do: [Duration], else: []
   @calendar [Date, Time, NaiveDateTime, DateTime]
-  @modules @calendar ++ [Decimal, URI, MapSet, Range, Fragment, OrderedObject]
+  @modules @calendar ++ @duration ++ [Decimal, URI, MapSet, Range, Fragment, OrderedObject]
 
   @doc "Structs that the core encodes when it meets them, whatever is in them."
   @spec modules() :: [module()]
@@ -23,6 +25,8 @@ defmodule RustyJson.Encode.Known do
   def plain(_term), do: :error
 
   defp form(%module{} = value) when module in @calendar, do: module.to_iso8601(value)
+
+  defp form(%{__struct__: Duration} = value), do: Duration.to_iso8601(value)
 
   # A valid Decimal comes here only with a huge exponent. It is written even if the package is missing.
   defp form(%{__struct__: Decimal, sign: sign, coef: coef, exp: exp})

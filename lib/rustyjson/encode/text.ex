@@ -396,7 +396,7 @@ defmodule RustyJson.Encode.Text do
     encode!(with_string_keys(Map.to_list(map), options), options)
   end
 
-  defp value(%module{} = struct, nil, options) when module in [MapSet, Range, URI] do
+  defp value(%module{} = struct, nil, options) when module in [MapSet, Range, URI, Duration] do
     case Plans.own_implementation(module) do
       nil -> plain(struct, options)
       implementation -> by_protocol(struct, implementation, options)

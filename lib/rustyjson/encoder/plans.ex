@@ -14,7 +14,7 @@ defmodule RustyJson.Encoder.Plans do
 
   # Types that the core encodes unless the application implements the protocol for them. Such a type has a plan even where
   # its implementation has none: the core then leaves its structs to Elixir.
-  @overridable [MapSet, Range, URI]
+  @overridable [MapSet, Range, URI, Duration]
   @own {}
 
   @type plan :: tuple()
@@ -41,7 +41,32 @@ defmodule RustyJson.Encoder.Plans do
   def names({fields, names, _omitted}) when is_tuple(fields) and is_tuple(names), do: Tuple.to_list(names)
   def names(_plan), do: []
 
-  @doc "Looks for the application's implementations for `MapSet`, `Range` and `URI`. Called when the configuration is read."
+  @doc "The members of a struct's object, by the plan of its derived implementation; nil if it has none."
+  @spec members(module(), struct()) :: nil | [{atom(), term()}]
+  def members(implementation, struct) do
+    with plan when plan not in [nil, @own] <- plan_of(implementation) do
+      fields = fields(plan)
+      names = if names(plan) == [], do: fields, else: names(plan)
+      omitted = omitted(plan)
+
+      for {field, name} <- Enum.zip(fields, names),
+          value = Map.fetch!(struct, field),
+          not omitted?(value, omitted),
+          do: {name, value}
+    else
+      _none -> nil
+    end
+  end
+
+  defp omitted({fields, _names, omitted}) when is_tuple(fields) and is_tuple(omitted),
+    do: Tuple.to_list(omitted)
+
+  defp omitted(_plan), do: []
+
+  defp omitted?(%module{}, omitted), do: module in omitted
+  defp omitted?(value, omitted), do: value == nil and nil in omitted
+
+  @doc "Looks for the application's implementations for `MapSet`, `Range`, `URI` and `Duration`. Called when the configuration is read."
   @spec find_own() :: :ok
   def find_own do
     own = for module <- @overridable, plan = own_plan(module), into: %{}, do: {module, plan}

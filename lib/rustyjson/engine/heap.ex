@@ -32,6 +32,7 @@ defmodule RustyJson.Engine.Heap do
   @spec reserve(binary(), binary()) :: :ok
   def reserve(json, _parts) when byte_size(json) < @from or byte_size(json) > @most, do: :ok
   def reserve(_json, <<Kind.select(), _::binary>>), do: :ok
+  def reserve(_json, <<Kind.check()>>), do: :ok
   def reserve(json, _parts), do: json |> byte_size() |> div(@bytes_per_word) |> room()
 
   # A process that ends when its heap is too large gets no larger one than it needs.

@@ -7,6 +7,7 @@ defmodule RustyJson.Schema.Assemble do
   alias RustyJson.Schema.{Reflected, Type}
 
   @compile {:inline, field: 4}
+  @compile {:no_warn_undefined, Duration}
 
   # The limit of decimals that is none.
   @unlimited 0xFFFF_FFFF
@@ -39,6 +40,8 @@ defmodule RustyJson.Schema.Assemble do
   def value(:time, text, _context) when is_binary(text), do: date(Time.from_iso8601(text))
   def value(:naive_datetime, text, _context) when is_binary(text), do: date(NaiveDateTime.from_iso8601(text))
   def value(:utc_datetime, text, _context) when is_binary(text), do: date(DateTime.from_iso8601(text))
+  # The core refuses longer ones, whose numbers could have any length.
+  def value(:duration, text, _context) when byte_size(text) <= 255, do: date(Duration.from_iso8601(text))
   def value(:raw, [start, length], %{raw: text}), do: Raw.fragment(start, length, text)
 
   def value({:enum, names}, number, _context) when is_integer(number) and number >= 0,

@@ -46,9 +46,10 @@ defmodule RustyJson.Schema.Shape do
     time: 8,
     naive_datetime: 9,
     utc_datetime: 10,
-    raw: 11
+    raw: 11,
+    duration: 20
   }
-  @dates [:date, :time, :naive_datetime, :utc_datetime]
+  @dates [:date, :time, :naive_datetime, :utc_datetime, :duration]
   # The kind of the first of `loaded`, above those of dates.
   @first_loaded 32
   # The size of the cache. Programs have few types, because types are written in code.

@@ -4,7 +4,10 @@ defmodule RustyJson.Schema.Type do
 
   alias RustyJson.Schema.Reflected
 
-  @scalars ~w(any string integer float number boolean decimal date time naive_datetime utc_datetime raw)a
+  # Duration came with Elixir 1.17.
+  @duration if Code.ensure_loaded?(Duration), do: [:duration], else: []
+  @scalars ~w(any string integer float number boolean decimal date time naive_datetime utc_datetime)a ++
+             @duration ++ [:raw]
 
   @type t ::
           atom()
@@ -58,6 +61,9 @@ defmodule RustyJson.Schema.Type do
   end
 
   @spec wrong!(term()) :: no_return()
+  defp wrong!(:duration) when @duration == [],
+    do: raise(ArgumentError, "the type :duration needs Elixir 1.17 or newer")
+
   defp wrong!(type) do
     scalars = Enum.map_join(@scalars, ", ", &inspect/1)
 

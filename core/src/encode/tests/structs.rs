@@ -218,3 +218,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn durations() {
+    let duration = |units: &[(&str, i64)], fraction: (i64, i64)| {
+        let names = ["year", "month", "week", "day", "hour", "minute", "second"];
+        let unit = |name| units.iter().find(|(given, _)| *given == *name).map_or(0, |(_, value)| *value);
+        let mut fields: Vec<_> = names.iter().map(|name| (*name, Int(unit(name)))).collect();
+        fields.push(("microsecond", Tuple(vec![Int(fraction.0), Int(fraction.1)])));
+        structure("Elixir.Duration", &fields)
+    };
+    for (units, fraction, text) in [
+        (&[][..], (0, 0), "PT0S"),
+        (&[("year", 1), ("month", -2), ("week", 3), ("day", 4)], (0, 6), "P1Y-2M3W4D"),
+        (&[("hour", 1), ("minute", -2), ("second", 3)], (0, 0), "PT1H-2M3S"),
+        (&[("day", 1), ("second", 1)], (500_000, 3), "P1DT1.500S"),
+        (&[("hour", 1), ("second", -3)], (-500, 6), "PT1H-3.000500S"),
+        (&[("second", 1)], (-500_000, 1), "PT0.5S"),
+        (&[], (-5, 2), "PT-0.00S"),
+        (&[("second", i64::MIN)], (0, 0), "PT-9223372036854775808S"),
+    ] {
+        assert_eq!(json(&duration(units, fraction)), format!("\"{text}\""));
+    }
+}

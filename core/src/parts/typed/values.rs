@@ -242,6 +242,7 @@ const fn expected(node: &Node<'_>) -> ErrorKind {
         Node::Date(7) => ErrorKind::TypeDate,
         Node::Date(8) => ErrorKind::TypeTime,
         Node::Date(9) => ErrorKind::TypeNaiveDatetime,
+        Node::Date(Moment::DURATION) => ErrorKind::TypeDuration,
         Node::Date(_) => ErrorKind::TypeUtcDatetime,
         Node::List(_) | Node::Many(_) => ErrorKind::TypeList,
         Node::Loaded(_) => ErrorKind::TypeLoaded,

@@ -208,12 +208,12 @@ impl Judge<'_> {
             }
             (6, Value::Number(text)) => return within_limits(text.as_bytes(), at),
             (6, Value::Text(text)) if is_number(text) => return within_limits(text, at),
-            (7..=10, Value::Text(text)) => match Moment::judge(kind, text) {
+            (7..=10 | 20, Value::Text(text)) => match Moment::judge(kind, text) {
                 Reading::Usual(_) => return Ok(()),
                 Reading::Unsure if !self.is_refused() => return Ok(()),
                 _ => date(kind),
             },
-            (7..=10, _) => date(kind),
+            (7..=10 | 20, _) => date(kind),
             (1, _) => ErrorKind::TypeString,
             (2, _) => ErrorKind::TypeInteger,
             (3, _) => ErrorKind::TypeFloat,
@@ -231,6 +231,7 @@ const fn date(kind: u8) -> ErrorKind {
         7 => ErrorKind::TypeDate,
         8 => ErrorKind::TypeTime,
         9 => ErrorKind::TypeNaiveDatetime,
+        20 => ErrorKind::TypeDuration,
         _ => ErrorKind::TypeUtcDatetime,
     }
 }

@@ -1,0 +1,31 @@
+//! Whether a text is a document that `decode` accepts: only its errors are wanted.
+
+use crate::decode::skip::Skip;
+use crate::decode::{self, Places, Scratch, starts_with_mark};
+use crate::error::{Error, ErrorKind};
+use crate::options::{DecodeOptions, Duplicates};
+use crate::with_kernel;
+
+/// The plan, which is no more than its kind.
+pub(super) const CHECK: &[u8] = &[4];
+
+/// Reads a whole text without building anything.
+///
+/// # Errors
+/// Those of [`decode`](crate::decode()), but for keys that are no atoms.
+pub fn check(json: &[u8], options: &DecodeOptions, scratch: &mut Scratch) -> Result<(), Error> {
+    if starts_with_mark(json) {
+        return Err(Error::new(ErrorKind::ByteOrderMark, 0));
+    }
+    // Repeated keys are looked for by the driver alone.
+    if options.duplicates == Duplicates::Error {
+        return decode::validate(json, options, scratch);
+    }
+    let Places { open, text, .. } = &mut scratch.places;
+    with_kernel!(kernel => {
+        let mut skip = Skip::new(kernel, json, options, open, text);
+        let start = skip.space(0);
+        let end = skip.value(start, 0)?;
+        skip.end_of_document(end)
+    })
+}

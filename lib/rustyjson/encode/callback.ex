@@ -1,0 +1,68 @@
+defmodule RustyJson.Encode.Callback do
+  @moduledoc false
+  # Encoding with a function for every value, as Elixir's `JSON.encode!/2` does it.
+
+  alias RustyJson.{Encoder, OrderedObject}
+  alias RustyJson.Encode.Known
+  alias RustyJson.Encoder.Plans
+
+  @compile {:no_warn_undefined, JSON.Encoder}
+
+  @type encoder :: (term(), encoder() -> iodata())
+
+  @doc "The default: encodes a value, and what is in it with the function."
+  @spec encode(term(), encoder()) :: iodata()
+  def encode(value, _encoder) when value in [nil, true, false] or is_binary(value) or is_number(value),
+    do: RustyJson.encode!(value)
+
+  def encode(atom, encoder) when is_atom(atom), do: encoder.(Atom.to_string(atom), encoder)
+  def encode(list, encoder) when is_list(list), do: array(list, encoder)
+  def encode(tuple, encoder) when is_tuple(tuple), do: tuple |> Tuple.to_list() |> array(encoder)
+  def encode(%OrderedObject{values: members}, encoder), do: object(members, encoder)
+
+  def encode(%module{} = value, encoder) when module in [MapSet, Range] do
+    with nil <- Plans.own_implementation(module), {:ok, plain} <- Known.plain(value) do
+      encode(plain, encoder)
+    else
+      _own -> RustyJson.encode!(value)
+    end
+  end
+
+  def encode(%_{} = struct, encoder), do: struct(struct, Encoder.impl_for(struct), encoder)
+  def encode(map, encoder) when is_map(map), do: map |> Map.to_list() |> object(encoder)
+  def encode(other, _encoder), do: RustyJson.encode!(other)
+
+  # Only the protocol of Elixir passes the function on to the fields.
+  defp struct(struct, Encoder.Any, encoder) do
+    if Code.ensure_loaded?(JSON.Encoder) and JSON.Encoder.impl_for(struct) not in [nil, JSON.Encoder.Any],
+      do: JSON.Encoder.encode(struct, encoder),
+      else: RustyJson.encode!(struct)
+  end
+
+  defp struct(struct, implementation, encoder) do
+    case Plans.members(implementation, struct) do
+      nil -> RustyJson.encode!(struct)
+      members -> object(members, encoder)
+    end
+  end
+
+  defp array([], _encoder), do: "[]"
+  defp array([first | rest], encoder), do: [?[, encoder.(first, encoder) | elements(rest, encoder)]
+
+  defp elements([next | rest], encoder), do: [?,, encoder.(next, encoder) | elements(rest, encoder)]
+  defp elements([], _encoder), do: ~c"]"
+
+  defp elements(_tail, _encoder),
+    do: raise(RustyJson.EncodeError, message: "improper list", reason: :improper_list, path: "")
+
+  defp object([], _encoder), do: "{}"
+  defp object([first | rest], encoder), do: [?{, member(first, encoder) | members(rest, encoder)]
+
+  defp members([next | rest], encoder), do: [?,, member(next, encoder) | members(rest, encoder)]
+  defp members([], _encoder), do: ~c"}"
+
+  defp member({key, value}, encoder), do: [encoder.(key(key), encoder), ?:, encoder.(value, encoder)]
+
+  defp key(key) when is_binary(key), do: key
+  defp key(key), do: to_string(key)
+end
