@@ -57,7 +57,8 @@ defimpl RustyJson.Encoder, for: Any do
   defmacro __deriving__(module, struct, options), do: Derive.implementation(module, struct, options)
 
   # Applications may implement the protocol for these types, so they have no implementation of their own.
-  def encode(%module{} = value, opts) when module in [MapSet, Range, URI, Duration],
+  @known if Code.ensure_loaded?(Duration), do: [MapSet, Range, URI, Duration], else: [MapSet, Range, URI]
+  def encode(%module{} = value, opts) when module in @known,
     do: RustyJson.Encode.value(value, opts)
 
   def encode(value, opts) do

@@ -1,6 +1,6 @@
 defmodule RustyJson.CLI.Arguments do
   @moduledoc false
-  # The command line of `mix rustyjson`.
+  # The command line of `mix rustyjson`, and of the script `rustyjson`.
 
   alias RustyJson.{Config, Options}
   alias RustyJson.Engine.Native
@@ -10,6 +10,7 @@ defmodule RustyJson.CLI.Arguments do
     :files,
     :at,
     :fetch,
+    :indent,
     raw: false,
     layout: :pretty,
     sort: false,
@@ -24,6 +25,7 @@ defmodule RustyJson.CLI.Arguments do
           files: [Path.t(), ...],
           layout: :pretty | :minify | :validate | :canonical,
           fetch: nil | String.t(),
+          indent: nil | 0..1000 | String.t(),
           raw: boolean(),
           sort: boolean(),
           lines: boolean(),
@@ -38,6 +40,8 @@ defmodule RustyJson.CLI.Arguments do
   @switches [
     pretty: :boolean,
     minify: :boolean,
+    compact: :boolean,
+    indent: :string,
     validate: :boolean,
     canonical: :boolean,
     fetch: :string,
@@ -49,6 +53,7 @@ defmodule RustyJson.CLI.Arguments do
     stats: :boolean,
     quiet: :boolean,
     help: :boolean,
+    version: :boolean,
     engine: :string,
     host: :string,
     timeout: :integer,
@@ -59,11 +64,19 @@ defmodule RustyJson.CLI.Arguments do
   @sandbox [:host, :timeout, :max_memory]
 
   @doc "Parses the command line, or returns an error message."
-  @spec parse([String.t()]) :: {:ok, t()} | :help | {:error, String.t()}
+  @spec parse([String.t()]) :: {:ok, t()} | :help | :version | {:error, String.t()}
   def parse(argv) do
     case OptionParser.parse(argv, strict: @switches, aliases: [h: :help]) do
       {_, _, [{name, value} | _]} -> {:error, bad_switch(name, value)}
-      {switches, files, []} -> if switches[:help], do: :help, else: build(switches, files)
+      {switches, files, []} -> asked(switches, files)
+    end
+  end
+
+  defp asked(switches, files) do
+    cond do
+      switches[:help] -> :help
+      switches[:version] -> :version
+      true -> build(switches, files)
     end
   end
 
@@ -73,16 +86,35 @@ defmodule RustyJson.CLI.Arguments do
   defp build(_switches, []), do: {:error, "no FILE given; - reads standard input"}
 
   defp build(switches, files) do
+    switches =
+      Enum.map(switches, fn {name, value} -> {if(name == :compact, do: :minify, else: name), value} end)
+
     with {:ok, layout} <- layout(for {name, true} <- switches, name in @layouts, do: name),
-         :ok <- one_shape(for {name, value} <- switches, name in [:lines, :array, :at], value, do: name),
+         {:ok, indent} <- indent(switches[:indent], layout, switches),
+         :ok <- one_shape(for {name, value} <- switches, name in [:lines, :array], value, do: name),
          :ok <- one_shape(for {name, value} <- switches, name in [:fetch, :array, :at], value, do: name),
          :ok <- without_stats(switches),
          :ok <- fetched(switches, layout),
          {:ok, options} <- options(switches) do
       flags = Keyword.take(switches, [:sort, :lines, :array, :at, :fetch, :raw, :stats, :quiet])
-      {:ok, struct!(__MODULE__, [files: files, layout: layout, options: options] ++ flags)}
+      {:ok, struct!(__MODULE__, [files: files, layout: layout, indent: indent, options: options] ++ flags)}
     end
   end
+
+  defp indent(nil, _layout, _switches), do: {:ok, nil}
+
+  defp indent(text, :pretty, switches) do
+    shape = Enum.find([:lines, :array, :at], &switches[&1])
+
+    case Integer.parse(text) do
+      _ when shape != nil -> {:error, "--indent and --#{shape} cannot be combined"}
+      {spaces, ""} when spaces in 0..1000 -> {:ok, spaces}
+      :error when text == "tab" -> {:ok, "\t"}
+      _other -> {:error, "--indent takes a number of spaces from 0 to 1000, or tab, not #{text}"}
+    end
+  end
+
+  defp indent(_text, layout, _switches), do: {:error, "--indent and --#{layout} cannot be combined"}
 
   defp layout(asked) do
     case Enum.uniq(asked) do
@@ -104,8 +136,14 @@ defmodule RustyJson.CLI.Arguments do
 
   defp fetched(switches, layout) do
     cond do
-      switches[:raw] && !switches[:fetch] ->
-        {:error, "--raw needs --fetch POINTER"}
+      switches[:raw] && !Enum.any?([:fetch, :at, :array, :lines], &switches[&1]) ->
+        {:error, "--raw needs --fetch, --at, --array or --lines"}
+
+      switches[:raw] && switches[:sort] ->
+        {:error, "--raw and --sort cannot be combined"}
+
+      switches[:lines] && switches[:at] && switches[:stats] ->
+        {:error, "--stats and --at cannot be combined"}
 
       switches[:raw] && Enum.any?(@layouts, &switches[&1]) ->
         {:error, "--raw and --#{layout} cannot be combined"}
@@ -121,11 +159,19 @@ defmodule RustyJson.CLI.Arguments do
     end
   end
 
-  @doc "Whether the input is one document of which only values are wanted; and the options of the stream for them."
+  @doc "Whether only values at places of each document are wanted; and the options of the stream for them."
   @spec stream_options(t()) :: nil | keyword()
   def stream_options(%{array: true} = arguments), do: [format: :array] ++ values(arguments)
   def stream_options(%{at: at} = arguments) when at != nil, do: [at: at] ++ values(arguments)
+
+  def stream_options(%{fetch: fetch} = arguments) when fetch != nil,
+    do: if(wildcard?(fetch), do: [at: fetch] ++ values(arguments))
+
   def stream_options(_arguments), do: nil
+
+  @doc "Whether a pointer leads to any number of values."
+  @spec wildcard?(String.t()) :: boolean()
+  def wildcard?(pointer), do: "*" in String.split(pointer, "/")
 
   # The text of a value is printed as it was written, unless its members are sorted.
   defp values(%{sort: sort, options: options}), do: if(sort, do: options, else: [as: :raw] ++ options)

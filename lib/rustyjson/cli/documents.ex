@@ -1,9 +1,9 @@
 defmodule RustyJson.CLI.Documents do
   @moduledoc false
-  # The work of `mix rustyjson`: decodes every document, which checks it, and formats its text.
+  # The work of the command line: decodes every document, which checks it, and formats its text.
 
   alias RustyJson.{DecodeError, EngineError, Feed, Formatter, Fragment, SandboxError}
-  alias RustyJson.CLI.{Arguments, Input, Progress, Stats}
+  alias RustyJson.CLI.{Arguments, Input, Output, Progress, Stats}
   alias RustyJson.DecodeError.Snippet
 
   @ok 0
@@ -12,7 +12,10 @@ defmodule RustyJson.CLI.Documents do
   @stopped 4
   @no_engine 5
 
-  @piece 1_048_576
+  # A document of at least this many bytes is validated in pieces, which need no more memory than one of them.
+  @in_pieces 16_000_000
+  # No document has this key.
+  @nowhere "/rustyjson#{:erlang.phash2(__MODULE__)}nowhere"
 
   @doc "Processes the files and returns the exit code."
   @spec run(Arguments.t()) :: 0..5
@@ -21,7 +24,7 @@ defmodule RustyJson.CLI.Documents do
     configure(arguments.options)
     :io.setopts(:standard_io, encoding: :latin1, binary: true)
 
-    arguments.files |> Enum.map(&file(&1, arguments)) |> Enum.max()
+    Output.with_writer(fn -> arguments.files |> Enum.map(&file(&1, arguments)) |> Enum.max() end)
   rescue
     error in EngineError -> failed(@no_engine, Exception.message(error))
   catch
@@ -42,7 +45,7 @@ defmodule RustyJson.CLI.Documents do
     Application.put_env(:rustyjson, key, Keyword.merge(Application.get_env(:rustyjson, key, []), more))
   end
 
-  defp file(file, %{array: array, at: at} = arguments) when array or at != nil do
+  defp file(file, %{array: array, at: at, lines: false} = arguments) when array or at != nil do
     feed = arguments |> Arguments.stream_options() |> Feed.new()
 
     work = fn piece, feed ->
@@ -58,31 +61,111 @@ defmodule RustyJson.CLI.Documents do
   end
 
   defp file(file, %{lines: true} = arguments) do
-    work = fn text, number, {code, stats} ->
-      {one, stats} = document(text, {file, number - 1}, arguments, stats)
-      {max(code, one), stats}
-    end
-
-    case Input.each_line(file, arguments.quiet, {@ok, Stats.new()}, work) do
+    case if(whole_lines?(arguments), do: whole_lines(file, arguments), else: each_line(file, arguments)) do
       {:ok, {code, stats}} -> finish(code, file, stats, arguments)
       {:error, text} -> failed(@unreadable, text)
     end
   end
 
-  defp file(file, arguments) do
+  defp file(file, %{layout: :validate, sort: false, fetch: nil, stats: false} = arguments) do
+    if native?(), do: in_pieces(file, arguments), else: whole(file, arguments)
+  end
+
+  defp file(file, arguments), do: whole(file, arguments)
+
+  defp whole(file, arguments) do
     case Input.read(file, arguments.quiet) do
-      {:ok, text} ->
-        large = not arguments.quiet and byte_size(text) >= Progress.from()
-        doing = "#{Input.name(file)}: working on #{Progress.size(byte_size(text))}"
-
-        {code, stats} =
-          Progress.during(large, doing, fn -> document(text, {file, 0}, arguments, Stats.new()) end)
-
-        finish(code, file, stats, arguments)
-
-      {:error, text} ->
-        failed(@unreadable, text)
+      {:ok, text} -> one(text, file, arguments)
+      {:error, text} -> failed(@unreadable, text)
     end
+  end
+
+  defp one(text, file, arguments) do
+    large = Progress.shown?(arguments.quiet) and byte_size(text) >= Progress.from()
+    doing = "#{Input.name(file)}: working on #{Progress.size(byte_size(text))}"
+
+    {code, stats} =
+      Progress.during(large, doing, fn -> document(text, {file, nil}, arguments, Stats.new()) end)
+
+    finish(code, file, stats, arguments)
+  end
+
+  # The limits of the sandbox are those of a whole document.
+  defp native?, do: RustyJson.engine() == :native
+
+  ## A large document
+
+  defp in_pieces(file, arguments) do
+    case Input.each_piece(file, arguments.quiet, {[], 0}, &checked(&1, &2, arguments)) do
+      {:ok, {:error, error}} -> rejected(error, {file, nil})
+      {:ok, {parts, _size}} -> parts |> IO.iodata_to_binary() |> one(file, arguments)
+      {:ok, _feed} -> @ok
+      {:error, text} -> failed(@unreadable, text)
+    end
+  end
+
+  defp checked(:end, {parts, size}, _arguments), do: {:cont, {parts, size}}
+
+  defp checked(piece, {parts, size}, arguments) do
+    if size + byte_size(piece) < @in_pieces,
+      do: {:cont, {[parts | piece], size + byte_size(piece)}},
+      else: checked([parts | piece], Feed.new([at: @nowhere] ++ arguments.options), arguments)
+  end
+
+  defp checked(piece, feed, _arguments) do
+    case if(piece == :end, do: Feed.finish(feed), else: Feed.push(feed, piece)) do
+      {:ok, [], feed} -> {:cont, feed}
+      {:ok, []} -> {:cont, feed}
+      {:error, error, []} -> {:halt, {:error, error}}
+      {:error, error, [], _feed} -> {:halt, {:error, error}}
+    end
+  end
+
+  ## Lines
+
+  # Nothing is asked about single lines but whether they are right, so that the engine takes many of them at once.
+  defp whole_lines?(%{fetch: nil, at: nil, sort: false, stats: false, layout: layout}),
+    do: layout in [:pretty, :minify, :validate] and native?()
+
+  defp whole_lines?(_arguments), do: false
+
+  defp whole_lines(file, arguments) do
+    feed = Feed.new([format: :lines, as: :raw, strings: :reference, on_error: :tag] ++ arguments.options)
+
+    result =
+      Input.each_piece(file, arguments.quiet, {feed, @ok}, fn piece, {feed, code} ->
+        {items, feed} = items(piece, feed)
+        {:cont, {feed, max(code, printed(items, file, arguments))}}
+      end)
+
+    with {:ok, {_feed, code}} <- result, do: {:ok, {code, Stats.new()}}
+  end
+
+  defp items(:end, feed) do
+    {:ok, items} = Feed.finish(feed)
+    {items, feed}
+  end
+
+  defp items(piece, feed) do
+    {:ok, items, feed} = Feed.push(feed, piece)
+    {items, feed}
+  end
+
+  defp printed(items, file, %{layout: layout} = arguments) do
+    unless layout == :validate,
+      do: for({:ok, value} <- items, do: value) |> printable(arguments) |> Output.write()
+
+    for({:error, error} <- items, do: rejected(error, {file, 0})) |> Enum.max(fn -> @ok end)
+  end
+
+  defp printable([], _arguments), do: []
+  defp printable(values, arguments), do: [lines(values, arguments), ?\n]
+
+  defp each_line(file, arguments) do
+    Input.each_line(file, arguments.quiet, {@ok, Stats.new()}, fn text, number, {code, stats} ->
+      {one, stats} = document(text, {file, number - 1}, arguments, stats)
+      {max(code, one), stats}
+    end)
   end
 
   # What goes on with the next piece, or stops with an exit code.
@@ -94,17 +177,20 @@ defmodule RustyJson.CLI.Documents do
 
   defp values({:error, error, values}, file, arguments) do
     with {:cont, nil} <- print(values, {:cont, nil}, file, arguments),
-         do: {:halt, rejected(error, {file, 0})}
+         do: {:halt, rejected(error, {file, nil})}
   end
 
   defp print(values, next, _file, %{layout: layout}) when values == [] or layout == :validate, do: next
 
   defp print(values, next, file, arguments) do
-    values |> lines(arguments) |> write()
+    values |> printable(arguments) |> Output.write()
     next
   rescue
-    error in SandboxError -> {:halt, rejected(error, {file, 0})}
+    error in SandboxError -> {:halt, rejected(error, {file, nil})}
   end
+
+  defp lines([%Fragment{} | _] = values, %{raw: true}),
+    do: values |> Enum.map(&raw(&1.encode)) |> Enum.intersperse(?\n)
 
   # All values of a piece in one call.
   defp lines([%Fragment{} | _] = values, _arguments),
@@ -120,15 +206,10 @@ defmodule RustyJson.CLI.Documents do
 
   ## One document
 
-  defp document(text, place, %{fetch: pointer} = arguments, stats) when pointer != nil do
-    with {:ok, %{encode: part}} <- RustyJson.fetch(text, pointer, [as: :raw] ++ arguments.options),
-         {:ok, output} <- if(arguments.raw, do: {:ok, part}, else: lay_out(part, nil, arguments)) do
-      if output, do: write(output)
-      {@ok, stats}
-    else
-      :error -> {failed(@not_json, absent(place, pointer)), stats}
-      {:error, error} -> {rejected(error, place), stats}
-    end
+  defp document(text, place, %{fetch: pointer, at: at} = arguments, stats) when pointer != nil or at != nil do
+    if stream = Arguments.stream_options(arguments),
+      do: {places(text, place, stream, arguments), stats},
+      else: {fetched(text, place, arguments), stats}
   end
 
   defp document(text, place, arguments, stats) do
@@ -136,7 +217,7 @@ defmodule RustyJson.CLI.Documents do
 
     with {:ok, term} <- decoded,
          {{:ok, output}, stats} <- Stats.time(stats, :lay_out, fn -> lay_out(text, term, arguments) end) do
-      if output, do: write(output)
+      if output, do: Output.write([output, ?\n])
       {@ok, if(arguments.stats, do: Stats.count(stats, text, output, term), else: stats)}
     else
       {:error, error} -> {rejected(error, place), Stats.refuse(stats, text)}
@@ -144,49 +225,96 @@ defmodule RustyJson.CLI.Documents do
     end
   end
 
+  defp fetched(text, place, %{fetch: pointer} = arguments) do
+    with {:ok, %{encode: part}} <- RustyJson.fetch(text, pointer, [as: :raw] ++ arguments.options),
+         {:ok, output} <- shown(part, arguments) do
+      if output, do: Output.write([output, ?\n])
+      @ok
+    else
+      :error -> failed(@not_json, absent(place, pointer))
+      {:error, error} -> rejected(error, place)
+    end
+  end
+
+  # All values that a pointer with `*` leads to. With --at there may be none.
+  defp places(text, place, stream, arguments) do
+    feed = Feed.new(stream)
+
+    with {:ok, values, feed} <- Feed.push(feed, text), {:ok, more} <- Feed.finish(feed) do
+      all(values ++ more, place, arguments)
+    else
+      {:error, error, values} ->
+        all(values, place, %{arguments | fetch: nil}) |> max(rejected(error, place))
+
+      {:error, error, values, _feed} ->
+        all(values, place, %{arguments | fetch: nil}) |> max(rejected(error, place))
+    end
+  end
+
+  defp all([], place, %{fetch: pointer}) when pointer != nil, do: failed(@not_json, absent(place, pointer))
+
+  defp all(values, place, %{at: nil} = arguments) do
+    values
+    |> Enum.map(fn %{encode: part} ->
+      case shown(part, arguments) do
+        {:ok, nil} -> @ok
+        {:ok, output} -> Output.write([output, ?\n]) && @ok
+        {:error, error} -> rejected(error, place)
+      end
+    end)
+    |> Enum.max(fn -> @ok end)
+  end
+
+  defp all(values, _place, arguments) do
+    unless arguments.layout == :validate, do: values |> printable(arguments) |> Output.write()
+    @ok
+  end
+
+  defp shown(part, %{raw: true}), do: {:ok, raw(part)}
+  defp shown(part, arguments), do: lay_out(part, nil, arguments)
+
+  # A string without quotes and escapes; anything else as it was written.
+  defp raw(<<?", _::binary>> = part), do: RustyJson.decode!(part)
+  defp raw(part), do: part
+
   defp lay_out(_text, _term, %{layout: :validate}), do: {:ok, nil}
 
   defp lay_out(text, _term, %{layout: :canonical, options: options}),
     do: RustyJson.canonicalize(text, options)
 
   defp lay_out(_text, term, %{sort: true} = arguments),
-    do: RustyJson.encode(term, [sort_keys: true, pretty: pretty?(arguments)] ++ arguments.options)
+    do: RustyJson.encode(term, [sort_keys: true, pretty: pretty(arguments)] ++ arguments.options)
 
   defp lay_out(text, _term, arguments) do
-    {:ok, if(pretty?(arguments), do: Formatter.pretty_print(text), else: Formatter.minimize(text))}
+    {:ok,
+     if(pretty?(arguments),
+       do: Formatter.pretty_print(text, if(arguments.indent, do: [indent: arguments.indent], else: [])),
+       else: Formatter.minimize(text)
+     )}
   rescue
     error in [SandboxError, DecodeError] -> {:error, error}
   end
 
+  defp pretty(%{indent: nil} = arguments), do: pretty?(arguments)
+  defp pretty(%{indent: indent} = arguments), do: if(pretty?(arguments), do: indent, else: false)
+
   # With --lines, line breaks inside a document would look like its end.
   defp pretty?(%{layout: layout, lines: lines}), do: layout == :pretty and not lines
 
-  defp absent({file, 0}, pointer), do: "#{Input.name(file)}: nothing at #{Snippet.visible(pointer)}"
+  defp absent({file, nil}, pointer), do: "#{Input.name(file)}: nothing at #{Snippet.visible(pointer)}"
 
   defp absent({file, lines_before}, pointer),
     do: "#{Input.name(file)}:#{lines_before + 1}: nothing at #{Snippet.visible(pointer)}"
 
-  # Written in pieces, to notice a reader such as `head` that exits early.
-  defp write(<<part::binary-size(@piece), rest::binary>>) do
-    put(part)
-    write(rest)
-  end
-
-  defp write(last), do: put([last, ?\n])
-
-  defp put(output) do
-    with {:error, reason} <- :file.write(:standard_io, output), do: throw({:output, reason})
-  end
-
   ## What went wrong
 
   defp rejected(%DecodeError{} = error, {file, lines_before}) do
-    line = error.line + lines_before
+    line = error.line + (lines_before || 0)
     shown = DecodeError.explain(%{error | line: line, message: what(error)})
     failed(@not_json, "#{Input.name(file)}:#{line}:#{error.column}: #{shown}#{hint(error)}")
   end
 
-  defp rejected(error, {file, 0}), do: failed(code(error), "#{Input.name(file)}: #{message(error)}")
+  defp rejected(error, {file, nil}), do: failed(code(error), "#{Input.name(file)}: #{message(error)}")
 
   defp rejected(error, {file, lines_before}),
     do: failed(code(error), "#{Input.name(file)}:#{lines_before + 1}: #{message(error)}")

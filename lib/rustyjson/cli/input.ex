@@ -1,6 +1,6 @@
 defmodule RustyJson.CLI.Input do
   @moduledoc false
-  # Reads files and standard input, whole or line by line in constant memory.
+  # Reads files and standard input, in pieces or line by line in constant memory. A file whose name ends in `.gz` is decompressed.
 
   alias RustyJson.CLI.Progress
 
@@ -9,59 +9,51 @@ defmodule RustyJson.CLI.Input do
   @doc "Reads all bytes, with progress for a large input."
   @spec read(Path.t(), boolean()) :: {:ok, binary()} | {:error, String.t()}
   def read(file, quiet) do
-    with_device(file, fn device ->
-      total = size(file)
-      read_all(device, {name(file), total}, not quiet, [], 0, now())
-    end)
-  end
-
-  # The size of a pipe is unknown, so progress starts when much has been read.
-  defp read_all(device, {name, total} = what, progress, parts, done, last) do
-    case take(device, @chunk) do
-      :eof ->
-        {:ok, parts |> Enum.reverse() |> IO.iodata_to_binary()}
-
-      {:error, reason} ->
-        {:error, "#{name}: #{why(reason)}"}
-
-      part ->
-        done = done + byte_size(part)
-        large = progress and done >= Progress.from()
-        last = Progress.step(last, large, fn -> "#{name}: read #{Progress.size(done)}#{of(total)}" end)
-        read_all(device, what, progress, [part | parts], done, last)
+    collect = fn
+      :end, parts -> {:cont, parts}
+      piece, parts -> {:cont, [parts | piece]}
     end
-  end
 
-  defp of(nil), do: ""
-  defp of(total), do: " of #{Progress.size(total)}"
+    with {:ok, parts} <- each_piece(file, quiet, [], collect), do: {:ok, IO.iodata_to_binary(parts)}
+  end
 
   @doc "Calls the function with each line that is not blank, its number, and what the last call returned."
   @spec each_line(Path.t(), boolean(), acc, (binary(), pos_integer(), acc -> acc)) ::
           {:ok, acc} | {:error, String.t()}
         when acc: term()
-  def each_line(file, quiet, acc, fun) do
-    with_device(file, fn device ->
-      state = %{fun: fun, name: name(file), total: size(file), progress: not quiet}
-      lines(device, state, acc, 1, 0, now())
+  # A line that comes alone is dealt with at once.
+  def each_line("-", quiet, acc, fun) do
+    each("-", quiet, :line, {acc, 1}, fn
+      :end, state -> {:cont, state}
+      line, {acc, number} -> {:cont, {line(line, number, acc, fun), number + 1}}
     end)
+    |> first()
   end
 
-  defp lines(device, state, acc, number, done, last) do
-    case take(device, :line) do
-      :eof ->
-        {:ok, acc}
+  def each_line(file, quiet, acc, fun) do
+    each_piece(file, quiet, {acc, 1, []}, fn
+      :end, {acc, number, rest} ->
+        {:cont, {line(IO.iodata_to_binary(rest), number, acc, fun), number}}
 
-      {:error, reason} ->
-        {:error, "#{state.name}: #{why(reason)}"}
-
-      line ->
-        done = done + byte_size(line)
-        text = fn -> "#{state.name}: line #{number}, #{Progress.size(done)}#{of(state.total)}" end
-        last = Progress.step(last, state.progress and done >= Progress.from(), text)
-        acc = if blank?(line), do: acc, else: state.fun.(trim(line), number, acc)
-        lines(device, state, acc, number + 1, done, last)
-    end
+      piece, {acc, number, rest} ->
+        {:cont, lines(:binary.split(piece, "\n", [:global]), number, acc, rest, fun)}
+    end)
+    |> first()
   end
+
+  defp first({:ok, state}), do: {:ok, elem(state, 0)}
+  defp first(failed), do: failed
+
+  defp lines([last], number, acc, rest, _fun), do: {acc, number, [rest | last]}
+
+  defp lines([line | lines], number, acc, [], fun),
+    do: lines(lines, number + 1, line(line, number, acc, fun), [], fun)
+
+  defp lines([line | lines], number, acc, rest, fun),
+    do: lines([IO.iodata_to_binary([rest | line]) | lines], number, acc, [], fun)
+
+  defp line(line, number, acc, fun),
+    do: if(blank?(line), do: acc, else: fun.(String.trim_trailing(line, "\n"), number, acc))
 
   @doc """
   Calls the function with each piece of the input and what the last call returned, and with `:end`, until it says `:halt`.
@@ -69,14 +61,16 @@ defmodule RustyJson.CLI.Input do
   @spec each_piece(Path.t(), boolean(), acc, (binary() | :end, acc -> {:cont, acc} | {:halt, acc})) ::
           {:ok, acc} | {:error, String.t()}
         when acc: term()
-  def each_piece(file, quiet, acc, fun) do
-    with_device(file, fn device ->
-      pieces(device, %{fun: fun, name: name(file), total: size(file), progress: not quiet}, acc, 0, now())
+  def each_piece(file, quiet, acc, fun), do: each(file, quiet, @chunk, acc, fun)
+
+  defp each(file, quiet, what, acc, fun) do
+    with_device(file, quiet, fn device, state ->
+      pieces(device, Map.merge(state, %{fun: fun, what: what}), acc, 0, now())
     end)
   end
 
   defp pieces(device, state, acc, done, last) do
-    case take(device, @chunk) do
+    case take(device, state) do
       :eof ->
         {_halt, acc} = state.fun.(:end, acc)
         {:ok, acc}
@@ -96,17 +90,22 @@ defmodule RustyJson.CLI.Input do
     end
   end
 
-  defp trim(line), do: String.trim_trailing(line, "\n")
-  defp blank?(line), do: line =~ ~r/\A[ \t\r\n]*\z/
+  # The size of a pipe is unknown.
+  defp of(nil), do: ""
+  defp of(total), do: " of #{Progress.size(total)}"
+
+  defp blank?(<<byte, rest::binary>>) when byte in ~c" \t\r\n", do: blank?(rest)
+  defp blank?(rest), do: rest == ""
 
   @doc "What the input is called in messages."
   @spec name(Path.t()) :: String.t()
   def name("-"), do: "standard input"
   def name(file), do: file
 
-  defp size("-"), do: nil
+  defp size("-", _compressed), do: nil
+  defp size(_file, true), do: nil
 
-  defp size(file) do
+  defp size(file, false) do
     case File.stat(file) do
       {:ok, %{type: :regular, size: size}} -> size
       _ -> nil
@@ -115,9 +114,21 @@ defmodule RustyJson.CLI.Input do
 
   defp now, do: System.monotonic_time(:millisecond)
 
+  defp with_device(file, quiet, fun) do
+    compressed = String.ends_with?(file, ".gz")
+
+    device(file, compressed, fn device ->
+      fun.(device, %{
+        name: name(file),
+        total: size(file, compressed),
+        progress: Progress.shown?(quiet)
+      })
+    end)
+  end
+
   # Bytes as they are, whatever the terminal's encoding. OTP 26 and 27 read ahead and decode UTF-8 before anybody can ask
   # for bytes, and invalid UTF-8 becomes Latin-1 there without a word; what they decoded is encoded again.
-  defp with_device("-", fun) do
+  defp device("-", false, fun) do
     if System.otp_release() in ["26", "27"] and :file.native_name_encoding() == :utf8 do
       fun.(:characters)
     else
@@ -126,16 +137,52 @@ defmodule RustyJson.CLI.Input do
     end
   end
 
-  defp with_device(file, fun) do
+  defp device(file, false, fun) do
     case File.open(file, [:read, :raw, :binary, read_ahead: @chunk], fun) do
       {:ok, result} -> result
       {:error, reason} -> {:error, "#{file}: #{why(reason)}"}
     end
   end
 
-  defp take(:characters, what), do: IO.read(:stdio, what)
-  defp take(device, what), do: IO.binread(device, what)
+  # Several streams behind each other are one, as for gzip.
+  defp device(file, true, fun) do
+    device(file, false, fn device ->
+      zlib = :zlib.open()
+      :ok = :zlib.inflateInit(zlib, 31, :reset)
+
+      try do
+        fun.({zlib, device})
+      after
+        :zlib.close(zlib)
+      end
+    end)
+  end
+
+  defp take({zlib, device}, _state) do
+    zlib |> :zlib.safeInflate("") |> inflated(zlib, device)
+  rescue
+    _error in ErlangError -> {:error, :data_error}
+  end
+
+  defp take(:characters, %{what: what}), do: IO.read(:stdio, what)
+  defp take(device, %{what: what}), do: IO.binread(device, what)
+
+  # A stream that ends too early is an error.
+  defp inflated({:finished, []}, zlib, device), do: compressed(zlib, device)
+  defp inflated({_more, output}, zlib, device), do: output |> IO.iodata_to_binary() |> some(zlib, device)
+
+  defp compressed(zlib, device) do
+    case IO.binread(device, @chunk) do
+      :eof -> with :ok <- :zlib.inflateEnd(zlib), do: :eof
+      {:error, _reason} = failed -> failed
+      bytes -> zlib |> :zlib.safeInflate(bytes) |> inflated(zlib, device)
+    end
+  end
+
+  defp some("", zlib, device), do: compressed(zlib, device)
+  defp some(output, _zlib, _device), do: output
 
   defp why(:eisdir), do: "is a directory"
+  defp why(:data_error), do: "is not complete gzip data"
   defp why(reason), do: :file.format_error(reason)
 end

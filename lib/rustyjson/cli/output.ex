@@ -1,6 +1,11 @@
 defmodule RustyJson.CLI.Output do
   @moduledoc false
-  # Standard output whose reader may end early, such as `head`.
+  # Standard output: a process writes what has come while it wrote the part before, so that much output takes few writes, and a line
+  # that comes alone is written at once. The reader may end early, such as `head`.
+
+  # Bytes on their way to the writer, after which the caller waits; and of one write, after which a reader that ended is noticed.
+  @most 4_194_304
+  @piece 1_048_576
 
   @doc "What the function returns, or `:closed` if nobody reads its output any more. Then nothing is logged either."
   @spec unless_closed((() -> result)) :: result | :closed when result: term()
@@ -25,5 +30,87 @@ defmodule RustyJson.CLI.Output do
     after
       :logger.set_primary_config(:level, level)
     end
+  end
+
+  @doc "Runs a function that calls `write/1`. Throws `{:output, reason}` if the output cannot be written."
+  @spec with_writer((() -> result)) :: result when result: term()
+  def with_writer(fun) do
+    parent = self()
+    {writer, monitor} = spawn_monitor(fn -> listen(parent) end)
+    Process.put(__MODULE__, {writer, monitor, 0})
+
+    try do
+      result = fun.()
+      flush()
+      result
+    after
+      Process.delete(__MODULE__)
+      Process.demonitor(monitor, [:flush])
+      Process.exit(writer, :kill)
+    end
+  end
+
+  @doc "Writes bytes, some time soon."
+  @spec write(iodata()) :: :ok
+  def write(output) do
+    {writer, monitor, sent} = Process.get(__MODULE__)
+    size = IO.iodata_length(output)
+    send(writer, {:write, output, size})
+
+    receive do
+      {:DOWN, ^monitor, :process, ^writer, reason} -> throw({:output, reason})
+    after
+      0 -> Process.put(__MODULE__, {writer, monitor, sent + size})
+    end
+
+    if sent + size > @most, do: flush()
+    :ok
+  end
+
+  @doc "Waits until all is written."
+  @spec flush() :: :ok
+  def flush do
+    {writer, monitor, _sent} = Process.get(__MODULE__)
+    send(writer, {:flush, monitor})
+
+    receive do
+      {^monitor, :flushed} -> Process.put(__MODULE__, {writer, monitor, 0})
+      {:DOWN, ^monitor, :process, ^writer, reason} -> throw({:output, reason})
+    end
+
+    :ok
+  end
+
+  ## The writer
+
+  defp listen(parent) do
+    receive do
+      {:write, output, size} -> more([output], size, parent)
+      {:flush, reference} -> send(parent, {reference, :flushed})
+    end
+
+    listen(parent)
+  end
+
+  # What waits is written together.
+  defp more(parts, size, parent) when size < @piece do
+    receive do
+      {:write, output, more} -> more([parts | output], size + more, parent)
+    after
+      0 -> put(parts)
+    end
+  end
+
+  defp more(parts, _size, _parent), do: parts |> IO.iodata_to_binary() |> put_pieces()
+
+  defp put_pieces(<<piece::binary-size(@piece), rest::binary>>) do
+    put(piece)
+    put_pieces(rest)
+  end
+
+  defp put_pieces(rest), do: put(rest)
+
+  defp put(output) do
+    with {:error, reason} <- :file.write(:standard_io, output), do: exit(reason)
   end
 end

@@ -9,6 +9,10 @@ defmodule RustyJson.CLI.Progress do
   @spec from() :: pos_integer()
   def from, do: @from
 
+  @doc "Whether progress is shown: not into a file or a pipe."
+  @spec shown?(boolean()) :: boolean()
+  def shown?(quiet), do: not quiet and match?({:ok, %{type: :device}}, File.stat("/dev/stderr"))
+
   @doc "Runs the function and prints each second how long it has run."
   @spec during(boolean(), String.t(), (... -> result)) :: result when result: term()
   def during(false, _doing, fun), do: fun.()

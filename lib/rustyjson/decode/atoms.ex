@@ -95,11 +95,13 @@ defmodule RustyJson.Decode.Atoms do
   def as_strings(options), do: strings(options)
 
   @doc "Whether each key of a term that was decoded with these options can be an atom. No atom is made."
-  @spec short_names?(term()) :: boolean()
-  def short_names?(term) do
+  @spec possible_names?(term()) :: boolean()
+  def possible_names?(term) do
     term
     |> names(%{})
-    |> Enum.all?(fn {name, _} -> byte_size(name) <= @longest or String.length(name) <= @longest end)
+    |> Enum.all?(fn {name, _} ->
+      String.valid?(name) and (byte_size(name) <= @longest or String.length(name) <= @longest)
+    end)
   end
 
   defp with_names(json, %{engine: engine} = options), do: engine.decode(json, strings(options))

@@ -105,7 +105,10 @@ defmodule RustyJson.Decode.Callbacks do
   # The text has been checked.
   defp with_texts(%Fragment{encode: text}, decoders) do
     wide = if is_map_key(decoders, :float), do: @wide, else: []
-    options = [objects: :ordered_objects, null: @null, keys: :strings, strings: :copy, raw: [], as: nil] ++ wide
+
+    options =
+      [objects: :ordered_objects, null: @null, keys: :strings, strings: :copy, raw: [], as: nil] ++ wide
+
     {:ok, term} = Input.decode(text, options |> Options.decode() |> Options.with_parts(@numbers))
     term
   end

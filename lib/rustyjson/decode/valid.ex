@@ -13,17 +13,18 @@ defmodule RustyJson.Decode.Valid do
   @unanswered [:busy, :unavailable]
 
   @spec valid?(iodata(), Options.t()) :: boolean()
-  # A type asks for its values, and which atoms exist is known to this VM alone.
+  # A type asks for its values.
   def valid?(input, %{as: as} = options) when as != nil, do: input |> Input.decode(options) |> answer()
-  def valid?(input, %{values: %{keys: :atoms!}} = options), do: input |> Input.decode(options) |> answer()
-
   # The names are looked at, and no atom is made of them.
   def valid?(input, %{keys: :atoms} = options) do
     case Input.decode(input, Atoms.as_strings(%{options | keys: nil})) do
-      {:ok, term} -> Atoms.short_names?(term)
+      {:ok, term} -> Atoms.possible_names?(term)
       failed -> answer(failed)
     end
   end
+
+  # Only existing atoms: which these are is known to this VM alone.
+  def valid?(input, %{values: %{keys: :atoms!}} = options), do: input |> Input.decode(options) |> answer()
 
   def valid?(input, %{max_bytes: 0} = options) when is_binary(input), do: check(input, options)
 

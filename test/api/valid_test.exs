@@ -1,0 +1,123 @@
+defmodule RustyJson.ValidTest do
+  @moduledoc "`RustyJson.valid?/2` says what `decode/2` says, in every engine, and makes no atom."
+
+  use ExUnit.Case, async: true
+
+  alias RustyJson.Test.{Corpus, Gen, Judge, Vectors}
+
+  defp agree(text, options) do
+    for {name, engine} <- Judge.engines() do
+      options = Enum.to_list(options) ++ engine
+      decoded = RustyJson.decode(text, options)
+      assert RustyJson.valid?(text, options) == match?({:ok, _}, decoded), "#{name}: #{inspect(decoded)}"
+    end
+  end
+
+  test "all vectors" do
+    for {text, options} <- Vectors.texts(), do: agree(text, options)
+  end
+
+  for part <- ~w(JSONTestSuite/test_parsing JSONTestSuite/test_transform nativejson/jsonchecker documents) do
+    if Corpus.skip(part), do: @tag(skip: Corpus.skip(part))
+
+    test "#{part}" do
+      for file <- Corpus.names(unquote(part), "*.json"), text = Corpus.read!(unquote(part), file) do
+        for options <- [[], [duplicate_keys: :error], [floats: :decimals], [max_nodes: 20], [max_depth: 3]],
+            do: agree(text, options)
+      end
+    end
+  end
+
+  test "documents that were damaged" do
+    Gen.check(300, &damaged/0, fn text -> agree(text, []) end)
+  end
+
+  defp damaged do
+    text = Gen.text(Gen.term(3))
+    at = Enum.random(0..(byte_size(text) - 1))
+    <<before::binary-size(at), byte, rest::binary>> = text
+
+    Enum.random([
+      text,
+      before,
+      before <> rest,
+      <<before::binary, Enum.random([?,, ?], ?", ?\\, 200, Bitwise.bxor(byte, 1)]), rest::binary>>
+    ])
+  end
+
+  test "limits" do
+    for options <- [
+          [max_bytes: 6],
+          [max_bytes: 7],
+          [max_nodes: 3],
+          [max_nodes: 4],
+          [max_depth: 1],
+          [decoding_integer_digit_limit: 1],
+          [floats: :decimals, max_decimal_digits: 2],
+          [floats: :decimals, max_decimal_exponent: 1],
+          [dirty_threshold: 1],
+          [validate_strings: false],
+          [strings: :copy, objects: :ordered_objects, null: :null, raw: ["/0"]]
+        ],
+        text <- ["[12, 3]", "[[1]]", "[1.25e3]", "[1,2,3]", "[\"\xff\"]", ~s([{"a":1,"a":null}]), "", "[1"],
+        do: agree(text, options)
+
+    # Without a copy of the list.
+    assert RustyJson.valid?(["[1", [",", "2]"]], max_bytes: 5)
+    refute RustyJson.valid?(["[1", [",", "2]"]], max_bytes: 4)
+  end
+
+  test "types" do
+    for text <- ["[1]", "[1.5]", "[true"], do: agree(text, as: [:integer])
+  end
+
+  test "keys become no atoms" do
+    name = "valid key #{System.unique_integer([:positive])}"
+    long = String.duplicate("é", 256)
+
+    for {_name, engine} <- Judge.engines() do
+      assert RustyJson.valid?(~s({"#{name}":1}), [keys: :atoms] ++ engine)
+      refute RustyJson.valid?(~s([{"#{long}":1}]), [keys: :atoms] ++ engine)
+      refute RustyJson.valid?(~s({"#{name}":1}), [keys: :atoms!] ++ engine)
+      assert RustyJson.valid?(~s({"keys":1}), [keys: :atoms!] ++ engine)
+      assert RustyJson.valid?(~s({"a":1}), [keys: fn _ -> raise "called" end] ++ engine)
+    end
+
+    assert_raise ArgumentError, fn -> String.to_existing_atom(name) end
+  end
+
+  test "wrong options and input raise, as in decode/2" do
+    assert_raise ArgumentError, ~r/unknown option :timout, did you mean :timeout\?/, fn ->
+      RustyJson.valid?("1", timout: 1)
+    end
+
+    assert_raise ArgumentError, fn -> RustyJson.valid?(:atom) end
+  end
+
+  test "no term is built" do
+    text = "[" <> String.duplicate("{\"a\":[1,2,3]},", 5_000) <> "0]"
+
+    for {name, engine} <- Judge.engines(), name != :wasmex do
+      task =
+        Task.async(fn ->
+          RustyJson.valid?(text, engine)
+          {_, before} = Process.info(self(), :memory)
+          assert RustyJson.valid?(text, engine)
+          {_, later} = Process.info(self(), :memory)
+          later - before
+        end)
+
+      assert Task.await(task) < 20_000, "#{name}"
+    end
+  end
+
+  if Judge.available?(:built_in) do
+    test "the sandbox: what it stops is not valid, what it never took raises" do
+      large = "[" <> String.duplicate("[],", 3_000_000) <> "0]"
+      wasm = [engine: :wasm, host: :built_in]
+      refute RustyJson.valid?(large, wasm ++ [timeout: 1])
+      refute RustyJson.valid?(large, wasm ++ [max_memory: 1_000_000])
+      assert RustyJson.valid?(large, wasm)
+    end
+  end
+end
