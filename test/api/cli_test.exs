@@ -98,6 +98,134 @@ defmodule RustyJson.CLITest do
     assert error =~ "bad.json:2:2: Unquoted object key"
   end
 
+  test "--raw prints strings without quotes", %{write: file} do
+    path = file.("doc.json", ~S({"s": "a\"b\u00e9\n", "l": ["x", 1.50, {"y" : "z"}, null]}))
+    assert {0, ~s(a"bé\n\n), ""} = run(["--fetch", "/s", "--raw", path])
+    assert {0, ~s(x\n1.50\n{"y" : "z"}\nnull\n), ""} = run(["--at", "/l/*", "--raw", path])
+    assert {0, ~s(x\n1.50\n{"y" : "z"}\nnull\n), ""} = run(["--fetch", "/l/*", "--raw", path])
+    lines = file.("lines.ndjson", ~s("a"\n[ 1]\n"b"))
+    assert {0, "a\n[ 1]\nb\n", ""} = run(["--lines", "--raw", lines])
+  end
+
+  test "--fetch with * prints all values", %{write: file} do
+    path = file.("users.json", ~s({"users":[{"name":"A","t":[1,2]},{"x":1},{"name":"B"}]}))
+    assert {0, ~s("A"\n"B"\n), ""} = run(["--fetch", "/users/*/name", path])
+    assert {0, "[\n  1,\n  2\n]\n", ""} = run(["--fetch", "/users/*/t", path])
+    assert {1, "", error} = run(["--fetch", "/users/*/none", path])
+    assert error =~ "users.json: nothing at /users/*/none"
+
+    lines = file.("users.ndjson", ~s({"n":[1,2]}\n{"n":[]}\n{"n":[3]}\n{"n":[))
+    assert {1, "1\n2\n3\n", error} = run(["--lines", "--fetch", "/n/*", lines])
+    assert error =~ "users.ndjson:2: nothing at /n/*"
+    assert error =~ "users.ndjson:4:7: Unexpected end of input: [ is not closed"
+  end
+
+  test "--lines with --at", %{write: file} do
+    lines = file.("rows.ndjson", ~s({"n":[{"a": 1},"x"]}\n\n{"n":[]}\n{"m":1}\n{"n":[3]}\n{"n":[4,}\n))
+    assert {1, output, error} = run(["--lines", "--at", "/n/*", lines])
+    assert output == ~s({"a":1}\n"x"\n3\n4\n)
+    assert error =~ "rows.ndjson:6:9: Expected value"
+
+    assert {0, ~s({"a":1}\nx\n3\n), ""} =
+             run(["--lines", "--at", "/n/*", "--raw", "--quiet", file.("r", ~s({"n":[{"a":1},"x",3]}))])
+
+    assert {1, "", _} = run(["--lines", "--at", "/n/*", "--validate", lines])
+  end
+
+  test "--compact and --indent", %{write: file} do
+    path = file.("doc.json", ~s({"a": [1]}))
+    assert {0, ~s({"a":[1]}\n), ""} = run(["--compact", path])
+    assert {0, ~s({\n    "a": [\n        1\n    ]\n}\n), ""} = run(["--indent", "4", path])
+    assert {0, ~s({\n\t"a": [\n\t\t1\n\t]\n}\n), ""} = run(["--indent", "tab", path])
+    assert {0, ~s({\n "a": [\n  1\n ]\n}\n), ""} = run(["--indent", "1", "--sort", path])
+  end
+
+  test "files that are compressed", %{write: file} do
+    text = Enum.map_join(1..50_000, "", &~s({"id": #{&1}}\n))
+    gz = file.("lines.ndjson.gz", :zlib.gzip(text) <> :zlib.gzip(~s({"id": 0}\n)))
+    assert {0, output, ""} = run(["--lines", gz])
+    assert output == String.replace(text, ": ", ":") <> ~s({"id":0}\n)
+    assert {0, ^output, ""} = run(["--lines", "--fetch", "", gz])
+
+    one = file.("one.json.gz", :zlib.gzip("[1, 2]"))
+    assert {0, "[1,2]\n", ""} = run(["--compact", one])
+    assert {0, "1\n2\n", ""} = run(["--array", one])
+
+    for bytes <- [binary_part(:zlib.gzip(text), 0, 5_000), "[1]", "", "\x1f"] do
+      assert {3, _, error} = run(["--lines", file.("bad.gz", bytes)])
+      assert error =~ "bad.gz: is not complete gzip data"
+    end
+  end
+
+  test "--version and --help" do
+    assert {0, version, ""} = run(["--version"])
+    assert version =~ ~r/^rustyjson \d+\.\d+\.\d+ \(Elixir #{Regex.escape(System.version())}, OTP \d+\)\n$/
+  end
+
+  test "each line has its number in errors, the first one too", %{write: file} do
+    lines = file.("bad.ndjson", ~s([1,]\n[2]\n[3,]\n[4\n5]\n{"a":1} {"b":2}\n"x"))
+
+    for arguments <- [["--lines"], ["--lines", "--sort"], ["--lines", "--validate"]] do
+      assert {1, _, errors} = run(arguments ++ [lines])
+
+      for place <- [
+            "1:4: Expected value: Trailing comma",
+            "3:4: ",
+            "4:3: Unexpected end",
+            "5:2: Unexpected data",
+            "6:9: Unexpected data"
+          ],
+          do: assert(errors =~ "bad.ndjson:#{place}", inspect(arguments))
+    end
+
+    assert {1, "", errors} = run(["--lines", "--fetch", "/a", file.("first.ndjson", "{}")])
+    assert errors =~ "first.ndjson:1: nothing at /a"
+  end
+
+  test "large documents are validated in pieces", %{write: file} do
+    row = ~s({"id":1,"text":"#{String.duplicate("x", 1_000)}"},\n)
+    rows = String.duplicate(row, 17_000)
+    good = file.("good.json", "[" <> rows <> "0]")
+    assert {0, "", ""} = run(["--validate", good])
+
+    bad = file.("bad.json", "[" <> rows <> "nul]")
+    assert {1, "", error} = run(["--validate", bad])
+    assert error =~ "bad.json:17001:1: Expected value"
+
+    cut = file.("cut.json", "[" <> rows <> "0")
+    assert {1, "", error} = run(["--validate", cut])
+    assert error =~ "cut.json:17001:2: Unexpected end of input: [ is not closed"
+
+    assert {1, "", error} = run(["--validate", file.("two.json", "[" <> rows <> "0] 1")])
+    assert error =~ "two.json:17001:4: Unexpected data after the value"
+
+    if RustyJson.engine() == :native do
+      task =
+        Task.async(fn ->
+          Process.flag(:max_heap_size, 20_000_000)
+          run(["--validate", good])
+        end)
+
+      assert {0, "", ""} = Task.await(task, 60_000)
+    end
+  end
+
+  test "the script takes a file from anywhere", %{write: file, dir: dir} do
+    path = file.("doc.json", ~s({"b": 1, "a": "x"}))
+    script = Path.expand("script/rustyjson")
+    link = Path.join(dir, "rj")
+    File.ln_s!(script, link)
+    options = [cd: dir, env: [{"MIX_ENV", "test"}], stderr_to_stdout: true]
+    assert {"x\n", 0} = System.cmd(script, ["--fetch", "/a", "--raw", path], options)
+    assert {~s({"a":"x","b":1}\n), 0} = System.cmd(link, ["--compact", "--sort", path], options)
+    assert {text, 2} = System.cmd(script, ["--bogus", path], options)
+    assert text =~ "unknown option --bogus"
+    assert text =~ "rustyjson --help lists the options"
+    assert {help, 0} = System.cmd(script, ["--help"], options)
+    assert help =~ "rustyjson --lines --validate"
+    assert {_, 0} = System.cmd("sh", ["-c", "#{script} #{path} | head -1"], options)
+  end
+
   test "--canonical", %{write: file} do
     path = file.("doc.json", ~s({"b": 1.0, "a": "\\u00e9"}))
     assert {0, ~s({"a":"é","b":1}\n), ""} = run(["--canonical", path])
@@ -108,7 +236,12 @@ defmodule RustyJson.CLITest do
 
   test "combinations of --fetch, --raw and --canonical that contradict each other" do
     for {arguments, message} <- [
-          {["--raw"], "--raw needs --fetch POINTER"},
+          {["--raw"], "--raw needs --fetch, --at, --array or --lines"},
+          {["--raw", "--lines", "--sort"], "--raw and --sort cannot be combined"},
+          {["--indent", "2", "--compact"], "--indent and --minify cannot be combined"},
+          {["--indent", "2", "--lines"], "--indent and --lines cannot be combined"},
+          {["--indent", "two"], "--indent takes a number of spaces from 0 to 1000, or tab, not two"},
+          {["--lines", "--at", "/a", "--stats"], "--stats and --at cannot be combined"},
           {["--fetch", "/a", "--raw", "--minify"], "--raw and --minify cannot be combined"},
           {["--fetch", "/a", "--sort"], "--sort and --fetch cannot be combined"},
           {["--canonical", "--sort"], "--sort and --canonical cannot be combined"},

@@ -199,7 +199,7 @@ defmodule RustyJson.ErlangTest do
   end
 
   test "decode_start/3 and decode_continue/2: arguments" do
-    for arguments <- [["1", 0, %{null: nil}], [[1], 0, %{}], ["1", 0, []]] do
+    for arguments <- [["1", 0, %{nul: nil}], ["1", 0, %{float: 1}], [[1], 0, %{}], ["1", 0, []]] do
       assert_raise ArgumentError, fn -> apply(:rustyjson, :decode_start, arguments) end
     end
 
@@ -294,7 +294,11 @@ defmodule RustyJson.ErlangTest do
     assert sentence(fn -> :rustyjson.find("1", "a") end) =~ "JSON Pointer"
     assert sentence(fn -> :rustyjson.find("1", "", as: :raw) end) =~ "returns Elixir structs"
     assert sentence(fn -> :rustyjson.decode(:a) end) =~ "iodata"
-    assert sentence(fn -> :rustyjson.decode_start("1", 0, %{null: nil}) end) =~ "empty map of decoders"
+    assert sentence(fn -> :rustyjson.decode_start("1", 0, []) end) =~ "a binary and a map of decoders"
+    assert sentence(fn -> :rustyjson.decode("1", 0, %{nul: nil}) end) =~ "did you mean :null?"
+
+    assert sentence(fn -> :rustyjson.decode("1", 0, %{float: 1}) end) =~
+             "decoder :float takes a function of arity 1"
   end
 
   # Works like the shell: the error information at the top of the stack names the function that formats the error.

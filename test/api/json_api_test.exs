@@ -15,10 +15,8 @@ defmodule RustyJson.JsonApiTest do
     before = Application.fetch_env(:rustyjson, :engine)
 
     try do
-      for {name, [engine: engine] ++ _} <-
-            Enum.map(Judge.engines(), fn {name, options} -> {name, Keyword.take(options, [:engine])} end),
-          name != :wasmex do
-        Application.put_env(:rustyjson, :engine, engine)
+      for {name, options} <- Judge.engines(), name != :wasmex do
+        Application.put_env(:rustyjson, :engine, options[:engine])
         RustyJson.Config.reload()
         fun.(name)
       end
@@ -86,7 +84,7 @@ defmodule RustyJson.JsonApiTest do
                    {:object_push, {:string, "a"}, inner},
                    {:object_push, {:string, "a"}, {:integer, "2"}}
                  ]}, [:after, 0], ""},
-             name
+             "#{name}"
     end)
   end
 
@@ -124,9 +122,9 @@ defmodule RustyJson.JsonApiTest do
     if Code.ensure_loaded?(JSON) do
       each_engine(fn name ->
         Gen.check(200, fn -> Gen.text(Gen.term(3)) end, fn text ->
-          assert ours(text, recording()) === otp(text, recording()), name
+          assert ours(text, recording()) === otp(text, recording()), "#{name}"
           damaged = binary_part(text, 0, Enum.random(0..(byte_size(text) - 1)))
-          assert ours(damaged, []) === otp(damaged, []), name
+          assert ours(damaged, []) === otp(damaged, []), "#{name}"
         end)
       end)
     end

@@ -39,7 +39,8 @@ defmodule RustyJson.Engine.CodesTest do
     for {file, name, kind} <- [
           {"plan", "SELECT", Kind.select()},
           {"shape", "SHAPE", Kind.typed()},
-          {"raw", "RAW", Kind.raw()}
+          {"raw", "RAW", Kind.raw()},
+          {"check", "CHECK", Kind.check()}
         ] do
       assert source("parts/#{file}.rs") =~ "\nconst #{name}: u8 = #{kind};\n"
     end

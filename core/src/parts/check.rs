@@ -6,8 +6,10 @@ use crate::error::{Error, ErrorKind};
 use crate::options::{DecodeOptions, Duplicates};
 use crate::with_kernel;
 
-/// The plan, which is no more than its kind.
-pub(super) const CHECK: &[u8] = &[4];
+/// The kind of a plan, its first byte.
+const CHECK: u8 = 4;
+/// The plan, which is no more than that.
+pub(super) const PLAN: &[u8] = &[CHECK];
 
 /// Reads a whole text without building anything.
 ///

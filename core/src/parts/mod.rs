@@ -44,7 +44,7 @@ pub enum Parts<'a> {
 impl<'a> Parts<'a> {
     /// Reads what Elixir wrote behind the options. `None`: the bytes are something else.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
-        if bytes == check::CHECK {
+        if bytes == check::PLAN {
             return Some(Self::Check);
         }
         let typed = || Shape::read(bytes).map(Self::Typed);

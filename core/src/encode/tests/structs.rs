@@ -223,7 +223,7 @@ proptest! {
 fn durations() {
     let duration = |units: &[(&str, i64)], fraction: (i64, i64)| {
         let names = ["year", "month", "week", "day", "hour", "minute", "second"];
-        let unit = |name| units.iter().find(|(given, _)| *given == *name).map_or(0, |(_, value)| *value);
+        let unit = |name: &str| units.iter().find(|(given, _)| *given == name).map_or(0, |(_, value)| *value);
         let mut fields: Vec<_> = names.iter().map(|name| (*name, Int(unit(name)))).collect();
         fields.push(("microsecond", Tuple(vec![Int(fraction.0), Int(fraction.1)])));
         structure("Elixir.Duration", &fields)
