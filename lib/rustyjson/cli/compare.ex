@@ -6,8 +6,8 @@ defmodule RustyJson.CLI.Compare do
 
   @compile {:no_warn_undefined, [Jason, JSON, :json]}
 
-  # Shorter calls are measured several at a time, in microseconds.
-  @shortest 200
+  # Shorter calls are measured several at a time, in nanoseconds.
+  @shortest 1_000_000
   # The confidence of a range: 1.96 standard deviations of a rank.
   @deviations 1.96
 
@@ -30,7 +30,13 @@ defmodule RustyJson.CLI.Compare do
 
   defp jason do
     if Code.ensure_loaded?(Jason),
-      do: [%{name: "Jason #{version(:jason)}", decode: &Jason.decode!/1, encode: &Jason.encode_to_iodata!/1}],
+      do: [
+        %{
+          name: String.trim("Jason #{version(:jason)}"),
+          decode: &Jason.decode!/1,
+          encode: &Jason.encode_to_iodata!/1
+        }
+      ],
       else: []
   end
 
@@ -152,22 +158,31 @@ defmodule RustyJson.CLI.Compare do
   defp attempt(fun) do
     {:ok, fun.()}
   rescue
-    error -> {:error, error |> Exception.message() |> String.split("\n") |> hd() |> String.slice(0, 60)}
+    error -> {:error, error |> Exception.message() |> String.split("\n") |> hd() |> String.slice(0, 100)}
   end
 
   ## Figures
 
   defp figures(call, time) do
-    {once, _} = :timer.tc(call)
-    many = max(1, div(@shortest, max(once, 1)))
+    many = many(call, 1)
     until = System.monotonic_time(:millisecond) + time
-    Map.put(samples(call, many, until, []), :memory, memory(call))
+    call |> samples(many, until, []) |> Map.put(:memory, memory(call))
+  end
+
+  # How often a call is repeated in one sample. This warms it up, too.
+  defp many(call, count) do
+    if timed(call, count) >= @shortest, do: count, else: many(call, 2 * count)
+  end
+
+  defp timed(call, count) do
+    start = System.monotonic_time(:nanosecond)
+    repeated(call, count)
+    System.monotonic_time(:nanosecond) - start
   end
 
   # At least five, however long a call takes.
   defp samples(call, many, until, times) do
-    {time, _} = :timer.tc(fn -> repeated(call, many) end)
-    times = [time / many | times]
+    times = [timed(call, many) / many / 1_000 | times]
 
     if length(times) >= 5 and System.monotonic_time(:millisecond) >= until,
       do: summary(Enum.sort(times)),
@@ -237,7 +252,7 @@ defmodule RustyJson.CLI.Compare do
         "1.0x"
 
       figures.low > first.high or figures.high < first.low ->
-        "#{Float.round(first.median / figures.median, 1)}x"
+        times(first.median / figures.median)
 
       true ->
         "~"
@@ -245,6 +260,8 @@ defmodule RustyJson.CLI.Compare do
   end
 
   defp speed(_figures, _failed), do: "-"
+
+  defp times(factor), do: "#{Float.round(factor, if(factor < 1, do: 2, else: 1))}x"
 
   defp same(row, row, _direction), do: if(match?({:ok, _, _}, row), do: :first, else: :failed)
   defp same({:ok, result, _}, {:ok, result, _}, _direction), do: :equal

@@ -1,0 +1,103 @@
+defmodule RustyJson.CompareTest do
+  # Captures the output of processes.
+  use ExUnit.Case, async: false
+
+  import ExUnit.CaptureIO
+
+  alias Mix.Tasks.Rustyjson.Compare
+
+  setup do
+    dir = Path.join(System.tmp_dir!(), "rustyjson-compare-#{System.unique_integer([:positive])}")
+    File.mkdir_p!(dir)
+    on_exit(fn -> File.rm_rf!(dir) end)
+
+    file = fn name, text ->
+      path = Path.join(dir, name)
+      File.write!(path, text)
+      path
+    end
+
+    {:ok, write: file}
+  end
+
+  # Exit code, standard output and standard error.
+  defp run(argv) do
+    parent = self()
+
+    errors =
+      capture_io(:stderr, fn ->
+        output = capture_io(fn -> send(parent, {:code, code(argv)}) end)
+        send(parent, {:output, output})
+      end)
+
+    assert_received {:code, code}
+    assert_received {:output, output}
+    {code, output, errors}
+  end
+
+  defp code(argv) do
+    Compare.run(argv)
+    0
+  catch
+    :exit, {:shutdown, code} -> code
+  end
+
+  defp rows(output), do: for("  RustyJson" <> row <- String.split(output, "\n"), do: row)
+
+  test "a table for each file and direction", %{write: file} do
+    one = file.("one.json", ~s({"b":[1,2.5,"é"],"a":{"x":null}}))
+    lines = file.("many.ndjson", ~s({"a":1}\n\n[2]\n))
+    gz = file.("one.json.gz", :zlib.gzip("[1]"))
+    assert {0, output, ""} = run(["--time", "1", one, lines, gz])
+
+    for title <- [
+          "decode #{one} (33 B)",
+          "encode #{one} (33 B)",
+          "decode #{lines} (10 B, 2 documents)",
+          "encode #{gz} (3 B)"
+        ],
+        do: assert(output =~ title)
+
+    works = for {_engine, {:ok, _}} <- RustyJson.Engine.statuses(), do: 1
+    assert length(rows(output)) == 6 * length(works)
+
+    for row <- rows(output),
+        do:
+          assert(
+            row =~ ~r/, (native|wasm) +[\d.]+ (µs|ms) +[\d.]+ µs – [\d.]+ (µs|ms) +(~|[\d.]+x) +[\d.]+ K?B/
+          )
+
+    for {library, module} <- [{"Jason", Jason}, {"JSON", JSON}] do
+      if Code.ensure_loaded?(module),
+        do: assert(output =~ "\n  #{library}"),
+        else: assert(output =~ ~r/not loaded: .*#{library}/)
+    end
+  end
+
+  test "one direction", %{write: file} do
+    path = file.("one.json", "[1]")
+    assert {0, output, ""} = run(["--time", "1", "--decode", path])
+    refute output =~ "encode "
+    assert {0, output, ""} = run(["--time", "1", "--encode", path])
+    refute output =~ "decode "
+  end
+
+  test "what cannot be compared", %{write: file} do
+    assert {1, output, ""} = run(["--time", "1", file.("bad.json", "[1,]")])
+    assert output =~ "Expected value at position 3 (line 1, column 4): Trailing comma"
+    assert {3, _, error} = run(["--time", "1", "/nowhere.json"])
+    assert error =~ "/nowhere.json: no such file"
+    assert {3, _, error} = run(["--time", "1", file.("empty.ndjson", "\n")])
+    assert error =~ "has no document"
+
+    for {argv, words} <- [
+          {[], "no FILE given"},
+          {["--bogus", "x"], "unknown option --bogus"},
+          {["--time", "0", "x"], "--time takes"},
+          {["--time", "x", "y"], "does not take x"}
+        ] do
+      assert {2, "", error} = run(argv)
+      assert error =~ words
+    end
+  end
+end
