@@ -199,6 +199,8 @@ continue(Json, {?MODULE, {wrong, Exception, Sequence}, Acc, Position}) when is_b
 continue(end_of_input, {?MODULE, Feed, Acc, _Position}) ->
     case 'Elixir.RustyJson.Feed':finish(Feed) of
         {ok, [Value]} -> {Value, Acc, <<>>};
+        % The text ends inside a character: anything else was found before.
+        {error, #{reason := invalid_utf8} = Exception, _Values} -> failed(unexpected_end, Exception);
         {error, Exception, _Values} -> failed(Exception)
     end;
 continue(Json, {?MODULE, _Feed, _Acc, _Position} = Continuation) when is_binary(Json) ->

@@ -60,6 +60,7 @@ defmodule RustyJson.Partial do
   @behind "."
   # Bytes of one call.
   @slice 65_536
+  @unexpected_end Codes.decode(:unexpected_end)
   @no_stop 0xFFFF_FFFF_FFFF_FFFF
 
   @doc """
@@ -165,7 +166,7 @@ defmodule RustyJson.Partial do
   def nothing(%{base: base, pending: pending, options: options} = partial) do
     {line, column} = place(partial)
     position = base + byte_size(pending)
-    DecodeError.new({Codes.decode(:unexpected_end), position, line, column, ""}, pending, options, base)
+    DecodeError.new({@unexpected_end, position, line, column, ""}, pending, options, base)
   end
 
   ## Pieces
@@ -255,12 +256,19 @@ defmodule RustyJson.Partial do
     path = path(partial, path)
 
     DecodeError.new(
-      {code, base + offset, line, column, path},
+      {within(code, partial.document), base + offset, line, column, path},
       binary_part(bytes, start, stop - start),
       partial.options,
       base + start
     )
   end
+
+  # The core does not know what is open.
+  defp within(@unexpected_end, %{stack: [frame | _]}) do
+    if elem(frame, 0) == :array, do: Codes.decode(:unclosed_array), else: Codes.decode(:unclosed_object)
+  end
+
+  defp within(code, _document), do: code
 
   defp path(%{document: document}, path) do
     {inner, behind} = if path == @behind, do: {"", true}, else: {path, false}
