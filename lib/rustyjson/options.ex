@@ -2,8 +2,11 @@ defmodule RustyJson.Options do
   @moduledoc false
   # The options of one call, checked, and as the core takes them. RustyJson.Options.Schema defines them.
 
+  require RustyJson.Parts.Kind
+
   alias RustyJson.{Config, Engine}
   alias RustyJson.Options.{Known, Layout, Policies, Schema, Shape, Unknown, Words}
+  alias RustyJson.Parts.Kind
   alias RustyJson.Schema.Type
   alias RustyJson.Wasm.{Events, Host}
 
@@ -33,6 +36,8 @@ defmodule RustyJson.Options do
     # The limits of a call, as RustyJson.Wasm.Host.BuiltIn takes them, if the built-in host alone can answer it; otherwise nil. They are
     # right only for options as the caller or the configuration gave them: a part of a call has less time.
     straight: nil,
+    # The options with the plan of `RustyJson.valid?/2`, if no value has to be built for its answer.
+    check: nil,
     # These are values too. They stand here for calls that are over in less than a microsecond.
     max_bytes: 0,
     dirty_threshold: 0,
@@ -56,6 +61,7 @@ defmodule RustyJson.Options do
           origin: nil | :records | RustyJson.Schema.Place.t(),
           call: nil | reference(),
           straight: nil | RustyJson.Wasm.Host.limits(),
+          check: nil | binary(),
           max_bytes: non_neg_integer(),
           dirty_threshold: non_neg_integer(),
           compress: -1..9,
@@ -68,6 +74,7 @@ defmodule RustyJson.Options do
   @type values :: map()
 
   @unlimited 0xFFFF_FFFF
+  @check <<Kind.check()>>
   @sandbox Schema.sandbox()
   # Fields of the core's options that no option of a caller is named after.
   @more %{
@@ -327,10 +334,12 @@ defmodule RustyJson.Options do
     v = core_keys(v)
     parts = if raw == [], do: "", else: RustyJson.Parts.Raw.plan(raw)
     keys = left_to_do(given, v)
+    bytes = Layout.decode(v)
 
     %__MODULE__{
       engine: v.resolved,
-      bytes: Layout.decode(v) <> parts,
+      bytes: bytes <> parts,
+      check: if(v.as == nil and v.keys != :atoms!, do: bytes <> @check),
       parts: parts,
       values: v,
       sandbox: v.sandbox,

@@ -57,6 +57,10 @@ defmodule RustyJson.Test.Sweep do
     [
       call({RustyJson, :decode, 2}, :text, :decode, &RustyJson.decode/2, all: true),
       call({RustyJson, :decode!, 2}, :text, :decode, &RustyJson.decode!/2),
+      call({RustyJson, :valid?, 2}, :text, :decode, &RustyJson.valid?/2),
+      call({RustyJson, :decode, 3}, :text, :none, fn text, [] -> RustyJson.decode(text, 0, decoders()) end,
+        sole: false
+      ),
       call({RustyJson.Decoder, :parse, 2}, :text, :decode, &RustyJson.Decoder.parse/2),
       call({RustyJson, :decode_many, 2}, :text, :decode, &RustyJson.decode_many([&1, "[1]", &1], &2)),
       call(
@@ -66,6 +70,11 @@ defmodule RustyJson.Test.Sweep do
         &RustyJson.canonicalize(&1, Keyword.take(&2, [:engine | @limits]))
       )
     ]
+  end
+
+  # Numbers have their text, and everything else passes through a function.
+  defp decoders do
+    [float: & &1, integer: & &1, string: & &1, array_push: &[&1 | &2], object_push: &[{&1, &2} | &3]]
   end
 
   defp parts do
@@ -233,6 +242,9 @@ defmodule RustyJson.Test.Sweep do
         with: [{RustyJson, :lazy, 1}]
       ),
       call({RustyJson, :encode!, 2}, :term, :encode, &RustyJson.encode!/2),
+      call({RustyJson, :protocol_encode, 2}, :term, :none, fn term, [] ->
+        IO.iodata_to_binary(RustyJson.protocol_encode(term, &RustyJson.protocol_encode/2))
+      end),
       call({RustyJson, :encode_to_iodata, 2}, :term, :encode, &RustyJson.encode_to_iodata/2),
       call({RustyJson, :encode_to_iodata!, 2}, :term, :encode, &RustyJson.encode_to_iodata!/2),
       call({RustyJson, :encode_stream, 2}, :term, :encode, &listed(RustyJson.encode_stream(&1, &2)),

@@ -4,8 +4,9 @@ defmodule RustyJson.Decode.Valid do
 
   require RustyJson.Parts.Kind
 
-  alias RustyJson.{DecodeError, Options, SandboxError}
+  alias RustyJson.{DecodeError, Engine, Options, SandboxError}
   alias RustyJson.Decode.{Atoms, Input}
+  alias RustyJson.Engine.Native.Nif
   alias RustyJson.Parts.Kind
 
   @check <<Kind.check()>>
@@ -13,8 +14,19 @@ defmodule RustyJson.Decode.Valid do
   @unanswered [:busy, :unavailable]
 
   @spec valid?(iodata(), Options.t()) :: boolean()
+  # In a document of a few bytes the work of Elixir counts.
+  def valid?(input, %{engine: Engine.Native, check: check, max_bytes: 0, dirty_threshold: threshold})
+      when is_binary(check) and is_binary(input) and byte_size(input) < threshold do
+    match?({:ok, _true}, Nif.decode(input, check))
+  end
+
+  def valid?(input, %{check: check, max_bytes: 0, straight: limits} = options)
+      when is_binary(check) and is_binary(input) and limits != nil,
+      do: input |> Engine.Wasm.straight(checking(options)) |> answer()
+
   # A type asks for its values.
-  def valid?(input, %{as: as} = options) when as != nil, do: input |> Input.decode(options) |> answer()
+  def valid?(input, %{as: as} = options) when as != nil, do: input |> Input.decode(options) |> answered()
+
   # The names are looked at, and no atom is made of them.
   def valid?(input, %{keys: :atoms} = options) do
     case Input.decode(input, Atoms.as_strings(%{options | keys: nil})) do
@@ -24,28 +36,23 @@ defmodule RustyJson.Decode.Valid do
   end
 
   # Only existing atoms: which these are is known to this VM alone.
-  def valid?(input, %{values: %{keys: :atoms!}} = options), do: input |> Input.decode(options) |> answer()
+  def valid?(input, %{values: %{keys: :atoms!}} = options), do: input |> Input.decode(options) |> answered()
 
-  def valid?(input, %{max_bytes: 0} = options) when is_binary(input), do: check(input, options)
-
-  def valid?(input, options) do
+  # An error needs no message here.
+  def valid?(input, %{engine: engine} = options) do
     case Input.flatten(input, options) do
-      {:ok, json} -> check(json, options)
+      {:ok, json} -> json |> engine.decode(checking(options)) |> answer()
       failed -> answer(failed)
     end
   end
 
-  # An error needs no message here.
-  defp check(json, %{engine: engine} = options), do: json |> engine.decode(checking(options)) |> answer()
+  defp checking(%{check: check} = options), do: %{options | bytes: check, parts: @check}
 
-  defp checking(%{bytes: bytes, parts: ""} = options), do: %{options | bytes: bytes <> @check, parts: @check}
+  defp answered({:ok, _term}), do: true
+  defp answered(failed), do: answer(failed)
 
-  defp checking(%{bytes: bytes, parts: parts} = options) do
-    own = binary_part(bytes, 0, byte_size(bytes) - byte_size(parts))
-    checking(%{options | bytes: own, parts: ""})
-  end
-
-  defp answer({:ok, _term}), do: true
+  # A module that was taken over can answer anything.
+  defp answer({:ok, term}), do: term == true
   defp answer({:error, %SandboxError{reason: reason} = error}) when reason in @unanswered, do: raise(error)
   defp answer({:error, %SandboxError{}}), do: false
   defp answer({:error, %DecodeError{}}), do: false
