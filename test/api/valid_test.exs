@@ -35,7 +35,7 @@ defmodule RustyJson.ValidTest do
   defp damaged do
     text = Gen.text(Gen.term(3))
     at = Enum.random(0..(byte_size(text) - 1))
-    <<before::binary-size(at), byte, rest::binary>> = text
+    {before, <<byte, rest::binary>>} = :erlang.split_binary(text, at)
 
     Enum.random([
       text,

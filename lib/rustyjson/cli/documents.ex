@@ -254,20 +254,23 @@ defmodule RustyJson.CLI.Documents do
   defp all([], place, %{fetch: pointer}) when pointer != nil, do: failed(@not_json, absent(place, pointer))
 
   defp all(values, place, %{at: nil} = arguments) do
-    values
-    |> Enum.map(fn %{encode: part} ->
-      case shown(part, arguments) do
-        {:ok, nil} -> @ok
-        {:ok, output} -> Output.write([output, ?\n]) && @ok
-        {:error, error} -> rejected(error, place)
-      end
-    end)
-    |> Enum.max(fn -> @ok end)
+    values |> Enum.map(&one_of_all(&1, place, arguments)) |> Enum.max(fn -> @ok end)
   end
 
   defp all(values, _place, arguments) do
     unless arguments.layout == :validate, do: values |> printable(arguments) |> Output.write()
     @ok
+  end
+
+  defp one_of_all(%{encode: part}, place, arguments) do
+    case shown(part, arguments) do
+      {:ok, output} ->
+        if output, do: Output.write([output, ?\n])
+        @ok
+
+      {:error, error} ->
+        rejected(error, place)
+    end
   end
 
   defp shown(part, %{raw: true}), do: {:ok, raw(part)}
@@ -278,6 +281,8 @@ defmodule RustyJson.CLI.Documents do
   defp raw(part), do: part
 
   defp lay_out(_text, _term, %{layout: :validate}), do: {:ok, nil}
+  # A line, without what stands around its value.
+  defp lay_out(text, _term, %{raw: true, fetch: nil}), do: {:ok, text |> String.trim() |> raw()}
 
   defp lay_out(text, _term, %{layout: :canonical, options: options}),
     do: RustyJson.canonicalize(text, options)
