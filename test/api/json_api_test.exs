@@ -108,9 +108,9 @@ defmodule RustyJson.JsonApiTest do
   defp simple do
     [
       array_push: &[{:pushed, &1} | &2],
-      array_finish: &{Enum.reverse(&1), {:after, &2}},
+      array_finish: &{{:elements, Enum.reverse(&1)}, &2},
       object_push: &[{&1, {:pushed, &2}} | &3],
-      object_finish: &{{:members, Enum.reverse(&1)}, {:after, &2}},
+      object_finish: &{{:members, Enum.reverse(&1)}, &2},
       float: &{:float, &1},
       integer: &{:integer, &1},
       string: &{:string, &1},
