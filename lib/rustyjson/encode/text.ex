@@ -25,6 +25,9 @@ defmodule RustyJson.Encode.Text do
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.{Codes, Native}
 
+  # Whether the call is one of the stand-in for Jason, which encodes fewer types.
+  defguardp of_standin(options) when :erlang.map_get(:extras, :erlang.map_get(:values, options)) == :left
+
   @compile {:inline, by: 3, by_engine: 2, left_after: 5, between: 4, core?: 2, planned?: 2}
 
   @known Known.modules()
@@ -277,12 +280,15 @@ defmodule RustyJson.Encode.Text do
     do: {module, implementation, plain_depth(options)}
 
   defp implementation(%module{} = struct, _own, options) when module not in @known do
-    implementation = Encoder.impl_for(struct)
+    implementation = dispatch(struct, options)
     Plans.learn(module, implementation)
     {module, implementation, plain_depth(options)}
   end
 
   defp implementation(_term, _own, _options), do: nil
+
+  defp dispatch(term, options) when of_standin(options), do: Interop.by_standin(term)
+  defp dispatch(term, _options), do: Encoder.impl_for(term)
 
   defp plain_depth(%{plain_parts: true, origin: nil, depth: depth}), do: depth
   defp plain_depth(_options), do: nil
@@ -396,6 +402,10 @@ defmodule RustyJson.Encode.Text do
     encode!(with_string_keys(Map.to_list(map), options), options)
   end
 
+  defp value(term, nil, options)
+       when of_standin(options) and (is_tuple(term) or is_struct(term, MapSet) or is_struct(term, Range) or is_struct(term, URI)),
+       do: by_protocol(term, dispatch(term, options), options)
+
   defp value(%module{} = struct, nil, options) when module in [MapSet, Range, URI] do
     case Plans.own_implementation(module) do
       nil -> plain(struct, options)
@@ -413,7 +423,7 @@ defmodule RustyJson.Encode.Text do
 
     case Known.plain(term) do
       {:ok, plain} -> encode!(plain, options)
-      :error -> by_protocol(term, Encoder.impl_for(term), options)
+      :error -> by_protocol(term, dispatch(term, options), options)
     end
   end
 
@@ -485,6 +495,8 @@ defmodule RustyJson.Encode.Text do
   end
 
   defp string_key(key, options), do: chars(key, options)
+
+  defp chars(key, options) when of_standin(options), do: String.Chars.to_string(key)
 
   defp chars(key, options) do
     check_digits!(key, options)

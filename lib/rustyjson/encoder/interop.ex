@@ -2,8 +2,9 @@ defmodule RustyJson.Encoder.Interop do
   @moduledoc false
   # Structs that implement only the protocol of another library.
 
-  alias RustyJson.{Encode, EncodeError, Options}
+  alias RustyJson.{Encode, Encoder, EncodeError, Options}
   alias RustyJson.Encode.{Known, Measure}
+  alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Codes
 
   require RustyJson.Engine.Codes
@@ -22,6 +23,11 @@ defmodule RustyJson.Encoder.Interop do
   @spec encode(term(), Options.t()) :: {:ok, iodata()} | :error
   def encode(%_{} = struct, options) do
     cond do
+      implemented?(Jason.Encoder, struct) and standin?() ->
+        implementation = Jason.Encoder.impl_for(struct)
+        Plans.learn(struct.__struct__, implementation)
+        {:ok, implementation.encode(struct, options)}
+
       implemented?(Jason.Encoder, struct) ->
         fits!(struct, options)
         {:ok, struct |> by_jason(options) |> shaped(options)}
@@ -35,6 +41,27 @@ defmodule RustyJson.Encoder.Interop do
   end
 
   def encode(_value, _options), do: :error
+
+  @doc "Whether `Jason` is the stand-in, which runs on this library."
+  @spec standin?() :: boolean()
+  def standin? do
+    cond do
+      Plans.standin() != nil -> true
+      Code.ensure_loaded?(Jason) and function_exported?(Jason, :__rustyjson__, 0) -> Plans.stand_in(Jason.Encoder) == :ok
+      true -> false
+    end
+  end
+
+  @doc "The implementation for a term in a call of the stand-in: that of its protocol or, for a struct that has only ours, ours."
+  @spec by_standin(term()) :: module()
+  def by_standin(term) do
+    case Jason.Encoder.impl_for(term) do
+      Jason.Encoder.Any when is_struct(term) -> own(Encoder.impl_for(term))
+      implementation -> implementation
+    end
+  end
+
+  defp own(implementation), do: if(implementation == Encoder.Any, do: Jason.Encoder.Any, else: implementation)
 
   # Jason has no limit, and a term that shares its parts has a text that is larger than any memory.
   defp fits!(struct, %{values: %{max_bytes: most}} = options) do
