@@ -13,7 +13,8 @@ defmodule RustyJson.Jason.MixProject do
       consolidate_protocols: Mix.env() != :test,
       start_permanent: Mix.env() == :prod,
       deps: deps(),
-      description: "The modules of Jason, on RustyJson: {:jason, \"~> 1.4\", hex: :rustyjson_jason, override: true}",
+      description:
+        "The modules of Jason, on RustyJson: {:jason, \"~> 1.4\", hex: :rustyjson_jason, override: true}",
       package: package(),
       docs: [main: "readme", extras: ["README.md"]]
     ]

@@ -105,7 +105,8 @@ defmodule Jason do
     * `:maps` - `:naive` (default), or `:strict`, which refuses two keys that become the same string
     * `:pretty` - `true`, or the options of `Jason.Formatter.pretty_print/2`
   """
-  @spec encode(term(), [encode_opt()] | map()) :: {:ok, String.t()} | {:error, EncodeError.t() | Exception.t()}
+  @spec encode(term(), [encode_opt()] | map()) ::
+          {:ok, String.t()} | {:error, EncodeError.t() | Exception.t()}
   def encode(term, opts \\ [])
   def encode(term, []), do: write(term, @encode)
   def encode(term, opts), do: opts |> given(@encode) |> write(term, opts)

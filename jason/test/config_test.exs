@@ -28,7 +28,11 @@ defmodule JasonConfigTest do
   end
 
   test "options of RustyJson for the form of texts do not" do
-    configure(decode: [keys: :atoms, duplicate_keys: :error, null: :null], encode: [sort_keys: true, escape: :html_safe])
+    configure(
+      decode: [keys: :atoms, duplicate_keys: :error, null: :null],
+      encode: [sort_keys: true, escape: :html_safe]
+    )
+
     assert Jason.decode!(~S({"a":null,"a":1})) == %{"a" => nil}
     assert Jason.encode!("/<") == ~S("/<")
     assert Jason.encode!(Jason.OrderedObject.new(b: 1, a: 2)) == ~S({"b":1,"a":2})

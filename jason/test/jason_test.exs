@@ -109,7 +109,7 @@ defmodule JasonTest do
   end
 
   defmodule Both do
-    @derive [RustyJson.Encoder, Jason.Encoder]
+    @derive [{RustyJson.Encoder, only: [:a, :b]}, {Jason.Encoder, only: [:a, :b]}]
     defstruct [:a, :b]
   end
 
@@ -174,6 +174,7 @@ defmodule JasonTest do
       assert RustyJson.encode!(%Derived{a: 1, b: 2}) == ~S({"b":2,"a":1})
       assert RustyJson.encode!([%Differs{a: 1}]) == ~S([{"x":1}])
       assert RustyJson.encode!(%Differs{a: nil, b: 2}) == ~S({"b":2})
+
       assert RustyJson.encode!({%Own{value: 1..2}, %Also{first_name: "A"}}) ==
                ~S([[{"first":1,"last":2},{"first":1,"last":2}],{"firstName":"A"}])
 
@@ -191,14 +192,26 @@ defmodule JasonTest do
   end
 
   test "what Jason does not encode" do
-    for term <- [self(), make_ref(), fn -> 1 end, <<0::1>>, MapSet.new([1]), URI.parse("x"), %Plain{}, [%Plain{}]] do
+    for term <- [
+          self(),
+          make_ref(),
+          fn -> 1 end,
+          <<0::1>>,
+          MapSet.new([1]),
+          URI.parse("x"),
+          %Plain{},
+          [%Plain{}]
+        ] do
       assert {:error, %Protocol.UndefinedError{protocol: Jason.Encoder} = error} = Jason.encode(term)
       assert_raise Protocol.UndefinedError, Exception.message(error), fn -> Jason.encode!(term) end
     end
 
     {:error, error} = Jason.encode(%Plain{})
     assert Exception.message(error) =~ "@derive {Jason.Encoder, only: [....]}"
-    assert {:error, %Jason.EncodeError{message: "duplicate key: a"}} = Jason.encode(%{:a => 1, "a" => 1}, maps: :strict)
+
+    assert {:error, %Jason.EncodeError{message: "duplicate key: a"}} =
+             Jason.encode(%{:a => 1, "a" => 1}, maps: :strict)
+
     assert {:error, %Jason.EncodeError{}} = Jason.encode(%{{} => 1})
   end
 
@@ -223,7 +236,8 @@ defmodule JasonTest do
     for {code, error} <- [
           {~S|import Jason.Sigil; ~j"1"x|, ArgumentError},
           {~S|import Jason.Helpers; json_map("a/b": 1)|, Jason.EncodeError},
-          {~S|defmodule JasonTest.BadField do @derive Jason.Encoder; defstruct [:"a/b"] end|, Jason.EncodeError},
+          {~S|defmodule JasonTest.BadField do @derive Jason.Encoder; defstruct [:"a/b"] end|,
+           Jason.EncodeError},
           {~S|Jason.Codegen.jump_table([], 1)|, ArgumentError}
         ],
         do: assert_raise(error, fn -> Code.eval_string(code) end)

@@ -19,7 +19,11 @@ defmodule RustyJson.Migrate do
   def files([]) do
     folders = for folder <- @folders, root <- ["." | Path.wildcard("apps/*")], do: Path.join(root, folder)
     projects = ["mix.exs" | Path.wildcard("apps/*/mix.exs")]
-    Enum.map(Enum.filter(projects, &File.regular?/1) ++ Enum.flat_map(folders, &below/1), &Path.relative_to(&1, "."))
+
+    Enum.map(
+      Enum.filter(projects, &File.regular?/1) ++ Enum.flat_map(folders, &below/1),
+      &Path.relative_to(&1, ".")
+    )
   end
 
   def files(paths) do
@@ -74,7 +78,9 @@ defmodule RustyJson.Migrate do
   end
 
   defp unparsed(text, line),
-    do: {text, [], if(named?(text), do: [{line || 1, "the file cannot be parsed, so nothing was replaced"}], else: [])}
+    do:
+      {text, [],
+       if(named?(text), do: [{line || 1, "the file cannot be parsed, so nothing was replaced"}], else: [])}
 
   defp named?(text), do: text =~ ~r/\bJason\b/
 
@@ -82,8 +88,14 @@ defmodule RustyJson.Migrate do
   defp places(tree) do
     {_tree, places} =
       Macro.prewalk(tree, [], fn
-        {:__aliases__, meta, [:Jason | _rest]} = node, places -> {node, [{meta[:line], meta[:column]} | places]}
-        node, places -> {node, places}
+        {:__aliases__, meta, [:Jason | _rest]} = node, places ->
+          {node, [{meta[:line], meta[:column]} | places]}
+
+        {:__aliases__, meta, [:"Elixir", :Jason | _rest]} = node, places ->
+          {node, [{meta[:line], meta[:column] + String.length("Elixir.")} | places]}
+
+        node, places ->
+          {node, places}
       end)
 
     places |> Enum.uniq() |> Enum.group_by(&elem(&1, 0), &elem(&1, 1))
@@ -92,11 +104,14 @@ defmodule RustyJson.Migrate do
   defp replaced(text, places) do
     lines = text |> String.split("\n") |> Enum.with_index(1)
     lines = for {line, number} <- lines, do: {number, line, in_line(line, places[number] || [])}
-    {Enum.map_join(lines, "\n", &elem(&1, 2)), for({number, old, new} <- lines, old != new, do: {number, new})}
+
+    {Enum.map_join(lines, "\n", &elem(&1, 2)),
+     for({number, old, new} <- lines, old != new, do: {number, new})}
   end
 
   # From the right, so that the other columns stay. Columns count code points.
-  defp in_line(line, columns), do: columns |> Enum.sort(:desc) |> Enum.reduce(String.to_charlist(line), &at/2) |> to_string()
+  defp in_line(line, columns),
+    do: columns |> Enum.sort(:desc) |> Enum.reduce(String.to_charlist(line), &at/2) |> to_string()
 
   defp at(column, line) do
     case Enum.split(line, column - 1) do

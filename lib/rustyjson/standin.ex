@@ -24,7 +24,8 @@ defmodule RustyJson.Standin do
   def decode(input, given), do: Input.given(input, options(:decode, given))
 
   @doc "The text of a term, as Jason writes it. The errors are those of this library."
-  @spec encode(term(), %{escape: atom(), maps: atom(), pretty: boolean()}) :: {:ok, binary()} | {:error, Exception.t()}
+  @spec encode(term(), %{escape: atom(), maps: atom(), pretty: boolean()}) ::
+          {:ok, binary()} | {:error, Exception.t()}
   def encode(term, given), do: Text.encode(term, options(:encode, given))
 
   @doc "The options that an implementation of the protocol gets."
@@ -102,7 +103,9 @@ defmodule RustyJson.Standin do
   end
 
   defp as_jason(values, :encode), do: %{values | extras: :left}
-  defp as_jason(values, :decode), do: %{values | duplicate_keys: :first, decoding_integer_digit_limit: digits(values)}
+
+  defp as_jason(values, :decode),
+    do: %{values | duplicate_keys: :first, decoding_integer_digit_limit: digits(values)}
 
   # Jason's own setting.
   defp digits(values) do

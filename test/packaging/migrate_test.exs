@@ -46,7 +46,8 @@ defmodule RustyJson.MigrateTest do
           {"config/config.exs", "config :jason", "config :rustyjson, decode:"},
           {"mix.exs", "{:jason,", "{:rustyjson, ...}"}
         ] do
-      assert output =~ ~r/#{file}:#{line(dir, file, text)}: .*#{Regex.escape(note)}/, "#{file}: #{note}\n#{output}"
+      assert output =~ ~r/#{file}:#{line(dir, file, text)}: .*#{Regex.escape(note)}/,
+             "#{file}: #{note}\n#{output}"
     end
   end
 
@@ -55,7 +56,12 @@ defmodule RustyJson.MigrateTest do
 
   defp run(dir) do
     files = for(name <- @modules, do: "lib/#{name}.ex") ++ ~w(test/test_helper.exs test/move_test.exs)
-    paths = for ebin <- Path.wildcard(Path.join(Mix.Project.build_path(), "lib/*/ebin")), part <- ["-pa", ebin], do: part
+
+    paths =
+      for ebin <- Path.wildcard(Path.join(Mix.Project.build_path(), "lib/*/ebin")),
+          part <- ["-pa", ebin],
+          do: part
+
     required = Enum.flat_map(files, &["-r", &1])
     System.cmd("elixir", paths ++ required, cd: dir, stderr_to_stdout: true)
   end
@@ -67,9 +73,13 @@ defmodule RustyJson.MigrateTest do
     assert person =~ "Not about Jason Bourne" and person =~ ~S("Jason.encode!")
     assert read(dir, "lib/money.ex") =~ "# Jason calls this."
     doc = read(dir, "lib/doc.ex")
+    assert doc =~ "[RustyJson, Elixir.RustyJson.Encoder, __MODULE__]"
     assert doc =~ ~S(text == "Jason" or text == 'Jason' or text == :Jason)
     assert doc =~ ~S|def é(é), do: {é, RustyJson.decode!("2"), "#{RustyJson.encode!(é)}"}|
-    assert read(dir, "lib/ordered.ex") =~ "alias RustyJson, as: J\n  alias RustyJson.{OrderedObject, Formatter}"
+
+    assert read(dir, "lib/ordered.ex") =~
+             "alias RustyJson, as: J\n  alias RustyJson.{OrderedObject, Formatter}"
+
     assert read(dir, "config/config.exs") =~ "json_library, RustyJson\nconfig :jason,"
     assert migrate(dir) =~ "Nothing to replace."
   end
@@ -78,7 +88,7 @@ defmodule RustyJson.MigrateTest do
     before = for file <- Path.wildcard(Path.join(dir, "**/*.ex*")), do: {file, File.read!(file)}
     output = migrate(dir, ["--dry-run"])
     assert output =~ "lib/person.ex:4: @derive {RustyJson.Encoder, only: [:name, :born]}"
-    assert output =~ "lines would change in 11 files."
+    assert output =~ "lines would change in 12 files."
     assert {:shutdown, 1} = catch_exit(migrate(dir, ["--check"]))
     assert for({file, _text} <- before, do: {file, File.read!(file)}) == before
     migrate(dir)
@@ -110,7 +120,8 @@ defmodule RustyJson.MigrateTest do
           {"alias Jason.Encode\nEncode.value(1, a, b)", "value/3"},
           {"fragment.encode.(opts)", "field `encode`"},
           {"alias Jason.Encoder, as: E\ndefimpl E, for: [Foo, Date] do\nend", "encodes Date itself"},
-          {"try do\n  Jason.decode(x, keys: :atoms!)\nrescue\n  e in [ArgumentError] -> e\nend", ":unknown_atom"}
+          {"try do\n  Jason.decode(x, keys: :atoms!)\nrescue\n  e in [ArgumentError] -> e\nend",
+           ":unknown_atom"}
         ] do
       assert {_text, _changes, notes} = Migrate.migrated(source, ".ex")
       assert Enum.any?(notes, fn {_line, text} -> text =~ note end), source

@@ -18,7 +18,8 @@ defmodule Jason.Derive do
   defp member_by_member(module, fields) do
     quote do
       defimpl Jason.Encoder, for: unquote(module) do
-        def encode(struct, opts), do: Jason.Keys.object(Map.take(struct, unquote(fields)), unquote(fields), opts)
+        def encode(struct, opts),
+          do: Jason.Keys.object(Map.take(struct, unquote(fields)), unquote(fields), opts)
       end
     end
   end

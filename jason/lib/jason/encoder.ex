@@ -37,10 +37,16 @@ end
 defimpl Jason.Encoder, for: Any do
   defmacro __deriving__(module, struct, options), do: Jason.Derive.implementation(module, struct, options)
 
+  # RustyJson encodes it whether or not the package is there when this is compiled.
+  def encode(%{__struct__: Decimal} = decimal, opts), do: Jason.Encode.value(decimal, opts)
+
   def encode(value, opts) do
     case RustyJson.Standin.own_implementation(value) do
       nil ->
-        raise Protocol.UndefinedError, protocol: @protocol, value: value, description: Jason.Derive.advice(value)
+        raise Protocol.UndefinedError,
+          protocol: @protocol,
+          value: value,
+          description: Jason.Derive.advice(value)
 
       implementation ->
         implementation.encode(value, Jason.Encode.options(opts))
@@ -50,7 +56,7 @@ end
 
 # RustyJson encodes these types itself. The implementations serve direct calls of the protocol.
 defimpl Jason.Encoder,
-  for: [Atom, Integer, Float, List, Map, Date, Time, NaiveDateTime, DateTime, Decimal] do
+  for: [Atom, Integer, Float, List, Map, Date, Time, NaiveDateTime, DateTime] do
   def encode(value, opts), do: Jason.Encode.value(value, opts)
 end
 

@@ -10,7 +10,8 @@ defmodule Jason.Keys do
     text = to_string(key)
 
     for <<byte <- text>>, byte > 0x7F or byte < 0x1F or byte in ~c(\\"/) do
-      raise EncodeError, message: "invalid byte 0x#{Integer.to_string(byte, 16)} in literal key: #{inspect(text)}"
+      raise EncodeError,
+        message: "invalid byte 0x#{Integer.to_string(byte, 16)} in literal key: #{inspect(text)}"
     end
 
     :ok

@@ -16,11 +16,13 @@ defmodule Jason.Place do
   @doc "Jason's error for an error of RustyJson. Raises where Jason raises."
   @spec error(Exception.t(), binary(), %{keys: term(), floats: atom()}) :: DecodeError.t()
   def error(%RustyJson.DecodeError{reason: :unknown_atom}, _data, _given) do
-    raise ArgumentError, "errors were found at the given arguments:\n\n  * 1st argument: not an already existing atom\n"
+    raise ArgumentError,
+          "errors were found at the given arguments:\n\n  * 1st argument: not an already existing atom\n"
   end
 
-  def error(%RustyJson.DecodeError{reason: reason}, _data, _given) when reason in [:atom_too_long, :atom_limit],
-    do: :erlang.error(:system_limit)
+  def error(%RustyJson.DecodeError{reason: reason}, _data, _given)
+      when reason in [:atom_too_long, :atom_limit],
+      do: :erlang.error(:system_limit)
 
   def error(%RustyJson.DecodeError{reason: reason} = error, data, _given) when reason in @limits,
     do: %DecodeError{position: error.position, data: data, message: Exception.message(error)}
@@ -62,7 +64,9 @@ defmodule Jason.Place do
   end
 
   # The stack has the containers around the place. `:empty` is an array in which nothing stands yet.
-  defp value(<<space, rest::binary>>, at, stack, data) when space in @spaces, do: value(rest, at + 1, stack, data)
+  defp value(<<space, rest::binary>>, at, stack, data) when space in @spaces,
+    do: value(rest, at + 1, stack, data)
+
   defp value(<<?", rest::binary>>, at, stack, data), do: string(rest, at + 1, [:value | stack], data)
   defp value(<<?[, rest::binary>>, at, stack, data), do: value(rest, at + 1, [:empty | stack], data)
   defp value(<<?{, rest::binary>>, at, stack, data), do: first_key(rest, at + 1, stack, data)
@@ -81,7 +85,9 @@ defmodule Jason.Place do
 
   defp value(_other, at, _stack, _data), do: wrong(at)
 
-  defp ended(<<space, rest::binary>>, at, stack, data) when space in @spaces, do: ended(rest, at + 1, stack, data)
+  defp ended(<<space, rest::binary>>, at, stack, data) when space in @spaces,
+    do: ended(rest, at + 1, stack, data)
+
   defp ended(<<?,, rest::binary>>, at, [:array | _] = stack, data), do: value(rest, at + 1, stack, data)
   defp ended(<<?,, rest::binary>>, at, [:object | stack], data), do: key(rest, at + 1, stack, data)
   defp ended(<<?], rest::binary>>, at, [:array | stack], data), do: ended(rest, at + 1, stack, data)
@@ -101,7 +107,9 @@ defmodule Jason.Place do
   defp key(<<?", rest::binary>>, at, stack, data), do: string(rest, at + 1, [:key | stack], data)
   defp key(_other, at, _stack, _data), do: wrong(at)
 
-  defp colon(<<space, rest::binary>>, at, stack, data) when space in @spaces, do: colon(rest, at + 1, stack, data)
+  defp colon(<<space, rest::binary>>, at, stack, data) when space in @spaces,
+    do: colon(rest, at + 1, stack, data)
+
   defp colon(<<?:, rest::binary>>, at, stack, data), do: value(rest, at + 1, [:object | stack], data)
   defp colon(_other, at, _stack, _data), do: wrong(at)
 

@@ -49,7 +49,8 @@ defmodule Mix.Tasks.Rustyjson.Migrate do
     for {line, text} <- changes, do: Mix.shell().info("#{path}:#{line}: #{String.trim(text)}")
   end
 
-  defp show(%{path: path, changes: changes}, _dry_run), do: Mix.shell().info("#{path}: #{lines(length(changes))}")
+  defp show(%{path: path, changes: changes}, _dry_run),
+    do: Mix.shell().info("#{path}: #{lines(length(changes))}")
 
   defp by_hand([]), do: :ok
 

@@ -403,7 +403,8 @@ defmodule RustyJson.Encode.Text do
   end
 
   defp value(term, nil, options)
-       when of_standin(options) and (is_tuple(term) or is_struct(term, MapSet) or is_struct(term, Range) or is_struct(term, URI)),
+       when of_standin(options) and
+              (is_tuple(term) or is_struct(term, MapSet) or is_struct(term, Range) or is_struct(term, URI)),
        do: by_protocol(term, dispatch(term, options), options)
 
   defp value(%module{} = struct, nil, options) when module in [MapSet, Range, URI] do

@@ -12,7 +12,10 @@ defmodule RustyJson.Encoder.Also do
   def protocols(nil), do: []
 
   def protocols(asked) when is_list(asked) do
-    for protocol <- asked, known!(protocol), match?({:module, _}, Code.ensure_compiled(protocol)), do: protocol
+    for protocol <- asked,
+        known!(protocol),
+        match?({:module, _}, Code.ensure_compiled(protocol)),
+        do: protocol
   end
 
   def protocols(asked), do: protocols([asked])
@@ -50,7 +53,8 @@ defmodule RustyJson.Encoder.Also do
   def json(struct, plan, encoder), do: struct |> Derive.planned_members(plan) |> object(encoder)
 
   @doc "The text that Elixir's `JSON` gets of structs of this library."
-  @spec builtin(RustyJson.Fragment.t() | RustyJson.OrderedObject.t(), (term(), term() -> iodata())) :: iodata()
+  @spec builtin(RustyJson.Fragment.t() | RustyJson.OrderedObject.t(), (term(), term() -> iodata())) ::
+          iodata()
   def builtin(%RustyJson.OrderedObject{values: values}, encoder), do: object(values, encoder)
   def builtin(fragment, _encoder), do: RustyJson.encode_to_iodata!(fragment)
 

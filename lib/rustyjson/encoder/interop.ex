@@ -46,9 +46,14 @@ defmodule RustyJson.Encoder.Interop do
   @spec standin?() :: boolean()
   def standin? do
     cond do
-      Plans.standin() != nil -> true
-      Code.ensure_loaded?(Jason) and function_exported?(Jason, :__rustyjson__, 0) -> Plans.stand_in(Jason.Encoder) == :ok
-      true -> false
+      Plans.standin() != nil ->
+        true
+
+      Code.ensure_loaded?(Jason) and function_exported?(Jason, :__rustyjson__, 0) ->
+        Plans.stand_in(Jason.Encoder) == :ok
+
+      true ->
+        false
     end
   end
 

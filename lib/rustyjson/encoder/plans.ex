@@ -229,10 +229,17 @@ defmodule RustyJson.Encoder.Plans do
     any = Module.concat(protocol, Any)
 
     case {Encoder.impl_for(%{__struct__: module}), protocol.impl_for(%{__struct__: module})} do
-      {Encoder.Any, ^any} -> nil
-      {Encoder.Any, of_jason} -> plan_of(of_jason)
-      {own, ^any} -> plan_of(own)
-      {own, of_jason} -> with plan when plan != nil <- plan_of(own), do: if(plan_of(of_jason) == plan, do: plan)
+      {Encoder.Any, ^any} ->
+        nil
+
+      {Encoder.Any, of_jason} ->
+        plan_of(of_jason)
+
+      {own, ^any} ->
+        plan_of(own)
+
+      {own, of_jason} ->
+        with plan when plan != nil <- plan_of(own), do: if(plan_of(of_jason) == plan, do: plan)
     end
   end
 

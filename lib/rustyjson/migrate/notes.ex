@@ -24,7 +24,12 @@ defmodule RustyJson.Migrate.Notes do
   end
 
   defp renames?({:alias, _meta, [{:__aliases__, _, [first | _] = names} | options]}) do
-    as = with [[{_, _} | _] = options] <- options, {:__aliases__, _, as} <- options[:as], do: as, else: (_ -> nil)
+    as =
+      with [[{_, _} | _] = options] <- options,
+           {:__aliases__, _, as} <- options[:as],
+           do: as,
+           else: (_ -> nil)
+
     if as, do: as == [:Jason] and names != [:Jason], else: List.last(names) == :Jason and first != :Jason
   end
 
@@ -80,18 +85,24 @@ defmodule RustyJson.Migrate.Notes do
   end
 
   # fragment.encode.(opts)
-  defp note({{:., meta, [{{:., _, [_fragment, :encode]}, _, []}]}, _, _arguments}, _aliases), do: [fragment(meta)]
+  defp note({{:., meta, [{{:., _, [_fragment, :encode]}, _, []}]}, _, _arguments}, _aliases),
+    do: [fragment(meta)]
 
   defp note({:defimpl, meta, [name | options]}, aliases) do
-    types = for [{_, _} | _] = options <- options, {:for, types} <- options, type <- List.wrap(types), do: type
+    types =
+      for [{_, _} | _] = options <- options, {:for, types} <- options, type <- List.wrap(types), do: type
 
     for {:__aliases__, _, [type]} <- types, type in @built_in, jason?(name, :Encoder, aliases) do
-      {meta[:line], "RustyJson encodes #{type} itself and never calls this implementation; convert these values first"}
+      {meta[:line],
+       "RustyJson encodes #{type} itself and never calls this implementation; convert these values first"}
     end
   end
 
   defp note({:config, meta, [:jason | _]}, _aliases) do
-    [{meta[:line], "RustyJson does not read `config :jason`; decoding_integer_digit_limit goes to `config :rustyjson, decode: [...]`"}]
+    [
+      {meta[:line],
+       "RustyJson does not read `config :jason`; decoding_integer_digit_limit goes to `config :rustyjson, decode: [...]`"}
+    ]
   end
 
   defp note({{:., meta, [{:__aliases__, _, names}, name]}, _, arguments}, aliases) when is_list(arguments) do
@@ -102,12 +113,17 @@ defmodule RustyJson.Migrate.Notes do
     end
   end
 
-  defp note({:@, meta, [{kind, _, [text]}]}, _aliases) when kind in [:moduledoc, :doc, :typedoc] and is_binary(text) do
-    if text =~ ~r/iex>.*\bJason\./, do: [{meta[:line], "a doctest in this text names Jason; replace it by hand"}], else: []
+  defp note({:@, meta, [{kind, _, [text]}]}, _aliases)
+       when kind in [:moduledoc, :doc, :typedoc] and is_binary(text) do
+    if text =~ ~r/iex>.*\bJason\./,
+      do: [{meta[:line], "a doctest in this text names Jason; replace it by hand"}],
+      else: []
   end
 
   defp note({sigil, meta, [{:<<>>, _, parts}, _]}, _aliases) when sigil in [:sigil_H, :sigil_L, :sigil_E] do
-    for text when is_binary(text) <- parts, note <- Templates.notes(text, meta[:line] + 1, "this template"), do: note
+    for text when is_binary(text) <- parts,
+        note <- Templates.notes(text, meta[:line] + 1, "this template"),
+        do: note
   end
 
   defp note(_node, _aliases), do: []
@@ -116,15 +132,25 @@ defmodule RustyJson.Migrate.Notes do
 
   defp error_fields(meta, fields) do
     case for(field <- fields, field in @error_fields, do: field) do
-      [] -> []
-      fields -> [{meta[:line], "#{listed(fields)} of RustyJson.DecodeError can differ from Jason's; `reason` says what is wrong"}]
+      [] ->
+        []
+
+      fields ->
+        [
+          {meta[:line],
+           "#{listed(fields)} of RustyJson.DecodeError can differ from Jason's; `reason` says what is wrong"}
+        ]
     end
   end
 
   defp listed(fields), do: Enum.map_join(fields, ", ", &"`#{&1}`")
 
-  defp fragment(meta), do: {meta[:line], "the field `encode` of a fragment can be iodata instead of a function"}
-  defp private(meta, name), do: {meta[:line], "Jason.#{name} is a private module of Jason; RustyJson has none of this name"}
+  defp fragment(meta),
+    do: {meta[:line], "the field `encode` of a fragment can be iodata instead of a function"}
+
+  defp private(meta, name),
+    do: {meta[:line], "Jason.#{name} is a private module of Jason; RustyJson has none of this name"}
+
   defp value(meta), do: {meta[:line], "RustyJson.Encode.value/3 does not exist; use value/2"}
 
   ## ArgumentError around keys: :atoms!

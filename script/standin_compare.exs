@@ -1,10 +1,54 @@
 # Writes what `Jason` gives for texts and terms that a seed makes, one result per line; with a second file, compares the lines.
 defmodule Compare do
-  @pieces ["{", "}", "[", "]", ",", ":", "\"a\"", "\"b\"", "\"\\n\\u0041\"", "\"\\uD83D\\uDE00\"", "1", "-0.5e3", "0", "1E2", "true", "null"] ++
-            [" ", "\n", "\"", "\\", "\\u12", "\\uD800", "\xFF", "é", "-", "01", "1.", "e5", "tru", "/", "\"\\uD800\\u0041\"", "1e400"]
+  @pieces [
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ":",
+            "\"a\"",
+            "\"b\"",
+            "\"\\n\\u0041\"",
+            "\"\\uD83D\\uDE00\"",
+            "1",
+            "-0.5e3",
+            "0",
+            "1E2",
+            "true",
+            "null"
+          ] ++
+            [
+              " ",
+              "\n",
+              "\"",
+              "\\",
+              "\\u12",
+              "\\uD800",
+              "\xFF",
+              "é",
+              "-",
+              "01",
+              "1.",
+              "e5",
+              "tru",
+              "/",
+              "\"\\uD800\\u0041\"",
+              "1e400"
+            ]
 
-  @decode [[], [keys: :atoms], [objects: :ordered_objects], [floats: :decimals], [strings: :copy], [keys: &__MODULE__.key/1]]
-  @encode for escape <- [:json, :html_safe, :javascript_safe, :unicode_safe], maps <- [:naive, :strict], pretty <- [false, true, [indent: "\t"]], do: [escape: escape, maps: maps, pretty: pretty]
+  @decode [
+    [],
+    [keys: :atoms],
+    [objects: :ordered_objects],
+    [floats: :decimals],
+    [strings: :copy],
+    [keys: &__MODULE__.key/1]
+  ]
+  @encode for escape <- [:json, :html_safe, :javascript_safe, :unicode_safe],
+              maps <- [:naive, :strict],
+              pretty <- [false, true, [indent: "\t"]],
+              do: [escape: escape, maps: maps, pretty: pretty]
 
   def key(key), do: String.upcase(key)
 
@@ -48,7 +92,26 @@ defmodule Compare do
   end
 
   defp scalar do
-    pick([nil, true, 1, -7, 1.5, 0.1, "", "é😀\u2028</script>\0", :atom, ~D[2024-02-29], ~U[2024-02-29 01:02:03.5Z], "a\xFFb", self_name(), {1, 2}, MapSet.new([1]), 1..2, Decimal.new("1E+3"), String.duplicate("x", 70)])
+    pick([
+      nil,
+      true,
+      1,
+      -7,
+      1.5,
+      0.1,
+      "",
+      "é😀\u2028</script>\0",
+      :atom,
+      ~D[2024-02-29],
+      ~U[2024-02-29 01:02:03.5Z],
+      "a\xFFb",
+      self_name(),
+      {1, 2},
+      MapSet.new([1]),
+      1..2,
+      Decimal.new("1E+3"),
+      String.duplicate("x", 70)
+    ])
   end
 
   # A term that every VM shows alike.
@@ -56,8 +119,11 @@ defmodule Compare do
 
   defp line(fun) do
     case fun.() do
-      {:ok, result} -> inspect({:ok, result}, limit: :infinity, printable_limit: :infinity, custom_options: [sort_maps: true])
-      {:error, error} -> inspect({:error, error.__struct__, Exception.message(error)})
+      {:ok, result} ->
+        inspect({:ok, result}, limit: :infinity, printable_limit: :infinity, custom_options: [sort_maps: true])
+
+      {:error, error} ->
+        inspect({:error, error.__struct__, Exception.message(error)})
     end
   rescue
     error -> inspect({:raised, error.__struct__})
