@@ -50,12 +50,15 @@ defmodule Compare do
               pretty <- [false, true, [indent: "\t"]],
               do: [escape: escape, maps: maps, pretty: pretty]
 
+  @bad ["a\xFFb", {1, 2}, 1..2, :pid, :set, :duplicate]
+
   def key(key), do: String.upcase(key)
 
   def results do
     :rand.seed(:exsss, {1, 2, 3})
-    texts = for _ <- 1..20_000, do: text()
-    terms = for _ <- 1..3_000, do: term(4)
+    # `-0e1` is -0.0 here, and 0.0 in Jason.
+    texts = for _ <- 1..20_000, text = text(), not (text =~ ~r/-0[eE]/), do: text
+    terms = for _ <- 1..3_000, do: term(4, pick([nil, nil, nil | @bad]))
 
     decoded = for text <- texts ++ damaged(terms), do: line(fn -> Jason.decode(text, pick(@decode)) end)
     encoded = for term <- terms, do: line(fn -> Jason.encode(term, pick(@encode)) end)
@@ -78,44 +81,46 @@ defmodule Compare do
     end
   end
 
-  defp term(0), do: scalar()
+  # With at most one kind of error, because the libraries look at the values in another order.
+  defp term(0, bad), do: scalar(bad)
 
-  defp term(depth) do
+  defp term(depth, bad) do
     case :rand.uniform(6) do
-      1 -> for _ <- 1..:rand.uniform(4), do: term(depth - 1)
-      2 -> Map.new(1..:rand.uniform(4), fn _ -> {pick(["a", :a, "<é/", 5, ~c"x", 1.5]), term(depth - 1)} end)
-      3 -> Map.new(1..:rand.uniform(60), &{"k#{&1}", term(0)})
-      4 -> Jason.OrderedObject.new([{"b", term(depth - 1)}, {:a, term(depth - 1)}])
+      1 -> for _ <- 1..:rand.uniform(4), do: term(depth - 1, bad)
+      2 -> Map.new(1..:rand.uniform(4), fn _ -> {pick(keys(bad)), term(depth - 1, bad)} end)
+      3 -> Map.new(1..:rand.uniform(60), &{"k#{&1}", term(0, bad)})
+      4 -> Jason.OrderedObject.new([{"b", term(depth - 1, bad)}, {:a, term(depth - 1, bad)}])
       5 -> Jason.Fragment.new(~s({"f" : [1, {}]}))
-      6 -> scalar()
+      6 -> scalar(bad)
     end
   end
 
-  defp scalar do
-    pick([
-      nil,
-      true,
-      1,
-      -7,
-      1.5,
-      0.1,
-      "",
-      "é😀\u2028</script>\0",
-      :atom,
-      ~D[2024-02-29],
-      ~U[2024-02-29 01:02:03.5Z],
-      "a\xFFb",
-      self_name(),
-      {1, 2},
-      MapSet.new([1]),
-      1..2,
-      Decimal.new("1E+3"),
-      String.duplicate("x", 70)
-    ])
+  defp keys(:duplicate), do: ["a", :a, 5]
+  defp keys(_bad), do: [:a, "<é/", 5, ~c"x", 1.5]
+
+  @good [
+    nil,
+    true,
+    1,
+    -7,
+    1.5,
+    0.1,
+    "",
+    "é😀\u2028</script>\0",
+    :atom,
+    ~D[2024-02-29],
+    ~U[2024-02-29 01:02:03.5Z]
+  ]
+
+  defp scalar(bad) do
+    good = @good ++ [Decimal.new("1E+3"), String.duplicate("x", 70)]
+    if bad in [nil, :duplicate] or :rand.uniform(3) > 1, do: pick(good), else: bad(bad)
   end
 
-  # A term that every VM shows alike.
-  defp self_name, do: :erlang.list_to_pid(~c"<0.0.0>")
+  # Terms that every VM shows alike.
+  defp bad(:pid), do: :erlang.list_to_pid(~c"<0.0.0>")
+  defp bad(:set), do: MapSet.new([1])
+  defp bad(other), do: other
 
   defp line(fun) do
     case fun.() do

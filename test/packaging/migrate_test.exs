@@ -40,7 +40,7 @@ defmodule RustyJson.MigrateTest do
           {"lib/filter.ex", "ArgumentError ->", ":unknown_atom"},
           {"lib/errors.ex", "%DecodeError{position: position}", "`position`"},
           {"lib/errors.ex", "%RustyJson.DecodeError{token: token", "`token`, `data`"},
-          {"test/move_test.exs", "assert_raise RustyJson.DecodeError, \"", "messages"},
+          {"test/move.exs", "assert_raise RustyJson.DecodeError, \"", "messages"},
           {"lib/pair.ex", "for: Tuple", "encodes Tuple itself"},
           {"lib/doc.ex", "@moduledoc", "doctest"},
           {"config/config.exs", "config :jason", "config :rustyjson, decode:"},
@@ -55,7 +55,7 @@ defmodule RustyJson.MigrateTest do
     do: (dir |> read(file) |> String.split("\n") |> Enum.find_index(&(&1 =~ text))) + 1
 
   defp run(dir) do
-    files = for(name <- @modules, do: "lib/#{name}.ex") ++ ~w(test/test_helper.exs test/move_test.exs)
+    files = for(name <- @modules, do: "lib/#{name}.ex") ++ ~w(test/test_helper.exs test/move.exs)
 
     paths =
       for ebin <- Path.wildcard(Path.join(Mix.Project.build_path(), "lib/*/ebin")),

@@ -178,7 +178,8 @@ defmodule Jason.Place do
     end
   end
 
-  defp escape(<<byte, _rest::binary>>, at, _stack, _data) when byte != ?u, do: wrong(at + 1)
+  # Jason stops at the byte up to `u`, and at the backslash before any other.
+  defp escape(<<byte, _rest::binary>>, at, _stack, _data) when byte < ?u, do: wrong(at + 1)
   defp escape(_cut, at, _stack, _data), do: wrong(at)
 
   # The second half of a pair must be well formed in its last two digits before its first two count.

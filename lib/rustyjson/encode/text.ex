@@ -87,7 +87,7 @@ defmodule RustyJson.Encode.Text do
     implementation = Encoder.impl_for(struct)
     Plans.learn(module, implementation)
 
-    case implementation.encode(struct, options) do
+    case implementation |> resolved(struct, options) |> text_by(struct, options) do
       text when is_binary(text) -> {:ok, text}
       text when is_list(text) -> {:ok, binary([text], options)}
       other -> {:ok, binary([in_turn(other, struct, implementation, options)], options)}
@@ -282,13 +282,21 @@ defmodule RustyJson.Encode.Text do
   defp implementation(%module{} = struct, _own, options) when module not in @known do
     implementation = dispatch(struct, options)
     Plans.learn(module, implementation)
-    {module, implementation, plain_depth(options)}
+
+    case plain_depth(options) do
+      nil -> {module, implementation, nil}
+      depth -> {module, resolved(implementation, struct, options), depth}
+    end
   end
 
   defp implementation(_term, _own, _options), do: nil
 
   defp dispatch(term, options) when of_standin(options), do: Interop.by_standin(term)
   defp dispatch(term, _options), do: Encoder.impl_for(term)
+
+  # A struct that only Jason encodes, where nothing else is to be done with its text.
+  defp resolved(Encoder.Any, struct, options), do: Interop.direct(struct, options) || Encoder.Any
+  defp resolved(implementation, _struct, _options), do: implementation
 
   defp plain_depth(%{plain_parts: true, origin: nil, depth: depth}), do: depth
   defp plain_depth(_options), do: nil
@@ -299,13 +307,18 @@ defmodule RustyJson.Encode.Text do
   defp between(json, from, to, pieces), do: [binary_part(json, from, to - from) | pieces]
 
   defp plain_text(struct, implementation, options, json, offset) do
-    case implementation.encode(struct, options) do
+    case text_by(implementation, struct, options) do
       text when is_binary(text) or is_list(text) -> text
       other -> in_turn(other, struct, implementation, options)
     end
   rescue
     error in EncodeError -> reraise behind(error, json, offset, options), __STACKTRACE__
   end
+
+  defp text_by({:jason, implementation, given}, struct, options),
+    do: Interop.by_jason(struct, implementation, given, options)
+
+  defp text_by(implementation, struct, options), do: implementation.encode(struct, options)
 
   # A part reports the path from its own root.
   defp located(:value, struct, {_module, implementation, depth}, options, json, offset) when depth != nil,
