@@ -1,3 +1,7 @@
+unless Code.ensure_loaded?(RustyJson.Standin) do
+  raise "the stand-in for Jason needs RustyJson 0.4 or newer: update :rustyjson, or take both packages from the same place"
+end
+
 defmodule Jason do
   @moduledoc """
   The functions of Jason 1.4, on RustyJson.
