@@ -25,9 +25,10 @@ defmodule RustyJson.Jason.MixProject do
   # In a checkout the library is the folder above. It is a dependency by name in the published package, in a sparse checkout, and
   # where Mix keeps the library itself as a dependency (deps/rustyjson), whose source the application chooses.
   defp deps do
-    if File.regular?(Path.join(@library, "lib/rustyjson.ex")) and Path.basename(Path.dirname(@library)) != "deps",
-      do: [{:rustyjson, path: @library}],
-      else: [{:rustyjson, ">= 0.4.0"}]
+    if File.regular?(Path.join(@library, "lib/rustyjson.ex")) and
+         Path.basename(Path.dirname(@library)) != "deps",
+       do: [{:rustyjson, path: @library}],
+       else: [{:rustyjson, ">= 0.4.0"}]
   end
 
   defp package do
