@@ -49,7 +49,8 @@ defmodule RustyJson.MixProject do
     [
       # CVE-2026-32686: Decimal 3 limits exponents by default; 2.4 does arithmetic in little memory; older versions do neither.
       {:decimal, "~> 2.4 or ~> 3.0", [optional: true]},
-      {:jason, "~> 1.4", [optional: true]},
+      # Not a dependency of applications: the stand-in for Jason, which has the same name, depends on this library.
+      {:jason, "~> 1.4", [only: [:dev, :test]]},
       {:wasmex, "~> 0.15.0", [optional: true]},
       {:plug, "~> 1.14", [optional: true]},
       {:telemetry, "~> 1.0", [optional: true]},
@@ -117,7 +118,8 @@ defmodule RustyJson.MixProject do
       files:
         ~w(lib src core/src core/Cargo.toml terms/src terms/Cargo.toml nif/src nif/Cargo.toml nif/build.rs wasm/guest wasm/host priv/wasm
            Cargo.toml Cargo.lock .cargo .formatter.exs mix.exs
-           docs README.md CHANGELOG.md SECURITY.md LICENSE usage-rules.md) ++ Path.wildcard("checksums.txt")
+           jason/lib jason/mix.exs jason/README.md docs README.md CHANGELOG.md SECURITY.md LICENSE) ++
+          Path.wildcard("checksums.txt")
     ]
   end
 

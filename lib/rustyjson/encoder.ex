@@ -13,6 +13,8 @@ defprotocol RustyJson.Encoder do
     * `:except` - the fields to leave out
     * `:key_case` - `:camel`, or names for some fields: `[first_name: "firstName"]`
     * `:omit` - fields with these values are left out: `nil`, or structs of these modules
+    * `:also` - `[Jason.Encoder, JSON.Encoder]` or one of them: packages that call these libraries can encode the struct too, and get
+      the same members. A protocol that does not exist where the struct is compiled is left out
 
   Without either option all fields are encoded, which can leak fields that are added later. A field that the struct lacks is an
   error at compile time. For a struct that you do not own, use
@@ -105,5 +107,12 @@ end
 if Code.ensure_loaded?(Decimal) do
   defimpl RustyJson.Encoder, for: Decimal do
     def encode(value, opts), do: RustyJson.Encode.value(value, opts)
+  end
+end
+
+# Elixir's own protocol, since 1.18.
+if Code.ensure_loaded?(JSON.Encoder) do
+  defimpl JSON.Encoder, for: [RustyJson.Fragment, RustyJson.OrderedObject] do
+    def encode(value, encoder), do: RustyJson.Encoder.Also.builtin(value, encoder)
   end
 end

@@ -87,6 +87,8 @@ defmodule RustyJson.Options do
       record_separator: "",
       after_colon: "",
       records: :none,
+      # Types that Jason does not encode, for the stand-in.
+      extras: :written,
       shape: "",
       pointers: nil,
       # How what an encoder or a fragment writes is checked, if it is: the options to decode it with. Nothing lazy is computed then.

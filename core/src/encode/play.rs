@@ -58,6 +58,7 @@ const fn is_usual(options: &EncodeOptions<'_>) -> bool {
         scheduler: _,
         reverse_large_maps: _,
         leave_unsupported: _,
+        leave_extras: _,
         shape: _,
         max_depth: _,
         budget: _,

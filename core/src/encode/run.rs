@@ -99,6 +99,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
             Value::False => self.out.boolean(false),
             Value::Atom if self.is_null(term) => self.out.null(),
             Value::Atom => self.out.atom(self.kernel, self.options, self.reader.atom_text(term)),
+            Value::Tuple(_) if self.options.leave_extras => self.hole(term, false),
             Value::Tuple(tuple) => return self.tuple(tuple),
             Value::Big => self.big(term, Role::Value)?,
             Value::Other => self.hole(term, false),

@@ -38,11 +38,11 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         }
     }
 
-    /// Whether the application has its own encoder for a type that Jason leaves to applications: the shell's plans have it.
+    /// Whether the application has its own encoder for a type that Jason leaves to applications: the shell's plans have it, or
+    /// the call leaves all of these types to the shell.
     fn own_encoder(&mut self, name: Known, module: R::Term) -> bool {
         matches!(name, Known::MapSet | Known::Range | Known::Uri | Known::Duration)
-            && !self.options.plain_structs
-            && self.reader.plan(module).is_some()
+            && (self.options.leave_extras || !self.options.plain_structs && self.reader.plan(module).is_some())
     }
 
     pub fn left_to_shell(&mut self, term: R::Term) -> Walk<Next<R::Term>> {

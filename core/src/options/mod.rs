@@ -241,6 +241,8 @@ pub struct EncodeOptions<'a> {
     pub safe_integers: bool,
     /// Terms without a JSON form are left to the shell.
     pub leave_unsupported: bool,
+    /// Tuples, sets, ranges and URIs, which Jason does not encode, are left to the shell.
+    pub leave_extras: bool,
     /// Whether the term is a list of records.
     pub records: Records,
     /// Which members objects get, and under which names, for [`shape::Shape::read`]; empty for all, under their own names.
@@ -338,6 +340,7 @@ impl<'a> EncodeOptions<'a> {
             replace_invalid: is!(ENCODE, bytes, "invalid_utf8" = "replace"),
             safe_integers: is!(ENCODE, bytes, "integers" = "js_safe"),
             leave_unsupported: is!(ENCODE, bytes, "unsupported" = "left"),
+            leave_extras: is!(ENCODE, bytes, "extras" = "left"),
             records: choice!(ENCODE, bytes, "records" {
                 "lines" => Records::Lines,
                 "seq" => Records::Sequence,

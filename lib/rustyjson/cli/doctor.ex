@@ -8,6 +8,7 @@ defmodule RustyJson.CLI.Doctor do
   """
 
   alias RustyJson.Build.Tools
+  alias RustyJson.Encoder.Interop
   alias RustyJson.CLI.Doctor.{Machine, SelfTest}
   alias RustyJson.CLI.{Output, Progress}
   alias RustyJson.Wasm.Host
@@ -193,10 +194,15 @@ defmodule RustyJson.CLI.Doctor do
 
     for {name, module, requirement, purpose} <- @packages do
       if Code.ensure_loaded?(module),
-        do: row("#{name}", "#{Application.spec(name, :vsn) || "installed"}, #{purpose}"),
+        do: row("#{name}", "#{Application.spec(name, :vsn) || "installed"}, #{purpose(module, purpose)}"),
         else: row("#{name}", "not installed: {:#{name}, \"#{requirement}\"}, #{purpose}")
     end
   end
+
+  defp purpose(Jason, purpose),
+    do: if(Interop.standin?(), do: "the stand-in, which runs on RustyJson", else: purpose)
+
+  defp purpose(_module, purpose), do: purpose
 
   ## Self-test
 

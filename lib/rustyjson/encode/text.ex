@@ -25,6 +25,9 @@ defmodule RustyJson.Encode.Text do
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.{Codes, Native}
 
+  # Whether the call is one of the stand-in for Jason, which encodes fewer types.
+  defguardp of_standin(options) when :erlang.map_get(:extras, :erlang.map_get(:values, options)) == :left
+
   @compile {:inline, by: 3, by_engine: 2, left_after: 5, between: 4, core?: 2, planned?: 2}
 
   @known Known.modules()
@@ -84,7 +87,7 @@ defmodule RustyJson.Encode.Text do
     implementation = Encoder.impl_for(struct)
     Plans.learn(module, implementation)
 
-    case implementation.encode(struct, options) do
+    case implementation |> resolved(struct, options) |> text_by(struct, options) do
       text when is_binary(text) -> {:ok, text}
       text when is_list(text) -> {:ok, binary([text], options)}
       other -> {:ok, binary([in_turn(other, struct, implementation, options)], options)}
@@ -277,12 +280,23 @@ defmodule RustyJson.Encode.Text do
     do: {module, implementation, plain_depth(options)}
 
   defp implementation(%module{} = struct, _own, options) when module not in @known do
-    implementation = Encoder.impl_for(struct)
+    implementation = dispatch(struct, options)
     Plans.learn(module, implementation)
-    {module, implementation, plain_depth(options)}
+
+    case plain_depth(options) do
+      nil -> {module, implementation, nil}
+      depth -> {module, resolved(implementation, struct, options), depth}
+    end
   end
 
   defp implementation(_term, _own, _options), do: nil
+
+  defp dispatch(term, options) when of_standin(options), do: Interop.by_standin(term)
+  defp dispatch(term, _options), do: Encoder.impl_for(term)
+
+  # A struct that only Jason encodes, where nothing else is to be done with its text.
+  defp resolved(Encoder.Any, struct, options), do: Interop.direct(struct, options) || Encoder.Any
+  defp resolved(implementation, _struct, _options), do: implementation
 
   defp plain_depth(%{plain_parts: true, origin: nil, depth: depth}), do: depth
   defp plain_depth(_options), do: nil
@@ -293,13 +307,18 @@ defmodule RustyJson.Encode.Text do
   defp between(json, from, to, pieces), do: [binary_part(json, from, to - from) | pieces]
 
   defp plain_text(struct, implementation, options, json, offset) do
-    case implementation.encode(struct, options) do
+    case text_by(implementation, struct, options) do
       text when is_binary(text) or is_list(text) -> text
       other -> in_turn(other, struct, implementation, options)
     end
   rescue
     error in EncodeError -> reraise behind(error, json, offset, options), __STACKTRACE__
   end
+
+  defp text_by({:jason, implementation, given}, struct, options),
+    do: Interop.by_jason(struct, implementation, given, options)
+
+  defp text_by(implementation, struct, options), do: implementation.encode(struct, options)
 
   # A part reports the path from its own root.
   defp located(:value, struct, {_module, implementation, depth}, options, json, offset) when depth != nil,
@@ -396,6 +415,12 @@ defmodule RustyJson.Encode.Text do
     encode!(with_string_keys(Map.to_list(map), options), options)
   end
 
+  defp value(term, nil, options)
+       when of_standin(options) and
+              (is_tuple(term) or is_struct(term, MapSet) or is_struct(term, Range) or is_struct(term, URI) or
+                 is_struct(term, Duration)),
+       do: by_protocol(term, dispatch(term, options), options)
+
   defp value(%module{} = struct, nil, options) when module in [MapSet, Range, URI, Duration] do
     case Plans.own_implementation(module) do
       nil -> plain(struct, options)
@@ -413,7 +438,7 @@ defmodule RustyJson.Encode.Text do
 
     case Known.plain(term) do
       {:ok, plain} -> encode!(plain, options)
-      :error -> by_protocol(term, Encoder.impl_for(term), options)
+      :error -> by_protocol(term, dispatch(term, options), options)
     end
   end
 
@@ -485,6 +510,8 @@ defmodule RustyJson.Encode.Text do
   end
 
   defp string_key(key, options), do: chars(key, options)
+
+  defp chars(key, options) when of_standin(options), do: String.Chars.to_string(key)
 
   defp chars(key, options) do
     check_digits!(key, options)

@@ -1,22 +1,32 @@
 defmodule RustyJson.Encoder.Derive do
   @moduledoc false
-  # The implementation that `@derive RustyJson.Encoder` generates.
+  # The implementation that `@derive RustyJson.Encoder` generates, and the stand-in for Jason for its own protocol.
 
   alias RustyJson.Encode
   alias RustyJson.Encode.Text
-  alias RustyJson.Encoder.{Names, Plans}
+  alias RustyJson.Encoder.{Also, Names, Plans}
 
   @doc "The implementation for a struct. Its fields are data, so that the core can learn them."
-  @spec implementation(module(), map(), keyword() | term()) :: Macro.t()
-  def implementation(module, struct, options) do
+  @spec implementation(module(), module(), map(), keyword() | term()) :: Macro.t()
+  def implementation(protocol \\ RustyJson.Encoder, module, struct, options) do
     fields = fields(struct, options)
     options = if is_list(options), do: options, else: []
     plan = Plans.plan(fields, names(fields, options[:key_case]), omitted(options[:omit]))
 
+    also = for also <- Also.protocols(options[:also]), do: Also.implementation(also, module, plan)
+    {:__block__, [], [own(protocol, module, plan) | also]}
+  end
+
+  @doc "An implementation of the protocol, which is ours or that of the stand-in for Jason, with this plan."
+  @spec own(module(), module(), Plans.plan()) :: Macro.t()
+  def own(protocol, module, plan) do
+    # Packages call the stand-in's protocol without options of a call, too.
+    opts = if protocol == RustyJson.Encoder, do: quote(do: opts), else: quote(do: Jason.Encode.options(opts))
+
     quote do
-      defimpl RustyJson.Encoder, for: unquote(module) do
+      defimpl unquote(protocol), for: unquote(module) do
         def encode(struct, opts) do
-          unquote(__MODULE__).encode(struct, unquote(Macro.escape(plan)), opts)
+          unquote(__MODULE__).encode(struct, unquote(Macro.escape(plan)), unquote(opts))
         end
 
         @doc false
@@ -64,13 +74,41 @@ defmodule RustyJson.Encoder.Derive do
 
   @doc "The text of a struct by this plan."
   @spec encode(struct(), Plans.plan(), RustyJson.Encode.opts()) :: iodata()
-  def encode(struct, plan, opts) do
-    members = members(struct, Plans.fields(plan))
+  def encode(struct, {fields, _names, _omitted} = plan, opts) when is_tuple(fields) do
+    # The core leaves a struct here that lost a field, and would do so again.
+    _all = members(struct, Plans.fields(plan))
 
-    case plan do
-      {fields, _names, _omitted} when is_tuple(fields) -> Text.planned!(struct, plan, opts)
-      _fields -> Encode.keyword(members, opts)
-    end
+    # It does not know the plan of a struct that has another one for the stand-in.
+    if Plans.standin() && not Plans.current?(struct.__struct__, %{struct.__struct__ => plan}),
+      do: struct |> planned_members(plan) |> Encode.keyword(opts),
+      else: Text.planned!(struct, plan, opts)
+  end
+
+  def encode(struct, plan, opts), do: struct |> members(Plans.fields(plan)) |> Encode.keyword(opts)
+
+  @doc "The members of the object that a plan makes of a struct."
+  @spec planned_members(struct(), Plans.plan()) :: [{atom() | String.t(), term()}]
+  def planned_members(struct, {fields, names, omitted} = plan) when is_tuple(fields),
+    do: struct |> members(Plans.fields(plan)) |> kept(omitted) |> named(fields, names)
+
+  def planned_members(struct, plan), do: members(struct, Plans.fields(plan))
+
+  # The core does this for structs whose plan it may know.
+  defp kept(members, nil), do: members
+
+  defp kept(members, omitted) do
+    omitted = Tuple.to_list(omitted)
+    for {field, value} <- members, omitted_as(value) not in omitted, do: {field, value}
+  end
+
+  defp omitted_as(%module{}), do: module
+  defp omitted_as(value), do: value
+
+  defp named(members, _fields, nil), do: members
+
+  defp named(members, fields, names) do
+    names = fields |> Tuple.to_list() |> Enum.zip(Tuple.to_list(names)) |> Map.new()
+    for {field, value} <- members, do: {names |> Map.fetch!(field) |> Atom.to_string(), value}
   end
 
   @doc "The fields of a struct with their values, in this order. Raises if it lacks one."

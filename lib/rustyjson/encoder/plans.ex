@@ -10,6 +10,7 @@ defmodule RustyJson.Encoder.Plans do
   alias RustyJson.Options.Lists
 
   @key __MODULE__
+  @standin {@key, :standin}
   @most 1_024
 
   # Types that the core encodes unless the application implements the protocol for them. Such a type has a plan even where
@@ -215,6 +216,7 @@ defmodule RustyJson.Encoder.Plans do
   def learn(module, implementation) do
     with plan when is_tuple(plan) <- plan_of(implementation),
          plans = known(%{}),
+         true <- standin() == nil or agreed_plan(module, standin()) == plan,
          true <- plans[module] != plan and map_size(plans) < @most do
       replace(Map.put(plans, module, plan))
     else
@@ -233,12 +235,52 @@ defmodule RustyJson.Encoder.Plans do
 
   defp current_plan(module) when module in @overridable, do: own_plan(module)
 
-  # An implementation that had a plan has one, unless it was compiled again: asking first takes longer than the call.
   defp current_plan(module) do
-    implementation = Encoder.impl_for(%{__struct__: module})
+    case standin() do
+      nil -> sure_plan(Encoder.impl_for(%{__struct__: module}))
+      protocol -> agreed_plan(module, protocol)
+    end
+  end
+
+  # An implementation that had a plan has one, unless it was compiled again: asking first takes longer than the call.
+  defp sure_plan(implementation) do
     apply(implementation, :__plan__, [])
   rescue
     UndefinedFunctionError -> nil
+  end
+
+  # With the stand-in for Jason a struct can have two implementations. The core knows its plan if there is only one, or they agree.
+  defp agreed_plan(module, protocol) do
+    any = Module.concat(protocol, Any)
+
+    case {Encoder.impl_for(%{__struct__: module}), protocol.impl_for(%{__struct__: module})} do
+      {Encoder.Any, ^any} ->
+        nil
+
+      {Encoder.Any, of_jason} ->
+        plan_of(of_jason)
+
+      {own, ^any} ->
+        plan_of(own)
+
+      {own, of_jason} ->
+        with plan when plan != nil <- plan_of(own), do: if(plan_of(of_jason) == plan, do: plan)
+    end
+  end
+
+  @doc "The protocol of the stand-in for Jason, once it is in use."
+  @spec standin() :: module() | nil
+  def standin, do: :persistent_term.get(@standin, nil)
+
+  @doc "From now on, this protocol of the stand-in for Jason is asked too."
+  @spec stand_in(module()) :: :ok
+  def stand_in(protocol) do
+    if standin() != protocol do
+      :persistent_term.put(@standin, protocol)
+      forget()
+    end
+
+    :ok
   end
 
   @doc "Forgets all plans but those of the application's own implementations."

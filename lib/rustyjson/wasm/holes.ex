@@ -57,6 +57,7 @@ defmodule RustyJson.Wasm.Holes do
       unsupported: values.unsupported != :error,
       plain_structs: not values.protocol,
       lean: values.lean,
+      extras: values.extras == :left,
       pretty: values.pretty,
       plans: plans
     }
@@ -119,7 +120,7 @@ defmodule RustyJson.Wasm.Holes do
 
   # Of these modules, only those that the application encodes itself have a plan.
   defp left?(%{__struct__: module} = struct, %{lean: false} = call) when module in @modules,
-    do: odd?(struct) or (not call.plain_structs and is_map_key(call.plans, module))
+    do: odd?(struct) or extra?(module, call) or (not call.plain_structs and is_map_key(call.plans, module))
 
   defp left?(%{__struct__: module} = struct, call) when is_atom(module) do
     if call.plain_structs or (call.lean and module in @names),
@@ -132,8 +133,10 @@ defmodule RustyJson.Wasm.Holes do
   defp left?(list, call) when is_list(list), do: call.unsupported and List.improper?(list)
 
   # Any other term is opaque: a pid, a function, a bitstring, or a native record, which has no guard in this Elixir.
-  defp left?(term, _call),
-    do: not (is_number(term) or is_atom(term) or is_tuple(term))
+  defp left?(term, call),
+    do: not (is_number(term) or is_atom(term) or (is_tuple(term) and not call.extras))
+
+  defp extra?(module, %{extras: extras}), do: extras and module in [MapSet, Range, URI]
 
   defp planless?(%{__struct__: module} = struct, plans) do
     case plans do

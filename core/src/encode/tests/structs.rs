@@ -206,6 +206,22 @@ fn planned_structs() {
     assert_eq!(with(SORT).0, r#"[{"id":1,"name":["a"]},,{},5]"#);
 }
 
+#[test]
+fn types_that_jason_does_not_encode_are_left_for_its_stand_in() {
+    let term = List(vec![
+        Tuple(vec![Int(1)]),
+        structure("Elixir.MapSet", &[("map", Map(vec![]))]),
+        structure("Elixir.Range", &[("first", Int(1)), ("last", Int(2)), ("step", Int(1))]),
+        structure("Elixir.Date", &date(2024, 2, 3)),
+    ]);
+    let options = EncodeOptions { leave_extras: true, ..PLAIN };
+    let (text, holes) = encode_with(&term, &options).unwrap();
+    assert_eq!((text.as_str(), holes.len()), (r#"[,,,"2024-02-03"]"#, 3));
+    let (text, holes) = encode_with(&term, &EncodeOptions { sort_keys: true, ..options }).unwrap();
+    assert_eq!((text.as_str(), holes.len()), (r#"[,,,"2024-02-03"]"#, 3));
+    assert_eq!(encode_with(&term, &PLAIN).unwrap().1.len(), 0);
+}
+
 proptest! {
     #[test]
     fn the_key_of_a_struct_may_stand_anywhere(at in 0..40_usize, count in 0..40_usize) {

@@ -1,0 +1,59 @@
+defmodule JasonConfigTest do
+  # Settings are global.
+  use ExUnit.Case, async: false
+
+  setup do
+    before = Application.get_all_env(:rustyjson)
+
+    on_exit(fn ->
+      for {name, _value} <- Application.get_all_env(:rustyjson), do: Application.delete_env(:rustyjson, name)
+      for name <- [:policy, :decoding_integer_digit_limit], do: Application.delete_env(:jason, name)
+      Application.put_all_env(rustyjson: before)
+      RustyJson.Config.reload()
+    end)
+  end
+
+  defp configure(settings) do
+    Application.put_all_env(rustyjson: settings)
+    RustyJson.Config.reload()
+  end
+
+  test "limits hold, and say so" do
+    configure(decode: [max_depth: 2, max_bytes: 100], encode: [max_depth: 2, max_bytes: 50])
+    assert {:error, %Jason.DecodeError{position: 2, message: message}} = Jason.decode("[[[1]]]")
+    assert message =~ "2"
+    assert {:error, %Jason.DecodeError{}} = Jason.decode(String.duplicate(" ", 101))
+    assert {:error, %Jason.EncodeError{message: "nesting deeper than 2"}} = Jason.encode([[[]]])
+    assert {:error, %Jason.EncodeError{}} = Jason.encode(String.duplicate("x", 50))
+  end
+
+  test "options of RustyJson for the form of texts do not" do
+    configure(
+      decode: [keys: :atoms, duplicate_keys: :error, null: :null],
+      encode: [sort_keys: true, escape: :html_safe]
+    )
+
+    assert Jason.decode!(~S({"a":null,"a":1})) == %{"a" => nil}
+    assert Jason.encode!("/<") == ~S("/<")
+    assert Jason.encode!(Jason.OrderedObject.new(b: 1, a: 2)) == ~S({"b":1,"a":2})
+  end
+
+  test "one line puts all calls into the sandbox, and a policy of the stand-in alone too" do
+    for settings <- [[engine: :wasm, wasm: [timeout: 1]], [policies: [packages: [engine: :wasm, timeout: 1]]]] do
+      if settings[:policies], do: Application.put_env(:jason, :policy, :packages)
+      configure([engine: :native] |> Keyword.merge(settings))
+      long = "[" <> String.duplicate("[1],", 500_000) <> "1]"
+      assert {:error, %Jason.DecodeError{message: message, position: 0}} = Jason.decode(long)
+      assert message =~ "1 ms"
+      assert {:error, %Jason.EncodeError{}} = Jason.encode(List.duplicate([1], 1_000_000))
+      for {name, _} <- settings, do: Application.delete_env(:rustyjson, name)
+    end
+  end
+
+  test "Jason's own setting" do
+    Application.put_env(:jason, :decoding_integer_digit_limit, 3)
+    configure([])
+    assert {:error, %Jason.DecodeError{token: "1234", position: 1}} = Jason.decode("[1234]")
+    assert Jason.decode!("123") == 123
+  end
+end

@@ -1,0 +1,246 @@
+defmodule JasonTest do
+  use ExUnit.Case, async: true
+
+  for module <- [Jason, Jason.Fragment, Jason.Helpers, Jason.Sigil, Jason.OrderedObject, Jason.Formatter] do
+    doctest module
+  end
+
+  doctest Jason.Place
+
+  # Text, message.
+  @messages [
+    {"", "unexpected end of input at position 0"},
+    {"  ", "unexpected end of input at position 2"},
+    {"nul", ~S|unexpected byte at position 0: 0x6E ("n")|},
+    {"[tru]", ~S|unexpected byte at position 1: 0x74 ("t")|},
+    {"-", "unexpected end of input at position 1"},
+    {"-x", ~S|unexpected byte at position 1: 0x78 ("x")|},
+    {"-Infinity", ~S|unexpected byte at position 1: 0x49 ("I")|},
+    {"01", ~S|unexpected byte at position 1: 0x31 ("1")|},
+    {"-012", ~S|unexpected byte at position 2: 0x31 ("1")|},
+    {"1.", "unexpected end of input at position 2"},
+    {"1.e1", ~S|unexpected byte at position 2: 0x65 ("e")|},
+    {"1e", "unexpected end of input at position 2"},
+    {"1e+", "unexpected end of input at position 3"},
+    {"1.5e-]", ~S|unexpected byte at position 5: 0x5D ("]")|},
+    {"[1e999]", ~S|unexpected sequence at position 1: "1e999"|},
+    {"-1.5e999", ~S|unexpected sequence at position 0: "-1.5e999"|},
+    {"[1,]", ~S|unexpected byte at position 3: 0x5D ("]")|},
+    {"[1 2]", ~S|unexpected byte at position 3: 0x32 ("2")|},
+    {"[[1],[]", "unexpected end of input at position 7"},
+    {"]", ~S|unexpected byte at position 0: 0x5D ("]")|},
+    {"[1}", ~S|unexpected byte at position 2: 0x7D ("}")|},
+    {"{,", ~S|unexpected byte at position 1: 0x2C (",")|},
+    {~S({"a"}), ~S|unexpected byte at position 4: 0x7D ("}")|},
+    {~S({"a":1,}), ~S|unexpected byte at position 7: 0x7D ("}")|},
+    {~S({"a":]), ~S|unexpected byte at position 5: 0x5D ("]")|},
+    {~S({"a":1]), ~S|unexpected byte at position 6: 0x5D ("]")|},
+    {"1 2", ~S|unexpected byte at position 2: 0x32 ("2")|},
+    {"{} x", ~S|unexpected byte at position 3: 0x78 ("x")|},
+    {~S("a), "unexpected end of input at position 2"},
+    {~s("a\n"), ~S|unexpected byte at position 2: 0xA ("\n")|},
+    {~s("a\0"), "unexpected byte at position 2: 0x0"},
+    {<<?", "é", 0xC3, ?">>, "unexpected byte at position 3: 0xC3"},
+    {~S("\k"), ~S|unexpected byte at position 2: 0x6B ("k")|},
+    {~S("\x"), ~S|unexpected byte at position 1: 0x5C ("\\")|},
+    {~S("\ ), ~S|unexpected byte at position 2: 0x20 (" ")|},
+    {<<?", ?\\>>, ~S|unexpected byte at position 1: 0x5C ("\\")|},
+    {~S("\u12), ~S|unexpected byte at position 1: 0x5C ("\\")|},
+    {~S("\u12x4"), ~S|unexpected sequence at position 1: "\\u12x4"|},
+    {~S("\uDC00"), ~S|unexpected sequence at position 1: "\\uDC00"|},
+    {~S("\uD800"), ~S|unexpected byte at position 7: 0x22 ("\"")|},
+    {~S("\uD800\n"), ~S|unexpected byte at position 7: 0x5C ("\\")|},
+    {~S("\uD800\uDCxx"), ~S|unexpected sequence at position 7: "\\uDCxx"|},
+    {~S("\uD800\uxx00"), ~S|unexpected sequence at position 1: "\\uD800\\uxx00"|},
+    {~S("\uD800\uD800"), ~S|unexpected sequence at position 1: "\\uD800\\uD800"|}
+  ]
+
+  for {text, message} <- @messages do
+    test "the error of #{inspect(text)}" do
+      assert {:error, %Jason.DecodeError{data: unquote(text)} = error} = Jason.decode(unquote(text))
+      assert Exception.message(error) == unquote(message)
+      assert_raise Jason.DecodeError, unquote(message), fn -> Jason.decode!(unquote(text)) end
+    end
+  end
+
+  test "an error has Jason's fields, and looks like Jason's" do
+    assert Jason.decode("invalid") == {:error, %Jason.DecodeError{data: "invalid", position: 0, token: nil}}
+    {:error, error} = Jason.decode("invalid")
+    assert inspect(error) == ~S(%Jason.DecodeError{position: 0, token: nil, data: "invalid"})
+    digits = String.duplicate("1", 2_000)
+    assert {:error, %{token: ^digits, position: 1}} = Jason.decode("[#{digits}]")
+  end
+
+  test "decoding" do
+    assert Jason.decode!(~S({"a":1,"a":2})) == %{"a" => 1}
+    assert Jason.decode!(["[", ~c"1", "]"]) == [1]
+    assert Jason.decode!(~S({"a":{"b":1}}), keys: :atoms) == %{a: %{b: 1}}
+    assert Jason.decode!(~S({"a":1}), keys: &{&1}) == %{{"a"} => 1}
+    assert Jason.decode!(~S({"a":1}), %{keys: :atoms, unknown: 1}) == %{a: 1}
+    assert Jason.decode!("[1]", base: "x", bogus: true) == [1]
+    assert_raise ArgumentError, fn -> Jason.decode(~S({"standin-no-such-atom":1}), keys: :atoms!) end
+    deep = String.duplicate("[", 5_000) <> String.duplicate("]", 5_000)
+    assert {:ok, [[_]]} = Jason.decode(deep)
+    assert Jason.decode!(deep) |> Jason.encode!() == deep
+  end
+
+  test "ordered objects" do
+    text = ~S({"b":{"d":1,"c":[{}]},"a":2})
+    object = Jason.decode!(text, objects: :ordered_objects)
+    assert %Jason.OrderedObject{values: [{"b", %Jason.OrderedObject{}}, {"a", 2}]} = object
+    assert Jason.encode!(object) == text
+    assert object["b"]["c"] == [%Jason.OrderedObject{values: []}]
+    assert put_in(object["b"]["d"], 5)["b"]["d"] == 5
+    assert {2, %Jason.OrderedObject{values: [{"b", _}]}} = Access.pop(object, "a")
+    assert Enum.member?(object, {"a", 2}) and Enum.count(object) == 2
+  end
+
+  defmodule Derived do
+    @derive {Jason.Encoder, only: [:b, :a]}
+    defstruct [:a, :b, :c]
+  end
+
+  defmodule Plain do
+    defstruct [:a]
+  end
+
+  defmodule OnlyOurs do
+    @derive RustyJson.Encoder
+    defstruct [:a]
+  end
+
+  defmodule Both do
+    @derive [{RustyJson.Encoder, only: [:a, :b]}, {Jason.Encoder, only: [:a, :b]}]
+    defstruct [:a, :b]
+  end
+
+  defmodule Differs do
+    @derive {RustyJson.Encoder, key_case: [a: "x"], omit: [nil]}
+    @derive {Jason.Encoder, only: [:a]}
+    defstruct [:a, :b]
+  end
+
+  defmodule Also do
+    @derive {RustyJson.Encoder, only: [:first_name], key_case: :camel, also: [Jason.Encoder, JSON.Encoder]}
+    defstruct [:first_name, :secret]
+  end
+
+  defmodule Angle do
+    @derive Jason.Encoder
+    defstruct [:"a<b"]
+  end
+
+  defmodule Own do
+    defstruct [:value]
+
+    defimpl Jason.Encoder do
+      def encode(%{value: value}, opts), do: Jason.Encode.list([value, value], opts)
+    end
+  end
+
+  defimpl Jason.Encoder, for: Range do
+    def encode(first..last//_, opts), do: Jason.Encode.string("#{first}-#{last}", opts)
+  end
+
+  defimpl Jason.Encoder, for: Tuple do
+    def encode(tuple, opts), do: Jason.Encode.map(%{tuple: Tuple.to_list(tuple)}, opts)
+  end
+
+  test "structs" do
+    for _again <- 1..3, {struct, text} <- structs() do
+      assert Jason.encode!(struct) == text
+      assert Jason.encode!([%{"x" => struct}, struct]) == ~s([{"x":#{text}},#{text}])
+      assert struct |> Jason.encode!(pretty: true) |> Jason.Formatter.minimize() == text
+    end
+
+    assert Jason.encode!(%Angle{"a<b": "<"}, escape: :html_safe) == ~S({"a<b":"\u003C"})
+  end
+
+  defp structs do
+    [
+      {%Derived{a: 1, b: [nil], c: self()}, ~S({"b":[null],"a":1})},
+      {%OnlyOurs{a: %Derived{a: 1}}, ~S({"a":{"b":null,"a":1}})},
+      {%Both{a: %Own{value: "x"}, b: 1..2}, ~S({"a":["x","x"],"b":"1-2"})},
+      {%Differs{a: 1, b: 2}, ~S({"a":1})},
+      {%Also{first_name: "A"}, ~S({"firstName":"A"})},
+      {%Own{value: {1, {2}}}, ~S([{"tuple":[1,{"tuple":[2]}]},{"tuple":[1,{"tuple":[2]}]}])},
+      {Jason.Fragment.new([?[, "1]"]), "[1]"},
+      {RustyJson.Fragment.new("[1]"), "[1]"},
+      {~D[2024-02-29], ~S("2024-02-29")}
+    ]
+  end
+
+  test "RustyJson encodes the same structs by its own rules" do
+    for _again <- 1..3 do
+      assert RustyJson.encode!(%Derived{a: 1, b: 2}) == ~S({"b":2,"a":1})
+      assert RustyJson.encode!([%Differs{a: 1}]) == ~S([{"x":1}])
+      assert RustyJson.encode!(%Differs{a: nil, b: 2}) == ~S({"b":2})
+
+      assert RustyJson.encode!({%Own{value: 1..2}, %Also{first_name: "A"}}) ==
+               ~S([[{"first":1,"last":2},{"first":1,"last":2}],{"firstName":"A"}])
+
+      assert RustyJson.encode!(Jason.Fragment.new("1")) == "1"
+      assert RustyJson.encode!(Jason.OrderedObject.new(b: 1, a: {2})) == ~S({"b":1,"a":[2]})
+      assert Jason.encode!(%Differs{a: 1}) == ~S({"a":1})
+    end
+  end
+
+  test "a derived struct has a plan, and one that derives both has one" do
+    for struct <- [%Derived{}, %Both{}, %OnlyOurs{}], do: Jason.encode!(struct)
+    plans = RustyJson.Encoder.Plans.known(%{})
+    assert %{Derived => {:b, :a}, Both => {:a, :b}, OnlyOurs => {:a}} = plans
+    refute is_map_key(plans, Differs)
+  end
+
+  test "what Jason does not encode" do
+    for term <- [
+          self(),
+          make_ref(),
+          fn -> 1 end,
+          <<0::1>>,
+          MapSet.new([1]),
+          URI.parse("x"),
+          %Plain{},
+          [%Plain{}]
+        ] do
+      assert {:error, %Protocol.UndefinedError{protocol: Jason.Encoder} = error} = Jason.encode(term)
+      assert_raise Protocol.UndefinedError, Exception.message(error), fn -> Jason.encode!(term) end
+    end
+
+    {:error, error} = Jason.encode(%Plain{})
+    assert Exception.message(error) =~ "@derive {Jason.Encoder, only: [....]}"
+
+    assert {:error, %Jason.EncodeError{message: "duplicate key: a"}} =
+             Jason.encode(%{:a => 1, "a" => 1}, maps: :strict)
+
+    assert {:error, %Jason.EncodeError{}} = Jason.encode(%{{} => 1})
+  end
+
+  test "calls of the protocol without options of a call" do
+    assert IO.iodata_to_binary(Jason.Encoder.encode(~D[2024-02-29], [])) == ~S("2024-02-29")
+    assert IO.iodata_to_binary(Jason.Encoder.encode(%Derived{a: 1}, %{})) == ~S({"b":null,"a":1})
+    assert_raise Protocol.UndefinedError, fn -> Jason.Encoder.encode(%Plain{}, []) end
+  end
+
+  test "decimals are those of Jason" do
+    if Code.ensure_loaded?(Decimal) do
+      text = ~S({"1E2 x":[1E2,-10e-3,1.5e2,0e1],"e":"\"2E2"})
+      assert %{"1E2 x" => [a, b, c, d], "e" => ~S("2E2)} = Jason.decode!(text, floats: :decimals)
+      assert {a.coef, a.exp, b.coef, b.exp, c.coef, c.exp, d.coef} == {10, 1, 100, -4, 15, 1, 0}
+      assert {:error, %{position: 5}} = Jason.decode("[1E2,", floats: :decimals)
+    else
+      assert_raise ArgumentError, ~r/decimal library/, fn -> Jason.decode("1.5", floats: :decimals) end
+    end
+  end
+
+  test "unknown modifiers and keys" do
+    for {code, error} <- [
+          {~S|import Jason.Sigil; ~j"1"x|, ArgumentError},
+          {~S|import Jason.Helpers; json_map("a/b": 1)|, Jason.EncodeError},
+          {~S|defmodule JasonTest.BadField do @derive Jason.Encoder; defstruct [:"a/b"] end|,
+           Jason.EncodeError},
+          {~S|Jason.Codegen.jump_table([], 1)|, ArgumentError}
+        ],
+        do: assert_raise(error, fn -> Code.eval_string(code) end)
+  end
+end

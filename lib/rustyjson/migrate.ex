@@ -1,0 +1,122 @@
+defmodule RustyJson.Migrate do
+  @moduledoc false
+  # What `mix rustyjson.migrate` does with one file: Jason's alias nodes get the other name, and what a compiler does not see is listed.
+
+  alias RustyJson.Migrate.{Notes, Templates}
+
+  @folders ~w(lib test config)
+  @sources ~w(.ex .exs)
+  @templates ~w(.eex .heex .leex)
+
+  @typedoc "A line that needs a hand: path, line and what to know."
+  @type note :: {Path.t(), pos_integer(), String.t()}
+
+  @typedoc "The new text, the lines that changed in it, and the notes."
+  @type result :: %{path: Path.t(), text: String.t(), changes: [{pos_integer(), String.t()}], notes: [note()]}
+
+  @doc "The files of a project, or those of these folders and files."
+  @spec files([Path.t()]) :: [Path.t()]
+  def files([]) do
+    folders = for folder <- @folders, root <- ["." | Path.wildcard("apps/*")], do: Path.join(root, folder)
+    projects = ["mix.exs" | Path.wildcard("apps/*/mix.exs")]
+
+    Enum.map(
+      Enum.filter(projects, &File.regular?/1) ++ Enum.flat_map(folders, &below/1),
+      &Path.relative_to(&1, ".")
+    )
+  end
+
+  def files(paths) do
+    for path <- paths,
+        file <- if(File.dir?(path), do: below(path), else: [path]),
+        do: if(File.regular?(file), do: file, else: raise(Mix.Error, message: "#{file} does not exist"))
+  end
+
+  defp below(folder), do: Path.wildcard(Path.join(folder, "**/*{.ex,.exs,.eex,.heex,.leex}"))
+
+  @doc "The file with the other name, and what to know about it."
+  @spec file(Path.t()) :: result()
+  def file(path) do
+    text = File.read!(path)
+    {text, changes, notes} = migrated(text, Path.extname(path))
+    %{path: path, text: text, changes: changes, notes: for({line, note} <- notes, do: {path, line, note})}
+  end
+
+  @doc "The new text, the lines that changed, and notes with their lines."
+  @spec migrated(String.t(), String.t()) ::
+          {String.t(), [{pos_integer(), String.t()}], [{pos_integer(), String.t()}]}
+  def migrated(text, extension) when extension in @templates,
+    do: {text, [], Templates.notes(text, 1, "this template")}
+
+  def migrated(text, extension) when extension in @sources do
+    case Code.string_to_quoted(text, columns: true, token_metadata: true, emit_warnings: false) do
+      {:ok, tree} -> parsed(text, tree)
+      {:error, {where, _message, _token}} -> unparsed(text, where[:line])
+    end
+  end
+
+  defp parsed(text, tree) do
+    notes = Notes.all(tree) ++ dependencies(text)
+
+    if Notes.another_jason?(tree) do
+      note = {1, "an alias makes `Jason` another module in this file, so nothing was replaced"}
+      {text, [], if(named?(text), do: [note], else: [])}
+    else
+      {text, changes} = replaced(text, places(tree))
+      {text, changes, Enum.sort(Enum.uniq(notes))}
+    end
+  end
+
+  # In the syntax tree a pair has no line.
+  defp dependencies(text) do
+    for true <- [text =~ "use Mix.Project"],
+        {line, number} <- text |> String.split("\n") |> Enum.with_index(1),
+        line =~ ~r/^[^#]*\{\s*:jason\s*,/ do
+      {number,
+       "add {:rustyjson, ...}; keep :jason only if another package needs it, or put the stand-in for Jason in its place"}
+    end
+  end
+
+  defp unparsed(text, line),
+    do:
+      {text, [],
+       if(named?(text), do: [{line || 1, "the file cannot be parsed, so nothing was replaced"}], else: [])}
+
+  defp named?(text), do: text =~ ~r/\bJason\b/
+
+  # Where an alias begins with the word: line and column.
+  defp places(tree) do
+    {_tree, places} =
+      Macro.prewalk(tree, [], fn
+        {:__aliases__, meta, [:Jason | _rest]} = node, places ->
+          {node, [{meta[:line], meta[:column]} | places]}
+
+        {:__aliases__, meta, [:"Elixir", :Jason | _rest]} = node, places ->
+          {node, [{meta[:line], meta[:column] + String.length("Elixir.")} | places]}
+
+        node, places ->
+          {node, places}
+      end)
+
+    places |> Enum.uniq() |> Enum.group_by(&elem(&1, 0), &elem(&1, 1))
+  end
+
+  defp replaced(text, places) do
+    lines = text |> String.split("\n") |> Enum.with_index(1)
+    lines = for {line, number} <- lines, do: {number, line, in_line(line, places[number] || [])}
+
+    {Enum.map_join(lines, "\n", &elem(&1, 2)),
+     for({number, old, new} <- lines, old != new, do: {number, new})}
+  end
+
+  # From the right, so that the other columns stay. Columns count code points.
+  defp in_line(line, columns),
+    do: columns |> Enum.sort(:desc) |> Enum.reduce(String.to_charlist(line), &at/2) |> to_string()
+
+  defp at(column, line) do
+    case Enum.split(line, column - 1) do
+      {before, ~c"Jason" ++ rest} -> before ++ ~c"RustyJson" ++ rest
+      _elsewhere -> line
+    end
+  end
+end

@@ -1,0 +1,114 @@
+defmodule RustyJson.Standin do
+  @moduledoc false
+  # What the package `:jason` in the folder jason/ needs of this library: calls with Jason's options and Jason's results, under the
+  # configured engine, limits and policy. Its other options do not apply there, because packages rely on Jason's output.
+
+  alias RustyJson.{Config, Encoder, Engine, Options}
+  alias RustyJson.Decode.Input
+  alias RustyJson.Encode.Text
+  alias RustyJson.Encoder.{Derive, Plans}
+
+  @key __MODULE__
+  @unlimited 0xFFFF_FFFF
+  # Of the configuration and of the policy, what says where a call runs and how much it may take.
+  @taken %{
+    decode:
+      ~w(engine resolved sandbox max_bytes max_nodes decoding_integer_digit_limit max_decimal_digits max_decimal_exponent
+         dirty dirty_threshold)a,
+    encode: ~w(engine resolved sandbox max_bytes scheduler large_maps)a
+  }
+
+  @doc "Decodes as Jason does. The errors are those of this library."
+  @spec decode(iodata(), %{keys: term(), strings: atom(), floats: atom(), objects: atom()}) ::
+          {:ok, term()} | {:error, Exception.t()}
+  def decode(input, given), do: Input.given(input, options(:decode, given))
+
+  @doc "The text of a term, as Jason writes it. The errors are those of this library."
+  @spec encode(term(), %{escape: atom(), maps: atom(), pretty: boolean()}) ::
+          {:ok, binary()} | {:error, Exception.t()}
+  def encode(term, given), do: Text.encode(term, options(:encode, given))
+
+  @doc "The options that an implementation of the protocol gets."
+  @spec encode_options(%{escape: atom(), maps: atom(), pretty: boolean()}) :: Options.t()
+  def encode_options(given), do: options(:encode, given)
+
+  @doc "The text of a part. Raises."
+  @spec part(term(), Options.t()) :: iodata()
+  def part(term, options), do: Text.encode!(term, options)
+
+  @doc "The implementation that the derivation of the protocol generates."
+  @spec derive(module(), module(), map(), keyword()) :: Macro.t()
+  def derive(protocol, module, struct, options), do: Derive.implementation(protocol, module, struct, options)
+
+  @doc "What to do about a value without an implementation."
+  @spec advice(term()) :: String.t()
+  defdelegate advice(value), to: Derive
+
+  @doc "The implementation of `RustyJson.Encoder` for a struct, if the struct has one."
+  @spec own_implementation(term()) :: module() | nil
+  def own_implementation(%_{} = struct) do
+    implementation = Encoder.impl_for(struct)
+    if implementation != Encoder.Any, do: implementation
+  end
+
+  def own_implementation(_value), do: nil
+
+  defp options(direction, %{keys: keys} = given) when is_function(keys), do: make(direction, given)
+
+  defp options(direction, given) do
+    number = Config.number()
+
+    case :persistent_term.get(@key, nil) do
+      {^number, %{{^direction, ^given} => options}} -> options
+      {^number, known} -> keep(known, direction, given, number)
+      _older -> keep(%{}, direction, given, number)
+    end
+  end
+
+  # There are as many as combinations of a few words.
+  defp keep(known, direction, given, number) do
+    options = make(direction, given)
+
+    # An engine that is missing may be there for the next call.
+    if options.engine != Engine.Missing,
+      do: :persistent_term.put(@key, {number, Map.put(known, {direction, given}, options)})
+
+    options
+  end
+
+  defp make(:decode, given), do: Options.pack(:decode, Options.put_all(given, base(:decode), :decode))
+
+  defp make(:encode, given) do
+    Plans.stand_in(Jason.Encoder)
+    Options.pack(:encode, Options.put_all(given, base(:encode), :encode))
+  end
+
+  defp base(direction) do
+    {values, given} = configured(Application.get_env(:jason, :policy), direction)
+
+    direction
+    |> Options.defaults()
+    |> Map.merge(Map.take(values, Map.fetch!(@taken, direction)))
+    |> Map.put(:max_depth, if(given[:max_depth], do: values.max_depth, else: @unlimited))
+    |> as_jason(direction)
+  end
+
+  defp configured(nil, direction),
+    do: {Config.values(direction), Map.new(Application.get_env(:rustyjson, direction, []))}
+
+  defp configured(policy, direction) do
+    {_values, given} = configured(nil, direction)
+    policy = Config.policy(policy)
+    {Map.fetch!(policy, direction), Map.merge(given, Map.new(policy.given))}
+  end
+
+  defp as_jason(values, :encode), do: %{values | extras: :left}
+
+  defp as_jason(values, :decode),
+    do: %{values | duplicate_keys: :first, decoding_integer_digit_limit: digits(values)}
+
+  # Jason's own setting.
+  defp digits(values) do
+    Application.get_env(:jason, :decoding_integer_digit_limit, values.decoding_integer_digit_limit)
+  end
+end

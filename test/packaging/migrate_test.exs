@@ -1,0 +1,132 @@
+defmodule RustyJson.MigrateTest do
+  @moduledoc "The move of an application from Jason: what the task replaces, what it lists, and whether the application then works."
+  use ExUnit.Case, async: false
+
+  import ExUnit.CaptureIO
+
+  alias Mix.Tasks.Rustyjson.Migrate, as: Task
+  alias RustyJson.Migrate
+
+  @app Path.expand("../fixtures/move_app", __DIR__)
+  @modules ~w(person money pair page cache ordered defaults filter errors doc)
+
+  setup do
+    dir = Path.join(System.tmp_dir!(), "rustyjson-move-#{System.unique_integer([:positive])}")
+    File.cp_r!(@app, dir)
+    on_exit(fn -> File.rm_rf!(dir) end)
+    %{dir: dir}
+  end
+
+  defp migrate(dir, argv \\ []), do: File.cd!(dir, fn -> capture_io(fn -> Task.run(argv) end) end)
+  defp read(dir, file), do: dir |> Path.join(file) |> File.read!()
+
+  @tag timeout: 120_000
+  test "ten modules: what does not work afterwards is in the list", %{dir: dir} do
+    output = migrate(dir)
+    assert {ran, _status} = run(dir)
+    failed = for [_, name] <- Regex.scan(~r/\d+\) test (.+) \(MoveTest\)/, ran), do: name
+    assert ran =~ ~r/13 tests, 5 failures|8\/13 passed/
+
+    assert Enum.sort(failed) == [
+             "by hand: a fragment's function",
+             "by hand: existing atoms",
+             "by hand: position and token",
+             "by hand: the message",
+             "by hand: tuples"
+           ]
+
+    for {file, text, note} <- [
+          {"lib/cache.ex", "%RustyJson.Fragment{encode: encode}", "field `encode`"},
+          {"lib/filter.ex", "ArgumentError ->", ":unknown_atom"},
+          {"lib/errors.ex", "%DecodeError{position: position}", "`position`"},
+          {"lib/errors.ex", "%RustyJson.DecodeError{token: token", "`token`, `data`"},
+          {"test/move.exs", "assert_raise RustyJson.DecodeError, \"", "messages"},
+          {"lib/pair.ex", "for: Tuple", "encodes Tuple itself"},
+          {"lib/doc.ex", "@moduledoc", "doctest"},
+          {"config/config.exs", "config :jason", "config :rustyjson, decode:"},
+          {"mix.exs", "{:jason,", "{:rustyjson, ...}"}
+        ] do
+      assert output =~ ~r/#{file}:#{line(dir, file, text)}: .*#{Regex.escape(note)}/,
+             "#{file}: #{note}\n#{output}"
+    end
+  end
+
+  defp line(dir, file, text),
+    do: (dir |> read(file) |> String.split("\n") |> Enum.find_index(&(&1 =~ text))) + 1
+
+  defp run(dir) do
+    files = for(name <- @modules, do: "lib/#{name}.ex") ++ ~w(test/test_helper.exs test/move.exs)
+
+    paths =
+      for ebin <- Path.wildcard(Path.join(Mix.Project.build_path(), "lib/*/ebin")),
+          part <- ["-pa", ebin],
+          do: part
+
+    required = Enum.flat_map(files, &["-r", &1])
+    System.cmd("elixir", paths ++ required, cd: dir, stderr_to_stdout: true)
+  end
+
+  test "strings, comments and atoms stay", %{dir: dir} do
+    migrate(dir)
+    person = read(dir, "lib/person.ex")
+    assert person =~ "@derive {RustyJson.Encoder, only:" and person =~ "not about Jason Bourne" == false
+    assert person =~ "Not about Jason Bourne" and person =~ ~S("Jason.encode!")
+    assert read(dir, "lib/money.ex") =~ "# Jason calls this."
+    doc = read(dir, "lib/doc.ex")
+    assert doc =~ "[RustyJson, Elixir.RustyJson.Encoder, __MODULE__]"
+    assert doc =~ ~S(text == "Jason" or text == 'Jason' or text == :Jason)
+    assert doc =~ ~S|def é(é), do: {é, RustyJson.decode!("2"), "#{RustyJson.encode!(é)}"}|
+
+    assert read(dir, "lib/ordered.ex") =~
+             "alias RustyJson, as: J\n  alias RustyJson.{OrderedObject, Formatter}"
+
+    assert read(dir, "config/config.exs") =~ "json_library, RustyJson\nconfig :jason,"
+    assert migrate(dir) =~ "Nothing to replace."
+  end
+
+  test "--dry-run and --check change nothing", %{dir: dir} do
+    before = for file <- Path.wildcard(Path.join(dir, "**/*.ex*")), do: {file, File.read!(file)}
+    output = migrate(dir, ["--dry-run"])
+    assert output =~ "lib/person.ex:4: @derive {RustyJson.Encoder, only: [:name, :born]}"
+    assert output =~ "lines would change in 12 files."
+    assert {:shutdown, 1} = catch_exit(migrate(dir, ["--check"]))
+    assert for({file, _text} <- before, do: {file, File.read!(file)}) == before
+    migrate(dir)
+    assert migrate(dir, ["--check"]) =~ "Nothing to replace."
+    assert_raise Mix.Error, ~r/no-such-folder does not exist/, fn -> migrate(dir, ["no-such-folder"]) end
+    assert_raise Mix.Error, ~r/--dry-run/, fn -> migrate(dir, ["--bogus"]) end
+  end
+
+  test "a file with another Jason, a broken file and templates stay, and are listed" do
+    for source <- [
+          "alias MyApp.Jason\nJason.run()",
+          "alias MyApp.{Other, Jason}\nJason.run()",
+          "alias MyApp.Json, as: Jason\nJason.run()",
+          "defmodule Jason do\nend",
+          "defmodule Broken do Jason.encode!("
+        ] do
+      assert {^source, [], [{_line, "" <> _note}]} = Migrate.migrated(source, ".ex")
+    end
+
+    assert {_same, [], [{2, note}]} = Migrate.migrated("<p>Jason</p>\n<%= Jason.encode!(@a) %>", ".heex")
+    assert note =~ "Jason.encode!(@a)"
+    source = "def render(assigns) do\n  ~H\"\"\"\n  <%= Jason.encode!(@a) %>\n  \"\"\"\nend"
+    assert {_same, [], [{3, _note}]} = Migrate.migrated(source, ".ex")
+  end
+
+  test "other lines that need a hand" do
+    for {source, note} <- [
+          {"Jason.Codegen.jump_table([], 1)", "private module"},
+          {"alias Jason.Encode\nEncode.value(1, a, b)", "value/3"},
+          {"fragment.encode.(opts)", "field `encode`"},
+          {"alias Jason.Encoder, as: E\ndefimpl E, for: [Foo, Date] do\nend", "encodes Date itself"},
+          {"try do\n  Jason.decode(x, keys: :atoms!)\nrescue\n  e in [ArgumentError] -> e\nend",
+           ":unknown_atom"}
+        ] do
+      assert {_text, _changes, notes} = Migrate.migrated(source, ".ex")
+      assert Enum.any?(notes, fn {_line, text} -> text =~ note end), source
+    end
+
+    assert {_text, [_], []} = Migrate.migrated("%Jason.DecodeError{}", ".ex")
+  end
+end
