@@ -218,7 +218,6 @@ defmodule RustyJson.SweepTest do
         inputs = for(size <- plan.sizes, do: {size * call.times, build(input, shape, size * call.times)}),
         way <- ways.(call, shape.name),
         not looked_up?(shape.name, call, way),
-        not known?(call.name, shape.name),
         options = Sweep.options(call, plan.engine, plan.chosen, way, shape.options),
         do: {{call.name, shape.name, way}, measured(inputs, call, options, way, plan, plan.tries, nil)}
   end
@@ -229,12 +228,6 @@ defmodule RustyJson.SweepTest do
       (way[:unsupported] != nil or takes == :log or shape == :lazy_inside) and
       not Protocol.consolidated?(Inspect)
   end
-
-  # Known: a push that changes brackets deep down sets the whole value again, which takes time for all that is open.
-  defp known?({RustyJson.Partial, :push_changes, 2}, shape),
-    do: shape in [:only_brackets, :bottomless, :bottomless_objects, :tags_last, :tags_missing, :one_long_key]
-
-  defp known?(_name, _shape), do: false
 
   # A text is one binary, which processes share.
   defp build(:text, shape, size), do: with(text = shape.build.(size), do: fn -> text end)
