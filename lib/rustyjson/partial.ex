@@ -72,7 +72,8 @@ defmodule RustyJson.Partial do
   @longest 1024
   # The core says so when an error stands behind a value.
   @behind "."
-  # Bytes of one call.
+  # Bytes of one call, and where that has no memory.
+  @longest_piece 16_777_216
   @slice 65_536
   # A document of at most as many bytes may be set as a whole with each piece.
   @free 16_384
@@ -219,12 +220,19 @@ defmodule RustyJson.Partial do
     end
   end
 
-  # What is long is dealt with in slices, each a call of its own.
-  defp sliced(bytes, partial, changes) when byte_size(bytes) <= @slice,
-    do: piece(bytes, false, partial, changes)
+  # A value that ends in its piece is decoded at once, others child by child. So a long piece is divided only if the sandbox has no
+  # memory for it, or if its events would take too much.
+  defp sliced(bytes, partial, changes) do
+    case piecewise(Feed.slices(bytes, @longest_piece), partial, changes) do
+      {:error, %SandboxError{reason: :memory_limit}} when byte_size(bytes) > @slice ->
+        piecewise(Feed.slices(bytes, @slice), partial, changes)
 
-  defp sliced(bytes, partial, changes),
-    do: bytes |> Feed.slices() |> Enum.reduce_while({:ok, partial, changes}, &slice/2)
+      done ->
+        done
+    end
+  end
+
+  defp piecewise(slices, partial, changes), do: Enum.reduce_while(slices, {:ok, partial, changes}, &slice/2)
 
   defp slice(bytes, {:ok, partial, changes}) do
     case piece(bytes, false, partial, changes) do

@@ -267,6 +267,27 @@ defmodule RustyJson.PartialTest do
     end
   end
 
+  # Slices of 64 KB made each element a step of its own: 40 times the time of decode/2.
+  test "a long text that ends is decoded at once" do
+    text = "[" <> String.duplicate("1,", 500_000) <> "1]"
+
+    for {_name, engine} <- Judge.engines() do
+      {:reductions, before} = Process.info(self(), :reductions)
+      assert {:ok, _list, :complete} = RustyJson.decode_partial(text, engine)
+      {:reductions, later} = Process.info(self(), :reductions)
+      assert later - before < byte_size(text)
+    end
+  end
+
+  # Its events need more than the sandbox has, but not those of a slice.
+  test "a piece for which the sandbox has no memory is divided" do
+    text = "[" <> String.duplicate("{},", 500_000)
+    options = [engine: :wasm, objects: :ordered_objects, max_memory: 16_000_000]
+    assert {:error, %RustyJson.SandboxError{reason: :memory_limit}} = RustyJson.decode(text <> "1]", options)
+    assert {:ok, list, :partial} = RustyJson.decode_partial(text, options)
+    assert length(list) == 500_000
+  end
+
   describe "changes" do
     test "hidden members make none" do
       partial = Partial.new(duplicate_keys: :first)

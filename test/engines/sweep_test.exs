@@ -86,6 +86,25 @@ defmodule RustyJson.SweepTest do
           assert(Enum.any?(ways, &Keyword.has_key?(&1, name)), "#{inspect(name)} of the formatter is missing")
   end
 
+  test "every option of logs and requests is in the table" do
+    assert_options({RustyJson.LogFormatter, :format, 2}, RustyJson.LogFormatter.Setup.names())
+
+    # Those of decode/2 are in the table already.
+    if Code.ensure_loaded?(RustyJson.PlugParser),
+      do: assert_options({RustyJson.PlugParser, :parse, 5}, apply(RustyJson.PlugParser, :names, []))
+  end
+
+  defp assert_options(name, options) do
+    %{ways: ways} = Enum.find(Sweep.calls(), &(&1.name == name))
+
+    for option <- options,
+        do:
+          assert(
+            Enum.any?(ways, &Keyword.has_key?(&1, option)),
+            "#{inspect(option)} of #{inspect(name)} is missing"
+          )
+  end
+
   defp public do
     {:ok, modules} = :application.get_key(:rustyjson, :modules)
 
@@ -224,8 +243,7 @@ defmodule RustyJson.SweepTest do
 
   # Tests do not consolidate protocols: the VM then looks in all folders for an implementation, a millisecond for each term.
   defp looked_up?(shape, %{takes: takes}, way) do
-    shape in [:without_json, :without_encoder, :lazy_inside] and
-      (way[:unsupported] != nil or takes == :log or shape == :lazy_inside) and
+    shape in [:without_json, :without_encoder] and (way[:unsupported] != nil or takes == :log) and
       not Protocol.consolidated?(Inspect)
   end
 
