@@ -7,6 +7,7 @@ use naive::parse;
 use naive::tree::{Builder, Tree, decoded};
 use proptest::prelude::*;
 use rustyjson_core::etf::writer::Writer;
+use rustyjson_core::options::Duplicates;
 use rustyjson_core::scan::{End, Fed, Piece, Plan, State, feed};
 use rustyjson_core::{DecodeOptions, ErrorKind, Scratch};
 
@@ -245,6 +246,25 @@ fn limits() {
         false,
         &[("[12345,\"123\",\"1234\",1]", &["12345", "\"123\"", "MaxBytes 13 /2"]), ("[[1,2,3,4]]", &["MaxBytes 1 /0"])],
     );
+    // A value that is wrong within the limit is wrong, and behind it too long, wherever the text is cut.
+    check(
+        &bytes,
+        false,
+        &[
+            ("[1,[1,2x]]", &["1", "ExpectedCommaOrArrayEnd 7 /1/1"]),
+            ("[1,[1,23x]]", &["1", "ExpectedCommaOrArrayEnd 8 /1/1"]),
+            ("[1,[1,2,3x]]", &["1", "MaxBytes 3 /1"]),
+            ("[1,\"abcd\u{1}\"]", &["1", "ControlCharacter 8 /1"]),
+            ("[1,\"abcde\u{1}\"]", &["1", "MaxBytes 3 /1"]),
+            ("[1,1e9999,2]", &["1", "MaxBytes 3 /1"]),
+            ("[1,[1,2,3", &["1", "MaxBytes 3 /1"]),
+            ("[1,[1,2", &["1", "UnexpectedEnd 7 /1/1"]),
+        ],
+    );
+    let once = DecodeOptions { duplicates: Duplicates::Error, ..DecodeOptions::DEFAULT };
+    let few = |text: &str| shown(&every_cut(text.as_bytes(), &plan(VALUES, 0, 13, &[]), &once, false));
+    assert_eq!(few("{\"a\":1,\"a\":2}"), ["DuplicateKey 7 "]);
+    assert_eq!(few("{\"a\":1,\"a\":222}"), ["MaxBytes 0 "]);
     let options = DecodeOptions { max_depth: 2, max_nodes: 3, ..DecodeOptions::DEFAULT };
     let found = |text: &str| shown(&every_cut(text.as_bytes(), &array(), &options, false));
     assert_eq!(found("[[1,2],[1,2],[1,2,3]]"), ["[1,2]", "[1,2]", "MaxNodes 18 /2/2"]);
@@ -382,6 +402,15 @@ proptest! {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_error_of_a_value_that_is_too_long_does_not_depend_on_the_cuts(text in text(), max in 1u64..20, flags in 0u8..2) {
+        for path in [&[][..], &[None], &[Some("a")], &[None, None]] {
+            every_cut(text.as_bytes(), &plan(PATH, flags, max, path), &DecodeOptions::default(), false);
+        }
+        every_cut(text.as_bytes(), &plan(VALUES, 0, max, &[]), &DecodeOptions::default(), false);
+        every_cut(text.as_bytes(), &plan(LINES, 0, max, &[]), &DecodeOptions::default(), true);
     }
 
     #[test]

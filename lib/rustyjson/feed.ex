@@ -20,6 +20,7 @@ defmodule RustyJson.Feed do
 
   alias RustyJson.{DecodeError, Options, SandboxError}
   alias RustyJson.Decode.{Atoms, Input}
+  alias RustyJson.Encode.Measure
   alias RustyJson.Engine.Codes
   alias RustyJson.Feed.{Plan, Typed}
   alias RustyJson.Schema.Place
@@ -107,7 +108,7 @@ defmodule RustyJson.Feed do
   """
   @spec push(t(), iodata()) :: {:ok, [term()], t()} | {:error, Exception.t(), [term()], t()}
   def push(%{ended: nil} = feed, input) do
-    {bytes, excess} = input |> IO.iodata_to_binary() |> within_total(feed)
+    {bytes, excess} = within_total(input, feed)
     size = byte_size(bytes)
     feed = %{feed | total: feed.total + size, pointers: @free_pointers + @times * size}
     {feed, items} = bytes |> slices() |> Enum.reduce({feed, []}, &sliced/2)
@@ -138,6 +139,21 @@ defmodule RustyJson.Feed do
 
   def step(feed, slice), do: {push(feed, slice), byte_size(slice)}
 
+  @doc false
+  # The bytes of a source, and whether there are more than may come.
+  @spec whole(t(), iodata()) :: {binary(), boolean()}
+  def whole(feed, input), do: within_total(input, feed)
+
+  @doc false
+  # More bytes came than may.
+  @spec exceed(t()) :: {:ok, [term()]} | {:error, Exception.t(), [term()]}
+  def exceed(feed) do
+    case exceeded(feed, []) do
+      {%{ended: %{__exception__: true} = error}, items} -> {:error, error, flat(items)}
+      {_feed, items} -> {:ok, flat(items)}
+    end
+  end
+
   @doc """
   Says that nothing follows; gives the values that were waiting for that.
 
@@ -158,15 +174,19 @@ defmodule RustyJson.Feed do
 
   @doc false
   # What is long is dealt with in slices, each a call of its own.
-  @spec slices(binary()) :: Enumerable.t()
-  def slices(bytes) when byte_size(bytes) <= @slice, do: [bytes]
-  def slices(bytes), do: Stream.unfold(bytes, &if(&1 != "", do: slice(&1)))
+  @spec slices(binary(), pos_integer()) :: Enumerable.t()
+  def slices(bytes, size \\ @slice)
+  def slices(bytes, size) when byte_size(bytes) <= size, do: [bytes]
+  def slices(bytes, size), do: Stream.unfold(bytes, &if(&1 != "", do: slice(&1, size)))
 
   @doc false
   # The first slice, and the rest.
-  @spec slice(binary()) :: {binary(), binary()}
-  def slice(<<slice::binary-size(@slice), rest::binary>>), do: {slice, rest}
-  def slice(rest), do: {rest, ""}
+  @spec slice(binary(), pos_integer()) :: {binary(), binary()}
+  def slice(bytes, size \\ @slice)
+  def slice(bytes, size) when byte_size(bytes) <= size, do: {bytes, ""}
+
+  def slice(bytes, size),
+    do: {binary_part(bytes, 0, size), binary_part(bytes, size, byte_size(bytes) - size)}
 
   defp sliced(bytes, {%{ended: nil} = feed, items}), do: piece(bytes, false, feed, items)
   defp sliced(_bytes, ended), do: ended
@@ -176,12 +196,11 @@ defmodule RustyJson.Feed do
 
   ## Limits
 
-  defp within_total(bytes, %{plan: %{max_total_bytes: 0}}), do: {bytes, false}
+  # Iodata can hold the same part many times, so no more of it is made than may come.
+  defp within_total(input, %{plan: %{max_total_bytes: 0}}), do: {IO.iodata_to_binary(input), false}
 
-  defp within_total(bytes, %{plan: %{max_total_bytes: most}, total: total}) do
-    left = most - total
-    if byte_size(bytes) <= left, do: {bytes, false}, else: {binary_part(bytes, 0, left), true}
-  end
+  defp within_total(input, %{plan: %{max_total_bytes: most}, total: total}),
+    do: Measure.bytes(input, most - total)
 
   defp exceeded(feed, items) do
     {line, column} = place(feed)

@@ -33,7 +33,19 @@ defmodule RustyJson.Partial do
   alias RustyJson.Wasm.{Host, Stats}
 
   @enforce_keys [:plan, :options, :uncounted, :state, :document]
-  defstruct [:plan, :options, :uncounted, :state, :document, pending: "", base: 0, total: 0]
+  # `shown` is the total when the changes last set the root, and `behind` that what came since then is still to be told.
+  defstruct [
+    :plan,
+    :options,
+    :uncounted,
+    :state,
+    :document,
+    pending: "",
+    base: 0,
+    total: 0,
+    shown: 0,
+    behind: false
+  ]
 
   @opaque t :: %__MODULE__{
             plan: binary(),
@@ -43,7 +55,9 @@ defmodule RustyJson.Partial do
             document: Document.t(),
             pending: binary(),
             base: non_neg_integer(),
-            total: non_neg_integer()
+            total: non_neg_integer(),
+            shown: non_neg_integer(),
+            behind: boolean()
           }
 
   @typedoc "What happened at a JSON Pointer: a value was set, or text was appended to a string."
@@ -58,9 +72,12 @@ defmodule RustyJson.Partial do
   @longest 1024
   # The core says so when an error stands behind a value.
   @behind "."
-  # Bytes of one call.
+  # Bytes of one call, and where that has no memory.
+  @longest_piece 16_777_216
   @slice 65_536
   @unexpected_end Codes.decode(:unexpected_end)
+  # A document of at most as many bytes may be set as a whole with each piece.
+  @free 16_384
   @no_stop 0xFFFF_FFFF_FFFF_FFFF
 
   @doc """
@@ -123,13 +140,36 @@ defmodule RustyJson.Partial do
   that of an element that is there, or of the next one. Where an ordered object repeats a key, the object itself is set.
 
   Pointers may have at most 16 times the bytes of the piece and 16 KB more, together with the members of such objects. A piece whose
-  changes need more, because keys are very long, gives one change instead, which sets `""`.
+  changes need more, because keys are very long or brackets very deep, gives one change instead, which sets `""`. That takes time for
+  all that is open. A document of more than 16 KB is therefore set again only when it is complete, or has grown by an eighth: until
+  then such a piece, and those after it, give no changes.
   """
   @spec push_changes(t(), iodata()) ::
           {:ok, [change()], t()} | {:error, DecodeError.t() | SandboxError.t()}
   def push_changes(partial, input) do
-    with {:ok, partial, changes} <- pieces(partial, input, :told),
-         do: {:ok, Changes.list(changes, partial.document), partial}
+    case pieces(partial, input, :told) do
+      {:ok, partial, :whole} -> root(partial)
+      {:ok, partial, changes} -> {:ok, Changes.list(changes), partial}
+      failed -> failed
+    end
+  end
+
+  # To set the root takes time for all that is open, so of a long document it is done when an eighth is new: all of these times
+  # together are then a multiple of the length.
+  defp root(%{total: total, shown: shown, document: document} = partial) do
+    cond do
+      total <= @free -> {:ok, set(document), partial}
+      total - shown >= div(total, 8) -> {:ok, set(document), %{partial | shown: total, behind: false}}
+      Document.done(document) != :none -> {:ok, set(document), %{partial | shown: total, behind: false}}
+      true -> {:ok, [], %{partial | behind: true}}
+    end
+  end
+
+  defp set(document) do
+    case Document.value(document) do
+      {:ok, value} -> [{"", {:set, value}}]
+      :none -> []
+    end
   end
 
   @doc """
@@ -176,17 +216,24 @@ defmodule RustyJson.Partial do
       {:error, DecodeError.new({Codes.decode(:max_bytes), 0, 1, 1, ""}, "", partial.options)}
     else
       bytes = if is_binary(input), do: input, else: IO.iodata_to_binary(input)
-      changes = changes && Changes.new(byte_size(bytes))
+      changes = changes && if(partial.behind, do: :whole, else: Changes.new(byte_size(bytes)))
       sliced(bytes, %{partial | total: total + byte_size(bytes)}, changes)
     end
   end
 
-  # What is long is dealt with in slices, each a call of its own.
-  defp sliced(bytes, partial, changes) when byte_size(bytes) <= @slice,
-    do: piece(bytes, false, partial, changes)
+  # A value that ends in its piece is decoded at once, others child by child. So a long piece is divided only if the sandbox has no
+  # memory for it, or if its events would take too much.
+  defp sliced(bytes, partial, changes) do
+    case piecewise(Feed.slices(bytes, @longest_piece), partial, changes) do
+      {:error, %SandboxError{reason: :memory_limit}} when byte_size(bytes) > @slice ->
+        piecewise(Feed.slices(bytes, @slice), partial, changes)
 
-  defp sliced(bytes, partial, changes),
-    do: bytes |> Feed.slices() |> Enum.reduce_while({:ok, partial, changes}, &slice/2)
+      done ->
+        done
+    end
+  end
+
+  defp piecewise(slices, partial, changes), do: Enum.reduce_while(slices, {:ok, partial, changes}, &slice/2)
 
   defp slice(bytes, {:ok, partial, changes}) do
     case piece(bytes, false, partial, changes) do

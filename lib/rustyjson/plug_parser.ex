@@ -44,9 +44,15 @@ if Code.ensure_loaded?(Plug.Parsers) do
     alias RustyJson.{DecodeError, Options, SandboxError}
     alias RustyJson.Options.Unknown
 
-    @names [:raw_body | RustyJson.Options.Schema.names(:decode)]
+    @own [:raw_body]
+    @names @own ++ RustyJson.Options.Schema.names(:decode)
     # Errors that concern the size of the body.
     @size [:max_bytes, :max_nodes]
+
+    @doc false
+    # The options beside those of `RustyJson.decode/2`.
+    @spec names() :: [atom()]
+    def names, do: @own
 
     @impl true
     def init(opts) do

@@ -86,7 +86,7 @@ impl<'a> Call<'a> {
 }
 
 /// Encodes on the caller's scheduler, within a budget of work. When the budget is used up, returns
-/// `{:suspended, json, places, holes, modules}` for `resume_dirty/3`, or `:dirty` to start over on a dirty scheduler. The options are
+/// `{:suspended, json, places, holes, modules, parts}` for `resume_dirty/3`, or `:dirty` to start over on a dirty scheduler. The options are
 /// their bytes, or a number of `keep_options/1`.
 #[inline(always)]
 pub fn encode<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>) -> NifResult<ErlNifTerm> {
@@ -160,8 +160,8 @@ fn encode_dirty<'a>(env: Env<'a>, term: Term<'a>, options: Term<'a>, plans: Term
 fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, options: Term<'a>, plans: Term<'a>) -> NifResult<Term<'a>> {
     let mut call = Call::read(env, Raw::of(options), Raw::of(plans))?;
     call.options.budget = 0;
-    let (_, json, places, holes, modules) = suspended;
-    let suspension = read_suspension(Look::new(env), places, holes).ok_or(rustler::Error::BadArg)?;
+    let (_, json, places, holes, modules, parts) = suspended;
+    let suspension = read_suspension(Look::new(env), places, holes, parts).ok_or(rustler::Error::BadArg)?;
     with_terms(env, call.plans, |terms, stack, out| {
         out.slice(&json);
         terms.add_used_plans(modules.into_iter().map(Raw::of));
@@ -171,7 +171,7 @@ fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, options: Term<'a>, p
 }
 
 /// What `encode/3` returns when its budget is used up.
-type Suspended<'a> = (rustler::Atom, rustler::Binary<'a>, Vec<Term<'a>>, Vec<HoleTerm<'a>>, Vec<Term<'a>>);
+type Suspended<'a> = (rustler::Atom, rustler::Binary<'a>, Vec<Term<'a>>, Vec<HoleTerm<'a>>, Vec<Term<'a>>, u64);
 
 /// Within the budget. `None`: it is used up.
 #[inline(always)]
@@ -240,7 +240,7 @@ fn ended<'a>(env: Env<'a>, result: Result<Outcome<Raw<'a>>, EncodeError>, out: &
     failure(env, &error)
 }
 
-/// `{:suspended, binary, places, holes, modules}`; a place is `{rest of a list}` or `{map, entries written}`.
+/// `{:suspended, binary, places, holes, modules, parts}`; a place is `{rest of a list}` or `{map, entries written}`.
 fn suspended<'a>(
     env: Env<'a>,
     json: Term<'a>,
@@ -252,7 +252,8 @@ fn suspended<'a>(
         Place::Map(map, written) => (map.term(env), *written).encode(env),
     };
     let places: Vec<_> = suspension.places.iter().map(place).collect();
-    (atoms::suspended(), json, places, holes(env, &suspension.holes), modules(env, plans)).encode(env)
+    let holes = holes(env, &suspension.holes);
+    (atoms::suspended(), json, places, holes, modules(env, plans), suspension.parts).encode(env)
 }
 
 /// `{:planned, result, modules}` where structs were encoded by plans: Elixir checks whether the plans are still current.
@@ -270,7 +271,12 @@ fn modules<'a>(env: Env<'a>, plans: impl Iterator<Item = Raw<'a>>) -> Vec<Term<'
 }
 
 /// Reads what [`suspended`] wrote.
-fn read_suspension<'a>(look: Look<'a>, places: Vec<Term<'a>>, holes: Vec<HoleTerm<'a>>) -> Option<Suspension<Raw<'a>>> {
+fn read_suspension<'a>(
+    look: Look<'a>,
+    places: Vec<Term<'a>>,
+    holes: Vec<HoleTerm<'a>>,
+    parts: u64,
+) -> Option<Suspension<Raw<'a>>> {
     let place = |term: Term<'a>| match look.tuple(Raw::of(term)) {
         Some([map, written]) => Some(Place::Map(*map, usize::try_from(look.integer(*written)?).ok()?)),
         Some([rest]) => Some(Place::List(*rest)),
@@ -283,7 +289,7 @@ fn read_suspension<'a>(look: Look<'a>, places: Vec<Term<'a>>, holes: Vec<HoleTer
         key: position == atoms::key(),
     };
     let places = places.into_iter().map(place).collect::<Option<_>>()?;
-    Some(Suspension { places, holes: holes.into_iter().map(hole).collect() })
+    Some(Suspension { places, holes: holes.into_iter().map(hole).collect(), parts })
 }
 
 /// A binary, or `{:partial, binary, [{offset, depth, term, :key | :value}]}`.

@@ -6,7 +6,7 @@ defmodule RustyJson.PartialTest do
   import RustyJson.Test.Partials, only: [check: 1, check: 2, check: 3]
 
   alias RustyJson.{DecodeError, OrderedObject, Partial}
-  alias RustyJson.Test.{Judge, Streams, Vectors}
+  alias RustyJson.Test.{Judge, Partials, Streams, Vectors}
 
   # The prefix, what `:keep` shows, what `:strings` shows, and what `:drop` shows.
   @table [
@@ -267,6 +267,27 @@ defmodule RustyJson.PartialTest do
     end
   end
 
+  # Slices of 64 KB made each element a step of its own: 40 times the time of decode/2.
+  test "a long text that ends is decoded at once" do
+    text = "[" <> String.duplicate("1,", 500_000) <> "1]"
+
+    for {_name, engine} <- Judge.engines() do
+      {:reductions, before} = Process.info(self(), :reductions)
+      assert {:ok, _list, :complete} = RustyJson.decode_partial(text, engine)
+      {:reductions, later} = Process.info(self(), :reductions)
+      assert later - before < byte_size(text)
+    end
+  end
+
+  # Its events need more than the sandbox has, but not those of a slice.
+  test "a piece for which the sandbox has no memory is divided" do
+    text = "[" <> String.duplicate("{},", 500_000)
+    options = [engine: :wasm, objects: :ordered_objects, max_memory: 16_000_000]
+    assert {:error, %RustyJson.SandboxError{reason: :memory_limit}} = RustyJson.decode(text <> "1]", options)
+    assert {:ok, list, :partial} = RustyJson.decode_partial(text, options)
+    assert length(list) == 500_000
+  end
+
   describe "changes" do
     test "hidden members make none" do
       partial = Partial.new(duplicate_keys: :first)
@@ -289,13 +310,53 @@ defmodule RustyJson.PartialTest do
     test "of many values with long pointers are one" do
       for n <- [20_000, 80_000, 400_000], {_name, engine} <- Judge.engines() do
         text = "{\"" <> String.duplicate("K", n) <> "\":[" <> String.duplicate("1,", div(n, 2))
-        assert {[{"", {:set, set}}], partial} = few(text, engine, 100 * n)
+        assert {[{"", {:set, set}}], partial} = few(text, engine, 200 * n)
         assert {:ok, set} == Partial.value(partial)
-        # What comes later has its pointer again, if that is not too long.
-        {:ok, later, _} = Partial.push_changes(partial, "7")
+
+        # What comes later has its pointer again, if that is not too long. Otherwise it waits for the end, or an eighth more.
+        {:ok, later, partial} = Partial.push_changes(partial, "7")
+        assert later == [] or n == 20_000
+        {:ok, later, partial} = Partial.push_changes(partial, "]")
+        assert later == []
+        {:ok, later, partial} = Partial.push_changes(partial, "}")
         assert later == [{"", {:set, Map.new(set, fn {key, list} -> {key, list ++ [7]} end)}}] or n == 20_000
+        assert {:ok, _} = Partial.finish(partial)
       end
     end
+
+    # Each piece set the whole document: 400 KB of brackets took 13 seconds.
+    test "of many pieces deep down, or under a long key, are together a multiple of the text" do
+      key = String.duplicate("k", 50_000)
+
+      for {_name, engine} <- Judge.engines(),
+          {open, item, close} <- [{"[", "", "]"}, {~S({"a":), "", "}"}, {~s({"#{key}":[), "1,", ""}] do
+        levels = if item == "", do: div(200_000, byte_size(open)), else: 1
+        start = String.duplicate(open, levels) <> String.duplicate(item, 100_000)
+        text = start <> if item == "", do: "1" <> String.duplicate(close, levels), else: "1]}"
+        partial = Partial.new([max_depth: :infinity] ++ engine)
+
+        {partial, shown, words} = text |> slices(1_000) |> Enum.reduce({partial, :none, 0}, &add_changes/2)
+
+        assert Partial.finish(partial) == shown
+        assert shown == RustyJson.decode(text, [max_depth: :infinity] ++ engine)
+        assert words < 40 * byte_size(text), inspect(words / byte_size(text))
+      end
+    end
+
+    defp add_changes(piece, {partial, shown, words}) do
+      {:ok, changes, partial} = Partial.push_changes(partial, piece)
+
+      shown =
+        case changes do
+          [{"", {:set, value}} | rest] -> {:ok, value} |> applied(rest)
+          rest -> applied(shown, rest)
+        end
+
+      if changes != [], do: assert(shown == Partial.value(partial))
+      {partial, shown, words + :erts_debug.flat_size(changes)}
+    end
+
+    defp applied(shown, changes), do: Enum.reduce(changes, shown, &Partials.apply_change(&1, &2, []))
 
     test "of an ordered object with one key again and again are one" do
       for n <- [8_000, 64_000], {_name, engine} <- Judge.engines() do

@@ -258,6 +258,49 @@ defmodule RustyJson.StreamTest do
     end
   end
 
+  # The whole text gave the error behind the limit, short pieces the limit.
+  test "a wrong value that is too long has one error, wherever it is cut" do
+    for {text, format, max, expected} <- [
+          {"[1,[1,2x]]", :array, 5, [1, {:expected_comma_or_array_end, 7, "/1/1"}]},
+          {"[1,[1,2,3,4 x]]", :array, 5, [1, {:max_bytes, 3, "/1"}]},
+          {~s([1,"abcdefgh\x01"]), :array, 5, [1, {:max_bytes, 3, "/1"}]},
+          {~s({"a":1,"b":[1,2,3,4,5,6 x]}), :values, 15, [{:max_bytes, 0, ""}]},
+          {"1\n[1,2,3,4 x]\n2", :lines, 5, [1, {:max_bytes, 2, ""}]}
+        ],
+        {_name, engine} <- Judge.engines() do
+      options = [format: format, max_bytes: max] ++ engine
+
+      for cut <- 1..byte_size(text), size <- [byte_size(text), 1, 2] do
+        {first, rest} = String.split_at(text, cut)
+
+        pieces =
+          [first | for(<<piece::binary-size(size) <- rest>>, do: piece)] ++
+            [binary_part(rest, byte_size(rest), -rem(byte_size(rest), size))]
+
+        assert {pieces, fed(pieces, options)} == {pieces, expected}
+      end
+    end
+  end
+
+  defp fed(pieces, options) do
+    {items, rest} =
+      Enum.reduce_while(pieces, {[], Feed.new(options)}, fn piece, {items, feed} ->
+        case Feed.push(feed, piece) do
+          {:ok, more, feed} -> {:cont, {items ++ more, feed}}
+          {:error, error, more, _feed} -> {:halt, {items ++ more, error}}
+        end
+      end)
+
+    with %Feed{} <- rest, {:ok, more} <- Feed.finish(rest) do
+      items ++ more
+    else
+      {:error, error, more} -> items ++ more ++ [placed(error)]
+      error -> items ++ [placed(error)]
+    end
+  end
+
+  defp placed(error), do: {error.reason, error.position, error.path}
+
   describe "options of decode/2" do
     test "make the same terms" do
       text = ~s([{"b":1.50,"a":{"b":2}},{"b":1,"b":2}])

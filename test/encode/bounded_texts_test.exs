@@ -2,7 +2,7 @@ defmodule RustyJson.BoundedTextsTest do
   @moduledoc "Terms and iodata that hold the same part many times: limits hold before anything is made of them, and texts about them are short."
   use ExUnit.Case, async: true
 
-  alias RustyJson.{EncodeError, Fragment, Paths}
+  alias RustyJson.{EncodeError, Feed, Fragment, Paths}
   alias RustyJson.Encode.{Measure, Unsupported}
   alias RustyJson.Test.Judge
 
@@ -74,6 +74,81 @@ defmodule RustyJson.BoundedTextsTest do
     end
   end
 
+  # In the sandbox the path had one key more, or less, depending on how the key is written.
+  test "the path of a text that is too long is the place of the limit, in each engine" do
+    terms = [
+      %{"k\"23456789" => 0, "k\"3456789" => nil, "k\"456789" => %{Integer.pow(7, 26) => nil, nil => nil}},
+      [
+        1,
+        %{"a" => String.duplicate("x", 50), b: [~D[2024-02-29], %{1.5 => 2}]},
+        String.duplicate("y", 200)
+      ],
+      for(n <- 1..40, do: {n, n})
+    ]
+
+    for term <- terms,
+        options <- [[], [pretty: true], [sort_keys: true], [pretty: true, sort_keys: true]],
+        options = [unsupported: :inspect] ++ options,
+        max <- 1..min(200, byte_size(RustyJson.encode!(term, options)) - 1) do
+      [first | others] =
+        for {_, engine} <- Judge.engines() do
+          {:error, error} = RustyJson.encode(term, [max_bytes: max] ++ options ++ engine)
+          {max, options, error.reason, error.path, error.message}
+        end
+
+      assert {_, _, :max_bytes, _, _} = first
+      for other <- others, do: assert(other == first)
+    end
+
+    assert {:error, %{path: "/1/a"}} = RustyJson.encode([1, %{"a" => "xxxxx"}, 2], max_bytes: 10)
+  end
+
+  test "iodata that is a fragment's content, with and without text" do
+    for {_, engine} <- Judge.engines(),
+        part <- ["", [], [[] | ""], "x"],
+        wrap <- [& &1, &[&1, 1], &%{"a" => &1}] do
+      result =
+        within(2_000, fn ->
+          RustyJson.encode(wrap.(%Fragment{encode: endless(part)}), [max_bytes: 1_000] ++ engine)
+        end)
+
+      assert {:error, %EncodeError{reason: :max_bytes}} = result
+    end
+  end
+
+  # A call in slices counts the parts of all of them.
+  test "fragments whose parts are many together" do
+    fragment = %Fragment{encode: Enum.reduce(1..18, "", fn _, text -> [text, text] end)}
+
+    for {_, engine} <- Judge.engines() do
+      result =
+        within(5_000, fn ->
+          RustyJson.encode(List.duplicate(fragment, 100_000), [max_bytes: 200_000] ++ engine)
+        end)
+
+      assert {:error, %EncodeError{reason: :max_bytes}} = result
+    end
+  end
+
+  test "iodata that is pushed into a feed, and is the source of a stream" do
+    for {_, engine} <- Judge.engines(), part <- ["1 ", "", []] do
+      options = [max_total_bytes: 1_000] ++ engine
+      numbers = List.duplicate(1, if(part == "1 ", do: 500, else: 0))
+
+      assert {:error, %{reason: :max_total_bytes}, ^numbers, _} =
+               within(2_000, fn -> options |> Feed.new() |> Feed.push(endless(part)) end)
+
+      tagged =
+        within(2_000, fn ->
+          endless(part) |> RustyJson.decode_stream([on_error: :tag] ++ options) |> Enum.to_list()
+        end)
+
+      {last, values} = List.pop_at(tagged, -1)
+      assert {:error, %{reason: :max_total_bytes}} = last
+      assert values == Enum.map(numbers, &{:ok, &1})
+    end
+  end
+
   test "unsupported: :inspect writes a bounded text" do
     for {_, engine} <- Judge.engines() do
       text = fn term ->
@@ -118,6 +193,8 @@ defmodule RustyJson.BoundedTextsTest do
     refute Measure.fits?(Integer.pow(7, 1_000), 8, 100)
     assert Measure.text?(["ab", [?c | "d"]], 4)
     refute Measure.text?(["ab", [?c | "d"]], 3)
+    assert Measure.bytes(["abc", [?d | "efg"]], 5) == {"abcde", true}
+    assert Measure.bytes("abcdefg", 5) == {"abcde", true}
     assert Measure.text([?é, ["x" | "ü"]], 9) == {:ok, "éxü"}
     assert Measure.text(["éé"], 3) == {:cut, "é"}
     assert Measure.text([?a | :b], 9) == :error

@@ -86,6 +86,25 @@ defmodule RustyJson.SweepTest do
           assert(Enum.any?(ways, &Keyword.has_key?(&1, name)), "#{inspect(name)} of the formatter is missing")
   end
 
+  test "every option of logs and requests is in the table" do
+    assert_options({RustyJson.LogFormatter, :format, 2}, RustyJson.LogFormatter.Setup.names())
+
+    # Those of decode/2 are in the table already.
+    if Code.ensure_loaded?(RustyJson.PlugParser),
+      do: assert_options({RustyJson.PlugParser, :parse, 5}, apply(RustyJson.PlugParser, :names, []))
+  end
+
+  defp assert_options(name, options) do
+    %{ways: ways} = Enum.find(Sweep.calls(), &(&1.name == name))
+
+    for option <- options,
+        do:
+          assert(
+            Enum.any?(ways, &Keyword.has_key?(&1, option)),
+            "#{inspect(option)} of #{inspect(name)} is missing"
+          )
+  end
+
   defp public do
     {:ok, modules} = :application.get_key(:rustyjson, :modules)
 
@@ -218,23 +237,15 @@ defmodule RustyJson.SweepTest do
         inputs = for(size <- plan.sizes, do: {size * call.times, build(input, shape, size * call.times)}),
         way <- ways.(call, shape.name),
         not looked_up?(shape.name, call, way),
-        not known?(call.name, shape.name),
         options = Sweep.options(call, plan.engine, plan.chosen, way, shape.options),
         do: {{call.name, shape.name, way}, measured(inputs, call, options, way, plan, plan.tries, nil)}
   end
 
   # Tests do not consolidate protocols: the VM then looks in all folders for an implementation, a millisecond for each term.
   defp looked_up?(shape, %{takes: takes}, way) do
-    shape in [:without_json, :without_encoder, :lazy_inside] and
-      (way[:unsupported] != nil or takes == :log or shape == :lazy_inside) and
+    shape in [:without_json, :without_encoder] and (way[:unsupported] != nil or takes == :log) and
       not Protocol.consolidated?(Inspect)
   end
-
-  # Known: a push that changes brackets deep down sets the whole value again, which takes time for all that is open.
-  defp known?({RustyJson.Partial, :push_changes, 2}, shape),
-    do: shape in [:only_brackets, :bottomless, :bottomless_objects, :tags_last, :tags_missing, :one_long_key]
-
-  defp known?(_name, _shape), do: false
 
   # A text is one binary, which processes share.
   defp build(:text, shape, size), do: with(text = shape.build.(size), do: fn -> text end)

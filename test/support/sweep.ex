@@ -51,7 +51,10 @@ defmodule RustyJson.Test.Sweep do
 
   @doc "What is measured."
   @spec calls() :: [call()]
-  def calls, do: decoding() ++ parts() ++ streams() ++ texts() ++ encoding() ++ pieces_of_encoding() ++ logs()
+  def calls,
+    do:
+      decoding() ++
+        requests() ++ parts() ++ streams() ++ texts() ++ encoding() ++ pieces_of_encoding() ++ logs()
 
   defp decoding do
     [
@@ -76,6 +79,26 @@ defmodule RustyJson.Test.Sweep do
   defp decoders do
     [float: & &1, integer: & &1, string: & &1, array_push: &[&1 | &2], object_push: &[{&1, &2} | &3]]
   end
+
+  # Only where Plug is among the dependencies.
+  defp requests do
+    if Code.ensure_loaded?(RustyJson.PlugParser),
+      do: [call({RustyJson.PlugParser, :parse, 5}, :text, :decode, &request/2, ways: [[raw_body: true]])],
+      else: []
+  end
+
+  defp request(text, options) do
+    reader = {__MODULE__, :body, [text]}
+    options = apply(RustyJson.PlugParser, :init, [[rustyjson: options, body_reader: reader]])
+
+    {:ok, params, _conn} =
+      apply(RustyJson.PlugParser, :parse, [struct(Plug.Conn), "application", "json", %{}, options])
+
+    params
+  end
+
+  @doc false
+  def body(conn, _options, text), do: {:ok, text, conn}
 
   defp parts do
     ways = [[missing: {:default, 1}], [validate: false], [as: :raw]]
@@ -282,7 +305,11 @@ defmodule RustyJson.Test.Sweep do
           [names: [level: "severity"]],
           [max_bytes: 2_000],
           [max_depth: 5],
-          [redact: [:name]]
+          [redact: [:name]],
+          [redact: [:id], redacted: "***"],
+          [key_case: :camel],
+          [escape: :unicode_safe],
+          [engine: :auto]
         ],
         with: [{LogFormatter, :new, 1}, {LogFormatter, :check_config, 1}],
         sole: false

@@ -143,4 +143,6 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, W> {
     pub records: Option<Records<R::List>>,
     /// The walk stopped where it can go on.
     pub between_values: bool,
+    /// Parts of iodata that were visited, if the text has a limit.
+    pub parts: u64,
 }

@@ -74,7 +74,17 @@ impl EncodeError {
 /// The error at the place which the text has reached. Of a list of records, whose number is that of the one at hand, the path leads from
 /// the list on; one that is too long then ends at the record.
 #[cold]
-pub(super) fn located(written: &[u8], kind: EncodeErrorKind, payload: Vec<u8>, record: Option<usize>) -> EncodeError {
+pub(super) fn located(
+    mut written: &[u8],
+    kind: EncodeErrorKind,
+    payload: Vec<u8>,
+    mut record: Option<usize>,
+) -> EncodeError {
+    if kind == EncodeErrorKind::MaxBytes && record.is_some() {
+        // The limit may stand in an earlier record than the one in which it was noticed. Between records there are line breaks.
+        record = Some(written.iter().filter(|&&byte| byte == b'\n').count());
+        written = written.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    }
     let mut path = match kind {
         EncodeErrorKind::Budget | EncodeErrorKind::OutOfMemory => String::new(),
         _ => locate(written, written.len()).path,

@@ -21,6 +21,10 @@ pub(super) const STRUCT_TEXT: usize = 64;
 pub(super) const KEY: usize = 16;
 /// An element of iodata, which may write nothing: 10 ns.
 pub(super) const IODATA: usize = 3;
+/// Parts of iodata that may be visited for each byte that the text may have, and those that may be in any case. A list whose elements are
+/// each the next list twice has 2^n parts with n cells, and if these are empty, no byte is ever written.
+const PARTS: u64 = 16;
+const FREE_PARTS: u64 = 1 << 20;
 /// A member that is gathered to be sorted: 120 ns.
 pub(super) const MEMBER: usize = 32;
 /// Open containers in a time slice. A walk this deep cannot be suspended, and the memory for it takes its time too:
@@ -47,6 +51,23 @@ pub(super) fn digits_fit(magnitude: &[u8], room: u64) -> Walk<()> {
 pub(super) fn too_long(written: u64, len: usize, options: &EncodeOptions<'_>) -> Walk<()> {
     let max = options.max_bytes;
     if max != 0 && written + len as u64 > max { Err(EncodeErrorKind::MaxBytes) } else { Ok(()) }
+}
+
+/// The bytes of the output in which an error is located. A text that is too long is noticed sooner or later behind its limit, or in front of
+/// what would exceed it: the place of the limit is the same.
+pub(super) fn reached(kind: EncodeErrorKind, options: &EncodeOptions<'_>) -> usize {
+    match (kind, options.max_bytes) {
+        (EncodeErrorKind::MaxBytes, 1..) => usize::try_from(options.max_bytes).unwrap_or(usize::MAX),
+        _ => usize::MAX,
+    }
+}
+
+/// The parts of iodata that may be visited.
+pub(super) const fn most_parts(options: &EncodeOptions<'_>) -> u64 {
+    match options.max_bytes {
+        0 => u64::MAX,
+        max => max.saturating_mul(PARTS).saturating_add(FREE_PARTS),
+    }
 }
 
 /// The decimal digits of a little-endian magnitude, or a few less where it has millions.

@@ -357,7 +357,8 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
         };
         let payload = if self.payload.is_empty() { core::mem::take(&mut self.text) } else { self.payload.to_vec() };
         let record = self.in_records.then_some(self.records);
-        Writer::error(self.out, self.start, kind, payload, record)
+        let reached = limits::reached(kind, self.options);
+        Writer::error(self.out, self.start, reached, kind, payload, record)
     }
 
     /// A value is written, and its comma. The encoder looks at the limit where it goes on in a container.

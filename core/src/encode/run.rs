@@ -45,6 +45,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
             records: None,
             deepest: limits::deepest(options),
             between_values: false,
+            parts: 0,
         }
     }
 
@@ -52,7 +53,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
     #[cold]
     pub fn error(&mut self, kind: EncodeErrorKind) -> EncodeError {
         let record = self.records.as_ref().map(|records| records.number);
-        self.out.error(self.start, kind, core::mem::take(&mut self.payload), record)
+        let reached = limits::reached(kind, self.options);
+        self.out.error(self.start, reached, kind, core::mem::take(&mut self.payload), record)
     }
 
     /// Writes a term, or, without one, goes on in the innermost container. One turn for each value or end of a container:

@@ -26,6 +26,8 @@ pub struct Suspension<T> {
     pub places: Vec<Place<T>>,
     /// The holes in the text so far.
     pub holes: Vec<Hole<T>>,
+    /// Parts of iodata that were visited.
+    pub parts: u64,
 }
 
 /// A place in an open container.
@@ -61,7 +63,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
                 _ => return None,
             });
         }
-        Some(Suspension { places, holes: core::mem::take(&mut self.holes) })
+        Some(Suspension { places, holes: core::mem::take(&mut self.holes), parts: self.parts })
     }
 
     /// Opens the containers again. There is no first value: the walk continues in the innermost container.
@@ -69,6 +71,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         self.start = 0;
         self.limit_to(usize::MAX);
         self.holes = suspension.holes;
+        self.parts = suspension.parts;
         let mut places = suspension.places.into_iter();
         if self.options.records != Records::None
             && let Some(Place::List(rest)) = places.next()

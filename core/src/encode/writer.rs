@@ -129,8 +129,16 @@ pub trait Writer {
     /// The keys that were wanted, of this number, are written.
     fn end_keys(&mut self, _number: u64) {}
 
-    /// The error of a walk that began at `start`; `record` is the number of the record at hand.
-    fn error(&mut self, start: usize, kind: EncodeErrorKind, payload: Vec<u8>, record: Option<usize>) -> EncodeError;
+    /// The error of a walk that began at `start`, in so many bytes behind it (see [`limits::reached`]); `record` is the number of the record
+    /// at hand.
+    fn error(
+        &mut self,
+        start: usize,
+        reached: usize,
+        kind: EncodeErrorKind,
+        payload: Vec<u8>,
+        record: Option<usize>,
+    ) -> EncodeError;
 }
 
 impl<B: Buffer> Writer for Output<B> {
@@ -273,9 +281,16 @@ impl<B: Buffer> Writer for Output<B> {
     }
 
     #[cold]
-    fn error(&mut self, start: usize, kind: EncodeErrorKind, payload: Vec<u8>, record: Option<usize>) -> EncodeError {
+    fn error(
+        &mut self,
+        start: usize,
+        reached: usize,
+        kind: EncodeErrorKind,
+        payload: Vec<u8>,
+        record: Option<usize>,
+    ) -> EncodeError {
         let written = &self.written()[start..];
-        error::located(written, kind, payload, record)
+        error::located(&written[..written.len().min(reached)], kind, payload, record)
     }
 }
 

@@ -52,21 +52,29 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
     fn resume(&mut self) -> Result<usize, Stop> {
         let Some(mut scanner) = self.state.scanner.take() else { return Ok(0) };
         let options = self.inner();
-        let progress = scanner.scan(self.piece.bytes, &options);
         if self.state.keep {
-            return Err(self.kept(scanner, progress));
+            let seen = self.within(self.piece.held, self.piece.bytes);
+            let progress = scanner.scan(seen, &options);
+            return Err(self.kept(scanner, progress, seen.len()));
         }
-        match progress {
+        match scanner.scan(self.piece.bytes, &options) {
             Ok(Progress::Ended(end)) => self.ended(end),
             Ok(Progress::More) => self.skipped(scanner),
             Err(failure) => Err(self.skipped_wrong(failure, 0)),
         }
     }
 
-    /// The value is wanted, so its bytes wait outside.
-    fn kept(&mut self, scanner: Scanner, progress: Result<Progress, Failure>) -> Stop {
+    /// The bytes of a value behind so many others that are looked at: those that it may have, and one more. What stands behind them must not
+    /// decide between two errors, for it may come in another piece.
+    fn within<'b>(&self, before: u64, bytes: &'b [u8]) -> &'b [u8] {
+        let most = self.plan.max_bytes.saturating_sub(before).saturating_add(1);
+        &bytes[..bytes.len().min(usize::try_from(most).unwrap_or(usize::MAX))]
+    }
+
+    /// The value is wanted, so its bytes wait outside. Of the piece, so many were looked at.
+    fn kept(&mut self, scanner: Scanner, progress: Result<Progress, Failure>, seen: usize) -> Stop {
         match progress {
-            Ok(Progress::More) if self.piece.held + self.piece.bytes.len() as u64 > self.plan.max_bytes => {
+            Ok(Progress::More) if self.piece.held + seen as u64 > self.plan.max_bytes => {
                 let (line, column, path) = (self.state.line, self.state.column, self.state.pointer());
                 let offset = -(self.piece.held as i64);
                 (0, End::Wrong(Trouble { kind: ErrorKind::MaxBytes, offset, line, column, path, value: (0, 0) }))
@@ -330,13 +338,14 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
     /// A value or key that is wrong, unless more of it comes.
     #[cold]
     fn incomplete(&mut self, error: Error, pos: usize, inside: bool) -> Stop {
-        let rest = &self.piece.bytes[pos..];
+        let seen = self.within(0, &self.piece.bytes[pos..]);
         let mut scanner = Scanner::new(self.is_fresh(pos));
-        if self.piece.last || scanner.scan(rest, &self.inner()) != Ok(Progress::More) {
-            return self.wrong_in(error, pos, inside);
-        }
-        if rest.len() as u64 > self.plan.max_bytes {
+        let more = scanner.scan(seen, &self.inner()) == Ok(Progress::More);
+        if more && seen.len() as u64 > self.plan.max_bytes {
             return self.wrong(ErrorKind::MaxBytes, pos);
+        }
+        if self.piece.last || !more {
+            return self.wrong_in(error, pos, inside);
         }
         (self.state.scanner, self.state.keep) = (Some(scanner), true);
         (pos, End::More)

@@ -438,7 +438,14 @@ impl<S: Sink> Writer for Tape<'_, S> {
     }
 
     /// The path is found where the text is.
-    fn error(&mut self, _start: usize, kind: EncodeErrorKind, payload: Vec<u8>, record: Option<usize>) -> EncodeError {
+    fn error(
+        &mut self,
+        _start: usize,
+        _reached: usize,
+        kind: EncodeErrorKind,
+        payload: Vec<u8>,
+        record: Option<usize>,
+    ) -> EncodeError {
         if !matches!(kind, EncodeErrorKind::Budget | EncodeErrorKind::OutOfMemory) {
             self.bytes = None;
             let records = if record.is_some() { IN_RECORDS } else { 0 };

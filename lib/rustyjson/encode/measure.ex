@@ -51,6 +51,34 @@ defmodule RustyJson.Encode.Measure do
   defp text?([_byte | work], bytes, parts), do: text?(work, bytes - 1, parts - 1)
 
   @doc """
+  The bytes of iodata, and whether it has more of them, or very many parts.
+
+      iex> RustyJson.Encode.Measure.bytes(["a", [?b | "cd"]], 4)
+      {"abcd", false}
+      iex> RustyJson.Encode.Measure.bytes(Enum.reduce(1..99, "ab", fn _, text -> [text, text] end), 5)
+      {"ababa", true}
+  """
+  @spec bytes(iodata(), non_neg_integer()) :: {binary(), boolean()}
+  def bytes(iodata, most) do
+    if text?(iodata, most),
+      do: {IO.iodata_to_binary(iodata), false},
+      else: {[iodata] |> leading(most, 2 * most + 1_024, []) |> IO.iodata_to_binary(), true}
+  end
+
+  defp leading(work, left, parts, found) when work == [] or left <= 0 or parts <= 0, do: Enum.reverse(found)
+  defp leading([[] | work], left, parts, found), do: leading(work, left, parts - 1, found)
+
+  defp leading([[part | rest] | work], left, parts, found),
+    do: leading([part, rest | work], left, parts, found)
+
+  defp leading([text | work], left, parts, found) when is_binary(text) do
+    part = binary_part(text, 0, min(left, byte_size(text)))
+    leading(work, left - byte_size(part), parts - 1, [part | found])
+  end
+
+  defp leading([byte | work], left, parts, found), do: leading(work, left - 1, parts - 1, [byte | found])
+
+  @doc """
   The text of chardata, or the start of a text that has more than this many bytes.
 
       iex> RustyJson.Encode.Measure.text(["a", [?b | "c"]], 9)

@@ -222,6 +222,10 @@ defmodule RustyJson.Encode.Stream do
       {:ok, text} ->
         {[text], %{next | size: size(IO.iodata_length(text), count, state)}}
 
+      # It was looked at by itself already, and so are those behind it.
+      :lazy when count == 1 ->
+        {Stream.flat_map(elements, &lazily(&1, state)), %{next | size: 1}}
+
       :lazy ->
         {one_by_one(elements, state), %{next | size: 1}}
 
@@ -306,6 +310,12 @@ defmodule RustyJson.Encode.Stream do
       {:error, error} -> raise error
       :lazy -> streamed(element, state)
     end
+  rescue
+    error in EncodeError -> reraise at(error, drop_first(error.path), state), __STACKTRACE__
+  end
+
+  defp lazily(element, state) do
+    streamed(element, state)
   rescue
     error in EncodeError -> reraise at(error, drop_first(error.path), state), __STACKTRACE__
   end

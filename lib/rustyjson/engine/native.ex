@@ -73,7 +73,7 @@ defmodule RustyJson.Engine.Native do
     do: begun |> ended(term, options) |> checked(term, options) |> finish(options)
 
   # The size of a term is unknown, so the NIF starts, and stops if it takes too long for a normal scheduler.
-  defp ended({:suspended, _, _, _, _} = suspended, _term, options),
+  defp ended({:suspended, _, _, _, _, _} = suspended, _term, options),
     do: Nif.resume_dirty(suspended, options.bytes, options.plans)
 
   defp ended(:dirty, term, options), do: Nif.encode_dirty(term, options.bytes, options.plans)

@@ -7,14 +7,16 @@ defmodule RustyJson.Feed.Source do
 
   alias RustyJson.Feed
 
-  # Bytes that are not pushed yet, and how to get more (nil: nothing follows). Items that are not delivered yet, and the error that
+  # Bytes that are not pushed yet, and how to get more (nil: nothing follows; `excess`: more than may). Items that are not delivered yet, and the error that
   # is raised behind them.
-  defstruct [:feed, :resume, bytes: "", items: [], error: nil]
+  defstruct [:feed, :resume, bytes: "", items: [], error: nil, excess: false]
 
   @doc "The items of a source."
   @spec decode(Enumerable.t(), Feed.t()) :: Enumerable.t()
-  def decode(source, feed) when is_binary(source) or is_list(source),
-    do: stream(%__MODULE__{feed: feed, bytes: IO.iodata_to_binary(source)})
+  def decode(source, feed) when is_binary(source) or is_list(source) do
+    {bytes, excess} = Feed.whole(feed, source)
+    stream(%__MODULE__{feed: feed, bytes: bytes, excess: excess})
+  end
 
   def decode(source, feed),
     do:
@@ -47,7 +49,7 @@ defmodule RustyJson.Feed.Source do
   defp reduce({:cont, acc}, _fun, %{feed: nil}), do: {:done, acc}
 
   defp reduce(cont, fun, %{bytes: "", resume: nil} = state) do
-    case Feed.finish(state.feed) do
+    case if(state.excess, do: Feed.exceed(state.feed), else: Feed.finish(state.feed)) do
       {:ok, items} -> reduce(cont, fun, %{state | items: items, feed: nil})
       {:error, error, items} -> reduce(cont, fun, %{state | items: items, error: error})
     end

@@ -61,6 +61,10 @@ defmodule RustyJson.LogFormatter.Setup do
           usual: boolean()
         }
 
+  @doc "The names of the options."
+  @spec names() :: [atom()]
+  def names, do: @options
+
   @doc "The options as a map. Raises ArgumentError for what is not one."
   @spec options(term()) :: map()
   def options(options) when is_map(options) and not is_struct(options), do: options

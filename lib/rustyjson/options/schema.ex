@@ -309,7 +309,9 @@ defmodule RustyJson.Options.Schema do
             max_bytes: %{
               type: {:integer, 0, @u48},
               default: 0,
-              doc: "The limit on the output in bytes. 0 removes the limit."
+              doc:
+                "The limit on the output in bytes. 0 removes the limit. With a limit, the iodata of fragments may have at most 16 parts for " <>
+                  "each of these bytes, and 1,048,576 more."
             }
           ] ++ @engine ++ @sandbox
 

@@ -56,7 +56,13 @@ defmodule RustyJson.Partial.Document do
     {%{document | stack: stack, cursor: cursor}, changes}
   end
 
-  # A completed value, the usual case, first.
+  # Elements one after the other, the usual case, first: only the list grows, and what is collected is a sixth.
+  defp run([@value, _, @value | _] = events, [{:array, elements, count, length} | stack], nil, at, rules, nil)
+       when elem(rules, 1) == nil do
+    {rest, elements, count} = elements(events, elements, count)
+    run(rest, [{:array, elements, count, length} | stack], nil, at, rules, nil)
+  end
+
   defp run([@value, value | rest], stack, cursor, at, rules, changes)
        when cursor == nil or elem(cursor, 0) == :number do
     value = converted(value, rules)
@@ -135,6 +141,9 @@ defmodule RustyJson.Partial.Document do
 
   defp run([], stack, cursor, nil, _rules, changes), do: {stack, cursor, changes}
   defp run(_events, _stack, _cursor, _at, _rules, _changes), do: throw(:malformed)
+
+  defp elements([@value, value | rest], elements, count), do: elements(rest, [value | elements], count + 1)
+  defp elements(rest, elements, count), do: {rest, elements, count}
 
   defp next(rest, {stack, cursor}, at, rules, changes), do: run(rest, stack, cursor, at, rules, changes)
 
