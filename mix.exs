@@ -118,7 +118,7 @@ defmodule RustyJson.MixProject do
       files:
         ~w(lib src core/src core/Cargo.toml terms/src terms/Cargo.toml nif/src nif/Cargo.toml nif/build.rs wasm/guest wasm/host priv/wasm
            Cargo.toml Cargo.lock .cargo .formatter.exs mix.exs
-           jason/lib jason/mix.exs jason/README.md docs README.md CHANGELOG.md SECURITY.md LICENSE) ++
+           jason/lib jason/mix.exs jason/README.md docs README.md CHANGELOG.md SECURITY.md LICENSE usage-rules.md) ++
           Path.wildcard("checksums.txt")
     ]
   end

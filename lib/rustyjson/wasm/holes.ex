@@ -136,7 +136,7 @@ defmodule RustyJson.Wasm.Holes do
   defp left?(term, call),
     do: not (is_number(term) or is_atom(term) or (is_tuple(term) and not call.extras))
 
-  defp extra?(module, %{extras: extras}), do: extras and module in [MapSet, Range, URI]
+  defp extra?(module, %{extras: extras}), do: extras and module in [MapSet, Range, URI, Duration]
 
   defp planless?(%{__struct__: module} = struct, plans) do
     case plans do
