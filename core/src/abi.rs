@@ -193,7 +193,7 @@ impl<'a> DecodeFailures<'a> {
     }
 
     /// Reads the body of a record about a text of this length, which was to have this type. The errors are in the order of the text, and
-    /// no more than were asked for; more are counted only if so many are listed.
+    /// no more than were asked for; more are counted only if that many are listed.
     pub fn read(body: &'a [u8], json_len: usize, shape: &Shape<'_>) -> Option<Self> {
         let (most, most_total) = shape.most_errors(json_len);
         let (total, rest) = body.split_first_chunk()?;
@@ -327,7 +327,7 @@ fn read_path(path: &[u8]) -> Option<&str> {
 /// Most times that a text is as long as its term on a tape: a control character becomes six bytes.
 const GROWTH: u64 = 6;
 
-/// Whether an honest guest could have written a text of this length for a tape that has so many bytes with all keys of its shapes.
+/// Whether an honest guest could have written a text of this length for a tape of this length, counted with all keys of its shapes.
 pub fn may_be_played(len: usize, tape: usize, options: &EncodeOptions<'_>) -> bool {
     let terms = tape as u64;
     // Two lines for each token at most, which has four bytes.

@@ -37,7 +37,7 @@ pub enum Kind {
     Integer,
     /// A float: 8 bytes.
     Float,
-    /// A text: so many bytes.
+    /// A text; the number is its length.
     String,
     /// An empty list.
     EmptyList,
@@ -51,9 +51,9 @@ pub enum Kind {
     Map,
     /// Its end.
     EndMap,
-    /// A key in such a map or of a shape: so many bytes.
+    /// A key in such a map or of a shape; the number is its length.
     Key,
-    /// The start of a map with the keys of the next shape: so many keys follow, then a value for each.
+    /// The start of a map with the keys of the next shape: as many keys as the number says follow, then a value for each.
     Shape,
     /// The start of a map with the keys of the shape of this number, counted from 0: a value for each key follows.
     Shaped,
@@ -63,7 +63,7 @@ pub enum Kind {
     MarkedRecord,
     /// The end of a record.
     EndRecord,
-    /// A text of so many bytes as the 4 bytes say that follow.
+    /// A text whose length stands in the 4 bytes that follow.
     LongString,
     /// Such a key.
     LongKey,
@@ -73,7 +73,7 @@ pub enum Kind {
     BigKey,
     /// JSON text as it is: 4 bytes of length.
     Raw,
-    /// Bytes of JSON text that stood alone: so many.
+    /// Bytes of JSON text that stood alone, as many as the number says.
     Bytes,
     /// The end of such text.
     EndRaw,
@@ -81,7 +81,7 @@ pub enum Kind {
     Hole,
     /// Such a key.
     HoleKey,
-    /// What the container or the fragment at hand has so far is taken back, and so is its start.
+    /// What the container or the current fragment has so far is taken back, and so is its start.
     Back,
     /// The walk ended here. The number is the kind of the error, with [`IN_RECORDS`] and [`BEHIND_COMMA`]. The length of its payload
     /// (4 bytes), and the payload.

@@ -1,4 +1,4 @@
-//! Parts of a document: the errors of `decode`, the places of a naive walk, and plans that nobody wrote.
+//! Parts of a document: the errors of `decode`, the places of a naive walk, and plans of arbitrary bytes.
 
 mod naive;
 

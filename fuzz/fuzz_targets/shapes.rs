@@ -1,4 +1,4 @@
-//! Plans that nobody wrote: any bytes as pointers, types or places, on any text. Nothing panics, and all of it ends.
+//! Plans of arbitrary bytes: as pointers, types or places, on any text. Nothing panics, and all of it ends.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -33,7 +33,7 @@ defmodule RustyJson.Engine do
   are dealt with, the state, and why it stopped.
 
   `:more` waits for the next piece, `:again` goes on with the rest at once, `:join` wants the bytes that were kept in front of
-  this piece. An error has its code, its offset from the piece, line, column and JSON Pointer, and where the value at hand
+  this piece. An error has its code, its offset from the piece, line, column and JSON Pointer, and where the current value
   starts and ends.
   """
   @type fed ::

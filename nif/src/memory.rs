@@ -3,7 +3,7 @@
 //! Fresh memory costs a page fault for every 4 KB, about as much as writing them. So each scheduler thread keeps one
 //! buffer whose pages stay resident, and a text that fits is copied once, into a binary of its own size. A larger text
 //! goes on in memory that becomes the binary itself: as much of it as the thread's last large text had, which the VM
-//! mostly still has at hand, or twice as much each time.
+//! mostly still has free, or twice as much each time.
 
 use rustler::sys::ErlNifTerm;
 use rustler::{Env, OwnedBinary, Term};

@@ -44,7 +44,7 @@ pub struct Heap<'a> {
     in_place: Option<(&'static Layout, InPlace<'a>)>,
     /// Whether keys, and shapes of objects, are worth remembering.
     long: bool,
-    /// The words that are left in the fragment at hand.
+    /// The words that are left in the current fragment.
     left: usize,
     filler: ErlNifTerm,
     empty_list: ErlNifTerm,

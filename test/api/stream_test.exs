@@ -448,7 +448,7 @@ defmodule RustyJson.StreamTest do
       assert Feed.finish(feed) == {:ok, []}
     end
 
-    test "explains an error by the value at hand" do
+    test "explains an error by the current value" do
       {:error, error, [], _} = Feed.push(Feed.new(format: :lines), "\n{\"a\": tru}\n")
       assert {error.data, error.offset, error.position, error.token} == {"{\"a\": tru}", 1, 7, "tru}"}
       assert DecodeError.explain(error) =~ "2 | {\"a\": tru}\n"

@@ -247,7 +247,7 @@ defmodule RustyJson.TypedPartsTest do
       end
     end
 
-    test "errors: :all lists the errors of the value at hand" do
+    test "errors: :all lists the errors of the current value" do
       text = ~s({"r": 1}\n{"a": 1, "b": 2, "c": []}\n)
 
       assert [_, {:error, error}] =

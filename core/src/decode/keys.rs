@@ -36,7 +36,7 @@ const PLAIN: usize = usize::MAX;
 pub(super) struct Keys {
     records: Vec<Record>,
     table: Vec<u32>,
-    /// Whether each key of the object at hand is dropped.
+    /// Whether each key of the current object is dropped.
     marks: Vec<bool>,
     dropped: Vec<u32>,
 }

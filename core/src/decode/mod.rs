@@ -45,7 +45,7 @@ struct Frame {
 pub struct Scratch {
     frames: Vec<Frame>,
     keys: Keys,
-    /// Unescaped keys of open objects, then the string at hand.
+    /// Unescaped keys of open objects, then the current string.
     text: Vec<u8>,
     /// For parts of a document.
     pub(crate) places: Places,
@@ -188,7 +188,7 @@ struct Driver<'a, K, B> {
     nodes: u64,
     /// Repeated keys are looked for.
     distinct: bool,
-    /// The container at hand. It is not on the stack: what is done for every element touches no memory but this.
+    /// The current container. It is not on the stack: what is done for every element touches no memory but this.
     frame: Frame,
     /// The containers around it.
     frames: &'a mut Vec<Frame>,
@@ -355,7 +355,7 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
         Ok(())
     }
 
-    /// The container at hand ends with the bracket at `pos`.
+    /// The current container ends with the bracket at `pos`.
     #[inline(always)]
     fn leave(&mut self, pos: usize) -> Next {
         if let Some(around) = self.frames.pop() {

@@ -290,7 +290,7 @@ fn decimal<B: TermBuilder>(
     builder.decimal(scan.negative, &magnitude(bytes, scan)?, scan.power())
 }
 
-/// Whether a decimal may have so many digits, leading zeros not counted, and this exponent. Its text is short whatever these are, and
+/// Whether a decimal may have this many digits, leading zeros not counted, and this exponent. Its text is short whatever these are, and
 /// arithmetic would write out as many digits as the exponent says (CVE-2026-32686).
 #[inline(always)]
 pub(crate) fn check_decimal(digits: u64, exponent: i64, options: &DecodeOptions) -> Result<(), ErrorKind> {

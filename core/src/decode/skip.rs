@@ -19,7 +19,7 @@ pub(crate) struct Skip<'a, K> {
     pub options: &'a DecodeOptions,
     /// Values and keys that may still come.
     nodes: u64,
-    /// For each container around the one at hand, whether it is an object.
+    /// For each container around the current one, whether it is an object.
     open: &'a mut Vec<bool>,
     /// What escapes stand for.
     text: &'a mut Vec<u8>,

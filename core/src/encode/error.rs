@@ -71,7 +71,7 @@ impl EncodeError {
     }
 }
 
-/// The error at the place which the text has reached. Of a list of records, whose number is that of the one at hand, the path leads from
+/// The error at the place which the text has reached. Of a list of records, whose number is that of the current one, the path leads from
 /// the list on; one that is too long then ends at the record.
 #[cold]
 pub(super) fn located(

@@ -47,7 +47,7 @@ pub(super) fn digits_fit(magnitude: &[u8], room: u64) -> Walk<()> {
     if least_digits(magnitude) > room { Err(EncodeErrorKind::MaxBytes) } else { Ok(()) }
 }
 
-/// Checks that so many bytes may be written behind those that are.
+/// Checks that `len` more bytes may be written.
 pub(super) fn too_long(written: u64, len: usize, options: &EncodeOptions<'_>) -> Walk<()> {
     let max = options.max_bytes;
     if max != 0 && written + len as u64 > max { Err(EncodeErrorKind::MaxBytes) } else { Ok(()) }

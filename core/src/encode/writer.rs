@@ -129,8 +129,8 @@ pub trait Writer {
     /// The keys that were wanted, of this number, are written.
     fn end_keys(&mut self, _number: u64) {}
 
-    /// The error of a walk that began at `start`, in so many bytes behind it (see [`limits::reached`]); `record` is the number of the record
-    /// at hand.
+    /// The error of a walk that began at `start`, within the first `reached` bytes behind it (see [`limits::reached`]); `record` is the
+    /// number of the current record.
     fn error(
         &mut self,
         start: usize,

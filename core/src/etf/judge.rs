@@ -42,7 +42,7 @@ pub(crate) struct Judge<'a, 'b, B> {
     /// Values and keys so far, and keys.
     pub terms: u64,
     pub keys: u64,
-    /// The containers around the one at hand.
+    /// The containers around the current one.
     outer: Vec<Frame>,
     pub builder: &'b mut B,
 }

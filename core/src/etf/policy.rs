@@ -77,7 +77,7 @@ impl Policy {
     }
 }
 
-/// Most bytes of an integer of so many digits: a digit is less than 3.33 bits, and 64-bit integers always fit.
+/// Most bytes of an integer with this many digits: a digit is less than 3.33 bits, and 64-bit integers always fit.
 fn bytes_of(digits: u32) -> usize {
     (digits as usize * 333 / 800 + 1).max(8)
 }

@@ -13,7 +13,7 @@ use crate::error::ErrorKind;
 /// - one of several texts is its number; a decimal is a list of sign, coefficient and exponent; a part that stays text is a list of
 ///   its offset and length; dates and times are strings
 ///
-/// So what a guest says can be held to the schema. A shell that has the structs at hand builds them at once.
+/// So what a guest says can be held to the schema. A shell that knows the structs builds them at once.
 pub trait Answer {
     /// Where terms are built.
     type Terms: Rewind;

@@ -68,7 +68,7 @@ struct Frame {
     /// here on.
     seen: u64,
     base: usize,
-    /// The field whose value is at hand.
+    /// The field whose value is read.
     field: usize,
     /// Different fields that were there and have to be.
     required: usize,
@@ -82,11 +82,11 @@ struct Typed<'a, 'b, 's, A> {
     raw_left: usize,
     /// Values, keys and fields that there is still time for.
     work: u64,
-    /// The container at hand. It is not on the stack: what is done for every value touches no memory but this.
+    /// The current container. It is not on the stack: what is done for every value touches no memory but this.
     frame: Frame,
     /// The containers around it.
     frames: Vec<Frame>,
-    /// The struct at hand, or the one before it.
+    /// The current struct, or the one before it.
     record: Struct<'s>,
     /// A bit for each field of the open structs from the 65th on: whether it was there.
     seen: Vec<u64>,
@@ -335,7 +335,7 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
         Ok(())
     }
 
-    /// What stands before the next value of the container at hand: a key, or the number of a field. Gives the place of its type.
+    /// What stands before the next value of the current container: a key, or the number of a field. Gives the place of its type.
     #[inline(always)]
     fn next(&mut self) -> Result<usize, Fault> {
         match self.frame.kind {
@@ -375,7 +375,7 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
         Ok(field.node)
     }
 
-    /// The value at hand has ended.
+    /// The current value has ended.
     #[inline(always)]
     fn ended(&mut self) {
         if let Frame { kind: Kind::Struct(..), field, .. } = self.frame {
@@ -383,7 +383,7 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
         }
     }
 
-    /// The container at hand ends.
+    /// The current container ends.
     #[inline(always)]
     fn close(&mut self) -> Result<(), Fault> {
         let Frame { kind, len, base, required, .. } = self.frame;
@@ -416,5 +416,5 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
     }
 }
 
-/// A shape that nobody wrote.
+/// A shape with invalid bytes.
 const BROKEN: Fault = Fault::Builder(ErrorKind::OutOfMemory);

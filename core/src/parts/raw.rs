@@ -122,7 +122,7 @@ fn most(result: Result<(), Error>) -> Result<bool, Error> {
 /// An open container on the way to a place.
 struct Level {
     object: bool,
-    /// The element at hand.
+    /// The current element.
     element: u64,
     /// The nodes of the container.
     nodes: (usize, usize),
@@ -132,7 +132,7 @@ struct Walk<'a, K> {
     skip: Skip<'a, K>,
     raw: &'a Raw<'a>,
     levels: Vec<Level>,
-    /// The nodes of the open containers, then those of the value at hand.
+    /// The nodes of the open containers, then those of the current value.
     nodes: Vec<usize>,
     found: Vec<(usize, usize)>,
 }
@@ -170,7 +170,7 @@ fn find<K: Kernel>(
 }
 
 impl<K: Kernel> Walk<'_, K> {
-    /// Where the nodes of the value at hand start.
+    /// Where the nodes of the current value start.
     fn base(&self) -> usize {
         self.levels.last().map_or(0, |level| level.nodes.1)
     }

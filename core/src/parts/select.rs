@@ -77,7 +77,7 @@ struct Level<'a> {
     object: bool,
     /// The number of the container, which tells it from others at the same node.
     number: u64,
-    /// The element at hand.
+    /// The current element.
     element: u64,
     /// The wanted element that comes next: its number in the plan, its index, and what it leads to.
     next: usize,
@@ -105,7 +105,7 @@ struct Walk<'a, K> {
 enum Next<'a> {
     /// A value at this node.
     Value(Node<'a>, usize),
-    /// A key, or an element, of the container at hand.
+    /// A key, or an element, of the current container.
     Member(usize),
     Element(usize),
     /// A value has ended before this.

@@ -235,7 +235,7 @@ impl<'a> Shape<'a> {
         Some(u32::from_le_bytes(*bytes) as usize)
     }
 
-    /// Reads the struct at this place, if it is not the one at hand. `None`: there is none. Place 0 is where none has been read yet.
+    /// Reads the struct at this place, if it is not the current one. `None`: there is none. Place 0 is where none has been read yet.
     #[inline(always)]
     pub(super) fn bring(&self, place: usize, at_hand: &mut Struct<'a>) -> Option<()> {
         if at_hand.place != place || place == 0 {

@@ -57,7 +57,7 @@ const JOIN: u8 = 2;
 const WRONG: u8 = 3;
 
 /// Appends an answer: `kept` (`u32`), the state behind its length (`u32`), and the end: 0 more, 1 again, 2 join, or 3 and the
-/// code (`u8`), offset, line and column (8 bytes each), where the value at hand starts and ends (`u32`), and the path behind
+/// code (`u8`), offset, line and column (8 bytes each), where the current value starts and ends (`u32`), and the path behind
 /// its length (`u32`).
 pub fn write_answer(fed: &Fed, state: &State, out: &mut Vec<u8>) {
     let mut bytes = Vec::new();

@@ -40,7 +40,7 @@ pub struct Trouble {
     pub column: u64,
     /// JSON Pointer of the value or key reached.
     pub path: String,
-    /// Where the value at hand starts in the piece, and where it ends as far as that is known.
+    /// Where the current value starts in the piece, and where it ends as far as that is known.
     pub value: (usize, usize),
 }
 

@@ -1,4 +1,4 @@
-//! The scanner between two pieces, and the piece at hand.
+//! The scanner between two pieces, and the current piece.
 
 use super::token::{Place, Text, Token, WORDS};
 use crate::error::{Error, ErrorKind};
@@ -48,7 +48,7 @@ impl From<Error> for Failure {
 pub struct Scanner {
     pub(super) place: Place,
     pub(super) token: Token,
-    /// Bytes of the token before the piece at hand, from the place that an error of the token names.
+    /// Bytes of the token before the current piece, from the place that an error of the token names.
     pub(super) back: u64,
     /// A byte order mark may stand here: nothing was read before.
     pub(super) fresh: bool,
@@ -129,7 +129,7 @@ pub(super) struct Scan<'a, K> {
     pub kernel: K,
     pub bytes: &'a [u8],
     pub options: &'a DecodeOptions,
-    /// Where the token at hand starts in this piece, for its errors; 0 when it started before.
+    /// Where the current token starts in this piece, for its errors; 0 when it started before.
     pub start: usize,
     pub scanner: &'a mut Scanner,
 }
@@ -141,7 +141,7 @@ impl<K> Scan<'_, K> {
         self.at_anchor(kind, behind)
     }
 
-    /// An error at the place where the token at hand starts, or a little behind it.
+    /// An error at the place where the current token starts, or a little behind it.
     #[cold]
     pub fn at_anchor(&self, kind: ErrorKind, behind: usize) -> Failure {
         let back = self.scanner.back;

@@ -14,11 +14,11 @@ pub(super) const MAX_POINTER_KEY: usize = 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Level {
     pub object: bool,
-    /// The element at hand.
+    /// The current element.
     pub index: u64,
-    /// The member at hand, as it stands in a pointer.
+    /// The current member, as it stands in a pointer.
     pub key: Option<String>,
-    /// The element or member at hand is on the path.
+    /// The current element or member is on the path.
     pub wanted: bool,
 }
 

@@ -62,7 +62,7 @@ pub struct Tape<'m, S> {
     more: usize,
     /// Shapes on the tape.
     known: u32,
-    /// Where the keys of the shape at hand start.
+    /// Where the keys of the current shape start.
     keys: usize,
     /// Behind the token of single bytes that may get more: its place in the part, and how many there are.
     bytes: Option<(usize, usize)>,
@@ -80,7 +80,7 @@ pub struct Tape<'m, S> {
 }
 
 impl<'m, S: Sink> Tape<'m, S> {
-    /// An empty tape. The walk may take so many bytes of memory beside it, and so may its holes.
+    /// An empty tape. The walk may take this many bytes of memory beside it, and so may its holes.
     pub fn new(memory: &'m mut Memory, sink: S, limit: usize) -> Self {
         let holes = limit / BYTES_PER_HOLE;
         let Memory { part, shapes, tape } = memory;
@@ -129,7 +129,7 @@ impl<'m, S: Sink> Tape<'m, S> {
         self.at += N;
     }
 
-    /// Room for so many bytes.
+    /// Room for this many bytes.
     #[inline(always)]
     fn room(&mut self, bytes: usize) {
         if self.at + bytes > PART {

@@ -238,7 +238,7 @@ impl Parser<'_> {
         Ok(text)
     }
 
-    /// Length of the character at hand.
+    /// Length of the current character.
     fn character(&self) -> Result<usize> {
         if !self.options.validate_strings {
             return Ok(1);

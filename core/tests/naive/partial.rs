@@ -20,7 +20,7 @@ struct Shell<'a> {
     pending: Vec<u8>,
     base: usize,
     levels: Vec<Level>,
-    /// The string or number at hand.
+    /// The current string or number.
     cursor: Option<Tree>,
     done: Option<Tree>,
 }

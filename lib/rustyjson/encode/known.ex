@@ -14,7 +14,7 @@ defmodule RustyJson.Encode.Known do
   @spec modules() :: [module()]
   def modules, do: @modules
 
-  @doc "What to encode instead, or `:error` for any other struct. Raises for fields that no module makes sense of."
+  @doc "What to encode instead, or `:error` for any other struct. Raises if the fields are not those of the type."
   @spec plain(term()) :: {:ok, term()} | :error
   def plain(%module{} = struct) when module in @modules do
     {:ok, form(struct)}

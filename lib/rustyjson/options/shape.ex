@@ -39,7 +39,7 @@ defmodule RustyJson.Options.Shape do
   defp at_most!(count, most, what),
     do: raise(ArgumentError, "#{@what} takes at most #{most} #{what}, got: #{count}")
 
-  # An entry that cannot be meant would leave what it was to hide.
+  # A wrong entry would leave visible what it was to hide.
   defp check_entry!("/" <> _ = pointer) do
     cond do
       not String.valid?(pointer) -> wrong_entry(pointer, "which is not UTF-8")

@@ -14,7 +14,7 @@ defmodule RustyJson.Partial.Changes do
   # The bytes that may still be spent, and the changes, the last one first; `:whole` where the document is set; nil where nobody asks.
   @opaque t :: nil | :whole | {non_neg_integer(), [RustyJson.Partial.change()]}
 
-  # Where the value at hand stands: its pointer; nowhere, when a repeated key hides it; or the pointer and the depth of the ordered
+  # Where the current value stands: its pointer; nowhere, when a repeated key hides it; or the pointer and the depth of the ordered
   # object that has its key twice, which can only be set as a whole. With the bytes of the pointer.
   @type place :: nil | {:at | :hidden | {:object, pos_integer()}, String.t(), non_neg_integer()}
 
@@ -26,7 +26,7 @@ defmodule RustyJson.Partial.Changes do
   @spec list(t()) :: [RustyJson.Partial.change()]
   def list({_left, changes}), do: Enum.reverse(changes)
 
-  @doc "Where the value at hand stands in these containers, the innermost first."
+  @doc "Where the current value stands in these containers, the innermost first."
   @spec place(t(), [tuple()]) :: place()
   def place({left, _changes}, stack) do
     length = reach(stack)
@@ -57,7 +57,7 @@ defmodule RustyJson.Partial.Changes do
   defp place([{:object, _, _, name, _, _, _} | outer], pointer, count, below, length),
     do: place(outer, [?/, token(name) | pointer], count + 1, below, length)
 
-  @doc "About as many bytes as the pointer of the value at hand has."
+  @doc "About as many bytes as the pointer of the current value has."
   @spec reach([tuple()]) :: non_neg_integer()
   def reach([{:array, _, _, length} | _]), do: length + 4
   def reach([{:object, _, _, name, _, _, length} | _]) when is_binary(name), do: length + byte_size(name) + 4

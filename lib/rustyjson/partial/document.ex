@@ -212,7 +212,7 @@ defmodule RustyJson.Partial.Document do
   defp ended({:object, _, _, _, _, state, _}, _rules) when state != :done, do: throw(:malformed)
   defp ended(frame, rules), do: close(frame, :none, rules)
 
-  # The container as it would be if it ended now, with what there is of the value at hand.
+  # The container as it would be if it ended now, with what there is of the current value.
   defp close({:array, elements, _, _}, :none, _rules), do: :lists.reverse(elements)
   defp close({:array, elements, _, _}, {:ok, value}, _rules), do: :lists.reverse([value | elements])
 
@@ -234,7 +234,7 @@ defmodule RustyJson.Partial.Document do
   def value(%{cursor: {:done, value}}), do: {:ok, value}
   def value(%{stack: stack} = document), do: value(document, stack)
 
-  @doc "The outermost of these containers, each with what there is of the next one, and of the value at hand."
+  @doc "The outermost of these containers, each with what there is of the next one, and of the current value."
   @spec value(t(), [tuple()]) :: {:ok, term()} | :none
   def value(%{cursor: cursor, rules: rules}, frames),
     do: List.foldl(frames, visible(cursor, rules), &{:ok, close(&1, &2, rules)})
@@ -254,7 +254,7 @@ defmodule RustyJson.Partial.Document do
 
   ## Paths
 
-  @doc "The indexes and keys on the way to the value at hand, or if `behind`, to the one before."
+  @doc "The indexes and keys on the way to the current value, or if `behind`, to the one before."
   @spec path(t(), boolean()) :: [non_neg_integer() | String.t() | atom()]
   def path(%{stack: []}, _behind), do: []
   def path(%{stack: [innermost | stack]}, behind), do: way(stack) ++ step(innermost, behind)

@@ -5,7 +5,7 @@ defmodule RustyJson.Wasm.Etf do
   #
   # A result is one JSON-shaped term, at most as deep and with at most as many values as an honest result for the same input.
   #
-  # The loop has plain arguments, because it runs once for each value: the bytes; `open`, the container at hand; `outer`, those around
+  # The loop has plain arguments, because it runs once for each value: the bytes; `open`, the current container; `outer`, those around
   # it; how many values, keys and levels are left; the sum of the members of large maps; and what seldom matters. A container is an
   # integer, so that none is built on the heap: the number of elements left, times four, and its kind.
 

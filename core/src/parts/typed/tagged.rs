@@ -30,7 +30,7 @@ pub(super) struct Tags {
     /// Those of all objects that start before this are known, as far as the walk over the values is not behind them.
     until: usize,
     known: Vec<Tag>,
-    /// The containers around the one at hand, of the walk that looks for them: where an object starts, or [`ARRAY`].
+    /// The containers around the current one, of the walk that looks for them: where an object starts, or [`ARRAY`].
     open: Vec<usize>,
 }
 

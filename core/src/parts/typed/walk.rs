@@ -44,9 +44,9 @@ pub(super) struct Walk<'a, 'b, K, A> {
     pub shape: &'a Shape<'a>,
     pub scratch: &'b mut Scratch,
     pub answer: &'b mut A,
-    /// The document and the open containers, the one at hand last. (It stays there: a copy of it for every record cost 5 %.)
+    /// The document and the open containers, the current one last. (It stays there: a copy of it for every record cost 5 %.)
     frames: Vec<Frame>,
-    /// The struct at hand, or the one before it, which most often is of the same type.
+    /// The current struct, or the one before it, which most often is of the same type.
     record: Struct<'a>,
     orders: Orders,
     /// A bit for each field of the open structs: whether it was there.
@@ -69,14 +69,14 @@ pub(super) enum Next {
     Value(usize, usize),
     /// A value has ended before this.
     Ended(usize),
-    /// The container at hand ends with this bracket.
+    /// The current container ends with this bracket.
     Closes(usize),
 }
 
 /// What a call gives is taken apart where it is called (`Ok(self.other(...)?)`): otherwise all steps go through memory.
 pub(super) type Step<T> = Result<T, Error>;
 
-/// A shape that nobody wrote.
+/// A shape with invalid bytes.
 pub(super) const fn broken(pos: usize) -> Error {
     Error::new(ErrorKind::OutOfMemory, pos)
 }
@@ -140,7 +140,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         }
     }
 
-    /// Where the next element or member starts, or the bracket that ends the container at hand, and which of the two it is.
+    /// Where the next element or member starts, or the bracket that ends the current container, and which of the two it is.
     #[inline(always)]
     fn after(&self, mut pos: usize, bracket: u8) -> Step<(usize, bool)> {
         loop {
@@ -152,7 +152,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         }
     }
 
-    /// Containers around the value at hand.
+    /// Containers around the current value.
     #[inline(always)]
     pub(super) fn depth(&self) -> usize {
         self.frames.len() - 1
@@ -179,7 +179,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         if over { Err(Error::new(ErrorKind::MaxNodes, pos)) } else { Ok(()) }
     }
 
-    /// The container at hand has one value more.
+    /// The current container has one value more.
     #[inline(always)]
     pub(super) fn built(&mut self, end: usize) -> Next {
         self.count();
@@ -244,7 +244,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         }
     }
 
-    /// The next field of the struct at hand, or its end. Members that are no fields are passed over.
+    /// The next field of the current struct, or its end. Members that are no fields are passed over.
     #[inline(always)]
     fn field(&mut self, mut pos: usize) -> Step<Next> {
         let Frame { base, next, mut turn, .. } = *self.frame();
@@ -304,7 +304,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         Ok((known, self.skip.colon(end)?))
     }
 
-    /// The container at hand ends with the bracket at `pos`.
+    /// The current container ends with the bracket at `pos`.
     #[inline(always)]
     fn close(&mut self, pos: usize) -> Step<usize> {
         let Frame { container, len, base, variant, .. } = *self.frame();

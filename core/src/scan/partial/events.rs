@@ -55,7 +55,7 @@ impl<K: Kernel, B: Rewind> Document<'_, K, B> {
         })
     }
 
-    /// An object up to its only key, which is the one at hand.
+    /// An object up to its only key, which is the current one.
     pub(super) fn begin_member(&mut self, event: i64) -> Result<(), ErrorKind> {
         if self.options.duplicates == Duplicates::Error {
             self.tell_place()?;

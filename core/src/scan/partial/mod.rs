@@ -46,7 +46,7 @@ pub(super) struct Document<'a, K, B> {
     options: &'a DecodeOptions,
     scratch: &'a mut Scratch,
     builder: &'a mut B,
-    /// The containers that are open, what may come next, and the token at hand.
+    /// The containers that are open, what may come next, and the current token.
     open: Scanner,
     items: usize,
     cut: Cut,
