@@ -22,7 +22,7 @@ defmodule RustyJson.InstallTest do
     target = Path.join(dir, "rustyjson")
     File.mkdir_p!(target)
 
-    for name <- ~w(lib core terms nif wasm mix.exs .formatter.exs .cargo Cargo.toml Cargo.lock),
+    for name <- ~w(lib src core terms nif wasm mix.exs .formatter.exs .cargo Cargo.toml Cargo.lock),
         File.exists?(Path.join(@root, name)),
         do: File.cp_r!(Path.join(@root, name), Path.join(target, name))
 

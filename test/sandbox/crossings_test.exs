@@ -176,8 +176,14 @@ defmodule RustyJson.Sandbox.CrossingsTest do
 
     for {name, code} <- Enum.with_index(Codes.all(:decode), 1), place <- 0..byte_size(document) do
       error = DecodeError.new({code, place, 1, 1, ""}, document, options)
-      # One reason stands for all types; the message says which was expected.
-      reason = if String.starts_with?(to_string(name), "type_"), do: :type, else: name
+      # One reason stands for all types, and one for all that is not closed; the message says which it is.
+      reason =
+        case to_string(name) do
+          "type_" <> _ -> :type
+          "unclosed_" <> _ -> :unexpected_end
+          _ -> name
+        end
+
       assert error.reason == reason
       assert String.printable?(error.message)
       assert String.starts_with?(DecodeError.explain(error), error.message)

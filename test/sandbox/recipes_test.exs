@@ -53,7 +53,7 @@ defmodule RustyJson.SandboxRecipesTest do
     assert decide.("[1]", options) == {:ok, [1]}
 
     assert decide.("[1", options) ==
-             {:bad_request, "Unexpected end of input at position 2 (line 1, column 3)"}
+             {:bad_request, "Unexpected end of input at position 2 (line 1, column 3): [ is not closed"}
 
     assert decide.(String.duplicate(" ", 3_000_000), options) == {:too_large, :memory_limit}
   end
