@@ -339,7 +339,7 @@ defmodule RustyJson.SweepTest do
   @timeout 50
   # The encoders of an application run outside of the sandbox, and nothing ends them.
   @own_code [:own_encoders, :encoders_with_maps, :encoders_that_return_terms, :nested_encoders]
-  @due 4 * @timeout * 1_000
+  @due 6 * @timeout * 1_000
 
   defp assert_due(%{input: input, engine: engine, chosen: chosen}, size) do
     late =
