@@ -8,13 +8,13 @@ use crate::with_kernel;
 
 /// The kind of a plan, its first byte.
 const CHECK: u8 = 4;
-/// The plan, which is no more than that.
+/// The whole plan: its kind.
 pub(super) const PLAN: &[u8] = &[CHECK];
 
 /// Reads a whole text without building anything.
 ///
 /// # Errors
-/// Those of [`decode`](crate::decode()), but for keys that are no atoms.
+/// Those of [`decode`](crate::decode()), except for keys that do not exist as atoms.
 pub fn check(json: &[u8], options: &DecodeOptions, scratch: &mut Scratch) -> Result<(), Error> {
     if starts_with_mark(json) {
         return Err(Error::new(ErrorKind::ByteOrderMark, 0));

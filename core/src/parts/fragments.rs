@@ -20,7 +20,7 @@ impl<'a, B> Fragments<'a, B> {
         Self { builder, json, parts, numbers: None }
     }
 
-    /// All numbers are the parts. After so many of them (0 is no limit) the error is [`ErrorKind::MaxNodes`].
+    /// The parts are all numbers. With more than this many of them (0: no limit) the error is [`ErrorKind::MaxNodes`].
     pub fn of_numbers(builder: &'a mut B, json: &'a [u8], options: &'a DecodeOptions, most: u64) -> Self {
         let most = if most == 0 { u64::MAX } else { most };
         Self { builder, json, parts: &[], numbers: Some((options, most)) }

@@ -64,14 +64,14 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
         }
     }
 
-    /// The bytes of a value behind so many others that are looked at: those that it may have, and one more. What stands behind them must not
-    /// decide between two errors, for it may come in another piece.
+    /// Those of the next bytes of a value that are looked at, if it has `before` bytes already: as many as it may have, and one more. What
+    /// stands behind them must not decide between two errors, for it may come in another piece.
     fn within<'b>(&self, before: u64, bytes: &'b [u8]) -> &'b [u8] {
         let most = self.plan.max_bytes.saturating_sub(before).saturating_add(1);
         &bytes[..bytes.len().min(usize::try_from(most).unwrap_or(usize::MAX))]
     }
 
-    /// The value is wanted, so its bytes wait outside. Of the piece, so many were looked at.
+    /// The value is wanted, so its bytes wait outside. `seen` bytes of the piece were looked at.
     fn kept(&mut self, scanner: Scanner, progress: Result<Progress, Failure>, seen: usize) -> Stop {
         match progress {
             Ok(Progress::More) if self.piece.held + seen as u64 > self.plan.max_bytes => {

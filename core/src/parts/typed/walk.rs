@@ -244,7 +244,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         }
     }
 
-    /// The next field of the current struct, or its end. Members that are no fields are passed over.
+    /// The next field of the current struct, or its end. Other members are passed over.
     #[inline(always)]
     fn field(&mut self, mut pos: usize) -> Step<Next> {
         let Frame { base, next, mut turn, .. } = *self.frame();
