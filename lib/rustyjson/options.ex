@@ -498,12 +498,17 @@ defmodule RustyJson.Options do
   def started(%{engine: Engine.Native}), do: nil
   def started(_options), do: System.monotonic_time(:millisecond)
 
-  @doc "Options for the parts of a call that started at this time: one deadline covers all of them."
+  @doc "Options for the parts of a call that starts now: one deadline covers all of them. A part of another call keeps that one's."
+  @spec due(t()) :: t()
+  def due(%{sandbox: %{deadline: _}} = options), do: options
+  def due(options), do: due(options, started(options))
+
+  @doc "The same for a call that started at this time."
   @spec due(t(), integer() | nil) :: t()
   def due(options, nil), do: options
 
   def due(%{sandbox: sandbox} = options, started),
-    do: %{options | sandbox: Map.put(sandbox, :deadline, started + sandbox.timeout)}
+    do: %{options | sandbox: Map.put_new(sandbox, :deadline, started + sandbox.timeout)}
 
   @spec depth(t()) :: non_neg_integer()
   def depth(%{depth: depth}), do: depth

@@ -66,7 +66,7 @@ defmodule RustyJson.Parts do
 
   defp wanted(_type, input, paths, trusted, typed) do
     # All calls of the engine share one deadline.
-    typed = Options.due(typed, Options.started(typed))
+    typed = Options.due(typed)
     options = %{typed | as: nil}
 
     with {:ok, json} <- Input.flatten(input, options),

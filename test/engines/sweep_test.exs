@@ -340,8 +340,6 @@ defmodule RustyJson.SweepTest do
   # The encoders of an application run outside of the sandbox, and nothing ends them.
   @own_code [:own_encoders, :encoders_with_maps, :encoders_that_return_terms, :nested_encoders]
   @due 4 * @timeout * 1_000
-  # So do the enumerables of lazy parts, 83,000 of them here. They end, and each takes a few microseconds.
-  @due_of_lazy 8 * @timeout * 1_000
 
   defp assert_due(%{input: input, engine: engine, chosen: chosen}, size) do
     late =
@@ -350,19 +348,18 @@ defmodule RustyJson.SweepTest do
           build = build(input, shape, size),
           %{input: ^input, sole: true} = call <- Sweep.calls(),
           options = Sweep.options(call, engine, chosen, [timeout: @timeout], shape.options),
-          due = if(shape.name == :lazy_inside, do: @due_of_lazy, else: @due),
-          run = due(build, call, options, due, 5),
-          run.ended != :ok or run.micros > due,
+          run = due(build, call, options, 5),
+          run.ended != :ok or run.micros > @due,
           do: {call.name, shape.name, run}
 
     assert late == [], inspect(late, pretty: true)
   end
 
-  defp due(build, call, options, due, tries) do
+  defp due(build, call, options, tries) do
     run = Measure.run(build, &call.run.(&1, options), 2_000_000_000, 60_000)
 
-    if tries == 1 or (run.ended == :ok and run.micros <= due),
+    if tries == 1 or (run.ended == :ok and run.micros <= @due),
       do: run,
-      else: due(build, call, options, due, tries - 1)
+      else: due(build, call, options, tries - 1)
   end
 end

@@ -8,7 +8,7 @@ defmodule RustyJson.Sandbox.CrossingsTest do
 
   require RustyJson.Engine.Codes
 
-  alias RustyJson.{DecodeError, EncodeError, Fragment, OrderedObject, SandboxError}
+  alias RustyJson.{DecodeError, Encode, EncodeError, Fragment, OrderedObject, SandboxError}
   alias RustyJson.Engine.Codes
   alias RustyJson.Test.{Clock, Guest, Trace, WasmHosts}
 
@@ -92,6 +92,19 @@ defmodule RustyJson.Sandbox.CrossingsTest do
 
           assert reason in [:timeout, :busy] and message =~ "200 ms"
         end)
+      end
+
+      # Each part had a timeout of its own where an encoder's function was called with options of no call.
+      test "parts of RustyJson.Encode share the time of that function", %{options: options} do
+        opts = RustyJson.Options.encode(Keyword.put(options, :timeout, 200))
+        parts = List.duplicate(%Slow{value: 1}, 100)
+
+        for encode <- [&Encode.value/2, &Encode.keyword([a: &1], &2), &Encode.struct(%Own{value: &1}, &2)] do
+          Clock.within(1_000, fn ->
+            assert %SandboxError{reason: reason} = catch_error(encode.(parts, opts))
+            assert reason in [:timeout, :busy]
+          end)
+        end
       end
 
       # The guest runs for a while and then reports an atom that does not exist. Elixir calls it a second time.

@@ -21,7 +21,7 @@ defmodule RustyJson.Decode.Atoms do
           {:ok, term()}
           | {:error, :atom_limit | Engine.decode_failure() | Engine.decode_failures() | Exception.t()}
   def decode(json, %{engine: engine} = options) do
-    options = Options.due(options, Options.started(options))
+    options = Options.due(options)
 
     case engine.decode(json, options) do
       {:error, {@unknown, _, _, _, _}} -> again(json, options)

@@ -15,7 +15,7 @@ defmodule RustyJson.Decode.Many do
   @spec decode([iodata()], Options.t()) :: [result()]
   # With `as:` and `raw:`, documents are decoded one after the other. They share one deadline.
   def decode(inputs, %{as: as, parts: parts} = options) when as != nil or parts != "" do
-    options = Options.due(options, Options.started(options))
+    options = Options.due(options)
     for document <- documents(inputs, 0, options.max_bytes), do: alone(document, options)
   end
 

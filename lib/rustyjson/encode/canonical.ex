@@ -32,7 +32,7 @@ defmodule RustyJson.Encode.Canonical do
   @doc "A term in canonical form."
   @spec encode(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
   def encode(term, %{values: %{max_bytes: most, max_depth: depth}} = options) do
-    options = Options.due(options, Options.started(options))
+    options = Options.due(options)
     plain = Options.change(%{options | canonical: false, compress: -1}, :encode, plain(most))
 
     with {:ok, json} <- Text.encode(term, plain),

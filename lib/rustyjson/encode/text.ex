@@ -139,7 +139,7 @@ defmodule RustyJson.Encode.Text do
   end
 
   def encode!(term, options) do
-    options = Options.uncompressed(options)
+    options = options |> Options.uncompressed() |> Options.due()
     term |> by_engine(options) |> parted(options)
   end
 

@@ -15,7 +15,7 @@ defmodule RustyJson.Engine.Wasm do
   alias RustyJson.Engine.{Codes, Heap}
   alias RustyJson.Parts, as: Selected
   alias RustyJson.Parts.Kind
-  alias RustyJson.SandboxError
+  alias RustyJson.{Options, SandboxError}
   alias RustyJson.Wasm.{Batch, Events, Fed, Host, Parts, Stats}
 
   @impl true
@@ -162,16 +162,13 @@ defmodule RustyJson.Engine.Wasm do
   defp written({:error, _failure} = failed, _term, _options, _started), do: failed
 
   # The host has no way to read terms: this is wasmex.
-  defp written(:external, term, options, started), do: encode_external(term, due(options, started))
+  defp written(:external, term, options, started), do: encode_external(term, Options.due(options, started))
 
   defp again(term, options, started) do
     Plans.forget()
-    options = due(%{options | plans: Plans.own()}, started)
+    options = Options.due(%{options | plans: Plans.own()}, started)
     :encode |> limited(term, options, &write/3) |> written(term, options, started)
   end
-
-  defp due(%{sandbox: sandbox} = options, started),
-    do: %{options | sandbox: Map.put_new(sandbox, :deadline, started + sandbox.timeout)}
 
   defp write(host, term, %{bytes: bytes} = options), do: host.write(term, bytes, options)
 

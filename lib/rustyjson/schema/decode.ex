@@ -19,15 +19,12 @@ defmodule RustyJson.Schema.Decode do
   def decode(input, %{as: type} = options, place \\ nil) do
     shape = Shape.of(type)
     # All calls of the engine share one deadline.
-    parts = in_time(%{options | as: nil, max_bytes: 0})
+    parts = Options.due(%{options | as: nil, max_bytes: 0})
 
     with {:ok, json} <- Input.flatten(input, options),
          {:error, failure} <- value(json, shape, parts),
          do: {:error, exception(failure, json, shape, located(parts, place))}
   end
-
-  defp in_time(%{sandbox: %{deadline: _}} = options), do: options
-  defp in_time(options), do: Options.due(options, Options.started(options))
 
   defp located(options, nil), do: options
   defp located(options, place), do: %{options | origin: place.()}
