@@ -2,7 +2,8 @@
 
 use crate::builder::{self, Stacks, Terms};
 use crate::raw::read::{Look, Raw};
-use rustler::{Binary, Env, Term};
+use rustler::sys::ErlNifTerm;
+use rustler::{Binary, Env};
 use rustyjson_core::etf::check::{Fault, Policy, Refused, build, build_list, can_build, check, check_list};
 use rustyjson_core::parts::{Shape, judge, judge_only};
 use rustyjson_core::{DecodeOptions, ErrorKind};
@@ -28,7 +29,7 @@ pub fn term<'a>(
     policy: &Policy,
     asked: Asked<'_>,
     stacks: &mut Stacks,
-) -> Result<Option<Term<'a>>, Refused> {
+) -> Result<Option<ErlNifTerm>, Refused> {
     if !can_build(policy) {
         return check(etf, policy).and_then(|()| by_the_vm(env, etf, asked));
     }
@@ -44,7 +45,7 @@ pub fn list<'a>(
     policies: impl Iterator<Item = Policy> + Clone,
     asked: Asked<'_>,
     stacks: &mut Stacks,
-) -> Result<Option<Term<'a>>, Refused> {
+) -> Result<Option<ErlNifTerm>, Refused> {
     if !can_build(&Policy::new(asked.options, 0)) {
         return check_list(etf, policies).and_then(|()| by_the_vm(env, etf, asked));
     }
@@ -71,7 +72,7 @@ pub fn structs<'a>(
     most: u64,
     asked: Asked<'_>,
     stacks: &mut Stacks,
-) -> Result<Option<Term<'a>>, Refused> {
+) -> Result<Option<ErlNifTerm>, Refused> {
     let policy = Shape::exact_policy(asked.options, json.len());
     let built = with_terms(env, etf, asked, stacks, |terms| {
         let mut structs = builder::Structs::new(terms, Look::new(env), templates, *json);
@@ -82,11 +83,11 @@ pub fn structs<'a>(
 }
 
 /// What the builder has no form for. The VM does not stop on its way, so there must be time for the whole.
-fn by_the_vm<'a>(env: Env<'a>, etf: &[u8], asked: Asked<'_>) -> Result<Option<Term<'a>>, Refused> {
+fn by_the_vm<'a>(env: Env<'a>, etf: &[u8], asked: Asked<'_>) -> Result<Option<ErlNifTerm>, Refused> {
     if (asked.clock)() <= (etf.len() as u64).saturating_mul(BYTE_NS) {
         return Err(Refused { fault: Fault::Work, offset: etf.len() });
     }
-    Ok(env.binary_to_term(etf).map(|(term, _)| term))
+    Ok(env.binary_to_term(etf).map(|(term, _)| term.as_c_arg()))
 }
 
 fn with_terms<'a>(
@@ -95,10 +96,10 @@ fn with_terms<'a>(
     Asked { options, json_len, clock }: Asked<'_>,
     stacks: &mut Stacks,
     build: impl FnOnce(&mut Terms<'a, '_>) -> Result<(), Refused>,
-) -> Result<Option<Term<'a>>, Refused> {
+) -> Result<Option<ErlNifTerm>, Refused> {
     let mut terms = Terms::copied(env, etf, json_len, *options, stacks).within(clock);
     match build(&mut terms) {
-        Ok(()) => Ok(terms.finish()),
+        Ok(()) => Ok(terms.finish_raw()),
         Err(Refused { fault: Fault::Repeated | Fault::Builder(ErrorKind::UnknownAtom), .. }) => Ok(None),
         Err(refused) => Err(refused),
     }

@@ -77,8 +77,11 @@ defmodule RustyJson.Encode.Text do
   @spec given(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
   def given(term, %{straight: limits} = options) when limits != nil and not is_struct(term) do
     options = Plans.attach(options)
-    started = Options.started(options)
-    term |> Engine.Wasm.straight(options, started) |> completed(options, started)
+
+    case Engine.Wasm.straight_text(term, options) do
+      {:ok, _text} = done -> done
+      {answer, started} -> completed(answer, options, started)
+    end
   end
 
   def given(term, options), do: encode(term, options)

@@ -26,7 +26,7 @@ defmodule RustyJson.Engine.Wasm do
 
   @doc false
   # Decodes with options that have `straight:` limits. Where the built-in host is not the one, or has not started, as `decode/2` does.
-  @spec straight(binary(), RustyJson.Options.t()) ::
+  @spec straight(binary(), Options.t()) ::
           {:ok, term()} | {:error, RustyJson.Engine.decode_failure() | SandboxError.t()}
   def straight(json, %{sandbox: %{host: host} = sandbox} = options) do
     case Host.get(host) == Host.BuiltIn && decode_straight(json, options) do
@@ -59,7 +59,7 @@ defmodule RustyJson.Engine.Wasm do
 
   @doc false
   # The answer to a question about parts of a document is not what was asked for.
-  @spec broken_parts(RustyJson.Options.t()) :: SandboxError.t()
+  @spec broken_parts(Options.t()) :: SandboxError.t()
   def broken_parts(options) do
     {:error, error} =
       fault(:invalid_result, "its answer about parts of the document is broken", options.sandbox)
@@ -123,19 +123,28 @@ defmodule RustyJson.Engine.Wasm do
   end
 
   @doc false
-  # Encodes in the same way. The call started at this time, in milliseconds.
-  @spec straight(term(), RustyJson.Options.t(), integer()) ::
-          {:ok, binary()}
-          | {:partial, binary(), [RustyJson.Engine.hole()]}
-          | {:error, RustyJson.Engine.encode_failure() | SandboxError.t()}
-  def straight(term, %{sandbox: %{host: host} = sandbox} = options, started) do
+  # Encodes in the same way. If not all is done, also says when the call started, in milliseconds: a look at the clock takes as long as a
+  # third of the rest, so it is left for later, as long as at most a millisecond has passed.
+  @spec straight_text(term(), Options.t()) :: {:ok, binary()} | {answer, started :: integer()}
+        when answer:
+               {:ok, binary()}
+               | {:partial, binary(), [RustyJson.Engine.hole()]}
+               | {:error, RustyJson.Engine.encode_failure() | SandboxError.t()}
+  def straight_text(term, %{sandbox: %{host: host}} = options) do
     case Host.get(host) == Host.BuiltIn && encode_straight(term, options) do
       {:ok, _text} = done -> done
-      {:fault, reason, detail} -> fault(reason, detail, sandbox)
-      elsewhere when elsewhere in [nil, false] -> encode(term, options)
-      answer -> written(answer, term, options, started)
+      {:since, started, answer} -> since(answer, started, term, options)
+      answer -> since(answer, Options.started(options), term, options)
     end
   end
+
+  defp since(answer, started, term, options), do: {finished(answer, term, options, started), started}
+
+  defp finished({:fault, reason, detail}, _term, %{sandbox: sandbox}, _started),
+    do: fault(reason, detail, sandbox)
+
+  defp finished(elsewhere, term, options, _started) when elsewhere in [nil, false], do: encode(term, options)
+  defp finished(answer, term, options, started), do: written(answer, term, options, started)
 
   defp encode_straight(term, %{sandbox: %{events: true, host: host}} = options),
     do: Events.measured({:encode, []}, term, host, fn -> write_straight(term, options) end)

@@ -35,6 +35,7 @@ defmodule RustyJson.Wasm.Events do
   defp size(_term, {:ok, text}), do: byte_size(text)
   defp size(_term, {:partial, text, _holes}), do: byte_size(text)
   defp size(term, {:planned, answer, _modules}), do: size(term, answer)
+  defp size(term, {:since, _started, answer}), do: size(term, answer)
   defp size(_term, _fault), do: 0
 
   defp emit({operation, retried}, bytes, host, start, result) do
@@ -50,6 +51,7 @@ defmodule RustyJson.Wasm.Events do
     result
   end
 
+  defp reason({:since, _started, answer}), do: reason(answer)
   defp reason({:fault, reason, _detail}), do: reason
   defp reason(_result), do: nil
 end

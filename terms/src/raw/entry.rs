@@ -7,15 +7,18 @@ use rustler::sys::{self, ErlNifEnv, ErlNifTerm};
 use rustler::{Env, NifResult};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Declares a NIF of this name and arity, run by a function that takes the environment and the terms. It needs
-/// `rustler::codegen_runtime::inventory` in scope.
+/// Declares a NIF of this name and arity, run by a function that takes the environment and the terms, on the caller's scheduler or on one
+/// of these: `DirtyCpu`, `DirtyIo`. It needs `rustler::codegen_runtime::inventory` in scope.
 #[macro_export]
 macro_rules! entry {
     ($name:ident($($argument:ident),+) = $arity:literal, $run:path) => {
+        $crate::entry!($name($($argument),+) = $arity, $run, Normal);
+    };
+    ($name:ident($($argument:ident),+) = $arity:literal, $run:path, $scheduler:ident) => {
         inventory::submit!(rustler::Nif {
             name: concat!(stringify!($name), "\0").as_ptr() as *const rustler::codegen_runtime::c_char,
             arity: $arity,
-            flags: 0,
+            flags: rustler::SchedulerFlags::$scheduler as rustler::codegen_runtime::c_uint,
             raw_func: {
                 unsafe extern "C" fn entry(
                     env: *mut rustler::sys::ErlNifEnv,

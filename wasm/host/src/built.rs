@@ -2,7 +2,8 @@
 
 use crate::fault::Fault;
 use crate::guest::Guest;
-use rustler::{Env, Term};
+use rustler::Env;
+use rustler::sys::ErlNifTerm;
 use rustyjson_core::etf::check::{self, Policy, Refused};
 use rustyjson_core::{DecodeOptions, ErrorKind};
 use rustyjson_terms::builder::Stacks;
@@ -19,15 +20,18 @@ pub fn term<'a>(
     env: Env<'a>,
     guest: &Guest,
     etf: &[u8],
-    policy: &Policy,
+    mut policy: Policy,
     options: &DecodeOptions,
     json_len: usize,
-) -> Result<Option<Term<'a>>, Fault> {
+) -> Result<Option<ErlNifTerm>, Fault> {
     let most = guest.most_terms();
-    let cut = Policy { max_terms: policy.max_terms.min(most), ..*policy };
+    let cut = most < policy.max_terms;
+    if cut {
+        policy.max_terms = most;
+    }
     let clock = || guest.time_left();
-    with_stacks(|stacks| match judged::term(env, etf, &cut, Asked { options, json_len, clock: &clock }, stacks) {
-        Err(Refused { fault: check::Fault::Terms, .. }) if most < policy.max_terms => Err(Fault::Timeout),
+    with_stacks(|stacks| match judged::term(env, etf, &policy, Asked { options, json_len, clock: &clock }, stacks) {
+        Err(Refused { fault: check::Fault::Terms, .. }) if cut => Err(Fault::Timeout),
         result => result.map_err(fault),
     })
 }
@@ -39,7 +43,7 @@ pub fn structs<'a>(
     etf: &[u8],
     structs: &judged::Structs<'a>,
     options: &DecodeOptions,
-) -> Result<Option<Term<'a>>, Fault> {
+) -> Result<Option<ErlNifTerm>, Fault> {
     let asked = Asked { options, json_len: structs.json.len(), clock: &|| guest.time_left() };
     with_stacks(|stacks| judged::structs(env, etf, structs, guest.most_terms(), asked, stacks).map_err(fault))
 }
@@ -52,7 +56,7 @@ pub fn list<'a>(
     policies: impl Iterator<Item = Policy> + Clone,
     options: &DecodeOptions,
     json_len: usize,
-) -> Result<Option<Term<'a>>, Fault> {
+) -> Result<Option<ErlNifTerm>, Fault> {
     let asked = Asked { options, json_len, clock: &|| guest.time_left() };
     with_stacks(|stacks| judged::list(env, etf, policies, asked, stacks).map_err(fault))
 }

@@ -1,7 +1,7 @@
 //! What a call may take, and what it is about.
 
 use crate::atoms;
-use rustler::{Atom, Binary, Env, Error, NifResult, Term};
+use rustler::{Binary, Env, Error, NifResult};
 use rustyjson_terms::raw::read::{Look, Raw};
 
 /// Nanoseconds in a millisecond, which is what a call on the caller's scheduler may take.
@@ -31,31 +31,37 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Reads `{pool_size, max_memory, timeout, fresh, start_by}`.
-    pub fn new(limits: Term<'a>, ticket: u64) -> NifResult<Self> {
-        let (pool_size, max_memory, timeout, fresh, start_by): (usize, usize, u64, bool, u64) = limits.decode()?;
-        Ok(Self {
-            env: limits.get_env(),
-            pool_size,
-            max_memory,
-            timeout: timeout.saturating_mul(MILLISECOND),
-            short: false,
-            dirty: true,
-            fresh,
-            ticket,
-            start_by,
-        })
+    /// Reads `{pool_size, max_memory, timeout, fresh, start_by}`, for a call on a dirty scheduler.
+    pub fn dirty(env: Env<'a>, limits: Raw<'a>, ticket: Raw<'a>) -> NifResult<Self> {
+        Self::read(env, limits, ticket, true)
     }
 
     /// The same on the caller's scheduler, where exceeding these limits is not yet final.
-    pub fn here(self) -> Self {
-        Self {
-            dirty: false,
-            timeout: self.timeout.min(MILLISECOND),
-            short: self.timeout > MILLISECOND,
-            start_by: u64::MAX,
-            ..self
-        }
+    #[inline(always)]
+    pub fn here(env: Env<'a>, limits: Raw<'a>, ticket: Raw<'a>) -> NifResult<Self> {
+        Self::read(env, limits, ticket, false)
+    }
+
+    // Made where it stays: a copy of what was just written waits for the writing, which takes longer than all else here.
+    #[inline(always)]
+    fn read(env: Env<'a>, limits: Raw<'a>, ticket: Raw<'a>, dirty: bool) -> NifResult<Self> {
+        let look = Look::new(env);
+        let number = |term| look.integer(term).and_then(|it| u64::try_from(it).ok()).ok_or(Error::BadArg);
+        let Some(&[pool_size, max_memory, timeout, fresh, start_by]) = look.tuple(limits) else {
+            return Err(Error::BadArg);
+        };
+        let timeout = number(timeout)?.saturating_mul(MILLISECOND);
+        Ok(Self {
+            env,
+            pool_size: number(pool_size)? as usize,
+            max_memory: number(max_memory)? as usize,
+            timeout: if dirty { timeout } else { timeout.min(MILLISECOND) },
+            short: !dirty && timeout > MILLISECOND,
+            dirty,
+            fresh: fresh == Raw::atom(rustler::types::atom::true_()),
+            ticket: number(ticket)?,
+            start_by: if dirty { number(start_by)? } else { u64::MAX },
+        })
     }
 }
 
@@ -72,8 +78,9 @@ pub struct Input<'a> {
 
 impl<'a> Input<'a> {
     /// Reads options, alone or with templates: `{options, templates}`.
-    pub fn new(options: Term<'a>, body: Binary<'a>) -> NifResult<Self> {
-        let (look, given) = (Look::new(options.get_env()), Raw::of(options));
+    #[inline(always)]
+    pub fn new(env: Env<'a>, given: Raw<'a>, body: Raw<'a>) -> NifResult<Self> {
+        let (look, body) = (Look::new(env), Binary::from_term(body.term(env))?);
         if let Some(options) = look.binary(given) {
             return Ok(Self { options, templates: None, body });
         }
@@ -102,7 +109,7 @@ pub enum Operation {
 
 impl Operation {
     /// Reads its name.
-    pub fn new(name: Atom) -> NifResult<Self> {
+    pub fn new(name: Raw<'_>) -> NifResult<Self> {
         let operations = [
             (atoms::decode(), Self::Decode),
             (atoms::feed(), Self::Feed),
@@ -111,6 +118,10 @@ impl Operation {
             (atoms::format(), Self::Format),
             (atoms::canonicalize(), Self::Canonicalize),
         ];
-        operations.into_iter().find(|(known, _)| *known == name).map(|(_, operation)| operation).ok_or(Error::BadArg)
+        operations
+            .into_iter()
+            .find(|(known, _)| Raw::atom(*known) == name)
+            .map(|(_, operation)| operation)
+            .ok_or(Error::BadArg)
     }
 }

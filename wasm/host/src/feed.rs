@@ -11,6 +11,7 @@ use rustyjson_core::abi::{Status, open};
 use rustyjson_core::etf::check::Policy;
 use rustyjson_core::options::Keys;
 use rustyjson_core::scan::Question;
+use rustyjson_terms::raw::make::Maker;
 
 /// A piece, what is asked about it, and how its values are decoded.
 pub struct Stream<'a> {
@@ -42,7 +43,8 @@ pub fn run<'a>(env: Env<'a>, guest: &mut Guest, stream: &Stream<'_>) -> Result<T
         .open(body, piece.len(), options)
         .ok_or_else(|| Fault::invalid("its answer about a piece is broken"))?;
     let policy = policy(options, question.document_len(piece.len()));
-    let values = built::term(env, guest, list, &policy, options, piece.len())?;
+    let values = built::term(env, guest, list, policy, options, piece.len())?;
+    let values = values.map(|list| Maker::new(env).term(list));
     guest.in_time()?;
     match values {
         Some(values) if values.is_list() => Ok(terms::fed(env, values, &answer)),

@@ -49,18 +49,19 @@ static INSTANCES: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// The instance that the last call of this thread left.
-    static KEPT: RefCell<Option<Counted>> = const { RefCell::new(None) };
+    static KEPT: RefCell<Option<Box<Counted>>> = const { RefCell::new(None) };
 }
 
 /// An instance that is counted.
 struct Counted(Guest);
 
 impl Counted {
-    fn new(max_memory: usize) -> Result<Self, Fault> {
+    /// In a box, because it goes from hand to hand in each call.
+    fn new(max_memory: usize) -> Result<Box<Self>, Fault> {
         let module = module().map_err(Fault::Unavailable)?;
         let guest = Guest::new(module, max_memory)?;
         INSTANCES.fetch_add(1, Relaxed);
-        Ok(Self(guest))
+        Ok(Box::new(Self(guest)))
     }
 }
 

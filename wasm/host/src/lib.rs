@@ -30,7 +30,11 @@ mod waiter;
 mod work;
 
 use call::{Call, Input, Operation};
-use rustler::{Atom, Binary, Env, NifResult, Term, schedule::consume_timeslice};
+use rustler::codegen_runtime::inventory;
+use rustler::sys::ErlNifTerm;
+use rustler::{Env, Error, NifResult, Term, schedule::consume_timeslice};
+use rustyjson_terms::entry;
+use rustyjson_terms::raw::read::{Look, Raw};
 
 /// Bytes that take about a hundredth of a scheduler's turn.
 const BYTES_PER_PERCENT: usize = 2048;
@@ -46,60 +50,65 @@ fn status(env: Env<'_>) -> Term<'_> {
 
 /// Runs an [`Operation`] on the caller's scheduler. Returns the result, or `:later` if it takes too long.
 /// The options of `:decode` can be a tuple of their bytes and the templates of a type, whose values it then builds.
-#[rustler::nif(name = "sandbox_run")]
+#[inline(always)]
 fn run<'a>(
     env: Env<'a>,
-    operation: Atom,
-    options: Term<'a>,
-    body: Binary<'a>,
-    limits: Term<'a>,
-    ticket: u64,
-) -> NifResult<Term<'a>> {
-    charge(env, body.len());
-    let input = Input::new(options, body)?;
-    work::run(env, Operation::new(operation)?, &input, &Call::new(limits, ticket)?.here())
+    operation: Raw<'a>,
+    options: Raw<'a>,
+    body: Raw<'a>,
+    limits: Raw<'a>,
+    ticket: Raw<'a>,
+) -> NifResult<ErlNifTerm> {
+    let input = Input::new(env, options, body)?;
+    charge(env, input.body.len());
+    work::run(env, Operation::new(operation)?, &input, &Call::here(env, limits, ticket)?)
 }
 
 /// The same on a dirty scheduler.
-#[rustler::nif(name = "sandbox_run_dirty", schedule = "DirtyCpu")]
 fn run_dirty<'a>(
     env: Env<'a>,
-    operation: Atom,
-    options: Term<'a>,
-    body: Binary<'a>,
-    limits: Term<'a>,
-    ticket: u64,
-) -> NifResult<Term<'a>> {
-    let input = Input::new(options, body)?;
-    work::run(env, Operation::new(operation)?, &input, &Call::new(limits, ticket)?)
+    operation: Raw<'a>,
+    options: Raw<'a>,
+    body: Raw<'a>,
+    limits: Raw<'a>,
+    ticket: Raw<'a>,
+) -> NifResult<ErlNifTerm> {
+    let input = Input::new(env, options, body)?;
+    work::run(env, Operation::new(operation)?, &input, &Call::dirty(env, limits, ticket)?)
 }
 
 /// Encodes a term on the caller's scheduler. Returns `{:ok, text}`, `{:partial, text, holes}` or `{:error, failure}`, inside
 /// `{:planned, answer, modules}` if it used plans of structs; or `:later` if it takes too long.
-#[rustler::nif(name = "sandbox_write")]
+#[inline(always)]
 fn write<'a>(
     env: Env<'a>,
-    term: Term<'a>,
-    plans: Term<'a>,
-    options: Binary,
-    limits: Term<'a>,
-    ticket: u64,
-) -> NifResult<Term<'a>> {
-    tape::run(env, [term, plans], &options, &Call::new(limits, ticket)?.here())
+    term: Raw<'a>,
+    plans: Raw<'a>,
+    options: Raw<'a>,
+    limits: Raw<'a>,
+    ticket: Raw<'a>,
+) -> NifResult<ErlNifTerm> {
+    let options = Look::new(env).binary(options).ok_or(Error::BadArg)?;
+    tape::run(env, [term, plans], options, &Call::here(env, limits, ticket)?)
 }
 
 /// The same on a dirty scheduler.
-#[rustler::nif(name = "sandbox_write_dirty", schedule = "DirtyCpu")]
 fn write_dirty<'a>(
     env: Env<'a>,
-    term: Term<'a>,
-    plans: Term<'a>,
-    options: Binary,
-    limits: Term<'a>,
-    ticket: u64,
-) -> NifResult<Term<'a>> {
-    tape::run(env, [term, plans], &options, &Call::new(limits, ticket)?)
+    term: Raw<'a>,
+    plans: Raw<'a>,
+    options: Raw<'a>,
+    limits: Raw<'a>,
+    ticket: Raw<'a>,
+) -> NifResult<ErlNifTerm> {
+    let options = Look::new(env).binary(options).ok_or(Error::BadArg)?;
+    tape::run(env, [term, plans], options, &Call::dirty(env, limits, ticket)?)
 }
+
+entry!(sandbox_run(operation, options, body, limits, ticket) = 5, run);
+entry!(sandbox_run_dirty(operation, options, body, limits, ticket) = 5, run_dirty, DirtyCpu);
+entry!(sandbox_write(term, plans, options, limits, ticket) = 5, write);
+entry!(sandbox_write_dirty(term, plans, options, limits, ticket) = 5, write_dirty, DirtyCpu);
 
 /// What `start_by` is measured by.
 #[rustler::nif(name = "sandbox_now")]

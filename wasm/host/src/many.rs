@@ -10,6 +10,7 @@ use rustyjson_core::DecodeOptions;
 use rustyjson_core::abi::batch::{Batch, BatchAnswer};
 use rustyjson_core::abi::{Status, open};
 use rustyjson_core::etf::check::Policy;
+use rustyjson_terms::raw::make::Maker;
 
 /// Documents and how they are decoded.
 pub struct Documents<'a> {
@@ -42,5 +43,5 @@ pub fn run<'a>(env: Env<'a>, guest: &mut Guest, documents: &Documents<'_>) -> Re
     let policies = answer.decoded(batch).map(|json_len| Policy::new(options, json_len));
     let list = built::list(env, guest, answer.list, policies, options, documents.body.len())?;
     guest.in_time()?;
-    Ok(list.map_or_else(|| terms::refused(env), |list| terms::many(env, list, &answer.failures)))
+    Ok(list.map_or_else(|| terms::refused(env), |list| terms::many(env, Maker::new(env).term(list), &answer.failures)))
 }

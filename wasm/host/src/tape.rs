@@ -6,8 +6,9 @@ use crate::guest::Guest;
 use crate::host;
 use crate::session::{self, Played};
 use crate::terms;
+use rustler::Env;
 use rustler::schedule::consume_timeslice;
-use rustler::{Env, Term};
+use rustler::sys::ErlNifTerm;
 use rustyjson_core::EncodeOptions;
 use rustyjson_core::tape::Sink;
 use rustyjson_terms::raw::read::Raw;
@@ -89,17 +90,17 @@ impl Paper<'_> {
 fn encode<'a>(
     env: Env<'a>,
     guest: &mut Guest,
-    term: [Term<'a>; 2],
+    term: [Raw<'a>; 2],
     bytes: &[u8],
     options: &EncodeOptions<'_>,
     time: Time,
-) -> Result<Term<'a>, Fault> {
+) -> Result<ErlNifTerm, Fault> {
     let room = guest.room();
     let mut paper = Paper { guest, room, options: bytes.len(), stopped: None };
     let Taped { len, whole, holes, used } = match write(env, &mut paper, term, bytes, options, time) {
         Ok(taped) => taped,
         Err(Stopped::Fault(fault)) => return Err(fault),
-        Err(Stopped::Later) => return Ok(terms::later(env)),
+        Err(Stopped::Later) => return Ok(terms::later(env).as_c_arg()),
     };
     if guest.is_short() {
         charge(env, len);
@@ -109,7 +110,7 @@ fn encode<'a>(
         Played::Partial(offsets, text) => terms::holed(env, text, offsets, &holes),
         Played::Failure(failure) => terms::encode_error(env, &failure),
     };
-    Ok(if used.is_empty() { answer } else { terms::planned(env, answer, &used) })
+    Ok(if used.is_empty() { answer } else { terms::planned(env, answer, &used) }.as_c_arg())
 }
 
 /// Takes the work from the caller's turn, so that the scheduler stays fair.
@@ -123,7 +124,7 @@ fn charge(env: Env<'_>, bytes: usize) {
 fn write<'a>(
     env: Env<'a>,
     paper: &mut Paper<'_>,
-    terms: [Term<'a>; 2],
+    terms: [Raw<'a>; 2],
     bytes: &[u8],
     options: &EncodeOptions<'_>,
     time: Time,
@@ -136,7 +137,7 @@ fn write<'a>(
     STATE
         .with_borrow_mut(|state| {
             let state = state.get_or_insert_with(State::default);
-            taped::tape(env, terms.map(Raw::of), options, limits, state, &mut *paper)
+            taped::tape(env, terms, options, limits, state, &mut *paper)
         })
         .map_err(|stop| match (stop, paper.stopped.take()) {
             (_, Some(stopped)) => stopped,
@@ -148,9 +149,9 @@ fn write<'a>(
 }
 
 /// The same in an instance of the host's. The terms are what is encoded, and the plans of structs or `nil`.
-pub fn run<'a>(env: Env<'a>, terms: [Term<'a>; 2], bytes: &[u8], call: &Call) -> rustler::NifResult<Term<'a>> {
+pub fn run<'a>(env: Env<'a>, terms: [Raw<'a>; 2], bytes: &[u8], call: &Call) -> rustler::NifResult<ErlNifTerm> {
     let (options, _) = EncodeOptions::from_bytes(bytes).ok_or(rustler::Error::BadArg)?;
     let time = if call.short { Time::Slice } else { Time::Until(Duration::from_nanos(call.timeout)) };
     let answer = host::run(call, |guest| encode(env, guest, terms, bytes, &options, time));
-    Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short)))
+    Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short).as_c_arg()))
 }

@@ -115,11 +115,6 @@ pub fn fault_term<'a>(env: Env<'a>, fault: &Fault) -> Term<'a> {
     (atoms::fault(), reason, detail).encode(env)
 }
 
-/// `{:ok, resource}`.
-pub fn ok<'a>(env: Env<'a>, value: impl Encoder) -> Term<'a> {
-    (atoms::ok(), value).encode(env)
-}
-
 /// `[running: n, kept: n, waiting: n]`.
 pub fn counts<'a>(env: Env<'a>, (running, kept, waiting): (usize, usize, usize)) -> Term<'a> {
     vec![(atoms::running(), running), (atoms::kept(), kept), (atoms::waiting(), waiting)].encode(env)

@@ -25,7 +25,9 @@ pub enum Export {
 }
 
 /// Why the module stopped: `wasm_rt_trap_t` in runtime/wasm-rt.h.
+// As a word, so that a result with one in it is copied in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
 pub enum Trap {
     /// An address outside linear memory, or no memory for it.
     OutOfBounds,

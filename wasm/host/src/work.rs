@@ -1,5 +1,6 @@
 //! What a call does in the instance that it got, and its answer as a term.
 
+use crate::atoms;
 use crate::built;
 use crate::call::{Call, Input, Operation};
 use crate::fault::Fault;
@@ -9,52 +10,61 @@ use crate::host::{self, seed};
 use crate::many::{self, Documents};
 use crate::session::{self, Document};
 use crate::terms;
-use rustler::{Env, Error, NifResult, Term};
+use rustler::sys::ErlNifTerm;
+use rustler::{Env, Error, NifResult};
 use rustyjson_core::abi::Undecoded;
 use rustyjson_core::options::Keys;
 use rustyjson_terms::judged::Structs;
+use rustyjson_terms::raw::make::Maker;
 use std::ops::Range;
 
 /// Runs a call.
-pub fn run<'a>(env: Env<'a>, operation: Operation, input: &Input<'a>, call: &Call) -> NifResult<Term<'a>> {
+#[inline(always)]
+pub fn run<'a>(env: Env<'a>, operation: Operation, input: &Input<'a>, call: &Call) -> NifResult<ErlNifTerm> {
     let (options, body) = (input.options, input.body.as_slice());
     let answer = match operation {
         Operation::Decode => {
-            let document = Document::new(options, body, seed()).ok_or(Error::BadArg)?;
+            let Some(document) = Document::new(options, body, seed()) else { return Err(Error::BadArg) };
             let structs = input.templates.map(|templates| document.structs(templates, input.body).ok_or(Error::BadArg));
-            let wanted = Wanted { document, structs: structs.transpose()? };
-            host::run(call, |guest| decode(env, guest, &wanted))
+            let structs = structs.transpose()?;
+            let wanted = Wanted { document: &document, structs: structs.as_ref() };
+            host::run(call, |guest| decode(env, guest, wanted))
         }
         Operation::Feed => {
             let stream = Stream::new(options, body, seed()).ok_or(Error::BadArg)?;
-            host::run(call, |guest| feed::run(env, guest, &stream))
+            host::run(call, |guest| Ok(feed::run(env, guest, &stream)?.as_c_arg()))
         }
         Operation::Many => {
             let documents = Documents::new(options, body, seed()).ok_or(Error::BadArg)?;
-            host::run(call, |guest| many::run(env, guest, &documents))
+            host::run(call, |guest| Ok(many::run(env, guest, &documents)?.as_c_arg()))
         }
         Operation::Gzip | Operation::Format | Operation::Canonicalize => host::run(call, |guest| {
-            Ok(match session::transform(guest, operation, options, body, seed())? {
+            let answer = match session::transform(guest, operation, options, body, seed())? {
                 Ok(text) => terms::text(env, text),
                 Err(error) => terms::decode_error(env, &error),
-            })
+            };
+            Ok(answer.as_c_arg())
         }),
     };
-    Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short)))
+    Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short).as_c_arg()))
 }
 
 /// A document, and the type of its value, if that is built here.
-struct Wanted<'a> {
-    document: Document<'a>,
-    structs: Option<Structs<'a>>,
+#[derive(Clone, Copy)]
+struct Wanted<'w, 'a> {
+    document: &'w Document<'a>,
+    structs: Option<&'w Structs<'a>>,
 }
 
-fn decode<'a>(env: Env<'a>, guest: &mut Guest, wanted: &Wanted<'a>) -> Result<Term<'a>, Fault> {
-    let Wanted { document, .. } = wanted;
+fn decode<'a>(env: Env<'a>, guest: &mut Guest, wanted: Wanted<'_, 'a>) -> Result<ErlNifTerm, Fault> {
+    let document = wanted.document;
     let (result, lengths) = session::decode(guest, document)?;
     match result {
         // An unknown atom may come before the error.
-        Err(error) => Ok(terms::undecoded(env, &unknown_atom(env, guest, document, lengths)?.unwrap_or(error))),
+        Err(error) => {
+            let error = unknown_atom(env, guest, document, lengths)?.unwrap_or(error);
+            Ok(terms::undecoded(env, &error).as_c_arg())
+        }
         // Here, because a caller's `binary_to_term` of a large term would hold its scheduler for milliseconds at a time.
         Ok(etf) => match term(env, guest, wanted, etf)? {
             Some(term) => Ok(term),
@@ -67,16 +77,16 @@ fn decode<'a>(env: Env<'a>, guest: &mut Guest, wanted: &Wanted<'a>) -> Result<Te
 fn term<'a>(
     env: Env<'a>,
     guest: &Guest,
-    Wanted { document, structs }: &Wanted<'a>,
+    Wanted { document, structs }: Wanted<'_, 'a>,
     etf: Range<usize>,
-) -> Result<Option<Term<'a>>, Fault> {
+) -> Result<Option<ErlNifTerm>, Fault> {
     let (etf, options) = (&guest.memory()[etf], &document.options);
     let term = match structs {
         Some(structs) => built::structs(env, guest, etf, structs, options)?,
-        None => built::term(env, guest, etf, &document.policy(), options, document.json.len())?,
+        None => built::term(env, guest, etf, document.policy(), options, document.json.len())?,
     };
     guest.in_time()?;
-    Ok(term.map(|term| terms::ok(env, term)))
+    Ok(term.map(|term| Maker::new(env).tuple(&[atoms::ok().as_c_arg(), term])))
 }
 
 fn unknown_atom(
@@ -92,10 +102,10 @@ fn unknown_atom(
 }
 
 /// The runtime makes no term of what was decoded: a key is an atom that does not exist, or a map has a key twice.
-fn refused<'a>(env: Env<'a>, guest: &mut Guest, wanted: &Wanted<'a>, lengths: Lengths) -> Result<Term<'a>, Fault> {
-    let Wanted { document, .. } = wanted;
+fn refused<'a>(env: Env<'a>, guest: &mut Guest, wanted: Wanted<'_, 'a>, lengths: Lengths) -> Result<ErlNifTerm, Fault> {
+    let document = wanted.document;
     if let Some(error) = unknown_atom(env, guest, document, lengths)? {
-        return Ok(terms::undecoded(env, &error));
+        return Ok(terms::undecoded(env, &error).as_c_arg());
     }
     let etf = session::resolve(guest, document, lengths)?;
     term(env, guest, wanted, etf)?.ok_or_else(|| Fault::invalid("the runtime makes no term of it"))

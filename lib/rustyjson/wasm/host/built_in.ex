@@ -52,14 +52,20 @@ defmodule RustyJson.Wasm.Host.BuiltIn do
   def straight(_json, _bytes, _limits), do: nil
 
   @doc false
-  # Writes a term in the same way.
-  @spec straight(term(), Plans.t() | nil, binary(), Host.limits()) :: Host.written() | Host.fault() | nil
+  # Writes a term in the same way. What takes longer than a millisecond comes with the time of its start, in milliseconds.
+  @spec straight(term(), Plans.t() | nil, binary(), Host.limits()) ::
+          Host.written() | Host.fault() | {:since, integer(), Host.written() | Host.fault()} | nil
   def straight(term, plans, bytes, limits) do
     if started?() do
       case Nif.sandbox_write(term, plans, bytes, limits, 0) do
-        {:ok, _text} = done -> done
-        :later -> enter(:dirty, limits, writing(term, plans, bytes))
-        answer -> answer
+        {:ok, _text} = done ->
+          done
+
+        :later ->
+          {:since, System.monotonic_time(:millisecond), enter(:dirty, limits, writing(term, plans, bytes))}
+
+        answer ->
+          answer
       end
     end
   end
