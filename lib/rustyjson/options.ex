@@ -480,12 +480,13 @@ defmodule RustyJson.Options do
   @spec records(t(), :array | :lines | :seq) :: t()
   def records(options, :array), do: options
 
-  def records(%{values: values} = options, format),
-    do: %{options | origin: :records, bytes: Layout.encode(%{values | records: format})}
+  def records(options, format), do: %{change(options, :encode, %{records: format}) | origin: :records}
 
   @doc "Options for what the core leaves to Elixir, whose text stands in another one."
   @spec inner(t()) :: t()
-  def inner(%{origin: :records} = options), do: options |> change(:encode, %{}) |> uncompressed()
+  def inner(%{origin: :records} = options),
+    do: options |> change(:encode, %{records: :none}) |> uncompressed()
+
   def inner(options), do: uncompressed(options)
 
   @doc "The same for a text that is not part of a list of records."

@@ -218,6 +218,14 @@ defmodule RustyJson.StreamTest do
       assert short(items("1\n[2\n3", format: :lines)) == [1, {:unexpected_end, 4, "/0"}]
     end
 
+    test "the comma at the end of a line that is too long is not one of the next line" do
+      for {_name, engine} <- Judge.engines(), pieces <- [["[1,1,1,\n]\n2"], ["[1,1,1", ",\n]\n2"]] do
+        options = [format: :lines, max_bytes: 5, on_error: :tag] ++ engine
+        items = pieces |> Stream.map(& &1) |> RustyJson.decode_stream(options) |> Enum.to_list()
+        assert [{:error, %{reason: :max_bytes}}, {:error, %{reason: :expected_value}}, {:ok, 2}] = items
+      end
+    end
+
     test "a line over max_bytes is left out without being kept" do
       text = "[12]\n[" <> String.duplicate("1,", 50) <> "1]\n[3]"
       options = [format: :lines, max_bytes: 10, on_error: :tag]

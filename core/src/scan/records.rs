@@ -13,6 +13,16 @@ use crate::simd::Kernel;
 
 const RECORD_SEPARATOR: u8 = 0x1E;
 
+/// A comma in front of a record is not one of its value: it ends a record that was passed over because of its length.
+fn first(error: Error, start: usize) -> Error {
+    match error {
+        Error { kind: ErrorKind::TrailingComma, offset } if offset == start => {
+            Error::new(ErrorKind::ExpectedValue, start)
+        }
+        error => error,
+    }
+}
+
 /// One piece of records. It starts where a record does.
 pub(super) struct Records<'a, K, B> {
     pub kernel: K,
@@ -116,7 +126,7 @@ impl<K: Kernel, B: Rewind> Records<'_, K, B> {
         } else {
             value(self.kernel, text, pos, self.options, self.scratch, self.builder)
         };
-        let result = result.and_then(|end| self.behind(text, pos, end));
+        let result = result.and_then(|end| self.behind(text, pos, end)).map_err(|error| first(error, pos));
         match result {
             Ok(()) => self.items += 1,
             Err(_) => self.builder.rewind(mark),

@@ -544,6 +544,10 @@ defmodule RustyJson.Encode.Text do
   # What would end a record is whitespace, or no JSON.
   @ends_of_records ["\n", "\r", <<0x1E>>]
 
+  @doc "Whether a reader of lines or of a sequence may end a record in this text."
+  @spec ends_record?(binary()) :: boolean()
+  def ends_record?(text), do: :binary.match(text, @ends_of_records) != :nomatch
+
   # Text of a record that the application wrote. The core leaves its fragments here if they would end the record.
   defp in_record(text, %{origin: nil}), do: text
   defp in_record(text, options), do: record(text, options)
@@ -553,9 +557,7 @@ defmodule RustyJson.Encode.Text do
   def record(text, options) do
     text = flat(text)
 
-    if :binary.match(text, @ends_of_records) == :nomatch,
-      do: text,
-      else: text |> minified(options) |> in_one()
+    if ends_record?(text), do: text |> minified(options) |> in_one(), else: text
   end
 
   # A line break between several texts stays.
@@ -563,10 +565,10 @@ defmodule RustyJson.Encode.Text do
     do: laid_out(text, Options.laid_out(options, {"", "", "\n", ""}, {Options.depth(options), deepest, most}))
 
   defp in_one(text) do
-    if :binary.match(text, @ends_of_records) == :nomatch,
-      do: text,
-      else:
-        raise(EncodeError.new({:invalid_iodata, "a fragment or an encoder gave text that is not one record"}))
+    if ends_record?(text),
+      do:
+        raise(EncodeError.new({:invalid_iodata, "a fragment or an encoder gave text that is not one record"})),
+      else: text
   end
 
   defp lay_out(iodata, %{values: %{pretty: false}}), do: iodata

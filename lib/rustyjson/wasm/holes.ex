@@ -12,7 +12,7 @@ defmodule RustyJson.Wasm.Holes do
   # that Elixir turns into text or into smaller parts.
 
   alias RustyJson.{Fragment, OrderedObject}
-  alias RustyJson.Encode.Known
+  alias RustyJson.Encode.{Known, Text}
   alias RustyJson.Encoder.Plans
   alias RustyJson.Wasm.{Abi, Host}
 
@@ -59,6 +59,7 @@ defmodule RustyJson.Wasm.Holes do
       lean: values.lean,
       extras: values.extras == :left,
       pretty: values.pretty,
+      records: values.records != :none,
       plans: plans
     }
   end
@@ -109,7 +110,9 @@ defmodule RustyJson.Wasm.Holes do
   defp left?(:key, term, at_key, call), do: at_key and odd_key?(term, call)
   defp left?(:value, term, _at_key, call), do: left?(term, call)
 
-  defp left?(%Fragment{encode: encode}, call), do: call.pretty or not is_binary(encode)
+  defp left?(%Fragment{encode: encode}, call),
+    do: call.pretty or not is_binary(encode) or (call.records and Text.ends_record?(encode))
+
   defp left?(%{__struct__: Fragment}, _call), do: true
 
   defp left?(%{__struct__: OrderedObject, values: [_ | _] = pairs}, call),
