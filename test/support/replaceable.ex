@@ -61,17 +61,23 @@ defmodule RustyJson.Test.Replaceable do
     end
   end
 
-  # The library, in the folder of the build.
+  # The library, in the folder of the build. RUSTYJSON_REPLACEABLE names one that was built before, with AddressSanitizer.
   defp build do
+    library = System.get_env("RUSTYJSON_REPLACEABLE") || cargo()
+    File.cp!(library, library() <> ".so")
+  end
+
+  defp cargo do
     target = System.get_env("CARGO_TARGET_DIR") || Path.expand("_build/rustyjson")
     arguments = ~w(build --profile quick -p rustyjson-nif --features replaceable)
-
-    {output, status} =
-      System.cmd("cargo", arguments, stderr_to_stdout: true, env: [{"CARGO_TARGET_DIR", target}])
-
+    {output, status} = run("cargo", arguments, [{"CARGO_TARGET_DIR", target}])
     if status != 0, do: raise("cargo could not build the library of the tests:\n" <> output)
-    File.cp!(Path.join(target, "quick/librustyjson_nif.so"), library() <> ".so")
+    Path.join(target, "quick/librustyjson_nif.so")
   end
+
+  # What is loaded into this VM beforehand, such as the runtime of AddressSanitizer, is not meant for compilers.
+  defp run(program, arguments, env \\ []),
+    do: System.cmd(program, arguments, stderr_to_stdout: true, env: [{"LD_PRELOAD", nil} | env])
 
   defp library, do: Path.join(folder(), "library")
 
@@ -113,7 +119,7 @@ defmodule RustyJson.Test.Replaceable do
           base <> ".so"
         ]
 
-    {output, status} = System.cmd("cc", arguments, stderr_to_stdout: true)
+    {output, status} = run("cc", arguments)
     if status != 0, do: raise("a module of the tests could not be compiled:\n" <> output)
     base <> ".so"
   end
