@@ -31,14 +31,6 @@ defmodule RustyJson.Encode.Unsupported do
     {if(fallback == :inspect, do: describe(term, options), else: fallback.(term)), plain}
   end
 
-  # `inspect/2` would show what is redacted.
-  defp describe(term, %{values: %{redact: []}}), do: describe(term)
-  defp describe(%module{}, _options), do: inspect(module)
-  defp describe(list, _options) when is_list(list), do: "improper list"
-  defp describe(tuple, _options) when is_tuple(tuple), do: "tuple"
-  defp describe(map, _options) when is_map(map), do: "map"
-  defp describe(term, _options), do: describe(term)
-
   @doc """
   A shortened `inspect/2` of a term, in valid UTF-8.
 
@@ -47,6 +39,15 @@ defmodule RustyJson.Encode.Unsupported do
   """
   @spec describe(term()) :: String.t()
   def describe(term), do: term |> inspected() |> valid()
+
+  @doc "The same for a call with these options: with `:redact`, `inspect/2` would show what is redacted."
+  @spec describe(term(), Options.t()) :: String.t()
+  def describe(term, %{values: %{redact: []}}), do: describe(term)
+  def describe(%module{}, _options), do: inspect(module)
+  def describe(list, _options) when is_list(list), do: "improper list"
+  def describe(tuple, _options) when is_tuple(tuple), do: "tuple"
+  def describe(map, _options) when is_map(map), do: "map"
+  def describe(term, _options), do: describe(term)
 
   defp inspected(term) do
     Excerpt.inspect(term)

@@ -3,7 +3,7 @@ defmodule RustyJson.LogFormatter.Event do
   # The members of a line.
 
   alias RustyJson.Encode.Measure
-  alias RustyJson.LogFormatter.Setup
+  alias RustyJson.LogFormatter.{Hidden, Setup}
 
   # Metadata that has a member of its own, or means nothing outside the VM.
   # Every event has the first two.
@@ -27,7 +27,7 @@ defmodule RustyJson.LogFormatter.Event do
     members = [
       {names.message, message(message, meta, setup)},
       {names.metadata, metadata(meta, setup.metadata)}
-      | crash(meta, names)
+      | crash(meta, setup)
     ]
 
     [{names.time, time(meta)}, {names.level, level} | members]
@@ -162,36 +162,37 @@ defmodule RustyJson.LogFormatter.Event do
   defp callback(meta, _setup), do: if(meta[:report_cb] not in @generic, do: meta[:report_cb])
 
   defp message({:string, text}, _meta, setup), do: text(text, setup.longest)
-  defp message(message, meta, setup), do: shown(message, callback(meta, setup), setup.longest)
+  defp message(message, meta, setup), do: shown(message, callback(meta, setup), setup)
 
   # A callback that fails costs the text, and not the line.
-  defp shown({:report, report}, callback, longest) when is_function(callback) do
-    if printable?(report), do: by_callback(report, callback, longest), else: object(report)
+  defp shown({:report, report}, callback, setup) when is_function(callback) do
+    if printable?(report), do: by_callback(report, callback, setup), else: object(report)
   catch
     _kind, _reason -> object(report)
   end
 
-  defp shown({:report, report}, _callback, _longest), do: object(report)
+  defp shown({:report, report}, _callback, _setup), do: object(report)
 
-  defp shown({format, arguments}, _callback, longest) when is_list(arguments),
-    do: formatted(format, arguments, longest)
+  defp shown({format, arguments}, _callback, setup) when is_list(arguments),
+    do: formatted(format, arguments, setup)
 
-  defp shown(other, _callback, _longest), do: other
+  defp shown(other, _callback, _setup), do: other
 
-  defp by_callback(report, callback, longest) when is_function(callback, 2),
+  defp by_callback(report, callback, %{longest: longest}) when is_function(callback, 2),
     do: text(callback.(report, %{depth: 16, chars_limit: 8_192, single_line: true}), longest)
 
-  defp by_callback(report, callback, longest) do
+  defp by_callback(report, callback, %{longest: longest} = setup) do
     case callback.(report) do
       {:string, text} -> text(text, longest)
-      {format, arguments} -> formatted(format, arguments, longest)
+      {format, arguments} -> formatted(format, arguments, setup)
       other -> text(other, longest)
     end
   end
 
-  defp formatted(format, arguments, longest) do
+  # What is redacted leaves the terms before they become text.
+  defp formatted(format, arguments, %{longest: longest} = setup) do
     if printable?(arguments),
-      do: format |> :io_lib.format(arguments, chars_limit: 65_536) |> text(longest),
+      do: format |> :io_lib.format(Hidden.term(arguments, setup), chars_limit: 65_536) |> text(longest),
       else: [text(format, longest), arguments]
   rescue
     _ -> [text(format, longest), arguments]
@@ -326,31 +327,31 @@ defmodule RustyJson.LogFormatter.Event do
   # Parts of an entry of a stack trace, with its place.
   @entry_parts 2_048
 
-  defp crash(%{crash_reason: {reason, stacktrace}}, names) when is_list(stacktrace) do
-    error = %{kind: kind(reason), message: reason(reason), stacktrace: entries(stacktrace, 32)}
-    [{names.error, error}]
+  defp crash(%{crash_reason: {reason, stacktrace}}, setup) when is_list(stacktrace) do
+    error = %{kind: kind(reason), message: reason(reason, setup), stacktrace: entries(stacktrace, 32)}
+    [{setup.names.error, error}]
   end
 
-  defp crash(%{crash_reason: reason}, names),
-    do: [{names.error, %{kind: kind(reason), message: reason(reason)}}]
+  defp crash(%{crash_reason: reason}, setup),
+    do: [{setup.names.error, %{kind: kind(reason), message: reason(reason, setup)}}]
 
-  defp crash(_meta, _names), do: []
+  defp crash(_meta, _setup), do: []
 
   defp kind(%module{__exception__: true}), do: inspect(module)
   defp kind({:nocatch, _value}), do: "throw"
   defp kind(_reason), do: "exit"
 
   # Messages show the terms of an exception.
-  defp reason(%module{__exception__: true} = exception) do
+  defp reason(%module{__exception__: true} = exception, setup) do
     case {printable?(exception), exception} do
-      {true, _} -> Exception.message(exception)
+      {true, _} -> exception |> Hidden.term(setup) |> Exception.message()
       {false, %{message: message}} when is_binary(message) -> message
       _large -> inspect(module)
     end
   end
 
-  defp reason({:nocatch, value}), do: value
-  defp reason(reason), do: reason
+  defp reason({:nocatch, value}, _setup), do: value
+  defp reason(reason, _setup), do: reason
 
   defp entries([entry | rest], left) when left > 0, do: [readable(entry) | entries(rest, left - 1)]
   defp entries(_end, _left), do: []

@@ -148,9 +148,9 @@ defmodule RustyJson.LogFormatter.Setup do
   @spec redacted?(term(), t()) :: boolean()
   def redacted?(key, _setup) when is_long(key), do: false
 
-  def redacted?(key, %{redact_keys: keys, redact_words: words})
+  def redacted?(key, %{redact_keys: keys, redact_words: words} = setup)
       when is_binary(key) or is_atom(key) or is_list(key) or is_number(key) or is_struct(key),
-      do: key |> key_text() |> redacted_text?(keys, words)
+      do: key |> key_text(setup) |> redacted_text?(keys, words)
 
   def redacted?(_key, _setup), do: false
 
@@ -162,20 +162,20 @@ defmodule RustyJson.LogFormatter.Setup do
   def kept?(text, %{kept_keys: kept, redact_words: words}), do: redacted_text?(text, kept, words)
 
   @doc "The text of a key, as the encoder writes it; a key without a text form is described."
-  @spec key_text(term()) :: String.t()
-  def key_text(key) when is_binary(key), do: key
-  def key_text(key) when is_atom(key), do: Atom.to_string(key)
+  @spec key_text(term(), t()) :: String.t()
+  def key_text(key, _setup) when is_binary(key), do: key
+  def key_text(key, _setup) when is_atom(key), do: Atom.to_string(key)
 
-  def key_text(key) when is_list(key) do
+  def key_text(key, %{options: options}) when is_list(key) do
     with {kept, text} when kept in [:ok, :cut] <- Measure.text(key, @max_bytes),
          do: text,
-         else: (:error -> Unsupported.describe(key))
+         else: (:error -> Unsupported.describe(key, options))
   end
 
-  def key_text(key) do
+  def key_text(key, %{options: options}) do
     to_string(key)
   rescue
-    _no_text -> Unsupported.describe(key)
+    _no_text -> Unsupported.describe(key, options)
   end
 
   @doc "Whether a text is one JSON value."

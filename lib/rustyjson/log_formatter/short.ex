@@ -6,7 +6,7 @@ defmodule RustyJson.LogFormatter.Short do
   #
   # A term can hold the same part many times. Each visit is paid for, before anything is made of it.
 
-  alias RustyJson.{Encode, Encoder, Fragment, OrderedObject}
+  alias RustyJson.{Encode, Encoder, Fragment, Lazy, OrderedObject}
   alias RustyJson.Encode.{Measure, Unsupported}
   alias RustyJson.Encoder.Plans
   alias RustyJson.LogFormatter.Setup
@@ -165,6 +165,13 @@ defmodule RustyJson.LogFormatter.Short do
       else: map |> first_keys(elem(sizes, 1)) |> short(sizes, left, call)
   end
 
+  # Its encoder would write the elements without a look at pairs.
+  defp short(%Lazy{source: [_ | _]}, {_, _, 0}, left, %{setup: %{redacts: true}} = call),
+    do: deep("a list", left, call)
+
+  defp short(%Lazy{source: [_ | _] = list}, {_, most, _} = sizes, left, %{setup: %{redacts: true}} = call),
+    do: items(list, most, inner(sizes, call), spend(left, 0), call)
+
   defp short(%_module{} = struct, _sizes, left, call), do: struct(struct, left, call)
 
   defp short(map, {_, _, 0}, left, call) when is_map(map),
@@ -262,7 +269,8 @@ defmodule RustyJson.LogFormatter.Short do
   end
 
   defp pairs_of([], _most, _sizes, left, _call), do: {[], left}
-  defp pairs_of([_ | _], 0, _sizes, left, _call), do: {[{"…", "more members"}], left}
+  # Of a keyword list only the shown part was looked at: it may have another end.
+  defp pairs_of(_rest, 0, _sizes, left, _call), do: {[{"…", "more members"}], left}
 
   defp pairs_of([{key, value} | rest], most, sizes, left, call) do
     {member, left} = one(key, value, sizes, left, call)
@@ -318,7 +326,7 @@ defmodule RustyJson.LogFormatter.Short do
   defp key(key, _call) when is_atom(key) or is_number(key), do: key
 
   defp key(key, %{setup: setup}) do
-    text = Setup.key_text(key)
+    text = Setup.key_text(key, setup)
 
     if byte_size(text) > @longest_key and not Setup.kept?(text, setup),
       do: Measure.whole(binary_part(text, 0, @longest_key)) <> "…",
@@ -342,6 +350,11 @@ defmodule RustyJson.LogFormatter.Short do
 
   defp struct(%module{} = struct, left, call) when module in @calendar,
     do: known(struct, left, if(small?(struct), do: struct, else: inspect(module)), call)
+
+  # The core writes the fields of a range whatever they are.
+  defp struct(%Range{first: first, last: last}, left, %{setup: %{redacts: true}})
+       when not is_integer(first) or not is_integer(last),
+       do: {inspect(Range), spend(left, 0)}
 
   defp struct(%module{} = struct, left, %{step: 0} = call) do
     cond do

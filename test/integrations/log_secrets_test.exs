@@ -1,0 +1,221 @@
+defmodule RustyJson.LogSecretsTest do
+  @moduledoc "`RustyJson.LogFormatter` with `redact:`: no value of a redacted key is in the line, whatever holds it and wherever it stands."
+  use ExUnit.Case, async: true
+
+  alias RustyJson.{LogFormatter, OrderedObject}
+  alias RustyJson.Test.Judge
+
+  @secret "s3cr3t"
+  @big String.duplicate("x", 20_000)
+
+  defmodule Derived do
+    @derive RustyJson.Encoder
+    defstruct [:password, :x]
+  end
+
+  defmodule Plain do
+    defstruct [:password, :x]
+  end
+
+  defmodule Own do
+    defstruct [:password]
+
+    defimpl(RustyJson.Encoder,
+      do: def(encode(own, opts), do: RustyJson.Encode.value([%{password: own.password}], opts))
+    )
+  end
+
+  defmodule Broken do
+    defexception [:state]
+    def message(%{state: state}), do: "bad state: #{inspect(state)}"
+  end
+
+  defmodule Failing do
+    defexception [:password]
+    def message(%{password: _}), do: raise("no message")
+  end
+
+  # What keeps a secret under the key "password".
+  defp holders do
+    pairs = [password: @secret]
+
+    [
+      %{password: @secret},
+      %{~c"password" => @secret},
+      [{~c"password", ~c"s3cr3t"}],
+      [:a, {:password, @secret}, "x"],
+      [{"password", @secret}, {:a, 1, 2}],
+      [{:a, 1}, {:password, @secret} | {:password, @secret}],
+      [1 | {:password, @secret}],
+      {:state, %{a: {:b, [1 | %{password: @secret}]}}},
+      %Derived{password: @secret},
+      %Derived{x: pairs},
+      %Plain{password: @secret},
+      %Plain{x: pairs},
+      %Own{password: @secret},
+      %Broken{state: pairs},
+      %Failing{password: @secret},
+      %MatchError{term: {:error, %{password: @secret}}},
+      %KeyError{key: :a, term: %{password: @secret}},
+      %ErlangError{original: {:badmatch, pairs}},
+      %{__exception__: true, __struct__: None, password: @secret},
+      %{~D[2024-01-01] | day: pairs},
+      %{(1..2) | first: pairs},
+      %{URI.parse("http://a") | host: pairs},
+      MapSet.new([pairs, {:password, @secret}]),
+      OrderedObject.new([{"password", @secret}, {:a, pairs}]),
+      %OrderedObject{values: [{"a", 1}, pairs]},
+      RustyJson.lazy([{:password, @secret}, pairs]),
+      RustyJson.lazy(Stream.map(pairs, & &1)),
+      {pairs, []},
+      :array.from_list([pairs]),
+      fn -> pairs end,
+      Enum.reduce(1..70, pairs, fn _, term -> [term] end),
+      [{:password, <<1::3>>}, {:password, %{@secret => @secret}}]
+      | for(key <- [pairs, {:password, @secret}, %{password: @secret}, [1 | pairs]], do: %{key => 1}) ++
+          for(
+            key <- [%Plain{password: @secret}, %Derived{password: @secret}, [%{password: @secret}]],
+            do: %{key => 1}
+          )
+    ]
+  end
+
+  # Where a term can stand in an event of `:logger`.
+  defp events(term) do
+    trace = [{:gen_server, :call, [term], [file: ~c"a.erl", line: 1]}, {fn -> term end, [term], []}]
+
+    crash = [
+      [
+        initial_call: {:a, :b, [term]},
+        error_info: {:exit, term, trace},
+        dictionary: [term, {:"$ancestors", [self()]}],
+        messages: [{:"$gen_call", {self(), make_ref()}, term}]
+      ],
+      [{:neighbour, [dictionary: [term]]}]
+    ]
+
+    server = %{
+      label: {:gen_server, :terminate},
+      name: :shop,
+      last_message: term,
+      state: term,
+      log: [term],
+      reason: {term, trace}
+    }
+
+    task = %{label: {Task.Supervisor, :terminating}, report: %{args: [term], reason: {term, trace}}}
+
+    child = [
+      pid: self(),
+      id: :shop,
+      mfargs: {:shop, :start_link, [term]},
+      restart_type: :permanent,
+      shutdown: 5_000
+    ]
+
+    progress = %{label: {:supervisor, :progress}, report: [supervisor: {:local, :sup}, started: child]}
+
+    failed = %{
+      label: {:supervisor, :child_terminated},
+      report: [supervisor: {:local, :sup}, errorContext: :x, reason: {term, trace}, offender: child]
+    }
+
+    sasl = %{domain: [:otp, :sasl], logger_formatter: %{title: ~c"CRASH REPORT"}}
+
+    [
+      {{:report, %{label: {:proc_lib, :crash}, report: crash}},
+       Map.put(sasl, :report_cb, &:proc_lib.report_cb/2)},
+      {{:report, server}, %{domain: [:otp], report_cb: &:gen_server.format_log/1}},
+      {{:report, task}, %{report_cb: &inspect/1}},
+      {{:report, progress}, Map.put(sasl, :report_cb, &:logger.format_otp_report/1)},
+      {{:report, failed}, Map.put(sasl, :report_cb, &:supervisor.format_log/1)},
+      {{:report, [v: term]}, %{}},
+      {{:report, term}, %{}},
+      {{:string, "x"}, %{term: term, file: term, line: term, mfa: {term, term, term}, pid: term}},
+      {{:string, "x"}, %{crash_reason: {term, trace}}},
+      {{:string, "x"}, %{crash_reason: {%MatchError{term: term}, trace}}},
+      {{:string, "x"}, %{crash_reason: {{%MatchError{term: term}, trace}, [term]}}},
+      {{:string, "x"}, %{crash_reason: {{:nocatch, term}, []}}}
+    ]
+  end
+
+  # Text is made of these terms.
+  defp texts(term),
+    do: [{{~c"~p and ~w in ~p", [term, term, [term]]}, %{}}, {{~c"~p", [term, :too_many]}, %{}}]
+
+  defp line({message, meta}, options) do
+    event = %{level: :error, msg: message, meta: Map.put(meta, :time, 0)}
+
+    lines =
+      for {_, engine} <- Judge.engines() do
+        event |> LogFormatter.format([engine: engine[:engine]] ++ options) |> IO.iodata_to_binary()
+      end
+
+    assert [line] = Enum.uniq(lines)
+    line
+  end
+
+  defp check(event, options) do
+    line = line(event, options)
+    shown = inspect({event, options}, limit: 20, printable_limit: 40)
+    refute line =~ @secret, shown
+    # A charlist as `io_lib` and as JSON writes it, and the codes of the bytes.
+    for codes <- ["115,51,99", "115, 51, 99"], do: refute(line =~ codes, shown)
+    assert [json, ""] = String.split(line, "\n"), shown
+    assert byte_size(json) <= Keyword.get(options, :max_bytes, 65_536), shown
+    assert {:ok, %{"level" => "error", "message" => _}} = RustyJson.decode(json), shown
+    refute line =~ "could not be formatted", shown
+  end
+
+  # A holder in a place, in a line with room, with less, and with hardly any.
+  defp sizes,
+    do: [{%{}, []}, {%{zz: @big}, [max_bytes: 4_096]}, {%{zz: List.duplicate(@big, 50)}, [max_bytes: 1_024]}]
+
+  defp redactions, do: [["password"], [contains: ["assw"]], ["/metadata/zz", :password]]
+
+  defp cases do
+    for term <- holders(),
+        {message, meta} <- events(term) ++ texts(term),
+        {more, options} <- sizes(),
+        redact <- redactions(),
+        do: {{message, Map.merge(meta, more)}, [redact: redact] ++ options}
+  end
+
+  # The number has no factor in common with those of places, sizes and redactions, so that each meets each of the others.
+  test "holders of a secret in places of an event" do
+    for {event, options} <- Enum.take_every(cases(), 61), do: check(event, options)
+  end
+
+  @tag :heavy
+  test "every holder of a secret in every place, size and redaction" do
+    for {event, options} <- cases(), do: check(event, options)
+  end
+
+  test "text that is made of terms shows all but what is redacted" do
+    options = [redact: [:password]]
+    state = %{password: @secret, user: "Ada", n: 1.5}
+    message = &RustyJson.decode!(line(&1, options))["message"]
+    assert message.({{~c"~p", [state]}, %{}}) =~ "Ada"
+
+    assert message.({{~c"~ts ~.1f ~p", [["a", ?b], 1.5, {:password, 1}]}, %{}}) ==
+             "ab 1.5 {password,<<\"[REDACTED]\">>}"
+
+    error = &RustyJson.decode!(line({{:string, "x"}, %{crash_reason: {&1, []}}}, options))["error"]["message"]
+    assert error.(%KeyError{key: :a, term: state}) =~ ~s(user: "Ada")
+    assert error.(%KeyError{key: :a, term: state}) =~ ~s(password: "[REDACTED]")
+    assert error.(%RuntimeError{message: "boom"}) == "boom"
+    assert error.(%MatchError{term: [1, 2]}) == "no match of right hand side value: [1, 2]"
+    assert error.(%Broken{state: MapSet.new([1])}) == "bad state: #{inspect(MapSet.new([1]))}"
+  end
+
+  test "a keyword list that ends elsewhere than it seems, of which a part is shown" do
+    for list <- [[{:a, 1}, {:b, 2} | :end], [{:a, 1} | {:b, 2}], [{:a, 1}, {:b, 2}, :c | :end]],
+        levels <- 1..30,
+        do:
+          check(
+            {{:string, "x"}, %{a: List.duplicate(list, levels), zz: @big}},
+            redact: [:password],
+            max_bytes: 1_024
+          )
+  end
+end
