@@ -64,7 +64,8 @@ defmodule RustyJson.Feed do
   # A few bytes can be many values with long pointers. Those of one push may have this many bytes, and this many times its own.
   @free_pointers 16_777_216
   @times 64
-  # The bit of a state that leaves out the rest of a record.
+  # Of a state between two records, or in one: its place, and the flag that leaves out the rest of a record.
+  @behind 7
   @skipping 4
   @no_stop 0xFFFF_FFFF_FFFF_FFFF
   # The largest line and column of a state.
@@ -320,14 +321,15 @@ defmodule RustyJson.Feed do
   defp go_on(bytes, last, %{ended: nil} = feed, items, _size), do: piece(bytes, last, feed, items)
   defp go_on(_bytes, _last, feed, items, _size), do: {feed, items}
 
-  # The sandbox ended the call. Of lines only the guilty one is given up: each of the piece gets a call of its own.
-  defp fallen(error, bytes, last, %{plan: %{tag: true, records: "\n"}} = feed, items) do
-    case :binary.split(bytes, "\n") do
-      [_line, rest] when rest != "" or last ->
-        bytes |> lines() |> Enum.reduce({feed, items}, &line(&1, last, &2))
+  # The sandbox ended the call. Of records only the guilty one is given up: each of the piece gets a call of its own.
+  defp fallen(error, bytes, last, %{plan: %{tag: true, records: separator}} = feed, items)
+       when separator != nil do
+    case :binary.split(bytes, separator) do
+      [_record, rest] when rest != "" or last ->
+        bytes |> records(separator) |> Enum.reduce({feed, items}, &record(&1, last, &2))
 
-      [line | _] ->
-        {skipped(line != bytes, byte_size(bytes), feed), [[{:error, error}] | items]}
+      [record | _] ->
+        {skipped(record != bytes, bytes, feed), [[{:error, error}] | items]}
     end
   end
 
@@ -336,29 +338,38 @@ defmodule RustyJson.Feed do
 
   defp fallen(error, _bytes, _last, feed, items), do: {%{feed | ended: error}, items}
 
-  defp line(bytes, last, {%{ended: nil} = feed, items}) do
-    whole = :binary.last(bytes) == ?\n
+  defp record(bytes, last, {%{ended: nil, plan: %{records: separator}} = feed, items}) do
+    whole = :binary.last(bytes) == :binary.first(separator)
 
     case engine(bytes, 0, last or whole, feed) do
-      {:error, error} -> {skipped(whole, byte_size(bytes), feed), [[{:error, error}] | items]}
+      {:error, %SandboxError{} = error} -> {skipped(whole, bytes, feed), [[{:error, error}] | items]}
       _answer -> ask(bytes, 0, last, feed, items)
     end
   end
 
-  defp line(_bytes, _last, ended), do: ended
+  defp record(_bytes, _last, ended), do: ended
 
-  defp lines(bytes), do: bytes |> String.split(~r/(?<=\n)/) |> Enum.reject(&(&1 == ""))
+  # With their separators.
+  defp records("", _separator), do: []
 
-  # The state goes on behind the line, or leaves out the rest of it.
-  defp skipped(whole, size, feed) do
-    <<line::64-little, column::64-little, place, flags, rest::binary>> = feed.state
+  defp records(bytes, separator) do
+    case :binary.match(bytes, separator) do
+      {at, 1} ->
+        {record, rest} = :erlang.split_binary(bytes, at + 1)
+        [record | records(rest, separator)]
 
-    state =
-      if whole,
-        do: <<line + 1::64-little, 1::64-little, place, flags, rest::binary>>,
-        else: <<line::64-little, column::64-little, place, Bitwise.bor(flags, @skipping), rest::binary>>
+      :nomatch ->
+        [bytes]
+    end
+  end
 
-    %{feed | state: state, base: feed.base + size, pending: ""}
+  # The stream goes on behind the record, or leaves out the rest of it. The state is made anew: that of a module that was taken over can
+  # be anything.
+  defp skipped(whole, bytes, feed) do
+    {line, column} = Place.behind(bytes, begin(feed))
+    flags = if whole, do: 0, else: @skipping
+    state = <<line::64-little, column::64-little, @behind, flags, 0::16-little>>
+    %{feed | state: state, base: feed.base + byte_size(bytes), pending: ""}
   end
 
   ## Items

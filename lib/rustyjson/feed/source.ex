@@ -48,6 +48,12 @@ defmodule RustyJson.Feed.Source do
 
   defp reduce({:cont, acc}, _fun, %{feed: nil}), do: {:done, acc}
 
+  # The item for the error was the last one. The rest of the source may have no end.
+  defp reduce({:cont, acc}, _fun, %{feed: %{ended: :tagged}} = state) do
+    close(state)
+    {:done, acc}
+  end
+
   defp reduce(cont, fun, %{bytes: "", resume: nil} = state) do
     case if(state.excess, do: Feed.exceed(state.feed), else: Feed.finish(state.feed)) do
       {:ok, items} -> reduce(cont, fun, %{state | items: items, feed: nil})
