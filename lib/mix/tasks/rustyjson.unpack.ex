@@ -1,10 +1,10 @@
-defmodule Mix.Tasks.Rustyjson.Install do
+defmodule Mix.Tasks.Rustyjson.Unpack do
   @shortdoc "Installs libraries that were built elsewhere"
 
   @moduledoc """
   Installs the native libraries and the WebAssembly module from an archive of a release, for machines without Rust.
 
-      mix rustyjson.install rustyjson-v0.4.0-x86_64-linux-gnu.tar.gz
+      mix rustyjson.unpack rustyjson-v0.4.0-x86_64-linux-gnu.tar.gz
 
   `script/package` makes archives with their checksums, and releases have them attached. Put `FILE.sha256` beside the archive, or
   pass the checksum with `--sha256 HEX`. An archive whose name ends in another kind of machine is refused. The files go to
@@ -24,7 +24,7 @@ defmodule Mix.Tasks.Rustyjson.Install do
   def run(argv) do
     case OptionParser.parse(argv, strict: [sha256: :string]) do
       {options, [archive], []} -> Output.unless_closed(fn -> install(archive, options[:sha256]) end)
-      _ -> Mix.raise("mix rustyjson.install FILE.tar.gz [--sha256 HEX]")
+      _ -> Mix.raise("mix rustyjson.unpack FILE.tar.gz [--sha256 HEX]")
     end
   end
 

@@ -1,4 +1,4 @@
-defmodule RustyJson.InstallTest do
+defmodule RustyJson.UnpackTest do
   @moduledoc "Packs libraries built on this machine, and installs them in a checkout without Rust."
   use ExUnit.Case, async: true
 
@@ -11,7 +11,7 @@ defmodule RustyJson.InstallTest do
   if match?({:win32, _}, :os.type()), do: @moduletag(skip: "programs are started as on Unix")
 
   setup do
-    dir = Path.join(System.tmp_dir!(), "rustyjson-install-#{System.unique_integer([:positive])}")
+    dir = Path.join(System.tmp_dir!(), "rustyjson-unpack-#{System.unique_integer([:positive])}")
     File.mkdir_p!(dir)
     on_exit(fn -> File.rm_rf!(dir) end)
     {:ok, dir: dir}
@@ -88,7 +88,7 @@ defmodule RustyJson.InstallTest do
 
       assert [_] =
                Regex.scan(
-                 ~r/warning: cargo \(Rust\) is missing\. Install Rust .*`mix rustyjson\.install`/,
+                 ~r/warning: cargo \(Rust\) is missing\. Install Rust .*`mix rustyjson\.unpack`/,
                  output
                )
 
@@ -96,7 +96,7 @@ defmodule RustyJson.InstallTest do
       assert output =~ "\n  * the WebAssembly module is not built: RustyJson has no wasm engine"
 
       file = archive(dir)
-      assert {output, 0} = mix(rustyjson, ["rustyjson.install", file])
+      assert {output, 0} = mix(rustyjson, ["rustyjson.unpack", file])
       assert output =~ "priv/native/librustyjson_nif.so"
 
       {output, 0} =
@@ -123,13 +123,13 @@ defmodule RustyJson.InstallTest do
     File.write!(file <> ".sha256", "0000  x.tar.gz\n")
 
     assert_raise Mix.Error, ~r/has the checksum [0-9a-f]{64}, not 0000/, fn ->
-      Mix.Tasks.Rustyjson.Install.run([file])
+      Mix.Tasks.Rustyjson.Unpack.run([file])
     end
 
     sha = :sha256 |> :crypto.hash("no archive") |> Base.encode16()
 
     assert_raise Mix.Error, ~r/cannot be unpacked/, fn ->
-      Mix.Tasks.Rustyjson.Install.run([file, "--sha256", sha])
+      Mix.Tasks.Rustyjson.Unpack.run([file, "--sha256", sha])
     end
   end
 
@@ -140,7 +140,7 @@ defmodule RustyJson.InstallTest do
     assert_raise Mix.Error,
                  "#{file}.sha256 does not exist: it, or --sha256 HEX, must give the checksum of the archive",
                  fn ->
-                   Mix.Tasks.Rustyjson.Install.run([file])
+                   Mix.Tasks.Rustyjson.Unpack.run([file])
                  end
   end
 
@@ -154,7 +154,7 @@ defmodule RustyJson.InstallTest do
       assert_raise Mix.Error,
                    "#{file} is for #{machine}, but this machine is #{here}; nothing was installed",
                    fn ->
-                     Mix.Tasks.Rustyjson.Install.run([file, "--sha256", "0000"])
+                     Mix.Tasks.Rustyjson.Unpack.run([file, "--sha256", "0000"])
                    end
     end
 
@@ -163,7 +163,7 @@ defmodule RustyJson.InstallTest do
       File.write!(file, "no archive")
 
       assert_raise Mix.Error, ~r/has the checksum/, fn ->
-        Mix.Tasks.Rustyjson.Install.run([file, "--sha256", "0000"])
+        Mix.Tasks.Rustyjson.Unpack.run([file, "--sha256", "0000"])
       end
     end
   end
@@ -174,7 +174,7 @@ defmodule RustyJson.InstallTest do
     sha = :sha256 |> :crypto.hash(File.read!(file)) |> Base.encode16()
 
     assert_raise Mix.Error, ~r/contains an unexpected file/, fn ->
-      Mix.Tasks.Rustyjson.Install.run([file, "--sha256", sha])
+      Mix.Tasks.Rustyjson.Unpack.run([file, "--sha256", sha])
     end
   end
 
