@@ -62,7 +62,7 @@ defmodule RustyJson.BuildTest do
       assert {:missing, cause, effect} = Build.build(part, settings)
       assert cause =~ "cargo"
       assert cause =~ "https://rustup.rs"
-      assert cause =~ "mix rustyjson.install"
+      assert cause =~ "mix rustyjson.unpack"
       assert effect =~ "is not built: "
     end
   end

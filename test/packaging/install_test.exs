@@ -1,312 +1,223 @@
 defmodule RustyJson.InstallTest do
-  @moduledoc "Packs libraries built on this machine, and installs them in a checkout without Rust."
+  @moduledoc "The steps of `mix rustyjson.install`, for projects with different packages, and as they are printed."
   use ExUnit.Case, async: true
 
-  alias RustyJson.Build
-  alias RustyJson.Build.{Archive, Precompiled}
-  alias RustyJson.Test.Judge
+  alias RustyJson.Install
+  alias RustyJson.Install.{Parsers, Printed, Surroundings}
 
-  @root Path.expand("../..", __DIR__)
-  @moduletag timeout: 300_000
-  if match?({:win32, _}, :os.type()), do: @moduletag(skip: "programs are started as on Unix")
+  import ExUnit.CaptureIO
 
-  setup do
-    dir = Path.join(System.tmp_dir!(), "rustyjson-install-#{System.unique_integer([:positive])}")
-    File.mkdir_p!(dir)
-    on_exit(fn -> File.rm_rf!(dir) end)
-    {:ok, dir: dir}
+  defp project(changes \\ []) do
+    %{
+      packages: [:phoenix, :postgrex, :plug, :absinthe_plug, :tesla, :jason, :rustyjson],
+      setting: fn _app, _key -> nil end,
+      library: [],
+      standin?: false,
+      parsers: []
+    }
+    |> Map.merge(Map.new(changes))
   end
 
-  # A checkout without priv/, and nothing on the PATH that could build one.
-  defp checkout(dir) do
-    target = Path.join(dir, "rustyjson")
-    File.mkdir_p!(target)
+  defp lines(project, asked), do: Enum.flat_map(Install.steps(project, asked), & &1.lines)
 
-    for name <- ~w(lib src core terms nif wasm mix.exs .formatter.exs .cargo Cargo.toml Cargo.lock),
-        File.exists?(Path.join(@root, name)),
-        do: File.cp_r!(Path.join(@root, name), Path.join(target, name))
+  defp calls(text), do: for(call <- Parsers.calls(text), do: {"lib/endpoint.ex", call})
 
-    target
-  end
+  describe "the steps" do
+    test "only for the packages of the project" do
+      assert Install.steps(project(packages: [:rustyjson, :decimal]), []) == []
+      assert lines(project(packages: [:phoenix]), []) == ["config :phoenix, :json_library, RustyJson"]
 
-  defp mix(dir, arguments, build \\ nil, more \\ []) do
-    env = [
-      {"MIX_ENV", "prod"},
-      {"RUSTYJSON_BUILD", build},
-      {"CARGO_TARGET_DIR", nil},
-      {"RUSTYJSON_ENGINE", nil},
-      {"MIX_BUILD_PATH", nil},
-      {"RUSTYJSON_HEX", "0"},
-      {"RUSTYJSON_DEPS", nil},
-      {"PATH", path(dir)},
-      {"RUSTYJSON_PRECOMPILED", nil} | more
-    ]
+      assert lines(project(packages: [:myxql, :ecto_sqlite3]), []) == [
+               "config :myxql, :json_library, RustyJson",
+               "config :ecto_sqlite3, :json_library, RustyJson"
+             ]
 
-    System.cmd(System.find_executable("mix"), arguments, cd: dir, env: env, stderr_to_stdout: true)
-  end
-
-  # Only the programs that Elixir's own scripts call.
-  defp path(dir) do
-    bin = Path.join(Path.dirname(dir), "bin")
-    File.mkdir_p!(bin)
-
-    for name <- ~w(sh env elixir erl erlexec dirname basename readlink sed uname expr tput stat),
-        program = System.find_executable(name),
-        do: File.ln_s(program, Path.join(bin, name))
-
-    bin
-  end
-
-  # Fake tools: cargo only copies the library that is already built.
-  defp tools(dir) do
-    built = Path.join(@root, "priv/native/librustyjson_nif.so")
-    copy = ~s(mkdir -p "$CARGO_TARGET_DIR/release" && cp "#{built}" "$CARGO_TARGET_DIR/release/")
-
-    for {name, line} <- [{"cargo", copy}, {"rustc", "echo rustc 1.95.0"}, {"cc", "exit 1"}] do
-      file = Path.join(path(dir), name)
-      File.write!(file, "#!/bin/sh\n#{line}\n")
-      File.chmod!(file, 0o755)
+      assert Enum.map(Install.steps(project(), []), & &1.option) ==
+               [:phoenix, :ecto, :plug, :absinthe, :tesla, :stand_in]
     end
 
-    for name <- ~w(mkdir cp), do: File.ln_s(System.find_executable(name), Path.join(path(dir), name))
-  end
+    test "only what was asked for" do
+      for {options, asked} <- [
+            {[phoenix: true, stand_in: true], [:phoenix, :stand_in]},
+            {[sandbox: true], [:sandbox, :plug]},
+            {[all: true, tesla: false], [:phoenix, :ecto, :plug, :absinthe, :stand_in]},
+            {[], []}
+          ],
+          do: assert(Install.asked(options) == asked)
 
-  defp archive(dir) do
-    {output, 0} =
-      System.cmd(Path.join(@root, "script/package"), [dir],
-        env: [{"RUSTYJSON_BUILD", "none"}],
-        stderr_to_stdout: true
-      )
+      assert Enum.map(Install.steps(project(), [:ecto, :tesla]), & &1.option) == [:ecto, :tesla]
+      steps = Install.steps(project(packages: [:tesla]), [:phoenix, :tesla])
+      assert Install.without_step(steps, [:phoenix, :tesla]) == [:phoenix]
+    end
 
-    output |> String.split() |> List.last()
-  end
+    test "not what is set already" do
+      assert lines(project(packages: [:phoenix], setting: fn :phoenix, :json_library -> RustyJson end), []) ==
+               []
 
-  if Judge.available?(:native) do
-    test "an archive of this machine is all that is needed", %{dir: dir} do
-      rustyjson = checkout(dir)
-      {output, 0} = mix(rustyjson, ["compile"])
+      assert [step] = Install.steps(project(packages: [:phoenix], setting: fn _, _ -> JSON end), [])
+      assert step.place == "config/config.exs, instead of JSON"
+      assert lines(project(packages: [:jason], standin?: true), []) == []
 
-      assert [_] =
-               Regex.scan(
-                 ~r/warning: cargo \(Rust\) is missing\. Install Rust .*`mix rustyjson\.install`/,
-                 output
-               )
+      edge = fn app, key -> if {app, key} == {:rustyjson, :policies}, do: [edge: []] end
+      assert Enum.map(Install.steps(project(setting: edge), [:sandbox]), & &1.option) == []
+      assert Enum.map(Install.steps(project(), [:sandbox]), & &1.option) == [:sandbox]
+    end
 
-      assert output =~ "\n  * the native library is not built: RustyJson has no native engine"
-      assert output =~ "\n  * the WebAssembly module is not built: RustyJson has no wasm engine"
+    test "the stand-in comes from where the library comes from" do
+      for {library, line, own?} <- [
+            {[], ~s({:jason, path: "deps/rustyjson/jason", override: true}), false},
+            {[only: :prod], ~s({:jason, path: "deps/rustyjson/jason", override: true}), false},
+            {[git: "url"], ~s({:jason, path: "deps/rustyjson/jason", override: true}), true},
+            {[git: "url", override: true], ~s({:jason, path: "deps/rustyjson/jason", override: true}), false},
+            {[path: "../rustyjson"], ~s({:jason, path: "../rustyjson/jason", override: true}), true}
+          ] do
+        assert [step] = Install.steps(project(library: library), [:stand_in])
+        assert step.lines == [line]
+        assert step.place =~ "override: true" == own?
+      end
 
-      file = archive(dir)
-      assert {output, 0} = mix(rustyjson, ["rustyjson.install", file])
-      assert output =~ "priv/native/librustyjson_nif.so"
+      assert Surroundings.library([{:a, "~> 1.0"}, {:rustyjson, "~> 0.4"}]) == []
+      assert Surroundings.library([{:rustyjson, path: "x"}]) == [path: "x"]
+      assert Surroundings.library([{:rustyjson, "~> 0.4", override: true}]) == [override: true]
+      assert Surroundings.library([]) == []
+    end
 
-      {output, 0} =
-        mix(rustyjson, ["do", "compile", "--force", "+", "run", "-e", "IO.inspect(RustyJson.engine())"])
+    test "the policy is one that the library takes" do
+      [step] = Install.steps(project(), [:sandbox])
+      {:config, :rustyjson, [:policies, :edge], text} = step.change
+      {options, _} = Code.eval_string(text)
+      assert RustyJson.Options.check!(:decode, options)
 
-      refute output =~ "warning"
-      assert output =~ ":native"
+      {[{:config, _, _}] = settings, _} = step.lines |> Enum.join("\n") |> parsed()
+      assert [{:config, _, [:rustyjson, [policies: [edge: ^options]]]}] = evaluated(settings)
     end
   end
 
-  if Judge.available?(:native) do
-    test "what is built is there for the same run", %{dir: dir} do
-      rustyjson = checkout(dir)
-      tools(rustyjson)
-      {output, 0} = mix(rustyjson, ["run", "-e", "IO.inspect(RustyJson.engine())"], "native")
-      refute output =~ "warning"
-      assert output =~ ":native"
+  defp parsed(text), do: {[Code.string_to_quoted!(text)], text}
+
+  defp evaluated([{:config, meta, [app, options]}]),
+    do: [{:config, meta, [app, options |> Code.eval_quoted() |> elem(0)]}]
+
+  describe "calls of plug Plug.Parsers" do
+    @endpoint """
+    defmodule Endpoint do
+      plug Plug.Parsers,
+        parsers: [:urlencoded, :multipart, :json],
+        pass: ["*/*"],
+        json_decoder: Jason
     end
-  end
+    """
 
-  test "what is not as its checksum says is not taken", %{dir: dir} do
-    file = Path.join(dir, "x.tar.gz")
-    File.write!(file, "no archive")
-    File.write!(file <> ".sha256", "0000  x.tar.gz\n")
+    test "get the decoder, or the parser of the sandbox" do
+      assert [{"lib/endpoint.ex", %{line: 2} = call}] = calls(@endpoint)
 
-    assert_raise Mix.Error, ~r/has the checksum [0-9a-f]{64}, not 0000/, fn ->
-      Mix.Tasks.Rustyjson.Install.run([file])
-    end
+      assert Parsers.rewritten(call, :json) ==
+               {:ok,
+                ~s(plug Plug.Parsers,\n  parsers: [:urlencoded, :multipart, :json],\n  pass: ["*/*"],\n  json_decoder: RustyJson)}
 
-    sha = :sha256 |> :crypto.hash("no archive") |> Base.encode16()
+      assert Parsers.rewritten(call, :sandbox) ==
+               {:ok,
+                ~s(plug Plug.Parsers,\n  parsers: [:urlencoded, :multipart, RustyJson.PlugParser],\n) <>
+                  ~s(  pass: ["*/*"],\n  rustyjson: [policy: :edge])}
 
-    assert_raise Mix.Error, ~r/cannot be unpacked/, fn ->
-      Mix.Tasks.Rustyjson.Install.run([file, "--sha256", sha])
-    end
-  end
-
-  test "without a checksum it says what is needed", %{dir: dir} do
-    file = Path.join(dir, "x.tar.gz")
-    File.write!(file, "no archive")
-
-    assert_raise Mix.Error,
-                 "#{file}.sha256 does not exist: it, or --sha256 HEX, must give the checksum of the archive",
-                 fn ->
-                   Mix.Tasks.Rustyjson.Install.run([file])
-                 end
-  end
-
-  test "an archive of another kind of machine is refused", %{dir: dir} do
-    here = RustyJson.Build.machine()
-
-    for {version, machine} <- [{"0.4.0", "sparc64-linux-gnu"}, {"0.4.0-rc.1", "sparc64-windows"}] do
-      file = Path.join(dir, "rustyjson-v#{version}-#{machine}.tar.gz")
-      File.write!(file, "no archive")
-
-      assert_raise Mix.Error,
-                   "#{file} is for #{machine}, but this machine is #{here}; nothing was installed",
-                   fn ->
-                     Mix.Tasks.Rustyjson.Install.run([file, "--sha256", "0000"])
-                   end
+      [step] = Install.steps(project(packages: [:plug], parsers: calls(@endpoint)), [])
+      assert {step.place, step.change} == {"lib/endpoint.ex:2", {:parsers, :json, "lib/endpoint.ex"}}
     end
 
-    for name <- ["rustyjson-v0.4.0-#{here}.tar.gz", "x.tar.gz"] do
-      file = Path.join(dir, name)
-      File.write!(file, "no archive")
-
-      assert_raise Mix.Error, ~r/has the checksum/, fn ->
-        Mix.Tasks.Rustyjson.Install.run([file, "--sha256", "0000"])
+    test "other forms" do
+      for {call, json, sandbox} <- [
+            {"parsers: [:json]", "parsers: [:json], json_decoder: RustyJson",
+             "parsers: [RustyJson.PlugParser], rustyjson: [policy: :edge]"},
+            {"parsers: [{:json, length: 10, json_decoder: Jason}], json_decoder: Jason",
+             "parsers: [json: [length: 10, json_decoder: RustyJson]], json_decoder: RustyJson",
+             "parsers: [{RustyJson.PlugParser, [length: 10]}], rustyjson: [policy: :edge]"},
+            {"parsers: [:json], json_decoder: Phoenix.json_library()", :same,
+             "parsers: [RustyJson.PlugParser], rustyjson: [policy: :edge]"},
+            {"parsers: [:json], json_decoder: {RustyJson, :decode!, [[keys: :copy]]}", :same,
+             "parsers: [RustyJson.PlugParser], rustyjson: [policy: :edge]"},
+            {"parsers: [:urlencoded]", :same, :same},
+            {"parsers: [RustyJson.PlugParser], rustyjson: [policy: :webhook]", :same, :same}
+          ] do
+        [call] = Parsers.calls("plug(Plug.Parsers, #{call})")
+        for {mode, text} <- [json: json, sandbox: sandbox], do: assert(rewritten(call, mode) == text)
       end
     end
-  end
 
-  test "nothing else is written", %{dir: dir} do
-    file = Path.join(dir, "x.tar.gz")
-    :ok = :erl_tar.create(file, [{~c"priv/native/../../lib/evil.ex", "x"}], [:compressed])
-    sha = :sha256 |> :crypto.hash(File.read!(file)) |> Base.encode16()
+    test "what is not a plain list, or has comments, is left to the reader" do
+      text =
+        "plug Plug.Parsers, @options\nplug Plug.Parsers\nplug Plug.Parsers,\n  # ours\n  parsers: [:json]\n# after\n"
 
-    assert_raise Mix.Error, ~r/contains an unexpected file/, fn ->
-      Mix.Tasks.Rustyjson.Install.run([file, "--sha256", sha])
+      assert [options, none, comment] = Parsers.calls(text)
+      assert Parsers.rewritten(options, :json) == {:error, "its options are not written out there"}
+      assert Parsers.rewritten(none, :json) == {:error, "its options are not written out there"}
+      assert Parsers.rewritten(comment, :sandbox) == {:error, "there are comments in the call"}
+      assert Parsers.calls("defmodule") == []
+
+      steps = Install.steps(project(packages: [:plug], parsers: calls(text)), [:plug])
+      assert Enum.map(steps, & &1.change) == [:by_hand, :by_hand, :by_hand]
+      assert hd(steps).place =~ "lib/endpoint.ex:1, by hand because its options are not written out there"
+    end
+
+    # A call on its own line reads like one that was written by hand.
+    defp rewritten(call, mode) do
+      with {:ok, "plug Plug.Parsers, " <> text} <- Parsers.rewritten(call, mode), do: text
     end
   end
 
-  ## Precompiled libraries, from a server that stands for the page of a release
+  test "as text" do
+    text = Printed.text(project(packages: [:plug, :postgrex]), [])
 
-  @app_version Mix.Project.config()[:version]
+    assert text == """
+           Steps for the packages of this project. No file was changed.
 
-  # Starts a server for this folder and returns its address.
-  defp serve(folder) do
-    RustyJson.Build.Tools.start(:inets)
-    folder = String.to_charlist(folder)
-    options = [port: 0, bind_address: {127, 0, 0, 1}, server_name: ~c"release", server_root: folder]
-    {:ok, server} = apply(:inets, :start, [:httpd, [document_root: folder] ++ options])
-    on_exit(fn -> apply(:inets, :stop, [:httpd, server]) end)
-    "http://127.0.0.1:#{apply(:httpd, :info, [server])[:port]}"
+           1. Ecto with PostgreSQL: json and jsonb columns
+              in config/config.exs
+                  config :postgrex, :json_library, RustyJson
+              then run
+                  mix deps.compile postgrex --force
+
+           2. Plug: bodies of requests
+              in the module that calls plug Plug.Parsers
+                  plug Plug.Parsers,
+                    parsers: [:urlencoded, :multipart, :json],
+                    pass: ["*/*"],
+                    json_decoder: RustyJson
+
+           --sandbox adds a policy that decodes bodies of requests in the sandbox.\
+           """
+
+    assert Printed.text(project(packages: []), []) =~ ~r/\ANothing to do/
+    assert Printed.text(project(packages: []), [:stand_in]) =~ "Nothing to do for --stand-in:"
   end
 
-  defp release(dir) do
-    folder = Path.join(dir, "release")
-    File.mkdir_p!(folder)
-    folder
-  end
-
-  defp precompiled(rustyjson, from) do
-    settings = Build.settings([], rustyjson, "unused")
-    Precompiled.install(from, @app_version, [:native, :guest], settings)
-  end
-
-  # An archive of a library that claims to be built from these sources, with its checksum.
-  defp pack(folder, rustyjson, settings) do
-    library = "priv/native/" <> Path.basename(Build.artifact(:native, rustyjson))
-    digest = Build.digest(:native, settings)
-    file = Path.join(folder, Archive.name(@app_version, Build.machine()))
-    entries = [{library, "a library"}, {library <> ".digest", digest}]
-    names = for {name, content} <- entries, do: {String.to_charlist(name), content}
-    :ok = :erl_tar.create(file, names, [:compressed])
-    File.write!(file <> ".sha256", Archive.sha256(File.read!(file)) <> "  " <> Path.basename(file) <> "\n")
-    {file, Path.join(rustyjson, library)}
-  end
-
-  test "precompiled: the archive for this machine, from a server and from a folder", %{dir: dir} do
-    {rustyjson, folder} = {checkout(dir), release(dir)}
-    {_file, library} = pack(folder, rustyjson, Build.settings([], rustyjson, "unused"))
-
-    for from <- [serve(folder), serve(folder) <> "/", folder, "file://" <> folder] do
-      File.rm(library)
-      assert precompiled(rustyjson, from) == :ok
-      assert File.read!(library) == "a library"
+  describe "the task" do
+    test "knows the packages and the sources of the project it runs in, and changes nothing" do
+      before = File.read!("mix.exs")
+      text = capture_io(fn -> Mix.Tasks.Rustyjson.Install.run(["--tesla"]) end)
+      assert text =~ "Nothing to do for --tesla"
+      assert File.read!("mix.exs") == before
+      assert Map.keys(Mix.Project.deps_paths()) == Surroundings.project().packages
     end
-  end
 
-  test "precompiled: checksums.txt of the package decides", %{dir: dir} do
-    {rustyjson, folder} = {checkout(dir), release(dir)}
-    {file, library} = pack(folder, rustyjson, Build.settings([], rustyjson, "unused"))
-    from = serve(folder)
-    name = Path.basename(file)
-    checksums = Path.join(rustyjson, "checksums.txt")
+    test "a misspelt option is named" do
+      assert_raise Mix.Error, ~r/has no option --phonix/, fn ->
+        Mix.Tasks.Rustyjson.Install.run(["--phonix"])
+      end
+    end
 
-    File.write!(checksums, "#{String.duplicate("0", 64)}  #{name}\n")
-    assert {:refused, text} = precompiled(rustyjson, from)
+    test "with a file it still is rustyjson.unpack, and says so" do
+      file = Path.join(System.tmp_dir!(), "rustyjson-install-#{System.unique_integer([:positive])}.tar.gz")
+      File.write!(file, "no archive")
+      on_exit(fn -> File.rm(file) end)
 
-    assert text ==
-             "#{from}/#{name} has the checksum #{Archive.sha256(File.read!(file))}, not #{String.duplicate("0", 64)}; " <>
-               "nothing was installed"
+      text =
+        capture_io(fn ->
+          assert_raise Mix.Error, ~r/has the checksum [0-9a-f]{64}, not 0000/, fn ->
+            Mix.Tasks.Rustyjson.Install.run([file, "--sha256", "0000"])
+          end
+        end)
 
-    refute File.exists?(library)
-
-    File.write!(
-      checksums,
-      "#{String.duplicate("0", 64)}  rustyjson-v#{@app_version}-sparc64-linux-gnu.tar.gz\n"
-    )
-
-    assert precompiled(rustyjson, from) ==
-             {:unavailable,
-              "the release has no archive for #{Build.machine()}: checksums.txt does not list #{name}"}
-
-    File.write!(checksums, File.read!(file <> ".sha256"))
-    assert precompiled(rustyjson, from) == :ok
-    assert File.exists?(library)
-  end
-
-  test "precompiled: missing, damaged, and made for something else", %{dir: dir} do
-    {rustyjson, folder} = {checkout(dir), release(dir)}
-    settings = Build.settings([], rustyjson, "unused")
-    from = serve(folder)
-    place = from <> "/" <> Archive.name(@app_version, Build.machine())
-
-    assert precompiled(rustyjson, from) == {:unavailable, "#{place}.sha256 does not exist (404)"}
-    assert {:unavailable, text} = precompiled(rustyjson, "http://127.0.0.1:1")
-    assert text =~ "cannot be read"
-    assert {:unavailable, text} = precompiled(rustyjson, folder)
-    assert text =~ "no such file"
-
-    {file, library} = pack(folder, rustyjson, settings)
-    bytes = File.read!(file)
-    File.write!(file, binary_part(bytes, 0, byte_size(bytes) - 1))
-    assert {:refused, text} = precompiled(rustyjson, from)
-    assert text =~ "has the checksum"
-
-    File.write!(file, "no archive")
-    File.write!(file <> ".sha256", Archive.sha256("no archive"))
-    assert {:refused, text} = precompiled(rustyjson, from)
-    assert text =~ "#{place} cannot be unpacked"
-
-    File.write!(file <> ".sha256", "")
-    assert {:refused, text} = precompiled(rustyjson, from)
-    assert text =~ "has no checksum of rustyjson-v"
-
-    pack(folder, rustyjson, %{settings | system: "sparc64-linux-gnu"})
-    assert {:refused, text} = precompiled(rustyjson, from)
-    assert text =~ "its native part is for another machine, another allocator or other sources"
-
-    refute File.exists?(library)
-  end
-
-  if Judge.available?(:native) do
-    test "precompiled: compiling without Rust takes it", %{dir: dir} do
-      {rustyjson, folder} = {checkout(dir), release(dir)}
-      file = archive(folder)
-      env = [{"RUSTYJSON_PRECOMPILED", serve(folder)}]
-      arguments = ["do", "compile", "+", "run", "-e", "IO.inspect(RustyJson.engine())"]
-
-      {output, 0} = mix(rustyjson, arguments, nil, env)
-      refute output =~ "warning"
-      assert output =~ "rustyjson: precompiled libraries installed from http://127.0.0.1:"
-      assert output =~ ":native"
-
-      File.rm_rf!(Path.join(rustyjson, "priv"))
-      File.write!(file, "damaged")
-      {output, 1} = mix(rustyjson, ["compile"], nil, env)
-      assert output =~ "has the checksum"
-      assert output =~ "nothing was installed"
+      assert text =~ "mix rustyjson.install FILE is now called mix rustyjson.unpack FILE"
     end
   end
 end

@@ -1,97 +1,120 @@
 defmodule Mix.Tasks.Rustyjson.Install do
-  @shortdoc "Installs libraries that were built elsewhere"
+  @shortdoc "Shows how the packages of a project use RustyJson; with Igniter, sets them up"
 
   @moduledoc """
-  Installs the native libraries and the WebAssembly module from an archive of a release, for machines without Rust.
+  Makes the packages of a project use RustyJson.
 
-      mix rustyjson.install rustyjson-v0.4.0-x86_64-linux-gnu.tar.gz
+      mix rustyjson.install             # the steps for this project
+      mix rustyjson.install --phoenix   # only these
+      mix igniter.install rustyjson --all
 
-  `script/package` makes archives with their checksums, and releases have them attached. Put `FILE.sha256` beside the archive, or
-  pass the checksum with `--sha256 HEX`. An archive whose name ends in another kind of machine is refused. The files go to
-  RustyJson's `priv/`. If they were built from the same sources for the same kind of machine, compiling RustyJson builds nothing.
+  Without [Igniter](https://hexdocs.pm/igniter) among the dependencies, the task prints the lines to paste, and changes no file.
+  With Igniter, it makes these changes: it shows them first and asks. `mix igniter.install rustyjson` adds the dependency and then runs this task.
 
-  The exit code is 0 if the archive was installed, otherwise 1, with a message that says why.
+  | option | for the package | what it sets |
+  |---|---|---|
+  | `--phoenix` | phoenix | `config :phoenix, :json_library, RustyJson` |
+  | `--ecto` | postgrex, myxql, ecto_sqlite3 | `config :postgrex, :json_library, RustyJson`, and the same for the others |
+  | `--plug` | plug | `json_decoder: RustyJson` in calls of `plug Plug.Parsers` |
+  | `--sandbox` | plug | `RustyJson.PlugParser` there, with a policy `:edge` that runs in the sandbox |
+  | `--absinthe` | absinthe_plug | shows the line |
+  | `--tesla` | tesla | shows the line |
+  | `--stand-in` | jason | the line in `mix.exs` that puts [the stand-in](standin.html) in Jason's place |
+  | `--all` | | all of these but `--sandbox`, which can be added |
+
+  Without an option, the task shows all steps for the packages that the project has; with Igniter at a terminal it asks for each. A package
+  that uses RustyJson is left out. `--no-plug` and so on leave a step out of `--all`.
+
+  `mix rustyjson.install FILE.tar.gz` still installs an archive of libraries. That task is now called `mix rustyjson.unpack`.
+
+  The exit code is 0, or 1 for an option that does not exist.
   """
 
   use Mix.Task
 
-  @requirements ["loadpaths"]
+  alias RustyJson.Install
+  alias RustyJson.Install.{Edits, Printed, Surroundings}
 
-  alias RustyJson.Build.Archive
-  alias RustyJson.CLI.Output
+  @compile {:no_warn_undefined, [Igniter, Igniter.Mix.Task, Igniter.Mix.Task.Args, Igniter.Mix.Task.Info]}
+
+  @task "rustyjson.install"
 
   @impl true
   def run(argv) do
-    case OptionParser.parse(argv, strict: [sha256: :string]) do
-      {options, [archive], []} -> Output.unless_closed(fn -> install(archive, options[:sha256]) end)
-      _ -> Mix.raise("mix rustyjson.install FILE.tar.gz [--sha256 HEX]")
+    Mix.Task.run("loadpaths")
+
+    cond do
+      archive?(argv) -> unpack(argv)
+      igniter?() -> ignite(argv)
+      true -> print(argv)
     end
   end
 
-  defp install(archive, given) do
-    check_machine(archive)
-    bytes = read(archive)
-    wanted = given || checksum(archive <> ".sha256")
-    got = Archive.sha256(bytes)
-    if got != String.downcase(wanted), do: Mix.raise("#{archive} has the checksum #{got}, not #{wanted}")
-
-    files = unpack(archive, bytes)
-    root = root()
-    Archive.place(files, root)
-
-    Mix.shell().info(
-      "installed in #{Path.relative_to_cwd(root)}: #{Enum.map_join(files, ", ", &elem(&1, 0))}"
-    )
-
-    Mix.shell().info(
-      "mix deps.compile rustyjson --force adds them to the build; mix rustyjson.doctor shows what works"
-    )
+  defp archive?(argv) do
+    {_options, arguments, _wrong} = OptionParser.parse(argv, strict: [sha256: :string] ++ Install.switches())
+    arguments != []
   end
 
-  # A library for another system would replace one that works.
-  defp check_machine(archive) do
-    here = RustyJson.Build.machine()
-
-    machine = Archive.machine(archive)
-
-    if machine not in [nil, here],
-      do: Mix.raise("#{archive} is for #{machine}, but this machine is #{here}; nothing was installed")
+  defp unpack(argv) do
+    Mix.shell().info("mix rustyjson.install FILE is now called mix rustyjson.unpack FILE")
+    Mix.Task.run("rustyjson.unpack", argv)
   end
 
-  defp read(file) do
-    case File.read(file) do
-      {:ok, bytes} -> bytes
-      {:error, reason} -> Mix.raise("#{file}: #{:file.format_error(reason)}")
+  defp print(argv) do
+    case OptionParser.parse(argv, strict: Install.switches()) do
+      {options, [], []} ->
+        Mix.shell().info(Printed.text(Surroundings.project(), Install.asked(options)))
+
+      {_options, _arguments, [{wrong, _value} | _]} ->
+        Mix.raise("mix rustyjson.install has no option #{wrong}; mix help rustyjson.install lists them")
     end
   end
 
-  # As sha256sum writes it: the checksum first.
-  defp checksum(file) do
-    with {:ok, text} <- File.read(file),
-         [checksum | _] <- String.split(text) do
-      checksum
-    else
-      {:error, :enoent} ->
-        Mix.raise("#{file} does not exist: it, or --sha256 HEX, must give the checksum of the archive")
+  ## With Igniter, which calls these functions of an installer. They are those of `Igniter.Mix.Task`.
 
-      {:error, reason} ->
-        Mix.raise("#{file}: #{:file.format_error(reason)}")
+  defp igniter?, do: Code.ensure_loaded?(Igniter.Mix.Task)
 
-      [] ->
-        Mix.raise("#{file} is empty")
+  defp ignite(argv) do
+    Application.ensure_all_started(:rewrite)
+    # Raises for an option that does not exist.
+    {_options, []} = OptionParser.parse!(argv, strict: Install.switches() ++ global())
+
+    igniter = Igniter.Mix.Task.configure_and_run(%{Igniter.new() | task: @task}, __MODULE__, argv)
+    Igniter.do_or_dry_run(igniter, igniter.args.options)
+  end
+
+  defp global, do: Igniter.Mix.Task.Info.global_options()[:switches]
+
+  @doc false
+  def supports_umbrella?, do: false
+
+  @doc false
+  def installer?, do: true
+
+  @doc false
+  def info(_argv, _parent),
+    do:
+      struct(Igniter.Mix.Task.Info, schema: Install.switches(), example: "mix igniter.install rustyjson --all")
+
+  @doc false
+  def parse_argv(argv) do
+    {options, _arguments, _others} = OptionParser.parse(argv, switches: Install.switches() ++ global())
+    struct(Igniter.Mix.Task.Args, options: options, argv: argv, argv_flags: argv)
+  end
+
+  @doc false
+  def igniter(igniter) do
+    project = Map.merge(Edits.project(igniter), igniter.assigns[:rustyjson] || %{})
+    options = igniter.args.options
+    asked = Install.asked(options)
+    steps = Install.steps(project, asked)
+
+    cond do
+      asked != [] -> Edits.apply_steps(igniter, steps)
+      options[:yes] || igniter.assigns[:test_mode?] -> Edits.show(igniter, steps)
+      true -> Edits.apply_steps(igniter, Enum.filter(steps, &wanted?/1))
     end
   end
 
-  defp unpack(archive, bytes) do
-    case Archive.unpack(bytes) do
-      {:ok, files} -> files
-      {:error, text} -> Mix.raise("#{archive} #{text}")
-    end
-  end
-
-  defp root do
-    if Mix.Project.config()[:app] == :rustyjson,
-      do: File.cwd!(),
-      else: Map.fetch!(Mix.Project.deps_paths(), :rustyjson)
-  end
+  defp wanted?(step), do: Mix.shell().yes?("#{Printed.step(step)}\n\nMake this change?")
 end

@@ -53,7 +53,7 @@ defmodule RustyJson.Build.Tools do
   @doc "How to get a tool."
   @spec hint(:cargo | :cc | :wasm_target | :wasm_opt | :wasm2c) :: String.t()
   def hint(:cargo) do
-    "Install Rust from https://rustup.rs, or run `rustup update`. Without Rust, `mix rustyjson.install` installs libraries that " <>
+    "Install Rust from https://rustup.rs, or run `rustup update`. Without Rust, `mix rustyjson.unpack` installs libraries that " <>
       "were built on another machine, and `config :rustyjson, precompiled: ADDRESS` takes them from a release."
   end
 

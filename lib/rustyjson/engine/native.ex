@@ -152,7 +152,7 @@ defmodule RustyJson.Engine.Native do
         "it for this machine"
     else
       "there is no native library (#{Path.relative_to_cwd(file)}). Install Rust from https://rustup.rs and a C " <>
-        "compiler, or take what was built elsewhere by mix rustyjson.install; then run mix deps.compile rustyjson --force"
+        "compiler, or take what was built elsewhere by mix rustyjson.unpack; then run mix deps.compile rustyjson --force"
     end
   end
 end

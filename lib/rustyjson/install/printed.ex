@@ -1,0 +1,55 @@
+defmodule RustyJson.Install.Printed do
+  @moduledoc false
+  # The steps as text: what goes where, line by line.
+
+  alias RustyJson.Install
+
+  @doc "The text of the steps that were asked for; without `asked`, of all steps of the project."
+  @spec text(Install.project(), [atom()]) :: String.t()
+  def text(project, asked) do
+    steps = Install.steps(project, asked)
+
+    [head(steps), numbered(steps), absent(Install.without_step(steps, asked)), tail(project, asked)]
+    |> List.flatten()
+    |> Enum.join("\n\n")
+  end
+
+  @doc "One step, without a number."
+  @spec step(Install.step()) :: String.t()
+  def step(step) do
+    Enum.join(
+      [step.title, "   in #{step.place}" | Enum.map(step.lines, &indented/1)] ++ followed(step.after),
+      "\n"
+    )
+  end
+
+  defp head([]),
+    do: "Nothing to do: RustyJson is in use wherever this project can say so. No file was changed."
+
+  defp head(_steps), do: "Steps for the packages of this project. No file was changed."
+
+  defp numbered(steps) do
+    for {step, number} <- Enum.with_index(steps, 1), do: "#{number}. #{step(step)}"
+  end
+
+  defp followed([]), do: []
+  defp followed(commands), do: ["   then run" | Enum.map(commands, &indented/1)]
+
+  defp indented(""), do: ""
+  defp indented(line), do: "       " <> line
+
+  defp absent([]), do: []
+
+  defp absent(options) do
+    "Nothing to do for #{Enum.map_join(options, ", ", &switch/1)}: the package is not among the dependencies, or it uses RustyJson."
+  end
+
+  defp switch(option), do: "--" <> String.replace(to_string(option), "_", "-")
+
+  defp tail(%{packages: packages}, []) do
+    sandbox = "--sandbox adds a policy that decodes bodies of requests in the sandbox."
+    if :plug in packages, do: [sandbox], else: []
+  end
+
+  defp tail(_project, _asked), do: []
+end

@@ -1,0 +1,209 @@
+defmodule RustyJson.EctoTypeTest do
+  @moduledoc "A field that stays text: its callbacks by themselves, and in schemas of the real Ecto where it is installed."
+  use ExUnit.Case, async: true
+
+  alias RustyJson.{EctoType, Fragment}
+  alias RustyJson.EctoType.Columns
+  alias RustyJson.Test.Judge
+
+  @compile {:no_warn_undefined, [Ecto, Ecto.Type, Ecto.Changeset, Ecto.ParameterizedType]}
+
+  @text EctoType.init([])
+  @json EctoType.init(column: :json)
+
+  defp load(value, params), do: EctoType.load(value, &flunk/1, params)
+  defp dump(value, params), do: EctoType.dump(value, &flunk/1, params)
+
+  test "a column stays text, and is written as it was" do
+    text = ~s( {"b": 1.50, "a": [1e2]} )
+    assert {:ok, %Fragment{encode: ^text} = value} = load(text, @text)
+    assert dump(value, @text) == {:ok, text}
+    assert RustyJson.encode!(%{payload: value}) == ~s({"payload": {"b": 1.50, "a": [1e2]} })
+    # Nothing was decoded: this text is no JSON.
+    assert {:ok, %Fragment{encode: "{"}} = load("{", @text)
+    assert load(%{"a" => 1}, @text) == :error
+    assert {EctoType.type(@text), EctoType.type(@json)} == {:string, :map}
+  end
+
+  test "terms, fragments and lazy values become text" do
+    for {term, text} <- [
+          {%{day: ~D[2024-02-29]}, ~s({"day":"2024-02-29"})},
+          {"[1]", ~S("[1]")},
+          {[1, nil], "[1,null]"},
+          {false, "false"},
+          {Fragment.new("[1]"), "[1]"},
+          {Fragment.new(["[", "1", ?]]), "[1]"},
+          {Fragment.new(fn opts -> RustyJson.Encode.value([1], opts) end), "[1]"},
+          {%{rows: RustyJson.lazy(Stream.map(1..3, & &1))}, ~s({"rows":[1,2,3]})}
+        ] do
+      assert EctoType.cast(term, @text) == {:ok, %Fragment{encode: text}}
+      assert dump(term, @text) == {:ok, text}
+      assert dump(term, @json) == {:ok, %Fragment{encode: text}}
+      assert EctoType.text(term) == text
+    end
+
+    for params <- [@text, @json] do
+      assert EctoType.cast(nil, params) == {:ok, nil}
+      assert load(nil, params) == {:ok, nil}
+      assert dump(nil, params) == {:ok, nil}
+    end
+
+    assert EctoType.text(nil) == nil
+  end
+
+  test "invalid JSON is not written, and a changeset says why" do
+    for {term, message} <- [
+          {Fragment.new("[1,]"),
+           "is not valid JSON: Expected value at position 3 (line 1, column 4): Trailing comma"},
+          {Fragment.new(""), ~r/\Ais not valid JSON: Unexpected end of input/},
+          {{:not, self()}, ~r/\Ais not valid JSON: /},
+          {"\xFF", ~r/\Ais not valid JSON: invalid byte 0xFF/}
+        ] do
+      assert {:error, message: text} = EctoType.cast(term, @text)
+      assert text =~ message
+      assert dump(term, @text) == :error
+      assert dump(term, @json) == :error
+    end
+
+    assert_raise RustyJson.EncodeError, fn -> EctoType.text("\xFF") end
+  end
+
+  test "the decoded term, in every engine, with its options" do
+    value = Fragment.new(~s({"n": 1.5, "a": {"b": [1]}}))
+
+    assert Judge.same("", [], fn options -> EctoType.decode(value, options) end) ==
+             {:ok, %{"n" => 1.5, "a" => %{"b" => [1]}}}
+
+    assert EctoType.decode!(value, keys: :atoms!) == %{n: 1.5, a: %{b: [1]}}
+    assert EctoType.decode(Fragment.new("[1]"), as: [:integer]) == {:ok, [1]}
+
+    assert {:error, %RustyJson.DecodeError{reason: :type}} =
+             EctoType.decode(Fragment.new("[1]"), as: [:string])
+
+    assert RustyJson.fetch(EctoType.text(value), "/a/b/0") == {:ok, 1}
+
+    assert_raise RustyJson.DecodeError, fn -> EctoType.decode!(Fragment.new("[")) end
+    assert {:error, %RustyJson.DecodeError{reason: :max_bytes}} = EctoType.decode(value, max_bytes: 5)
+    assert EctoType.decode(nil, as: :string) == {:ok, nil}
+    assert EctoType.decode(Fragment.new("null")) == {:ok, nil}
+
+    # What a driver has decoded, or what was set.
+    assert load(%{"a" => 1}, @json) == {:ok, %{"a" => 1}}
+    assert load("text", @json) == {:ok, "text"}
+    assert EctoType.decode(%{"a" => 1}) == {:ok, %{"a" => 1}}
+    assert EctoType.decode(%{"a" => ~D[2024-02-29]}, as: {:map, :date}) == {:ok, %{"a" => ~D[2024-02-29]}}
+  end
+
+  test "equal are the same texts, and texts of the same term" do
+    for {left, right, equal?} <- [
+          {"[1]", "[1]", true},
+          {"[1, 2]", "[1,2]", true},
+          {~s({"a":1,"b":2}), ~s({"b":2,"a":1}), true},
+          {"1", "1.0", false},
+          {"null", nil, false},
+          {"[", "[", true},
+          {"[", "[ ", false},
+          {~s({"a":1,"a":2}), ~s({"a":2}), false}
+        ] do
+      values = for text <- [left, right], do: text && %Fragment{encode: text}
+      assert apply(EctoType, :equal?, values ++ [@text]) == equal?, inspect({left, right})
+      assert apply(EctoType, :equal?, Enum.reverse(values) ++ [@text]) == equal?, inspect({left, right})
+    end
+
+    assert EctoType.equal?(%{a: 1}, Fragment.new(~s({"a": 1})), @json)
+    refute EctoType.equal?(%{a: self()}, Fragment.new("1"), @json)
+    assert EctoType.equal?(nil, nil, @json)
+
+    if Code.ensure_loaded?(Decimal) do
+      refute EctoType.equal?(Fragment.new("0.1"), Fragment.new("0.1000000000000000055"), @text)
+      refute EctoType.equal?(Fragment.new("1e400"), Fragment.new("2e400"), @text)
+    end
+  end
+
+  test "a misspelt column" do
+    assert_raise ArgumentError,
+                 "option :column of the field :payload takes :text or :json, got: :jsonb",
+                 fn ->
+                   EctoType.init(field: :payload, schema: __MODULE__, column: :jsonb)
+                 end
+  end
+
+  # As Postgrex 0.22 calls the library of its types: see ecto_test.exs.
+  test "a driver that leaves the text alone" do
+    {:ok, dumped} = dump(%{"n" => 1}, @json)
+    data = Columns.encode_to_iodata!(dumped)
+    row = <<String.duplicate(" ", 100_000)::binary, 1, IO.iodata_to_binary(data)::binary>>
+    <<1, json::binary>> = binary_part(row, 100_000, byte_size(row) - 100_000)
+
+    assert {:ok, %Fragment{encode: text}} = json |> Columns.decode!() |> load(@json)
+    assert text == ~s({"n":1})
+    assert :binary.referenced_byte_size(text) < 1_000
+  end
+
+  if Code.ensure_loaded?(Ecto.Schema) do
+    defmodule Part do
+      use Ecto.Schema
+
+      @primary_key false
+      embedded_schema do
+        field(:payload, EctoType)
+      end
+    end
+
+    defmodule Event do
+      use Ecto.Schema
+
+      schema "events" do
+        field(:payload, EctoType)
+        field(:settings, EctoType, column: :json)
+        field(:history, {:array, EctoType})
+        embeds_one(:part, Part)
+      end
+    end
+
+    test "in a schema of Ecto" do
+      payload = Event.__schema__(:type, :payload)
+      assert Ecto.Type.type(payload) == :string
+      assert :settings |> then(&Event.__schema__(:type, &1)) |> Ecto.Type.type() == :map
+      assert Ecto.Type.load(payload, ~s({"a": 1})) == {:ok, %Fragment{encode: ~s({"a": 1})}}
+      assert Ecto.Type.dump(payload, %{a: 1}) == {:ok, ~s({"a":1})}
+      assert Ecto.Type.dump(payload, nil) == {:ok, nil}
+      assert Ecto.Type.format(payload) == "#RustyJson.EctoType<column: :text>"
+
+      history = Event.__schema__(:type, :history)
+      assert Ecto.Type.dump(history, [1, "a"]) == {:ok, ["1", ~S("a")]}
+      assert Ecto.Type.load(history, ["1"]) == {:ok, [%Fragment{encode: "1"}]}
+    end
+
+    test "in a changeset" do
+      event = struct(Event, payload: Fragment.new(~s({"a": 1, "b": 2})))
+
+      assert %{changes: changes, valid?: true} =
+               Ecto.Changeset.cast(event, %{"payload" => %{"b" => 2, "a" => 1}}, [:payload])
+
+      assert changes == %{}
+
+      assert %{changes: %{payload: %Fragment{encode: ~s({"a":2})}}} =
+               Ecto.Changeset.cast(event, %{"payload" => %{"a" => 2}}, [:payload])
+
+      assert %{changes: %{payload: nil}} = Ecto.Changeset.cast(event, %{"payload" => nil}, [:payload])
+
+      assert %{errors: [payload: {message, _}], valid?: false} =
+               Ecto.Changeset.cast(event, %{payload: Fragment.new("[")}, [:payload])
+
+      assert message =~ "is not valid JSON: Unexpected end of input"
+    end
+
+    test "in an embedded schema it is a part of the document" do
+      part = struct(Part, payload: Fragment.new(~s({"a": [1]})))
+      json = part |> Ecto.embedded_dump(:json) |> RustyJson.encode!()
+      assert json == ~s({"payload":{"a": [1]}})
+
+      loaded = Ecto.embedded_load(Part, RustyJson.decode!(json), :json)
+      assert loaded.payload == %Fragment{encode: ~s({"a":[1]})}
+
+      assert {:ok, %{payload: value}} = RustyJson.decode(json, as: Part)
+      assert EctoType.decode!(value) == %{"a" => [1]}
+    end
+  end
+end
