@@ -118,6 +118,8 @@ impl Question {
         let levels = self.plan.segments.len() * Self::LEVEL;
         let depth = u64::from(options.max_depth).min(self.before + piece as u64) as usize;
         let state = reader.slice().filter(|state| state.len() <= STATE + levels + depth / 8)?;
+        // It comes back with the next piece.
+        State::read(state)?;
         let end = match reader.byte()? {
             MORE => End::More,
             AGAIN if kept > 0 => End::Again,
