@@ -84,7 +84,17 @@ int rustyjson_run(const rustyjson_module* module, void* instance, uint32_t expor
   GUARDED(module->memory(instance), *result = module->exports[export](instance, arguments[0], arguments[1], arguments[2]))
 }
 
+// The memory that the last instance of this thread gave back. The system's allocator returns what is free at its top to the kernel, and a
+// new instance then waits for each page: 18 us instead of 5.
+static _Thread_local uint8_t* spare;
+static _Thread_local uint64_t spare_bytes;
+
 static uint8_t* zeroed(uint64_t bytes) {
+  if (spare != NULL && spare_bytes == bytes) {
+    uint8_t* data = spare;
+    spare = NULL;
+    return memset(data, 0, bytes);
+  }
 #if !defined(_WIN32)
   if (bytes >= LARGE) {
     void* data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -95,6 +105,11 @@ static uint8_t* zeroed(uint64_t bytes) {
 }
 
 static void give_back(uint8_t* data, uint64_t bytes) {
+  if (spare == NULL && bytes < LARGE) {
+    spare = data;
+    spare_bytes = bytes;
+    return;
+  }
 #if !defined(_WIN32)
   if (bytes >= LARGE) {
     munmap(data, bytes);
