@@ -204,7 +204,7 @@ defmodule RustyJson.LogSecretsTest do
     assert error.(%KeyError{key: :a, term: state}) =~ ~s(user: "Ada")
     assert error.(%KeyError{key: :a, term: state}) =~ ~s(password: "[REDACTED]")
     assert error.(%RuntimeError{message: "boom"}) == "boom"
-    assert error.(%MatchError{term: [1, 2]}) == "no match of right hand side value: [1, 2]"
+    assert error.(%MatchError{term: [1, 2]}) == Exception.message(%MatchError{term: [1, 2]})
     assert error.(%Broken{state: MapSet.new([1])}) == "bad state: #{inspect(MapSet.new([1]))}"
   end
 

@@ -6,7 +6,7 @@ defmodule RustyJson.RecipesTest do
 
   @docs Path.expand("../../docs", __DIR__)
   @time 1_709_208_000_000_000
-  @modules [ShopWeb.Json, ShopWeb.OrderJSON, Shop.Product, Shop.ColumnJson, Shop.Audit]
+  @modules [ShopWeb.Json, ShopWeb.OrderJSON, Shop.Product, Shop.ColumnJson, Shop.Audit, Shop.Event]
   @compile {:no_warn_undefined, @modules}
 
   defp blocks(file, language) do
@@ -15,7 +15,9 @@ defmodule RustyJson.RecipesTest do
   end
 
   setup_all do
-    for "defmodule" <> _ = code <- blocks("recipes.md", "elixir"), do: Code.eval_string(code)
+    for "defmodule" <> _ = code <- blocks("recipes.md", "elixir"),
+        Code.ensure_loaded?(Ecto.Schema) or not (code =~ "use Ecto.Schema"),
+        do: Code.eval_string(code)
 
     on_exit(fn ->
       for module <- @modules, do: :code.delete(module) && :code.purge(module)
@@ -102,6 +104,6 @@ defmodule RustyJson.RecipesTest do
           not String.starts_with?(code, "defmodule"),
           do: code |> String.split([" ", "."]) |> hd()
 
-    assert others == ["config", "config", "Postgrex", "rows"]
+    assert others == ["config", "config", "Postgrex", "event", "rows"]
   end
 end
