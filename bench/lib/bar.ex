@@ -9,8 +9,8 @@ defmodule RustyJson.Bench.Bar do
   @goals [
     {"native", :decode, 0, 0.95, 1.3},
     {"native", :encode, 0, 1.0, 1.4},
-    {"wasmtime", :decode, @large, 1.6, 2.4},
-    {"wasmtime", :encode, @large, 2.2, 3.0}
+    {"built_in", :decode, @large, 1.6, 2.4},
+    {"built_in", :encode, @large, 2.2, 3.0}
   ]
 
   @doc "A row for each goal that the run measured."
@@ -92,7 +92,7 @@ defmodule RustyJson.Bench.Bar do
 
   defp titles(cases) do
     for %{contender: id, title: title} <- cases,
-        id not in ["native", "wasmtime", "wasmex"],
+        id not in ["native", "built_in", "wasmex"],
         uniq: true,
         do: {id, title}
   end
@@ -117,7 +117,7 @@ defmodule RustyJson.Bench.Bar do
   end
 
   defp wasm_call(cases, native, op) do
-    case Enum.find(of(cases, "wasmtime", op), &(&1.document == "object35")) do
+    case Enum.find(of(cases, "built_in", op), &(&1.document == "object35")) do
       nil ->
         nil
 
@@ -134,7 +134,7 @@ defmodule RustyJson.Bench.Bar do
   end
 
   defp wasm_and_old(cases) do
-    pairs = beside(cases, "wasmtime", "old", :decode, @large)
+    pairs = beside(cases, "built_in", "old", :decode, @large)
 
     if pairs != [] do
       {document, least} = Enum.min_by(pairs, &elem(&1, 1))

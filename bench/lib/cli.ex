@@ -67,7 +67,7 @@ defmodule RustyJson.Bench.CLI do
   defp from(path), do: Path.expand(path, System.get_env("RUSTYJSON_BENCH_FROM", File.cwd!()))
 
   defp contenders(nil), do: Contender.ids()
-  defp contenders("native"), do: Contender.ids() -- ["wasmtime", "wasmex"]
+  defp contenders("native"), do: Contender.ids() -- ["built_in", "wasmex"]
   defp contenders("wasm"), do: Contender.ids() -- ["native"]
 
   defp usage(device, status) do

@@ -12,7 +12,7 @@ defmodule RustyJson.Bench.Contender do
   # configured engine of its VM.
   @all [
     {"native", "RustyJson native", :main},
-    {"wasmtime", "RustyJson wasm, wasmtime", :built_in},
+    {"built_in", "RustyJson wasm, built-in host", :built_in},
     {"wasmex", "RustyJson wasm, wasmex", :wasmex},
     {"otp", "OTP json", :main},
     {"elixir", "Elixir JSON", :main},
@@ -22,7 +22,7 @@ defmodule RustyJson.Bench.Contender do
     {"glazer", "glazer", :main},
     {"old", "RustyJson 0.3.10", :old}
   ]
-  @ours ["native", "wasmtime", "wasmex"]
+  @ours ["native", "built_in", "wasmex"]
 
   @spec ids() :: [id()]
   def ids, do: Enum.map(@all, &elem(&1, 0))

@@ -4,13 +4,21 @@ defmodule RustyJson.Bench.Corpus do
   a folder once, from which every VM of a run reads them.
   """
 
-  alias RustyJson.Bench.{Documents, Shapes}
+  alias RustyJson.Bench.{Documents, Kinds, Shapes}
 
   @public ~w(canada citm_catalog twitter github_events)
   @made [
     {"settlement", {Shapes, :settlement, [10_000_000]}},
     {"records10k", {Documents, :records, [10_000]}},
+    {"records1k", {Documents, :records, [1_300]}},
     {"records40", {Documents, :records, [40]}},
+    {"geojson", {Documents, :geojson, [170]}},
+    {"not_ascii", {Kinds, :not_ascii, []}},
+    {"integers", {Kinds, :integers, []}},
+    {"config", {Kinds, :config, []}},
+    {"chat", {Kinds, :chat, []}},
+    {"webhook", {Kinds, :webhook, []}},
+    {"log", {Kinds, :log, []}},
     {"object1k", {:named, "object_1kb"}},
     {"object35", {:named, "object_35b"}},
     {"deep100", {Documents, :deep, [100]}},

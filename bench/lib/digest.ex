@@ -3,7 +3,7 @@ defmodule RustyJson.Bench.Digest do
 
   alias RustyJson.Bench.{Behind, Contender, Table}
 
-  @shells ["native", "wasmtime", "wasmex"]
+  @shells ["native", "built_in", "wasmex"]
   @directions ["decode", "encode"]
 
   # Column in the tables of a result file, contender, heading.
@@ -89,8 +89,8 @@ defmodule RustyJson.Bench.Digest do
   end
 
   def table("sandbox-cost", result, _lookup) do
-    head = ["document", "size", "decode, native", "wasmtime", "×", "wasmex ×"]
-    head = head ++ ["encode, native", "wasmtime", "×", "wasmex ×"]
+    head = ["document", "size", "decode, native", "built-in", "×", "wasmex ×"]
+    head = head ++ ["encode, native", "built-in", "×", "wasmex ×"]
 
     with %{"rows" => rows} <- find(result, "decode-native"),
          rows = for([name, size | _] when size != "" <- rows, do: [name, size | costs(result, name)]),
@@ -168,16 +168,17 @@ defmodule RustyJson.Bench.Digest do
   end
 
   defp engine("native"), do: "native"
+  defp engine("built_in"), do: "sandboxed (built-in host)"
   defp engine(host), do: "sandboxed (#{host})"
 
   defp costs(result, document) do
     Enum.flat_map(["decode", "encode"], fn direction ->
       native = find(result, "#{direction}-native")
-      wasmtime = find(result, "#{direction}-wasmtime")
+      built_in = find(result, "#{direction}-built_in")
       wasmex = find(result, "#{direction}-wasmex")
 
-      [time(native, document), time(wasmtime, document)] ++
-        for(host <- [wasmtime, wasmex], do: times(host, native, document))
+      [time(native, document), time(built_in, document)] ++
+        for(host <- [built_in, wasmex], do: times(host, native, document))
     end)
   end
 

@@ -5,8 +5,8 @@ defmodule RustyJson.Bench.Sections.Calls do
 
   @runs [
     {"native", "native", []},
-    {"wasmtime", "wasmtime", []},
-    {"wasmtime fresh", "wasmtime", [isolation: :fresh]},
+    {"built-in", "built_in", []},
+    {"built-in fresh", "built_in", [isolation: :fresh]},
     {"wasmex", "wasmex", []},
     {"wasmex fresh", "wasmex", [isolation: :fresh]}
   ]
@@ -27,7 +27,7 @@ defmodule RustyJson.Bench.Sections.Calls do
   end
 
   defp goals({op, results}) do
-    limits = [{"wasmtime fresh", 25_000}, {"wasmex", 120_000}]
+    limits = [{"built-in fresh", 25_000}, {"wasmex", 120_000}]
 
     for {label, limit} <- limits, result = results[label] do
       time = result.time.median

@@ -61,7 +61,7 @@ defmodule RustyJson.Bench.Sections.Parts do
     end
   end
 
-  @engines [{"native", [engine: :native]}, {"wasmtime", [engine: :wasm, host: :built_in]}]
+  @engines [{"native", [engine: :native]}, {"built_in", [engine: :wasm, host: :built_in]}]
 
   @spec run(map()) :: map()
   def run(context) do

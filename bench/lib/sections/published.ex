@@ -3,8 +3,8 @@ defmodule RustyJson.Bench.Sections.Published do
 
   alias RustyJson.Bench.{Corpus, Grid, Shapes, Table}
 
-  @who ["native", "wasmtime", "jason", "old"]
-  @columns [{"native", "native"}, {"wasmtime", "wasm"}, {"jason", "Jason"}, {"old", "0.3.10"}]
+  @who ["native", "built_in", "jason", "old"]
+  @columns [{"native", "native"}, {"built_in", "wasm"}, {"jason", "Jason"}, {"old", "0.3.10"}]
 
   @doc "Settlement reports of three sizes."
   @spec settlement(map()) :: map()

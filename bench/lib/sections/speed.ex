@@ -57,9 +57,9 @@ defmodule RustyJson.Bench.Sections.Speed do
   end
 
   # An engine is compared with other libraries, and wasm with native.
-  defp hidden("native"), do: ["wasmtime", "wasmex"]
-  defp hidden("wasmtime"), do: ["wasmex"]
-  defp hidden("wasmex"), do: ["wasmtime"]
+  defp hidden("native"), do: ["built_in", "wasmex"]
+  defp hidden("built_in"), do: ["wasmex"]
+  defp hidden("wasmex"), do: ["built_in"]
 
   defp table(op, id, mode, own, others, cases) do
     unit = if op == :decode, do: "b2t", else: "t2b"

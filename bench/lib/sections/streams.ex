@@ -7,7 +7,7 @@ defmodule RustyJson.Bench.Sections.Streams do
 
   @compile {:no_warn_undefined, Jaxon.Stream}
 
-  @engines [{"native", [engine: :native]}, {"wasmtime", [engine: :wasm, host: :built_in]}]
+  @engines [{"native", [engine: :native]}, {"built_in", [engine: :wasm, host: :built_in]}]
   @rows 20_000
   @chunk 65_536
   # How often the file that is shared among processes has all rows: 40 MB.

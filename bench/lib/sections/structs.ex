@@ -21,7 +21,7 @@ defmodule RustyJson.Bench.Sections.Structs do
       for {label, kind} <- @rows do
         input = {:term, {RustyJson.Bench.Structs, :build, [kind]}}
 
-        {label, :encode, input, Grid.plain(["native", "wasmtime", "jason", "elixir", "old"]),
+        {label, :encode, input, Grid.plain(["native", "built_in", "jason", "elixir", "old"]),
          [@published[kind] || ""]}
       end
 
@@ -32,7 +32,7 @@ defmodule RustyJson.Bench.Sections.Structs do
         rows: rows,
         columns: [
           {"native", "native"},
-          {"wasmtime", "wasm"},
+          {"built_in", "wasm"},
           {"jason", "Jason"},
           {"elixir", "JSON"},
           {"old", "0.3.10"}
