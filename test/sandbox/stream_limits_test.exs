@@ -64,6 +64,16 @@ defmodule RustyJson.Sandbox.StreamLimitsTest do
       if reason = WasmHosts.missing(host), do: @describetag(skip: reason)
       setup %{host: host}, do: {:ok, options: [host: host] ++ @limits}
 
+      # A module that was taken over can say that the stream stands there.
+      test "behind the last line that is counted, the stream goes on", %{options: options} do
+        feed = Feed.new([format: :lines, on_error: :tag] ++ options)
+        last = <<0x3FFF_FFFF_FFFF_FFFE::64-little>>
+        feed = %{feed | state: last <> last <> <<7, 0, 0::16>>}
+
+        assert {:ok, [{:error, %SandboxError{}}], feed} = Feed.push(feed, @long <> "\n")
+        assert {:ok, [{:ok, 3}], _feed} = Feed.push(feed, "3\n")
+      end
+
       test "decode_stream raises behind the values before it", %{options: options} do
         for {form, pieces, on} <- @forms do
           {items, error} = pieces |> source(on) |> RustyJson.decode_stream(form ++ options) |> drained()
