@@ -51,12 +51,15 @@ defmodule RustyJson.Install do
   @spec switches() :: keyword(:boolean)
   def switches, do: for(name <- @switches ++ [:sandbox, :all], do: {name, :boolean})
 
-  @doc "The options that ask for a step, of the parsed ones: `--all` stands for all of them but `--sandbox`."
+  @doc """
+  The options that ask for a step, of the parsed ones: `--all` stands for all of them but `--sandbox`, and so does `--no-…` where nothing is
+  asked for.
+  """
   @spec asked(keyword()) :: [atom()]
   def asked(options) do
     named = for {name, true} <- options, name in [:sandbox | @switches], do: name
     refused = for {name, false} <- options, do: name
-    all = if options[:all], do: @switches, else: []
+    all = if options[:all] || (named == [] and refused != []), do: @switches, else: []
     plug = if :sandbox in named, do: [:plug], else: []
     Enum.uniq(named ++ all ++ plug) -- refused
   end
@@ -194,7 +197,7 @@ defmodule RustyJson.Install do
     end
   end
 
-  # The stand-in is a folder of this package. Elsewhere than in Hex, Mix wants to be told that this is the :rustyjson for all.
+  # The stand-in is a folder of this package. If this does not come from Hex, its line needs `override: true`.
   defp dependency(library) do
     own =
       if Enum.any?([:path, :git, :github], &library[&1]) and not (library[:override] || false),

@@ -41,6 +41,8 @@ defmodule RustyJson.InstallTest do
             {[phoenix: true, stand_in: true], [:phoenix, :stand_in]},
             {[sandbox: true], [:sandbox, :plug]},
             {[all: true, tesla: false], [:phoenix, :ecto, :plug, :absinthe, :stand_in]},
+            {[plug: false], [:phoenix, :ecto, :absinthe, :tesla, :stand_in]},
+            {[phoenix: true, plug: false], [:phoenix]},
             {[], []}
           ],
           do: assert(Install.asked(options) == asked)
@@ -125,6 +127,8 @@ defmodule RustyJson.InstallTest do
     end
 
     test "other forms" do
+      unreadable = {:error, "its options are not written out there"}
+
       for {call, json, sandbox} <- [
             {"parsers: [:json]", "parsers: [:json], json_decoder: RustyJson",
              "parsers: [RustyJson.PlugParser], rustyjson: [policy: :edge]"},
@@ -135,6 +139,8 @@ defmodule RustyJson.InstallTest do
              "parsers: [RustyJson.PlugParser], rustyjson: [policy: :edge]"},
             {"parsers: [:json], json_decoder: {RustyJson, :decode!, [[keys: :copy]]}", :same,
              "parsers: [RustyJson.PlugParser], rustyjson: [policy: :edge]"},
+            {"parsers: [{:json, @options}]", unreadable, unreadable},
+            {"parsers: [{:json, options()}], json_decoder: Jason", unreadable, unreadable},
             {"parsers: [:urlencoded]", :same, :same},
             {"parsers: [RustyJson.PlugParser], rustyjson: [policy: :webhook]", :same, :same}
           ] do

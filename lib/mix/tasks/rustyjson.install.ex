@@ -50,9 +50,10 @@ defmodule Mix.Tasks.Rustyjson.Install do
     end
   end
 
+  # Igniter has options with values of their own.
   defp archive?(argv) do
     {_options, arguments, _wrong} = OptionParser.parse(argv, strict: [sha256: :string] ++ Install.switches())
-    arguments != []
+    Enum.any?(arguments, &String.ends_with?(&1, ".gz"))
   end
 
   defp unpack(argv) do
@@ -112,9 +113,11 @@ defmodule Mix.Tasks.Rustyjson.Install do
     cond do
       asked != [] -> Edits.apply_steps(igniter, steps)
       options[:yes] || igniter.assigns[:test_mode?] -> Edits.show(igniter, steps)
-      true -> Edits.apply_steps(igniter, Enum.filter(steps, &wanted?/1))
+      true -> Edits.apply_steps(igniter, steps |> Edits.changes() |> Enum.filter(&wanted?/1))
     end
   end
 
+  # Only shown.
+  defp wanted?(%{change: :by_hand}), do: true
   defp wanted?(step), do: Mix.shell().yes?("#{Printed.step(step)}\n\nMake this change?")
 end

@@ -32,10 +32,13 @@ defmodule RustyJson.Install.Edits do
   @spec apply_steps(igniter, [Install.step()]) :: igniter when igniter: struct()
   def apply_steps(igniter, steps) do
     steps
-    # Each call in a file is a step, and one change does them all.
-    |> Enum.uniq_by(&if(&1.change == :by_hand, do: &1, else: &1.change))
+    |> changes()
     |> Enum.reduce(igniter, fn step, igniter -> igniter |> change(step) |> follow(step) end)
   end
+
+  @doc "The steps that change something, and those that are only shown. Each call in a file is a step, and one change does them all."
+  @spec changes([Install.step()]) :: [Install.step()]
+  def changes(steps), do: Enum.uniq_by(steps, &if(&1.change == :by_hand, do: &1, else: &1.change))
 
   defp change(igniter, %{change: {:config, app, path, value}}) do
     Igniter.Project.Config.configure(

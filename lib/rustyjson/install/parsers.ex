@@ -71,18 +71,20 @@ defmodule RustyJson.Install.Parsers do
   defp changed(parsers, options, mode) do
     json = Enum.any?(parsers, &(name(&1) == :json))
     ours = Enum.any?(parsers, &(name(&1) == [:RustyJson, :PlugParser]))
+    own = for {:json, own} <- parsers, do: own
 
     cond do
       ours or not json ->
         :same
 
+      # `{:json, @options}`: they would be lost.
+      not Enum.all?(own, &Keyword.keyword?/1) ->
+        :unreadable
+
       mode == :sandbox ->
         {:ok, sandboxed(parsers, options)}
 
-      Enum.all?(
-        [options | for({:json, own} <- parsers, own[:json_decoder], do: own)],
-        &decoder(&1[:json_decoder])
-      ) ->
+      Enum.all?([options | Enum.filter(own, & &1[:json_decoder])], &decoder(&1[:json_decoder])) ->
         :same
 
       true ->
