@@ -17,8 +17,9 @@ defmodule RustyJson.EctoType do
 
   You can set the field to any term that RustyJson encodes, a `RustyJson.Fragment` and `RustyJson.lazy/1` included. A string is a
   JSON string: if you have JSON text, use `RustyJson.Fragment.new/1`. Casting a changeset encodes the term, so an error is an error of the
-  changeset. A fragment is checked when it is cast, and before it goes to the database; invalid JSON is not written. `nil` is `NULL`;
-  for a JSON `null`, use `RustyJson.Fragment.new("null")`.
+  changeset. The text is checked when it is cast, and before it goes to the database; invalid JSON, or text beyond the limits that
+  `config :rustyjson, decode:` sets, is not written. `redact:` and `compress:` of `config :rustyjson, encode:` have no effect on columns.
+  `nil` is `NULL`; for a JSON `null`, use `RustyJson.Fragment.new("null")`.
 
   Two values are equal for a changeset if their texts are equal, or the terms of the texts are, so a different order of keys or other
   white space is no change. With the package `decimal`, which Ecto brings along, numbers are compared exactly.
@@ -114,18 +115,17 @@ defmodule RustyJson.EctoType do
   end
 
   defp unchecked(%Fragment{encode: text}) when is_binary(text), do: {:ok, text}
-  defp unchecked(term), do: RustyJson.encode(term)
+  # The configuration of the application is for texts that it sends.
+  defp unchecked(term), do: RustyJson.encode(term, compress: :none, redact: [])
 
-  # Only a fragment can be text that is no JSON. If it is, decoding says why.
-  defp checked(%Fragment{} = fragment) do
-    with {:ok, text} <- unchecked(fragment) do
-      if RustyJson.valid?(text),
+  # The text, within the limits of the configuration. If it is not valid, decoding says why.
+  defp checked(term) do
+    with {:ok, text} <- unchecked(term) do
+      if RustyJson.valid?(text, keys: :strings),
         do: {:ok, text},
-        else: with({:ok, _term} <- RustyJson.decode(text), do: {:ok, text})
+        else: with({:ok, _term} <- RustyJson.decode(text, keys: :strings), do: {:ok, text})
     end
   end
-
-  defp checked(term), do: RustyJson.encode(term)
 
   ## Callbacks of Ecto
 
@@ -157,7 +157,7 @@ defmodule RustyJson.EctoType do
         {:ok, %Fragment{encode: text}}
 
       {:error, error} ->
-        {:error, message: "is not valid JSON: " <> Exception.message(error)}
+        {:error, message: "cannot be stored as JSON: " <> Exception.message(error)}
     end
   end
 
@@ -199,7 +199,7 @@ defmodule RustyJson.EctoType do
   # What is lost in decoding would be a change that is not written.
   defp exact(text) do
     floats = if Code.ensure_loaded?(Decimal), do: :decimals, else: :native
-    RustyJson.decode(text, duplicate_keys: :error, floats: floats)
+    RustyJson.decode(text, keys: :strings, objects: :maps, duplicate_keys: :error, floats: floats)
   end
 
   @doc false

@@ -54,10 +54,10 @@ defmodule RustyJson.EctoTypeTest do
   test "invalid JSON is not written, and a changeset says why" do
     for {term, message} <- [
           {Fragment.new("[1,]"),
-           "is not valid JSON: Expected value at position 3 (line 1, column 4): Trailing comma"},
-          {Fragment.new(""), ~r/\Ais not valid JSON: Unexpected end of input/},
-          {{:not, self()}, ~r/\Ais not valid JSON: /},
-          {"\xFF", ~r/\Ais not valid JSON: invalid byte 0xFF/}
+           "cannot be stored as JSON: Expected value at position 3 (line 1, column 4): Trailing comma"},
+          {Fragment.new(""), ~r/\Acannot be stored as JSON: Unexpected end of input/},
+          {{:not, self()}, ~r/\Acannot be stored as JSON: /},
+          {"\xFF", ~r/\Acannot be stored as JSON: invalid byte 0xFF/}
         ] do
       assert {:error, message: text} = EctoType.cast(term, @text)
       assert text =~ message
@@ -191,7 +191,7 @@ defmodule RustyJson.EctoTypeTest do
       assert %{errors: [payload: {message, _}], valid?: false} =
                Ecto.Changeset.cast(event, %{payload: Fragment.new("[")}, [:payload])
 
-      assert message =~ "is not valid JSON: Unexpected end of input"
+      assert message =~ "cannot be stored as JSON: Unexpected end of input"
     end
 
     test "in an embedded schema it is a part of the document" do
