@@ -8,6 +8,7 @@ defmodule RustyJson.Test.Sweep do
 
   alias RustyJson.{
     DecodeError,
+    EctoType,
     Encode,
     Encoder,
     Feed,
@@ -54,7 +55,8 @@ defmodule RustyJson.Test.Sweep do
   def calls,
     do:
       decoding() ++
-        requests() ++ parts() ++ streams() ++ texts() ++ encoding() ++ pieces_of_encoding() ++ logs()
+        requests() ++
+        parts() ++ streams() ++ texts() ++ encoding() ++ pieces_of_encoding() ++ columns() ++ logs()
 
   defp decoding do
     [
@@ -296,6 +298,20 @@ defmodule RustyJson.Test.Sweep do
   end
 
   defp packed(options), do: Options.encode(options)
+
+  # JSON columns of Ecto.
+  defp columns do
+    [
+      call({EctoType, :decode, 2}, :text, :decode, &EctoType.decode(Fragment.new(&1), &2),
+        with: [{EctoType, :decode!, 2}]
+      ),
+      call({EctoType, :text, 1}, :term, :none, fn term, [] -> EctoType.text(term) end),
+      call({EctoType.Columns, :decode!, 1}, :text, :none, fn text, [] -> EctoType.Columns.decode!(text) end),
+      call({EctoType.Columns, :encode!, 1}, :term, :none, fn term, [] -> EctoType.Columns.encode!(term) end,
+        with: [{EctoType.Columns, :encode_to_iodata!, 1}]
+      )
+    ]
+  end
 
   defp logs do
     [

@@ -66,6 +66,23 @@ defmodule RustyJson.Decode.Many do
   defp binaries?([input | inputs]) when is_binary(input), do: binaries?(inputs)
   defp binaries?(inputs), do: inputs == []
 
+  @doc """
+  Lists as one; the last one comes first.
+
+      iex> RustyJson.Decode.Many.joined([[3], [], [1, 2]])
+      [1, 2, 3]
+  """
+  # With `++` on the way back out of a recursion, 300,000 results held the scheduler for 30 ms: neither a return nor a short `++` counts as
+  # work.
+  @spec joined([[item]]) :: [item] when item: term()
+  def joined(lists), do: joined(lists, [])
+
+  defp joined([], all), do: all
+  defp joined([list | before], all), do: joined(before, list |> Enum.reverse() |> in_front(all))
+
+  defp in_front([item | list], all), do: in_front(list, [item | all])
+  defp in_front([], all), do: all
+
   # The common case: nothing is left to do.
   defp finished(results, documents, %{keys: keys} = options) do
     if keys in [nil, :atoms] and good?(results), do: results, else: each(results, documents, options)

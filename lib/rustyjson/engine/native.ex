@@ -6,6 +6,7 @@ defmodule RustyJson.Engine.Native do
   @behaviour RustyJson.Engine
 
   alias RustyJson.{Engine, Options}
+  alias RustyJson.Decode.Many
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Heap
   alias RustyJson.Engine.Native.Nif
@@ -32,21 +33,24 @@ defmodule RustyJson.Engine.Native do
   end
 
   @impl true
-  def decode_many([], _options), do: []
+  def decode_many(documents, options), do: documents |> some_of_many(options, []) |> Many.joined()
 
-  def decode_many(documents, %{bytes: bytes, dirty_threshold: threshold} = options) do
+  # The results of one call of the library after the other, the last ones first.
+  defp some_of_many([], _options, before), do: before
+
+  defp some_of_many(documents, %{bytes: bytes, dirty_threshold: threshold} = options, before) do
     # 0 is no threshold.
     longest = if threshold == 0, do: @longest, else: threshold
 
     case Nif.decode_many(documents, bytes, longest) do
       {results, [], _next} ->
-        results
+        [results | before]
 
       {results, rest, :more} ->
-        results ++ decode_many(rest, options)
+        some_of_many(rest, options, [results | before])
 
       {results, [document | rest], :alone} ->
-        results ++ [decode(document, options) | decode_many(rest, options)]
+        some_of_many(rest, options, [[decode(document, options)], results | before])
     end
   end
 

@@ -9,6 +9,7 @@ defmodule RustyJson.Wasm.Batch do
   # One deadline covers the whole list. A document that runs without end would use up the time of the others, so each guest call gets a
   # share of the remaining time. A document that exceeds its share is tried again after all others, with the rest of the time.
 
+  alias RustyJson.Decode.Many
   alias RustyJson.Options
   alias RustyJson.Wasm.Abi
 
@@ -45,13 +46,13 @@ defmodule RustyJson.Wasm.Batch do
     {answers, call} = run([{0, documents, length(documents)}], [], call)
 
     case call.late do
-      [] -> answers |> Enum.reverse() |> joined()
-      late -> again(Enum.reverse(late), answers, call) |> Enum.sort_by(&elem(&1, 0)) |> joined()
+      [] -> joined(answers)
+      late -> again(Enum.reverse(late), answers, call) |> Enum.sort_by(&elem(&1, 0), :desc) |> joined()
     end
   end
 
   defp joined([{_at, results}]), do: results
-  defp joined(answers), do: Enum.flat_map(answers, fn {_at, results} -> results end)
+  defp joined(answers), do: answers |> Enum.map(&elem(&1, 1)) |> Many.joined()
 
   # Jobs are documents, their number, and the place of the first one. Answers are results, and the place of the first one.
   defp run([], answers, call), do: {answers, call}
