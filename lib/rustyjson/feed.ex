@@ -372,7 +372,7 @@ defmodule RustyJson.Feed do
     %{feed | state: state, base: feed.base + byte_size(bytes), pending: ""}
   end
 
-  # No stream has so many lines: a module that was taken over said so.
+  # A stream is never that long. Only a module that was taken over says so.
   defp counted(number), do: if(number < div(@u62, 2), do: number, else: 1)
 
   ## Items

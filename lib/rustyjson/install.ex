@@ -64,7 +64,7 @@ defmodule RustyJson.Install do
     Enum.uniq(named ++ all ++ plug) -- refused
   end
 
-  @doc "The steps for a project; without `asked`, all but the sandbox. What is set already is no step."
+  @doc "The steps for a project; without `asked`, all but the sandbox. Steps that are already set are left out."
   @spec steps(project(), [atom()]) :: [step()]
   def steps(project, []), do: steps(project, @switches)
 

@@ -83,7 +83,7 @@ fn compiler() -> cc::Build {
         .flag_if_supported("-fno-gcse")
         .flag_if_supported("-fno-tree-pre")
         .flag_if_supported("-fno-strict-aliasing")
-        // Nothing unwinds through it: a trap jumps, and no panic comes from it. 50 KB.
+        // Nothing unwinds through it: a trap jumps, and no panic comes from it. This saves 50 KB.
         .flag_if_supported("-fno-asynchronous-unwind-tables")
         .flag_if_supported("-Wno-everything")
         .flag("-fvisibility=hidden");

@@ -13,7 +13,7 @@ use crate::simd::Kernel;
 
 const RECORD_SEPARATOR: u8 = 0x1E;
 
-/// A comma in front of a record is not one of its value: it ends a record that was passed over because of its length.
+/// The error looks back past the start of the record. A comma there ended the record before, which was skipped because of its length.
 fn first(error: Error, start: usize) -> Error {
     match error {
         Error { kind: ErrorKind::TrailingComma, offset } if offset == start => {

@@ -110,7 +110,8 @@ fn encode<'a>(
         Played::Partial(offsets, text) => terms::holed(env, text, offsets, &holes),
         Played::Failure(failure) => terms::encode_error(env, &failure),
     };
-    Ok(if used.is_empty() { answer } else { terms::planned(env, answer, &used) }.as_c_arg())
+    let answer = if used.is_empty() { answer } else { terms::planned(env, answer, &used) };
+    Ok(answer.as_c_arg())
 }
 
 /// Takes the work from the caller's turn, so that the scheduler stays fair.

@@ -25,7 +25,7 @@ pub enum Export {
 }
 
 /// Why the module stopped: `wasm_rt_trap_t` in runtime/wasm-rt.h.
-// As a word, so that a result with one in it is copied in words.
+// A word long: a shorter one makes the compiler copy results in pieces, which the processor waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Trap {
