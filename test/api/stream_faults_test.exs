@@ -6,6 +6,8 @@ defmodule RustyJson.StreamFaultsTest do
   alias RustyJson.{DecodeError, Feed, Lines, Partial}
   alias RustyJson.Test.Judge
 
+  import RustyJson.Test.Streams, only: [until_fault: 1]
+
   @moduletag :tmp_dir
 
   # Lines of 100 bytes, more than one piece of a file.
@@ -21,20 +23,6 @@ defmodule RustyJson.StreamFaultsTest do
   if Version.match?(System.version(), ">= 1.16.0"),
     do: defp(pieces(path, bytes), do: File.stream!(path, bytes)),
     else: defp(pieces(path, bytes), do: File.stream!(path, [], bytes))
-
-  # Delivers what comes until the stream fails.
-  defp until_fault(stream) do
-    {:ok, seen} = Agent.start_link(fn -> [] end)
-
-    error =
-      try do
-        Enum.each(stream, &Agent.update(seen, fn items -> [&1 | items] end))
-      rescue
-        error -> error
-      end
-
-    {seen |> Agent.get(& &1) |> Enum.reverse(), error}
-  end
 
   test "a file that becomes shorter while it is read", %{path: path} do
     [range] = Lines.ranges(path, 1)

@@ -9,6 +9,8 @@ defmodule RustyJson.Sandbox.StreamLimitsTest do
   alias RustyJson.{Feed, Partial, SandboxError}
   alias RustyJson.Test.{Guest, WasmHosts}
 
+  import RustyJson.Test.Streams, only: [until_fault: 1]
+
   @limits [engine: :wasm, max_memory: 3 * 1_048_576, timeout: 60_000]
   # Terms that take more than that, of a text that does not.
   @long "[" <> String.duplicate("1,", 700_000) <> "1]"
@@ -41,20 +43,6 @@ defmodule RustyJson.Sandbox.StreamLimitsTest do
   defp made({:break, piece}, break), do: if(break.() == :ok, do: piece)
   defp made(piece, _break), do: piece
 
-  # What was delivered, and the error that was raised.
-  defp drained(stream) do
-    {:ok, seen} = Agent.start_link(fn -> [] end)
-
-    error =
-      try do
-        Enum.each(stream, &Agent.update(seen, fn items -> [&1 | items] end))
-      rescue
-        error -> error
-      end
-
-    {seen |> Agent.get(& &1) |> Enum.reverse(), error}
-  end
-
   defp short({:error, %SandboxError{reason: reason}}), do: reason
   defp short(item), do: item
 
@@ -76,7 +64,7 @@ defmodule RustyJson.Sandbox.StreamLimitsTest do
 
       test "decode_stream raises behind the values before it", %{options: options} do
         for {form, pieces, on} <- @forms do
-          {items, error} = pieces |> source(on) |> RustyJson.decode_stream(form ++ options) |> drained()
+          {items, error} = pieces |> source(on) |> RustyJson.decode_stream(form ++ options) |> until_fault()
           assert {form, items, error.__struct__, error.reason} == {form, [1, 2], SandboxError, :memory_limit}
           # Records are known to be whole when the next piece is there.
           assert_received {:closed, taken} when taken in 2..3
@@ -135,7 +123,7 @@ defmodule RustyJson.Sandbox.StreamLimitsTest do
           elements = [1, 2, long, 3]
           given = if kind == :list, do: elements, else: counted(elements)
           stream = RustyJson.encode_stream(given, [format: format, flush: flush] ++ options)
-          {texts, error} = drained(stream)
+          {texts, error} = until_fault(stream)
 
           assert {format, flush, kind, error.__struct__, error.reason} ==
                    {format, flush, kind, SandboxError, :memory_limit}
@@ -146,7 +134,7 @@ defmodule RustyJson.Sandbox.StreamLimitsTest do
         end
 
         lazy = %{rows: RustyJson.lazy(counted([1, 2, long, 3]))}
-        {texts, error} = lazy |> RustyJson.encode_stream([flush: 1] ++ options) |> drained()
+        {texts, error} = lazy |> RustyJson.encode_stream([flush: 1] ++ options) |> until_fault()
         assert {IO.iodata_to_binary(texts), error.reason} == {~s({"rows":[1,2), :memory_limit}
         assert_received :closed
       end
@@ -195,7 +183,7 @@ defmodule RustyJson.Sandbox.StreamLimitsTest do
               [first, "[5]", {:break, last}]
               |> source(on, broken)
               |> RustyJson.decode_stream(form ++ options)
-              |> drained()
+              |> until_fault()
             end)
 
           values = if(tag == :tag, do: [{:ok, 1}, {:ok, 2}], else: [1, 2])

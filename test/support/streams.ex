@@ -88,4 +88,19 @@ defmodule RustyJson.Test.Streams do
       item -> item
     end)
   end
+
+  @doc "What a stream delivered, and the error that it raised; `:ok` without one."
+  @spec until_fault(Enumerable.t()) :: {list(), Exception.t() | :ok}
+  def until_fault(stream) do
+    {:ok, seen} = Agent.start_link(fn -> [] end)
+
+    error =
+      try do
+        Enum.each(stream, &Agent.update(seen, fn items -> [&1 | items] end))
+      rescue
+        error -> error
+      end
+
+    {seen |> Agent.get(& &1) |> Enum.reverse(), error}
+  end
 end

@@ -1,7 +1,7 @@
 defmodule RustyJson.Install.Edits do
   @moduledoc false
-  # Carries the steps out with Igniter, which shows the changes before it writes them. Igniter is no dependency of this library:
-  # it depends on Jason, and so would make a circle with the stand-in for Jason. It is looked for when the task runs.
+  # Carries the steps out with Igniter, which shows the changes before it writes them. This library does not depend on Igniter:
+  # Igniter depends on Jason, which would make a circle with the stand-in for Jason. It is looked for when the task runs.
 
   alias RustyJson.Install
   alias RustyJson.Install.{Parsers, Printed, Surroundings}

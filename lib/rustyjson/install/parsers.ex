@@ -11,7 +11,7 @@ defmodule RustyJson.Install.Parsers do
   @doc "The calls in a source text; none if the text cannot be parsed."
   @spec calls(String.t()) :: [call()]
   def calls(text) do
-    # Literals have no lines, unless they are wrapped; wrapped, they are no options.
+    # Literals have lines only where they are wrapped, and are options only where they are not.
     wrapped = [literal_encoder: &{:ok, {:__block__, &2, [&1]}}, token_metadata: true, unescape: false]
 
     with {:ok, tree} <- Code.string_to_quoted(text),
@@ -55,7 +55,7 @@ defmodule RustyJson.Install.Parsers do
   # Its own line, and that of its closing bracket.
   defp lines(meta), do: for(line <- [meta[:line], meta[:closing][:line]], line, do: line)
 
-  @doc "The call with the decoder; `:same` if it has it or decodes no JSON, `:error` if its options are no plain list."
+  @doc "The call with the decoder; `:same` if it has it or decodes no JSON, `:error` if its options are not written out as a list."
   @spec rewritten(call(), mode()) :: {:ok, String.t()} | :same | {:error, String.t()}
   def rewritten(%{options: options, comments?: comments?}, mode) do
     with true <- Keyword.keyword?(options),
