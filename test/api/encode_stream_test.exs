@@ -3,6 +3,8 @@ defmodule RustyJson.EncodeStreamTest do
 
   use ExUnit.Case, async: true
 
+  import RustyJson.Test.Streams, only: [until_fault: 1]
+
   alias RustyJson.{EncodeError, Fragment, OrderedObject}
   alias RustyJson.Test.Judge
 
@@ -208,13 +210,14 @@ defmodule RustyJson.EncodeStreamTest do
               {%{data: RustyJson.lazy(rows)}, [], "/data/42/x"},
               {Stream.map(1..50, &if(&1 == 43, do: [[1 | 2]], else: &1)), [], "/42/0"}
             ] do
-          stream = RustyJson.encode_stream(term, Keyword.merge([flush: 1], options) ++ engine)
-
-          error = assert_raise EncodeError, fn -> Enum.each(stream, &send(self(), {:piece, &1})) end
-
-          assert error.path == path
-          # What is short of a piece when the error comes is lost.
-          assert received() |> Enum.join() =~ if(options[:flush], do: "30", else: "42")
+          # Every element before the faulty one is there, also what is short of a piece, and what is compressed.
+          for more <- [[], [flush: 1], [flush: 1_000], [compress: :gzip]] do
+            stream = RustyJson.encode_stream(term, Keyword.merge(options, more) ++ engine)
+            {pieces, error} = until_fault(stream)
+            assert {error.__struct__, error.path} == {EncodeError, path}
+            text = pieces |> IO.iodata_to_binary() |> unpacked(more)
+            assert Regex.scan(~r/\d+/, text) == for(i <- 1..42, do: [to_string(i)])
+          end
         end
       end
 
@@ -244,14 +247,6 @@ defmodule RustyJson.EncodeStreamTest do
           joined(1..3, [max_bytes: 6, flush: 1] ++ engine)
         end
       end
-    end
-  end
-
-  defp received do
-    receive do
-      {:piece, piece} -> [piece | received()]
-    after
-      0 -> []
     end
   end
 
@@ -543,6 +538,17 @@ defmodule RustyJson.EncodeStreamTest do
     assert_received 10_000
     refute_received 50_000
   end
+
+  # What was compressed up to a fault has no end.
+  defp unpacked(text, compress: :gzip) do
+    z = :zlib.open()
+    :ok = :zlib.inflateInit(z, 31)
+    text = z |> :zlib.inflate(text) |> IO.iodata_to_binary()
+    :zlib.close(z)
+    text
+  end
+
+  defp unpacked(text, _options), do: text
 
   test "options that are wrong are an ArgumentError at the call" do
     for {term, options} <- [

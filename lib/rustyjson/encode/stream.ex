@@ -8,7 +8,7 @@ defmodule RustyJson.Encode.Stream do
   require RustyJson.Engine.Codes
 
   alias RustyJson.{EncodeError, Encoder, Lazy, Options, OrderedObject, SandboxError}
-  alias RustyJson.Encode.{Path, Scope, Sources, Text}
+  alias RustyJson.Encode.{Path, Pieces, Scope, Sources, Text}
   alias RustyJson.Engine.Codes
 
   @end_mark :"$end of the stream"
@@ -33,7 +33,7 @@ defmodule RustyJson.Encode.Stream do
         do: elements(term, new(own[:format] || :array, flush, plain)),
         else: document(term, flush, plain)
 
-    source |> limited(options) |> gathered(flush) |> compressed(options.compress)
+    Pieces.stream(source, flush, options)
   end
 
   defp check!({:format, format}) when format in [:array, :lines, :seq], do: :ok
@@ -383,61 +383,4 @@ defmodule RustyJson.Encode.Stream do
 
   defp tail(%{values: %{line_separator: separator, indent: indent}} = options),
     do: separator <> String.duplicate(indent, Options.depth(options)) <> "]"
-
-  ## Pieces
-
-  # The limit is that of the whole text, before it is compressed.
-  defp limited(texts, options) do
-    case options.values.max_bytes do
-      0 -> texts
-      most -> Stream.transform(texts, most, &within(&1, &2, options))
-    end
-  end
-
-  defp within(text, left, options) do
-    left = left - IO.iodata_length(text)
-    if left < 0, do: raise(EncodeError.from_engine({Codes.encode(:max_bytes), "", nil}, options))
-    {[text], left}
-  end
-
-  defp gathered(texts, flush) do
-    texts
-    |> Stream.concat([@end_mark])
-    |> Stream.transform({[], 0}, fn
-      @end_mark, {_waiting, 0} = state -> {[], state}
-      @end_mark, {waiting, _size} -> {[IO.iodata_to_binary(waiting)], {[], 0}}
-      text, {[], 0} when is_binary(text) and byte_size(text) >= flush -> {[text], {[], 0}}
-      text, {waiting, size} -> gather([waiting | text], size + IO.iodata_length(text), flush)
-    end)
-  end
-
-  defp gather(waiting, size, flush) when size >= flush, do: {[IO.iodata_to_binary(waiting)], {[], 0}}
-  defp gather(waiting, size, _flush), do: {[], {waiting, size}}
-
-  # 31 bits of window: gzip.
-  @gzip 31
-
-  defp compressed(pieces, -1), do: pieces
-
-  defp compressed(pieces, level) do
-    pieces
-    |> Stream.concat([@end_mark])
-    |> Stream.transform(fn -> deflater(level) end, &deflate/2, &:zlib.close/1)
-  end
-
-  defp deflater(level) do
-    z = :zlib.open()
-    :ok = :zlib.deflateInit(z, level, :deflated, @gzip, 8, :default)
-    z
-  end
-
-  defp deflate(@end_mark, z), do: {packed(:zlib.deflate(z, "", :finish)), z}
-  defp deflate(piece, z), do: {packed(:zlib.deflate(z, piece)), z}
-
-  defp packed(iodata) do
-    case IO.iodata_to_binary(iodata) do
-      "" -> []
-      binary -> [binary]
-    end
-  end
 end
