@@ -136,6 +136,12 @@ impl<B: Buffer> Output<B> {
         }
     }
 
+    /// Everything after this is dropped: what should be written cannot be.
+    #[cold]
+    pub const fn fail(&mut self) {
+        self.failed = true;
+    }
+
     /// Appends bytes `times` times. Each copy doubles the written part, so that deep indentation needs few calls.
     pub fn repeat(&mut self, bytes: &[u8], times: usize) {
         let Some(len) = bytes.len().checked_mul(times) else { return self.failed = true };

@@ -422,7 +422,7 @@ defmodule RustyJson.Options do
   defp left_to_do(fun, _v) when is_function(fun), do: {fun, :last}
   defp left_to_do(_keys, _v), do: nil
 
-  # Input sizes that can mean much work: an integer takes quadratic time, a decimal twenty times as long as a float.
+  # Input sizes that can mean much work: an integer takes more than linear time, a decimal twenty times as long as a float.
   @costly_integers 4_096
   @costly_decimals 16_384
 

@@ -75,8 +75,8 @@ fn compare_with_middle(digits: &[u8], power: i64, below: f64) -> Ordering {
     let (field, fraction) = ((bits >> MANTISSA_BITS) as i64, bits & ((1 << MANTISSA_BITS) - 1));
     let (mantissa, exponent) =
         if field == 0 { (fraction, -1074) } else { (fraction | 1 << MANTISSA_BITS, field - 1075) };
-    let mut left = Natural::from_digits(digits);
-    let mut right = Natural::from_le_bytes(&(2 * mantissa + 1).to_le_bytes());
+    let mut left = Natural::from_few_digits(digits);
+    let mut right = Natural::from(2 * mantissa + 1);
     let fives = u32::try_from(power.unsigned_abs()).unwrap_or(u32::MAX);
     if power >= 0 {
         left.times_five_to(fives)
@@ -334,7 +334,7 @@ mod tests {
         let bits = value.to_bits();
         let (field, fraction) = ((bits >> 52) as i64, bits & ((1 << 52) - 1));
         let (mantissa, exponent) = if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) };
-        let mut number = Natural::from_le_bytes(&(2 * mantissa + 1).to_le_bytes());
+        let mut number = Natural::from(2 * mantissa + 1);
         let exponent = exponent - 1;
         let power = if exponent >= 0 {
             number.shift_left(exponent as u32);
@@ -343,7 +343,7 @@ mod tests {
             number.times_five_to(-exponent as u32);
             exponent
         };
-        let digits = String::from_utf8(number.into_decimal()).unwrap();
+        let digits = String::from_utf8(number.to_decimal().unwrap()).unwrap();
         let kept = digits.trim_end_matches('0').len();
         (digits[..kept].to_string(), power + (digits.len() - kept) as i64)
     }

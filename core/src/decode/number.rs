@@ -311,8 +311,7 @@ fn check_digits(count: usize, options: &DecodeOptions) -> Result<(), ErrorKind> 
     Ok(())
 }
 
-/// All digits as a little-endian number without zero bytes at the top. Quadratic in their count beyond 19, which
-/// `digit_limit` bounds.
+/// All digits as a little-endian number without zero bytes at the top. Their time is more than linear, which `digit_limit` bounds.
 ///
 /// An integer above [`MAX_INTEGER`] is out of range, and never takes more memory than that.
 fn magnitude(bytes: &[u8], scan: &Scan) -> Result<Vec<u8>, ErrorKind> {
@@ -328,8 +327,8 @@ fn magnitude(bytes: &[u8], scan: &Scan) -> Result<Vec<u8>, ErrorKind> {
     let mut values = Vec::new();
     values.try_reserve_exact(count).map_err(|_| ErrorKind::OutOfMemory)?;
     values.extend(significant());
-    let magnitude = Natural::try_from_digits(&values).ok_or(ErrorKind::OutOfMemory)?;
-    let magnitude = magnitude.to_le_bytes().ok_or(ErrorKind::OutOfMemory)?;
+    let magnitude = Natural::from_digits(&values).and_then(|number| number.to_le_bytes());
+    let magnitude = magnitude.ok_or(ErrorKind::OutOfMemory)?;
     if magnitude.len() > MAX_INTEGER { Err(ErrorKind::NumberOutOfRange) } else { Ok(magnitude) }
 }
 

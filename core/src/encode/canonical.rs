@@ -70,7 +70,7 @@ pub(crate) fn integer<B: Buffer>(out: &mut Output<B>, value: i64) -> bool {
 /// The same for an integer of any size, as sign and little-endian magnitude.
 pub(crate) fn big_integer<B: Buffer>(out: &mut Output<B>, negative: bool, magnitude: &[u8]) -> bool {
     // Beyond this there is no finite float.
-    magnitude.len() <= 128 && exact(out, negative, &big_digits(magnitude))
+    magnitude.len() <= 128 && big_digits(magnitude).is_some_and(|digits| exact(out, negative, &digits))
 }
 
 /// Appends the integer of these digits if it is a float whose shortest digits are its own.

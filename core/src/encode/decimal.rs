@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::known::Known;
 use super::notation::Notation;
-use super::number::{big_digits, rare_integer};
+use super::number::{self, big_digits, rare_integer};
 use crate::output::Output;
 use alloc::vec::Vec;
 
@@ -31,6 +31,7 @@ pub fn decimal<'t>(fields: &mut impl Fields<'t>, notation: Notation, text: &mut 
             plain(text, &digits, exponent);
         }
         Digits::Number(digits) => scientific(text, &digits, exponent),
+        Digits::NoMemory => text.fail(),
     }
     Some(())
 }
@@ -38,6 +39,7 @@ pub fn decimal<'t>(fields: &mut impl Fields<'t>, notation: Notation, text: &mut 
 enum Digits {
     Word(&'static str),
     Number(Vec<u8>),
+    NoMemory,
 }
 
 fn digits<'t>(fields: &mut impl Fields<'t>) -> Option<Digits> {
@@ -47,7 +49,7 @@ fn digits<'t>(fields: &mut impl Fields<'t>) -> Option<Digits> {
         return (value >= 0).then(|| Digits::Number(text.written().to_vec()));
     }
     if let Some((negative, magnitude)) = fields.big_integer(Known::Coef) {
-        return (!negative).then(|| Digits::Number(big_digits(magnitude)));
+        return (!negative).then(|| big_digits(magnitude).map_or(Digits::NoMemory, Digits::Number));
     }
     match fields.atom(Known::Coef)? {
         Known::NotANumber => Some(Digits::Word("NaN")),
@@ -96,5 +98,5 @@ fn scientific(text: &mut Text, digits: &[u8], exponent: i64) {
         text.text(&digits[1..]);
     }
     text.text(if exponent >= 0 { b"E+" } else { b"E-" });
-    text.text(&big_digits(&adjusted.unsigned_abs().to_le_bytes()));
+    number::big(text, false, &adjusted.unsigned_abs().to_le_bytes());
 }

@@ -36,7 +36,8 @@ pub(super) const DESCENT: usize = 64 * 1024;
 /// Bytes of output beyond which a slice ends, whatever its time: new memory for them takes time of its own.
 const LONGEST_SLICE: usize = 2 << 20;
 
-/// The work of writing an integer of this many bytes in decimal digits: 512 bytes take 30 µs, and the time is quadratic.
+/// The most work of writing an integer of this many bytes in decimal digits: 512 bytes take 30 µs, and larger ones less than the square
+/// of that.
 pub(super) const fn work_of_digits(bytes: usize) -> usize {
     bytes * bytes / 32
 }

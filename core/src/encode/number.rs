@@ -99,10 +99,13 @@ pub fn big<B: Buffer>(out: &mut Output<B>, negative: bool, magnitude: &[u8]) {
     if negative {
         out.text(b"-");
     }
-    out.text(&big_digits(magnitude));
+    match big_digits(magnitude) {
+        Some(digits) => out.text(&digits),
+        None => out.fail(),
+    }
 }
 
-/// The decimal digits of a little-endian magnitude.
-pub fn big_digits(magnitude: &[u8]) -> Vec<u8> {
-    Natural::from_le_bytes(magnitude).into_decimal()
+/// The decimal digits of a little-endian magnitude. `None` when memory runs out.
+pub fn big_digits(magnitude: &[u8]) -> Option<Vec<u8>> {
+    Natural::from_le_bytes(magnitude)?.to_decimal()
 }

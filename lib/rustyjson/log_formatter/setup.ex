@@ -26,7 +26,7 @@ defmodule RustyJson.LogFormatter.Setup do
   ]
 
   # How the texts of fragments and encoders are read, to know that they are one JSON value each. To make an integer of many digits takes
-  # quadratic time.
+  # more than linear time.
   @guard [
     keys: :strings,
     objects: :maps,
