@@ -62,6 +62,7 @@ defmodule RustyJson.Config do
   """
   @spec reload() :: :ok
   def reload do
+    check_events()
     values = Map.new([:decode, :encode], &{&1, read(&1)})
     {decode, encode} = {Options.pack(:decode, values.decode), Options.pack(:encode, values.encode)}
     policies = Policies.read(Application.get_env(:rustyjson, :policies, []), values)
@@ -187,8 +188,28 @@ defmodule RustyJson.Config do
       raise ArgumentError, "RUSTYJSON_ENGINE takes auto, native or wasm, got: #{inspect(text)}"
   end
 
+  @doc false
+  # Whether calls of the native engine emit events.
+  @spec native_events?() :: boolean()
+  def native_events?, do: Application.get_env(:rustyjson, :native_events, false) == true
+
+  defp check_events do
+    case Application.get_env(:rustyjson, :native_events, false) do
+      false ->
+        :ok
+
+      true ->
+        RustyJson.Telemetry.package!("config :rustyjson, native_events: true")
+
+      other ->
+        raise ArgumentError, "setting :native_events of :rustyjson takes a boolean, got: #{inspect(other)}"
+    end
+  end
+
+  @names [:engine, :decode, :encode, :wasm, :policies, :log_formatter, :unknown_options, :native_events]
+
   defp check_names(config) do
-    names = [:engine, :decode, :encode, :wasm, :policies, :log_formatter, :unknown_options] ++ @build_settings
+    names = @names ++ @build_settings
 
     for {name, _} <- config, name not in names and name not in @of_decode and application?(name) do
       raise ArgumentError, "unknown setting #{inspect(name)} of :rustyjson: it takes #{list(names)}"

@@ -127,6 +127,11 @@ defmodule RustyJson.DecodeError do
   @types ~w(type_string type_integer type_float type_number type_boolean type_decimal type_date type_time
             type_naive_datetime type_utc_datetime type_duration type_list type_object type_loaded)a
 
+  @doc false
+  # What an error with this code has as its reason.
+  @spec reason_of(pos_integer()) :: reason()
+  def reason_of(code), do: code |> Codes.decode_reason() |> reason()
+
   defp reason(name) when name in @types, do: :type
   defp reason(name) when name in [:unclosed_array, :unclosed_object], do: :unexpected_end
   defp reason(name), do: name

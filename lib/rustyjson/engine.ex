@@ -5,7 +5,7 @@ defmodule RustyJson.Engine do
   Both give the same answer for every input. `RustyJson.engine/0` returns the one in use.
   """
 
-  alias RustyJson.{Engine, Options}
+  alias RustyJson.{Config, Engine, Options}
   alias RustyJson.Engine.MapOrder
 
   @typedoc "A decode error: code, byte offset, line, column and JSON Pointer."
@@ -83,15 +83,23 @@ defmodule RustyJson.Engine do
   @doc false
   @spec resolve(:auto | :native | :wasm) :: module()
   def resolve(:wasm), do: Engine.Wasm
-  def resolve(:native), do: if(Engine.Native.loaded?(), do: Engine.Native, else: Engine.Missing)
+  def resolve(:native), do: if(Engine.Native.loaded?(), do: native(), else: Engine.Missing)
 
   def resolve(:auto) do
     cond do
-      Engine.Native.loaded?() -> Engine.Native
+      Engine.Native.loaded?() -> native()
       match?({:ok, _}, status(Engine.Wasm)) -> Engine.Wasm
       true -> Engine.Missing
     end
   end
+
+  defp native, do: if(Config.native_events?(), do: Engine.Native.Watched, else: Engine.Native)
+
+  @doc false
+  # The same engine without events, for what handlers of events do themselves.
+  @spec silent(module()) :: module()
+  def silent(Engine.Native.Watched), do: Engine.Native
+  def silent(engine), do: engine
 
   @doc false
   @spec statuses() :: keyword({:ok, map()} | {:error, String.t()})
@@ -99,13 +107,15 @@ defmodule RustyJson.Engine do
 
   @doc false
   @spec name(module()) :: :native | :wasm | :none
-  def name(Engine.Native), do: :native
+  def name(engine) when engine in [Engine.Native, Engine.Native.Watched], do: :native
   def name(Engine.Wasm), do: :wasm
   def name(Engine.Missing), do: :none
 
   @doc false
   # How encode walks maps above 32 keys for this engine on the running OTP.
   @spec large_maps(module()) :: :forwards | :backwards
+  def large_maps(Engine.Native.Watched), do: large_maps(Engine.Native)
+
   def large_maps(engine) do
     case :persistent_term.get({__MODULE__, engine}, nil) do
       nil ->

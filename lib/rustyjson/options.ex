@@ -277,11 +277,13 @@ defmodule RustyJson.Options do
   @spec settled(values()) :: values()
   def settled(values), do: %{resolve(values) | sandboxed: nil} |> chosen()
 
+  defguardp is_native(engine) when engine in [Engine.Native, Engine.Native.Watched]
+
   # Without this error the caller would rely on a sandbox that is not there.
-  defp check_sandbox(%{sandboxed: {policy, name}, resolved: Engine.Native}),
+  defp check_sandbox(%{sandboxed: {policy, name}, resolved: engine}) when is_native(engine),
     do: raise(ArgumentError, "policy #{inspect(policy)}: #{no_sandbox(name)}")
 
-  defp check_sandbox(%{sandboxed: name, resolved: Engine.Native}) when name != nil,
+  defp check_sandbox(%{sandboxed: name, resolved: engine}) when name != nil and is_native(engine),
     do: raise(ArgumentError, no_sandbox(name) <> "; add engine: :wasm")
 
   defp check_sandbox(values), do: values
@@ -496,7 +498,7 @@ defmodule RustyJson.Options do
 
   @doc "The time when a call starts, in milliseconds; nil in the native engine, whose calls have no deadline."
   @spec started(t()) :: integer() | nil
-  def started(%{engine: Engine.Native}), do: nil
+  def started(%{engine: engine}) when is_native(engine), do: nil
   def started(_options), do: System.monotonic_time(:millisecond)
 
   @doc "Options for the parts of a call that starts now: one deadline covers all of them. A part of another call keeps that one's."
@@ -510,6 +512,11 @@ defmodule RustyJson.Options do
 
   def due(%{sandbox: sandbox} = options, started),
     do: %{options | sandbox: Map.put_new(sandbox, :deadline, started + sandbox.timeout)}
+
+  @doc "The same options, for calls that emit no events."
+  @spec silent(t()) :: t()
+  def silent(%{engine: engine, sandbox: sandbox} = options),
+    do: %{options | engine: Engine.silent(engine), sandbox: Map.delete(sandbox, :events)}
 
   @spec depth(t()) :: non_neg_integer()
   def depth(%{depth: depth}), do: depth

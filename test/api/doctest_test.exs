@@ -16,6 +16,7 @@ defmodule RustyJson.DoctestTest do
   # Functions without an example, and why.
   @without %{
     {RustyJson.CLI.Doctor, :run} => "prints what is on the machine",
+    {RustyJson.Telemetry, :detach_default_logger} => "needs a package",
     {RustyJson.Wasm.Host, :guest} => "gives a file of the machine",
     {RustyJson.Wasm.Host, :guest_path} => "names a file of the machine",
     {RustyJson.Wasm.Host, :priv} => "names a folder of the machine"

@@ -1,8 +1,11 @@
 defmodule RustyJson.TelemetryTest do
-  @moduledoc "Events of the sandbox, when the package telemetry is there."
+  @moduledoc "Events of the sandbox and of native calls, when the package telemetry is there, and the default logger."
 
   use ExUnit.Case, async: false
 
+  import ExUnit.CaptureLog
+
+  alias RustyJson.{Config, LogFormatter, Telemetry}
   alias RustyJson.Test.{Guest, Judge, WasmHosts}
 
   @compile {:no_warn_undefined, :telemetry}
@@ -81,6 +84,145 @@ defmodule RustyJson.TelemetryTest do
     end
   end
 
+  describe "native calls" do
+    unless Code.ensure_loaded?(:telemetry), do: @describetag(skip: "telemetry is not among the dependencies")
+    unless Judge.available?(:native), do: @describetag(skip: "the native engine is not there")
+
+    setup do
+      test = self()
+      {:ok, _started} = Application.ensure_all_started(:telemetry)
+      :ok = :telemetry.attach("rustyjson-native", [:rustyjson, :native, :stop], &__MODULE__.tell/4, test)
+      Application.put_env(:rustyjson, :native_events, true)
+      Config.reload()
+
+      on_exit(fn ->
+        :telemetry.detach("rustyjson-native")
+        Application.delete_env(:rustyjson, :native_events)
+        Config.reload()
+      end)
+    end
+
+    defmodule Derived do
+      @derive RustyJson.Encoder
+      defstruct [:a]
+    end
+
+    test "one event for each call, if the configuration asks for them" do
+      native = [engine: :native]
+      assert {:ok, [1]} = RustyJson.decode("[1]", native)
+      assert_received {%{bytes: 3, duration: duration}, %{operation: :decode, reason: nil} = about}
+      assert is_integer(duration) and duration > 0
+      assert map_size(about) == 2
+
+      for _ <- 1..2, do: assert(RustyJson.encode!(%Derived{a: "é"}, native) == ~s({"a":"é"}))
+      assert_received {%{bytes: 10}, %{operation: :encode, reason: nil}}
+
+      assert RustyJson.valid?("[1,2]", native)
+      assert_received {%{bytes: 5}, %{operation: :decode, reason: nil}}
+
+      assert [{:ok, 1}, {:error, _}] = RustyJson.decode_many(["1", "!"], native)
+      assert_received {%{bytes: 2}, %{operation: :many, reason: nil}}
+
+      assert Enum.to_list(RustyJson.decode_stream("1\n2", [format: :lines] ++ native)) == [1, 2]
+      assert_received {%{bytes: 3}, %{operation: :feed, reason: nil}}
+
+      assert {:ok, <<31, 139, _::binary>>} = RustyJson.encode([1], [compress: :gzip] ++ native)
+      assert_received {_, %{operation: operation}} when operation in [:encode, :gzip]
+    end
+
+    test "an error has its reason" do
+      assert {:error, %{reason: reason}} = RustyJson.decode("[1", engine: :native)
+      assert_received {%{bytes: 2}, %{operation: :decode, reason: ^reason}}
+      assert {:error, %{reason: :invalid_utf8}} = RustyJson.encode(<<255>>, engine: :native)
+      assert_received {%{bytes: 0}, %{operation: :encode, reason: :invalid_utf8}}
+
+      assert {:error, %{reason: :type}} = RustyJson.decode("[1]", engine: :native, as: [:string])
+      assert_received {_, %{reason: :type}}
+
+      assert_raise RustyJson.DecodeError, fn ->
+        Enum.to_list(RustyJson.decode_stream("x", engine: :native))
+      end
+
+      assert_received {_, %{operation: :feed, reason: :expected_value}}
+    end
+
+    test "sandbox options still need the sandbox, and terms and texts are the same" do
+      assert RustyJson.Engine.name(RustyJson.Options.decode(engine: :native).engine) == :native
+      assert_raise ArgumentError, ~r/timeout/, fn -> RustyJson.decode("1", engine: :native, timeout: 5) end
+      large = Map.new(1..100, &{"k#{&1}", &1})
+      text = RustyJson.encode!(large, engine: :native)
+      Application.put_env(:rustyjson, :native_events, false)
+      Config.reload()
+      assert RustyJson.encode!(large, engine: :native) == text
+      flush()
+      assert {:ok, [1]} = RustyJson.decode("[1]", engine: :native)
+      refute_received _
+    end
+
+    test "log lines emit none, so that handlers can log" do
+      event = %{level: :info, msg: {:report, %{a: 1}}, meta: %{time: 0}}
+      assert {LogFormatter, config} = LogFormatter.new(engine: :native)
+      assert event |> LogFormatter.format(config) |> IO.iodata_to_binary() =~ ~s("a":1)
+      refute_received _
+    end
+
+    defp flush, do: receive(do: (_ -> flush()), after: (0 -> :ok))
+  end
+
+  describe "the default logger" do
+    unless Code.ensure_loaded?(:telemetry), do: @describetag(skip: "telemetry is not among the dependencies")
+    setup do: on_exit(fn -> Telemetry.detach_default_logger() end)
+
+    for {host, options} <- Judge.engines(), host != :native do
+      test "#{host}: logs what the sandbox ended, and what is slow" do
+        assert :ok = Telemetry.attach_default_logger(slow: :infinity)
+        assert {:error, :already_exists} = Telemetry.attach_default_logger()
+        long = "[" <> String.duplicate("[],", 1_000_000) <> "1]"
+
+        log =
+          capture_log(fn ->
+            assert {:ok, [1]} = RustyJson.decode("[1]", unquote(options))
+            assert {:error, %RustyJson.DecodeError{}} = RustyJson.decode("[1", unquote(options))
+            assert {:error, _} = RustyJson.decode(long, [max_memory: 4_000_000] ++ unquote(options))
+          end)
+
+        assert [_one] = Regex.scan(~r/RustyJson/, log)
+
+        assert log =~
+                 ~r/\[warning\] RustyJson decode of 3000003 bytes in the sandbox \(#{unquote(host)}\) ended after [\d.]+ ms: memory_limit/
+
+        assert :ok = Telemetry.detach_default_logger()
+        assert {:error, :not_found} = Telemetry.detach_default_logger()
+        assert :ok = Telemetry.attach_default_logger(slow: 0, level: :info)
+        log = capture_log(fn -> RustyJson.decode("[1]", unquote(options)) end)
+
+        assert log =~
+                 ~r/\[info\] RustyJson decode of 3 bytes in the sandbox \(#{unquote(host)}\) took [\d.]+ ms/
+      end
+    end
+  end
+
+  test "a configuration that cannot be met is an error" do
+    on_exit(fn ->
+      Application.delete_env(:rustyjson, :native_events)
+      Config.reload()
+    end)
+
+    Application.put_env(:rustyjson, :native_events, :yes)
+    assert_raise ArgumentError, ~r/native_events of :rustyjson takes a boolean, got: :yes/, &Config.reload/0
+
+    unless Code.ensure_loaded?(:telemetry) do
+      Application.put_env(:rustyjson, :native_events, true)
+      assert_raise ArgumentError, ~r/needs the package telemetry: add/, &Config.reload/0
+      assert_raise ArgumentError, ~r/needs the package telemetry: add/, &Telemetry.attach_default_logger/0
+    end
+  end
+
+  test "wrong options of the default logger" do
+    assert_raise ArgumentError, ~r/takes a level/, fn -> Telemetry.attach_default_logger(level: :loud) end
+    assert_raise ArgumentError, ~r/takes milliseconds/, fn -> Telemetry.attach_default_logger(slow: -1) end
+  end
+
   describe "with the package, whose application does not run" do
     unless Code.ensure_loaded?(:telemetry), do: @describetag(skip: "telemetry is not among the dependencies")
 
@@ -90,7 +232,7 @@ defmodule RustyJson.TelemetryTest do
       on_exit(fn -> {:ok, _started} = Application.ensure_all_started(:telemetry) end)
 
       for {host, options} <- Judge.engines(), host != :native do
-        assert ExUnit.CaptureLog.capture_log(fn -> {:ok, [1]} = RustyJson.decode("[1]", options) end) == ""
+        assert capture_log(fn -> {:ok, [1]} = RustyJson.decode("[1]", options) end) == ""
       end
     end
   end

@@ -3,7 +3,6 @@ defmodule RustyJson.CLI.Arguments do
   # The command line of `mix rustyjson`, and of the script `rustyjson`.
 
   alias RustyJson.{Config, Options}
-  alias RustyJson.Engine.Native
 
   @enforce_keys [:files]
   defstruct [
@@ -192,7 +191,10 @@ defmodule RustyJson.CLI.Arguments do
   def check(%__MODULE__{options: options} = arguments) do
     Config.reload()
     engine = Options.decode(Keyword.drop(options, @sandbox)).engine
-    name = (engine == Native or options[:engine] == :native) && Enum.find(@sandbox, &options[&1])
+
+    name =
+      (RustyJson.Engine.name(engine) == :native or options[:engine] == :native) &&
+        Enum.find(@sandbox, &options[&1])
 
     if name do
       {:error, "--#{dashed(name)} is for --engine wasm"}

@@ -19,7 +19,7 @@ defmodule RustyJson.CLI.Doctor do
     {:decimal, Decimal, "~> 2.4 or ~> 3.0", "for the option floats: :decimals"},
     {:jason, Jason, "~> 1.4", "for structs that derive only Jason.Encoder"},
     {:plug, Plug, "~> 1.14", "for RustyJson.PlugParser, which decodes request bodies"},
-    {:telemetry, :telemetry, "~> 1.0", "for an event after each call into the sandbox"}
+    {:telemetry, :telemetry, "~> 1.0", "for events after calls (RustyJson.Telemetry)"}
   ]
 
   @doc """

@@ -84,7 +84,15 @@ defmodule RustyJson.LogFormatter.Setup do
   def new(config) do
     Enum.each(config, &check!/1)
     longest = longest(Map.get(config, :max_bytes, @max_bytes))
-    guard = config |> Map.take([:engine]) |> Map.to_list() |> Kernel.++(@guard) |> Options.decode()
+    # A handler of events may log, and would otherwise be called again for its own line.
+    guard =
+      config
+      |> Map.take([:engine])
+      |> Map.to_list()
+      |> Kernel.++(@guard)
+      |> Options.decode()
+      |> Options.silent()
+
     options = line_options(config, longest, guard)
     names = Map.merge(@names, Map.new(Map.get(config, :names, [])))
     redact = options.values.redact
@@ -204,6 +212,7 @@ defmodule RustyJson.LogFormatter.Setup do
     config
     |> encode_options(max_bytes)
     |> Options.encode()
+    |> Options.silent()
     |> Options.change(:encode, %{guard: guard})
     |> Options.records(:lines)
   end

@@ -1,19 +1,16 @@
 defmodule RustyJson.Wasm.Events do
   @moduledoc false
-  # Telemetry of the sandbox. The package is optional. RustyJson looks for it when it reads the configuration, so calls without it
-  # cost no more.
+  # Events of the sandbox (`RustyJson.Telemetry`). The package is optional. RustyJson looks for it when it reads the configuration, so
+  # calls without it cost no more.
 
+  alias RustyJson.Telemetry
   alias RustyJson.Wasm.Host
 
-  @compile {:no_warn_undefined, :telemetry}
-  @event [:rustyjson, :sandbox, :stop]
-  # The process that telemetry has while it runs.
-  @handlers :telemetry_handler_table
   @names %{Host.BuiltIn => :built_in, Host.Wasmex => :wasmex, Host.Auto => :auto}
 
   @doc "The sandbox option that turns measuring on, if the package is loaded."
   @spec sandbox() :: map()
-  def sandbox, do: if(Code.ensure_loaded?(:telemetry), do: %{events: true}, else: %{})
+  def sandbox, do: if(Telemetry.package?(), do: %{events: true}, else: %{})
 
   @doc """
   Runs a call into the sandbox and emits an event with its duration and result. With the operation come the faults after which the
@@ -44,10 +41,7 @@ defmodule RustyJson.Wasm.Events do
     host = Map.fetch!(@names, Host.get(host))
     reason = reason(result)
     about = %{host: host, operation: operation, reason: reason, retried: reason in retried}
-
-    # The application telemetry may not run, in a release that only loads it, or in a task of Mix. Then it would log a warning for each
-    # event.
-    if Process.whereis(@handlers), do: :telemetry.execute(@event, measurements, about)
+    Telemetry.emit(:sandbox, measurements, about)
     result
   end
 
