@@ -18,7 +18,8 @@ defmodule RustyJson.Test.Sweep do
     Options,
     OrderedObject,
     Partial,
-    Paths
+    Paths,
+    ServerSentEvents
   }
 
   alias RustyJson.Options.Schema
@@ -141,6 +142,9 @@ defmodule RustyJson.Test.Sweep do
       call({RustyJson.Lines, :stream, 3}, :text, :decode, &lines/2,
         with: [{RustyJson.Lines, :ranges, 2}],
         sole: false
+      ),
+      call({ServerSentEvents, :push, 2}, :text, :none, &events/2,
+        with: for(name <- [new: 1, finish: 1, done?: 1, stream: 2], do: of_events(name))
       )
     ] ++ partial()
   end
@@ -162,6 +166,8 @@ defmodule RustyJson.Test.Sweep do
       call({Partial, :push_changes, 2}, :text, :decode, &changes/2, ways: ways, sole: false)
     ]
   end
+
+  defp of_events({name, arity}), do: {ServerSentEvents, name, arity}
 
   defp listed(stream), do: Enum.to_list(stream)
 
@@ -189,6 +195,18 @@ defmodule RustyJson.Test.Sweep do
     after
       File.rm!(path)
     end
+  end
+
+  # Each line of the text is a line of data, and the text is one event.
+  defp events(text, []) do
+    chunks = ["data:", String.replace(text, "\n", "\ndata:"), "\n\n"] |> IO.iodata_to_binary() |> pieces()
+
+    Enum.reduce_while(chunks, {ServerSentEvents.new(max_bytes: 0), []}, fn chunk, {stream, done} ->
+      case ServerSentEvents.push(stream, chunk) do
+        {:ok, events, stream} -> {:cont, {stream, [events | done]}}
+        failed -> {:halt, failed}
+      end
+    end)
   end
 
   # The value is asked for now and then, because it takes time for all children of what is open.
@@ -377,6 +395,10 @@ defmodule RustyJson.Test.Sweep do
       for(name <- [schema: 1, field: 3], do: of(RustyJson.Schema, name, source)) ++
       for(name <- [sigil_j: 2, sigil_J: 2], do: of(RustyJson.Sigil, name, source)) ++
       for(name <- [json_map: 1, json_map_take: 2], do: of(RustyJson.Helpers, name, source)) ++
+      for(
+        name <- [events: 0, attach_default_logger: 1, detach_default_logger: 0],
+        do: of(RustyJson.Telemetry, name, settings)
+      ) ++
       [of(RustyJson.EncodeError, {:new, 1}, constant), of(RustyJson.SandboxError, {:new, 2}, constant)]
   end
 

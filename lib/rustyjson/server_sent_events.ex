@@ -1,0 +1,251 @@
+defmodule RustyJson.ServerSentEvents do
+  @moduledoc """
+  Splits a stream of server-sent events (WHATWG HTML, "Server-sent events") into events, as the services of language models send them.
+
+      iex> chunks = ["data: {\\"a\\"", ": 1}\\n\\nda", "ta: [DONE]\\n\\n"]
+      iex> chunks |> RustyJson.ServerSentEvents.stream() |> Enum.map(& &1.data)
+      [~s({"a": 1})]
+
+  Lines end with LF, CR or CRLF, a chunk may end anywhere, and comments are left out. An event is a map:
+
+    * `:data` - the `data:` lines, joined by line feeds. Bytes are passed on as they are: decoding checks whether they are UTF-8
+    * `:event` - the name of the event, `"message"` if none was sent
+    * `:id` - the last `id:` that was sent, `""` before the first
+    * `:retry` - the time to wait before connecting again in milliseconds, if this event has one
+
+  An event ends with an empty line. What follows the last one is incomplete, and is dropped.
+
+  The tokens of an answer go from here into `RustyJson.Partial`:
+
+      partial = RustyJson.Partial.new()
+
+      response.body
+      |> RustyJson.ServerSentEvents.stream()
+      |> Enum.reduce(partial, fn event, partial ->
+        delta = RustyJson.decode!(event.data)["choices"] |> hd() |> get_in(["delta", "content"])
+        {:ok, partial} = RustyJson.Partial.push(partial, delta || "")
+        partial
+      end)
+  """
+
+  alias RustyJson.{DecodeError, Options}
+  alias RustyJson.Options.Unknown
+
+  @default 1_048_576
+  @options [:max_bytes, :done]
+
+  # A line that has not ended, and the fields of the current event; `size` is the number of its bytes so far, `read` that of all bytes.
+  defstruct max_bytes: @default,
+            done: "[DONE]",
+            ended: false,
+            line: "",
+            after_return: false,
+            first: true,
+            size: 0,
+            read: 0,
+            data: [],
+            event: "message",
+            id: "",
+            retry: nil
+
+  @opaque t :: %__MODULE__{}
+
+  @type event :: %{
+          data: binary(),
+          event: binary(),
+          id: binary(),
+          retry: nil | non_neg_integer()
+        }
+
+  @type option :: {:max_bytes, non_neg_integer()} | {:done, binary() | nil}
+
+  @doc """
+  A stream before its first byte.
+
+    * `:max_bytes` - most bytes of one event, its lines and comments together. Default: #{@default}; 0 removes the limit
+    * `:done` - the data of the event that ends the stream, `"[DONE]"` by default; `nil` for none. It is not returned, and what
+      follows is not looked at
+
+      iex> RustyJson.ServerSentEvents.new(max_bytes: -1)
+      ** (ArgumentError) option :max_bytes takes a number of bytes, got: -1
+  """
+  @spec new([option()]) :: t()
+  def new(opts \\ []) do
+    opts = Options.to_list(opts, "a stream of server-sent events")
+    Enum.each(opts, &check!/1)
+    struct(__MODULE__, opts)
+  end
+
+  defp check!({:max_bytes, most}) when is_integer(most) and most >= 0, do: :ok
+  defp check!({:done, done}) when is_binary(done) or done == nil, do: :ok
+
+  defp check!({name, _value}) when name not in @options,
+    do: raise(ArgumentError, Unknown.text(name, @options, "a stream takes"))
+
+  defp check!({name, value}) do
+    takes = if name == :done, do: "a string or nil", else: "a number of bytes"
+    raise ArgumentError, "option #{inspect(name)} takes #{takes}, got: #{inspect(value, limit: 5)}"
+  end
+
+  @doc """
+  Takes the next chunk, and gives the events that it completes.
+
+      iex> stream = RustyJson.ServerSentEvents.new()
+      iex> {:ok, [], stream} = RustyJson.ServerSentEvents.push(stream, ": hello\\nevent: delta\\ndata: 1")
+      iex> {:ok, [event], _stream} = RustyJson.ServerSentEvents.push(stream, "2\\n\\n")
+      iex> {event.event, event.data}
+      {"delta", "12"}
+
+  An event of more than `:max_bytes` is a `RustyJson.DecodeError` with the reason `:max_bytes`, whose position is that of the byte
+  that exceeds the limit; with the events before it.
+  """
+  @spec push(t(), iodata()) :: {:ok, [event()], t()} | {:error, DecodeError.t(), [event()]}
+  def push(stream, input), do: input |> IO.iodata_to_binary() |> bytes(stream, [])
+
+  @doc """
+  Says that nothing follows. An event without an empty line behind it is incomplete, and is dropped.
+
+      iex> {:ok, [], stream} = RustyJson.ServerSentEvents.new() |> RustyJson.ServerSentEvents.push("data: 1\\n")
+      iex> RustyJson.ServerSentEvents.finish(stream)
+      :incomplete
+
+      iex> {:ok, [_event], stream} = RustyJson.ServerSentEvents.new() |> RustyJson.ServerSentEvents.push("data: 1\\n\\n")
+      iex> RustyJson.ServerSentEvents.finish(stream)
+      :ok
+  """
+  @spec finish(t()) :: :ok | :incomplete
+  def finish(%{ended: true}), do: :ok
+  def finish(%{line: "", data: []}), do: :ok
+  def finish(_stream), do: :incomplete
+
+  @doc """
+  Whether the event came that ends the stream.
+
+      iex> {:ok, [], stream} = RustyJson.ServerSentEvents.new() |> RustyJson.ServerSentEvents.push("data: [DONE]\\n\\n")
+      iex> RustyJson.ServerSentEvents.done?(stream)
+      true
+  """
+  @spec done?(t()) :: boolean()
+  def done?(%{ended: ended}), do: ended
+
+  @doc """
+  The events of a stream of chunks, as a stream. It takes the options of `new/1`, ends with the event that `:done` names, and raises
+  for an event that is too long.
+
+      iex> RustyJson.ServerSentEvents.stream(["data: a\\n\\ndata: b", "\\r\\n\\r\\n"]) |> Enum.map(& &1.data)
+      ["a", "b"]
+  """
+  @spec stream(Enumerable.t(), [option()]) :: Enumerable.t()
+  def stream(chunks, opts \\ []) do
+    first = new(opts)
+
+    chunks
+    |> Stream.transform(first, &items/2)
+    |> Stream.take_while(&(&1 != :done))
+    |> Stream.map(&item/1)
+  end
+
+  # The last event ends the stream at once: the next chunk may never come.
+  defp items(chunk, stream) do
+    case push(stream, chunk) do
+      {:ok, events, %{ended: true} = stream} -> {events ++ [:done], stream}
+      {:ok, events, stream} -> {events, stream}
+      {:error, error, events} -> {events ++ [error], stream}
+    end
+  end
+
+  defp item(%{__exception__: true} = error), do: raise(error)
+  defp item(event), do: event
+
+  ## Lines
+
+  defp bytes(_bytes, %{ended: true} = stream, events), do: {:ok, Enum.reverse(events), stream}
+
+  # The second byte of a line end that a chunk has cut.
+  defp bytes(<<?\n, rest::binary>>, %{after_return: true} = stream, events),
+    do: bytes(rest, %{stream | after_return: false, read: stream.read + 1}, events)
+
+  defp bytes("", stream, events), do: {:ok, Enum.reverse(events), stream}
+
+  defp bytes(bytes, stream, events) do
+    case :binary.match(bytes, ["\n", "\r"]) do
+      :nomatch ->
+        with %{} = stream <- counted(stream, byte_size(bytes), events),
+             do: {:ok, Enum.reverse(events), %{stream | line: stream.line <> bytes, after_return: false}}
+
+      {at, 1} ->
+        <<line::binary-size(at), ending, rest::binary>> = bytes
+
+        with %{line: before} = stream <- counted(stream, at + 1, events) do
+          {stream, events} =
+            line(unmarked(before <> line, stream), %{stream | line: "", first: false}, events)
+
+          bytes(rest, %{stream | after_return: ending == ?\r}, events)
+        end
+    end
+  end
+
+  defp counted(%{size: size, max_bytes: most, read: read} = stream, count, events) do
+    if most > 0 and size + count > most,
+      do: {:error, too_long(read + most - size, most), Enum.reverse(events)},
+      else: %{stream | size: size + count, read: read + count}
+  end
+
+  defp too_long(position, most) do
+    message = "Event larger than #{most} bytes at position #{position}"
+
+    %DecodeError{
+      message: message,
+      reason: :max_bytes,
+      position: position,
+      data: "",
+      offset: position,
+      path: ""
+    }
+  end
+
+  # A byte order mark in front of the stream.
+  defp unmarked(<<0xEF, 0xBB, 0xBF, line::binary>>, %{first: true}), do: line
+  defp unmarked(line, _stream), do: line
+
+  defp line("", %{data: []} = stream, events), do: {next(stream), events}
+
+  defp line("", %{data: data} = stream, events) do
+    data = data |> Enum.reverse() |> Enum.join("\n")
+    event = %{data: data, event: stream.event, id: stream.id, retry: stream.retry}
+
+    if data == stream.done,
+      do: {%{next(stream) | ended: true}, events},
+      else: {next(stream), [event | events]}
+  end
+
+  defp line(":" <> _comment, stream, events), do: {stream, events}
+
+  defp line(line, stream, events) do
+    case :binary.split(line, ":") do
+      [name, " " <> value] -> {field(name, value, stream), events}
+      [name, value] -> {field(name, value, stream), events}
+      [name] -> {field(name, "", stream), events}
+    end
+  end
+
+  defp next(stream), do: %{stream | data: [], event: "message", retry: nil, size: 0}
+
+  defp field("data", value, stream), do: %{stream | data: [value | stream.data]}
+  defp field("event", "", stream), do: %{stream | event: "message"}
+  defp field("event", value, stream), do: %{stream | event: value}
+
+  defp field("id", value, stream),
+    do: if(:binary.match(value, <<0>>) == :nomatch, do: %{stream | id: value}, else: stream)
+
+  defp field("retry", value, stream),
+    do: if(value =~ ~r/\A[0-9]{1,15}\z/, do: %{stream | retry: String.to_integer(value)}, else: stream)
+
+  defp field(_other, _value, stream), do: stream
+
+  defimpl Inspect do
+    # What arrived is not shown: it may be long, or secret.
+    def inspect(%{read: read, ended: ended}, _opts),
+      do: "#RustyJson.ServerSentEvents<#{read} bytes#{if ended, do: ", done"}>"
+  end
+end

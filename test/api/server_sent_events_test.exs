@@ -1,0 +1,98 @@
+defmodule RustyJson.ServerSentEventsTest do
+  @moduledoc "Server-sent events: the examples of the WHATWG standard, every cut, limits."
+
+  use ExUnit.Case, async: true
+
+  import RustyJson.Test.Streams, only: [bytes: 1, until_fault: 1]
+
+  alias RustyJson.{DecodeError, Partial, ServerSentEvents}
+
+  # https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+  @standard [
+    {"data: YHOO\ndata: +2\ndata: 10\n\n", [{"message", "YHOO\n+2\n10", ""}]},
+    {": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
+     [{"message", "first event", "1"}, {"message", "second event", ""}, {"message", " third event", ""}]},
+    {"data\n\ndata\ndata\n\ndata:", [{"message", "", ""}, {"message", "\n", ""}]},
+    {"data:test\n\ndata: test\n\n", [{"message", "test", ""}, {"message", "test", ""}]},
+    {"event: add\ndata: 73857293\n\nevent: remove\ndata: 2153\n\n",
+     [{"add", "73857293", ""}, {"remove", "2153", ""}]},
+    {"\uFEFFdata: a\n\ndata: \uFEFF\n\n", [{"message", "a", ""}, {"message", "\uFEFF", ""}]},
+    {"id: a\0b\nretry: 1x\nunknown: 1\nevent: x\n\ndata: c\n\n", [{"message", "c", ""}]}
+  ]
+
+  test "the events of the standard, for every line end and every cut" do
+    for {text, expected} <- @standard, ending <- ["\n", "\r", "\r\n"] do
+      text = String.replace(text, "\n", ending)
+      expected = for {event, data, id} <- expected, do: {event, data, id}
+
+      cuts =
+        for at <- 0..byte_size(text),
+            do: [binary_part(text, 0, at), binary_part(text, at, byte_size(text) - at)]
+
+      for chunks <- [[text], bytes(text) | cuts] do
+        found = for event <- ServerSentEvents.stream(chunks), do: {event.event, event.data, event.id}
+        assert found == expected, inspect({chunks, found})
+      end
+    end
+  end
+
+  test "the time to wait belongs to its event" do
+    assert [%{retry: 2_000}, %{retry: nil}] =
+             Enum.to_list(ServerSentEvents.stream(["retry: 2000\ndata: 1\n\ndata: 2\n\n"]))
+  end
+
+  test "the last event ends the stream, and nothing is read behind it" do
+    endless =
+      Stream.concat(["data: 1\n\ndata: [DONE]\n\ndata: 2\n\n"], Stream.map([1], fn _ -> flunk("read on") end))
+
+    assert [%{data: "1"}] = Enum.to_list(ServerSentEvents.stream(endless))
+    assert [_, %{data: "[DONE]"}, _] = Enum.to_list(ServerSentEvents.stream(Enum.take(endless, 1), done: nil))
+    {:ok, [_], stream} = ServerSentEvents.push(ServerSentEvents.new(), Enum.at(endless, 0))
+    assert ServerSentEvents.done?(stream) and ServerSentEvents.finish(stream) == :ok
+    assert {:ok, [], ^stream} = ServerSentEvents.push(stream, "data: 3\n\n")
+  end
+
+  test "an event that is too long is an error at its place, after those before it, however it is cut" do
+    text = "data: 1\n\ndata: " <> String.duplicate("x", 20) <> "\n\n"
+
+    for chunks <- [[text], bytes(text)] do
+      {events, error} = chunks |> ServerSentEvents.stream(max_bytes: 20) |> until_fault()
+      assert [%{data: "1"}] = events
+      assert %DecodeError{reason: :max_bytes, position: 29, message: message} = error
+      assert message == "Event larger than 20 bytes at position 29"
+    end
+
+    assert [_, _] = Enum.to_list(ServerSentEvents.stream([text], max_bytes: 28))
+    # Comments count too, so a sender cannot fill the memory with one that never ends.
+    {[], error} = Stream.cycle([":aaaaaaaa"]) |> ServerSentEvents.stream() |> until_fault()
+    assert error.reason == :max_bytes
+  end
+
+  test "events go into a partial document" do
+    json = ~s({"title": "Soup \u00e9", "steps": [1, 2]})
+    chunks = for <<piece::binary-5 <- json>>, do: "data: #{piece}\n\n"
+    rest = binary_part(json, 5 * length(chunks), rem(byte_size(json), 5))
+
+    partial =
+      (chunks ++ ["data: #{rest}\n\n", "data: [DONE]\n\n"])
+      |> ServerSentEvents.stream()
+      |> Enum.reduce(Partial.new(), fn event, partial ->
+        {:ok, partial} = Partial.push(partial, event.data)
+        partial
+      end)
+
+    assert Partial.finish(partial) == RustyJson.decode(json)
+  end
+
+  test "options that are wrong, and inspect" do
+    for {options, message} <- [
+          {[max_bytes: -1], "option :max_bytes takes a number of bytes, got: -1"},
+          {[done: 1], "option :done takes a string or nil, got: 1"},
+          {[max_byte: 1], ~r/unknown option :max_byte, did you mean :max_bytes\?/}
+        ],
+        do: assert_raise(ArgumentError, message, fn -> ServerSentEvents.stream([], options) end)
+
+    {:ok, [], stream} = ServerSentEvents.push(ServerSentEvents.new(), "data: secret")
+    assert inspect(stream) == "#RustyJson.ServerSentEvents<12 bytes>"
+  end
+end
