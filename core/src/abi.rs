@@ -17,7 +17,7 @@ pub mod batch;
 
 use crate::encode::{EncodeError, EncodeErrorKind, MAX_PAYLOAD};
 use crate::error::{Error, ErrorKind};
-use crate::locate::{MAX_PATH, absent, locate, locate_all};
+use crate::locate::{Location, MAX_PATH, absent, around, locate, locate_all};
 use crate::options::EncodeOptions;
 use crate::parts::{Failed, Found, Shape, Wrong};
 use alloc::borrow::Cow;
@@ -82,23 +82,24 @@ pub struct DecodeFailure<'a> {
 impl<'a> DecodeFailure<'a> {
     /// Looks up the place of an error.
     pub fn locate(json: &[u8], error: Error) -> DecodeFailure<'static> {
-        let place = locate(json, error.offset);
-        DecodeFailure {
-            kind: error.kind.within(place.open),
-            offset: error.offset as u64,
-            line: place.line,
-            column: place.column,
-            path: Cow::Owned(place.path),
-        }
+        Self::locate_part(json, &error.into())
     }
 
-    /// Looks up the place of an error about a part of a document. A member that is missing has the path that it would have.
+    /// Looks up the place of an error about a part of a document. A member that is missing has the path that it would have, and a container
+    /// of a wrong length its own.
     pub fn locate_part(json: &[u8], wrong: &Wrong) -> DecodeFailure<'static> {
-        let mut failure = Self::locate(json, wrong.error);
-        if let Some(key) = &wrong.key {
-            failure.path = Cow::Owned(absent(failure.path.into_owned(), json, wrong.error.offset, key));
-        }
-        failure
+        Self::at(json, wrong, locate(json, wrong.error.offset))
+    }
+
+    fn at(json: &[u8], Wrong { error, key }: &Wrong, place: Location) -> DecodeFailure<'static> {
+        let Location { line, column, path, open } = place;
+        let path = match (key, error.kind) {
+            (Some(key), _) => absent(path, json, error.offset, key),
+            (_, ErrorKind::MinItems | ErrorKind::MaxItems) => around(path, json, error.offset, open),
+            _ => path,
+        };
+        let (kind, offset) = (error.kind.within(open), error.offset as u64);
+        DecodeFailure { kind, offset, line, column, path: Cow::Owned(path) }
     }
 
     /// Replaces `out` by the record. `false` when memory ran out.
@@ -159,16 +160,11 @@ impl<'a> DecodeFailures<'a> {
     /// Looks up the places of all errors in one walk.
     pub fn locate(json: &[u8], found: &Found) -> DecodeFailures<'static> {
         let (mut list, mut wrongs) = (Vec::new(), found.list.iter());
-        locate_all(json, found.list.iter().map(|wrong| wrong.error.offset), |offset, place| {
+        locate_all(json, found.list.iter().map(|wrong| wrong.error.offset), |_offset, place| {
             let Some(wrong) = wrongs.next() else { return };
-            let path = match &wrong.key {
-                Some(key) => absent(place.path, json, offset, key),
-                None => place.path,
-            };
-            let (kind, path) = (wrong.error.kind.within(place.open), Cow::Owned(path));
             // Without memory for it, the list is shorter.
             if list.try_reserve(1).is_ok() {
-                list.push(DecodeFailure { kind, offset: offset as u64, line: place.line, column: place.column, path });
+                list.push(DecodeFailure::at(json, wrong, place));
             }
         });
         DecodeFailures { total: found.total, left: found.left, list }

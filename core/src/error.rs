@@ -137,6 +137,22 @@ kinds! {
     UnclosedArray = 53,
     /// The same inside an object.
     UnclosedObject = 54,
+    /// A number below the minimum of its type.
+    Min = 55,
+    /// One above the maximum.
+    Max = 56,
+    /// A string with fewer characters than its type asks for.
+    MinLength = 57,
+    /// One with more.
+    MaxLength = 58,
+    /// A string that does not match the pattern of its type.
+    Pattern = 59,
+    /// A string that is not in the format of its type.
+    Format = 60,
+    /// An array or object with fewer elements or members than its type asks for.
+    MinItems = 61,
+    /// One with more.
+    MaxItems = 62,
 }
 
 impl ErrorKind {

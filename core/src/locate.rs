@@ -349,13 +349,25 @@ fn push_key(path: &mut String, text: &[u8], quote: usize) {
     debug_assert!(path.len() - written < MAX_SEGMENT);
 }
 
-/// The path of a member that is missing where its object ends at `brace`, by the path of that place.
-pub(crate) fn absent(mut path: String, text: &[u8], brace: usize, key: &[u8]) -> String {
-    // At its end an object is still at its last member.
-    let before = text[..brace.min(text.len())].iter().rev().find(|byte| !crate::simd::is_space(**byte));
-    if before != Some(&b'{') {
+/// The path of the container around a place, which is its end or the start of an element or key, by the path of that place.
+pub(crate) fn around(mut path: String, text: &[u8], pos: usize, open: Option<u8>) -> String {
+    let inside = match open {
+        Some(b'{') if text.get(pos) == Some(&b'}') => {
+            // At its end an object is still at its last member.
+            text[..pos].iter().rev().find(|byte| !crate::simd::is_space(**byte)) != Some(&b'{')
+        }
+        Some(b'{') => false,
+        _ => true,
+    };
+    if inside {
         path.truncate(path.rfind('/').unwrap_or_default());
     }
+    path
+}
+
+/// The path of a member that is missing where its object ends at `brace`, by the path of that place.
+pub(crate) fn absent(path: String, text: &[u8], brace: usize, key: &[u8]) -> String {
+    let mut path = around(path, text, brace, Some(b'{'));
     let mut segment = String::from("/");
     for character in String::from_utf8_lossy(key).chars() {
         match character {

@@ -16,7 +16,7 @@ defmodule RustyJson.DecodeError do
     * `error_count` - the number of all type errors, also of those that `errors` does not list
     * `offset` - the position of the first byte of `data`: 0, except in a stream
 
-  `explain/1` adds the line of the input, with a caret under the position.
+  `explain/1` adds the line of the input, with a caret under the position, for each of the errors.
   """
 
   alias RustyJson.DecodeError.{Message, Snippet}
@@ -64,6 +64,12 @@ defmodule RustyJson.DecodeError do
           | :missing
           | :unknown_key
           | :enum
+          | :min
+          | :max
+          | :min_length
+          | :max_length
+          | :pattern
+          | :format
           | :max_total_bytes
           | :pointers_too_long
 
@@ -133,6 +139,8 @@ defmodule RustyJson.DecodeError do
   def reason_of(code), do: code |> Codes.decode_reason() |> reason()
 
   defp reason(name) when name in @types, do: :type
+  defp reason(:min_items), do: :min_length
+  defp reason(:max_items), do: :max_length
   defp reason(name) when name in [:unclosed_array, :unclosed_object], do: :unexpected_end
   defp reason(name), do: name
 
@@ -150,11 +158,14 @@ defmodule RustyJson.DecodeError do
         "at /a/2"
       ]
 
-  A list of errors, such as the field `errors`, gives the explanations with empty lines between them.
+  An error that lists others (`errors: :all`) gives all their explanations, and the number of those that it does not list. The text can be
+  sent back to a language model as it is. A list of errors gives the explanations alone.
 
       iex> {:error, error} = RustyJson.decode(~s(["a", "b"]), as: [:integer], errors: :all)
-      iex> RustyJson.DecodeError.explain(error.errors) |> String.split("\\n")
+      iex> RustyJson.DecodeError.explain(error) |> String.split("\\n")
       [
+        "2 errors:",
+        "",
         "Expected an integer at position 1 (line 1, column 2)",
         "",
         ~s(1 | ["a", "b"]),
@@ -169,7 +180,14 @@ defmodule RustyJson.DecodeError do
       ]
   """
   @spec explain(t() | [t()]) :: String.t()
-  def explain(errors) when is_list(errors), do: Enum.map_join(errors, "\n\n", &explain/1)
+  def explain(errors) when is_list(errors), do: Enum.map_join(errors, "\n\n", &explain(%{&1 | errors: nil}))
+
+  def explain(%__MODULE__{errors: [_, _ | _] = errors, error_count: count}) do
+    more =
+      if is_integer(count) and count > length(errors), do: "\n\nand #{count - length(errors)} more", else: ""
+
+    "#{count || length(errors)} errors:\n\n" <> explain(errors) <> more
+  end
 
   def explain(%__MODULE__{position: position, line: line, data: data} = error)
       when is_integer(position) and is_integer(line) and is_binary(data) do

@@ -52,23 +52,32 @@ defmodule RustyJson.Schema do
   ## Fields
 
   A field without `:default` is required. `default: nil` also allows `null`. `:key` sets the name in JSON, which is the name of the field
-  by default.
+  by default. These options ask more of a value than its type, and each has its own error ([constraints](structured-output.html#constraints)):
+
+    * `:min`, `:max` - the smallest and the largest number of an `:integer`, `:float`, `:number` or `:decimal`
+    * `:min_length`, `:max_length` - code points of a `:string`, elements of a list, or members of a `{:map, type}`
+    * `:pattern` - a regular expression that a part of a `:string` matches; it runs in linear time
+      ([patterns](structured-output.html#patterns))
+    * `:format` - `:date`, `:time`, `:naive_datetime`, `:utc_datetime` or `:duration`: a `:string` that this type would read
+
+  `:description` says in the JSON Schema what the field is.
 
   ## Options of `use`
 
     * `:rename` - `:camel` uses `"shippedAt"` as the key of the field `shipped_at`, if the field has no `:key`
     * `:unknown_keys` - `:ignore` (default) skips members without a field; `:error` returns an error for them
     * `:encoder` - `true` (default) implements `RustyJson.Encoder` with the same names
+    * `:description` - what the struct is, for `json_schema/2`
 
   ## Errors
 
   Decoding returns a `RustyJson.DecodeError`. In addition to the reasons of `RustyJson.decode/2`, its reason can be `:type`, `:missing`
-  (`path` is the path of the missing member), `:unknown_key` or `:enum`. With `errors: :all`, its field `errors` lists the errors, up to
+  (`path` is the path of the missing member), `:unknown_key`, `:enum`, or the name of a constraint, such as `:min_length`. With `errors: :all`, its field `errors` lists the errors, up to
   `:max_errors`, and `error_count` is the number of all of them. [Parts and types](parts.html#errors-of-types) says which error comes
   first.
   """
 
-  alias RustyJson.Schema.Type
+  alias RustyJson.Schema.{Constraints, Dialect, JsonSchema, Type}
 
   @doc false
   defmacro __using__(options) do
@@ -130,7 +139,7 @@ defmodule RustyJson.Schema do
   end
 
   @doc """
-  Defines a field by its name, its type and the options `:key` and `:default`. Use it only inside `schema/1`.
+  Defines a field by its name, its type and its options (see [Fields](#module-fields)). Use it only inside `schema/1`.
 
       iex> defmodule Tag do
       ...>   use RustyJson.Schema
@@ -146,15 +155,41 @@ defmodule RustyJson.Schema do
     quote do: @rustyjson_fields({unquote(name), unquote(type), unquote(options)})
   end
 
+  @doc """
+  Returns the JSON Schema of a type, for an API that asks for one.
+
+  Option `:dialect`: `:json_schema` (default, draft 2020-12), `:openai` (structured outputs with `strict: true`), `:gemini`
+  (`responseSchema`) or `:mcp` (`inputSchema` and `outputSchema`). [Structured output](structured-output.html) says how they differ. What a
+  dialect has no word for goes into a description. Types that it cannot express raise an `ArgumentError` that names the field.
+
+  The result is a `RustyJson.OrderedObject`, because models write members in the order of the schema.
+
+      iex> defmodule Review do
+      ...>   use RustyJson.Schema
+      ...>   schema do
+      ...>     field :summary, :string, description: "One sentence", max_length: 200
+      ...>     field :stars, :integer, min: 1, max: 5
+      ...>   end
+      ...> end
+      iex> RustyJson.Schema.json_schema(Review, dialect: :mcp) |> RustyJson.encode!()
+      ~s({"type":"object","properties":{"summary":{"type":"string","maxLength":200,"description":"One sentence"},) <>
+        ~s("stars":{"type":"integer","maximum":5,"minimum":1}},"required":["summary","stars"]})
+  """
+  @spec json_schema(Type.t(), dialect: :json_schema | :openai | :gemini | :mcp) :: RustyJson.OrderedObject.t()
+  def json_schema(type, options \\ []) do
+    options = Keyword.validate!(options, dialect: :json_schema)
+    JsonSchema.build(type, Dialect.get!(options[:dialect]))
+  end
+
   ## What a module defines
 
   @doc false
   def options!(options) do
-    options = Keyword.validate!(options, rename: nil, unknown_keys: :ignore, encoder: true)
+    options = Keyword.validate!(options, rename: nil, unknown_keys: :ignore, encoder: true, description: nil)
     check!(options, :rename, [nil, :camel])
     check!(options, :unknown_keys, [:ignore, :error])
     check!(options, :encoder, [true, false])
-    Map.new(options)
+    options |> described!("option :description of a schema") |> Map.new()
   end
 
   defp check!(options, name, values) do
@@ -170,7 +205,13 @@ defmodule RustyJson.Schema do
   def schema!(fields, options) do
     fields = Enum.map(fields, &field!(&1, options))
     for part <- [:name, :key], do: unique!(Enum.map(fields, &Map.fetch!(&1, part)), part)
-    %{fields: fields, strict: options.unknown_keys == :error, encoder: options.encoder}
+
+    %{
+      fields: fields,
+      strict: options.unknown_keys == :error,
+      encoder: options.encoder,
+      description: options.description
+    }
   end
 
   defp unique!(given, part) do
@@ -181,21 +222,50 @@ defmodule RustyJson.Schema do
   end
 
   defp field!({name, type, options}, %{rename: rename}) when is_atom(name) do
-    options = Keyword.validate!(options, [:key, :default])
+    options = options!(name, options)
     key = Keyword.get(options, :key) || renamed(Atom.to_string(name), rename)
 
     unless is_binary(key) and String.valid?(key),
       do: raise(ArgumentError, "option :key of a field takes a string, got: #{inspect(key)}")
 
-    type = Type.check!(type)
+    type = type |> Type.check!() |> Constraints.wrap!(options, name)
     required = not Keyword.has_key?(options, :default)
     default = options[:default]
     type = if not required and default == nil, do: nullable(type), else: type
-    %{name: name, key: key, type: type, required: required, default: default}
+
+    %{
+      name: name,
+      key: key,
+      type: type,
+      required: required,
+      default: default,
+      description: options[:description]
+    }
   end
 
   defp field!({name, _type, _options}, _schema),
     do: raise(ArgumentError, "a field has an atom as its name, got: #{inspect(name)}")
+
+  @field [:key, :default, :description | Constraints.options()]
+
+  defp options!(name, options) do
+    case Keyword.validate(options, @field) do
+      {:ok, options} ->
+        described!(options, "option :description of the field #{inspect(name)}")
+
+      {:error, unknown} ->
+        raise ArgumentError,
+              "unknown options of the field #{inspect(name)}: #{inspect(unknown)}, expected: #{inspect(@field)}"
+    end
+  end
+
+  defp described!(options, what) do
+    text = options[:description]
+
+    if text == nil or (is_binary(text) and String.valid?(text)),
+      do: options,
+      else: raise(ArgumentError, "#{what} takes a string, got: #{inspect(text)}")
+  end
 
   defp nullable({:nullable, _} = type), do: type
   defp nullable(type) when type in [:any, :raw], do: type

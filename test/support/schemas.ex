@@ -119,4 +119,53 @@ defmodule RustyJson.Test.Schemas do
       field(:a, :float)
     end
   end
+
+  defmodule Checked do
+    @moduledoc false
+    use RustyJson.Schema, description: "A struct with every constraint"
+
+    schema do
+      field(:name, :string, min_length: 2, max_length: 5, description: "What it is called")
+      field(:code, :string, pattern: ~S(^[A-Z]-\d+$), default: nil)
+      field(:age, :integer, min: 0, max: 150, default: nil)
+      field(:weight, :float, min: 0.5, default: 1.0)
+      field(:rate, :number, max: 10, default: 1)
+      field(:price, :decimal, min: 0, max: 100, default: nil)
+      field(:tags, [:string], min_length: 1, max_length: 3, default: [])
+      field(:none, [:integer], max_length: 0, default: [])
+      field(:counts, {:map, :integer}, min_length: 1, max_length: 2, default: %{})
+      field(:day, :string, format: :date, default: nil)
+      field(:clock, :string, format: :time, default: nil)
+      field(:at, :string, format: :utc_datetime, default: nil)
+    end
+  end
+
+  defmodule Exact do
+    @moduledoc false
+    use RustyJson.Schema
+
+    schema do
+      field(:number, :number, min: 9_007_199_254_740_993, default: nil)
+      field(:float, :float, min: 9_007_199_254_740_993, default: nil)
+      field(:whole, :integer, max: 18_446_744_073_709_551_615, default: nil)
+    end
+  end
+
+  defmodule Row do
+    @moduledoc false
+    use RustyJson.Schema
+
+    schema do
+      field(:cells, [:integer], min_length: 1, max_length: 2)
+    end
+  end
+
+  defmodule Inside do
+    @moduledoc false
+    use RustyJson.Schema, unknown_keys: :error
+
+    schema do
+      field(:rows, [RustyJson.Test.Schemas.Row], max_length: 3)
+    end
+  end
 end

@@ -40,6 +40,7 @@ pub use error::{EncodeError, EncodeErrorKind, Hole, MAX_PAYLOAD};
 pub use fields::{Fields, text_of_struct};
 pub use known::Known;
 pub use notation::Notation;
+pub(crate) use number::big_digits;
 pub use play::{Player, play};
 pub use reader::{AtomText, Block, Member, PlanRules, Step, TermReader, Value, is_plain};
 pub use string::NotUtf8;

@@ -6,7 +6,9 @@
 //! than an honest one could have.
 
 use super::answer::{Answer, Plain};
+use super::checked::{Checked, Rules};
 use super::moment::Moment;
+use super::numbers::Bounded;
 use super::shape::{Node, Shape, Struct, kinds};
 use crate::builder::{Nothing, SMALL_MAP, TermBuilder};
 use crate::error::ErrorKind;
@@ -159,7 +161,8 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
             (Node::Any, _) => self.any(self.bytes.policy.decimals)?,
             (Node::Number, SMALL_INTEGER | INTEGER | NEW_FLOAT | SMALL_BIG | LARGE_BIG)
             | (Node::Integer, SMALL_BIG | LARGE_BIG) => self.any(false)?,
-            (Node::Decimal, LIST) => self.decimal()?,
+            (Node::Decimal, LIST) => self.decimal(None)?,
+            (Node::Checked(checked), _) => return self.checked(&checked, tag),
             (Node::Date(kind), BINARY) => {
                 let text = self.bytes.binary()?;
                 let usual = Moment::read(kind, text.bytes());
@@ -227,7 +230,55 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
         }
     }
 
-    fn decimal(&mut self) -> Result<(), Fault> {
+    /// A value of a type with constraints, which hold for answers, too. Its tag has been read.
+    fn checked(&mut self, checked: &Checked<'_>, tag: u8) -> Result<bool, Fault> {
+        let rules = Rules::read(checked).ok_or(BROKEN)?;
+        match (self.shape.node(checked.inner).ok_or(BROKEN)?, tag) {
+            (Node::String, BINARY) => self.checked_text(&rules)?,
+            (Node::Decimal, LIST) => self.decimal(Some(&rules))?,
+            (Node::Float | Node::Number, NEW_FLOAT)
+            | (Node::Integer | Node::Number, SMALL_INTEGER | INTEGER | SMALL_BIG | LARGE_BIG) => {
+                self.within(&rules)?;
+                self.any(false)?;
+            }
+            (Node::List(element), LIST | NIL) => return self.open_limited(Kind::List(element), tag, 1, &rules),
+            (Node::Map(value), LIST | NIL) => return self.open_limited(Kind::Map(value), tag, 2, &rules),
+            _ => return self.bytes.refuse(Fault::Type),
+        }
+        Ok(true)
+    }
+
+    fn checked_text(&mut self, rules: &Rules<'_>) -> Result<(), Fault> {
+        let text = self.bytes.binary()?;
+        rules.text(text.bytes()).map_err(|_| Fault::Type)?;
+        match rules.format {
+            // Elixir looks at it.
+            kind @ 1.. if Moment::read(kind, text.bytes()).is_none() => {
+                self.bytes.built(|answer| answer.date(kind, text, None))
+            }
+            _ => self.bytes.built(|answer| answer.terms().string(text)),
+        }
+    }
+
+    /// Looks ahead at a number whose tag has been read.
+    fn within(&mut self, rules: &Rules<'_>) -> Result<(), Fault> {
+        let policy = Policy { decimals: false, floats: true, ..self.bytes.policy };
+        let mut nothing = Nothing;
+        let mut bounded = Bounded(&mut nothing, rules);
+        let mut ahead = Judge::new(self.bytes.etf, policy, &mut bounded);
+        ahead.at = self.bytes.at - 1;
+        ahead.part(policy, |bounded| bounded).map_err(|fault| match fault {
+            Fault::Builder(ErrorKind::Min | ErrorKind::Max) => Fault::Type,
+            fault => fault,
+        })
+    }
+
+    fn open_limited(&mut self, kind: Kind, tag: u8, terms: usize, rules: &Rules<'_>) -> Result<bool, Fault> {
+        self.open(kind, tag, terms)?;
+        if rules.allows(self.frame.len as usize) { Ok(false) } else { Err(Fault::Type) }
+    }
+
+    fn decimal(&mut self, rules: Option<&Rules<'_>>) -> Result<(), Fault> {
         self.exactly(3)?;
         let sign = self.bytes.number()?;
         if sign != 1 && sign != -1 {
@@ -235,6 +286,9 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
         }
         let (coefficient, exponent) = (self.bytes.coefficient()?, self.bytes.exponent()?);
         self.tail()?;
+        if rules.is_some_and(|rules| rules.decimal(sign < 0, coefficient.bytes(), exponent).is_err()) {
+            return Err(Fault::Type);
+        }
         self.bytes.built(|answer| answer.decimal(sign < 0, coefficient.bytes(), exponent))
     }
 

@@ -2,10 +2,12 @@
 
 mod answer;
 mod check;
+mod checked;
 mod fragments;
 mod judge;
 mod moment;
 mod numbers;
+mod pattern;
 mod plan;
 mod raw;
 mod select;

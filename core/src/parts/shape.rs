@@ -3,6 +3,7 @@
 //! Elixir writes a shape once for a type (`lib/rustyjson/schema/shape.ex`). A node starts with its kind (`u8`); places of other
 //! nodes are offsets in the shape (`u32`), so that a type may contain itself.
 
+use super::checked::Checked;
 use super::moment::Moment;
 use crate::etf::check::Policy;
 use crate::options::DecodeOptions;
@@ -63,6 +64,8 @@ pub(super) enum Node<'a> {
     Enum(Names<'a>),
     Struct(Struct<'a>),
     Tagged(Tagged<'a>),
+    /// A type with constraints.
+    Checked(Checked<'a>),
 }
 
 /// Names by number.
@@ -278,6 +281,7 @@ impl<'a> Shape<'a> {
             }
             18 => Node::Loaded(reader.u32()?),
             19 => Node::Many(reader.u32()? as usize),
+            21 => Node::Checked(Checked { inner: reader.u32()? as usize, rules: reader.slice()? }),
             _ => return None,
         })
     }

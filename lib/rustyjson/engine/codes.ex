@@ -10,7 +10,8 @@ defmodule RustyJson.Engine.Codes do
              atom_too_long out_of_memory expected_array expected_record key_too_long
              inexact_integer type_string type_integer type_float type_number type_boolean type_decimal type_date
              type_time type_naive_datetime type_utc_datetime type_list type_object missing unknown_key enum
-             type_loaded decimal_digits decimal_exponent type_duration unclosed_array unclosed_object)a
+             type_loaded decimal_digits decimal_exponent type_duration unclosed_array unclosed_object
+             min max min_length max_length pattern format min_items max_items)a
   # Errors that Elixir detects.
   @own [:atom_limit, :max_total_bytes, :pointers_too_long]
   @encode ~w(invalid_utf8 duplicate_key max_depth max_bytes invalid_key improper_list unsupported out_of_memory)a

@@ -4,7 +4,7 @@ defmodule RustyJson.Schema.Assemble do
   # taken over the module in the sandbox, so an answer that does not fit the type throws `:broken`.
 
   alias RustyJson.Parts.Raw
-  alias RustyJson.Schema.{Reflected, Type}
+  alias RustyJson.Schema.{Constraints, Reflected, Type}
 
   @compile {:inline, field: 4}
   @compile {:no_warn_undefined, Duration}
@@ -31,6 +31,14 @@ defmodule RustyJson.Schema.Assemble do
   def value({:nullable, _type}, null, %{null: null}), do: nil
   def value({:nullable, type}, value, context), do: value(type, value, context)
   def value({:list, type}, list, context) when is_list(list), do: list(list, type, context)
+
+  def value({:checked, type, constraints}, value, context) do
+    assembled = value(type, value, context)
+    unless Constraints.allows?(constraints, type, value), do: broken()
+    with %{format: format} <- constraints, do: value(format, value, context)
+    assembled
+  end
+
   def value({:map, type}, pairs, context) when is_list(pairs), do: map(pairs, type, context)
 
   def value(:decimal, [sign, coefficient, exponent], %{decimals: limits}),

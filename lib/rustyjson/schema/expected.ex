@@ -1,23 +1,28 @@
 defmodule RustyJson.Schema.Expected do
   @moduledoc false
-  # Adds to the message of an error with the reason `:enum` which texts its type has. The type is found along the path of the error.
+  # Adds to the message of an error what its type expects: the texts of an enum, or a constraint. The type is found along the path of the
+  # error.
 
   alias RustyJson.DecodeError
-  alias RustyJson.DecodeError.Message
-  alias RustyJson.Schema.{Shape, Type}
+  alias RustyJson.DecodeError.{Message, Snippet}
+  alias RustyJson.Schema.{Constraints, Shape, Type}
 
   # The most bytes of all names in a message.
   @most 200
 
-  @doc "The error, with the texts that were expected."
+  # The reasons that name what was expected.
+  @reasons [:enum | Constraints.options()]
+
+  @doc "The error, with what was expected."
   @spec add(DecodeError.t(), Shape.t(), RustyJson.Options.t()) :: DecodeError.t()
-  def add(%{reason: :enum, path: path, message: message} = error, %{type: type}, options) do
+  def add(%{reason: reason, path: path, message: message} = error, %{type: type}, options)
+      when reason in @reasons do
     outer = if options.origin, do: options.origin.path, else: ""
 
     with true <- String.starts_with?(path, outer),
          rest = binary_part(path, byte_size(outer), byte_size(path) - byte_size(outer)),
-         [names] <- [type] |> along(tokens(rest)) |> Enum.flat_map(&names/1) |> Enum.uniq(),
-         do: %{error | message: message <> ": Expected " <> list(names)},
+         [expected] <- [type] |> along(tokens(rest)) |> Enum.flat_map(&expected(&1, reason)) |> Enum.uniq(),
+         do: %{error | message: message <> ": Expected " <> expected},
          else: (_unclear -> error)
   end
 
@@ -35,6 +40,7 @@ defmodule RustyJson.Schema.Expected do
     do: types |> Enum.flat_map(&step(&1, token)) |> Enum.uniq() |> along(tokens)
 
   defp step({:nullable, type}, token), do: step(type, token)
+  defp step({:checked, type, _constraints}, token), do: step(type, token)
   defp step({:list, type}, _token), do: [type]
   defp step({:map, type}, _token), do: [type]
   defp step({:embeds_many, module}, _token), do: [module]
@@ -51,9 +57,25 @@ defmodule RustyJson.Schema.Expected do
 
   defp step(_type, _token), do: []
 
-  defp names({:enum, names}), do: [Enum.map(names, &to_string/1)]
-  defp names({:nullable, type}), do: names(type)
-  defp names(_type), do: []
+  defp expected({:nullable, type}, reason), do: expected(type, reason)
+  defp expected({:enum, names}, :enum), do: [list(Enum.map(names, &to_string/1))]
+
+  defp expected({:checked, type, constraints}, reason) do
+    case Constraints.expected(constraints, reason, type) do
+      nil ->
+        []
+
+      text ->
+        [
+          if(byte_size(text) > @most,
+            do: Snippet.whole_characters(binary_part(text, 0, @most)) <> "…",
+            else: text
+          )
+        ]
+    end
+  end
+
+  defp expected(_type, _reason), do: []
 
   defp list([name]), do: quoted(name)
   defp list(names), do: "one of " <> shown(names, @most, [])

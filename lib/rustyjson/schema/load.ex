@@ -16,6 +16,7 @@ defmodule RustyJson.Schema.Load do
   defp value(type, {__MODULE__, value}, {_loads, context}), do: Assemble.value(type, value, context)
   defp value(_type, nil, _context), do: nil
   defp value({:nullable, type}, value, context), do: value(type, value, context)
+  defp value({:checked, type, _constraints}, value, context), do: value(type, value, context)
 
   defp value({kind, type}, list, context) when kind in [:list, :embeds_many] and is_list(list),
     do: Long.map(list, &value(type, &1, context))

@@ -8,7 +8,7 @@ defmodule RustyJson.Schema.Shape do
   require RustyJson.Parts.Kind
 
   alias RustyJson.Parts.Kind
-  alias RustyJson.Schema.Type
+  alias RustyJson.Schema.{Constraints, Type}
 
   @enforce_keys [:nodes, :tags, :plan, :type, :structs, :templates, :modules, :dates, :loaded, :loads]
   defstruct [:nodes, :tags, :plan, :type, :structs, :templates, :modules, :dates, :loaded, :loads]
@@ -159,7 +159,8 @@ defmodule RustyJson.Schema.Shape do
         do: {{:template, type}, number}
   end
 
-  defp left?(type), do: type in @dates or match?({:loaded, _}, type)
+  defp left?(type),
+    do: type in @dates or match?({:loaded, _}, type) or match?({:checked, _, %{format: _}}, type)
 
   defp loads(module) do
     for %{name: name, type: type} <- Type.schema!(module).fields,
@@ -201,6 +202,11 @@ defmodule RustyJson.Schema.Shape do
 
   defp node({:embeds_many, module}, places), do: <<19, place(module, places)::32-little>>
   defp node({:loaded, _} = type, places), do: <<18, place({:kind, type}, places)::32-little>>
+
+  defp node({:checked, type, constraints}, places) do
+    rules = Constraints.packed(type, constraints, @kinds)
+    [<<21, place(type, places)::32-little, IO.iodata_length(rules)::32-little>> | rules]
+  end
 
   defp node({:enum, names} = type, places) do
     start = place(type, places) + 9 + 4 * length(names)

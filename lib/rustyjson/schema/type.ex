@@ -17,6 +17,8 @@ defmodule RustyJson.Schema.Type do
           # Types that only fields of Ecto schemas have, see RustyJson.Schema.Reflected.
           | {:loaded, term()}
           | {:embeds_many, module()}
+          # A type with the constraints of a field, see RustyJson.Schema.Constraints.
+          | {:checked, t(), map()}
 
   # Lists, maps and nullable types that stand in each other. The time to prepare a type grows with the square of that.
   @deepest 256
@@ -100,6 +102,7 @@ defmodule RustyJson.Schema.Type do
   @doc "The types inside a type."
   @spec inner(t()) :: [t()]
   def inner({kind, type}) when kind in [:list, :map, :nullable], do: [type]
+  def inner({:checked, type, _constraints}), do: [type]
   def inner({:enum, _names}), do: []
   def inner({:loaded, _type}), do: []
   def inner({:embeds_many, module}), do: [module]

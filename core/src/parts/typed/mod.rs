@@ -2,6 +2,7 @@
 //!
 //! What the values become is up to the [`Answer`]. No atom comes from here.
 
+mod checked;
 mod found;
 mod order;
 mod tagged;

@@ -1,6 +1,7 @@
 //! Values of a type that are not containers: texts, numbers, dates, enums, raw parts.
 
 use super::super::answer::Answer;
+use super::super::checked::Rules;
 use super::super::moment::{Moment, Reading};
 use super::super::numbers::{AsDecimal, Integers};
 use super::super::shape::{Names, Node, kinds};
@@ -39,7 +40,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
 
     /// A value of any other type, or one that does not fit.
     #[inline(never)]
-    fn other(&mut self, place: usize, byte: u8, pos: usize) -> Step<Next> {
+    pub(super) fn other(&mut self, place: usize, byte: u8, pos: usize) -> Step<Next> {
         let node = self.shape.node(place).ok_or_else(|| broken(pos))?;
         if let (Node::Many(_), b'n') = (node, byte) {
             return self.null(pos, |answer| {
@@ -51,10 +52,10 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
             (Node::Any, _) => self.any(pos),
             (Node::Number, b'-' | b'0'..=b'9') => self.any_number(pos),
             (Node::Decimal, b'-' | b'0'..=b'9') => {
-                let end = decimal(self.skip.json, pos, self.skip.options, self.answer)?;
+                let end = decimal(self.skip.json, pos, self.skip.options, self.answer, None)?;
                 Ok(self.built(end))
             }
-            (Node::Decimal, b'"') => self.decimal_text(pos),
+            (Node::Decimal, b'"') => self.decimal_text(pos, None),
             (Node::Date(kind), b'"') => self.date(kind, pos),
             (Node::Raw, _) => self.raw(pos),
             (Node::Loaded(kind), _) => self.loaded(kind, pos),
@@ -62,6 +63,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
             (Node::List(element) | Node::Many(element), b'[') => self.open(Container::List(element), pos, 0, false),
             (Node::Map(value), b'{') => self.open(Container::Map(value), pos, 0, false),
             (Node::Tagged(tagged), b'{') => self.tagged(&tagged, pos),
+            (Node::Checked(checked), _) => self.checked(&checked, place, byte, pos),
             (node, _) => self.refuse(expected(&node), pos),
         }
     }
@@ -115,11 +117,8 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
 
     #[inline(always)]
     fn integer(&mut self, pos: usize) -> Step<Next> {
-        match number::number(self.skip.json, pos, self.skip.options, &mut Integers(self.answer.terms())) {
-            Ok(end) => Ok(self.built(end)),
-            Err(Error { kind: kind @ ErrorKind::TypeInteger, .. }) => Ok(self.refuse(kind, pos)?),
-            Err(error) => Err(error),
-        }
+        let result = number::number(self.skip.json, pos, self.skip.options, &mut Integers(self.answer.terms()));
+        self.bounded(result, pos)
     }
 
     #[inline(always)]
@@ -129,7 +128,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     }
 
     /// A string whose text is an exact number.
-    fn decimal_text(&mut self, pos: usize) -> Step<Next> {
+    pub(super) fn decimal_text(&mut self, pos: usize, rules: Option<&Rules<'_>>) -> Step<Next> {
         let options = self.skip.options;
         let (text, end) = self.skip.text(pos)?;
         let bytes = text.bytes();
@@ -137,8 +136,20 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
         if !is_number || number::end(bytes, 0) != Some(bytes.len()) {
             return self.refuse(ErrorKind::TypeDecimal, pos);
         }
-        decimal(bytes, 0, options, self.answer).map_err(|error| Error::new(error.kind, pos))?;
-        Ok(self.built(end))
+        let result = decimal(bytes, 0, options, self.answer, rules).map_err(|error| Error::new(error.kind, pos));
+        self.bounded(result.map(|_| end), pos)
+    }
+
+    /// A number that was built, or one that its type does not allow.
+    #[inline(always)]
+    pub(super) fn bounded(&mut self, result: Step<usize>, pos: usize) -> Step<Next> {
+        match result {
+            Ok(end) => Ok(self.built(end)),
+            Err(Error { kind: kind @ (ErrorKind::TypeInteger | ErrorKind::Min | ErrorKind::Max), .. }) => {
+                Ok(self.refuse(kind, pos)?)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn date(&mut self, kind: u8, pos: usize) -> Step<Next> {
@@ -149,15 +160,15 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
                 Ok(self.built(end))
             }
             Reading::Wrong => self.refuse(expected(&Node::Date(kind)), pos),
-            Reading::Unsure => self.unsure_date(kind, pos),
+            Reading::Unsure => self.unsure_date(kind, expected(&Node::Date(kind)), pos),
         }
     }
 
     /// One that Elixir has to parse.
     #[cold]
-    fn unsure_date(&mut self, kind: u8, pos: usize) -> Step<Next> {
+    pub(super) fn unsure_date(&mut self, kind: u8, wrong: ErrorKind, pos: usize) -> Step<Next> {
         if self.is_refused(kind.into(), pos)? {
-            return self.refuse(expected(&Node::Date(kind)), pos);
+            return self.refuse(wrong, pos);
         }
         let (text, end) = self.skip.text(pos)?;
         self.answer.date(kind, text, None).map_err(|kind| Error::new(kind, pos))?;
@@ -227,8 +238,14 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
 }
 
 /// An exact number.
-fn decimal<A: Answer>(json: &[u8], pos: usize, options: &DecodeOptions, answer: &mut A) -> Result<usize, Error> {
-    number::exact(json, pos, options, &mut AsDecimal(answer))
+pub(super) fn decimal<A: Answer>(
+    json: &[u8],
+    pos: usize,
+    options: &DecodeOptions,
+    answer: &mut A,
+    rules: Option<&Rules<'_>>,
+) -> Step<usize> {
+    number::exact(json, pos, options, &mut AsDecimal(answer, rules))
 }
 
 /// The error of a value that is not of this type.

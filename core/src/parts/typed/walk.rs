@@ -37,6 +37,8 @@ pub(super) enum Container {
     List(usize),
     Map(usize),
     Struct(usize),
+    /// A list or a map of a limited length: the place of the type with the limits.
+    Limited(usize),
 }
 
 pub(super) struct Walk<'a, 'b, K, A> {
@@ -136,13 +138,17 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
                     (pos, true) => self.member(pos)?,
                     (pos, false) => Next::Closes(pos),
                 },
+                Container::Limited(place) => {
+                    let len = self.frame().len;
+                    self.limited(place, len, end)?
+                }
             };
         }
     }
 
     /// Where the next element or member starts, or the bracket that ends the current container, and which of the two it is.
     #[inline(always)]
-    fn after(&self, mut pos: usize, bracket: u8) -> Step<(usize, bool)> {
+    pub(super) fn after(&self, mut pos: usize, bracket: u8) -> Step<(usize, bool)> {
         loop {
             match self.skip.json.get(pos) {
                 Some(b',') => return Ok((self.skip.space(pos + 1), true)),
@@ -235,13 +241,21 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     #[inline(always)]
     fn member(&mut self, pos: usize) -> Step<Next> {
         match self.frame().container {
-            Container::Map(value) => {
-                let (text, end) = self.skip.key(pos)?;
-                self.answer.map_key(text).map_err(|kind| Error::new(kind, pos))?;
-                Ok(Next::Value(value, self.skip.colon(end)?))
-            }
+            Container::Map(value) => self.map_member(value, pos),
             _ => self.field(pos),
         }
+    }
+
+    #[inline(always)]
+    pub(super) fn map_member(&mut self, value: usize, pos: usize) -> Step<Next> {
+        let (text, end) = self.skip.key(pos)?;
+        self.answer.map_key(text).map_err(|kind| Error::new(kind, pos))?;
+        Ok(Next::Value(value, self.skip.colon(end)?))
+    }
+
+    /// The container that was opened last is of a limited length.
+    pub(super) fn limit(&mut self, container: Container) {
+        self.frame().container = container;
     }
 
     /// The next field of the current struct, or its end. Other members are passed over.
@@ -319,6 +333,10 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
                 self.answer.end_struct(len)
             }
             Container::Map(_) => self.answer.end_map(len),
+            Container::Limited(place) => {
+                self.close_limited(place, len, pos)?;
+                Ok(())
+            }
             _ => self.answer.terms().end_array(len),
         }
         .map_err(|kind| Error::new(kind, pos))?;

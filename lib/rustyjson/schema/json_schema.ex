@@ -1,0 +1,422 @@
+defmodule RustyJson.Schema.JsonSchema do
+  @moduledoc false
+  # Types as JSON Schema. A schema is a list of pairs until it is complete: members of the object in their order, and `{:note, text}` for
+  # what the dialect has no word for, which ends in the description.
+
+  alias RustyJson.OrderedObject
+  alias RustyJson.Schema.{Dialect, Limit, Type}
+
+  # Numbers as the core takes them from strings.
+  @decimal "^-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$"
+  @time "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?$"
+  # JSON Schema has no names for these: its times have an offset.
+  @patterns %{
+    time: "^" <> @time,
+    naive_datetime: "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[T ]" <> @time
+  }
+  @formats %{date: "date", utc_datetime: "date-time", duration: "duration"}
+  @examples %{
+    "date" => "A date, such as 2024-02-29",
+    "date-time" => "A date and time with an offset, such as 2024-02-29T23:59:59Z",
+    "duration" => "A duration, such as PT1H30M",
+    time: "A time, such as 23:59:59",
+    naive_datetime: "A date and time without an offset, such as 2024-02-29T23:59:59"
+  }
+  # Types of Ecto that it loads from text.
+  @loaded %{
+    date: :date,
+    time: :time,
+    time_usec: :time,
+    naive_datetime: :naive_datetime,
+    naive_datetime_usec: :naive_datetime,
+    utc_datetime: :utc_datetime,
+    utc_datetime_usec: :utc_datetime
+  }
+
+  @doc "The JSON Schema of a type in this dialect. Raises an ArgumentError for what the dialect cannot say."
+  @spec build(Type.t(), Dialect.t()) :: OrderedObject.t()
+  def build(type, dialect) do
+    type = Type.check!(Type.given!(type))
+    objects = objects([type], [])
+    context = %{dialect: dialect, root: type, names: names(objects -- [type]), place: [], within: []}
+    root_fits!(type, dialect)
+
+    definitions =
+      if dialect.refs,
+        do:
+          for(
+            object <- objects,
+            object != type,
+            do: {context.names[object], done(object(object, context), context)}
+          ),
+        else: []
+
+    head = if dialect.schema, do: [{"$schema", dialect.schema}], else: []
+    tail = if definitions == [], do: [], else: [{"$defs", OrderedObject.new(definitions)}]
+    root = if Type.struct?(type), do: object(type, context), else: schema(type, context)
+    OrderedObject.new(head ++ complete(root) ++ tail) |> small_enough!(dialect)
+  end
+
+  defp root_fits!(type, %{object: true, name: name}) do
+    unless Type.struct?(type) or (name == :mcp and match?({:map, _}, type)) do
+      raise ArgumentError,
+            "dialect #{inspect(name)} needs a struct at the root, got: #{inspect(type, limit: 5)}. Make it the type of a field"
+    end
+  end
+
+  defp root_fits!(_type, _dialect), do: :ok
+
+  ## Structs, and structs with a tag
+
+  defp objects([], found), do: Enum.reverse(found)
+
+  defp objects([type | rest], found) do
+    cond do
+      match?({:tagged, _, _}, type) -> objects(variants(type) ++ rest, found)
+      type in found -> objects(rest, found)
+      object?(type) -> objects(Enum.map(fields(type), & &1.type) ++ rest, [type | found])
+      true -> objects(Type.inner(type) ++ rest, found)
+    end
+  end
+
+  defp object?({:variant, _module, _key, _tag}), do: true
+  defp object?(type), do: Type.struct?(type)
+
+  defp variants({:tagged, key, variants}),
+    do: for({tag, module} <- Enum.sort(variants), do: {:variant, module, key, tag})
+
+  defp fields({:variant, module, _key, _tag}), do: fields(module)
+  defp fields(module), do: Type.schema!(module).fields
+
+  defp names(objects) do
+    {names, _taken} =
+      Enum.map_reduce(objects, %{}, fn object, taken ->
+        name = object |> module() |> Module.split() |> List.last()
+        number = Map.get(taken, name, 0) + 1
+        {{object, if(number == 1, do: name, else: "#{name}_#{number}")}, Map.put(taken, name, number)}
+      end)
+
+    Map.new(names)
+  end
+
+  defp module({:variant, module, _key, _tag}), do: module
+  defp module(module), do: module
+
+  defp reference(object, %{dialect: %{refs: true}, root: object}), do: [{"$ref", "#"}]
+  defp reference(object, %{dialect: %{refs: true}, names: names}), do: [{"$ref", "#/$defs/" <> names[object]}]
+
+  defp reference(object, %{within: within} = context) do
+    if object in within, do: wrong!("a type that contains itself: #{inspect(module(object))}", context)
+    object(object, context)
+  end
+
+  defp object(object, %{dialect: dialect} = context) do
+    %{strict: strict} = schema = object |> module() |> Type.schema!()
+    context = %{context | within: [object | context.within]}
+    fields = fields(object)
+
+    properties =
+      tagged(for(field <- fields, do: {field.key, property(field, object, context)}), object, context)
+
+    required = for field <- fields, field.required or dialect.closed, do: field.key
+    required = Enum.uniq(tag(object) ++ required)
+    closed = dialect.additional and (strict or dialect.closed)
+
+    [
+      {"type", type("object", dialect)},
+      {"description", schema[:description]},
+      {"properties", OrderedObject.new(properties)},
+      {"required", if(required != [], do: required)},
+      {"propertyOrdering", if(dialect.openapi, do: Enum.map(properties, &elem(&1, 0)))},
+      {"additionalProperties", if(closed, do: false)}
+    ]
+    |> Enum.reject(fn {_word, value} -> value == nil end)
+  end
+
+  defp tag({:variant, _module, key, _tag}), do: [key]
+  defp tag(_module), do: []
+
+  # The tag comes first, so that a model chooses it before it writes the rest.
+  defp tagged(properties, {:variant, _module, key, tag}, %{dialect: dialect}) do
+    constant = if dialect.const, do: [{"const", tag}], else: [{"enum", [tag]}]
+
+    case List.keytake(properties, key, 0) do
+      {{^key, %{values: values}}, others} ->
+        [{key, OrderedObject.new(Enum.reject(values, &(elem(&1, 0) == "enum")) ++ constant)} | others]
+
+      nil ->
+        [{key, OrderedObject.new([{"type", type("string", dialect)} | constant])} | properties]
+    end
+  end
+
+  defp tagged(properties, _module, _context), do: properties
+
+  defp property(field, object, context) do
+    context = %{context | place: [{module(object), field.name} | context.place]}
+
+    field.type
+    |> schema(context)
+    |> described(field[:description], context)
+    |> with_default(field, context)
+    |> complete()
+    |> OrderedObject.new()
+  end
+
+  defp described(pairs, nil, _context), do: pairs
+
+  defp described(pairs, text, %{dialect: dialect}) do
+    pairs =
+      if List.keymember?(pairs, "$ref", 0) and not dialect.beside_refs,
+        do: [{"anyOf", [OrderedObject.new(pairs)]}],
+        else: pairs
+
+    List.keystore(pairs, "description", 0, {"description", text})
+  end
+
+  defp with_default(pairs, %{required: false, default: default}, %{dialect: %{defaults: true}})
+       when default != nil do
+    case plain(default) do
+      {:ok, value} -> pairs ++ [{"default", value}]
+      :error -> pairs
+    end
+  end
+
+  defp with_default(pairs, _field, _context), do: pairs
+
+  # Terms that are their own JSON.
+  defp plain(value) when is_number(value) or is_boolean(value), do: {:ok, value}
+  defp plain(value) when is_binary(value), do: if(String.valid?(value), do: {:ok, value}, else: :error)
+  defp plain(value) when is_atom(value) and value != nil, do: {:ok, Atom.to_string(value)}
+  defp plain([]), do: {:ok, []}
+  defp plain(value) when value == %{}, do: {:ok, %{}}
+  defp plain(_value), do: :error
+
+  ## Types
+
+  defp schema(type, context) when type in [:any, :raw] do
+    open!("a value of any type", context)
+    []
+  end
+
+  defp schema(:string, context), do: [{"type", type("string", context.dialect)}]
+  defp schema(:boolean, context), do: [{"type", type("boolean", context.dialect)}]
+  defp schema(:integer, context), do: [{"type", type("integer", context.dialect)}]
+  defp schema(type, context) when type in [:float, :number], do: [{"type", type("number", context.dialect)}]
+  defp schema(:decimal, context), do: decimal([], context)
+
+  defp schema(type, context) when is_map_key(@patterns, type),
+    do: [{"type", type("string", context.dialect)}, {"pattern", @patterns[type]}]
+
+  defp schema(type, context) when is_map_key(@formats, type),
+    do: [{"type", type("string", context.dialect)} | format(@formats[type], context)]
+
+  defp schema({:nullable, type}, context), do: type |> schema(context) |> nullable(context)
+
+  defp schema({:list, type}, context),
+    do: [{"type", type("array", context.dialect)}, {"items", done(schema(type, context), context)}]
+
+  defp schema({:map, type}, context) do
+    open!("an object with any keys", context)
+    [{"type", "object"}, {"additionalProperties", done(schema(type, context), context)}]
+  end
+
+  defp schema({:enum, names}, context), do: enum(Enum.map(names, &Atom.to_string/1), context)
+
+  defp schema({:tagged, _key, _variants} = tagged, context),
+    do: [{"anyOf", for(variant <- variants(tagged), do: done(reference(variant, context), context))}]
+
+  defp schema({:checked, :decimal, constraints}, context),
+    do: decimal(words(constraints, :decimal, context), context)
+
+  defp schema({:checked, type, constraints}, context),
+    do: schema(type, context) ++ words(constraints, type, context)
+
+  defp schema({:embeds_many, module}, context), do: schema({:nullable, {:list, module}}, context)
+  defp schema({:loaded, type}, context), do: type |> loaded(context) |> nullable(context)
+  defp schema(module, context), do: reference(module, context)
+
+  defp enum(names, context), do: [{"type", type("string", context.dialect)}, {"enum", names}]
+
+  # A number, or a string with one.
+  defp decimal(words, %{dialect: %{openapi: true}}) do
+    number = OrderedObject.new([{"type", "NUMBER"} | complete(words)])
+    [{"anyOf", [number, OrderedObject.new([{"type", "STRING"}, {"pattern", @decimal}])]}]
+  end
+
+  defp decimal(words, _context), do: [{"type", ["number", "string"]}, {"pattern", @decimal} | words]
+
+  defp loaded(type, context) when is_map_key(@loaded, type), do: schema(@loaded[type], context)
+  defp loaded({:parameterized, {Ecto.Enum, given}}, context), do: mapped(given, context)
+  defp loaded({:parameterized, Ecto.Enum, given}, context), do: mapped(given, context)
+
+  defp loaded({:array, type}, context),
+    do: [
+      {"type", type("array", context.dialect)},
+      {"items", done(nullable(loaded(type, context), context), context)}
+    ]
+
+  defp loaded(Ecto.UUID, context), do: [{"type", type("string", context.dialect)}, {:note, "A UUID"}]
+  defp loaded(:map, %{dialect: %{open: true}}), do: [{"type", "object"}]
+
+  defp loaded(_type, context) do
+    open!("a type of Ecto that only Ecto knows", context)
+    []
+  end
+
+  # Ecto loads the names, or with `embed_as: :dumped` what stands for them in a database.
+  defp mapped(%{mappings: mappings} = given, context) do
+    values =
+      for {name, value} <- mappings, do: if(given[:embed_as] == :dump, do: value, else: Atom.to_string(name))
+
+    if Enum.all?(values, &is_binary/1),
+      do: enum(values, context),
+      else: [{"type", type("integer", context.dialect)}, {"enum", values}]
+  end
+
+  defp open!(what, %{dialect: %{open: false}} = context), do: wrong!(what, context)
+  defp open!(_what, _context), do: :ok
+
+  @spec wrong!(String.t(), map()) :: no_return()
+  defp wrong!(what, %{dialect: %{name: name}, place: place}) do
+    where =
+      with [{module, field} | _] <- place,
+           do: " (field #{inspect(field)} of #{inspect(module)})",
+           else: (_ -> "")
+
+    raise ArgumentError, "dialect #{inspect(name)} has no schema for #{what}#{where}"
+  end
+
+  ## Words
+
+  defp type(name, %{openapi: true}), do: String.upcase(name)
+  defp type(name, _dialect), do: name
+
+  defp format(name, %{dialect: %{formats: formats}}),
+    do: if(name in formats, do: [{"format", name}], else: [{:note, @examples[name]}])
+
+  defp nullable([], _context), do: []
+
+  defp nullable(pairs, %{dialect: %{openapi: true}}), do: pairs ++ [{"nullable", true}]
+
+  defp nullable(pairs, context) do
+    case Map.new(pairs) do
+      %{"anyOf" => options} ->
+        List.keyreplace(pairs, "anyOf", 0, {"anyOf", options ++ [null()]})
+
+      %{"type" => type} ->
+        pairs = List.keyreplace(pairs, "type", 0, {"type", List.wrap(type) ++ ["null"]})
+
+        with %{"enum" => names} <- Map.new(pairs),
+             do: List.keyreplace(pairs, "enum", 0, {"enum", names ++ [nil]}),
+             else: (_ -> pairs)
+
+      _reference ->
+        [{"anyOf", [done(pairs, context), null()]}]
+    end
+  end
+
+  defp null, do: OrderedObject.new([{"type", "null"}])
+
+  defp words(constraints, type, context) do
+    constraints
+    |> Enum.sort()
+    |> Enum.flat_map(fn {name, value} -> word(name, value, constraints, type, context) end)
+  end
+
+  defp word(:format, name, _constraints, _type, context) when is_map_key(@formats, name),
+    do: format(@formats[name], context)
+
+  # A string has one pattern.
+  defp word(:format, name, %{pattern: _}, _type, _context), do: [{:note, @examples[name]}]
+
+  defp word(:format, name, _constraints, _type, context),
+    do: known("pattern", @patterns[name], @examples[name], context)
+
+  defp word(:pattern, {source, _automaton}, _constraints, _type, context),
+    do: known("pattern", source, "Matches the pattern #{source}", context)
+
+  defp word(name, value, _constraints, type, context) do
+    value = if name in [:min, :max], do: Limit.number(value), else: value
+    {word, unit} = length(name, type)
+
+    known(
+      word,
+      value,
+      "At #{if name in [:min, :min_length], do: "least", else: "most"} #{value}#{unit}",
+      context
+    )
+  end
+
+  defp length(:min, _type), do: {"minimum", ""}
+  defp length(:max, _type), do: {"maximum", ""}
+  defp length(:min_length, :string), do: {"minLength", " characters"}
+  defp length(:max_length, :string), do: {"maxLength", " characters"}
+  defp length(:min_length, {:list, _}), do: {"minItems", " elements"}
+  defp length(:max_length, {:list, _}), do: {"maxItems", " elements"}
+  defp length(:min_length, {:map, _}), do: {"minProperties", " members"}
+  defp length(:max_length, {:map, _}), do: {"maxProperties", " members"}
+
+  defp known(word, value, note, %{dialect: %{keywords: keywords}}),
+    do: if(word in keywords, do: [{word, value}], else: [{:note, note}])
+
+  defp done(pairs, _context), do: pairs |> complete() |> OrderedObject.new()
+
+  # Notes go behind the description.
+  defp complete(pairs) do
+    notes = for {:note, text} <- pairs, do: text <> "."
+    pairs = for {word, _value} = pair <- pairs, word != :note, do: pair
+
+    case notes do
+      [] ->
+        pairs
+
+      notes ->
+        text = Enum.join(List.wrap(sentence(List.keyfind(pairs, "description", 0))) ++ notes, " ")
+        List.keystore(pairs, "description", 0, {"description", text})
+    end
+  end
+
+  defp sentence(nil), do: nil
+  defp sentence({_word, text}), do: if(String.ends_with?(text, [".", "!", "?"]), do: text, else: text <> ".")
+
+  ## Limits
+
+  defp small_enough!(schema, %{most: nil}), do: schema
+
+  defp small_enough!(schema, %{most: most, name: name}) do
+    counts = counted(schema, %{members: 0, values: 0, characters: 0})
+
+    for {what, limit} <- most, counts[what] > limit do
+      raise ArgumentError,
+            "dialect #{inspect(name)} allows #{limit} #{what} of objects and enums, and the schema has #{counts[what]}"
+    end
+
+    schema
+  end
+
+  defp counted(%OrderedObject{values: pairs}, counts) do
+    Enum.reduce(pairs, counts, fn
+      {word, %OrderedObject{values: named} = objects}, counts when word in ["properties", "$defs"] ->
+        counts = if word == "properties", do: add(counts, :members, length(named)), else: counts
+        counted(objects, named |> Enum.map(&elem(&1, 0)) |> characters(counts))
+
+      {"enum", names}, counts ->
+        characters(names, add(counts, :values, length(names)))
+
+      {"const", name}, counts ->
+        characters([name], counts)
+
+      {_word, value}, counts ->
+        counted(value, counts)
+    end)
+  end
+
+  defp counted(list, counts) when is_list(list), do: Enum.reduce(list, counts, &counted/2)
+  defp counted(_value, counts), do: counts
+
+  defp characters(names, counts),
+    do:
+      add(counts, :characters, names |> Enum.filter(&is_binary/1) |> Enum.map(&String.length/1) |> Enum.sum())
+
+  defp add(counts, what, more), do: Map.update!(counts, what, &(&1 + more))
+end
