@@ -16,7 +16,7 @@ defmodule RustyJson.LinearTimeTest do
 
   alias RustyJson.{Feed, Partial}
   alias RustyJson.Test.Judge
-  alias RustyJson.Test.Schemas.{Leaf, Line, Twig}
+  alias RustyJson.Test.Schemas.{Item, Leaf, Line, Nest, Text, Twig}
 
   @long System.get_env("RUSTYJSON_SCALING") == "1"
   @moduletag timeout: if(@long, do: 1_800_000, else: 300_000)
@@ -85,7 +85,13 @@ defmodule RustyJson.LinearTimeTest do
     {"all errors, wrong dates", :wrong_dates, [as: [:date], errors: :all]},
     {"all errors, dates that Elixir refuses", :unusual_dates, [as: [:date], errors: :all]},
     {"all errors, deep down", :deep_error, [as: [:integer], errors: :all, max_depth: :infinity]},
-    {"exact numbers", :numbers, [as: [:decimal]]}
+    {"exact numbers", :numbers, [as: [:decimal]]},
+    {"a long string and a pattern", :pattern, [as: Text]},
+    {"many strings and a pattern", :patterns, [as: [Text], errors: :all]},
+    {"records with limits", :records, [as: [Item], errors: :all]},
+    {"lists of limited length in each other", :nested_limits, [as: Nest, max_depth: :infinity]},
+    {"a list that is too long", :too_long, [as: Nest, errors: :all]},
+    {"a map that is too large, by one key", :too_large, [as: Nest, errors: :all]}
   ]
 
   @encoded [
@@ -346,6 +352,11 @@ defmodule RustyJson.LinearTimeTest do
   defp text(:long_keys, size),
     do: object(size, 1_010, &~s("#{String.duplicate("k", 996)}#{&1 + 100_000}":1))
 
+  defp text(:pattern, size), do: ~s({"text":"#{String.duplicate("ab", div(size, 2))}!"})
+  defp text(:patterns, size), do: list(~s({"text":"#{String.duplicate("ab", 50)}"}), size)
+  defp text(:nested_limits, size), do: nested(~S({"next":[), "{}", "]}", size)
+  defp text(:too_long, size), do: ~s({"next":#{list("{}", size)}})
+  defp text(:too_large, size), do: ~s({"counts":#{object(size, 8, fn _ -> ~S("key":1) end)}})
   defp text(:long_integers, size), do: list(String.duplicate("7", 1_000), size)
   defp text(:long_floats, size), do: list("0." <> String.duplicate("37", 350), size)
   defp text(:late_error, size), do: String.trim_trailing(list("1", size), "]") <> "}"

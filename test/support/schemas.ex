@@ -168,4 +168,35 @@ defmodule RustyJson.Test.Schemas do
       field(:rows, [RustyJson.Test.Schemas.Row], max_length: 3)
     end
   end
+
+  defmodule Text do
+    @moduledoc false
+    use RustyJson.Schema
+
+    schema do
+      # Where matching goes back, this takes the cube of a string's length.
+      field(:text, :string, pattern: "(ab)*(ab)*(a|b)*c", max_length: 1_000_000_000)
+    end
+  end
+
+  defmodule Nest do
+    @moduledoc false
+    use RustyJson.Schema
+
+    schema do
+      field(:next, [RustyJson.Test.Schemas.Nest], min_length: 1, max_length: 1, default: [])
+      field(:counts, {:map, :integer}, max_length: 2, default: %{})
+    end
+  end
+
+  defmodule Item do
+    @moduledoc false
+    use RustyJson.Schema
+
+    schema do
+      field(:id, :integer, min: 1, max: 9)
+      field(:name, :string, min_length: 1, max_length: 9, pattern: "^[w-z]+$")
+      field(:tags, [:integer], max_length: 2)
+    end
+  end
 end

@@ -24,7 +24,7 @@ defmodule RustyJson.Test.Sweep do
 
   alias RustyJson.Options.Schema
   alias RustyJson.Test.Judge
-  alias RustyJson.Test.Schemas.{Leaf, Twig}
+  alias RustyJson.Test.Schemas.{Item, Leaf, Nest, Text, Twig}
 
   @typedoc """
   `takes` says which options the call takes, `sole` that its `:timeout` covers all of it. `all` says that every way is measured with it.
@@ -392,7 +392,7 @@ defmodule RustyJson.Test.Sweep do
       [of(RustyJson.Config, {:reload, 0}, settings), of(Encode, {:opts, 1}, settings)] ++
       for(name <- [integer: 1, float: 1, atom: 2], do: of(Encode, name, one)) ++
       for(name <- [fetch: 2, get_and_update: 3, pop: 3, new: 1], do: of(OrderedObject, name, object)) ++
-      for(name <- [schema: 1, field: 3], do: of(RustyJson.Schema, name, source)) ++
+      for(name <- [schema: 1, field: 3, json_schema: 2], do: of(RustyJson.Schema, name, source)) ++
       for(name <- [sigil_j: 2, sigil_J: 2], do: of(RustyJson.Sigil, name, source)) ++
       for(name <- [json_map: 1, json_map_take: 2], do: of(RustyJson.Helpers, name, source)) ++
       for(
@@ -446,6 +446,10 @@ defmodule RustyJson.Test.Sweep do
       [as: [:string], errors: :all],
       [as: [:string], errors: :all, max_errors: 10_000],
       [as: [Leaf], errors: :all],
+      [as: [Item]],
+      [as: [Item], errors: :all],
+      [as: [Text], errors: :all],
+      [as: Nest, errors: :all],
       [dirty_threshold: 1_000],
       [dirty_threshold: 0]
     ] ++ common()

@@ -160,8 +160,21 @@ mod tests {
 
     #[test]
     fn decimals_are_compared_exactly() {
-        let ascending =
-            ["-1e400", "-12", "-1", "-5e-400", "0", "1e-400", "12e-1", "125e-2", "2", "20000001e-7", "1e3", "1001", "7e6000"];
+        let ascending = [
+            "-1e400",
+            "-12",
+            "-1",
+            "-5e-400",
+            "0",
+            "1e-400",
+            "12e-1",
+            "125e-2",
+            "2",
+            "20000001e-7",
+            "1e3",
+            "1001",
+            "7e6000",
+        ];
         for (at, first) in ascending.iter().enumerate() {
             for (behind, second) in ascending.iter().enumerate() {
                 assert_eq!(number(first).compare(&number(second)), at.cmp(&behind), "{first} and {second}");

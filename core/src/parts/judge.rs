@@ -8,7 +8,7 @@
 use super::answer::{Answer, Plain};
 use super::checked::{Checked, Rules};
 use super::moment::Moment;
-use super::numbers::Bounded;
+use super::numbers::{Judged, Kind as Number};
 use super::shape::{Node, Shape, Struct, kinds};
 use crate::builder::{Nothing, SMALL_MAP, TermBuilder};
 use crate::error::ErrorKind;
@@ -238,7 +238,7 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
             (Node::Decimal, LIST) => self.decimal(Some(&rules))?,
             (Node::Float | Node::Number, NEW_FLOAT)
             | (Node::Integer | Node::Number, SMALL_INTEGER | INTEGER | SMALL_BIG | LARGE_BIG) => {
-                self.within(&rules)?;
+                self.within(&rules, tag)?;
                 self.any(false)?;
             }
             (Node::List(element), LIST | NIL) => return self.open_limited(Kind::List(element), tag, 1, &rules),
@@ -261,16 +261,21 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
     }
 
     /// Looks ahead at a number whose tag has been read.
-    fn within(&mut self, rules: &Rules<'_>) -> Result<(), Fault> {
-        let policy = Policy { decimals: false, floats: true, ..self.bytes.policy };
-        let mut nothing = Nothing;
-        let mut bounded = Bounded(&mut nothing, rules);
-        let mut ahead = Judge::new(self.bytes.etf, policy, &mut bounded);
-        ahead.at = self.bytes.at - 1;
-        ahead.part(policy, |bounded| bounded).map_err(|fault| match fault {
-            Fault::Builder(ErrorKind::Min | ErrorKind::Max) => Fault::Type,
-            fault => fault,
-        })
+    fn within(&mut self, rules: &Rules<'_>, tag: u8) -> Result<(), Fault> {
+        let start = self.bytes.at;
+        let mut judged = Judged { rules, kind: Number::Any };
+        match tag {
+            NEW_FLOAT => judged.float(self.bytes.float()?),
+            SMALL_INTEGER => judged.integer(self.bytes.byte()?.into()),
+            INTEGER => judged.integer(i32::from_be_bytes(self.bytes.take()?).into()),
+            _ => {
+                let (negative, magnitude) = self.bytes.big(tag, self.bytes.policy.max_integer)?;
+                judged.big_integer(negative, magnitude)
+            }
+        }
+        .map_err(|_| Fault::Type)?;
+        self.bytes.at = start;
+        Ok(())
     }
 
     fn open_limited(&mut self, kind: Kind, tag: u8, terms: usize, rules: &Rules<'_>) -> Result<bool, Fault> {

@@ -2,6 +2,8 @@ defmodule RustyJson.Schema.Dialect do
   @moduledoc false
   # What those who read a JSON Schema understand of it. docs/structured-output.md has the same as a table.
 
+  alias RustyJson.OrderedObject
+
   @enforce_keys [:name, :schema, :keywords, :formats]
   defstruct [
     :name,
@@ -89,4 +91,44 @@ defmodule RustyJson.Schema.Dialect do
     names = Enum.map_join(names(), ", ", &inspect/1)
     raise ArgumentError, "option :dialect takes #{names}, got: #{inspect(other, limit: 5)}"
   end
+
+  @counted %{members: "members", values: "values of enums", characters: "characters in names and values"}
+
+  @doc "The schema. Raises an ArgumentError if it exceeds a limit of the dialect."
+  @spec small_enough!(OrderedObject.t(), t()) :: OrderedObject.t()
+  def small_enough!(schema, %{most: nil}), do: schema
+
+  def small_enough!(schema, %{most: most, name: name}) do
+    counts = counted(schema, %{members: 0, values: 0, characters: 0})
+
+    for {what, limit} <- most, counts[what] > limit do
+      raise ArgumentError,
+            "dialect #{inspect(name)} allows #{limit} #{@counted[what]}, and the schema has #{counts[what]}"
+    end
+
+    schema
+  end
+
+  defp counted(%OrderedObject{values: pairs}, counts), do: Enum.reduce(pairs, counts, &pair/2)
+  defp counted(list, counts) when is_list(list), do: Enum.reduce(list, counts, &counted/2)
+  defp counted(_value, counts), do: counts
+
+  defp pair({word, %OrderedObject{values: named} = objects}, counts) when word in ["properties", "$defs"] do
+    counts = if word == "properties", do: add(counts, :members, length(named)), else: counts
+    counted(objects, named |> Enum.map(&elem(&1, 0)) |> characters(counts))
+  end
+
+  defp pair({"enum", names}, counts), do: characters(names, add(counts, :values, length(names)))
+  defp pair({"const", name}, counts), do: characters([name], counts)
+  defp pair({_word, value}, counts), do: counted(value, counts)
+
+  defp characters(names, counts),
+    do:
+      add(
+        counts,
+        :characters,
+        for(name <- names, is_binary(name), reduce: 0, do: (sum -> sum + String.length(name)))
+      )
+
+  defp add(counts, what, more), do: Map.update!(counts, what, &(&1 + more))
 end

@@ -3,25 +3,13 @@ defmodule RustyJson.Schema.JsonSchema do
   # Types as JSON Schema. A schema is a list of pairs until it is complete: members of the object in their order, and `{:note, text}` for
   # what the dialect has no word for, which ends in the description.
 
+  import RustyJson.Schema.Words, only: [is_format: 1]
+
   alias RustyJson.OrderedObject
-  alias RustyJson.Schema.{Dialect, Limit, Type}
+  alias RustyJson.Schema.{Dialect, Type, Words}
 
   # Numbers as the core takes them from strings.
   @decimal "^-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$"
-  @time "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?$"
-  # JSON Schema has no names for these: its times have an offset.
-  @patterns %{
-    time: "^" <> @time,
-    naive_datetime: "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[T ]" <> @time
-  }
-  @formats %{date: "date", utc_datetime: "date-time", duration: "duration"}
-  @examples %{
-    "date" => "A date, such as 2024-02-29",
-    "date-time" => "A date and time with an offset, such as 2024-02-29T23:59:59Z",
-    "duration" => "A duration, such as PT1H30M",
-    time: "A time, such as 23:59:59",
-    naive_datetime: "A date and time without an offset, such as 2024-02-29T23:59:59"
-  }
   # Types of Ecto that it loads from text.
   @loaded %{
     date: :date,
@@ -54,7 +42,7 @@ defmodule RustyJson.Schema.JsonSchema do
     head = if dialect.schema, do: [{"$schema", dialect.schema}], else: []
     tail = if definitions == [], do: [], else: [{"$defs", OrderedObject.new(definitions)}]
     root = if Type.struct?(type), do: object(type, context), else: schema(type, context)
-    OrderedObject.new(head ++ complete(root) ++ tail) |> small_enough!(dialect)
+    OrderedObject.new(head ++ complete(root) ++ tail) |> Dialect.small_enough!(dialect)
   end
 
   defp root_fits!(type, %{object: true, name: name}) do
@@ -204,11 +192,8 @@ defmodule RustyJson.Schema.JsonSchema do
   defp schema(type, context) when type in [:float, :number], do: [{"type", type("number", context.dialect)}]
   defp schema(:decimal, context), do: decimal([], context)
 
-  defp schema(type, context) when is_map_key(@patterns, type),
-    do: [{"type", type("string", context.dialect)}, {"pattern", @patterns[type]}]
-
-  defp schema(type, context) when is_map_key(@formats, type),
-    do: [{"type", type("string", context.dialect)} | format(@formats[type], context)]
+  defp schema(type, %{dialect: dialect}) when is_format(type),
+    do: [{"type", type("string", dialect)} | Words.format(type, dialect)]
 
   defp schema({:nullable, type}, context), do: type |> schema(context) |> nullable(context)
 
@@ -226,10 +211,10 @@ defmodule RustyJson.Schema.JsonSchema do
     do: [{"anyOf", for(variant <- variants(tagged), do: done(reference(variant, context), context))}]
 
   defp schema({:checked, :decimal, constraints}, context),
-    do: decimal(words(constraints, :decimal, context), context)
+    do: decimal(Words.of(constraints, :decimal, context.dialect), context)
 
   defp schema({:checked, type, constraints}, context),
-    do: schema(type, context) ++ words(constraints, type, context)
+    do: schema(type, context) ++ Words.of(constraints, type, context.dialect)
 
   defp schema({:embeds_many, module}, context), do: schema({:nullable, {:list, module}}, context)
   defp schema({:loaded, type}, context), do: type |> loaded(context) |> nullable(context)
@@ -291,9 +276,6 @@ defmodule RustyJson.Schema.JsonSchema do
   defp type(name, %{openapi: true}), do: String.upcase(name)
   defp type(name, _dialect), do: name
 
-  defp format(name, %{dialect: %{formats: formats}}),
-    do: if(name in formats, do: [{"format", name}], else: [{:note, @examples[name]}])
-
   defp nullable([], _context), do: []
 
   defp nullable(pairs, %{dialect: %{openapi: true}}), do: pairs ++ [{"nullable", true}]
@@ -317,48 +299,6 @@ defmodule RustyJson.Schema.JsonSchema do
 
   defp null, do: OrderedObject.new([{"type", "null"}])
 
-  defp words(constraints, type, context) do
-    constraints
-    |> Enum.sort()
-    |> Enum.flat_map(fn {name, value} -> word(name, value, constraints, type, context) end)
-  end
-
-  defp word(:format, name, _constraints, _type, context) when is_map_key(@formats, name),
-    do: format(@formats[name], context)
-
-  # A string has one pattern.
-  defp word(:format, name, %{pattern: _}, _type, _context), do: [{:note, @examples[name]}]
-
-  defp word(:format, name, _constraints, _type, context),
-    do: known("pattern", @patterns[name], @examples[name], context)
-
-  defp word(:pattern, {source, _automaton}, _constraints, _type, context),
-    do: known("pattern", source, "Matches the pattern #{source}", context)
-
-  defp word(name, value, _constraints, type, context) do
-    value = if name in [:min, :max], do: Limit.number(value), else: value
-    {word, unit} = length(name, type)
-
-    known(
-      word,
-      value,
-      "At #{if name in [:min, :min_length], do: "least", else: "most"} #{value}#{unit}",
-      context
-    )
-  end
-
-  defp length(:min, _type), do: {"minimum", ""}
-  defp length(:max, _type), do: {"maximum", ""}
-  defp length(:min_length, :string), do: {"minLength", " characters"}
-  defp length(:max_length, :string), do: {"maxLength", " characters"}
-  defp length(:min_length, {:list, _}), do: {"minItems", " elements"}
-  defp length(:max_length, {:list, _}), do: {"maxItems", " elements"}
-  defp length(:min_length, {:map, _}), do: {"minProperties", " members"}
-  defp length(:max_length, {:map, _}), do: {"maxProperties", " members"}
-
-  defp known(word, value, note, %{dialect: %{keywords: keywords}}),
-    do: if(word in keywords, do: [{word, value}], else: [{:note, note}])
-
   defp done(pairs, _context), do: pairs |> complete() |> OrderedObject.new()
 
   # Notes go behind the description.
@@ -378,45 +318,4 @@ defmodule RustyJson.Schema.JsonSchema do
 
   defp sentence(nil), do: nil
   defp sentence({_word, text}), do: if(String.ends_with?(text, [".", "!", "?"]), do: text, else: text <> ".")
-
-  ## Limits
-
-  defp small_enough!(schema, %{most: nil}), do: schema
-
-  defp small_enough!(schema, %{most: most, name: name}) do
-    counts = counted(schema, %{members: 0, values: 0, characters: 0})
-
-    for {what, limit} <- most, counts[what] > limit do
-      raise ArgumentError,
-            "dialect #{inspect(name)} allows #{limit} #{what} of objects and enums, and the schema has #{counts[what]}"
-    end
-
-    schema
-  end
-
-  defp counted(%OrderedObject{values: pairs}, counts) do
-    Enum.reduce(pairs, counts, fn
-      {word, %OrderedObject{values: named} = objects}, counts when word in ["properties", "$defs"] ->
-        counts = if word == "properties", do: add(counts, :members, length(named)), else: counts
-        counted(objects, named |> Enum.map(&elem(&1, 0)) |> characters(counts))
-
-      {"enum", names}, counts ->
-        characters(names, add(counts, :values, length(names)))
-
-      {"const", name}, counts ->
-        characters([name], counts)
-
-      {_word, value}, counts ->
-        counted(value, counts)
-    end)
-  end
-
-  defp counted(list, counts) when is_list(list), do: Enum.reduce(list, counts, &counted/2)
-  defp counted(_value, counts), do: counts
-
-  defp characters(names, counts),
-    do:
-      add(counts, :characters, names |> Enum.filter(&is_binary/1) |> Enum.map(&String.length/1) |> Enum.sum())
-
-  defp add(counts, what, more), do: Map.update!(counts, what, &(&1 + more))
 end

@@ -42,6 +42,8 @@ defmodule RustyJson.Test.Sweep.Inputs do
       shape(:unicode_escapes, &list(~S("\u00e9\uD83D\uDE00"), &1)),
       shape(:beyond_ascii, &list(~s("é漢😀"), &1)),
       shape(:long_string, &~s("#{String.duplicate("a", &1)}")),
+      shape(:patterns, &~s([{"text":"#{String.duplicate("ab", div(&1, 2))}"}])),
+      shape(:limits, &around(~s({"next":[), "{}", "]}", &1), @endless),
       shape(:open_string, &("\"" <> String.duplicate("é", div(&1, 2)))),
       shape(:records, &list(~s({"id":1,"name":"x","tags":[1,2],"ok":true}), &1)),
       shape(:lines, &String.duplicate(~s({"id":1,"name":"x","ok":true}\n), div(&1, 30))),

@@ -1,11 +1,13 @@
-//! Values of types with constraints. Each is checked before it is built.
+//! Values of types with constraints.
+//!
+//! Each is looked at first. One that is allowed is then read as any value of the type is: a copy of the readers of numbers and texts for
+//! values with constraints would take 18 KB of the WebAssembly module.
 
 use super::super::answer::Answer;
 use super::super::checked::{Checked, Rules};
 use super::super::moment::{Moment, Reading};
-use super::super::numbers::{Bounded, Integers};
+use super::super::numbers::{Judged, Kind};
 use super::super::shape::Node;
-use super::values::decimal;
 use super::walk::{Container, Next, Step, Walk, broken};
 use crate::builder::TermBuilder;
 use crate::decode::number;
@@ -14,77 +16,79 @@ use crate::options::DecodeOptions;
 use crate::simd::Kernel;
 
 impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
-    /// A value of the type with constraints at this place. (What does not fit the type itself is refused as ever.)
+    /// A value of the type with constraints at this place.
     #[inline(never)]
     pub(super) fn checked(&mut self, checked: &Checked<'a>, place: usize, byte: u8, pos: usize) -> Step<Next> {
         let rules = Rules::read(checked).ok_or_else(|| broken(pos))?;
         let node = self.shape.node(checked.inner).ok_or_else(|| broken(pos))?;
-        match (node, byte) {
-            (Node::String, b'"') => self.checked_text(&rules, pos),
-            (Node::Decimal, b'"') => self.decimal_text(pos, Some(&rules)),
-            (Node::Integer | Node::Float | Node::Number | Node::Decimal, b'-' | b'0'..=b'9') => {
-                let result = self.checked_number(&node, &rules, pos);
-                self.bounded(result, pos)
+        let options = self.skip.options;
+        let broken_rule = match (node, byte) {
+            (Node::String, b'"') => {
+                let (text, _) = self.skip.text(pos)?;
+                let reading = match rules.format {
+                    0 => None,
+                    kind => Some(Moment::judge(kind, text.bytes())),
+                };
+                match (rules.text(text.bytes()), reading) {
+                    (Err(kind), _) => Some(kind),
+                    (_, Some(Reading::Wrong)) => Some(ErrorKind::Format),
+                    (_, Some(Reading::Unsure)) => return self.unsure_date(rules.format, ErrorKind::Format, pos),
+                    _ => None,
+                }
             }
-            (Node::List(element), b'[') => self.open_limited(Container::List(element), place, &rules, pos),
-            (Node::Map(value), b'{') => self.open_limited(Container::Map(value), place, &rules, pos),
+            (Node::Decimal, b'"') => {
+                let (text, _) = self.skip.text(pos)?;
+                let text = text.bytes();
+                let whole =
+                    text.first().is_some_and(|&byte| starts_number(byte)) && number::end(text, 0) == Some(text.len());
+                if whole { outside(&node, &rules, text, 0, options) } else { None }
+            }
+            (Node::Integer | Node::Float | Node::Number | Node::Decimal, byte) if starts_number(byte) => {
+                outside(&node, &rules, self.skip.json, pos, options)
+            }
+            (Node::List(element), b'[') => return self.open_limited(Container::List(element), place, &rules, pos),
+            (Node::Map(value), b'{') => return self.open_limited(Container::Map(value), place, &rules, pos),
             // Constraints stand around no others.
-            (Node::Checked(_), _) => Err(broken(pos)),
-            _ => self.other(checked.inner, byte, pos),
-        }
-    }
-
-    fn checked_text(&mut self, rules: &Rules<'_>, pos: usize) -> Step<Next> {
-        let (text, end) = self.skip.text(pos)?;
-        if let Err(kind) = rules.text(text.bytes()) {
-            return self.refuse(kind, pos);
-        }
-        let reading = match rules.format {
-            0 => None,
-            kind => Some(Moment::judge(kind, text.bytes())),
+            (Node::Checked(_), _) => return Err(broken(pos)),
+            _ => None,
         };
-        match reading {
-            Some(Reading::Wrong) => self.refuse(ErrorKind::Format, pos),
-            Some(Reading::Unsure) => self.unsure_date(rules.format, ErrorKind::Format, pos),
-            _ => {
-                self.answer.terms().string(text).map_err(|kind| Error::new(kind, pos))?;
-                Ok(self.built(end))
-            }
-        }
-    }
-
-    fn checked_number(&mut self, node: &Node<'a>, rules: &Rules<'_>, pos: usize) -> Step<usize> {
-        let (json, options) = (self.skip.json, self.skip.options);
-        if let Node::Decimal = node {
-            return decimal(json, pos, options, self.answer, Some(rules));
-        }
-        let mut terms = Bounded(self.answer.terms(), rules);
-        match node {
-            Node::Integer => number::number(json, pos, options, &mut Integers(&mut terms)),
-            Node::Float => number::inexact(json, pos, options, &mut terms),
-            _ => number::number(json, pos, &DecodeOptions { decimals: false, ..*options }, &mut terms),
+        match broken_rule {
+            Some(kind) => self.refuse(kind, pos),
+            None => Ok(Next::Value(checked.inner, pos)),
         }
     }
 
     /// Opens a list or map of a limited length, whose type with the limits is at this place.
-    fn open_limited(&mut self, container: Container, place: usize, rules: &Rules<'_>, pos: usize) -> Step<Next> {
-        let next = self.open(container, pos, 0, false)?;
-        self.limit(Container::Limited(place));
-        if rules.longest == 0 && !matches!(next, Next::Closes(_)) {
-            let first = self.skip.space(pos + 1);
-            self.errors.add(ErrorKind::MaxItems, first, None)?;
+    fn open_limited(&mut self, inside: Container, place: usize, rules: &Rules<'_>, pos: usize) -> Step<Next> {
+        if self.depth() >= self.skip.options.max_depth as usize {
+            return Err(Error::new(ErrorKind::MaxDepth, pos));
         }
-        Ok(next)
+        match inside {
+            Container::Map(_) => self.answer.begin_map(),
+            _ => self.answer.terms().begin_array(),
+        }
+        self.push(Container::Limited(place), self.seen.len(), false, pos)?;
+        let closing = self.skip.json[pos] + 2;
+        let first = self.skip.space(pos + 1);
+        if self.skip.json.get(first) == Some(&closing) {
+            return Ok(Next::Closes(first));
+        }
+        self.element(inside, rules, 0, first)
     }
 
     /// What comes in a container of a limited length, behind a value that ends here.
     #[inline(never)]
     pub(super) fn limited(&mut self, place: usize, len: usize, end: usize) -> Step<Next> {
         let (rules, inside) = self.rules(place, end)?;
-        let (pos, more) = self.after(end, if let Container::Map(_) = inside { b'}' } else { b']' })?;
-        if !more {
-            return Ok(Next::Closes(pos));
+        match self.after(end, if let Container::Map(_) = inside { b'}' } else { b']' })? {
+            (pos, true) => self.element(inside, &rules, len, pos),
+            (pos, false) => Ok(Next::Closes(pos)),
         }
+    }
+
+    /// The element or member at `pos`, which stands behind `len` others.
+    #[inline(never)]
+    fn element(&mut self, inside: Container, rules: &Rules<'_>, len: usize, pos: usize) -> Step<Next> {
         // Only the first one too many is an error.
         if len == rules.longest as usize {
             self.errors.add(ErrorKind::MaxItems, pos, None)?;
@@ -121,5 +125,28 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
             Some((Rules::read(&checked)?, inside))
         };
         found().ok_or_else(|| broken(pos))
+    }
+}
+
+const fn starts_number(byte: u8) -> bool {
+    matches!(byte, b'-' | b'0'..=b'9')
+}
+
+/// The rule that the number at `pos` breaks. One that cannot be read is left to its type.
+#[inline(never)]
+fn outside(of: &Node<'_>, rules: &Rules<'_>, text: &[u8], pos: usize, options: &DecodeOptions) -> Option<ErrorKind> {
+    let judged = |kind| Judged { rules, kind };
+    let kind = match of {
+        Node::Integer => Kind::Integer,
+        Node::Float => Kind::Float,
+        _ => Kind::Any,
+    };
+    let read = match of {
+        Node::Decimal => number::exact(text, pos, options, &mut judged(kind)),
+        _ => number::number(text, pos, &DecodeOptions { decimals: false, ..*options }, &mut judged(kind)),
+    };
+    match read {
+        Err(Error { kind: kind @ (ErrorKind::Min | ErrorKind::Max), .. }) => Some(kind),
+        _ => None,
     }
 }

@@ -1,7 +1,6 @@
 //! Values of a type that are not containers: texts, numbers, dates, enums, raw parts.
 
 use super::super::answer::Answer;
-use super::super::checked::Rules;
 use super::super::moment::{Moment, Reading};
 use super::super::numbers::{AsDecimal, Integers};
 use super::super::shape::{Names, Node, kinds};
@@ -40,7 +39,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
 
     /// A value of any other type, or one that does not fit.
     #[inline(never)]
-    pub(super) fn other(&mut self, place: usize, byte: u8, pos: usize) -> Step<Next> {
+    fn other(&mut self, place: usize, byte: u8, pos: usize) -> Step<Next> {
         let node = self.shape.node(place).ok_or_else(|| broken(pos))?;
         if let (Node::Many(_), b'n') = (node, byte) {
             return self.null(pos, |answer| {
@@ -52,10 +51,10 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
             (Node::Any, _) => self.any(pos),
             (Node::Number, b'-' | b'0'..=b'9') => self.any_number(pos),
             (Node::Decimal, b'-' | b'0'..=b'9') => {
-                let end = decimal(self.skip.json, pos, self.skip.options, self.answer, None)?;
+                let end = decimal(self.skip.json, pos, self.skip.options, self.answer)?;
                 Ok(self.built(end))
             }
-            (Node::Decimal, b'"') => self.decimal_text(pos, None),
+            (Node::Decimal, b'"') => self.decimal_text(pos),
             (Node::Date(kind), b'"') => self.date(kind, pos),
             (Node::Raw, _) => self.raw(pos),
             (Node::Loaded(kind), _) => self.loaded(kind, pos),
@@ -117,8 +116,11 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
 
     #[inline(always)]
     fn integer(&mut self, pos: usize) -> Step<Next> {
-        let result = number::number(self.skip.json, pos, self.skip.options, &mut Integers(self.answer.terms()));
-        self.bounded(result, pos)
+        match number::number(self.skip.json, pos, self.skip.options, &mut Integers(self.answer.terms())) {
+            Ok(end) => Ok(self.built(end)),
+            Err(Error { kind: kind @ ErrorKind::TypeInteger, .. }) => Ok(self.refuse(kind, pos)?),
+            Err(error) => Err(error),
+        }
     }
 
     #[inline(always)]
@@ -128,7 +130,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     }
 
     /// A string whose text is an exact number.
-    pub(super) fn decimal_text(&mut self, pos: usize, rules: Option<&Rules<'_>>) -> Step<Next> {
+    fn decimal_text(&mut self, pos: usize) -> Step<Next> {
         let options = self.skip.options;
         let (text, end) = self.skip.text(pos)?;
         let bytes = text.bytes();
@@ -136,20 +138,8 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
         if !is_number || number::end(bytes, 0) != Some(bytes.len()) {
             return self.refuse(ErrorKind::TypeDecimal, pos);
         }
-        let result = decimal(bytes, 0, options, self.answer, rules).map_err(|error| Error::new(error.kind, pos));
-        self.bounded(result.map(|_| end), pos)
-    }
-
-    /// A number that was built, or one that its type does not allow.
-    #[inline(always)]
-    pub(super) fn bounded(&mut self, result: Step<usize>, pos: usize) -> Step<Next> {
-        match result {
-            Ok(end) => Ok(self.built(end)),
-            Err(Error { kind: kind @ (ErrorKind::TypeInteger | ErrorKind::Min | ErrorKind::Max), .. }) => {
-                Ok(self.refuse(kind, pos)?)
-            }
-            Err(error) => Err(error),
-        }
+        decimal(bytes, 0, options, self.answer).map_err(|error| Error::new(error.kind, pos))?;
+        Ok(self.built(end))
     }
 
     fn date(&mut self, kind: u8, pos: usize) -> Step<Next> {
@@ -238,14 +228,8 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
 }
 
 /// An exact number.
-pub(super) fn decimal<A: Answer>(
-    json: &[u8],
-    pos: usize,
-    options: &DecodeOptions,
-    answer: &mut A,
-    rules: Option<&Rules<'_>>,
-) -> Step<usize> {
-    number::exact(json, pos, options, &mut AsDecimal(answer, rules))
+fn decimal<A: Answer>(json: &[u8], pos: usize, options: &DecodeOptions, answer: &mut A) -> Result<usize, Error> {
+    number::exact(json, pos, options, &mut AsDecimal(answer))
 }
 
 /// The error of a value that is not of this type.

@@ -52,7 +52,7 @@ pub(super) struct Walk<'a, 'b, K, A> {
     record: Struct<'a>,
     orders: Orders,
     /// A bit for each field of the open structs: whether it was there.
-    seen: Vec<u64>,
+    pub seen: Vec<u64>,
     /// Errors of the schema.
     pub errors: Errors,
     pub tags: Tags,
@@ -171,7 +171,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     }
 
     #[inline(always)]
-    fn push(&mut self, container: Container, base: usize, variant: bool, pos: usize) -> Step<()> {
+    pub(super) fn push(&mut self, container: Container, base: usize, variant: bool, pos: usize) -> Step<()> {
         room(&mut self.frames, 1).map_err(|kind| Error::new(kind, pos))?;
         self.frames.push(Frame { container, len: 0, base, next: 0, turn: 0, variant });
         Ok(())
@@ -251,11 +251,6 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         let (text, end) = self.skip.key(pos)?;
         self.answer.map_key(text).map_err(|kind| Error::new(kind, pos))?;
         Ok(Next::Value(value, self.skip.colon(end)?))
-    }
-
-    /// The container that was opened last is of a limited length.
-    pub(super) fn limit(&mut self, container: Container) {
-        self.frame().container = container;
     }
 
     /// The next field of the current struct, or its end. Other members are passed over.

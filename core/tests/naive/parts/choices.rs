@@ -1,6 +1,7 @@
 //! Bytes that choose pointers and types.
 
 use super::pointers::Path;
+use super::rules::Rules;
 use super::types::{Record, Type};
 
 /// Bytes that choose.
@@ -27,7 +28,7 @@ impl Choices<'_> {
             return Type::Plain((choice % 12) as u8);
         }
         let mut inner = || Box::new(self.types(depth - 1));
-        match choice % 9 {
+        match choice % 11 {
             0 => Type::List(inner()),
             1 => Type::Many(inner()),
             2 => Type::Map(inner()),
@@ -39,8 +40,38 @@ impl Choices<'_> {
                 let variants = (0..=self.next() % 2).map(|_| (self.name(), self.record(depth - 1, Some(&key))));
                 Type::Tagged(key.clone(), variants.collect())
             }
+            7 | 8 => {
+                let inner = match self.next() % 8 {
+                    0 => Type::List(Box::new(self.types(depth - 1))),
+                    1 => Type::Map(Box::new(self.types(depth - 1))),
+                    kind => Type::Plain([1, 1, 2, 3, 4, 6][kind - 2]),
+                };
+                let rules = self.rules(&inner);
+                Type::Checked(Box::new(inner), rules)
+            }
             _ => Type::Struct(self.record(depth - 1, None)),
         }
+    }
+
+    fn rules(&mut self, of: &Type) -> Rules {
+        let mut limit = || match self.next() {
+            choice if choice.is_multiple_of(3) => None,
+            choice => Some(choice as i32 % 20 - 10),
+        };
+        let (least, most) = (limit(), limit());
+        let number = matches!(of, Type::Plain(2..=6));
+        let mut rules = Rules { least, most, shortest: 0, longest: u32::MAX, has: None, format: 0 };
+        if !number {
+            let (shortest, longest) = (self.next() as u32, self.next() as u32);
+            (rules.least, rules.most) = (None, None);
+            (rules.shortest, rules.longest) =
+                (shortest % 3, if longest.is_multiple_of(2) { u32::MAX } else { longest % 5 });
+        }
+        if let Type::Plain(1) = of {
+            rules.has = if self.next().is_multiple_of(3) { Some(b'a') } else { None };
+            rules.format = if self.next().is_multiple_of(4) { 7 + (self.next() % 4) as u8 } else { 0 };
+        }
+        rules
     }
 
     fn record(&mut self, depth: usize, tag: Option<&str>) -> Record {

@@ -49,6 +49,10 @@ fn is_of(of: &Type, term: &Term, json_len: usize) -> bool {
             }
             _ => false,
         },
+        (Type::Checked(inner, rules), Term::List(members)) if matches!(**inner, Type::Map(_)) => {
+            rules.allows(members.len() / 2) && is_of(inner, term, json_len)
+        }
+        (Type::Checked(inner, rules), _) => is_of(inner, term, json_len) && rules.keeps(inner.kind(), term),
         (Type::Enum(names), Term::Integer(false, number)) => {
             number.parse().is_ok_and(|number: usize| number < names.len())
         }

@@ -4,6 +4,7 @@
 pub mod choices;
 pub mod judged;
 pub mod pointers;
+pub mod rules;
 pub mod typed;
 pub mod types;
 pub mod wrong;

@@ -46,6 +46,10 @@ fn fit(of: &Type, value: &Tree, exact: &Tree, first: bool) -> Option<Want> {
             if number && !spaces { decimal(&parse_exact(text, &DecodeOptions::DEFAULT).ok()?) } else { None }
         }
         (Type::Plain(11), _) => Some(Want::Text(value.clone())),
+        (Type::Checked(inner, rules), _) => {
+            let want = fit(inner, value, exact, first)?;
+            rules.keeps_tree(inner.kind(), value, exact).then_some(want)
+        }
         (Type::Enum(names), Tree::String(text)) => names.iter().position(|name| name.as_bytes() == text).map(number),
         (Type::Many(_), Tree::Null) => Some(Want::List(vec![])),
         (Type::List(inner) | Type::Many(inner), Tree::Array(elements)) => {
@@ -121,6 +125,8 @@ fn same(json: &[u8], want: &Want, found: &Tree, options: &DecodeOptions) -> bool
 fn of_schema(kind: ErrorKind) -> bool {
     format!("{kind:?}").starts_with("Type")
         || matches!(kind, ErrorKind::Missing | ErrorKind::UnknownKey | ErrorKind::Enum)
+        // Those of constraints.
+        || (ErrorKind::Min as u8..=ErrorKind::MaxItems as u8).contains(&(kind as u8))
 }
 
 fn beyond_limits(kind: ErrorKind) -> bool {

@@ -1,5 +1,6 @@
 //! Types, and the bytes that stand for them in a plan.
 
+use super::rules::Rules;
 use super::u32s;
 
 /// A type.
@@ -16,6 +17,15 @@ pub enum Type {
     Struct(Record),
     Tagged(String, Vec<(String, Record)>),
     Loaded(u32),
+    /// A type with constraints.
+    Checked(Box<Type>, Rules),
+}
+
+impl Type {
+    /// The kind of a plain type.
+    pub fn kind(&self) -> Option<u8> {
+        if let Self::Plain(kind) = self { Some(*kind) } else { None }
+    }
 }
 
 /// The fields of a struct: key, whether it is required, whether it is passed over, and its type.
@@ -66,7 +76,9 @@ fn tags(of: &Type, keys: &mut Vec<String>) {
             keys.push(key.clone());
             variants.iter().flat_map(|(_, record)| &record.fields).for_each(|field| tags(&field.3, keys));
         }
-        Type::List(inner) | Type::Many(inner) | Type::Map(inner) | Type::Nullable(inner) => tags(inner, keys),
+        Type::List(inner) | Type::Many(inner) | Type::Map(inner) | Type::Nullable(inner) | Type::Checked(inner, _) => {
+            tags(inner, keys)
+        }
         Type::Struct(record) => record.fields.iter().for_each(|field| tags(&field.3, keys)),
         _ => {}
     }
@@ -80,6 +92,14 @@ fn put(of: &Type, keys: &[String], out: &mut Vec<u8>) {
         Type::Many(inner) => put_one(19, inner, keys, out),
         Type::Map(inner) => put_one(13, inner, keys, out),
         Type::Nullable(inner) => put_one(14, inner, keys, out),
+        Type::Checked(inner, rules) => {
+            let rules = rules.bytes();
+            out.push(21);
+            let place = out.len() + 8 + rules.len();
+            u32s(out, [place, rules.len()]);
+            out.extend(rules);
+            put(inner, keys, out);
+        }
         Type::Loaded(kind) => {
             out.push(18);
             out.extend(kind.to_le_bytes());

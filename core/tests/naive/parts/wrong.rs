@@ -1,5 +1,6 @@
 //! All errors that a text has as a type, found in a tree that knows where its values stand.
 
+use super::rules::Rules;
 use super::types::{Left, Record, Type, asking, shape};
 use super::{decoded, first, usual};
 use crate::naive::tree::Tree;
@@ -11,6 +12,8 @@ use rustyjson_core::{DecodeOptions, Error, ErrorKind};
 /// A value of a right text, and where it starts.
 struct Placed<'a> {
     start: usize,
+    /// The offset behind it.
+    end: usize,
     value: Value<'a>,
 }
 
@@ -77,7 +80,7 @@ impl<'a> Reader<'a> {
                 }
             }
         };
-        Placed { start, value }
+        Placed { start, end: self.pos, value }
     }
 
     fn container(&mut self, object: bool) -> Value<'a> {
@@ -140,6 +143,7 @@ impl Judge<'_> {
                 }
             }
             (Type::Plain(kind), value) => return self.plain(*kind, value, at),
+            (Type::Checked(inner, rules), _) => return self.checked(inner, rules, placed),
             (Type::Enum(names), Value::Text(text)) => {
                 if names.iter().all(|name| name.as_bytes() != text) {
                     self.wrong(ErrorKind::Enum, at, None);
@@ -173,6 +177,67 @@ impl Judge<'_> {
             (Type::Map(_) | Type::Struct(_) | Type::Tagged(..), _) => self.wrong(ErrorKind::TypeObject, at, None),
         }
         Ok(())
+    }
+
+    /// A value that breaks a rule has that error alone. In a container the one too many has it, or the closing bracket.
+    fn checked(&mut self, inner: &Type, rules: &Rules, placed: &Placed<'_>) -> Fatal {
+        let at = placed.start;
+        let broken = match (inner, &placed.value) {
+            (Type::Plain(1), Value::Text(text)) => match (rules.text(text), rules.format(text)) {
+                (Some(kind), _) => Some(kind),
+                (None, Some(Reading::Wrong)) => Some(ErrorKind::Format),
+                (None, Some(Reading::Unsure)) if self.is_refused() => Some(ErrorKind::Format),
+                _ => None,
+            },
+            (Type::Plain(2), Value::Number(text)) if text.contains(['.', 'e', 'E']) => None,
+            (Type::Plain(6), Value::Text(text)) if is_number(text) => {
+                within_limits(text, at)?;
+                rules_of_decimal(rules, text)
+            }
+            (Type::Plain(6), Value::Number(text)) => {
+                within_limits(text.as_bytes(), at)?;
+                rules_of_decimal(rules, text.as_bytes())
+            }
+            (Type::Plain(2 | 4), Value::Number(text)) if !text.contains(['.', 'e', 'E']) => {
+                rules.integer(text.starts_with('-'), text.trim_start_matches('-'))
+            }
+            (Type::Plain(3 | 4), Value::Number(text)) => match text.parse::<f64>() {
+                Ok(float) if float.is_finite() => rules.float(float.to_bits()),
+                _ => None,
+            },
+            (Type::List(element), Value::Array(elements)) => {
+                for (number, value) in elements.iter().enumerate() {
+                    if number == rules.longest as usize {
+                        self.wrong(ErrorKind::MaxItems, value.start, None);
+                    }
+                    self.value(element, value)?;
+                }
+                self.too_few(rules, elements.len(), placed);
+                return Ok(());
+            }
+            (Type::Map(element), Value::Object(members, _)) => {
+                for (number, (key, _, value)) in members.iter().enumerate() {
+                    if number == rules.longest as usize {
+                        self.wrong(ErrorKind::MaxItems, *key, None);
+                    }
+                    self.value(element, value)?;
+                }
+                self.too_few(rules, members.len(), placed);
+                return Ok(());
+            }
+            _ => None,
+        };
+        match broken {
+            Some(kind) => self.wrong(kind, at, None),
+            None => return self.value(inner, placed),
+        }
+        Ok(())
+    }
+
+    fn too_few(&mut self, rules: &Rules, len: usize, placed: &Placed<'_>) {
+        if len < rules.shortest as usize {
+            self.wrong(ErrorKind::MinItems, placed.end - 1, None);
+        }
     }
 
     fn record(&mut self, record: &Record, members: &[(usize, Vec<u8>, Placed<'_>)], end: usize) -> Fatal {
@@ -241,6 +306,13 @@ fn is_number(text: &[u8]) -> bool {
     let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
     let limitless = DecodeOptions { digit_limit: 0, ..DecodeOptions::DEFAULT };
     (ends(text.first()) || text.first() == Some(&b'-')) && ends(text.last()) && parse_exact(text, &limitless).is_ok()
+}
+
+fn rules_of_decimal(rules: &Rules, number: &[u8]) -> Option<ErrorKind> {
+    match parse_exact(number, &DecodeOptions::DEFAULT) {
+        Ok(Tree::Decimal(negative, digits, exponent)) => rules.decimal(negative, &digits, exponent),
+        other => panic!("{other:?}"),
+    }
 }
 
 fn within_limits(number: &[u8], at: usize) -> Fatal {
