@@ -49,7 +49,10 @@ defmodule RustyJson do
           {:missing, {:default, term()}} | {:validate, boolean()} | decode_option()
 
   @typedoc "An option of `decode_partial/2` and `RustyJson.Partial`; see there."
-  @type partial_option :: {:trailing, :keep | :strings | :drop} | decode_option()
+  @type partial_option :: {:trailing, :keep | :strings | :drop} | {:lenient, [mend()]} | decode_option()
+
+  @typedoc "What `RustyJson.Partial` can mend, see there."
+  @type mend :: :code_fence | :prose | :trailing_commas | :raw_newlines | :python_literals
 
   @typedoc "An option of `encode/2`."
   @type encode_option :: unquote(Words.type(:encode))
@@ -386,6 +389,8 @@ defmodule RustyJson do
 
     * `:trailing` - what to show of a string or number that is being written. `:keep` (default) shows it as far as it goes; `:strings`
       shows strings as far as they go, and numbers when they are complete; `:drop` shows both when they are complete
+    * `:lenient` - a list of what to mend: see "Text of language models" in `RustyJson.Partial` (default `[]`)
+    * `:as` - a type: see "Typed documents" in `RustyJson.Partial`
     * `:strings` - `:copy` by default
 
   And those of `decode/2`.
@@ -412,6 +417,7 @@ defmodule RustyJson do
         {{:ok, shown}, {:error, %DecodeError{}}} -> {:ok, shown, :partial}
         {:none, {_, %SandboxError{}} = failed} -> failed
         {{:ok, _}, {:error, _} = failed} -> failed
+        {:none, {:error, %DecodeError{reason: reason}} = failed} when reason != :unexpected_end -> failed
         {:none, _} -> {:error, Partial.nothing(partial)}
       end
     end

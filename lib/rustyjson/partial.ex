@@ -20,6 +20,27 @@ defmodule RustyJson.Partial do
   From one `value/1` to the next, arrays and objects only grow, and strings only get longer. Exceptions are the number at
   the end, as more digits come, and keys that are repeated in an object, which follow `:duplicate_keys`.
 
+  ## Typed documents
+
+  With `as:`, the value is the struct of a `RustyJson.Schema`, or another type, as far as it came. A field whose value is not complete keeps
+  its default, unless it is a string, a list, a map or a struct, which grow; a required field is nil until it comes. Numbers, enums
+  and dates are shown when they are complete, and a tagged union when its tag is known. Members without a field are skipped. A value that cannot be of its type is an error, the one of `RustyJson.decode/2`, as soon as that is certain. The
+  document keeps its text for that, and `finish/2` decodes it.
+
+  ## Text of language models
+
+  `lenient:` lists what to mend. Nothing is mended by default:
+
+  | mend | what is accepted |
+  |---|---|
+  | `:code_fence` | the document stands in a Markdown fence, with or without a language |
+  | `:prose` | other text stands in front of the document or behind it |
+  | `:trailing_commas` | a comma before `]` or `}` |
+  | `:raw_newlines` | line breaks in strings |
+  | `:python_literals` | `None`, `True` and `False` |
+
+  `mended/1` says what was mended, and where. Positions of errors are those of the original text.
+
   See `RustyJson.decode_partial/2` for the options.
   """
 
@@ -29,17 +50,20 @@ defmodule RustyJson.Partial do
   alias RustyJson.Decode.Atoms
   alias RustyJson.Encode.{Measure, Path}
   alias RustyJson.Engine.Codes
-  alias RustyJson.Partial.{Changes, Document}
+  alias RustyJson.Partial.{Changes, Document, Lenient, Text, Typed}
   alias RustyJson.Wasm.{Host, Stats}
 
   @enforce_keys [:plan, :options, :uncounted, :state, :document]
-  # `shown` is the total when the changes last set the root, and `behind` that what came since then is still to be told.
+  # `shown` is the total when the changes last set the root, and `behind` that what came since then is still to be told. The text is
+  # kept if it may be decoded into a type.
   defstruct [
     :plan,
     :options,
     :uncounted,
     :state,
     :document,
+    :lenient,
+    :text,
     pending: "",
     base: 0,
     total: 0,
@@ -52,7 +76,9 @@ defmodule RustyJson.Partial do
             options: Options.t(),
             uncounted: Options.t(),
             state: binary(),
-            document: Document.t(),
+            document: Document.t() | Typed.t(),
+            lenient: nil | Lenient.t(),
+            text: nil | Text.t(),
             pending: binary(),
             base: non_neg_integer(),
             total: non_neg_integer(),
@@ -63,11 +89,12 @@ defmodule RustyJson.Partial do
   @typedoc "What happened at a JSON Pointer: a value was set, or text was appended to a string."
   @type change :: {pointer :: String.t(), {:set, term()} | {:append, binary()}}
 
-  # The format of core/src/scan/plan.rs, and its flag.
+  # The format of core/src/scan/plan.rs, and its flags.
   @format 4
   @drop 1
-  # Line and column 1, before a value, nothing read yet.
-  @begun <<1::64-little, 1::64-little, 0, 1, 0::16-little>>
+  @places 4
+  # Behind line and column: before a value, nothing read yet.
+  @begun <<0, 1, 0::16-little>>
   # A key or number of more bytes waits until the core has found its end.
   @longest 1024
   # The core says so when an error stands behind a value.
@@ -79,6 +106,8 @@ defmodule RustyJson.Partial do
   # A document of at most as many bytes may be set as a whole with each piece.
   @free 16_384
   @no_stop 0xFFFF_FFFF_FFFF_FFFF
+  # The limit of decimals that is none.
+  @unlimited 0xFFFF_FFFF
 
   @doc """
   A document before its first byte. It takes the options of `RustyJson.decode_partial/2`.
@@ -88,19 +117,49 @@ defmodule RustyJson.Partial do
   """
   @spec new([RustyJson.partial_option()] | map()) :: t()
   def new(opts \\ []) do
-    {trailing, rest} = opts |> Options.to_list("a partial document") |> Keyword.pop(:trailing, :keep)
+    {own, rest} = opts |> Options.to_list("a partial document") |> Keyword.split([:trailing, :lenient])
+    trailing = Keyword.get(own, :trailing, :keep)
     drop = drops_numbers!(trailing)
+    lenient = Lenient.new!(Keyword.get(own, :lenient, []))
     options = [strings: :copy] |> Kernel.++(rest) |> Options.decode() |> whole!()
     most = options.values.max_nodes
-    plan = <<@format, if(drop, do: @drop, else: 0), most::64-little, 0::16-little>>
-    document = Document.new(options, trailing)
-    # Values and keys of all pieces are counted together, as the plan says.
-    uncounted = if most == 0, do: options, else: Options.change(options, :decode, %{max_nodes: 0})
-    %__MODULE__{plan: plan, options: options, uncounted: uncounted, state: @begun, document: document}
+
+    %__MODULE__{
+      plan: <<@format, flags(drop, options), most::64-little, 0::16-little>>,
+      options: options,
+      uncounted: uncounted(options, most),
+      state: state(1, 1),
+      document: if(options.as, do: Typed, else: Document).new(options, trailing),
+      lenient: lenient,
+      text: if(options.as || lenient, do: Text.new())
+    }
   end
 
-  defp whole!(%{as: nil, parts: ""} = options), do: options
-  defp whole!(_options), do: raise(ArgumentError, "a partial document takes neither :as nor :raw")
+  defp whole!(%{parts: ""} = options), do: options
+  defp whole!(_options), do: raise(ArgumentError, "a partial document does not take :raw")
+
+  # Numbers of a typed document are shown when they are complete.
+  defp flags(_drop, %{as: as}) when as != nil, do: @drop + @places
+  defp flags(drop, _options), do: if(drop, do: @drop, else: 0)
+
+  # Values and keys of all pieces are counted together, as the plan says.
+  defp uncounted(%{as: nil} = options, 0), do: options
+  defp uncounted(%{as: nil} = options, _most), do: Options.change(options, :decode, %{max_nodes: 0})
+
+  # Which numbers are within the limits depends on their types.
+  defp uncounted(options, _most) do
+    Options.change(%{options | as: nil, keys: nil}, :decode, %{
+      max_nodes: 0,
+      keys: :strings,
+      objects: :maps,
+      floats: :decimals,
+      decoding_integer_digit_limit: 0,
+      max_decimal_digits: @unlimited,
+      max_decimal_exponent: @unlimited
+    })
+  end
+
+  defp state(line, column), do: <<line::64-little, column::64-little, @begun::binary>>
 
   defp drops_numbers!(:keep), do: false
   defp drops_numbers!(trailing) when trailing in [:strings, :drop], do: true
@@ -160,13 +219,13 @@ defmodule RustyJson.Partial do
     cond do
       total <= @free -> {:ok, set(document), partial}
       total - shown >= div(total, 8) -> {:ok, set(document), %{partial | shown: total, behind: false}}
-      Document.done(document) != :none -> {:ok, set(document), %{partial | shown: total, behind: false}}
+      done(document) != :none -> {:ok, set(document), %{partial | shown: total, behind: false}}
       true -> {:ok, [], %{partial | behind: true}}
     end
   end
 
   defp set(document) do
-    case Document.value(document) do
+    case shown(document) do
       {:ok, value} -> [{"", {:set, value}}]
       :none -> []
     end
@@ -183,7 +242,13 @@ defmodule RustyJson.Partial do
       :none
   """
   @spec value(t()) :: {:ok, term()} | :none
-  def value(%{document: document}), do: Document.value(document)
+  def value(%{document: document}), do: shown(document)
+
+  defp shown(%Typed{} = document), do: Typed.value(document)
+  defp shown(document), do: Document.value(document)
+
+  defp done(%Typed{} = document), do: Typed.done(document)
+  defp done(document), do: Document.done(document)
 
   @doc """
   Says that nothing follows; gives what `RustyJson.decode/2` gives for all the bytes.
@@ -193,12 +258,46 @@ defmodule RustyJson.Partial do
       iex> {error.reason, error.position}
       {:unexpected_end, 5}
   """
-  @spec finish(t()) :: {:ok, term()} | {:error, DecodeError.t() | SandboxError.t()}
-  def finish(partial) do
+  @spec finish(t(), keyword()) :: {:ok, term()} | {:error, DecodeError.t() | SandboxError.t()}
+  def finish(partial, opts \\ []) do
+    {held, lenient} = Lenient.rest(partial.lenient)
+    partial = begin(%{partial | lenient: lenient}, Lenient.start(partial.lenient), Lenient.start(lenient))
+
+    with {:ok, partial, nil} <-
+           if(held == "", do: {:ok, partial, nil}, else: piecewise([held], partial, nil)),
+         do:
+           opts
+           |> Keyword.validate!([:as, :errors, :max_errors])
+           |> finished(partial)
+           |> Lenient.original(lenient, partial.text)
+  end
+
+  defp finished([], %{options: %{as: nil}} = partial) do
     with {:ok, partial, nil} <- piece("", true, partial, nil),
          :none <- Document.done(partial.document),
          do: {:error, malformed(partial)}
   end
+
+  defp finished(_opts, %{text: nil}),
+    do:
+      raise(ArgumentError, "finish/2 takes options if the document has :as or :lenient, which keep its text")
+
+  defp finished(opts, %{text: text, options: options}) do
+    values = Options.override(opts, options.values, :decode)
+    Text.decode(text, %{options | values: values, as: values.as, max_bytes: 0})
+  end
+
+  @doc """
+  What was mended so far, as `:lenient` asked for: the names of the mends with the positions where they were made, in their order. Only
+  the first 100 are listed.
+
+      iex> partial = RustyJson.Partial.new(lenient: [:code_fence, :trailing_commas])
+      iex> {:ok, partial} = RustyJson.Partial.push(partial, "```json\n[1,2,]\n```")
+      iex> RustyJson.Partial.mended(partial)
+      [code_fence: 0, trailing_commas: 12, code_fence: 15]
+  """
+  @spec mended(t()) :: [{RustyJson.mend(), non_neg_integer()}]
+  def mended(%{lenient: lenient}), do: Lenient.mended(lenient)
 
   @doc false
   # The error of a document of which nothing can be told.
@@ -217,9 +316,25 @@ defmodule RustyJson.Partial do
     else
       bytes = if is_binary(input), do: input, else: IO.iodata_to_binary(input)
       changes = changes && if(partial.behind, do: :whole, else: Changes.new(byte_size(bytes)))
-      sliced(bytes, %{partial | total: total + byte_size(bytes)}, changes)
+      lenient(bytes, %{partial | total: total + byte_size(bytes)}, changes)
     end
   end
+
+  defp lenient(bytes, %{lenient: nil} = partial, changes), do: sliced(bytes, partial, changes)
+
+  defp lenient(bytes, %{lenient: before} = partial, changes) do
+    {mended, lenient} = Lenient.push(before, bytes)
+    partial = %{partial | lenient: lenient} |> begin(Lenient.start(before), Lenient.start(lenient))
+
+    with {:error, _error} = failed <- sliced(mended, partial, changes),
+         do: Lenient.original(failed, lenient, Text.append(partial.text, mended))
+  end
+
+  # The document starts behind other text.
+  defp begin(partial, nil, {position, line, column} = start),
+    do: %{partial | base: position, state: state(line, column), text: Text.starts(partial.text, start)}
+
+  defp begin(partial, _before, _start), do: partial
 
   # A value that ends in its piece is decoded at once, others child by child. So a long piece is divided only if the sandbox has no
   # memory for it, or if its events would take too much.
@@ -235,7 +350,9 @@ defmodule RustyJson.Partial do
 
   defp piecewise(slices, partial, changes), do: Enum.reduce_while(slices, {:ok, partial, changes}, &slice/2)
 
-  defp slice(bytes, {:ok, partial, changes}) do
+  defp slice(bytes, {:ok, %{text: text} = partial, changes}) do
+    partial = if text, do: %{partial | text: Text.append(text, bytes)}, else: partial
+
     case piece(bytes, false, partial, changes) do
       {:ok, _partial, _changes} = done -> {:cont, done}
       {:error, _error} = failed -> {:halt, failed}
@@ -256,14 +373,14 @@ defmodule RustyJson.Partial do
   defp ask(bytes, held, last, partial, changes) do
     case engine(bytes, held, last, partial) do
       {events, kept, state, :more} ->
-        with {:ok, partial, changes} <- told(events, partial, changes),
+        with {:ok, partial, changes} <- told(events, bytes, partial, changes),
              do: {:ok, waiting(bytes, kept, held, %{partial | state: state}), changes}
 
       {[], 0, state, :join} when held > 0 ->
         ask(partial.pending <> bytes, 0, last, %{partial | state: state, pending: ""}, changes)
 
       {events, _kept, _state, trouble} when is_tuple(trouble) ->
-        with {:ok, partial, _changes} <- told(events, partial, changes),
+        with {:ok, partial, _changes} <- told(events, bytes, partial, changes),
              do: {:error, error(trouble, bytes, partial)}
 
       {:error, :atom_limit} ->
@@ -278,12 +395,18 @@ defmodule RustyJson.Partial do
     end
   end
 
-  defp told(events, %{document: document} = partial, changes) do
-    {document, changes} = Document.apply_events(document, events, partial.base, changes)
+  defp told(events, bytes, %{document: document, base: base} = partial, changes) do
+    {document, changes} =
+      case document do
+        %Typed{} -> Typed.apply_events(document, events, partial.text, {bytes, base}, changes)
+        _untyped -> Document.apply_events(document, events, base, changes)
+      end
+
     {:ok, %{partial | document: document}, changes}
   catch
     :malformed -> {:error, malformed(partial)}
-    {:repeated, name, place, path} -> {:error, repeated(name, place, Path.steps(path), partial)}
+    {:failed, error} -> {:error, error}
+    {:repeated, name, place, path} -> {:error, repeated(name, place, path, partial)}
   end
 
   defp waiting(bytes, kept, 0, partial) when kept == byte_size(bytes),
@@ -299,7 +422,17 @@ defmodule RustyJson.Partial do
 
   ## Errors
 
-  defp error({code, offset, line, column, path, start, stop}, bytes, %{base: base} = partial) do
+  defp error(trouble, bytes, %{document: %Typed{}, text: text, options: options} = partial) do
+    # Where it stands is known to the core alone, and what comes first to `decode/2`.
+    with {:error, %{reason: reason} = error} when reason != :unexpected_end <-
+           Text.decode(text, %{options | max_bytes: 0}),
+         do: error,
+         else: (_none -> located(trouble, bytes, partial))
+  end
+
+  defp error(trouble, bytes, partial), do: located(trouble, bytes, partial)
+
+  defp located({code, offset, line, column, path, start, stop}, bytes, %{base: base} = partial) do
     path = path(partial, path)
 
     DecodeError.new(
@@ -311,11 +444,15 @@ defmodule RustyJson.Partial do
   end
 
   # The core does not know what is open.
+  defp within(@unexpected_end, %Typed{}), do: @unexpected_end
+
   defp within(@unexpected_end, %{stack: [frame | _]}) do
     if elem(frame, 0) == :array, do: Codes.decode(:unclosed_array), else: Codes.decode(:unclosed_object)
   end
 
   defp within(code, _document), do: code
+
+  defp path(%{document: %Typed{}}, path), do: path
 
   defp path(%{document: document}, path) do
     {inner, behind} = if path == @behind, do: {"", true}, else: {path, false}
@@ -325,6 +462,7 @@ defmodule RustyJson.Partial do
   # The document says where, and the core's words quote the key; its bytes are gone.
   defp repeated(name, {position, line, column}, path, %{options: options}) do
     name = if is_atom(name), do: Atom.to_string(name), else: name
+    path = if is_list(path), do: Path.steps(path), else: path
 
     DecodeError.new(
       {Codes.decode(:duplicate_key), position, line, column, path},
@@ -364,7 +502,9 @@ defmodule RustyJson.Partial do
   defimpl Inspect do
     # What arrived is not shown: it may be long, or secret.
     def inspect(%{total: total, document: document}, _opts) do
-      state = if Document.done(document) == :none, do: "#{length(document.stack)} open", else: "complete"
+      open = if is_struct(document, Typed), do: Typed.open(document), else: length(document.stack)
+      done = if is_struct(document, Typed), do: Typed.done(document), else: Document.done(document)
+      state = if done == :none, do: "#{open} open", else: "complete"
       "#RustyJson.Partial<#{total} bytes, #{state}>"
     end
   end

@@ -150,7 +150,8 @@ defmodule RustyJson.Test.Sweep do
   end
 
   defp partial do
-    ways = [[trailing: :keep], [trailing: :strings], [trailing: :drop]]
+    mends = [:code_fence, :prose, :trailing_commas, :raw_newlines, :python_literals]
+    ways = [[trailing: :keep], [trailing: :strings], [trailing: :drop], [lenient: mends]]
 
     [
       call({RustyJson, :decode_partial, 2}, :text, :decode, &RustyJson.decode_partial/2,
@@ -161,7 +162,7 @@ defmodule RustyJson.Test.Sweep do
       call({Partial, :push, 2}, :text, :decode, &grown/2,
         ways: ways,
         sole: false,
-        with: [{Partial, :new, 1}, {Partial, :value, 1}, {Partial, :finish, 1}]
+        with: [{Partial, :new, 1}, {Partial, :value, 1}, {Partial, :finish, 2}, {Partial, :mended, 1}]
       ),
       call({Partial, :push_changes, 2}, :text, :decode, &changes/2, ways: ways, sole: false)
     ]

@@ -77,7 +77,7 @@ impl<'a> Rules<'a> {
     }
 
     pub fn decimal(&self, negative: bool, coefficient: &[u8], exponent: i64) -> Result<(), ErrorKind> {
-        let digits = big_digits(coefficient);
+        let digits = big_digits(coefficient).ok_or(ErrorKind::OutOfMemory)?;
         let value = Digits { negative, digits: &digits, exponent };
         self.number(|limit| Some(value.compare(&limit.decimal)))
     }

@@ -37,7 +37,8 @@ pub struct Plan {
     pub(super) array: bool,
     /// Each value comes behind its pointer.
     pub(super) pointers: bool,
-    /// Values are only validated: each is a list of its offset, its length and its pointer for errors.
+    /// Values are only validated: each is a list of its offset, its length and its pointer for errors. The events of a partial
+    /// document say where values stand, and what the short ones are.
     pub(super) places: bool,
     /// A number that may go on is left out.
     pub(super) drop: bool,
@@ -50,8 +51,8 @@ impl Plan {
     /// (`u16`), and for each step 0, or 1 and its name behind the name's length (`u32`).
     ///
     /// Formats are 0 values, 1 lines, 2 RFC 7464, 3 path, 4 a partial document; flags 1 the document has to be an array, 2 with
-    /// pointers, 4 places of values instead of values. Of a partial document, the number is that of its values and keys, and flag 1
-    /// leaves out unfinished numbers.
+    /// pointers, 4 places of values instead of values. Of a partial document, the number is that of its values and keys, flag 1
+    /// leaves out unfinished numbers, and with flag 4 its events have places.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let format = [Format::Values, Format::Lines, Format::Sequence, Format::Path, Format::Partial];
@@ -75,7 +76,7 @@ impl Plan {
             segments,
             array: flags & 1 != 0 && format == Format::Path,
             pointers: flags & 2 != 0,
-            places: flags & 4 != 0 && format != Format::Partial,
+            places: flags & 4 != 0,
             drop: flags & 1 != 0 && format == Format::Partial,
             max_bytes,
         };

@@ -51,6 +51,28 @@ defmodule RustyJson.Partial.Changes do
   defp place([_frame | outer], :hidden, count, below, length),
     do: place(outer, :hidden, count + 1, below, length)
 
+  # Containers of typed documents, whose structs have names of fields.
+  defp place([{:struct, _, :foreign, _, _, _, _, _} | outer], _pointer, count, _below, length),
+    do: place(outer, :hidden, count + 1, 0, length)
+
+  defp place([{:struct, _, {name, _type}, _, _, _, _, _} | outer], pointer, count, below, length),
+    do: place(outer, [?/, token(name) | pointer], count + 1, below, length)
+
+  defp place([{:map, _, _, _, _, :hidden, _} | outer], _pointer, count, _below, length),
+    do: place(outer, :hidden, count + 1, 0, length)
+
+  defp place([{:map, _, name, _, _, _, _} | outer], pointer, count, below, length),
+    do: place(outer, [?/, token(name) | pointer], count + 1, below, length)
+
+  defp place([{:list, _, index, _, _} | outer], pointer, count, below, length),
+    do: place(outer, [?/, Integer.to_string(index) | pointer], count + 1, below, length)
+
+  defp place([{:whole, _, _, _} | outer], _pointer, count, _below, length),
+    do: place(outer, :hidden, count + 1, 0, length)
+
+  defp place([{:tagged, _, _, _, _, _, _} | outer], _pointer, count, _below, length),
+    do: place(outer, :hidden, count + 1, 0, length)
+
   defp place([{:array, _, index, _} | outer], pointer, count, below, length),
     do: place(outer, [?/, Integer.to_string(index) | pointer], count + 1, below, length)
 
@@ -62,6 +84,14 @@ defmodule RustyJson.Partial.Changes do
   def reach([{:array, _, _, length} | _]), do: length + 4
   def reach([{:object, _, _, name, _, _, length} | _]) when is_binary(name), do: length + byte_size(name) + 4
   def reach([{:object, _, _, _, _, _, length} | _]), do: length + 16
+  def reach([{:list, _, _, length, _} | _]), do: length + 4
+
+  def reach([{:struct, _, {name, _type}, length, _, _, _, _} | _]),
+    do: length + byte_size(Atom.to_string(name)) + 4
+
+  def reach([{:map, _, name, length, _, _, _} | _]) when is_binary(name), do: length + byte_size(name) + 4
+  # Nothing in these is told.
+  def reach([_hidden | _]), do: 0
   def reach([]), do: 0
 
   @doc "Notes a change at this place of the document, which already has it."

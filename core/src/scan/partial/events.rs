@@ -1,4 +1,8 @@
 //! The events of a piece, as items of the answer's list.
+//!
+//! For a typed document (`Plan::places`) they also say where things stand, as offsets in the piece: a container and a string
+//! where they start, and where they end; a whole value where it starts, and its length. The shell decodes such parts into their types.
+//! A key is then a string, and [`VALUE`] only a string, a literal or a short integer.
 
 use super::{Document, Stop};
 use crate::builder::{Key, Rewind, Text};
@@ -27,6 +31,10 @@ pub(super) const TEXT: i64 = 7;
 pub(super) const END: i64 = 8;
 /// As much as can be told of a number that may go on.
 pub(super) const NUMBER: i64 = 9;
+/// With places: a value that is more than a string, a literal or a short integer.
+pub(super) const PART: i64 = 10;
+/// With places: a string that goes on begins.
+pub(super) const STRING: i64 = 11;
 
 impl<K: Kernel, B: Rewind> Document<'_, K, B> {
     pub(super) fn event(&mut self, event: i64) -> Result<(), ErrorKind> {
@@ -41,18 +49,46 @@ impl<K: Kernel, B: Rewind> Document<'_, K, B> {
         Ok(())
     }
 
+    /// The event of a container that begins or ends here.
+    pub(super) fn bracket(&mut self, event: i64, pos: usize) -> Result<(), ErrorKind> {
+        self.event(event)?;
+        self.offset(pos)
+    }
+
+    /// An offset in the piece, for a typed document.
+    pub(super) fn offset(&mut self, pos: usize) -> Result<(), ErrorKind> {
+        if self.plan.places { self.event(pos as i64) } else { Ok(()) }
+    }
+
     /// The event of a key without its value.
     pub(super) fn tell_key(&mut self) -> Result<(), Stop> {
         let Some(quote) = self.key else { return Ok(()) };
         let (mark, items) = (self.builder.mark(), self.items);
-        let told = self.begin_member(KEY).and_then(|()| self.builder.null()).and_then(|()| self.end_member());
+        let told = if self.plan.places { self.typed_key() } else { self.untyped_key() };
         self.key = None;
-        self.items += 1;
         told.map_err(|kind| {
             self.builder.rewind(mark);
             self.items = items;
             self.wrong(kind, quote)
         })
+    }
+
+    fn untyped_key(&mut self) -> Result<(), ErrorKind> {
+        self.begin_member(KEY)?;
+        self.builder.null()?;
+        self.end_member()?;
+        self.items += 1;
+        Ok(())
+    }
+
+    pub(super) fn typed_key(&mut self) -> Result<(), ErrorKind> {
+        if self.options.duplicates == Duplicates::Error {
+            self.tell_place()?;
+        }
+        self.event(KEY)?;
+        self.builder.string(Text::Unescaped(&self.name))?;
+        self.items += 1;
+        Ok(())
     }
 
     /// An object up to its only key, which is the current one.

@@ -12,7 +12,7 @@ mod events;
 mod number;
 
 use self::cut::Cut;
-use self::events::{ARRAY, CLOSE, END, MEMBER, OBJECT, TEXT, VALUE};
+use self::events::{ARRAY, CLOSE, END, MEMBER, OBJECT, PART, STRING, TEXT, VALUE};
 use super::fed::{End, Fed, Piece, Trouble};
 use super::grammar::{no_key, no_value};
 use super::plan::Plan;
@@ -20,7 +20,7 @@ use super::scanner::{Progress, Scanner};
 use super::state::State;
 use super::token::{Place, Text as ScannedText, Token};
 use super::walk::starts_value;
-use crate::builder::{Rewind, Text};
+use crate::builder::{Nothing, Rewind, Text};
 use crate::decode::{self, Chunk, Scratch, starts_with_mark};
 use crate::error::{Error, ErrorKind};
 use crate::options::DecodeOptions;
@@ -137,7 +137,7 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
     }
 
     fn close(&mut self, pos: usize) -> Result<usize, Stop> {
-        self.event(CLOSE).map_err(|kind| self.wrong(kind, pos))?;
+        self.bracket(CLOSE, pos + 1).map_err(|kind| self.wrong(kind, pos))?;
         self.open.close();
         Ok(self.go(Place::After, pos))
     }
@@ -209,7 +209,7 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
         }
         let object = byte == b'{';
         let event = if object { OBJECT } else { ARRAY };
-        let opened = self.event(event).and_then(|()| self.open.open(object));
+        let opened = self.bracket(event, pos).and_then(|()| self.open.open(object));
         opened.map_err(|kind| self.wrong(kind, pos))?;
         self.state.nodes += 1;
         Ok(self.go(if object { Place::FirstKey } else { Place::First }, pos))
@@ -218,6 +218,9 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
     fn string(&mut self, pos: usize) -> Result<usize, Stop> {
         self.tell_key()?;
         self.state.nodes += 1;
+        if self.plan.places {
+            self.bracket(STRING, pos).map_err(|kind| self.wrong(kind, pos))?;
+        }
         self.text(pos + 1, true)
     }
 
@@ -242,6 +245,7 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
             told.map_err(|kind| self.wrong(kind, from))?;
         }
         if event == END {
+            self.offset(at).map_err(|kind| self.wrong(kind, at))?;
             (self.open.token, self.open.place) = (Token::None, Place::After);
             return Ok(at);
         }
@@ -277,6 +281,9 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
     }
 
     fn build(&mut self, pos: usize, options: &DecodeOptions) -> Result<usize, Error> {
+        if self.plan.places {
+            return self.place(pos, options);
+        }
         let member = self.key.is_some();
         match self.key {
             Some(quote) => self.begin_member(MEMBER).map_err(|kind| Error::new(kind, quote))?,
@@ -288,6 +295,34 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
         }
         self.items += 1;
         Ok(end)
+    }
+
+    /// A value of a typed document, which is checked, but built only if that is short.
+    #[inline(never)]
+    fn place(&mut self, pos: usize, options: &DecodeOptions) -> Result<usize, Error> {
+        let (bytes, at) = (self.piece.bytes, |kind| Error::new(kind, pos));
+        if self.key.is_some() {
+            self.typed_key().map_err(at)?;
+        }
+        let end = match bytes[pos] {
+            b'"' | b't' | b'f' | b'n' => {
+                self.event(VALUE).map_err(at)?;
+                let end = self.decoded(bytes, pos, options)?;
+                self.items += 1;
+                end
+            }
+            _ => {
+                let end = decode::part(bytes, pos, options, self.scratch, &mut Nothing)?;
+                let told = match short_integer(&bytes[pos..end]) {
+                    Some(number) => self.event(VALUE).and_then(|()| self.event(number)),
+                    None => self.event(PART),
+                };
+                told.map_err(at)?;
+                end
+            }
+        };
+        let told = self.offset(pos).and_then(|()| self.offset(end - pos));
+        told.map_err(at).map(|()| end)
     }
 
     /// (A call, because each copy would take 10 KB.)
@@ -378,4 +413,12 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
         let Error { kind, offset } = error;
         (start, End::Wrong(Trouble { kind, offset: offset as i64, line, column, path, value: (start, bytes.len()) }))
     }
+}
+
+/// An integer that surely has 64 bits.
+fn short_integer(text: &[u8]) -> Option<i64> {
+    if text.len() > 18 {
+        return None;
+    }
+    core::str::from_utf8(text).ok()?.parse().ok()
 }

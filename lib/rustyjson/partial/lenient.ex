@@ -1,0 +1,362 @@
+defmodule RustyJson.Partial.Lenient do
+  @moduledoc false
+  # The option `lenient:` of a partial document: a filter in front of the core that mends what language models do to JSON. It looks at
+  # each byte once, and holds back at most a comma with the white space behind it, or the beginning of a word or a fence.
+  #
+  # What it changes keeps its length, so that positions stay those of the original text. Two things do not: what stands in front of the
+  # document is left out, and the document starts at that position; and a line break in a string becomes an escape of two bytes, which
+  # `original/3` takes back out of positions.
+
+  alias RustyJson.DecodeError
+  alias RustyJson.DecodeError.Message
+  alias RustyJson.Partial.Text
+  alias RustyJson.Schema.Place
+
+  @mends [:code_fence, :prose, :trailing_commas, :raw_newlines, :python_literals]
+  @literals [{"None", "null"}, {"True", "true"}, {"False", "false"}]
+  @fence "```"
+  # White space that is looked behind. What stands behind more is not mended.
+  @most_space 1024
+  # Mends that are listed.
+  @most_listed 100
+
+  # The phase is :before or :info in front of the document, :document, or :after it; then all is passed on (:ended) or left out (:dropped).
+  # `breaks` are the line breaks that became escapes, the last one first: the position of the backslash in the mended text, and the byte.
+  defstruct mends: [],
+            phase: :before,
+            at: {0, 1, 1},
+            start: nil,
+            held: "",
+            fenced: false,
+            prose: false,
+            mode: :outside,
+            depth: 0,
+            mended: [],
+            listed: 0,
+            breaks: [],
+            broken: 0
+
+  @type t :: %__MODULE__{}
+
+  @doc "The filter for these mends, or nil without any. Raises for what is none."
+  @spec new!(term()) :: nil | t()
+  def new!([]), do: nil
+
+  def new!(mends) do
+    if is_list(mends) and Enum.all?(mends, &(&1 in @mends)), do: filter(mends), else: wrong!(mends)
+  end
+
+  defp wrong!(mends) do
+    known = Enum.map_join(@mends, ", ", &inspect/1)
+    raise ArgumentError, "option :lenient takes a list of #{known}, got: #{inspect(mends, limit: 5)}"
+  end
+
+  defp filter(mends) do
+    if :code_fence in mends or :prose in mends,
+      do: %__MODULE__{mends: mends},
+      else: %__MODULE__{mends: mends, phase: :document, start: {0, 1, 1}}
+  end
+
+  @doc "Where the document starts, if that is known: its position, line and column."
+  @spec start(nil | t()) :: nil | Place.reached()
+  def start(nil), do: nil
+  def start(%{start: start}), do: start
+
+  @doc "The mends so far."
+  @spec mended(nil | t()) :: [{atom(), non_neg_integer()}]
+  def mended(nil), do: []
+  def mended(%{mended: mended}), do: Enum.reverse(mended)
+
+  @doc "The next bytes, mended as far as that can be told."
+  @spec push(t(), binary()) :: {binary(), t()}
+  def push(%{held: held} = lenient, bytes) do
+    bytes = if held == "", do: bytes, else: held <> bytes
+    {out, lenient} = phase(bytes, %{lenient | held: ""})
+    {IO.iodata_to_binary(out), lenient}
+  end
+
+  @doc "What was held back, when nothing follows."
+  @spec rest(nil | t()) :: {binary(), nil | t()}
+  def rest(nil), do: {"", nil}
+  def rest(%{phase: :before, at: at, held: held} = lenient), do: {held, %{lenient | held: "", start: at}}
+  def rest(%{phase: :info, at: at} = lenient), do: {"", %{lenient | start: at}}
+  def rest(%{held: held} = lenient), do: {held, %{lenient | held: ""}}
+
+  defp phase("", lenient), do: {[], lenient}
+  defp phase(bytes, %{phase: :before} = lenient), do: before(bytes, lenient)
+  defp phase(bytes, %{phase: :info} = lenient), do: info(bytes, lenient)
+  defp phase(bytes, %{phase: :document} = lenient), do: document(bytes, lenient)
+  defp phase(bytes, %{phase: :after} = lenient), do: behind(bytes, lenient)
+  defp phase(bytes, %{phase: :ended} = lenient), do: {bytes, lenient}
+  defp phase(_bytes, %{phase: :dropped} = lenient), do: {[], lenient}
+
+  defp mends?(%{mends: mends}, mend), do: mend in mends
+
+  defp noted(%{listed: @most_listed} = lenient, _mend, _position), do: lenient
+
+  defp noted(%{mended: mended, listed: listed} = lenient, mend, position),
+    do: %{lenient | mended: [{mend, position} | mended], listed: listed + 1}
+
+  ## In front of the document
+
+  defp before(<<space, rest::binary>>, lenient) when space in ~c" \t\r\n",
+    do: before(rest, moved(lenient, space))
+
+  defp before("", lenient), do: {[], lenient}
+
+  defp before(bytes, lenient) do
+    fence = mends?(lenient, :code_fence) and not lenient.fenced
+    prose = mends?(lenient, :prose)
+
+    cond do
+      fence and String.starts_with?(bytes, @fence) -> fence(bytes, lenient)
+      fence and String.starts_with?(@fence, bytes) -> {[], %{lenient | held: bytes}}
+      not prose -> begin(bytes, lenient)
+      true -> maybe(begins?(bytes), bytes, lenient)
+    end
+  end
+
+  defp fence(<<@fence, rest::binary>>, %{at: {position, line, column}} = lenient) do
+    lenient = noted(lenient, :code_fence, position)
+    info(rest, %{lenient | at: {position + 3, line, column + 3}, phase: :info, fenced: true, prose: false})
+  end
+
+  # The rest of the line, unless the document starts in it.
+  defp info(<<?\n, rest::binary>>, lenient), do: before(rest, %{moved(lenient, ?\n) | phase: :before})
+
+  defp info(<<byte, _::binary>> = bytes, lenient) when byte in ~c"{[\"",
+    do: before(bytes, %{lenient | phase: :before})
+
+  defp info(<<byte, rest::binary>>, lenient), do: info(rest, moved(lenient, byte))
+  defp info("", lenient), do: {[], lenient}
+
+  defp maybe(true, bytes, lenient), do: begin(bytes, lenient)
+  defp maybe(:more, bytes, lenient), do: {[], %{lenient | held: bytes}}
+
+  defp maybe(false, <<byte, rest::binary>>, lenient), do: before(rest, lenient |> prose() |> moved(byte))
+
+  # One entry for all that stands there.
+  defp prose(%{prose: true} = lenient), do: lenient
+  defp prose(%{at: {position, _, _}} = lenient), do: %{noted(lenient, :prose, position) | prose: true}
+
+  # Whether an array or object starts here: a bracket, and behind it what may stand there.
+  defp begins?(<<bracket, rest::binary>>) when bracket in ~c"{[" do
+    case {behind_space(rest), bracket} do
+      {"", _} -> :more
+      {:far, _} -> true
+      {<<byte, _::binary>>, ?{} -> byte in ~c"\"}"
+      {<<byte, _::binary>>, ?[} -> byte in ~c"\"{[]-0123456789"
+    end
+  end
+
+  defp begins?(_bytes), do: false
+
+  # What stands behind white space; `:far` if there is much of that.
+  defp behind_space(bytes), do: behind_space(bytes, @most_space)
+  defp behind_space(_bytes, 0), do: :far
+  defp behind_space(<<space, rest::binary>>, left) when space in ~c" \t\r\n", do: behind_space(rest, left - 1)
+  defp behind_space(rest, _left), do: rest
+
+  defp moved(%{at: {position, line, _column}} = lenient, ?\n),
+    do: %{lenient | at: {position + 1, line + 1, 1}}
+
+  defp moved(%{at: {position, line, column}} = lenient, byte) when byte in 0x80..0xBF,
+    do: %{lenient | at: {position + 1, line, column}}
+
+  defp moved(%{at: {position, line, column}} = lenient, _byte),
+    do: %{lenient | at: {position + 1, line, column + 1}}
+
+  defp begin(bytes, %{at: at} = lenient),
+    do: document(bytes, %{lenient | phase: :document, start: at, prose: false})
+
+  ## The document
+
+  # Positions count from the first byte here, which stands at `at`.
+  defp document(bytes, %{mode: mode, depth: depth} = lenient),
+    do: scan(bytes, mode, {bytes, 0, 0}, depth, [], lenient)
+
+  # `{bytes, from, at}`: what stands before `from` is in `out`, and the rest starts at `at`.
+  defp scan(<<byte, rest::binary>>, :outside, {bytes, from, at}, depth, out, lenient) do
+    case byte do
+      ?" ->
+        scan(rest, :string, {bytes, from, at + 1}, depth, out, lenient)
+
+      open when open in ~c"[{" ->
+        scan(rest, :outside, {bytes, from, at + 1}, depth + 1, out, lenient)
+
+      close when close in ~c"]}" and depth <= 1 ->
+        ended(rest, {bytes, from, at + 1}, out, lenient)
+
+      close when close in ~c"]}" ->
+        scan(rest, :outside, {bytes, from, at + 1}, depth - 1, out, lenient)
+
+      ?, ->
+        comma(rest, {bytes, from, at}, depth, out, lenient)
+
+      letter when letter in ~c"NTF" ->
+        literal(<<byte, rest::binary>>, {bytes, from, at}, depth, out, lenient)
+
+      ?` when depth == 0 and lenient.fenced ->
+        ended(<<byte, rest::binary>>, {bytes, from, at}, out, lenient)
+
+      _other ->
+        scan(rest, :outside, {bytes, from, at + 1}, depth, out, lenient)
+    end
+  end
+
+  defp scan(<<byte, rest::binary>>, :string, {bytes, from, at}, depth, out, lenient)
+       when byte not in ~c"\"\\\n\r",
+       do: scan(rest, :string, {bytes, from, at + 1}, depth, out, lenient)
+
+  defp scan(<<byte, rest::binary>>, :string, {bytes, from, at} = place, depth, out, lenient) do
+    case byte do
+      ?" -> scan(rest, :outside, {bytes, from, at + 1}, depth, out, lenient)
+      ?\\ -> scan(rest, :escape, {bytes, from, at + 1}, depth, out, lenient)
+      line_break -> line_break(line_break, rest, place, depth, out, lenient)
+    end
+  end
+
+  defp scan(<<_byte, rest::binary>>, :escape, {bytes, from, at}, depth, out, lenient),
+    do: scan(rest, :string, {bytes, from, at + 1}, depth, out, lenient)
+
+  defp scan("", mode, {bytes, from, at}, depth, out, lenient),
+    do: {[Enum.reverse(out), part(bytes, from, at)], %{passed(lenient, at) | mode: mode, depth: depth}}
+
+  defp part(bytes, from, at), do: binary_part(bytes, from, at - from)
+
+  defp passed(%{at: {position, line, column}} = lenient, count),
+    do: %{lenient | at: {position + count, line, column}}
+
+  defp position(%{at: {position, _, _}}, at), do: position + at
+
+  # This stands there in place of the next bytes.
+  defp instead(text, length, mend, {bytes, from, at}, out, lenient),
+    do:
+      {{bytes, at + length, at + length}, [text, part(bytes, from, at) | out],
+       noted(lenient, mend, position(lenient, at))}
+
+  # The rest waits for more.
+  defp hold({bytes, from, at}, depth, out, lenient) do
+    held = part(bytes, at, byte_size(bytes))
+    lenient = %{passed(lenient, at) | mode: :outside, depth: depth, held: :binary.copy(held)}
+    {[Enum.reverse(out), part(bytes, from, at)], lenient}
+  end
+
+  defp comma(rest, {bytes, from, at} = place, depth, out, lenient) do
+    behind = if mends?(lenient, :trailing_commas), do: behind_space(rest), else: :far
+
+    case behind do
+      "" ->
+        hold(place, depth, out, lenient)
+
+      <<close, _::binary>> when close in ~c"]}" ->
+        {place, out, lenient} = instead(" ", 1, :trailing_commas, place, out, lenient)
+        scan(rest, :outside, place, depth, out, lenient)
+
+      _other ->
+        scan(rest, :outside, {bytes, from, at + 1}, depth, out, lenient)
+    end
+  end
+
+  defp literal(<<_, behind::binary>> = rest, {bytes, from, at} = place, depth, out, lenient) do
+    found =
+      mends?(lenient, :python_literals) && Enum.find(@literals, fn {word, _json} -> same?(rest, word) end)
+
+    case found do
+      {word, json} when byte_size(rest) >= byte_size(word) ->
+        {place, out, lenient} = instead(json, byte_size(word), :python_literals, place, out, lenient)
+        scan(part(rest, byte_size(word), byte_size(rest)), :outside, place, depth, out, lenient)
+
+      {_word, _json} ->
+        hold(place, depth, out, lenient)
+
+      _none ->
+        scan(behind, :outside, {bytes, from, at + 1}, depth, out, lenient)
+    end
+  end
+
+  # One starts with the other.
+  defp same?(rest, word), do: String.starts_with?(rest, word) or String.starts_with?(word, rest)
+
+  defp line_break(byte, rest, {bytes, from, at} = place, depth, out, lenient) do
+    if mends?(lenient, :raw_newlines) do
+      escape = if byte == ?\n, do: "\\n", else: "\\r"
+      {place, out, lenient} = instead(escape, 1, :raw_newlines, place, out, lenient)
+      %{breaks: breaks, broken: broken} = lenient
+      breaks = [{position(lenient, at) + broken, byte} | breaks]
+      scan(rest, :string, place, depth, out, %{lenient | breaks: breaks, broken: broken + 1})
+    else
+      scan(rest, :string, {bytes, from, at + 1}, depth, out, lenient)
+    end
+  end
+
+  ## Behind the document
+
+  defp ended(rest, {bytes, from, at}, out, lenient) do
+    {more, lenient} = behind(rest, %{passed(lenient, at) | phase: :after, depth: 0, mode: :outside})
+    {[Enum.reverse(out), part(bytes, from, at) | more], lenient}
+  end
+
+  defp behind(<<space, rest::binary>>, lenient) when space in ~c" \t\r\n" do
+    {out, lenient} = behind(rest, passed(lenient, 1))
+    {[space | out], lenient}
+  end
+
+  defp behind("", lenient), do: {[], lenient}
+
+  defp behind(bytes, %{fenced: fenced} = lenient) do
+    prose = mends?(lenient, :prose)
+
+    cond do
+      fenced and String.starts_with?(bytes, @fence) -> fence_ended(bytes, lenient)
+      fenced and String.starts_with?(@fence, bytes) -> {[], %{lenient | held: bytes}}
+      prose -> {[], %{prose(lenient) | phase: :dropped}}
+      true -> {bytes, %{lenient | phase: :ended}}
+    end
+  end
+
+  defp fence_ended(<<@fence, rest::binary>>, lenient) do
+    lenient = noted(lenient, :code_fence, position(lenient, 0))
+    {out, lenient} = behind(rest, %{passed(lenient, 3) | fenced: false})
+    {["   " | out], lenient}
+  end
+
+  ## Positions
+
+  @doc "A result of the mended text, with the positions of the original one."
+  @spec original(result, nil | t(), nil | Text.t()) :: result when result: term()
+  def original({:error, %DecodeError{} = error}, %{breaks: [_ | _]} = lenient, text),
+    do: {:error, original(error, lenient, text)}
+
+  def original(%DecodeError{position: position, errors: errors} = error, lenient, text)
+      when is_integer(position) do
+    {breaks, _later} = lenient.breaks |> Enum.reverse() |> Enum.split_while(&(elem(&1, 0) < position))
+    count = length(breaks)
+    {line, column} = if breaks == [], do: {error.line, error.column}, else: place(position, breaks, text)
+    old = Message.at("", position, error.line, error.column)
+    new = Message.at("", position - count, line, column)
+
+    %{
+      error
+      | position: position - count,
+        offset: error.offset - count,
+        line: line,
+        column: column,
+        message: error.message && String.replace(error.message, old, new, global: false),
+        errors: errors && for(error <- errors, do: original(error, lenient, text))
+    }
+  end
+
+  def original(result, _lenient, _text), do: result
+
+  # Each break was one character, and a line feed ended its line.
+  defp place(position, breaks, %{start: {first, line, column}} = text) do
+    {from, line, column} =
+      Enum.reduce(breaks, {first, line, column}, fn {at, byte}, {from, line, column} ->
+        {line, column} = Place.behind(Text.slice(text, from, at), {line, column})
+        if byte == ?\n, do: {at + 2, line + 1, 1}, else: {at + 2, line, column + 1}
+      end)
+
+    Place.behind(Text.slice(text, from, position), {line, column})
+  end
+end

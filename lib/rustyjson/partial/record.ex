@@ -1,0 +1,80 @@
+defmodule RustyJson.Partial.Record do
+  @moduledoc false
+  # What a document that is not complete has to know of its types: the fields of a struct by their keys, which values need no decoding,
+  # and which ones grow.
+
+  alias RustyJson.Schema.Type
+
+  @enforce_keys [:struct, :fields, :required, :strict]
+  defstruct [:struct, :fields, :required, :strict]
+
+  @type t :: %__MODULE__{
+          # With the defaults, and nil in required fields.
+          struct: struct(),
+          # By key: the name, the type and the bit of a field.
+          fields: %{String.t() => {atom(), Type.t(), pos_integer()}},
+          # The bits of the required fields.
+          required: non_neg_integer(),
+          strict: boolean()
+        }
+
+  @doc "The record of a module with a schema."
+  @spec new(module()) :: t()
+  def new(module) do
+    %{fields: fields, strict: strict} = schema = Type.schema!(module)
+
+    numbered =
+      fields |> Enum.with_index() |> Enum.map(fn {field, number} -> {field, Bitwise.bsl(1, number)} end)
+
+    %__MODULE__{
+      struct: schema[:base] || module.__struct__(),
+      fields: Map.new(numbered, fn {field, bit} -> {field.key, {field.name, field.type, bit}} end),
+      required: for({%{required: true}, bit} <- numbered, reduce: 0, do: (bits -> Bitwise.bor(bits, bit))),
+      strict: strict
+    }
+  end
+
+  @doc "A string, a literal or a short integer as a value of the type, if it is one as it stands; nil if its text has to be decoded."
+  @spec direct(Type.t(), term(), atom()) :: {:ok, term()} | nil
+  def direct(:string, value, _null) when is_binary(value), do: {:ok, value}
+  def direct(:integer, value, _null) when is_integer(value), do: {:ok, value}
+  def direct(:boolean, value, _null) when is_boolean(value), do: {:ok, value}
+  def direct(:number, value, _null) when is_integer(value), do: {:ok, value}
+  def direct(:any, value, _null), do: {:ok, value}
+  def direct({:nullable, _type}, null, null), do: {:ok, nil}
+  def direct({:nullable, type}, value, null), do: direct(type, value, null)
+  def direct(_type, _value, _null), do: nil
+
+  @doc "Whether a string of the type is shown while it grows."
+  @spec grows?(Type.t(), map()) :: boolean()
+  def grows?({:nullable, type}, rules), do: grows?(type, rules)
+  def grows?(type, _rules), do: type in [:string, :any]
+
+  @doc "Whether a string can become a value of the type when it is whole."
+  @spec holds?(Type.t()) :: boolean()
+  def holds?({:nullable, type}), do: holds?(type)
+  def holds?({kind, _}) when kind in [:enum, :loaded], do: true
+
+  def holds?(type),
+    do: type in [:decimal, :date, :time, :naive_datetime, :utc_datetime, :duration, :raw]
+
+  @doc "Whether values of the type can be decoded together, as a list."
+  @spec listed?(Type.t()) :: boolean()
+  def listed?({kind, _}) when kind in [:loaded, :embeds_many], do: false
+  def listed?(_type), do: true
+
+  @doc "What a bracket opens in a value of the type. `plain`: arrays and objects of any type grow."
+  @spec opens(:array | :object, Type.t(), boolean()) ::
+          {:list | :map, Type.t()} | {:struct, module()} | {:tagged, String.t(), map()} | :whole | :wrong
+  def opens(bracket, {:nullable, type}, plain), do: opens(bracket, type, plain)
+  def opens(:array, :any, true), do: {:list, :any}
+  def opens(:object, :any, true), do: {:map, :any}
+  def opens(_bracket, type, _plain) when type in [:any, :raw], do: :whole
+  def opens(_bracket, {:loaded, _}, _plain), do: :whole
+  def opens(:array, {:list, type}, _plain), do: {:list, type}
+  def opens(:array, {:embeds_many, module}, _plain), do: {:list, module}
+  def opens(:object, {:map, type}, _plain), do: {:map, type}
+  def opens(:object, {:tagged, _key, _variants} = type, _plain), do: type
+  def opens(:object, type, _plain), do: if(Type.struct?(type), do: {:struct, type}, else: :wrong)
+  def opens(_bracket, _type, _plain), do: :wrong
+end
