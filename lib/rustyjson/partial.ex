@@ -292,7 +292,7 @@ defmodule RustyJson.Partial do
   the first 100 are listed.
 
       iex> partial = RustyJson.Partial.new(lenient: [:code_fence, :trailing_commas])
-      iex> {:ok, partial} = RustyJson.Partial.push(partial, "```json\n[1,2,]\n```")
+      iex> {:ok, partial} = RustyJson.Partial.push(partial, "```json\\n[1,2,]\\n```")
       iex> RustyJson.Partial.mended(partial)
       [code_fence: 0, trailing_commas: 12, code_fence: 15]
   """
