@@ -24,8 +24,11 @@ defmodule RustyJson.Partial do
 
   With `as:`, the value is the struct of a `RustyJson.Schema`, or another type, as far as it came. A field whose value is not complete keeps
   its default, unless it is a string, a list, a map or a struct, which grow; a required field is nil until it comes. Numbers, enums
-  and dates are shown when they are complete, and a tagged union when its tag is known. Members without a field are skipped. A value that cannot be of its type is an error, the one of `RustyJson.decode/2`, as soon as that is certain. The
-  document keeps its text for that, and `finish/2` decodes it.
+  and dates are shown when they are complete, and a tagged union when its tag is known. Members without a field are skipped.
+
+  A value that cannot be of its type is an error, the one of `RustyJson.decode/2`, as soon as that is certain. Constraints of a string are
+  checked when it is complete, and a list or a map that is too long is an error at the first element or key too many. The document keeps
+  its text for that, and `finish/2` decodes it.
 
   ## Text of language models
 

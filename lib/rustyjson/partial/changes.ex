@@ -6,6 +6,8 @@ defmodule RustyJson.Partial.Changes do
 
   alias RustyJson.Partial.Document
 
+  import RustyJson.Partial.Frames, only: :macros
+
   @times 16
   @free 16_384
   # Bytes of a member in a list: a cell and a pair.
@@ -52,26 +54,14 @@ defmodule RustyJson.Partial.Changes do
     do: place(outer, :hidden, count + 1, below, length)
 
   # Containers of typed documents, whose structs have names of fields.
-  defp place([{:struct, _, :foreign, _, _, _, _, _} | outer], _pointer, count, _below, length),
-    do: place(outer, :hidden, count + 1, 0, length)
-
-  defp place([{:struct, _, {name, _type}, _, _, _, _, _} | outer], pointer, count, below, length),
+  defp place([in_struct(field: {name, _type}) | outer], pointer, count, below, length),
     do: place(outer, [?/, token(name) | pointer], count + 1, below, length)
 
-  defp place([{:map, _, _, _, _, :hidden, _} | outer], _pointer, count, _below, length),
-    do: place(outer, :hidden, count + 1, 0, length)
-
-  defp place([{:map, _, name, _, _, _, _} | outer], pointer, count, below, length),
+  defp place([in_map(name: name, state: state) | outer], pointer, count, below, length) when state != :hidden,
     do: place(outer, [?/, token(name) | pointer], count + 1, below, length)
 
-  defp place([{:list, _, index, _, _} | outer], pointer, count, below, length),
+  defp place([in_list(count: index) | outer], pointer, count, below, length),
     do: place(outer, [?/, Integer.to_string(index) | pointer], count + 1, below, length)
-
-  defp place([{:whole, _, _, _} | outer], _pointer, count, _below, length),
-    do: place(outer, :hidden, count + 1, 0, length)
-
-  defp place([{:tagged, _, _, _, _, _, _} | outer], _pointer, count, _below, length),
-    do: place(outer, :hidden, count + 1, 0, length)
 
   defp place([{:array, _, index, _} | outer], pointer, count, below, length),
     do: place(outer, [?/, Integer.to_string(index) | pointer], count + 1, below, length)
@@ -79,17 +69,21 @@ defmodule RustyJson.Partial.Changes do
   defp place([{:object, _, _, name, _, _, _} | outer], pointer, count, below, length),
     do: place(outer, [?/, token(name) | pointer], count + 1, below, length)
 
+  # A value that is passed over, or shown when it is complete.
+  defp place([_hidden | outer], _pointer, count, _below, length),
+    do: place(outer, :hidden, count + 1, 0, length)
+
   @doc "About as many bytes as the pointer of the current value has."
   @spec reach([tuple()]) :: non_neg_integer()
   def reach([{:array, _, _, length} | _]), do: length + 4
   def reach([{:object, _, _, name, _, _, length} | _]) when is_binary(name), do: length + byte_size(name) + 4
   def reach([{:object, _, _, _, _, _, length} | _]), do: length + 16
-  def reach([{:list, _, _, length, _} | _]), do: length + 4
+  def reach([in_list(length: length) | _]), do: length + 4
 
-  def reach([{:struct, _, {name, _type}, length, _, _, _, _} | _]),
+  def reach([in_struct(field: {name, _type}, length: length) | _]),
     do: length + byte_size(Atom.to_string(name)) + 4
 
-  def reach([{:map, _, name, length, _, _, _} | _]) when is_binary(name), do: length + byte_size(name) + 4
+  def reach([in_map(name: name, length: length) | _]) when is_binary(name), do: length + byte_size(name) + 4
   # Nothing in these is told.
   def reach([_hidden | _]), do: 0
   def reach([]), do: 0

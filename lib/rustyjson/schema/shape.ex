@@ -79,7 +79,7 @@ defmodule RustyJson.Schema.Shape do
   end
 
   defp learn(given, known) do
-    shape = given |> Type.check!() |> build()
+    shape = given |> Type.of_field!() |> build()
 
     if byte_size(shape.nodes) <= @largest and (map_size(known) < @most or is_map_key(known, given)),
       do: :persistent_term.put(__MODULE__, Map.put(known, given, shape))

@@ -51,6 +51,12 @@ defmodule RustyJson.Schema.Type do
   # A module can be compiled later, so its schema is checked on use.
   defp module?(type), do: is_atom(type) and match?("Elixir." <> _, Atom.to_string(type))
 
+  @doc "The same for a type that may be the one of a field, with its constraints."
+  @spec of_field!(term()) :: t()
+  def of_field!({:nullable, {:checked, _type, _constraints}} = type), do: type
+  def of_field!({:checked, _type, _constraints} = type), do: type
+  def of_field!(type), do: check!(type)
+
   @doc "Returns the type if it is valid. Otherwise, or if a module has no schema, raises an ArgumentError that says why."
   @spec given!(term()) :: term()
   def given!(type) do
