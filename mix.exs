@@ -127,7 +127,7 @@ defmodule RustyJson.MixProject do
     [
       main: "readme",
       extras: extras(),
-      assets: %{"bench/results" => "bench/results"},
+      assets: %{"bench/results" => "bench/results", "docs/images" => "images"},
       before_closing_head_tag: &head/1,
       # Its callbacks take types that only the library uses.
       skip_undefined_reference_warnings_on: ["RustyJson.Engine"],

@@ -8,6 +8,8 @@ defmodule RustyJson.Options.Unknown do
   @modes [:raise, :ignore]
   # Names with a smaller distance are likely to be misspelt ones.
   @near 0.8
+  # Options that decode/2 does not have, because it reads JSON as it is and to its end.
+  @partial [:lenient, :trailing]
 
   @type mode :: :raise | :ignore
 
@@ -61,6 +63,9 @@ defmodule RustyJson.Options.Unknown do
 
       iex> RustyJson.Options.Unknown.text(:x, [:keys, :timeout], "decode takes")
       "unknown option :x: decode takes :keys or :timeout"
+
+      iex> RustyJson.Options.Unknown.text(:lenient, [:keys, :timeout], "decode takes")
+      "unknown option :lenient, which is for RustyJson.decode_partial/2 and RustyJson.Partial: decode takes :keys or :timeout"
   """
   @spec text(term(), [atom()], String.t()) :: String.t()
   def text(name, names, takes) do
@@ -70,6 +75,9 @@ defmodule RustyJson.Options.Unknown do
 
   @doc "What was probably meant, as the middle of a sentence."
   @spec meant(term(), [atom()]) :: String.t()
+  def meant(name, _names) when name in @partial,
+    do: ", which is for RustyJson.decode_partial/2 and RustyJson.Partial:"
+
   def meant(name, names) do
     case near(name, names) do
       nil -> ":"
