@@ -112,7 +112,7 @@ defmodule RustyJson.Partial.Lenient do
       fence and String.starts_with?(bytes, @fence) -> fence(bytes, lenient)
       fence and String.starts_with?(@fence, bytes) -> {[], %{lenient | held: bytes}}
       not prose -> begin(bytes, lenient)
-      true -> maybe(begins?(bytes), bytes, lenient)
+      true -> maybe(begins?(bytes, lenient), bytes, lenient)
     end
   end
 
@@ -139,17 +139,34 @@ defmodule RustyJson.Partial.Lenient do
   defp prose(%{prose: true} = lenient), do: lenient
   defp prose(%{at: {position, _, _}} = lenient), do: %{noted(lenient, :prose, position) | prose: true}
 
-  # Whether an array or object starts here: a bracket, and behind it what may stand there.
-  defp begins?(<<bracket, rest::binary>>) when bracket in ~c"{[" do
+  # Whether an array or object starts here: a bracket, and behind it what may stand there. A list can start with a word, but so can text
+  # in brackets, so the whole word counts.
+  defp begins?(<<bracket, rest::binary>>, lenient) when bracket in ~c"{[" do
     case {behind_space(rest), bracket} do
       {"", _} -> :more
       {:far, _} -> true
       {<<byte, _::binary>>, ?{} -> byte in ~c"\"}"
-      {<<byte, _::binary>>, ?[} -> byte in ~c"\"{[]-0123456789"
+      {<<byte, _::binary>>, ?[} when byte in ~c"\"{[]-0123456789" -> true
+      {word, ?[} -> lenient |> words() |> Enum.find_value(false, &word?(word, &1))
     end
   end
 
-  defp begins?(_bytes), do: false
+  defp begins?(_bytes, _lenient), do: false
+
+  defp words(lenient) do
+    for {python, json} <- @literals,
+        word <- if(mends?(lenient, :python_literals), do: [json, python], else: [json]),
+        do: word
+  end
+
+  defp word?(bytes, word) do
+    size = byte_size(word)
+
+    case bytes do
+      <<^word::binary-size(size), next, _::binary>> -> next in ~c" \t\r\n,]"
+      _other -> if String.starts_with?(word, bytes), do: :more
+    end
+  end
 
   # What stands behind white space; `:far` if there is much of that.
   defp behind_space(bytes), do: behind_space(bytes, @most_space)
