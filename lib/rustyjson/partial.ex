@@ -341,26 +341,27 @@ defmodule RustyJson.Partial do
 
   # A value that ends in its piece is decoded at once, others child by child. So a long piece is divided only if the sandbox has no
   # memory for it, or if its events would take too much.
+  defp sliced(bytes, partial, changes) when byte_size(bytes) <= @slice, do: kept(bytes, partial, changes)
+
   defp sliced(bytes, partial, changes) do
-    case piecewise(Feed.slices(bytes, @longest_piece), partial, changes) do
-      {:error, %SandboxError{reason: :memory_limit}} when byte_size(bytes) > @slice ->
-        piecewise(Feed.slices(bytes, @slice), partial, changes)
-
-      done ->
-        done
-    end
+    with {:error, %SandboxError{reason: :memory_limit}} <-
+           piecewise(Feed.slices(bytes, @longest_piece), partial, changes),
+         do: piecewise(Feed.slices(bytes, @slice), partial, changes)
   end
 
-  defp piecewise(slices, partial, changes), do: Enum.reduce_while(slices, {:ok, partial, changes}, &slice/2)
-
-  defp slice(bytes, {:ok, %{text: text} = partial, changes}) do
-    partial = if text, do: %{partial | text: Text.append(text, bytes)}, else: partial
-
-    case piece(bytes, false, partial, changes) do
-      {:ok, _partial, _changes} = done -> {:cont, done}
-      {:error, _error} = failed -> {:halt, failed}
-    end
+  defp piecewise(slices, partial, changes) do
+    Enum.reduce_while(slices, {:ok, partial, changes}, fn bytes, {:ok, partial, changes} ->
+      case kept(bytes, partial, changes) do
+        {:ok, _partial, _changes} = done -> {:cont, done}
+        {:error, _error} = failed -> {:halt, failed}
+      end
+    end)
   end
+
+  defp kept(bytes, %{text: nil} = partial, changes), do: piece(bytes, false, partial, changes)
+
+  defp kept(bytes, %{text: text} = partial, changes),
+    do: piece(bytes, false, %{partial | text: Text.append(text, bytes)}, changes)
 
   defp piece("", false, partial, changes), do: {:ok, partial, changes}
 
@@ -376,15 +377,17 @@ defmodule RustyJson.Partial do
   defp ask(bytes, held, last, partial, changes) do
     case engine(bytes, held, last, partial) do
       {events, kept, state, :more} ->
-        with {:ok, partial, changes} <- told(events, bytes, partial, changes),
-             do: {:ok, waiting(bytes, kept, held, %{partial | state: state}), changes}
+        with {:ok, document, changes} <- told(events, bytes, partial, changes) do
+          {base, pending} = waiting(bytes, kept, held, partial)
+          {:ok, %{partial | document: document, state: state, base: base, pending: pending}, changes}
+        end
 
       {[], 0, state, :join} when held > 0 ->
         ask(partial.pending <> bytes, 0, last, %{partial | state: state, pending: ""}, changes)
 
       {events, _kept, _state, trouble} when is_tuple(trouble) ->
-        with {:ok, partial, _changes} <- told(events, bytes, partial, changes),
-             do: {:error, error(trouble, bytes, partial)}
+        with {:ok, document, _changes} <- told(events, bytes, partial, changes),
+             do: {:error, error(trouble, bytes, %{partial | document: document})}
 
       {:error, :atom_limit} ->
         {line, column} = place(partial)
@@ -405,23 +408,20 @@ defmodule RustyJson.Partial do
         _untyped -> Document.apply_events(document, events, base, changes)
       end
 
-    {:ok, %{partial | document: document}, changes}
+    {:ok, document, changes}
   catch
     :malformed -> {:error, malformed(partial)}
     {:failed, error} -> {:error, error}
     {:repeated, name, place, path} -> {:error, repeated(name, place, path, partial)}
   end
 
-  defp waiting(bytes, kept, 0, partial) when kept == byte_size(bytes),
-    do: %{partial | base: partial.base + kept, pending: ""}
-
-  defp waiting(bytes, 0, held, partial) when held > 0, do: %{partial | pending: partial.pending <> bytes}
+  # The position of the bytes that wait for more, and these bytes.
+  defp waiting(bytes, kept, 0, %{base: base}) when kept == byte_size(bytes), do: {base + kept, ""}
+  defp waiting(bytes, 0, held, %{base: base, pending: pending}) when held > 0, do: {base, pending <> bytes}
 
   # A part of a piece would keep all of it.
-  defp waiting(bytes, kept, _held, partial) do
-    rest = binary_part(bytes, kept, byte_size(bytes) - kept)
-    %{partial | base: partial.base + kept, pending: :binary.copy(rest)}
-  end
+  defp waiting(bytes, kept, _held, %{base: base}),
+    do: {base + kept, bytes |> binary_part(kept, byte_size(bytes) - kept) |> :binary.copy()}
 
   ## Errors
 

@@ -147,6 +147,20 @@ defmodule RustyJson.LinearTimeTest do
           {"records, to a partial document", :partial, :records, []},
           {"records, to a partial document, with changes", :changes, :records, []},
           {"one key, to a partial document", :partial, :one_key, []},
+          {"records, to a typed document", :partial, :records, [as: [Item]]},
+          {"a string, to a typed document", :partial, :cut_string, [as: :string]},
+          {"keys of a map, each twice, to a typed document", :partial, :twice, [as: {:map, :any}]},
+          {"tagged structs, to a typed document", :partial, :tags_wide, [as: [@tagged]]},
+          {"tagged structs in each other, the tag last, to a typed document", :partial, :tags_last,
+           [as: @tagged, max_depth: :infinity]},
+          {"tagged structs in each other, the tag first, to a typed document", :partial, :tags_first,
+           [as: @tagged, max_depth: :infinity]},
+          {"tagged structs of two kinds in each other, to a typed document", :partial, :tags_mixed,
+           [as: @tagged, max_depth: :infinity]},
+          {"repeated tags, to a typed document", :partial, :tags_repeated, [as: @tagged]},
+          {"lists of limited length in each other, to a typed document", :partial, :nested_limits,
+           [as: Nest, max_depth: :infinity]},
+          {"errors everywhere, to a typed document", :partial, :short_numbers, [as: [:string], errors: :all]},
           {"records, from a stream", :stream, :lines, [format: :lines]}
         ] do
       @tag options: more ++ chosen, family: family, what: what

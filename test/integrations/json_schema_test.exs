@@ -44,6 +44,8 @@ defmodule RustyJson.JsonSchemaAgreementTest do
 
   defp document(type, depth \\ 6)
 
+  # Of a type of Ecto, JSON Schema says less than the type: see the table in docs/structured-output.md.
+  defp document({:loaded, _} = type, depth), do: right(type, depth)
   defp document(type, depth), do: if(one_in(25), do: whole(Gen.term(2)), else: right(type, depth))
 
   # Half of the documents have no fault, however large they are.

@@ -13,6 +13,21 @@ defmodule RustyJson.Bench.Sections.Streams do
   # How often the file that is shared among processes has all rows: 40 MB.
   @shared 10
 
+  # RustyJson 0.3, which is compiled with this file too, has no schemas.
+  if Code.ensure_loaded?(RustyJson.Schema) do
+    defmodule Answer do
+      @moduledoc false
+      use RustyJson.Schema
+
+      schema do
+        field(:name, :string)
+        field(:note, :string)
+        field(:city, :string)
+        field(:tags, [:string])
+      end
+    end
+  end
+
   @spec run(map()) :: map()
   def run(context) do
     path = Path.join(System.tmp_dir!(), "rustyjson-bench-#{System.unique_integer([:positive])}.ndjson")
@@ -149,14 +164,31 @@ defmodule RustyJson.Bench.Sections.Streams do
   defp others(engine, options, texts) do
     document = "[" <> Enum.join(Enum.take(texts, 5_000), ",") <> "]"
     pieces = for <<piece::binary-size(20) <- document>>, do: piece
+    answer = answer()
     small = List.duplicate(~s({"id":12345,"name":"a","ok":true}), 300)
 
     [
       {"partial document in pieces of 20 bytes, value at every tenth, #{engine}",
        fn -> partial(pieces, options) end, "decode/2", fn -> RustyJson.decode!(document, options) end, nil},
+      {"10 KB of a partial document of a type in pieces of 20 bytes, #{engine}",
+       fn -> partial(answer, [as: [__MODULE__.Answer]] ++ options) end, "without a type",
+       fn -> partial(answer, options) end, 1.25},
       {"decode_many of 300 documents of 33 bytes, #{engine}", fn -> RustyJson.decode_many(small, options) end,
        "decode/2 of each", fn -> Enum.map(small, &RustyJson.decode(&1, options)) end, nil}
     ]
+  end
+
+  # As a language model writes: more text than structure.
+  defp answer do
+    row = %{
+      name: "A name of some words",
+      note: String.duplicate("some words ", 18),
+      city: "Paris",
+      tags: ["a", "bc"]
+    }
+
+    text = RustyJson.encode!(List.duplicate(row, 35))
+    for <<piece::binary-size(20) <- text>>, do: piece
   end
 
   defp partial(pieces, options) do

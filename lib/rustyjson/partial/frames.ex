@@ -133,19 +133,50 @@ defmodule RustyJson.Partial.Frames do
   @spec key(t(), String.t(), at(), map()) :: t() | :wrong
   def key(in_struct(field: nil, tag: {name, _}), name, _at, %{first: false, names: nil}), do: :wrong
 
-  def key(in_struct(field: nil, fields: fields, seen: seen, tag: tag, names: names) = frame, name, at, rules) do
+  # All elements of a record are given where it is made anew with each value: to set some of them copies it for each.
+  def key(
+        in_struct(
+          struct: struct,
+          field: nil,
+          length: length,
+          fields: fields,
+          seen: seen,
+          tag: tag,
+          names: names
+        ),
+        name,
+        at,
+        rules
+      ) do
     names = distinct(names, name, at, rules)
 
     case fields.by_key do
       %{^name => {field, type, bit}} ->
         hidden = rules.first and Bitwise.band(seen, bit) != 0
-        field = if hidden, do: :foreign, else: {field, type}
-        in_struct(frame, field: field, seen: Bitwise.bor(seen, bit), names: names)
+
+        in_struct(
+          struct: struct,
+          field: if(hidden, do: :foreign, else: {field, type}),
+          length: length,
+          fields: fields,
+          seen: Bitwise.bor(seen, bit),
+          tag: tag,
+          names: names
+        )
 
       _foreign ->
         if fields.strict and not match?({^name, _}, tag),
           do: :wrong,
-          else: in_struct(frame, field: :foreign, names: names)
+          else:
+            in_struct(
+              struct: struct,
+              field: :foreign,
+              length: length,
+              fields: fields,
+              seen: seen,
+              tag: tag,
+              names: names
+            )
     end
   end
 
@@ -182,8 +213,12 @@ defmodule RustyJson.Partial.Frames do
 
   @doc "The containers with their next value, and the whole document if it was the last one."
   @spec add(stack(), term()) :: {stack(), nil | {:done, term()}}
-  def add([in_struct(struct: struct, field: {name, _type}) = frame | stack], value),
-    do: {[in_struct(frame, struct: %{struct | name => value}, field: nil) | stack], nil}
+  def add([in_struct(struct: struct, field: {name, _type}) = frame | stack], value) do
+    in_struct(length: length, fields: fields, seen: seen, tag: tag, names: names) = frame
+    struct = %{struct | name => value}
+    frame = in_struct(struct: struct, length: length, fields: fields, seen: seen, tag: tag, names: names)
+    {[frame | stack], nil}
+  end
 
   def add([in_list() = frame | stack], value), do: {[element(frame, value) | stack], nil}
 
@@ -195,8 +230,11 @@ defmodule RustyJson.Partial.Frames do
 
   @doc "The list with its next element."
   @spec element(t(), term()) :: t()
-  def element(in_list(elements: elements, count: count) = frame, value),
-    do: in_list(frame, elements: [value | elements], count: count + 1)
+  def element(
+        in_list(elements: elements, count: count, length: length, type: type, limits: limits),
+        value
+      ),
+      do: in_list(elements: [value | elements], count: count + 1, length: length, type: type, limits: limits)
 
   @doc "The containers behind a value that is not shown."
   @spec passed(stack(), non_neg_integer(), non_neg_integer()) :: stack()
