@@ -189,11 +189,14 @@ defmodule RustyJson.Sandbox.CrossingsTest do
 
     for {name, code} <- Enum.with_index(Codes.all(:decode), 1), place <- 0..byte_size(document) do
       error = DecodeError.new({code, place, 1, 1, ""}, document, options)
-      # One reason stands for all types, and one for all that is not closed; the message says which it is.
+
+      # One reason stands for all types, one for all that is not closed, and one for all lengths; the message says which it is.
       reason =
         case to_string(name) do
           "type_" <> _ -> :type
           "unclosed_" <> _ -> :unexpected_end
+          "min_" <> _ -> :min_length
+          "max_" <> rest when rest in ["length", "items"] -> :max_length
           _ -> name
         end
 

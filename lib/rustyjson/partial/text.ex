@@ -36,10 +36,9 @@ defmodule RustyJson.Partial.Text do
 
   def slice(_text, _start, _stop), do: nil
 
-  @doc "The path of the member with this key, which stands at this position."
-  @spec path(t(), integer(), String.t()) :: String.t()
-  def path(%{start: {first, _, _}} = text, position, name),
-    do: Path.locate((slice(text, first, position) || "") <> <<?", name::binary, ?", ?:>>)
+  @doc "The path of the object in which a key stands at this position."
+  @spec path(t(), integer()) :: String.t()
+  def path(%{start: {first, _, _}} = text, position), do: Path.locate(slice(text, first, position) || "")
 
   @doc "What `RustyJson.decode/2` gives for all of it."
   @spec decode(t(), Options.t()) :: {:ok, term()} | {:error, Exception.t()}

@@ -38,13 +38,13 @@ defmodule RustyJson.Partial.Typed do
   #   {:whole, type, start, names}   shown when it is complete, or never if it has no type
   #   {:tagged, type, start, name, length, members, names}   before its tag; the places of its members
   #
-  # The cursor is {:text, what, text, start} or {:done, value}. `frozen` is what is shown, the number of open containers, and that at
-  # which the error is certain.
+  # The cursor is {:text, what, text, start} or {:done, value}. `frozen` is what is shown, the number of open containers, and when the error
+  # is certain: at this number of them, or with the `:next` event.
   @type t :: %__MODULE__{
           rules: map(),
           stack: [tuple()],
           cursor: nil | tuple(),
-          frozen: nil | {:none | {:ok, term()}, non_neg_integer(), nil | :over | non_neg_integer()}
+          frozen: nil | {:none | {:ok, term()}, non_neg_integer(), nil | :over | :next | non_neg_integer()}
         }
 
   @doc "A document before its first byte, of the type in the options."
@@ -127,7 +127,11 @@ defmodule RustyJson.Partial.Typed do
       now == 0 ->
         complete(%{typed | frozen: {shown, 0, :over}}, text, changes)
 
-      certain != nil and least <= certain ->
+      certain == :next and events != [] ->
+        certain!(typed, text)
+        {%{typed | frozen: {shown, now, nil}}, changes}
+
+      is_integer(certain) and least <= certain ->
         certain!(typed, text)
         {%{typed | frozen: {shown, now, nil}}, changes}
 
@@ -140,7 +144,8 @@ defmodule RustyJson.Partial.Typed do
   defp freeze(%{rules: rules} = typed, rest, stack, open, text, changes) do
     shown = shown(stack, nil, rules)
     certain!(typed, text)
-    certain = stack |> Enum.reverse() |> Enum.find_index(&tagged?/1)
+    # Outside of tagged structs it is uncertain only at a key whose colon has not come.
+    certain = stack |> Enum.reverse() |> Enum.find_index(&tagged?/1) || :next
     # All that may follow are events of what is open.
     apply_events(%{typed | stack: [], cursor: nil, frozen: {shown, open, certain}}, rest, text, nil, changes)
   end
@@ -561,7 +566,7 @@ defmodule RustyJson.Partial.Typed do
   defp distinct(nil, _name, _at, _rules), do: nil
 
   defp distinct(names, name, {position, _line, _column} = at, %{text: text}) when is_map_key(names, name),
-    do: throw({:repeated, name, at, Text.path(text, position, name)})
+    do: throw({:repeated, name, at, Text.path(text, position)})
 
   defp distinct(names, name, _at, _rules), do: Map.put(names, name, [])
 
