@@ -23,8 +23,8 @@ defmodule RustyJson.SchedulerTest do
 
   # Milliseconds. Ten megabytes take over thirty to decode.
   @limit "RUSTYJSON_LONG_SCHEDULE" |> System.get_env("2") |> String.to_integer()
-  @quiet_tries 5
-  @tries 12
+  @quiet_tries 4
+  @tries 8
 
   setup_all do
     record = %{
