@@ -3,6 +3,8 @@ defmodule RustyJson.TypedPartialTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   import RustyJson.Test.TypedPartials, only: [check: 2, check: 3, check: 4]
 
   alias RustyJson.{DecodeError, Partial}

@@ -76,8 +76,8 @@ defmodule RustyJson.Test.Partials do
     finished = Partial.finish(partial)
     # Of a long number only the first digits are shown until it ends.
     with {:ok, term} <- finished,
-         {:ok, shown} <- before,
-         do: assert(shown == term or scalar?(shown), inspect({shown, term}))
+         {:ok, shown} when shown != term <- before,
+         do: assert(scalar?(shown), inspect({shown, term}))
 
     plain(finished)
   end

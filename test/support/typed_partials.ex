@@ -22,6 +22,7 @@ defmodule RustyJson.Test.TypedPartials do
       whole = RustyJson.decode(text, Keyword.delete(options, :trailing))
       {shown, result, so_far} = run(pieces, options)
 
+      # Texts of failures are made only for failures: they would take most of the time.
       unless facts(result) == facts(whole) or
                (match?({:error, _}, whole) and facts(result) in earlier(so_far, pieces, options)),
              do: flunk("#{text} as #{inspect(type)}: #{inspect(result)}, not #{inspect(whole)}")
