@@ -3,6 +3,8 @@ defmodule RustyJson.RegressionsTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.{EncodeError, Fragment, OrderedObject}
   alias RustyJson.Test.{Clock, Judge, Structs}
 

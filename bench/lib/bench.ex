@@ -2,10 +2,10 @@ defmodule RustyJson.Bench do
   @moduledoc """
   Measures RustyJson beside other libraries and the BEAM's own binary format.
 
-  `run/1` goes through the sections, prints their tables, and writes a result file with a picture for each table.
+  `run/1` goes through the sections, prints their tables, and writes a result file.
   """
 
-  alias RustyJson.Bench.{Bar, Compare, Contender, Corpus, Jobs, Peer, Progress, Results, Sections, Table}
+  alias RustyJson.Bench.{Compare, Contender, Corpus, Jobs, Peer, Progress, Results, Sections}
 
   @doc "Runs the benchmark. Returns the exit status: 1 if a result was wrong or something became slower."
   @spec run(map()) :: 0 | 1
@@ -76,16 +76,14 @@ defmodule RustyJson.Bench do
     result = %{
       machine: Results.machine(),
       contenders: context.present,
+      sources: Results.sources(),
       flags: %{quick: context.quick, sections: options[:sections] || "all", seconds: seconds},
       cases: Enum.flat_map(answers, & &1.cases),
       tables: Enum.flat_map(answers, & &1.tables),
-      goals: Enum.flat_map(answers, & &1.goals),
       notes: notes
     }
 
-    bar = Bar.table(result)
-    IO.puts(Table.text(bar))
-    write(%{result | tables: result.tables ++ [bar]}, Map.get(options, :out, default_dir()), seconds)
+    write(result, Map.get(options, :out, default_dir()), seconds)
     if options[:compare], do: Compare.print(result, options.compare), else: 0
   end
 
@@ -93,7 +91,7 @@ defmodule RustyJson.Bench do
 
   defp write(result, dir, seconds) do
     file = Results.write(result, dir)
-    IO.puts("#{Path.relative_to_cwd(file)} and pictures beside it, #{seconds} s")
+    IO.puts("#{Path.relative_to_cwd(file)}, #{seconds} s")
   end
 
   defp default_dir, do: System.get_env("RUSTYJSON_BENCH_RESULTS") || Path.expand("results")

@@ -1,10 +1,11 @@
 defmodule RustyJson.Bench.Digest do
   @moduledoc "Small tables for pages, made only from the tables of result files."
 
-  alias RustyJson.Bench.{Behind, Contender, Table}
+  alias RustyJson.Bench.{Behind, Contender, Stats, Table}
 
   @shells ["native", "built_in", "wasmex"]
   @directions ["decode", "encode"]
+  @ledger "settlement"
 
   # Column in the tables of a result file, contender, heading.
   @others [
@@ -26,8 +27,11 @@ defmodule RustyJson.Bench.Digest do
     means = for op <- @directions, shell <- @shells, row = mean(result, op, shell), do: {op, shell, row}
 
     if means != [] do
-      rows = for {op, shell, row} <- means, do: ["#{op}, #{engine(shell)}" | Enum.map(row, &(&1 || "–"))]
-      note = "Geometric mean of #{documents(result)} documents. #{versions(result)}. #{machine(result)}"
+      rows = for {op, shell, row} <- means, line <- lines(result, op, shell, row), do: line
+
+      note =
+        "Geometric mean of #{documents(result)} documents. `#{@ledger}` has the shape of our own ledgers. " <>
+          "#{versions(result)}. #{machine(result)}"
 
       "means"
       |> digest("Speed relative to other libraries (2.0 = twice as fast)", ["" | titles()], rows, [note])
@@ -126,6 +130,25 @@ defmodule RustyJson.Bench.Digest do
       cells
     else
       _ -> nil
+    end
+  end
+
+  defp lines(result, op, shell, row) do
+    more =
+      if shell == "native", do: [{", without `#{@ledger}`", without(result, op, shell, @ledger)}], else: []
+
+    for {words, cells} <- [{"", row} | more],
+        do: ["#{op}, #{engine(shell)}#{words}" | Enum.map(cells, &(&1 || "–"))]
+  end
+
+  # The same means without one document, from the ratios to the BEAM's own format.
+  defp without(result, op, shell, document) do
+    cases = for %{"table" => ^op} = one <- result["cases"], one["document"] != document, do: one
+    own = for %{"contender" => ^shell} = one <- cases, into: %{}, do: {one["document"], one["ratio"]}
+
+    for {_, id, _} <- @others do
+      speeds = for %{"contender" => ^id} = one <- cases, ours = own[one["document"]], do: one["ratio"] / ours
+      if speeds != [], do: Table.ratio(Stats.mean(speeds))
     end
   end
 

@@ -19,7 +19,7 @@ defmodule RustyJson.Bench.Docs do
   @spec renew(Path.t()) :: [String.t()]
   def renew(root) do
     {files, missing} = files(root)
-    for {file, text} <- files, do: File.write!(file, text)
+    for {file, text} <- changed(files), do: File.write!(file, text)
     missing
   end
 
@@ -29,12 +29,13 @@ defmodule RustyJson.Bench.Docs do
     {files, missing} = files(root)
 
     stale =
-      for {file, text} <- files, File.read(file) != {:ok, text} do
-        "#{Path.relative_to(file, root)} is out of date: run script/bench --docs"
-      end
+      for {file, _text} <- changed(files),
+          do: "#{Path.relative_to(file, root)} is out of date: run script/bench --docs"
 
     stale ++ missing
   end
+
+  defp changed(files), do: for({file, text} <- files, File.read(file) != {:ok, text}, do: {file, text})
 
   @doc "The newest result file that has a table: the file, its content and the table."
   @spec find(Path.t(), String.t(), String.t()) :: {Path.t(), map(), map()} | nil
@@ -105,20 +106,13 @@ defmodule RustyJson.Bench.Docs do
     with {file, result, table} <- find(dir, machine, id), do: table(table, file, result, page)
   end
 
-  @doc "A table as Markdown, with its notes, its picture and the file it comes from, for this page."
+  @doc "A table as Markdown, with its notes and the file it comes from, for this page."
   @spec table(map(), Path.t(), map(), Path.t()) :: String.t()
   def table(table, file, result, page) do
-    picture = Path.join(Path.rootname(file), table["id"] <> ".svg")
-    image = if File.regular?(picture), do: "![#{table["title"]}](#{relative(picture, page)})"
+    notes = Enum.map_join(table["notes"], "\n", &escape/1)
 
-    [
-      "**#{table["title"]}**",
-      markdown(table),
-      Enum.map_join(table["notes"], "\n", &escape/1),
-      image,
-      source(file, result, page)
-    ]
-    |> Enum.reject(&(&1 in [nil, ""]))
+    ["**#{table["title"]}**", markdown(table), notes, source(file, result, page)]
+    |> Enum.reject(&(&1 == ""))
     |> Enum.join("\n\n")
   end
 

@@ -149,15 +149,10 @@ defmodule RustyJson.Bench.Measure do
     if (count >= job.rounds and now() > deadline) or count == @most_rounds do
       done
     else
-      # Each is first in turn.
-      round = for {label, run} <- rotate(runners, count), into: %{}, do: {label, run.(calls)}
+      # In any order, so that none always runs after the same other one.
+      round = for {label, run} <- Enum.shuffle(runners), into: %{}, do: {label, run.(calls)}
       rounds(job, runners, calls, deadline, [round | done])
     end
-  end
-
-  defp rotate(list, count) do
-    {head, tail} = Enum.split(list, rem(count, length(list)))
-    tail ++ head
   end
 
   defp runner(:fresh, function) do

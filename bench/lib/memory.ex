@@ -58,36 +58,6 @@ defmodule RustyJson.Bench.Memory do
     div(grown, length(results))
   end
 
-  @calls 10
-
-  @doc """
-  Page faults of one encode call, the fewest of several in fresh processes after others of the same text; `nil` where they
-  are not counted.
-  """
-  @spec faults(Contender.id(), Path.t()) :: %{faults: nil | non_neg_integer(), pages: pos_integer()}
-  def faults(id, file) do
-    alone(fn -> :persistent_term.put(__MODULE__, input(:encode, File.read!(file))) end)
-    encode = Contender.get(id).encode
-    call = fn -> alone(fn -> byte_size(encode.(:persistent_term.get(__MODULE__))) end) end
-    bytes = Enum.max(for _ <- 1..@calls, do: call.())
-    counts = for _ <- 1..@calls, do: counted(call)
-    %{faults: if(nil not in counts, do: Enum.min(counts)), pages: div(bytes, 4096) + 1}
-  end
-
-  defp counted(call) do
-    before = minor_faults()
-    call.()
-    minus(minor_faults(), before)
-  end
-
-  defp minor_faults do
-    with {:ok, text} <- File.read("/proc/self/stat"), [_, fields] <- String.split(text, ") ", parts: 2) do
-      fields |> String.split(" ") |> Enum.at(7) |> String.to_integer()
-    else
-      _ -> nil
-    end
-  end
-
   defp collect, do: for(pid <- Process.list(), do: :erlang.garbage_collect(pid))
 
   defp minus(a, b) when is_integer(a) and is_integer(b), do: a - b

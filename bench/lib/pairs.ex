@@ -5,26 +5,21 @@ defmodule RustyJson.Bench.Pairs do
   A round runs both once, each in a new process; the ratio is the median over rounds.
   """
 
-  alias RustyJson.Bench.{Bar, Table}
+  alias RustyJson.Bench.Table
 
   @typedoc """
   A label, what is measured, the name of what it stands beside, that, and the highest ratio that meets the goal.
   """
   @type row :: {String.t(), (() -> term()), String.t(), (() -> term()), number() | nil}
 
-  @doc "A section's answer: one table of these pairs, and their goals."
+  @doc "A section's answer: one table of these pairs."
   @spec run([row()], String.t(), String.t(), map()) :: map()
   def run(rows, id, title, context) do
     rows = for row <- rows, do: measured(row, id, context)
 
     if context.test,
-      do: %{cases: [], checked: length(rows), tables: [], goals: []},
-      else: %{cases: [], checked: length(rows), tables: [table(rows, id, title)], goals: goals(rows)}
-  end
-
-  defp goals(rows) do
-    for %{goal: goal} = row when goal != nil <- rows,
-        do: Bar.row(row.label, "≤ #{goal}", Table.ratio(row.ratio), row.ratio <= goal)
+      do: %{checked: length(rows)},
+      else: %{checked: length(rows), tables: [table(rows, id, title)]}
   end
 
   defp table(rows, id, title) do
@@ -69,12 +64,9 @@ defmodule RustyJson.Bench.Pairs do
   end
 
   defp rounds(fun, other, until, times) do
-    pair =
-      if rem(length(times), 2) == 0,
-        do: {time(fun), time(other)},
-        else: {time(other), time(fun)} |> then(fn {b, a} -> {a, b} end)
-
-    times = [pair | times]
+    order = Enum.shuffle([fun, other])
+    took = for each <- order, into: %{}, do: {each, time(each)}
+    times = [{took[fun], took[other]} | times]
 
     if length(times) >= 5 and System.monotonic_time(:millisecond) > until,
       do: times,

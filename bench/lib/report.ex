@@ -15,20 +15,10 @@ defmodule RustyJson.Bench.Report do
         decode-long-lived-wasmex encode-long-lived-wasmex)},
     {"Relative to the BEAM's own format", "", "otp29", ~w(beside-the-beam)},
     {"Small calls, and what the sandbox adds", "", "otp29", ~w(calls sandbox-cost)},
-    {"Tables that RustyJson 0.3 published",
-     "Columns marked * were published for RustyJson 0.3 on an Apple M1 Pro. Compare columns of one machine with each other. The " <>
-       "columns named wasm were measured with an earlier built-in host, except for structs.", "otp29",
-     ~w(settlement nativejson-decode nativejson-roundtrip sizes save structs)},
-    {"Key interning",
-     "The default already shares a key that repeats, so `keys: :intern` changes little in either direction.",
-     "otp29", ~w(interning-like interning-unique interning-scaling)},
+    {"Encoding structs", "", "otp29", ~w(structs)},
     {"Memory", "", "otp29", ~w(memory pinned)},
-    {"Schedulers", "", "otp29", ~w(fairness load dirty dirty-load)},
-    {"The Rust core alone", "", "otp25", ~w(rust-decode rust-encode instructions cpu)},
-    {"Optimizations that were tried", "", "experiments", ~w(experiments experiments-2 instruction-sets)},
-    {"Goals of the project",
-     "What the developers aim at, which is more than users need. `b2t` is `:erlang.binary_to_term/1`, `t2b` is `:erlang.term_to_binary/1`.",
-     "otp29", ~w(bar)}
+    {"The Rust core alone", "", "otp25", ~w(rust-decode rust-encode instructions)},
+    {"Optimizations that were tried", "", "experiments", ~w(experiments experiments-2 instruction-sets)}
   ]
 
   @doc "The text of the report, for a page with this path."
@@ -55,7 +45,7 @@ defmodule RustyJson.Bench.Report do
     chapter(heading, words, tables, page)
   end
 
-  # Tables that no section names, so that no new table is lost.
+  # Tables that no section names, so that no new table is lost. Older files have a table of goals.
   defp rest(page, dir) do
     named = for {_, _, machine, ids} <- @sections, id <- ids, do: {machine, id}
 

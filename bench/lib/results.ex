@@ -1,24 +1,19 @@
 defmodule RustyJson.Bench.Results do
-  @moduledoc "Result files: JSON with the machine, versions and every case, and a picture for each table."
+  @moduledoc "Result files: JSON with the machine, versions and every case."
 
-  alias RustyJson.Bench.{Contender, Svg}
+  alias RustyJson.Bench.Contender
 
-  @doc "Writes the file and the pictures. Returns the name of the file."
+  @doc "Writes the file. Returns its name."
   @spec write(map(), Path.t()) :: Path.t()
   def write(result, dir) do
-    base = Path.join(dir, "#{Date.utc_today()}-#{result.machine.name}")
-    File.mkdir_p!(base)
-
-    for table <- result.tables, chart = table[:chart] do
-      File.write!(Path.join(base, table.id <> ".svg"), Svg.draw(table.title, chart))
-    end
-
-    File.write!(base <> ".json", text(result))
-    base <> ".json"
+    file = Path.join(dir, "#{Date.utc_today()}-#{result.machine.name}.json")
+    File.mkdir_p!(dir)
+    File.write!(file, text(result))
+    file
   end
 
   defp text(result) do
-    tables = for table <- result.tables, do: table |> Map.delete(:chart) |> Map.put_new(:notes, [])
+    tables = for table <- result.tables, do: Map.put_new(table, :notes, [])
     result = %{result | tables: tables}
     RustyJson.encode!(rounded(result), pretty: true, sort_keys: true, engine: :native) <> "\n"
   end
@@ -80,6 +75,17 @@ defmodule RustyJson.Bench.Results do
       changed = run("git", ["status", "--porcelain", "--" | sources])
       if changed in [nil, ""], do: commit, else: commit <> "+"
     end
+  end
+
+  @doc "The commit of each package that comes from a checkout."
+  @spec sources() :: %{atom() => String.t()}
+  def sources do
+    for {name, path} <- Mix.Project.deps_paths(),
+        name != :rustyjson,
+        File.exists?(Path.join(path, ".git")),
+        commit = run("git", ["-C", path, "rev-parse", "HEAD"]),
+        into: %{},
+        do: {name, commit}
   end
 
   defp first(text, regex) do

@@ -7,16 +7,8 @@ defmodule RustyJson.Bench.Sections do
   @all [
     {"speed", S.Speed, :run, [:fresh]},
     {"long", S.Speed, :run, [:long]},
-    {"settlement", S.Published, :settlement, []},
-    {"nativejson", S.Published, :nativejson, []},
-    {"sizes", S.Published, :sizes, []},
-    {"save", S.Published, :save, []},
-    {"interning", S.Interning, :run, []},
     {"structs", S.Structs, :run, []},
     {"memory", S.Memory, :run, []},
-    {"fairness", S.Schedulers, :fairness, []},
-    {"load", S.Schedulers, :load, []},
-    {"dirty", S.Schedulers, :dirty, []},
     {"calls", S.Calls, :run, []},
     {"parts", S.Parts, :run, []},
     {"streams", S.Streams, :run, []},
@@ -36,7 +28,7 @@ defmodule RustyJson.Bench.Sections do
   @spec run(String.t(), map()) :: %{cases: [map()], tables: [Table.t()], notes: [String.t()]}
   def run(name, context) do
     {^name, module, function, arguments} = List.keyfind(@all, name, 0)
-    empty = %{cases: [], tables: [], notes: [], goals: [], checked: 0}
+    empty = %{cases: [], tables: [], notes: [], checked: 0}
     answer = Map.merge(empty, apply(module, function, [context | arguments]))
     Progress.finish()
     for table <- answer.tables, do: IO.puts(Table.text(table))

@@ -6,8 +6,7 @@ defmodule RustyJson.Bench.Table do
           :title => String.t(),
           :head => [String.t()],
           :rows => [[String.t()]],
-          optional(:notes) => [String.t()],
-          optional(:chart) => map() | nil
+          optional(:notes) => [String.t()]
         }
 
   @doc "The table as lines; the first column is flush left, the others right."

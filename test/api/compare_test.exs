@@ -2,6 +2,8 @@ defmodule RustyJson.CompareTest do
   # Captures the output of processes.
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   import ExUnit.CaptureIO
 
   alias Mix.Tasks.Rustyjson.Compare

@@ -3,6 +3,8 @@ defmodule RustyJson.ConstraintsTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.{DecodeError, Feed}
   alias RustyJson.Test.Judge
   alias RustyJson.Test.Schemas.{Checked, Exact, Inside}

@@ -3,6 +3,8 @@ defmodule RustyJson.DecimalOracleTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.Judge
 
   @digits 34

@@ -3,6 +3,8 @@ defmodule RustyJson.DecodeManyTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.Judge
 
   @documents [

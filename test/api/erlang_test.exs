@@ -3,6 +3,8 @@ defmodule RustyJson.ErlangTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.{Gen, Judge}
 
   # Texts and the results of json:decode_start/3 at the end of the input: {value, rest}, or the error that it raises.

@@ -7,6 +7,8 @@ defmodule RustyJson.JsonPatchTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.Judge
 
   @suite System.get_env("RUSTYJSON_JSON_PATCH")

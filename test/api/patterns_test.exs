@@ -6,6 +6,8 @@ defmodule RustyJson.PatternsTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Schema.{Automaton, Pattern}
   alias RustyJson.Test.{Clock, Gen, Judge}
 

@@ -2,6 +2,8 @@ defmodule RustyJson.PointerLengthTest do
   @moduledoc "Long pointers, which applications pass on from users, and deep types: linear time, and a limit with a name."
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Schema
   alias RustyJson.Test.Judge
 

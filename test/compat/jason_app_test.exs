@@ -7,6 +7,8 @@ defmodule RustyJson.JasonAppTest do
   """
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.Judge
 
   @app Path.expand("../fixtures/jason_app", __DIR__)

@@ -3,6 +3,8 @@ defmodule RustyJson.ParityTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.{DecodeError, Encode, Fragment, OrderedObject}
   alias RustyJson.Test.Judge
 

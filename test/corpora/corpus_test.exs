@@ -3,6 +3,8 @@ defmodule RustyJson.CorpusTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   import RustyJson.Test.Corpus, only: [corpus_tests: 3]
 
   alias RustyJson.Test.{Corpus, Judge}

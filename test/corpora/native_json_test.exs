@@ -6,6 +6,8 @@ defmodule RustyJson.NativeJsonTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   import RustyJson.Test.Corpus, only: [corpus_tests: 3]
 
   alias RustyJson.Test.{Corpus, Judge, Vectors}

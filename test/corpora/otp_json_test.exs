@@ -3,6 +3,8 @@ defmodule RustyJson.OtpJsonTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Feed
   alias RustyJson.Test.{Corpus, Gen, Judge}
 

@@ -3,6 +3,8 @@ defmodule RustyJson.PartialCorpusTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.{Corpus, Judge, Partials, Streams}
 
   @moduletag timeout: 600_000

@@ -3,6 +3,8 @@ defmodule RustyJson.StreamCorpusTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   import RustyJson.Test.Streams, only: [bytes: 1, facts: 1, fed: 2]
 
   alias RustyJson.Test.{Corpus, Judge}

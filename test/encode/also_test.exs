@@ -2,6 +2,8 @@ defmodule RustyJson.AlsoTest do
   @moduledoc "The option `:also` of a derivation: the protocols of other libraries."
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   @compile {:no_warn_undefined, [Jason, JSON]}
 
   alias RustyJson.Encoder.Also

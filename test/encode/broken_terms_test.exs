@@ -3,6 +3,8 @@ defmodule RustyJson.BrokenTermsTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.{EncodeError, Fragment, OrderedObject}
   alias RustyJson.Test.{Gen, Judge, Structs}
 

@@ -3,6 +3,8 @@ defmodule RustyJson.DigitsTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   import Bitwise
 
   alias RustyJson.{Encode, Fragment, OrderedObject}

@@ -3,6 +3,8 @@ defmodule RustyJson.InPlaceTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.Judge
 
   for {name, options} <- Judge.engines() do

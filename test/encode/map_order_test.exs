@@ -3,6 +3,8 @@ defmodule RustyJson.MapOrderTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.Properties
 
   for size <- [1, 2, 8, 31, 32, 33, 34, 40, 100, 5_000] do

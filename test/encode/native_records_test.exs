@@ -3,6 +3,8 @@ defmodule RustyJson.NativeRecordsTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.Judge
 
   if String.to_integer(System.otp_release()) < 29, do: @moduletag(skip: "this VM has no native records")

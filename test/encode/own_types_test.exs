@@ -7,6 +7,8 @@ defmodule RustyJson.OwnTypesTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.Judge
 
   @moduletag timeout: 120_000

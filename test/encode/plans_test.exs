@@ -1,6 +1,8 @@
 defmodule RustyJson.PlansTest do
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.Encoder.Plans
   alias RustyJson.Test.{Judge, Trace}
 

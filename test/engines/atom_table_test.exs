@@ -3,6 +3,8 @@ defmodule RustyJson.AtomTableTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.Test.{Judge, OtherVM}
 
   @moduletag timeout: 300_000

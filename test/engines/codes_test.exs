@@ -3,6 +3,8 @@ defmodule RustyJson.Engine.CodesTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   require RustyJson.Parts.Kind
 
   alias RustyJson.Engine.Codes

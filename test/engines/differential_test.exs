@@ -6,6 +6,8 @@ defmodule RustyJson.DifferentialTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.{Gen, Judge, Properties, Vectors}
 
   @option_sets [

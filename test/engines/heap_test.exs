@@ -3,6 +3,8 @@ defmodule RustyJson.HeapTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.Judge
 
   # Long numbers, and one string, which needs hardly any room.

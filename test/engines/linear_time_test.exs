@@ -2,17 +2,19 @@ defmodule RustyJson.LinearTimeTest do
   @moduledoc """
   Time grows in proportion to size, for documents that are cheap to send and that other parsers were slow to read.
 
-  The test fits the exponent of a power law to the best of several runs at each size. It leaves out small sizes, because their fixed
-  cost would lower the exponent. On Linux it measures processor time, because a clock also counts the work of other programs. On a
-  busy machine, even the best run can be slow, so the test tries several times, later and later, and keeps the best runs of all tries.
-  The smallest size may lie in the processor's caches and the next not, which is a step and no growth, so the test also fits the
-  larger sizes alone and takes the lower exponent. A quadratic parser has an exponent of 2 in both and fails every try.
+  The test compares the shortest time of several runs at each size, taken in turn: other work on the machine only makes runs longer. It
+  calls with small sizes as often as makes the same number of bytes, so that both times are long enough to measure and fixed costs
+  count little. On Linux it measures processor time, because a clock also counts the work of other programs. If the exponent between the
+  sizes is too large, more runs follow, which can only make both times more exact. Quadratic time has an exponent of 2, and the
+  bound is at 1.4, for caches.
 
-  `RUSTYJSON_SCALING=1` is for an idle machine. It measures from 1 KB to 10 MB, allows an exponent of 1.1 at most (1.2 for one large
-  object), and prints a table of the results.
+  `RUSTYJSON_HEAVY=1` goes up to 10 MB. `RUSTYJSON_SCALING=1` is for an idle machine. It measures from 1 KB to 10 MB, allows an
+  exponent of 1.1 at most (1.2 for one large object), and prints a table of the results.
   """
 
   use ExUnit.Case, async: false
+
+  @moduletag :once
 
   alias RustyJson.{Feed, Partial}
   alias RustyJson.Test.Judge
@@ -21,11 +23,14 @@ defmodule RustyJson.LinearTimeTest do
   @long System.get_env("RUSTYJSON_SCALING") == "1"
   @moduletag timeout: if(@long, do: 1_800_000, else: 300_000)
 
-  @sizes if @long,
-           do: [1_000, 10_000, 100_000, 1_000_000, 10_000_000],
-           else: [200_000, 800_000, 3_200_000, 10_000_000]
-  @runs 2
-  @tries 8
+  @heavy System.get_env("RUSTYJSON_HEAVY") == "1"
+  @sizes (cond do
+            @long -> [1_000, 10_000, 100_000, 1_000_000, 10_000_000]
+            @heavy -> [200_000, 1_400_000, 10_000_000]
+            true -> [100_000, 1_600_000]
+          end)
+  @rounds 2
+  @most_rounds 10
   @exponent if @long, do: 1.1, else: 1.4
   # One object of 600,000 keys leaves the processor's caches, in the VM's own `:maps.from_list/1` too; sorting is n log n.
   @one_object if @long, do: 1.2, else: 1.4
@@ -114,26 +119,18 @@ defmodule RustyJson.LinearTimeTest do
     test "#{engine}: #{name}", %{family: family, options: options, test: test} do
       texts = for size <- @sizes, do: text(family, size)
 
-      measure = fn ->
-        for text <- texts,
-            do: {byte_size(text), best(fn -> RustyJson.decode(text, options) end, byte_size(text))}
-      end
-
-      assert_linear(test, measure, most(family))
+      assert_linear(test, texts, &RustyJson.decode(&1, options), most(family))
     end
   end
 
   for {engine, chosen} <- Judge.engines() do
     @tag options: chosen
     test "#{engine}: D(n) for n to 60", %{options: options, test: test} do
-      texts = for n <- 1..60, do: nest(n)
-      for text <- texts, do: assert({:ok, _} = RustyJson.decode(text, options))
+      for n <- 1..60, do: assert({:ok, _} = RustyJson.decode(nest(n), options))
 
-      assert_linear(test, fn ->
-        for n <- [15, 25, 40, 60] do
-          text = nest(n)
-          {byte_size(text), best(fn -> for _ <- 1..200, do: RustyJson.decode(text, options) end)}
-        end
+      # Many times, to be long enough to measure.
+      assert_linear(test, [nest(15), nest(60)], fn text ->
+        for _ <- 1..200, do: RustyJson.decode(text, options)
       end)
     end
 
@@ -170,12 +167,8 @@ defmodule RustyJson.LinearTimeTest do
         what: what,
         test: test
       } do
-        sizes = if options[:engine] == :wasm, do: [8_000, 25_000, 80_000], else: [20_000, 60_000, 200_000]
-        texts = for size <- sizes, do: text(family, size)
-
-        assert_linear(test, fn ->
-          for text <- texts, do: {byte_size(text), best(fn -> by_bytes(what, text, options) end)}
-        end)
+        sizes = if options[:engine] == :wasm, do: [5_000, 40_000], else: [10_000, 80_000]
+        assert_linear(test, for(size <- sizes, do: text(family, size)), &by_bytes(what, &1, options))
       end
     end
 
@@ -189,11 +182,7 @@ defmodule RustyJson.LinearTimeTest do
         decoding = Keyword.take(options, [:engine, :host, :max_memory, :max_depth])
         terms = for size <- sizes(family), do: {size, RustyJson.decode!(text(family, size), decoding)}
 
-        measure = fn ->
-          for {size, term} <- terms, do: {size, best(fn -> RustyJson.encode(term, options) end, size)}
-        end
-
-        assert_linear(test, measure, most(family))
+        assert_linear(test, terms, &RustyJson.encode(&1, options), most(family))
       end
     end
 
@@ -202,12 +191,10 @@ defmodule RustyJson.LinearTimeTest do
       number = String.duplicate("9", 1024)
 
       texts =
-        for count <- [100, 400, 1600, 6400],
+        for count <- [100, 1600],
             do: "[" <> Enum.map_join(1..count, ",", fn _ -> number end) <> "]"
 
-      assert_linear(test, fn ->
-        for text <- texts, do: {byte_size(text), best(fn -> RustyJson.decode(text, options) end)}
-      end)
+      assert_linear(test, texts, &RustyJson.decode(&1, options))
     end
   end
 
@@ -232,7 +219,7 @@ defmodule RustyJson.LinearTimeTest do
   # Lists of this depth finish within a scheduler's turn. Deeper ones start again on a dirty scheduler, where the memory of their
   # stack is new: 732 µs at 100 KB, 1,480 at 200 KB, 7,616 at 400 KB (two cores under load). A fit across this step would say
   # nothing about the encoder.
-  defp sizes(:deep), do: [25_000, 50_000, 100_000]
+  defp sizes(:deep), do: [10_000, 100_000]
   defp sizes(_family), do: @sizes
 
   # D(0) = 1, D(n) = [{"a":0,"b":1},{"a":D(n-1),"c":1}]: a parser that backtracks doubles its work per level.
@@ -242,19 +229,33 @@ defmodule RustyJson.LinearTimeTest do
   defp most(family) when family in [:wide, :twice, :middle, :long_keys, :deep], do: @one_object
   defp most(_family), do: @exponent
 
-  defp assert_linear(test, measure, most \\ @exponent, tries \\ @tries, before \\ nil) do
-    points = better(measure.(), before)
-    exponent = min(fit(points), fit(tl(points)))
+  # Inputs are texts, or terms with the sizes of their texts.
+  defp assert_linear(test, inputs, call, most \\ @exponent) do
+    inputs = for input <- inputs, do: if(is_binary(input), do: {byte_size(input), input}, else: input)
+    points = for _ <- 1..@rounds, reduce: nil, do: (before -> round(inputs, call, before))
+    points = more(inputs, call, points, most, @most_rounds - @rounds)
+    exponent = fit(points)
 
-    cond do
-      exponent <= most -> tell(test, points, exponent)
-      tries > 1 -> wait(tries) && assert_linear(test, measure, most, tries - 1, points)
-      true -> flunk("time grows as size^#{Float.round(exponent, 2)}: #{inspect(points)} (bytes, µs)")
-    end
+    if exponent > most,
+      do: flunk("time grows as size^#{Float.round(exponent, 2)}: #{inspect(points)} (bytes, µs)"),
+      else: tell(test, points, exponent)
   end
 
-  # Another program's load may have passed by then.
-  defp wait(tries), do: Process.sleep(200 * (@tries - tries)) == :ok
+  defp more(inputs, call, points, most, rounds) do
+    if rounds == 0 or fit(points) <= most,
+      do: points,
+      else: more(inputs, call, round(inputs, call, points), most, rounds - 1)
+  end
+
+  # The time of each size once, or the shorter one of before.
+  defp round(inputs, call, before) do
+    {largest, _input} = List.last(inputs)
+
+    for {{size, input}, index} <- Enum.with_index(inputs) do
+      time = time(call, input, max(div(largest, size), 1))
+      {size, if(before, do: min(time, before |> Enum.at(index) |> elem(1)), else: time)}
+    end
+  end
 
   if @long do
     defp tell("test " <> name, points, exponent) do
@@ -269,17 +270,13 @@ defmodule RustyJson.LinearTimeTest do
     defp tell(_test, _points, _exponent), do: :ok
   end
 
-  defp better(points, nil), do: points
+  # Clocks are imprecise for shorter times, which count as this.
+  @least 100
 
-  defp better(points, before),
-    do: for({{size, a}, {size, b}} <- Enum.zip(points, before), do: {size, min(a, b)})
-
-  # Each run has a process of its own, so that none pays for the garbage of another.
-  defp best(fun, size \\ 1_000_000) do
-    # Repeats short runs, so that the clock can measure them.
-    calls = if @long, do: max(div(2_000_000, size), 1), else: 1
-    run = fn -> for _ <- 1..calls, do: fun.() end
-    Enum.min(for _ <- 1..@runs, do: Task.await(Task.async(fn -> time(run) end), 120_000)) / calls
+  # Microseconds of one of these calls, in a process of its own, so that none pays for the garbage of another.
+  defp time(call, input, calls) do
+    run = fn -> for _ <- 1..calls, do: call.(input) end
+    max(Task.await(Task.async(fn -> time(run) end), 120_000), @least) / calls
   end
 
   defp time(fun) do
@@ -305,11 +302,9 @@ defmodule RustyJson.LinearTimeTest do
          else: (_ -> 0)
   end
 
-  # Least squares on the logarithms. The clock is imprecise below 100 µs, so shorter times count as 100 µs.
-  @least if @long, do: 0.01, else: 100
-
+  # Least squares on the logarithms.
   defp fit(points) do
-    logs = for {size, time} <- points, do: {:math.log(size), :math.log(max(time, @least))}
+    logs = for {size, time} <- points, do: {:math.log(size), :math.log(time)}
     count = length(logs)
     mean_x = Enum.sum(Enum.map(logs, &elem(&1, 0))) / count
     mean_y = Enum.sum(Enum.map(logs, &elem(&1, 1))) / count

@@ -3,6 +3,8 @@ defmodule RustyJson.MemoryTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.Test.Judge
 
   @long 65

@@ -3,6 +3,8 @@ defmodule RustyJson.NativeFaultsTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.{Fragment, OrderedObject}
   alias RustyJson.Test.{Judge, OtherVM, Structs}
 

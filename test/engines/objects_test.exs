@@ -3,6 +3,8 @@ defmodule RustyJson.ObjectsTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.Judge
 
   # Keys that share their first eight bytes, differ only in length, or need an escape in the text.

@@ -3,6 +3,8 @@ defmodule RustyJson.ReloadTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Engine.Native
   alias RustyJson.Test.{Judge, OtherVM}
 

@@ -6,6 +6,8 @@ defmodule RustyJson.RunTimeOptionsTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.{Config, LogFormatter, Paths}
   alias RustyJson.Test.Judge
 

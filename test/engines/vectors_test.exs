@@ -3,6 +3,8 @@ defmodule RustyJson.VectorsTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.{Judge, Vectors}
 
   for name <- Vectors.names(:accept) do

@@ -4,6 +4,8 @@ defmodule RustyJson.LogLimitsTest do
   """
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.{Fragment, LogFormatter}
   alias RustyJson.Test.Judge
 

@@ -3,6 +3,8 @@ defmodule RustyJson.NodesTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Lines
   alias RustyJson.Test.{Judge, Ports, Ranges}
 

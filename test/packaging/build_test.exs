@@ -3,6 +3,8 @@ defmodule RustyJson.BuildTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.Build
   alias RustyJson.Build.Tools
 

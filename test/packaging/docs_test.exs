@@ -2,6 +2,8 @@ defmodule RustyJson.DocsTest do
   @moduledoc "Documents: their code parses as Elixir, and the files that they link to exist."
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   @root Path.expand("../..", __DIR__)
   @files ~w(*.md docs/**/*.md docs/**/*.cheatmd livebooks/*.livemd)
          |> Enum.flat_map(&Path.wildcard(Path.join(@root, &1)))

@@ -2,6 +2,8 @@ defmodule RustyJson.InstallTest do
   @moduledoc "The steps of `mix rustyjson.install`, for projects with different packages, and as they are printed."
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Install
   alias RustyJson.Install.{Parsers, Printed, Surroundings}
 

@@ -2,6 +2,8 @@ defmodule RustyJson.MigrateTest do
   @moduledoc "The move of an application from Jason: what the task replaces, what it lists, and whether the application then works."
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   import ExUnit.CaptureIO
 
   alias Mix.Tasks.Rustyjson.Migrate, as: Task

@@ -2,6 +2,8 @@ defmodule RustyJson.Rebar3Test do
   @moduledoc "An Erlang application built by rebar3: it compiles, and calls only functions that exist."
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   @app Path.expand("../fixtures/rebar3_app", __DIR__)
   @moduletag timeout: 300_000
   if System.find_executable("rebar3") == nil, do: @moduletag(skip: "rebar3 is not installed")

@@ -2,6 +2,8 @@ defmodule RustyJson.ReleaseTest do
   @moduledoc "A release contains the libraries and the module, and runs from any folder."
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.Judge
 
   @app Path.expand("../fixtures/release_app", __DIR__)

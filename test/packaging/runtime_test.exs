@@ -3,6 +3,8 @@ defmodule RustyJson.Packaging.RuntimeTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   @runtime File.read!("wasm/host/runtime/wasm-rt.h")
   @table File.read!("wasm/host/runtime/runtime.h")
   @rust File.read!("wasm/host/src/translated.rs")

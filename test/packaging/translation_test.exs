@@ -3,6 +3,8 @@ defmodule RustyJson.Packaging.TranslationTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Build.{Tools, Translation}
   alias RustyJson.Wasm.Host
 

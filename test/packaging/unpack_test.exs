@@ -2,6 +2,8 @@ defmodule RustyJson.UnpackTest do
   @moduledoc "Packs libraries built on this machine, and installs them in a checkout without Rust."
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Build
   alias RustyJson.Build.{Archive, Precompiled}
   alias RustyJson.Test.Judge

@@ -6,6 +6,8 @@ defmodule RustyJson.Sandbox.CrossingsTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   require RustyJson.Engine.Codes
 
   alias RustyJson.{DecodeError, Encode, EncodeError, Fragment, OrderedObject, SandboxError}
@@ -189,11 +191,14 @@ defmodule RustyJson.Sandbox.CrossingsTest do
 
     for {name, code} <- Enum.with_index(Codes.all(:decode), 1), place <- 0..byte_size(document) do
       error = DecodeError.new({code, place, 1, 1, ""}, document, options)
-      # One reason stands for all types, and one for all that is not closed; the message says which it is.
+
+      # One reason stands for all types, for all that is not closed, and for lengths and counts; the message says which it is.
       reason =
         case to_string(name) do
           "type_" <> _ -> :type
           "unclosed_" <> _ -> :unexpected_end
+          "min_items" -> :min_length
+          "max_items" -> :max_length
           _ -> name
         end
 

@@ -3,6 +3,8 @@ defmodule RustyJson.Sandbox.EncodeLiesTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.SandboxError
   alias RustyJson.Test.{Guest, WasmHosts}
   alias RustyJson.Wasm.{Holes, Judge}

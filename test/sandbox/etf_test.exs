@@ -6,6 +6,8 @@ defmodule RustyJson.Sandbox.EtfTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Options
   alias RustyJson.Wasm.{Etf, Holes, Judge}
 

@@ -6,6 +6,8 @@ defmodule RustyJson.Sandbox.FaultsTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.SandboxError
   alias RustyJson.Test.{Clock, Contained, Guest, WasmHosts}
 

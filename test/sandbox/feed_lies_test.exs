@@ -3,6 +3,8 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.{Feed, Partial, SandboxError}
   alias RustyJson.Test.{Guest, WasmHosts}
 

@@ -3,6 +3,8 @@ defmodule RustyJson.Sandbox.InstancesTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.{Options, SandboxError}
   alias RustyJson.Test.{Clock, Contained, Guest, WasmHosts}
 

@@ -3,6 +3,8 @@ defmodule RustyJson.Sandbox.LanesTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.SandboxError
   alias RustyJson.Test.{Guest, WasmHosts}
 

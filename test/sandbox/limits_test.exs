@@ -3,6 +3,8 @@ defmodule RustyJson.Sandbox.LimitsTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.SandboxError
   alias RustyJson.Test.{Clock, Judge}
 

@@ -3,6 +3,8 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.{DecodeError, SandboxError}
   alias RustyJson.Test.{Guest, WasmHosts}
   alias RustyJson.Test.Schemas.{Circle, Line, Seventy}

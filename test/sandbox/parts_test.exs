@@ -3,6 +3,8 @@ defmodule RustyJson.Sandbox.PartsTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.{EncodeError, SandboxError}
   alias RustyJson.Test.{Clock, Judge}
   alias RustyJson.Wasm.Parts

@@ -7,6 +7,8 @@ defmodule RustyJson.Sandbox.QueueTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.SandboxError
   alias RustyJson.Test.{Guest, WasmHosts}
   alias RustyJson.Wasm.Host.Wasmex.Lanes

@@ -3,6 +3,8 @@ defmodule RustyJson.SandboxRecipesTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.Test.Judge
 
   @blocks "../../docs/sandbox.md"

@@ -3,6 +3,8 @@ defmodule RustyJson.Sandbox.StackTest do
 
   use ExUnit.Case, async: true
 
+  @moduletag :once
+
   alias RustyJson.Test.{Guest, WasmHosts}
 
   if reason = WasmHosts.no_other(:built_in), do: @moduletag(skip: reason)

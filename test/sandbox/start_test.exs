@@ -3,6 +3,8 @@ defmodule RustyJson.Sandbox.StartTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.SandboxError
   alias RustyJson.Test.{OtherVM, WasmHosts}
   alias RustyJson.Wasm.Starter

@@ -6,6 +6,8 @@ defmodule RustyJson.Sandbox.StreamLimitsTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.{Feed, Partial, SandboxError}
   alias RustyJson.Test.{Guest, WasmHosts}
 

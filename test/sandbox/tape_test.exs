@@ -3,6 +3,8 @@ defmodule RustyJson.Sandbox.TapeTest do
 
   use ExUnit.Case, async: false
 
+  @moduletag :once
+
   alias RustyJson.{EncodeError, Fragment, OrderedObject, SandboxError}
   alias RustyJson.Engine.Native.Nif
   alias RustyJson.Test.{Clock, Guest, WasmHosts}

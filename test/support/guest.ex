@@ -11,6 +11,11 @@ defmodule RustyJson.Test.Guest do
   @honest 16
   @input 1024
   @lie 32_768
+  # The dishonest record has a slot of fixed size in the module, which ends in its address and length and a mark. So guests
+  # that differ in their records alone are compiled once (RustyJson.Test.Replaceable).
+  @room 32_000
+  @mark "the slot of lies"
+  @slot @room + 8 + byte_size(@mark)
   @honest_many 65_536
   @page 65_536
 
@@ -34,6 +39,7 @@ defmodule RustyJson.Test.Guest do
 
     * `:fault` - WebAssembly text that leaves an i64: what decode, encode, format and gzip do when triggered
     * `:data` - bytes of a dishonest record, which is the answer if there is no `:fault`
+    * `:answer` - its address and length, `{address, length}`, by default those of `:data`; `answer/0` is the text that gives them
     * `:always` - true triggers the fault with every document
     * `:resolve` - text that leaves an i64: what resolve does, instead of the fault
     * `:keys` - text that leaves an i64: what keys does, instead of the fault; its last parameter is number 2
@@ -46,14 +52,41 @@ defmodule RustyJson.Test.Guest do
     * `:extra` - more text for the module
   """
   def wasm(options) do
-    data = options[:data] || <<>>
+    {data, options} = Keyword.pop(options, :data, <<>>)
+    {place, options} = Keyword.pop(options, :answer, {@lie, byte_size(data)})
 
     options
-    |> Keyword.put_new(:fault, "(i64.const #{record(@lie, byte_size(data))})")
-    |> Keyword.merge(data: data)
+    |> Keyword.put_new(:fault, answer())
     |> Map.new()
     |> text()
-    |> assemble()
+    |> assembled()
+    |> filled(slot(data, place))
+  end
+
+  @doc "WebAssembly text that gives the address and length of `:answer`."
+  def answer, do: "(i64.load (i32.const #{@lie + @room}))"
+
+  defp slot(data, {address, length}) when byte_size(data) <= @room do
+    gap = (@room - byte_size(data)) * 8
+    <<data::binary, 0::size(gap), length::32-little, address::32-little, @mark>>
+  end
+
+  @doc "Splits a module into the same one with an empty slot, and what is in the slot."
+  def emptied(wasm) do
+    at = slot_at(wasm)
+    {filled(wasm, slot(<<>>, {0, 0})), binary_part(wasm, at, @slot)}
+  end
+
+  @doc "A module, or the library made of it, with this in its slot."
+  def filled(bytes, slot) do
+    at = slot_at(bytes)
+    <<before::binary-size(at), _::binary-size(@slot), rest::binary>> = bytes
+    <<before::binary, slot::binary, rest::binary>>
+  end
+
+  defp slot_at(bytes) do
+    [{mark, length}] = :binary.matches(bytes, @mark)
+    mark + length - @slot
   end
 
   @doc "Address and length as an export returns them."
@@ -80,7 +113,7 @@ defmodule RustyJson.Test.Guest do
       (memory (export "memory") #{options[:memory] || 2})
       (data (i32.const #{@honest}) "\\01\\83\\77\\03nil")
       (data (i32.const #{@honest + 16}) "\\01null")
-      (data (i32.const #{@lie}) "#{escape(options.data)}")
+      (data (i32.const #{@lie}) "#{escape(slot(<<>>, {0, 0}))}")
       #{options[:extra]}
       (func $recurse (call $recurse))
       (func $fault (result i64) #{options.fault})
@@ -148,6 +181,16 @@ defmodule RustyJson.Test.Guest do
     do: "(i32.eq (i32.load8_u (i32.add (local.get 1) (i32.const #{@input + offset}))) (i32.const 33))"
 
   defp escape(data), do: for(<<byte <- data>>, into: "", do: "\\" <> Base.encode16(<<byte>>, case: :lower))
+
+  defp assembled(text) do
+    key = {__MODULE__, :erlang.md5(text)}
+
+    with nil <- :persistent_term.get(key, nil) do
+      wasm = assemble(text)
+      :persistent_term.put(key, wasm)
+      wasm
+    end
+  end
 
   defp assemble(text) do
     base = Path.join(System.tmp_dir!(), "rustyjson_guest_#{System.unique_integer([:positive])}")

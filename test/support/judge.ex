@@ -106,7 +106,8 @@ defmodule RustyJson.Test.Judge do
   def assert_decodes(text, options \\ [], term) do
     case decode(text, options) do
       {:ok, decoded} ->
-        assert same?(decoded, term), "decoded #{show(text)} to\n#{show(decoded)}\ninstead of\n#{show(term)}"
+        unless same?(decoded, term),
+          do: flunk("decoded #{show(text)} to\n#{show(decoded)}\ninstead of\n#{show(term)}")
 
       other ->
         flunk("did not decode #{show(text)}: #{show(other)}")
@@ -117,9 +118,10 @@ defmodule RustyJson.Test.Judge do
   def assert_rejects(text, options \\ [], reason, position, path \\ nil) do
     case decode(text, options) do
       {:error, %DecodeError{} = error} ->
-        assert {error.reason in List.wrap(reason) && error.reason, error.position} ==
-                 {error.reason, position},
-               "rejected #{show(text)} as #{error.reason} at #{error.position}, not as #{inspect(reason)} at #{position}"
+        if error.reason not in List.wrap(reason) or error.position != position do
+          as = "as #{error.reason} at #{error.position}, not as #{inspect(reason)} at #{position}"
+          flunk("rejected #{show(text)} #{as}")
+        end
 
         if path, do: assert(error.path == path)
         error

@@ -3,11 +3,13 @@ defmodule RustyJson.Test.Replaceable do
   Lets the built-in host run other modules than its own, which misbehave.
 
   The module is part of the native library. So a library without one takes its place (the feature `replaceable`), which loads the
-  modules of tests: each is translated and compiled like the real one.
+  modules of tests: each is translated and compiled like the real one. Modules that differ only in the record they answer with are
+  compiled once, and the record is put into the library.
   """
 
   alias RustyJson.Build.{Tools, Translation}
   alias RustyJson.Engine.Native.Nif
+  alias RustyJson.Test.Guest
 
   @source "lib/rustyjson/engine/native/nif.ex"
   @runtime Path.expand("wasm/host/runtime")
@@ -36,7 +38,9 @@ defmodule RustyJson.Test.Replaceable do
         door()
       end)
 
-    module = once({:module, :erlang.md5(wasm)}, fn -> compile(wasm) end)
+    {empty, slot} = Guest.emptied(wasm)
+    compiled = once({:compiled, :erlang.md5(empty)}, fn -> compile(empty) end)
+    module = once({:module, :erlang.md5(wasm)}, fn -> fill(compiled, wasm, slot) end)
 
     unless function_exported?(Nif, :sandbox_replace, 1) do
       unload()
@@ -102,8 +106,17 @@ defmodule RustyJson.Test.Replaceable do
     door
   end
 
+  defp fill(compiled, wasm, slot) do
+    library = base(wasm) <> ".so"
+    File.write!(library, Guest.filled(File.read!(compiled), slot))
+    library
+  end
+
+  defp base(wasm), do: Path.join(folder(), Base.encode16(:erlang.md5(wasm), case: :lower))
+
+  # Apart from the library that it may become with an empty slot.
   defp compile(wasm) do
-    base = Path.join(folder(), Base.encode16(:erlang.md5(wasm), case: :lower))
+    base = base(wasm) <> "-empty"
     File.write!(base <> ".wasm", wasm)
     {:ok, text, _counts} = Translation.translate(base <> ".wasm")
     File.write!(base <> ".c", text)

@@ -12,10 +12,11 @@ defmodule RustyJson.Test.Skips do
   @impl true
   def init(_options), do: {:ok, %{}}
 
-  # `script/test --full` runs the heavy tests that are left out here.
   @impl true
-  def handle_cast({:test_finished, %ExUnit.Test{tags: %{heavy: true}, state: {:excluded, _}}}, skips),
-    do: {:noreply, skips}
+  # `script/test --full` runs the heavy tests that are left out here, and the suite of the other engine those that run once.
+  def handle_cast({:test_finished, %ExUnit.Test{tags: tags, state: {:excluded, _}}}, skips)
+      when is_map_key(tags, :heavy) or is_map_key(tags, :once),
+      do: {:noreply, skips}
 
   def handle_cast({:test_finished, %ExUnit.Test{state: {left_out, reason}}}, skips)
       when left_out in [:skipped, :excluded] do

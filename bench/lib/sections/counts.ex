@@ -4,10 +4,8 @@ defmodule RustyJson.Bench.Sections.Counts do
   `bench/rust/instructions.json` has the counts of the last version; `RUSTYJSON_BENCH_BASELINE=write` writes them anew.
   """
 
-  alias RustyJson.Bench.{Bar, Corpus, Documents, RustTools, Shapes, Table}
+  alias RustyJson.Bench.{Corpus, Documents, RustTools, Shapes, Table}
 
-  # A larger increase of instructions is a regression.
-  @allowed 0.02
   @baseline "instructions.json"
 
   @spec run(map()) :: map()
@@ -15,9 +13,8 @@ defmodule RustyJson.Bench.Sections.Counts do
 
   def run(context) do
     with {:ok, _} <- RustTools.cargo(~w(build --release --bin count), [], context.say),
-         {:ok, level} <- RustTools.run(program(), ["level"]),
          {:ok, _} <- RustTools.run("valgrind", ["--version"]) do
-      report(context, String.trim(level))
+      report(context)
     else
       {:error, why} -> %{notes: ["skipped: instruction counts: #{why}"]}
     end
@@ -37,7 +34,7 @@ defmodule RustyJson.Bench.Sections.Counts do
     ]
   end
 
-  defp report(context, level) do
+  defp report(context) do
     baseline = baseline()
 
     rows =
@@ -48,7 +45,7 @@ defmodule RustyJson.Bench.Sections.Counts do
       end
 
     if System.get_env("RUSTYJSON_BENCH_BASELINE") == "write", do: write(rows)
-    %{tables: [table(rows), cpu(level)], goals: goals(rows)}
+    %{tables: [table(rows)]}
   end
 
   # The instructions of one more call.
@@ -95,62 +92,7 @@ defmodule RustyJson.Bench.Sections.Counts do
             Table.count(before),
             change
           ]
-        end,
-      chart: %{
-        unit: "instructions / byte",
-        series: ["core"],
-        rows: for({name, bytes, count, _} <- rows, do: {name, %{"core" => count / bytes}})
-      }
+        end
     }
-  end
-
-  defp goals(rows) do
-    changes = for {name, _, count, before} <- rows, before, do: {name, count / before}
-
-    if changes == [] do
-      []
-    else
-      {name, worst} = Enum.max_by(changes, &elem(&1, 1))
-      here = "#{Float.round((worst - 1) * 100, 1)}% (#{name})"
-      [Bar.row("instructions, most over the baseline", "≤ 2%", here, worst <= 1 + @allowed)]
-    end
-  end
-
-  ## Instruction sets
-
-  # valgrind emulates a processor without AVX-512, so the program chooses other instructions there.
-  defp cpu(level) do
-    {:ok, output} = RustTools.run("valgrind", ["--tool=none", "-q", program(), "level"])
-    emulated = output |> String.split("\n", trim: true) |> List.last()
-    {:ok, native} = {:ok, native_level()}
-
-    %{
-      id: "cpu",
-      title: "Instruction set chosen at run time",
-      head: ["", "has", "chosen"],
-      rows: [
-        ["core, this processor", flags(), level],
-        ["core, valgrind's processor", "sse4_2 avx2", emulated],
-        ["native library in the BEAM", flags(), native],
-        ["WebAssembly guest", "simd128", "simd128, when compiled"]
-      ]
-    }
-  end
-
-  defp native_level do
-    case apply(RustyJson, :engine_info, []).engines[:native] do
-      {:ok, info} -> to_string(info[:simd])
-      _ -> "–"
-    end
-  end
-
-  defp flags do
-    case File.read("/proc/cpuinfo") do
-      {:ok, text} ->
-        ~w(sse4_2 avx2 avx512f avx512bw asimd) |> Enum.filter(&(text =~ ~r/\b#{&1}\b/)) |> Enum.join(" ")
-
-      {:error, _} ->
-        "?"
-    end
   end
 end

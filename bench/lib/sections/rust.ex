@@ -110,16 +110,7 @@ defmodule RustyJson.Bench.Sections.Rust do
           [name, Table.bytes(byte_size(text))] ++
             for(w <- who, found = at.(name, w), do: Table.count(found.mb_s))
         end,
-      notes: notes(op),
-      chart: %{
-        unit: "MB/s",
-        series: who,
-        rows:
-          for(
-            {name, _} <- documents,
-            do: {name, for(w <- who, found = at.(name, w), into: %{}, do: {w, found.mb_s})}
-          )
-      }
+      notes: notes(op)
     }
   end
 

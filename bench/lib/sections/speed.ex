@@ -77,8 +77,7 @@ defmodule RustyJson.Bench.Sections.Speed do
             do: ".",
             else: ", from the ratios to #{unit} because each engine ran in its own VM."
           )
-      ],
-      chart: chart(own, [id | others], cases, unit)
+      ]
     }
   end
 
@@ -155,23 +154,5 @@ defmodule RustyJson.Bench.Sections.Speed do
       end
 
     [label, "", "", "", "", "", Table.ratio(fun.(ratios))] ++ if(mode == :long, do: [""], else: []) ++ beside
-  end
-
-  defp chart(own, ids, cases, unit) do
-    %{
-      unit: "time / #{unit}",
-      line: 1.0,
-      series: Enum.map(ids, &Contender.title/1),
-      rows:
-        for document <- own do
-          points =
-            for id <- ids,
-                found = find(cases, document, id),
-                into: %{},
-                do: {Contender.title(id), found.ratio}
-
-          {document.document, points}
-        end
-    }
   end
 end
