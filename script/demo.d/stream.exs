@@ -204,14 +204,27 @@ defmodule Demo.Stream.Server do
   end
 
   def main(port) do
-    case start(port) do
+    # The supervisors of httpd would report a port that is taken in 60 lines.
+    :logger.set_primary_config(:level, :none)
+    started = start(port)
+    :logger.set_primary_config(:level, :notice)
+
+    case started do
       {:ok, _server, url} ->
         IO.puts("Open #{url} in a browser. Press Ctrl-C twice to stop.")
         Process.sleep(:infinity)
 
       {:error, reason} ->
-        IO.puts(:stderr, "script/demo: cannot listen on port #{port}: #{inspect(reason)}")
+        IO.puts(:stderr, "script/demo: cannot listen on port #{port}: #{why(reason)}")
         System.halt(1)
+    end
+  end
+
+  # The reason stands deep down in those of the supervisors.
+  defp why(reason) do
+    case Regex.run(~r/{:listen, :(\w+)}/, inspect(reason, limit: :infinity)) do
+      [_, name] -> name |> String.to_existing_atom() |> :inet.format_error()
+      nil -> inspect(reason)
     end
   end
 end
