@@ -23,55 +23,7 @@ defmodule RustyJson.DecodeError do
   alias RustyJson.Engine.Codes
   alias RustyJson.Schema.Place
 
-  @type reason ::
-          :unexpected_end
-          | :expected_value
-          | :unquoted_key
-          | :trailing_comma
-          | :leading_zero
-          | :nan
-          | :infinity
-          | :single_quotes
-          | :invalid_escape
-          | :invalid_unicode_escape
-          | :lone_surrogate
-          | :control_character
-          | :invalid_utf8
-          | :invalid_number
-          | :number_out_of_range
-          | :expected_colon
-          | :expected_comma_or_array_end
-          | :expected_comma_or_object_end
-          | :expected_key
-          | :trailing_data
-          | :duplicate_key
-          | :max_depth
-          | :max_nodes
-          | :max_bytes
-          | :integer_digits
-          | :decimal_digits
-          | :decimal_exponent
-          | :unknown_atom
-          | :byte_order_mark
-          | :atom_too_long
-          | :out_of_memory
-          | :atom_limit
-          | :expected_array
-          | :expected_record
-          | :key_too_long
-          | :inexact_integer
-          | :type
-          | :missing
-          | :unknown_key
-          | :enum
-          | :min
-          | :max
-          | :min_length
-          | :max_length
-          | :pattern
-          | :format
-          | :max_total_bytes
-          | :pointers_too_long
+  @type reason :: unquote(Codes.reasons())
 
   @type t :: %__MODULE__{
           message: String.t(),
@@ -118,7 +70,7 @@ defmodule RustyJson.DecodeError do
 
     %__MODULE__{
       message: Message.at(text, position, line, column),
-      reason: reason(name),
+      reason: Codes.public(name),
       position: position,
       line: line,
       column: column,
@@ -129,20 +81,10 @@ defmodule RustyJson.DecodeError do
     }
   end
 
-  # The core has an error for each type.
-  @types ~w(type_string type_integer type_float type_number type_boolean type_decimal type_date type_time
-            type_naive_datetime type_utc_datetime type_duration type_list type_object type_loaded)a
-
   @doc false
   # What an error with this code has as its reason.
   @spec reason_of(pos_integer()) :: reason()
-  def reason_of(code), do: code |> Codes.decode_reason() |> reason()
-
-  defp reason(name) when name in @types, do: :type
-  defp reason(:min_items), do: :min_length
-  defp reason(:max_items), do: :max_length
-  defp reason(name) when name in [:unclosed_array, :unclosed_object], do: :unexpected_end
-  defp reason(name), do: name
+  def reason_of(code), do: code |> Codes.decode_reason() |> Codes.public()
 
   @doc """
   Returns the message and, below it, the line of the input with a caret under the position. Control characters become visible

@@ -2,7 +2,7 @@ defmodule RustyJson.Migrate do
   @moduledoc false
   # What `mix rustyjson.migrate` does with one file: Jason's alias nodes get the other name, and what a compiler does not see is listed.
 
-  alias RustyJson.Migrate.{Notes, Templates}
+  alias RustyJson.Migrate.Notes
 
   @folders ~w(lib test config)
   @sources ~w(.ex .exs)
@@ -46,7 +46,7 @@ defmodule RustyJson.Migrate do
   @spec migrated(String.t(), String.t()) ::
           {String.t(), [{pos_integer(), String.t()}], [{pos_integer(), String.t()}]}
   def migrated(text, extension) when extension in @templates,
-    do: {text, [], Templates.notes(text, 1, "this template")}
+    do: {text, [], Notes.template(text, 1, "this template")}
 
   def migrated(text, extension) when extension in @sources do
     case Code.string_to_quoted(text, columns: true, token_metadata: true, emit_warnings: false) do

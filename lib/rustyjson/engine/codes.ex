@@ -1,20 +1,25 @@
 defmodule RustyJson.Engine.Codes do
   @moduledoc false
-  # The codes by which the core reports errors, by name. The lists are those of core/src/error.rs and
-  # core/src/encode/error.rs; a test compares them.
+  # The codes by which the core reports errors, by name, as they stand in core/src/error.rs and core/src/encode/error.rs.
 
-  @decode ~w(unexpected_end expected_value unquoted_key trailing_comma leading_zero nan infinity single_quotes
-             invalid_escape invalid_unicode_escape lone_surrogate control_character invalid_utf8 invalid_number
-             number_out_of_range expected_colon expected_comma_or_array_end expected_comma_or_object_end expected_key
-             trailing_data duplicate_key max_depth max_nodes max_bytes integer_digits unknown_atom byte_order_mark
-             atom_too_long out_of_memory expected_array expected_record key_too_long
-             inexact_integer type_string type_integer type_float type_number type_boolean type_decimal type_date
-             type_time type_naive_datetime type_utc_datetime type_list type_object missing unknown_key enum
-             type_loaded decimal_digits decimal_exponent type_duration unclosed_array unclosed_object
-             min max min_length max_length pattern format min_items max_items)a
+  @core Path.expand("../../../core/src", __DIR__)
+
+  [decode, encode] =
+    for file <- ["error.rs", "encode/error.rs"], path = Path.join(@core, file) do
+      @external_resource path
+      kinds = Regex.scan(~r/^    ([A-Z]\w+) = (\d+),$/m, File.read!(path), capture: :all_but_first)
+
+      # An error's name is looked up by its code.
+      for {[name, code], number} <- Enum.with_index(kinds, 1), ^number = String.to_integer(code) do
+        name |> Macro.underscore() |> String.to_atom()
+      end
+    end
+
+  @decode decode
+  # The last one never leaves Rust.
+  @encode encode -- [:budget]
   # Errors that Elixir detects.
   @own [:atom_limit, :max_total_bytes, :pointers_too_long]
-  @encode ~w(invalid_utf8 duplicate_key max_depth max_bytes invalid_key improper_list unsupported out_of_memory)a
 
   @decode_reasons List.to_tuple([nil | @decode ++ @own])
   @encode_reasons List.to_tuple([nil | @encode])
@@ -32,8 +37,32 @@ defmodule RustyJson.Engine.Codes do
   defguard is_encode(code) when code in 1..unquote(length(@encode))
 
   @doc "The name of a decode error."
-  @spec decode_reason(pos_integer()) :: RustyJson.DecodeError.reason()
+  @spec decode_reason(pos_integer()) :: atom()
   def decode_reason(code), do: elem(@decode_reasons, code)
+
+  # Errors that say more than their reason: a message names the type, or the bracket that is open.
+  @same %{
+    unclosed_array: :unexpected_end,
+    unclosed_object: :unexpected_end,
+    min_items: :min_length,
+    max_items: :max_length
+  }
+  @types for name <- @decode, String.starts_with?("#{name}", "type_"), into: %{}, do: {name, :type}
+  @public Map.merge(@types, @same)
+
+  @doc "The reason that a caller sees for a decode error with this name."
+  @spec public(atom()) :: RustyJson.DecodeError.reason()
+  def public(name), do: Map.get(@public, name, name)
+
+  @doc "All reasons that a caller sees, as a type."
+  @spec reasons() :: Macro.t()
+  def reasons do
+    (@decode ++ @own)
+    |> Enum.map(&public/1)
+    |> Enum.uniq()
+    |> Enum.reverse()
+    |> Enum.reduce(fn reason, others -> quote(do: unquote(reason) | unquote(others)) end)
+  end
 
   @doc "The name of an encode error."
   @spec encode_reason(pos_integer()) :: RustyJson.EncodeError.reason()

@@ -2,8 +2,6 @@ defmodule RustyJson.Migrate.Notes do
   @moduledoc false
   # Lines that compile after the word is replaced, and then do something else; and lines that the task does not replace.
 
-  alias RustyJson.Migrate.Templates
-
   @built_in ~w(Tuple List Map Atom Integer Float BitString Date Time NaiveDateTime DateTime Decimal Any)a
   @private ~w(Codegen Decoder)a
   @error_fields ~w(position token data)a
@@ -122,7 +120,7 @@ defmodule RustyJson.Migrate.Notes do
 
   defp note({sigil, meta, [{:<<>>, _, parts}, _]}, _aliases) when sigil in [:sigil_H, :sigil_L, :sigil_E] do
     for text when is_binary(text) <- parts,
-        note <- Templates.notes(text, meta[:line] + 1, "this template"),
+        note <- template(text, meta[:line] + 1, "this template"),
         do: note
   end
 
@@ -186,5 +184,16 @@ defmodule RustyJson.Migrate.Notes do
   defp mentions?(tree, test) do
     {_tree, found} = Macro.prewalk(tree, false, fn node, found -> {node, found or test.(node)} end)
     found
+  end
+
+  @doc """
+  A note for each line that calls a function of Jason, in text in which code stands: templates, and doctests in documentation. Its code
+  is not parsed. `first` is the number of the first line.
+  """
+  @spec template(String.t(), pos_integer(), String.t()) :: [{pos_integer(), String.t()}]
+  def template(text, first, where) do
+    for {line, number} <- text |> String.split("\n") |> Enum.with_index(first), line =~ ~r/\bJason\.[\w{]/ do
+      {number, "#{where} names Jason; replace it by hand: #{String.trim(line)}"}
+    end
   end
 end
