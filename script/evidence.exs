@@ -174,8 +174,10 @@ defmodule RustyJson.Evidence do
     tools =
       Enum.map_join(Enum.uniq(record["tool"] || []), "; ", fn [name, version] -> "#{name} #{version}" end)
 
-    "From [#{name}.tsv](records/#{name}.tsv): commit #{commit(record)}, #{machine}, #{processor}, #{count} processors, #{system}; #{tools}."
+    "From [#{name}.tsv](records/#{name}.tsv): commit #{commit(record)}, #{machine}, #{processor}, #{count} processors, #{system}; #{tools}.#{notes(record)}"
   end
+
+  defp notes(record), do: Enum.map_join(record["note"] || [], fn [note] -> " " <> note end)
 
   defp commit(%{"commit" => [[commit, date, state] | _]}),
     do: "#{String.slice(commit, 0, 7)}, #{date}#{if state != "clean", do: ", with changes"}"
