@@ -26,6 +26,7 @@ defmodule RustyJson.Build do
           root: Path.t(),
           target_dir: Path.t(),
           allocator: String.t(),
+          target: nil | String.t(),
           force: boolean(),
           system: String.t()
         }
@@ -63,6 +64,7 @@ defmodule RustyJson.Build do
       target_dir: target_dir,
       allocator:
         System.get_env("RUSTYJSON_ALLOCATOR") || to_string(Keyword.get(config, :allocator, "mimalloc")),
+      target: System.get_env("RUSTYJSON_TARGET"),
       force: System.get_env("FORCE_RUSTYJSON_BUILD") in ["true", "1"],
       system: machine()
     }
@@ -175,10 +177,15 @@ defmodule RustyJson.Build do
     end
   end
 
-  defp arguments(:native, settings), do: ~w(build --release -p rustyjson-nif) ++ allocator(settings.allocator)
+  defp arguments(:native, settings),
+    do: build(settings.target) ++ ~w(--release -p rustyjson-nif) ++ allocator(settings.allocator)
 
   defp arguments(:guest, _settings),
     do: ~w(build --profile wasm -p rustyjson-wasm --target wasm32-unknown-unknown)
+
+  # A target such as x86_64-unknown-linux-gnu.2.28 names an older C library than this machine's, which zig links against.
+  defp build(target) when target in [nil, ""], do: ["build"]
+  defp build(target), do: ["zigbuild", "--target", target]
 
   defp allocator("mimalloc"), do: []
   defp allocator("system"), do: ["--no-default-features"]
@@ -196,7 +203,8 @@ defmodule RustyJson.Build do
 
   defp install(:native, settings, digest) do
     contained = if translated?(settings), do: digest, else: plain(digest)
-    place(:native, Path.join([settings.target_dir, "release", library("rustyjson_nif")]), settings, contained)
+    folder = Path.join([settings.target_dir | output(settings.target)])
+    place(:native, Path.join(folder, library("rustyjson_nif")), settings, contained)
   end
 
   # The module as C, which the native library contains.
@@ -207,6 +215,9 @@ defmodule RustyJson.Build do
       :missing -> {:missing, cause([{"wasm2c is missing", Tools.hint(:wasm2c)}]), @no_sandbox}
     end
   end
+
+  defp output(target) when target in [nil, ""], do: ["release"]
+  defp output(target), do: [Regex.replace(~r/\.\d+\.\d+\z/, target, ""), "release"]
 
   # Cargo's name of a library.
   defp library(crate) do

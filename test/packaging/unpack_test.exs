@@ -101,6 +101,15 @@ defmodule RustyJson.UnpackTest do
       assert {output, 0} = mix(rustyjson, ["rustyjson.unpack", file])
       assert output =~ "priv/native/librustyjson_nif.so"
 
+      # What it is made of, with the checksums of the crates.
+      bill = rustyjson |> Path.join("priv/native/sbom.cdx.json") |> File.read!() |> RustyJson.decode!()
+      assert %{"bomFormat" => "CycloneDX", "components" => components} = bill
+
+      assert %{"version" => _, "hashes" => [%{"alg" => "SHA-256", "content" => checksum}]} =
+               Enum.find(components, &(&1["name"] == "itoa"))
+
+      assert File.read!(Path.join(@root, "Cargo.lock")) =~ checksum
+
       {output, 0} =
         mix(rustyjson, ["do", "compile", "--force", "+", "run", "-e", "IO.inspect(RustyJson.engine())"])
 

@@ -22,7 +22,8 @@ defmodule Mix.Tasks.Compile.Rustyjson do
   built. An archive that is not what the checksum says ends the compile.
 
   Cargo works in `_build/rustyjson`, or in `CARGO_TARGET_DIR`. `RUSTYJSON_ALLOCATOR` chooses the allocator of the native
-  library: `mimalloc` (default), `jemalloc`, `snmalloc` or `system`.
+  library: `mimalloc` (default), `jemalloc`, `snmalloc` or `system`. `RUSTYJSON_TARGET`, such as `x86_64-unknown-linux-gnu.2.28`, builds it
+  with cargo-zigbuild for machines with that glibc or a newer one.
   """
 
   use Mix.Task.Compiler

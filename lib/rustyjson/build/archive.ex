@@ -5,7 +5,7 @@ defmodule RustyJson.Build.Archive do
   alias RustyJson.Build.Tools
 
   # The only files that an archive may contain.
-  @wanted ~r/\A(\.\/)?priv\/(native\/librustyjson_nif\.(so|dll)|wasm\/rustyjson\.wasm)(\.digest)?\z/
+  @wanted ~r/\A(\.\/)?priv\/((native\/librustyjson_nif\.(so|dll)|wasm\/rustyjson\.wasm)(\.digest)?|native\/sbom\.cdx\.json)\z/
 
   # rustyjson-vVERSION-MACHINE.tar.gz, as script/package names it.
   @named ~r/\Arustyjson-v\d+\.\d+\.\d+(?:-(?:dev|alpha|beta|rc)[\w.]*)?-(\w+-[\w-]+)\.tar\.gz\z/

@@ -1,0 +1,238 @@
+# The parts of documents that come from records: script/evidence says how to run it. A part stands between <!-- record NAME --> and
+# <!-- /record -->. Figures are read from docs/records/*.tsv, which the commands write that the tables name.
+defmodule RustyJson.Evidence do
+  @moduledoc false
+
+  @documents ~w(docs/evidence.md docs/verification.md)
+  # Reasons of skips that mean that an optional package is not there.
+  @packages ~r/not among the dependencies|StreamData is not loaded|no host can run the WebAssembly module/
+
+  def main(arguments) do
+    records = Map.new(Path.wildcard("docs/records/*.tsv"), &{Path.basename(&1, ".tsv"), read(&1)})
+
+    for document <- @documents, text = File.read!(document), new = made(text, records), new != text do
+      if arguments == ["--check"], do: document, else: File.write!(document, new)
+    end
+    |> Enum.reject(&(&1 == :ok))
+    |> outdated()
+  end
+
+  defp outdated([]), do: :ok
+
+  defp outdated(documents) do
+    IO.puts(:stderr, "out of date: #{Enum.join(documents, ", ")}; run script/evidence")
+    System.halt(1)
+  end
+
+  # The rows of each kind.
+  defp read(file) do
+    file
+    |> File.read!()
+    |> String.split("\n", trim: true)
+    |> Enum.map(&String.split(&1, "\t"))
+    |> Enum.group_by(&hd/1, &tl/1)
+  end
+
+  defp made(text, records) do
+    Regex.replace(~r/<!-- record (\w+) -->\n.*?<!-- \/record -->/s, text, fn _, name ->
+      "<!-- record #{name} -->\n#{part(name, records)}\n<!-- /record -->"
+    end)
+  end
+
+  ## Parts
+
+  defp part("full", %{"full" => full}) do
+    [
+      source(full, "full"),
+      "",
+      "| part | step | command | passed | failed | time |",
+      "|---|---|---|--:|--:|--:|",
+      for([part, title, command, passed, failed, seconds] <- full["step"] || []) do
+        "| #{part} | #{cell(title)} | `#{cell(command)}` | #{number(passed)} | #{number(failed)} | #{time(seconds)} |\n"
+      end,
+      totals(full)
+    ]
+    |> text()
+  end
+
+  defp part("skips", %{"full" => full}) do
+    [
+      "| skipped | why | steps |",
+      "|--:|---|---|",
+      for {why, skips} <- by_reason(full["skip"] || []) do
+        count = skips |> Enum.map(fn [_, _, count, _] -> String.to_integer(count) end) |> Enum.sum()
+
+        steps =
+          skips |> Enum.map(fn [part, step | _] -> "#{part}: #{step}" end) |> Enum.uniq() |> Enum.join("; ")
+
+        "| #{count} | #{cell(why)} | #{cell(steps)} |\n"
+      end,
+      missing_parts(full)
+    ]
+    |> text()
+  end
+
+  defp part("enumeration", %{"enumeration" => record}) do
+    [
+      source(record, "enumeration"),
+      "",
+      "| what | most tokens | documents | comparisons, all equal | time |",
+      "|---|--:|--:|--:|--:|",
+      for [what, longest, _tokens, documents, comparisons, seconds] <- record["enumerated"] || [] do
+        "| #{cell(what)} | #{longest} | #{number(documents)} | #{number(comparisons)} | #{time(seconds)} |\n"
+      end
+    ]
+    |> text()
+  end
+
+  defp part("claims", records) do
+    [
+      "| promise | what was tried against it | command | result |",
+      "|---|---|---|---|",
+      for {promise, tried, command, results} <- claims() do
+        "| #{promise} | #{tried} | `#{command}` | #{results |> Enum.map(&result(&1, records)) |> Enum.join("; ")} |\n"
+      end
+    ]
+    |> text()
+  end
+
+  defp part(name, _records), do: "No record of `#{name}` has been made."
+
+  ## What is promised, what was tried, and where the result is recorded
+
+  defp claims do
+    [
+      {"RFC 8259: valid documents are decoded, others are errors at a byte",
+       "every document of a few tokens, against a naive reader", "script/enumerate", [:enumerated]},
+      {"The same", "JSONTestSuite, number tables, serde_json, random and damaged documents",
+       "script/test --full --only standard",
+       [{:step, "standard", "cargo test"}, {:step, "standard", "cargo test, scalar"}]},
+      {"Both engines return the same terms, bytes and errors",
+       "every vector, generated documents and terms, in each engine", "script/test --full --only standard",
+       [{:step, "standard", "mix test, native"}, {:step, "standard", "mix test, wasm"}]},
+      {"The same on the newest Elixir and OTP, with the optional packages", "the Mix tests in a Debian root",
+       "script/test --full --only newest_elixir", [{:part, "newest_elixir"}]},
+      {"A call in the sandbox ends in a term or an error within its limits",
+       "modules that trap, loop, grow, recurse, write out of bounds and lie (`test/sandbox`)",
+       "script/test --full --only standard", [{:step, "standard", "mix test, wasm"}]},
+      {"No memory error in the native library",
+       "AddressSanitizer in the VM, also for escapes and a long run at each length at which a buffer grows",
+       "script/test --full --only asan",
+       [
+         {:step, "asan", "AddressSanitizer: mix test, native"},
+         {:step, "asan", "AddressSanitizer: mix test, wasm"}
+       ]},
+      {"No undefined behaviour in the core", "Miri", "script/test --full --only miri", [{:part, "miri"}]},
+      {"No input crashes it", "fuzz targets, a minute each", "script/test --full --only fuzz_longer",
+       [{:part, "fuzz_longer"}]},
+      {"Archives load on glibc 2.28 and newer, and on musl without `libgcc_s`",
+       "what the libraries need is read from them; Erlang alone loads them in Debian 11 and 12",
+       "script/test --full --only archives", [{:part, "archives"}]},
+      {"No dependency has a known vulnerability", "cargo-deny", "script/test --full --only dependencies",
+       [{:part, "dependencies"}]}
+    ]
+  end
+
+  defp result(:enumerated, %{"enumeration" => record}) do
+    rows = record["enumerated"] || []
+
+    sum = fn at ->
+      rows
+      |> Enum.map(&(&1 |> Enum.at(at) |> String.to_integer()))
+      |> Enum.sum()
+      |> Integer.to_string()
+      |> number()
+    end
+
+    "#{sum.(4)} comparisons, all equal (#{commit(record)})"
+  end
+
+  defp result({:step, part, title}, %{"full" => full}) do
+    case for([^part, ^title, _command, passed, failed, _] <- full["step"] || [], do: {passed, failed}) do
+      [{passed, failed}] -> "#{number(passed)} passed, #{number(failed)} failed (#{commit(full)})"
+      [] -> "not run"
+    end
+  end
+
+  defp result({:part, part}, %{"full" => full}) do
+    case for(
+           [^part, _title, _command, passed, failed, _] <- full["step"] || [],
+           do: {int(passed), int(failed)}
+         ) do
+      [] -> "not run"
+      steps -> "#{number(sum(steps, 0))} passed, #{number(sum(steps, 1))} failed (#{commit(full)})"
+    end
+  end
+
+  defp result(_, _records), do: "not run"
+
+  ## Rows
+
+  defp source(record, name) do
+    [[machine, processor, count, system]] = record["machine"]
+
+    tools =
+      Enum.map_join(Enum.uniq(record["tool"] || []), "; ", fn [name, version] -> "#{name} #{version}" end)
+
+    "From [#{name}.tsv](records/#{name}.tsv): commit #{commit(record)}, #{machine}, #{processor}, #{count} processors, #{system}; #{tools}.#{notes(record)}"
+  end
+
+  defp notes(record), do: Enum.map_join(record["note"] || [], fn [note] -> " " <> note end)
+
+  defp commit(%{"commit" => [[commit, date, state] | _]}),
+    do: "#{String.slice(commit, 0, 7)}, #{date}#{if state != "clean", do: ", with changes"}"
+
+  defp totals(full) do
+    steps = for [_, _, _, passed, failed, _] <- full["step"] || [], do: {int(passed), int(failed)}
+    "| all | | | #{number(sum(steps, 0))} | #{number(sum(steps, 1))} | |"
+  end
+
+  defp missing_parts(full) do
+    known = ~r/^full_parts=\((.*)\)$/m |> Regex.run(File.read!("script/full")) |> Enum.at(1) |> String.split()
+    done = for [part, _state, _at, _seconds] <- full["part"] || [], do: part
+
+    case known -- done do
+      [] ->
+        ""
+
+      parts ->
+        "\nParts that did not run, or did not end, on this version: #{Enum.map_join(parts, ", ", &"`#{&1}`")}."
+    end
+  end
+
+  # Tests that need a package are one reason.
+  defp by_reason(skips) do
+    skips
+    |> Enum.group_by(fn [_, _, _, why] ->
+      if why =~ @packages, do: "an optional package is not there", else: why
+    end)
+    |> Enum.sort()
+  end
+
+  defp sum(steps, at), do: steps |> Enum.map(&elem(&1, at)) |> Enum.sum()
+  defp int(text), do: String.to_integer(text)
+  defp cell(text), do: String.replace(text, "|", "\\|")
+
+  defp number(text) when is_binary(text), do: Regex.replace(~r/\B(?=(\d{3})+$)/, text, ",")
+  defp number(integer), do: integer |> Integer.to_string() |> number()
+
+  defp time(seconds) do
+    case int(seconds) do
+      seconds when seconds < 120 -> "#{seconds} s"
+      seconds -> "#{div(seconds + 30, 60)} min"
+    end
+  end
+
+  defp text(lines),
+    do:
+      lines
+      |> Enum.map(fn
+        rows when is_list(rows) -> rows |> Enum.join() |> String.trim_trailing("\n")
+        line -> line
+      end)
+      |> Enum.reject(&(&1 == []))
+      |> Enum.join("\n")
+      |> String.trim_trailing("\n")
+end
+
+RustyJson.Evidence.main(System.argv())

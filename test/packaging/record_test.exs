@@ -1,0 +1,86 @@
+defmodule RustyJson.RecordTest do
+  @moduledoc "The record of script/test --full: what a run writes, and when a later run adds to it."
+  use ExUnit.Case, async: true
+
+  @root Path.expand("../..", __DIR__)
+  @moduletag timeout: 120_000
+  unless System.find_executable("bash") && System.find_executable("git"),
+    do: @moduletag(skip: "needs bash and git")
+
+  # Two parts: one whose step runs tests and skips some, and one that passes only when a file is there.
+  @script """
+  set -euo pipefail
+  root=$PWD
+  have() { command -v "$1" >/dev/null 2>&1; }
+  version_of() { echo 1.0.0; }
+  . script/steps
+  one() { step "mix test, one" printf '5 tests, 1 failure, 2 skipped\\nskipped: 2 tests: no %s\\n' "$root/corpus"; }
+  two() { step "two" test -f there; }
+  record_open full keep
+  for each in "$@"; do ! passed_before "$each" || { echo "$each has passed"; continue; }; run_part "$each"; done
+  finish || true
+  """
+
+  @tag :tmp_dir
+  test "parts join the record of the same sources, and are replaced when they run again", %{tmp_dir: dir} do
+    File.mkdir_p!(Path.join(dir, "script"))
+
+    for name <- ~w(steps record),
+        do: File.cp!(Path.join(@root, "script/#{name}"), Path.join(dir, "script/#{name}"))
+
+    File.write!(Path.join(dir, "run"), @script)
+    git(dir, ~w(init -q))
+    File.write!(Path.join(dir, ".gitignore"), "_build\nthere\n")
+    commit(dir)
+
+    assert run(dir, ~w(one two)) =~ "2 passed, 2 failed, 2 skipped"
+    record = rows(dir)
+    assert [_commit, _date, "clean"] = record["commit"] |> hd()
+
+    assert [["one", "mix test, one", command, "2", "1", _], ["two", "two", "test -f there", "0", "1", _]] =
+             record["step"]
+
+    # Without the folder of this machine.
+    assert command == ~S(printf 5 tests, 1 failure, 2 skipped\nskipped: 2 tests: no %s\n corpus)
+    assert record["skip"] == [["one", "mix test, one", "2", "no corpus"]]
+    assert [["one", "failed" | _], ["two", "failed" | _]] = record["part"]
+
+    # A part that runs again replaces what it said before; the other's rows stay.
+    File.write!(Path.join(dir, "there"), "")
+    run(dir, ~w(two))
+    assert [["one", "failed" | _], ["two", "passed" | _]] = rows(dir)["part"]
+    assert length(rows(dir)["step"]) == 2
+    assert run(dir, ~w(two)) =~ "two has passed"
+
+    # A commit of the record alone changes no source; any other commit starts a new record.
+    commit(dir)
+    assert run(dir, ~w(two)) =~ "two has passed"
+    File.write!(Path.join(dir, "source"), "new")
+    commit(dir)
+    refute run(dir, ~w(two)) =~ "has passed"
+    assert [["two", "passed" | _]] = rows(dir)["part"]
+
+    # What is not committed has no commit that others could check.
+    File.write!(Path.join(dir, "source"), "newer")
+    run(dir, ~w(two))
+    assert [_commit, _date, "changed"] = rows(dir)["commit"] |> hd()
+  end
+
+  defp run(dir, parts) do
+    {output, 0} = System.cmd("bash", ["run" | parts], cd: dir, stderr_to_stdout: true)
+    output
+  end
+
+  defp rows(dir) do
+    file = Path.join(dir, "docs/records/full.tsv")
+    rows = for line <- file |> File.read!() |> String.split("\n", trim: true), do: String.split(line, "\t")
+    Enum.group_by(rows, &hd/1, &tl/1)
+  end
+
+  defp commit(dir) do
+    git(dir, ~w(add -A))
+    git(dir, ~w(-c user.name=a -c user.email=a@b commit -q -m x))
+  end
+
+  defp git(dir, arguments), do: {_, 0} = System.cmd("git", arguments, cd: dir, stderr_to_stdout: true)
+end
