@@ -111,6 +111,8 @@ pub trait TermBuilder {
     fn time_left(&self) -> u64 {
         u64::MAX
     }
+    /// All that it is given is dropped, so nothing that takes time is computed for it.
+    const DROPS: bool = false;
     /// Some values stay text: see [`TermBuilder::skipped`].
     const SKIPS: bool = false;
     /// Adds the value at this offset as text, if it stays text; gives the offset behind it.
@@ -181,6 +183,7 @@ pub trait Rewind: TermBuilder {
 pub struct Nothing;
 
 impl TermBuilder for Nothing {
+    const DROPS: bool = true;
     fn null(&mut self) -> Result<(), ErrorKind> {
         Ok(())
     }

@@ -357,7 +357,7 @@ proptest! {
         flags in 0u8..4,
         way in 0..WAYS.len(),
     ) {
-        let mut choices = Choices(&choices);
+        let mut choices = Choices::new(&choices);
         let paths: Vec<_> = (0..choices.next() % 6).map(|_| choices.path()).collect();
         assert_selects(json.as_bytes(), flags, &paths, &WAYS[way]);
     }
@@ -368,7 +368,7 @@ proptest! {
         choices in proptest::collection::vec(any::<u8>(), 0..40),
         way in 0..WAYS.len(),
     ) {
-        let of = Choices(&choices).types(3);
+        let of = Choices::new(&choices).types(3);
         assert_typed(json.as_bytes(), &of, &WAYS[way]);
         let refused: Vec<_> = (0..3).filter(|number| choices.len() >> number & 1 != 0).collect();
         assert_all(json.as_bytes(), &of, &WAYS[way], 1 + choices.len() % 5, &refused);
@@ -382,7 +382,7 @@ proptest! {
         lies in proptest::collection::vec((any::<usize>(), prop_oneof![0u8..8, 97u8..120, any::<u8>()]), 1..3),
         way in 0..WAYS.len(),
     ) {
-        let of = Choices(&choices).types(3);
+        let of = Choices::new(&choices).types(3);
         assert_lies(json.as_bytes(), &of, &WAYS[way], &lies);
     }
 

@@ -10,7 +10,7 @@ use rustyjson_fuzz::options;
 fuzz_target!(|data: &[u8]| {
     let (data, choices) = data.split_last_chunk().unwrap_or((data, &[0; 24]));
     let (options, text) = options(data);
-    let mut choices = Choices(choices);
+    let mut choices = Choices::new(choices);
     let flags = (choices.next() % 4) as u8;
     let paths: Vec<_> = (0..choices.next() % 6).map(|_| choices.path()).collect();
     assert_selects(text, flags, &paths, &options);

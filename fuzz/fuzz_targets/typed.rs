@@ -13,7 +13,7 @@ use rustyjson_fuzz::options;
 fuzz_target!(|data: &[u8]| {
     let (data, choices) = data.split_last_chunk().unwrap_or((data, &[0; 40]));
     let (options, text) = options(data);
-    let mut choices = Choices(choices);
+    let mut choices = Choices::new(choices);
     let (most, left) = (1 + choices.next() % 5, choices.next());
     let lies = [(choices.next() << 4 | choices.next() >> 4, choices.next() as u8)];
     let of = choices.types(4);

@@ -101,7 +101,13 @@ defmodule RustyJson.PatternsTest do
           String.duplicate("(", 9_999),
           "(" <> Enum.map_join(1..2_000, "|", &"a#{&1}") <> ")*",
           "((a*)*)*",
-          "(((a?){50}){50})"
+          "(((a?){50}){50})",
+          # What these repeat matches the empty string alone, and makes no states.
+          "(((){9999}){9999}){9999}",
+          "((a{0}){999999}){999999}",
+          # Each end leads to the next one.
+          "^" <> String.duplicate("$", 9_000),
+          Enum.map_join(1..2_000, "|", fn _ -> "$" end) <> "|a.{8}b"
         ] do
       {micros, result} = :timer.tc(fn -> Pattern.compile(source) end)
       assert match?({:ok, _}, result) or match?({:error, _}, result)

@@ -95,4 +95,15 @@ defmodule RustyJson.ServerSentEventsTest do
     {:ok, [], stream} = ServerSentEvents.push(ServerSentEvents.new(), "data: secret")
     assert inspect(stream) == "#RustyJson.ServerSentEvents<12 bytes>"
   end
+
+  test "short lines and events cost no more than some steps each" do
+    for line <- ["\n", "\r\n", ":\n", "data\n", "id:1\n", "data:1\n\n"] do
+      text = String.duplicate(line, 20_000)
+      {:reductions, before} = Process.info(self(), :reductions)
+      assert {:ok, _events, _stream} = ServerSentEvents.push(ServerSentEvents.new(), text)
+      {:reductions, later} = Process.info(self(), :reductions)
+      # Those of collecting garbage are among them.
+      assert later - before < 20_000 * 300, inspect({line, later - before})
+    end
+  end
 end

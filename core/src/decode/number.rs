@@ -270,7 +270,7 @@ fn long_integer<B: TermBuilder>(
     let magnitude_of_word = i128::from(scan.mantissa);
     match i64::try_from(if scan.negative { -magnitude_of_word } else { magnitude_of_word }) {
         Ok(value) if scan.int_len <= WORD_DIGITS => builder.integer(value),
-        _ => builder.big_integer(scan.negative, &magnitude(bytes, scan)?),
+        _ => builder.big_integer(scan.negative, &magnitude(bytes, scan, B::DROPS)?),
     }
 }
 
@@ -287,7 +287,7 @@ fn decimal<B: TermBuilder>(
     if scan.exponent.abs() >= EXPONENT_CAP {
         return Err(ErrorKind::NumberOutOfRange);
     }
-    builder.decimal(scan.negative, &magnitude(bytes, scan)?, scan.power())
+    builder.decimal(scan.negative, &magnitude(bytes, scan, B::DROPS)?, scan.power())
 }
 
 /// Whether a decimal may have this many digits, leading zeros not counted, and this exponent. Its text is short whatever these are, and
@@ -311,10 +311,11 @@ fn check_digits(count: usize, options: &DecodeOptions) -> Result<(), ErrorKind> 
     Ok(())
 }
 
-/// All digits as a little-endian number without zero bytes at the top. Their time is more than linear, which `digit_limit` bounds.
+/// All digits as a little-endian number without zero bytes at the top. Their time is more than linear, which `digit_limit` bounds; if the
+/// number is dropped, those are not converted that are surely in range.
 ///
 /// An integer above [`MAX_INTEGER`] is out of range, and never takes more memory than that.
-fn magnitude(bytes: &[u8], scan: &Scan) -> Result<Vec<u8>, ErrorKind> {
+fn magnitude(bytes: &[u8], scan: &Scan, dropped: bool) -> Result<Vec<u8>, ErrorKind> {
     if scan.int_len + scan.frac_len <= WORD_DIGITS {
         let len = 8 - scan.mantissa.leading_zeros() as usize / 8;
         return Ok(scan.mantissa.to_le_bytes()[..len].to_vec());
@@ -323,6 +324,9 @@ fn magnitude(bytes: &[u8], scan: &Scan) -> Result<Vec<u8>, ErrorKind> {
     let count = significant().count();
     if count > MAX_INTEGER_DIGITS {
         return Err(ErrorKind::NumberOutOfRange);
+    }
+    if dropped && count < MAX_INTEGER_DIGITS {
+        return Ok(Vec::new());
     }
     let mut values = Vec::new();
     values.try_reserve_exact(count).map_err(|_| ErrorKind::OutOfMemory)?;
@@ -352,4 +356,51 @@ fn no_integer(bytes: &[u8], start: usize, pos: usize) -> Error {
 fn no_digit(bytes: &[u8], pos: usize) -> Error {
     let kind = if pos >= bytes.len() { ErrorKind::UnexpectedEnd } else { ErrorKind::InvalidNumber };
     Error::new(kind, pos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    const LIMITLESS: DecodeOptions = DecodeOptions {
+        digit_limit: 0,
+        decimals: true,
+        max_decimal_digits: u32::MAX,
+        max_decimal_exponent: u32::MAX,
+        ..DecodeOptions::DEFAULT
+    };
+
+    /// The least time of some tries, in nanoseconds.
+    fn least(run: impl Fn()) -> u128 {
+        let time = || {
+            let start = Instant::now();
+            run();
+            start.elapsed().as_nanos()
+        };
+        (0..5).map(|_| time()).min().expect("some tries")
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too long to interpret")]
+    fn numbers_that_are_dropped_are_not_converted() {
+        for text in ["9".repeat(50_000), format!("0.{}", "3".repeat(50_000))] {
+            let bytes = text.as_bytes();
+            let dropped = || assert_eq!(number(bytes, 0, &LIMITLESS, &mut Nothing), Ok(bytes.len()));
+            let converted = || assert!(magnitude(bytes, &scan(bytes, 0).expect("a number"), false).is_ok());
+            assert!(least(dropped) * 4 < least(converted), "{:?}", &text[..2]);
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too long to interpret")]
+    fn the_largest_integers_are_in_range_also_if_they_are_dropped() {
+        for (digits, fits) in [(MAX_INTEGER_DIGITS - 1, true), (MAX_INTEGER_DIGITS + 1, false)] {
+            let text = "9".repeat(digits);
+            let result = number(text.as_bytes(), 0, &LIMITLESS, &mut Nothing);
+            assert_eq!(result.is_ok(), fits, "{digits}");
+        }
+        // Two to the number of bits has one digit more than those that all fit.
+        assert_eq!((8.0 * MAX_INTEGER as f64 * 2_f64.log10()).floor() as usize, MAX_INTEGER_DIGITS - 1);
+    }
 }

@@ -17,12 +17,13 @@ defmodule RustyJson.Schema.Automaton do
   @doc "The automaton of a pattern. Throws `{:pattern, reason}` if it is too large."
   @spec build(Pattern.t()) :: binary()
   def build(pattern) do
-    {first, %{nodes: nodes}} = compile(pattern, :accept, %{nodes: %{}, count: 0, shared: %{}, sequences: %{}})
+    made = %{nodes: %{}, count: 0, steps: 0, shared: %{}, sequences: %{}}
+    {first, %{nodes: nodes, steps: steps}} = compile(pattern, :accept, made)
     classes = classes(nodes)
     start = closure([first], nodes, true)
     # A match may start at each character.
     again = closure([first], nodes, false)
-    rows(start, again, nodes, classes)
+    rows(start, again, nodes, classes, steps)
   end
 
   @doc "Whether a string matches."
@@ -41,33 +42,36 @@ defmodule RustyJson.Schema.Automaton do
 
   ## A pattern as nodes: bytes and the node behind them, or nodes without a byte before them
 
-  defp compile({:set, set}, next, made) do
+  # Every pattern is a step: repetitions of what matches the empty string alone make no nodes.
+  defp compile(pattern, next, made), do: nodes(pattern, next, worked(made, 1))
+
+  defp nodes({:set, set}, next, made) do
     {sequences, made} = sequences(set, made)
     {entries, made} = Enum.map_reduce(sequences, made, &chain(&1, next, &2))
     split(entries, made)
   end
 
-  defp compile({:all, patterns}, next, made),
+  defp nodes({:all, patterns}, next, made),
     do:
       patterns
       |> Enum.reverse()
       |> Enum.reduce({next, made}, fn pattern, {next, made} -> compile(pattern, next, made) end)
 
-  defp compile({:any, patterns}, next, made) do
+  defp nodes({:any, patterns}, next, made) do
     {entries, made} = Enum.map_reduce(patterns, made, &compile(&1, next, &2))
     split(entries, made)
   end
 
-  defp compile({:repeat, pattern, least, :infinity}, next, made) do
+  defp nodes({:repeat, pattern, least, :infinity}, next, made) do
     {loop, made} = add(:later, made)
     {body, made} = compile(pattern, loop, made)
     made = %{made | nodes: %{made.nodes | loop => {:split, [body, next]}}}
     compile({:repeat, pattern, least, least}, loop, made)
   end
 
-  defp compile({:repeat, _pattern, 0, 0}, next, made), do: {next, made}
+  defp nodes({:repeat, _pattern, 0, 0}, next, made), do: {next, made}
 
-  defp compile({:repeat, pattern, 0, most}, next, made) do
+  defp nodes({:repeat, pattern, 0, most}, next, made) do
     # Each one stands in the one before it, and behind each the whole can end.
     Enum.reduce(1..most, {next, made}, fn _time, {entry, made} ->
       {body, made} = compile(pattern, entry, made)
@@ -75,12 +79,12 @@ defmodule RustyJson.Schema.Automaton do
     end)
   end
 
-  defp compile({:repeat, pattern, least, most}, next, made) do
+  defp nodes({:repeat, pattern, least, most}, next, made) do
     {optional, made} = compile({:repeat, pattern, 0, most - least}, next, made)
     Enum.reduce(1..least, {optional, made}, fn _time, {entry, made} -> compile(pattern, entry, made) end)
   end
 
-  defp compile(assertion, next, made) when assertion in [:start, :end], do: add({assertion, next}, made)
+  defp nodes(assertion, next, made) when assertion in [:start, :end], do: add({assertion, next}, made)
 
   defp split([entry], made), do: {entry, made}
   defp split(entries, made), do: add({:split, entries}, made)
@@ -162,33 +166,33 @@ defmodule RustyJson.Schema.Automaton do
   ## Sets of nodes as states
 
   # All nodes that are reached without a byte. `^` leads on at the start alone; a `$` stays, because it depends on what follows.
-  defp closure(numbers, nodes, start), do: numbers |> closure(nodes, start, %{}) |> Map.keys() |> Enum.sort()
+  defp closure(numbers, nodes, start),
+    do: numbers |> reached(nodes, start, false, %{}) |> Map.keys() |> Enum.sort()
 
-  defp closure([], _nodes, _start, seen), do: seen
+  defp reached([], _nodes, _start, _ended, seen), do: seen
 
-  defp closure([number | rest], nodes, start, seen) when is_map_key(seen, number),
-    do: closure(rest, nodes, start, seen)
+  defp reached([number | rest], nodes, start, ended, seen) when is_map_key(seen, number),
+    do: reached(rest, nodes, start, ended, seen)
 
-  defp closure([number | rest], nodes, start, seen) do
+  defp reached([number | rest], nodes, start, ended, seen) do
     more =
       case nodes do
         %{^number => {:split, next}} -> next
         %{^number => {:start, next}} when start -> [next]
+        %{^number => {:end, next}} when ended -> [next]
         _ -> []
       end
 
-    closure(more ++ rest, nodes, start, Map.put(seen, number, true))
+    reached(more ++ rest, nodes, start, ended, Map.put(seen, number, true))
   end
 
-  defp ends?(set, nodes, start) do
-    behind = for number <- set, {:end, next} <- [nodes[number]], next not in set, uniq: true, do: next
-    if behind == [], do: :accept in set, else: (set ++ behind) |> closure(nodes, start) |> ends?(nodes, start)
-  end
+  # Whether a string that ends here matches: each `$` leads on.
+  defp ends?(set, nodes, start), do: set |> reached(nodes, start, true, %{}) |> is_map_key(:accept)
 
-  defp rows(start, again, nodes, {map, starts}) do
+  defp rows(start, again, nodes, {map, starts}, steps) do
     again = Enum.filter(again, &kept?(&1, nodes))
-    build = %{nodes: nodes, again: again, starts: starts, numbers: %{}, count: 2, steps: 0, waiting: []}
-    {first, build} = state(start, build)
+    build = %{nodes: nodes, again: again, starts: starts, numbers: %{}, count: 2, steps: steps, waiting: []}
+    {first, build} = start |> Enum.filter(&kept?(&1, nodes)) |> state(build)
     # Only before the first character `^` holds at the end, too.
     first_ends = ends?(start, nodes, true)
     rows = all(build, [])
@@ -219,14 +223,13 @@ defmodule RustyJson.Schema.Automaton do
 
   defp row(set, %{nodes: nodes, again: again, starts: starts} = build) do
     bytes = for number <- set, {:byte, range, next} <- [nodes[number]], do: {range, next}
-    build = worked(build, length(starts) * (1 + length(bytes)))
+    build = worked(build, length(set) + length(starts) * (1 + length(bytes)))
 
     {next, build} =
       Enum.map_reduce(starts, build, fn byte, build ->
         targets = for {{first, last}, next} <- bytes, byte >= first and byte <= last, uniq: true, do: next
-        reached = closure(targets, nodes, false)
-        build = worked(build, length(reached))
-        state(Enum.uniq(reached ++ again), build)
+        behind = targets |> closure(nodes, false) |> Enum.filter(&kept?(&1, nodes))
+        state(:ordsets.union(behind, again), worked(build, length(behind) + length(again)))
       end)
 
     {[if(ends?(set, nodes, false), do: 1, else: 0) | next], build}
@@ -241,9 +244,7 @@ defmodule RustyJson.Schema.Automaton do
   defp kept?(:accept, _nodes), do: true
   defp kept?(number, nodes), do: elem(nodes[number], 0) in [:byte, :end]
 
-  defp state(set, %{nodes: nodes, numbers: numbers} = build) do
-    set = set |> Enum.filter(&kept?(&1, nodes)) |> Enum.sort()
-
+  defp state(set, %{numbers: numbers} = build) do
     case numbers do
       _ when set == [] -> {@never, build}
       %{^set => number} -> {number, build}

@@ -16,7 +16,7 @@ defmodule RustyJson.Schema.Pattern do
   # The longest pattern in bytes. The size of the automaton is limited, too.
   @longest 10_000
   @last 0x10FFFF
-  @syntax '^$\\.*+?()[]{}|/'
+  @syntax ~c"^$\\.*+?()[]{}|/"
   @digits [{?0, ?9}]
   @word [{?0, ?9}, {?A, ?Z}, {?_, ?_}, {?a, ?z}]
   # WhiteSpace and LineTerminator of ECMA-262.
@@ -53,7 +53,7 @@ defmodule RustyJson.Schema.Pattern do
     end
   end
 
-  defp sequence([char | _] = chars, done) when char in '|)', do: {{:all, Enum.reverse(done)}, chars}
+  defp sequence([char | _] = chars, done) when char in ~c"|)", do: {{:all, Enum.reverse(done)}, chars}
   defp sequence([], done), do: {{:all, Enum.reverse(done)}, []}
 
   defp sequence(chars, done) do
@@ -76,8 +76,8 @@ defmodule RustyJson.Schema.Pattern do
     {{:set, set}, rest}
   end
 
-  defp term([char | _]) when char in '*+?{', do: wrong("#{<<char>>} has nothing to repeat")
-  defp term([char | _]) when char in ']}', do: wrong("#{<<char>>} needs a backslash before it")
+  defp term([char | _]) when char in ~c"*+?{", do: wrong("#{<<char>>} has nothing to repeat")
+  defp term([char | _]) when char in ~c"]}", do: wrong("#{<<char>>} needs a backslash before it")
   defp term([char | rest]), do: {{:set, [{char, char}]}, rest}
 
   defp group(chars) do
@@ -119,7 +119,7 @@ defmodule RustyJson.Schema.Pattern do
   defp repeat(term, least, most, rest) do
     # How much a repetition takes does not matter to whether a string matches.
     rest = if match?([?? | _], rest), do: tl(rest), else: rest
-    if match?([char | _] when char in '*+?{', rest), do: wrong("a repetition cannot be repeated")
+    if match?([char | _] when char in ~c"*+?{", rest), do: wrong("a repetition cannot be repeated")
     {{:repeat, term, least, most}, rest}
   end
 

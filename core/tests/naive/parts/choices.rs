@@ -1,16 +1,26 @@
 //! Bytes that choose pointers and types.
 
 use super::pointers::Path;
-use super::rules::Rules;
+use super::rules::{Automaton, Rules};
 use super::types::{Record, Type};
+use std::cell::OnceCell;
+use std::rc::{Rc, Weak};
 
 /// Bytes that choose.
-pub struct Choices<'a>(pub &'a [u8]);
+pub struct Choices<'a> {
+    bytes: &'a [u8],
+    /// The types with a name around the current one.
+    named: Vec<Weak<OnceCell<Type>>>,
+}
 
-impl Choices<'_> {
+impl<'a> Choices<'a> {
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, named: Vec::new() }
+    }
+
     pub fn next(&mut self) -> usize {
-        let Some((byte, rest)) = self.0.split_first() else { return 0 };
-        self.0 = rest;
+        let Some((byte, rest)) = self.bytes.split_first() else { return 0 };
+        self.bytes = rest;
         usize::from(*byte)
     }
 
@@ -24,6 +34,12 @@ impl Choices<'_> {
 
     pub fn types(&mut self, depth: usize) -> Type {
         let choice = self.next();
+        if let (80..96, Some(named)) = (choice, self.named.get(choice % self.named.len().max(1))) {
+            return Type::Again(named.clone());
+        }
+        if depth > 0 && (64..80).contains(&choice) {
+            return self.named(depth);
+        }
         if depth == 0 || choice < 96 {
             return Type::Plain((choice % 12) as u8);
         }
@@ -35,11 +51,7 @@ impl Choices<'_> {
             3 => Type::Nullable(Box::new(not_nullable(*inner()))),
             4 => Type::Enum((0..=self.next() % 3).map(|_| self.name()).collect()),
             5 => Type::Loaded(32 + (self.next() % 3) as u32),
-            6 => {
-                let key = self.name();
-                let variants = (0..=self.next() % 2).map(|_| (self.name(), self.record(depth - 1, Some(&key))));
-                Type::Tagged(key.clone(), variants.collect())
-            }
+            6 => self.tagged(depth - 1),
             7 | 8 => {
                 let inner = match self.next() % 8 {
                     0 => Type::List(Box::new(self.types(depth - 1))),
@@ -53,6 +65,31 @@ impl Choices<'_> {
         }
     }
 
+    fn tagged(&mut self, depth: usize) -> Type {
+        let key = self.name();
+        let variants = (0..=self.next() % 2).map(|_| (self.name(), self.record(depth, Some(&key))));
+        Type::Tagged(key.clone(), variants.collect())
+    }
+
+    /// A struct, or several, whose fields can be of the same type.
+    fn named(&mut self, depth: usize) -> Type {
+        let cell = Rc::new(OnceCell::new());
+        self.named.push(Rc::downgrade(&cell));
+        let tagged = self.next() & 1 == 0;
+        let of = if tagged { self.tagged(depth - 1) } else { Type::Struct(self.record(depth - 1, None)) };
+        self.named.pop();
+        cell.set(of).expect("it is empty");
+        Type::Named(cell)
+    }
+
+    fn automaton(&mut self) -> Automaton {
+        let (modulus, classes) = (1 + self.next() as u8 % 7, 1 + self.next() % 3);
+        // Some lead to states that are not there.
+        let mut row = || (0..=classes).map(|_| self.next() as u16 % 7).collect();
+        let rows = vec![vec![0; 1 + classes], [vec![1], vec![0; classes]].concat(), row(), row(), row()];
+        Automaton { modulus, first: self.next() as u16 % 6, rows }
+    }
+
     fn rules(&mut self, of: &Type) -> Rules {
         let mut limit = || match self.next() {
             choice if choice.is_multiple_of(3) => None,
@@ -60,7 +97,7 @@ impl Choices<'_> {
         };
         let (least, most) = (limit(), limit());
         let number = matches!(of, Type::Plain(2..=6));
-        let mut rules = Rules { least, most, shortest: 0, longest: u32::MAX, has: None, format: 0 };
+        let mut rules = Rules { least, most, shortest: 0, longest: u32::MAX, pattern: None, format: 0 };
         if !number {
             let (shortest, longest) = (self.next() as u32, self.next() as u32);
             (rules.least, rules.most) = (None, None);
@@ -68,7 +105,7 @@ impl Choices<'_> {
                 (shortest % 3, if longest.is_multiple_of(2) { u32::MAX } else { longest % 5 });
         }
         if let Type::Plain(1) = of {
-            rules.has = if self.next().is_multiple_of(3) { Some(b'a') } else { None };
+            rules.pattern = if self.next().is_multiple_of(3) { Some(self.automaton()) } else { None };
             rules.format = if self.next().is_multiple_of(4) { 7 + (self.next() % 4) as u8 } else { 0 };
         }
         rules

@@ -1,6 +1,6 @@
 //! What a judge of answers may pass for a type.
 
-use super::types::{Record, Type, shape};
+use super::types::{Record, Type, defined, shape};
 use super::usual;
 use crate::naive::etf::{Term, term};
 use rustyjson_core::etf::check::check;
@@ -30,6 +30,9 @@ pub fn assert_judged(etf: &[u8], json: &[u8], of: &Type, options: &DecodeOptions
 
 /// Whether a term is the plain answer of a value of the type.
 fn is_of(of: &Type, term: &Term, json_len: usize) -> bool {
+    if let Some(cell) = of.cell() {
+        return is_of(defined(&cell), term, json_len);
+    }
     match (of, term) {
         (Type::Nullable(_), Term::Atom(name)) if name.starts_with('n') || name == "undefined" => true,
         (Type::Nullable(inner), _) => is_of(inner, term, json_len),

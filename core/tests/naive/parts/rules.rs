@@ -14,17 +14,49 @@ pub struct Rules {
     pub most: Option<i32>,
     pub shortest: u32,
     pub longest: u32,
-    /// A text has to have this byte somewhere.
-    pub has: Option<u8>,
+    /// What a text has to match.
+    pub pattern: Option<Automaton>,
     /// A kind of date, or 0.
     pub format: u8,
+}
+
+/// The class of a byte is the rest of its division, or the last one. A row says whether a text may end in its state, and which state comes
+/// next for each class. The first two are those that never match and always.
+#[derive(Clone, Debug)]
+pub struct Automaton {
+    pub modulus: u8,
+    pub first: u16,
+    pub rows: Vec<Vec<u16>>,
+}
+
+impl Automaton {
+    fn class(&self, byte: u8) -> usize {
+        usize::from(byte % self.modulus).min(self.rows[0].len() - 2)
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut table: Vec<_> = (0..=255).map(|byte| self.class(byte) as u8).collect();
+        for word in [self.rows[0].len() as u16 - 1, self.first].iter().chain(self.rows.iter().flatten()) {
+            table.extend(word.to_le_bytes());
+        }
+        table
+    }
+
+    fn accepts(&self, text: &[u8]) -> bool {
+        let row = |state: u16| self.rows.get(usize::from(state)).unwrap_or(&self.rows[0]);
+        let last = text.iter().fold(self.first, |state, byte| match state {
+            0 | 1 => state,
+            _ => row(state)[1 + self.class(*byte)],
+        });
+        row(last)[0] != 0
+    }
 }
 
 impl Rules {
     /// As Elixir writes them (lib/rustyjson/schema/constraints.ex).
     pub fn bytes(&self) -> Vec<u8> {
         let flags =
-            u8::from(self.least.is_some()) + 2 * u8::from(self.most.is_some()) + 4 * u8::from(self.has.is_some());
+            u8::from(self.least.is_some()) + 2 * u8::from(self.most.is_some()) + 4 * u8::from(self.pattern.is_some());
         let mut bytes = vec![flags, self.format];
         bytes.extend(self.shortest.to_le_bytes());
         bytes.extend(self.longest.to_le_bytes());
@@ -37,12 +69,8 @@ impl Rules {
             bytes.extend((digits.len() as u32).to_le_bytes());
             bytes.extend(digits.as_bytes());
         }
-        if let Some(byte) = self.has {
-            // Bytes of two classes, and a state beside the two that every table has.
-            let mut table: Vec<_> = (0..=255_u8).map(|other| u8::from(other == byte)).collect();
-            for word in [2_u16, 2, 0, 0, 0, 1, 1, 1, 0, 2, 1] {
-                table.extend(word.to_le_bytes());
-            }
+        if let Some(automaton) = &self.pattern {
+            let table = automaton.bytes();
             bytes.extend((table.len() as u32).to_le_bytes());
             bytes.extend(table);
         }
@@ -57,7 +85,7 @@ impl Rules {
         } else if length > self.longest.into() {
             Some(ErrorKind::MaxLength)
         } else {
-            self.has.filter(|byte| !text.contains(byte)).map(|_| ErrorKind::Pattern)
+            self.pattern.as_ref().filter(|pattern| !pattern.accepts(text)).map(|_| ErrorKind::Pattern)
         }
     }
 

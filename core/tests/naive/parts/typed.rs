@@ -1,6 +1,6 @@
 //! What the core has to answer for a text and a type.
 
-use super::types::{Record, Type, shape};
+use super::types::{Record, Type, defined, shape};
 use super::{decoded, first, text_at, usual};
 use crate::naive::tree::Tree;
 use crate::naive::{parse, parse_exact};
@@ -23,6 +23,9 @@ fn number(number: usize) -> Want {
 
 /// The answer for a value that is of the type: in a tree with floats, and in one with decimals.
 fn fit(of: &Type, value: &Tree, exact: &Tree, first: bool) -> Option<Want> {
+    if let Some(cell) = of.cell() {
+        return fit(defined(&cell), value, exact, first);
+    }
     let this = || Some(Want::This(value.clone()));
     match (of, value) {
         (Type::Nullable(_), Tree::Null) => this(),

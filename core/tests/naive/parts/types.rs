@@ -2,6 +2,8 @@
 
 use super::rules::Rules;
 use super::u32s;
+use std::cell::OnceCell;
+use std::rc::{Rc, Weak};
 
 /// A type.
 #[derive(Clone, Debug)]
@@ -19,12 +21,25 @@ pub enum Type {
     Loaded(u32),
     /// A type with constraints.
     Checked(Box<Type>, Rules),
+    /// A struct, or several, that can stand in itself.
+    Named(Rc<OnceCell<Type>>),
+    /// The type with a name around it.
+    Again(Weak<OnceCell<Type>>),
 }
 
 impl Type {
     /// The kind of a plain type.
     pub fn kind(&self) -> Option<u8> {
         if let Self::Plain(kind) = self { Some(*kind) } else { None }
+    }
+
+    /// Where the type stands that this one names.
+    pub fn cell(&self) -> Option<Rc<OnceCell<Self>>> {
+        match self {
+            Self::Named(cell) => Some(cell.clone()),
+            Self::Again(cell) => Some(cell.upgrade().expect("the type is around it")),
+            _ => None,
+        }
     }
 }
 
@@ -57,7 +72,7 @@ pub fn asking(of: &Type, most: usize, left: Left<'_>) -> Vec<u8> {
     keys.dedup();
     let mut bytes = vec![2, u8::from(!keys.is_empty()), u8::from(matches!(left, Left::Listed)), 0];
     u32s(&mut bytes, [most, 0, 0]);
-    put(of, &keys, &mut bytes);
+    put(of, &Around { keys: &keys, named: &[] }, &mut bytes);
     set(12, &mut bytes);
     let places = list(&mut bytes, keys.len());
     keys.iter().zip(places).for_each(|(key, place)| put_text(place, key, &mut bytes));
@@ -80,25 +95,55 @@ fn tags(of: &Type, keys: &mut Vec<String>) {
             tags(inner, keys)
         }
         Type::Struct(record) => record.fields.iter().for_each(|field| tags(&field.3, keys)),
+        Type::Named(cell) => tags(defined(cell), keys),
         _ => {}
     }
 }
 
-/// Appends a node, and what is below it behind it. Places are filled in when they are known.
-fn put(of: &Type, keys: &[String], out: &mut Vec<u8>) {
+/// The type that a cell holds.
+pub fn defined(cell: &OnceCell<Type>) -> &Type {
+    cell.get().expect("a type that is made")
+}
+
+/// What a node has to know: the keys of tags, and the places of the types with a name around it.
+struct Around<'a> {
+    keys: &'a [String],
+    named: &'a [(Rc<OnceCell<Type>>, usize)],
+}
+
+/// Appends a node, unless it is there, and returns its place. What is below it follows. Places are filled in when they are known.
+fn put(of: &Type, around: &Around<'_>, out: &mut Vec<u8>) -> usize {
+    let here = out.len();
+    match of {
+        Type::Named(cell) => {
+            let named = [around.named, &[(cell.clone(), here)]].concat();
+            put(defined(cell), &Around { named: &named, ..*around }, out)
+        }
+        Type::Again(cell) => {
+            let cell = cell.upgrade().expect("the type is around it");
+            around.named.iter().find(|(named, _)| Rc::ptr_eq(named, &cell)).expect("it is around").1
+        }
+        _ => {
+            put_here(of, around, out);
+            here
+        }
+    }
+}
+
+fn put_here(of: &Type, around: &Around<'_>, out: &mut Vec<u8>) {
     match of {
         Type::Plain(kind) => out.push(*kind),
-        Type::List(inner) => put_one(12, inner, keys, out),
-        Type::Many(inner) => put_one(19, inner, keys, out),
-        Type::Map(inner) => put_one(13, inner, keys, out),
-        Type::Nullable(inner) => put_one(14, inner, keys, out),
+        Type::List(inner) => put_one(12, inner, around, out),
+        Type::Many(inner) => put_one(19, inner, around, out),
+        Type::Map(inner) => put_one(13, inner, around, out),
+        Type::Nullable(inner) => put_one(14, inner, around, out),
         Type::Checked(inner, rules) => {
             let rules = rules.bytes();
             out.push(21);
-            let place = out.len() + 8 + rules.len();
-            u32s(out, [place, rules.len()]);
+            let place = out.len();
+            u32s(out, [0, rules.len()]);
             out.extend(rules);
-            put(inner, keys, out);
+            put_below(inner, place, around, out);
         }
         Type::Loaded(kind) => {
             out.push(18);
@@ -110,30 +155,37 @@ fn put(of: &Type, keys: &[String], out: &mut Vec<u8>) {
             let places = list(out, names.len());
             names.iter().zip(places).for_each(|(name, place)| put_text(place, name, out));
         }
-        Type::Struct(record) => put_record(record, keys, out),
+        Type::Struct(record) => put_record(record, around, out),
         Type::Tagged(key, variants) => {
             out.push(17);
-            let number = keys.iter().position(|other| other == key).expect("it is among them");
+            let number = around.keys.iter().position(|other| other == key).expect("it is among them");
             u32s(out, [number, key.len()]);
             out.extend(key.as_bytes());
             let (names, nodes) = (list(out, variants.len()), list(out, variants.len()));
             for (((name, record), at), node) in variants.iter().zip(names).zip(nodes) {
                 put_text(at, name, out);
                 set(node, out);
-                put_record(record, keys, out);
+                put_record(record, around, out);
             }
         }
+        Type::Named(_) | Type::Again(_) => unreachable!("they stand for other types"),
     }
 }
 
-fn put_one(kind: u8, inner: &Type, keys: &[String], out: &mut Vec<u8>) {
+fn put_one(kind: u8, inner: &Type, around: &Around<'_>, out: &mut Vec<u8>) {
     out.push(kind);
-    let place = out.len() + 4;
-    u32s(out, [place]);
-    put(inner, keys, out);
+    let place = out.len();
+    u32s(out, [0]);
+    put_below(inner, place, around, out);
 }
 
-fn put_record(record: &Record, keys: &[String], out: &mut Vec<u8>) {
+/// Appends a node, and tells this place where it stands.
+fn put_below(of: &Type, place: usize, around: &Around<'_>, out: &mut Vec<u8>) {
+    let node = put(of, around, out) as u32;
+    out[place..place + 4].copy_from_slice(&node.to_le_bytes());
+}
+
+fn put_record(record: &Record, around: &Around<'_>, out: &mut Vec<u8>) {
     out.extend([16, u8::from(record.strict)]);
     u32s(out, [record.fields.iter().filter(|field| field.1).count(), 0]);
     let bit = |key: &[u8]| match (key.first(), key.last()) {
@@ -154,14 +206,14 @@ fn put_record(record: &Record, keys: &[String], out: &mut Vec<u8>) {
         let mut entry = Vec::new();
         // No name here has anything to escape.
         let flags = usize::from(*required) + 2 * usize::from(*ignored) + 4;
-        u32s(&mut entry, [flags, out.len() + quoted.len(), out.len(), key.len()]);
+        u32s(&mut entry, [flags, 0, out.len(), key.len()]);
         let mut words = quoted.iter().copied().take(8).collect::<Vec<_>>();
         words.resize(8, 0);
         words.extend(quoted.last_chunk::<8>().unwrap_or(&[0; 8]));
         entry.extend(words);
         out[entries + 32 * number..][..32].copy_from_slice(&entry);
         out.extend(quoted);
-        put(of, keys, out);
+        put_below(of, entries + 32 * number + 4, around, out);
     }
 }
 

@@ -1,7 +1,7 @@
 //! All errors that a text has as a type, found in a tree that knows where its values stand.
 
 use super::rules::Rules;
-use super::types::{Left, Record, Type, asking, shape};
+use super::types::{Left, Record, Type, asking, defined, shape};
 use super::{decoded, first, usual};
 use crate::naive::tree::Tree;
 use crate::naive::{beyond_limits, parse, parse_exact};
@@ -133,6 +133,9 @@ impl Judge<'_> {
     }
 
     fn value(&mut self, of: &Type, placed: &Placed<'_>) -> Fatal {
+        if let Some(cell) = of.cell() {
+            return self.value(defined(&cell), placed);
+        }
         let at = placed.start;
         match (of, &placed.value) {
             (Type::Nullable(_) | Type::Many(_), Value::Null) => {}
@@ -175,6 +178,7 @@ impl Judge<'_> {
                 return self.record(record, members, *end);
             }
             (Type::Map(_) | Type::Struct(_) | Type::Tagged(..), _) => self.wrong(ErrorKind::TypeObject, at, None),
+            (Type::Named(_) | Type::Again(_), _) => unreachable!("they stand for other types"),
         }
         Ok(())
     }

@@ -1,0 +1,80 @@
+defmodule RustyJson.LenientErrorsTest do
+  @moduledoc "Mended text that is hostile: time, memory, and the positions of many errors."
+
+  use ExUnit.Case, async: true
+
+  alias RustyJson.Partial
+  alias RustyJson.Test.{Clock, Judge, Streams}
+
+  @mends [:code_fence, :prose, :trailing_commas, :raw_newlines, :python_literals]
+
+  for {engine, chosen} <- Judge.engines() do
+    describe "#{engine}:" do
+      @describetag options: [lenient: @mends] ++ chosen
+
+      test "errors behind line breaks in strings stand where they do in the original text", %{
+        options: options
+      } do
+        for text <- [
+              "[\"a\nb\", 1.5, \"c\r\n\", \"é\n\n\"]",
+              "x\n```\n[1, \"\n\n\",\n\"é\", \"\n\", {}, 2.5]"
+            ],
+            pieces <- [[text], Streams.bytes(text)] do
+          options = [as: [:integer], errors: :all] ++ options
+
+          partial =
+            Enum.reduce(pieces, Partial.new(options), fn piece, partial ->
+              {:ok, partial} = Partial.push(partial, piece)
+              partial
+            end)
+
+          assert {:error, error} = Partial.finish(partial)
+          assert {error.position, error.line} == {hd(error.errors).position, hd(error.errors).line}
+
+          # Strings are where quotes open, the other values where they start.
+          expected = wrong(text, 0, 1, 1, nil, [])
+          assert Enum.map(error.errors, &{&1.position, &1.line, &1.column}) == expected
+          for error <- error.errors, do: assert(error.message =~ "position #{error.position}")
+        end
+      end
+
+      # The last one is the only one of strings.
+      test "many errors behind many line breaks take no longer than one behind all", %{options: options} do
+        text = "[" <> String.duplicate("\"" <> String.duplicate("\n", 300) <> "\",", 100) <> "1.5]"
+
+        finish = fn type ->
+          {:ok, partial} =
+            Partial.push(Partial.new([as: [type], errors: :all, max_errors: 100] ++ options), text)
+
+          fn -> partial |> Partial.finish() |> elem(1) |> Map.fetch!(:errors) |> length() end
+        end
+
+        {many, one} = {finish.(:integer), finish.(:string)}
+        assert {many.(), one.()} == {100, 1}
+        Clock.ratio(8, many, one)
+      end
+    end
+  end
+
+  # Positions, lines and columns of the values that are no integer, in a text without escapes.
+  defp wrong(<<?", rest::binary>>, at, line, column, nil, found),
+    do: wrong(rest, at + 1, line, column + 1, :text, [{at, line, column} | found])
+
+  defp wrong(<<?", rest::binary>>, at, line, column, :text, found),
+    do: wrong(rest, at + 1, line, column + 1, nil, found)
+
+  defp wrong(<<value::binary-size(3), rest::binary>>, at, line, column, nil, found)
+       when value in ["1.5", "2.5"],
+       do: wrong(rest, at + 3, line, column + 3, nil, [{at, line, column} | found])
+
+  defp wrong(<<"{}", rest::binary>>, at, line, column, nil, found),
+    do: wrong(rest, at + 2, line, column + 2, nil, [{at, line, column} | found])
+
+  defp wrong(<<?\n, rest::binary>>, at, line, _column, state, found),
+    do: wrong(rest, at + 1, line + 1, 1, state, found)
+
+  defp wrong(<<char::utf8, rest::binary>>, at, line, column, state, found),
+    do: wrong(rest, at + byte_size(<<char::utf8>>), line, column + 1, state, found)
+
+  defp wrong("", _at, _line, _column, nil, found), do: Enum.reverse(found)
+end
