@@ -337,7 +337,13 @@ defmodule RustyJson.Test.Sweep do
       call({LogFormatter, :format, 2}, :term, :log, &line(%{report: &1}, %{}, &2),
         ways: [
           [metadata: []],
+          [metadata: {:all_except, [:pid]}],
           [names: [level: "severity"]],
+          [levels: [info: "INFO"]],
+          [flat: true],
+          [preset: :google_cloud],
+          [preset: :datadog],
+          [preset: :elastic],
           [max_bytes: 2_000],
           [max_depth: 5],
           [redact: [:name]],
