@@ -42,6 +42,8 @@ defmodule RustyJson do
           | {:with_pointer, boolean()}
           | {:on_error, :raise | :tag}
           | {:max_total_bytes, non_neg_integer()}
+          | {:select, RustyJson.Paths.t() | [String.t()] | %{optional(term()) => String.t()}}
+          | {:columns, pos_integer()}
           | decode_option()
 
   @typedoc "An option of `fetch/3` and `select/3`; see there."
@@ -308,6 +310,15 @@ defmodule RustyJson do
     * `:max_total_bytes` - the limit on the whole stream; 0 (default) removes it
     * `:strings` - `:copy` by default
     * `:as` - decodes each value into a type of `RustyJson.Schema`. A value that is not of the type is an error like invalid JSON
+    * `:select` - JSON Pointers, as for `select/3`: returns only the values at these places in each value
+    * `:columns` - with `:select`: returns columns of this many rows instead of rows; of fewer rows before an error and at the end.
+      A value that does not exist is `nil` in a column
+
+        iex> lines = ~s({"id": 1, "user": {"city": "Oslo"}}\\n{"id": 2}\\n)
+        iex> lines |> RustyJson.decode_stream(format: :lines, select: %{id: "/id", city: "/user/city"}) |> Enum.to_list()
+        [%{id: 1, city: "Oslo"}, %{id: 2}]
+        iex> lines |> RustyJson.decode_stream(format: :lines, select: %{id: "/id", city: "/user/city"}, columns: 1_000) |> Enum.to_list()
+        [%{id: [1, 2], city: ["Oslo", nil]}]
 
   All options of `decode/2` are accepted too. `:timeout` applies to each call of the engine, which takes at most 64 KB and the bytes
   that were waiting.

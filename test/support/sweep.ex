@@ -127,7 +127,8 @@ defmodule RustyJson.Test.Sweep do
     ways =
       formats ++ [[at: "/*"], [at: "/*/*", with_pointer: true], [on_error: :tag], [max_total_bytes: 5_000]]
 
-    ways = [[format: :lines, on_error: :tag] | ways]
+    select = [select: ["/0", "/key1000002", "/a/a/a"]]
+    ways = [[format: :lines, on_error: :tag], [format: :lines] ++ select, select ++ [columns: 10] | ways]
 
     [
       call({RustyJson, :decode_stream, 2}, :text, :decode, &listed(RustyJson.decode_stream(pieces(&1), &2)),
