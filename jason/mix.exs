@@ -23,10 +23,11 @@ defmodule RustyJson.Jason.MixProject do
   def application, do: [extra_applications: []]
 
   # In a checkout the library is the folder above. It is a dependency by name in the published package, in a sparse checkout, and
-  # where Mix keeps the library itself as a dependency (deps/rustyjson), whose source the application chooses.
+  # where Mix keeps the library itself as a dependency (deps/rustyjson), whose source the application chooses. The project that is loaded while
+  # this runs is the application.
   defp deps do
     if File.regular?(Path.join(@library, "lib/rustyjson.ex")) and
-         Path.basename(Path.dirname(@library)) != "deps",
+         Path.dirname(@library) != Mix.Project.deps_path(),
        do: [{:rustyjson, path: @library}],
        else: [{:rustyjson, ">= 0.4.0"}]
   end

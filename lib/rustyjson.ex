@@ -252,6 +252,12 @@ defmodule RustyJson do
     * `:strings` - `:copy` by default
     * `:as` - decodes each value into a type of `RustyJson.Schema`. A value that is not of the type is an error like invalid JSON
 
+        iex> lines = ~s({"id": 1, "user": {"city": "Oslo"}}\\n{"id": 2}\\n)
+        iex> lines |> RustyJson.decode_stream(format: :lines, select: %{id: "/id", city: "/user/city"}) |> Enum.to_list()
+        [%{id: 1, city: "Oslo"}, %{id: 2}]
+        iex> lines |> RustyJson.decode_stream(format: :lines, select: %{id: "/id", city: "/user/city"}, columns: 1_000) |> Enum.to_list()
+        [%{id: [1, 2], city: ["Oslo", nil]}]
+
   All options of `decode/2` are accepted too. `:timeout` applies to each call of the engine, which takes at most 64 KB and the bytes
   that were waiting.
   """

@@ -2,7 +2,7 @@
 
 mod naive;
 
-use naive::feed::{Given, LINES, PATH, SEQUENCE, VALUES, given, plan};
+use naive::feed::{Given, LINES, PATH, SEQUENCE, VALUES, given, plan, plan_of_member};
 use naive::parse;
 use naive::tree::{Builder, Tree, decoded};
 use proptest::prelude::*;
@@ -59,6 +59,27 @@ fn check(plan: &Plan, records: bool, cases: &[(&str, &[&str])]) {
         let found = every_cut(text.as_bytes(), plan, &DecodeOptions::default(), records);
         assert_eq!(shown(&found), *expected, "{text:?}");
     }
+}
+
+/// Number and value of what is wanted, for each value of the stream; and the errors of a stream of whole values.
+#[test]
+fn parts_of_values() {
+    let plan = |format, path: &[Option<&str>]| plan_of_member(format, path, "a").expect("a plan");
+    check(
+        &plan(LINES, &[]),
+        true,
+        &[
+            ("", &[]),
+            ("{\"a\": [1, \"x\"]}\n {\"b\": 2} \n\n7", &["[0,[1,\"x\"]]", "[]", "[]"]),
+            ("{\"a\":1,\"a\":2}", &["[0,2]"]),
+            ("{\"a\":1}x\n{\"a\":2}", &["TrailingData 7 ", "[0,2]"]),
+            ("{\"b\":[1,x],\"a\":1}", &["ExpectedValue 8 /b/1"]),
+        ],
+    );
+    check(&plan(SEQUENCE, &[]), true, &[("\x1e{\"a\":1}\n\x1e[]\n\x1e12", &["[0,1]", "[]", "UnexpectedEnd 16 "])]);
+    check(&plan(VALUES, &[]), false, &[("{\"a\":1} 2[{\"a\":3}]", &["[0,1]", "[]", "[]"])]);
+    let path = [Some("r"), None];
+    check(&plan(PATH, &path), false, &[("{\"r\":[{\"a\":{\"a\":1}},1,{\"a\":2}]}", &["[0,{\"a\":1}]", "[]", "[0,2]"])]);
 }
 
 #[test]

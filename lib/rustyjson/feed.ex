@@ -18,11 +18,11 @@ defmodule RustyJson.Feed do
 
   require RustyJson.Engine.Codes
 
-  alias RustyJson.{DecodeError, Options, SandboxError}
+  alias RustyJson.{DecodeError, Options, Parts, SandboxError}
   alias RustyJson.Decode.{Atoms, Input}
   alias RustyJson.Encode.Measure
   alias RustyJson.Engine.Codes
-  alias RustyJson.Feed.{Plan, Typed}
+  alias RustyJson.Feed.{Columns, Plan, Typed}
   alias RustyJson.Schema.Place
 
   @enforce_keys [:plan, :options]
@@ -37,6 +37,8 @@ defmodule RustyJson.Feed do
     ended: nil,
     # Bytes of pointers that this push may still return.
     pointers: 0,
+    # Rows that wait to become columns.
+    rows: {0, []},
     # In a step: its bytes, and those that it leaves.
     step: nil,
     rest: ""
@@ -52,6 +54,7 @@ defmodule RustyJson.Feed do
             count_lines: boolean(),
             ended: nil | :tagged | Exception.t(),
             pointers: integer(),
+            rows: Columns.rows(),
             step: nil | non_neg_integer(),
             rest: binary()
           }
@@ -120,8 +123,24 @@ defmodule RustyJson.Feed do
   def push(%{ended: :tagged} = feed, _input), do: {:ok, [], feed}
   def push(%{ended: error} = feed, _input), do: {:error, error, [], feed}
 
-  defp answer(%{ended: %{__exception__: true} = error} = feed, items), do: {:error, error, flat(items), feed}
-  defp answer(feed, items), do: {:ok, flat(items), feed}
+  defp answer(feed, items) do
+    {items, feed} = items |> flat() |> Columns.gather(false, feed)
+
+    case feed do
+      %{ended: %{__exception__: true} = error} -> {:error, error, items, feed}
+      feed -> {:ok, items, feed}
+    end
+  end
+
+  # Nothing follows.
+  defp last({feed, items}) do
+    {items, feed} = items |> flat() |> Columns.gather(true, feed)
+
+    case feed do
+      %{ended: %{__exception__: true} = error} -> {:error, error, items}
+      _feed -> {:ok, items}
+    end
+  end
 
   @doc false
   # The same for the first bytes of a slice, as many as one call of the engine takes; and their number.
@@ -148,12 +167,7 @@ defmodule RustyJson.Feed do
   @doc false
   # More bytes came than may.
   @spec exceed(t()) :: {:ok, [term()]} | {:error, Exception.t(), [term()]}
-  def exceed(feed) do
-    case exceeded(feed, []) do
-      {%{ended: %{__exception__: true} = error}, items} -> {:error, error, flat(items)}
-      {_feed, items} -> {:ok, flat(items)}
-    end
-  end
+  def exceed(feed), do: feed |> exceeded([]) |> last()
 
   @doc """
   Says that nothing follows; gives the values that were waiting for that.
@@ -163,12 +177,7 @@ defmodule RustyJson.Feed do
       {:ok, [12]}
   """
   @spec finish(t()) :: {:ok, [term()]} | {:error, Exception.t(), [term()]}
-  def finish(%{ended: nil} = feed) do
-    case piece("", true, feed, []) do
-      {%{ended: %{__exception__: true} = error}, items} -> {:error, error, flat(items)}
-      {_feed, items} -> {:ok, flat(items)}
-    end
-  end
+  def finish(%{ended: nil} = feed), do: "" |> piece(true, feed, []) |> last()
 
   def finish(%{ended: :tagged}), do: {:ok, []}
   def finish(%{ended: error}), do: {:error, error, []}
@@ -397,8 +406,19 @@ defmodule RustyJson.Feed do
   defp add(values, _bytes, %{plan: plan, options: options} = feed, items) do
     values = if options.keys in [nil, :atoms], do: values, else: Input.keys(values, options.keys)
     values = if plan.pointers, do: pairs(values), else: values
+    values = rows(values, plan)
     {feed, [if(plan.tag, do: Enum.map(values, &{:ok, &1}), else: values) | items]}
   end
+
+  defp rows(values, %{select: nil}), do: values
+  # Columns are made of lists.
+  defp rows(values, %{select: %{paths: paths, columns: columns}, pointers: pointers}) do
+    paths = if columns, do: %{paths | keys: nil}, else: paths
+    for value <- values, do: row(value, paths, pointers)
+  end
+
+  defp row({pointer, answers}, paths, true), do: {pointer, Parts.of_item(answers, paths)}
+  defp row(answers, paths, false), do: Parts.of_item(answers, paths)
 
   defp pairs([pointer, value | rest]), do: [{pointer, value} | pairs(rest)]
   defp pairs([]), do: []

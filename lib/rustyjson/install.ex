@@ -6,12 +6,13 @@ defmodule RustyJson.Install do
 
   @typedoc """
   The project as far as the steps depend on it: the names of all its packages, the configuration, where `:rustyjson` comes from (the
-  options of its line in `mix.exs`), whether `:jason` is the stand-in, and where it calls `plug Plug.Parsers`.
+  options of its line in `mix.exs`) and in which folder it is, whether `:jason` is the stand-in, and where it calls `plug Plug.Parsers`.
   """
   @type project :: %{
           packages: [atom()],
           setting: (atom(), atom() -> term()),
           library: keyword(),
+          folder: Path.t(),
           standin?: boolean(),
           parsers: [{Path.t(), Parsers.call()}]
         }
@@ -182,7 +183,7 @@ defmodule RustyJson.Install do
 
   defp standin(%{packages: packages, standin?: standin?} = project) do
     for :jason <- packages, not standin? do
-      {own, dependency} = dependency(project.library)
+      {own, dependency} = dependency(project.library, project.folder)
 
       %{
         option: :stand_in,
@@ -198,12 +199,12 @@ defmodule RustyJson.Install do
   end
 
   # The stand-in is a folder of this package. If this does not come from Hex, its line needs `override: true`.
-  defp dependency(library) do
+  defp dependency(library, folder) do
     own =
       if Enum.any?([:path, :git, :github], &library[&1]) and not (library[:override] || false),
         do: ", where the line of :rustyjson also needs override: true",
         else: ""
 
-    {own, [path: Path.join(library[:path] || "deps/rustyjson", "jason"), override: true]}
+    {own, [path: Path.join(library[:path] || folder, "jason"), override: true]}
   end
 end

@@ -26,10 +26,15 @@ defmodule RustyJson.LogFormatter do
 
   ## Options
 
-    * `:metadata` - `:all` (default), or a list of keys, of which `:module` and `:function` come from `mfa`
+    * `:preset` - the lines that a log collector expects: `:google_cloud`, `:datadog` or `:elastic` ([logs](logging.md#collectors)).
+      The options below override it
+    * `:metadata` - `:all` (default), `{:all_except, keys}`, or a list of keys, of which `:module` and `:function` come from `mfa`
+    * `:flat` - `true` writes metadata as members of the line. Keys that are not atoms, and names that another member has, stay in
+      `metadata` (default `false`)
     * `:names` - other names for the members, such as `[level: "severity", time: "@timestamp"]`
+    * `:levels` - other names for the levels, texts or integers, such as `[warning: "WARN", error: 50]`
     * `:redact`, `:redacted`, `:key_case`, `:escape`, `:engine` - those of `RustyJson.encode/2`. A pointer starts at the line:
-      `"/metadata/user/email"`. A key in `:redact` is the whole key: `contains: ["password"]` also redacts `password_confirmation`
+      `"/metadata/user/email"`, with `:flat` `"/user/email"`. A key in `:redact` is the whole key: `contains: ["password"]` also redacts `password_confirmation`
     * `:max_bytes` - of a line, up to 16_777_216, which 0 stands for (default `65_536`). A limit below 1_024 counts as 1_024
     * `:max_depth` - of a line (default `16`)
   """
@@ -143,7 +148,7 @@ defmodule RustyJson.LogFormatter do
 
   # The first step leaves all as it is.
   defp shortened(members, step, setup) do
-    with {:ok, short} <- Short.members(members, step, setup), {:ok, line} <- encode(short, setup.options) do
+    with {:ok, short} <- Short.members(members, step, setup), {:ok, line} <- encode(short, setup) do
       line
     else
       {:error, %SandboxError{} = error} -> after_fault(members, error, setup)
@@ -155,7 +160,7 @@ defmodule RustyJson.LogFormatter do
   # Each further attempt could take as long again.
   defp after_fault(members, error, setup) do
     with {:ok, short} <- Short.members(members, Short.steps(), setup),
-         {:ok, line} <- encode(short, setup.options) do
+         {:ok, line} <- encode(short, setup) do
       line
     else
       :too_many -> least(members, setup)
@@ -165,14 +170,15 @@ defmodule RustyJson.LogFormatter do
   end
 
   defp least(members, setup) do
-    case members |> Short.least(setup) |> encode(setup.options) do
+    case members |> Short.least(setup) |> encode(setup) do
       {:ok, line} -> line
       {:error, error} -> raise error
     end
   end
 
   # The line is the only record of a list: in a record, a fragment's line breaks are removed.
-  defp encode(members, options), do: Text.encode([OrderedObject.new(members)], options)
+  defp encode(members, %{options: options} = setup),
+    do: Text.encode([members |> Event.flat(setup) |> OrderedObject.new()], options)
 
   # Without any engine. Text is not redacted, so that of a message can stand here.
   defp last_resort(event, kind, reason, limit) do

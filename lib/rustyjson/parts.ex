@@ -33,11 +33,18 @@ defmodule RustyJson.Parts do
 
   @spec select(iodata(), Paths.t() | list() | map(), keyword() | map()) ::
           {:ok, list() | map()} | {:error, Exception.t()}
-  def select(input, %Paths{} = paths, opts) do
+  def select(input, paths, opts) do
+    paths = Paths.of(paths)
     with {:ok, answers, missing} <- answers(input, paths, opts), do: {:ok, shape(paths, answers, missing)}
   end
 
-  def select(input, pointers, opts), do: select(input, Paths.new!(pointers), opts)
+  @doc "The plan for the values at these paths in each value of a stream."
+  @spec of_items(Paths.t()) :: binary()
+  def of_items(paths), do: Paths.plan(paths, false, false, "")
+
+  @doc "The values at these paths, from an engine's answer about a value of a stream."
+  @spec of_item([term()], Paths.t()) :: list() | map()
+  def of_item(answers, paths), do: shape(paths, answers, nil)
 
   defp answers(input, paths, given) do
     {own, options} = Cache.find(:parts, given, fn -> options(given) end)
@@ -208,6 +215,10 @@ defmodule RustyJson.Parts do
   end
 
   def answer?(_term, _options, _length), do: false
+
+  @doc "Whether these can be answers to a plan with this many of them."
+  @spec answers?(term(), non_neg_integer()) :: boolean()
+  def answers?(answers, count), do: is_list(answers) and values?(answers, -1, count)
 
   defp raw_flag?(flags), do: Bitwise.band(flags, 1) == 1
 

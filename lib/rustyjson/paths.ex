@@ -65,6 +65,12 @@ defmodule RustyJson.Paths do
           "RustyJson.Paths.new!/1 takes a list or a map of JSON Pointers, got: #{inspect(other, limit: 5)}"
   end
 
+  @doc false
+  # Paths, or what they are made of.
+  @spec of(t() | [String.t()] | map()) :: t()
+  def of(%__MODULE__{} = paths), do: paths
+  def of(pointers), do: new!(pointers)
+
   defp build(pointers, keys) do
     tree = Enum.reduce(pointers, empty(), &insert(Pointer.tokens!(&1, "RustyJson.Paths.new!/1"), &1, &2))
     {nodes, _behind, written} = write(tree, @header, 0, %{count: 0, answers: 0, overlap: 0, places: %{}})

@@ -16,6 +16,8 @@ defmodule RustyJson.Sigil do
     ?c => {:strings, :copy}
   }
 
+  @takes ": ~j and ~J take a, A, r and c"
+
   @doc ~S"""
   Decodes JSON, at compile time if there is no interpolation. Escapes are those of JSON.
 
@@ -25,13 +27,7 @@ defmodule RustyJson.Sigil do
       iex> ~j'"\u0041\n"'
       "A\n"
   """
-  defmacro sigil_j(term, modifiers)
-
-  defmacro sigil_j({:<<>>, _meta, [string]}, modifiers) when is_binary(string), do: decode(string, modifiers)
-
-  defmacro sigil_j(term, modifiers) do
-    quote(do: RustyJson.decode!(unquote(term), unquote(options(modifiers))))
-  end
+  defmacro sigil_j(term, modifiers), do: expanded(term, modifiers, RustyJson, @takes)
 
   @doc ~S"""
   Decodes JSON at compile time, without interpolation.
@@ -40,16 +36,20 @@ defmodule RustyJson.Sigil do
       iex> ~J'"\u0078\\y"'
       "x\\y"
   """
-  defmacro sigil_J(term, modifiers)
+  defmacro sigil_J(term, modifiers), do: expanded(term, modifiers, RustyJson, @takes)
 
-  defmacro sigil_J({:<<>>, _meta, [string]}, modifiers) when is_binary(string), do: decode(string, modifiers)
+  @doc false
+  # Also for the stand-in for Jason, which adds nothing to the message about a modifier.
+  @spec expanded(Macro.t(), charlist(), module(), String.t()) :: Macro.t()
+  def expanded({:<<>>, _meta, [text]}, modifiers, library, takes) when is_binary(text),
+    do: Macro.escape(library.decode!(text, options(modifiers, takes)))
 
-  defp decode(string, modifiers), do: Macro.escape(RustyJson.decode!(string, options(modifiers)))
+  def expanded(term, modifiers, library, takes),
+    do: quote(do: unquote(library).decode!(unquote(term), unquote(options(modifiers, takes))))
 
-  defp options(modifiers) do
+  defp options(modifiers, takes) do
     for modifier <- modifiers do
-      @modifiers[modifier] ||
-        raise ArgumentError, "unknown sigil modifier #{inspect(<<modifier>>)}: ~j and ~J take a, A, r and c"
+      @modifiers[modifier] || raise(ArgumentError, "unknown sigil modifier #{inspect(<<modifier>>)}#{takes}")
     end
   end
 end

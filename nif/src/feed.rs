@@ -7,6 +7,8 @@ use rustyjson_core::ErrorKind;
 use rustyjson_core::scan::{End, Piece, Plan, State, Trouble, feed as feed_json};
 use rustyjson_terms::builder::{MOST_NODES, Terms};
 
+/// Most parts of a value that lie in each other, each of which is built, in a call on a normal scheduler.
+const MOST_OVERLAP: usize = 4;
 /// Bytes of a usual state.
 const STATE: usize = 64;
 
@@ -38,6 +40,10 @@ fn run<'a>(
     let (_, held, last, _, plan, state) = question;
     let plan = Plan::read(&plan).ok_or(Error::BadArg)?;
     let mut state = State::read(&state).ok_or(Error::BadArg)?;
+    // As much work as a longer piece.
+    if plan.overlap() > MOST_OVERLAP && most_nodes == MOST_NODES {
+        return Ok(atoms::dirty().encode(env));
+    }
     with_state(Some(options), most_nodes, |options, cut, scratch, stacks| {
         let mut terms = Terms::new(env, piece, options, stacks);
         let fed = feed_json(Piece { bytes, held, last }, &mut state, &plan, &options, scratch, &mut terms);

@@ -28,11 +28,12 @@ defmodule RustyJson.RecipesTest do
 
   describe "docs/logging.md" do
     setup do
-      [new, console, names] =
+      [new, console, names, flat, elastic] =
         for code <- blocks("logging.md", "elixir"),
             do: Config.Reader.eval!("config.exs", "import Config\n" <> code)
 
-      {:ok, new: formatter(new), names: formatter(names), console: console}
+      {LogFormatter, %{preset: :elastic}} = formatter(elastic)
+      {:ok, new: formatter(new), names: formatter(names), flat: formatter(flat), console: console}
     end
 
     defp formatter(config) do
@@ -46,14 +47,15 @@ defmodule RustyJson.RecipesTest do
         |> module.format(config)
         |> IO.iodata_to_binary()
 
-    test "the lines", %{new: new, names: names, console: console} do
+    test "the lines", %{new: new, names: names, flat: flat, console: console} do
       crash = {%RuntimeError{message: "boom"}, [{Shop, :buy, 1, [file: ~c"lib/shop.ex", line: 3]}]}
 
       lines = [
         line(:info, {:string, "paid"}, %{user: 7}, new),
         line(:warning, {:report, %{event: :login, password: "x", tries: 3}}, %{}, new),
         line(:error, {:string, "GenServer terminating"}, %{crash_reason: crash}, new),
-        line(:info, {:string, "paid"}, %{user: 7}, names)
+        line(:info, {:string, "paid"}, %{user: 7}, names),
+        line(:info, {:string, "paid"}, %{user: 7, mfa: {Shop, :buy, 1}, file: ~c"lib/shop.ex"}, flat)
       ]
 
       # The order of a map's members depends on the version of OTP; that of a line's members does not.

@@ -14,6 +14,7 @@ defmodule RustyJson.InstallTest do
       packages: [:phoenix, :postgrex, :plug, :absinthe_plug, :tesla, :jason, :rustyjson],
       setting: fn _app, _key -> nil end,
       library: [],
+      folder: "deps/rustyjson",
       standin?: false,
       parsers: []
     }
@@ -80,6 +81,14 @@ defmodule RustyJson.InstallTest do
         assert step.place =~ "override: true" == own?
       end
 
+      # An application of an umbrella, and a setting.
+      for folder <- ["../../deps/rustyjson", "vendor/rustyjson"] do
+        assert [%{lines: [line]}] = Install.steps(project(folder: folder), [:stand_in])
+        assert line == ~s({:jason, path: "#{folder}/jason", override: true})
+        assert Surroundings.folder(%{rustyjson: Path.expand(folder)}) == folder
+      end
+
+      assert Surroundings.folder(%{}) == "deps/rustyjson"
       assert Surroundings.library([{:a, "~> 1.0"}, {:rustyjson, "~> 0.4"}]) == []
       assert Surroundings.library([{:rustyjson, path: "x"}]) == [path: "x"]
       assert Surroundings.library([{:rustyjson, "~> 0.4", override: true}]) == [override: true]

@@ -127,7 +127,8 @@ defmodule RustyJson.Test.Sweep do
     ways =
       formats ++ [[at: "/*"], [at: "/*/*", with_pointer: true], [on_error: :tag], [max_total_bytes: 5_000]]
 
-    ways = [[format: :lines, on_error: :tag] | ways]
+    select = [select: ["/0", "/key1000002", "/a/a/a"]]
+    ways = [[format: :lines, on_error: :tag], [format: :lines] ++ select, select ++ [columns: 10] | ways]
 
     [
       call({RustyJson, :decode_stream, 2}, :text, :decode, &listed(RustyJson.decode_stream(pieces(&1), &2)),
@@ -337,7 +338,13 @@ defmodule RustyJson.Test.Sweep do
       call({LogFormatter, :format, 2}, :term, :log, &line(%{report: &1}, %{}, &2),
         ways: [
           [metadata: []],
+          [metadata: {:all_except, [:pid]}],
           [names: [level: "severity"]],
+          [levels: [info: "INFO"]],
+          [flat: true],
+          [preset: :google_cloud],
+          [preset: :datadog],
+          [preset: :elastic],
           [max_bytes: 2_000],
           [max_depth: 5],
           [redact: [:name]],

@@ -153,11 +153,11 @@ pub(crate) fn part<B: TermBuilder>(
     with_kernel!(kernel => value(kernel, json, pos, options, scratch, builder))
 }
 
-/// Checks a text that does not start with a byte order mark, with all limits. Builds nothing. (It shares the driver of [`part`]:
+/// Checks the text from this offset on, which does not start with a byte order mark, with all limits. Builds nothing. (It shares the driver of [`part`]:
 /// another one would take 10 KB of the WebAssembly module.)
-pub(crate) fn validate(json: &[u8], options: &DecodeOptions, scratch: &mut Scratch) -> Result<(), Error> {
+pub(crate) fn validate(json: &[u8], from: usize, options: &DecodeOptions, scratch: &mut Scratch) -> Result<(), Error> {
     let spaces = |from: usize| from + json[from..].iter().take_while(|byte| is_space(**byte)).count();
-    let end = spaces(part(json, spaces(0), options, scratch, &mut Nothing)?);
+    let end = spaces(part(json, spaces(from), options, scratch, &mut Nothing)?);
     if end < json.len() { Err(Error::new(ErrorKind::TrailingData, end)) } else { Ok(()) }
 }
 

@@ -21,7 +21,7 @@ pub fn check(json: &[u8], options: &DecodeOptions, scratch: &mut Scratch) -> Res
     }
     // Repeated keys are looked for by the driver alone.
     if options.duplicates == Duplicates::Error {
-        return decode::validate(json, options, scratch);
+        return decode::validate(json, 0, options, scratch);
     }
     let Places { open, text, .. } = &mut scratch.places;
     with_kernel!(kernel => {

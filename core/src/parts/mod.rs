@@ -21,6 +21,7 @@ pub use moment::{Moment, Reading};
 pub use plan::Plan;
 pub use raw::{Raw, with_raw};
 pub use select::select;
+pub(crate) use select::select_at;
 pub use shape::Shape;
 pub use typed::{Failed, Found, Wrong, typed};
 

@@ -71,6 +71,11 @@ impl<'a> Plan<'a> {
         Policy::new(&DecodeOptions { max_depth, max_nodes: 0, ..*options }, len)
     }
 
+    /// The most answers that share a byte of the document.
+    pub(crate) const fn overlap(&self) -> usize {
+        self.overlap
+    }
+
     pub(super) const fn nodes(&self) -> usize {
         self.nodes
     }

@@ -102,7 +102,7 @@ pub fn with_raw<B: TermBuilder>(
         return most(decode::decode(json, &plain, scratch, numbers));
     }
     if options.duplicates == Duplicates::Error {
-        decode::validate(json, options, scratch)?;
+        decode::validate(json, 0, options, scratch)?;
     }
     let mut places = core::mem::take(&mut scratch.places);
     let found = with_kernel!(kernel => find(kernel, json, raw, options, &mut places));

@@ -29,18 +29,34 @@ pub fn select<B: TermBuilder>(
     scratch: &mut Scratch,
     builder: &mut B,
 ) -> Result<bool, Error> {
-    if starts_with_mark(json) {
-        return Err(Error::new(ErrorKind::ByteOrderMark, 0));
+    select_at(json, 0, plan, options, most_nodes, scratch, builder)
+}
+
+/// The same for a document that starts at this offset of a text and ends with it.
+///
+/// # Errors
+/// Those of [`select`].
+pub(crate) fn select_at<B: TermBuilder>(
+    json: &[u8],
+    from: usize,
+    plan: &Plan<'_>,
+    options: &DecodeOptions,
+    most_nodes: u64,
+    scratch: &mut Scratch,
+    builder: &mut B,
+) -> Result<bool, Error> {
+    if starts_with_mark(&json[from..]) {
+        return Err(Error::new(ErrorKind::ByteOrderMark, from));
     }
     let mut options = *options;
     match options.duplicates {
         _ if plan.trusted => options.duplicates = Duplicates::First,
         // Repeated keys are looked for by the driver alone.
-        Duplicates::Error => decode::validate(json, &options, scratch)?,
+        Duplicates::Error => decode::validate(json, from, &options, scratch)?,
         _ => {}
     }
     let mut places = core::mem::take(&mut scratch.places);
-    let found = with_kernel!(kernel => find(kernel, json, plan, &options, &mut places));
+    let found = with_kernel!(kernel => find(kernel, (json, from), plan, &options, &mut places));
     options.max_nodes = most_nodes;
     let result = found.and_then(|()| build(json, plan, &options, &places, scratch, builder));
     scratch.places = places;
@@ -53,7 +69,7 @@ pub fn select<B: TermBuilder>(
 #[inline(always)]
 fn find<K: Kernel>(
     kernel: K,
-    json: &[u8],
+    (json, from): (&[u8], usize),
     plan: &Plan<'_>,
     options: &DecodeOptions,
     places: &mut Places,
@@ -61,13 +77,13 @@ fn find<K: Kernel>(
     let Places { found, seen, open, text } = places;
     found.clear();
     seen.clear();
-    let start = |kind| Error::new(kind, 0);
+    let start = |kind| Error::new(kind, from);
     room(found, plan.answers).map_err(start)?;
     room(seen, plan.nodes()).map_err(start)?;
     found.resize(plan.answers, None);
     seen.resize(plan.nodes(), 0);
     let skip = Skip::new(kernel, json, options, open, text);
-    Walk { skip, plan, found, seen, levels: Vec::new(), containers: 0, left: plan.answers }.run()
+    Walk { skip, plan, found, seen, levels: Vec::new(), containers: 0, left: plan.answers }.run(from)
 }
 
 /// A container on the way to what is wanted.
@@ -114,8 +130,8 @@ enum Next<'a> {
 
 impl<'a, K: Kernel> Walk<'a, K> {
     #[inline(always)]
-    fn run(mut self) -> Result<(), Error> {
-        let mut next = Next::Value(self.plan.root(), self.skip.space(0));
+    fn run(mut self, from: usize) -> Result<(), Error> {
+        let mut next = Next::Value(self.plan.root(), self.skip.space(from));
         loop {
             next = match next {
                 Next::Value(node, pos) => self.value(node, pos)?,

@@ -99,7 +99,15 @@ impl Question {
         // value, whose place takes up to 21 bytes.
         let events = if self.plan.format == Format::Partial { 6 * piece + 64 } else { 0 };
         let places = if self.plan.places { 2 * piece } else { 0 };
-        2 * piece + 16 + pointers + events + places
+        // Each byte of a piece can be an answer as many times as answers overlap, and each has its number.
+        let parts =
+            if self.plan.selected().is_some() { (17 * self.plan.overlap() + 16).saturating_mul(piece) } else { 0 };
+        (2 * piece + 16 + pointers + events + places).saturating_add(parts)
+    }
+
+    /// How many lists stand around the deepest part of a value in an answer.
+    pub fn lists(&self) -> u32 {
+        if self.plan.selected().is_some() { 2 } else { 1 }
     }
 
     /// Takes a record behind its status apart, as the guest writes it: a list in External Term Format, the answer, and the

@@ -1,7 +1,10 @@
 //! What a stream is cut into.
 
 use super::wire::Reader;
+use crate::parts;
 use alloc::vec::Vec;
+
+const SELECT: u8 = 8;
 
 /// The shape of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +43,8 @@ pub struct Plan {
     /// Values are only validated: each is a list of its offset, its length and its pointer for errors. The events of a partial
     /// document say where values stand, and what the short ones are.
     pub(super) places: bool,
+    /// What is wanted of each value, a plan of parts; empty for all of it.
+    pub(super) select: Vec<u8>,
     /// A number that may go on is left out.
     pub(super) drop: bool,
     /// Most bytes of one value; of a partial document, most values and keys.
@@ -48,16 +53,17 @@ pub struct Plan {
 
 impl Plan {
     /// Reads a plan: format and flags (`u8` each), most bytes of one value (`u64`, 0 for no limit), the number of steps
-    /// (`u16`), and for each step 0, or 1 and its name behind the name's length (`u32`).
+    /// (`u16`), and for each step 0, or 1 and its name behind the name's length (`u32`). With flag 8, a plan of parts follows behind its
+    /// length (`u32`).
     ///
     /// Formats are 0 values, 1 lines, 2 RFC 7464, 3 path, 4 a partial document; flags 1 the document has to be an array, 2 with
-    /// pointers, 4 places of values instead of values. Of a partial document, the number is that of its values and keys, flag 1
+    /// pointers, 4 places of values instead of values, 8 parts of each value. Of a partial document, the number is that of its values and keys, flag 1
     /// leaves out unfinished numbers, and with flag 4 its events have places.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let format = [Format::Values, Format::Lines, Format::Sequence, Format::Path, Format::Partial];
         let format = *format.get(reader.byte()? as usize)?;
-        let flags = reader.byte().filter(|flags| *flags < 8)?;
+        let flags = reader.byte().filter(|flags| *flags < 16)?;
         let max_bytes = reader.u64()?;
         let mut segments = Vec::new();
         for _ in 0..reader.u16()? {
@@ -70,6 +76,7 @@ impl Plan {
                 _ => return None,
             });
         }
+        let select = if flags & SELECT == 0 { Vec::new() } else { reader.slice()?.to_vec() };
         let max_bytes = if max_bytes == 0 { u64::MAX } else { max_bytes };
         let plan = Self {
             format,
@@ -77,10 +84,29 @@ impl Plan {
             array: flags & 1 != 0 && format == Format::Path,
             pointers: flags & 2 != 0,
             places: flags & 4 != 0,
+            select,
             drop: flags & 1 != 0 && format == Format::Partial,
             max_bytes,
         };
-        (reader.0.is_empty() && (format == Format::Path || plan.segments.is_empty())).then_some(plan)
+        let possible = reader.0.is_empty()
+            && (format == Format::Path || plan.segments.is_empty())
+            && (flags & SELECT == 0 || plan.selects() && !plan.places && format != Format::Partial);
+        possible.then_some(plan)
+    }
+
+    fn selects(&self) -> bool {
+        self.selected().is_some_and(|parts| !parts.raw && !parts.trusted)
+    }
+
+    /// What is wanted of each value.
+    #[inline(always)]
+    pub(super) fn selected(&self) -> Option<parts::Plan<'_>> {
+        if self.select.is_empty() { None } else { parts::Plan::read(&self.select) }
+    }
+
+    /// How many parts of a value can share a byte of it. Each is built by itself.
+    pub fn overlap(&self) -> usize {
+        self.selected().map_or(0, |parts| parts.overlap())
     }
 
     /// Whether values are told apart by a byte between them.

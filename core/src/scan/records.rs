@@ -1,7 +1,7 @@
 //! Values that a byte tells apart: a line break (NDJSON) or the record separator of RFC 7464.
 
 use super::fed::{End, Fed, Piece};
-use super::places::place;
+use super::places::{self, place};
 use super::plan::{Format, Plan};
 use super::state::State;
 use super::token::Place;
@@ -123,6 +123,8 @@ impl<K: Kernel, B: Rewind> Records<'_, K, B> {
         let mark = self.builder.mark();
         let result = if self.plan.places {
             place((text, pos), "", self.options, self.scratch, self.builder)
+        } else if let Some(parts) = self.plan.selected() {
+            places::record((text, pos), &parts, self.options, self.scratch, self.builder)
         } else {
             value(self.kernel, text, pos, self.options, self.scratch, self.builder)
         };

@@ -2,7 +2,7 @@
 
 use super::fed::{End, Fed, Piece, Trouble};
 use super::grammar::{no_key, no_value};
-use super::places::place;
+use super::places::{parts, place};
 use super::plan::{Format, Plan};
 use super::scanner::{Failure, Progress, Scanner};
 use super::state::{Level, MAX_POINTER_KEY, State, token};
@@ -302,6 +302,8 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
             let path = self.state.pointer();
             self.pointers = self.pointers.saturating_sub(path.len());
             place((bytes, pos), &path, &options, self.scratch, self.builder)
+        } else if let Some(plan) = self.plan.selected() {
+            parts((bytes, pos), &plan, &options, self.scratch, self.builder)
         } else {
             decode::value(self.kernel, bytes, pos, &options, self.scratch, self.builder)
         };

@@ -17,6 +17,10 @@ pub const SEQUENCE: u8 = 2;
 pub const PATH: u8 = 3;
 
 pub fn plan(format: u8, flags: u8, max_bytes: u64, path: &[Option<&str>]) -> Plan {
+    Plan::read(&written(format, flags, max_bytes, path)).expect("a plan")
+}
+
+fn written(format: u8, flags: u8, max_bytes: u64, path: &[Option<&str>]) -> Vec<u8> {
     let mut bytes = vec![format, flags];
     bytes.extend(max_bytes.to_le_bytes());
     bytes.extend((path.len() as u16).to_le_bytes());
@@ -30,7 +34,27 @@ pub fn plan(format: u8, flags: u8, max_bytes: u64, path: &[Option<&str>]) -> Pla
             }
         }
     }
-    Plan::read(&bytes).expect("a plan")
+    bytes
+}
+
+/// The same for the member of this name in each value.
+pub fn plan_of_member(format: u8, path: &[Option<&str>], name: &str) -> Option<Plan> {
+    let node = |number: u32, answer: u32, names: u32| [number, answer, 0, 1, names];
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let mut parts = vec![1, 0, 1, 0];
+    parts.extend(words(&[1, 2]));
+    // The name stands behind the root, and behind an index that it is not.
+    parts.extend(words(&node(0, 0, 1)));
+    parts.extend(words(&[48, 0]));
+    parts.extend(0u64.to_le_bytes());
+    parts.extend(words(&[name.len() as u32]));
+    parts.extend(name.as_bytes());
+    parts.extend(words(&node(1, 1, 0)));
+    parts.extend(words(&[0]));
+    let mut bytes = written(format, 8, 0, path);
+    bytes.extend(words(&[parts.len() as u32]));
+    bytes.extend(parts);
+    Plan::read(&bytes)
 }
 
 /// What a shell does: keeps bytes that wait, joins them when it is told to.

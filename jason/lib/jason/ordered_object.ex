@@ -54,11 +54,11 @@ defmodule Jason.OrderedObject do
   def own(%Own{values: values}), do: new(for {key, value} <- values, do: {key, own(value)})
   def own(other), do: other
 
+  # These functions look at the field `values` only.
   defimpl Enumerable do
-    def count(%{values: values}), do: {:ok, length(values)}
-    def member?(%{values: values}, pair), do: {:ok, Enum.any?(values, &(&1 === pair))}
-    # Enumerable.List's slices are for lists, and differ between versions of Elixir.
-    def slice(_object), do: {:error, __MODULE__}
-    def reduce(%{values: values}, acc, fun), do: Enumerable.List.reduce(values, acc, fun)
+    defdelegate count(object), to: Enumerable.RustyJson.OrderedObject
+    defdelegate member?(object, pair), to: Enumerable.RustyJson.OrderedObject
+    defdelegate slice(object), to: Enumerable.RustyJson.OrderedObject
+    defdelegate reduce(object, acc, fun), to: Enumerable.RustyJson.OrderedObject
   end
 end

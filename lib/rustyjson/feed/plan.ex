@@ -2,7 +2,7 @@ defmodule RustyJson.Feed.Plan do
   @moduledoc false
   # The options of a stream, checked, and packed as the core reads them (core/src/scan/plan.rs).
 
-  alias RustyJson.{Config, Options, Pointer}
+  alias RustyJson.{Config, Options, Parts, Paths, Pointer}
   alias RustyJson.Options.{Cache, Policies}
 
   @formats [values: 0, lines: 1, seq: 2, array: 3]
@@ -10,12 +10,15 @@ defmodule RustyJson.Feed.Plan do
   @array 1
   @pointers 2
   @places 4
+  @select 8
 
   @type t :: %{
           packed: binary(),
           records: nil | <<_::8>>,
           pointers: boolean(),
           tag: boolean(),
+          # What is wanted of each value, and how many rows become columns.
+          select: nil | %{paths: Paths.t(), columns: nil | pos_integer()},
           max_bytes: non_neg_integer(),
           max_total_bytes: non_neg_integer()
         }
@@ -28,6 +31,7 @@ defmodule RustyJson.Feed.Plan do
       refuse_both!(own)
       options = Options.decode(copied(Policies.name(rest)) ++ rest)
       if options.parts != "", do: raise(ArgumentError, "a stream does not take :raw")
+      refuse_type!(own, options)
       {plan(own, options), options}
     end)
   end
@@ -41,22 +45,46 @@ defmodule RustyJson.Feed.Plan do
 
     if own.with_pointer && !own.at,
       do: raise(ArgumentError, "option :with_pointer needs :at, which says what the pointers lead to")
+
+    if own.columns && own.select == nil,
+      do: raise(ArgumentError, "option :columns needs :select, which says what the columns are")
+
+    if own.columns && own.with_pointer,
+      do: raise(ArgumentError, "a stream takes :columns or :with_pointer, not both")
+  end
+
+  defp refuse_type!(%{select: select}, %{as: as}) do
+    if select != nil and as != nil, do: raise(ArgumentError, "a stream takes :select or :as, not both")
   end
 
   defp plan(own, options) do
     format = own.format || :values
     {number, flags, segments} = shape(format, own.at, own.with_pointer)
-    flags = if options.as == nil, do: flags, else: Bitwise.bor(flags, @places)
+    select = own.select && %{paths: own.select, columns: own.columns}
+
+    flags =
+      flags
+      |> Bitwise.bor(if(options.as, do: @places, else: 0))
+      |> Bitwise.bor(if(select, do: @select, else: 0))
+
     header = <<number, flags, options.max_bytes::64-little, length(segments)::16-little>>
 
     %{
-      packed: IO.iodata_to_binary([header | Enum.map(segments, &segment/1)]),
+      packed: IO.iodata_to_binary([header, Enum.map(segments, &segment/1) | parts(select)]),
       records: if(own.at, do: nil, else: separator(format)),
       pointers: own.with_pointer,
       tag: own.on_error == :tag,
+      select: select,
       max_bytes: options.max_bytes,
       max_total_bytes: own.max_total_bytes
     }
+  end
+
+  defp parts(nil), do: []
+
+  defp parts(%{paths: paths}) do
+    plan = Parts.of_items(paths)
+    [<<byte_size(plan)::32-little>>, plan]
   end
 
   @doc "What the stream is cut into, in a few words."

@@ -11,14 +11,33 @@ defmodule RustyJson.Install.Surroundings do
   @doc "The project of the current Mix."
   @spec project() :: Install.project()
   def project do
+    paths = Mix.Project.deps_paths()
+
     %{
-      packages: Map.keys(Mix.Project.deps_paths()),
+      packages: Map.keys(paths),
       setting: &Application.get_env/2,
       library: library(Mix.Project.config()[:deps] || []),
+      folder: folder(paths),
       standin?: Interop.standin?(),
       parsers: parsers(@sources) ++ parsers("apps/*/" <> @sources)
     }
   end
+
+  @doc """
+  The folder of `:rustyjson`, from that of the project. Settings and umbrellas decide where dependencies are.
+
+      iex> RustyJson.Install.Surroundings.folder(%{rustyjson: Path.expand("../../deps/rustyjson")})
+      "../../deps/rustyjson"
+  """
+  @spec folder(%{optional(atom()) => Path.t()}) :: Path.t()
+  def folder(%{rustyjson: path}), do: relative(Path.split(Path.expand(path)), Path.split(File.cwd!()))
+  def folder(_paths), do: Path.join("deps", "rustyjson")
+
+  # `Path.relative_to/3` knows no `..` before Elixir 1.16.
+  defp relative([part | path], [part | from]), do: relative(path, from)
+
+  defp relative(path, from),
+    do: Path.join(List.duplicate("..", length(from)) ++ path ++ if(path == [], do: ["."], else: []))
 
   @doc "The options of the line of `:rustyjson` in `mix.exs`."
   @spec library([tuple()]) :: keyword()

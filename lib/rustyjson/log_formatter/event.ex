@@ -2,8 +2,10 @@ defmodule RustyJson.LogFormatter.Event do
   @moduledoc false
   # The members of a line.
 
-  alias RustyJson.Encode.Measure
-  alias RustyJson.LogFormatter.{Hidden, Setup}
+  alias RustyJson.Encode.{Measure, Unsupported}
+  alias RustyJson.LogFormatter.{Hidden, Presets, Setup}
+
+  require Setup
 
   # Metadata that has a member of its own, or means nothing outside the VM.
   # Every event has the first two.
@@ -16,6 +18,9 @@ defmodule RustyJson.LogFormatter.Event do
                    is_map_key(meta, :erl_level) or is_map_key(meta, :error_logger) or
                    is_map_key(meta, :logger_formatter)
 
+  # Keys of a report in its message.
+  @summary 8
+
   # Bytes of a text that takes no look at its size, and of one that was cut.
   @short_text 65_536
   @cut_text 8_192
@@ -24,17 +29,90 @@ defmodule RustyJson.LogFormatter.Event do
   @doc "The members in their order, under their names."
   @spec members(map(), Setup.t()) :: [{String.t(), term()}]
   def members(%{level: level, msg: message, meta: meta}, %{names: names} = setup) when is_map(meta) do
-    members = [
-      {names.message, message(message, meta, setup)},
-      {names.metadata, metadata(meta, setup.metadata)}
-      | crash(meta, setup)
-    ]
-
-    [{names.time, time(meta)}, {names.level, level} | members]
+    more = [{names.metadata, metadata(meta, setup.metadata)} | crash(meta, setup)]
+    told = message(message, meta, setup)
+    message = if setup.text, do: as_text(told, setup), else: [{names.message, told}]
+    start = [{names.time, time(meta)}, {names.level, Map.get(setup.levels, level, level)}]
+    start ++ message ++ setup.always ++ place(meta, setup) ++ more
   end
 
   # No event of `:logger` is like that.
   def members(%{level: _, msg: _} = event, setup), do: event |> Map.put(:meta, %{}) |> members(setup)
+
+  # Metadata has been shortened as one member, so that its limits are the same.
+  @doc "Members with the metadata among them, if that is asked for. Keys that are no atoms, and names of other members, stay."
+  @spec flat([{String.t(), term()}], Setup.t()) :: [{String.t(), term()}]
+  def flat(members, %{flat: nil}), do: members
+
+  def flat(members, %{flat: taken, names: %{metadata: name}}) do
+    Enum.flat_map(members, fn
+      {^name, metadata} -> flat(name, metadata, taken)
+      member -> [member]
+    end)
+  end
+
+  defp flat(name, %RustyJson.OrderedObject{values: pairs}, taken), do: risen(name, pairs, taken)
+
+  defp flat(name, metadata, taken) when is_map(metadata) and not is_struct(metadata),
+    do: risen(name, Map.to_list(metadata), taken)
+
+  defp flat(name, other, _taken), do: [{name, other}]
+
+  defp risen(name, pairs, taken) do
+    {risen, left} =
+      Enum.split_with(pairs, fn {key, _value} -> is_atom(key) and Atom.to_string(key) not in taken end)
+
+    risen = for {key, value} <- risen, do: {Atom.to_string(key), value}
+    if left == [], do: risen, else: risen ++ [{name, RustyJson.OrderedObject.new(left)}]
+  end
+
+  # A collector that knows the message as text refuses a line with another one.
+  defp as_text(told, %{names: names}) when is_binary(told), do: [{names.message, told}]
+
+  defp as_text(%RustyJson.OrderedObject{values: pairs} = report, %{names: names}),
+    do: [{names.message, summary(pairs)}, {"report", report}]
+
+  defp as_text(report, %{names: names}) when is_map(report) and not is_struct(report),
+    do: [{names.message, report |> first_members(@summary) |> summary()}, {"report", report}]
+
+  defp as_text(told, %{names: names}), do: [{names.message, "a report"}, {"report", %{term: told}}]
+
+  # The keys only: values may be redacted, or long.
+  defp summary(pairs) do
+    keys = for {key, _value} <- Enum.take(pairs, @summary), is_atom(key) or is_binary(key), do: key
+    "report: " <> Enum.map_join(keys, ", ", &key(&1))
+  end
+
+  defp key(key) when is_atom(key), do: Atom.to_string(key)
+  defp key(key), do: key |> binary_part(0, min(byte_size(key), 64)) |> Measure.whole()
+
+  defp first_members(map, most), do: map |> :maps.iterator() |> :maps.next() |> taken(most)
+
+  defp taken({key, value, rest}, most) when most > 0,
+    do: [{key, value} | rest |> :maps.next() |> taken(most - 1)]
+
+  defp taken(_end, _most), do: []
+
+  defp place(_meta, %{preset: nil}), do: []
+
+  defp place(meta, %{preset: preset, longest: longest}) do
+    place =
+      for {key, value} <- [file: file(meta, longest), line: meta[:line]],
+          is_binary(value) or (is_integer(value) and not Setup.is_long(value)),
+          into: function(meta),
+          do: {key, value}
+
+    Presets.place(preset, place)
+  end
+
+  defp function(%{mfa: {module, function, arity}})
+       when is_atom(module) and is_atom(function) and arity in 0..255,
+       do: %{module: inspect(module), function: name({function, arity})}
+
+  defp function(_meta), do: %{}
+
+  defp file(%{file: file}, longest) when is_list(file) or is_binary(file), do: text(file, longest)
+  defp file(_meta, _longest), do: nil
 
   # Later years have five digits.
   @seconds_of_9999 253_402_300_799
@@ -253,6 +331,7 @@ defmodule RustyJson.LogFormatter.Event do
     meta |> Map.take(keys) |> known() |> Map.merge(derived)
   end
 
+  defp metadata(meta, {:all_except, keys}), do: meta |> Map.drop(keys) |> metadata(:all)
   defp metadata(meta, :all) when has_internal(meta), do: meta |> Map.drop(@internal) |> known()
   defp metadata(meta, :all), do: meta |> Map.delete(:time) |> Map.delete(:gl) |> known()
   defp metadata(meta, keys) when is_list(keys), do: meta |> Map.take(keys) |> known()
@@ -327,15 +406,26 @@ defmodule RustyJson.LogFormatter.Event do
   # Parts of an entry of a stack trace, with its place.
   @entry_parts 2_048
 
-  defp crash(%{crash_reason: {reason, stacktrace}}, setup) when is_list(stacktrace) do
-    error = %{kind: kind(reason), message: reason(reason, setup), stacktrace: entries(stacktrace, 32)}
-    [{setup.names.error, error}]
+  defp crash(%{crash_reason: {reason, stacktrace}}, setup) when is_list(stacktrace),
+    do: crash(reason, entries(stacktrace, 32), setup)
+
+  defp crash(%{crash_reason: reason}, setup), do: crash(reason, nil, setup)
+  defp crash(_meta, _setup), do: []
+
+  defp crash(reason, entries, %{preset: nil, names: names} = setup) do
+    error = %{kind: kind(reason), message: reason(reason, setup)}
+    [{names.error, if(entries, do: Map.put(error, :stacktrace, entries), else: error)}]
   end
 
-  defp crash(%{crash_reason: reason}, setup),
-    do: [{setup.names.error, %{kind: kind(reason), message: reason(reason, setup)}}]
+  defp crash(reason, entries, %{preset: preset, names: names} = setup),
+    do: Presets.crash(preset, names.error, {kind(reason), reason_text(reason, setup), entries || []})
 
-  defp crash(_meta, _setup), do: []
+  defp reason_text(reason, setup) do
+    case reason(reason, setup) do
+      text when is_binary(text) -> text
+      term -> if printable?(term), do: term |> Hidden.term(setup) |> Unsupported.describe(), else: "a term"
+    end
+  end
 
   defp kind(%module{__exception__: true}), do: inspect(module)
   defp kind({:nocatch, _value}), do: "throw"

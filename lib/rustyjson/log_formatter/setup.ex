@@ -4,10 +4,11 @@ defmodule RustyJson.LogFormatter.Setup do
 
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.{Measure, Unsupported}
+  alias RustyJson.LogFormatter.Presets
   alias RustyJson.Options
   alias RustyJson.Options.{Shape, Unknown}
 
-  @options [:metadata, :names, :redact, :redacted, :key_case, :escape, :engine, :max_bytes, :max_depth]
+  @options ~w(preset metadata flat names levels redact redacted key_case escape engine max_bytes max_depth)a
   @encode [:redact, :redacted, :key_case, :escape, :engine]
   @max_bytes 65_536
   # A line needs room for its time, its level and the start of its message. The longest one stands in for no limit.
@@ -44,14 +45,21 @@ defmodule RustyJson.LogFormatter.Setup do
 
   @names %{time: "time", level: "level", message: "message", metadata: "metadata", error: "error"}
   @written_first ["time", "level"]
+  @levels [:emergency, :alert, :critical, :error, :warning, :notice, :info, :debug]
 
   @type t :: %{
           engine: module(),
           options: Options.t(),
           guard: Options.t(),
           longest: pos_integer(),
-          metadata: :all | [atom()],
+          metadata: :all | {:all_except, [atom()]} | [atom()],
           names: %{atom() => String.t()},
+          preset: Presets.name(),
+          levels: %{atom() => String.t() | integer()},
+          always: [{String.t(), String.t()}],
+          text: boolean(),
+          # The names of members that flat metadata does not take, or nil.
+          flat: nil | [String.t()],
           redacts: boolean(),
           points: boolean(),
           redacted: String.t(),
@@ -94,7 +102,9 @@ defmodule RustyJson.LogFormatter.Setup do
       |> Options.silent()
 
     options = line_options(config, longest, guard)
-    names = Map.merge(@names, Map.new(Map.get(config, :names, [])))
+    preset = Presets.get(config[:preset])
+    names = names!(config, preset)
+    levels = Map.merge(preset.levels, Map.new(Map.get(config, :levels, [])))
     redact = options.values.redact
     {keys, words} = {Shape.keys(redact), Shape.words(redact)}
 
@@ -104,8 +114,13 @@ defmodule RustyJson.LogFormatter.Setup do
       guard: guard,
       # With its end.
       longest: longest + 1,
-      metadata: Map.get(config, :metadata, :all),
+      metadata: metadata(Map.get(config, :metadata, :all), Presets.placed(config[:preset])),
       names: names,
+      preset: config[:preset],
+      levels: levels,
+      always: preset.always,
+      text: preset.text,
+      flat: if(config[:flat], do: Map.values(names) ++ preset.own),
       redacts: redact != [],
       points: Shape.segments(redact) != [],
       redacted: options.values.redacted,
@@ -115,26 +130,42 @@ defmodule RustyJson.LogFormatter.Setup do
       kept_keys: keys ++ List.flatten(Shape.segments(redact)),
       # The start of each line is known.
       usual:
-        names == @names and not options.values.sort_keys and
+        names == @names and levels == %{} and not Map.get(config, :flat, false) and
+          not options.values.sort_keys and
           not Enum.any?(@written_first, &redacted_text?(&1, keys, words)) and Shape.segments(redact) == []
     }
   end
 
   defp check!({:metadata, :all}), do: :ok
 
-  defp check!({:metadata, keys}) do
-    unless proper?(keys) and Enum.all?(keys, &is_atom/1),
-      do: raise(ArgumentError, "option :metadata takes :all or a list of atoms, not #{inspect(keys)}")
-  end
+  defp check!({:metadata, metadata}) do
+    keys = with {:all_except, keys} <- metadata, do: keys
 
-  defp check!({:names, names}) do
-    given = if is_map(names), do: Map.to_list(names), else: names
-
-    unless proper?(given) and Enum.all?(given, &name?/1) and distinct?(given) do
+    unless proper?(keys) and Enum.all?(keys, &is_atom/1) do
       raise ArgumentError,
-            "option :names takes other names of #{list(Map.keys(@names))}, as valid UTF-8 and each only once, not #{inspect(names)}"
+            "option :metadata takes :all, a list of atoms or {:all_except, a list of atoms}, not #{inspect(metadata)}"
     end
   end
+
+  # Together with the preset: `names!/2`.
+  defp check!({:names, _names}), do: :ok
+
+  defp check!({:levels, levels}) do
+    given = if is_map(levels), do: Map.to_list(levels), else: levels
+
+    unless proper?(given) and Enum.all?(given, &level?/1) do
+      raise ArgumentError,
+            "option :levels takes other names of #{list(@levels)}, as valid UTF-8 or integers, not #{inspect(levels)}"
+    end
+  end
+
+  defp check!({:preset, preset}) do
+    unless preset == nil or preset in Presets.names(),
+      do: raise(ArgumentError, "option :preset takes #{list(Presets.names())}, not #{inspect(preset)}")
+  end
+
+  defp check!({:flat, flat}) when not is_boolean(flat),
+    do: raise(ArgumentError, "option :flat takes a boolean, not #{inspect(flat)}")
 
   defp check!({:max_bytes, bytes}) when bytes not in 0..@most,
     do:
@@ -192,13 +223,36 @@ defmodule RustyJson.LogFormatter.Setup do
 
   defp proper?(list), do: is_list(list) and not List.improper?(list)
 
+  defp level?({level, name}) when level in @levels,
+    do: (is_binary(name) and String.valid?(name)) or (is_integer(name) and not is_long(name))
+
+  defp level?(_other), do: false
+
+  # A place has these in other words.
+  defp metadata(:all, []), do: :all
+  defp metadata(:all, placed), do: {:all_except, placed}
+  defp metadata({:all_except, keys}, placed), do: {:all_except, keys ++ placed}
+  defp metadata(keys, _placed), do: keys
+
+  defp names!(config, preset) do
+    names = Map.get(config, :names, [])
+    given = if is_map(names), do: Map.to_list(names), else: names
+
+    unless proper?(given) and Enum.all?(given, &name?/1), do: wrong_names!(names)
+    merged = @names |> Map.merge(preset.names) |> Map.merge(Map.new(given))
+    all = Map.values(merged) ++ preset.own
+    if Enum.uniq(all) != all, do: wrong_names!(names)
+    merged
+  end
+
+  @spec wrong_names!(term()) :: no_return()
+  defp wrong_names!(names) do
+    raise ArgumentError,
+          "option :names takes other names of #{list(Map.keys(@names))}, as valid UTF-8 and each only once, not #{inspect(names)}"
+  end
+
   defp name?({member, name}), do: is_map_key(@names, member) and is_binary(name) and String.valid?(name)
   defp name?(_other), do: false
-
-  defp distinct?(given) do
-    names = @names |> Map.merge(Map.new(given)) |> Map.values()
-    Enum.uniq(names) == names
-  end
 
   defp list(names), do: Enum.map_join(names, ", ", &inspect/1)
 

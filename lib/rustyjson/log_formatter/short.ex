@@ -124,13 +124,14 @@ defmodule RustyJson.LogFormatter.Short do
 
   @doc "What is left of the members when nothing else fits: the time, the level and the start of the message."
   @spec least([{String.t(), term()}], Setup.t()) :: [{String.t(), term()}]
-  def least(members, %{names: names}) do
-    for {name, value} <- members, name != names.error do
+  def least(members, %{names: names, always: always}) do
+    for {name, value} = member <- members,
+        name in [names.time, names.level, names.message, names.metadata] or member in always do
       cond do
         name == names.metadata -> {name, %{"…" => "left out"}}
         name == names.message and is_binary(value) -> {name, cut(value, @least)}
         name == names.message -> {name, "left out"}
-        true -> {name, value}
+        true -> member
       end
     end
   end

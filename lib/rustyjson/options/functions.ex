@@ -67,6 +67,19 @@ defmodule RustyJson.Options.Functions do
           type: {:integer, 0, @u62},
           default: 0,
           doc: "The limit on the whole stream. 0 removes the limit."
+        },
+        select: %{
+          type: :paths,
+          default: nil,
+          doc:
+            "JSON Pointers or `RustyJson.Paths`, as for `select/3`: returns only the values at these places in each value."
+        },
+        columns: %{
+          type: {:integer, 1, @u48},
+          default: nil,
+          doc:
+            "With `:select`: returns columns of this many rows instead of rows; of fewer rows before an error and at the end. A value " <>
+              "that does not exist is `nil` in a column."
         }
       ]
     },

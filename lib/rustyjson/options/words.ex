@@ -46,6 +46,7 @@ defmodule RustyJson.Options.Words do
   def describe(:mends, _quote), do: "a list of mends"
   def describe(:dialect, quote), do: describe({:in, Dialect.names()}, quote)
   def describe(:pointer, _quote), do: "a JSON Pointer"
+  def describe(:paths, _quote), do: "JSON Pointers"
   def describe(:iodata, _quote), do: "iodata"
   def describe(:given_type, quote), do: describe(:type, quote)
   def describe(:type, _quote), do: "a type of `RustyJson.Schema`"
@@ -101,6 +102,7 @@ defmodule RustyJson.Options.Words do
   defp ast(:iodata), do: quote(do: iodata())
   defp ast(:given_type), do: quote(do: RustyJson.Schema.Type.t())
   defp ast(type) when type in [:text, :pointer], do: quote(do: String.t())
+  defp ast(:paths), do: quote(do: RustyJson.Paths.t() | [String.t()] | %{optional(term()) => String.t()})
   defp ast(:binary), do: quote(do: binary())
   defp ast(:gzip_level), do: quote(do: {:gzip, 0..9})
   defp ast(:indentation), do: quote(do: non_neg_integer() | String.t() | keyword(iodata()))

@@ -5,7 +5,7 @@ defmodule RustyJson.Wasm.Fed do
 
   require RustyJson.Engine.Codes
 
-  alias RustyJson.{Engine, Options}
+  alias RustyJson.{Engine, Options, Parts}
   alias RustyJson.Engine.Codes
 
   @empty <<131, 106>>
@@ -27,15 +27,20 @@ defmodule RustyJson.Wasm.Fed do
   @doc "What the judge of terms has to be told: options for the list, and the length of a document that can have it."
   @spec policy(binary(), non_neg_integer(), Options.t()) :: {Options.t(), non_neg_integer()}
   def policy(question, piece, %{values: %{max_depth: max_depth}} = options) do
-    list = %{max_depth: min(max_depth + 1, 0xFFFF_FFFF), max_nodes: 0}
-    {Options.change(options, :decode, list), document_length(piece, facts(question))}
+    facts = facts(question)
+    lists = if facts.parts == 0, do: 1, else: 2
+    list = %{max_depth: min(max_depth + lists, 0xFFFF_FFFF), max_nodes: 0}
+    {Options.change(options, :decode, list), document_length(piece, facts)}
   end
 
   defp document_length(piece, %{events: true}), do: 8 * piece + 80
-  defp document_length(piece, %{pointers: false, places: false}), do: 2 * piece + 16
 
-  defp document_length(piece, %{segments: segments, places: places}),
-    do: 2 * piece + 16 + @most_pointers + segments * @level + if(places, do: 2 * piece, else: 0)
+  defp document_length(piece, %{pointers: false, places: false, parts: parts}),
+    do: 2 * piece + 16 + parts * piece
+
+  defp document_length(piece, %{segments: segments, places: places, parts: parts}),
+    do:
+      2 * piece + 16 + @most_pointers + segments * @level + if(places, do: 2 * piece, else: 0) + parts * piece
 
   @doc "Whether a record may be this long: a list of the largest terms, a state, and an error with its path."
   @spec record?(pos_integer(), binary(), non_neg_integer(), Options.values()) :: boolean()
@@ -65,27 +70,50 @@ defmodule RustyJson.Wasm.Fed do
   defp split(bytes, at) when at in 0..byte_size(bytes)//1, do: :erlang.split_binary(bytes, at)
   defp split(_bytes, _at), do: :broken
 
-  @doc "Whether these can be the values: behind their pointers, if those are asked for."
+  @doc "Whether these can be the values: behind their pointers, if those are asked for, and answers to the plan of parts."
   @spec values?([term()], binary()) :: boolean()
-  def values?(values, question), do: not facts(question).pointers or pairs?(values)
+  def values?(values, question), do: all?(values, facts(question))
 
-  defp pairs?([pointer, _value | rest]) when is_binary(pointer), do: pairs?(rest)
-  defp pairs?(rest), do: rest == []
+  defp all?(_values, %{pointers: false, answers: nil}), do: true
+
+  defp all?([pointer, value | rest], %{pointers: true} = facts) when is_binary(pointer),
+    do: value?(value, facts) and all?(rest, facts)
+
+  defp all?([value | rest], %{pointers: false} = facts), do: value?(value, facts) and all?(rest, facts)
+  defp all?(rest, _facts), do: rest == []
+
+  defp value?(_value, %{answers: nil}), do: true
+  defp value?(value, %{answers: count}), do: Parts.answers?(value, count)
 
   # Numbers of the question that the answer is held to.
   defp facts(
          <<before::64-little, held::64-little, _last, _stop::64, _length::32, format, flags, _most::64,
-           segments::16-little, _::binary>>
+           segments::16-little, rest::binary>>
        ),
-       do: %{
-         before: before,
-         held: held,
-         records: format in [1, 2],
-         events: format == 4,
-         pointers: Bitwise.band(flags, 2) != 0,
-         places: format < 4 and Bitwise.band(flags, 4) != 0,
-         segments: segments
-       }
+       do:
+         %{
+           before: before,
+           held: held,
+           records: format in [1, 2],
+           events: format == 4,
+           pointers: Bitwise.band(flags, 2) != 0,
+           places: format < 4 and Bitwise.band(flags, 4) != 0,
+           segments: segments,
+           parts: 0,
+           answers: nil
+         }
+         |> Map.merge(if Bitwise.band(flags, 8) == 0, do: %{}, else: parts(rest, segments))
+
+  # How many times a byte of the piece can be in answers, each behind its number; and how many answers a value has.
+  defp parts(<<_length::32, _kind, _flags, overlap::16-little, answers::32-little, _::binary>>, 0),
+    do: %{parts: 17 * overlap + 16, answers: answers}
+
+  defp parts(<<0, rest::binary>>, segments), do: parts(rest, segments - 1)
+
+  defp parts(<<1, length::32-little, rest::binary>>, segments) do
+    {_name, rest} = :erlang.split_binary(rest, length)
+    parts(rest, segments - 1)
+  end
 
   defp longest_state(%{before: before, segments: segments}, piece, max_depth),
     do: @state + segments * @level + div(min(max_depth, before + piece), 8)

@@ -42,7 +42,7 @@ pub fn run<'a>(env: Env<'a>, guest: &mut Guest, stream: &Stream<'_>) -> Result<T
     let (list, answer) = question
         .open(body, piece.len(), options)
         .ok_or_else(|| Fault::invalid("its answer about a piece is broken"))?;
-    let policy = policy(options, question.document_len(piece.len()));
+    let policy = policy(options, question, piece.len());
     let values = built::term(env, guest, list, policy, options, piece.len())?;
     let values = values.map(|list| Maker::new(env).term(list));
     guest.in_time()?;
@@ -53,8 +53,8 @@ pub fn run<'a>(env: Env<'a>, guest: &mut Guest, stream: &Stream<'_>) -> Result<T
     }
 }
 
-/// A list of values is a document one level deeper; how many values each has is not told apart.
-fn policy(options: &DecodeOptions, document_len: usize) -> Policy {
-    let max_depth = options.max_depth.saturating_add(1);
-    Policy::new(&DecodeOptions { max_depth, max_nodes: 0, ..*options }, document_len)
+/// A list of values is a document one level deeper, a list of lists of parts two; how many values each has is not told apart.
+fn policy(options: &DecodeOptions, question: &Question, piece: usize) -> Policy {
+    let max_depth = options.max_depth.saturating_add(question.lists());
+    Policy::new(&DecodeOptions { max_depth, max_nodes: 0, ..*options }, question.document_len(piece))
 }

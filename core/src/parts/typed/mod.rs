@@ -40,7 +40,7 @@ pub fn typed<A: Answer>(
     }
     // The driver alone counts all nodes and looks for all repeated keys.
     if options.max_nodes != 0 || options.duplicates == Duplicates::Error {
-        decode::validate(json, options, scratch)?;
+        decode::validate(json, 0, options, scratch)?;
     }
     let options = DecodeOptions { max_nodes: 0, ..*options };
     let mut places = core::mem::take(&mut scratch.places);
