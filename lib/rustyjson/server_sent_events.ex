@@ -174,7 +174,8 @@ defmodule RustyJson.ServerSentEvents do
              do: {:ok, Enum.reverse(events), %{stream | line: stream.line <> bytes, after_return: false}}
 
       {at, 1} ->
-        <<line::binary-size(at), ending, rest::binary>> = bytes
+        # Elixir from 1.20 on wants sizes from outside a pattern pinned, which 1.14 does not know.
+        {line, <<ending, rest::binary>>} = :erlang.split_binary(bytes, at)
 
         with %{line: before} = stream <- counted(stream, at + 1, events) do
           {stream, events} =
