@@ -6,7 +6,7 @@ defmodule RustyJson.AlsoTest do
 
   @compile {:no_warn_undefined, [Jason, JSON]}
 
-  alias RustyJson.Encoder.Also
+  alias RustyJson.Encoder.{Also, Interop}
 
   defmodule Plain do
     @derive {RustyJson.Encoder, only: [:b, :a], also: [Jason.Encoder, JSON.Encoder]}
@@ -35,6 +35,30 @@ defmodule RustyJson.AlsoTest do
       for {struct, text} <- @structs do
         assert unquote(library).encode!(struct) == text
         assert unquote(library).encode!([struct]) == "[#{text}]"
+      end
+    end
+  end
+
+  # With nothing but an absent Jason, each struct of Elixir's protocol cost half a millisecond.
+  if @libraries == [] do
+    test "a library that is not there is looked for once" do
+      look = fn -> Interop.encode(%URI.Error{}, RustyJson.Options.encode([])) end
+      assert look.() == :error
+      server = Process.whereis(:code_server)
+      :erlang.trace(server, true, [:receive])
+      assert look.() == :error
+      # Answered behind what came before.
+      Code.ensure_loaded?(RustyJson.NoSuchModule)
+      :erlang.trace(server, false, [:receive])
+      assert [_only_this] = asked(self())
+    end
+
+    defp asked(pid) do
+      receive do
+        {:trace, _server, :receive, message} ->
+          if is_tuple(message) and pid in Tuple.to_list(message), do: [message | asked(pid)], else: asked(pid)
+      after
+        100 -> []
       end
     end
   end

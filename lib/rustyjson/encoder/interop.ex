@@ -66,7 +66,7 @@ defmodule RustyJson.Encoder.Interop do
   def standin? do
     cond do
       Plans.standin() != nil -> true
-      :persistent_term.get(@real, false) or not Code.ensure_loaded?(Jason) -> false
+      :persistent_term.get(@real, false) or not there?(Jason) -> false
       function_exported?(Jason, :__rustyjson__, 0) -> Plans.stand_in(Jason.Encoder) == :ok
       true -> :persistent_term.put(@real, true) != :ok
     end
@@ -103,15 +103,33 @@ defmodule RustyJson.Encoder.Interop do
 
   # The implementation of the protocol, unless it is the one for any value.
   defp implementation(protocol, any, value) do
-    if Code.ensure_loaded?(protocol) do
+    if there?(protocol) do
       implementation = protocol.impl_for(value)
       if implementation != any, do: implementation
     end
   end
 
+  # The VM looks for a module that does not exist in every folder of the code path, which takes half a millisecond for each struct: it does
+  # so once. A module that comes later counts as soon as it is loaded, as when a struct is compiled that implements the protocol.
+  defp there?(module) do
+    cond do
+      :erlang.module_loaded(module) -> true
+      :persistent_term.get({__MODULE__, :absent, module}, false) -> false
+      Code.ensure_loaded?(module) -> true
+      true -> :persistent_term.put({__MODULE__, :absent, module}, true) != :ok
+    end
+  end
+
   defp implemented?(value), do: implementation(Jason.Encoder, Jason.Encoder.Any, value) != nil
 
-  # Elixir's protocol passes every nested value back to the caller.
+  # Elixir's protocol passes every nested value back to the caller. A call of the engine for each takes longer than to write a short one.
+  defp by_json(text, _encoder, options) when is_binary(text), do: Encode.string(text, options)
+  defp by_json(atom, _encoder, options) when is_atom(atom), do: Encode.atom(atom, options)
+
+  defp by_json(integer, _encoder, %{values: %{integers: :exact}})
+       when is_integer(integer) and integer in -0x7FFF_FFFF..0x7FFF_FFFF,
+       do: Integer.to_string(integer)
+
   defp by_json(value, _encoder, options), do: Encode.value(value, options)
 
   # Jason encodes the content of the struct itself. A value that only RustyJson can encode, such as a struct of the application in
