@@ -333,7 +333,7 @@ defmodule RustyJson.SweepTest do
         "#{Float.round((waited() - waited) / 1.0e9, 1)} s for a processor; #{length(beyond)} beyond the limits"
     )
 
-    for each <- Enum.take(beyond, 20), do: tell("  beyond: #{inspect(each, limit: 50)}")
+    for each <- Enum.take(beyond, 20), do: tell("  beyond: #{inspect(each, limit: 50, charlists: :as_lists)}")
     cases
   end
 
