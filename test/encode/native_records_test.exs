@@ -55,4 +55,58 @@ defmodule RustyJson.NativeRecordsTest do
       assert {:error, %Protocol.UndefinedError{value: ^record}} = RustyJson.encode(term.(record), options)
     end
   end
+
+  describe "in random terms, as what the option puts in their place" do
+    # A term with records at random places. The oracle is the term with the strings there.
+    defp random(0, records), do: leaf(records)
+
+    defp random(depth, records) do
+      case :rand.uniform(6) do
+        1 -> for(_ <- 1..:rand.uniform(4), do: random(depth - 1, records))
+        2 -> Map.new(1..:rand.uniform(4), &{"k#{&1}", random(depth - 1, records)})
+        3 -> Map.new([:a, :b, 1], &{&1, random(depth - 1, records)})
+        4 -> %{RustyJson.OrderedObject.new([]) | values: [{"o", random(depth - 1, records)}]}
+        5 -> [RustyJson.Fragment.new("1"), ~D[2024-02-29], random(depth - 1, records)]
+        6 -> leaf(records)
+      end
+    end
+
+    defp leaf(records), do: Enum.random([1, 2.5, "é", nil, :atom, 2 ** 70 | records])
+
+    defp swapped(%RustyJson.OrderedObject{values: values} = object, fun),
+      do: %{object | values: for({key, value} <- values, do: {key, swapped(value, fun)})}
+
+    defp swapped(%_{} = struct, _fun), do: struct
+    defp swapped(list, fun) when is_list(list), do: Enum.map(list, &swapped(&1, fun))
+
+    defp swapped(map, fun) when is_map(map),
+      do: Map.new(map, fn {key, value} -> {key, swapped(value, fun)} end)
+
+    defp swapped(term, _fun) when is_number(term) or is_binary(term) or is_atom(term), do: term
+    defp swapped(record, fun), do: fun.(record)
+
+    test "with every option", %{records: records} do
+      for _ <- 1..1_000 do
+        term = random(4, records)
+        {:ok, plain} = term |> swapped(fn _ -> "R" end) |> RustyJson.encode(engine: :native)
+        there? = plain =~ "\"R\""
+
+        for {engine, options} <- Judge.engines() do
+          encode = &RustyJson.encode(&1, &2 ++ options)
+          assert {engine, encode.(term, unsupported: fn _ -> "R" end)} == {engine, {:ok, plain}}
+
+          for more <- [
+                [unsupported: :inspect],
+                [unsupported: :inspect, sort_keys: true, escape: :unicode_safe]
+              ],
+              do: assert(encode.(term, more) == encode.(swapped(term, &inspect/1), more), inspect(term))
+
+          case encode.(term, []) do
+            {:ok, text} -> assert not there? and text == plain
+            {:error, %Protocol.UndefinedError{value: value}} -> assert there? and value in records
+          end
+        end
+      end
+    end
+  end
 end

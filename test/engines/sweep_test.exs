@@ -4,7 +4,8 @@ defmodule RustyJson.SweepTest do
   deadlines hold.
 
   `RustyJson.Test.Sweep` has the table. The light version compares 20 KB with 200 KB, with a bound that quadratic time exceeds. The heavy
-  one (`RUSTYJSON_HEAVY=1`) goes up to 5 MB, and prints the largest figures.
+  one (`RUSTYJSON_HEAVY=1`) goes up to 5 MB, and prints the largest figures. `RUSTYJSON_SWEEP_RECORD=FILE` also appends them to a file, with a
+  line for each shape when it is done.
   """
 
   use ExUnit.Case, async: false
@@ -201,6 +202,7 @@ defmodule RustyJson.SweepTest do
     end
 
     @tag :heavy
+    @tag timeout: :infinity
     @tag engine: engine, chosen: chosen, input: input
     test "#{engine}: a #{input} of up to 5 MB, and each option up to 1 MB", context do
       plan = %{
@@ -213,6 +215,7 @@ defmodule RustyJson.SweepTest do
         chosen: context.chosen
       }
 
+      title("#{context.engine}, #{context.input}s")
       cases = sweep(context.input, plan, fn call, _shape -> ways(call) end)
       record(context, cases, plan)
       long = %{plan | sizes: [100_000, 5_000_000]}
@@ -241,8 +244,11 @@ defmodule RustyJson.SweepTest do
 
   # Each case until it keeps its limits, or its tries are over.
   defp sweep(input, plan, ways) do
-    for shape <- shapes(input),
-        call <- Sweep.calls(),
+    Enum.flat_map(shapes(input), &shape_done(&1, plan, fn -> shape(input, &1, plan, ways) end))
+  end
+
+  defp shape(input, shape, plan, ways) do
+    for call <- Sweep.calls(),
         call.input == input,
         inputs = for(size <- plan.sizes, do: {size * call.times, build(input, shape, size * call.times)}),
         way <- ways.(call, shape.name),
@@ -317,8 +323,54 @@ defmodule RustyJson.SweepTest do
 
   ## The record
 
+  defp tell(line) do
+    IO.puts(line)
+    if file = System.get_env("RUSTYJSON_SWEEP_RECORD"), do: File.write!(file, line <> "\n", [:append])
+  end
+
+  defp title(what) do
+    {commit, _} = System.cmd("git", ["rev-parse", "--short", "HEAD"], stderr_to_stdout: true)
+
+    tell(
+      "\n#{what}: #{DateTime.utc_now() |> DateTime.truncate(:second)}, commit #{String.trim(commit)}, Elixir #{System.version()}, " <>
+        "OTP #{System.otp_release()}, #{System.schedulers_online()} schedulers"
+    )
+  end
+
+  # Only in the heavy version: a run that is cut short leaves what it has measured.
+  defp shape_done(shape, %{hold: 5} = plan, run) do
+    {micros, waited} = {System.monotonic_time(:millisecond), waited()}
+    cases = run.()
+
+    beyond =
+      for {{name, _, way}, runs} <- cases,
+          [_ | _] = faults <- [faults(runs, way, plan)],
+          do: {name, way, faults}
+
+    seconds = Float.round((System.monotonic_time(:millisecond) - micros) / 1_000, 1)
+
+    tell(
+      "#{shape.name}, #{inspect(plan.sizes)}: #{length(cases)} cases, #{seconds} s, in which the VM's threads waited " <>
+        "#{Float.round((waited() - waited) / 1.0e9, 1)} s for a processor; #{length(beyond)} beyond the limits"
+    )
+
+    for each <- Enum.take(beyond, 20), do: tell("  beyond: #{inspect(each, limit: 50, charlists: :as_lists)}")
+    cases
+  end
+
+  defp shape_done(_shape, _plan, run), do: run.()
+
+  # Nanoseconds that threads of this VM were ready, but had no processor (Linux); a busy machine has large ones.
+  defp waited do
+    for file <- Path.wildcard("/proc/self/task/*/schedstat"),
+        {:ok, text} <- [File.read(file)],
+        [_ran, waited | _] <- [String.split(text)],
+        reduce: 0,
+        do: (sum -> sum + String.to_integer(waited))
+  end
+
   defp record(context, cases, plan) do
-    IO.puts("\n#{context.engine}, #{context.input}s: #{length(cases)} cases")
+    tell("\n#{context.engine}, #{context.input}s: #{length(cases)} cases")
     largest("time per byte, #{inspect(plan.sizes)}", cases, fn runs -> Float.round(ratio(runs), 2) end)
     largest("memory per byte", cases, fn runs -> round(memory(runs)) end)
 
@@ -333,12 +385,12 @@ defmodule RustyJson.SweepTest do
     figures = for {name, runs} <- cases, do: {figure.(runs), name, times(runs)}
     sorted = figures |> Enum.map(&elem(&1, 0)) |> Enum.sort()
 
-    IO.puts(
+    tell(
       "#{title}: median #{Enum.at(sorted, div(length(sorted), 2))}, 99th percentile #{Enum.at(sorted, div(99 * length(sorted), 100))}"
     )
 
     for {value, {name, shape, way}, times} <- figures |> Enum.sort_by(&elem(&1, 0), :desc) |> Enum.take(12),
-        do: IO.puts("  #{value} #{inspect(name)} #{shape} #{inspect(way)} #{inspect(times)}")
+        do: tell("  #{value} #{inspect(name)} #{shape} #{inspect(way)} #{inspect(times)}")
   end
 
   ## Deadlines

@@ -43,6 +43,7 @@ defmodule RustyJson.Test.Sweep do
 
   @piece 1_000
   @tagged {:tagged, "t", %{"leaf" => Leaf, "twig" => Twig}}
+  @mends [:code_fence, :prose, :trailing_commas, :raw_newlines, :python_literals]
   @limits [
     :max_bytes,
     :max_depth,
@@ -145,14 +146,22 @@ defmodule RustyJson.Test.Sweep do
         sole: false
       ),
       call({ServerSentEvents, :push, 2}, :text, :none, &events/2,
-        with: for(name <- [new: 1, finish: 1, done?: 1, stream: 2], do: of_events(name))
-      )
+        with: for(name <- [new: 1, finish: 1, done?: 1], do: of_events(name))
+      ),
+      call({ServerSentEvents, :stream, 2}, :text, :none, &lines_of_events/2)
     ] ++ partial()
   end
 
   defp partial do
-    mends = [:code_fence, :prose, :trailing_commas, :raw_newlines, :python_literals]
-    ways = [[trailing: :keep], [trailing: :strings], [trailing: :drop], [lenient: mends]]
+    ways =
+      for(value <- [:keep, :strings, :drop], do: [trailing: value]) ++
+        for(type <- [@tagged, [@tagged], [Item], [Text], Nest, {:map, [:integer]}], do: [as: type]) ++
+        [
+          [as: [@tagged], duplicate_keys: :error],
+          [as: [:string], errors: :all],
+          [lenient: @mends],
+          [lenient: @mends, as: [Item], errors: :all]
+        ]
 
     [
       call({RustyJson, :decode_partial, 2}, :text, :decode, &RustyJson.decode_partial/2,
@@ -209,6 +218,14 @@ defmodule RustyJson.Test.Sweep do
         failed -> {:halt, failed}
       end
     end)
+  end
+
+  # The text as it is: lines without an end, or many without a field; and each of them as an event.
+  defp lines_of_events(text, []) do
+    events = text |> String.replace("\n", "\n\ndata:") |> String.replace(",", ",\r\rdata:")
+
+    for text <- [text, events],
+        do: text |> pieces() |> ServerSentEvents.stream(max_bytes: 0) |> Enum.to_list()
   end
 
   # The value is asked for now and then, because it takes time for all children of what is open.

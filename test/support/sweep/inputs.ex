@@ -36,6 +36,7 @@ defmodule RustyJson.Test.Sweep.Inputs do
       ),
       shape(:long_numbers, &list(String.duplicate("9", 1_000), &1)),
       shape(:endless_number, &String.duplicate("9", &1)),
+      shape(:number_without_field, &~s({"x":#{String.duplicate("9", &1)},"id":1})),
       shape(:long_fractions, &list("0." <> String.duplicate("3", 700), &1)),
       shape(:decimals, &list("-12.5e3", &1)),
       shape(:escapes, &list(~S("a\n\"b\\"), &1)),
@@ -48,6 +49,14 @@ defmodule RustyJson.Test.Sweep.Inputs do
       shape(:records, &list(~s({"id":1,"name":"x","tags":[1,2],"ok":true}), &1)),
       shape(:lines, &String.duplicate(~s({"id":1,"name":"x","ok":true}\n), div(&1, 30))),
       shape(:white_space, &(String.duplicate(" \n\t\r", div(&1, 4)) <> "1")),
+      shape(:breaks_in_strings, &list(~s("a\n\r\n"), &1)),
+      shape(
+        :commas_too_many,
+        &("[1" <> String.duplicate("," <> String.duplicate(" ", 500) <> "1", div(&1, 502)) <> ",]")
+      ),
+      shape(:prose, &(String.duplicate("[ x {", div(&1, 5)) <> "{}")),
+      shape(:fences, &String.duplicate("```", div(&1, 3))),
+      shape(:python, &list("None,True,False", &1)),
       shape(:late_error, &(list(~s({"a":"b"}), &1) <> "x")),
       shape(:late_utf8, &("[" <> String.duplicate(~s("é",), div(&1, 5)) <> <<?", 255, ?", ?]>>))
     ]
