@@ -119,6 +119,15 @@ defmodule RustyJson.KnownOptionsTest do
       assert [_one] = lists(known(function))
     end
 
+    # A call without options is looked up too, and is learnt once.
+    for _ <- 1..3,
+        do: {RustyJson.fetch("[1]", "/0"), RustyJson.Formatter.minify("[1]"), RustyJson.canonicalize("1")}
+
+    for function <- [:parts, :formatter, :canonicalize] do
+      assert {{_ready, _known}, lists} = Cache.lists(Cache.all(), function)
+      assert map_size(lists) == 1
+    end
+
     # The value for what is missing can be anything.
     assert RustyJson.fetch("{}", "/a", missing: {:default, 1}) == {:ok, 1}
     assert [_one] = lists(known(:parts))

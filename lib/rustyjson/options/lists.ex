@@ -68,6 +68,7 @@ defmodule RustyJson.Options.Lists do
 
   @doc "The same with another list."
   @spec put(t(), keyword() | map(), found()) :: t()
+  def put({nil, lists}, [], found), do: {found, lists}
   def put(lists, [{name, value} | rest], found), do: add(lists, name, {value, rest, found})
   def put(lists, given, found), do: add(lists, @maps, {given, [], found})
 
