@@ -9,12 +9,10 @@ defmodule RustyJson do
   and `RustyJson.Encoder` for structs.
   """
 
-  require RustyJson.Config
-  require RustyJson.Encoder.Plans
-  require RustyJson.Options.Known
+  require RustyJson.Options.Cache
+  require RustyJson.Options.Lists
 
   alias RustyJson.{
-    Config,
     DecodeError,
     EncodeError,
     Engine,
@@ -29,27 +27,24 @@ defmodule RustyJson do
 
   alias RustyJson.Decode.{Callbacks, Input, Many, Valid}
   alias RustyJson.Encode.{Callback, Canonical, Text}
-  alias RustyJson.Encoder.Plans
-  alias RustyJson.Options.{Known, Lists, Unknown, Words}
+  alias RustyJson.Options.{Cache, Lists, Words}
+
+  # The functions that raise then make no `{:ok, result}`, which takes 10 of the 150 ns of a short call.
+  @compile {:inline, decode: 2, encode: 2, bang: 1}
 
   @typedoc "An option of `decode/2`."
   @type decode_option :: unquote(Words.type(:decode))
 
   @typedoc "An option of `decode_stream/2` and `RustyJson.Feed`; see there."
   @type stream_option ::
-          {:format, :values | :lines | :seq | :array}
-          | {:at, String.t()}
-          | {:with_pointer, boolean()}
-          | {:on_error, :raise | :tag}
-          | {:max_total_bytes, non_neg_integer()}
-          | decode_option()
+          unquote(Words.type(:decode_stream)) | decode_option()
 
   @typedoc "An option of `fetch/3` and `select/3`; see there."
   @type part_option ::
-          {:missing, {:default, term()}} | {:validate, boolean()} | decode_option()
+          unquote(Words.type(:parts)) | decode_option()
 
   @typedoc "An option of `decode_partial/2` and `RustyJson.Partial`; see there."
-  @type partial_option :: {:trailing, :keep | :strings | :drop} | {:lenient, [mend()]} | decode_option()
+  @type partial_option :: unquote(Words.type(:partial)) | decode_option()
 
   @typedoc "What `RustyJson.Partial` can mend, see there."
   @type mend :: :code_fence | :prose | :trailing_commas | :raw_newlines | :python_literals
@@ -58,7 +53,7 @@ defmodule RustyJson do
   @type encode_option :: unquote(Words.type(:encode))
 
   @typedoc "An option of `encode_stream/2`; see there."
-  @type stream_encode_option :: {:format, :array | :lines | :seq} | {:flush, pos_integer()} | encode_option()
+  @type stream_encode_option :: unquote(Words.type(:encode_stream)) | encode_option()
 
   @typedoc "The reason for which `decode/3` returns no value, with the offset in bytes."
   @type decoders_error ::
@@ -115,40 +110,23 @@ defmodule RustyJson do
   """
   @spec decode(iodata(), [decode_option()] | map()) ::
           {:ok, term()} | {:error, DecodeError.t() | SandboxError.t()}
-  def decode(input, opts \\ [])
+  def decode(input, opts \\ []) do
+    Cache.cached(decode: lists) = Cache.all()
 
-  def decode(input, []) when is_binary(input) do
-    case Config.plain_decode() do
-      {longest, bytes, options} when byte_size(input) <= longest ->
+    case Lists.find(lists, opts) do
+      {{longest, bytes}, options} when is_binary(input) and byte_size(input) <= longest ->
         case Engine.Native.Nif.decode(input, bytes) do
           {:ok, _term} = done -> done
           other -> Input.ended(other, input, options)
         end
 
-      _ ->
-        Input.given(input, Config.decode())
+      {_ready, options} ->
+        Input.given(input, options)
+
+      nil ->
+        Input.given(input, Options.decode(opts))
     end
   end
-
-  def decode(input, [{name, value} | rest] = opts) when is_binary(input) do
-    with %{^name => lists} <- Known.decoding(),
-         {_value, _rest, {longest, bytes}, options} when byte_size(input) <= longest <-
-           Lists.among(lists, value, rest) do
-      case Engine.Native.Nif.decode(input, bytes) do
-        {:ok, _term} = done -> done
-        other -> decoded(other, input, options)
-      end
-    else
-      {_value, _rest, _ready, options} -> Input.given(input, options)
-      _unknown -> Input.given(input, Options.decode(opts))
-    end
-  end
-
-  def decode(input, opts), do: Input.given(input, Options.decode(opts))
-
-  # Some atoms may be missing.
-  defp decoded(_other, input, %{keys: :atoms} = options), do: Input.decode(input, options)
-  defp decoded(other, input, options), do: Input.ended(other, input, options)
 
   @doc """
   Decodes the first value of a binary with callbacks, as Elixir's `JSON.decode/3` does.
@@ -199,36 +177,7 @@ defmodule RustyJson do
       ** (RustyJson.DecodeError) Leading zeros in numbers at position 1 (line 1, column 2)
   """
   @spec decode!(iodata(), [decode_option()] | map()) :: term()
-  def decode!(input, opts \\ [])
-
-  def decode!(input, []) when is_binary(input) do
-    case Config.plain_decode() do
-      {longest, bytes, options} when byte_size(input) <= longest ->
-        case Engine.Native.Nif.decode(input, bytes) do
-          {:ok, term} -> term
-          other -> other |> Input.ended(input, options) |> bang()
-        end
-
-      _ ->
-        input |> Input.given(Config.decode()) |> bang()
-    end
-  end
-
-  def decode!(input, [{name, value} | rest] = opts) when is_binary(input) do
-    with %{^name => lists} <- Known.decoding(),
-         {_value, _rest, {longest, bytes}, options} when byte_size(input) <= longest <-
-           Lists.among(lists, value, rest) do
-      case Engine.Native.Nif.decode(input, bytes) do
-        {:ok, term} -> term
-        other -> other |> decoded(input, options) |> bang()
-      end
-    else
-      {_value, _rest, _ready, options} -> input |> Input.given(options) |> bang()
-      _unknown -> input |> Input.given(Options.decode(opts)) |> bang()
-    end
-  end
-
-  def decode!(input, opts), do: input |> decode(opts) |> bang()
+  def decode!(input, opts \\ []), do: input |> decode(opts) |> bang()
 
   defp bang({:ok, result}), do: result
   defp bang({:error, error}), do: raise(error)
@@ -297,15 +246,9 @@ defmodule RustyJson do
 
   ## Options
 
-    * `:format` - `:values` (default), one value after another; `:lines`, one value per line (NDJSON); `:seq`, values after
-      record separators (RFC 7464); `:array`, the elements of one array
-    * `:at` - instead of `:format`: decodes only the values at this JSON Pointer in one document. `*` matches any element or member
-    * `:with_pointer` - with `:at`: returns `{pointer, value}` instead of the value. A key on the way may have 1,024 bytes
-    * `:on_error` - `:raise` (default), or `:tag`, which returns values as `{:ok, value}` and an error as `{:error, exception}`. After an
-      error, `:lines` and `:seq` continue with the next line or record; the other formats end
+  #{Words.doc(:decode_stream)}
     * `:max_bytes`, `:max_nodes` - limits of one value
     * `:max_depth` - the limit on nesting, counted from the root of the document
-    * `:max_total_bytes` - the limit on the whole stream; 0 (default) removes it
     * `:strings` - `:copy` by default
     * `:as` - decodes each value into a type of `RustyJson.Schema`. A value that is not of the type is an error like invalid JSON
 
@@ -338,11 +281,7 @@ defmodule RustyJson do
 
   ## Options
 
-    * `:missing` - `{:default, term}` returns `{:ok, term}` instead of `:error`
-    * `:as` - `:any` (default), a type of `RustyJson.Schema`, or `:raw`, which returns a `RustyJson.Fragment` of the text. Encoding
-      writes it unchanged
-    * `:validate` - `true` (default) returns the error of `decode/2` for invalid JSON anywhere in the document. `false` stops as soon as
-      the value is known, and uses the first of repeated keys. Use it only for trusted text
+  #{Words.doc(:parts)}
 
   All options of `decode/2` are accepted too. `:keys`, `:floats` and `:objects` apply to the value at the pointer, limits to the whole
   document.
@@ -387,9 +326,7 @@ defmodule RustyJson do
 
   ## Options
 
-    * `:trailing` - what to show of a string or number that is being written. `:keep` (default) shows it as far as it goes; `:strings`
-      shows strings as far as they go, and numbers when they are complete; `:drop` shows both when they are complete
-    * `:lenient` - a list of what to mend: see "Text of language models" in `RustyJson.Partial` (default `[]`)
+  #{Words.doc(:partial)}
     * `:as` - a type: see "Typed documents" in `RustyJson.Partial`
     * `:strings` - `:copy` by default
 
@@ -471,42 +408,23 @@ defmodule RustyJson do
   """
   @spec encode(term(), [encode_option()] | map()) ::
           {:ok, String.t()} | {:error, EncodeError.t() | SandboxError.t() | Exception.t()}
-  def encode(term, opts \\ [])
+  def encode(term, opts \\ []) do
+    Cache.cached(encode: lists, plans: plans) = Cache.all()
 
-  def encode(term, []) do
-    case Plans.configured() do
-      {ready, plans, options, _lists, _number} when ready != nil and not is_struct(term) ->
+    case Lists.find(lists, opts) do
+      {ready, options} when ready != nil and not is_struct(term) ->
         case Engine.Native.Nif.encode(term, ready, plans) do
           json when is_binary(json) -> {:ok, json}
           begun -> Text.begun(begun, term, plans, options)
         end
 
-      {ready, plans, options, _lists, _number} ->
+      {ready, options} ->
         Text.configured(term, ready, plans, options)
+
+      nil ->
+        Text.given(term, Options.encode(opts))
     end
   end
-
-  def encode(term, [{name, value} | rest] = opts) do
-    with {_ready, plans, _options, %{^name => lists}, _number} <- Plans.configured(),
-         {_value, _rest, ready, options} when ready != nil and not is_struct(term) <-
-           Lists.among(lists, value, rest) do
-      case Engine.Native.Nif.encode(term, ready, plans) do
-        json when is_binary(json) -> {:ok, json}
-        begun -> Text.begun(begun, term, plans, options)
-      end
-    else
-      {_value, _rest, nil, options} ->
-        Text.given(term, options)
-
-      {_value, _rest, ready, options} ->
-        Text.configured(term, ready, Plans.known(nil), options)
-
-      _unknown ->
-        Text.encode(term, Options.encode(opts))
-    end
-  end
-
-  def encode(term, opts), do: Text.encode(term, Options.encode(opts))
 
   @doc """
   Encodes a term, or raises.
@@ -529,33 +447,6 @@ defmodule RustyJson do
 
   def encode!(term, encoder) when is_function(encoder, 2),
     do: term |> encoder.(encoder) |> IO.iodata_to_binary()
-
-  def encode!(term, []) do
-    case Plans.configured() do
-      {ready, plans, options, _lists, _number} when ready != nil and not is_struct(term) ->
-        case Engine.Native.Nif.encode(term, ready, plans) do
-          json when is_binary(json) -> json
-          begun -> begun |> Text.begun(term, plans, options) |> bang()
-        end
-
-      {ready, plans, options, _lists, _number} ->
-        term |> Text.configured(ready, plans, options) |> bang()
-    end
-  end
-
-  def encode!(term, [{name, value} | rest] = opts) do
-    with {_ready, plans, _options, %{^name => lists}, _number} <- Plans.configured(),
-         {_value, _rest, ready, options} when ready != nil and not is_struct(term) <-
-           Lists.among(lists, value, rest) do
-      case Engine.Native.Nif.encode(term, ready, plans) do
-        json when is_binary(json) -> json
-        begun -> begun |> Text.begun(term, plans, options) |> bang()
-      end
-    else
-      {_value, _rest, nil, options} -> term |> Text.given(options) |> bang()
-      _unknown -> term |> encode(opts) |> bang()
-    end
-  end
 
   def encode!(term, opts), do: term |> encode(opts) |> bang()
 
@@ -618,9 +509,7 @@ defmodule RustyJson do
 
   ## Options
 
-    * `:format` - the format of a sequence: `:array` (default); `:lines`, one element per line (NDJSON); `:seq`, elements after record
-      separators (RFC 7464). In the last two, line breaks are removed from fragments and from the text of your own encoders
-    * `:flush` - the smallest size of a piece in bytes (default `65_536`); the last piece can be smaller
+  #{Words.doc(:encode_stream)}
 
   All options of `encode/2` are accepted too. `:compress` uses Erlang's `:zlib` and writes one gzip member.
   """
@@ -694,7 +583,7 @@ defmodule RustyJson do
   @spec start_engine(engine: :auto | :native | :wasm, host: :auto | :built_in | :wasmex) ::
           :ok | {:error, EngineError.t() | SandboxError.t()}
   def start_engine(opts \\ []) do
-    opts = opts |> Options.to_list("start_engine") |> Unknown.refuse!([:engine, :host], "start_engine")
+    {_own, opts} = Options.split!(:start_engine, opts)
 
     case Options.decode(opts) do
       %{engine: Engine.Wasm, sandbox: %{host: host}} -> started(RustyJson.Wasm.Host.status(host))

@@ -44,12 +44,11 @@ defmodule RustyJson.Config do
   them, the engine is `:auto`.
   """
 
-  alias RustyJson.{Engine, Options}
-  alias RustyJson.Options.{Known, Policies, Schema, Unknown}
+  alias RustyJson.Options
+  alias RustyJson.Options.{Policies, Schema, Unknown}
 
   @compile {:inline, get: 0}
   @key __MODULE__
-  @none {nil, nil, nil, nil, nil, nil, nil}
   @build_settings [:build, :allocator, :precompiled]
   # RustyJson 0.3 and Jason read this setting at the top level.
   @of_decode [:decoding_integer_digit_limit]
@@ -64,80 +63,43 @@ defmodule RustyJson.Config do
   def reload do
     check_events()
     values = Map.new([:decode, :encode], &{&1, read(&1)})
-    {decode, encode} = {Options.pack(:decode, values.decode), Options.pack(:encode, values.encode)}
-    policies = Policies.read(Application.get_env(:rustyjson, :policies, []), values)
-    number = System.unique_integer()
-    unknown = Unknown.setting!(Application.get_env(:rustyjson, :unknown_options, :raise))
-    :persistent_term.put(@key, {decode, encode, values, number, policies, plain(decode), unknown})
-    Known.forget(number)
+
+    :persistent_term.put(@key, %{
+      decode: Options.pack(:decode, values.decode),
+      encode: Options.pack(:encode, values.encode),
+      values: values,
+      number: System.unique_integer(),
+      policies: Policies.read(Application.get_env(:rustyjson, :policies, []), values),
+      unknown_options: Unknown.setting!(Application.get_env(:rustyjson, :unknown_options, :raise))
+    })
+
     RustyJson.Encoder.Plans.find_own()
   end
 
-  # What a decode call without options needs if only the native library has work to do. Finding it in the options takes 20 of the
-  # 150 ns of a short call.
-  @longest 0xFFFF_FFFF_FFFF
-
-  defp plain(%{keys: nil} = options) do
-    with {longest, bytes} <- ready(options), do: {longest, bytes, options}
-  end
-
-  defp plain(_options), do: nil
-
-  @doc false
-  # What the native library needs for such a call, if nobody else has work to do; with atoms as keys, as long as there are these atoms.
-  @spec ready(Options.t()) :: {non_neg_integer(), binary()} | nil
-  def ready(%{engine: Engine.Native, max_bytes: 0, keys: keys, as: nil, parts: ""} = options)
-      when keys in [nil, :atoms] do
-    longest = if options.dirty_threshold == 0, do: @longest, else: options.dirty_threshold - 1
-    {min(longest, Engine.Heap.longest_without()), options.bytes}
-  end
-
-  def ready(_options), do: nil
-
   @doc false
   @spec decode() :: Options.t()
-  def decode, do: elem(get(), 0)
+  def decode, do: get().decode
 
   @doc false
   @spec encode() :: Options.t()
-  def encode, do: elem(get(), 1)
-
-  @doc false
-  # `{longest, bytes, options}`: the length of the longest text that the native library reads on the caller's scheduler, and the options' bytes;
-  # nil if a call needs more, or before the configuration is read. A macro, because a call of another module takes time too.
-  defmacro plain_decode do
-    quote(do: :erlang.element(6, :persistent_term.get(unquote(@key), unquote(Macro.escape(@none)))))
-  end
-
-  @doc false
-  # The options; nil if a call needs more than the native library.
-  @spec plain_encode() :: Options.t() | nil
-  def plain_encode do
-    options = encode()
-    if plain?(options), do: options
-  end
-
-  @doc false
-  # Whether the native library does all that such a call needs.
-  @spec plain?(Options.t()) :: boolean()
-  def plain?(options), do: match?(%{engine: Engine.Native, canonical: false, compress: -1}, options)
+  def encode, do: get().encode
 
   @doc false
   # A new number each time the configuration is read.
   @spec number() :: integer()
-  def number, do: elem(get(), 3)
+  def number, do: get().number
 
   @doc false
   @spec values(:decode | :encode) :: Options.values()
-  def values(direction), do: Map.fetch!(elem(get(), 2), direction)
+  def values(direction), do: Map.fetch!(get().values, direction)
 
   @doc false
   @spec policies() :: Policies.t()
-  def policies, do: elem(get(), 4)
+  def policies, do: get().policies
 
   @doc false
   @spec unknown_options() :: Unknown.mode()
-  def unknown_options, do: elem(get(), 6)
+  def unknown_options, do: get().unknown_options
 
   @doc false
   @spec policy(term()) :: %{given: keyword(), decode: Options.values(), encode: Options.values()}

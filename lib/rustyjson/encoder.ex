@@ -59,8 +59,8 @@ defimpl RustyJson.Encoder, for: Any do
   defmacro __deriving__(module, struct, options), do: Derive.implementation(module, struct, options)
 
   # Applications may implement the protocol for these types, so they have no implementation of their own.
-  @known if Code.ensure_loaded?(Duration), do: [MapSet, Range, URI, Duration], else: [MapSet, Range, URI]
-  def encode(%module{} = value, opts) when module in @known,
+  @overridable RustyJson.Encode.Known.overridable()
+  def encode(%module{} = value, opts) when module in @overridable,
     do: RustyJson.Encode.value(value, opts)
 
   def encode(value, opts) do

@@ -21,10 +21,10 @@ defmodule RustyJson.Formatter do
 
   require RustyJson.Engine.Codes
 
-  alias RustyJson.{Config, DecodeError, EncodeError, Options, SandboxError}
+  alias RustyJson.{DecodeError, EncodeError, Options, SandboxError}
   alias RustyJson.DecodeError.Message
   alias RustyJson.Engine.Codes
-  alias RustyJson.Options.Unknown
+  alias RustyJson.Options.{Cache, Words}
 
   # Indented text grows with the square of its depth.
   @deepest_indented 1024
@@ -32,7 +32,6 @@ defmodule RustyJson.Formatter do
   # The longest output when the call sets no limit: a multiple of the input, plus a constant.
   @most_times 64
   @most_more 1_048_576
-  @longest 0xFFFF_FFFF_FFFF
   # The decoder's codes of failures, as the encoder's codes.
   @failures %{
     Codes.decode(:max_depth) => Codes.encode(:max_depth),
@@ -40,34 +39,13 @@ defmodule RustyJson.Formatter do
     Codes.decode(:out_of_memory) => Codes.encode(:out_of_memory)
   }
   @max_bytes Codes.decode(:max_bytes)
-  @texts [:indent, :line_separator, :record_separator, :after_colon]
-  @names @texts ++ [:max_bytes, :policy]
-  @takes %{
-    indent: "iodata or a number of spaces from 0 to 1000",
-    line_separator: "iodata",
-    record_separator: "iodata",
-    after_colon: "iodata",
-    max_bytes: "a number of bytes",
-    policy: "the name of a policy"
-  }
 
-  @type opts :: [
-          indent: iodata() | non_neg_integer(),
-          line_separator: iodata(),
-          record_separator: iodata(),
-          after_colon: iodata(),
-          max_bytes: non_neg_integer(),
-          policy: atom()
-        ]
+  @type opts :: [unquote(Words.type(:formatter)) | {:policy, atom()}]
 
   @doc """
   Formats JSON for people: one element per line.
 
-    * `:indent` - for nested values (default two spaces), or a number of spaces
-    * `:line_separator` - between lines (default `"\\n"`)
-    * `:record_separator` - between several texts (default the line separator)
-    * `:after_colon` - after a colon (default one space)
-    * `:max_bytes` - the longest output (default 64 times the input plus 1 MiB); 0 removes the limit
+  #{Words.doc(:formatter)}
 
       iex> RustyJson.Formatter.pretty_print(~s({"a":[1,2]})) |> String.split("\\n")
       ["{", ~s(  "a": [), "    1,", "    2", "  ]", "}"]
@@ -81,11 +59,10 @@ defmodule RustyJson.Formatter do
   """
   @spec pretty_print(iodata(), opts()) :: binary()
   def pretty_print(input, opts \\ []) do
-    given = options(opts)
-    line = Map.get(given, :line_separator, "\n")
-    record = Map.get(given, :record_separator, line)
-    layout = {Map.get(given, :indent, "  "), line, record, Map.get(given, :after_colon, " ")}
-    format(input, layout, @deepest_indented, given)
+    {own, options} = options(opts)
+    record = own.record_separator || own.line_separator
+    indent = if is_integer(own.indent), do: String.duplicate(" ", own.indent), else: own.indent
+    format(input, {indent, own.line_separator, record, own.after_colon}, @deepest_indented, own, options)
   end
 
   @doc """
@@ -98,18 +75,16 @@ defmodule RustyJson.Formatter do
   def pretty_print_to_iodata(input, opts \\ []), do: pretty_print(input, opts)
 
   @doc """
-  Removes insignificant whitespace. Writes one text per line.
-
-    * `:record_separator` - between several texts (default `"\\n"`)
-    * `:max_bytes` - the longest output (default 64 times the input plus 1 MiB); 0 removes the limit
+  Removes insignificant whitespace. Writes one text per line. Takes the options of `pretty_print/2`, of which `:record_separator` and
+  `:max_bytes` apply.
 
       iex> RustyJson.Formatter.minimize(~s({ "a" : [ 1, 2 ] }))
       ~s({"a":[1,2]})
   """
   @spec minimize(iodata(), opts()) :: binary()
   def minimize(input, opts \\ []) do
-    given = options(opts)
-    format(input, {"", "", Map.get(given, :record_separator, "\n"), ""}, @no_limit, given)
+    {own, options} = options(opts)
+    format(input, {"", "", own.record_separator || "\n", ""}, @no_limit, own, options)
   end
 
   @doc """
@@ -146,10 +121,10 @@ defmodule RustyJson.Formatter do
     end
   end
 
-  defp format(input, layout, deepest, given) do
+  defp format(input, layout, deepest, %{max_bytes: most}, options) do
     text = IO.iodata_to_binary(input)
-    max_bytes = Map.get(given, :max_bytes, @most_times * byte_size(text) + @most_more)
-    options = given |> Map.get(:policy) |> packed() |> Options.laid_out(layout, {0, deepest, max_bytes})
+    max_bytes = most || @most_times * byte_size(text) + @most_more
+    options = Options.laid_out(options, layout, {0, deepest, max_bytes})
 
     case options.engine.format(text, options) do
       {:ok, text} -> text
@@ -157,8 +132,12 @@ defmodule RustyJson.Formatter do
     end
   end
 
-  defp packed(nil), do: Config.encode()
-  defp packed(policy), do: Options.encode(policy: policy)
+  defp options(given) do
+    Cache.find(:formatter, given, fn ->
+      {own, rest} = Options.split!(:formatter, given)
+      {own, Options.encode(rest)}
+    end)
+  end
 
   # The formatter reports text that is too deep as a decode error.
   defp error({@max_bytes, position, line, column, _path} = failure, text, options) do
@@ -167,25 +146,4 @@ defmodule RustyJson.Formatter do
   end
 
   defp error(failure, text, options), do: RustyJson.Decode.Input.error(failure, text, options)
-
-  defp options(given) do
-    given = given |> Options.to_list("the formatter") |> Unknown.refuse!(@names, "the formatter")
-
-    Map.new(given, fn
-      {:indent, width} when width in 0..1000 ->
-        {:indent, String.duplicate(" ", width)}
-
-      {:max_bytes, most} when is_integer(most) and most in 0..@longest ->
-        {:max_bytes, most}
-
-      {:policy, name} when is_atom(name) ->
-        {:policy, name}
-
-      {name, text} when name in @texts and (is_binary(text) or is_list(text)) ->
-        {name, IO.iodata_to_binary(text)}
-
-      {name, other} ->
-        raise ArgumentError, "option #{inspect(name)} takes #{@takes[name]}, got: #{inspect(other, limit: 5)}"
-    end)
-  end
 end

@@ -36,7 +36,7 @@ defmodule RustyJson.LogFormatter do
 
   alias RustyJson.Encode.Text
   alias RustyJson.LogFormatter.{Event, Setup, Short}
-  alias RustyJson.Options.Known
+  alias RustyJson.Options.Cache
   alias RustyJson.{OrderedObject, SandboxError}
 
   @steps Short.steps()
@@ -111,7 +111,7 @@ defmodule RustyJson.LogFormatter do
 
   defp setup(config) do
     config = Setup.options(config)
-    Known.find(:log, config, fn -> Setup.new(config) end)
+    Cache.find(:log, config, fn -> Setup.new(config) end)
   rescue
     # Nothing else of the event is shown: it is not known what is to be redacted.
     error in ArgumentError -> throw({:options, Exception.message(error)})

@@ -5,7 +5,7 @@ defmodule RustyJson.Options do
   require RustyJson.Parts.Kind
 
   alias RustyJson.{Config, Engine}
-  alias RustyJson.Options.{Known, Layout, Policies, Schema, Shape, Unknown, Words}
+  alias RustyJson.Options.{Functions, Cache, Layout, Policies, Schema, Shape, Unknown, Words}
   alias RustyJson.Parts.Kind
   alias RustyJson.Schema.Type
   alias RustyJson.Wasm.{Events, Host}
@@ -104,12 +104,30 @@ defmodule RustyJson.Options do
   @doc "The options of a decode call."
   @spec decode(keyword() | map()) :: t()
   def decode([]), do: Config.decode()
-  def decode(given), do: Known.find(:decode, given, fn -> call(:decode, given) end)
+  def decode(given), do: Cache.find(:decode, given, fn -> call(:decode, given) end)
 
   @doc "The options of an encode call."
   @spec encode(keyword() | map()) :: t()
   def encode([]), do: Config.encode()
-  def encode(given), do: Known.find(:encode, given, fn -> call(:encode, given) end)
+  def encode(given), do: Cache.find(:encode, given, fn -> call(:encode, given) end)
+
+  @doc """
+  What a function of `RustyJson.Options.Functions` is given: its own options with their values, and the others, of decode or encode.
+  """
+  @spec split!(Functions.function_name(), keyword() | map()) :: {map(), keyword()}
+  def split!(function, given) do
+    %{call: call, own: own} = about = Functions.get(function)
+
+    {mine, others} =
+      given
+      |> to_list(call)
+      |> Unknown.refuse!(Functions.names(function), call, Map.has_key?(about, :strict))
+      |> Keyword.split(Keyword.keys(own))
+
+    # Where the function chooses the default, it is nil.
+    defaults = for {name, e} <- own, into: %{}, do: {name, e.default && cast!(name, e, e.default)}
+    {for({name, value} <- mine, into: defaults, do: {name, cast!(name, own[name], value)}), others}
+  end
 
   defp call(direction, given) do
     given = given |> to_list(direction) |> Unknown.refuse!(Schema.names(direction), "#{direction}")
@@ -195,19 +213,16 @@ defmodule RustyJson.Options do
   defp entry(_direction, _name), do: nil
 
   defp cast!(name, entry, value) do
-    case Schema.cast(entry.type, value) do
-      {:ok, cast} ->
-        cast
-
-      :error ->
-        raise ArgumentError, wrong_value(name, entry.type, value)
-    end
+    with :error <- Schema.cast(entry.type, value),
+         do: wrong_value!(name, entry.type, value),
+         else: ({:ok, cast} -> cast)
   end
 
-  defp wrong_value(name, type, value) do
+  @spec wrong_value!(atom(), Schema.type(), term()) :: no_return()
+  defp wrong_value!(name, type, value) do
     got = "option #{inspect(name)} takes #{Words.describe(type)}, got: #{inspect(value, limit: 5)}"
     meant = Unknown.near(value, Schema.atoms(type))
-    if meant, do: "#{got}, did you mean #{inspect(meant)}?", else: got
+    raise ArgumentError, if(meant, do: "#{got}, did you mean #{inspect(meant)}?", else: got)
   end
 
   defp no_options(other, call),
@@ -428,7 +443,10 @@ defmodule RustyJson.Options do
   @costly_integers 4_096
   @costly_decimals 16_384
 
-  defp dirty_threshold(%{dirty_threshold: 0}), do: 0
+  # More bytes than a document can have.
+  @never 0xFFFF_FFFF_FFFF
+
+  defp dirty_threshold(%{dirty_threshold: 0}), do: @never
 
   defp dirty_threshold(%{decoding_integer_digit_limit: limit, dirty_threshold: threshold})
        when limit == 0 or limit > @costly_integers,
@@ -522,7 +540,7 @@ defmodule RustyJson.Options do
   def depth(%{depth: depth}), do: depth
 
   @doc "The escape mode, by its name."
-  @spec escape(t()) :: :json | :html_safe | :javascript_safe | :unicode_safe
+  @spec escape(t()) :: RustyJson.escape()
   def escape(%{values: values}), do: values.escape
 
   @doc "What is done about keys that become the same string."

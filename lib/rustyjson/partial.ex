@@ -50,6 +50,7 @@ defmodule RustyJson.Partial do
   alias RustyJson.Decode.Atoms
   alias RustyJson.Encode.{Measure, Path}
   alias RustyJson.Engine.Codes
+  alias RustyJson.Options.Cache
   alias RustyJson.Partial.{Changes, Document, Lenient, Text, Typed}
   alias RustyJson.Wasm.{Host, Stats}
 
@@ -113,19 +114,15 @@ defmodule RustyJson.Partial do
   A document before its first byte. It takes the options of `RustyJson.decode_partial/2`.
 
       iex> RustyJson.Partial.new(trailing: :dropp)
-      ** (ArgumentError) option :trailing takes :keep, :strings or :drop, got: :dropp
+      ** (ArgumentError) option :trailing takes :keep, :strings or :drop, got: :dropp, did you mean :drop?
   """
   @spec new([RustyJson.partial_option()] | map()) :: t()
   def new(opts \\ []) do
-    {own, rest} = opts |> Options.to_list("a partial document") |> Keyword.split([:trailing, :lenient])
-    trailing = Keyword.get(own, :trailing, :keep)
-    drop = drops_numbers!(trailing)
-    lenient = Lenient.new!(Keyword.get(own, :lenient, []))
-    options = [strings: :copy] |> Kernel.++(rest) |> Options.decode() |> whole!()
+    {%{trailing: trailing, lenient: lenient}, options} = Cache.find(:partial, opts, fn -> options(opts) end)
     most = options.values.max_nodes
 
     %__MODULE__{
-      plan: <<@format, flags(drop, options), most::64-little, 0::16-little>>,
+      plan: <<@format, flags(trailing, options), most::64-little, 0::16-little>>,
       options: options,
       uncounted: uncounted(options, most),
       state: state(1, 1),
@@ -135,12 +132,17 @@ defmodule RustyJson.Partial do
     }
   end
 
+  defp options(given) do
+    {own, rest} = Options.split!(:partial, given)
+    {own, [strings: :copy] |> Kernel.++(rest) |> Options.decode() |> whole!()}
+  end
+
   defp whole!(%{parts: ""} = options), do: options
   defp whole!(_options), do: raise(ArgumentError, "a partial document does not take :raw")
 
   # Numbers of a typed document are shown when they are complete.
-  defp flags(_drop, %{as: as}) when as != nil, do: @drop + @places
-  defp flags(drop, _options), do: if(drop, do: @drop, else: 0)
+  defp flags(_trailing, %{as: as}) when as != nil, do: @drop + @places
+  defp flags(trailing, _options), do: if(trailing == :keep, do: 0, else: @drop)
 
   # Values and keys of all pieces are counted together, as the plan says.
   defp uncounted(%{as: nil} = options, 0), do: options
@@ -160,13 +162,6 @@ defmodule RustyJson.Partial do
   end
 
   defp state(line, column), do: <<line::64-little, column::64-little, @begun::binary>>
-
-  defp drops_numbers!(:keep), do: false
-  defp drops_numbers!(trailing) when trailing in [:strings, :drop], do: true
-
-  defp drops_numbers!(other) do
-    raise ArgumentError, "option :trailing takes :keep, :strings or :drop, got: #{inspect(other, limit: 5)}"
-  end
 
   @doc """
   Takes the next piece.
@@ -267,9 +262,14 @@ defmodule RustyJson.Partial do
            if(held == "", do: {:ok, partial, nil}, else: piecewise([held], partial, nil)),
          do:
            opts
-           |> Keyword.validate!([:as, :errors, :max_errors])
+           |> only_types()
            |> finished(partial)
            |> Lenient.original(lenient, partial.text)
+  end
+
+  defp only_types(opts) do
+    {_own, types} = Options.split!(:finish_partial, opts)
+    types
   end
 
   defp finished([], %{options: %{as: nil}} = partial) do

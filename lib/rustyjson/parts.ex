@@ -9,10 +9,10 @@ defmodule RustyJson.Parts do
 
   alias RustyJson.{DecodeError, Fragment, Options, Paths}
   alias RustyJson.Decode.Input
+  alias RustyJson.Options.Cache
   alias RustyJson.Parts.Kind
   alias RustyJson.Schema.{Decode, Place}
 
-  @own [:missing, :as, :validate]
   # JSON never decodes to this atom.
   @absent :"$absent"
   # Parts up to this size are copied, so that they do not keep the whole text in memory.
@@ -39,23 +39,27 @@ defmodule RustyJson.Parts do
 
   def select(input, pointers, opts), do: select(input, Paths.new!(pointers), opts)
 
-  # The fast path for calls without options.
-  defp answers(input, paths, []) do
-    with {:ok, answers} <- run(input, paths, false, false, Options.decode([])), do: {:ok, answers, nil}
+  defp answers(input, paths, given) do
+    {own, options} = Cache.find(:parts, given, fn -> options(given) end)
+
+    with {:ok, answers} <- wanted(own.as, input, paths, not own.validate, options),
+         do: {:ok, answers, own.missing}
   end
 
-  defp answers(input, paths, opts) do
-    {own, rest} = opts |> Options.to_list("fetch and select") |> Keyword.split(@own)
-    as = Keyword.get(own, :as, :any)
-    trusted = trusted?(Keyword.get(own, :validate, true), rest)
-    missing = missing(Keyword.get(own, :missing))
-    with {:ok, answers} <- wanted(as, input, paths, trusted, options(as, rest)), do: {:ok, answers, missing}
+  defp options(given) do
+    {own, rest} = Options.split!(:parts, given)
+    unless own.validate, do: refuse_other_keys!(Keyword.get(rest, :duplicate_keys, :first))
+    {own, Options.decode(if(own.as in [:any, :raw], do: rest, else: [{:as, own.as} | rest]))}
   end
 
-  defp options(kind, rest) when kind in [:any, :raw], do: Options.decode(rest)
-  defp options(nil, _rest), do: wrong!(:as, "a type of `RustyJson.Schema` or :raw", nil)
-  # Checks the type.
-  defp options(type, rest), do: Options.decode([{:as, type} | rest])
+  defp refuse_other_keys!(:first), do: :ok
+
+  defp refuse_other_keys!(_other),
+    do:
+      raise(
+        ArgumentError,
+        "validate: false takes the first of repeated keys, so it takes no other :duplicate_keys"
+      )
 
   defp wanted(:any, input, paths, trusted, options), do: run(input, paths, false, trusted, options)
 
@@ -73,28 +77,6 @@ defmodule RustyJson.Parts do
          {:ok, answers} <- run(json, paths, true, trusted, options),
          do: answers |> texts() |> typed(json, paths, %{typed | max_bytes: 0})
   end
-
-  defp missing(nil), do: nil
-  defp missing({:default, _term} = missing), do: missing
-  defp missing(other), do: wrong!(:missing, "{:default, term}", other)
-
-  defp trusted?(true, _rest), do: false
-
-  defp trusted?(false, rest) do
-    if Keyword.get(rest, :duplicate_keys, :first) == :first,
-      do: true,
-      else:
-        raise(
-          ArgumentError,
-          "validate: false takes the first of repeated keys, so it takes no other :duplicate_keys"
-        )
-  end
-
-  defp trusted?(other, _rest), do: wrong!(:validate, "a boolean", other)
-
-  @spec wrong!(atom(), String.t(), term()) :: no_return()
-  defp wrong!(name, takes, got),
-    do: raise(ArgumentError, "option #{inspect(name)} takes #{takes}, got: #{inspect(got, limit: 5)}")
 
   defp run(_input, _paths, _raw, _trusted, %{parts: parts}) when parts != "",
     do: raise(ArgumentError, "fetch and select take as: :raw, and no option :raw")

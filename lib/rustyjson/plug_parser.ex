@@ -42,44 +42,26 @@ if Code.ensure_loaded?(Plug.Parsers) do
     @behaviour Plug.Parsers
 
     alias RustyJson.{DecodeError, Options, SandboxError}
-    alias RustyJson.Options.Unknown
 
-    @own [:raw_body]
-    @names @own ++ RustyJson.Options.Schema.names(:decode)
     # Errors that concern the size of the body.
     @size [:max_bytes, :max_nodes]
-
-    @doc false
-    # The options beside those of `RustyJson.decode/2`.
-    @spec names() :: [atom()]
-    def names, do: @own
 
     @impl true
     def init(opts) do
       {body_reader, opts} = Keyword.pop(opts, :body_reader, {Plug.Conn, :read_body, []})
       {own, opts} = Keyword.pop(opts, :rustyjson, [])
 
-      unless Keyword.keyword?(own),
-        do: raise(ArgumentError, "option :rustyjson takes a keyword list, got: #{inspect(own, limit: 5)}")
-
-      {raw_body, decode} = Keyword.pop(own, :raw_body, false)
-      check!(decode)
-
-      unless is_boolean(raw_body),
-        do: raise(ArgumentError, "option :raw_body takes true or false, got: #{inspect(raw_body, limit: 5)}")
-
+      {%{raw_body: raw_body}, decode} = check!(own)
       {body_reader, %{decode: decode, raw_body: raw_body, nest_all: opts[:nest_all_json] == true}, opts}
     end
 
     # What a request would fail by. A pipeline can be built before the configuration is complete, when the application is compiled: then
     # all is checked that does not depend on the engine.
-    defp check!(decode) do
-      for {name, _value} <- decode,
-          name not in @names,
-          do: raise(ArgumentError, Unknown.text(name, @names, "it takes"))
-
+    defp check!(given) do
+      {own, decode} = Options.split!(:plug_parser, given)
       Options.check!(:decode, decode)
       if Process.whereis(RustyJson.Supervisor), do: Options.decode(decode)
+      {own, decode}
     rescue
       error in ArgumentError ->
         reraise ArgumentError,

@@ -77,7 +77,9 @@ defmodule RustyJson.Schema do
   first.
   """
 
-  alias RustyJson.Schema.{Constraints, Dialect, JsonSchema, Type}
+  alias RustyJson.Options
+  alias RustyJson.Options.Words
+  alias RustyJson.Schema.{Constraints, JsonSchema, Type}
 
   @doc false
   defmacro __using__(options) do
@@ -175,30 +177,18 @@ defmodule RustyJson.Schema do
       ~s({"type":"object","properties":{"summary":{"type":"string","maxLength":200,"description":"One sentence"},) <>
         ~s("stars":{"type":"integer","maximum":5,"minimum":1}},"required":["summary","stars"]})
   """
-  @spec json_schema(Type.t(), dialect: :json_schema | :openai | :gemini | :mcp) :: RustyJson.OrderedObject.t()
+  @spec json_schema(Type.t(), [unquote(Words.type(:json_schema))]) :: RustyJson.OrderedObject.t()
   def json_schema(type, options \\ []) do
-    options = Keyword.validate!(options, dialect: :json_schema)
-    JsonSchema.build(type, Dialect.get!(options[:dialect]))
+    {%{dialect: dialect}, []} = Options.split!(:json_schema, options)
+    JsonSchema.build(type, dialect)
   end
 
   ## What a module defines
 
   @doc false
   def options!(options) do
-    options = Keyword.validate!(options, rename: nil, unknown_keys: :ignore, encoder: true, description: nil)
-    check!(options, :rename, [nil, :camel])
-    check!(options, :unknown_keys, [:ignore, :error])
-    check!(options, :encoder, [true, false])
-    options |> described!("option :description of a schema") |> Map.new()
-  end
-
-  defp check!(options, name, values) do
-    if options[name] not in values do
-      takes = values |> Enum.map(&inspect/1) |> Enum.join(" or ")
-
-      raise ArgumentError,
-            "option #{inspect(name)} of a schema takes #{takes}, got: #{inspect(options[name])}"
-    end
+    {own, []} = Options.split!(:schema, options)
+    own
   end
 
   @doc false

@@ -29,14 +29,11 @@ defmodule RustyJson.ServerSentEvents do
   """
 
   alias RustyJson.{DecodeError, Options}
-  alias RustyJson.Options.Unknown
-
-  @default 1_048_576
-  @options [:max_bytes, :done]
+  alias RustyJson.Options.Words
 
   # A line that has not ended, and the fields of the current event; `size` is the number of its bytes so far, `read` that of all bytes.
-  defstruct max_bytes: @default,
-            done: "[DONE]",
+  defstruct max_bytes: nil,
+            done: nil,
             ended: false,
             line: "",
             after_return: false,
@@ -57,34 +54,20 @@ defmodule RustyJson.ServerSentEvents do
           retry: nil | non_neg_integer()
         }
 
-  @type option :: {:max_bytes, non_neg_integer()} | {:done, binary() | nil}
+  @type option :: unquote(Words.type(:server_sent_events))
 
   @doc """
   A stream before its first byte.
 
-    * `:max_bytes` - most bytes of one event, its lines and comments together. Default: #{@default}; 0 removes the limit
-    * `:done` - the data of the event that ends the stream, `"[DONE]"` by default; `nil` for none. It is not returned, and what
-      follows is not looked at
+  #{Words.doc(:server_sent_events)}
 
       iex> RustyJson.ServerSentEvents.new(max_bytes: -1)
-      ** (ArgumentError) option :max_bytes takes a number of bytes, got: -1
+      ** (ArgumentError) option :max_bytes takes an integer from 0, got: -1
   """
   @spec new([option()]) :: t()
   def new(opts \\ []) do
-    opts = Options.to_list(opts, "a stream of server-sent events")
-    Enum.each(opts, &check!/1)
-    struct(__MODULE__, opts)
-  end
-
-  defp check!({:max_bytes, most}) when is_integer(most) and most >= 0, do: :ok
-  defp check!({:done, done}) when is_binary(done) or done == nil, do: :ok
-
-  defp check!({name, _value}) when name not in @options,
-    do: raise(ArgumentError, Unknown.text(name, @options, "a stream takes"))
-
-  defp check!({name, value}) do
-    takes = if name == :done, do: "a string or nil", else: "a number of bytes"
-    raise ArgumentError, "option #{inspect(name)} takes #{takes}, got: #{inspect(value, limit: 5)}"
+    {own, []} = Options.split!(:server_sent_events, opts)
+    struct(__MODULE__, own)
   end
 
   @doc """

@@ -3,12 +3,12 @@ defmodule RustyJson.Standin do
   # What the package `:jason` in the folder jason/ needs of this library: calls with Jason's options and Jason's results, under the
   # configured engine, limits and policy. Its other options do not apply there, because packages rely on Jason's output.
 
-  alias RustyJson.{Config, Encoder, Engine, Options}
+  alias RustyJson.{Config, Encoder, Options}
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.Text
   alias RustyJson.Encoder.{Derive, Plans}
+  alias RustyJson.Options.Cache
 
-  @key __MODULE__
   @unlimited 0xFFFF_FFFF
   # Of the configuration and of the policy, what says where a call runs and how much it may take.
   @taken %{
@@ -53,28 +53,8 @@ defmodule RustyJson.Standin do
 
   def own_implementation(_value), do: nil
 
-  defp options(direction, %{keys: keys} = given) when is_function(keys), do: make(direction, given)
-
-  defp options(direction, given) do
-    number = Config.number()
-
-    case :persistent_term.get(@key, nil) do
-      {^number, %{{^direction, ^given} => options}} -> options
-      {^number, known} -> keep(known, direction, given, number)
-      _older -> keep(%{}, direction, given, number)
-    end
-  end
-
-  # There are as many as combinations of a few words.
-  defp keep(known, direction, given, number) do
-    options = make(direction, given)
-
-    # An engine that is missing may be there for the next call.
-    if options.engine != Engine.Missing,
-      do: :persistent_term.put(@key, {number, Map.put(known, {direction, given}, options)})
-
-    options
-  end
+  defp options(:decode, given), do: Cache.find(:jason_decode, given, fn -> make(:decode, given) end)
+  defp options(:encode, given), do: Cache.find(:jason_encode, given, fn -> make(:encode, given) end)
 
   defp make(:decode, given), do: Options.pack(:decode, Options.put_all(given, base(:decode), :decode))
 

@@ -43,8 +43,6 @@ defmodule RustyJson.Telemetry do
   @logger "rustyjson-default-logger"
   # The process that telemetry has while it runs.
   @handlers :telemetry_handler_table
-  @levels [:emergency, :alert, :critical, :error, :warning, :notice, :info, :debug]
-  @options [:level, :slow]
 
   @doc """
   The names of the events.
@@ -69,8 +67,7 @@ defmodule RustyJson.Telemetry do
 
   ## Options
 
-    * `:level` - the level of the lines, one of `:logger` (default `:warning`)
-    * `:slow` - milliseconds from which a call is slow (default `1_000`), or `:infinity`
+  #{RustyJson.Options.Words.doc(:default_logger)}
 
   Returns `{:error, :already_exists}` if it is attached already. Raises `ArgumentError` for other options, and if the package telemetry
   is missing.
@@ -81,13 +78,11 @@ defmodule RustyJson.Telemetry do
   @spec attach_default_logger(level: :logger.level(), slow: non_neg_integer() | :infinity) ::
           :ok | {:error, :already_exists}
   def attach_default_logger(options \\ []) do
-    options = RustyJson.Options.to_list(options, "attach_default_logger")
-    Enum.each(options, &check!/1)
+    {%{level: level, slow: slow}, []} = RustyJson.Options.split!(:default_logger, options)
     package!("attach_default_logger/1")
-    slow = Keyword.get(options, :slow, 1_000)
 
     config = %{
-      level: Keyword.get(options, :level, :warning),
+      level: level,
       slow: if(slow != :infinity, do: System.convert_time_unit(slow, :millisecond, :native))
     }
 
@@ -103,23 +98,6 @@ defmodule RustyJson.Telemetry do
     package!("detach_default_logger/0")
     if running?(), do: :telemetry.detach(@logger), else: {:error, :not_found}
   end
-
-  defp check!({:level, level}) when level in @levels, do: :ok
-
-  defp check!({:level, other}),
-    do: raise(ArgumentError, "option :level takes a level of `:logger`, got: #{inspect(other, limit: 5)}")
-
-  defp check!({:slow, slow}) when (is_integer(slow) and slow >= 0) or slow == :infinity, do: :ok
-
-  defp check!({:slow, other}),
-    do: raise(ArgumentError, "option :slow takes milliseconds or :infinity, got: #{inspect(other, limit: 5)}")
-
-  defp check!({name, _value}),
-    do:
-      raise(
-        ArgumentError,
-        RustyJson.Options.Unknown.text(name, @options, "attach_default_logger takes")
-      )
 
   @doc false
   def log(_event, %{duration: duration} = measured, %{reason: reason} = about, config) do

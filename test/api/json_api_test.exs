@@ -238,6 +238,11 @@ defmodule RustyJson.JsonApiTest do
     defstruct [:a, :b, :c]
   end
 
+  defmodule Kept do
+    @derive RustyJson.Encoder
+    defstruct [:a, b: false]
+  end
+
   test "an encoder is called with each value and key" do
     parent = self()
 
@@ -275,6 +280,7 @@ defmodule RustyJson.JsonApiTest do
       for {term, text} <- [
             {%Plain{a: 1, b: [1]}, ~s({"b":[one],"A":one})},
             {%Plain{b: 2}, ~s({"b":2})},
+            {%Kept{}, ~s({"a":null,"b":false})},
             {{1, 2}, "[one,2]"},
             {MapSet.new([1]), "[one]"},
             {1..2, ~s({"first":one,"last":2})},

@@ -177,7 +177,7 @@ defmodule RustyJson.JsonSchemaTest do
           {[Thing], :openai,
            "dialect :openai needs a struct at the root, got: {:list, RustyJson.JsonSchemaTest.Thing}"},
           {{:tagged, "kind", %{"circle" => Schemas.Circle}}, :mcp, "dialect :mcp needs a struct at the root"},
-          {Thing, :claude, "option :dialect takes :json_schema, :openai, :gemini, :mcp, got: :claude"},
+          {Thing, :claude, "option :dialect takes :json_schema, :openai, :gemini or :mcp, got: :claude"},
           {:text, :openai, "unknown type :text"},
           {String, :openai, "String has no schema"}
         ] do
@@ -185,7 +185,7 @@ defmodule RustyJson.JsonSchemaTest do
       assert error.message =~ message
     end
 
-    assert_raise ArgumentError, ~r/unknown keys \[:strict\]/, fn ->
+    assert_raise ArgumentError, ~r/unknown option :strict/, fn ->
       Schema.json_schema(Thing, strict: true)
     end
 

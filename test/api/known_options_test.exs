@@ -5,7 +5,9 @@ defmodule RustyJson.KnownOptionsTest do
 
   alias RustyJson.{Config, Options}
   alias RustyJson.Encoder.Plans
-  alias RustyJson.Options.Known
+  alias RustyJson.Options.Cache
+
+  require Cache
 
   setup do
     on_exit(fn ->
@@ -16,14 +18,15 @@ defmodule RustyJson.KnownOptionsTest do
     Config.reload()
   end
 
-  defp known(direction), do: Known.lists(direction, Config.number())
+  defp known(function), do: Cache.all() |> Cache.lists(function) |> elem(1)
 
   defp lists(known),
-    do: for({name, entries} <- known, {value, rest, _, _} <- entries, do: [{name, value} | rest])
+    do:
+      for({name, entries} <- known, {value, rest, {_ready, _options}} <- entries, do: [{name, value} | rest])
 
   test "a list is remembered, and gives the same options" do
     first = Options.decode(max_depth: 3)
-    assert %{max_depth: [{3, [], _ready, ^first}]} = known(:decode)
+    assert %{max_depth: [{3, [], {_ready, ^first}}]} = known(:decode)
     assert Options.decode(max_depth: 3) == first
     assert {:error, %{reason: :max_depth}} = RustyJson.decode("[[[[]]]]", max_depth: 3)
     assert {:ok, [[[[]]]]} = RustyJson.decode("[[[[]]]]", max_depth: 4)
@@ -82,6 +85,54 @@ defmodule RustyJson.KnownOptionsTest do
     end
   end
 
+  test "maps of options are known too, and are no lists" do
+    for _ <- 1..2 do
+      assert {:error, %{reason: :max_depth}} = RustyJson.decode("[[[]]]", %{max_depth: 2})
+      assert {:ok, [[[]]]} = RustyJson.decode("[[[]]]", %{max_depth: 3})
+    end
+
+    assert [_, _] = known(:decode)[%{}]
+
+    for wrong <- [nil, [], %{}, 1],
+        do: assert_raise(ArgumentError, fn -> RustyJson.decode("1", [{wrong, 2}]) end)
+
+    assert_raise ArgumentError, fn -> RustyJson.decode("1", [{%{}, %{max_depth: 2}}]) end
+  end
+
+  test "what functions with options of their own were given is known" do
+    calls = [
+      decode_stream: fn -> RustyJson.decode_stream("[1,2]", at: "/*", max_depth: 1) |> Enum.to_list() end,
+      parts: fn -> RustyJson.fetch(~s({"a":[1]}), "/a", as: :raw, strings: :copy) end,
+      partial: fn -> RustyJson.decode_partial("[1,2", trailing: :drop) end,
+      canonicalize: fn -> RustyJson.canonicalize("[1.0]", max_depth: 1) end,
+      encode_stream: fn ->
+        [1, 2] |> RustyJson.encode_stream(format: :lines, sort_keys: true) |> Enum.to_list()
+      end,
+      formatter: fn -> RustyJson.Formatter.pretty_print("[1]", indent: 1) end
+    ]
+
+    for {function, call} <- calls do
+      assert known(function) == %{}
+      first = call.()
+      assert [_one] = lists(known(function))
+      assert call.() == first
+      assert [_one] = lists(known(function))
+    end
+
+    # A call without options is looked up too, and is learnt once.
+    for _ <- 1..3,
+        do: {RustyJson.fetch("[1]", "/0"), RustyJson.Formatter.minify("[1]"), RustyJson.canonicalize("1")}
+
+    for function <- [:parts, :formatter, :canonicalize] do
+      assert {{_ready, _known}, lists} = Cache.lists(Cache.all(), function)
+      assert map_size(lists) == 1
+    end
+
+    # The value for what is missing can be anything.
+    assert RustyJson.fetch("{}", "/a", missing: {:default, 1}) == {:ok, 1}
+    assert [_one] = lists(known(:parts))
+  end
+
   test "decode and encode, and the order of options, are told apart" do
     assert Options.decode(max_depth: 5) != Options.encode(max_depth: 5)
     assert {:ok, %{a: 1}} = RustyJson.decode(~s({"a":1}), keys: :strings, keys: :atoms!)
@@ -104,7 +155,7 @@ defmodule RustyJson.KnownOptionsTest do
 
   test "a list that several processes learn at once is kept once" do
     options = Options.encode(maps: :strict)
-    for _ <- 1..20, do: Plans.know([maps: :strict], options, Config.number())
+    for _ <- 1..20, do: Cache.learn(:encode, [maps: :strict], options, Config.number())
     assert %{maps: [_one]} = known(:encode)
   end
 
@@ -146,16 +197,16 @@ defmodule RustyJson.KnownOptionsTest do
     RustyJson.decode("{}", keys: &String.upcase/1)
     RustyJson.decode("1", for(_ <- 1..9, do: {:max_depth, 9}))
     RustyJson.encode([1], pretty: String.duplicate(" ", 65))
-    RustyJson.decode("1", %{max_depth: 9})
+    RustyJson.decode("1", %{keys: &String.upcase/1})
     assert {known(:decode), known(:encode)} == {%{}, %{}}
   end
 
   test "a list of encode stays known while plans of structs are learnt, and not when the configuration is read again" do
     assert {:ok, "[1]"} = RustyJson.encode([1], max_depth: 2)
     options = Options.encode(max_depth: 2)
-    assert %{max_depth: [{2, [], _ready, ^options}]} = known(:encode)
+    assert %{max_depth: [{2, [], {_ready, ^options}}]} = known(:encode)
     Plans.forget()
-    assert %{max_depth: [{2, [], _ready, ^options}]} = known(:encode)
+    assert %{max_depth: [{2, [], {_ready, ^options}}]} = known(:encode)
     assert {:error, %{reason: :max_depth}} = RustyJson.encode([[[]]], max_depth: 2)
     Config.reload()
     assert known(:encode) == %{}

@@ -68,7 +68,11 @@ defmodule RustyJson.PoliciesTest do
     assert Feed.new(policy: :shared).options.values.strings == :reference
     assert Feed.new(policy: :small).options.values.strings == :copy
     assert Feed.new(policy: :shared, strings: :copy).options.values.strings == :copy
-    assert_raise ArgumentError, ~r/:policy/, fn -> Formatter.minimize("[]", policy: "small") end
+
+    assert_raise ArgumentError, ~r/unknown policy "small"/, fn ->
+      Formatter.minimize("[]", policy: "small")
+    end
+
     assert_raise ArgumentError, ~r/unknown policy :none/, fn -> Formatter.minimize("[]", policy: :none) end
   end
 

@@ -86,7 +86,7 @@ defmodule RustyJson.ServerSentEventsTest do
 
   test "options that are wrong, and inspect" do
     for {options, message} <- [
-          {[max_bytes: -1], "option :max_bytes takes a number of bytes, got: -1"},
+          {[max_bytes: -1], "option :max_bytes takes an integer from 0, got: -1"},
           {[done: 1], "option :done takes a string or nil, got: 1"},
           {[max_byte: 1], ~r/unknown option :max_byte, did you mean :max_bytes\?/}
         ],

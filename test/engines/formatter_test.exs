@@ -111,13 +111,13 @@ defmodule RustyJson.FormatterTest do
     end
 
     test "says what options it takes" do
-      assert_raise ArgumentError, ~r/option :max_bytes takes a number of bytes, got: -1/, fn ->
+      assert_raise ArgumentError, ~r/option :max_bytes takes an integer from 0, got: -1/, fn ->
         Formatter.pretty_print("1", max_bytes: -1)
       end
 
       assert_raise ArgumentError, ~r/option :max_bytes/, fn -> Formatter.minify("1", max_bytes: :infinity) end
 
-      assert_raise ArgumentError, ~r/indent takes iodata or a number of spaces from 0 to 1000/, fn ->
+      assert_raise ArgumentError, ~r/indent takes iodata or an integer from 0 to 1000/, fn ->
         Formatter.pretty_print("1", indent: 1_000_000_000)
       end
 

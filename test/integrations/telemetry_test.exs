@@ -219,8 +219,11 @@ defmodule RustyJson.TelemetryTest do
   end
 
   test "wrong options of the default logger" do
-    assert_raise ArgumentError, ~r/takes a level/, fn -> Telemetry.attach_default_logger(level: :loud) end
-    assert_raise ArgumentError, ~r/takes milliseconds/, fn -> Telemetry.attach_default_logger(slow: -1) end
+    assert_raise ArgumentError, ~r/takes :emergency/, fn -> Telemetry.attach_default_logger(level: :loud) end
+
+    assert_raise ArgumentError, ~r/takes an integer from 0 or :infinity/, fn ->
+      Telemetry.attach_default_logger(slow: -1)
+    end
   end
 
   describe "with the package, whose application does not run" do

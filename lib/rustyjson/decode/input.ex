@@ -53,6 +53,8 @@ defmodule RustyJson.Decode.Input do
   @spec ended({:ok, term()} | {:error, RustyJson.Engine.decode_failure()} | :dirty, binary(), Options.t()) ::
           {:ok, term()} | {:error, Exception.t()}
   def ended({:ok, _term} = done, _json, _options), do: done
+  # Some atoms may be missing.
+  def ended(_other, json, %{keys: :atoms} = options), do: decode(json, options)
   def ended({:error, failure}, json, options), do: {:error, error(failure, json, options)}
 
   # The text was more work than its length suggested.

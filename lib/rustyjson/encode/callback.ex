@@ -40,7 +40,7 @@ defmodule RustyJson.Encode.Callback do
   end
 
   defp struct(struct, implementation, encoder) do
-    case Plans.members(implementation, struct) do
+    case Plans.derived_members(implementation, struct) do
       nil -> RustyJson.encode!(struct)
       members -> object(members, encoder)
     end

@@ -9,22 +9,12 @@ defmodule RustyJson.Encode.Canonical do
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.Text
   alias RustyJson.Engine.Codes
-  alias RustyJson.Options.Unknown
+  alias RustyJson.Options.Cache
 
   # A text is at most this many times as long as its canonical form: `\\u0041` becomes `A`.
   @shrinks 6
   # Digits of an integer that an error shows.
   @shown 40
-  @taken [
-           :policy,
-           :max_bytes,
-           :max_depth,
-           :max_nodes,
-           :decoding_integer_digit_limit,
-           :dirty_threshold,
-           :engine
-         ] ++
-           RustyJson.Options.Schema.sandbox()
 
   # How the plain text is read, without a limit on digits: a long integer is canonical if a float can represent it exactly.
   @decode %{Options.defaults(:decode) | decoding_integer_digit_limit: 0}
@@ -108,13 +98,17 @@ defmodule RustyJson.Encode.Canonical do
   @doc "A text in canonical form."
   @spec canonicalize(iodata(), keyword() | map()) :: {:ok, binary()} | {:error, Exception.t()}
   def canonicalize(input, given) do
-    given = given |> Options.to_list("canonicalize") |> Unknown.refuse!(@taken, "canonicalize")
-    # A policy may ask for parts of a document, which stand behind the options, too.
-    options = %{values: values} = Options.decode(given)
-    options = %{options | bytes: Options.Layout.decode(values) <> <<0::64-little>>}
+    {_own, options} = Cache.find(:canonicalize, given, fn -> options(given) end)
 
     with {:ok, json} <- Input.flatten(input, options),
          {:error, failure} <- options.engine.canonicalize(json, options),
          do: {:error, Input.error(failure, json, options)}
+  end
+
+  defp options(given) do
+    {own, given} = Options.split!(:canonicalize, given)
+    # A policy may ask for parts of a document, which stand behind the options, too.
+    options = %{values: values} = Options.decode(given)
+    {own, %{options | bytes: Options.Layout.decode(values) <> <<0::64-little>>}}
   end
 end

@@ -8,11 +8,17 @@ defmodule RustyJson.Encode.Known do
   @compile {:no_warn_undefined, [Decimal, Duration]}
   @duration if Code.ensure_loaded?(Duration), do: [Duration], else: []
   @calendar [Date, Time, NaiveDateTime, DateTime]
+  # The application may implement the protocol for these instead.
+  @overridable [MapSet, Range, URI, Duration]
   @modules @calendar ++ @duration ++ [Decimal, URI, MapSet, Range, Fragment, OrderedObject]
 
   @doc "Structs that the core encodes when it meets them, whatever is in them."
   @spec modules() :: [module()]
   def modules, do: @modules
+
+  @doc "Those of them for which the application may implement the protocol instead."
+  @spec overridable() :: [module()]
+  def overridable, do: @overridable
 
   @doc "What to encode instead, or `:error` for any other struct. Raises if the fields are not those of the type."
   @spec plain(term()) :: {:ok, term()} | :error

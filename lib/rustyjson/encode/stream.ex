@@ -10,38 +10,33 @@ defmodule RustyJson.Encode.Stream do
   alias RustyJson.{EncodeError, Encoder, Lazy, Options, OrderedObject, SandboxError}
   alias RustyJson.Encode.{Path, Pieces, Scope, Sources, Text}
   alias RustyJson.Engine.Codes
+  alias RustyJson.Options.Cache
 
   @end_mark :"$end of the stream"
-  @flush 65_536
   # Elements of one call at most.
   @most 1_024
 
   @doc "The stream of texts."
   @spec encode(term(), keyword() | map()) :: Enumerable.t()
   def encode(term, given) do
-    {own, rest} = given |> Options.to_list("encode_stream") |> Keyword.split([:format, :flush])
-    Enum.each(own, &check!/1)
-    options = Options.encode(rest)
-    if options.canonical, do: raise(ArgumentError, "encode_stream does not take canonical: true")
+    {%{format: format, flush: flush}, options} = Cache.find(:encode_stream, given, fn -> options(given) end)
     sequence? = sequence?(term)
-    refuse!(own[:format], sequence?, options)
+    refuse!(format, sequence?, options)
     plain = Options.uncompressed(options)
-    flush = own[:flush] || @flush
 
     source =
       if sequence?,
-        do: elements(term, new(own[:format] || :array, flush, plain)),
+        do: elements(term, new(format || :array, flush, plain)),
         else: document(term, flush, plain)
 
     Pieces.stream(source, flush, options)
   end
 
-  defp check!({:format, format}) when format in [:array, :lines, :seq], do: :ok
-  defp check!({:flush, flush}) when is_integer(flush) and flush > 0, do: :ok
-
-  defp check!({name, value}) do
-    takes = if name == :format, do: ":array, :lines or :seq", else: "an integer from 1"
-    raise ArgumentError, "option #{inspect(name)} takes #{takes}, got: #{inspect(value, limit: 5)}"
+  defp options(given) do
+    {own, rest} = Options.split!(:encode_stream, given)
+    options = Options.encode(rest)
+    if options.canonical, do: raise(ArgumentError, "encode_stream does not take canonical: true")
+    {own, options}
   end
 
   defp refuse!(nil, _sequence?, _options), do: :ok

@@ -9,7 +9,6 @@ defmodule RustyJson.Encode.Text do
   require RustyJson.Engine.Codes
 
   alias RustyJson.{
-    Config,
     EncodeError,
     Encoder,
     Engine,
@@ -31,6 +30,7 @@ defmodule RustyJson.Encode.Text do
   @compile {:inline, by: 3, by_engine: 2, left_after: 5, between: 4, core?: 2, planned?: 2}
 
   @known Known.modules()
+  @overridable Known.overridable()
 
   @doc "The text, compressed if that is asked for."
   @spec encode(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
@@ -70,7 +70,7 @@ defmodule RustyJson.Encode.Text do
       when ready != nil and module not in @known,
       do: own(struct, module, if(plans == nil, do: options, else: %{options | plans: plans}))
 
-  def configured(term, nil, _plans, _options), do: given(term, Config.encode())
+  def configured(term, nil, _plans, options), do: given(term, options)
   def configured(term, _ready, _plans, options), do: encode(term, options)
 
   @doc "The text of a term by options that come from the caller or the configuration as they stand."
@@ -420,11 +420,10 @@ defmodule RustyJson.Encode.Text do
 
   defp value(term, nil, options)
        when of_standin(options) and
-              (is_tuple(term) or is_struct(term, MapSet) or is_struct(term, Range) or is_struct(term, URI) or
-                 is_struct(term, Duration)),
+              (is_tuple(term) or (is_struct(term) and :erlang.map_get(:__struct__, term) in @overridable)),
        do: by_protocol(term, dispatch(term, options), options)
 
-  defp value(%module{} = struct, nil, options) when module in [MapSet, Range, URI, Duration] do
+  defp value(%module{} = struct, nil, options) when module in @overridable do
     case Plans.own_implementation(module) do
       nil -> plain(struct, options)
       implementation -> by_protocol(struct, implementation, options)

@@ -75,45 +75,26 @@ defmodule RustyJson.Encoder.Derive do
   @doc "The text of a struct by this plan."
   @spec encode(struct(), Plans.plan(), RustyJson.Encode.opts()) :: iodata()
   def encode(struct, {fields, _names, _omitted} = plan, opts) when is_tuple(fields) do
-    # The core leaves a struct here that lost a field, and would do so again.
-    _all = members(struct, Plans.fields(plan))
+    # The core leaves a struct here that lost a field, and would do so again: then this raises.
+    members = planned_members(struct, plan)
 
     # It does not know the plan of a struct that has another one for the stand-in.
     if Plans.standin() && not Plans.current?(struct.__struct__, %{struct.__struct__ => plan}),
-      do: struct |> planned_members(plan) |> Encode.keyword(opts),
+      do: Encode.keyword(members, opts),
       else: Text.planned!(struct, plan, opts)
   end
 
-  def encode(struct, plan, opts), do: struct |> members(Plans.fields(plan)) |> Encode.keyword(opts)
+  def encode(struct, plan, opts), do: struct |> planned_members(plan) |> Encode.keyword(opts)
 
-  @doc "The members of the object that a plan makes of a struct."
+  @doc "The members of the object that a plan makes of a struct. Names that the derivation gave are strings, which no option renames."
   @spec planned_members(struct(), Plans.plan()) :: [{atom() | String.t(), term()}]
-  def planned_members(struct, {fields, names, omitted} = plan) when is_tuple(fields),
-    do: struct |> members(Plans.fields(plan)) |> kept(omitted) |> named(fields, names)
+  def planned_members(struct, plan) do
+    members = Plans.members(plan, struct)
 
-  def planned_members(struct, plan), do: members(struct, Plans.fields(plan))
-
-  # The core does this for structs whose plan it may know.
-  defp kept(members, nil), do: members
-
-  defp kept(members, omitted) do
-    omitted = Tuple.to_list(omitted)
-    for {field, value} <- members, omitted_as(value) not in omitted, do: {field, value}
+    if Plans.names(plan) == [],
+      do: members,
+      else: for({name, value} <- members, do: {Atom.to_string(name), value})
   end
-
-  defp omitted_as(%module{}), do: module
-  defp omitted_as(value), do: value
-
-  defp named(members, _fields, nil), do: members
-
-  defp named(members, fields, names) do
-    names = fields |> Tuple.to_list() |> Enum.zip(Tuple.to_list(names)) |> Map.new()
-    for {field, value} <- members, do: {names |> Map.fetch!(field) |> Atom.to_string(), value}
-  end
-
-  @doc "The fields of a struct with their values, in this order. Raises if it lacks one."
-  @spec members(struct(), [atom()]) :: keyword()
-  def members(struct, fields), do: for(field <- fields, do: {field, Map.fetch!(struct, field)})
 
   defp fields(struct, options) do
     fields = Map.keys(struct) -- [:__struct__]

@@ -5,9 +5,11 @@ defmodule RustyJson.Encoder.Plans do
   # A plan is learnt when a struct first reaches Elixir. It is a literal in the derived implementation, and is used only while the
   # loaded implementation has the same literal, so that recompiling a struct leaves no outdated plan.
 
-  alias RustyJson.{Config, Encoder, Options}
-  alias RustyJson.Engine.Native.Nif
-  alias RustyJson.Options.Lists
+  require RustyJson.Options.Cache
+
+  alias RustyJson.{Encoder, Options}
+  alias RustyJson.Encode.Known
+  alias RustyJson.Options.Cache
 
   @key __MODULE__
   @standin {@key, :standin}
@@ -15,7 +17,7 @@ defmodule RustyJson.Encoder.Plans do
 
   # Types that the core encodes unless the application implements the protocol for them. Such a type has a plan even where
   # its implementation has none: the core then leaves its structs to Elixir.
-  @overridable [MapSet, Range, URI, Duration]
+  @overridable Known.overridable()
   @own {}
 
   @type plan :: tuple()
@@ -42,21 +44,24 @@ defmodule RustyJson.Encoder.Plans do
   def names({fields, names, _omitted}) when is_tuple(fields) and is_tuple(names), do: Tuple.to_list(names)
   def names(_plan), do: []
 
-  @doc "The members of a struct's object, by the plan of its derived implementation; nil if it has none."
-  @spec members(module(), struct()) :: nil | [{atom(), term()}]
-  def members(implementation, struct) do
-    with plan when plan not in [nil, @own] <- plan_of(implementation) do
-      fields = fields(plan)
-      names = if names(plan) == [], do: fields, else: names(plan)
-      omitted = omitted(plan)
+  @doc "The members of the object that a plan makes of a struct. Raises if the struct lacks a field."
+  @spec members(plan(), struct()) :: [{atom(), term()}]
+  def members(plan, struct) do
+    fields = fields(plan)
+    names = if names(plan) == [], do: fields, else: names(plan)
+    omitted = omitted(plan)
 
-      for {field, name} <- Enum.zip(fields, names),
-          value = Map.fetch!(struct, field),
-          not omitted?(value, omitted),
-          do: {name, value}
-    else
-      _none -> nil
-    end
+    for {field, name} <- Enum.zip(fields, names),
+        value <- [Map.fetch!(struct, field)],
+        not omitted?(value, omitted),
+        do: {name, value}
+  end
+
+  @doc "The same by the plan of a derived implementation; nil if it has none."
+  @spec derived_members(module(), struct()) :: nil | [{atom(), term()}]
+  def derived_members(implementation, struct) do
+    plan = plan_of(implementation)
+    if plan not in [nil, @own], do: members(plan, struct)
   end
 
   defp omitted({fields, _names, omitted}) when is_tuple(fields) and is_tuple(omitted),
@@ -71,9 +76,8 @@ defmodule RustyJson.Encoder.Plans do
   @spec find_own() :: :ok
   def find_own do
     own = for module <- @overridable, plan = own_plan(module), into: %{}, do: {module, plan}
-    plans = %{} |> known() |> Map.drop(@overridable) |> Map.merge(own)
     :persistent_term.put({@key, :own}, own)
-    replace(plans)
+    nil |> known() |> with_own() |> Cache.reset()
   end
 
   @doc "The plans of the application's own implementations, or nil."
@@ -97,58 +101,11 @@ defmodule RustyJson.Encoder.Plans do
          do: plan_of(implementation) || @own
   end
 
-  # The options of a call without any stand beside the plans, and those of calls whose list is known, so that a call looks up one term.
-  # Another process may read the configuration again in between; its options and own implementations must not be replaced by older ones.
-  defp keep(plans, known) do
-    number = Config.number()
-    options = Config.plain_encode()
-    lists = lists(known, number)
-    ready = options && ready(options)
-
-    :persistent_term.put(@key, {ready, if(plans != %{}, do: plans), options, lists, number})
-
-    if Config.number() == number,
-      do: :ok,
-      else: plans |> Map.drop(@overridable) |> Map.merge(own() || %{}) |> keep({%{}, nil})
-  end
-
-  # Lists of options are known for the configuration under which they were read.
-  defp lists({lists, number}, number), do: lists
-  defp lists(_older, _number), do: %{}
-
-  # What the native library needs, where nobody else has work to do.
-  defp ready(options), do: if(Config.plain?(options), do: Nif.keep_options(options.bytes))
-
-  @doc """
-  What the native library needs for a call without options (nil if there is more to do), the plans that are known, and these options; then
-  the lists of options that are known, and the number of the configuration.
-  """
-  defmacro configured,
-    do: quote(do: :persistent_term.get(unquote(@key), unquote(Macro.escape({nil, nil, nil, %{}, nil}))))
-
-  @doc "The lists of options that are known, under this configuration."
-  @spec known_options(integer()) :: Lists.t()
-  def known_options(number) do
-    {_ready, _plans, _options, lists, of} = configured()
-    lists({lists, of}, number)
-  end
-
-  @doc "Keeps the options of such a list."
-  @spec know(keyword(), Options.t(), integer()) :: :ok
-  def know(given, options, number) do
-    lists = known_options(number)
-
-    # Two processes may have missed it at once.
-    if Lists.find(lists, given) == nil,
-      do: keep(known(%{}), {Lists.put(lists, given, ready(options), options), number})
-
-    :ok
-  end
-
-  # What is known of lists of options stays.
-  defp replace(plans) do
-    {_ready, _plans, _options, lists, number} = configured()
-    keep(plans, {lists, number})
+  @doc "These plans, and for the types above the application's own instead."
+  @spec with_own(t() | nil) :: t() | nil
+  def with_own(plans) do
+    plans = (plans || %{}) |> Map.drop(@overridable) |> Map.merge(own() || %{})
+    if plans != %{}, do: plans
   end
 
   @doc "Adds the plans that are known to the options of a call."
@@ -162,12 +119,7 @@ defmodule RustyJson.Encoder.Plans do
 
   @doc "The plans that are known, or these."
   @spec known(t() | nil) :: t() | nil
-  def known(otherwise) do
-    case :persistent_term.get(@key, nil) do
-      {_ready, plans, _options, _lists, _number} when plans != nil -> plans
-      _none -> otherwise
-    end
-  end
+  def known(otherwise), do: Cache.cached(Cache.all(), :plans) || otherwise
 
   @doc "Of these plans, those that a term in its external format may need, as long as they hold."
   @spec needed(t() | nil, binary()) :: t() | nil
@@ -218,7 +170,7 @@ defmodule RustyJson.Encoder.Plans do
          plans = known(%{}),
          true <- standin() == nil or agreed_plan(module, standin()) == plan,
          true <- plans[module] != plan and map_size(plans) < @most do
-      replace(Map.put(plans, module, plan))
+      Cache.put_plans(Map.put(plans, module, plan))
     else
       _ -> :ok
     end
@@ -286,7 +238,7 @@ defmodule RustyJson.Encoder.Plans do
   @doc "Forgets all plans but those of the application's own implementations."
   @spec forget() :: nil
   def forget do
-    replace(own() || %{})
+    Cache.put_plans(own())
     nil
   end
 

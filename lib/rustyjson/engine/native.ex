@@ -13,7 +13,6 @@ defmodule RustyJson.Engine.Native do
 
   # Text of this length is read in well under a millisecond. The NIF limits what it writes with a budget.
   @dirty_from 131_072
-  @longest 0xFFFF_FFFF_FFFF
 
   @impl true
   def decode(json, %{bytes: bytes, structs: structs, parts: parts, dirty_threshold: threshold}) do
@@ -21,7 +20,7 @@ defmodule RustyJson.Engine.Native do
 
     Heap.reserve(json, parts)
 
-    if threshold == 0 or byte_size(json) < threshold do
+    if byte_size(json) < threshold do
       case Nif.decode(json, options) do
         # The text was more work than its length suggested.
         :dirty -> Nif.decode_dirty(json, options)
@@ -39,10 +38,7 @@ defmodule RustyJson.Engine.Native do
   defp some_of_many([], _options, before), do: before
 
   defp some_of_many(documents, %{bytes: bytes, dirty_threshold: threshold} = options, before) do
-    # 0 is no threshold.
-    longest = if threshold == 0, do: @longest, else: threshold
-
-    case Nif.decode_many(documents, bytes, longest) do
+    case Nif.decode_many(documents, bytes, threshold) do
       {results, [], _next} ->
         [results | before]
 
@@ -56,7 +52,7 @@ defmodule RustyJson.Engine.Native do
 
   @impl true
   def feed(question, piece, %{bytes: options, dirty_threshold: threshold}) do
-    if threshold == 0 or byte_size(piece) < threshold do
+    if byte_size(piece) < threshold do
       with :dirty <- Nif.feed(question, piece, options), do: Nif.feed_dirty(question, piece, options)
     else
       Nif.feed_dirty(question, piece, options)

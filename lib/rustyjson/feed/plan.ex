@@ -3,16 +3,13 @@ defmodule RustyJson.Feed.Plan do
   # The options of a stream, checked, and packed as the core reads them (core/src/scan/plan.rs).
 
   alias RustyJson.{Config, Options, Pointer}
-  alias RustyJson.Options.Policies
+  alias RustyJson.Options.{Cache, Policies}
 
   @formats [values: 0, lines: 1, seq: 2, array: 3]
   @path 3
   @array 1
   @pointers 2
   @places 4
-  @u62 0x3FFF_FFFF_FFFF_FFFF
-
-  @names [:format, :at, :with_pointer, :on_error, :max_total_bytes]
 
   @type t :: %{
           packed: binary(),
@@ -26,54 +23,39 @@ defmodule RustyJson.Feed.Plan do
   @doc "The plan, and the options of `decode/2` that are left."
   @spec new(keyword() | map()) :: {t(), Options.t()}
   def new(given) do
-    {own, rest} = given |> Options.to_list("a stream") |> Keyword.split(@names)
-    Enum.each(own, &check!/1)
-    refuse_both!(own)
-    options = Options.decode(copied(Policies.name(rest)) ++ rest)
-    if options.parts != "", do: raise(ArgumentError, "a stream does not take :raw")
-    {plan(Map.new(own), options), options}
+    Cache.find(:decode_stream, given, fn ->
+      {own, rest} = Options.split!(:decode_stream, given)
+      refuse_both!(own)
+      options = Options.decode(copied(Policies.name(rest)) ++ rest)
+      if options.parts != "", do: raise(ArgumentError, "a stream does not take :raw")
+      {plan(own, options), options}
+    end)
   end
 
   # A policy that has the option overrides the default of streams.
   defp copied(nil), do: [strings: :copy]
   defp copied(policy), do: if(Config.policy(policy).given[:strings], do: [], else: [strings: :copy])
 
-  defp check!({:format, format}) when is_map_key(%{values: 0, lines: 1, seq: 2, array: 3}, format), do: :ok
-  defp check!({:format, other}), do: wrong!(:format, ":values, :lines, :seq or :array", other)
-  defp check!({:at, at}) when is_binary(at), do: :ok
-  defp check!({:at, other}), do: wrong!(:at, "a JSON Pointer", other)
-  defp check!({:with_pointer, value}) when is_boolean(value), do: :ok
-  defp check!({:with_pointer, other}), do: wrong!(:with_pointer, "a boolean", other)
-  defp check!({:on_error, value}) when value in [:raise, :tag], do: :ok
-  defp check!({:on_error, other}), do: wrong!(:on_error, ":raise or :tag", other)
-  defp check!({:max_total_bytes, value}) when is_integer(value) and value in 0..@u62, do: :ok
-  defp check!({:max_total_bytes, other}), do: wrong!(:max_total_bytes, "an integer from 0", other)
-
-  @spec wrong!(atom(), String.t(), term()) :: no_return()
-  defp wrong!(name, takes, got),
-    do: raise(ArgumentError, "option #{inspect(name)} takes #{takes}, got: #{inspect(got, limit: 5)}")
-
   defp refuse_both!(own) do
-    if own[:format] && own[:at], do: raise(ArgumentError, "a stream takes :format or :at, not both")
+    if own.format && own.at, do: raise(ArgumentError, "a stream takes :format or :at, not both")
 
-    if own[:with_pointer] && !own[:at],
+    if own.with_pointer && !own.at,
       do: raise(ArgumentError, "option :with_pointer needs :at, which says what the pointers lead to")
   end
 
   defp plan(own, options) do
-    format = own[:format] || :values
-    pointers = own[:with_pointer] || false
-    {number, flags, segments} = shape(format, own[:at], pointers)
+    format = own.format || :values
+    {number, flags, segments} = shape(format, own.at, own.with_pointer)
     flags = if options.as == nil, do: flags, else: Bitwise.bor(flags, @places)
     header = <<number, flags, options.max_bytes::64-little, length(segments)::16-little>>
 
     %{
       packed: IO.iodata_to_binary([header | Enum.map(segments, &segment/1)]),
-      records: if(own[:at], do: nil, else: separator(format)),
-      pointers: pointers,
-      tag: own[:on_error] == :tag,
+      records: if(own.at, do: nil, else: separator(format)),
+      pointers: own.with_pointer,
+      tag: own.on_error == :tag,
       max_bytes: options.max_bytes,
-      max_total_bytes: own[:max_total_bytes] || 0
+      max_total_bytes: own.max_total_bytes
     }
   end
 

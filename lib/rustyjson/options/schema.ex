@@ -1,9 +1,11 @@
 defmodule RustyJson.Options.Schema do
   @moduledoc false
-  # Every option, defined once. Validation, documentation and types come from here.
+  # Every option of decode and encode, defined once; RustyJson.Options.Functions has those of single functions. Validation, documentation and types come from here.
   #
   # An entry has a `type`, a `default` and a `doc`; `aliases` are other names for values. core/src/options/decode.txt and encode.txt
   # say, under the option's name, how a value reaches the core.
+
+  alias RustyJson.Schema.Dialect
 
   @type type ::
           {:in, [atom()]}
@@ -22,6 +24,13 @@ defmodule RustyJson.Options.Schema do
           | :omit
           | :redact
           | :text
+          | :binary
+          | :iodata
+          | :pointer
+          | :given_type
+          | :otherwise
+          | :mends
+          | :dialect
   @type entry :: %{
           required(:type) => type(),
           required(:default) => term(),
@@ -355,6 +364,15 @@ defmodule RustyJson.Options.Schema do
   def cast(:places, places) when is_list(places), do: {:ok, RustyJson.Parts.Raw.check!(places)}
   def cast(:type, nil), do: {:ok, nil}
   def cast(:type, value), do: {:ok, RustyJson.Schema.Type.given!(value)}
+  def cast(:given_type, value) when value != nil, do: cast(:type, value)
+  def cast(:mends, value), do: {:ok, RustyJson.Partial.Lenient.new!(value)}
+
+  def cast(:dialect, name),
+    do: if(name in Dialect.names(), do: {:ok, Dialect.get!(name)}, else: :error)
+
+  def cast(:otherwise, {:default, _term} = otherwise), do: {:ok, otherwise}
+  def cast(type, value) when type in [:binary, :pointer] and is_binary(value), do: {:ok, value}
+  def cast(:iodata, text) when is_binary(text) or is_list(text), do: {:ok, IO.iodata_to_binary(text)}
   def cast(:gzip_level, {:gzip, level}) when level in 0..9, do: {:ok, {:gzip, level}}
   def cast(:indentation, width) when width in 0..1000, do: {:ok, {String.duplicate(" ", width), "\n", " "}}
   def cast(:indentation, indent) when is_binary(indent), do: {:ok, {indent, "\n", " "}}

@@ -15,17 +15,18 @@ defmodule RustyJson.Options.Unknown do
   defguard is_mode(mode) when mode in @modes
 
   @doc """
-  The options of a call that are among these names. Raises for another one, unless unknown options are ignored. `call` names the
-  function in the error.
+  The options of a call that are among these names. Raises for another one, unless unknown options are ignored, which `strict` functions
+  never do. `call` names the function in the error.
   """
-  @spec refuse!(keyword(), [atom()], String.t()) :: keyword()
-  def refuse!(given, names, call) do
-    if mode(given) == :ignore,
+  @spec refuse!(keyword(), [atom()], String.t(), boolean()) :: keyword()
+  def refuse!(given, names, call, strict \\ false) do
+    ignored = not strict and mode(given) == :ignore
+    given = if strict, do: given, else: Keyword.delete(given, :unknown_options)
+
+    if ignored,
       do: Enum.filter(given, fn {name, _value} -> name in names end),
       else: for({name, _value} = option <- given, known!(name, names, call), do: option)
   end
-
-  defp known!(:unknown_options, _names, _call), do: false
 
   defp known!(name, names, call),
     do: name in names or raise(ArgumentError, text(name, names, call <> " takes"))

@@ -2,11 +2,12 @@ defmodule RustyJson.Options.Words do
   @moduledoc false
   # The schema as documentation, messages and types.
 
-  alias RustyJson.Options.Schema
+  alias RustyJson.Options.{Functions, Schema}
+  alias RustyJson.Schema.Dialect
 
-  @doc "Markdown for a `@doc`."
-  @spec doc(:decode | :encode | :sandbox) :: String.t()
-  def doc(direction) do
+  @doc "Markdown for a `@doc`: the options of decode or encode, or a function's own."
+  @spec doc(:decode | :encode | Functions.function_name()) :: String.t()
+  def doc(direction) when direction in [:decode, :encode] do
     {sandbox, both} = Enum.split_with(Schema.entries(direction), fn {name, _} -> name in Schema.sandbox() end)
 
     """
@@ -18,9 +19,17 @@ defmodule RustyJson.Options.Words do
     """
   end
 
+  def doc(function), do: Enum.map_join(Functions.get(function).own, "\n", &own_line/1)
+
   defp line({name, entry}) do
     "  * `#{inspect(name)}` - #{describe(entry.type, "`")} (default `#{inspect(entry.default)}`). #{entry.doc}"
   end
+
+  # Where the function chooses the default, the text says it.
+  defp own_line({name, %{default: nil} = entry}),
+    do: "  * `#{inspect(name)}` - #{describe(entry.type, "`")}. #{entry.doc}"
+
+  defp own_line(option), do: line(option)
 
   @doc "What a type takes, in words."
   @spec describe(Schema.type(), String.t()) :: String.t()
@@ -33,12 +42,18 @@ defmodule RustyJson.Options.Words do
   def describe(:infinity, quote), do: describe({:in, [:infinity]}, quote)
   def describe(fun, _quote) when fun in [:fun, :fallback], do: "a function of one argument"
   def describe(:places, _quote), do: "a list of JSON Pointers"
+  def describe(:otherwise, quote), do: "#{quote}{:default, term}#{quote}"
+  def describe(:mends, _quote), do: "a list of mends"
+  def describe(:dialect, quote), do: describe({:in, Dialect.names()}, quote)
+  def describe(:pointer, _quote), do: "a JSON Pointer"
+  def describe(:iodata, _quote), do: "iodata"
+  def describe(:given_type, quote), do: describe(:type, quote)
   def describe(:type, _quote), do: "a type of `RustyJson.Schema`"
   def describe(:policy, _quote), do: "the name of a policy"
   def describe(:key_case, _quote), do: "a map from atoms to strings"
   def describe(:omit, _quote), do: "a list of nil and modules"
   def describe(:redact, _quote), do: "a list of keys, at most 64 JSON Pointers, and `contains:` with words"
-  def describe(:text, _quote), do: "a string"
+  def describe(type, _quote) when type in [:text, :binary], do: "a string"
   def describe(:gzip_level, quote), do: "#{quote}{:gzip, 0..9}#{quote}"
 
   def describe(:indentation, quote) do
@@ -52,10 +67,11 @@ defmodule RustyJson.Options.Words do
   defp list([one]), do: one
   defp list(many), do: Enum.join(Enum.drop(many, -1), ", ") <> " or " <> List.last(many)
 
-  @doc "The type of one option, as `@type` takes it."
-  @spec type(:decode | :encode | :sandbox) :: Macro.t()
-  def type(direction) do
-    direction |> Schema.entries() |> Enum.map(fn {name, entry} -> {name, ast(entry.type)} end) |> union()
+  @doc "The type of one option, as `@type` takes it: of decode or encode, or of a function's own."
+  @spec type(:decode | :encode | :sandbox | Functions.function_name()) :: Macro.t()
+  def type(of) do
+    entries = if of in [:decode, :encode, :sandbox], do: Schema.entries(of), else: Functions.get(of).own
+    entries |> Enum.map(fn {name, entry} -> {name, ast(entry.type)} end) |> union()
   end
 
   @doc "The type of one option's values."
@@ -79,7 +95,13 @@ defmodule RustyJson.Options.Words do
   defp ast(:redact),
     do: quote(do: [atom() | String.t() | {:contains, atom() | String.t() | [atom() | String.t()]}])
 
-  defp ast(:text), do: quote(do: String.t())
+  defp ast(:otherwise), do: quote(do: {:default, term()})
+  defp ast(:mends), do: quote(do: [RustyJson.mend()])
+  defp ast(:dialect), do: union(Dialect.names())
+  defp ast(:iodata), do: quote(do: iodata())
+  defp ast(:given_type), do: quote(do: RustyJson.Schema.Type.t())
+  defp ast(type) when type in [:text, :pointer], do: quote(do: String.t())
+  defp ast(:binary), do: quote(do: binary())
   defp ast(:gzip_level), do: quote(do: {:gzip, 0..9})
   defp ast(:indentation), do: quote(do: non_neg_integer() | String.t() | keyword(iodata()))
 

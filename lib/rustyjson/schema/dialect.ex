@@ -45,7 +45,7 @@ defmodule RustyJson.Schema.Dialect do
   def names, do: [:json_schema, :openai, :gemini, :mcp]
 
   @doc "The dialect with this name."
-  @spec get!(term()) :: t()
+  @spec get!(atom()) :: t()
   def get!(:json_schema) do
     %__MODULE__{
       name: :json_schema,
@@ -85,11 +85,6 @@ defmodule RustyJson.Schema.Dialect do
       additional: false,
       openapi: true
     }
-  end
-
-  def get!(other) do
-    names = Enum.map_join(names(), ", ", &inspect/1)
-    raise ArgumentError, "option :dialect takes #{names}, got: #{inspect(other, limit: 5)}"
   end
 
   @counted %{members: "members", values: "values of enums", characters: "characters in names and values"}

@@ -21,6 +21,7 @@ defmodule RustyJson.Wasm.Holes do
   @written "a hole is a term that it can write"
 
   @modules Known.modules() -- [Fragment, OrderedObject]
+  @overridable Known.overridable()
   # Other names that the core knows.
   @names [Calendar.ISO | Known.modules()]
 
@@ -139,7 +140,7 @@ defmodule RustyJson.Wasm.Holes do
   defp left?(term, call),
     do: not (is_number(term) or is_atom(term) or (is_tuple(term) and not call.extras))
 
-  defp extra?(module, %{extras: extras}), do: extras and module in [MapSet, Range, URI, Duration]
+  defp extra?(module, %{extras: extras}), do: extras and module in @overridable
 
   defp planless?(%{__struct__: module} = struct, plans) do
     case plans do
