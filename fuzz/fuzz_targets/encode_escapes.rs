@@ -1,13 +1,11 @@
 //! Escapes in the encoder: any binary in every mode.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_core::DecodeOptions;
 use rustyjson_fuzz::naive::etf::encoded;
 use rustyjson_fuzz::naive::options::encode_options;
 use rustyjson_fuzz::naive::tree::{Tree, decoded};
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let mut etf = vec![131, 109];
     etf.extend_from_slice(&(data.len() as u32).to_be_bytes());
     etf.extend_from_slice(data);
@@ -24,4 +22,4 @@ fuzz_target!(|data: &[u8]| {
             _ => {}
         }
     }
-});
+}

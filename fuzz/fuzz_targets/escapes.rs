@@ -1,7 +1,5 @@
 //! Escapes in the decoder: `\u`, surrogates, and invalid escapes.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_fuzz::{assert_decodes, assert_round_trip, options, tokens};
 
 const TOKENS: [&[u8]; 24] = [
@@ -31,11 +29,11 @@ const TOKENS: [&[u8]; 24] = [
     b"\",\"",
 ];
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let (options, choices) = options(data);
     let text = tokens(choices, &TOKENS);
     let json = [b"{\"", &text[..], b"\":\"", &text[..], b"\"}"].concat();
     assert_decodes(&json, &options);
     assert_decodes(&json[1..], &options);
     assert_round_trip(&json);
-});
+}

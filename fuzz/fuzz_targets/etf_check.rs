@@ -1,13 +1,11 @@
 //! The check of terms from the guest: a naive reader agrees that everything it accepts is a JSON-shaped term, and that a builder is
 //! given this term.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_core::etf::check::{Policy, check};
 use rustyjson_fuzz::naive::etf::{rebuilt, term};
 use rustyjson_fuzz::options;
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let (options, etf) = options(data);
     let etf = [&[131][..], etf].concat();
     let policy = Policy::new(&options, etf.len());
@@ -18,4 +16,4 @@ fuzz_target!(|data: &[u8]| {
     assert!(term.depth(options.ordered_objects) <= options.max_depth as usize);
     assert!(rebuilt(&etf, &policy, &options).is_none_or(|rebuilt| rebuilt == term), "what passes is built");
     assert!(term.tree(&options).is_some(), "what passes is JSON");
-});
+}

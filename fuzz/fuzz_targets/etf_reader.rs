@@ -1,15 +1,13 @@
 //! Encoding any bytes gives JSON or an error, and never panics. The reader takes the names of atoms for UTF-8, as a VM writes
 //! them; bytes that break this give a text that is no JSON only where such a name stands.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_core::options::Pretty;
 use rustyjson_core::{DecodeOptions, EncodeOptions};
 use rustyjson_fuzz::naive::etf::encoded;
 use rustyjson_fuzz::naive::options::encode_options;
 use rustyjson_fuzz::naive::tree::decoded;
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let (term, [flags, depth]) = data.split_last_chunk().unwrap_or((data, &[0, 0]));
     let etf = [&[131][..], term].concat();
     let pretty = Pretty { indent: b" ", line_separator: b"\n", record_separator: b"\n", after_colon: b" " };
@@ -27,7 +25,7 @@ fuzz_target!(|data: &[u8]| {
     let any = DecodeOptions { max_depth: u32::MAX, digit_limit: 0, ..DecodeOptions::default() };
     let is_json = decoded(&json, &any).is_ok();
     assert!(is_json || has_broken_atom(&etf), "{}", String::from_utf8_lossy(&json));
-});
+}
 
 /// Whether these bytes may hold an atom whose name is not UTF-8.
 fn has_broken_atom(etf: &[u8]) -> bool {

@@ -1,14 +1,12 @@
 //! Any text as a stream of each shape, with and without a byte order mark, cut where the last bytes say and byte by byte: the
 //! values, and the error, of the whole in one piece.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_core::DecodeOptions;
 use rustyjson_core::options::Keys;
 use rustyjson_fuzz::naive::feed::{LINES, PATH, SEQUENCE, VALUES, given, plan};
 use rustyjson_fuzz::{cuts, options};
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let (data, places) = data.split_last_chunk().unwrap_or((data, &[0; 8]));
     let (options, text) = options(data);
     let options = DecodeOptions { keys: Keys::Strings, ..options };
@@ -32,4 +30,4 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!(given(&text, &cuts, &plan, &options, records), whole, "{format} cut at {cuts:?}");
         assert_eq!(given(&text, &bytes, &plan, &options, records), whole, "{format} by bytes");
     }
-});
+}

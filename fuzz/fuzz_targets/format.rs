@@ -1,7 +1,5 @@
 //! The formatter: it accepts any bytes, and JSON keeps its meaning.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_core::format::{Layout, format};
 use rustyjson_core::{DecodeOptions, Output};
 use rustyjson_fuzz::naive::tree::decoded;
@@ -12,7 +10,7 @@ fn formatted(text: &[u8], layout: &Layout<'_>) -> Vec<u8> {
     out.written().to_vec()
 }
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let pretty =
         Layout { indent: b"  ", line_separator: b"\n", record_separator: b"\n", after_colon: b" ", ..Layout::MINIMAL };
     // Indentation is quadratic in the depth, which this target does not test.
@@ -27,4 +25,4 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(formatted(&large, &Layout::MINIMAL), small, "pretty, then minimal, is minimal");
     assert_eq!(formatted(&small, &Layout::MINIMAL), small, "minimal is a fixpoint");
     assert_eq!(formatted(&large, &pretty), large, "pretty is a fixpoint");
-});
+}

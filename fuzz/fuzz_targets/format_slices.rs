@@ -1,7 +1,5 @@
 //! The formatter in slices: with any budgets, it gives the same bytes or error as in one call, within every limit.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_core::format::{Last, Layout, Place, format, format_slice};
 use rustyjson_core::{Error, Output};
 
@@ -31,7 +29,7 @@ fn in_slices(text: &[u8], layout: &Layout<'_>, steps: &[u8]) -> (Result<(), Erro
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let [choice, base, most, extra, steps, text @ ..] = data else { return };
     let (steps, text) = text.split_at(usize::from(steps % 8).min(text.len()));
     let layout = Layout {
@@ -58,4 +56,4 @@ fuzz_target!(|data: &[u8]| {
     if result != unlimited {
         assert!(free.len() as u64 > layout.max_bytes || unlimited.is_err());
     }
-});
+}

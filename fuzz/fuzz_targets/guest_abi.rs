@@ -1,8 +1,6 @@
 //! The WebAssembly module's exports: an honest call gives the core's result, and no arguments make the module trap or return a
 //! record outside its memory.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_core::{DecodeOptions, EncodeOptions};
 use rustyjson_fuzz::guest::Guest;
 use rustyjson_fuzz::naive::etf::written;
@@ -60,7 +58,7 @@ fn hostile(guest: &mut Guest, choice: u8, mut data: &[u8]) {
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let Some((&choice, data)) = data.split_first() else { return };
     GUEST.with_borrow_mut(|guest| {
         if choice & 1 == 0 {
@@ -79,4 +77,4 @@ fuzz_target!(|data: &[u8]| {
         }
         guest.reset();
     });
-});
+}

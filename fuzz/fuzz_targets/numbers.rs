@@ -1,7 +1,5 @@
 //! Numbers: digits, points, signs and exponents in every order, as floats and as decimals.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_fuzz::{assert_decodes, assert_round_trip, options, tokens};
 
 const TOKENS: [&[u8]; 20] = [
@@ -27,10 +25,10 @@ const TOKENS: [&[u8]; 20] = [
     b"e-32",
 ];
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let (options, choices) = options(data);
     let json = [b"[", &tokens(choices, &TOKENS)[..], b"]"].concat();
     assert_decodes(&json, &options);
     assert_decodes(&json[1..json.len() - 1], &options);
     assert_round_trip(&json);
-});
+}

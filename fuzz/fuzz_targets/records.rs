@@ -1,7 +1,5 @@
 //! The records of the guest: written records are read back, and other bytes never read as a record that no honest guest writes.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_core::abi::batch::{Batch, BatchAnswer};
 use rustyjson_core::abi::{DecodeFailure, DecodeFailures, EncodeFailure, Names, Partial, Status, open};
 use rustyjson_core::encode::MAX_PAYLOAD;
@@ -82,9 +80,9 @@ fn many(data: &[u8]) {
     let _ = check_list(answer.list, policies);
 }
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let Some(([first, second], data)) = data.split_first_chunk() else { return };
     honest(data, usize::from(*first) << 8 | usize::from(*second));
     hostile(data, usize::from(*first));
     many(data);
-});
+}

@@ -1,10 +1,8 @@
 //! Any text with any options, cut where the last bytes say: compares the scanner in pieces with its twin on the whole text.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_fuzz::{naive::scan::assert_same, options};
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let (data, places) = data.split_last_chunk().unwrap_or((data, &[0; 4]));
     let (options, text) = options(data);
     let mut cuts = places.map(|place| usize::from(place) % (text.len() + 1));
@@ -13,4 +11,4 @@ fuzz_target!(|data: &[u8]| {
     let options = rustyjson_core::DecodeOptions { max_nodes: 0, duplicates: Default::default(), ..options };
     assert_same(text, &cuts, &options);
     assert_same(text, &(1..text.len()).collect::<Vec<_>>(), &options);
-});
+}

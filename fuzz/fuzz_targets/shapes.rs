@@ -1,13 +1,11 @@
 //! Plans of arbitrary bytes: as pointers, types or places, on any text. Nothing panics, and all of it ends.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_core::Scratch;
 use rustyjson_core::parts::Parts;
 use rustyjson_fuzz::naive::tree::Builder;
 use rustyjson_fuzz::options;
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let (options, data) = options(data);
     let half = data.len() / 2;
     let (plan, text) = data.split_at(half);
@@ -17,4 +15,4 @@ fuzz_target!(|data: &[u8]| {
         let _ = parts.decode(text, &options, 1000, &mut Scratch::default(), &mut Builder::default());
         let _ = parts.policy(&options, text.len());
     }
-});
+}

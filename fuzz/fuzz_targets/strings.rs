@@ -1,13 +1,11 @@
 //! Strings: the bytes between two quotes, and the kernels that scan them.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_core::simd::copy::{CopyKernel, SLACK};
 use rustyjson_core::simd::{Kernel, Scalar};
 use rustyjson_core::with_kernel;
 use rustyjson_fuzz::{assert_decodes, options};
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     for pos in 0..data.len().min(20) {
         let run = with_kernel!(kernel => kernel.string_run(data, pos));
         assert_eq!(run, Scalar.string_run(data, pos));
@@ -21,4 +19,4 @@ fuzz_target!(|data: &[u8]| {
     let json = [b"[\"", text, b"\",\"", text, b"\"]"].concat();
     assert_decodes(&json, &options);
     assert_decodes(&json[1..json.len() - text.len() - 2], &options);
-});
+}

@@ -1,7 +1,5 @@
 //! Brackets, commas, colons and keys in every order.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_fuzz::{assert_decodes, assert_round_trip, options, tokens};
 
 const TOKENS: [&[u8]; 24] = [
@@ -31,9 +29,9 @@ const TOKENS: [&[u8]; 24] = [
     b"'",
 ];
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let (options, choices) = options(data);
     let json = tokens(choices, &TOKENS);
     assert_decodes(&json, &options);
     assert_round_trip(&json);
-});
+}

@@ -1,8 +1,6 @@
 //! The tape of any term gives the text, the holes or the error that the term has in External Term Format. Any other bytes, and the tape of a
 //! term with bytes of it changed, end without a panic.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_core::EncodeOptions;
 use rustyjson_fuzz::naive::tape::{
     Atom, Big, Float, Improper, Integer, List, Map, Pid, Taped, Text, Tuple, Value, assert_played, options, played,
@@ -76,7 +74,7 @@ fn text(data: &mut &[u8]) -> Vec<u8> {
     text.to_vec()
 }
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let mut rest = data;
     let choices: Vec<u8> = (0..24).map(|_| take(&mut rest)).collect();
     let bytes = options(&choices);
@@ -89,4 +87,4 @@ fuzz_target!(|data: &[u8]| {
     let place = place % tape.len();
     tape[place] = byte;
     let _ = played(&tape, &read);
-});
+}

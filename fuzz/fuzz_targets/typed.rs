@@ -1,16 +1,14 @@
 //! Any text, under any options, as a type that the last bytes choose: the answer of a naive reader, or an error of the schema, or of
 //! the text. All its errors are those of a second naive reader, with their number. The check of a guest's answer accepts what is built,
 //! also when the values are asked for that Elixir has to judge; and of any other answer it passes only what is of the type.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_fuzz::naive::parts::choices::Choices;
 use rustyjson_fuzz::naive::parts::judged::{assert_judged, assert_lies};
 use rustyjson_fuzz::naive::parts::typed::assert_typed;
 use rustyjson_fuzz::naive::parts::wrong::assert_all;
 use rustyjson_fuzz::options;
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let (data, choices) = data.split_last_chunk().unwrap_or((data, &[0; 40]));
     let (options, text) = options(data);
     let mut choices = Choices::new(choices);
@@ -24,4 +22,4 @@ fuzz_target!(|data: &[u8]| {
     assert_all(text, &of, &options, 1000, &[]);
     assert_lies(text, &of, &options, &lies);
     assert_judged(&[&[131][..], text].concat(), text, &of, &options);
-});
+}

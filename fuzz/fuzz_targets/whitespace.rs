@@ -1,7 +1,5 @@
 //! White space of every kind and length between tokens.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use rustyjson_core::simd::{Kernel, Scalar};
 use rustyjson_core::with_kernel;
 use rustyjson_fuzz::{assert_decodes, options, tokens};
@@ -25,11 +23,11 @@ const TOKENS: [&[u8]; 16] = [
     b"\xC2\xA0",
 ];
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let (options, choices) = options(data);
     let json = tokens(choices, &TOKENS);
     for pos in 0..json.len().min(20) {
         assert_eq!(with_kernel!(kernel => kernel.space_end(&json, pos)), Scalar.space_end(&json, pos));
     }
     assert_decodes(&json, &options);
-});
+}

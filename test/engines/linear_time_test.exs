@@ -17,7 +17,7 @@ defmodule RustyJson.LinearTimeTest do
   @moduletag :once
 
   alias RustyJson.{Feed, Partial}
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Clock, Judge}
   alias RustyJson.Test.Schemas.{Item, Leaf, Line, Nest, Text, Twig}
 
   @long System.get_env("RUSTYJSON_SCALING") == "1"
@@ -276,30 +276,8 @@ defmodule RustyJson.LinearTimeTest do
   # Microseconds of one of these calls, in a process of its own, so that none pays for the garbage of another.
   defp time(call, input, calls) do
     run = fn -> for _ <- 1..calls, do: call.(input) end
-    max(Task.await(Task.async(fn -> time(run) end), 120_000), @least) / calls
-  end
-
-  defp time(fun) do
-    {before, clock} = {processor(), System.monotonic_time()}
-    fun.()
-    passed = System.convert_time_unit(System.monotonic_time() - clock, :native, :microsecond)
-    if before, do: min(passed, div(processor() - before, 1000)), else: passed
-  end
-
-  # The processor time of all threads of the VM, in nanoseconds.
-  defp processor do
-    case Path.wildcard("/proc/self/task/*/schedstat") do
-      [] -> nil
-      files -> files |> Enum.map(&thread/1) |> Enum.sum()
-    end
-  end
-
-  # A thread can end between listing and reading.
-  defp thread(file) do
-    with {:ok, text} <- File.read(file),
-         {nanoseconds, _} <- Integer.parse(text),
-         do: nanoseconds,
-         else: (_ -> 0)
+    {micros, _clock, _results} = Task.await(Task.async(fn -> Clock.work(run) end), 120_000)
+    max(micros, @least) / calls
   end
 
   # Least squares on the logarithms.

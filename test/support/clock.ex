@@ -14,6 +14,33 @@ defmodule RustyJson.Test.Clock do
     {div(micros, 1000), result}
   end
 
+  @doc """
+  The microseconds of work that the function takes, those of the clock, and its result. On Linux the work is at most the processor time of
+  all threads of the VM, because the clock also counts other programs.
+  """
+  @spec work((() -> result)) :: {non_neg_integer(), non_neg_integer(), result} when result: term()
+  def work(fun) do
+    before = processor()
+    {micros, result} = :timer.tc(fun)
+    {if(before, do: min(micros, div(processor() - before, 1000)), else: micros), micros, result}
+  end
+
+  # In nanoseconds.
+  defp processor do
+    case Path.wildcard("/proc/self/task/*/schedstat") do
+      [] -> nil
+      files -> files |> Enum.map(&thread/1) |> Enum.sum()
+    end
+  end
+
+  # A thread can end between listing and reading.
+  defp thread(file) do
+    with {:ok, text} <- File.read(file),
+         {nanoseconds, _} <- Integer.parse(text),
+         do: nanoseconds,
+         else: (_ -> 0)
+  end
+
   @doc "Asserts that a function takes at most this many times as long as another one, by the best of runs in turn."
   def ratio(most, fun, other, tries \\ 8, best \\ {:infinity, :infinity}) do
     {a, b} = best

@@ -6,10 +6,13 @@ defmodule RustyJson.Test.Sweep.Measure do
   limit is killed.
   """
 
-  @typedoc "`held` are milliseconds on a normal scheduler, as the VM's monitor tells them; `bytes` are those of the heap and of binaries."
+  alias RustyJson.Test.Clock
+
+  @typedoc "`micros` are of work, `clock` is the time that passed (`RustyJson.Test.Clock`); `held` are milliseconds on a normal scheduler, as the VM's monitor tells them; `bytes` are those of the heap and of binaries."
   @type run :: %{
           ended: :ok | :killed | {:down, term()},
           micros: number(),
+          clock: number(),
           bytes: non_neg_integer(),
           held: [pos_integer()]
         }
@@ -30,13 +33,15 @@ defmodule RustyJson.Test.Sweep.Measure do
         Process.flag(:max_heap_size, heap)
         send(parent, {:built, self()})
         receive(do: (:go -> :ok))
-        begun = System.monotonic_time()
-        answer = outcome(call, input)
-        micros = System.convert_time_unit(System.monotonic_time() - begun, :native, :nanosecond) / 1_000
+        {micros, clock, answer} = Clock.work(fn -> outcome(call, input) end)
         bytes = held_bytes()
         # The monitor reports when a process yields, not when it ends.
         :erlang.yield()
-        send(parent, {:ended, self(), %{ended: :ok, micros: micros, bytes: bytes, alive: is_tuple(answer)}})
+
+        send(
+          parent,
+          {:ended, self(), %{ended: :ok, micros: micros, clock: clock, bytes: bytes, alive: is_tuple(answer)}}
+        )
       end)
 
     receive do
@@ -60,8 +65,8 @@ defmodule RustyJson.Test.Sweep.Measure do
   end
 
   defp ended(pid, :normal), do: receive(do: ({:ended, ^pid, run} -> Map.delete(run, :alive)))
-  defp ended(_pid, :killed), do: %{ended: :killed, micros: 0, bytes: 0}
-  defp ended(_pid, reason), do: %{ended: {:down, reason}, micros: 0, bytes: 0}
+  defp ended(_pid, :killed), do: %{ended: :killed, micros: 0, clock: 0, bytes: 0}
+  defp ended(_pid, reason), do: %{ended: {:down, reason}, micros: 0, clock: 0, bytes: 0}
 
   @doc "The answer of a call, exceptions included."
   @spec outcome((input -> term()), input) :: {:returned | :raised, term()} when input: term()
@@ -108,6 +113,13 @@ defmodule RustyJson.Test.Sweep.Measure do
 
   def better(a, b) do
     held = if Enum.max(a.held, fn -> 0 end) <= Enum.max(b.held, fn -> 0 end), do: a.held, else: b.held
-    %{a | micros: min(a.micros, b.micros), bytes: min(a.bytes, b.bytes), held: held}
+
+    %{
+      a
+      | micros: min(a.micros, b.micros),
+        clock: min(a.clock, b.clock),
+        bytes: min(a.bytes, b.bytes),
+        held: held
+    }
   end
 end
