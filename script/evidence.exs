@@ -159,12 +159,25 @@ defmodule RustyJson.Evidence do
            [^part, _title, _command, passed, failed, _] <- full["step"] || [],
            do: {int(passed), int(failed)}
          ) do
-      [] -> "not run"
-      steps -> "#{number(sum(steps, 0))} passed, #{number(sum(steps, 1))} failed (#{commit(full)})"
+      [] ->
+        "not run"
+
+      steps ->
+        "#{number(sum(steps, 0))} passed, #{number(sum(steps, 1))} failed#{found(full, part)} (#{commit(full)})"
     end
   end
 
   defp result(_, _records), do: "not run"
+
+  # What the steps of a part said.
+  defp found(full, part) do
+    rows = for [^part, title, text] <- full["found"] || [], do: {title, text}
+    titles = rows |> Enum.map(&elem(&1, 0)) |> Enum.uniq()
+
+    for title <- titles,
+        into: "",
+        do: ". #{title}: #{rows |> Enum.filter(&(elem(&1, 0) == title)) |> Enum.map_join(", ", &elem(&1, 1))}"
+  end
 
   ## Rows
 
