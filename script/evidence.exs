@@ -125,9 +125,11 @@ defmodule RustyJson.Evidence do
       {"No undefined behaviour in the core", "Miri", "script/test --full --only miri", [{:part, "miri"}]},
       {"No input crashes it", "fuzz targets, a minute each", "script/test --full --only fuzz_longer",
        [{:part, "fuzz_longer"}]},
-      {"Archives load on glibc 2.28 and newer, and on musl without `libgcc_s`",
-       "what the libraries need is read from them; Erlang alone loads them in Debian 11 and 12",
-       "script/test --full --only archives", [{:part, "archives"}]},
+      {"Archives for Linux load on glibc 2.28 and newer", "what the library needs is read from it; a program opens it in Debian 11 and 12, and Erlang loads it",
+       "script/test --full --only archives",
+       for(title <- ["glibc 2.28", "load in bullseye", "load in bookworm"], do: {:step, "archives", "archives: " <> title})},
+      {"Archives for musl need no `libgcc_s`", "what the library needs is read from it", "script/test --full --only archives",
+       [{:step, "archives", "archives: musl"}]},
       {"No dependency has a known vulnerability", "cargo-deny", "script/test --full --only dependencies",
        [{:part, "dependencies"}]}
     ]
@@ -149,7 +151,7 @@ defmodule RustyJson.Evidence do
 
   defp result({:step, part, title}, %{"full" => full}) do
     case for([^part, ^title, _command, passed, failed, _] <- full["step"] || [], do: {passed, failed}) do
-      [{passed, failed}] -> "#{number(passed)} passed, #{number(failed)} failed (#{commit(full)})"
+      [{passed, failed}] -> "#{number(passed)} passed, #{number(failed)} failed#{found(full, part, title)} (#{commit(full)})"
       [] -> "not run"
     end
   end
@@ -159,12 +161,23 @@ defmodule RustyJson.Evidence do
            [^part, _title, _command, passed, failed, _] <- full["step"] || [],
            do: {int(passed), int(failed)}
          ) do
-      [] -> "not run"
-      steps -> "#{number(sum(steps, 0))} passed, #{number(sum(steps, 1))} failed (#{commit(full)})"
+      [] ->
+        "not run"
+
+      steps ->
+        "#{number(sum(steps, 0))} passed, #{number(sum(steps, 1))} failed (#{commit(full)})"
     end
   end
 
   defp result(_, _records), do: "not run"
+
+  # What a step said.
+  defp found(full, part, title) do
+    case for [^part, ^title, text] <- full["found"] || [], do: text do
+      [] -> ""
+      texts -> ": " <> Enum.join(texts, ", ")
+    end
+  end
 
   ## Rows
 

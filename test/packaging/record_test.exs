@@ -15,7 +15,8 @@ defmodule RustyJson.RecordTest do
   version_of() { echo 1.0.0; }
   . script/steps
   one() { step "mix test, one" printf '5 tests, 1 failure, 2 skipped\\nskipped: 2 tests: no %s\\n' "$root/corpus"; }
-  two() { step "two" test -f there; }
+  two() { step "two" looks; }
+  looks() { echo "found: a file in $root/x"; test -f there; }
   record_open full keep
   for each in "$@"; do ! passed_before "$each" || { echo "$each has passed"; continue; }; run_part "$each"; done
   finish || true
@@ -37,11 +38,12 @@ defmodule RustyJson.RecordTest do
     record = rows(dir)
     assert [_commit, _date, "clean"] = record["commit"] |> hd()
 
-    assert [["one", "mix test, one", command, "2", "1", _], ["two", "two", "test -f there", "0", "1", _]] =
+    assert [["one", "mix test, one", command, "2", "1", _], ["two", "two", "looks", "0", "1", _]] =
              record["step"]
 
     # Without the folder of this machine.
     assert command == ~S(printf 5 tests, 1 failure, 2 skipped\nskipped: 2 tests: no %s\n corpus)
+    assert record["found"] == [["two", "two", "a file in x"]]
     assert record["skip"] == [["one", "mix test, one", "2", "no corpus"]]
     assert [["one", "failed" | _], ["two", "failed" | _]] = record["part"]
 
@@ -50,6 +52,7 @@ defmodule RustyJson.RecordTest do
     run(dir, ~w(two))
     assert [["one", "failed" | _], ["two", "passed" | _]] = rows(dir)["part"]
     assert length(rows(dir)["step"]) == 2
+    assert length(rows(dir)["found"]) == 1
     assert run(dir, ~w(two)) =~ "two has passed"
 
     # A commit of the record alone changes no source; any other commit starts a new record.

@@ -6,6 +6,8 @@ defmodule RustyJson.Sandbox.EtfTest do
 
   use ExUnit.Case, async: true
 
+  import Bitwise
+
   @moduletag :once
 
   alias RustyJson.Options
@@ -100,6 +102,93 @@ defmodule RustyJson.Sandbox.EtfTest do
   end
 
   defp holes(found), do: Enum.map_join(found, ",", fn hole -> hole |> Tuple.to_list() |> Enum.join(":") end)
+
+  # Each limit accepts the largest answer that is honest, and refuses one more. script/mutants.exs found that nothing else tried these.
+  describe "the limit of" do
+    defp text(size), do: <<109, size - 5::32, String.duplicate("x", size - 5)::binary>>
+
+    # Atoms in UTF-8, as the module writes them.
+    defp etf(term), do: :erlang.term_to_binary(term, minor_version: 2)
+
+    test "bytes, for one document and for each of several" do
+      for {options, most} <- [{"-", 4 * 20 + 16}, {"decimals", 24 * 20 + 64}, {"ordered", 24 * 20 + 64}] do
+        # The version is one of the bytes of an answer, and not of an element.
+        assert :ok = Etf.check(<<131, text(most - 1)::binary>>, values(options), 20)
+
+        assert {:fault, _, "too many bytes in the term"} =
+                 Etf.check(<<131, text(most)::binary>>, values(options), 20)
+
+        list = fn size -> <<131, 108, 2::32, text(size)::binary, 97, 1, 106>> end
+        assert :ok = Etf.check_list(list.(most), values(options), <<20::32-little, 1::32-little>>)
+
+        assert {:fault, _, "too many bytes in the list"} =
+                 Etf.check_list(list.(most + 1), values(options), <<20::32-little, 1::32-little>>)
+      end
+    end
+
+    test "digits of integers, in bytes" do
+      for {digits, length, most} <- [
+            {1, 300, 8},
+            {20, 300, 9},
+            {100, 300, 42},
+            {1024, 300, 427},
+            {0, 3, 8},
+            {0, 12, 12}
+          ] do
+        values = Options.decode(decoding_integer_digit_limit: digits).values
+        integer = fn size -> <<131, 111, size::32, 0, -1::size(size)-unit(8)>> end
+        assert :ok = Etf.check(integer.(most), values, length)
+        assert {:fault, _, "a broken integer in the term"} = Etf.check(integer.(most + 1), values, length)
+      end
+    end
+
+    test "keys: a member takes five bytes of the document" do
+      for count <- [1, 2, 7] do
+        members = for n <- 1..count, into: <<>>, do: <<109, 1::32, n, 97, 1>>
+        map = <<131, 116, count::32, members::binary>>
+        assert :ok = Etf.check(map, values("-"), 5 * count)
+        assert {:fault, _, "too many keys in the term"} = Etf.check(map, values("-"), 5 * count - 1)
+      end
+    end
+
+    test "elements and values, of each kind" do
+      leaves = [1, 300, -70_000, 1 <<< 40, 1 <<< 80, 1.5, "text", true, false, nil, [], %{}]
+
+      for leaf <- leaves do
+        <<131, leaf::binary>> = etf(leaf)
+        list = fn count -> <<131, 108, count::32, leaf::binary, leaf::binary, 106>> end
+        check = &Etf.check(list.(&1), Options.decode(max_nodes: &2).values, 200)
+        assert :ok = check.(2, 3)
+        assert {:fault, _, "too many values in the term"} = check.(2, 2)
+        assert {:fault, :invalid_result, _} = check.(1, 3)
+        assert {:fault, _, _} = check.(3, 9)
+
+        map = fn count ->
+          <<131, 116, count::32, 109, 1::32, "a", leaf::binary, 109, 1::32, "b", leaf::binary>>
+        end
+
+        assert :ok = Etf.check(map.(2), Options.decode(max_nodes: 5).values, 200)
+
+        assert {:fault, _, "too many values in the term"} =
+                 Etf.check(map.(2), Options.decode(max_nodes: 4).values, 200)
+
+        assert {:fault, _, "bytes behind the end in the term"} =
+                 Etf.check(map.(1), Options.decode([]).values, 200)
+
+        assert {:fault, _, _} = Etf.check(map.(3), Options.decode([]).values, 200)
+      end
+    end
+
+    test "depth, behind containers that have ended" do
+      for shallow <- [[[]], [%{}], [%{"a" => 1}], [[true]]],
+          deepest <- [[[[[]]]], [[[%{"a" => 1}]]], [%{"a" => [[]]}]] do
+        inside = etf(shallow ++ shallow ++ deepest)
+        assert :ok = Etf.check(inside, values("-"), 200)
+        beyond = etf(shallow ++ shallow ++ [deepest])
+        assert {:fault, _, "nesting in the term"} = Etf.check(beyond, values("-"), 200)
+      end
+    end
+  end
 
   describe "the deadline" do
     setup do
