@@ -18,7 +18,8 @@ defmodule RustyJson.Bench.Report do
     {"Encoding structs", "", "otp29", ~w(structs)},
     {"Memory", "", "otp29", ~w(memory pinned)},
     {"The Rust core alone", "", "otp25", ~w(rust-decode rust-encode instructions)},
-    {"Optimizations that were tried", "", "experiments", ~w(experiments experiments-2 instruction-sets)}
+    {"Optimizations that were tried", "", "experiments",
+     ~w(experiments experiments-2 experiments-3 instruction-sets)}
   ]
 
   @doc "The text of the report, for a page with this path."

@@ -47,6 +47,14 @@ impl<'a> Key<'a> {
     }
 }
 
+impl<'a> Key<'a> {
+    /// The key with this text, for a builder that does not look at its words.
+    #[inline(always)]
+    pub const fn without_words(text: Text<'a>) -> Self {
+        Self { text, head: 0, tail: 0 }
+    }
+}
+
 /// A key that stands in the input without escapes, to know it again.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SeenKey {
@@ -113,6 +121,8 @@ pub trait TermBuilder {
     }
     /// All that it is given is dropped, so nothing that takes time is computed for it.
     const DROPS: bool = false;
+    /// Whether [`TermBuilder::key`] looks at the two words of a key.
+    const WORDS: bool = true;
     /// Some values stay text: see [`TermBuilder::skipped`].
     const SKIPS: bool = false;
     /// Adds the value at this offset as text, if it stays text; gives the offset behind it.
@@ -184,6 +194,7 @@ pub struct Nothing;
 
 impl TermBuilder for Nothing {
     const DROPS: bool = true;
+    const WORDS: bool = false;
     fn null(&mut self) -> Result<(), ErrorKind> {
         Ok(())
     }

@@ -18,7 +18,7 @@ defmodule RustyJson.Packaging.TranslationTest do
 
   if missing, do: @moduletag(skip: missing)
 
-  test "each loop and each function is checked" do
+  test "each loop, each function and each access to memory is checked" do
     {text, 0} = System.cmd("wasm-dis", [Host.guest_path()], stderr_to_stdout: true)
     {:ok, code, counts} = Translation.translate(Host.guest_path())
     code = IO.iodata_to_binary(code)
@@ -28,6 +28,12 @@ defmodule RustyJson.Packaging.TranslationTest do
     assert counts.functions == count(text, ~r/^ \(func /m) and counts.functions > 100
     assert count(code, ~r/:\s*WASM_RT_SPEND\(/) == counts.loops
     assert count(code, ~r/^  WASM_RT_ENTER\(/m) == counts.functions
+    accesses = count(text, ~r/\((?:v128|[if](?:32|64))\.(?:load|store)\w*\b/)
+    assert counts.accesses == accesses and accesses > 10_000
+
+    assert count(code, ~r/_unchecked\(wasm_rt_local_memory_base, &instance->w2c_memory, WASM_RT_AT\(/) ==
+             accesses
+
     assert counts.fill == 1 and counts.copy == 1 and counts.moves > counts.functions
     # Nothing is left to include but the runtime and the C library.
     assert Regex.scan(~r/^\s*#\s*include "([^"]+)"/m, code, capture: :all_but_first) == [["wasm-rt.h"]]

@@ -22,6 +22,8 @@ defmodule RustyJson.Sandbox.FaultsTest do
     divide: {"(i64.div_s (i64.const 1) (i64.const 0))", [:trap]},
     out_of_bounds_read: {"(i64.load (i32.const -8))", [:trap]},
     out_of_bounds_write: {"(i64.store (i32.const 0x7fffffff) (i64.const 1)) (i64.const 0)", [:trap]},
+    out_of_bounds_index: {"(i64.load8_u (i32.const #{Guest.memory()}))", [:trap]},
+    out_of_bounds_offset: {"(i64.load offset=5000 (i32.const #{Guest.memory() - 1}))", [:trap]},
     out_of_bounds_fill: {"(memory.fill (i32.const 0) (i32.const 1) (i32.const -1)) (i64.const 0)", [:trap]},
     recursion: {"(call $fault)", [:trap]},
     # A short timeout can expire before a scheduler is free.
@@ -113,6 +115,26 @@ defmodule RustyJson.Sandbox.FaultsTest do
         works(options)
       end
     end
+  end
+
+  # In C, a part of an access may lie in the border of the memory; what is left there does not become memory.
+  if reason = WasmHosts.no_other(:built_in), do: @tag(skip: reason)
+
+  test "memory that grows is zero, whatever was written behind its end" do
+    behind = "offset=3000 (i32.const #{Guest.memory() - 1})"
+
+    fault = """
+    (i64.store #{behind} (i64.const -1))
+    (if (i64.ne (i64.load #{behind}) (i64.const -1)) (then (unreachable)))
+    (if (i32.eq (memory.grow (i32.const 1)) (i32.const -1)) (then (unreachable)))
+    (if (i64.ne (i64.load #{behind}) (i64.const 0)) (then (unreachable)))
+    (i64.const 0)
+    """
+
+    with_guest(:built_in, Guest.wasm(fault: fault), fn ->
+      assert {:error, %SandboxError{reason: :memory_limit}} =
+               RustyJson.decode("!", [host: :built_in] ++ @options)
+    end)
   end
 
   defp at(:input, fault), do: [input: fault]

@@ -47,6 +47,7 @@ pub struct Scratch {
     keys: Keys,
     /// Unescaped keys of open objects, then the current string.
     text: Vec<u8>,
+    utf8: Utf8,
     /// For parts of a document.
     pub(crate) places: Places,
     /// Values and keys that the last call of [`value`] left.
@@ -61,6 +62,7 @@ impl Scratch {
         self.frames.clear();
         self.keys.clear();
         self.text.clear();
+        self.utf8 = Utf8::new();
     }
 
     /// Values and keys that may still come, behind the last value.
@@ -179,11 +181,12 @@ pub(crate) fn text<K: Kernel>(
     Ok(end)
 }
 
-/// All a run needs, so that the hot loop reads as the grammar.
+/// All a run needs, so that the hot loop reads as the grammar. What calls take by reference stands elsewhere: the compiler then keeps what
+/// is here in registers.
 struct Driver<'a, K, B> {
     kernel: K,
     json: &'a [u8],
-    options: DecodeOptions,
+    options: &'a DecodeOptions,
     /// Values and keys that may still come.
     nodes: u64,
     /// Repeated keys are looked for.
@@ -194,7 +197,7 @@ struct Driver<'a, K, B> {
     frames: &'a mut Vec<Frame>,
     keys: &'a mut Keys,
     text: &'a mut Vec<u8>,
-    utf8: Utf8,
+    utf8: &'a mut Utf8,
     builder: &'a mut B,
 }
 
@@ -208,13 +211,19 @@ enum Next {
 
 impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
     #[inline(always)]
-    fn new(kernel: K, json: &'a [u8], options: &DecodeOptions, scratch: &'a mut Scratch, builder: &'a mut B) -> Self {
+    fn new(
+        kernel: K,
+        json: &'a [u8],
+        options: &'a DecodeOptions,
+        scratch: &'a mut Scratch,
+        builder: &'a mut B,
+    ) -> Self {
         scratch.clear();
         let nodes = if options.max_nodes == 0 { u64::MAX } else { options.max_nodes };
-        let Scratch { frames, keys, text, .. } = scratch;
+        let Scratch { frames, keys, text, utf8, .. } = scratch;
         let frame = Frame { container: Container::Document, len: 0, unescaped: 0 };
         let distinct = options.duplicates == Duplicates::Error || !builder.keeps_repeats();
-        Self { kernel, json, options: *options, nodes, distinct, frame, frames, keys, text, utf8: Utf8::new(), builder }
+        Self { kernel, json, options, nodes, distinct, frame, frames, keys, text, utf8, builder }
     }
 
     /// One value with nothing but white space around it.
@@ -260,7 +269,7 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
         self.count(pos)?;
         match self.json.get(pos) {
             Some(b'"') => self.string(pos),
-            Some(b'-' | b'0'..=b'9') => number::number(self.json, pos, &self.options, self.builder).map(Next::Ended),
+            Some(b'-' | b'0'..=b'9') => number::number(self.json, pos, self.options, self.builder).map(Next::Ended),
             Some(b'{') => self.open_object(pos),
             Some(b'[') => self.open_array(pos),
             Some(b't') => self.literal(pos, b"true", |builder| builder.boolean(true)),
@@ -315,6 +324,7 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
         }
     }
 
+    #[inline(always)]
     fn end_of_document(&self, pos: usize) -> Result<(), Error> {
         let pos = self.space(pos);
         if pos == self.json.len() { Ok(()) } else { Err(Error::new(ErrorKind::TrailingData, pos)) }
@@ -393,9 +403,9 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
         }
         self.count(pos)?;
         let before = self.text.len();
-        let utf8 = (&mut self.utf8, self.options.validate_keys());
+        let utf8 = (&mut *self.utf8, self.options.validate_keys());
         let (text, end) = string::string(self.kernel, self.json, pos, utf8, self.text)?;
-        let key = Key::new(text);
+        let key = if B::WORDS || self.distinct { Key::new(text) } else { Key::without_words(text) };
         let unescaped = matches!(text, Text::Unescaped(_)).then_some(before);
         if self.distinct {
             self.keys.push(&key, pos, unescaped)?;
@@ -414,7 +424,7 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
     #[inline(always)]
     fn string(&mut self, pos: usize) -> Result<Next, Error> {
         let before = self.text.len();
-        let utf8 = (&mut self.utf8, self.options.validate_strings);
+        let utf8 = (&mut *self.utf8, self.options.validate_strings);
         let (text, end) = string::string(self.kernel, self.json, pos, utf8, self.text)?;
         self.builder.string(text).map_err(|kind| Error::new(kind, pos))?;
         self.text.truncate(before);

@@ -96,6 +96,17 @@ impl<'a, K: Kernel> Skip<'a, K> {
         }
     }
 
+    /// [`Skip::value`] as a call, for functions that are calls themselves: in them, it would take 16 KB each, without the instructions of
+    /// the kernel.
+    #[inline(never)]
+    pub fn value_by_call(&mut self, pos: usize, depth: usize) -> Result<usize, Error> {
+        let kernel = self.kernel;
+        kernel.vectorize(
+            #[inline(always)]
+            || self.value(pos, depth),
+        )
+    }
+
     /// Passes over a key and its colon; gives the offset of its value.
     #[inline(always)]
     fn member(&mut self, pos: usize) -> Result<usize, Error> {
@@ -122,11 +133,14 @@ impl<'a, K: Kernel> Skip<'a, K> {
         string::string(self.kernel, self.json, pos, utf8, self.text)
     }
 
-    /// Reads the string at `pos`, and gives the offset behind it.
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    /// Reads the string at `pos`, and gives the offset behind it. A call, as [`Skip::value_by_call`].
+    #[inline(never)]
     pub fn text(&mut self, pos: usize) -> Result<(Text<'_>, usize), Error> {
-        self.text_here(pos)
+        let kernel = self.kernel;
+        kernel.vectorize(
+            #[inline(always)]
+            || self.text_here(pos),
+        )
     }
 
     /// The same, never as a call.

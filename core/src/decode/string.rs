@@ -17,6 +17,12 @@ pub(crate) struct Utf8 {
     ahead: usize,
 }
 
+impl Default for Utf8 {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Utf8 {
     const LEAST: usize = 64;
     const MOST: usize = 4096;

@@ -28,6 +28,8 @@ pub struct Writer<'a, B> {
     names: Option<Names>,
     /// Maps may have repeated keys.
     repeats: bool,
+    /// Keys are binaries of which nothing is remembered: all are written alike.
+    plain: bool,
 }
 
 /// Memory of a writer, for the next one.
@@ -57,11 +59,15 @@ impl Names {
 impl<'a, B: Buffer> Writer<'a, B> {
     /// A writer into this memory, for strings that stand in `input`.
     pub fn new(input: &'a [u8], buffer: B, options: &DecodeOptions) -> Self {
-        let mut out = Output::new(buffer);
+        Self::behind(Output::new(buffer), input, options)
+    }
+
+    /// A writer behind what was written, which counts as a part of the term's length.
+    pub fn behind(mut out: Output<B>, input: &'a [u8], options: &DecodeOptions) -> Self {
         out.array([VERSION]);
         let (starts, members) = (Vec::new(), Vec::new());
         let (keys, ordered, null) = (options.keys, options.ordered_objects, options.null);
-        Self { input, out, keys, ordered, null, starts, members, names: None, repeats: false }
+        Self { input, out, keys, ordered, null, starts, members, names: None, repeats: false, plain: false }
     }
 
     /// Also collects the names of keys, which have to be atoms.
@@ -74,7 +80,7 @@ impl<'a, B: Buffer> Writer<'a, B> {
     /// a fifth of the time.
     #[must_use]
     pub fn with_repeats(self) -> Self {
-        Self { repeats: true, ..self }
+        Self { repeats: true, plain: !self.ordered && self.keys != Keys::ExistingAtoms, ..self }
     }
 
     /// Uses memory that another writer had.
@@ -112,16 +118,46 @@ impl<'a, B: Buffer> Writer<'a, B> {
     fn binary(&mut self, text: Text<'_>) {
         let bytes = text.bytes();
         let len = (bytes.len() as u32).to_be_bytes();
-        let Some(room) = self.out.room(5 + BLOCK.max(bytes.len())) else { return };
+        let needed = 5 + BLOCK.max(bytes.len());
+        // Cut to what is needed, one comparison stands for those of each write.
+        let Some(room) = self.out.room(needed).and_then(|room| room.get_mut(..needed)) else { return };
         room[..5].copy_from_slice(&[BINARY, len[0], len[1], len[2], len[3]]);
-        match text {
-            // A block of fixed size is one load and one store; a call to copy 9 bytes costs more than 16.
-            Text::Input(start, _) if bytes.len() <= BLOCK && start + BLOCK <= self.input.len() => {
-                room[5..5 + BLOCK].copy_from_slice(&self.input[start..start + BLOCK]);
+        let block = match text {
+            Text::Input(start, _) if bytes.len() <= BLOCK => {
+                self.input.get(start..).and_then(|rest| rest.first_chunk())
             }
-            _ => room[5..5 + bytes.len()].copy_from_slice(bytes),
+            _ => None,
+        };
+        match block {
+            // A block of fixed size is one load and one store; a call to copy 9 bytes costs more than 16.
+            Some(block) => room[5..5 + BLOCK].copy_from_slice(block as &[u8; BLOCK]),
+            None => room[5..5 + bytes.len()].copy_from_slice(bytes),
         }
         self.out.advance(5 + bytes.len());
+    }
+
+    /// A key that is remembered, an atom, or a part of an ordered object.
+    #[inline(never)]
+    fn other_key(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
+        if !self.repeats {
+            self.members.push(self.out.len());
+        }
+        if self.ordered {
+            self.out.array([SMALL_TUPLE, 2]);
+        }
+        if !matches!(self.keys, Keys::ExistingAtoms) {
+            self.binary(text);
+            return Ok(());
+        }
+        let name = text.bytes();
+        if name.len() > ATOM_CHARACTERS && characters(name) > ATOM_CHARACTERS {
+            return Err(ErrorKind::AtomTooLong);
+        }
+        if let Some(names) = &mut self.names {
+            names.add(name)?;
+        }
+        self.atom(name);
+        Ok(())
     }
 
     fn atom(&mut self, name: &[u8]) {
@@ -175,6 +211,8 @@ impl Writer<'_, Vec<u8>> {
 }
 
 impl<B: Buffer> TermBuilder for Writer<'_, B> {
+    const WORDS: bool = false;
+
     #[inline(always)]
     fn null(&mut self) -> Result<(), ErrorKind> {
         match self.null {
@@ -257,25 +295,11 @@ impl<B: Buffer> TermBuilder for Writer<'_, B> {
 
     #[inline(always)]
     fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind> {
-        if !self.repeats {
-            self.members.push(self.out.len());
-        }
-        if self.ordered {
-            self.out.array([SMALL_TUPLE, 2]);
-        }
-        if !matches!(self.keys, Keys::ExistingAtoms) {
+        if self.plain {
             self.binary(key.text);
             return Ok(());
         }
-        let name = key.text.bytes();
-        if name.len() > ATOM_CHARACTERS && characters(name) > ATOM_CHARACTERS {
-            return Err(ErrorKind::AtomTooLong);
-        }
-        if let Some(names) = &mut self.names {
-            names.add(name)?;
-        }
-        self.atom(name);
-        Ok(())
+        self.other_key(key.text)
     }
 
     #[inline(always)]

@@ -41,6 +41,7 @@ impl<B: TermBuilder> Fragments<'_, B> {
 }
 
 impl<B: TermBuilder> TermBuilder for Fragments<'_, B> {
+    const WORDS: bool = B::WORDS;
     const SKIPS: bool = true;
 
     #[inline(always)]

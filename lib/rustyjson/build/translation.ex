@@ -64,7 +64,7 @@ defmodule RustyJson.Build.Translation do
 
   @doc """
   Adds the checks to what wasm2c wrote, `header` and `code`; `simde` is the folder of the headers that it includes. An error if it has
-  another form than the rules expect: every loop and every function must get its check.
+  another form than the rules expect: every loop, every function and every access to memory must get its check.
   """
   @spec rewrite(String.t(), String.t(), Path.t()) :: {:ok, iodata(), counts()} | {:error, String.t()}
   def rewrite(header, code, simde) do
@@ -82,9 +82,14 @@ defmodule RustyJson.Build.Translation do
     do: {:error, "wasm2c's output has an unexpected form (#{rule}); version 1.0.42 is known to work"}
 
   # What is replaced, by what, and what there is as often. Linear memory may move when it grows, so its address is read again where its
-  # size is: after each call.
+  # size is: after each call. wasm2c's own check of an access adds the offset to the index first, so that each access needs another one;
+  # WASM_RT_AT checks the index, which many accesses share.
   defp rules do
     [
+      accesses:
+        {~r/(\w+)_default32\(wasm_rt_local_memory_base, wasm_rt_local_memory_size, &instance->w2c_memory, \(u64\)\((\w+)\)((?: \+ \d+u)?)(?=[,)])/,
+         "\\1_unchecked(wasm_rt_local_memory_base, &instance->w2c_memory, WASM_RT_AT(\\2, 0\\3)",
+         ~r/\w\(wasm_rt_local_memory_base, wasm_rt_local_memory_size, /},
       address:
         {~r/^  uint8_t\* const wasm_rt_local_memory_base = /m, "  uint8_t* wasm_rt_local_memory_base = ",
          ~r/ const wasm_rt_local_memory_base = /},

@@ -14,7 +14,7 @@ use rustyjson_core::etf::writer::{Memory, Names, Writer};
 use rustyjson_core::format::{Layout, format};
 use rustyjson_core::parts::{Failed, Parts};
 use rustyjson_core::scan::{End, Piece, Question, Trouble, feed, write_answer};
-use rustyjson_core::{Buffer, DecodeOptions, EncodeOptions, ErrorKind, Output, Scratch, decode, gzip};
+use rustyjson_core::{DecodeOptions, EncodeOptions, ErrorKind, Output, Scratch, decode, gzip};
 
 /// The status of most records.
 const DONE: u8 = Status::Done as u8;
@@ -35,23 +35,7 @@ pub struct State {
     player: Player,
 }
 
-/// Room for a result behind its status byte.
-#[derive(Debug, Default)]
-struct Body(Vec<u8>);
-
-impl Buffer for Body {
-    #[inline(always)]
-    fn bytes(&mut self) -> &mut [u8] {
-        self.0.get_mut(1..).unwrap_or_default()
-    }
-
-    #[cold]
-    fn grow(&mut self, len: usize) -> bool {
-        len.checked_add(1).is_some_and(|len| Buffer::grow(&mut self.0, len))
-    }
-}
-
-/// Whether the text was decoded, the length of the term, and the names of its keys if they were asked for.
+/// Whether the text was decoded, the length of the record, and the names of its keys if they were asked for.
 type Written = (Result<(), Failed>, usize, Option<Names>);
 
 /// The state of the only thread there is.
@@ -111,8 +95,7 @@ impl State {
         if let Err(failed) = result {
             return self.error(options, &failed);
         }
-        self.output[0] = DONE;
-        Some(&self.output[..=written])
+        Some(&self.output[..written])
     }
 
     /// The keys of what follows the options, or the error that key number `stop` is not an existing atom.
@@ -129,7 +112,7 @@ impl State {
         }
     }
 
-    /// Writes the term behind the first byte of the output. `None` when memory ran out. (With a builder of its own for the
+    /// Writes the term behind the status. `None` when memory ran out. (With a builder of its own for the
     /// names of keys there would be two decoders in the module, 10 KB.)
     fn write(&mut self, len: usize, options: usize, names: Option<Names>, repeats: bool) -> Option<Written> {
         self.written(len)?;
@@ -142,8 +125,8 @@ impl State {
         if parts.is_empty() && self.output.len() < expected && !enlarge(&mut self.output, expected) {
             return None;
         }
-        let mut writer = Writer::new(json, Body(core::mem::take(&mut self.output)), options)
-            .with_memory(core::mem::take(&mut self.memory));
+        let mut writer =
+            Writer::behind(record(&mut self.output), json, options).with_memory(core::mem::take(&mut self.memory));
         if let Some(names) = names {
             writer = writer.with_names(names);
         }
@@ -158,7 +141,7 @@ impl State {
         };
         let names = writer.take_names();
         self.memory = writer.take_memory();
-        let (Body(bytes), written) = writer.into_parts()?;
+        let (bytes, written) = writer.into_parts()?;
         self.output = bytes;
         Some((result, written, names))
     }
@@ -174,19 +157,18 @@ impl State {
         if self.output.len() < expected && !enlarge(&mut self.output, expected) {
             return None;
         }
-        let mut writer = Writer::new(bytes, Body(core::mem::take(&mut self.output)), options);
+        let mut writer = Writer::behind(record(&mut self.output), bytes, options);
         if stop != u64::MAX {
             writer = writer.with_names(Names { bytes: Vec::new(), left: stop });
         }
         let fed = feed(Piece { bytes, held, last }, &mut state, &plan, options, &mut self.scratch, &mut writer);
-        let (Body(mut output), written) = writer.into_parts()?;
+        let (mut output, written) = writer.into_parts()?;
         if matches!(fed.end, End::Wrong(Trouble { kind: ErrorKind::OutOfMemory, .. })) {
             return None;
         }
-        output.truncate(1 + written);
-        output[0] = DONE;
+        output.truncate(written);
         write_answer(&fed, &state, &mut output);
-        output.extend_from_slice(&(written as u32).to_le_bytes());
+        output.extend_from_slice(&(written as u32 - 1).to_le_bytes());
         self.output = output;
         Some(&self.output)
     }
@@ -202,17 +184,16 @@ impl State {
         if self.output.len() < expected && !enlarge(&mut self.output, expected) {
             return None;
         }
-        let mut writer = Writer::new(batch.texts, Body(core::mem::take(&mut self.output)), options);
+        let mut writer = Writer::behind(record(&mut self.output), batch.texts, options);
         let (mut failures, mut buffer) = (Vec::new(), Vec::new());
         let failed = |number, text: &[u8], error| {
             write_failure(number, &DecodeFailure::locate(text, error), &mut buffer, &mut failures)
         };
         decode_many(&batch, options, &mut self.scratch, &mut writer, failed).ok()?;
-        let (Body(mut output), written) = writer.into_parts()?;
-        output.truncate(1 + written);
-        output[0] = DONE;
+        let (mut output, written) = writer.into_parts()?;
+        output.truncate(written);
         output.extend_from_slice(&failures);
-        output.extend_from_slice(&(written as u32).to_le_bytes());
+        output.extend_from_slice(&(written as u32 - 1).to_le_bytes());
         self.output = output;
         Some(&self.output)
     }
@@ -234,10 +215,7 @@ impl State {
         let Some(plans) = plans::parse(plans) else { return broken(&mut self.output) };
         let mut reader = Reader::new(etf, &plans);
         let Some(root) = reader.root() else { return broken(&mut self.output) };
-        // The status byte is written as part of the text: with `Body` here too there would be two copies of the encoder's
-        // parts in the module, 20 KB.
-        let mut out = Output::new(core::mem::take(&mut self.output));
-        out.array([DONE]);
+        let mut out = record(&mut self.output);
         let result = encode(&mut reader, root, &options, &mut out);
         let (bytes, written) = out.into_parts();
         self.output = bytes;
@@ -265,8 +243,7 @@ impl State {
         }
         let (options, tape) = self.input.split_at_checked(options)?;
         let (options, _) = EncodeOptions::from_bytes(options)?;
-        let mut out = Output::new(core::mem::take(&mut self.output));
-        out.array([DONE]);
+        let mut out = record(&mut self.output);
         let result = play(tape, &options, &mut self.player, &mut out);
         let (bytes, written) = out.into_parts();
         self.output = bytes;
@@ -309,8 +286,7 @@ impl State {
         self.written(len)?;
         let (options, text) = self.input.split_at_checked(options)?;
         let (options, _) = EncodeOptions::from_bytes(options)?;
-        let mut out = Output::new(core::mem::take(&mut self.output));
-        out.array([DONE]);
+        let mut out = record(&mut self.output);
         let result = format(text, &Layout::new(&options), &mut out);
         let (bytes, written) = out.into_parts();
         self.output = bytes;
@@ -328,8 +304,7 @@ impl State {
         let (options, seed) = options.split_last_chunk()?;
         let (options, most) = options.split_last_chunk()?;
         let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
-        let mut out = Output::new(core::mem::take(&mut self.output));
-        out.array([DONE]);
+        let mut out = record(&mut self.output);
         let result = canonicalize(text, options, u64::from_le_bytes(*most), &mut self.scratch, &mut out);
         let (bytes, written) = out.into_parts();
         self.output = bytes;
@@ -351,6 +326,13 @@ impl State {
             }
         }
     }
+}
+
+/// A record in this memory, whose status byte is written. What follows counts it.
+fn record(buffer: &mut Vec<u8>) -> Output<Vec<u8>> {
+    let mut out = Output::new(core::mem::take(buffer));
+    out.array([DONE]);
+    out
 }
 
 /// The kind of the error that ended decoding, if one did.

@@ -119,22 +119,22 @@ static void give_back(uint8_t* data, uint64_t bytes) {
   free(data);
 }
 
-// Room for this many bytes, of which the first ones are those of `memory` and the others zero. False where there is none.
+// Room for this many bytes and the border, of which the first ones are those of `memory` and the others zero. False where there is none.
 static bool make_room(wasm_rt_memory_t* memory, uint64_t bytes) {
   uint8_t* data;
 #if defined(__linux__)
-  if (memory->room >= LARGE) {
-    data = mremap(memory->data, memory->room, bytes, MREMAP_MAYMOVE);
+  if (memory->room + WASM_RT_BORDER >= LARGE) {
+    data = mremap(memory->data, memory->room + WASM_RT_BORDER, bytes + WASM_RT_BORDER, MREMAP_MAYMOVE);
     if (data == MAP_FAILED) return false;
     memory->data = data;
     memory->room = bytes;
     return true;
   }
 #endif
-  data = zeroed(bytes);
+  data = zeroed(bytes + WASM_RT_BORDER);
   if (data == NULL) return false;
   if (memory->size > 0) memcpy(data, memory->data, memory->size);
-  if (memory->data != NULL) give_back(memory->data, memory->room);
+  if (memory->data != NULL) give_back(memory->data, memory->room + WASM_RT_BORDER);
   memory->data = data;
   memory->room = bytes;
   return true;
@@ -155,6 +155,8 @@ uint64_t wasm_rt_grow_memory(wasm_rt_memory_t* memory, uint64_t pages) {
       return UINT32_MAX;
     }
   }
+  // What the module left in the border does not become memory, which is zero when it is new.
+  memset(memory->data + memory->size, 0, WASM_RT_BORDER);
   memory->size = size;
   return before;
 }
@@ -165,7 +167,7 @@ void wasm_rt_allocate_memory(wasm_rt_memory_t* memory, uint64_t pages, uint64_t 
 }
 
 void wasm_rt_free_memory(wasm_rt_memory_t* memory) {
-  if (memory->data != NULL) give_back(memory->data, memory->room);
+  if (memory->data != NULL) give_back(memory->data, memory->room + WASM_RT_BORDER);
   memory->data = NULL;
   memory->size = memory->room = 0;
 }

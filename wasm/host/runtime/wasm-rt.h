@@ -2,7 +2,7 @@
 // which brings a signal handler, address-space reservations and aborts into the process.
 //
 // Three checks keep the module inside its limits. Each is in the code itself, so none needs a signal, a thread or a page:
-//   memory  each access is compared with the size of linear memory
+//   memory  each access is compared with the size of linear memory (WASM_RT_AT)
 //   time    each loop and each function takes from `fuel`; when it is used up, the clock is read
 //   stack   each function compares the stack pointer with `stack_end`
 #ifndef RUSTYJSON_WASM_RT_H
@@ -23,7 +23,7 @@
 #define wasm_rt_memcpy __builtin_memcpy
 #define wasm_rt_unreachable __builtin_unreachable
 
-// The module's code keeps address and size of linear memory in local variables, and compares each address with the size.
+// The module's code keeps address and size of linear memory in local variables, and compares each index with the size.
 #define WASM_RT_USE_MMAP 1
 #define WASM_RT_MEMCHECK_BOUNDS_CHECK 1
 #define WASM_RT_MEMCHECK_GUARD_PAGES 0
@@ -72,7 +72,7 @@ typedef struct {
   int64_t fuel;
   // The lowest address that the stack may reach.
   uintptr_t stack_end;
-  // Bytes that `data` has room for. What lies behind `size` is zero.
+  // Bytes that `data` has room for, without the border. What lies behind both `size` and the border is zero.
   uint64_t room;
   // The most bytes that the call may have, and whether it asked for more.
   uint64_t max_size;
@@ -119,6 +119,20 @@ static inline uintptr_t wasm_rt_stack_pointer(void) {
   return (uintptr_t)__builtin_frame_address(0);
 #endif
 }
+
+// Bytes that belong to the instance beyond the size of its memory. With them it is enough to compare an index with the size: the offset and
+// the width of the access stay within the border. Many accesses have the same index, and the compiler keeps one comparison for all.
+#define WASM_RT_BORDER 4096u
+// The widest access is a vector.
+#define WASM_RT_WIDEST 16u
+
+// The place in memory that an access names. Beyond the border it is a trap; within it, the module reads and writes what is its own.
+static inline __attribute__((always_inline)) uint64_t wasm_rt_at(uint64_t size, uint32_t index, uint32_t offset) {
+  uint64_t at = (uint64_t)index + offset;
+  if (UNLIKELY((offset <= WASM_RT_BORDER - WASM_RT_WIDEST ? index : at) >= size)) wasm_rt_trap(WASM_RT_TRAP_OOB);
+  return at;
+}
+#define WASM_RT_AT(index, offset) wasm_rt_at(wasm_rt_local_memory_size, index, offset)
 
 // In each loop.
 #define WASM_RT_SPEND(memory)              \

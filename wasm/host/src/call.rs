@@ -1,6 +1,7 @@
 //! What a call may take, and what it is about.
 
 use crate::atoms;
+use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Env, Error, NifResult};
 use rustyjson_terms::raw::read::{Look, Raw};
 
@@ -31,20 +32,11 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Reads `{pool_size, max_memory, timeout, fresh, start_by}`, for a call on a dirty scheduler.
-    pub fn dirty(env: Env<'a>, limits: Raw<'a>, ticket: Raw<'a>) -> NifResult<Self> {
-        Self::read(env, limits, ticket, true)
-    }
-
-    /// The same on the caller's scheduler, where exceeding these limits is not yet final.
-    #[inline(always)]
-    pub fn here(env: Env<'a>, limits: Raw<'a>, ticket: Raw<'a>) -> NifResult<Self> {
-        Self::read(env, limits, ticket, false)
-    }
-
+    /// Reads `{pool_size, max_memory, timeout, fresh, start_by}`, for a call on a dirty scheduler, or on the caller's, where exceeding
+    /// these limits is not yet final.
     // Made where it stays: a copy of what was just written waits for the writing, which takes longer than all else here.
     #[inline(always)]
-    fn read(env: Env<'a>, limits: Raw<'a>, ticket: Raw<'a>, dirty: bool) -> NifResult<Self> {
+    pub fn read(env: Env<'a>, limits: Raw<'a>, ticket: Raw<'a>, dirty: bool) -> NifResult<Self> {
         let look = Look::new(env);
         let number = |term| look.integer(term).and_then(|it| u64::try_from(it).ok()).ok_or(Error::BadArg);
         let Some(&[pool_size, max_memory, timeout, fresh, start_by]) = look.tuple(limits) else {
@@ -62,6 +54,14 @@ impl<'a> Call<'a> {
             ticket: number(ticket)?,
             start_by: if dirty { number(start_by)? } else { u64::MAX },
         })
+    }
+}
+
+/// Takes the work from the caller's turn, so that the scheduler stays fair: a hundredth of it for so many bytes.
+pub fn charge(env: Env<'_>, bytes: usize, per_percent: usize) {
+    let percent = bytes / per_percent;
+    if percent > 0 {
+        consume_timeslice(env, percent.min(100) as i32);
     }
 }
 

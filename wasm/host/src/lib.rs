@@ -29,10 +29,10 @@ mod translated;
 mod waiter;
 mod work;
 
-use call::{Call, Input, Operation};
+use call::{Call, Input, Operation, charge};
 use rustler::codegen_runtime::inventory;
 use rustler::sys::ErlNifTerm;
-use rustler::{Env, Error, NifResult, Term, schedule::consume_timeslice};
+use rustler::{Env, Error, NifResult, Term};
 use rustyjson_terms::entry;
 use rustyjson_terms::raw::read::{Look, Raw};
 
@@ -48,10 +48,10 @@ fn status(env: Env<'_>) -> Term<'_> {
     }
 }
 
-/// Runs an [`Operation`] on the caller's scheduler. Returns the result, or `:later` if it takes too long.
+/// Runs an [`Operation`], on a dirty scheduler or on the caller's. Returns the result, or `:later` if it takes too long there.
 /// The options of `:decode` can be a tuple of their bytes and the templates of a type, whose values it then builds.
 #[inline(always)]
-fn run<'a>(
+fn run<'a, const DIRTY: bool>(
     env: Env<'a>,
     operation: Raw<'a>,
     options: Raw<'a>,
@@ -60,27 +60,16 @@ fn run<'a>(
     ticket: Raw<'a>,
 ) -> NifResult<ErlNifTerm> {
     let input = Input::new(env, options, body)?;
-    charge(env, input.body.len());
-    work::run(env, Operation::new(operation)?, &input, &Call::here(env, limits, ticket)?)
+    if !DIRTY {
+        charge(env, input.body.len(), BYTES_PER_PERCENT);
+    }
+    work::run(env, Operation::new(operation)?, &input, &Call::read(env, limits, ticket, DIRTY)?)
 }
 
-/// The same on a dirty scheduler.
-fn run_dirty<'a>(
-    env: Env<'a>,
-    operation: Raw<'a>,
-    options: Raw<'a>,
-    body: Raw<'a>,
-    limits: Raw<'a>,
-    ticket: Raw<'a>,
-) -> NifResult<ErlNifTerm> {
-    let input = Input::new(env, options, body)?;
-    work::run(env, Operation::new(operation)?, &input, &Call::dirty(env, limits, ticket)?)
-}
-
-/// Encodes a term on the caller's scheduler. Returns `{:ok, text}`, `{:partial, text, holes}` or `{:error, failure}`, inside
-/// `{:planned, answer, modules}` if it used plans of structs; or `:later` if it takes too long.
+/// Encodes a term in the same way. Returns `{:ok, text}`, `{:partial, text, holes}` or `{:error, failure}`, inside
+/// `{:planned, answer, modules}` if it used plans of structs; or `:later`.
 #[inline(always)]
-fn write<'a>(
+fn write<'a, const DIRTY: bool>(
     env: Env<'a>,
     term: Raw<'a>,
     plans: Raw<'a>,
@@ -89,26 +78,13 @@ fn write<'a>(
     ticket: Raw<'a>,
 ) -> NifResult<ErlNifTerm> {
     let options = Look::new(env).binary(options).ok_or(Error::BadArg)?;
-    tape::run(env, [term, plans], options, &Call::here(env, limits, ticket)?)
+    tape::run(env, [term, plans], options, &Call::read(env, limits, ticket, DIRTY)?)
 }
 
-/// The same on a dirty scheduler.
-fn write_dirty<'a>(
-    env: Env<'a>,
-    term: Raw<'a>,
-    plans: Raw<'a>,
-    options: Raw<'a>,
-    limits: Raw<'a>,
-    ticket: Raw<'a>,
-) -> NifResult<ErlNifTerm> {
-    let options = Look::new(env).binary(options).ok_or(Error::BadArg)?;
-    tape::run(env, [term, plans], options, &Call::dirty(env, limits, ticket)?)
-}
-
-entry!(sandbox_run(operation, options, body, limits, ticket) = 5, run);
-entry!(sandbox_run_dirty(operation, options, body, limits, ticket) = 5, run_dirty, DirtyCpu);
-entry!(sandbox_write(term, plans, options, limits, ticket) = 5, write);
-entry!(sandbox_write_dirty(term, plans, options, limits, ticket) = 5, write_dirty, DirtyCpu);
+entry!(sandbox_run(operation, options, body, limits, ticket) = 5, run::<false>);
+entry!(sandbox_run_dirty(operation, options, body, limits, ticket) = 5, run::<true>, DirtyCpu);
+entry!(sandbox_write(term, plans, options, limits, ticket) = 5, write::<false>);
+entry!(sandbox_write_dirty(term, plans, options, limits, ticket) = 5, write::<true>, DirtyCpu);
 
 /// What `start_by` is measured by.
 #[rustler::nif(name = "sandbox_now")]
@@ -120,12 +96,4 @@ fn now() -> u64 {
 #[rustler::nif(name = "sandbox_counts")]
 fn counts(env: Env<'_>) -> Term<'_> {
     terms::counts(env, host::counts())
-}
-
-/// Takes the work from the caller's turn, so that the scheduler stays fair.
-fn charge(env: Env, bytes: usize) {
-    let percent = bytes / BYTES_PER_PERCENT;
-    if percent > 0 {
-        consume_timeslice(env, percent.min(100) as i32);
-    }
 }

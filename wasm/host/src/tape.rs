@@ -1,13 +1,12 @@
 //! A term, written into the guest's memory as a tape while it is walked.
 
-use crate::call::Call;
+use crate::call::{Call, charge};
 use crate::fault::Fault;
 use crate::guest::Guest;
 use crate::host;
 use crate::session::{self, Played};
 use crate::terms;
 use rustler::Env;
-use rustler::schedule::consume_timeslice;
 use rustler::sys::ErlNifTerm;
 use rustyjson_core::EncodeOptions;
 use rustyjson_core::tape::Sink;
@@ -103,7 +102,7 @@ fn encode<'a>(
         Err(Stopped::Later) => return Ok(terms::later(env).as_c_arg()),
     };
     if guest.is_short() {
-        charge(env, len);
+        charge(env, len, BYTES_PER_PERCENT);
     }
     let answer = match session::play(guest, (bytes.len() + len, bytes.len()), (whole, holes.len()), options)? {
         Played::Text(text) => terms::text(env, text),
@@ -112,14 +111,6 @@ fn encode<'a>(
     };
     let answer = if used.is_empty() { answer } else { terms::planned(env, answer, &used) };
     Ok(answer.as_c_arg())
-}
-
-/// Takes the work from the caller's turn, so that the scheduler stays fair.
-fn charge(env: Env<'_>, bytes: usize) {
-    let percent = bytes / BYTES_PER_PERCENT;
-    if percent > 0 {
-        consume_timeslice(env, percent.min(100) as i32);
-    }
 }
 
 fn write<'a>(

@@ -87,7 +87,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
 
     #[cold]
     fn untagged(&mut self, tagged: &Tagged<'a>, pos: usize) -> Step<Next> {
-        let end = self.skip.value(pos, self.depth())?;
+        let end = self.skip.value_by_call(pos, self.depth())?;
         self.errors.add(ErrorKind::Missing, end - 1, Some(tagged.key))?;
         self.refused(end)
     }
@@ -95,7 +95,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     #[cold]
     fn refuse_tag(&mut self, kind: ErrorKind, tag: usize, pos: usize) -> Step<Next> {
         self.errors.add(kind, tag, None)?;
-        let end = self.skip.value(pos, self.depth())?;
+        let end = self.skip.value_by_call(pos, self.depth())?;
         self.refused(end)
     }
 

@@ -190,7 +190,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     }
 
     fn raw(&mut self, pos: usize) -> Step<Next> {
-        let end = self.skip.value(pos, self.depth())?;
+        let end = self.skip.value_by_call(pos, self.depth())?;
         self.answer.raw(pos, &self.skip.json[pos..end]).map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }
@@ -215,7 +215,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
         if starts {
             self.errors.add(kind, pos, None)?;
         }
-        let end = self.skip.value(pos, self.depth())?;
+        let end = self.skip.value_by_call(pos, self.depth())?;
         self.refused(end)
     }
 
