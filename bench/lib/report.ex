@@ -25,7 +25,8 @@ defmodule RustyJson.Bench.Report do
     {"Memory", "", "otp29", ~w(memory pinned)},
     {"Schedulers", "", "otp29", ~w(fairness load dirty dirty-load)},
     {"The Rust core alone", "", "otp25", ~w(rust-decode rust-encode instructions cpu)},
-    {"Optimizations that were tried", "", "experiments", ~w(experiments experiments-2 instruction-sets)},
+    {"Optimizations that were tried", "", "experiments",
+     ~w(experiments experiments-2 experiments-3 instruction-sets)},
     {"Goals of the project",
      "What the developers aim at, which is more than users need. `b2t` is `:erlang.binary_to_term/1`, `t2b` is `:erlang.term_to_binary/1`.",
      "otp29", ~w(bar)}
