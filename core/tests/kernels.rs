@@ -4,6 +4,7 @@
 
 use proptest::prelude::*;
 use rustyjson_core::simd::copy::{CopyKernel, SLACK};
+use rustyjson_core::simd::marks::MarkKernel;
 use rustyjson_core::simd::{Kernel, Run, Scalar};
 use rustyjson_core::with_kernel;
 
@@ -25,6 +26,13 @@ fn tried(number: &usize) -> bool {
 fn assert_string_run(bytes: &[u8], pos: usize) {
     let vector = with_kernel!(kernel => kernel.string_run(bytes, pos));
     assert_eq!(vector, Scalar.string_run(bytes, pos), "string_run({bytes:?}, {pos})");
+}
+
+fn assert_string_marks(bytes: &[u8]) {
+    if let Some(bytes) = bytes.first_chunk() {
+        let vector = with_kernel!(kernel => kernel.string_marks(bytes));
+        assert_eq!(vector, Scalar.string_marks(bytes), "string_marks({bytes:?})");
+    }
 }
 
 fn assert_space_end(bytes: &[u8], pos: usize) {
@@ -85,6 +93,7 @@ fn plain_runs_of_every_length_at_every_offset() {
             for length in (0..=LENGTH).filter(tried) {
                 let bytes = vec![fill; offset + length];
                 assert_string_run(&bytes, offset);
+                assert_string_marks(&bytes[offset..]);
                 assert_space_end(&bytes, offset);
                 assert_copy_run(&bytes[offset..]);
             }
@@ -100,6 +109,7 @@ fn an_edge_at_every_place() {
                 let mut bytes = vec![b'a'; length];
                 bytes[place] = edge;
                 assert_string_run(&bytes, 0);
+                assert_string_marks(&bytes);
                 assert_copy_run(&bytes);
                 bytes.fill(b' ');
                 bytes[place] = edge;
@@ -146,6 +156,7 @@ proptest! {
     fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..LENGTH), offset in 0..=OFFSETS) {
         let offset = offset.min(bytes.len());
         assert_string_run(&bytes, offset);
+        assert_string_marks(&bytes[offset..]);
         assert_space_end(&bytes, offset);
         assert_copy_run(&bytes[offset..]);
     }

@@ -84,6 +84,8 @@ pub struct Terms<'a, 's> {
     null: ErlNifTerm,
     yes: ErlNifTerm,
     no: ErlNifTerm,
+    /// The next key may be the first of an object.
+    first: bool,
     /// Nanoseconds that are left, if the call has a deadline.
     clock: Option<&'s dyn Fn() -> u64>,
 }
@@ -130,7 +132,7 @@ impl<'a, 's> Terms<'a, 's> {
         let (nil, yes, no) = (atom(atoms::nil()), atom(yes), atom(no));
         let null = atom(atoms::of_null(options.null));
         let heap = Heap::new(make, len, nil);
-        Self { make, heap, input, binary, options, stacks, nil, null, yes, no, clock: None }
+        Self { make, heap, input, binary, options, stacks, nil, null, yes, no, first: false, clock: None }
     }
 
     /// The same within a deadline: the clock gives the nanoseconds that are left.
@@ -352,13 +354,16 @@ impl TermBuilder for Terms<'_, '_> {
 
     #[inline(always)]
     fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind> {
+        if self.first {
+            self.first = false;
+            self.heap.note_first_key(key.head);
+        }
         let (make, heap, binary, options) = (self.make, &mut self.heap, self.binary.as_ref(), &self.options);
         let term = match key.text {
             text if options.keys == Keys::ExistingAtoms && text.bytes().len() <= AtomKeys::LONGEST => {
                 self.stacks.atoms.get(&key, || existing_atom(make, text.bytes()))?
             }
-            // In a short document few keys come again.
-            Text::Input(start, _) if heap.is_long() => self
+            Text::Input(start, _) if heap.repeats() => self
                 .stacks
                 .cache
                 .get(self.input, start, &key, || Self::make_key(make, heap, binary, options, key.text))?,
@@ -380,7 +385,9 @@ impl TermBuilder for Terms<'_, '_> {
     }
 
     #[inline(always)]
-    fn begin_object(&mut self) {}
+    fn begin_object(&mut self) {
+        self.first = true;
+    }
 
     /// The VM compares the keys of a small map with their neighbours anyway, and refuses repeated ones.
     #[inline(always)]

@@ -31,6 +31,11 @@ const SUB_BINARY: usize = 5;
 const WORTH: usize = 24;
 /// Below this many bytes, the caches of keys and of objects' shapes do not pay.
 const LONG: usize = 96;
+/// From so many bytes on they are used from the start, and before only once two objects start with the same key. (In a record of a log of 1
+/// KB nothing comes twice: 2.7 to 2.2 µs.)
+const VERY_LONG: usize = 2048;
+/// First keys of objects that are remembered until then.
+const FIRST_KEYS: usize = 8;
 /// So many bytes of input for a word of terms in the first block, and a few words more: fewer than most documents need.
 const BYTES_PER_WORD: usize = 4;
 const MORE_WORDS: usize = 16;
@@ -43,7 +48,11 @@ pub struct Heap<'a> {
     make: Maker<'a>,
     in_place: Option<(&'static Layout, InPlace<'a>)>,
     /// Whether keys, and shapes of objects, are worth remembering.
-    long: bool,
+    repeats: bool,
+    /// Whether they may become so.
+    watched: bool,
+    /// The first bytes of the first keys of objects.
+    first_keys: [u64; FIRST_KEYS],
     /// The words that are left in the current fragment.
     left: usize,
     filler: ErlNifTerm,
@@ -57,7 +66,16 @@ impl<'a> Heap<'a> {
     pub fn new(make: Maker<'a>, len: usize, filler: ErlNifTerm) -> Self {
         let layout = if len < WORTH { None } else { layout(make.env()) };
         let in_place = layout.map(|layout| (layout, layout.space(make.env(), MORE_WORDS + len / BYTES_PER_WORD)));
-        Self { make, in_place, long: len >= LONG, left: SPARE, filler, empty_list: make.empty_list() }
+        Self {
+            make,
+            in_place,
+            repeats: len >= VERY_LONG,
+            watched: (LONG..VERY_LONG).contains(&len),
+            first_keys: [0; FIRST_KEYS],
+            left: SPARE,
+            filler,
+            empty_list: make.empty_list(),
+        }
     }
 
     /// An integer.
@@ -123,13 +141,23 @@ impl<'a> Heap<'a> {
     /// Whether [`Heap::like`] may make a map.
     #[inline(always)]
     pub fn has_shapes(&self) -> bool {
-        self.long && self.in_place.is_some()
+        self.repeats && self.in_place.is_some()
     }
 
     /// Whether keys may come again.
     #[inline(always)]
-    pub fn is_long(&self) -> bool {
-        self.long
+    pub fn repeats(&self) -> bool {
+        self.repeats
+    }
+
+    /// An object has a first key that starts with these bytes.
+    #[inline(always)]
+    pub fn note_first_key(&mut self, head: u64) {
+        if self.watched {
+            let known = &mut self.first_keys[(head.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61) as usize];
+            self.repeats |= *known == head;
+            *known = head;
+        }
     }
 
     /// A map with the same keys as another, in whose order the places name the values.

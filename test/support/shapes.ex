@@ -108,7 +108,7 @@ defmodule RustyJson.Test.Shapes do
   @spec documents() :: [binary()]
   def documents do
     Enum.flat_map([1, 2, 3, 40], &objects/1) ++
-      lists() ++ strings() ++ [repeated(), alike(), long_keys(), escaped_keys(), nested(), broken(), wide()]
+      starts() ++ lists() ++ strings() ++ [repeated(), alike(), long_keys(), escaped_keys(), nested(), broken(), wide()]
   end
 
   # Objects with one shape, with two shapes in turn, and with their members in another order.
@@ -140,6 +140,19 @@ defmodule RustyJson.Test.Shapes do
         for length <- 0..80//step, text <- ["a", "é", "\\n"], do: ~s("#{String.duplicate(text, length)}")
 
       "[" <> Enum.join(texts, ",") <> "]"
+    end
+  end
+
+  # Keys whose first bytes are nearly or quite the same, in several orders.
+  defp starts do
+    keys =
+      ["z", "abcdefghi", "", "é", "a", "\\u0000", "日本", "abcdefgh", "A", "a\\u0000", "🚀", "ab", "ÿ"] ++
+        ["abcdefgh\\u0000", "\\u007f", "b", @long]
+
+    for count <- 2..length(keys), from <- [0, 3, 8], turn? <- [false, true] do
+      chosen = Enum.take(Enum.drop(keys, from) ++ Enum.take(keys, from), count)
+      chosen = if turn?, do: Enum.reverse(chosen), else: chosen
+      "{" <> (chosen |> Enum.with_index() |> Enum.map_join(",", fn {key, i} -> ~s("#{key}":#{i}) end)) <> "}"
     end
   end
 

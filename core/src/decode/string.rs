@@ -5,6 +5,7 @@ use crate::builder::Text;
 use crate::error::{Error, ErrorKind};
 use crate::room::room;
 use crate::simd::Kernel;
+use crate::simd::marks::{BLOCK, Marks, SEEN, TOUCHED, block, copy_part};
 use alloc::vec::Vec;
 
 /// Up to where a text is known to be UTF-8.
@@ -92,31 +93,72 @@ pub(super) fn unescape<K: Kernel>(
     )
 }
 
+/// Goes from one mark of a block to the next. (A JSON text in a string: 3.7 to 2.3 µs for 2.7 KB; an answer of a language model: 3.0 to 2.2
+/// µs for 4 KB.)
 #[inline(always)]
 fn runs_and_escapes<K: Kernel>(
     kernel: K,
     bytes: &[u8],
-    mut start: usize,
-    mut end: usize,
+    start: usize,
+    end: usize,
     (utf8, validate): (&mut Utf8, bool),
     buffer: &mut Vec<u8>,
 ) -> Result<usize, Error> {
+    room(buffer, end - start).map_err(|kind| Error::new(kind, start))?;
+    buffer.extend_from_slice(&bytes[start..end]);
+    let (mut len, mut run, mut pos, mut before) = (buffer.len(), end, end, 0);
+    let mut short = [0; SEEN];
     loop {
-        // And for what an escape stands for.
-        room(buffer, end - start + 4).map_err(|kind| Error::new(kind, start))?;
-        buffer.extend_from_slice(&bytes[start..end]);
-        match bytes.get(end) {
-            Some(b'"') => return Ok(end + 1),
-            Some(b'\\') => start = escape(bytes, end, buffer)?,
-            Some(_) => return Err(Error::new(ErrorKind::ControlCharacter, end)),
-            None => return Err(Error::new(ErrorKind::UnexpectedEnd, end)),
+        if buffer.len() - len < ROOM {
+            more_room(buffer, bytes.len() - pos).map_err(|kind| Error::new(kind, pos))?;
         }
-        let run = kernel.string_run(bytes, start);
-        end = run.end;
-        if !run.ascii && validate {
-            utf8.check(bytes, start, end)?;
+        let seen = block(&bytes[pos..], &mut short);
+        let Marks { mut ends, mut wide } = kernel.string_marks(seen);
+        let mut from = 0;
+        loop {
+            let at = ends.trailing_zeros() as usize;
+            copy_part(seen, from, at, &mut buffer[len..]);
+            len += at - from;
+            if at == BLOCK {
+                (pos, before) = (pos + BLOCK, before | wide);
+                break;
+            }
+            let stop = pos + at;
+            if (before | wide & !(!0 << at)) != 0 && validate {
+                utf8.check(bytes, run, stop)?;
+            }
+            let (written, next) = match bytes.get(stop) {
+                Some(b'\\') => escape(bytes, stop, &mut buffer[len..])?,
+                Some(b'"') => {
+                    buffer.truncate(len);
+                    return Ok(stop + 1);
+                }
+                Some(_) => return Err(Error::new(ErrorKind::ControlCharacter, stop)),
+                None => return Err(Error::new(ErrorKind::UnexpectedEnd, stop)),
+            };
+            (len, run, before, from) = (len + written, next, 0, next - pos);
+            if from >= BLOCK {
+                pos = next;
+                break;
+            }
+            (ends, wide) = (ends & !0 << from, wide & !0 << from);
         }
     }
+}
+
+/// What a block becomes, and what is touched behind it.
+const ROOM: usize = BLOCK + TOUCHED;
+/// The most that is added to a buffer at once.
+const MOST_ROOM: usize = 4096;
+
+/// Makes a buffer twice as long, within limits; not much longer than is left of the input.
+#[cold]
+#[inline(never)]
+fn more_room(buffer: &mut Vec<u8>, left: usize) -> Result<(), ErrorKind> {
+    let more = buffer.len().clamp(2 * ROOM, MOST_ROOM).min(left + ROOM);
+    room(buffer, more)?;
+    buffer.resize(buffer.len() + more, 0);
+    Ok(())
 }
 
 /// What a piece has of a string.
@@ -136,6 +178,7 @@ pub(crate) fn chunk<K: Kernel>(
     validate: bool,
     buffer: &mut Vec<u8>,
 ) -> Result<Chunk, Error> {
+    let mut character = [0; 4];
     loop {
         let run = kernel.string_run(bytes, start);
         let at_end = run.end == bytes.len();
@@ -150,8 +193,11 @@ pub(crate) fn chunk<K: Kernel>(
         }
         match bytes[end] {
             b'"' => return Ok(Chunk::Ended(end + 1)),
-            b'\\' => match escape(bytes, end, buffer) {
-                Ok(next) => start = next,
+            b'\\' => match escape(bytes, end, &mut character) {
+                Ok((len, next)) => {
+                    buffer.extend_from_slice(&character[..len]);
+                    start = next;
+                }
                 Err(error) if error.kind == ErrorKind::UnexpectedEnd => return Ok(Chunk::Cut(end)),
                 Err(error) => return Err(error),
             },
@@ -183,26 +229,36 @@ fn check_utf8(bytes: &[u8], start: usize, end: usize) -> Result<(), Error> {
     }
 }
 
-/// Appends what the escape whose backslash is at `at` stands for; returns the offset behind it.
+/// What the second byte of an escape stands for; 0 where that is not one byte.
+const SIMPLE: [u8; 256] = {
+    let mut simple = [0; 256];
+    let pairs = *b"\"\"\\\\//n\nt\tr\rb\x08f\x0C";
+    let mut n = 0;
+    while n < pairs.len() {
+        simple[pairs[n] as usize] = pairs[n + 1];
+        n += 2;
+    }
+    simple
+};
+
+/// Writes what the escape whose backslash is at `at` stands for, at most 4 bytes; returns their number, and the offset behind it.
 #[inline(always)]
-fn escape(bytes: &[u8], at: usize, buffer: &mut Vec<u8>) -> Result<usize, Error> {
-    let byte = match bytes.get(at + 1) {
-        Some(&byte @ (b'"' | b'\\' | b'/')) => byte,
-        Some(b'n') => b'\n',
-        Some(b't') => b'\t',
-        Some(b'r') => b'\r',
-        Some(b'b') => 0x08,
-        Some(b'f') => 0x0C,
-        Some(b'u') => return unicode_escape(bytes, at, buffer),
-        Some(_) => return Err(Error::new(ErrorKind::InvalidEscape, at)),
-        None => return Err(Error::new(ErrorKind::UnexpectedEnd, bytes.len())),
-    };
-    buffer.push(byte);
-    Ok(at + 2)
+fn escape(bytes: &[u8], at: usize, target: &mut [u8]) -> Result<(usize, usize), Error> {
+    // By a table: no processor could foresee which escape comes next.
+    let simple = bytes.get(at + 1).map_or(0, |&byte| SIMPLE[usize::from(byte)]);
+    if simple != 0 {
+        target[0] = simple;
+        return Ok((1, at + 2));
+    }
+    match bytes.get(at + 1) {
+        Some(b'u') => unicode_escape(bytes, at, target),
+        Some(_) => Err(Error::new(ErrorKind::InvalidEscape, at)),
+        None => Err(Error::new(ErrorKind::UnexpectedEnd, bytes.len())),
+    }
 }
 
 /// `\uXXXX`, or two of them that form a surrogate pair.
-fn unicode_escape(bytes: &[u8], at: usize, buffer: &mut Vec<u8>) -> Result<usize, Error> {
+fn unicode_escape(bytes: &[u8], at: usize, target: &mut [u8]) -> Result<(usize, usize), Error> {
     let unit = hex4(bytes, at)?;
     let (code, end) = match unit {
         0xD800..=0xDBFF => {
@@ -220,8 +276,7 @@ fn unicode_escape(bytes: &[u8], at: usize, buffer: &mut Vec<u8>) -> Result<usize
     let Some(character) = char::from_u32(code) else {
         return Err(Error::new(ErrorKind::LoneSurrogate, at));
     };
-    buffer.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-    Ok(end)
+    Ok((character.encode_utf8(target).len(), end))
 }
 
 /// A high surrogate with nothing that could be its low half; cut off by the end of the input it may still have one.

@@ -3,6 +3,7 @@
 use crate::options::Escape;
 use crate::output::{Buffer, Output};
 use crate::simd::copy::{CopyKernel, SLACK};
+use crate::simd::marks::{BLOCK, Marks, SEEN, TOUCHED, block, copy_part};
 
 /// The bytes are not UTF-8. They may be written all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,27 +76,47 @@ pub(super) fn escaped<K: CopyKernel, B: Buffer>(
     )
 }
 
+/// Goes from one mark of a block to the next, as decoding does.
 #[inline(always)]
 fn escapes_and_runs<K: CopyKernel, B: Buffer>(
     kernel: K,
     out: &mut Output<B>,
     bytes: &[u8],
     mut pos: usize,
-    mut ascii: bool,
+    ascii: bool,
 ) -> Result<(), NotUtf8> {
     let start = out.len() - pos - 1;
-    while let Some(&byte) = bytes.get(pos) {
-        let rest = &bytes[pos + 1..];
-        let Some(room) = out.room(LONGEST + rest.len() + SLACK + 1) else { return Ok(()) };
-        let len = write_escape(room, byte);
-        let run = kernel.copy_run(rest, &mut room[len..]);
-        ascii &= run.ascii;
-        out.advance(len + run.end);
-        pos += 1 + run.end;
+    let (mut short, mut high) = ([0; SEEN], u64::from(!ascii));
+    while pos < bytes.len() {
+        let rest = &bytes[pos..];
+        let (seen, count) = (block(rest, &mut short), rest.len().min(BLOCK));
+        let Marks { mut ends, wide } = kernel.string_marks(seen);
+        high |= wide;
+        let Some(room) = out.room(ROOM) else { return Ok(()) };
+        let (mut len, mut from) = (0, 0);
+        loop {
+            // Behind the end there are zeros, which end a run.
+            let at = (ends.trailing_zeros() as usize).min(count);
+            copy_part(seen, from, at, &mut room[len..]);
+            len += at - from;
+            if at == count {
+                break;
+            }
+            len += write_escape(&mut room[len..], seen[at]);
+            from = at + 1;
+            ends &= ends - 1;
+        }
+        out.advance(len);
+        pos += count;
     }
     out.array([b'"']);
-    if ascii { Ok(()) } else { check(bytes).map_err(|()| NotUtf8 { start }) }
+    if high == 0 { Ok(()) } else { check(bytes).map_err(|()| NotUtf8 { start }) }
 }
+
+/// The most that a block becomes, a unit for each byte, and what is touched behind it.
+const ROOM: usize = UNIT * BLOCK + 2 * TOUCHED;
+/// `\uXXXX`.
+const UNIT: usize = 6;
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
@@ -112,10 +133,21 @@ const fn short_escape(byte: u8) -> u8 {
     }
 }
 
+/// The same by a table: no processor could foresee which escape comes next.
+const SHORT: [u8; 256] = {
+    let mut short = [0; 256];
+    let mut byte = 0;
+    while byte < short.len() {
+        short[byte] = short_escape(byte as u8);
+        byte += 1;
+    }
+    short
+};
+
 /// Writes the escape of an ASCII character; tells its length.
 #[inline(always)]
 fn write_escape(room: &mut [u8], byte: u8) -> usize {
-    let short = short_escape(byte);
+    let short = SHORT[usize::from(byte)];
     if short == 0 {
         return write_unit(room, u16::from(byte));
     }

@@ -2,6 +2,7 @@
 
 use super::digits::DigitKernel;
 use super::kernel::{Run, ends_run};
+use super::marks::MarkKernel;
 use super::scalar::Scalar;
 use super::vector::Vector;
 use fearless_simd::{Simd, SimdBase, SimdMask, u8x16};
@@ -11,7 +12,7 @@ pub const SLACK: usize = 16;
 const LANES: usize = 16;
 
 /// Copies strings into the output.
-pub trait CopyKernel: DigitKernel {
+pub trait CopyKernel: DigitKernel + MarkKernel {
     /// Copies `source` to the start of `target` up to the first `"`, `\` or control character, and tells where that is
     /// and whether all before it is ASCII. `target` is at least [`SLACK`] longer; the bytes after the run are undefined.
     fn copy_run(self, source: &[u8], target: &mut [u8]) -> Run;

@@ -1,5 +1,7 @@
 //! What kernels exist, and which bytes they look for.
 
+use super::marks::MarkKernel;
+
 /// A run of plain string bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
@@ -17,7 +19,7 @@ pub trait Kernels: Copy {
 }
 
 /// The kernels decoding needs.
-pub trait Kernel: Kernels {
+pub trait Kernel: MarkKernel {
     /// Finds the end of the plain run of string bytes that starts at `pos`.
     fn string_run(self, bytes: &[u8], pos: usize) -> Run;
     /// Offset of the first byte at or after `pos` that is not white space (RFC 8259 section 2), or the length.

@@ -6,6 +6,7 @@ pub mod copy;
 pub mod digits;
 mod find;
 mod kernel;
+pub mod marks;
 mod scalar;
 mod vector;
 

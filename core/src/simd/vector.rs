@@ -12,7 +12,8 @@ use fearless_simd::{Level, Simd, SimdBase, SimdMask, u8x16};
 #[derive(Clone, Copy, Debug)]
 pub struct Vector<S>(pub S);
 
-const LANES: usize = 16;
+/// Bytes of a vector.
+pub const LANES: usize = 16;
 
 impl<S: Simd> Kernels for Vector<S> {
     #[inline(always)]
@@ -86,7 +87,7 @@ impl<S: Simd> Kernel for Vector<S> {
 impl<S: Simd> Vector<S> {
     /// Bits of the bytes that end a run, and of those that are not ASCII.
     #[inline(always)]
-    fn string_masks(self, block: &[u8]) -> (u32, u32) {
+    pub(super) fn string_masks(self, block: &[u8]) -> (u32, u32) {
         let v = u8x16::from_slice(self.0, block);
         let ends = v.simd_eq(b'"') | v.simd_eq(b'\\') | v.simd_lt(0x20);
         (ends.to_bitmask() as u32, v.simd_ge(0x80).to_bitmask() as u32)
