@@ -48,16 +48,6 @@ impl Memory {
         binary.unwrap_or_else(|| self.give_away(env, len))
     }
 
-    /// A copy of the first `len` bytes. `None`: there is no memory for it.
-    pub fn copied(&self, len: usize) -> Option<OwnedBinary> {
-        let mut copy = OwnedBinary::new(0);
-        if !copy.realloc(len) {
-            return None;
-        }
-        copy.as_mut_slice().copy_from_slice(self.bytes.as_slice().get(..len)?);
-        Some(copy)
-    }
-
     #[cold]
     #[inline(never)]
     fn give_away(&mut self, env: Env<'_>, len: usize) -> ErlNifTerm {

@@ -77,7 +77,7 @@ defmodule RustyJson.Engine.Native.Nif do
           | {:error, RustyJson.Engine.encode_failure()}
           | {:planned, encoded(), [module()]}
 
-  @type suspended :: {:suspended, reference(), [tuple()], [tuple()], [module()], non_neg_integer()}
+  @type suspended :: {:suspended, binary(), [tuple()], [tuple()], [module()], non_neg_integer()}
 
   @typedoc "Options, or the number by which the library keeps them."
   @type kept :: options() | integer()
