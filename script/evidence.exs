@@ -125,11 +125,15 @@ defmodule RustyJson.Evidence do
       {"No undefined behaviour in the core", "Miri", "script/test --full --only miri", [{:part, "miri"}]},
       {"No input crashes it", "fuzz targets, a minute each", "script/test --full --only fuzz_longer",
        [{:part, "fuzz_longer"}]},
-      {"Archives for Linux load on glibc 2.28 and newer", "what the library needs is read from it; a program opens it in Debian 11 and 12, and Erlang loads it",
+      {"Archives for Linux load on glibc 2.28 and newer",
+       "what the library needs is read from it; a program opens it in Debian 11 and 12, and Erlang loads it",
        "script/test --full --only archives",
-       for(title <- ["glibc 2.28", "load in bullseye", "load in bookworm"], do: {:step, "archives", "archives: " <> title})},
-      {"Archives for musl need no `libgcc_s`", "what the library needs is read from it", "script/test --full --only archives",
-       [{:step, "archives", "archives: musl"}]},
+       for(
+         title <- ["glibc 2.28", "load in bullseye", "load in bookworm"],
+         do: {:step, "archives", "archives: " <> title}
+       )},
+      {"Archives for musl need no `libgcc_s`", "what the library needs is read from it",
+       "script/test --full --only archives", [{:step, "archives", "archives: musl"}]},
       {"No dependency has a known vulnerability", "cargo-deny", "script/test --full --only dependencies",
        [{:part, "dependencies"}]}
     ]
@@ -151,8 +155,11 @@ defmodule RustyJson.Evidence do
 
   defp result({:step, part, title}, %{"full" => full}) do
     case for([^part, ^title, _command, passed, failed, _] <- full["step"] || [], do: {passed, failed}) do
-      [{passed, failed}] -> "#{number(passed)} passed, #{number(failed)} failed#{found(full, part, title)} (#{commit(full)})"
-      [] -> "not run"
+      [{passed, failed}] ->
+        "#{number(passed)} passed, #{number(failed)} failed#{found(full, part, title)} (#{commit(full)})"
+
+      [] ->
+        "not run"
     end
   end
 

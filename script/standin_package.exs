@@ -11,7 +11,14 @@ defmodule Standin.Package.MixProject do
 
   def project do
     Keyword.merge(@package.project(),
-      deps: dependencies(for(name <- ["STANDIN_CHECKOUT", "STANDIN_JASON"], do: Path.join(System.fetch_env!(name), "mix.exs")), chosen()),
+      deps:
+        dependencies(
+          for(
+            name <- ["STANDIN_CHECKOUT", "STANDIN_JASON"],
+            do: Path.join(System.fetch_env!(name), "mix.exs")
+          ),
+          chosen()
+        ),
       deps_path: "deps",
       build_path: "_build",
       lockfile: "none.lock",

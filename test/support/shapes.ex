@@ -108,7 +108,8 @@ defmodule RustyJson.Test.Shapes do
   @spec documents() :: [binary()]
   def documents do
     Enum.flat_map([1, 2, 3, 40], &objects/1) ++
-      starts() ++ lists() ++ strings() ++ [repeated(), alike(), long_keys(), escaped_keys(), nested(), broken(), wide()]
+      starts() ++
+      lists() ++ strings() ++ [repeated(), alike(), long_keys(), escaped_keys(), nested(), broken(), wide()]
   end
 
   # Objects with one shape, with two shapes in turn, and with their members in another order.
