@@ -59,8 +59,9 @@ defimpl RustyJson.Encoder, for: Any do
   defmacro __deriving__(module, struct, options), do: Derive.implementation(module, struct, options)
 
   # Applications may implement the protocol for these types, so they have no implementation of their own.
-  @overridable RustyJson.Encode.Known.overridable()
-  def encode(%module{} = value, opts) when module in @overridable,
+  # Before Elixir 1.17 a struct named Duration is the application's.
+  @known Enum.filter(RustyJson.Encode.Known.overridable(), &(&1 in RustyJson.Encode.Known.modules()))
+  def encode(%module{} = value, opts) when module in @known,
     do: RustyJson.Encode.value(value, opts)
 
   def encode(value, opts) do

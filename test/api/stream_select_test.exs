@@ -162,7 +162,7 @@ defmodule RustyJson.StreamSelectTest do
           {[select: ["id"]], ~r/takes a JSON Pointer, such as "\/a\/0", got: "id"/},
           {[select: :id], ~r/takes a list or a map of JSON Pointers, got: :id/},
           {[select: ["/a"], as: :integer], ~r/:select or :as, not both/},
-          {[select: ["/a"], columns: 0], ~r/option :columns takes a number of rows from 1, got: 0/},
+          {[select: ["/a"], columns: 0], ~r/option :columns takes an integer from 1, got: 0/},
           {[columns: 5], ~r/option :columns needs :select/},
           {[select: ["/a"], at: "/*", with_pointer: true, columns: 5],
            ~r/:columns or :with_pointer, not both/},

@@ -4,6 +4,8 @@ defmodule RustyJson.Sandbox.StackTest do
   use ExUnit.Case, async: true
 
   @moduletag :once
+  # The other VM may have to build the library first.
+  @moduletag timeout: 600_000
 
   alias RustyJson.Test.{Guest, WasmHosts}
 
