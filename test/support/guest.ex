@@ -80,7 +80,7 @@ defmodule RustyJson.Test.Guest do
   @doc "A module, or the library made of it, with this in its slot."
   def filled(bytes, slot) do
     at = slot_at(bytes)
-    <<before::binary-size(at), _::binary-size(@slot), rest::binary>> = bytes
+    {before, <<_::binary-size(@slot), rest::binary>>} = :erlang.split_binary(bytes, at)
     <<before::binary, slot::binary, rest::binary>>
   end
 

@@ -160,12 +160,9 @@ defmodule RustyJson.Partial.Lenient do
   end
 
   defp word?(bytes, word) do
-    size = byte_size(word)
-
-    case bytes do
-      <<^word::binary-size(size), next, _::binary>> -> next in ~c" \t\r\n,]"
-      _other -> if String.starts_with?(word, bytes), do: :more
-    end
+    if String.starts_with?(bytes, word) and byte_size(bytes) > byte_size(word),
+      do: :binary.at(bytes, byte_size(word)) in ~c" \t\r\n,]",
+      else: if(String.starts_with?(word, bytes), do: :more)
   end
 
   # What stands behind white space; `:far` if there is much of that.
