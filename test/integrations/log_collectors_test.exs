@@ -137,8 +137,11 @@ defmodule RustyJson.LogCollectorsTest do
       message = fn message, options -> line(message, %{}, [preset: preset] ++ options) end
       report = %{event: :login, password: "s3cr3t"}
 
-      assert %{"message" => "report: event, password", "report" => %{"password" => "[REDACTED]"}} =
+      # The order of atoms as keys depends on the release of OTP.
+      assert %{"message" => "report: " <> keys, "report" => %{"password" => "[REDACTED]"}} =
                message.({:report, report}, redact: [:password])
+
+      assert Enum.sort(String.split(keys, ", ")) == ["event", "password"]
 
       assert %{"message" => "report: a", "report" => %{"a" => 1}} = message.({:report, [a: 1]}, [])
       assert %{"message" => "a report", "report" => %{"term" => [1, 2]}} = message.({:report, [1, 2]}, [])

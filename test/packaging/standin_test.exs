@@ -120,7 +120,11 @@ defmodule RustyJson.StandinTest do
       {"RUSTYJSON_HEX", "0"},
       {"RUSTYJSON_BUILD", "none"},
       {"RUSTYJSON_DEPS", nil},
-      {"RUSTYJSON_ENGINE", nil}
+      {"RUSTYJSON_ENGINE", nil},
+      # Of the run of these tests, whose folders the other projects would use, too.
+      {"MIX_BUILD_ROOT", nil},
+      {"MIX_BUILD_PATH", nil},
+      {"MIX_DEPS_PATH", nil}
     ]
 
     System.cmd("mix", arguments, cd: Path.join(dir, folder), env: env, stderr_to_stdout: true)
@@ -191,7 +195,13 @@ defmodule RustyJson.StandinTest do
           {Path.join(dir, "vendor"), ~s([rustyjson: ">= 0.4.0"])},
           {Path.join(dir, "deps"), ~s([rustyjson: [path: "#{vendor}"]])}
         ] do
-      assert {output, 0} = System.cmd("elixir", [script, deps_path], cd: dir, stderr_to_stdout: true)
+      assert {output, 0} =
+               System.cmd("elixir", [script, deps_path],
+                 cd: dir,
+                 env: [{"MIX_DEPS_PATH", nil}],
+                 stderr_to_stdout: true
+               )
+
       assert output =~ "deps: " <> deps
     end
   end

@@ -38,6 +38,8 @@ defmodule RustyJson.UnpackTest do
       {"CARGO_TARGET_DIR", nil},
       {"RUSTYJSON_ENGINE", nil},
       {"MIX_BUILD_PATH", nil},
+      {"MIX_BUILD_ROOT", nil},
+      {"MIX_DEPS_PATH", nil},
       {"RUSTYJSON_HEX", "0"},
       {"RUSTYJSON_DEPS", nil},
       {"PATH", path(dir)},

@@ -387,10 +387,7 @@ defmodule RustyJson.LogFormatter.Short do
   defp small?(struct), do: Measure.fits?(struct, @small_parts, @small_bytes)
 
   # Of these the core writes the fields itself. What other encoders write is checked when it is there.
-  defp derived?(struct) do
-    implementation = Encoder.impl_for(struct)
-    implementation != nil and function_exported?(implementation, :__plan__, 0)
-  end
+  defp derived?(struct), do: function_exported?(Encoder.impl_for!(struct), :__plan__, 0)
 
   defp fields(%module{} = struct, left, call) do
     Enum.reduce(Map.from_struct(struct), {struct, spend(left, byte_size(Atom.to_string(module)))}, fn
