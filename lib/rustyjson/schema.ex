@@ -52,7 +52,8 @@ defmodule RustyJson.Schema do
   ## Fields
 
   A field without `:default` is required. `default: nil` also allows `null`. `:key` sets the name in JSON, which is the name of the field
-  by default. These options ask more of a value than its type, and each has its own error ([constraints](structured-output.html#constraints)):
+  by default. Options are a keyword list or a map; of repeated ones the last wins. These ask more of a value than its type, and each has
+  its own error ([constraints](structured-output.html#constraints)):
 
     * `:min`, `:max` - the smallest and the largest number of an `:integer`, `:float`, `:number` or `:decimal`
     * `:min_length`, `:max_length` - code points of a `:string`, elements of a list, or members of a `{:map, type}`
@@ -239,15 +240,20 @@ defmodule RustyJson.Schema do
   @field [:key, :default, :description | Constraints.options()]
 
   defp options!(name, options) do
-    case Keyword.validate(options, @field) do
-      {:ok, options} ->
+    options = options |> Options.to_list("the field #{inspect(name)}") |> last_ones()
+
+    case Enum.map(options, &elem(&1, 0)) -- @field do
+      [] ->
         described!(options, "option :description of the field #{inspect(name)}")
 
-      {:error, unknown} ->
+      unknown ->
         raise ArgumentError,
               "unknown options of the field #{inspect(name)}: #{inspect(unknown)}, expected: #{inspect(@field)}"
     end
   end
+
+  # Of repeated options the last one counts.
+  defp last_ones(options), do: options |> Enum.reverse() |> Enum.uniq_by(&elem(&1, 0)) |> Enum.reverse()
 
   defp described!(options, what) do
     text = options[:description]

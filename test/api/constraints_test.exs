@@ -304,11 +304,25 @@ defmodule RustyJson.ConstraintsTest do
             {:string, [format: :email], "option :format of the field :value takes :date, :time"},
             {:string, [description: :text],
              "option :description of the field :value takes a string, got: :text"},
-            {:string, [minimum: 1], "unknown options of the field :value: [:minimum]"}
+            {:string, [minimum: 1], "unknown options of the field :value: [:minimum]"},
+            {:string, nil, "options of the field :value are a keyword list or a map, got: nil"},
+            {:string, [:min], "options of the field :value are a keyword list or a map, got: [:min]"},
+            {:string, {:min, 1}, "options of the field :value are a keyword list or a map, got: {:min, 1}"},
+            {:string, %{"min" => 1}, "unknown options of the field :value: [\"min\"]"}
           ] do
         error = assert_raise ArgumentError, fn -> define(type, options) end
         assert error.message =~ message
       end
+    end
+
+    test "can be a map, and the last one of a name counts" do
+      for options <- [%{min: 3}, [min: 1, min: 3], [min: :x, key: "other", min: 3, key: "value"]] do
+        name = define(:integer, options)
+        assert {:ok, %{value: 3}} = decode(~s({"value": 3}), name)
+        assert {:error, %{reason: :min}} = decode(~s({"value": 2}), name)
+      end
+
+      assert {:ok, %{value: 7}} = decode("{}", define(:integer, default: 5, default: 7))
     end
 
     test "that fit are kept" do

@@ -217,4 +217,201 @@ defmodule RustyJson.JsonSchemaTest do
     assert %{"pattern" => pattern} = schema(:naive_datetime)
     assert NaiveDateTime.to_iso8601(~N[2024-02-29 23:59:59.123]) =~ Regex.compile!(pattern)
   end
+
+  for {letter, name} <- [A: "Item", B: "Item", C: "Item_2", D: "Item"] do
+    defmodule Module.concat([__MODULE__, letter, name]) do
+      @moduledoc false
+      use RustyJson.Schema
+      @letter letter
+      schema(do: field(@letter, :integer))
+    end
+  end
+
+  defmodule Items do
+    @moduledoc false
+    use RustyJson.Schema
+
+    schema do
+      field(:w, RustyJson.JsonSchemaTest.A.Item)
+      field(:x, RustyJson.JsonSchemaTest.B.Item)
+      field(:y, RustyJson.JsonSchemaTest.C.Item_2)
+      field(:z, RustyJson.JsonSchemaTest.D.Item)
+    end
+  end
+
+  test "each struct has a name of its own" do
+    schema = Schema.json_schema(Items)
+    names = keys(schema["$defs"])
+    assert names == ["Item", "Item_2", "Item_2_2", "Item_3"]
+
+    for {field, letter} <- [{"w", "A"}, {"x", "B"}, {"y", "C"}, {"z", "D"}] do
+      "#/$defs/" <> name = schema["properties"][field]["$ref"]
+      assert keys(schema["$defs"][name]["properties"]) == [letter]
+    end
+  end
+
+  defmodule Both do
+    @moduledoc false
+    use RustyJson.Schema
+
+    schema do
+      field(:time, :string, format: :time, pattern: "^[0-9]")
+      field(:at, :string, format: :naive_datetime, pattern: "T", default: nil)
+      field(:day, :string, format: :date, pattern: "^2")
+    end
+  end
+
+  test "a format that is a pattern stands beside the pattern of the field" do
+    for dialect <- [:json_schema, :mcp] do
+      %{"time" => time, "at" => at, "day" => day} = schema(Both, dialect: dialect)["properties"]
+      assert %{"pattern" => "^[0-9]", "allOf" => [%{"pattern" => "^([01][0-9]" <> _}]} = time
+      assert %{"pattern" => "T", "allOf" => [%{"pattern" => "^[0-9]{4}-" <> _}]} = at
+      assert day == %{"type" => "string", "format" => "date", "pattern" => "^2"}
+    end
+
+    for dialect <- [:openai, :gemini] do
+      %{"time" => time} = schema(Both, dialect: dialect)["properties"]
+      assert %{"pattern" => "^[0-9]", "description" => "A time, such as 23:59:59."} = time
+      refute Map.has_key?(time, "allOf")
+    end
+  end
+
+  defmodule Cat do
+    @moduledoc false
+    use RustyJson.Schema
+    schema(do: field(:kind, {:enum, [:cat]}))
+  end
+
+  defmodule MaybeCat do
+    @moduledoc false
+    use RustyJson.Schema
+    schema(do: field(:kind, {:enum, [:cat]}, default: nil))
+  end
+
+  test "a tag that the enum of its field does not have is refused" do
+    for module <- [Cat, MaybeCat] do
+      good = {:tagged, "kind", %{"cat" => module}}
+      assert {:ok, %{kind: :cat}} = RustyJson.decode(~s({"kind":"cat"}), as: good)
+      assert %{"$defs" => defs} = schema(good)
+      assert [%{"properties" => %{"kind" => %{"const" => "cat"} = kind}}] = Map.values(defs)
+      refute Map.has_key?(kind, "enum")
+
+      for wrong <- [
+            {:tagged, "kind", %{"dog" => module}},
+            [{:tagged, "kind", %{"cat" => module, "dog" => module}}]
+          ],
+          call <- [&schema/1, &RustyJson.decode(~s({"kind":"dog"}), as: &1)] do
+        error = assert_raise ArgumentError, fn -> call.(wrong) end
+        assert error.message =~ ~s(the tag "dog" is no value of the field :kind of #{inspect(module)})
+      end
+    end
+  end
+
+  # What Ecto makes of `field :kind, Ecto.Enum, values: [:cat]`.
+  defmodule Ours do
+    @moduledoc false
+    defstruct [:kind]
+    def __schema__(:load), do: [kind: {:parameterized, {Ecto.Enum, %{mappings: [cat: "cat"]}}}]
+    def __schema__(:loaded), do: %__MODULE__{}
+  end
+
+  test "the same for an enum of Ecto" do
+    assert %{"$defs" => %{"Ours" => _}} = schema({:tagged, "kind", %{"cat" => Ours}})
+
+    assert_raise ArgumentError, ~r/no schema for the tag "dog" of .*Ours, whose field does not take it/, fn ->
+      schema({:tagged, "kind", %{"dog" => Ours}})
+    end
+  end
+
+  defmodule CatOrDog do
+    @moduledoc false
+    use RustyJson.Schema
+    schema(do: field(:kind, {:enum, [:cat, :dog]}, default: :cat))
+  end
+
+  test "a tag has no default" do
+    assert %{"CatOrDog" => %{"properties" => %{"kind" => kind}}} =
+             schema({:tagged, "kind", %{"dog" => CatOrDog}})["$defs"]
+
+    assert kind == %{"type" => "string", "const" => "dog"}
+  end
+
+  defmodule Twice do
+    @moduledoc false
+    use RustyJson.Schema
+
+    schema do
+      field(:text, {:nullable, {:nullable, :string}})
+      field(:enum, {:nullable, {:nullable, {:enum, [:a, :a, :b]}}}, default: nil)
+      field(:size, {:nullable, {:nullable, :integer}}, min: 1)
+    end
+  end
+
+  test "nothing stands twice in types and enums" do
+    %{"text" => text, "enum" => enum, "size" => size} = schema(Twice)["properties"]
+    assert text == %{"type" => ["string", "null"]}
+    assert enum == %{"type" => ["string", "null"], "enum" => ["a", "b", nil]}
+    assert size == %{"type" => ["integer", "null"], "minimum" => 1}
+    assert schema({:nullable, {:nullable, {:nullable, :date}}})["type"] == ["string", "null"]
+    assert schema({:enum, [:a, :a]})["enum"] == ["a"]
+
+    document = ~s({"text":null,"enum":"b","size":1})
+    assert {:ok, %{text: nil, enum: :b, size: 1}} = RustyJson.decode(document, as: Twice)
+    assert RustyJson.decode("null", as: {:nullable, {:nullable, :integer}}) == {:ok, nil}
+    assert RustyJson.decode(~s("a"), as: {:enum, [:a, :a]}) == {:ok, :a}
+  end
+
+  defmodule Defaults do
+    @moduledoc false
+    use RustyJson.Schema
+
+    schema do
+      field(:enum, {:enum, [:a]}, default: :a)
+      field(:other_enum, {:enum, [:a]}, default: :b)
+      field(:integer, :integer, default: 1)
+      field(:other_integer, :integer, default: "a")
+      field(:float, {:nullable, :float}, default: 1, min: 0)
+      field(:other_float, :float, default: true)
+      field(:text, :string, default: "x")
+      field(:other_text, :string, default: :unset)
+      field(:list, [:integer], default: [])
+      field(:other_list, [:integer], default: %{})
+      field(:map, {:map, :any}, default: %{})
+      field(:any, :any, default: :some)
+      field(:flag, :boolean, default: false)
+      field(:part, Part, default: %{})
+      field(:day, :date, default: "today")
+      field(:none, :integer, default: nil)
+    end
+  end
+
+  test "a default is one of the type" do
+    defaults = for {name, %{"default" => default}} <- schema(Defaults)["properties"], do: {name, default}
+
+    assert Map.new(defaults) == %{
+             "enum" => "a",
+             "integer" => 1,
+             "float" => 1,
+             "text" => "x",
+             "list" => [],
+             "map" => %{},
+             "any" => "some",
+             "flag" => false
+           }
+  end
+
+  defmodule Silent do
+    @moduledoc false
+    use RustyJson.Schema
+
+    schema do
+      field(:text, :string, description: "", max_length: 3)
+      field(:blank, :string, description: " ", max_length: 3)
+    end
+  end
+
+  test "an empty description has no end" do
+    for {_name, member} <- schema(Silent, dialect: :openai)["properties"],
+        do: assert(member["description"] == "At most 3 characters.")
+  end
 end

@@ -51,7 +51,9 @@ defmodule RustyJson.PatternsTest do
           {"^[\u0800-\u{10FFFF}]$", ["\u0800", "\u{10000}", "\u{10FFFF}", "\uD7FF", "\uE000"], ["\u07FF"]},
           {"^\\d\\D\\w\\W\\s\\S$", ["1a_- x", "1é1é\u00A0é"], ["1a_- \u3000"]},
           {"^\\u00e9\\x41\\u{1F600}\\t\\/\\.$", ["éA😀\t/."], ["éA😀\t/x"]},
+          {"^\\uD83D\\uDE00[\\ud83d\\ude00-\\uD83D\\uDE4F]$", ["😀😀", "😀🙏"], ["😀", "😀🚀"]},
           {"^[\\]\\-\\\\^]+$", ["]-\\^"], ["a"]},
+          {"^[\\w-]+$", ["a-1"], ["."]},
           {"^[-a]+[a-]$", ["-a-a"], ["b"]},
           {"^[]$", [], ["", "a"]},
           {"^[^]$", ["\n", "a"], [""]},
@@ -80,7 +82,15 @@ defmodule RustyJson.PatternsTest do
           {"\\bword", "\\b is not supported"},
           {"\\p{L}", "\\p is not supported"},
           {"[z-a]", "not in order"},
+          {"^[\\w-.]+$", "a - in a class stands between a set and another member"},
+          {"[\\d-z]", "a - in a class stands between a set and another member"},
+          {"[a-\\d]", "a - in a class stands between a set and another member"},
           {"\\uD800", "an escape names no character"},
+          {"\\uDE00\\uD83D", "an escape names no character"},
+          {"\\uD83D\\u0041", "an escape names no character"},
+          {"\\x+1", "an escape names no character"},
+          {"\\u{+41}", "an escape names no character"},
+          {"\\u-041", "an escape names no character"},
           {"\\u{110000}", "an escape names no character"},
           {"\\", "a backslash has nothing behind it"},
           {String.duplicate("a", 10_001), "longer than 10000 bytes"}
@@ -113,6 +123,19 @@ defmodule RustyJson.PatternsTest do
       assert match?({:ok, _}, result) or match?({:error, _}, result)
       with {:ok, automaton} <- result, do: assert(byte_size(automaton) <= 66_000)
       assert micros < 15_000_000, "#{String.slice(source, 0, 40)} took #{micros} µs"
+    end
+  end
+
+  # Each class of bytes leads through the nodes of the empty groups, which no state keeps.
+  test "nodes that are walked through count, too" do
+    letters = Enum.map_join(?a..?z, "|", &<<&1>>)
+
+    for source <- [
+          "^[a-z]{0,20}[a-z](?:){0,9000}(?:#{letters})!$",
+          "^[a-z]{0,100}[a-z](?:){0,9000}(?:#{letters})!$",
+          "^[a-z]{0,100}(?:#{letters})(?:){0,9000}$"
+        ] do
+      assert {:error, "it takes too long to prepare"} = Pattern.compile(source)
     end
   end
 

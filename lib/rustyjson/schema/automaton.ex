@@ -10,6 +10,8 @@ defmodule RustyJson.Schema.Automaton do
   @most_nodes 20_000
   @most_bytes 65_536
   @most_steps 10_000_000
+  # Steps that a visit of a node takes.
+  @visit 4
 
   @never 0
   @always 1
@@ -19,11 +21,14 @@ defmodule RustyJson.Schema.Automaton do
   def build(pattern) do
     made = %{nodes: %{}, count: 0, steps: 0, shared: %{}, sequences: %{}}
     {first, %{nodes: nodes, steps: steps}} = compile(pattern, :accept, made)
-    classes = classes(nodes)
-    start = closure([first], nodes, true)
+    {map, starts} = classes(nodes)
+    build = %{nodes: nodes, again: [], starts: starts, numbers: %{}, count: 2, steps: steps, waiting: []}
+    {start, build} = closure([first], build, true)
+    # Only before the first character `^` holds at the end, too.
+    {first_ends, build} = ends?([first], build, true)
     # A match may start at each character.
-    again = closure([first], nodes, false)
-    rows(start, again, nodes, classes, steps)
+    {again, build} = closure([first], build, false)
+    rows(start, first_ends, map, %{build | again: again})
   end
 
   @doc "Whether a string matches."
@@ -165,16 +170,25 @@ defmodule RustyJson.Schema.Automaton do
 
   ## Sets of nodes as states
 
-  # All nodes that are reached without a byte. `^` leads on at the start alone; a `$` stays, because it depends on what follows.
-  defp closure(numbers, nodes, start),
-    do: numbers |> reached(nodes, start, false, %{}) |> Map.keys() |> Enum.sort()
+  # The nodes that matter among all that are reached without a byte. `^` leads on at the start alone; a `$` stays, because it depends on
+  # what follows.
+  defp closure(numbers, build, start) do
+    {seen, %{nodes: nodes} = build} = reached(numbers, build, start, false)
+    {seen |> Map.keys() |> Enum.filter(&kept?(&1, nodes)) |> Enum.sort(), build}
+  end
 
-  defp reached([], _nodes, _start, _ended, seen), do: seen
+  # A node is visited as often as others lead to it, and each visit is work.
+  defp reached(numbers, %{nodes: nodes} = build, start, ended) do
+    {seen, visits} = reached(numbers, nodes, start, ended, %{}, 0)
+    {seen, worked(build, @visit * visits)}
+  end
 
-  defp reached([number | rest], nodes, start, ended, seen) when is_map_key(seen, number),
-    do: reached(rest, nodes, start, ended, seen)
+  defp reached([], _nodes, _start, _ended, seen, visits), do: {seen, visits}
 
-  defp reached([number | rest], nodes, start, ended, seen) do
+  defp reached([number | rest], nodes, start, ended, seen, visits) when is_map_key(seen, number),
+    do: reached(rest, nodes, start, ended, seen, visits + 1)
+
+  defp reached([number | rest], nodes, start, ended, seen, visits) do
     more =
       case nodes do
         %{^number => {:split, next}} -> next
@@ -183,18 +197,17 @@ defmodule RustyJson.Schema.Automaton do
         _ -> []
       end
 
-    reached(more ++ rest, nodes, start, ended, Map.put(seen, number, true))
+    reached(more ++ rest, nodes, start, ended, Map.put(seen, number, true), visits + 1)
   end
 
   # Whether a string that ends here matches: each `$` leads on.
-  defp ends?(set, nodes, start), do: set |> reached(nodes, start, true, %{}) |> is_map_key(:accept)
+  defp ends?(set, build, start) do
+    {seen, build} = reached(set, build, start, true)
+    {is_map_key(seen, :accept), build}
+  end
 
-  defp rows(start, again, nodes, {map, starts}, steps) do
-    again = Enum.filter(again, &kept?(&1, nodes))
-    build = %{nodes: nodes, again: again, starts: starts, numbers: %{}, count: 2, steps: steps, waiting: []}
-    {first, build} = start |> Enum.filter(&kept?(&1, nodes)) |> state(build)
-    # Only before the first character `^` holds at the end, too.
-    first_ends = ends?(start, nodes, true)
+  defp rows(start, first_ends, map, %{starts: starts} = build) do
+    {first, build} = state(start, build)
     rows = all(build, [])
     width = 1 + length(starts)
     {never, always} = {List.duplicate(0, width), [1 | List.duplicate(0, width - 1)]}
@@ -228,11 +241,12 @@ defmodule RustyJson.Schema.Automaton do
     {next, build} =
       Enum.map_reduce(starts, build, fn byte, build ->
         targets = for {{first, last}, next} <- bytes, byte >= first and byte <= last, uniq: true, do: next
-        behind = targets |> closure(nodes, false) |> Enum.filter(&kept?(&1, nodes))
+        {behind, build} = closure(targets, build, false)
         state(:ordsets.union(behind, again), worked(build, length(behind) + length(again)))
       end)
 
-    {[if(ends?(set, nodes, false), do: 1, else: 0) | next], build}
+    {ends, build} = ends?(set, build, false)
+    {[if(ends, do: 1, else: 0) | next], build}
   end
 
   defp worked(%{steps: steps}, _more) when steps > @most_steps,

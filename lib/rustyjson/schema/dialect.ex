@@ -16,6 +16,8 @@ defmodule RustyJson.Schema.Dialect do
     refs: true,
     # Words may stand beside "$ref".
     beside_refs: true,
+    # "allOf" exists.
+    all_of: true,
     # The whole has to be an object.
     object: false,
     # All members are required, and no others are allowed.
@@ -64,6 +66,7 @@ defmodule RustyJson.Schema.Dialect do
       keywords: ["pattern" | @items ++ @numbers],
       formats: @formats,
       beside_refs: false,
+      all_of: false,
       object: true,
       closed: true,
       open: false,
@@ -79,6 +82,7 @@ defmodule RustyJson.Schema.Dialect do
       keywords: ["pattern" | @lengths ++ @items ++ @numbers ++ @members],
       formats: ["date-time"],
       refs: false,
+      all_of: false,
       open: false,
       const: false,
       defaults: false,

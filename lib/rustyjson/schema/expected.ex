@@ -86,5 +86,8 @@ defmodule RustyJson.Schema.Expected do
   defp shown([], _room, shown), do: shown |> Enum.reverse() |> Enum.join(", ")
   defp shown(names, _room, shown), do: shown([], 0, ["… (#{length(names)} more)" | shown])
 
-  defp quoted(name), do: "\"" <> Message.printable(name) <> "\""
+  defp quoted(name) do
+    escaped = String.replace(name, ["\\", "\""], &("\\" <> &1))
+    "\"" <> Message.printable(escaped) <> "\""
+  end
 end

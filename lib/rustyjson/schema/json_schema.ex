@@ -6,7 +6,7 @@ defmodule RustyJson.Schema.JsonSchema do
   import RustyJson.Schema.Words, only: [is_format: 1]
 
   alias RustyJson.OrderedObject
-  alias RustyJson.Schema.{Dialect, Type, Words}
+  alias RustyJson.Schema.{Default, Dialect, Type, Words}
 
   # Numbers as the core takes them from strings.
   @decimal "^-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$"
@@ -80,11 +80,19 @@ defmodule RustyJson.Schema.JsonSchema do
     {names, _taken} =
       Enum.map_reduce(objects, %{}, fn object, taken ->
         name = object |> module() |> Module.split() |> List.last()
-        number = Map.get(taken, name, 0) + 1
-        {{object, if(number == 1, do: name, else: "#{name}_#{number}")}, Map.put(taken, name, number)}
+        {free, number} = free(name, Map.get(taken, name, 0) + 1, taken)
+        {{object, free}, taken |> Map.put_new(free, 1) |> Map.put(name, number)}
       end)
 
     Map.new(names)
+  end
+
+  # The next name with a number that no other object has.
+  defp free(name, 1, _taken), do: {name, 1}
+
+  defp free(name, number, taken) do
+    numbered = "#{name}_#{number}"
+    if is_map_key(taken, numbered), do: free(name, number + 1, taken), else: {numbered, number}
   end
 
   defp module({:variant, module, _key, _tag}), do: module
@@ -125,12 +133,18 @@ defmodule RustyJson.Schema.JsonSchema do
   defp tag(_module), do: []
 
   # The tag comes first, so that a model chooses it before it writes the rest.
-  defp tagged(properties, {:variant, _module, key, tag}, %{dialect: dialect}) do
+  defp tagged(properties, {:variant, module, key, tag}, %{dialect: dialect} = context) do
     constant = if dialect.const, do: [{"const", tag}], else: [{"enum", [tag]}]
 
     case List.keytake(properties, key, 0) do
       {{^key, %{values: values}}, others} ->
-        [{key, OrderedObject.new(Enum.reject(values, &(elem(&1, 0) == "enum")) ++ constant)} | others]
+        with {_enum, names} <- List.keyfind(values, "enum", 0), false <- tag in names do
+          wrong!("the tag #{inspect(tag)} of #{inspect(module)}, whose field does not take it", context)
+        end
+
+        # The tag is required, and one value alone.
+        values = for {word, _value} = pair <- values, word not in ["enum", "default"], do: pair
+        [{key, OrderedObject.new(values ++ constant)} | others]
 
       nil ->
         [{key, OrderedObject.new([{"type", type("string", dialect)} | constant])} | properties]
@@ -161,23 +175,15 @@ defmodule RustyJson.Schema.JsonSchema do
     List.keystore(pairs, "description", 0, {"description", text})
   end
 
-  defp with_default(pairs, %{required: false, default: default}, %{dialect: %{defaults: true}})
+  defp with_default(pairs, %{required: false, default: default} = field, %{dialect: %{defaults: true}})
        when default != nil do
-    case plain(default) do
+    case Default.json(default, field.type) do
       {:ok, value} -> pairs ++ [{"default", value}]
       :error -> pairs
     end
   end
 
   defp with_default(pairs, _field, _context), do: pairs
-
-  # Terms that are their own JSON.
-  defp plain(value) when is_number(value) or is_boolean(value), do: {:ok, value}
-  defp plain(value) when is_binary(value), do: if(String.valid?(value), do: {:ok, value}, else: :error)
-  defp plain(value) when is_atom(value) and value != nil, do: {:ok, Atom.to_string(value)}
-  defp plain([]), do: {:ok, []}
-  defp plain(value) when value == %{}, do: {:ok, %{}}
-  defp plain(_value), do: :error
 
   ## Types
 
@@ -311,11 +317,18 @@ defmodule RustyJson.Schema.JsonSchema do
         pairs
 
       notes ->
-        text = Enum.join(List.wrap(sentence(List.keyfind(pairs, "description", 0))) ++ notes, " ")
+        text = Enum.join(sentence(List.keyfind(pairs, "description", 0)) ++ notes, " ")
         List.keystore(pairs, "description", 0, {"description", text})
     end
   end
 
-  defp sentence(nil), do: nil
-  defp sentence({_word, text}), do: if(String.ends_with?(text, [".", "!", "?"]), do: text, else: text <> ".")
+  defp sentence(nil), do: []
+
+  defp sentence({_word, text}) do
+    cond do
+      String.trim(text) == "" -> []
+      String.ends_with?(text, [".", "!", "?"]) -> [text]
+      true -> [text <> "."]
+    end
+  end
 end

@@ -137,7 +137,7 @@ defmodule RustyJson.Schema.Pattern do
 
   defp class(chars, sets, finish) do
     case member(chars) do
-      {[{first, first}], [?-, next | _] = rest} when next != ?] ->
+      {first, [?-, next | _] = rest} when next != ?] ->
         {last, rest} = member(tl(rest))
         class(rest, [range(first, last) | sets], finish)
 
@@ -152,8 +152,9 @@ defmodule RustyJson.Schema.Pattern do
   defp member([?\\ | rest]), do: escape(rest)
   defp member([char | rest]), do: {[{char, char}], rest}
 
-  defp range(first, [{last, last}]) when first <= last, do: [{first, last}]
-  defp range(_first, _last), do: wrong("a range in a class is not in order")
+  defp range([{first, first}], [{last, last}]) when first <= last, do: [{first, last}]
+  defp range([{first, first}], [{last, last}]), do: wrong("a range in a class is not in order")
+  defp range(_first, _last), do: wrong("a - in a class stands between a set and another member")
 
   defp escape([?d | rest]), do: {@digits, rest}
   defp escape([?D | rest]), do: {complement(@digits), rest}
@@ -175,16 +176,30 @@ defmodule RustyJson.Schema.Pattern do
     end
   end
 
+  # Two halves of a surrogate pair are one character.
+  defp escape([?u, d, a, b, c, ?\\, ?u, e, f, g, h | rest])
+       when d in ~c"dD" and a in ~c"89abAB" and e in ~c"dD" and f in ~c"cdefCDEF" do
+    {high, low} = {hexadecimal([d, a, b, c]), hexadecimal([e, f, g, h])}
+    code = 0x10000 + (high - 0xD800) * 0x400 + low - 0xDC00
+    {[{code, code}], rest}
+  end
+
   defp escape([?u, a, b, c, d | rest]), do: code([a, b, c, d], rest)
   defp escape([char | rest]) when char in @syntax, do: {[{char, char}], rest}
   defp escape([char | _]), do: wrong("\\#{<<char::utf8>>} is not supported")
   defp escape([]), do: wrong("a backslash has nothing behind it")
 
   defp code(digits, rest) do
-    case digits |> List.to_string() |> Integer.parse(16) do
-      {code, ""} when code in 0..0xD7FF or code in 0xE000..@last -> {[{code, code}], rest}
-      _wrong -> wrong("an escape names no character")
+    case hexadecimal(digits) do
+      code when code in 0..0xD7FF or code in 0xE000..@last -> {[{code, code}], rest}
+      _surrogate -> wrong("an escape names no character")
     end
+  end
+
+  defp hexadecimal(digits) do
+    if Enum.all?(digits, &(&1 in ?0..?9 or &1 in ?a..?f or &1 in ?A..?F)),
+      do: List.to_integer(digits, 16),
+      else: wrong("an escape names no character")
   end
 
   defp union(sets), do: sets |> Enum.concat() |> Enum.sort() |> merged()

@@ -31,12 +31,16 @@ defmodule RustyJson.Schema.Type do
   defp check!(type, _left) when type in @scalars, do: type
   defp check!([type], left), do: {:list, check!(type, left - 1)}
 
-  defp check!({kind, type}, left) when kind in [:list, :map, :nullable],
-    do: {kind, check!(type, left - 1)}
+  defp check!({kind, type}, left) when kind in [:list, :map], do: {kind, check!(type, left - 1)}
+
+  defp check!({:nullable, type}, left) do
+    with type when not is_tuple(type) or elem(type, 0) != :nullable <- check!(type, left - 1),
+         do: {:nullable, type}
+  end
 
   defp check!({:enum, [_ | _] = names} = type, _left) do
     if Enum.all?(names, &(is_atom(&1) and &1 not in [nil, true, false])),
-      do: type,
+      do: {:enum, Enum.uniq(names)},
       else: wrong!(type)
   end
 
@@ -65,8 +69,29 @@ defmodule RustyJson.Schema.Type do
   end
 
   defp modules!(type, seen) do
-    if type in seen, do: seen, else: Enum.reduce(inner(type), [type | seen], &modules!/2)
+    if type in seen do
+      seen
+    else
+      _ = tags!(type)
+      Enum.reduce(inner(type), [type | seen], &modules!/2)
+    end
   end
+
+  # The tag can be a field of its own, which then has to take it.
+  defp tags!({:tagged, key, variants}) do
+    for {tag, module} <- variants, field <- schema!(module).fields, field.key == key do
+      with {:enum, names} <- bare(field.type), false <- Enum.any?(names, &(Atom.to_string(&1) == tag)) do
+        raise ArgumentError,
+              "the tag #{inspect(tag)} is no value of the field #{inspect(field.name)} of #{inspect(module)}, " <>
+                "whose key is #{inspect(key)} too and whose type is #{inspect(field.type, limit: 5)}"
+      end
+    end
+  end
+
+  defp tags!(_type), do: []
+
+  defp bare({:nullable, type}), do: type
+  defp bare(type), do: type
 
   @spec wrong!(term()) :: no_return()
   defp wrong!(:duration) when @duration == [],

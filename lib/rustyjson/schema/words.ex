@@ -2,6 +2,7 @@ defmodule RustyJson.Schema.Words do
   @moduledoc false
   # The words of JSON Schema for dates and constraints. What a dialect has no word for becomes `{:note, text}`, for the description.
 
+  alias RustyJson.OrderedObject
   alias RustyJson.Schema.{Constraints, Dialect, Limit, Type}
 
   @type pairs :: [{String.t(), term()} | {:note, String.t()}]
@@ -39,9 +40,12 @@ defmodule RustyJson.Schema.Words do
     constraints |> Map.keys() |> Enum.sort() |> Enum.flat_map(&word(&1, constraints, type, dialect))
   end
 
-  # A string has one pattern.
-  defp word(:format, %{format: type, pattern: _}, _type, _dialect) when is_map_key(@patterns, type),
-    do: [{:note, @examples[type]}]
+  # A schema has one pattern, and that of the field is it.
+  defp word(:format, %{format: type, pattern: _}, _type, dialect) when is_map_key(@patterns, type) do
+    if dialect.all_of and "pattern" in dialect.keywords,
+      do: [{"allOf", [OrderedObject.new([{"pattern", @patterns[type]}])]}],
+      else: [{:note, @examples[type]}]
+  end
 
   defp word(:format, %{format: type}, _type, dialect), do: format(type, dialect)
 
