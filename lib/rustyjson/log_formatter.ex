@@ -34,7 +34,7 @@ defmodule RustyJson.LogFormatter do
     * `:names` - other names for the members, such as `[level: "severity", time: "@timestamp"]`
     * `:levels` - other names for the levels, texts or integers, such as `[warning: "WARN", error: 50]`
     * `:redact`, `:redacted`, `:key_case`, `:escape`, `:engine` - those of `RustyJson.encode/2`. A pointer starts at the line:
-      `"/metadata/user/email"`, with `:flat` `"/user/email"`. A key in `:redact` is the whole key: `contains: ["password"]` also redacts `password_confirmation`
+      `"/metadata/user/email"`, which counts in every layout, also with `:flat`, `:names` and a preset. A key in `:redact` is the whole key: `contains: ["password"]` also redacts `password_confirmation`
     * `:max_bytes` - of a line, up to 16_777_216, which 0 stands for (default `65_536`). A limit below 1_024 counts as 1_024
     * `:max_depth` - of a line (default `16`)
   """

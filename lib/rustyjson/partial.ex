@@ -42,6 +42,15 @@ defmodule RustyJson.Partial do
   | `:raw_newlines` | line breaks in strings |
   | `:python_literals` | `None`, `True` and `False` |
 
+  Text that is valid JSON keeps its meaning. With `:prose`, a text (or the content of a fence) that starts like a string, a number, `true`,
+  `false` or `null` is that value if nothing but white space follows, and otherwise text in front of the document. So such a value is
+  shown only when its fence or the text has ended: until then, `value/1` is `:none`. `finish/2` and `decode_partial/2` return it.
+
+  Behind other text, the document is the first array or object. If `:as` is a struct or a map, an array there is the document only if an
+  object is its first element: `As [1] says: {"a": 1}` is the object. Types that are given to `finish/2` come too late for that. An array
+  that starts the text, and an object in front of the list that `:as` asks for, are taken for the document. If there is none, the error
+  says so.
+
   `mended/1` says what was mended, and where. Positions of errors are those of the original text.
 
   See `RustyJson.decode_partial/2` for the options.
@@ -130,7 +139,7 @@ defmodule RustyJson.Partial do
       uncounted: uncounted(options, most),
       state: state(1, 1),
       document: if(options.as, do: Typed, else: Document).new(options, trailing),
-      lenient: lenient,
+      lenient: Lenient.of_type(lenient, options.as),
       text: if(options.as || lenient, do: Text.new())
     }
   end
@@ -262,12 +271,13 @@ defmodule RustyJson.Partial do
     partial = begin(%{partial | lenient: lenient}, Lenient.start(partial.lenient), Lenient.start(lenient))
 
     with {:ok, partial, nil} <-
-           if(held == "", do: {:ok, partial, nil}, else: piecewise([held], partial, nil)),
+           if(held == "", do: {:ok, partial, nil}, else: sliced(held, partial, nil)),
          do:
            opts
            |> only_types()
            |> finished(partial)
            |> Lenient.original(lenient, partial.text)
+           |> Lenient.explained(lenient)
   end
 
   defp only_types(opts) do
@@ -303,9 +313,19 @@ defmodule RustyJson.Partial do
   def mended(%{lenient: lenient}), do: Lenient.mended(lenient)
 
   @doc false
-  # The error of a document of which nothing can be told.
-  @spec nothing(t()) :: DecodeError.t()
-  def nothing(%{base: base, pending: pending, options: options} = partial) do
+  # What there is of a document of which nothing is shown, from what `finish/1` says: it decides whether a text that may be prose is the
+  # document.
+  @spec nothing(t(), {:ok, term()} | {:error, DecodeError.t()}) ::
+          {:ok, term(), :complete} | {:error, DecodeError.t()}
+  def nothing(%{lenient: lenient} = partial, ended) do
+    case {Lenient.searching?(lenient), ended} do
+      {true, {:ok, value}} -> {:ok, value, :complete}
+      {true, failed} -> failed
+      {false, _ended} -> {:error, unread(partial)}
+    end
+  end
+
+  defp unread(%{base: base, pending: pending, options: options} = partial) do
     {line, column} = place(partial)
     position = base + byte_size(pending)
     DecodeError.new({@unexpected_end, position, line, column, ""}, pending, options, base)
@@ -377,7 +397,7 @@ defmodule RustyJson.Partial do
   defp ask(bytes, held, last, partial, changes) do
     case engine(bytes, held, last, partial) do
       {events, kept, state, :more} ->
-        with {:ok, document, changes} <- told(events, bytes, partial, changes) do
+        with {:ok, document, changes} <- told(events, bytes, kept, partial, changes) do
           {base, pending} = waiting(bytes, kept, held, partial)
           {:ok, %{partial | document: document, state: state, base: base, pending: pending}, changes}
         end
@@ -386,7 +406,7 @@ defmodule RustyJson.Partial do
         ask(partial.pending <> bytes, 0, last, %{partial | state: state, pending: ""}, changes)
 
       {events, _kept, _state, trouble} when is_tuple(trouble) ->
-        with {:ok, document, _changes} <- told(events, bytes, partial, changes),
+        with {:ok, document, _changes} <- told(events, bytes, nil, partial, changes),
              do: {:error, error(trouble, bytes, %{partial | document: document})}
 
       {:error, :atom_limit} ->
@@ -401,11 +421,16 @@ defmodule RustyJson.Partial do
     end
   end
 
-  defp told(events, bytes, %{document: document, base: base} = partial, changes) do
+  # `kept` of the bytes were read; nil if the core found an error, which is one whatever follows.
+  defp told(events, bytes, kept, %{document: document, base: base, text: text} = partial, changes) do
     {document, changes} =
       case document do
-        %Typed{} -> Typed.apply_events(document, events, partial.text, {bytes, base}, changes)
-        _untyped -> Document.apply_events(document, events, base, changes)
+        %Typed{} ->
+          read = Text.read(text, kept && base + kept)
+          Typed.apply_events(document, events, read, {bytes, base}, changes)
+
+        _untyped ->
+          Document.apply_events(document, events, base, changes)
       end
 
     {:ok, document, changes}

@@ -22,8 +22,14 @@ defmodule RustyJson.ServerSentEvents do
       response.body
       |> RustyJson.ServerSentEvents.stream()
       |> Enum.reduce(partial, fn event, partial ->
-        delta = RustyJson.decode!(event.data)["choices"] |> hd() |> get_in(["delta", "content"])
-        {:ok, partial} = RustyJson.Partial.push(partial, delta || "")
+        # The event that tells the usage has no choices, and the first one of an answer no text.
+        text =
+          case RustyJson.fetch(event.data, "/choices/0/delta/content") do
+            {:ok, text} when is_binary(text) -> text
+            none when none in [:error, {:ok, nil}] -> ""
+          end
+
+        {:ok, partial} = RustyJson.Partial.push(partial, text)
         partial
       end)
   """
@@ -31,7 +37,8 @@ defmodule RustyJson.ServerSentEvents do
   alias RustyJson.{DecodeError, Options}
   alias RustyJson.Options.Words
 
-  # A line that has not ended, and the fields of the current event; `size` is the number of its bytes so far, `read` that of all bytes.
+  # A line that has not ended, and the fields of the current event; `size` is the number of its bytes so far, `before` that without the line
+  # that has not ended, and `read` that of all bytes.
   defstruct max_bytes: nil,
             done: nil,
             ended: false,
@@ -39,6 +46,7 @@ defmodule RustyJson.ServerSentEvents do
             after_return: false,
             first: true,
             size: 0,
+            before: 0,
             read: 0,
             data: [],
             event: "message",
@@ -161,9 +169,9 @@ defmodule RustyJson.ServerSentEvents do
 
         with %{line: before} = stream <- counted(stream, at + 1, events) do
           {stream, events} =
-            line(unmarked(before <> line, stream), %{stream | line: "", first: false}, events)
+            (before <> line) |> unmarked(stream) |> line(%{stream | line: "", first: false}, events)
 
-          bytes(rest, %{stream | after_return: ending == ?\r}, events)
+          bytes(rest, %{stream | after_return: ending == ?\r, before: stream.size}, events)
         end
     end
   end
@@ -208,7 +216,7 @@ defmodule RustyJson.ServerSentEvents do
       else: {next(stream), [event | events]}
   end
 
-  defp line(":" <> _comment, stream, events), do: {stream, events}
+  defp line(":" <> _comment, stream, events), do: {nothing(stream), events}
 
   defp line(line, stream, events) do
     case place(line, ?:, ?:, 0) do
@@ -227,12 +235,16 @@ defmodule RustyJson.ServerSentEvents do
   defp field("event", value, stream), do: %{stream | event: value}
 
   defp field("id", value, stream),
-    do: if(place(value, 0, 0, 0) == nil, do: %{stream | id: value}, else: stream)
+    do: if(place(value, 0, 0, 0) == nil, do: %{stream | id: value}, else: nothing(stream))
 
   defp field("retry", value, stream),
-    do: if(value =~ ~r/\A[0-9]{1,15}\z/, do: %{stream | retry: String.to_integer(value)}, else: stream)
+    do:
+      if(value =~ ~r/\A[0-9]{1,15}\z/, do: %{stream | retry: String.to_integer(value)}, else: nothing(stream))
 
-  defp field(_other, _value, stream), do: stream
+  defp field(_other, _value, stream), do: nothing(stream)
+
+  # A line of which nothing is kept: a stream that is only kept open can send as many as it likes.
+  defp nothing(%{before: before} = stream), do: %{stream | size: before}
 
   defimpl Inspect do
     # What arrived is not shown: it may be long, or secret.

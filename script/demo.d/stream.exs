@@ -108,7 +108,13 @@ defmodule Demo.Stream.Answer do
   defp cut(<<chunk::binary-size(@chunk), rest::binary>>), do: [chunk | cut(rest)]
   defp cut(rest), do: [rest]
 
-  defp delta(%{data: data}), do: RustyJson.fetch!(data, "/choices/0/delta")["content"] || ""
+  @doc "The text in an event. The one that tells the usage has no choices, and the first one of an answer no text."
+  def delta(%{data: data}) do
+    case RustyJson.fetch(data, "/choices/0/delta/content") do
+      {:ok, text} when is_binary(text) -> text
+      none when none in [:error, {:ok, nil}] -> ""
+    end
+  end
 end
 
 defmodule Demo.Stream.Live do

@@ -36,7 +36,9 @@ defmodule RustyJson.ConstrainedPartialTest do
           ~S({"name":"ab","counts":{}}),
           ~S({"name":"ab","counts":{"a":1,"b":2,"c":3}}),
           ~S({"name":"ab","day":"2024-02-30"}),
-          ~S({"name":"ab","at":"now"})
+          ~S({"name":"ab","at":"now"}),
+          ~S({"name":"ab","at":"9999-12-31T23:59:59-00:01"}),
+          ~S({"name":"ab","at":"-9999-01-01T00:00:00+12:00"})
         ] do
       test "of #{text}, which is wrong" do
         check(unquote(text), Checked)
@@ -49,6 +51,19 @@ defmodule RustyJson.ConstrainedPartialTest do
           do: check(~S({"name":"ab","counts":{"a":1,"a":2,"a":3}}), Checked, [repeats: true] ++ options)
 
       check(~S({"name":"ab","counts":{"a":1,"a":2}}), Checked, repeats: true)
+    end
+  end
+
+  test "with errors: :all, decode_partial/2 shows what stood before the first error, and finish/2 has the list" do
+    for {_name, engine} <- Judge.engines() do
+      options = [as: Checked, errors: :all] ++ engine
+
+      assert {:ok, %Checked{name: "ab", age: age}, :partial} =
+               RustyJson.decode_partial(~S({"name":"ab","age":-1,), options)
+
+      assert age == struct(Checked).age
+      {:ok, partial} = Partial.push(Partial.new(options), ~S({"name":"ab","age":-1}))
+      assert {:error, %DecodeError{reason: :min, errors: [_]}} = Partial.finish(partial)
     end
   end
 

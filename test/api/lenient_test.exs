@@ -35,7 +35,21 @@ defmodule RustyJson.LenientTest do
     {[:python_literals], "[None, True,False , \"None\"]", [nil, true, false, "None"],
      [python_literals: 1, python_literals: 7, python_literals: 12]},
     {[:python_literals], "{\"a\":None}", %{"a" => nil}, [python_literals: 5]},
-    {[:python_literals], "True", true, [python_literals: 0]}
+    {[:python_literals], "True", true, [python_literals: 0]},
+    {[:python_literals], "False \n", false, [python_literals: 0]},
+    {[:code_fence], "#{@fence}\ntrue\n#{@fence}", true, [code_fence: 0, code_fence: 9]},
+    {[:code_fence], "#{@fence}\n\"see [1] here\" \n#{@fence}", "see [1] here",
+     [code_fence: 0, code_fence: 20]},
+    {[:raw_newlines], "\"see\n[1]\"", "see\n[1]", [raw_newlines: 4]},
+    {[:prose], "\"It\" is {\"a\": 1}", %{"a" => 1}, [prose: 0]},
+    {[:prose], "\"It is {\"a\": 1}", %{"a" => 1}, [prose: 0]},
+    {[:prose], "12 of [1, 2], 3", [1, 2], [prose: 0, prose: 12]},
+    {[:prose], "true: [null]", [nil], [prose: 0]},
+    {[:prose], "\"C:\\Users [1]\" ", [1], [prose: 0, prose: 13]},
+    {[:prose, :code_fence], "1. As said:\n#{@fence}\n2\n#{@fence} x", 2,
+     [prose: 0, code_fence: 12, code_fence: 18, prose: 22]},
+    {[:prose, :code_fence], "#{@fence}\n\"a\" is [1]#{@fence}", [1],
+     [code_fence: 0, prose: 4, code_fence: 14]}
   ]
 
   defp push(pieces, options) do
@@ -73,7 +87,7 @@ defmodule RustyJson.LenientTest do
       {mends, text, value, mended} =
         {unquote(mends), unquote(text), unquote(Macro.escape(value)), unquote(mended)}
 
-      for {_name, engine} <- Judge.engines(), pieces <- cuts(text), lenient <- wider(mends, value) do
+      for {_name, engine} <- Judge.engines(), pieces <- cuts(text), lenient <- [mends, @all] do
         assert read(pieces, [lenient: lenient] ++ engine) == {:ok, value, mended},
                inspect({pieces, lenient})
       end
@@ -91,9 +105,104 @@ defmodule RustyJson.LenientTest do
     end
   end
 
-  # The mends alone, and with all others. Behind prose, only an array or an object is found.
-  defp wider(mends, value) when is_list(value) or is_map(value), do: [mends, @all]
-  defp wider(mends, _scalar), do: [mends, @all -- [:prose]]
+  test "a text that is valid JSON keeps its meaning" do
+    texts =
+      for text <-
+            [
+              ~S("see [1] here"),
+              ~S("a\"[1]\\"),
+              ~S("\u005b1]{"),
+              "\"hello\"",
+              "\"\"",
+              "42",
+              "-1.5e3",
+              "0",
+              "true",
+              "false"
+            ] ++
+              ["null", "[1]", "{}", ~S(["[2]"]), "[]"],
+          {before, behind} <- [{"", ""}, {" \n", " \n"}],
+          do: before <> text <> behind
+
+    for {_name, engine} <- Judge.engines(),
+        text <- texts,
+        pieces <- cuts(text),
+        lenient <- [[:prose], @all] do
+      options = [lenient: lenient] ++ engine
+      {:ok, value} = RustyJson.decode(text, engine)
+      assert {read(pieces, options), pieces} == {{:ok, value, []}, pieces}
+      assert RustyJson.decode_partial(text, options) == {:ok, value, :complete}
+    end
+
+    for {_name, engine} <- Judge.engines(),
+        {text, type} <- [{~S("see [1]"), :string}, {"42", :integer}, {"null", :any}] do
+      options = [as: type, lenient: @all] ++ engine
+
+      assert {:ok, RustyJson.decode!(text)} ==
+               with({:ok, value, []} <- read([text], options), do: {:ok, value})
+    end
+  end
+
+  test "a string that starts the text is shown when the text has ended" do
+    {:ok, partial} = Partial.push(Partial.new(lenient: [:prose]), ~S("see [1]"))
+    assert Partial.value(partial) == :none
+    assert Partial.finish(partial) == {:ok, "see [1]"}
+    {:ok, partial} = Partial.push(partial, " says [2]")
+    assert Partial.value(partial) == {:ok, [1]}
+  end
+
+  test "behind text, an array is not the document if an object is asked for" do
+    text = ~S(As [1] and [2, 3] say: {"sku": "x", "quantity": 1})
+
+    for {_name, engine} <- Judge.engines(),
+        type <- [Line, {:nullable, Line}, {:map, :any}, {:tagged, "sku", %{"x" => Line}}],
+        pieces <- cuts(text) do
+      assert {:ok, value, [prose: 0]} = read(pieces, [as: type, lenient: [:prose]] ++ engine)
+      assert value != nil
+    end
+
+    # A wrong answer is none that is to be skipped.
+    for {_name, engine} <- Judge.engines(),
+        text <- [~S(So: [{"sku": "x", "quantity": 1}]), "[1]", "[1] {}"],
+        pieces <- cuts(text),
+        do:
+          assert(
+            {:error, %DecodeError{reason: :type}} = read(pieces, [as: Line, lenient: [:prose]] ++ engine)
+          )
+
+    assert {:ok, [1], _} = read(["As [1] says"], as: [:integer], lenient: [:prose])
+  end
+
+  test "a text without a document" do
+    for {_name, engine} <- Judge.engines(),
+        text <- ["I cannot.", "``", "true story", "```json", "", "1 2"],
+        pieces <- cuts(text) do
+      options = [lenient: @all] ++ engine
+      assert {:error, %DecodeError{reason: :unexpected_end} = error} = read(pieces, options)
+      assert error.message =~ ": No array or object was found"
+      assert {:error, same} = RustyJson.decode_partial(text, options)
+      assert same.message == error.message
+    end
+  end
+
+  test "a word that is cut is an end that comes too early" do
+    for {_name, engine} <- Judge.engines(),
+        {text, json} <- [
+          {~S({"a": Non), ~S({"a": nul)},
+          {~S({"a": N), ~S({"a": n)},
+          {"[None", "[null"},
+          {"[No", "[nu"},
+          {"[ Tru", "[ tru"},
+          {"[1, Fals", "[1, fals"},
+          {~S("hel), ~S("hel)}
+        ],
+        pieces <- cuts(text),
+        lenient <- [@all, @all -- [:prose]] do
+      {:error, expected} = RustyJson.decode(json, engine)
+      assert expected.reason == :unexpected_end
+      assert facts(read(pieces, [lenient: lenient] ++ engine)) == facts({:error, expected})
+    end
+  end
 
   test "what may stand in front of an array or object" do
     for {_name, engine} <- Judge.engines(),
@@ -191,7 +300,7 @@ defmodule RustyJson.LenientTest do
   end
 
   test "mends that are none" do
-    for wrong <- [[:trailing_comma], true, :prose, [nil], "prose"] do
+    for wrong <- [[:trailing_comma], true, :prose, [nil], "prose", [:prose | :code_fence]] do
       assert_raise ArgumentError, ~r/option :lenient takes a list of :code_fence, :prose/, fn ->
         Partial.new(lenient: wrong)
       end
@@ -200,7 +309,22 @@ defmodule RustyJson.LenientTest do
 
   test "long texts take time in proportion to their length" do
     for {_name, engine} <- Judge.engines(),
-        part <- ["[ ", "{ x", "a\n", "`", "\", ", " \n", "[1,\n", "None,", "\"\n\","] do
+        part <- [
+          "\"a",
+          "\\",
+          "1",
+          "true ",
+          "\"a\" ",
+          "[ ",
+          "{ x",
+          "a\n",
+          "`",
+          "\", ",
+          " \n",
+          "[1,\n",
+          "None,",
+          "\"\n\","
+        ] do
       for cut <- [&[&1], &Streams.bytes/1] do
         [short, long] = for count <- [100, 800], do: cut.(String.duplicate(part, count))
         read = fn pieces -> fn -> read(pieces, [lenient: @all] ++ engine) end end

@@ -209,6 +209,20 @@ defmodule RustyJson.SchemaTest do
           do: assert(refused(~s(["#{text}"]), [type]) == {:type, 1, "/0"})
     end
 
+    test "times whose offset leaves the years that Elixir knows" do
+      for text <- ["9999-12-31T23:59:59-00:01", "-9999-01-01T00:00:00+12:00", "9999-12-31t23:59:59-00:01"] do
+        json = ~s(["#{text}"])
+        assert refused(json, [:utc_datetime]) == {:type, 1, "/0"}
+
+        for {_name, engine} <- Judge.engines() do
+          assert {:error, %{reason: :type}} = RustyJson.fetch(json, "/0", [as: :utc_datetime] ++ engine)
+          options = [as: [:utc_datetime]] ++ engine
+          assert {:error, %{errors: [%{reason: :type}]}} = RustyJson.decode(json, [errors: :all] ++ options)
+          assert {:error, %{reason: :type}} = RustyJson.Partial.push(RustyJson.Partial.new(options), json)
+        end
+      end
+    end
+
     test "an unknown type, or a module without a schema" do
       for type <- [
             :text,

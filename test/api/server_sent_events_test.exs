@@ -68,6 +68,27 @@ defmodule RustyJson.ServerSentEventsTest do
     assert error.reason == :max_bytes
   end
 
+  test "lines of which nothing is kept count until they end" do
+    for line <- [": ping\n", ": ping\r\n", "other: x\n", "retry: x\r", "id: \0\n"],
+        cut <- [&[&1], &bytes/1] do
+      text = String.duplicate(line, 50)
+      stream = ServerSentEvents.new(max_bytes: 20)
+      assert {[], stream} = push_all(cut.(text), stream)
+      assert {[%{data: "1"}], _stream} = push_all(cut.("data: 1\n" <> text <> "\n\n"), stream)
+      # The event has 20 bytes for itself.
+      chunks = cut.(text <> "data: 1\n" <> text <> "data: 12345678\n\n")
+      assert {[], error} = chunks |> ServerSentEvents.stream(max_bytes: 20) |> until_fault()
+      assert error.position == 2 * byte_size(text) + 20
+    end
+  end
+
+  defp push_all(chunks, stream) do
+    Enum.reduce(chunks, {[], stream}, fn chunk, {events, stream} ->
+      {:ok, more, stream} = ServerSentEvents.push(stream, chunk)
+      {events ++ more, stream}
+    end)
+  end
+
   test "events go into a partial document" do
     json = ~s({"title": "Soup \u00e9", "steps": [1, 2]})
     chunks = for <<piece::binary-5 <- json>>, do: "data: #{piece}\n\n"

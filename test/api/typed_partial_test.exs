@@ -13,6 +13,25 @@ defmodule RustyJson.TypedPartialTest do
 
   @moduletag timeout: 300_000
 
+  defmodule Dog do
+    @moduledoc false
+    use RustyJson.Schema, rename: :camel, encoder: false
+
+    schema do
+      field(:good_boy, :boolean)
+      field(:tags, {:map, :float}, default: %{})
+    end
+  end
+
+  defmodule Cat do
+    @moduledoc false
+    use RustyJson.Schema, encoder: false
+
+    schema do
+      field(:name, :string)
+    end
+  end
+
   @order ~S({"id": 7, "@type":"ord\u00e9r", "x":[1,{"y":2.5}], "total": 12.50, "state":"paid",) <>
            ~S("orderLines":[{"sku":"a","quantity":2,"price":1e2},{"sku":"bc","quantity":3}],) <>
            ~S("note":"he\nllo","placedOn":"2024-02-29"} )
@@ -226,6 +245,52 @@ defmodule RustyJson.TypedPartialTest do
       new = Partial.new([as: type] ++ engine)
       partial = Enum.reduce(Streams.bytes(before), new, &elem(Partial.push(&2, &1), 1))
       assert {:error, %DecodeError{reason: ^reason, path: ^path}} = Partial.push(partial, last)
+    end
+  end
+
+  test "what a piece has cut is no error while the tag of a struct may come again" do
+    digits = String.duplicate("1", 40)
+
+    values = [
+      "\"é\"",
+      "\"😀\"",
+      ~S("\ud83d\ude00"),
+      ~S("\u00e9\n"),
+      "-12.5e-10",
+      "true",
+      "null",
+      "1e400e",
+      ~S("\ud83d"),
+      "\"\xF0\x9F\"",
+      "1.x"
+    ]
+
+    pet = {:tagged, "kind", %{"dog" => Dog, "cat" => Cat}}
+
+    for value <- [digits <> "e-39" | values],
+        start <- [
+          ~S("goodBoy":1,"x":),
+          ~S("tags":{"a":["x"]},"x":),
+          ~S("goodBoy":true,"tags":{"a":),
+          ~S("tags":{"a":[)
+        ] do
+      closing =
+        String.duplicate("]", length(String.split(start, ":[")) - 1) <>
+          String.duplicate("}", length(String.split(start, ":{")) - 1)
+
+      closing = if String.ends_with?(start, ~S("x":)), do: "", else: closing
+      text = ~s({"kind":"dog",#{start}#{value}#{closing},"kind":"cat","name":"é"})
+
+      for type <- [pet, [pet]] do
+        text = if type == pet, do: text, else: "[" <> text <> "]"
+
+        halves =
+          for at <- 1..(byte_size(text) - 1),
+              do: [binary_part(text, 0, at), binary_part(text, at, byte_size(text) - at)]
+
+        options = [repeats: true, decoding_integer_digit_limit: 30]
+        check(text, type, options, [[text], Streams.bytes(text) | halves])
+      end
     end
   end
 

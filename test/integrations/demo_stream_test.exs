@@ -63,6 +63,17 @@ defmodule RustyJson.DemoStreamTest do
 
   defp plain(value), do: value |> Shown.value() |> RustyJson.encode!() |> RustyJson.decode!()
 
+  test "events without text" do
+    for data <- [
+          ~S({"choices":[],"usage":{"total_tokens":9}}),
+          ~S({"choices":[{"delta":{"role":"assistant"}}]}),
+          ~S({"choices":[{"delta":{"content":null}}]})
+        ],
+        do: assert(Answer.delta(%{data: data}) == "")
+
+    assert Answer.delta(%{data: ~S({"choices":[{"delta":{"content":"a"}}]})}) == "a"
+  end
+
   test "the page has what it needs in one file", %{port: port} do
     [head, page] = get(port, "/")
     assert head =~ "200 OK" and head =~ "text/html"

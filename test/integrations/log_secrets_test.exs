@@ -186,6 +186,72 @@ defmodule RustyJson.LogSecretsTest do
     for {event, options} <- Enum.take_every(cases(), 61), do: check(event, options)
   end
 
+  # What a plain line hides under these names, every layout hides.
+  test "redaction is the same in every layout" do
+    stacktrace = [{__MODULE__, :fun, 1, [file: ~c"lib/s3cr3t.ex", line: 3]}]
+    report = {:report, %{password: @secret}}
+
+    places = [
+      {["/message/password", "/message", :message, "message", "/*/password", [contains: ["essag"]]],
+       {report, %{}}},
+      {["/message/password", :message], {{:report, [password: @secret]}, %{}}},
+      {["/message", :message, [contains: "message"]], {{:string, @secret}, %{}}},
+      {[
+         "/metadata/user/email",
+         "/metadata/user",
+         "/metadata",
+         :metadata,
+         :email,
+         "/*/user",
+         "/*",
+         "/metadata/*"
+       ] ++
+         [[contains: ["metada"]], "/metadata/*/email"], {{:string, "x"}, %{user: %{email: @secret}}}},
+      {["/metadata/level", "/metadata", :metadata], {{:string, "x"}, %{level: @secret}}},
+      {["/metadata/file", :file, "/metadata", :metadata, [contains: ["fil"]]],
+       {{:string, "x"}, %{file: ~c"lib/s3cr3t.ex", line: 1, mfa: {A, :b, 1}}}},
+      {["/metadata/mfa", :mfa, :metadata], {{:string, "x"}, %{mfa: {A, :s3cr3t, 1}}}},
+      {["/error/message", "/error", :error],
+       {{:string, "x"}, %{crash_reason: {%RuntimeError{message: @secret}, []}}}},
+      {["/error/stacktrace", "/error", [contains: ["erro"]]],
+       {{:string, "x"}, %{crash_reason: {%RuntimeError{message: "x"}, stacktrace}}}}
+    ]
+
+    layouts =
+      for preset <- [[], [preset: :datadog], [preset: :google_cloud], [preset: :elastic]],
+          flat <- [[], [flat: true]],
+          names <- [[], [names: [message: "m/sg", metadata: "m~eta", level: "l", error: "err"]]],
+          do: preset ++ flat ++ names
+
+    for {entries, event} <- places, entry <- entries, layout <- layouts do
+      redact = List.wrap(entry)
+      line = line(event, [redact: redact] ++ layout)
+      refute line =~ @secret, inspect({redact, layout, event})
+      refute line =~ "could not be formatted"
+      assert RustyJson.valid?(line)
+    end
+
+    # No more than that is hidden.
+    for layout <- layouts do
+      line =
+        line(
+          {report, %{user: %{email: @secret}, level: 1}},
+          [redact: ["/message/password", "/metadata/level"]] ++ layout
+        )
+
+      assert [_, _] = String.split(line, @secret)
+      line = line({{:string, "x"}, %{level: 1}}, [redact: ["/metadata/level"]] ++ layout)
+      assert [_, _] = String.split(line, "[REDACTED]")
+    end
+  end
+
+  test "pointers of a layout have the limit of all" do
+    pointers = for n <- 1..33, do: "/metadata/#{n}"
+    assert {:error, {_, _, message}} = LogFormatter.check_config(redact: pointers, flat: true)
+    assert message =~ "at most 64 JSON Pointers"
+    assert LogFormatter.check_config(redact: pointers) == :ok
+  end
+
   @tag :heavy
   test "every holder of a secret in every place, size and redaction" do
     for {event, options} <- cases(), do: check(event, options)

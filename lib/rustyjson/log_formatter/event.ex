@@ -95,7 +95,9 @@ defmodule RustyJson.LogFormatter.Event do
 
   defp place(_meta, %{preset: nil}), do: []
 
-  defp place(meta, %{preset: preset, longest: longest}) do
+  defp place(meta, %{preset: preset, longest: longest, hidden_places: hidden}) do
+    meta = if hidden == [], do: meta, else: Map.drop(meta, hidden)
+
     place =
       for {key, value} <- [file: file(meta, longest), line: meta[:line]],
           is_binary(value) or (is_integer(value) and not Setup.is_long(value)),

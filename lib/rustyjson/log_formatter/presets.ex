@@ -40,7 +40,7 @@ defmodule RustyJson.LogFormatter.Presets do
   @type name :: nil | :google_cloud | :datadog | :elastic
 
   @spec names() :: [atom()]
-  def names, do: Map.keys(@presets)
+  def names, do: @presets |> Map.keys() |> Enum.sort()
 
   @doc "What a preset sets; nothing for nil."
   @spec get(name()) :: map()
@@ -101,6 +101,14 @@ defmodule RustyJson.LogFormatter.Presets do
 
   def crash(:elastic, name, {kind, message, entries}),
     do: [{name, %{type: kind, message: message, stack_trace: lines(entries)}}]
+
+  @doc "The path in the crash of this preset to what stands at that path in the plain one. All is one text in Google's."
+  @spec error(name(), [String.t()]) :: [String.t()]
+  def error(:google_cloud, _path), do: []
+  def error(:datadog, ["stacktrace" | _]), do: ["stack"]
+  def error(:elastic, ["kind" | _]), do: ["type"]
+  def error(:elastic, ["stacktrace" | _]), do: ["stack_trace"]
+  def error(_name, path), do: path
 
   defp lines(entries), do: Enum.join(entries, "\n    ")
 end

@@ -4,7 +4,7 @@ defmodule RustyJson.LogFormatter.Setup do
 
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.{Measure, Unsupported}
-  alias RustyJson.LogFormatter.Presets
+  alias RustyJson.LogFormatter.{Layout, Presets}
   alias RustyJson.Options
   alias RustyJson.Options.{Shape, Unknown}
 
@@ -60,6 +60,8 @@ defmodule RustyJson.LogFormatter.Setup do
           text: boolean(),
           # The names of members that flat metadata does not take, or nil.
           flat: nil | [String.t()],
+          # Metadata that the place in the source does not show, because it is redacted.
+          hidden_places: [atom()],
           redacts: boolean(),
           points: boolean(),
           redacted: String.t(),
@@ -105,7 +107,16 @@ defmodule RustyJson.LogFormatter.Setup do
     preset = Presets.get(config[:preset])
     names = names!(config, preset)
     levels = Map.merge(preset.levels, Map.new(Map.get(config, :levels, [])))
-    redact = options.values.redact
+    given = options.values.redact
+    flat = if config[:flat] && not Layout.whole?(given), do: Map.values(names) ++ preset.own
+    layout = %{names: names, preset: config[:preset], text: preset.text, flat: flat}
+    redact = Layout.redact(given, layout)
+
+    options =
+      if redact == given,
+        do: options,
+        else: config |> Map.put(:redact, redact) |> line_options(longest, guard)
+
     {keys, words} = {Shape.keys(redact), Shape.words(redact)}
 
     %{
@@ -120,7 +131,8 @@ defmodule RustyJson.LogFormatter.Setup do
       levels: levels,
       always: preset.always,
       text: preset.text,
-      flat: if(config[:flat], do: Map.values(names) ++ preset.own),
+      flat: flat,
+      hidden_places: Layout.hidden_places(given),
       redacts: redact != [],
       points: Shape.segments(redact) != [],
       redacted: options.values.redacted,
@@ -248,7 +260,7 @@ defmodule RustyJson.LogFormatter.Setup do
   @spec wrong_names!(term()) :: no_return()
   defp wrong_names!(names) do
     raise ArgumentError,
-          "option :names takes other names of #{list(Map.keys(@names))}, as valid UTF-8 and each only once, not #{inspect(names)}"
+          "option :names takes other names of #{list(Enum.sort(Map.keys(@names)))}, as valid UTF-8 and each only once, not #{inspect(names)}"
   end
 
   defp name?({member, name}), do: is_map_key(@names, member) and is_binary(name) and String.valid?(name)

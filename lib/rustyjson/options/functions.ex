@@ -225,7 +225,9 @@ defmodule RustyJson.Options.Functions do
         max_bytes: %{
           type: {:integer, 0, @u48},
           default: 1_048_576,
-          doc: "The limit on the bytes of one event, its lines and comments together. 0 removes the limit."
+          doc:
+            "The limit on the bytes of one event and of one line. Comments and other lines of which nothing is kept count until they end. " <>
+              "0 removes the limit."
         },
         done: %{
           type: {:or, [:binary, {:in, [nil]}]},

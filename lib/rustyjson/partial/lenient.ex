@@ -9,8 +9,8 @@ defmodule RustyJson.Partial.Lenient do
 
   alias RustyJson.DecodeError
   alias RustyJson.DecodeError.Message
-  alias RustyJson.Partial.Text
-  alias RustyJson.Schema.Place
+  alias RustyJson.Partial.{Scalar, Text}
+  alias RustyJson.Schema.{Place, Shape, Type}
 
   @mends [:code_fence, :prose, :trailing_commas, :raw_newlines, :python_literals]
   @literals [{"None", "null"}, {"True", "true"}, {"False", "false"}]
@@ -20,7 +20,9 @@ defmodule RustyJson.Partial.Lenient do
   # Mends that are listed.
   @most_listed 100
 
-  # The phase is :before or :info in front of the document, :document, or :after it; then all is passed on (:ended) or left out (:dropped).
+  # The phase is :before or :info in front of the document, :scalar in a value that is the document if nothing follows it, :document, or
+  # :after it; then all is passed on (:ended) or left out (:dropped). `scalar` has the bytes of such a value
+  # (RustyJson.Partial.Scalar), and `tried` says that it was none. `objects`: the document is an object. `found`: there is one.
   # `breaks` are the line breaks that became escapes, the last one first: the position of the backslash in the mended text, and the byte.
   defstruct mends: [],
             phase: :before,
@@ -29,6 +31,10 @@ defmodule RustyJson.Partial.Lenient do
             held: "",
             fenced: false,
             prose: false,
+            objects: false,
+            found: true,
+            tried: false,
+            scalar: nil,
             mode: :outside,
             depth: 0,
             mended: [],
@@ -43,7 +49,9 @@ defmodule RustyJson.Partial.Lenient do
   def new!([]), do: nil
 
   def new!(mends) do
-    if is_list(mends) and Enum.all?(mends, &(&1 in @mends)), do: filter(mends), else: wrong!(mends)
+    if is_list(mends) and not List.improper?(mends) and Enum.all?(mends, &(&1 in @mends)),
+      do: filter(mends),
+      else: wrong!(mends)
   end
 
   defp wrong!(mends) do
@@ -57,14 +65,32 @@ defmodule RustyJson.Partial.Lenient do
       else: %__MODULE__{mends: mends, phase: :document, start: {0, 1, 1}}
   end
 
+  @doc "The filter for a document of this type."
+  @spec of_type(nil | t(), nil | Type.t()) :: nil | t()
+  def of_type(%{} = lenient, type) when type != nil, do: %{lenient | objects: object?(Shape.of(type).type)}
+  def of_type(lenient, _any), do: lenient
+
+  defp object?({:nullable, type}), do: object?(type)
+  defp object?({:checked, type, _constraints}), do: object?(type)
+  defp object?({kind, _type}), do: kind == :map
+  defp object?({:tagged, _key, _variants}), do: true
+  defp object?(type), do: Type.struct?(type)
+
   @doc "Where the document starts, if that is known: its position, line and column."
   @spec start(nil | t()) :: nil | Place.reached()
   def start(nil), do: nil
   def start(%{start: start}), do: start
 
+  @doc "Whether it is not known yet where the document starts."
+  @spec searching?(nil | t()) :: boolean()
+  def searching?(nil), do: false
+  def searching?(%{phase: phase}), do: phase in [:before, :info, :scalar]
+
   @doc "The mends so far."
   @spec mended(nil | t()) :: [{atom(), non_neg_integer()}]
   def mended(nil), do: []
+  # As `rest/1` will decide if nothing follows.
+  def mended(%{phase: :scalar} = lenient), do: lenient |> rest() |> elem(1) |> mended()
   def mended(%{mended: mended}), do: Enum.reverse(mended)
 
   @doc "The next bytes, mended as far as that can be told."
@@ -78,13 +104,62 @@ defmodule RustyJson.Partial.Lenient do
   @doc "What was held back, when nothing follows."
   @spec rest(nil | t()) :: {binary(), nil | t()}
   def rest(nil), do: {"", nil}
-  def rest(%{phase: :before, at: at, held: held} = lenient), do: {held, %{lenient | held: "", start: at}}
-  def rest(%{phase: :info, at: at} = lenient), do: {"", %{lenient | start: at}}
-  def rest(%{held: held} = lenient), do: {held, %{lenient | held: ""}}
+
+  def rest(%{phase: :scalar} = lenient) do
+    {bytes, lenient, whole} = Scalar.rest(lenient)
+    if whole, do: bytes |> begin(lenient) |> all(), else: without_scalar(bytes, lenient)
+  end
+
+  # Behind a bracket, the text is cut; a cut fence is none.
+  def rest(%{phase: :before, held: <<bracket, _::binary>> = held} = lenient) when bracket in ~c"{[",
+    do: held |> begin(%{lenient | held: ""}) |> all()
+
+  def rest(%{phase: phase, at: at} = lenient) when phase in [:before, :info],
+    do: {"", %{lenient | held: "", start: at, found: false}}
+
+  def rest(%{held: held} = lenient), do: {cut(held, lenient), %{lenient | held: ""}}
+
+  defp all({out, lenient}) do
+    {held, lenient} = rest(lenient)
+    {IO.iodata_to_binary([out | held]), lenient}
+  end
+
+  # Text that starts like a value is searched as other text is. If that finds nothing, a string that does not end is the document.
+  defp without_scalar(bytes, lenient) do
+    case bytes |> before(%{lenient | tried: true}) |> all() do
+      {"", %{found: false}} when binary_part(bytes, 0, 1) == "\"" -> bytes |> begin(lenient) |> all()
+      found -> found
+    end
+  end
+
+  # A word that was cut is the start of that word in JSON, which has as many letters.
+  defp cut(held, lenient) do
+    literal =
+      mends?(lenient, :python_literals) &&
+        Enum.find(@literals, fn {word, _json} -> String.starts_with?(word, held) end)
+
+    with {_word, json} when held != "" <- literal,
+         do: binary_part(json, 0, byte_size(held)),
+         else: (_none -> held)
+  end
+
+  @doc "The error of a text in which no document was found says so."
+  @spec explained(result, nil | t()) :: result when result: term()
+  def explained(
+        {:error, %DecodeError{reason: :unexpected_end, message: message} = error},
+        %{found: false} = lenient
+      ) do
+    if mends?(lenient, :prose),
+      do: {:error, %{error | message: message <> ": No array or object was found"}},
+      else: {:error, error}
+  end
+
+  def explained(result, _lenient), do: result
 
   defp phase("", lenient), do: {[], lenient}
   defp phase(bytes, %{phase: :before} = lenient), do: before(bytes, lenient)
   defp phase(bytes, %{phase: :info} = lenient), do: info(bytes, lenient)
+  defp phase(bytes, %{phase: :scalar} = lenient), do: bytes |> Scalar.push(lenient) |> scalar()
   defp phase(bytes, %{phase: :document} = lenient), do: document(bytes, lenient)
   defp phase(bytes, %{phase: :after} = lenient), do: behind(bytes, lenient)
   defp phase(bytes, %{phase: :ended} = lenient), do: {bytes, lenient}
@@ -109,17 +184,39 @@ defmodule RustyJson.Partial.Lenient do
     prose = mends?(lenient, :prose)
 
     cond do
-      fence and String.starts_with?(bytes, @fence) -> fence(bytes, lenient)
-      fence and String.starts_with?(@fence, bytes) -> {[], %{lenient | held: bytes}}
-      not prose -> begin(bytes, lenient)
-      true -> maybe(begins?(bytes, lenient), bytes, lenient)
+      fence and String.starts_with?(bytes, @fence) ->
+        fence(bytes, lenient)
+
+      fence and String.starts_with?(@fence, bytes) ->
+        {[], %{lenient | held: bytes}}
+
+      not prose ->
+        begin(bytes, lenient)
+
+      not lenient.prose and not lenient.tried and Scalar.starts?(bytes) ->
+        bytes |> Scalar.new(lenient) |> scalar()
+
+      true ->
+        maybe(begins?(bytes, lenient), bytes, lenient)
     end
   end
 
   defp fence(<<@fence, rest::binary>>, %{at: {position, line, column}} = lenient) do
     lenient = noted(lenient, :code_fence, position)
-    info(rest, %{lenient | at: {position + 3, line, column + 3}, phase: :info, fenced: true, prose: false})
+
+    info(rest, %{
+      lenient
+      | at: {position + 3, line, column + 3},
+        phase: :info,
+        fenced: true,
+        prose: false,
+        tried: false
+    })
   end
+
+  defp scalar({:more, lenient}), do: {[], lenient}
+  defp scalar({:document, bytes, lenient}), do: begin(bytes, lenient)
+  defp scalar({:text, bytes, lenient}), do: before(bytes, %{lenient | phase: :before, tried: true})
 
   # The rest of the line, unless the document starts in it.
   defp info(<<?\n, rest::binary>>, lenient), do: before(rest, %{moved(lenient, ?\n) | phase: :before})
@@ -143,11 +240,24 @@ defmodule RustyJson.Partial.Lenient do
   # in brackets, so the whole word counts.
   defp begins?(<<bracket, rest::binary>>, lenient) when bracket in ~c"{[" do
     case {behind_space(rest), bracket} do
-      {"", _} -> :more
-      {:far, _} -> true
-      {<<byte, _::binary>>, ?{} -> byte in ~c"\"}"
-      {<<byte, _::binary>>, ?[} when byte in ~c"\"{[]-0123456789" -> true
-      {word, ?[} -> lenient |> words() |> Enum.find_value(false, &word?(word, &1))
+      {"", _} ->
+        :more
+
+      # A reference such as [1] in the text, where an object is asked for.
+      {behind, ?[} when lenient.objects and lenient.prose ->
+        is_binary(behind) and binary_part(behind, 0, 1) == "{"
+
+      {:far, _} ->
+        true
+
+      {<<byte, _::binary>>, ?{} ->
+        byte in ~c"\"}"
+
+      {<<byte, _::binary>>, ?[} when byte in ~c"\"{[]-0123456789" ->
+        true
+
+      {word, ?[} ->
+        lenient |> words() |> Enum.find_value(false, &word?(word, &1))
     end
   end
 

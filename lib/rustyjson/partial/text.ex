@@ -9,9 +9,10 @@ defmodule RustyJson.Partial.Text do
   alias RustyJson.Schema.Place
 
   @enforce_keys [:bytes]
-  defstruct [:bytes, start: {0, 1, 1}]
+  defstruct [:bytes, :read, start: {0, 1, 1}]
 
-  @type t :: %__MODULE__{bytes: binary(), start: Place.reached()}
+  # `read` is the position up to which the core has read: behind it, more bytes may change what a number, an escape or a character is.
+  @type t :: %__MODULE__{bytes: binary(), read: nil | non_neg_integer(), start: Place.reached()}
 
   @typedoc "Some bytes, and the position of the first one."
   @type piece :: {binary(), non_neg_integer()}
@@ -27,6 +28,19 @@ defmodule RustyJson.Partial.Text do
   @spec append(nil | t(), binary()) :: nil | t()
   def append(nil, _more), do: nil
   def append(%{bytes: bytes} = text, more), do: %{text | bytes: bytes <> more}
+
+  @doc "The text of which the core has read this much, whatever stands behind it."
+  @spec read(nil | t(), nil | non_neg_integer()) :: nil | t()
+  def read(nil, _position), do: nil
+  def read(text, position), do: %{text | read: position}
+
+  @doc "The text without what the core has not read."
+  @spec certain(t()) :: t()
+  def certain(%{read: position, bytes: bytes, start: {first, _, _}} = text)
+      when is_integer(position) and position >= first and position - first <= byte_size(bytes),
+      do: %{text | bytes: binary_part(bytes, 0, position - first)}
+
+  def certain(text), do: text
 
   @doc "The bytes between two positions, or nil if they are not there."
   @spec slice(t(), integer(), integer()) :: nil | binary()

@@ -136,13 +136,14 @@ defmodule RustyJson.Partial.Typed do
     end
   end
 
-  # The error, if it is one whatever follows. Limits of the whole and repeated keys are looked after by the core and here.
+  # The error, if it is one whatever follows. What ends with the bytes so far may go on: a number, an escape, a character. Limits of the
+  # whole and repeated keys are looked after by the core and here.
   defp certain!(%{rules: %{all: true}}, _text), do: :ok
 
   defp certain!(%{rules: %{parts: parts, names: names}}, text) do
     parts = if names, do: Options.change(parts, :decode, %{duplicate_keys: :first}), else: parts
 
-    case Text.decode(text, parts) do
+    case text |> Text.certain() |> Text.decode(parts) do
       {:error, %{reason: reason} = error} when reason != :unexpected_end -> throw({:failed, error})
       _uncertain -> :ok
     end

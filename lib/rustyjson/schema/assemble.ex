@@ -44,12 +44,15 @@ defmodule RustyJson.Schema.Assemble do
   def value(:decimal, [sign, coefficient, exponent], %{decimals: limits}),
     do: decimal(sign, coefficient, exponent, limits)
 
-  def value(:date, text, _context) when is_binary(text), do: date(Date.from_iso8601(text))
-  def value(:time, text, _context) when is_binary(text), do: date(Time.from_iso8601(text))
-  def value(:naive_datetime, text, _context) when is_binary(text), do: date(NaiveDateTime.from_iso8601(text))
-  def value(:utc_datetime, text, _context) when is_binary(text), do: date(DateTime.from_iso8601(text))
+  def value(:date, text, _context) when is_binary(text), do: date(&Date.from_iso8601/1, text)
+  def value(:time, text, _context) when is_binary(text), do: date(&Time.from_iso8601/1, text)
+
+  def value(:naive_datetime, text, _context) when is_binary(text),
+    do: date(&NaiveDateTime.from_iso8601/1, text)
+
+  def value(:utc_datetime, text, _context) when is_binary(text), do: date(&DateTime.from_iso8601/1, text)
   # The core refuses longer ones, whose numbers could have any length.
-  def value(:duration, text, _context) when byte_size(text) <= 255, do: date(Duration.from_iso8601(text))
+  def value(:duration, text, _context) when byte_size(text) <= 255, do: date(&Duration.from_iso8601/1, text)
   def value(:raw, [start, length], %{raw: text}), do: Raw.fragment(start, length, text)
 
   def value({:enum, names}, number, _context) when is_integer(number) and number >= 0,
@@ -119,11 +122,23 @@ defmodule RustyJson.Schema.Assemble do
     {bits, if(exponent == @unlimited, do: :infinity, else: exponent)}
   end
 
-  @doc "The date that a parser returned; throws if it found none."
-  @spec date({:ok, term()} | {:ok, term(), integer()} | {:error, term()}) :: term()
-  def date({:ok, date}), do: date
-  def date({:ok, date, _offset}), do: date
-  def date({:error, _reason}), do: throw({:rustyjson, :date})
+  @doc """
+  What a parser makes of a date, which also raises: an offset moves the first and the last time that Elixir knows into years that it does
+  not know, and `DateTime.from_iso8601/1` has no clause for them. Throws if there is no date.
+  """
+  @spec date((term() -> term()), term()) :: term()
+  def date(parser, text) do
+    case parser.(text) do
+      {:ok, date} -> date
+      {:ok, date, _offset} -> date
+      _no_date -> throw({:rustyjson, :date})
+    end
+  rescue
+    error in FunctionClauseError ->
+      if error.module in [Calendar.ISO, DateTime, NaiveDateTime],
+        do: throw({:rustyjson, :date}),
+        else: reraise(error, __STACKTRACE__)
+  end
 
   ## Structs
 

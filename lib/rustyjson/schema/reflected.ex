@@ -5,6 +5,8 @@ defmodule RustyJson.Schema.Reflected do
   # A document gives the struct that `Ecto.embedded_load/3` makes of it. The core checks the plain types and skips what the schema
   # does not have; `Ecto.Type.embedded_load/3` loads values of all other types.
 
+  alias RustyJson.Schema.Assemble
+
   @compile {:no_warn_undefined, Ecto.Type}
 
   @doc "Whether a module is an Ecto schema."
@@ -57,10 +59,5 @@ defmodule RustyJson.Schema.Reflected do
 
   @doc "The value of a type of Ecto. Throws what an invalid date does for a value that is not of the type."
   @spec load(term(), term()) :: term()
-  def load(type, value) do
-    case Ecto.Type.embedded_load(type, value, :json) do
-      {:ok, loaded} -> loaded
-      :error -> throw({:rustyjson, :date})
-    end
-  end
+  def load(type, value), do: Assemble.date(&Ecto.Type.embedded_load(type, &1, :json), value)
 end

@@ -1,0 +1,81 @@
+defmodule RustyJson.LogFormatter.Layout do
+  @moduledoc false
+  # What `redact:` says of the members of a plain line (message, metadata, error and so on), in the words of a line that has other ones: by
+  # names, by a preset, or because metadata is flat. So a layout hides no less than the plain one.
+
+  alias RustyJson.LogFormatter.Presets
+  alias RustyJson.Options.Shape
+
+  # What a place in the source takes out of metadata, and the names that it has there.
+  @places [mfa: ~w(mfa module function), file: ~w(file), line: ~w(line)]
+
+  @type t :: %{
+          names: %{atom() => String.t()},
+          preset: Presets.name(),
+          text: boolean(),
+          flat: nil | [String.t()]
+        }
+
+  @doc "These entries of `redact:`, with pointers to where this layout has what they name."
+  @spec redact([Shape.entry()], t()) :: [Shape.entry()]
+  def redact(entries, layout) do
+    {keys, words, pointers} = {Shape.keys(entries), Shape.words(entries), Shape.segments(entries)}
+    named = for {member, _} <- layout.names, hit?(Atom.to_string(member), keys, words), do: {member, []}
+    pointed = for [first | rest] <- pointers, member <- members(first, layout), do: {member, rest}
+
+    plain = fn member, rest -> [Atom.to_string(member) | rest] end
+
+    more =
+      for {member, rest} <- named ++ pointed,
+          moved <- moved(member, rest, layout),
+          moved != plain.(member, rest),
+          do: pointer(moved)
+
+    Enum.uniq(entries ++ more)
+  end
+
+  defp hit?(text, keys, words), do: text in keys or (words != [] and :binary.match(text, words) != :nomatch)
+
+  defp members("*", %{names: names}), do: Map.keys(names)
+
+  defp members(first, %{names: names}),
+    do: for({member, _name} <- names, Atom.to_string(member) == first, do: member)
+
+  # A report stands beside its message.
+  defp moved(:message, rest, %{text: true, names: names}), do: [[names.message | rest], ["report" | rest]]
+
+  # Keys that other members have stay in metadata.
+  defp moved(:metadata, [key | _] = rest, %{flat: [_ | _] = taken, names: names}),
+    do: if(key in taken, do: [[names.metadata | rest]], else: [[names.metadata | rest], rest])
+
+  defp moved(:error, rest, %{preset: preset, names: names}),
+    do: [[names.error | Presets.error(preset, rest)]]
+
+  defp moved(member, rest, %{names: names}), do: [[Map.fetch!(names, member) | rest]]
+
+  defp pointer(segments),
+    do: Enum.map_join(segments, &["/", &1 |> String.replace("~", "~0") |> String.replace("/", "~1")])
+
+  @doc "Whether all metadata is redacted, or the members are that hold it, so that it must not rise into the line."
+  @spec whole?([Shape.entry()]) :: boolean()
+  def whole?(entries) do
+    hit?("metadata", Shape.keys(entries), Shape.words(entries)) or
+      Enum.any?(
+        Shape.segments(entries),
+        &match?([first | rest] when first in ["metadata", "*"] and (rest == [] or hd(rest) == "*"), &1)
+      )
+  end
+
+  @doc "The metadata that a place in the source must not show."
+  @spec hidden_places([Shape.entry()]) :: [atom()]
+  def hidden_places(entries) do
+    {keys, words, pointers} = {Shape.keys(entries), Shape.words(entries), Shape.segments(entries)}
+
+    for {key, names} <- @places,
+        whole?(entries) or Enum.any?(names, &(hit?(&1, keys, words) or pointed?(pointers, &1))),
+        do: key
+  end
+
+  defp pointed?(pointers, name),
+    do: Enum.any?(pointers, &match?([first, ^name | _] when first in ["metadata", "*"], &1))
+end
