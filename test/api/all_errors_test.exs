@@ -1,7 +1,8 @@
 defmodule RustyJson.AllErrorsTest do
   @moduledoc "`errors: :all`: all type errors of a document in one pass, listed up to `max_errors:` and counted."
 
-  use ExUnit.Case, async: true
+  # It compares times.
+  use ExUnit.Case, async: false
 
   alias RustyJson.Engine.Native.Nif
   alias RustyJson.Test.{Clock, Judge}
