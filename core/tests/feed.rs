@@ -2,8 +2,9 @@
 
 mod naive;
 
-use naive::feed::{Given, LINES, PATH, SEQUENCE, VALUES, given, plan, plan_of_member};
+use naive::feed::{Given, LINES, PATH, SEQUENCE, VALUES, given, plan, plan_of_member, plan_of_parts};
 use naive::parse;
+use naive::parts::pointers;
 use naive::tree::{Builder, Tree, decoded};
 use proptest::prelude::*;
 use rustyjson_core::etf::writer::Writer;
@@ -471,6 +472,65 @@ proptest! {
         if let Some(mut state) = State::read(&state) {
             let piece = Piece { bytes: &bytes, held: u64::from(held), last };
             feed(piece, &mut state, &plan(format, flags, 0, path), &DecodeOptions::default(), &mut Scratch::default(), &mut Builder::default());
+        }
+    }
+}
+
+/// A plan for this many members of each line, of which nothing is in the texts here.
+fn wide(members: usize, cells: u32) -> Plan {
+    let paths: Vec<_> = (0..members).map(|n| vec![format!("member {n}")]).collect();
+    plan_of_parts(LINES, &[], cells, &pointers::plan(0, &paths).0).expect("a plan")
+}
+
+fn first_call(text: &[u8], plan: &Plan, state: &mut State, scratch: &mut Scratch) -> Fed {
+    let piece = Piece { bytes: text, held: 0, last: false };
+    feed(piece, state, plan, &DecodeOptions::default(), scratch, &mut Builder::default())
+}
+
+/// A record that has nothing of what is wanted takes no longer if more is wanted.
+#[test]
+fn the_work_of_a_record_is_that_of_its_bytes() {
+    let text = "1\n".repeat(if cfg!(miri) { 10 } else { 20_000 });
+    let least = |plan: &Plan| {
+        let mut scratch = Scratch::default();
+        let run = |_| {
+            let start = std::time::Instant::now();
+            assert_eq!(first_call(text.as_bytes(), plan, &mut State::default(), &mut scratch).end, End::More);
+            start.elapsed()
+        };
+        (0..5).map(run).min().expect("five runs")
+    };
+    let (narrow, wide) = (least(&wide(1, 1)), least(&wide(4_000, 1)));
+    assert!(cfg!(miri) || wide < narrow * 8, "{wide:?} for 4,000 members, {narrow:?} for one");
+}
+
+/// Short records can become long rows. An answer has a limited number of them, and the next one goes on behind the last.
+#[test]
+fn rows_have_room() {
+    let text = "1\n".repeat(1_000);
+    for (cells, most) in [(0, 1_000), (1, 1_000), (10, 610), (100, 61), (1 << 20, 1)] {
+        let (plan, mut state, mut scratch) = (wide(3, cells), State::default(), Scratch::default());
+        let fed = first_call(text.as_bytes(), &plan, &mut state, &mut scratch);
+        let end = if most < 1_000 { End::Again } else { End::More };
+        assert_eq!((fed.items, fed.kept, fed.end), (most, 2 * most, end), "{cells} cells");
+        let Given(given) = given(text.as_bytes(), &[], &plan, &DecodeOptions::default(), true);
+        assert_eq!(given.len(), 1_000);
+    }
+    let path: &[Option<&str>] = &[None];
+    let parts = pointers::plan(0, &[vec!["a".into()]]).0;
+    let plan = plan_of_parts(PATH, path, 1_000, &parts).expect("a plan");
+    let Given(given) = given(b"[1,2,3,4,5,6,7,8,9,10,11,12]", &[3, 9], &plan, &DecodeOptions::default(), false);
+    assert_eq!(given.len(), 12);
+}
+
+/// A byte order mark is one at the start of a record only, whatever is wanted of it.
+#[test]
+fn a_mark_behind_spaces_is_no_value() {
+    for (format, text) in [(LINES, "1\n \u{feff}{}\n"), (SEQUENCE, "\u{1e}1\n\u{1e} \u{feff}{}\n")] {
+        let selected = plan_of_member(format, &[], "a").expect("a plan");
+        for plan in [plan(format, 0, 0, &[]), selected] {
+            let found = every_cut(text.as_bytes(), &plan, &DecodeOptions::default(), true);
+            assert!(matches!(found.0.last(), Some(Err((ErrorKind::ExpectedValue, ..)))), "{found:?}");
         }
     }
 }

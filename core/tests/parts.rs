@@ -13,6 +13,7 @@ use naive::parts::wrong::assert_all;
 use naive::tree::{Builder, Tree};
 use proptest::prelude::*;
 use rustyjson_core::etf::check::Fault;
+use rustyjson_core::options::Duplicates;
 use rustyjson_core::parts::{Plain, Plan, Shape, judge, select};
 use rustyjson_core::{DecodeOptions, Error, Scratch};
 
@@ -403,4 +404,51 @@ proptest! {
         let of = Type::List(Box::new(Type::Struct(Record { strict: false, fields: known })));
         assert_typed(alike(&order, &changes).as_bytes(), &of, &WAYS[way]);
     }
+}
+
+/// What one document leaves in memory changes nothing about the next, with another plan.
+#[test]
+fn documents_share_memory() {
+    let mut scratch = Scratch::default();
+    let plans =
+        [some(), Node { answer: None, below: vec![("b", leaf(0)), ("c", leaf(1))] }, leaf(0)].map(|r| plan(0, &r));
+    let texts = [
+        r#"{"a":{"b":1},"0":{"a":2},"a":{"b":3}}"#,
+        r#"{"a":{"b":1,"b":2,"c":3,"b":4},"b":5,"c":6,"b":7}"#,
+        r#"{"a":{"b":1},"a":8}"#,
+        r#"[{"a":1,"a":2},"#,
+        r#"[{"a":1,"x":0,"a":2}]"#,
+        "1",
+    ];
+    for duplicates in [Duplicates::First, Duplicates::Last] {
+        let options = DecodeOptions { duplicates, ..DecodeOptions::DEFAULT };
+        for (text, bytes) in texts.iter().flat_map(|text| plans.iter().map(move |bytes| (text, bytes))) {
+            let mut builder = Builder::default();
+            let plan = Plan::read(bytes).expect("a plan");
+            let done = select(text.as_bytes(), &plan, &options, 0, &mut scratch, &mut builder);
+            let found = done.map(|_| builder.values.remove(0));
+            assert_eq!(found, selected(text.as_bytes(), bytes, &options), "{text} with {duplicates:?}");
+        }
+    }
+}
+
+/// A later member replaces all that was found in the earlier one, and only that.
+#[test]
+fn repeated_members_replace_what_they_had() {
+    let plan = plan(0, &some());
+    let found = |text: &str| {
+        let Ok(Tree::Array(found)) = selected(text.as_bytes(), &plan, &DecodeOptions::default()) else {
+            panic!("a list")
+        };
+        found
+            .into_iter()
+            .step_by(2)
+            .map(|number| if let Tree::Integer(_, n) = number { n } else { "?".into() })
+            .collect::<String>()
+    };
+    assert_eq!(found(r#"{"a":{"b":1},"0":{"a":2}}"#), "012");
+    assert_eq!(found(r#"{"a":{"b":1},"0":{"a":2},"a":3}"#), "01");
+    assert_eq!(found(r#"{"0":{"a":2},"a":{"b":1},"a":3}"#), "01");
+    assert_eq!(found(r#"{"0":{"a":2},"a":{"b":1},"0":3}"#), "12");
+    assert_eq!(found(r#"{"0":{"a":2,"a":3},"a":{"b":1,"c":0,"b":2},"0":{}}"#), "12");
 }

@@ -35,13 +35,13 @@ defmodule RustyJson.Feed do
     total: 0,
     count_lines: true,
     ended: nil,
-    # Bytes of pointers that this push may still return.
-    pointers: 0,
+    # Bytes of pointers and rows that this push may still return.
+    room: 0,
     # Rows that wait to become columns.
     rows: {0, []},
-    # In a step: its bytes, and those that it leaves.
+    # In a step: the number of its bytes, and of those that it leaves.
     step: nil,
-    rest: ""
+    left: 0
   ]
 
   @opaque t :: %__MODULE__{
@@ -53,10 +53,10 @@ defmodule RustyJson.Feed do
             total: non_neg_integer(),
             count_lines: boolean(),
             ended: nil | :tagged | Exception.t(),
-            pointers: integer(),
+            room: integer(),
             rows: Columns.rows(),
             step: nil | non_neg_integer(),
-            rest: binary()
+            left: non_neg_integer()
           }
 
   # Bytes of one call: a normal scheduler has them done in a fraction of a millisecond.
@@ -64,9 +64,11 @@ defmodule RustyJson.Feed do
   # A stream that has not begun: line and column 1, before a value, nothing read yet; and one where no byte order mark may stand.
   @begun <<1::64-little, 1::64-little, 0, 1, 0::16-little>>
   @inside <<1::64-little, 1::64-little, 0, 0, 0::16-little>>
-  # A few bytes can be many values with long pointers. Those of one push may have this many bytes, and this many times its own.
-  @free_pointers 16_777_216
+  # A few bytes can be many values with long pointers, or long rows. Those of one push may have this many bytes, and this many times its own.
+  @free 16_777_216
   @times 64
+  # Bytes of a list cell.
+  @cell 16
   # Of a state between two records, or in one: its place, and the flag that leaves out the rest of a record.
   @behind 7
   @skipping 4
@@ -107,14 +109,15 @@ defmodule RustyJson.Feed do
 
   After an error, `push/2` and `finish/1` repeat it. With `on_error: :tag` the error is the last item instead.
 
-  With `with_pointer: true`, the pointers that one push returns may have 64 times the bytes of the piece and 16 MB more. Otherwise the
-  error is `:pointers_too_long`; shorter pieces avoid it. `RustyJson.decode_stream/2` returns such values a few at a time.
+  With `with_pointer: true` or `select:`, the pointers and rows that one push returns may have 64 times the bytes of the piece and 16 MB
+  more. A row has 16 bytes for each pointer of `select:`, also where the value does not exist. Otherwise the error is `:pointers_too_long`
+  or `:rows_too_long`; shorter pieces avoid it. `RustyJson.decode_stream/2` returns such values a few at a time.
   """
   @spec push(t(), iodata()) :: {:ok, [term()], t()} | {:error, Exception.t(), [term()], t()}
   def push(%{ended: nil} = feed, input) do
     {bytes, excess} = within_total(input, feed)
     size = byte_size(bytes)
-    feed = %{feed | total: feed.total + size, pointers: @free_pointers + @times * size}
+    feed = roomy(%{feed | total: feed.total + size}, size)
     {feed, items} = bytes |> slices() |> Enum.reduce({feed, []}, &sliced/2)
     {feed, items} = if excess and feed.ended == nil, do: exceeded(feed, items), else: {feed, items}
     answer(feed, items)
@@ -149,9 +152,9 @@ defmodule RustyJson.Feed do
   def step(%{ended: nil} = feed, slice) do
     {bytes, excess} = within_total(slice, feed)
     size = byte_size(bytes)
-    {%{rest: rest} = feed, items} = piece(bytes, false, %{feed | step: size}, [])
-    done = size - byte_size(rest)
-    feed = %{feed | total: feed.total + done, step: nil, rest: ""}
+    {%{left: left} = feed, items} = piece(bytes, false, roomy(%{feed | step: size}, size), [])
+    done = size - left
+    feed = %{feed | total: feed.total + done, step: nil, left: 0}
     ended = excess and done == size and feed.ended == nil
     {feed, items} = if ended, do: exceeded(feed, items), else: {feed, items}
     {answer(feed, items), done}
@@ -177,7 +180,7 @@ defmodule RustyJson.Feed do
       {:ok, [12]}
   """
   @spec finish(t()) :: {:ok, [term()]} | {:error, Exception.t(), [term()]}
-  def finish(%{ended: nil} = feed), do: "" |> piece(true, feed, []) |> last()
+  def finish(%{ended: nil} = feed), do: "" |> piece(true, roomy(feed, 0), []) |> last()
 
   def finish(%{ended: :tagged}), do: {:ok, []}
   def finish(%{ended: error}), do: {:error, error, []}
@@ -205,6 +208,8 @@ defmodule RustyJson.Feed do
   defp flat(items), do: items |> Enum.reverse() |> Enum.concat()
 
   ## Limits
+
+  defp roomy(feed, size), do: %{feed | room: @free + @times * size}
 
   # Iodata can hold the same part many times, so no more of it is made than may come.
   defp within_total(input, %{plan: %{max_total_bytes: 0}}), do: {IO.iodata_to_binary(input), false}
@@ -242,8 +247,8 @@ defmodule RustyJson.Feed do
     case :binary.match(bytes, separator) do
       {at, 1} ->
         {head, rest} = :erlang.split_binary(bytes, at + 1)
-        {feed, items} = ask(join(pending, head), 0, false, %{feed | pending: ""}, items)
-        if feed.ended == nil, do: piece(rest, last, feed, items), else: {feed, items}
+        called = ask(join(pending, head), 0, false, %{feed | pending: ""}, items)
+        behind(rest, called, &piece(rest, last, &1, &2))
 
       :nomatch ->
         if last or too_long?(byte_size(pending) + byte_size(bytes), feed),
@@ -264,7 +269,7 @@ defmodule RustyJson.Feed do
   defp ask(bytes, held, last, feed, items) do
     case engine(bytes, held, last, feed) do
       {values, kept, state, reason} ->
-        {feed, items} = add(values, bytes, spent(values, feed), items)
+        {feed, items} = add(values, bytes, spend(values, feed), items)
         answered(reason, bytes, {kept, held, last}, %{feed | state: state}, items)
 
       {:error, :atom_limit} ->
@@ -279,6 +284,10 @@ defmodule RustyJson.Feed do
   # A value that is not of the type has ended the stream.
   defp answered(_reason, _bytes, _call, %{ended: ended} = feed, items) when ended != nil, do: {feed, items}
 
+  defp answered(_reason, _bytes, {kept, _held, _last}, %{room: room, step: nil} = feed, items)
+       when room < 0,
+       do: too_long(%{feed | base: feed.base + kept, pending: ""}, items)
+
   defp answered(:more, bytes, {kept, held, _last}, feed, items), do: {waiting(bytes, kept, held, feed), items}
 
   defp answered(:again, bytes, {kept, _held, last}, feed, items),
@@ -291,14 +300,24 @@ defmodule RustyJson.Feed do
     do: wrong(trouble, bytes, kept, last, feed, items)
 
   defp again(rest, _last, %{step: size} = feed, items) when size != nil and byte_size(rest) < size,
-    do: {%{feed | rest: rest}, items}
-
-  defp again(_rest, _last, %{pointers: left, step: nil} = feed, items) when left < 0 do
-    {line, column} = place(feed)
-    failed({Codes.decode(:pointers_too_long), 0, line, column, "", 0, 0}, "", feed, items)
-  end
+    do: {%{feed | left: byte_size(rest)}, items}
 
   defp again(rest, last, feed, items), do: ask(rest, 0, last, feed, items)
+
+  defp too_long(%{plan: %{select: select}} = feed, items) do
+    {line, column} = place(feed)
+    code = if select, do: Codes.decode(:rows_too_long), else: Codes.decode(:pointers_too_long)
+    failed({code, 0, line, column, "", 0, 0}, "", feed, items)
+  end
+
+  # What follows a call, unless the stream or its step ends there. A step leaves these bytes behind those that it left before.
+  defp behind(_rest, {%{ended: ended} = feed, items}, _go) when ended != nil, do: {feed, items}
+
+  defp behind(rest, {%{step: size, left: left, room: room} = feed, items}, _go)
+       when size != nil and (left > 0 or room < 0),
+       do: {%{feed | left: left + byte_size(rest)}, items}
+
+  defp behind(_rest, {feed, items}, go), do: go.(feed, items)
 
   # The whole piece is inside a wanted value, so it joins the pending bytes.
   defp waiting(bytes, 0, held, feed) when held > 0, do: %{feed | pending: feed.pending <> bytes}
@@ -312,30 +331,36 @@ defmodule RustyJson.Feed do
   defp wrong(trouble, bytes, kept, last, feed, items) do
     {feed, items} = failed(trouble, bytes, feed, items)
 
-    if feed.plan.tag and feed.plan.records != nil,
-      do: go_on(rest(bytes, kept), last, %{feed | ended: nil, base: feed.base + kept}, items),
-      else: {feed, items}
+    if feed.plan.tag and feed.plan.records != nil do
+      rest = rest(bytes, kept)
+      feed = %{feed | ended: nil, base: feed.base + kept}
+      behind(rest, {feed, items}, &go_on(rest, last, &1, &2))
+    else
+      {feed, items}
+    end
   end
 
   # Behind a bad record come others. The pieces get short first: many that are bad must not have the rest copied each time.
   defp go_on("", false, feed, items), do: {feed, items}
   defp go_on(bytes, last, feed, items), do: go_on(bytes, last, feed, items, 512)
 
-  defp go_on(bytes, last, %{ended: nil} = feed, items, size) when byte_size(bytes) > size do
+  defp go_on(bytes, last, feed, items, size) when byte_size(bytes) > size do
     {slice, rest} = :erlang.split_binary(bytes, size)
-    {feed, items} = piece(slice, false, feed, items)
-    go_on(rest, last, feed, items, 2 * size)
+    behind(rest, piece(slice, false, feed, items), &go_on(rest, last, &1, &2, 2 * size))
   end
 
-  defp go_on(bytes, last, %{ended: nil} = feed, items, _size), do: piece(bytes, last, feed, items)
-  defp go_on(_bytes, _last, feed, items, _size), do: {feed, items}
+  defp go_on(bytes, last, feed, items, _size), do: piece(bytes, last, feed, items)
 
   # The sandbox ended the call. Of records only the guilty one is given up: each of the piece gets a call of its own.
   defp fallen(error, bytes, last, %{plan: %{tag: true, records: separator}} = feed, items)
        when separator != nil do
     case :binary.split(bytes, separator) do
       [_record, rest] when rest != "" or last ->
-        bytes |> records(separator) |> Enum.reduce({feed, items}, &record(&1, last, &2))
+        bytes
+        |> records(separator)
+        |> Enum.reduce({feed, items}, fn record, called ->
+          behind(record, called, &record(record, last, &1, &2))
+        end)
 
       [record | _] ->
         {skipped(record != bytes, bytes, feed), [[{:error, error}] | items]}
@@ -347,7 +372,7 @@ defmodule RustyJson.Feed do
 
   defp fallen(error, _bytes, _last, feed, items), do: {%{feed | ended: error}, items}
 
-  defp record(bytes, last, {%{ended: nil, plan: %{records: separator}} = feed, items}) do
+  defp record(bytes, last, %{plan: %{records: separator}} = feed, items) do
     whole = :binary.last(bytes) == :binary.first(separator)
 
     case engine(bytes, 0, last or whole, feed) do
@@ -355,8 +380,6 @@ defmodule RustyJson.Feed do
       _answer -> ask(bytes, 0, last, feed, items)
     end
   end
-
-  defp record(_bytes, _last, ended), do: ended
 
   # With their separators.
   defp records("", _separator), do: []
@@ -386,10 +409,13 @@ defmodule RustyJson.Feed do
 
   ## Items
 
-  defp spent(values, %{plan: %{pointers: true}, pointers: left} = feed),
-    do: %{feed | pointers: without_pointers(values, left)}
+  defp spend(_values, %{plan: %{pointers: false, select: nil}} = feed), do: feed
 
-  defp spent(_values, feed), do: feed
+  defp spend(values, %{plan: %{pointers: pointers, select: select}, room: room} = feed) do
+    room = if pointers, do: without_pointers(values, room), else: room
+    rows = if pointers, do: div(length(values), 2), else: length(values)
+    %{feed | room: if(select, do: room - @cell * select.cells * rows, else: room)}
+  end
 
   defp without_pointers([pointer, _value | rest], left),
     do: without_pointers(rest, left - byte_size(pointer))

@@ -55,18 +55,22 @@ defmodule RustyJson.Parts do
 
   defp options(given) do
     {own, rest} = Options.split!(:parts, given)
-    unless own.validate, do: refuse_other_keys!(Keyword.get(rest, :duplicate_keys, :first))
-    {own, Options.decode(if(own.as in [:any, :raw], do: rest, else: [{:as, own.as} | rest]))}
+    options = Options.decode(if(own.as in [:any, :raw], do: rest, else: [{:as, own.as} | rest]))
+    unless own.validate, do: refuse_other_keys!(options.values.duplicate_keys, rest)
+    {own, options}
   end
 
-  defp refuse_other_keys!(:first), do: :ok
+  # The call, its policy or the configuration may have chosen these; `:last` is also the default, which nobody chose.
+  defp refuse_other_keys!(:first, _given), do: :ok
 
-  defp refuse_other_keys!(_other),
-    do:
-      raise(
-        ArgumentError,
-        "validate: false takes the first of repeated keys, so it takes no other :duplicate_keys"
-      )
+  defp refuse_other_keys!(kept, given) do
+    if kept == :error or Keyword.has_key?(given, :duplicate_keys),
+      do:
+        raise(
+          ArgumentError,
+          "validate: false takes the first of repeated keys, so it takes no other :duplicate_keys"
+        )
+  end
 
   defp wanted(:any, input, paths, trusted, options), do: run(input, paths, false, trusted, options)
 

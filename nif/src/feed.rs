@@ -9,6 +9,8 @@ use rustyjson_terms::builder::{MOST_NODES, Terms};
 
 /// Most parts of a value that lie in each other, each of which is built, in a call on a normal scheduler.
 const MOST_OVERLAP: usize = 4;
+/// Most bytes of a plan, all of which a call copies, in a call on a normal scheduler.
+const MOST_PLAN: usize = 1 << 18;
 /// Bytes of a usual state.
 const STATE: usize = 64;
 
@@ -38,10 +40,14 @@ fn run<'a>(
 ) -> NifResult<Term<'a>> {
     let bytes = piece.as_slice();
     let (_, held, last, _, plan, state) = question;
+    let normal = most_nodes == MOST_NODES;
+    if normal && plan.len() > MOST_PLAN {
+        return Ok(atoms::dirty().encode(env));
+    }
     let plan = Plan::read(&plan).ok_or(Error::BadArg)?;
     let mut state = State::read(&state).ok_or(Error::BadArg)?;
     // As much work as a longer piece.
-    if plan.overlap() > MOST_OVERLAP && most_nodes == MOST_NODES {
+    if normal && plan.overlap() > MOST_OVERLAP {
         return Ok(atoms::dirty().encode(env));
     }
     with_state(Some(options), most_nodes, |options, cut, scratch, stacks| {

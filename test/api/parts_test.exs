@@ -200,6 +200,7 @@ defmodule RustyJson.PartsTest do
             [missing: 1],
             [nonsense: 1],
             [validate: false, duplicate_keys: :last],
+            [validate: false, duplicate_keys: :first, duplicate_keys: :error],
             [:as],
             %{as: 1}
           ],

@@ -23,6 +23,21 @@ defmodule RustyJson.PoliciesTest do
     Config.reload()
   end
 
+  test "a policy or a configuration that refuses repeated keys goes with no validate: false" do
+    configure(policies: [strict: [duplicate_keys: :error]])
+    fetched = &RustyJson.fetch(~s({"a": 1, "a": 2}), "/a", [validate: false] ++ &1)
+    assert fetched.([]) == {:ok, 1}
+    assert fetched.(policy: :strict, duplicate_keys: :first) == {:ok, 1}
+    assert_raise ArgumentError, ~r/validate: false takes the first/, fn -> fetched.(policy: :strict) end
+
+    configure(decode: [duplicate_keys: :error])
+    assert_raise ArgumentError, ~r/validate: false takes the first/, fn -> fetched.([]) end
+    assert fetched.(duplicate_keys: :first) == {:ok, 1}
+
+    configure(decode: [duplicate_keys: :first])
+    assert fetched.([]) == {:ok, 1}
+  end
+
   test "the call overrides the policy, which overrides the configuration" do
     configure(decode: [max_depth: 3, max_nodes: 4], policies: [deep: [max_depth: 5], deeper: [max_depth: 9]])
     text = fn depth -> String.duplicate("[", depth) <> String.duplicate("]", depth) end

@@ -157,6 +157,112 @@ defmodule RustyJson.StreamSelectTest do
     assert rows == for(n <- 1..1_000, do: [n])
   end
 
+  # Two bytes of a line can become a row of any length.
+  describe "rows" do
+    @wide for n <- 1..200, do: "/#{n}"
+    @short String.duplicate("1\n", 65_536)
+
+    test "of one push have a limit" do
+      for {_, engine} <- Judge.engines(), on_error <- [:raise, :tag] do
+        options = [format: :lines, select: @wide, on_error: on_error] ++ engine
+        most = 16_777_216 + 64 * byte_size(@short)
+        feed = Feed.new(options)
+
+        {error, items, feed} =
+          case Feed.push(feed, @short) do
+            {:error, error, items, feed} -> {error, items, feed}
+            {:ok, items, feed} -> {items |> List.last() |> elem(1), Enum.drop(items, -1), feed}
+          end
+
+        assert %DecodeError{reason: :rows_too_long, line: line, position: position} = error
+        assert error.message =~ "Rows of one piece larger than 16 MB and 64 times the piece"
+        assert {line, position} == {length(items) + 1, 2 * length(items)}
+        assert (length(items) * 200 * 16) in most..(most + 2_000_000)
+        assert Feed.finish(feed) == if(on_error == :tag, do: {:ok, []}, else: {:error, error, []})
+
+        feed = Feed.new(options)
+        {:ok, items, feed} = Feed.push(feed, binary_part(@short, 0, 10_000))
+        assert length(items) == 5_000
+        assert {:ok, [_ | _], feed} = Feed.push(feed, binary_part(@short, 0, 10_000))
+        assert Feed.finish(feed) == {:ok, []}
+      end
+    end
+
+    test "of a stream come a few at a time" do
+      for {_, engine} <- Judge.engines(),
+          {line, rows, per_line} <- [{"1\n", 40_000, 200}, {"x\n1\n", 1_000, 8_000}] do
+        paths = for n <- 1..per_line, do: "/#{n}"
+        text = String.duplicate(line, rows)
+        options = [format: :lines, select: paths, on_error: :tag] ++ engine
+
+        # All rows take at least 128 MB, and the heap may have 100.
+        task =
+          Task.async(fn ->
+            Process.flag(:max_heap_size, %{size: 12_500_000, kill: true, error_logger: false})
+            text |> RustyJson.decode_stream(options) |> Enum.count(&match?({:ok, [nil | _]}, &1))
+          end)
+
+        assert Task.await(task, 120_000) == rows
+      end
+    end
+
+    test "of repeated pointers and of maps count too" do
+      for {_, engine} <- Judge.engines(),
+          select <- [List.duplicate("/a", 1_000), Map.new(1..1_000, &{&1, "/a"})] do
+        feed = Feed.new([format: :lines, select: select] ++ engine)
+        assert {:error, %DecodeError{reason: :rows_too_long}, _rows, _feed} = Feed.push(feed, @short)
+      end
+    end
+
+    # The rows of a call end behind the one that takes more cells than the piece has bytes, and 4,096.
+    test "of one call are few, where each is long" do
+      for {_, engine} <- Judge.engines() do
+        %{plan: plan, options: options} = feed = Feed.new([format: :lines, select: @wide] ++ engine)
+        question = {0, 0, false, 0xFFFF_FFFF_FFFF_FFFF, plan.packed, feed.state}
+
+        assert {rows, 698, _state, :again} =
+                 options.engine.feed(question, binary_part(@short, 0, 65_536), options)
+
+        assert rows == List.duplicate([], 349)
+      end
+    end
+  end
+
+  test "a mark at the start and short pieces" do
+    for {options, values} <- [
+          {[format: :lines], [1, 2, 3]},
+          {[format: :lines, select: [""]], [[1], [2], [3]]}
+        ] do
+      assert items("\uFEFF1\n2\n3\n", options) == values
+
+      for {_, engine} <- Judge.engines(), cut <- 1..6 do
+        {head, rest} = :erlang.split_binary("\uFEFF1\n2\n3\n", cut)
+
+        assert [head, rest]
+               |> Stream.map(& &1)
+               |> RustyJson.decode_stream(options ++ engine)
+               |> Enum.to_list() == values
+      end
+    end
+  end
+
+  test "a mark behind white space is no value, with and without select" do
+    for {_, engine} <- Judge.engines(),
+        {format, text} <- [lines: " \uFEFF{}\n", seq: "\x1E \uFEFF{}\n"],
+        select <- [[], [select: ["/a"]]] do
+      feed = Feed.new([format: format] ++ select ++ engine)
+      {:ok, [], feed} = Feed.push(feed, "")
+      assert {:error, %DecodeError{reason: :expected_value, column: column}, []} = pushed(feed, text)
+      assert column == if(format == :lines, do: 2, else: 3)
+    end
+  end
+
+  defp pushed(feed, text) do
+    with {:ok, [], feed} <- Feed.push(feed, text),
+         do: Feed.finish(feed),
+         else: ({:error, error, items, _feed} -> {:error, error, items})
+  end
+
   test "options that are wrong" do
     for {options, message} <- [
           {[select: ["id"]], ~r/takes a JSON Pointer, such as "\/a\/0", got: "id"/},

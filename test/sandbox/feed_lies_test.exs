@@ -60,6 +60,38 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
         end
       end
 
+      # Eight bytes have five lines and one key at most. Before a row exists, its cells are counted.
+      test "more rows or keys than the piece can have", %{host: host, options: options} do
+        long = List.duplicate("/a", 4_104)
+        object = Map.new(1..2, &{"#{&1}", &1})
+
+        for {values, select, taken} <- [
+              {List.duplicate([], 5), ["/a"], true},
+              {List.duplicate([], 6), ["/a"], false},
+              {List.duplicate([], 2), long, true},
+              {List.duplicate([], 3), long, false},
+              {[[0, Map.delete(object, "2")]], ["/a"], true},
+              {[[0, object]], ["/a"], false},
+              {List.duplicate(1_000, 5), nil, true},
+              {List.duplicate(1_000, 6), nil, false},
+              {[object], nil, false}
+            ] do
+          list = :erlang.term_to_binary(values)
+
+          with_guest(host, Guest.wasm(data: record(list, answer(8, "", <<0>>)), always: true), fn ->
+            select = if select, do: [select: select], else: []
+            answer = Feed.push(Feed.new([format: :lines] ++ select ++ options), "1\n2\n3\n4\n")
+
+            if taken do
+              assert {:ok, items, _feed} = answer
+              assert length(items) == length(values)
+            else
+              assert {:error, %SandboxError{reason: :invalid_result}, [], _feed} = answer
+            end
+          end)
+        end
+      end
+
       test "places of values that are none", %{host: host, options: options} do
         # The other lies about places are below: a guest takes its time to compile.
         for answer <- [[1], [[0, 9, ""]]] do

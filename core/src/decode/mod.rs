@@ -18,7 +18,7 @@ use crate::with_kernel;
 use alloc::vec::Vec;
 use keys::{Keys, Source};
 pub use many::decode_many;
-pub(crate) use places::Places;
+pub(crate) use places::{Found, Places, Seen};
 use string::Utf8;
 pub(crate) use string::{Chunk, chunk};
 

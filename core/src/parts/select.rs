@@ -7,7 +7,7 @@
 use super::plan::{Node, Plan};
 use crate::builder::TermBuilder;
 use crate::decode::skip::{Skip, missing};
-use crate::decode::{self, Places, Scratch, starts_with_mark};
+use crate::decode::{self, Found, Places, Scratch, Seen, starts_with_mark};
 use crate::error::{Error, ErrorKind};
 use crate::options::{DecodeOptions, Duplicates};
 use crate::room::room;
@@ -29,10 +29,13 @@ pub fn select<B: TermBuilder>(
     scratch: &mut Scratch,
     builder: &mut B,
 ) -> Result<bool, Error> {
+    if starts_with_mark(json) {
+        return Err(Error::new(ErrorKind::ByteOrderMark, 0));
+    }
     select_at(json, 0, plan, options, most_nodes, scratch, builder)
 }
 
-/// The same for a document that starts at this offset of a text and ends with it.
+/// The same for a document that starts at this offset of a text and ends with it. A byte order mark there is no value.
 ///
 /// # Errors
 /// Those of [`select`].
@@ -45,9 +48,6 @@ pub(crate) fn select_at<B: TermBuilder>(
     scratch: &mut Scratch,
     builder: &mut B,
 ) -> Result<bool, Error> {
-    if starts_with_mark(&json[from..]) {
-        return Err(Error::new(ErrorKind::ByteOrderMark, from));
-    }
     let mut options = *options;
     match options.duplicates {
         _ if plan.trusted => options.duplicates = Duplicates::First,
@@ -57,6 +57,8 @@ pub(crate) fn select_at<B: TermBuilder>(
     }
     let mut places = core::mem::take(&mut scratch.places);
     let found = with_kernel!(kernel => find(kernel, (json, from), plan, &options, &mut places));
+    // Each has one place that counts, so the order is that of the plan.
+    places.found.sort_unstable_by_key(|found| found.answer);
     options.max_nodes = most_nodes;
     let result = found.and_then(|()| build(json, plan, &options, &places, scratch, builder));
     scratch.places = places;
@@ -74,16 +76,15 @@ fn find<K: Kernel>(
     options: &DecodeOptions,
     places: &mut Places,
 ) -> Result<(), Error> {
-    let Places { found, seen, open, text } = places;
+    let Places { found, seen, containers, open, text } = places;
     found.clear();
-    seen.clear();
-    let start = |kind| Error::new(kind, from);
-    room(found, plan.answers).map_err(start)?;
-    room(seen, plan.nodes()).map_err(start)?;
-    found.resize(plan.answers, None);
-    seen.resize(plan.nodes(), 0);
+    // What stays of other documents names none of the containers that come, so a small document costs no more for a large plan.
+    if let Some(more @ 1..) = plan.nodes().checked_sub(seen.len()) {
+        room(seen, more).map_err(|kind| Error::new(kind, from))?;
+        seen.resize(plan.nodes(), Seen::default());
+    }
     let skip = Skip::new(kernel, json, options, open, text);
-    Walk { skip, plan, found, seen, levels: Vec::new(), containers: 0, left: plan.answers }.run(from)
+    Walk { skip, plan, found, seen, levels: Vec::new(), containers, left: plan.answers }.run(from)
 }
 
 /// A container on the way to what is wanted.
@@ -109,10 +110,10 @@ const NO_INDEX: u64 = u64::MAX;
 struct Walk<'a, K> {
     skip: Skip<'a, K>,
     plan: &'a Plan<'a>,
-    found: &'a mut [Option<(usize, usize)>],
-    seen: &'a mut [u64],
+    found: &'a mut Vec<Found>,
+    seen: &'a mut [Seen],
     levels: Vec<Level<'a>>,
-    containers: u64,
+    containers: &'a mut u64,
     /// Answers that are still to be found, for a text that is trusted.
     left: usize,
 }
@@ -151,7 +152,7 @@ impl<'a, K: Kernel> Walk<'a, K> {
             _ => {
                 let left = self.left;
                 let end = self.skip.value(pos, self.levels.len())?;
-                Ok(self.close(node, pos, end, left))
+                self.close(node, pos, end, left)
             }
         }
     }
@@ -163,24 +164,28 @@ impl<'a, K: Kernel> Walk<'a, K> {
         }
         let inside = self.skip.space(pos + 1);
         if self.skip.json.get(inside) == Some(if object { &b'}' } else { &b']' }) {
-            return Ok(self.close(node, pos, inside + 1, self.left));
+            return self.close(node, pos, inside + 1, self.left);
         }
         room(&mut self.levels, 1).map_err(|kind| Error::new(kind, pos))?;
-        self.containers += 1;
+        *self.containers += 1;
         let (index, below) = self.plan.element(&node, 0).unwrap_or((NO_INDEX, Node::default()));
-        let (number, left) = (self.containers, self.left);
+        let (number, left) = (*self.containers, self.left);
         self.levels.push(Level { node, start: pos, object, number, element: 0, next: 0, index, below, left });
         Ok(if object { Next::Member(inside) } else { Next::Element(inside) })
     }
 
     /// The value of a node stands here. What is below it and was not found is not there.
     #[inline(always)]
-    fn close(&mut self, node: Node<'a>, start: usize, end: usize, left: usize) -> Next<'a> {
-        if let Some(answer) = node.answer.and_then(|answer| self.found.get_mut(answer)) {
-            *answer = Some((start, end - start));
+    fn close(&mut self, node: Node<'a>, start: usize, end: usize, left: usize) -> Result<Next<'a>, Error> {
+        if let Some(answer) = node.answer {
+            room(self.found, 1).map_err(|kind| Error::new(kind, start))?;
+            self.found.push(Found { answer, start, len: end - start });
+        }
+        if let Some(seen) = self.seen.get_mut(node.number) {
+            seen.behind = self.found.len();
         }
         self.left = left.saturating_sub(node.behind - node.first);
-        Next::Ended(end)
+        Ok(Next::Ended(end))
     }
 
     #[inline(always)]
@@ -198,13 +203,19 @@ impl<'a, K: Kernel> Walk<'a, K> {
     /// Whether a member counts, perhaps instead of an earlier one of the same name in the same object.
     fn counts(&mut self, node: &Node<'a>, container: u64) -> bool {
         let Some(seen) = self.seen.get_mut(node.number) else { return false };
-        let repeated = core::mem::replace(seen, container) == container;
+        let earlier = *seen;
+        let repeated = earlier.container == container;
         if repeated && self.skip.options.duplicates == Duplicates::First {
             return false;
         }
-        if repeated {
-            self.found[node.first..node.behind].fill(None);
+        if repeated && earlier.behind == self.found.len() {
+            self.found.truncate(earlier.first);
+        } else if repeated {
+            for found in self.found.get_mut(earlier.first..earlier.behind).unwrap_or_default() {
+                found.answer = Found::REPLACED;
+            }
         }
+        *seen = Seen { container, first: self.found.len(), behind: self.found.len() };
         true
     }
 
@@ -235,7 +246,7 @@ impl<'a, K: Kernel> Walk<'a, K> {
                 (Some(b'}'), true) | (Some(b']'), false) => {
                     let (node, start, left) = (level.node, level.start, level.left);
                     self.levels.pop();
-                    return Ok(self.close(node, start, pos + 1, left));
+                    return self.close(node, start, pos + 1, left);
                 }
                 (_, object) => pos = self.skip.space_before(pos, missing(object))?,
             }
@@ -251,17 +262,17 @@ fn build<B: TermBuilder>(
     scratch: &mut Scratch,
     builder: &mut B,
 ) -> Result<(), Error> {
-    let answers = || (0..).zip(&places.found).filter_map(|(number, place)| place.map(|place| (number, place)));
+    let answers = || places.found.iter().take_while(|found| found.answer != Found::REPLACED);
     // Values that overlap are as much work as a longer text.
-    let work = answers().fold(0, |sum: usize, (_, (_, len))| sum.saturating_add(len));
+    let work = answers().fold(0, |sum: usize, found| sum.saturating_add(found.len));
     if options.max_nodes > 0 && work > json.len() && !plan.raw {
         return Err(Error::new(ErrorKind::MaxNodes, 0));
     }
     builder.begin_array();
     let mut items = 0;
-    for (number, (start, len)) in answers() {
+    for &Found { answer, start, len } in answers() {
         let at = |kind| Error::new(kind, start);
-        builder.integer(number).map_err(at)?;
+        builder.integer(answer as i64).map_err(at)?;
         if plan.raw {
             builder.integer(start as i64).map_err(at)?;
             builder.integer(len as i64).map_err(at)?;

@@ -105,6 +105,12 @@ impl Question {
         (2 * piece + 16 + pointers + events + places).saturating_add(parts)
     }
 
+    /// Most keys in an honest answer to a piece of this length: as many as in its bytes, of each of the parts that share them.
+    pub fn most_keys(&self, piece: usize) -> u64 {
+        let keys = if self.plan.format == Format::Partial { self.document_len(piece) } else { piece } as u64 / 5;
+        keys.saturating_mul(self.plan.overlap().max(1) as u64)
+    }
+
     /// How many lists stand around the deepest part of a value in an answer.
     pub fn lists(&self) -> u32 {
         if self.plan.selected().is_some() { 2 } else { 1 }
@@ -116,6 +122,11 @@ impl Question {
         let (record, len) = record.split_last_chunk()?;
         let (list, answer) = record.split_at_checked(u32::from_le_bytes(*len) as usize)?;
         let answer = self.answer(answer, piece, options)?;
+        // Each of them can become a row, which is longer than what it is made of.
+        let most = self.plan.most_values(piece).saturating_mul(1 + usize::from(self.plan.pointers));
+        if count(list).is_some_and(|count| count > most) {
+            return None;
+        }
         let joins = answer.end != End::Join || self.held > 0 && list == EMPTY;
         joins.then_some((list, answer))
     }
@@ -158,5 +169,14 @@ impl Question {
     }
 }
 
+/// The number of elements, where bytes in External Term Format start a list.
+fn count(list: &[u8]) -> Option<usize> {
+    let (&head, rest) = list.split_first_chunk()?;
+    let count = rest.first_chunk()?;
+    (head == LIST).then(|| u32::from_be_bytes(*count) as usize)
+}
+
+/// What a list with elements starts with.
+const LIST: [u8; 2] = [131, 108];
 /// An empty list in External Term Format.
 const EMPTY: &[u8] = &[131, 106];

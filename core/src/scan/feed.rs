@@ -65,13 +65,14 @@ fn pieces<B: Rewind>(
 ) -> Fed {
     match plan.format {
         Format::Lines | Format::Sequence => {
-            with_kernel!(kernel => Records { kernel, piece, state, plan, options, scratch, builder, items: 0 }.run())
+            let (items, room) = (0, plan.room(piece.bytes.len()));
+            with_kernel!(kernel => Records { kernel, piece, state, plan, options, scratch, builder, items, room }.run())
         }
         Format::Values | Format::Path => {
             let pointers = piece.bytes.len() + MOST_POINTERS;
-            let (items, key) = (0, Vec::new());
+            let (items, room, key) = (0, plan.room(piece.bytes.len()), Vec::new());
             with_kernel!(kernel => {
-                Walk { kernel, piece, state, plan, options, scratch, builder, items, pointers, key }.run()
+                Walk { kernel, piece, state, plan, options, scratch, builder, items, pointers, room, key }.run()
             })
         }
         Format::Partial => {

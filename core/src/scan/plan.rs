@@ -5,6 +5,8 @@ use crate::parts;
 use alloc::vec::Vec;
 
 const SELECT: u8 = 8;
+/// List cells of rows in one answer, beyond as many as the piece has bytes: two bytes can become a long row.
+const MOST_CELLS: usize = 1 << 12;
 
 /// The shape of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +47,8 @@ pub struct Plan {
     pub(super) places: bool,
     /// What is wanted of each value, a plan of parts; empty for all of it.
     pub(super) select: Vec<u8>,
+    /// List cells of the row that is made of the answers to it.
+    pub(super) cells: usize,
     /// A number that may go on is left out.
     pub(super) drop: bool,
     /// Most bytes of one value; of a partial document, most values and keys.
@@ -53,8 +57,8 @@ pub struct Plan {
 
 impl Plan {
     /// Reads a plan: format and flags (`u8` each), most bytes of one value (`u64`, 0 for no limit), the number of steps
-    /// (`u16`), and for each step 0, or 1 and its name behind the name's length (`u32`). With flag 8, a plan of parts follows behind its
-    /// length (`u32`).
+    /// (`u16`), and for each step 0, or 1 and its name behind the name's length (`u32`). With flag 8, the list
+    /// cells of a row (`u32`) follow, and a plan of parts behind its length (`u32`).
     ///
     /// Formats are 0 values, 1 lines, 2 RFC 7464, 3 path, 4 a partial document; flags 1 the document has to be an array, 2 with
     /// pointers, 4 places of values instead of values, 8 parts of each value. Of a partial document, the number is that of its values and keys, flag 1
@@ -76,7 +80,11 @@ impl Plan {
                 _ => return None,
             });
         }
-        let select = if flags & SELECT == 0 { Vec::new() } else { reader.slice()?.to_vec() };
+        let (mut cells, mut select) = (0, Vec::new());
+        if flags & SELECT != 0 {
+            cells = reader.u32()? as usize;
+            select = reader.slice()?.to_vec();
+        }
         let max_bytes = if max_bytes == 0 { u64::MAX } else { max_bytes };
         let plan = Self {
             format,
@@ -85,6 +93,7 @@ impl Plan {
             pointers: flags & 2 != 0,
             places: flags & 4 != 0,
             select,
+            cells,
             drop: flags & 1 != 0 && format == Format::Partial,
             max_bytes,
         };
@@ -102,6 +111,28 @@ impl Plan {
     #[inline(always)]
     pub(super) fn selected(&self) -> Option<parts::Plan<'_>> {
         if self.select.is_empty() { None } else { parts::Plan::read(&self.select) }
+    }
+
+    /// List cells of rows in one answer to a piece of this length. The last row may take more.
+    pub(super) const fn room(&self, piece: usize) -> usize {
+        if self.select.is_empty() { usize::MAX } else { piece.saturating_add(MOST_CELLS) }
+    }
+
+    /// What is left of the room behind a value.
+    pub(super) const fn without(&self, room: usize) -> usize {
+        if self.select.is_empty() { room } else { room.saturating_sub(if self.cells > 0 { self.cells } else { 1 }) }
+    }
+
+    /// Most values in an honest answer to a piece of this length; `usize::MAX` for a partial document, whose events are something else.
+    pub(super) fn most_values(&self, piece: usize) -> usize {
+        let values = match self.format {
+            Format::Partial => return usize::MAX,
+            // Between `1` and `[]` stands nothing.
+            Format::Values => piece - piece / 3 + 1,
+            // A value and the byte that ends it.
+            _ => piece / 2 + 1,
+        };
+        if self.select.is_empty() { values } else { values.min(self.room(piece) / self.cells.max(1) + 1) }
     }
 
     /// How many parts of a value can share a byte of it. Each is built by itself.

@@ -33,6 +33,8 @@ pub(super) struct Records<'a, K, B> {
     pub scratch: &'a mut Scratch,
     pub builder: &'a mut B,
     pub items: usize,
+    /// List cells of rows that may still be made.
+    pub room: usize,
 }
 
 impl<K: Kernel, B: Rewind> Records<'_, K, B> {
@@ -50,6 +52,9 @@ impl<K: Kernel, B: Rewind> Records<'_, K, B> {
             Err(stop) => return stop,
         };
         while pos < len {
+            if self.room == 0 {
+                return (pos, End::Again);
+            }
             let found = self.kernel.find(self.piece.bytes, pos, self.separator());
             let (stop, next) = match found {
                 Some(at) => (at, at + 1),
@@ -130,7 +135,10 @@ impl<K: Kernel, B: Rewind> Records<'_, K, B> {
         };
         let result = result.and_then(|end| self.behind(text, pos, end)).map_err(|error| first(error, pos));
         match result {
-            Ok(()) => self.items += 1,
+            Ok(()) => {
+                self.items += 1;
+                self.room = self.plan.without(self.room);
+            }
             Err(_) => self.builder.rewind(mark),
         }
         result

@@ -32,6 +32,8 @@ pub(super) struct Walk<'a, K, B> {
     pub items: usize,
     /// Bytes of pointers that may still be written.
     pub pointers: usize,
+    /// List cells of rows that may still be made.
+    pub room: usize,
     pub key: Vec<u8>,
 }
 
@@ -123,7 +125,7 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
     #[inline(always)]
     fn walk(&mut self, mut pos: usize) -> Result<core::convert::Infallible, Stop> {
         loop {
-            if self.pointers == 0 {
+            if self.pointers == 0 || self.room == 0 {
                 return Err((pos, End::Again));
             }
             if self.state.tight && self.piece.bytes.get(pos).is_some_and(|&byte| !self.separates(byte)) {
@@ -321,6 +323,7 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
         match result {
             Ok(end) => {
                 self.items += 1 + usize::from(self.plan.pointers);
+                self.room = self.plan.without(self.room);
                 self.state.tight = self.plan.format == Format::Values && !matches!(byte, b'"' | b'[' | b'{');
                 self.ended(end)
             }

@@ -51,8 +51,14 @@ pub fn plan_of_member(format: u8, path: &[Option<&str>], name: &str) -> Option<P
     parts.extend(name.as_bytes());
     parts.extend(words(&node(1, 1, 0)));
     parts.extend(words(&[0]));
+    plan_of_parts(format, path, 1, &parts)
+}
+
+/// The same for a plan of parts, whose answers make rows of this many list cells.
+pub fn plan_of_parts(format: u8, path: &[Option<&str>], cells: u32, parts: &[u8]) -> Option<Plan> {
     let mut bytes = written(format, 8, 0, path);
-    bytes.extend(words(&[parts.len() as u32]));
+    bytes.extend(cells.to_le_bytes());
+    bytes.extend((parts.len() as u32).to_le_bytes());
     bytes.extend(parts);
     Plan::read(&bytes)
 }

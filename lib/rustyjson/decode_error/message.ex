@@ -50,6 +50,7 @@ defmodule RustyJson.DecodeError.Message do
     inexact_integer: "Integer that canonical JSON cannot represent exactly",
     max_total_bytes: "Stream larger than max_total_bytes",
     pointers_too_long: "Pointers of one piece longer than 16 MB and 64 times the piece",
+    rows_too_long: "Rows of one piece larger than 16 MB and 64 times the piece",
     atom_limit: "More new keys than the VM's table of atoms has room for"
   }
 

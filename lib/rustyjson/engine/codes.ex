@@ -19,7 +19,7 @@ defmodule RustyJson.Engine.Codes do
   # The last one never leaves Rust.
   @encode encode -- [:budget]
   # Errors that Elixir detects.
-  @own [:atom_limit, :max_total_bytes, :pointers_too_long]
+  @own [:atom_limit, :max_total_bytes, :pointers_too_long, :rows_too_long]
 
   @decode_reasons List.to_tuple([nil | @decode ++ @own])
   @encode_reasons List.to_tuple([nil | @encode])

@@ -17,8 +17,8 @@ defmodule RustyJson.Feed.Plan do
           records: nil | <<_::8>>,
           pointers: boolean(),
           tag: boolean(),
-          # What is wanted of each value, and how many rows become columns.
-          select: nil | %{paths: Paths.t(), columns: nil | pos_integer()},
+          # What is wanted of each value, how many rows become columns, and the list cells of a row.
+          select: nil | %{paths: Paths.t(), columns: nil | pos_integer(), cells: non_neg_integer()},
           max_bytes: non_neg_integer(),
           max_total_bytes: non_neg_integer()
         }
@@ -60,7 +60,7 @@ defmodule RustyJson.Feed.Plan do
   defp plan(own, options) do
     format = own.format || :values
     {number, flags, segments} = shape(format, own.at, own.with_pointer)
-    select = own.select && %{paths: own.select, columns: own.columns}
+    select = own.select && %{paths: own.select, columns: own.columns, cells: length(own.select.places)}
 
     flags =
       flags
@@ -82,9 +82,9 @@ defmodule RustyJson.Feed.Plan do
 
   defp parts(nil), do: []
 
-  defp parts(%{paths: paths}) do
+  defp parts(%{paths: paths, cells: cells}) do
     plan = Parts.of_items(paths)
-    [<<byte_size(plan)::32-little>>, plan]
+    [<<cells::32-little, byte_size(plan)::32-little>>, plan]
   end
 
   @doc "What the stream is cut into, in a few words."

@@ -110,6 +110,8 @@ defmodule RustyJson.Wasm.Etf do
       coefficient: bytes(values.max_decimal_digits),
       exponent: values.max_decimal_exponent,
       max_nodes: max_nodes,
+      # For a list of values that takes more room than the text they are in.
+      max_keys: Map.get(values, :max_keys),
       deadline: deadline
     }
   end
@@ -125,7 +127,7 @@ defmodule RustyJson.Wasm.Etf do
     now = min(nodes, @stretch)
     policy = %{policy | integer: policy.integer || max(json_length, 8)} |> Map.put(:later, nodes - now)
     # A member takes five bytes of the document.
-    value(etf, 4, [], now, div(json_length, 5), policy.depth, 0, policy)
+    value(etf, 4, [], now, policy.max_keys || div(json_length, 5), policy.depth, 0, policy)
   end
 
   # All of these functions start by matching the bytes, without which the VM would make a binary of the rest for each value.

@@ -14,6 +14,7 @@ defmodule RustyJson.Wasm.Fed do
   @state 128
   @longest_path 4096
   @most_pointers 65_536
+  @most_cells 4_096
 
   @doc "A question as the WebAssembly module reads it."
   @spec question(Engine.question()) :: binary()
@@ -30,7 +31,19 @@ defmodule RustyJson.Wasm.Fed do
     facts = facts(question)
     lists = if facts.parts == 0, do: 1, else: 2
     list = %{max_depth: min(max_depth + lists, 0xFFFF_FFFF), max_nodes: 0}
-    {Options.change(options, :decode, list), document_length(piece, facts)}
+    changed = Options.change(options, :decode, list)
+    length = document_length(piece, facts)
+    {%{changed | values: Map.put(changed.values, :max_keys, most_keys(piece, length, facts))}, length}
+  end
+
+  defp most_keys(_piece, length, %{events: true}), do: div(length, 5)
+  defp most_keys(piece, _length, %{overlap: overlap}), do: div(piece, 5) * max(overlap, 1)
+
+  defp most_values(_piece, %{events: true}), do: 0xFFFF_FFFF
+
+  defp most_values(piece, %{cells: cells} = facts) do
+    values = if facts.separated, do: div(piece, 2) + 1, else: piece - div(piece, 3) + 1
+    if cells == nil, do: values, else: min(values, div(piece + @most_cells, max(cells, 1)) + 1)
   end
 
   defp document_length(piece, %{events: true}), do: 8 * piece + 80
@@ -60,12 +73,16 @@ defmodule RustyJson.Wasm.Fed do
          <<kept::32-little, n::32-little, state::binary-size(n), rest::binary>> <- answer,
          facts = facts(question),
          true <- kept <= piece and n <= longest_state(facts, piece, max_depth),
+         true <- count(list) <= if(facts.pointers, do: 2, else: 1) * most_values(piece, facts),
          {:ok, reason} <- reason(rest, kept, piece, list, facts) do
       {list, kept, state, reason}
     else
       _ -> :broken
     end
   end
+
+  defp count(<<131, 108, count::32, _::binary>>), do: count
+  defp count(_list), do: 0
 
   defp split(bytes, at) when at in 0..byte_size(bytes)//1, do: :erlang.split_binary(bytes, at)
   defp split(_bytes, _at), do: :broken
@@ -95,18 +112,25 @@ defmodule RustyJson.Wasm.Fed do
            before: before,
            held: held,
            records: format in [1, 2],
+           separated: format != 0,
            events: format == 4,
            pointers: Bitwise.band(flags, 2) != 0,
            places: format < 4 and Bitwise.band(flags, 4) != 0,
            segments: segments,
            parts: 0,
-           answers: nil
+           overlap: 0,
+           answers: nil,
+           cells: nil
          }
          |> Map.merge(if Bitwise.band(flags, 8) == 0, do: %{}, else: parts(rest, segments))
 
-  # How many times a byte of the piece can be in answers, each behind its number; and how many answers a value has.
-  defp parts(<<_length::32, _kind, _flags, overlap::16-little, answers::32-little, _::binary>>, 0),
-    do: %{parts: 17 * overlap + 16, answers: answers}
+  # How many times a byte of the piece can be in answers, each behind its number; how many answers a value has, and how many cells its
+  # row has.
+  defp parts(
+         <<cells::32-little, _length::32, _kind, _flags, overlap::16-little, answers::32-little, _::binary>>,
+         0
+       ),
+       do: %{parts: 17 * overlap + 16, overlap: overlap, answers: answers, cells: cells}
 
   defp parts(<<0, rest::binary>>, segments), do: parts(rest, segments - 1)
 

@@ -56,5 +56,6 @@ pub fn run<'a>(env: Env<'a>, guest: &mut Guest, stream: &Stream<'_>) -> Result<T
 /// A list of values is a document one level deeper, a list of lists of parts two; how many values each has is not told apart.
 fn policy(options: &DecodeOptions, question: &Question, piece: usize) -> Policy {
     let max_depth = options.max_depth.saturating_add(question.lists());
-    Policy::new(&DecodeOptions { max_depth, max_nodes: 0, ..*options }, question.document_len(piece))
+    let options = DecodeOptions { max_depth, max_nodes: 0, ..*options };
+    Policy { max_keys: question.most_keys(piece), ..Policy::new(&options, question.document_len(piece)) }
 }
