@@ -31,7 +31,7 @@ const SUB_BINARY: usize = 5;
 const WORTH: usize = 24;
 /// Below this many bytes, the caches of keys and of objects' shapes do not pay.
 const LONG: usize = 96;
-/// From so many bytes on they are used from the start, and before only once two objects start with the same key. (In a record of a log of 1
+/// Texts of at least this many bytes use them from the start, shorter ones once two objects start with the same key. (In a record of a log of 1
 /// KB nothing comes twice: 2.7 to 2.2 µs.)
 const VERY_LONG: usize = 2048;
 /// First keys of objects that are remembered until then.

@@ -302,7 +302,7 @@ defmodule RustyJson.JsonSchemaTest do
           ],
           call <- [&schema/1, &RustyJson.decode(~s({"kind":"dog"}), as: &1)] do
         error = assert_raise ArgumentError, fn -> call.(wrong) end
-        assert error.message =~ ~s(the tag "dog" is no value of the field :kind of #{inspect(module)})
+        assert error.message =~ ~s(the tag "dog" is not a value of the field :kind of #{inspect(module)})
       end
     end
   end

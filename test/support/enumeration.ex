@@ -26,7 +26,7 @@ defmodule RustyJson.Test.Enumeration do
     end
   end
 
-  @doc "Reduces all documents that start with this text and have so many more tokens, in the order of the tokens."
+  @doc "Reduces all documents that start with this text and have this many more tokens, in the order of the tokens."
   def reduce(text, 0, acc, fun), do: fun.(text, acc)
   def reduce(text, more, acc, fun), do: Enum.reduce(@tokens, acc, &reduce(text <> &1, more - 1, &2, fun))
 

@@ -35,7 +35,7 @@ pub fn select<B: TermBuilder>(
     select_at(json, 0, plan, options, most_nodes, scratch, builder)
 }
 
-/// The same for a document that starts at this offset of a text and ends with it. A byte order mark there is no value.
+/// The same for a document that starts at this offset of a text and ends with it. A byte order mark there is an error.
 ///
 /// # Errors
 /// Those of [`select`].

@@ -40,7 +40,7 @@ defmodule RustyJson.LogFormatter.Event do
   def members(%{level: _, msg: _} = event, setup), do: event |> Map.put(:meta, %{}) |> members(setup)
 
   # Metadata has been shortened as one member, so that its limits are the same.
-  @doc "Members with the metadata among them, if that is asked for. Keys that are no atoms, and names of other members, stay."
+  @doc "The members, with flat metadata beside them if `flat:` is set. Metadata stays nested where its key is not an atom or names another member."
   @spec flat([{String.t(), term()}], Setup.t()) :: [{String.t(), term()}]
   def flat(members, %{flat: nil}), do: members
 

@@ -256,7 +256,7 @@ defmodule RustyJson.Options.Functions do
         unknown_keys: %{
           type: {:in, [:ignore, :error]},
           default: :ignore,
-          doc: "What to do about members that are no fields."
+          doc: "What to do about members without a field."
         },
         encoder: %{type: :boolean, default: true, doc: "`false` defines no `RustyJson.Encoder`."},
         description: %{

@@ -1,7 +1,7 @@
 defmodule RustyJson.Options.Lists do
   @moduledoc false
   # Lists of options that calls gave, by the name of their first option: to compare lists takes longer than to find an atom. Maps of
-  # options stand under a key that is no name. What a call without options becomes stands in front.
+  # options stand under a key that no option has. The entry for a call without options comes first.
 
   alias RustyJson.Options
 

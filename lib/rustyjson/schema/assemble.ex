@@ -124,7 +124,7 @@ defmodule RustyJson.Schema.Assemble do
 
   @doc """
   What a parser makes of a date, which also raises: an offset moves the first and the last time that Elixir knows into years that it does
-  not know, and `DateTime.from_iso8601/1` has no clause for them. Throws if there is no date.
+  not know, and `DateTime.from_iso8601/1` raises for them. Throws if the text is not a date.
   """
   @spec date((term() -> term()), term()) :: term()
   def date(parser, text) do

@@ -82,7 +82,7 @@ defmodule RustyJson.Schema.Type do
     for {tag, module} <- variants, field <- schema!(module).fields, field.key == key do
       with {:enum, names} <- bare(field.type), false <- Enum.any?(names, &(Atom.to_string(&1) == tag)) do
         raise ArgumentError,
-              "the tag #{inspect(tag)} is no value of the field #{inspect(field.name)} of #{inspect(module)}, " <>
+              "the tag #{inspect(tag)} is not a value of the field #{inspect(field.name)} of #{inspect(module)}, " <>
                 "whose key is #{inspect(key)} too and whose type is #{inspect(field.type, limit: 5)}"
       end
     end
