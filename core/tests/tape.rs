@@ -228,3 +228,37 @@ fn only_a_whole_tape_is_played() {
     broken(&[list, record, one, ended, end]);
     broken(&[record, ended, end]);
 }
+
+/// An error of a term is one of the text only if it stands in front of the limit, wherever the limit is looked at.
+#[test]
+fn the_first_error_of_the_text_is_told_on_both_ways() {
+    let bad = || Text(vec![20, 128]);
+    let keys = |value: &Value| {
+        let keys = (0..5).map(|n| Text([b"k\"", &b"0123456789"[n..]].concat()));
+        Map(keys.map(|key| (key, value.clone())).collect())
+    };
+    let last =
+        |value: Value| List(vec![Text(b"a\"</b>".to_vec()), Integer(1), Map(vec![(Text(b"k".to_vec()), value)])]);
+    let values = [
+        keys(&keys(&keys(&bad()))),
+        last(bad()),
+        last(Improper(vec![Integer(1), Integer(2)], Box::new(Integer(3)))),
+        last(Map(vec![(Pid, Integer(1))])),
+        last(Map(vec![(Atom("id"), Integer(1)), (Text(b"id".to_vec()), Integer(2))])),
+        last(last(last(List(vec![Integer(1)])))),
+    ];
+    for value in &values {
+        for (choice, number) in [(0, 0), (0, 1), (1, 1), (2, 1), (8, 1), (9, 1), (12, 1), (14, 1), (17, 1), (17, 2)] {
+            let mut choices = [0; 24];
+            choices[choice] = number;
+            let bytes = options(&choices);
+            let (mut options, _) = EncodeOptions::from_bytes(&bytes).unwrap();
+            for max_bytes in 1..150 {
+                options.max_bytes = max_bytes;
+                let taped = Taped::new(value);
+                let (played, encoded) = (taped.played(&options), taped.encoded(&options));
+                assert_eq!(played, encoded, "{value:?} with {options:?}");
+            }
+        }
+    }
+}

@@ -103,6 +103,26 @@ defmodule RustyJson.BoundedTextsTest do
     assert {:error, %{path: "/1/a"}} = RustyJson.encode([1, %{"a" => "xxxxx"}, 2], max_bytes: 10)
   end
 
+  test "an error of a term behind the limit is not told, and one in front of it is" do
+    for bad <- [<<20, 128>>, [1, 2 | 3], %{{1, 2} => 3}],
+        options <- [[], [pretty: true], [sort_keys: true], [omit: [Date]]],
+        term = [String.duplicate("x", 30), %{"k" => bad}],
+        max <- [1, 20, 30, 34, 38, 42, 60, 100] do
+      [first | others] =
+        for {_, engine} <- Judge.engines() do
+          {:error, error} = RustyJson.encode(term, [max_bytes: max] ++ options ++ engine)
+          {max, options, error.reason, error.path, error.message}
+        end
+
+      expected =
+        if max <= 30, do: [:max_bytes], else: [:max_bytes, :invalid_utf8, :improper_list, :invalid_key]
+
+      assert elem(first, 2) in expected
+      if max == 100, do: assert(elem(first, 2) != :max_bytes)
+      for other <- others, do: assert(other == first)
+    end
+  end
+
   test "iodata that is a fragment's content, with and without text" do
     for {_, engine} <- Judge.engines(),
         part <- ["", [], [[] | ""], "x"],

@@ -54,13 +54,24 @@ pub(super) fn too_long(written: u64, len: usize, options: &EncodeOptions<'_>) ->
     if max != 0 && written + len as u64 > max { Err(EncodeErrorKind::MaxBytes) } else { Ok(()) }
 }
 
-/// The bytes of the output in which an error is located. A text that is too long is noticed sooner or later behind its limit, or in front of
-/// what would exceed it: the place of the limit is the same.
-pub(super) fn reached(kind: EncodeErrorKind, options: &EncodeOptions<'_>) -> usize {
-    match (kind, options.max_bytes) {
-        (EncodeErrorKind::MaxBytes, 1..) => usize::try_from(options.max_bytes).unwrap_or(usize::MAX),
-        _ => usize::MAX,
-    }
+/// The error that stands first in the text, and the bytes of the output in which it is located. A text that is too long is noticed sooner
+/// or later behind its limit, or in front of what would exceed it: the place of the limit is the same, and an error of a term behind the
+/// limit is none of the text.
+pub(super) fn first_error(
+    kind: EncodeErrorKind,
+    written: u64,
+    options: &EncodeOptions<'_>,
+) -> (EncodeErrorKind, usize) {
+    let max = options.max_bytes;
+    let kind = if max != 0 && written > max && of_a_term(kind) { EncodeErrorKind::MaxBytes } else { kind };
+    let limited = kind == EncodeErrorKind::MaxBytes && max != 0;
+    (kind, if limited { usize::try_from(max).unwrap_or(usize::MAX) } else { usize::MAX })
+}
+
+/// Whether an error has a place in the text.
+const fn of_a_term(kind: EncodeErrorKind) -> bool {
+    use EncodeErrorKind::{DuplicateKey, ImproperList, InvalidKey, InvalidUtf8, MaxDepth};
+    matches!(kind, InvalidUtf8 | DuplicateKey | MaxDepth | InvalidKey | ImproperList)
 }
 
 /// The parts of iodata that may be visited.
@@ -119,7 +130,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     }
 
     /// Bytes of text that are written, at least.
-    fn written(&self) -> u64 {
+    pub fn written(&self) -> u64 {
         ((self.out.length() - self.start) / W::DENSITY) as u64
     }
 

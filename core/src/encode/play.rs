@@ -316,6 +316,8 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
         self.in_records = number & IN_RECORDS != 0;
         if number & BEHIND_COMMA == 0 && self.out.len() > self.start && self.out.written().last() == Some(&b',') {
             self.out.truncate(self.out.len() - 1);
+        } else {
+            self.line();
         }
         Err(EncodeErrorKind::from_code(number as u8).map_or(BROKEN, Stop::Error))
     }
@@ -355,10 +357,14 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
             Stop::Again => EncodeErrorKind::Unsupported,
             Stop::Error(kind) => kind,
         };
-        let payload = if self.payload.is_empty() { core::mem::take(&mut self.text) } else { self.payload.to_vec() };
+        let (first, reached) = limits::first_error(kind, (self.out.len() - self.start) as u64, self.options);
+        let payload = match first {
+            _ if first != kind => Vec::new(),
+            _ if self.payload.is_empty() => core::mem::take(&mut self.text),
+            _ => self.payload.to_vec(),
+        };
         let record = self.in_records.then_some(self.records);
-        let reached = limits::reached(kind, self.options);
-        Writer::error(self.out, self.start, reached, kind, payload, record)
+        Writer::error(self.out, self.start, reached, first, payload, record)
     }
 
     /// A value is written, and its comma. The encoder looks at the limit where it goes on in a container.
@@ -375,10 +381,17 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
     /// What stands in front of a token: a new line for each value or key in a container.
     #[inline(never)]
     fn lay_out(&mut self, kind: Kind) {
+        if matches!(kind, Kind::EndList | Kind::EndMap | Kind::End | Kind::Back | Kind::Failed) {
+            self.named &= kind == Kind::Failed;
+            return;
+        }
+        self.line();
+    }
+
+    fn line(&mut self) {
         let Some(pretty) = self.options.pretty else { return };
         let named = core::mem::take(&mut self.named);
-        let none = matches!(kind, Kind::EndList | Kind::EndMap | Kind::End | Kind::Back | Kind::Failed);
-        if !named && !none && !self.player.open.is_empty() {
+        if !named && !self.player.open.is_empty() {
             pretty.line(self.out, self.depth());
         }
     }

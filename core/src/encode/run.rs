@@ -53,8 +53,9 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
     #[cold]
     pub fn error(&mut self, kind: EncodeErrorKind) -> EncodeError {
         let record = self.records.as_ref().map(|records| records.number);
-        let reached = limits::reached(kind, self.options);
-        self.out.error(self.start, reached, kind, core::mem::take(&mut self.payload), record)
+        let (first, reached) = limits::first_error(kind, self.written(), self.options);
+        let payload = if first == kind { core::mem::take(&mut self.payload) } else { Vec::new() };
+        self.out.error(self.start, reached, first, payload, record)
     }
 
     /// Writes a term, or, without one, goes on in the innermost container. One turn for each value or end of a container:

@@ -31,6 +31,11 @@ pub fn parse_exact(json: &[u8], options: &DecodeOptions) -> Result<Tree> {
     read(json, &DecodeOptions { decimals: true, ..limits }, true)
 }
 
+/// The same within the default limits of decimals.
+pub fn parse_decimal(json: &[u8]) -> Result<Tree> {
+    read(json, &DecodeOptions { decimals: true, ..DecodeOptions::DEFAULT }, true)
+}
+
 fn read(json: &[u8], options: &DecodeOptions, exact: bool) -> Result<Tree> {
     if [&b"\xEF\xBB\xBF"[..], b"\xFE\xFF", b"\xFF\xFE"].iter().any(|mark| json.starts_with(mark)) {
         return Err(Error::new(ErrorKind::ByteOrderMark, 0));

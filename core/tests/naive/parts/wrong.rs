@@ -4,7 +4,7 @@ use super::rules::Rules;
 use super::types::{Left, Record, Type, asking, defined, shape};
 use super::{decoded, first, usual};
 use crate::naive::tree::Tree;
-use crate::naive::{beyond_limits, parse, parse_exact};
+use crate::naive::{parse, parse_decimal, parse_exact};
 use rustyjson_core::options::Duplicates;
 use rustyjson_core::parts::{Failed, Found, Moment, Reading, Wrong};
 use rustyjson_core::{DecodeOptions, Error, ErrorKind};
@@ -309,7 +309,9 @@ const fn date(kind: u8) -> ErrorKind {
 fn is_number(text: &[u8]) -> bool {
     let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
     let limitless = DecodeOptions { digit_limit: 0, ..DecodeOptions::DEFAULT };
-    (ends(text.first()) || text.first() == Some(&b'-')) && ends(text.last()) && parse_exact(text, &limitless).is_ok()
+    let read = parse_exact(text, &limitless);
+    let number = read.map_or_else(|error| error.kind == ErrorKind::NumberOutOfRange, |_| true);
+    (ends(text.first()) || text.first() == Some(&b'-')) && ends(text.last()) && number
 }
 
 fn rules_of_decimal(rules: &Rules, number: &[u8]) -> Option<ErrorKind> {
@@ -320,16 +322,7 @@ fn rules_of_decimal(rules: &Rules, number: &[u8]) -> Option<ErrorKind> {
 }
 
 fn within_limits(number: &[u8], at: usize) -> Fatal {
-    let exact = match parse_exact(number, &DecodeOptions::DEFAULT) {
-        Ok(exact) => exact,
-        Err(error) => return Err(Error::new(error.kind, at)),
-    };
-    let Tree::Decimal(_, digits, exponent) = exact else { panic!("{exact:?}") };
-    let significant = digits.trim_start_matches('0').len();
-    match beyond_limits(significant, exponent.into(), &DecodeOptions::DEFAULT) {
-        Some(kind) => Err(Error::new(kind, at)),
-        None => Ok(()),
-    }
+    parse_decimal(number).map(|_| ()).map_err(|error| Error::new(error.kind, at))
 }
 
 /// The errors of a text are those of a naive reader, as many as are asked for, and all are counted. The first is the one that is given
