@@ -1,5 +1,6 @@
 # What a Linux library needs at run time: elixir script/elf.exs FILE [GLIBC]
-# prints the names of the libraries, and the newest version of glibc that it takes functions from. With GLIBC (such as 2.28, or none for
+# prints the names of the libraries, the newest version of glibc that it takes functions from, and how many crates cargo-auditable has listed
+# in it. With GLIBC (such as 2.28, or none for
 # musl) it fails if the library needs a newer one, or a library that is not a part of the C library.
 defmodule RustyJson.Elf do
   @moduledoc false
@@ -14,22 +15,33 @@ defmodule RustyJson.Elf do
 
   def read(file) do
     <<0x7F, "ELF", 2, 1, _::binary-34, headers::64-little, _::binary-10, size::16-little, count::16-little,
-      _::binary>> = bytes = File.read!(file)
+      names::16-little, _::binary>> = bytes = File.read!(file)
 
     sections =
       for number <- 0..(count - 1), do: section(binary_part(bytes, headers + number * size, size), bytes)
 
-    %{needed: needed(sections), glibc: sections |> versions() |> Enum.max(fn -> nil end)}
+    %{
+      needed: needed(sections),
+      glibc: sections |> versions() |> Enum.max(fn -> nil end),
+      crates: crates(sections, names)
+    }
   end
 
   defp section(
-         <<_name::32, type::32-little, _::binary-16, offset::64-little, size::64-little, link::32-little,
-           _::binary>>,
+         <<name::32-little, type::32-little, _::binary-16, offset::64-little, size::64-little,
+           link::32-little, _::binary>>,
          bytes
        ) do
     # A section that is only in memory (8) has no bytes.
-    content = if type in [@dynamic, @verneed, 3], do: binary_part(bytes, offset, size), else: ""
-    %{type: type, content: content, strings: link}
+    content = if type == 8, do: "", else: binary_part(bytes, offset, size)
+    %{name: name, type: type, content: content, strings: link}
+  end
+
+  # The crates that cargo-auditable lists, as compressed JSON.
+  defp crates(sections, names) do
+    for %{content: content} = section <- sections,
+        string(sections, %{strings: names}, section.name) == ".dep-v0",
+        do: length(:binary.matches(:zlib.uncompress(content), ~s("version")))
   end
 
   defp needed(sections) do
@@ -77,6 +89,7 @@ defmodule RustyJson.Elf do
     Enum.each(found.needed, &IO.puts("needs #{&1}"))
     IO.puts("glibc #{if found.glibc, do: Enum.join(found.glibc, "."), else: "none"}")
     IO.puts("bytes #{File.stat!(file).size}")
+    Enum.each(found.crates, &IO.puts("lists #{&1} crates"))
 
     with [limit] <- limit, [_ | _] = problems <- problems(found, limit) do
       Enum.each(problems, &IO.puts(:stderr, "#{file} #{&1}"))

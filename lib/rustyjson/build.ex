@@ -65,6 +65,7 @@ defmodule RustyJson.Build do
       allocator:
         System.get_env("RUSTYJSON_ALLOCATOR") || to_string(Keyword.get(config, :allocator, "mimalloc")),
       target: System.get_env("RUSTYJSON_TARGET"),
+      auditable: System.get_env("RUSTYJSON_AUDITABLE") in ["true", "1"],
       force: System.get_env("FORCE_RUSTYJSON_BUILD") in ["true", "1"],
       system: machine()
     }
@@ -178,10 +179,16 @@ defmodule RustyJson.Build do
   end
 
   defp arguments(:native, settings),
-    do: build(settings.target) ++ ~w(--release -p rustyjson-nif) ++ allocator(settings.allocator)
+    do:
+      auditable(settings) ++
+        build(settings.target) ++ ~w(--release -p rustyjson-nif) ++ allocator(settings.allocator)
 
   defp arguments(:guest, _settings),
     do: ~w(build --profile wasm -p rustyjson-wasm --target wasm32-unknown-unknown)
+
+  # cargo-auditable puts the list of crates into the library, where scanners look for it.
+  defp auditable(%{auditable: true}), do: ["auditable"]
+  defp auditable(_settings), do: []
 
   # A target such as x86_64-unknown-linux-gnu.2.28 names an older C library than this machine's, which zig links against.
   defp build(target) when target in [nil, ""], do: ["build"]

@@ -49,6 +49,33 @@ defmodule RustyJson.DocsTest do
     for [name, version] <- rows, do: assert(locks =~ ~s(name = "#{name}"\nversion = "#{version}), name)
   end
 
+  test "docs/dependencies.md: the audits name the crates of the native library with the versions in the lock file" do
+    rows = Regex.scan(~r/^\| ([\w-]+) \| ([\d.]+) \|/m, read("docs/dependencies.md"), capture: :all_but_first)
+    assert length(rows) > 20
+
+    for [name, version] <- rows,
+        do: assert(read("Cargo.lock") =~ ~s(name = "#{name}"\nversion = "#{version}"), name)
+  end
+
+  test "docs/openvex.json: statements about this version" do
+    {:ok, vex} = RustyJson.decode(read("docs/openvex.json"))
+    assert vex["@context"] =~ "openvex.dev/ns/"
+    version = Mix.Project.config()[:version]
+
+    for statement <- vex["statements"] do
+      assert %{"vulnerability" => %{"name" => name}, "status" => "not_affected", "justification" => why} =
+               statement
+
+      assert why in ~w(vulnerable_code_not_present inline_mitigations_already_exist)
+      assert [%{"@id" => product}] = statement["products"]
+      assert product == "pkg:hex/rustyjson@#{version}", name
+    end
+
+    # What the first statement rests on.
+    [_, mimalloc] = Regex.run(~r/name = "mimalloc"\nversion = "([\d.]+)"/, read("Cargo.lock"))
+    assert Version.compare(mimalloc, "0.1.39") != :lt
+  end
+
   defp direct(folder) do
     for section <- Regex.scan(~r/^\[[^\]\n]*dependencies\]\n(.*?)(?=^\[|\z)/ms, read("#{folder}/Cargo.toml")),
         [_, name] <- Regex.scan(~r/^([\w-]+)[ .]/m, List.last(section)),

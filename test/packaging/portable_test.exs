@@ -63,13 +63,14 @@ defmodule RustyJson.PortableTest do
 
     settings = %{
       Build.settings([], root, Path.join(root, "target"))
-      | target: "x86_64-unknown-linux-gnu.2.28"
+      | target: "x86_64-unknown-linux-gnu.2.28",
+        auditable: true
     }
 
     assert Build.build(:native, settings) == :built
 
     assert File.read!(Path.join(root, "arguments")) =~
-             "zigbuild --target x86_64-unknown-linux-gnu.2.28 --release"
+             "auditable zigbuild --target x86_64-unknown-linux-gnu.2.28 --release"
 
     assert File.read!(Build.artifact(:native, root)) == "for old machines"
     # The digest says which sources it is made from, not for which machine: one build serves them all.

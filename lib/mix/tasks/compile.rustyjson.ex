@@ -23,7 +23,8 @@ defmodule Mix.Tasks.Compile.Rustyjson do
 
   Cargo works in `_build/rustyjson`, or in `CARGO_TARGET_DIR`. `RUSTYJSON_ALLOCATOR` chooses the allocator of the native
   library: `mimalloc` (default), `jemalloc`, `snmalloc` or `system`. `RUSTYJSON_TARGET`, such as `x86_64-unknown-linux-gnu.2.28`, builds it
-  with cargo-zigbuild for machines with that glibc or a newer one.
+  with cargo-zigbuild for machines with that glibc or a newer one. `RUSTYJSON_AUDITABLE=1` builds it with cargo-auditable, which lists the
+  crates in the library for scanners.
   """
 
   use Mix.Task.Compiler
