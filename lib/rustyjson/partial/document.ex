@@ -8,16 +8,7 @@ defmodule RustyJson.Partial.Document do
   alias RustyJson.{Options, OrderedObject}
   alias RustyJson.Partial.Changes
 
-  @array 0
-  @object 1
-  @close 2
-  @key 3
-  @at 4
-  @value 5
-  @member 6
-  @text 7
-  @end_of_text 8
-  @number 9
+  use RustyJson.Partial.Events, ~w(array object close key at value member text end_of_text number)a
 
   defstruct stack: [], cursor: nil, rules: nil
 

@@ -8,16 +8,7 @@ defmodule RustyJson.Partial.Steps do
 
   import RustyJson.Partial.Frames, only: :macros
 
-  @array 0
-  @object 1
-  @close 2
-  @key 3
-  @at 4
-  @value 5
-  @text 7
-  @end_of_text 8
-  @part 10
-  @string 11
+  use RustyJson.Partial.Events, ~w(array object close key at value text end_of_text part string)a
 
   @typedoc "A string that is cut: what it is for, its text so far if that is needed, its position. Or the whole document."
   @type cursor ::

@@ -12,16 +12,7 @@ defmodule RustyJson.Partial.Typed do
   alias RustyJson.Partial.{Changes, Fields, Frames, Steps, Text}
   alias RustyJson.Schema.Shape
 
-  @array 0
-  @object 1
-  @close 2
-  @key 3
-  @at 4
-  @value 5
-  @text 7
-  @end_of_text 8
-  @part 10
-  @string 11
+  use RustyJson.Partial.Events, ~w(array object close key at value text end_of_text part string)a
 
   @enforce_keys [:rules]
   defstruct [:rules, stack: [], cursor: nil, frozen: nil]

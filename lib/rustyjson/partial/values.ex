@@ -8,8 +8,7 @@ defmodule RustyJson.Partial.Values do
   alias RustyJson.Partial.{Fields, Text}
   alias RustyJson.Schema.{Decode, Reflected}
 
-  @value 5
-  @part 10
+  use RustyJson.Partial.Events, ~w(value part)a
 
   @doc "Where a value of this piece stands in all bytes."
   @spec place(term(), term(), map()) :: {non_neg_integer(), non_neg_integer()}

@@ -28,7 +28,7 @@ pub(super) const MEMBER: i64 = 6;
 /// More of a string that goes on.
 pub(super) const TEXT: i64 = 7;
 /// The rest of a string.
-pub(super) const END: i64 = 8;
+pub(super) const END_OF_TEXT: i64 = 8;
 /// As much as can be told of a number that may go on.
 pub(super) const NUMBER: i64 = 9;
 /// With places: a value that is more than a string, a literal or a short integer.

@@ -12,7 +12,7 @@ mod events;
 mod number;
 
 use self::cut::Cut;
-use self::events::{ARRAY, CLOSE, END, MEMBER, OBJECT, PART, STRING, TEXT, VALUE};
+use self::events::{ARRAY, CLOSE, END_OF_TEXT, MEMBER, OBJECT, PART, STRING, TEXT, VALUE};
 use super::fed::{End, Fed, Piece, Trouble};
 use super::grammar::{no_key, no_value};
 use super::plan::Plan;
@@ -231,7 +231,7 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
         let chunk = decode::chunk(self.kernel, bytes, from, self.options.validate_strings, &mut text)
             .map_err(|error| self.wrong(error.kind, error.offset))?;
         let (event, at) = match chunk {
-            Chunk::Ended(end) => (END, end),
+            Chunk::Ended(end) => (END_OF_TEXT, end),
             Chunk::Cut(at) if last => {
                 let escape = bytes.get(at).is_none_or(|&byte| byte == b'\\') || !self.options.validate_strings;
                 let (kind, at) =
@@ -240,11 +240,11 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
             }
             Chunk::Cut(at) => (TEXT, at),
         };
-        if event == END || begins || !text.is_empty() {
+        if event == END_OF_TEXT || begins || !text.is_empty() {
             let told = self.event(event).and_then(|()| self.item(Text::Unescaped(&text)));
             told.map_err(|kind| self.wrong(kind, from))?;
         }
-        if event == END {
+        if event == END_OF_TEXT {
             self.offset(at).map_err(|kind| self.wrong(kind, at))?;
             (self.open.token, self.open.place) = (Token::None, Place::After);
             return Ok(at);
