@@ -108,11 +108,11 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) ->
             parts.decode(bytes, options, most_nodes, scratch, terms)
         });
     }
-    let (make, ok) = (Maker::new(env), atoms::ok().as_c_arg());
+    let ok = atoms::ok().as_c_arg();
     with_state(Some(options), most_nodes, |options, cut, scratch, stacks| {
         let mut terms = Terms::new(env, json, options, stacks);
         match decode_json(bytes, &options, scratch, &mut terms) {
-            Ok(()) => terms.finish_raw().map(|term| make.tuple(&[ok, term])).ok_or(rustler::Error::BadArg),
+            Ok(()) => terms.finish_pair(ok).ok_or(rustler::Error::BadArg),
             Err(error) if cut && error.kind == ErrorKind::MaxNodes => Ok(atoms::dirty().as_c_arg()),
             Err(error) => Ok(failure(env, bytes, error).as_c_arg()),
         }
@@ -156,7 +156,7 @@ fn run_parts<'a>(
 ) -> NifResult<ErlNifTerm> {
     let bytes = json.as_slice();
     let parts = options.get(DecodeOptions::LEN..).and_then(Parts::read).ok_or(rustler::Error::BadArg)?;
-    let (make, ok) = (Maker::new(env), atoms::ok().as_c_arg());
+    let ok = atoms::ok().as_c_arg();
     with_state(Some(options), u64::MAX, |mut options, cut, scratch, stacks| {
         if cut {
             options.max_nodes = 0;
@@ -166,7 +166,7 @@ fn run_parts<'a>(
         let mut terms = Terms::sized(env, json, len, options, stacks);
         let most_nodes = if options.dirty && most_nodes != u64::MAX { most_nodes } else { 0 };
         match decode(&parts, &options, most_nodes, scratch, &mut terms) {
-            Ok(true) => terms.finish_raw().map(|term| make.tuple(&[ok, term])).ok_or(rustler::Error::BadArg),
+            Ok(true) => terms.finish_pair(ok).ok_or(rustler::Error::BadArg),
             Ok(false) => Ok(atoms::dirty().as_c_arg()),
             Err(failed) => Ok(undecoded(env, &Undecoded::locate(bytes, &failed)).as_c_arg()),
         }

@@ -6,7 +6,7 @@ mod structs;
 pub use structs::Structs;
 
 use crate::atoms;
-use crate::heap::Heap;
+use crate::heap::{FirstKeys, Heap};
 use crate::key_cache::{AtomKeys, KeyCache};
 use crate::key_order::Orders;
 use crate::raw::make::Maker;
@@ -36,6 +36,7 @@ pub struct Stacks {
     atoms: AtomKeys,
     orders: Orders,
     shapes: Shapes,
+    first_keys: FirstKeys,
 }
 
 /// More waiting terms than this are given back after a call.
@@ -132,6 +133,9 @@ impl<'a, 's> Terms<'a, 's> {
         let (nil, yes, no) = (atom(atoms::nil()), atom(yes), atom(no));
         let null = atom(atoms::of_null(options.null));
         let heap = Heap::new(make, len, nil);
+        if heap.watches() {
+            stacks.first_keys = FirstKeys::default();
+        }
         Self { make, heap, input, binary, options, stacks, nil, null, yes, no, first: false, clock: None }
     }
 
@@ -152,6 +156,13 @@ impl<'a, 's> Terms<'a, 's> {
     #[inline(always)]
     pub fn finish_raw(self) -> Option<ErlNifTerm> {
         self.stacks.values.pop()
+    }
+
+    /// `{first, value}`.
+    #[inline(always)]
+    pub fn finish_pair(mut self, first: ErlNifTerm) -> Option<ErlNifTerm> {
+        let value = self.stacks.values.pop()?;
+        Some(self.heap.pair(first, value))
     }
 
     #[inline(always)]
@@ -276,7 +287,14 @@ impl<'a, 's> Terms<'a, 's> {
 
     #[inline(never)]
     fn first_of_shape(&mut self, len: usize) -> Option<ErlNifTerm> {
-        let map = self.ordered_map(len)?;
+        if let Some((tuple, map)) = self.new_map(len) {
+            let Stacks { keys, heads, orders, shapes, .. } = &mut *self.stacks;
+            if let Some(order) = orders.of(&heads[heads.len() - len..]) {
+                shapes.learn_places(&keys[keys.len() - len..], tuple, order.places());
+            }
+            return Some(map);
+        }
+        let map = self.vm_map(len)?;
         if let Some((tuple, ordered, _)) = self.heap.members(Raw::of(self.make.term(map))) {
             let Stacks { keys, shapes, .. } = &mut *self.stacks;
             shapes.learn(&keys[keys.len() - len..], tuple, ordered);
@@ -284,12 +302,34 @@ impl<'a, 's> Terms<'a, 's> {
         Some(map)
     }
 
-    /// The same, made by the VM, which is given the members in about its own order.
     #[inline(always)]
     fn ordered_map(&mut self, len: usize) -> Option<ErlNifTerm> {
+        match self.new_map(len) {
+            Some((_, map)) => Some(map),
+            None => self.vm_map(len),
+        }
+    }
+
+    /// A map whose keys are binaries that differ in their first bytes: these say in which order the VM has them.
+    #[inline(always)]
+    fn new_map(&mut self, len: usize) -> Option<(crate::raw::Keys, ErlNifTerm)> {
+        let Stacks { keys, values, heads, orders, .. } = &mut *self.stacks;
+        let order = orders.of(&heads[heads.len() - len..])?;
+        if !order.distinct || self.options.keys == Keys::ExistingAtoms {
+            return None;
+        }
+        self.heap.new_map(&keys[keys.len() - len..], &values[values.len() - len..], order.places())
+    }
+
+    /// The same, made by the VM, which is given the members in about its own order.
+    #[inline(never)]
+    fn vm_map(&mut self, len: usize) -> Option<ErlNifTerm> {
         let Stacks { keys, values, heads, orders, .. } = &mut *self.stacks;
         let (keys, values) = (&keys[keys.len() - len..], &values[values.len() - len..]);
-        let Some(order) = orders.of(&heads[heads.len() - len..]) else { return self.heap.map(keys, values) };
+        let order = match orders.of(&heads[heads.len() - len..]) {
+            Some(order) if !order.sorted => order.places(),
+            _ => return self.heap.map(keys, values),
+        };
         let mut sorted = [[self.nil; SMALL_MAP]; 2];
         let [sorted_keys, sorted_values] = &mut sorted;
         for ((&from, key), value) in order.iter().zip(&mut *sorted_keys).zip(&mut *sorted_values) {
@@ -356,7 +396,7 @@ impl TermBuilder for Terms<'_, '_> {
     fn key(&mut self, key: Key<'_>) -> Result<(), ErrorKind> {
         if self.first {
             self.first = false;
-            self.heap.note_first_key(key.head);
+            self.heap.note_first_key(&mut self.stacks.first_keys, key.head);
         }
         let (make, heap, binary, options) = (self.make, &mut self.heap, self.binary.as_ref(), &self.options);
         let term = match key.text {

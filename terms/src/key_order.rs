@@ -9,13 +9,15 @@ use rustyjson_core::builder::SMALL_MAP;
 /// Shapes remembered. Length, first key and last key choose the slot of a shape.
 const SLOTS: usize = 16;
 
+/// The order of keys with these first bytes.
 #[derive(Clone, Copy)]
-struct Order {
+pub struct Order {
     len: u8,
     /// The keys are sorted as they come.
-    sorted: bool,
+    pub sorted: bool,
+    /// No two of the keys have the same first bytes. Then the order is that of the whole keys, and none comes twice.
+    pub distinct: bool,
     heads: [u64; SMALL_MAP],
-    /// The number of the member that belongs in each place.
     places: [u8; SMALL_MAP],
 }
 
@@ -24,21 +26,22 @@ pub struct Orders(Box<[Order; SLOTS]>);
 
 impl Default for Orders {
     fn default() -> Self {
-        Self(Box::new([Order { len: 0, sorted: true, heads: [0; SMALL_MAP], places: [0; SMALL_MAP] }; SLOTS]))
+        let none = Order { len: 0, sorted: true, distinct: true, heads: [0; SMALL_MAP], places: [0; SMALL_MAP] };
+        Self(Box::new([none; SLOTS]))
     }
 }
 
 impl Orders {
-    /// The order of keys with these first bytes, as numbers that sort as they do. `None`: they are sorted.
+    /// The order of keys with these first bytes, as numbers that sort as they do. `None`: there are none.
     #[inline(always)]
-    pub fn of(&mut self, heads: &[u64]) -> Option<&[u8]> {
+    pub fn of(&mut self, heads: &[u64]) -> Option<&Order> {
         let (Some(&first), Some(&last)) = (heads.first(), heads.last()) else { return None };
         let mixed = (first ^ last.rotate_left(29)).wrapping_add(heads.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let order = &mut self.0[(mixed >> 60) as usize];
         if usize::from(order.len) != heads.len() || !same(heads, &order.heads) {
             order.find(heads);
         }
-        if order.sorted { None } else { Some(&order.places[..heads.len()]) }
+        Some(order)
     }
 }
 
@@ -49,14 +52,17 @@ fn same(heads: &[u64], list: &[u64; SMALL_MAP]) -> bool {
 }
 
 impl Order {
+    /// The number of the member that belongs in each place.
+    #[inline(always)]
+    pub fn places(&self) -> &[u8] {
+        &self.places[..usize::from(self.len)]
+    }
+
     #[inline(never)]
     fn find(&mut self, heads: &[u64]) {
         self.len = heads.len() as u8;
         self.heads[..heads.len()].copy_from_slice(heads);
         self.sorted = heads.is_sorted();
-        if self.sorted {
-            return;
-        }
         for (number, head) in heads.iter().enumerate() {
             let mut place = number;
             while place > 0 && heads[usize::from(self.places[place - 1])] > *head {
@@ -65,5 +71,10 @@ impl Order {
             }
             self.places[place] = number as u8;
         }
+        let mut before = None;
+        self.distinct = self.places().iter().all(|place| {
+            let head = heads[usize::from(*place)];
+            before.replace(head) != Some(head)
+        });
     }
 }

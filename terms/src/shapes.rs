@@ -1,7 +1,7 @@
 //! Objects with the same keys in the same order: where their members belong, and the tuple of their keys.
 //!
-//! The VM keeps the keys of a small map in a tuple, in an order of its own. The first object of a shape is made by the VM,
-//! which finds that order and refuses keys that repeat. Those that follow take the tuple and the order from it. Keys are
+//! The VM keeps the keys of a small map in a tuple, in an order of its own. Where the first bytes of the keys do not tell that order, the first
+//! object of a shape is made by the VM, which finds it and refuses keys that repeat. Those that follow take the tuple and the order from it. Keys are
 //! the same when their terms are the same word: the cache of keys gives one term for a key that was seen before.
 
 use crate::raw::{Keys, word_of};
@@ -51,7 +51,18 @@ impl Shapes {
     /// Remembers a shape: keys as they came, and as the VM put them into the tuple.
     #[inline(never)]
     pub fn learn(&mut self, keys: &[ErlNifTerm], tuple: Keys, ordered: &[ErlNifTerm]) {
-        if keys.len() != tuple.count() || keys.len() > SMALL_MAP {
+        let mut places = [0; SMALL_MAP];
+        for (place, key) in places.iter_mut().zip(ordered) {
+            let Some(number) = keys.iter().position(|other| other == key) else { return };
+            *place = number as u8;
+        }
+        self.learn_places(keys, tuple, places.get(..ordered.len()).unwrap_or_default());
+    }
+
+    /// The same: keys as they came, and the member for each place of the tuple.
+    #[inline(never)]
+    pub fn learn_places(&mut self, keys: &[ErlNifTerm], tuple: Keys, places: &[u8]) {
+        if keys.len() != tuple.count() || keys.len() != places.len() || keys.len() > SMALL_MAP {
             return;
         }
         if self.slots.is_empty() {
@@ -59,11 +70,7 @@ impl Shapes {
             self.slots.resize(SLOTS, Shape { call: NEVER, keys: tuple, terms, places: [0; SMALL_MAP] });
         }
         let shape = &mut self.slots[slot(keys)];
-        shape.call = NEVER;
-        for (place, key) in shape.places.iter_mut().zip(ordered) {
-            let Some(number) = keys.iter().position(|other| other == key) else { return };
-            *place = number as u8;
-        }
+        shape.places[..keys.len()].copy_from_slice(places);
         shape.terms[..keys.len()].copy_from_slice(keys);
         (shape.keys, shape.call) = (tuple, self.call);
     }

@@ -67,4 +67,43 @@ defmodule RustyJson.ObjectsTest do
 
   defp object(pairs),
     do: "{" <> Enum.map_join(pairs, ",", fn {k, v} -> "#{RustyJson.encode!(k)}:#{v}" end) <> "}"
+
+  test "maps whose keys start alike, are the start of each other, or hold NUL are those that the VM makes" do
+    parts = [
+      "",
+      "a",
+      "b",
+      "\0",
+      "é",
+      "long key",
+      "long key ",
+      "long key 1",
+      "long key 2",
+      "12345678",
+      "123456789",
+      "z\"\\"
+    ]
+
+    names = for a <- parts, b <- ["", "\0", "a", "\n"], do: a <> b
+
+    for size <- [1, 2, 3, 5, 8, 17, 31, 32, 33],
+        _ <- 1..40,
+        keys = names |> Enum.uniq() |> Enum.take_random(size),
+        members = Enum.with_index(keys),
+        text = "{" <> Enum.map_join(members, ",", fn {key, n} -> "#{RustyJson.encode!(key)}:#{n}" end) <> "}",
+        {_, engine} <- Judge.engines(),
+        json <- [text, "[#{text},#{text}]"] do
+      map = Map.new(members)
+      expected = if json == text, do: map, else: [map, map]
+      decoded = RustyJson.decode!(json, engine)
+      assert decoded === expected
+      assert :erlang.term_to_binary(decoded) == :erlang.term_to_binary(expected)
+      assert :erts_debug.flat_size(decoded) <= :erts_debug.flat_size(expected)
+
+      for map <- List.wrap(decoded), {key, n} <- members do
+        assert %{^key => ^n} = map
+        assert Map.put(map, key, :new) === Map.put(Map.new(members), key, :new)
+      end
+    end
+  end
 end

@@ -48,6 +48,19 @@ impl<'a> InPlace<'a> {
     pub fn map(&mut self, keys: Keys, values: &[ErlNifTerm], places: &[u8]) -> Option<ErlNifTerm> {
         self.0.map(keys, words_of(values), places).map(term_of)
     }
+
+    /// A map with these keys, at least one and at most 32, all different. The places name the member for each place of the VM's order.
+    #[inline(always)]
+    pub fn new_map(&mut self, keys: &[ErlNifTerm], values: &[ErlNifTerm], places: &[u8]) -> Option<(Keys, ErlNifTerm)> {
+        let (keys, map) = self.0.new_map(words_of(keys), words_of(values), places)?;
+        Some((keys, term_of(map)))
+    }
+
+    /// A tuple of two.
+    #[inline(always)]
+    pub fn pair(&mut self, first: ErlNifTerm, second: ErlNifTerm) -> Option<ErlNifTerm> {
+        self.0.tuple(&[word_of(first), word_of(second)]).map(term_of)
+    }
 }
 
 /// The heap of the process that calls.

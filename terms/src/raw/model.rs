@@ -138,10 +138,16 @@ fn write(space: &mut Space<'_, &mut Memory>, elsewhere: &mut Memory, words: &Wor
         Value::Map(members) => {
             let (keys, mut values): (Vec<_>, Vec<_>) =
                 members.iter().map(|(key, value)| (*key, write(space, elsewhere, words, value))).unzip();
-            let tuple = elsewhere.tuple(&keys);
             // Given the other way round than they belong.
             values.reverse();
             let places: Vec<_> = (0..keys.len() as u8).rev().collect();
+            let given: Vec<_> = keys.iter().rev().copied().collect();
+            if keys.len() % 2 == 0
+                && let Some((_, map)) = space.new_map(&given, &values, &places)
+            {
+                return map;
+            }
+            let tuple = elsewhere.tuple(&keys);
             // SAFETY: a tuple of so many keys.
             let keys = unsafe { Keys::new(tuple, keys.len()) };
             space.map(keys, &values, &places).unwrap_or_else(|| {

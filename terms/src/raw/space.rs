@@ -7,7 +7,7 @@
 //! What is not filled yet are terms, and it is closed as a tuple that nobody keeps, so that the heap is well-formed
 //! whatever happens.
 
-use super::words::{SHORT, Words, binary_words, write_list, write_rest};
+use super::words::{SHORT, Words, binary_words, write_list, write_rest, write_tuple};
 
 /// What a space is cut from.
 ///
@@ -23,6 +23,8 @@ pub const LARGEST: usize = 4096;
 const SMALLEST: usize = 16;
 /// Terms of more words than this are left to the VM.
 const LARGE: usize = 256;
+/// The largest small map and tuple.
+const MOST: usize = 32;
 
 /// The keys of a small map, in the VM's order: a tuple on the heap of this call, or one that every process may refer to.
 #[derive(Clone, Copy, Debug)]
@@ -139,6 +141,35 @@ impl<'w, B: Blocks> Space<'w, B> {
         let at = self.room(3 + keys.len)?;
         // SAFETY: there is room for it, and the keys are as `Keys` says.
         Some(unsafe { self.words.write_map(at, keys.tuple, places.iter().map(|place| values[usize::from(*place)])) })
+    }
+}
+
+impl<B: Blocks> Space<'_, B> {
+    /// A tuple of at least one and at most 32 of these.
+    #[inline(always)]
+    pub fn tuple(&mut self, items: &[usize]) -> Option<usize> {
+        assert!((1..=MOST).contains(&items.len()));
+        let at = self.room(1 + items.len())?;
+        // SAFETY: there is room for it.
+        Some(unsafe { write_tuple(at, items.iter().copied()) })
+    }
+
+    /// A map with keys of its own, at least one and at most 32, all different. The places name the member for each place of the VM's order.
+    /// (A record of a log with 30 members in three objects: 2.4 to 1.9 µs; 35 bytes: 228 to 197 ns.)
+    #[inline(always)]
+    pub fn new_map(&mut self, keys: &[usize], values: &[usize], places: &[u8]) -> Option<(Keys, usize)> {
+        let len = places.len();
+        assert!((1..=MOST).contains(&len) && keys.len() == len && values.len() == len);
+        let at = self.room(4 + 2 * len)?;
+        // SAFETY: there is room for the tuple and, behind it, the map.
+        let (tuple, map) = unsafe {
+            let tuple = write_tuple(at, places.iter().map(|place| keys[usize::from(*place)]));
+            (
+                tuple,
+                self.words.write_map(at.add(1 + len), tuple, places.iter().map(|place| values[usize::from(*place)])),
+            )
+        };
+        Some((Keys { tuple, len }, map))
     }
 }
 

@@ -127,6 +127,12 @@ fn are_cells_right(layout: &Layout, env: Env<'_>) -> bool {
         && look.is_empty_list(end)
 }
 
+/// Different names in no order, of which some are the start of others.
+fn names(len: usize) -> Vec<String> {
+    let first = |n: usize| char::from(b'A' + (n * 13 % 32 / 2) as u8).to_string();
+    (0..len).map(|n| first(n) + &"a\u{0}\u{7f}"[..n % 4]).collect()
+}
+
 /// Terms of each kind that are written here are identical to those that the VM makes, part by part and all together.
 fn is_written_right(layout: &Layout, env: Env<'_>) -> Option<bool> {
     let mut space = Space::new(&layout.0, Heap(env), LARGEST);
@@ -150,5 +156,32 @@ fn is_written_right(layout: &Layout, env: Env<'_>) -> Option<bool> {
     let items: Vec<_> = written.iter().map(|term| Raw::of(*term).word()).collect();
     let list = term(space.list(&items, Raw::of(Term::list_new_empty(env)).word())?);
     let alike = written.iter().zip(&made).all(|(a, b)| a == b);
-    Some(alike && list == made.encode(env) && *list.to_binary() == *made.encode(env).to_binary())
+    Some(
+        alike
+            && list == made.encode(env)
+            && *list.to_binary() == *made.encode(env).to_binary()
+            && are_new_keys_right(layout, env)?,
+    )
+}
+
+/// Maps of binaries are identical to those that the VM makes, whatever the order of the keys, and so is a tuple.
+fn are_new_keys_right(layout: &Layout, env: Env<'_>) -> Option<bool> {
+    let mut space = Space::new(&layout.0, Heap(env), LARGEST);
+    // SAFETY: every word below is that of a term which the space has just written.
+    let term = |word: usize| unsafe { Raw::from_word(word) }.term(env);
+    let words = |terms: Vec<Term<'_>>| terms.into_iter().map(|term| Raw::of(term).word()).collect::<Vec<_>>();
+    for len in 1..=32 {
+        let (keys, values) = (names(len), (0..len as i64).collect::<Vec<_>>());
+        let mut places: Vec<_> = (0..len as u8).collect();
+        places.sort_by_key(|place| &keys[usize::from(*place)]);
+        let made = Term::map_from_arrays(env, &keys, &values).ok()?;
+        let keys = words(keys.iter().map(|key| key.encode(env)).collect());
+        let values = words(values.iter().map(|value| value.encode(env)).collect());
+        let written = term(space.new_map(&keys, &values, &places)?.1);
+        if written != made || *written.to_binary() != *made.to_binary() {
+            return Some(false);
+        }
+    }
+    let two = words(vec![1.encode(env), "a".encode(env)]);
+    Some(term(space.tuple(&two)?) == (1, "a").encode(env))
 }

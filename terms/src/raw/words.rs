@@ -180,6 +180,22 @@ impl Words {
     }
 }
 
+/// A tuple of these terms, of which there is at least one: a word for each, and one more.
+///
+/// # Safety
+/// There are so many words.
+#[inline(always)]
+pub unsafe fn write_tuple(at: *mut usize, items: impl ExactSizeIterator<Item = usize>) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe {
+        *at = tuple_header(items.len());
+        for (place, item) in items.enumerate() {
+            *at.add(1 + place) = item;
+        }
+    }
+    at.expose_provenance() | BOXED
+}
+
 /// A list of these terms, of which there is at least one: two words for each. `end` is the empty list.
 ///
 /// # Safety
