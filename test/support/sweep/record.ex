@@ -27,7 +27,14 @@ defmodule RustyJson.Test.Sweep.Record do
     row(["shape" | head] ++ [length(cases), length(beyond)] ++ times ++ [yardstick | figures])
 
     for case <- Enum.take(beyond, @most),
-        do: row(["beyond" | head] ++ [title(case), text({case.faults, Measure.times(case.runs)})])
+        do:
+          row(
+            ["beyond" | head] ++
+              [
+                title(case),
+                text({case.faults, Measure.times(case.runs), case.roomy && Float.round(case.roomy, 2)})
+              ]
+          )
 
     cases
   end

@@ -53,9 +53,9 @@ defmodule RustyJson.Test.Sweep.Yardstick do
 
   defp read(<<byte, rest::binary>>, stack) when byte in ~c" \n\t\r,:", do: read(rest, stack)
   defp read("[" <> rest, stack), do: read(rest, [[] | stack])
-  defp read("{" <> rest, stack), do: read(rest, [{:object, []} | stack])
+  defp read("{" <> rest, stack), do: read(rest, [%{} | stack])
   defp read("]" <> rest, [items | stack]) when is_list(items), do: put(:lists.reverse(items), rest, stack)
-  defp read("}" <> rest, [{:object, items} | stack]), do: put(:maps.from_list(pairs(items, [])), rest, stack)
+  defp read("}" <> rest, [map | stack]) when is_map(map), do: put(map, rest, stack)
   defp read("\"" <> rest, stack), do: string(rest, rest, 0, stack)
   defp read(<<byte, _::binary>> = text, stack) when byte not in ~c"]}", do: word(text, text, 0, stack)
   defp read(_text, stack), do: stack
@@ -81,12 +81,11 @@ defmodule RustyJson.Test.Sweep.Yardstick do
 
   defp number(text), do: text
 
-  defp put(value, rest, [{:object, items} | stack]), do: read(rest, [{:object, [value | items]} | stack])
+  # A member is put into its map when it comes, as a partial document has to.
+  defp put(key, rest, [map | stack]) when is_map(map), do: read(rest, [{map, key} | stack])
+  defp put(value, rest, [{map, key} | stack]), do: read(rest, [Map.put(map, key, value) | stack])
   defp put(value, rest, [items | stack]), do: read(rest, [[value | items] | stack])
   defp put(value, _rest, []), do: value
-
-  defp pairs([value, key | rest], done), do: pairs(rest, [{key, value} | done])
-  defp pairs(_rest, done), do: done
 
   @doc "About the text of a term."
   @spec write(term()) :: iodata()
