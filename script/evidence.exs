@@ -85,6 +85,38 @@ defmodule RustyJson.Evidence do
     |> text()
   end
 
+  defp part("sweep", %{"sweep" => record}) do
+    [
+      source(record, "sweep") <> again(record),
+      "",
+      "| engine | input | bytes | shapes | cases | beyond the limits | time per byte, most, relative to the VM's | bytes of memory per byte, most | time |",
+      "|---|---|---|--:|--:|--:|---|---|--:|",
+      for {[engine, input, sizes], rows} <- swept(record) do
+        "| #{engine} | #{input} | #{sizes} | #{length(rows)} | #{rows |> total(4) |> number()} | #{total(rows, 5)} | #{most(rows, 9)} | " <>
+          "#{most(rows, 11)} | #{rows |> total(6) |> time()} |\n"
+      end,
+      "",
+      "| calls | cases | differ or late |",
+      "|---|--:|--:|",
+      for(
+        [input, calls, wrong] <- record["answers"] || [],
+        do: "| both engines, #{input} of 20 KB | #{number(calls)} | #{wrong} |\n"
+      ),
+      for(
+        [engine, input, calls, wrong] <- record["deadlines"] || [],
+        do: "| #{engine}, #{input} of 5 MB, deadline | #{number(calls)} | #{wrong} |\n"
+      ),
+      "",
+      "| beyond the limits | in | cases | shapes | why |",
+      "|---|---|--:|---|---|",
+      for {{call, engine}, rows} <- beyond(record) do
+        shapes = rows |> Enum.map(&Enum.at(&1, 2)) |> Enum.uniq() |> Enum.join(", ")
+        "| `#{call}` | #{engine} | #{length(rows)} | #{shapes} | #{why(record, call)} |\n"
+      end
+    ]
+    |> text()
+  end
+
   defp part("claims", records) do
     [
       "| promise | what was tried against it | command | result |",
@@ -115,6 +147,9 @@ defmodule RustyJson.Evidence do
       {"A call in the sandbox ends in a term or an error within its limits",
        "modules that trap, loop, grow, recurse, write out of bounds and lie (`test/sandbox`)",
        "script/test --full --only standard", [{:step, "standard", "mix test, wasm"}]},
+      {"Time in proportion to the size of the input, within memory, deadlines and turns of a scheduler",
+       "every public function, with every option, on every shape of input up to 5 MB", "script/sweep",
+       [:swept]},
       {"No memory error in the native library",
        "AddressSanitizer in the VM, also for escapes and a long run at each length at which a buffer grows",
        "script/test --full --only asan",
@@ -137,6 +172,11 @@ defmodule RustyJson.Evidence do
       {"No dependency has a known vulnerability", "cargo-deny", "script/test --full --only dependencies",
        [{:part, "dependencies"}]}
     ]
+  end
+
+  defp result(:swept, %{"sweep" => record}) do
+    rows = record |> swept() |> Enum.flat_map(&elem(&1, 1))
+    "#{rows |> total(4) |> number()} cases, #{total(rows, 5)} beyond the limits (#{commit(record)})"
   end
 
   defp result(:enumerated, %{"enumeration" => record}) do
@@ -184,6 +224,46 @@ defmodule RustyJson.Evidence do
       [] -> ""
       texts -> ": " <> Enum.join(texts, ", ")
     end
+  end
+
+  ## The sweep
+
+  # Of a shape that was measured again, the last row counts.
+  defp swept(record) do
+    (record["shape"] || [])
+    |> Map.new(&{Enum.take(&1, 4), &1})
+    |> Map.values()
+    |> Enum.group_by(fn [engine, input, _shape, sizes | _] -> [engine, input, sizes] end)
+    |> Enum.sort(:desc)
+  end
+
+  defp total(rows, at),
+    do:
+      rows
+      |> Enum.map(&(&1 |> Enum.at(at) |> Float.parse() |> elem(0)))
+      |> Enum.sum()
+      |> round()
+      |> Integer.to_string()
+
+  defp most(rows, at) do
+    row = Enum.max_by(rows, &(&1 |> Enum.at(at) |> Float.parse() |> elem(0)))
+    "#{Enum.at(row, at)}: `#{row |> Enum.at(at + 1) |> cell()}`, #{Enum.at(row, 2)}"
+  end
+
+  defp beyond(record) do
+    (record["beyond"] || [])
+    |> Enum.group_by(fn [engine, _input, _shape, _sizes, call | _] ->
+      {call |> String.split(" ") |> hd(), engine}
+    end)
+    |> Enum.sort()
+  end
+
+  defp why(record, call), do: for([^call, reason] <- record["reason"] || [], do: reason) |> Enum.join(" ")
+
+  defp again(record) do
+    Enum.map_join(record["again"] || [], fn [commit, _date, shapes] ->
+      " Measured again on #{String.slice(commit, 0, 7)}: #{shapes}."
+    end)
   end
 
   ## Rows

@@ -22,7 +22,7 @@ defmodule RustyJson.Feed do
   alias RustyJson.Decode.{Atoms, Input}
   alias RustyJson.Encode.Measure
   alias RustyJson.Engine.Codes
-  alias RustyJson.Feed.{Columns, Plan, Typed}
+  alias RustyJson.Feed.{Brackets, Columns, Plan, Typed}
   alias RustyJson.Schema.Place
 
   @enforce_keys [:plan, :options]
@@ -30,6 +30,8 @@ defmodule RustyJson.Feed do
     :plan,
     :options,
     state: nil,
+    # Brackets that the state leaves out.
+    below: [],
     pending: "",
     base: 0,
     total: 0,
@@ -48,6 +50,7 @@ defmodule RustyJson.Feed do
             plan: Plan.t(),
             options: Options.t(),
             state: nil | binary(),
+            below: Brackets.below(),
             pending: binary(),
             base: non_neg_integer(),
             total: non_neg_integer(),
@@ -267,10 +270,14 @@ defmodule RustyJson.Feed do
 
   # `held` bytes of a value are pending, and the core has only to find its end.
   defp ask(bytes, held, last, feed, items) do
+    {state, below} = Brackets.raise(feed.state, feed.below, byte_size(bytes))
+    feed = %{feed | state: state, below: below}
+
     case engine(bytes, held, last, feed) do
       {values, kept, state, reason} ->
         {feed, items} = add(values, bytes, spend(values, feed), items)
-        answered(reason, bytes, {kept, held, last}, %{feed | state: state}, items)
+        {state, below} = Brackets.lower(state, below, feed.options.values.max_depth)
+        answered(reason, bytes, {kept, held, last}, %{feed | state: state, below: below}, items)
 
       {:error, :atom_limit} ->
         {line, column} = place(feed)
@@ -401,7 +408,7 @@ defmodule RustyJson.Feed do
     {line, column} = Place.behind(bytes, begin(feed))
     flags = if whole, do: 0, else: @skipping
     state = <<counted(line)::64-little, counted(column)::64-little, @behind, flags, 0::16-little>>
-    %{feed | state: state, base: feed.base + byte_size(bytes), pending: ""}
+    %{feed | state: state, below: [], base: feed.base + byte_size(bytes), pending: ""}
   end
 
   # A stream is never that long. Only a module that was taken over says so.

@@ -62,6 +62,7 @@ defmodule RustyJson.Partial do
   alias RustyJson.Decode.Atoms
   alias RustyJson.Encode.{Measure, Path}
   alias RustyJson.Engine.Codes
+  alias RustyJson.Feed.Brackets
   alias RustyJson.Options.Cache
   alias RustyJson.Partial.{Changes, Document, Lenient, Text, Typed}
   alias RustyJson.Wasm.{Host, Stats}
@@ -77,6 +78,8 @@ defmodule RustyJson.Partial do
     :document,
     :lenient,
     :text,
+    # Brackets that the state leaves out.
+    below: [],
     pending: "",
     base: 0,
     total: 0,
@@ -92,6 +95,7 @@ defmodule RustyJson.Partial do
             document: Document.t() | Typed.t(),
             lenient: nil | Lenient.t(),
             text: nil | Text.t(),
+            below: Brackets.below(),
             pending: binary(),
             base: non_neg_integer(),
             total: non_neg_integer(),
@@ -395,11 +399,16 @@ defmodule RustyJson.Partial do
     do: ask(IO.iodata_to_binary([pending | bytes]), 0, last, %{partial | pending: ""}, changes)
 
   defp ask(bytes, held, last, partial, changes) do
+    {state, below} = Brackets.raise(partial.state, partial.below, byte_size(bytes))
+    partial = %{partial | state: state, below: below}
+
     case engine(bytes, held, last, partial) do
       {events, kept, state, :more} ->
         with {:ok, document, changes} <- told(events, bytes, kept, partial, changes) do
           {base, pending} = waiting(bytes, kept, held, partial)
-          {:ok, %{partial | document: document, state: state, base: base, pending: pending}, changes}
+          {state, below} = Brackets.lower(state, below, partial.options.values.max_depth)
+          now = %{document: document, state: state, below: below, base: base, pending: pending}
+          {:ok, Map.merge(partial, now), changes}
         end
 
       {[], 0, state, :join} when held > 0 ->

@@ -77,4 +77,21 @@ defmodule RustyJson.LenientErrorsTest do
     do: wrong(rest, at + byte_size(<<char::utf8>>), line, column + 1, state, found)
 
   defp wrong("", _at, _line, _column, nil, found), do: Enum.reverse(found)
+
+  # The rest of the text was copied for each word.
+  test "words of Python take the same work each, however many follow" do
+    work = fn count ->
+      text = "[" <> String.duplicate("None,True,", count) <> "1]"
+
+      Task.async(fn ->
+        {:reductions, before} = Process.info(self(), :reductions)
+        assert {:ok, [nil, true | _], :complete} = RustyJson.decode_partial(text, lenient: [:python_literals])
+        {:reductions, now} = Process.info(self(), :reductions)
+        now - before
+      end)
+      |> Task.await(60_000)
+    end
+
+    assert work.(60_000) < 2 * 16 * work.(3_750)
+  end
 end

@@ -43,6 +43,8 @@ defmodule RustyJson.Test.Sweep do
 
   @piece 1_000
   @tagged {:tagged, "t", %{"leaf" => Leaf, "twig" => Twig}}
+  # A text that is indented without a limit of depth is longer than any memory: its size is that of the term, squared.
+  @indented [max_bytes: 2_000_000]
   @mends [:code_fence, :prose, :trailing_commas, :raw_newlines, :python_literals]
   @limits [
     :max_bytes,
@@ -538,6 +540,7 @@ defmodule RustyJson.Test.Sweep do
   @doc "The options of a run, or nil where the engine does not have them."
   @spec options(call(), atom(), keyword(), keyword(), keyword()) :: keyword() | nil
   def options(call, engine, chosen, way, shape) do
+    shape = if shape != [] and way[:pretty], do: @indented ++ shape, else: shape
     sandbox = Keyword.keys(Schema.entries(:sandbox))
 
     cond do

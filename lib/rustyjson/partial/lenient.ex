@@ -318,10 +318,10 @@ defmodule RustyJson.Partial.Lenient do
         comma(rest, {bytes, from, at}, depth, out, lenient)
 
       letter when letter in ~c"NTF" ->
-        literal(<<byte, rest::binary>>, {bytes, from, at}, depth, out, lenient)
+        bytes |> part(at, byte_size(bytes)) |> literal({bytes, from, at}, depth, out, lenient)
 
       ?` when depth == 0 and lenient.fenced ->
-        ended(<<byte, rest::binary>>, {bytes, from, at}, out, lenient)
+        bytes |> part(at, byte_size(bytes)) |> ended({bytes, from, at}, out, lenient)
 
       _other ->
         scan(rest, :outside, {bytes, from, at + 1}, depth, out, lenient)

@@ -19,33 +19,44 @@ defmodule RustyJson.Test.Sweep.Measure do
 
   @word :erlang.system_info(:wordsize)
   @patience 60_000
+  # What short runs take beside their work is left out: shorter times count as these microseconds.
+  @least 300
 
-  @doc "One run. `hold` is the number of milliseconds on a normal scheduler above which the monitor reports."
-  @spec run((() -> input), (input -> term()), pos_integer(), pos_integer()) :: run() when input: term()
-  def run(build, call, most_bytes, hold) do
+  @doc """
+  One run. The heap has `words` from the start, 0 for what the VM chooses. `hold` is the number of milliseconds on a normal scheduler
+  above which the monitor reports.
+  """
+  @spec run((() -> input), (input -> term()), non_neg_integer(), pos_integer(), pos_integer()) :: run()
+        when input: term()
+  def run(build, call, words, most_bytes, hold) do
     parent = self()
     heap = %{size: div(most_bytes, @word), kill: true, error_logger: false}
 
     {pid, monitor} =
-      spawn_monitor(fn ->
-        input = build.()
-        :erlang.garbage_collect()
-        Process.flag(:max_heap_size, heap)
-        send(parent, {:built, self()})
-        receive(do: (:go -> :ok))
-        {micros, clock, answer} = Clock.work(fn -> outcome(call, input) end)
-        bytes = held_bytes()
-        # The monitor reports when a process yields, not when it ends.
-        :erlang.yield()
+      :erlang.spawn_opt(
+        fn ->
+          input = build.()
+          :erlang.garbage_collect()
+          Process.flag(:max_heap_size, heap)
+          send(parent, {:built, self()})
+          receive(do: (:go -> :ok))
+          {micros, clock, answer} = Clock.work(fn -> outcome(call, input) end)
+          bytes = held_bytes()
+          # The monitor reports when a process yields, not when it ends.
+          :erlang.yield()
 
-        send(
-          parent,
-          {:ended, self(), %{ended: :ok, micros: micros, clock: clock, bytes: bytes, alive: is_tuple(answer)}}
-        )
-      end)
+          send(
+            parent,
+            {:ended, self(),
+             %{ended: :ok, micros: micros, clock: clock, bytes: bytes, alive: is_tuple(answer)}}
+          )
+        end,
+        [:monitor | if(words > 0, do: [min_heap_size: words], else: [])]
+      )
 
     receive do
       {:built, ^pid} -> :ok
+      {:DOWN, ^monitor, :process, ^pid, reason} -> exit(reason)
     after
       @patience -> :ok
     end
@@ -104,6 +115,21 @@ defmodule RustyJson.Test.Sweep.Measure do
       0 -> []
     end
   end
+
+  @doc "Microseconds that shorter runs count as."
+  @spec least() :: pos_integer()
+  def least, do: @least
+
+  @doc "How many times more time per byte the last of these runs took than the first."
+  @spec growth([{pos_integer(), run()}]) :: float()
+  def growth([{small, first} | rest]) do
+    {large, last} = List.last(rest)
+    max(last.micros, @least) / large / (max(first.micros, @least) / small)
+  end
+
+  @doc "Size, microseconds and bytes of runs."
+  @spec times([{pos_integer(), run()}]) :: [{pos_integer(), non_neg_integer(), non_neg_integer()}]
+  def times(runs), do: for({size, run} <- runs, do: {size, round(run.micros), run.bytes})
 
   @doc "The best of two runs: the shorter time, the smaller memory, and a hold only if both have one."
   @spec better(run(), run() | nil) :: run()
