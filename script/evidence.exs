@@ -117,6 +117,19 @@ defmodule RustyJson.Evidence do
     |> text()
   end
 
+  defp part("json_tests", %{"json_tests" => record}) do
+    [
+      source(record, "json_tests"),
+      "",
+      "| tests of | engine | commit | equal | different, as documented | left out |",
+      "|---|---|---|--:|--:|--:|",
+      for [suite, engine, commit, equal, differ, left_out] <- record["json_tests"] || [] do
+        "| #{suite} | #{engine} | #{commit} | #{number(equal)} | #{differ} | #{left_out} |\n"
+      end
+    ]
+    |> text()
+  end
+
   defp part("claims", records) do
     [
       "| promise | what was tried against it | command | result |",
@@ -144,6 +157,8 @@ defmodule RustyJson.Evidence do
        [{:step, "standard", "mix test, native"}, {:step, "standard", "mix test, wasm"}]},
       {"The same on the newest Elixir and OTP, with the optional packages", "the Mix tests in a Debian root",
        "script/test --full --only newest_elixir", [{:part, "newest_elixir"}]},
+      {"`decode/3`, `encode!/1` and the Erlang functions do what those of `JSON` and `json` do",
+       "the tests of Elixir and OTP", "script/json_tests", [:json_tests]},
       {"A call in the sandbox ends in a term or an error within its limits",
        "modules that trap, loop, grow, recurse, write out of bounds and lie (`test/sandbox`)",
        "script/test --full --only standard", [{:step, "standard", "mix test, wasm"}]},
@@ -191,6 +206,12 @@ defmodule RustyJson.Evidence do
     end
 
     "#{sum.(4)} comparisons, all equal (#{commit(record)})"
+  end
+
+  defp result(:json_tests, %{"json_tests" => record}) do
+    rows = record["json_tests"] || []
+    sum = fn at -> rows |> Enum.map(&(&1 |> Enum.at(at) |> String.to_integer())) |> Enum.sum() end
+    "#{number("#{sum.(3)}")} equal, #{sum.(4)} different as documented (#{commit(record)})"
   end
 
   defp result({:step, part, title}, %{"full" => full}) do

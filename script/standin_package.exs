@@ -37,8 +37,9 @@ defmodule Standin.Package.MixProject do
   defp dependencies([], found), do: for({name, path} <- found, do: {name, path: path, override: true})
 
   defp dependencies([file | rest], found) do
+    # {:name, ...}, or helper(:name, ...).
     asked =
-      for [_, name] <- Regex.scan(~r/^(?!.*only: (?::dev|\[:dev\]|:docs)).*\{:(\w+),/m, File.read!(file)),
+      for [_, name] <- Regex.scan(~r/^(?!.*only: (?::dev|\[:dev\]|:docs)).*[{(]:(\w+),/m, File.read!(file)),
           name = String.to_atom(name),
           not is_map_key(found, name),
           path = folder(name),

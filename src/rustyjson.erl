@@ -77,6 +77,13 @@
     (D =:= $d orelse D =:= $D) andalso
         ((Half bor 32) =:= $a orelse (Half bor 32) =:= $b orelse Half =:= $8 orelse Half =:= $9)
 ).
+%% What may follow the first byte of a character; some exclude a part, which has shorter forms, surrogates or no characters.
+-define(IS_CONTINUATION(Byte), Byte band 16#C0 =:= 16#80).
+-define(IS_SECOND(Lead, Byte),
+    (?IS_CONTINUATION(Byte) andalso
+        (Lead =/= 16#E0 orelse Byte >= 16#A0) andalso (Lead =/= 16#ED orelse Byte < 16#A0) andalso
+        (Lead =/= 16#F0 orelse Byte >= 16#90) andalso (Lead =/= 16#F4 orelse Byte < 16#90))
+).
 -define(NUMBER, "^-?[0-9]+(?:[.][0-9]+)?(?:[eE][-+]?[0-9]+)?").
 
 %% @equiv decode(Json, [])
@@ -320,7 +327,7 @@ otp_position({invalid_byte, _Byte}, #{reason := Reason, position := Position} = 
     case {Reason, bytes(Exception)} of
         {invalid_escape, _} -> Position + 1;
         {infinity, <<"-", _/binary>>} -> Position + 1;
-        _ -> Position
+        {_, Bytes} -> Position + right(Reason, Bytes)
     end;
 otp_position({unexpected_sequence, Bytes}, #{position := Position} = Exception, _Json) ->
     case string:prefix(bytes(Exception), Bytes) of
@@ -343,11 +350,24 @@ otp_reason(infinity, Exception) ->
     {invalid_byte, Byte};
 otp_reason(Reason, #{position := _} = Exception) ->
     case lists:member(Reason, limits()) orelse bytes(Exception) of
-        <<Byte, _/binary>> -> {invalid_byte, Byte};
+        <<_, _/binary>> = Bytes -> {invalid_byte, binary:at(Bytes, right(Reason, Bytes))};
         _ -> Reason
     end;
 otp_reason(Reason, _Exception) ->
     Reason.
+
+%% OTP reports the byte that is wrong in a word or character, and not where that starts: how many bytes are right.
+right(expected_value, <<Byte, _/binary>> = Bytes) when Byte =:= $t; Byte =:= $f; Byte =:= $n ->
+    Right = lists:max([binary:longest_common_prefix([Bytes, Word]) || Word <- [<<"true">>, <<"false">>, <<"null">>]]),
+    min(Right, byte_size(Bytes) - 1);
+right(invalid_utf8, <<Lead, Next, Rest/binary>>) when Lead >= 16#C2, Lead =< 16#F4 ->
+    case Rest of
+        <<Third, _, _/binary>> when Lead >= 16#F0, ?IS_SECOND(Lead, Next), ?IS_CONTINUATION(Third) -> 3;
+        <<_, _/binary>> when Lead >= 16#E0, ?IS_SECOND(Lead, Next) -> 2;
+        _ -> 1
+    end;
+right(_Reason, _Bytes) ->
+    0.
 
 limits() ->
     [max_depth, max_nodes, max_bytes, integer_digits, decimal_digits, decimal_exponent, out_of_memory].

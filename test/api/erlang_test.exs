@@ -60,6 +60,16 @@ defmodule RustyJson.ErlangTest do
     {"\"\0\"", {:invalid_byte, 0}},
     {"\"\xff\"", {:invalid_byte, 0xFF}},
     {"\"\xC0\x80\"", {:invalid_byte, 0xC0}},
+    {"\"\xC3\x28\"", {:invalid_byte, 0x28}},
+    {"\"\xE2\x28\xA1\"", {:invalid_byte, 0x28}},
+    {"\"\xE2\x82\x28\"", {:invalid_byte, 0x28}},
+    {"\"\xE0\x9F\x80\"", {:invalid_byte, 0x9F}},
+    {"\"\xED\xA0\x80\"", {:invalid_byte, 0xA0}},
+    {"\"\xF0\x8F\x80\x80\"", {:invalid_byte, 0x8F}},
+    {"\"\xF1\x80\x80\xC0\"", {:invalid_byte, 0xC0}},
+    {"\"\xF1\x80\xC0\x80\"", {:invalid_byte, 0xC0}},
+    {"\"\xF4\x90\x80\x80\"", {:invalid_byte, 0x90}},
+    {"\"\xF5\x80\x80\x80\"", {:invalid_byte, 0xF5}},
     # Arrays and objects
     {"[]", {[], ""}},
     {" [ ] ", {[], ""}},
@@ -97,13 +107,13 @@ defmodule RustyJson.ErlangTest do
     {"{} \n", {%{}, ""}}
   ]
 
-  # Inputs where this decoder is stricter, or reports the first byte of a word or character and OTP a later one.
+  # Inputs where this decoder is stricter, or finds the wrong byte of a word; OTP reports its second byte, or `unexpected_end`.
   @ours [
     {"01", {:invalid_byte, ?0}},
-    {"nil", {:invalid_byte, ?n}},
-    {~S("\ud800"), {:unexpected_sequence, ~S(\ud800)}},
-    {"\"\xE2\x28\xA1\"", {:invalid_byte, 0xE2}},
-    {"\"\xED\xA0\x80\"", {:invalid_byte, 0xED}}
+    {"nil", {:invalid_byte, ?i}},
+    {"[trux1]", {:invalid_byte, ?x}},
+    {"[falsy", {:invalid_byte, ?y}},
+    {~S("\ud800"), {:unexpected_sequence, ~S(\ud800)}}
   ]
 
   defp decoded(module, pieces) do

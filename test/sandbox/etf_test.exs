@@ -89,19 +89,29 @@ defmodule RustyJson.Sandbox.EtfTest do
     for [words, plan, etf, record | verdict] = row <- rows do
       options = Options.encode(Enum.flat_map(words(words), &Map.fetch!(@encode, &1)))
       options = if "depth1" in words(words), do: Options.at_depth(options, 1), else: options
-      elixir = Holes.find(bytes(record), bytes(etf), Map.fetch!(plans, plan), options.values)
+      later = System.monotonic_time(:millisecond) + 60_000
 
       given =
-        case elixir do
-          {:partial, "[]", found} -> ["ok", holes(found)]
-          {:fault, :invalid_result, text} -> [@faults[text]]
+        case Holes.find(bytes(record), bytes(etf), Map.fetch!(plans, plan), options.values, later) do
+          {:partial, "[]", found} -> found
+          {:fault, :invalid_result, text} -> @faults[text]
         end
 
-      assert given == verdict, inspect(row)
+      assert given == expected(verdict, bytes(etf)), inspect(row)
     end
   end
 
-  defp holes(found), do: Enum.map_join(found, ",", fn hole -> hole |> Tuple.to_list() |> Enum.join(":") end)
+  defp expected(["ok", holes], etf) do
+    for hole <- String.split(holes, ",") do
+      [offset, depth, place, start, length] = String.split(hole, ":")
+      term = binary_part(etf, String.to_integer(start), String.to_integer(length))
+
+      {String.to_integer(offset), String.to_integer(depth), :erlang.binary_to_term(<<131, term::binary>>),
+       String.to_existing_atom(place)}
+    end
+  end
+
+  defp expected([fault], _etf), do: fault
 
   # Each limit accepts the largest answer that is honest, and refuses one more. script/mutants.exs found that nothing else tried these.
   describe "the limit of" do
@@ -202,6 +212,26 @@ defmodule RustyJson.Sandbox.EtfTest do
       assert {:fault, :timeout, ""} = Judge.term(etf, options, byte_size(etf), passed)
       list = :erlang.term_to_binary([List.duplicate(1, 100_000)])
       assert {:fault, :timeout, ""} = Judge.list(list, options, <<byte_size(list)::32-little>>, passed)
+    end
+
+    test "ends the search for holes: many, one behind many terms, and one with many parts", %{passed: passed} do
+      options = Options.encode(unsupported: :inspect)
+      pid = byte_size(:erlang.term_to_binary(self(), minor_version: 2)) - 1
+
+      cases = [
+        {List.duplicate(self(), 10_000), fn _length -> for n <- 0..9_999, do: 6 + n * pid end},
+        {Enum.to_list(1..100_000) ++ [self()], fn length -> [length - 1 - pid] end},
+        {[Enum.to_list(1..100_000) ++ self()], fn _length -> [6] end}
+      ]
+
+      for {term, starts} <- cases do
+        etf = :erlang.term_to_binary(term, minor_version: 2)
+        claims = for start <- starts.(byte_size(etf)), do: <<1::32-little, start::32-little, 1::32-little>>
+        body = IO.iodata_to_binary([<<length(claims)::32-little>>, claims, "[]"])
+        assert {:partial, "[]", holes} = Holes.find(body, etf, %{}, options.values, passed + 60_000)
+        assert length(holes) == length(claims)
+        assert {:fault, :timeout, ""} = Holes.find(body, etf, %{}, options.values, passed)
+      end
     end
 
     # A million members take the VM longer than what is left, wherever the walk got to.

@@ -199,7 +199,7 @@ defmodule RustyJson.Engine.Wasm do
 
     case run(:encode, etf, bytes <> plans(Plans.needed(plans, etf)), options) do
       {:ok, text} -> held_to(options.values, text, options.sandbox)
-      {:partial, json, holes} -> written({:partial, json, Enum.map(holes, &hole(&1, etf))}, term, options, 0)
+      {:partial, _json, _holes} = partial -> written(partial, term, options, 0)
       {:error, _failure} = failed -> failed
     end
   end
@@ -221,11 +221,6 @@ defmodule RustyJson.Engine.Wasm do
     do: fault(:invalid_result, "its text is longer than max_bytes", sandbox)
 
   defp held_to(_values, text, _sandbox), do: {:ok, text}
-
-  # The host has checked that a term of ours starts and ends here.
-  defp hole({offset, depth, place, start, length}, etf) do
-    {offset, depth, :erlang.binary_to_term(<<131, binary_part(etf, start, length)::binary>>), place}
-  end
 
   @impl true
   def gzip(text, options), do: run(:gzip, text, options.bytes, options)

@@ -123,14 +123,16 @@ defmodule RustyJson.Schema.Assemble do
   end
 
   @doc """
-  What a parser makes of a date, which also raises: an offset moves the first and the last time that Elixir knows into years that it does
-  not know, and `DateTime.from_iso8601/1` raises for them. Throws if the text is not a date.
+  What a parser makes of a date. Throws if the text is not a date.
+
+  An offset can move a time out of the years -9999 to 9999, which are all that Elixir writes and parses. Older versions of
+  `DateTime.from_iso8601/1` raise then, and Elixir 1.20 returns such a time.
   """
   @spec date((term() -> term()), term()) :: term()
   def date(parser, text) do
     case parser.(text) do
-      {:ok, date} -> date
-      {:ok, date, _offset} -> date
+      {:ok, date} -> in_range(date)
+      {:ok, date, _offset} -> in_range(date)
       _no_date -> throw({:rustyjson, :date})
     end
   rescue
@@ -139,6 +141,9 @@ defmodule RustyJson.Schema.Assemble do
         do: throw({:rustyjson, :date}),
         else: reraise(error, __STACKTRACE__)
   end
+
+  defp in_range(%DateTime{year: year}) when abs(year) > 9_999, do: throw({:rustyjson, :date})
+  defp in_range(date), do: date
 
   ## Structs
 

@@ -25,34 +25,46 @@ defmodule RustyJson.Wasm.Holes do
   # Other names that the core knows.
   @names [Calendar.ISO | Known.modules()]
 
+  # Terms between two looks at the clock.
+  @stretch 4_096
+
   @tuple 104
   @map 116
 
-  @doc "The text and the holes in the body of a partial record that answers a term under these plans and options."
-  @spec find(binary(), binary(), map(), RustyJson.Options.values()) ::
-          {:partial, binary(), [Host.hole()]} | Host.fault()
-  def find(body, <<131, term::binary>>, plans, values) do
+  @doc """
+  The text and the holes, in its order, in the body of a partial record that answers a term under these plans and options. The deadline
+  is in milliseconds of monotonic time.
+  """
+  @spec find(binary(), binary(), map(), RustyJson.Options.values(), integer()) ::
+          {:partial, binary(), [RustyJson.Engine.hole()]} | Host.fault()
+  def find(body, <<131, term::binary>>, plans, values, deadline) do
     with {:ok, [_ | _] = claims, text} <- Abi.partial(body),
          # No two holes share a byte of the input.
-         true <- length(claims) <= byte_size(term) + 1 and in_order?(claims, byte_size(text)) do
-      lengths = measure(Enum.sort_by(claims, &elem(&1, 1)), term, 1, [{nil, 1, 1}], call(values, plans), %{})
+         true <- length(claims) <= byte_size(term) + 1 and in_order?(claims, 0, byte_size(text)) do
+      call = call(values, plans, deadline)
 
-      {:partial, text,
-       for({offset, start, depth, place} <- claims, do: {offset, depth, place, start, lengths[start]})}
+      by_start =
+        for {{offset, start, depth, place}, number} <- Enum.with_index(claims),
+            do: {start, number, offset, depth, place}
+
+      holes = measure(:lists.sort(by_start), term, 1, [{nil, 1, 1}], call, {[], @stretch})
+      {:partial, text, for({_number, hole} <- :lists.keysort(1, holes), do: hole)}
     else
       _ -> refuse(@list)
     end
   catch
     {:refused, what} -> {:fault, :invalid_result, what}
+    :late -> {:fault, :timeout, ""}
   end
 
-  defp in_order?(claims, length) do
-    offsets = Enum.map(claims, &elem(&1, 0))
-    offsets == Enum.sort(offsets) and List.last(offsets) <= length
-  end
+  defp in_order?([{offset, _, _, _} | claims], before, length) when offset >= before,
+    do: in_order?(claims, offset, length)
 
-  defp call(values, plans) do
+  defp in_order?(claims, before, length), do: claims == [] and before <= length
+
+  defp call(values, plans, deadline) do
     %{
+      deadline: deadline,
       base: values.base_depth,
       gathers: values.sort_keys or values.maps == :strict or values.shape != "",
       unsupported: values.unsupported != :error,
@@ -65,42 +77,54 @@ defmodule RustyJson.Wasm.Holes do
     }
   end
 
-  # One walk over our own bytes. Each container around the place has its tag, its parts, and those still to come.
-  defp measure([], _etf, _at, _open, _call, lengths), do: lengths
+  # One walk over our own bytes. Each container around the place has its tag, its parts, and those still to come. With the holes found
+  # comes how far the walk goes on until the next look at the clock.
+  defp measure(claims, etf, at, open, call, {holes, left}) when left < 0 do
+    in_time(call)
+    measure(claims, etf, at, open, call, {holes, @stretch})
+  end
 
-  defp measure(claims, etf, at, [{_, _, 0} | open], call, lengths),
-    do: measure(claims, etf, at, open, call, lengths)
+  defp measure([], _etf, _at, _open, _call, {holes, _left}), do: holes
 
-  defp measure([{_, at, depth, place} | claims], etf, at, [{tag, parts, left} | open], call, lengths) do
+  defp measure(claims, etf, at, [{_, _, 0} | open], call, found),
+    do: measure(claims, etf, at, open, call, found)
+
+  defp measure(
+         [{at, number, offset, depth, place} | claims],
+         etf,
+         at,
+         [{tag, parts, left} | open],
+         call,
+         found
+       ) do
     if depth > call.base + length(open), do: refuse(@place)
-    length = skip(etf, 1, 0)
+    length = skip(etf, 1, 0, @stretch, call)
     term = :erlang.binary_to_term(<<131, binary_part(etf, 0, length)::binary>>)
     unless left?(place, term, key?(tag, parts, left), call), do: refuse(@written)
-
-    measure(
-      claims,
-      drop(etf, length),
-      at + length,
-      [{tag, parts, left - 1} | open],
-      call,
-      Map.put(lengths, at, length)
-    )
+    {holes, before_look} = found
+    found = {[{number, {offset, depth, term, place}} | holes], before_look - 1 - div(length, 16)}
+    measure(claims, drop(etf, length), at + length, [{tag, parts, left - 1} | open], call, found)
   end
 
   defp measure(
-         [{_, start, _, _} | _] = claims,
+         [{start, _, _, _, _} | _] = claims,
          <<tag, _::binary>> = etf,
          at,
          [{t, p, left} | open],
          call,
-         lengths
+         found
        )
        when at < start do
     {size, parts} = header(etf)
-    measure(claims, drop(etf, size), at + size, [{tag, parts, parts}, {t, p, left - 1} | open], call, lengths)
+    {holes, before_look} = found
+    found = {holes, before_look - 1}
+    measure(claims, drop(etf, size), at + size, [{tag, parts, parts}, {t, p, left - 1} | open], call, found)
   end
 
-  defp measure(_claims, _etf, _at, _open, _call, _lengths), do: refuse(@place)
+  defp measure(_claims, _etf, _at, _open, _call, _found), do: refuse(@place)
+
+  defp in_time(%{deadline: deadline}),
+    do: if(System.monotonic_time(:millisecond) > deadline, do: throw(:late))
 
   defp key?(@map, _parts, left), do: rem(left, 2) == 0
   defp key?(@tuple, 2, 2), do: true
@@ -177,11 +201,16 @@ defmodule RustyJson.Wasm.Holes do
 
   ## External Term Format
 
-  defp skip(_etf, 0, size), do: size
+  defp skip(_etf, 0, size, _before_look, _call), do: size
 
-  defp skip(etf, left, size) do
+  defp skip(etf, left, size, 0, call) do
+    in_time(call)
+    skip(etf, left, size, @stretch, call)
+  end
+
+  defp skip(etf, left, size, before_look, call) do
     {bytes, parts} = header(etf)
-    skip(drop(etf, bytes), left - 1 + parts, size + bytes)
+    skip(drop(etf, bytes), left - 1 + parts, size + bytes, before_look - 1, call)
   end
 
   defp drop(etf, size), do: binary_part(etf, size, byte_size(etf) - size)

@@ -26,16 +26,14 @@ defmodule RustyJson.Wasm.Host do
   @typedoc "The reason of a `RustyJson.SandboxError`, with a detail."
   @type fault :: {:fault, RustyJson.SandboxError.reason(), String.t() | :starting}
 
-  @typedoc "A hole: offset in the text, depth, place, and where its term stands in the input."
-  @type hole ::
-          {non_neg_integer(), non_neg_integer(), :key | :value, non_neg_integer(), non_neg_integer()}
-
   @typedoc "What decoding gives. Of a type whose structs this host does not build, `{:ok, {:plain, answer}}`."
   @type decoded :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
 
   @typedoc "What encoding gives."
   @type encoded ::
-          {:ok, binary()} | {:partial, binary(), [hole()]} | {:error, RustyJson.Engine.encode_failure()}
+          {:ok, binary()}
+          | {:partial, binary(), [RustyJson.Engine.hole()]}
+          | {:error, RustyJson.Engine.encode_failure()}
 
   @typedoc "What a piece of a stream gives."
   @type fed :: RustyJson.Engine.fed() | :unknown_atoms

@@ -30,9 +30,10 @@ defmodule RustyJson.Wasm.Judge do
   defp build(fault, _etf), do: fault
 
   @doc "The text and the holes of a partial record's body that answers a term. `bytes` are the call's options and plans."
-  @spec holes(binary(), binary(), binary(), Options.t()) ::
-          {:partial, binary(), [Host.hole()]} | Host.fault()
-  def holes(body, etf, bytes, options), do: Holes.find(body, etf, plans(bytes, options), options.values)
+  @spec holes(binary(), binary(), binary(), Options.t(), integer()) ::
+          {:partial, binary(), [RustyJson.Engine.hole()]} | Host.fault()
+  def holes(body, etf, bytes, options, deadline),
+    do: Holes.find(body, etf, plans(bytes, options), options.values, deadline)
 
   defp plans(bytes, %{bytes: options}) do
     case binary_part(bytes, byte_size(options), byte_size(bytes) - byte_size(options)) do

@@ -69,8 +69,8 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   def run(:encode, etf, bytes, %{values: values, plans: plans} = options) do
     possible? = &Abi.record?(&1, etf, values, plans)
 
-    call([bytes], etf, "encode", options.sandbox, possible?, fn record, _deadline, _again ->
-      encoded(Abi.open(record), etf, bytes, options)
+    call([bytes], etf, "encode", options.sandbox, possible?, fn record, deadline, _again ->
+      encoded(Abi.open(record), etf, bytes, options, deadline)
     end)
   end
 
@@ -332,21 +332,21 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   defp fed(_other, _question, _length, _options, _deadline), do: no_status()
 
-  defp encoded({:done, json}, etf, _bytes, options), do: of_length(json, etf, options, {:ok, json})
+  defp encoded({:done, json}, etf, _bytes, options, _deadline), do: of_length(json, etf, options, {:ok, json})
 
-  defp encoded({:partial, body}, etf, bytes, options) do
-    with {:partial, json, _holes} = partial <- Judge.holes(body, etf, bytes, options),
+  defp encoded({:partial, body}, etf, bytes, options, deadline) do
+    with {:partial, json, _holes} = partial <- Judge.holes(body, etf, bytes, options, deadline),
          do: of_length(json, etf, options, partial)
   end
 
-  defp encoded({:error, body}, _etf, _bytes, _options) do
+  defp encoded({:error, body}, _etf, _bytes, _options, _deadline) do
     case Abi.encode_failure(body) do
       {:ok, failure} -> {:error, failure}
       :broken -> invalid("its error record is broken")
     end
   end
 
-  defp encoded(:broken, _etf, _bytes, _options), do: no_status()
+  defp encoded(:broken, _etf, _bytes, _options, _deadline), do: no_status()
 
   defp of_length(json, etf, %{values: values, plans: plans}, answer) do
     if Abi.text?(byte_size(json), etf, values, plans),
