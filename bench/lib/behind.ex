@@ -21,7 +21,12 @@ defmodule RustyJson.Bench.Behind do
   end
 
   defp documents(lookup) do
-    for {id, words} <- [{"-native", ""}, {"-long-lived-native", ", long-lived process"}],
+    for {id, words} <- [
+          {"-native", ""},
+          {"-copied", ", `strings: :copy`"},
+          {"-seed", ", another seed"},
+          {"-long-lived-native", ", long-lived process"}
+        ],
         op <- ["decode", "encode"],
         %{"head" => head, "rows" => rows} <- [lookup.(op <> id)],
         [document, size | _] = row when size != "" <- rows,

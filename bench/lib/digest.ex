@@ -243,13 +243,28 @@ defmodule RustyJson.Bench.Digest do
 
   defp versions(result) do
     names = %{"elixir" => "Elixir", "otp" => "OTP", "old" => "RustyJson", "jason" => "Jason"}
-    there = for {_, id, _} <- @others, version = result["contenders"][id], do: "#{names[id] || id} #{version}"
+
+    there =
+      for {_, id, _} <- @others,
+          version = result["contenders"][id],
+          do: "#{names[id] || id} #{version}#{source(result, id)}"
+
     Enum.join(there, ", ")
+  end
+
+  # A commit, or words.
+  defp source(result, id) do
+    case result["sources"][id] do
+      nil -> ""
+      text -> " (#{if text =~ ~r/^[0-9a-f]{40}$/, do: String.slice(text, 0, 7), else: text})"
+    end
   end
 
   defp machine(%{"machine" => machine} = result) do
     hurry = if result["flags"]["quick"], do: " A quick run, with few rounds.", else: ""
 
-    "#{machine["cpu"]}, #{machine["cores"]} cores, Elixir #{machine["elixir"]}, OTP #{machine["otp"]}.#{hurry}"
+    load = if machine["load"], do: " Load average at the end: #{machine["load"]}.", else: ""
+
+    "#{machine["cpu"]}, #{machine["cores"]} cores, Elixir #{machine["elixir"]}, OTP #{machine["otp"]}.#{load}#{hurry}"
   end
 end

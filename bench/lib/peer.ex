@@ -44,6 +44,8 @@ defmodule RustyJson.Bench.Peer do
         {:ok, peer, _node} =
           :peer.start(%{
             connection: :standard_io,
+            # A busy machine takes longer than the 15 seconds that are usual.
+            wait_boot: 120_000,
             args: Enum.map(flags, &String.to_charlist/1),
             env: environment(@environment[side])
           })

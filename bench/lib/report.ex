@@ -13,6 +13,8 @@ defmodule RustyJson.Bench.Report do
      "otp29",
      ~w(decode-long-lived-native encode-long-lived-native decode-long-lived-built_in encode-long-lived-built_in
         decode-long-lived-wasmex encode-long-lived-wasmex)},
+    {"Copied strings, and documents made from another seed", "", "otp29",
+     ~w(decode-copied decode-seed encode-seed)},
     {"Relative to the BEAM's own format", "", "otp29", ~w(beside-the-beam)},
     {"Small calls, and what the sandbox adds", "", "otp29", ~w(calls sandbox-cost)},
     {"Encoding structs", "", "otp29", ~w(structs)},

@@ -39,7 +39,8 @@ defmodule RustyJson.Bench.Results do
       elixir: System.version(),
       rust: rust(),
       commit: commit(),
-      jit: :erlang.system_info(:emu_flavor)
+      jit: :erlang.system_info(:emu_flavor),
+      load: load()
     }
   end
 
@@ -66,6 +67,13 @@ defmodule RustyJson.Bench.Results do
     end
   end
 
+  # Processes that ran or waited to run, on average over 1, 5 and 15 minutes.
+  defp load do
+    with {:ok, text} <- File.read("/proc/loadavg"),
+         do: text |> String.split() |> Enum.take(3) |> Enum.join(", "),
+         else: (_ -> nil)
+  end
+
   defp rust, do: run("rustc", ["--version"])
 
   # The commit that was measured, if this is a checkout. A plus means uncommitted changes.
@@ -77,16 +85,24 @@ defmodule RustyJson.Bench.Results do
     end
   end
 
-  @doc "The commit of each package that comes from a checkout."
+  @doc "What each package was built from: the commit of a checkout, or the first line of its file SOURCE."
   @spec sources() :: %{atom() => String.t()}
   def sources do
     for {name, path} <- Mix.Project.deps_paths(),
         name != :rustyjson,
-        File.exists?(Path.join(path, ".git")),
-        commit = run("git", ["-C", path, "rev-parse", "HEAD"]),
+        source = source(path),
         into: %{},
-        do: {name, commit}
+        do: {name, source}
   end
+
+  defp source(path) do
+    if File.exists?(Path.join(path, ".git")),
+      do: run("git", ["-C", path, "rev-parse", "HEAD"]),
+      else: first_line(Path.join(path, "SOURCE"))
+  end
+
+  defp first_line(file),
+    do: with({:ok, text} <- File.read(file), do: first(text, ~r/^(.*)$/m), else: (_ -> nil))
 
   defp first(text, regex) do
     case Regex.run(regex, text) do

@@ -7,6 +7,7 @@ defmodule RustyJson.Bench.Sections do
   @all [
     {"speed", S.Speed, :run, [:fresh]},
     {"long", S.Speed, :run, [:long]},
+    {"seeds", S.Seeds, :run, []},
     {"structs", S.Structs, :run, []},
     {"memory", S.Memory, :run, []},
     {"calls", S.Calls, :run, []},
