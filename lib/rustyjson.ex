@@ -9,6 +9,7 @@ defmodule RustyJson do
   and `RustyJson.Encoder` for structs.
   """
 
+  require RustyJson.Encode.Text
   require RustyJson.Options.Cache
   require RustyJson.Options.Lists
 
@@ -420,7 +421,7 @@ defmodule RustyJson do
     Cache.cached(encode: lists, plans: plans) = Cache.all()
 
     case Lists.find(lists, opts) do
-      {ready, options} when ready != nil and not is_struct(term) ->
+      {ready, options} when is_integer(ready) and not Text.is_of_structs(term) ->
         case Engine.Native.Nif.encode(term, ready, plans) do
           json when is_binary(json) -> {:ok, json}
           begun -> Text.begun(begun, term, plans, options)

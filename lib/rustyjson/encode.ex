@@ -6,6 +6,8 @@ defmodule RustyJson.Encode do
   and limits. All functions raise `RustyJson.EncodeError` for terms that have no JSON form.
   """
 
+  require RustyJson.Encoder.Names
+
   alias RustyJson.{Config, Options, OrderedObject}
   alias RustyJson.Encode.Text
   alias RustyJson.Encoder.Names
@@ -141,6 +143,7 @@ defmodule RustyJson.Encode do
 
   defp short?(string), do: byte_size(string) <= @longest and plain?(string)
 
-  defp plain?(<<byte, rest::binary>>) when byte in 0x20..0x7F and byte not in ~c"\"\\/<", do: plain?(rest)
+  # As `Names.plain?/1`, which is another module and takes longer to call.
+  defp plain?(<<byte, rest::binary>>) when Names.is_plain(byte), do: plain?(rest)
   defp plain?(rest), do: rest == ""
 end

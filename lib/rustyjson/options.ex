@@ -45,7 +45,9 @@ defmodule RustyJson.Options do
     canonical: false,
     depth: 0,
     # Nothing more is asked about parts: no layout, no limit on bytes, no pointers, no other way to write structs or what is unsupported.
-    plain_parts: true
+    plain_parts: true,
+    # How structs get their text that only another library knows, see `foreign/1`.
+    foreign: :planned
   ]
 
   @type t :: %__MODULE__{
@@ -67,7 +69,8 @@ defmodule RustyJson.Options do
           compress: -1..9,
           canonical: boolean(),
           depth: non_neg_integer(),
-          plain_parts: boolean()
+          plain_parts: boolean(),
+          foreign: :planned | :called | :shaped
         }
 
   # Values by name.
@@ -382,7 +385,8 @@ defmodule RustyJson.Options do
       compress: v.compress,
       canonical: v.canonical,
       depth: v.base_depth,
-      plain_parts: plain_parts?(v)
+      plain_parts: plain_parts?(v),
+      foreign: foreign(v)
     }
   end
 
@@ -392,6 +396,15 @@ defmodule RustyJson.Options do
 
   defp plain_parts?(%{pretty: false, max_bytes: 0, redact: [], unsupported: :error, protocol: true}), do: true
   defp plain_parts?(_values), do: false
+
+  # What is to be hidden is taken out of another library's text afterwards. Its members are neither sorted nor renamed, and in a call of
+  # the stand-in for Jason only Jason's protocol counts: then the library is called. Otherwise the core writes what it would.
+  defp foreign(%{omit: [], redact: [], integers: :exact, sort_keys: false, key_case: nil, extras: extras})
+       when extras != :left,
+       do: :planned
+
+  defp foreign(%{omit: [], redact: [], integers: :exact}), do: :called
+  defp foreign(_values), do: :shaped
 
   @doc "The same options with other values."
   @spec change(t(), :decode | :encode, values()) :: t()
@@ -408,7 +421,8 @@ defmodule RustyJson.Options do
       | values: values,
         bytes: Layout.encode(values),
         depth: values.base_depth,
-        plain_parts: plain_parts?(values)
+        plain_parts: plain_parts?(values),
+        foreign: foreign(values)
     }
   end
 

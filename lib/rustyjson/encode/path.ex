@@ -73,6 +73,22 @@ defmodule RustyJson.Encode.Path do
   @spec join(String.t(), String.t()) :: String.t()
   def join(prefix, path), do: bounded(prefix <> path)
 
+  @doc """
+  The path of an element, as it is for as many more elements in front of it.
+
+      iex> RustyJson.Encode.Path.later("/1/b", 3)
+      "/4/b"
+  """
+  @spec later(String.t(), non_neg_integer()) :: String.t()
+  def later("/" <> path, count) do
+    case Integer.parse(path) do
+      {index, rest} -> bounded("/#{index + count}#{rest}")
+      :error -> "/" <> path
+    end
+  end
+
+  def later(path, _count), do: path
+
   defp bounded(path) when byte_size(path) <= @max_path, do: path
   defp bounded(path), do: joined(path, path)
 

@@ -27,10 +27,14 @@ defmodule RustyJson.Encode.Text do
   # Whether the call is one of the stand-in for Jason, which encodes fewer types.
   defguardp of_standin(options) when :erlang.map_get(:extras, :erlang.map_get(:values, options)) == :left
 
-  @compile {:inline, by: 3, by_engine: 2, left_after: 5, between: 4, core?: 2, planned?: 2}
+  @compile {:inline, by: 3, by_engine: 2, left_after: 5, between: 4, core?: 3, planned?: 2}
 
   @known Known.modules()
   @overridable Known.overridable()
+
+  @doc "Whether this is a struct, or a list that starts with one: then it is looked up first who encodes it."
+  defguard is_of_structs(term)
+           when is_struct(term) or (is_list(term) and term != [] and is_struct(hd(term)))
 
   @doc "The text, compressed if that is asked for."
   @spec encode(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
@@ -38,11 +42,11 @@ defmodule RustyJson.Encode.Text do
   # The common case, without a look at what it does not need.
   def encode(
         term,
-        %{engine: Engine.Native, canonical: false, compress: -1, bytes: bytes, plans: plans} = options
+        %{engine: Engine.Native, canonical: false, compress: -1, bytes: bytes} = options
       ) do
-    plans = Plans.known(plans)
+    plans = Plans.known(options)
 
-    case if(core?(term, plans), do: Native.Nif.encode(term, bytes, plans)) do
+    case if(core?(term, plans, options), do: Native.Nif.encode(term, bytes, plans)) do
       json when is_binary(json) -> {:ok, json}
       nil -> general(term, options)
       begun -> ended(begun, term, %{options | plans: plans})
@@ -53,29 +57,44 @@ defmodule RustyJson.Encode.Text do
   def encode(term, options), do: general(term, options)
 
   @doc "The text of a term by the configured options, where these ask for more than the native library, or for a struct."
-  @spec configured(term(), Native.Nif.kept() | nil, Plans.t() | nil, Options.t() | nil) ::
+  @spec configured(term(), ready(), Plans.t() | nil, Options.t() | nil) ::
           {:ok, binary()} | {:error, Exception.t()}
-  def configured(%module{} = struct, ready, plans, options) when ready != nil and is_map_key(plans, module) do
-    # The library then does not report this plan, which takes longer than to look here.
-    given = if Plans.current?(module, plans), do: {plans, module}, else: plans
+  def configured(term, {:derived, ready}, _plans, options),
+    do: configured(term, ready, Plans.known(options), options)
 
-    case Native.Nif.encode(struct, ready, given) do
-      json when is_binary(json) -> {:ok, json}
-      begun -> begun(begun, struct, plans, options)
-    end
-  end
+  def configured(%module{} = struct, ready, plans, options) when ready != nil and is_map_key(plans, module),
+    do: planned(struct, module, ready, plans, options)
+
+  def configured([%module{} | _] = list, ready, plans, options)
+      when ready != nil and is_map_key(plans, module),
+      do: planned(list, module, ready, plans, options)
 
   # A struct that the core leaves to its own implementation: 370 ns through the holes of a text, 220 at once.
   def configured(%module{} = struct, ready, plans, %{plain_parts: true} = options)
       when ready != nil and module not in @known,
       do: own(struct, module, if(plans == nil, do: options, else: %{options | plans: plans}))
 
+  def configured(term, ready, plans, options) when ready != nil and not is_of_structs(term),
+    do: term |> Native.Nif.encode(ready, plans) |> ready(term, plans, options)
+
   def configured(term, nil, _plans, options), do: given(term, options)
   def configured(term, _ready, _plans, options), do: encode(term, options)
 
+  @typedoc "What the native library needs for a call that it answers alone; with a mark where the plans of other libraries do not count."
+  @type ready :: Native.Nif.kept() | {:derived, Native.Nif.kept()} | nil
+
+  # The library then does not report this plan, which takes longer than to look here.
+  defp planned(term, module, ready, plans, options) do
+    given = if Plans.current?(module, plans), do: {plans, module}, else: plans
+    term |> Native.Nif.encode(ready, given) |> ready(term, plans, options)
+  end
+
+  defp ready(json, _term, _plans, _options) when is_binary(json), do: {:ok, json}
+  defp ready(begun, term, plans, options), do: begun(begun, term, plans, options)
+
   @doc "The text of a term by options that come from the caller or the configuration as they stand."
   @spec given(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
-  def given(term, %{straight: limits} = options) when limits != nil and not is_struct(term) do
+  def given(term, %{straight: limits} = options) when limits != nil and not is_of_structs(term) do
     options = Plans.attach(options)
 
     case Engine.Wasm.straight_text(term, options) do
@@ -88,7 +107,7 @@ defmodule RustyJson.Encode.Text do
 
   defp own(struct, module, options) do
     implementation = Encoder.impl_for(struct)
-    Plans.learn(module, implementation)
+    if implementation != Encoder.Any, do: Plans.learn(module, implementation)
 
     case implementation |> resolved(struct, options) |> text_by(struct, options) do
       text when is_binary(text) -> {:ok, text}
@@ -111,8 +130,9 @@ defmodule RustyJson.Encode.Text do
   def begun(begun, term, plans, options), do: ended(begun, term, %{options | plans: plans})
 
   # Whether the core is asked first: of structs, only for those with a plan.
-  defp core?(%module{}, plans), do: planned?(module, plans)
-  defp core?(_term, _plans), do: true
+  defp core?(%module{}, plans, _options), do: planned?(module, plans)
+  defp core?([%module{} | _], plans, options), do: planned?(module, plans) or not left?(module, options)
+  defp core?(_term, _plans, _options), do: true
 
   defp general(term, options) do
     options = Plans.attach(options)
@@ -134,7 +154,7 @@ defmodule RustyJson.Encode.Text do
   @spec encode!(term(), Options.t()) :: iodata()
   # Encoders mostly ask for a plain map.
   def encode!(term, %{engine: Engine.Native, compress: -1, bytes: bytes, plans: plans} = options)
-      when not is_struct(term) do
+      when not is_of_structs(term) do
     case Native.Nif.encode(term, bytes, plans) do
       json when is_binary(json) -> json
       begun -> begun |> Native.encoded(term, options) |> parted(options)
@@ -167,7 +187,8 @@ defmodule RustyJson.Encode.Text do
           {:ok, binary()} | {:partial, binary(), [Engine.hole()]} | {:error, Exception.t()}
   def begin(term, options) do
     options = Plans.attach(options)
-    with {:error, failure} <- by_engine(term, options), do: {:error, error(failure, options)}
+    begun = if is_list(term), do: by(options.engine, term, options), else: by_engine(term, options)
+    with {:error, failure} <- begun, do: {:error, error(failure, options)}
   end
 
   @doc "The text of a hole at this place of what the engine wrote. Raises."
@@ -186,7 +207,20 @@ defmodule RustyJson.Encode.Text do
       else: {:partial, "", [{0, Options.depth(options), struct, :value}]}
   end
 
+  # So is a list that starts with one. The engine would make a hole of each struct, which takes as long as a short encoder.
+  defp by_engine([%module{} | _] = list, options) when module not in @known do
+    if planned?(module, options.plans) or not left?(module, options),
+      do: by(options.engine, list, options),
+      else: {:partial, "", [{0, Options.depth(options), list, :value}]}
+  end
+
   defp by_engine(term, options), do: by(options.engine, term, options)
+
+  # Whether a list that starts with a struct of this module is left to Elixir, if the core does not know the module.
+  defp left?(module, %{plain_parts: true, origin: nil, depth: depth, values: %{max_depth: deepest}}),
+    do: module not in @known and depth < deepest
+
+  defp left?(_module, _options), do: false
 
   # Calling a known module takes 10 ns less than a dynamic call, of about 200 ns for 35 bytes.
   defp by(Engine.Native, term, options), do: Engine.Native.encode(term, options)
@@ -310,16 +344,23 @@ defmodule RustyJson.Encode.Text do
   defp between(json, from, to, pieces), do: [binary_part(json, from, to - from) | pieces]
 
   defp plain_text(struct, implementation, options, json, offset) do
-    case text_by(implementation, struct, options) do
-      text when is_binary(text) or is_list(text) -> text
-      other -> in_turn(other, struct, implementation, options)
-    end
+    own_text(struct, implementation, options)
   rescue
     error in EncodeError -> reraise behind(error, json, offset, options), __STACKTRACE__
   end
 
-  defp text_by({:jason, implementation, given}, struct, options),
-    do: Interop.by_jason(struct, implementation, given, options)
+  defp own_text(struct, implementation, options) do
+    case text_by(implementation, struct, options) do
+      text when is_binary(text) or is_list(text) -> text
+      other -> in_turn(other, struct, module(implementation), options)
+    end
+  end
+
+  defp module({_library, encode, _given}), do: encode |> Function.info(:module) |> elem(1)
+  defp module(implementation), do: implementation
+
+  defp text_by({:json, encode, encoder}, struct, _options), do: encode.(struct, encoder)
+  defp text_by({_library, _encode, _given} = way, struct, options), do: Interop.text(way, struct, options)
 
   defp text_by(implementation, struct, options), do: implementation.encode(struct, options)
 
@@ -369,10 +410,10 @@ defmodule RustyJson.Encode.Text do
     if place == :key, do: encode!(string_key(instead, options), options), else: encode!(instead, options)
   end
 
-  defp behind(error, json, offset, options) do
-    prefix = json |> binary_part(0, offset) |> reached(options)
-    %{error | path: Path.join(prefix, error.path || "")}
-  end
+  defp behind(error, json, offset, options),
+    do: behind(error, json |> binary_part(0, offset) |> reached(options))
+
+  defp behind(error, prefix), do: %{error | path: Path.join(prefix, error.path || "")}
 
   # Of records, each line that ended is one.
   defp reached(text, %{origin: :records}) do
@@ -430,10 +471,50 @@ defmodule RustyJson.Encode.Text do
     end
   end
 
-  # Its implementation of the protocol would call the engine again.
+  # Its implementation of the protocol would call the engine again. An improper list comes from the core.
+  defp value([%module{} | _] = list, nil, options) do
+    if left?(module, options),
+      do: [?[ | elements(list, 0, Options.at_depth(options, options.depth + 1), nil)],
+      else: improper_list()
+  end
+
   defp value(list, nil, _options) when is_list(list), do: improper_list()
 
   defp value(term, nil, options), do: plain(term, options)
+
+  # The structs at the start of a list, and then the engine writes the rest.
+  defp elements([%module{} = struct | list], number, options, {module, implementation, _depth} = own),
+    do: [element(struct, number, implementation, options) | separated(list, number, options, own)]
+
+  defp elements([%module{} = struct | list] = all, number, options, _own) do
+    if planned?(module, options.plans) or not left?(module, options) do
+      rest(all, number, options)
+    else
+      {_module, implementation, _depth} = own = implementation(struct, nil, options)
+      [element(struct, number, implementation, options) | separated(list, number, options, own)]
+    end
+  end
+
+  defp elements(list, number, options, _own), do: rest(list, number, options)
+
+  defp separated([], _number, _options, _own), do: [?]]
+  defp separated(list, number, options, own), do: [?, | elements(list, number + 1, options, own)]
+
+  defp element(struct, number, implementation, options) do
+    own_text(struct, implementation, options)
+  rescue
+    error in EncodeError -> reraise behind(error, Path.steps([number])), __STACKTRACE__
+  end
+
+  defp rest(list, number, options) when is_list(list) do
+    options = Options.at_depth(options, options.depth - 1)
+    <<?[, text::binary>> = options.engine |> by(list, options) |> parted(options) |> IO.iodata_to_binary()
+    [text]
+  rescue
+    error in EncodeError -> reraise %{error | path: Path.later(error.path, number)}, __STACKTRACE__
+  end
+
+  defp rest(_tail, _number, _options), do: improper_list()
 
   defp plain(term, options) do
     check_digits!(term, options)

@@ -19,56 +19,97 @@ defmodule RustyJson.Encoder.Interop do
   @spec protocols() :: [module()]
   def protocols, do: [Jason.Encoder, JSON.Encoder]
 
+  @typedoc "A library, its function for a struct, and what that gets beside the struct."
+  @type way :: {:jason | :json, (struct(), term() -> iodata()), term()}
+
+  @doc "The library whose protocol this struct implements, and the implementation."
+  @spec found(struct()) :: {:jason | :standin | :json, module()} | nil
+  def found(struct) do
+    case jason(struct) do
+      nil -> of_elixir(there?(JSON.Encoder) && JSON.Encoder.impl_for(struct))
+      implementation -> {if(standin?(), do: :standin, else: :jason), implementation}
+    end
+  end
+
+  defp of_elixir(none) when none in [nil, false, JSON.Encoder.Any], do: nil
+  defp of_elixir(implementation), do: {:json, implementation}
+
+  # The implementation of Jason's protocol, unless it is the one for any value.
+  defp jason(value) do
+    if there?(Jason.Encoder) do
+      implementation = Jason.Encoder.impl_for(value)
+      if implementation != Jason.Encoder.Any, do: implementation
+    end
+  end
+
   @doc "The struct's text by Jason's or Elixir's own protocol."
   @spec encode(term(), Options.t()) :: {:ok, iodata()} | :error
-  def encode(%_{} = struct, options) do
-    case implementation(Jason.Encoder, Jason.Encoder.Any, struct) do
-      nil -> by_elixir(struct, options)
-      implementation -> {:ok, of_jason(struct, implementation, options)}
+  def encode(%module{} = struct, options) do
+    case found(struct) do
+      nil ->
+        :error
+
+      {library, implementation} ->
+        Plans.learn(module, library, implementation)
+        {:ok, encode(library, struct, implementation, options)}
     end
   end
 
   def encode(_value, _options), do: :error
 
-  defp by_elixir(struct, options) do
-    if implementation(JSON.Encoder, JSON.Encoder.Any, struct),
-      do: {:ok, JSON.Encoder.encode(struct, &by_json(&1, &2, options)) |> shaped(options)},
-      else: :error
+  defp encode(:standin, struct, implementation, options), do: implementation.encode(struct, options)
+
+  defp encode(library, struct, implementation, options) do
+    if library == :jason, do: fits!(struct, options)
+    library |> way(implementation, options) |> text(struct, options) |> shaped(options)
   end
 
-  defp of_jason(%module{} = struct, implementation, options) do
-    if standin?() do
-      Plans.learn(module, implementation)
-      implementation.encode(struct, options)
-    else
-      fits!(struct, options)
-      given = jason_options(Options.escape(options), Options.maps(options))
-      struct |> by_jason(implementation, given, options) |> shaped(options)
+  @doc "How structs of this module are encoded if another library's protocol does it alone: for a list of them it is looked up once."
+  @spec direct(struct(), Options.t()) :: way() | nil
+  def direct(%module{} = struct, %{plain_parts: true, foreign: foreign} = options) when foreign != :shaped do
+    case found(struct) do
+      {library, implementation} when library != :standin ->
+        Plans.learn(module, library, implementation)
+        way(library, implementation, options)
+
+      _none ->
+        nil
     end
-  end
-
-  @doc "How structs of this module are encoded by Jason alone, if they are: for a list of them it is looked up once."
-  @spec direct(struct(), Options.t()) :: {:jason, module(), term()} | nil
-  def direct(struct, %{values: %{redact: [], omit: [], integers: :exact, max_bytes: 0}} = options) do
-    implementation = implementation(Jason.Encoder, Jason.Encoder.Any, struct)
-
-    if implementation != nil and not standin?(),
-      do: {:jason, implementation, jason_options(Options.escape(options), Options.maps(options))}
   end
 
   def direct(_struct, _options), do: nil
 
-  # Asked for each struct of a list, so it is known which Jason this is.
-  @real {__MODULE__, :real}
+  defp way(library, implementation, options),
+    do: {library, Function.capture(implementation, :encode, 2), given(library, options)}
+
+  defp given(:jason, options), do: jason_options(Options.escape(options), Options.maps(options))
+
+  defp given(:json, %{foreign: foreign, values: %{escape: :json, null: nil}} = options)
+       when foreign != :shaped,
+       do: &by_usual_json(&1, &2, options)
+
+  defp given(:json, options), do: &by_json(&1, &2, options)
+
+  @doc "The text of a struct in this way."
+  @spec text(way(), struct(), Options.t()) :: iodata()
+  def text({:json, encode, encoder}, struct, _options), do: encode.(struct, encoder)
+  def text({:jason, encode, given}, struct, options), do: by_jason(struct, encode, given, options)
+
+  @doc "Whether Jason's protocol is implemented for none of the types that the core writes and Jason leaves to the application."
+  @spec usual?() :: boolean()
+  def usual?,
+    do: Enum.all?([{} | for(module <- Known.overridable(), do: %{__struct__: module})], &(jason(&1) == nil))
 
   @doc "Whether `Jason` is the stand-in, which runs on this library."
   @spec standin?() :: boolean()
   def standin? do
     cond do
       Plans.standin() != nil -> true
-      :persistent_term.get(@real, false) or not there?(Jason) -> false
+      not there?(Jason) -> false
+      # Asked for each struct of a list, so it is known which Jason this is.
+      Map.has_key?(known(), :real) -> false
       function_exported?(Jason, :__rustyjson__, 0) -> Plans.stand_in(Jason.Encoder) == :ok
-      true -> :persistent_term.put(@real, true) != :ok
+      true -> know(:real, true) != true
     end
   end
 
@@ -91,7 +132,7 @@ defmodule RustyJson.Encoder.Interop do
   end
 
   # What must not be seen is taken out of the other library's text, too.
-  defp shaped(text, %{values: %{redact: [], omit: [], integers: :exact}}), do: text
+  defp shaped(text, %{foreign: foreign}) when foreign != :shaped, do: text
 
   defp shaped(text, options) do
     decode =
@@ -101,66 +142,82 @@ defmodule RustyJson.Encoder.Interop do
     text |> RustyJson.decode!(decode) |> Encode.value(options)
   end
 
-  # The implementation of the protocol, unless it is the one for any value.
-  defp implementation(protocol, any, value) do
-    if there?(protocol) do
-      implementation = protocol.impl_for(value)
-      if implementation != any, do: implementation
-    end
-  end
-
   # The VM looks for a module that does not exist in every folder of the code path, which takes half a millisecond for each struct: it does
   # so once. A module that comes later counts as soon as it is loaded, as when a struct is compiled that implements the protocol.
   defp there?(module) do
-    cond do
-      :erlang.module_loaded(module) -> true
-      :persistent_term.get({__MODULE__, :absent, module}, false) -> false
-      Code.ensure_loaded?(module) -> true
-      true -> :persistent_term.put({__MODULE__, :absent, module}, true) != :ok
+    case known() do
+      %{^module => true} -> true
+      %{^module => false} -> :erlang.module_loaded(module) and know(module, true)
+      _unknown -> know(module, Code.ensure_loaded?(module))
     end
   end
 
-  defp implemented?(value), do: implementation(Jason.Encoder, Jason.Encoder.Any, value) != nil
+  # One term under an atom: to find it takes 2 ns, and 14 under a tuple.
+  defp known, do: :persistent_term.get(__MODULE__, %{})
+
+  defp know(what, value) do
+    :persistent_term.put(__MODULE__, Map.put(known(), what, value))
+    value
+  end
+
+  defp implemented?(value), do: jason(value) != nil
 
   # Elixir's protocol passes every nested value back to the caller. A call of the engine for each takes longer than to write a short one.
   defp by_json(text, _encoder, options) when is_binary(text), do: Encode.string(text, options)
   defp by_json(atom, _encoder, options) when is_atom(atom), do: Encode.atom(atom, options)
 
-  defp by_json(integer, _encoder, %{values: %{integers: :exact}})
+  defp by_json(value, _encoder, options), do: Encode.value(value, options)
+
+  # With usual options Elixir writes these values as the core does. It refuses invalid strings.
+  @short 256
+
+  defp by_usual_json(integer, _encoder, _options)
        when is_integer(integer) and integer in -0x7FFF_FFFF..0x7FFF_FFFF,
        do: Integer.to_string(integer)
 
-  defp by_json(value, _encoder, options), do: Encode.value(value, options)
+  defp by_usual_json(atom, encoder, _options) when is_atom(atom), do: JSON.protocol_encode(atom, encoder)
+
+  defp by_usual_json(text, encoder, options) when is_binary(text) and byte_size(text) <= @short do
+    JSON.protocol_encode(text, encoder)
+  rescue
+    ErlangError -> Encode.value(text, options)
+  end
+
+  # Below and above, some versions of OTP write floats in another notation.
+  defp by_usual_json(float, _encoder, _options)
+       when is_float(float) and
+              ((float > 0.01 and float < 1.0e15) or (float < -0.01 and float > -1.0e15)),
+       do: :erlang.float_to_binary(float, [:short])
+
+  defp by_usual_json(value, _encoder, options), do: Encode.value(value, options)
 
   # Jason encodes the content of the struct itself. A value that only RustyJson can encode, such as a struct of the application in
   # a struct of a package, is replaced by its text, but only after Jason failed, because an encoder may look at its fields.
-  @doc "The text by Jason's protocol, with Jason's options."
-  @spec by_jason(struct(), module(), term(), Options.t()) :: iodata()
-  def by_jason(struct, implementation, given, options) do
-    case jason(struct, implementation, given) do
-      {:error, %{protocol: Jason.Encoder} = error} -> again(struct, implementation, given, error, options)
-      {:error, %{reason: :invalid_utf8} = error} -> replaced(struct, implementation, given, error, options)
+  defp by_jason(struct, encode, given, options) do
+    case attempt(struct, encode, given) do
+      {:error, %{protocol: Jason.Encoder} = error} -> again(struct, encode, given, error, options)
+      {:error, %{reason: :invalid_utf8} = error} -> replaced(struct, encode, given, error, options)
       {:error, error} -> raise error
       text -> text
     end
   end
 
-  defp again(struct, implementation, given, error, options) do
-    case struct |> for_jason(options) |> jason(implementation, given) do
+  defp again(struct, encode, given, error, options) do
+    case struct |> for_jason(options) |> attempt(encode, given) do
       {:error, _again} -> raise error
       text -> text
     end
   end
 
   # Replaces every string with its encoded text, where invalid bytes are already replaced.
-  defp replaced(struct, implementation, given, error, %{values: %{invalid_utf8: :replace}} = options),
-    do: again(struct, implementation, given, error, options)
+  defp replaced(struct, encode, given, error, %{values: %{invalid_utf8: :replace}} = options),
+    do: again(struct, encode, given, error, options)
 
-  defp replaced(_struct, _implementation, _given, error, _options), do: raise(error)
+  defp replaced(_struct, _encode, _given, error, _options), do: raise(error)
 
   # What `Jason.encode/2` does, without its options and the copy of the text: with both, a list of structs takes three times as long.
-  defp jason(struct, implementation, given) do
-    implementation.encode(struct, given)
+  defp attempt(struct, encode, given) do
+    encode.(struct, given)
   rescue
     error in Protocol.UndefinedError ->
       if error.protocol == Jason.Encoder, do: {:error, error}, else: reraise(error, __STACKTRACE__)
@@ -191,11 +248,11 @@ defmodule RustyJson.Encoder.Interop do
   defp for_jason(%module{} = value, _options) when module in @of_jason, do: value
 
   defp for_jason(%module{} = struct, options) when module not in @known do
-    if implemented?(struct), do: inside(struct, options), else: text(struct, options)
+    if implemented?(struct), do: inside(struct, options), else: as_text(struct, options)
   end
 
   defp for_jason(%_{} = known, options),
-    do: if(implemented?(known), do: known, else: text(known, options))
+    do: if(implemented?(known), do: known, else: as_text(known, options))
 
   defp for_jason(map, options) when is_map(map), do: inside(map, options)
 
@@ -204,12 +261,12 @@ defmodule RustyJson.Encoder.Interop do
   end
 
   defp for_jason(string, %{values: %{invalid_utf8: :replace}} = options) when is_binary(string),
-    do: text(string, options)
+    do: as_text(string, options)
 
   defp for_jason(value, options),
-    do: if(implemented?(value), do: value, else: text(value, options))
+    do: if(implemented?(value), do: value, else: as_text(value, options))
 
   defp inside(map, options), do: :maps.map(fn _key, value -> for_jason(value, options) end, map)
 
-  defp text(value, options), do: Jason.Fragment.new(fn _ -> Encode.value(value, options) end)
+  defp as_text(value, options), do: Jason.Fragment.new(fn _ -> Encode.value(value, options) end)
 end

@@ -26,6 +26,22 @@ defmodule RustyJson.Encoder.Names do
   defp capital(<<letter, rest::binary>>) when letter in ?a..?z, do: <<letter - 32, rest::binary>>
   defp capital(word), do: word
 
+  @doc "Whether no escape mode changes anything in a string that contains only such bytes."
+  defguard is_plain(byte) when byte in 0x20..0x7F and byte not in ~c"\"\\/<"
+
+  @doc """
+  Whether no escape mode changes anything in this string.
+
+      iex> RustyJson.Encoder.Names.plain?("first name")
+      true
+
+      iex> RustyJson.Encoder.Names.plain?("a/b")
+      false
+  """
+  @spec plain?(String.t()) :: boolean()
+  def plain?(<<byte, rest::binary>>) when is_plain(byte), do: plain?(rest)
+  def plain?(rest), do: rest == ""
+
   @doc "Whether this is a table of names."
   @spec table?(term()) :: boolean()
   def table?(names) when is_map(names),

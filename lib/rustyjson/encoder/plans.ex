@@ -3,16 +3,20 @@ defmodule RustyJson.Encoder.Plans do
   # What the core needs to encode a derived struct itself: the ordered fields, by module.
   #
   # A plan is learnt when a struct first reaches Elixir. It is a literal in the derived implementation, and is used only while the
-  # loaded implementation has the same literal, so that recompiling a struct leaves no outdated plan.
+  # loaded implementation has the same literal, so that recompiling a struct leaves no outdated plan. Of an implementation that another
+  # library derived, `Compiled` reads it from the code. Such a plan is used where the core writes what the implementation would: options
+  # that order, rename or hide members do not reach the text of another library.
 
   require RustyJson.Options.Cache
 
   alias RustyJson.{Encoder, Options}
   alias RustyJson.Encode.Known
+  alias RustyJson.Encoder.{Compiled, Interop}
   alias RustyJson.Options.Cache
 
   @key __MODULE__
-  @standin {@key, :standin}
+  # Asked in each call: to find a term under an atom takes 2 ns, and 9 under a tuple.
+  @standin RustyJson.Standin
   @most 1_024
 
   # Types that the core encodes unless the application implements the protocol for them. Such a type has a plan even where
@@ -77,7 +81,7 @@ defmodule RustyJson.Encoder.Plans do
   def find_own do
     own = for module <- @overridable, plan = own_plan(module), into: %{}, do: {module, plan}
     :persistent_term.put({@key, :own}, own)
-    nil |> known() |> with_own() |> Cache.reset()
+    Cache.reset(Cache.cached(Cache.all(), :plans), Cache.cached(Cache.all(), :derived))
   end
 
   @doc "The plans of the application's own implementations, or nil."
@@ -110,16 +114,17 @@ defmodule RustyJson.Encoder.Plans do
 
   @doc "Adds the plans that are known to the options of a call."
   @spec attach(Options.t()) :: Options.t()
-  def attach(options) do
-    case known(nil) do
-      nil -> options
+  def attach(%{plans: plans} = options) do
+    case known(options) do
+      ^plans -> options
       plans -> %{options | plans: plans}
     end
   end
 
-  @doc "The plans that are known, or these."
-  @spec known(t() | nil) :: t() | nil
-  def known(otherwise), do: Cache.cached(Cache.all(), :plans) || otherwise
+  @doc "The plans that are known for such calls, or those that the options have."
+  @spec known(Options.t()) :: t() | nil
+  def known(%{foreign: :planned, plans: otherwise}), do: Cache.cached(Cache.all(), :plans) || otherwise
+  def known(%{plans: otherwise}), do: Cache.cached(Cache.all(), :derived) || otherwise
 
   @doc "Of these plans, those that a term in its external format may need, as long as they hold."
   @spec needed(t() | nil, binary()) :: t() | nil
@@ -167,12 +172,31 @@ defmodule RustyJson.Encoder.Plans do
   @spec learn(module(), implementation :: module()) :: :ok
   def learn(module, implementation) do
     with plan when is_tuple(plan) <- plan_of(implementation),
-         plans = known(%{}),
          true <- standin() == nil or agreed_plan(module, standin()) == plan,
-         true <- plans[module] != plan and map_size(plans) < @most do
-      Cache.put_plans(Map.put(plans, module, plan))
-    else
-      _ -> :ok
+         do: keep(module, plan, true)
+
+    :ok
+  end
+
+  @doc "The same for a struct that only another library knows."
+  @spec learn(module(), :jason | :standin | :json, implementation :: module()) :: :ok
+  def learn(module, :standin, implementation), do: learn(module, implementation)
+
+  def learn(module, library, implementation) do
+    with plan when is_tuple(plan) <- Compiled.plan(implementation, library),
+         true <- library == :json or Interop.usual?(),
+         do: keep(module, plan, false)
+
+    :ok
+  end
+
+  defp keep(module, plan, derived?) do
+    Cache.cached(plans: plans, derived: derived) = Cache.all()
+    plans = plans || %{}
+
+    if plans[module] != plan and map_size(plans) < @most do
+      derived = if derived?, do: Map.put(derived || %{}, module, plan), else: derived
+      Cache.put_plans(Map.put(plans, module, plan), derived)
     end
   end
 
@@ -189,16 +213,26 @@ defmodule RustyJson.Encoder.Plans do
 
   defp current_plan(module) do
     case standin() do
-      nil -> sure_plan(Encoder.impl_for(%{__struct__: module}))
+      nil -> sure_plan(Encoder.impl_for(%{__struct__: module}), module)
       protocol -> agreed_plan(module, protocol)
     end
   end
 
+  defp sure_plan(Encoder.Any, module), do: foreign_plan(module)
+
   # An implementation that had a plan has one, unless it was compiled again: asking first takes longer than the call.
-  defp sure_plan(implementation) do
+  defp sure_plan(implementation, _module) do
     apply(implementation, :__plan__, [])
   rescue
     UndefinedFunctionError -> nil
+  end
+
+  defp foreign_plan(module) do
+    case Interop.found(%{__struct__: module}) do
+      nil -> nil
+      {:standin, implementation} -> plan_of(implementation)
+      {library, implementation} -> Compiled.plan(implementation, library)
+    end
   end
 
   # With the stand-in for Jason a struct can have two implementations. The core knows its plan if there is only one, or they agree.
@@ -206,11 +240,8 @@ defmodule RustyJson.Encoder.Plans do
     any = Module.concat(protocol, Any)
 
     case {Encoder.impl_for(%{__struct__: module}), protocol.impl_for(%{__struct__: module})} do
-      {Encoder.Any, ^any} ->
-        nil
-
-      {Encoder.Any, of_jason} ->
-        plan_of(of_jason)
+      {Encoder.Any, _of_jason} ->
+        foreign_plan(module)
 
       {own, ^any} ->
         plan_of(own)
@@ -238,7 +269,7 @@ defmodule RustyJson.Encoder.Plans do
   @doc "Forgets all plans but those of the application's own implementations."
   @spec forget() :: nil
   def forget do
-    Cache.put_plans(own())
+    Cache.put_plans(own(), own())
     nil
   end
 

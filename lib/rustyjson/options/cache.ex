@@ -27,19 +27,20 @@ defmodule RustyJson.Options.Cache do
   @none {nil, %{}}
 
   # The lists of options that are known, by the function that took them. A record: to find a name in a map takes 5 ns. Without `number`
-  # the configuration was not read yet.
-  Record.defrecord(:cached, decode: @none, encode: @none, plans: nil, number: nil, others: %{})
+  # the configuration was not read yet. `derived` are the plans but for those of other libraries.
+  Record.defrecord(:cached, decode: @none, encode: @none, plans: nil, derived: nil, number: nil, others: %{})
 
   @type t ::
           record(:cached,
             decode: Lists.t(),
             encode: Lists.t(),
             plans: nil | Plans.t(),
+            derived: nil | Plans.t(),
             number: nil | integer(),
             others: %{atom() => Lists.t()}
           )
 
-  @nothing {:cached, @none, @none, nil, nil, %{}}
+  @nothing {:cached, @none, @none, nil, nil, nil, %{}}
 
   @doc "All that is known. A macro, because a call of another module takes time too."
   defmacro all, do: quote(do: :persistent_term.get(unquote(__MODULE__), unquote(Macro.escape(@nothing))))
@@ -83,28 +84,29 @@ defmodule RustyJson.Options.Cache do
   end
 
   @doc "Forgets all lists, and keeps these plans. Called when the configuration is read."
-  @spec reset(nil | Plans.t()) :: :ok
-  def reset(plans) do
+  @spec reset(nil | Plans.t(), nil | Plans.t()) :: :ok
+  def reset(plans, derived) do
     {decode, encode} = {Config.decode(), Config.encode()}
 
     keep(
       cached(
         number: Config.number(),
-        plans: plans,
+        plans: Plans.with_own(plans),
+        derived: Plans.with_own(derived),
         decode: Lists.new({ready(:decode, decode), decode}),
         encode: Lists.new({ready(:encode, encode), encode})
       )
     )
   end
 
-  @doc "Keeps these plans beside the lists."
-  @spec put_plans(nil | Plans.t()) :: :ok
-  def put_plans(plans), do: keep(cached(all(), plans: plans))
+  @doc "Keeps these plans beside the lists, and these as the ones but for those of other libraries."
+  @spec put_plans(nil | Plans.t(), nil | Plans.t()) :: :ok
+  def put_plans(plans, derived), do: keep(cached(all(), plans: plans, derived: derived))
 
   # Another process may read the configuration again in between; its lists must not be replaced by older ones.
-  defp keep(cached(number: number, plans: plans) = all) do
+  defp keep(cached(number: number, plans: plans, derived: derived) = all) do
     :persistent_term.put(__MODULE__, all)
-    if Config.number() == number, do: :ok, else: plans |> Plans.with_own() |> reset()
+    if Config.number() == number, do: :ok, else: reset(plans, derived)
   end
 
   # What a call needs if only the native library has work to do. For decode, the length of the longest text that it reads on the
@@ -113,8 +115,10 @@ defmodule RustyJson.Options.Cache do
        when keys in [nil, :atoms],
        do: {min(options.dirty_threshold - 1, Engine.Heap.longest_without()), options.bytes}
 
-  defp ready(:encode, %{engine: Engine.Native, canonical: false, compress: -1, bytes: bytes}),
-    do: Nif.keep_options(bytes)
+  defp ready(:encode, %{engine: Engine.Native, canonical: false, compress: -1, bytes: bytes} = options) do
+    kept = Nif.keep_options(bytes)
+    if options.foreign == :planned, do: kept, else: {:derived, kept}
+  end
 
   defp ready(_function, _known), do: nil
 
