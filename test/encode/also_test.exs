@@ -6,7 +6,7 @@ defmodule RustyJson.AlsoTest do
 
   @compile {:no_warn_undefined, [Jason, JSON]}
 
-  alias RustyJson.Encoder.{Also, Interop}
+  alias RustyJson.Encoder.Also
 
   defmodule Plain do
     @derive {RustyJson.Encoder, only: [:b, :a], also: [Jason.Encoder, JSON.Encoder]}
@@ -42,7 +42,7 @@ defmodule RustyJson.AlsoTest do
   # With nothing but an absent Jason, each struct of Elixir's protocol cost half a millisecond.
   if @libraries == [] do
     test "a library that is not there is looked for once" do
-      look = fn -> Interop.encode(%URI.Error{}, RustyJson.Options.encode([])) end
+      look = fn -> RustyJson.Encoder.Interop.encode(%URI.Error{}, RustyJson.Options.encode([])) end
       assert look.() == :error
       server = Process.whereis(:code_server)
       :erlang.trace(server, true, [:receive])
