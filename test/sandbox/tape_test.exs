@@ -270,7 +270,7 @@ defmodule RustyJson.Sandbox.TapeTest do
     # Their plans are learnt.
     RustyJson.encode!([rows(), %Twin{}, %Named{}], engine: :native)
 
-    plans = RustyJson.Encoder.Plans.known(nil)
+    plans = RustyJson.Encoder.Plans.known(RustyJson.Options.encode([]))
     limits = {8, 268_435_456, 5_000, false, 5_000}
 
     for options <- [
@@ -334,7 +334,7 @@ defmodule RustyJson.Sandbox.TapeTest do
   test "a plan that is outdated is not used" do
     RustyJson.encode!([%Row{id: 1}], @options)
     options = RustyJson.Options.encode(@options)
-    outdated = %{options | plans: %{RustyJson.Encoder.Plans.known(%{}) | Row => {:name}}}
+    outdated = %{options | plans: %{RustyJson.Encoder.Plans.known(options) | Row => {:name}}}
     assert {:partial, "[]", [_hole]} = RustyJson.Engine.Wasm.encode([%Row{id: 1}], outdated)
   end
 
