@@ -241,10 +241,11 @@ defmodule RustyJson.ForeignPlansTest do
         for {_engine, options} <- Judge.engines(), term <- [structs, hd(structs), %{a: structs}] do
           RustyJson.Encoder.Plans.forget()
 
-          assert [^encode | _] =
-                   RustyJson.Test.Trace.calls([encode], fn -> RustyJson.encode!(term, options) end)
+          # The first call, which learns the plan, writes them as the next ones do.
+          for _ <- 1..2,
+              do:
+                assert(RustyJson.Test.Trace.calls([encode], fn -> RustyJson.encode!(term, options) end) == [])
 
-          assert RustyJson.Test.Trace.calls([encode], fn -> RustyJson.encode!(term, options) end) == []
           # Members of another library's text are not sorted.
           assert [^encode | _] =
                    RustyJson.Test.Trace.calls([encode], fn ->
@@ -304,10 +305,17 @@ defmodule RustyJson.ForeignPlansTest do
 
       test "#{library}: an invalid value has its path", %{folder: folder} do
         module = derived(@library, :Path, [only: [:id]], folder)
-        RustyJson.encode!(struct(module, id: 1))
 
-        assert {:error, %RustyJson.EncodeError{path: "/1/id/0", reason: :invalid_utf8}} =
-                 Judge.encode([0, struct(module, id: [<<255>>])])
+        for {_engine, options} <- Judge.engines() do
+          RustyJson.Encoder.Plans.forget()
+
+          for _ <- 1..2, term <- [[0, struct(module, id: [<<255>>])], [0, [struct(module, id: [<<255>>])]]] do
+            assert {:error, %RustyJson.EncodeError{path: path, reason: :invalid_utf8}} =
+                     RustyJson.encode(term, options)
+
+            assert path in ["/1/id/0", "/1/0/id/0"]
+          end
+        end
       end
     end
 

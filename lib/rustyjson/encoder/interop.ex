@@ -3,7 +3,7 @@ defmodule RustyJson.Encoder.Interop do
   # Structs that implement only the protocol of another library.
 
   alias RustyJson.{Encode, Encoder, EncodeError, Options}
-  alias RustyJson.Encode.{Known, Measure}
+  alias RustyJson.Encode.{Known, Measure, Text}
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Codes
 
@@ -51,7 +51,12 @@ defmodule RustyJson.Encoder.Interop do
 
       {library, implementation} ->
         Plans.learn(module, library, implementation)
-        {:ok, encode(library, struct, implementation, options)}
+
+        # The first call writes it as the next ones do.
+        case Plans.sure(module, options) do
+          nil -> {:ok, encode(library, struct, implementation, options)}
+          plan -> {:ok, Text.planned!(struct, plan, options)}
+        end
     end
   end
 
@@ -70,7 +75,11 @@ defmodule RustyJson.Encoder.Interop do
     case found(struct) do
       {library, implementation} when library != :standin ->
         Plans.learn(module, library, implementation)
-        way(library, implementation, options)
+
+        case Plans.sure(module, options) do
+          nil -> way(library, implementation, options)
+          plan -> {:json, fn struct, _ -> Text.planned!(struct, plan, options) end, nil}
+        end
 
       _none ->
         nil
@@ -95,10 +104,19 @@ defmodule RustyJson.Encoder.Interop do
   def text({:json, encode, encoder}, struct, _options), do: encode.(struct, encoder)
   def text({:jason, encode, given}, struct, options), do: by_jason(struct, encode, given, options)
 
-  @doc "Whether Jason's protocol is implemented for none of the types that the core writes and Jason leaves to the application."
+  @doc "Whether Jason's protocol is implemented for none of the types that Jason leaves to the application."
   @spec usual?() :: boolean()
-  def usual?,
-    do: Enum.all?([{} | for(module <- Known.overridable(), do: %{__struct__: module})], &(jason(&1) == nil))
+  def usual? do
+    values = [
+      {},
+      self(),
+      make_ref(),
+      (&usual?/0)
+      | for(module <- Known.overridable(), do: %{__struct__: module})
+    ]
+
+    Enum.all?(values, &(jason(&1) == nil))
+  end
 
   @doc "Whether `Jason` is the stand-in, which runs on this library."
   @spec standin?() :: boolean()

@@ -126,6 +126,15 @@ defmodule RustyJson.Encoder.Plans do
   def known(%{foreign: :planned, plans: otherwise}), do: Cache.cached(Cache.all(), :plans) || otherwise
   def known(%{plans: otherwise}), do: Cache.cached(Cache.all(), :derived) || otherwise
 
+  @doc "The plan of this module that counts for such calls, if it is known and holds."
+  @spec sure(module(), Options.t()) :: plan() | nil
+  def sure(module, options) do
+    case known(options) do
+      %{^module => plan} = plans -> if current?(module, plans), do: plan
+      _none -> nil
+    end
+  end
+
   @doc "Of these plans, those that a term in its external format may need, as long as they hold."
   @spec needed(t() | nil, binary()) :: t() | nil
   def needed(nil, _etf), do: nil
