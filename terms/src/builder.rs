@@ -429,7 +429,7 @@ impl TermBuilder for Terms<'_, '_> {
         self.first = true;
     }
 
-    /// The VM compares the keys of a small map with their neighbours anyway, and refuses repeated ones.
+    /// Keys of a small map that differ in their first bytes are not repeated; of others the VM compares neighbours anyway, and refuses repeated ones.
     #[inline(always)]
     fn end_distinct(&mut self, len: usize) -> Result<bool, ErrorKind> {
         if self.options.ordered_objects {

@@ -53,10 +53,11 @@ defmodule RustyJson.Encoder.Interop do
         Plans.learn(module, library, implementation)
 
         # The first call writes it as the next ones do.
-        case Plans.sure(module, options) do
-          nil -> {:ok, encode(library, struct, implementation, options)}
-          plan -> {:ok, Text.planned!(struct, plan, options)}
-        end
+        plan = Plans.sure(module, options)
+
+        if plan != nil and whole?(struct, plan),
+          do: {:ok, Text.planned!(struct, plan, options)},
+          else: {:ok, encode(library, struct, implementation, options)}
     end
   end
 
@@ -76,10 +77,9 @@ defmodule RustyJson.Encoder.Interop do
       {library, implementation} when library != :standin ->
         Plans.learn(module, library, implementation)
 
-        case Plans.sure(module, options) do
-          nil -> way(library, implementation, options)
-          plan -> {:json, fn struct, _ -> Text.planned!(struct, plan, options) end, nil}
-        end
+        own = way(library, implementation, options)
+        plan = Plans.sure(module, options)
+        if plan, do: {:json, &by_plan(&1, plan, own, &2), options}, else: own
 
       _none ->
         nil
@@ -87,6 +87,12 @@ defmodule RustyJson.Encoder.Interop do
   end
 
   def direct(_struct, _options), do: nil
+
+  # The core leaves a struct without one of the fields to the implementation.
+  defp by_plan(struct, plan, own, options),
+    do: if(whole?(struct, plan), do: Text.planned!(struct, plan, options), else: text(own, struct, options))
+
+  defp whole?(struct, plan), do: Enum.all?(Plans.fields(plan), &is_map_key(struct, &1))
 
   defp way(library, implementation, options),
     do: {library, Function.capture(implementation, :encode, 2), given(library, options)}

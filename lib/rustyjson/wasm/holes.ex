@@ -47,7 +47,7 @@ defmodule RustyJson.Wasm.Holes do
         for {{offset, start, depth, place}, number} <- Enum.with_index(claims),
             do: {start, number, offset, depth, place}
 
-      holes = measure(:lists.sort(by_start), term, 1, [{nil, 1, 1}], call, {[], @stretch})
+      holes = measure(:lists.sort(by_start), term, 1, [{nil, 1, 1, 1}], call, {[], @stretch})
       {:partial, text, for({_number, hole} <- :lists.keysort(1, holes), do: hole)}
     else
       _ -> refuse(@list)
@@ -77,7 +77,7 @@ defmodule RustyJson.Wasm.Holes do
     }
   end
 
-  # One walk over our own bytes. Each container around the place has its tag, its parts, and those still to come. With the holes found
+  # One walk over our own bytes. Each container around the place has its tag, its parts, those still to come, and its level. With the holes found
   # comes how far the walk goes on until the next look at the clock.
   defp measure(claims, etf, at, open, call, {holes, left}) when left < 0 do
     in_time(call)
@@ -86,31 +86,31 @@ defmodule RustyJson.Wasm.Holes do
 
   defp measure([], _etf, _at, _open, _call, {holes, _left}), do: holes
 
-  defp measure(claims, etf, at, [{_, _, 0} | open], call, found),
+  defp measure(claims, etf, at, [{_, _, 0, _} | open], call, found),
     do: measure(claims, etf, at, open, call, found)
 
   defp measure(
          [{at, number, offset, depth, place} | claims],
          etf,
          at,
-         [{tag, parts, left} | open],
+         [{tag, parts, left, level} | open],
          call,
          found
        ) do
-    if depth > call.base + length(open), do: refuse(@place)
+    if depth > call.base + level, do: refuse(@place)
     length = skip(etf, 1, 0, @stretch, call)
     term = :erlang.binary_to_term(<<131, binary_part(etf, 0, length)::binary>>)
     unless left?(place, term, key?(tag, parts, left), call), do: refuse(@written)
     {holes, before_look} = found
     found = {[{number, {offset, depth, term, place}} | holes], before_look - 1 - div(length, 16)}
-    measure(claims, drop(etf, length), at + length, [{tag, parts, left - 1} | open], call, found)
+    measure(claims, drop(etf, length), at + length, [{tag, parts, left - 1, level} | open], call, found)
   end
 
   defp measure(
          [{start, _, _, _, _} | _] = claims,
          <<tag, _::binary>> = etf,
          at,
-         [{t, p, left} | open],
+         [{t, p, left, level} | open],
          call,
          found
        )
@@ -118,7 +118,15 @@ defmodule RustyJson.Wasm.Holes do
     {size, parts} = header(etf)
     {holes, before_look} = found
     found = {holes, before_look - 1}
-    measure(claims, drop(etf, size), at + size, [{tag, parts, parts}, {t, p, left - 1} | open], call, found)
+
+    measure(
+      claims,
+      drop(etf, size),
+      at + size,
+      [{tag, parts, parts, level + 1}, {t, p, left - 1, level} | open],
+      call,
+      found
+    )
   end
 
   defp measure(_claims, _etf, _at, _open, _call, _found), do: refuse(@place)
