@@ -47,7 +47,7 @@ defmodule RustyJson.Wasm.Holes do
         for {{offset, start, depth, place}, number} <- Enum.with_index(claims),
             do: {start, number, offset, depth, place}
 
-      holes = measure(:lists.sort(by_start), term, 1, [{nil, 1, 1, 1}], call, {[], @stretch})
+      holes = measure(:lists.sort(by_start), term, 1, [{nil, 1, 1, 0}], call, {[], @stretch})
       {:partial, text, for({_number, hole} <- :lists.keysort(1, holes), do: hole)}
     else
       _ -> refuse(@list)
