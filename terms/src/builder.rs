@@ -285,6 +285,7 @@ impl<'a, 's> Terms<'a, 's> {
         self.first_of_shape(len)
     }
 
+    /// The first object whose keys come like this, which the table of shapes learns.
     #[inline(never)]
     fn first_of_shape(&mut self, len: usize) -> Option<ErlNifTerm> {
         if let Some((tuple, map)) = self.new_map(len) {
@@ -302,6 +303,7 @@ impl<'a, 's> Terms<'a, 's> {
         Some(map)
     }
 
+    /// A map that nothing is remembered of.
     #[inline(always)]
     fn ordered_map(&mut self, len: usize) -> Option<ErlNifTerm> {
         match self.new_map(len) {
@@ -321,7 +323,7 @@ impl<'a, 's> Terms<'a, 's> {
         self.heap.new_map(&keys[keys.len() - len..], &values[values.len() - len..], order.places())
     }
 
-    /// The same, made by the VM, which is given the members in about its own order.
+    /// A map made by the VM, which is given the members in about its own order.
     #[inline(never)]
     fn vm_map(&mut self, len: usize) -> Option<ErlNifTerm> {
         let Stacks { keys, values, heads, orders, .. } = &mut *self.stacks;

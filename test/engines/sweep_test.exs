@@ -4,8 +4,8 @@ defmodule RustyJson.SweepTest do
   deadlines hold.
 
   `RustyJson.Test.Sweep` has the table. The light version compares 20 KB with 200 KB, with a bound that quadratic time exceeds. The heavy
-  one (`RUSTYJSON_HEAVY=1`) goes up to 5 MB. Its bound is 1.5 times the growth of what the VM itself needs for the same input
-  (`RustyJson.Test.Sweep.Yardstick`). It prints a line for each shape; `script/sweep` runs it and keeps the record.
+  one goes up to 5 MB; only `script/sweep` runs it, because it takes most of an hour, and keeps its record. Its bound is 1.5 times the growth
+  of what the VM itself needs for the same input (`RustyJson.Test.Sweep.Yardstick`).
   """
 
   use ExUnit.Case, async: false

@@ -17,7 +17,7 @@ defmodule RustyJson.Feed.Brackets do
   @typedoc "Bits of brackets, the innermost first."
   @type below :: [binary()]
 
-  @doc "The state with the brackets that so many bytes can close, and those that still wait."
+  @doc "The state with the brackets that a piece of this many bytes can close, and the brackets that still wait."
   @spec raise(binary(), below(), non_neg_integer()) :: {binary(), below()}
   def raise(state, [], _bytes), do: {state, []}
 

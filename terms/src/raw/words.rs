@@ -183,7 +183,7 @@ impl Words {
 /// A tuple of these terms, of which there is at least one: a word for each, and one more.
 ///
 /// # Safety
-/// There are so many words.
+/// `at` has room for these words.
 #[inline(always)]
 pub unsafe fn write_tuple(at: *mut usize, items: impl ExactSizeIterator<Item = usize>) -> usize {
     // SAFETY: the caller's promise.
@@ -199,7 +199,7 @@ pub unsafe fn write_tuple(at: *mut usize, items: impl ExactSizeIterator<Item = u
 /// A list of these terms, of which there is at least one: two words for each. `end` is the empty list.
 ///
 /// # Safety
-/// There are so many words.
+/// `at` has room for these words.
 #[inline(always)]
 pub unsafe fn write_list(at: *mut usize, items: &[usize], end: usize) -> usize {
     let mut cell = at;
