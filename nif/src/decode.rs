@@ -2,12 +2,12 @@
 
 use crate::atoms;
 use rustler::schedule::consume_timeslice;
-use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::abi::{DecodeFailure, DecodeFailures, Undecoded};
 use rustyjson_core::parts::{Failed, Parts, check, typed};
 use rustyjson_core::{DecodeOptions, Error, ErrorKind, Scratch, decode as decode_json};
 use rustyjson_terms::builder::{MOST_NODES, Stacks, Structs, Terms};
+use rustyjson_terms::raw::entry::{Answer, BadArg};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::{Look, Raw};
 use std::cell::RefCell;
@@ -50,12 +50,11 @@ thread_local! {
 pub fn with_state<T>(
     options: Option<&[u8]>,
     most_nodes: u64,
-    run: impl FnOnce(DecodeOptions, bool, &mut Scratch, &mut Stacks) -> NifResult<T>,
-) -> NifResult<T> {
+    run: impl FnOnce(DecodeOptions, bool, &mut Scratch, &mut Stacks) -> Answer<T>,
+) -> Answer<T> {
     STATE.with_borrow_mut(|state| {
         let seed = state.seed.next();
-        let mut options =
-            options.and_then(|bytes| DecodeOptions::from_bytes(bytes, seed)).ok_or(rustler::Error::BadArg)?;
+        let mut options = options.and_then(|bytes| DecodeOptions::from_bytes(bytes, seed)).ok_or(BadArg)?;
         // 0 is no limit.
         let cut = options.dirty && most_nodes < u64::MAX && options.max_nodes.wrapping_sub(1) >= most_nodes;
         if cut {
@@ -71,7 +70,7 @@ pub fn with_state<T>(
 /// Decodes on the caller's scheduler and charges the time to the process. `:dirty`: the text is more work than its length
 /// suggests, so start over on a dirty scheduler.
 #[inline(always)]
-pub fn decode<'a>(env: Env<'a>, json: Raw<'a>, options: Raw<'a>) -> NifResult<ErlNifTerm> {
+pub fn decode<'a>(env: Env<'a>, json: Raw<'a>, options: Raw<'a>) -> Answer {
     let json = Binary::from_term(json.term(env))?;
     let len = json.len();
     let result = run(env, json, options, MOST_NODES);
@@ -96,7 +95,7 @@ fn decode_dirty<'a>(env: Env<'a>, json: Binary<'a>, options: Term<'a>) -> NifRes
 }
 
 #[inline(always)]
-fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) -> NifResult<ErlNifTerm> {
+fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) -> Answer {
     let (bytes, look) = (json.as_slice(), Look::new(env));
     let Some(options) = look.binary(options) else { return run_structs(json, look, options, most_nodes) };
     let parts = options.get(DecodeOptions::LEN..).unwrap_or_default();
@@ -112,7 +111,7 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) ->
     with_state(Some(options), most_nodes, |options, cut, scratch, stacks| {
         let mut terms = Terms::new(env, json, options, stacks);
         match decode_json(bytes, &options, scratch, &mut terms) {
-            Ok(()) => terms.finish_pair(ok).ok_or(rustler::Error::BadArg),
+            Ok(()) => terms.finish_pair(ok).ok_or(BadArg),
             Err(error) if cut && error.kind == ErrorKind::MaxNodes => Ok(atoms::dirty().as_c_arg()),
             Err(error) => Ok(failure(env, bytes, error).as_c_arg()),
         }
@@ -120,7 +119,7 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) ->
 }
 
 /// Whether a document is right. It takes time in proportion to its length, and makes no terms.
-fn run_check<'a>(env: Env<'a>, json: &[u8], options: &[u8]) -> NifResult<ErlNifTerm> {
+fn run_check<'a>(env: Env<'a>, json: &[u8], options: &[u8]) -> Answer {
     with_state(Some(options), u64::MAX, |options, _, scratch, _| match check(json, &options, scratch) {
         Ok(()) => Ok(Maker::new(env).tuple(&[atoms::ok().as_c_arg(), rustler::types::atom::true_().as_c_arg()])),
         Err(error) => Ok(failure(env, json, error).as_c_arg()),
@@ -132,9 +131,9 @@ fn run_check<'a>(env: Env<'a>, json: &[u8], options: &[u8]) -> NifResult<ErlNifT
 const FEW: usize = 512;
 
 /// Decodes into structs: the options are a tuple of their bytes and the templates of a type.
-fn run_structs<'a>(json: Binary<'a>, look: Look<'a>, given: Raw<'a>, most_nodes: u64) -> NifResult<ErlNifTerm> {
-    let Some(&[options, templates]) = look.tuple(given) else { return Err(rustler::Error::BadArg) };
-    let (options, templates) = look.binary(options).zip(look.tuple(templates)).ok_or(rustler::Error::BadArg)?;
+fn run_structs<'a>(json: Binary<'a>, look: Look<'a>, given: Raw<'a>, most_nodes: u64) -> Answer {
+    let Some(&[options, templates]) = look.tuple(given) else { return Err(BadArg) };
+    let (options, templates) = look.binary(options).zip(look.tuple(templates)).ok_or(BadArg)?;
     let bytes = json.as_slice();
     run_parts(look.env(), json, options, most_nodes, |parts, options, most_nodes, scratch, terms| {
         let Parts::Typed(shape) = parts else { return parts.decode(bytes, options, most_nodes, scratch, terms) };
@@ -153,9 +152,9 @@ fn run_parts<'a>(
     options: &'a [u8],
     most_nodes: u64,
     decode: impl FnOnce(&Parts<'a>, &DecodeOptions, u64, &mut Scratch, &mut Terms<'a, '_>) -> Result<bool, Failed>,
-) -> NifResult<ErlNifTerm> {
+) -> Answer {
     let bytes = json.as_slice();
-    let parts = options.get(DecodeOptions::LEN..).and_then(Parts::read).ok_or(rustler::Error::BadArg)?;
+    let parts = options.get(DecodeOptions::LEN..).and_then(Parts::read).ok_or(BadArg)?;
     let ok = atoms::ok().as_c_arg();
     with_state(Some(options), u64::MAX, |mut options, cut, scratch, stacks| {
         if cut {
@@ -166,7 +165,7 @@ fn run_parts<'a>(
         let mut terms = Terms::sized(env, json, len, options, stacks);
         let most_nodes = if options.dirty && most_nodes != u64::MAX { most_nodes } else { 0 };
         match decode(&parts, &options, most_nodes, scratch, &mut terms) {
-            Ok(true) => terms.finish_pair(ok).ok_or(rustler::Error::BadArg),
+            Ok(true) => terms.finish_pair(ok).ok_or(BadArg),
             Ok(false) => Ok(atoms::dirty().as_c_arg()),
             Err(failed) => Ok(undecoded(env, &Undecoded::locate(bytes, &failed)).as_c_arg()),
         }

@@ -12,6 +12,7 @@ use rustyjson_core::encode::{
 use rustyjson_core::options::Scheduler;
 use rustyjson_core::{EncodeOptions, Output};
 use rustyjson_terms::atom_cache::AtomCache;
+use rustyjson_terms::raw::entry::{Answer, BadArg};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::{Look, Raw, WalkMemory};
 use rustyjson_terms::reader::{BUDGET, Plans, Terms};
@@ -77,10 +78,10 @@ struct Call<'a> {
 
 impl<'a> Call<'a> {
     #[inline(never)]
-    fn read(env: Env<'a>, options: Raw<'a>, plans: Raw<'a>) -> NifResult<Self> {
+    fn read(env: Env<'a>, options: Raw<'a>, plans: Raw<'a>) -> Answer<Self> {
         let look = Look::new(env);
         let options = look.binary(options).and_then(EncodeOptions::from_bytes);
-        let (options, _) = options.ok_or(rustler::Error::BadArg)?;
+        let (options, _) = options.ok_or(BadArg)?;
         Ok(Self { options, plans: Plans::of(env, plans) })
     }
 }
@@ -89,7 +90,7 @@ impl<'a> Call<'a> {
 /// `{:suspended, json, places, holes, modules, parts}` for `resume_dirty/3`, or `:dirty` to start over on a dirty scheduler. The options are
 /// their bytes, or a number of `keep_options/1`.
 #[inline(always)]
-pub fn encode<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>) -> NifResult<ErlNifTerm> {
+pub fn encode<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>) -> Answer {
     let number = kept::number(env, options);
     if number.is_some_and(kept::is_usual) {
         return Ok(usual(env, term, plans));
@@ -108,7 +109,7 @@ fn usual<'a>(env: Env<'a>, term: Raw<'a>, plans: Raw<'a>) -> ErlNifTerm {
 
 /// A number that means nothing here is one of an older instance of the library: Elixir has the bytes.
 #[inline(never)]
-fn with_number<'a>(env: Env<'a>, term: Raw<'a>, number: i64, plans: Raw<'a>) -> NifResult<ErlNifTerm> {
+fn with_number<'a>(env: Env<'a>, term: Raw<'a>, number: i64, plans: Raw<'a>) -> Answer {
     match kept::find(number) {
         Some(options) => with_options(env, term, options, plans),
         None => Ok(atoms::dirty().as_c_arg()),
@@ -116,21 +117,21 @@ fn with_number<'a>(env: Env<'a>, term: Raw<'a>, number: i64, plans: Raw<'a>) -> 
 }
 
 #[inline(never)]
-fn with_bytes<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>) -> NifResult<ErlNifTerm> {
+fn with_bytes<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>) -> Answer {
     let bytes = Look::new(env).binary(options);
     if bytes.is_some_and(EncodeOptions::are_default) {
         return with_options(env, term, &USUAL, plans);
     }
     // Not in a `Call`: the moves would take 10 ns.
     let Some((mut read, _)) = bytes.and_then(EncodeOptions::from_bytes) else {
-        return Err(rustler::Error::BadArg);
+        return Err(BadArg);
     };
     read.budget = BUDGET as u64;
     with_options(env, term, &read, plans)
 }
 
 #[inline(always)]
-fn with_options<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'a>, plans: Raw<'a>) -> NifResult<ErlNifTerm> {
+fn with_options<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'a>, plans: Raw<'a>) -> Answer {
     if options.scheduler == Scheduler::Dirty {
         return Ok(atoms::dirty().as_c_arg());
     }
@@ -138,7 +139,7 @@ fn with_options<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'a>, pl
     match slice(env, term, options, plans) {
         Some(result) => Ok(result),
         None if options.scheduler == Scheduler::Auto => Ok(atoms::dirty().as_c_arg()),
-        None => large(env, term, Call { options: *options, plans }).map(|term| term.as_c_arg()),
+        None => Ok(large(env, term, Call { options: *options, plans }).as_c_arg()),
     }
 }
 
@@ -152,7 +153,7 @@ fn slice<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'_>, plans: Pl
 #[rustler::nif(schedule = "DirtyCpu")]
 fn encode_dirty<'a>(env: Env<'a>, term: Term<'a>, options: Term<'a>, plans: Term<'a>) -> NifResult<Term<'a>> {
     let call = Call::read(env, Raw::of(options), Raw::of(plans))?;
-    large(env, Raw::of(term), call)
+    Ok(large(env, Raw::of(term), call))
 }
 
 /// Continues what `encode/3` began, on a dirty scheduler, without a budget.
@@ -161,7 +162,7 @@ fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, options: Term<'a>, p
     let mut call = Call::read(env, Raw::of(options), Raw::of(plans))?;
     call.options.budget = 0;
     let (_, json, places, holes, modules, parts) = suspended;
-    let suspension = read_suspension(Look::new(env), places, holes, parts).ok_or(rustler::Error::BadArg)?;
+    let suspension = read_suspension(Look::new(env), places, holes, parts).ok_or(BadArg)?;
     with_terms(env, call.plans, |terms, stack, out| {
         out.slice(&json);
         terms.add_used_plans(modules.into_iter().map(Raw::of));
@@ -221,11 +222,11 @@ fn charge(env: Env<'_>, bytes: usize) {
 }
 
 /// Without a budget.
-fn large<'a>(env: Env<'a>, term: Raw<'a>, mut call: Call<'a>) -> NifResult<Term<'a>> {
+fn large<'a>(env: Env<'a>, term: Raw<'a>, mut call: Call<'a>) -> Term<'a> {
     call.options.budget = 0;
     with_terms(env, call.plans, |terms, stack, out| {
         let result = encode_slice(terms, term, &call.options, out, stack);
-        Ok(planned(env, ended(env, result, out), terms.used_plans()))
+        planned(env, ended(env, result, out), terms.used_plans())
     })
 }
 

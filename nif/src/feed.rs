@@ -2,10 +2,11 @@
 
 use crate::atoms;
 use crate::decode::{charge, with_state};
-use rustler::{Binary, Encoder, Env, Error, NewBinary, NifResult, Term};
+use rustler::{Binary, Encoder, Env, NewBinary, NifResult, Term};
 use rustyjson_core::ErrorKind;
 use rustyjson_core::scan::{End, Piece, Plan, State, Trouble, feed as feed_json};
 use rustyjson_terms::builder::{MOST_NODES, Terms};
+use rustyjson_terms::raw::entry::{Answer, BadArg};
 
 /// Most parts of a value that lie in each other, each of which is built, in a call on a normal scheduler.
 const MOST_OVERLAP: usize = 4;
@@ -22,13 +23,13 @@ type Question<'a> = (Term<'a>, u64, bool, Term<'a>, Binary<'a>, Binary<'a>);
 #[rustler::nif]
 fn feed<'a>(env: Env<'a>, question: Question<'a>, piece: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
     charge(env, piece.len());
-    run(env, question, piece, &options, MOST_NODES)
+    Ok(run(env, question, piece, &options, MOST_NODES)?)
 }
 
 /// The same on a dirty scheduler.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn feed_dirty<'a>(env: Env<'a>, question: Question<'a>, piece: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
-    run(env, question, piece, &options, u64::MAX)
+    Ok(run(env, question, piece, &options, u64::MAX)?)
 }
 
 fn run<'a>(
@@ -37,15 +38,15 @@ fn run<'a>(
     piece: Binary<'a>,
     options: &[u8],
     most_nodes: u64,
-) -> NifResult<Term<'a>> {
+) -> Answer<Term<'a>> {
     let bytes = piece.as_slice();
     let (_, held, last, _, plan, state) = question;
     let normal = most_nodes == MOST_NODES;
     if normal && plan.len() > MOST_PLAN {
         return Ok(atoms::dirty().encode(env));
     }
-    let plan = Plan::read(&plan).ok_or(Error::BadArg)?;
-    let mut state = State::read(&state).ok_or(Error::BadArg)?;
+    let plan = Plan::read(&plan).ok_or(BadArg)?;
+    let mut state = State::read(&state).ok_or(BadArg)?;
     // As much work as a longer piece.
     if normal && plan.overlap() > MOST_OVERLAP {
         return Ok(atoms::dirty().encode(env));

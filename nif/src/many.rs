@@ -2,9 +2,10 @@
 
 use crate::atoms;
 use crate::decode::{charge, failure, with_state};
-use rustler::{Binary, Encoder, Env, Error, NifResult, Term};
+use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::{ErrorKind, decode as decode_json};
 use rustyjson_terms::builder::{MOST_NODES, Terms};
+use rustyjson_terms::raw::entry::{Answer, BadArg};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::{Look, Raw};
 
@@ -17,7 +18,7 @@ const PER_DOCUMENT: usize = 64;
 /// its first document needs one for itself: it has at least `threshold` bytes, or is more work than that.
 #[rustler::nif]
 fn decode_many<'a>(env: Env<'a>, documents: Term<'a>, options: Term<'a>, threshold: usize) -> NifResult<Term<'a>> {
-    let bytes = Look::new(env).binary(Raw::of(options)).ok_or(Error::BadArg)?;
+    let bytes = Look::new(env).binary(Raw::of(options)).ok_or(BadArg)?;
     let ok = atoms::ok().encode(env);
     let (mut rest, mut next, mut used) = (documents, atoms::more(), 0);
     let mut results = Vec::new();
@@ -43,12 +44,12 @@ fn decode_many<'a>(env: Env<'a>, documents: Term<'a>, options: Term<'a>, thresho
 
 /// `{:ok, term}` or `{:error, failure}`; `None` for more work than a normal scheduler should do.
 #[inline(always)]
-fn one<'a>(env: Env<'a>, ok: Term<'a>, json: Binary<'a>, options: &[u8]) -> NifResult<Option<Term<'a>>> {
+fn one<'a>(env: Env<'a>, ok: Term<'a>, json: Binary<'a>, options: &[u8]) -> Answer<Option<Term<'a>>> {
     let bytes = json.as_slice();
     with_state(Some(options), MOST_NODES, |options, cut, scratch, stacks| {
         let mut terms = Terms::new(env, json, options, stacks);
         match decode_json(bytes, &options, scratch, &mut terms) {
-            Ok(()) => terms.finish().map(|term| Some((ok, term).encode(env))).ok_or(Error::BadArg),
+            Ok(()) => terms.finish().map(|term| Some((ok, term).encode(env))).ok_or(BadArg),
             Err(error) if cut && error.kind == ErrorKind::MaxNodes => Ok(None),
             Err(error) => Ok(Some(failure(env, bytes, error))),
         }

@@ -8,6 +8,7 @@ use rustyjson_core::canonical::canonicalize as canonicalize_json;
 use rustyjson_core::encode::EncodeError;
 use rustyjson_core::format::{Last, Layout, Place, format_slice};
 use rustyjson_core::{EncodeOptions, Error, ErrorKind, Output, gzip as gz, simd};
+use rustyjson_terms::raw::entry::{Answer, BadArg};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::trial::layout;
 
@@ -59,7 +60,7 @@ fn format_dirty<'a>(
     let mut place = layout.first_place();
     if let Some((_, written, (offset, depth, last))) = suspended {
         out.slice(&written);
-        place = Place { offset, depth, last: Last::from_number(last).ok_or(rustler::Error::BadArg)? };
+        place = Place { offset, depth, last: Last::from_number(last).ok_or(BadArg)? };
     }
     match format_slice(&text, &layout, place, 0, usize::MAX, &mut out) {
         Ok(_) => Ok(binary(env, out.written()).unwrap_or_else(|| failure(env, &text, NO_MEMORY))),
@@ -72,17 +73,17 @@ fn format_dirty<'a>(
 #[rustler::nif]
 fn canonicalize<'a>(env: Env<'a>, text: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
     charge(env, text.len());
-    canonical(env, &text, &options)
+    Ok(canonical(env, &text, &options)?)
 }
 
 /// The same on a dirty scheduler.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn canonicalize_dirty<'a>(env: Env<'a>, text: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
-    canonical(env, &text, &options)
+    Ok(canonical(env, &text, &options)?)
 }
 
-fn canonical<'a>(env: Env<'a>, text: &[u8], options: &[u8]) -> NifResult<Term<'a>> {
-    let (options, most) = options.split_last_chunk().ok_or(rustler::Error::BadArg)?;
+fn canonical<'a>(env: Env<'a>, text: &[u8], options: &[u8]) -> Answer<Term<'a>> {
+    let (options, most) = options.split_last_chunk().ok_or(BadArg)?;
     with_state(Some(options), u64::MAX, |options, _, scratch, _| {
         let mut out = Output::new(Vec::new());
         Ok(match canonicalize_json(text, &options, u64::from_le_bytes(*most), scratch, &mut out) {
@@ -92,8 +93,8 @@ fn canonical<'a>(env: Env<'a>, text: &[u8], options: &[u8]) -> NifResult<Term<'a
     })
 }
 
-fn read(options: &[u8]) -> NifResult<EncodeOptions<'_>> {
-    EncodeOptions::from_bytes(options).map(|(options, _)| options).ok_or(rustler::Error::BadArg)
+fn read(options: &[u8]) -> Answer<EncodeOptions<'_>> {
+    EncodeOptions::from_bytes(options).map(|(options, _)| options).ok_or(BadArg)
 }
 
 fn binary<'a>(env: Env<'a>, bytes: &[u8]) -> Option<Term<'a>> {
@@ -105,7 +106,7 @@ fn binary<'a>(env: Env<'a>, bytes: &[u8]) -> Option<Term<'a>> {
 /// writing the text, so this is never short work.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn gzip<'a>(env: Env<'a>, bytes: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
-    let level = read(&options)?.compress.ok_or(rustler::Error::BadArg)?;
+    let level = read(&options)?.compress.ok_or(BadArg)?;
     let mut out = Vec::new();
     let compressed = gz::compress(&bytes, level.into(), &mut out).then(|| binary(env, &out)).flatten();
     Ok(compressed.unwrap_or_else(|| encode::failure(env, &EncodeError::out_of_memory())))

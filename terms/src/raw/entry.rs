@@ -3,9 +3,30 @@
 
 use super::read::{Raw, word_of};
 use crate::atoms;
+use rustler::Env;
 use rustler::sys::{self, ErlNifEnv, ErlNifTerm};
-use rustler::{Env, NifResult};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The terms of a call are not those that Elixir passes: an `ArgumentError`. It has no bytes, so that an [`Answer`] is returned in
+/// registers. rustler's error made it 24 bytes, which the caller reads in other pieces than those in which they were just stored.
+#[derive(Clone, Copy, Debug)]
+pub struct BadArg;
+
+/// What a call returns.
+pub type Answer<T = ErlNifTerm> = Result<T, BadArg>;
+
+impl From<rustler::Error> for BadArg {
+    #[inline(always)]
+    fn from(_: rustler::Error) -> Self {
+        Self
+    }
+}
+
+impl From<BadArg> for rustler::Error {
+    fn from(BadArg: BadArg) -> Self {
+        Self::BadArg
+    }
+}
 
 /// Declares a NIF of this name and arity, run by a function that takes the environment and the terms, on the caller's scheduler or on one
 /// of these: `DirtyCpu`, `DirtyIo`. It needs `rustler::codegen_runtime::inventory` in scope.
@@ -45,7 +66,7 @@ macro_rules! entry {
 pub unsafe fn call<const N: usize>(
     env: *mut ErlNifEnv,
     terms: *const [ErlNifTerm; N],
-    run: impl for<'a> FnOnce(Env<'a>, [Raw<'a>; N]) -> NifResult<ErlNifTerm>,
+    run: impl for<'a> FnOnce(Env<'a>, [Raw<'a>; N]) -> Answer,
 ) -> ErlNifTerm {
     let lifetime = ();
     // SAFETY: the caller's promise.
@@ -56,7 +77,7 @@ pub unsafe fn call<const N: usize>(
     match result {
         Ok(Ok(term)) => term,
         // SAFETY: the environment is valid; the exception is what this call returns.
-        Ok(Err(_)) => unsafe { sys::enif_make_badarg(env) },
+        Ok(Err(BadArg)) => unsafe { sys::enif_make_badarg(env) },
         // SAFETY: the same.
         Err(_) => unsafe { sys::enif_raise_exception(env, atoms::nif_panicked().as_c_arg()) },
     }

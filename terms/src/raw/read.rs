@@ -220,20 +220,26 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Walks over maps, each inside the one before. They stay where the VM made them: moved as values, every open map would
-/// cost two copies of its 56 bytes.
+/// Walks over maps, each inside the one before.
 pub struct Walks<'a> {
     env: Env<'a>,
     open: Vec<Walk<'a>>,
+    /// Of the walks whose map is large. They stay where the VM made them: moved as values, every open map would cost two copies of its
+    /// 56 bytes.
+    iterations: Vec<Iteration>,
 }
 
+/// Whole words without padding, so that it is written field by field: with the iterator in it, a map of three members took 10 ns more.
 struct Walk<'a> {
-    /// Set where there are no members.
-    iterator: MaybeUninit<ErlNifMapIterator>,
+    /// The members of a small map; a large one has an iteration.
     members: Option<SmallMap<'a>>,
     map: Raw<'a>,
-    size: usize,
     given: usize,
+}
+
+struct Iteration {
+    iterator: ErlNifMapIterator,
+    size: usize,
     backward: bool,
 }
 
@@ -251,7 +257,7 @@ impl WalkMemory {
 impl<'a> Walks<'a> {
     /// No walk yet.
     pub fn new(env: Env<'a>, WalkMemory(memory): WalkMemory) -> Self {
-        Self { env, open: recycled(memory) }
+        Self { env, open: recycled(memory), iterations: Vec::new() }
     }
 
     /// Ends all walks and gives the memory back.
@@ -270,44 +276,44 @@ impl<'a> Walks<'a> {
         } else {
             ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_HEAD
         };
-        let iterator = MaybeUninit::uninit();
-        let walk = self.open.push_mut(Walk { iterator, members: None, map, size, given: 0, backward });
+        let mut iterator = MaybeUninit::uninit();
         // SAFETY: environment and term are valid; the iterator is set when the call says so, and forgotten when not.
-        let made = unsafe {
-            sys::enif_map_iterator_create(self.env.as_c_arg(), map.0, walk.iterator.as_mut_ptr(), start) != 0
+        let iterator = unsafe {
+            if sys::enif_map_iterator_create(self.env.as_c_arg(), map.0, iterator.as_mut_ptr(), start) == 0 {
+                return false;
+            }
+            iterator.assume_init()
         };
-        if !made {
-            self.open.pop();
-        }
-        made
+        self.iterations.push(Iteration { iterator, size, backward });
+        self.open.push(Walk { members: None, map, given: 0 });
+        true
     }
 
     /// Starts a walk over a small map.
     #[inline(always)]
     pub fn enter_small(&mut self, map: Raw<'a>, members: SmallMap<'a>) {
-        let (iterator, size) = (MaybeUninit::uninit(), members.keys.len());
-        self.open.push(Walk { iterator, members: Some(members), map, size, given: 0, backward: false });
+        self.open.push(Walk { members: Some(members), map, given: 0 });
     }
 
     /// The next entry of the innermost walk. The size spares the VM the question behind the last one.
     #[inline(always)]
     pub fn next_entry(&mut self) -> Option<(Raw<'a>, Raw<'a>)> {
-        let Walk { iterator, members, size, given, backward, .. } = self.open.last_mut()?;
+        let Walk { members, given, .. } = self.open.last_mut()?;
         if let Some(SmallMap { keys, values }) = members {
             let entry = keys.get(*given).copied().zip(values.get(*given).copied());
             *given += 1;
             return entry;
         }
+        let Iteration { iterator, size, backward } = self.iterations.last_mut()?;
         if given == size {
             return None;
         }
         let (mut key, mut value) = Default::default();
         let env = self.env.as_c_arg();
         *given += 1;
-        // SAFETY: every iterator of a walk without members was made by `enif_map_iterator_create` and is not destroyed; asking for a
+        // SAFETY: every iterator was made by `enif_map_iterator_create` and is not destroyed; asking for a
         // pair at either end is allowed and gives none.
         unsafe {
-            let iterator = iterator.as_mut_ptr();
             if sys::enif_map_iterator_get_pair(env, iterator, &mut key, &mut value) == 0 {
                 return None;
             }
@@ -328,12 +334,11 @@ impl<'a> Walks<'a> {
     /// Ends the innermost walk.
     #[inline(always)]
     pub fn exit(&mut self) {
-        if let Some(walk) = self.open.last_mut() {
-            if walk.members.is_none() {
-                // SAFETY: made by `enif_map_iterator_create`, destroyed once: it leaves the list.
-                unsafe { sys::enif_map_iterator_destroy(self.env.as_c_arg(), walk.iterator.as_mut_ptr()) }
-            }
-            self.open.truncate(self.open.len() - 1);
+        if let Some(Walk { members: None, .. }) = self.open.pop()
+            && let Some(mut iteration) = self.iterations.pop()
+        {
+            // SAFETY: made by `enif_map_iterator_create`, destroyed once: it has left the list.
+            unsafe { sys::enif_map_iterator_destroy(self.env.as_c_arg(), &mut iteration.iterator) }
         }
     }
 

@@ -2,7 +2,8 @@
 
 use crate::atoms;
 use rustler::schedule::consume_timeslice;
-use rustler::{Binary, Env, Error, NifResult};
+use rustler::{Binary, Env};
+use rustyjson_terms::raw::entry::{Answer, BadArg};
 use rustyjson_terms::raw::read::{Look, Raw};
 
 /// Nanoseconds in a millisecond, which is what a call on the caller's scheduler may take.
@@ -36,11 +37,11 @@ impl<'a> Call<'a> {
     /// these limits is not yet final.
     // Made where it stays: a copy of what was just written waits for the writing, which takes longer than all else here.
     #[inline(always)]
-    pub fn read(env: Env<'a>, limits: Raw<'a>, ticket: Raw<'a>, dirty: bool) -> NifResult<Self> {
+    pub fn read(env: Env<'a>, limits: Raw<'a>, ticket: Raw<'a>, dirty: bool) -> Answer<Self> {
         let look = Look::new(env);
-        let number = |term| look.integer(term).and_then(|it| u64::try_from(it).ok()).ok_or(Error::BadArg);
+        let number = |term| look.integer(term).and_then(|it| u64::try_from(it).ok()).ok_or(BadArg);
         let Some(&[pool_size, max_memory, timeout, fresh, start_by]) = look.tuple(limits) else {
-            return Err(Error::BadArg);
+            return Err(BadArg);
         };
         let timeout = number(timeout)?.saturating_mul(MILLISECOND);
         Ok(Self {
@@ -79,13 +80,13 @@ pub struct Input<'a> {
 impl<'a> Input<'a> {
     /// Reads options, alone or with templates: `{options, templates}`.
     #[inline(always)]
-    pub fn new(env: Env<'a>, given: Raw<'a>, body: Raw<'a>) -> NifResult<Self> {
+    pub fn new(env: Env<'a>, given: Raw<'a>, body: Raw<'a>) -> Answer<Self> {
         let (look, body) = (Look::new(env), Binary::from_term(body.term(env))?);
         if let Some(options) = look.binary(given) {
             return Ok(Self { options, templates: None, body });
         }
-        let Some(&[options, templates]) = look.tuple(given) else { return Err(Error::BadArg) };
-        let (options, templates) = look.binary(options).zip(look.tuple(templates)).ok_or(Error::BadArg)?;
+        let Some(&[options, templates]) = look.tuple(given) else { return Err(BadArg) };
+        let (options, templates) = look.binary(options).zip(look.tuple(templates)).ok_or(BadArg)?;
         Ok(Self { options, templates: Some(templates), body })
     }
 }
@@ -109,7 +110,7 @@ pub enum Operation {
 
 impl Operation {
     /// Reads its name.
-    pub fn new(name: Raw<'_>) -> NifResult<Self> {
+    pub fn new(name: Raw<'_>) -> Answer<Self> {
         let operations = [
             (atoms::decode(), Self::Decode),
             (atoms::feed(), Self::Feed),
@@ -122,6 +123,6 @@ impl Operation {
             .into_iter()
             .find(|(known, _)| Raw::atom(*known) == name)
             .map(|(_, operation)| operation)
-            .ok_or(Error::BadArg)
+            .ok_or(BadArg)
     }
 }

@@ -31,9 +31,9 @@ mod work;
 
 use call::{Call, Input, Operation, charge};
 use rustler::codegen_runtime::inventory;
-use rustler::sys::ErlNifTerm;
-use rustler::{Env, Error, NifResult, Term};
+use rustler::{Env, Term};
 use rustyjson_terms::entry;
+use rustyjson_terms::raw::entry::{Answer, BadArg};
 use rustyjson_terms::raw::read::{Look, Raw};
 
 /// Bytes that take about a hundredth of a scheduler's turn.
@@ -58,7 +58,7 @@ fn run<'a, const DIRTY: bool>(
     body: Raw<'a>,
     limits: Raw<'a>,
     ticket: Raw<'a>,
-) -> NifResult<ErlNifTerm> {
+) -> Answer {
     let input = Input::new(env, options, body)?;
     if !DIRTY {
         charge(env, input.body.len(), BYTES_PER_PERCENT);
@@ -76,8 +76,8 @@ fn write<'a, const DIRTY: bool>(
     options: Raw<'a>,
     limits: Raw<'a>,
     ticket: Raw<'a>,
-) -> NifResult<ErlNifTerm> {
-    let options = Look::new(env).binary(options).ok_or(Error::BadArg)?;
+) -> Answer {
+    let options = Look::new(env).binary(options).ok_or(BadArg)?;
     tape::run(env, [term, plans], options, &Call::read(env, limits, ticket, DIRTY)?)
 }
 

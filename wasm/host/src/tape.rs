@@ -10,6 +10,7 @@ use rustler::Env;
 use rustler::sys::ErlNifTerm;
 use rustyjson_core::EncodeOptions;
 use rustyjson_core::tape::Sink;
+use rustyjson_terms::raw::entry::{Answer, BadArg};
 use rustyjson_terms::raw::read::Raw;
 use rustyjson_terms::taped::{self, Limits, State, Taped, Time, Untaped};
 use std::cell::RefCell;
@@ -141,8 +142,8 @@ fn write<'a>(
 }
 
 /// The same in an instance of the host's. The terms are what is encoded, and the plans of structs or `nil`.
-pub fn run<'a>(env: Env<'a>, terms: [Raw<'a>; 2], bytes: &[u8], call: &Call) -> rustler::NifResult<ErlNifTerm> {
-    let (options, _) = EncodeOptions::from_bytes(bytes).ok_or(rustler::Error::BadArg)?;
+pub fn run<'a>(env: Env<'a>, terms: [Raw<'a>; 2], bytes: &[u8], call: &Call) -> Answer {
+    let (options, _) = EncodeOptions::from_bytes(bytes).ok_or(BadArg)?;
     let time = if call.short { Time::Slice } else { Time::Until(Duration::from_nanos(call.timeout)) };
     let answer = host::run(call, |guest| encode(env, guest, terms, bytes, &options, time));
     Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short).as_c_arg()))

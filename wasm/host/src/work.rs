@@ -10,32 +10,33 @@ use crate::host::{self, seed};
 use crate::many::{self, Documents};
 use crate::session::{self, Document};
 use crate::terms;
+use rustler::Env;
 use rustler::sys::ErlNifTerm;
-use rustler::{Env, Error, NifResult};
 use rustyjson_core::abi::Undecoded;
 use rustyjson_core::options::Keys;
 use rustyjson_terms::judged::Structs;
+use rustyjson_terms::raw::entry::{Answer, BadArg};
 use rustyjson_terms::raw::make::Maker;
 use std::ops::Range;
 
 /// Runs a call.
 #[inline(always)]
-pub fn run<'a>(env: Env<'a>, operation: Operation, input: &Input<'a>, call: &Call) -> NifResult<ErlNifTerm> {
+pub fn run<'a>(env: Env<'a>, operation: Operation, input: &Input<'a>, call: &Call) -> Answer {
     let (options, body) = (input.options, input.body.as_slice());
     let answer = match operation {
         Operation::Decode => {
-            let Some(document) = Document::new(options, body, seed()) else { return Err(Error::BadArg) };
-            let structs = input.templates.map(|templates| document.structs(templates, input.body).ok_or(Error::BadArg));
+            let Some(document) = Document::new(options, body, seed()) else { return Err(BadArg) };
+            let structs = input.templates.map(|templates| document.structs(templates, input.body).ok_or(BadArg));
             let structs = structs.transpose()?;
             let wanted = Wanted { document: &document, structs: structs.as_ref() };
             host::run(call, |guest| decode(env, guest, wanted))
         }
         Operation::Feed => {
-            let stream = Stream::new(options, body, seed()).ok_or(Error::BadArg)?;
+            let stream = Stream::new(options, body, seed()).ok_or(BadArg)?;
             host::run(call, |guest| Ok(feed::run(env, guest, &stream)?.as_c_arg()))
         }
         Operation::Many => {
-            let documents = Documents::new(options, body, seed()).ok_or(Error::BadArg)?;
+            let documents = Documents::new(options, body, seed()).ok_or(BadArg)?;
             host::run(call, |guest| Ok(many::run(env, guest, &documents)?.as_c_arg()))
         }
         Operation::Gzip | Operation::Format | Operation::Canonicalize => host::run(call, |guest| {
