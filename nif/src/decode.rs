@@ -50,7 +50,7 @@ thread_local! {
 pub fn with_state<T>(
     options: Option<&[u8]>,
     most_nodes: u64,
-    run: impl FnOnce(DecodeOptions, bool, &mut Scratch, &mut Stacks) -> Answer<T>,
+    run: impl for<'s> FnOnce(&'s DecodeOptions, bool, &'s mut Scratch, &'s mut Stacks) -> Answer<T>,
 ) -> Answer<T> {
     STATE.with_borrow_mut(|state| {
         let seed = state.seed.next();
@@ -60,7 +60,7 @@ pub fn with_state<T>(
         if cut {
             options.max_nodes = most_nodes;
         }
-        let result = run(options, cut, &mut state.scratch, &mut state.stacks);
+        let result = run(&options, cut, &mut state.scratch, &mut state.stacks);
         state.scratch.shrink();
         state.stacks.shrink();
         result
@@ -110,7 +110,7 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) ->
     let ok = atoms::ok().as_c_arg();
     with_state(Some(options), most_nodes, |options, cut, scratch, stacks| {
         let mut terms = Terms::new(env, json, options, stacks);
-        match decode_json(bytes, &options, scratch, &mut terms) {
+        match decode_json(bytes, options, scratch, &mut terms) {
             Ok(()) => terms.finish_pair(ok).ok_or(BadArg),
             Err(error) if cut && error.kind == ErrorKind::MaxNodes => Ok(atoms::dirty().as_c_arg()),
             Err(error) => Ok(failure(env, bytes, error).as_c_arg()),
@@ -120,7 +120,7 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) ->
 
 /// Whether a document is right. It takes time in proportion to its length, and makes no terms.
 fn run_check<'a>(env: Env<'a>, json: &[u8], options: &[u8]) -> Answer {
-    with_state(Some(options), u64::MAX, |options, _, scratch, _| match check(json, &options, scratch) {
+    with_state(Some(options), u64::MAX, |options, _, scratch, _| match check(json, options, scratch) {
         Ok(()) => Ok(Maker::new(env).tuple(&[atoms::ok().as_c_arg(), rustler::types::atom::true_().as_c_arg()])),
         Err(error) => Ok(failure(env, json, error).as_c_arg()),
     })
@@ -156,15 +156,13 @@ fn run_parts<'a>(
     let bytes = json.as_slice();
     let parts = options.get(DecodeOptions::LEN..).and_then(Parts::read).ok_or(BadArg)?;
     let ok = atoms::ok().as_c_arg();
-    with_state(Some(options), u64::MAX, |mut options, cut, scratch, stacks| {
-        if cut {
-            options.max_nodes = 0;
-        }
+    with_state(Some(options), u64::MAX, |options, cut, scratch, stacks| {
+        let options = &DecodeOptions { max_nodes: if cut { 0 } else { options.max_nodes }, ..*options };
         // A few values of a large document are small.
         let len = if matches!(parts, Parts::Select(_)) { bytes.len().min(FEW) } else { bytes.len() };
         let mut terms = Terms::sized(env, json, len, options, stacks);
         let most_nodes = if options.dirty && most_nodes != u64::MAX { most_nodes } else { 0 };
-        match decode(&parts, &options, most_nodes, scratch, &mut terms) {
+        match decode(&parts, options, most_nodes, scratch, &mut terms) {
             Ok(true) => terms.finish_pair(ok).ok_or(BadArg),
             Ok(false) => Ok(atoms::dirty().as_c_arg()),
             Err(failed) => Ok(undecoded(env, &Undecoded::locate(bytes, &failed)).as_c_arg()),

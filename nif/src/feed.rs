@@ -53,7 +53,7 @@ fn run<'a>(
     }
     with_state(Some(options), most_nodes, |options, cut, scratch, stacks| {
         let mut terms = Terms::new(env, piece, options, stacks);
-        let fed = feed_json(Piece { bytes, held, last }, &mut state, &plan, &options, scratch, &mut terms);
+        let fed = feed_json(Piece { bytes, held, last }, &mut state, &plan, options, scratch, &mut terms);
         if let End::Wrong(Trouble { kind: ErrorKind::MaxNodes, .. }) = fed.end
             && cut
         {

@@ -48,7 +48,7 @@ fn one<'a>(env: Env<'a>, ok: Term<'a>, json: Binary<'a>, options: &[u8]) -> Answ
     let bytes = json.as_slice();
     with_state(Some(options), MOST_NODES, |options, cut, scratch, stacks| {
         let mut terms = Terms::new(env, json, options, stacks);
-        match decode_json(bytes, &options, scratch, &mut terms) {
+        match decode_json(bytes, options, scratch, &mut terms) {
             Ok(()) => terms.finish().map(|term| Some((ok, term).encode(env))).ok_or(BadArg),
             Err(error) if cut && error.kind == ErrorKind::MaxNodes => Ok(None),
             Err(error) => Ok(Some(failure(env, bytes, error))),

@@ -86,7 +86,7 @@ fn canonical<'a>(env: Env<'a>, text: &[u8], options: &[u8]) -> Answer<Term<'a>> 
     let (options, most) = options.split_last_chunk().ok_or(BadArg)?;
     with_state(Some(options), u64::MAX, |options, _, scratch, _| {
         let mut out = Output::new(Vec::new());
-        Ok(match canonicalize_json(text, &options, u64::from_le_bytes(*most), scratch, &mut out) {
+        Ok(match canonicalize_json(text, options, u64::from_le_bytes(*most), scratch, &mut out) {
             Ok(()) => binary(env, out.written()).unwrap_or_else(|| failure(env, text, NO_MEMORY)),
             Err(error) => failure(env, text, error),
         })

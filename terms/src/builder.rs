@@ -15,7 +15,7 @@ use crate::shapes::Shapes;
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Env, Term};
 use rustyjson_core::builder::{Dropped, Rewind, SMALL_MAP};
-use rustyjson_core::options::{DecodeOptions, Keys};
+use rustyjson_core::options::{DecodeOptions, Duplicates, Keys};
 use rustyjson_core::{ErrorKind, Key, TermBuilder, Text};
 
 /// Strings up to this long are copied: the VM keeps them on the heap, and they never pin the input.
@@ -71,6 +71,27 @@ impl Stacks {
     }
 }
 
+/// What the terms look like. Single fields instead of all options: a copy of these would load what their reading has just stored in
+/// smaller pieces, and a reference costs each string another load (log and records 3 % slower).
+struct Wants {
+    keys: Keys,
+    copy_strings: bool,
+    ordered_objects: bool,
+    first_counts: bool,
+}
+
+impl Wants {
+    #[inline(always)]
+    fn of(options: &DecodeOptions) -> Self {
+        Self {
+            keys: options.keys,
+            copy_strings: options.copy_strings,
+            ordered_objects: options.ordered_objects,
+            first_counts: options.duplicates == Duplicates::First,
+        }
+    }
+}
+
 /// Builds the terms of one document.
 pub struct Terms<'a, 's> {
     make: Maker<'a>,
@@ -79,7 +100,7 @@ pub struct Terms<'a, 's> {
     input: &'s [u8],
     /// The same as a term, of which strings can be parts.
     binary: Option<Binary<'a>>,
-    options: DecodeOptions,
+    wants: Wants,
     stacks: &'s mut Stacks,
     nil: ErlNifTerm,
     null: ErlNifTerm,
@@ -94,7 +115,7 @@ pub struct Terms<'a, 's> {
 impl<'a, 's> Terms<'a, 's> {
     /// A builder for this input.
     #[inline(always)]
-    pub fn new(env: Env<'a>, input: Binary<'a>, options: DecodeOptions, stacks: &'s mut Stacks) -> Self
+    pub fn new(env: Env<'a>, input: Binary<'a>, options: &DecodeOptions, stacks: &'s mut Stacks) -> Self
     where
         'a: 's,
     {
@@ -104,7 +125,7 @@ impl<'a, 's> Terms<'a, 's> {
 
     /// The same, for terms of so many bytes of the input.
     #[inline(always)]
-    pub fn sized(env: Env<'a>, input: Binary<'a>, len: usize, options: DecodeOptions, stacks: &'s mut Stacks) -> Self
+    pub fn sized(env: Env<'a>, input: Binary<'a>, len: usize, options: &DecodeOptions, stacks: &'s mut Stacks) -> Self
     where
         'a: 's,
     {
@@ -113,7 +134,7 @@ impl<'a, 's> Terms<'a, 's> {
 
     /// A builder for an input that is gone after the call, for terms of so many bytes of JSON.
     #[inline(always)]
-    pub fn copied(env: Env<'a>, input: &'s [u8], len: usize, options: DecodeOptions, stacks: &'s mut Stacks) -> Self {
+    pub fn copied(env: Env<'a>, input: &'s [u8], len: usize, options: &DecodeOptions, stacks: &'s mut Stacks) -> Self {
         Self::of(env, input, None, len, options, stacks)
     }
 
@@ -123,7 +144,7 @@ impl<'a, 's> Terms<'a, 's> {
         input: &'s [u8],
         binary: Option<Binary<'a>>,
         len: usize,
-        options: DecodeOptions,
+        options: &DecodeOptions,
         stacks: &'s mut Stacks,
     ) -> Self {
         stacks.start();
@@ -136,7 +157,8 @@ impl<'a, 's> Terms<'a, 's> {
         if heap.watches() {
             stacks.first_keys = FirstKeys::default();
         }
-        Self { make, heap, input, binary, options, stacks, nil, null, yes, no, first: false, clock: None }
+        let wants = Wants::of(options);
+        Self { make, heap, input, binary, wants, stacks, nil, null, yes, no, first: false, clock: None }
     }
 
     /// The same within a deadline: the clock gives the nanoseconds that are left.
@@ -185,14 +207,12 @@ impl<'a, 's> Terms<'a, 's> {
         make: Maker<'a>,
         heap: &mut Heap<'a>,
         binary: Option<&Binary<'a>>,
-        options: &DecodeOptions,
+        wants: &Wants,
         text: Text<'_>,
     ) -> Result<ErlNifTerm, ErrorKind> {
-        match (options.keys, text, binary) {
+        match (wants.keys, text, binary) {
             (Keys::ExistingAtoms, _, _) => existing_atom(make, text.bytes()),
-            (Keys::Strings, Text::Input(start, bytes), Some(binary))
-                if bytes.len() > COPIED && !options.copy_strings =>
-            {
+            (Keys::Strings, Text::Input(start, bytes), Some(binary)) if bytes.len() > COPIED && !wants.copy_strings => {
                 Ok(heap.sub_binary(binary, start, bytes.len()))
             }
             _ => heap.binary(text.bytes()).ok_or(ErrorKind::OutOfMemory),
@@ -317,7 +337,7 @@ impl<'a, 's> Terms<'a, 's> {
     fn new_map(&mut self, len: usize) -> Option<(crate::raw::Keys, ErlNifTerm)> {
         let Stacks { keys, values, heads, orders, .. } = &mut *self.stacks;
         let order = orders.of(&heads[heads.len() - len..])?;
-        if !order.distinct || self.options.keys == Keys::ExistingAtoms {
+        if !order.distinct || self.wants.keys == Keys::ExistingAtoms {
             return None;
         }
         self.heap.new_map(&keys[keys.len() - len..], &values[values.len() - len..], order.places())
@@ -383,14 +403,14 @@ impl TermBuilder for Terms<'_, '_> {
 
     fn fragment(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
         let names = [atoms::__struct__().as_c_arg(), atoms::encode().as_c_arg()];
-        let fields = [atoms::fragment().as_c_arg(), self.text(text, self.options.copy_strings)?];
+        let fields = [atoms::fragment().as_c_arg(), self.text(text, self.wants.copy_strings)?];
         let fragment = self.make.map(&names, &fields);
         self.push(fragment.unwrap_or(self.nil))
     }
 
     #[inline(always)]
     fn string(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
-        let term = self.text(text, self.options.copy_strings)?;
+        let term = self.text(text, self.wants.copy_strings)?;
         self.push(term)
     }
 
@@ -400,16 +420,16 @@ impl TermBuilder for Terms<'_, '_> {
             self.first = false;
             self.heap.note_first_key(&mut self.stacks.first_keys, key.head);
         }
-        let (make, heap, binary, options) = (self.make, &mut self.heap, self.binary.as_ref(), &self.options);
+        let (make, heap, binary, wants) = (self.make, &mut self.heap, self.binary.as_ref(), &self.wants);
         let term = match key.text {
-            text if options.keys == Keys::ExistingAtoms && text.bytes().len() <= AtomKeys::LONGEST => {
+            text if wants.keys == Keys::ExistingAtoms && text.bytes().len() <= AtomKeys::LONGEST => {
                 self.stacks.atoms.get(&key, || existing_atom(make, text.bytes()))?
             }
             Text::Input(start, _) if heap.repeats() => self
                 .stacks
                 .cache
-                .get(self.input, start, &key, || Self::make_key(make, heap, binary, options, key.text))?,
-            _ => Self::make_key(make, heap, binary, options, key.text)?,
+                .get(self.input, start, &key, || Self::make_key(make, heap, binary, wants, key.text))?,
+            _ => Self::make_key(make, heap, binary, wants, key.text)?,
         };
         push(&mut self.stacks.keys, term)?;
         push(&mut self.stacks.heads, key.head.swap_bytes())
@@ -434,7 +454,7 @@ impl TermBuilder for Terms<'_, '_> {
     /// Keys of a small map that differ in their first bytes are not repeated; of others the VM compares neighbours anyway, and refuses repeated ones.
     #[inline(always)]
     fn end_distinct(&mut self, len: usize) -> Result<bool, ErrorKind> {
-        if self.options.ordered_objects {
+        if self.wants.ordered_objects {
             return Ok(false);
         }
         let Some(map) = self.small_map(len) else { return Ok(false) };
@@ -450,13 +470,13 @@ impl TermBuilder for Terms<'_, '_> {
         let len = len - dropped.len();
         // The core has dropped repeated keys, so the map is always made.
         let object =
-            if self.options.ordered_objects { self.ordered_object(len)? } else { self.map(len).unwrap_or(self.nil) };
+            if self.wants.ordered_objects { self.ordered_object(len)? } else { self.map(len).unwrap_or(self.nil) };
         self.finish_object(len, object)
     }
 
     #[inline(always)]
     fn end_unsearched(&mut self, len: usize) -> Result<bool, ErrorKind> {
-        if self.options.ordered_objects {
+        if self.wants.ordered_objects {
             return self.end_object(len, &[]).map(|()| true);
         }
         let Some(map) = self.map(len) else { return Ok(false) };

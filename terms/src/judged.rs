@@ -97,7 +97,7 @@ fn with_terms<'a>(
     stacks: &mut Stacks,
     build: impl FnOnce(&mut Terms<'a, '_>) -> Result<(), Refused>,
 ) -> Result<Option<ErlNifTerm>, Refused> {
-    let mut terms = Terms::copied(env, etf, json_len, *options, stacks).within(clock);
+    let mut terms = Terms::copied(env, etf, json_len, options, stacks).within(clock);
     match build(&mut terms) {
         Ok(()) => Ok(terms.finish_raw()),
         Err(Refused { fault: Fault::Repeated | Fault::Builder(ErrorKind::UnknownAtom), .. }) => Ok(None),

@@ -11,7 +11,7 @@ use crate::raw::read::{Look, Raw};
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, MapIterator, Term};
 use rustyjson_core::builder::Key;
-use rustyjson_core::options::{Duplicates, Keys as KeyKind};
+use rustyjson_core::options::Keys as KeyKind;
 use rustyjson_core::parts::{Answer, Moment};
 use rustyjson_core::{ErrorKind, TermBuilder, Text};
 use std::borrow::Cow;
@@ -210,8 +210,8 @@ impl<'a, 's> Answer for Structs<'_, 'a, 's> {
     }
 
     fn raw(&mut self, start: usize, text: &[u8]) -> Result<(), ErrorKind> {
-        let Terms { heap, options, .. } = &mut *self.terms;
-        let part = if text.len() <= COPIED || options.copy_strings {
+        let Terms { heap, wants, .. } = &mut *self.terms;
+        let part = if text.len() <= COPIED || wants.copy_strings {
             heap.binary(text).ok_or(ErrorKind::OutOfMemory)?
         } else {
             heap.sub_binary(&self.json, start, text.len())
@@ -298,10 +298,10 @@ impl Terms<'_, '_> {
     #[inline(always)]
     fn string_key(&mut self, text: Text<'_>) -> Result<(), ErrorKind> {
         let key = Key::new(text);
-        if self.options.keys != KeyKind::ExistingAtoms {
+        if self.wants.keys != KeyKind::ExistingAtoms {
             return self.key(key);
         }
-        let term = self.text(text, self.options.copy_strings)?;
+        let term = self.text(text, self.wants.copy_strings)?;
         push(&mut self.stacks.keys, term)?;
         push(&mut self.stacks.heads, key.head.swap_bytes())
     }
@@ -335,7 +335,7 @@ impl Terms<'_, '_> {
                 dropped.push(number as u32);
             }
         };
-        if self.options.duplicates == Duplicates::First {
+        if self.wants.first_counts {
             (0..len).for_each(look_at);
         } else {
             (0..len).rev().for_each(&mut look_at);
