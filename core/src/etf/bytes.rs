@@ -91,7 +91,7 @@ impl<'a, B> Judge<'a, '_, B> {
 
     #[inline(always)]
     pub fn float(&mut self) -> Result<f64, Fault> {
-        let value = f64::from_be_bytes(self.take()?);
+        let value = f64::from_be_bytes(*self.take()?);
         if value.is_finite() { Ok(value) } else { Err(Fault::Float) }
     }
 
@@ -122,9 +122,9 @@ impl<'a, B> Judge<'a, '_, B> {
 
     fn integer(&mut self, max: usize) -> Result<(bool, Magnitude<'a>), Fault> {
         match self.byte()? {
-            SMALL_INTEGER => self.take().map(|[value]| (false, Magnitude::small(value.into()))),
+            SMALL_INTEGER => self.take().map(|[value]| (false, Magnitude::small((*value).into()))),
             INTEGER => {
-                let value = i32::from_be_bytes(self.take()?);
+                let value = i32::from_be_bytes(*self.take()?);
                 Ok((value < 0, Magnitude::small(value.unsigned_abs().into())))
             }
             tag @ (SMALL_BIG | LARGE_BIG) => {
@@ -179,8 +179,9 @@ impl<'a, B> Judge<'a, '_, B> {
     }
 
     #[inline(always)]
-    pub fn take<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
-        let bytes = *self.rest().first_chunk().ok_or(Fault::Truncated)?;
+    // By reference: the compiler put a number together from the single bytes of a copy.
+    pub fn take<const N: usize>(&mut self) -> Result<&'a [u8; N], Fault> {
+        let bytes = self.rest().first_chunk().ok_or(Fault::Truncated)?;
         self.at += N;
         Ok(bytes)
     }
@@ -191,7 +192,7 @@ impl<'a, B> Judge<'a, '_, B> {
 
     #[inline(always)]
     pub fn length(&mut self) -> Result<usize, Fault> {
-        Ok(u32::from_be_bytes(self.take()?) as usize)
+        Ok(u32::from_be_bytes(*self.take()?) as usize)
     }
 
     #[inline(always)]

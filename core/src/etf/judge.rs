@@ -11,7 +11,9 @@ const ORDERED_OBJECT: &[u8] = b"\x74\0\0\0\x02\x77\x0a__struct__\x77\x1eElixir.R
 /// A decimal: this, then `sign`, `coef` and `exp`, each with its value.
 const DECIMAL: &[u8] = b"\x74\0\0\0\x04\x77\x0a__struct__\x77\x0eElixir.Decimal";
 
+// As large as the numbers beside it in a frame: padding would be copied too, in pieces that the processor has to wait for.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
 enum Kind {
     Root,
     List,
@@ -169,7 +171,7 @@ impl<B: TermBuilder> Judge<'_, '_, B> {
         let tag = self.byte()?;
         match tag {
             SMALL_INTEGER => {
-                let [value] = self.take()?;
+                let value = self.byte()?;
                 self.built(|builder| builder.integer(value.into()))?;
             }
             BINARY => {
@@ -177,7 +179,7 @@ impl<B: TermBuilder> Judge<'_, '_, B> {
                 self.built(|builder| builder.string(text))?;
             }
             INTEGER => {
-                let value = i32::from_be_bytes(self.take()?);
+                let value = i32::from_be_bytes(*self.take()?);
                 self.built(|builder| builder.integer(value.into()))?;
             }
             SMALL_ATOM_UTF8 => match self.constant()? {

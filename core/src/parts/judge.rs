@@ -132,11 +132,11 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
                 self.bytes.built(|answer| answer.terms().string(text))?;
             }
             (Some(kinds::INTEGER), SMALL_INTEGER) => {
-                let [value] = self.bytes.take()?;
+                let value = self.bytes.byte()?;
                 self.bytes.built(|answer| answer.terms().integer(value.into()))?;
             }
             (Some(kinds::INTEGER), INTEGER) => {
-                let value = i32::from_be_bytes(self.bytes.take()?);
+                let value = i32::from_be_bytes(*self.bytes.take()?);
                 self.bytes.built(|answer| answer.terms().integer(value.into()))?;
             }
             (Some(kinds::FLOAT), NEW_FLOAT) => {
@@ -267,7 +267,7 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
         match tag {
             NEW_FLOAT => judged.float(self.bytes.float()?),
             SMALL_INTEGER => judged.integer(self.bytes.byte()?.into()),
-            INTEGER => judged.integer(i32::from_be_bytes(self.bytes.take()?).into()),
+            INTEGER => judged.integer(i32::from_be_bytes(*self.bytes.take()?).into()),
             _ => {
                 let (negative, magnitude) = self.bytes.big(tag, self.bytes.policy.max_integer)?;
                 judged.big_integer(negative, magnitude)
@@ -313,7 +313,7 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
     fn index(&mut self, tag: u8, count: usize) -> Result<usize, Fault> {
         let number = match tag {
             SMALL_INTEGER => usize::from(self.bytes.byte()?),
-            INTEGER => u32::from_be_bytes(self.bytes.take()?) as usize,
+            INTEGER => u32::from_be_bytes(*self.bytes.take()?) as usize,
             _ => return self.bytes.refuse(Fault::Type),
         };
         if number < count { Ok(number) } else { Err(Fault::Type) }
