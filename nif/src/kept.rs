@@ -4,9 +4,7 @@
 use rustler::{Binary, Encoder, Env, Term};
 use rustyjson_core::EncodeOptions;
 use rustyjson_terms::raw::read::{Look, Raw};
-use rustyjson_terms::raw::trial::layout;
 use rustyjson_terms::reader::BUDGET;
-use rustyjson_terms::tags::{Kind, kind, small};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
@@ -66,11 +64,7 @@ fn keep_options<'a>(env: Env<'a>, options: Binary<'a>) -> Term<'a> {
 /// The number that stands for options, if it is one.
 #[inline(always)]
 pub fn number<'a>(env: Env<'a>, options: Raw<'a>) -> Option<i64> {
-    match layout(env) {
-        Some(_) if kind(options.word()) == Kind::Small => Some(small(options.word())),
-        Some(_) => None,
-        None => Look::new(env).integer(options),
-    }
+    Look::new(env).integer(options)
 }
 
 /// Whether it is that of the options that ask for nothing.

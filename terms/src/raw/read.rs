@@ -1,5 +1,6 @@
 //! Reading terms.
 
+use crate::tags::{Kind, hold, kind, small};
 use rustler::sys::{self, ErlNifBinary, ErlNifMapIterator, ErlNifMapIteratorEntry, ErlNifTerm};
 use rustler::{Env, Term};
 use std::marker::PhantomData;
@@ -102,9 +103,12 @@ impl<'a> Look<'a> {
         self.0
     }
 
-    /// An integer of 64 bits.
+    /// An integer of 64 bits. Most are words themselves, for which the VM is not asked.
     #[inline(always)]
     pub fn integer(self, term: Raw<'a>) -> Option<i64> {
+        if kind(term.word()) == Kind::Small && hold(self.0) {
+            return Some(small(term.word()));
+        }
         let mut value = 0;
         // SAFETY: environment and term are valid; the call only writes the integer.
         let found = unsafe { sys::enif_get_int64(self.0.as_c_arg(), term.0, &mut value) };
