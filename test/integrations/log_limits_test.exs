@@ -159,7 +159,7 @@ defmodule RustyJson.LogLimitsTest do
           fn -> {{:report, %{a: 1}}, %{report_cb: fn _ -> {:string, x.()} end}} end,
           fn -> {{:report, %{a: 1}}, %{report_cb: fn _, _ -> x.() end}} end,
           fn -> {{:string, [x.() | :broken]}, %{}} end,
-          fn -> {{:string, List.duplicate(?x, 3_000_000)}, %{}} end
+          fn -> {{:string, List.duplicate(?x, 1_000_000)}, %{}} end
         ],
         do: line_of(event, [])
   end
