@@ -115,8 +115,8 @@ defmodule RustyJson do
     Cache.cached(decode: lists) = Cache.all()
 
     case Lists.find(lists, opts) do
-      {{longest, bytes}, options} when is_binary(input) and byte_size(input) <= longest ->
-        case Engine.Native.Nif.decode(input, bytes) do
+      {{longest, kept}, options} when is_binary(input) and byte_size(input) <= longest ->
+        case Engine.Native.Nif.decode(input, kept) do
           {:ok, _term} = done -> done
           other -> Input.ended(other, input, options)
         end

@@ -1,6 +1,6 @@
 //! `decode/2` and `decode_dirty/2`.
 
-use crate::atoms;
+use crate::{atoms, kept};
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::abi::{DecodeFailure, DecodeFailures, Undecoded};
@@ -44,17 +44,16 @@ thread_local! {
     static STATE: RefCell<State> = RefCell::default();
 }
 
-/// Runs with what the scheduler thread keeps and with the call's options, which on a normal scheduler are `cut` to fewer
-/// values and keys.
+/// Runs with what the scheduler thread keeps and with the call's options, which get a seed and are `cut` to fewer values and keys on a
+/// normal scheduler.
 #[inline(always)]
 pub fn with_state<T>(
-    options: Option<&[u8]>,
+    read: impl FnOnce(u64) -> Option<DecodeOptions>,
     most_nodes: u64,
     run: impl for<'s> FnOnce(&'s DecodeOptions, bool, &'s mut Scratch, &'s mut Stacks) -> Answer<T>,
 ) -> Answer<T> {
     STATE.with_borrow_mut(|state| {
-        let seed = state.seed.next();
-        let mut options = options.and_then(|bytes| DecodeOptions::from_bytes(bytes, seed)).ok_or(BadArg)?;
+        let mut options = read(state.seed.next()).ok_or(BadArg)?;
         // 0 is no limit.
         let cut = options.dirty && most_nodes < u64::MAX && options.max_nodes.wrapping_sub(1) >= most_nodes;
         if cut {
@@ -97,6 +96,13 @@ fn decode_dirty<'a>(env: Env<'a>, json: Binary<'a>, options: Term<'a>) -> NifRes
 #[inline(always)]
 fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) -> Answer {
     let (bytes, look) = (json.as_slice(), Look::new(env));
+    if let Some(number) = kept::number(env, options) {
+        return match kept::DECODE.find(number) {
+            Some(options) => run_whole(env, json, |seed| Some(DecodeOptions { seed, ..*options }), most_nodes),
+            // One of an older instance of the library: Elixir has the bytes.
+            None => Ok(atoms::dirty().as_c_arg()),
+        };
+    }
     let Some(options) = look.binary(options) else { return run_structs(json, look, options, most_nodes) };
     let parts = options.get(DecodeOptions::LEN..).unwrap_or_default();
     if let Some(Parts::Check) = Parts::read(parts) {
@@ -107,8 +113,19 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) ->
             parts.decode(bytes, options, most_nodes, scratch, terms)
         });
     }
-    let ok = atoms::ok().as_c_arg();
-    with_state(Some(options), most_nodes, |options, cut, scratch, stacks| {
+    run_whole(env, json, |seed| DecodeOptions::from_bytes(options, seed), most_nodes)
+}
+
+/// Decodes a document.
+#[inline(always)]
+fn run_whole<'a>(
+    env: Env<'a>,
+    json: Binary<'a>,
+    read: impl FnOnce(u64) -> Option<DecodeOptions>,
+    most_nodes: u64,
+) -> Answer {
+    let (bytes, ok) = (json.as_slice(), atoms::ok().as_c_arg());
+    with_state(read, most_nodes, |options, cut, scratch, stacks| {
         let mut terms = Terms::new(env, json, options, stacks);
         match decode_json(bytes, options, scratch, &mut terms) {
             Ok(()) => terms.finish_pair(ok).ok_or(BadArg),
@@ -120,10 +137,14 @@ fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) ->
 
 /// Whether a document is right. It takes time in proportion to its length, and makes no terms.
 fn run_check<'a>(env: Env<'a>, json: &[u8], options: &[u8]) -> Answer {
-    with_state(Some(options), u64::MAX, |options, _, scratch, _| match check(json, options, scratch) {
-        Ok(()) => Ok(Maker::new(env).tuple(&[atoms::ok().as_c_arg(), rustler::types::atom::true_().as_c_arg()])),
-        Err(error) => Ok(failure(env, json, error).as_c_arg()),
-    })
+    with_state(
+        |seed| DecodeOptions::from_bytes(options, seed),
+        u64::MAX,
+        |options, _, scratch, _| match check(json, options, scratch) {
+            Ok(()) => Ok(Maker::new(env).tuple(&[atoms::ok().as_c_arg(), rustler::types::atom::true_().as_c_arg()])),
+            Err(error) => Ok(failure(env, json, error).as_c_arg()),
+        },
+    )
 }
 
 /// Bytes of a document that a few wanted values may take. More would be room for terms that nobody makes, and every call would fill
@@ -156,18 +177,22 @@ fn run_parts<'a>(
     let bytes = json.as_slice();
     let parts = options.get(DecodeOptions::LEN..).and_then(Parts::read).ok_or(BadArg)?;
     let ok = atoms::ok().as_c_arg();
-    with_state(Some(options), u64::MAX, |options, cut, scratch, stacks| {
-        let options = &DecodeOptions { max_nodes: if cut { 0 } else { options.max_nodes }, ..*options };
-        // A few values of a large document are small.
-        let len = if matches!(parts, Parts::Select(_)) { bytes.len().min(FEW) } else { bytes.len() };
-        let mut terms = Terms::sized(env, json, len, options, stacks);
-        let most_nodes = if options.dirty && most_nodes != u64::MAX { most_nodes } else { 0 };
-        match decode(&parts, options, most_nodes, scratch, &mut terms) {
-            Ok(true) => terms.finish_pair(ok).ok_or(BadArg),
-            Ok(false) => Ok(atoms::dirty().as_c_arg()),
-            Err(failed) => Ok(undecoded(env, &Undecoded::locate(bytes, &failed)).as_c_arg()),
-        }
-    })
+    with_state(
+        |seed| DecodeOptions::from_bytes(options, seed),
+        u64::MAX,
+        |options, cut, scratch, stacks| {
+            let options = &DecodeOptions { max_nodes: if cut { 0 } else { options.max_nodes }, ..*options };
+            // A few values of a large document are small.
+            let len = if matches!(parts, Parts::Select(_)) { bytes.len().min(FEW) } else { bytes.len() };
+            let mut terms = Terms::sized(env, json, len, options, stacks);
+            let most_nodes = if options.dirty && most_nodes != u64::MAX { most_nodes } else { 0 };
+            match decode(&parts, options, most_nodes, scratch, &mut terms) {
+                Ok(true) => terms.finish_pair(ok).ok_or(BadArg),
+                Ok(false) => Ok(atoms::dirty().as_c_arg()),
+                Err(failed) => Ok(undecoded(env, &Undecoded::locate(bytes, &failed)).as_c_arg()),
+            }
+        },
+    )
 }
 
 #[cold]

@@ -110,7 +110,7 @@ fn usual<'a>(env: Env<'a>, term: Raw<'a>, plans: Raw<'a>) -> ErlNifTerm {
 /// A number that means nothing here is one of an older instance of the library: Elixir has the bytes.
 #[inline(never)]
 fn with_number<'a>(env: Env<'a>, term: Raw<'a>, number: i64, plans: Raw<'a>) -> Answer {
-    match kept::find(number) {
+    match kept::ENCODE.find(number) {
         Some(options) => with_options(env, term, options, plans),
         None => Ok(atoms::dirty().as_c_arg()),
     }

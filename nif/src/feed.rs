@@ -3,8 +3,8 @@
 use crate::atoms;
 use crate::decode::{charge, with_state};
 use rustler::{Binary, Encoder, Env, NewBinary, NifResult, Term};
-use rustyjson_core::ErrorKind;
 use rustyjson_core::scan::{End, Piece, Plan, State, Trouble, feed as feed_json};
+use rustyjson_core::{DecodeOptions, ErrorKind};
 use rustyjson_terms::builder::{MOST_NODES, Terms};
 use rustyjson_terms::raw::entry::{Answer, BadArg};
 
@@ -51,20 +51,25 @@ fn run<'a>(
     if normal && plan.overlap() > MOST_OVERLAP {
         return Ok(atoms::dirty().encode(env));
     }
-    with_state(Some(options), most_nodes, |options, cut, scratch, stacks| {
-        let mut terms = Terms::new(env, piece, options, stacks);
-        let fed = feed_json(Piece { bytes, held, last }, &mut state, &plan, options, scratch, &mut terms);
-        if let End::Wrong(Trouble { kind: ErrorKind::MaxNodes, .. }) = fed.end
-            && cut
-        {
-            return Ok(atoms::dirty().encode(env));
-        }
-        let mut next = Vec::with_capacity(STATE);
-        state.write(&mut next);
-        // There was no memory for the list.
-        let values = terms.finish().filter(|values| values.is_list()).unwrap_or_else(|| Vec::<Term>::new().encode(env));
-        Ok((values, fed.kept, binary(env, &next), end(env, fed.end)).encode(env))
-    })
+    with_state(
+        |seed| DecodeOptions::from_bytes(options, seed),
+        most_nodes,
+        |options, cut, scratch, stacks| {
+            let mut terms = Terms::new(env, piece, options, stacks);
+            let fed = feed_json(Piece { bytes, held, last }, &mut state, &plan, options, scratch, &mut terms);
+            if let End::Wrong(Trouble { kind: ErrorKind::MaxNodes, .. }) = fed.end
+                && cut
+            {
+                return Ok(atoms::dirty().encode(env));
+            }
+            let mut next = Vec::with_capacity(STATE);
+            state.write(&mut next);
+            // There was no memory for the list.
+            let values =
+                terms.finish().filter(|values| values.is_list()).unwrap_or_else(|| Vec::<Term>::new().encode(env));
+            Ok((values, fed.kept, binary(env, &next), end(env, fed.end)).encode(env))
+        },
+    )
 }
 
 fn binary<'a>(env: Env<'a>, bytes: &[u8]) -> Term<'a> {

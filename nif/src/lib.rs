@@ -24,6 +24,7 @@ mod atoms {
         partial,
         suspended,
         planned,
+        decode,
         more,
         alone,
         again,

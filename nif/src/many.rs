@@ -3,7 +3,7 @@
 use crate::atoms;
 use crate::decode::{charge, failure, with_state};
 use rustler::{Binary, Encoder, Env, NifResult, Term};
-use rustyjson_core::{ErrorKind, decode as decode_json};
+use rustyjson_core::{DecodeOptions, ErrorKind, decode as decode_json};
 use rustyjson_terms::builder::{MOST_NODES, Terms};
 use rustyjson_terms::raw::entry::{Answer, BadArg};
 use rustyjson_terms::raw::make::Maker;
@@ -46,12 +46,16 @@ fn decode_many<'a>(env: Env<'a>, documents: Term<'a>, options: Term<'a>, thresho
 #[inline(always)]
 fn one<'a>(env: Env<'a>, ok: Term<'a>, json: Binary<'a>, options: &[u8]) -> Answer<Option<Term<'a>>> {
     let bytes = json.as_slice();
-    with_state(Some(options), MOST_NODES, |options, cut, scratch, stacks| {
-        let mut terms = Terms::new(env, json, options, stacks);
-        match decode_json(bytes, options, scratch, &mut terms) {
-            Ok(()) => terms.finish().map(|term| Some((ok, term).encode(env))).ok_or(BadArg),
-            Err(error) if cut && error.kind == ErrorKind::MaxNodes => Ok(None),
-            Err(error) => Ok(Some(failure(env, bytes, error))),
-        }
-    })
+    with_state(
+        |seed| DecodeOptions::from_bytes(options, seed),
+        MOST_NODES,
+        |options, cut, scratch, stacks| {
+            let mut terms = Terms::new(env, json, options, stacks);
+            match decode_json(bytes, options, scratch, &mut terms) {
+                Ok(()) => terms.finish().map(|term| Some((ok, term).encode(env))).ok_or(BadArg),
+                Err(error) if cut && error.kind == ErrorKind::MaxNodes => Ok(None),
+                Err(error) => Ok(Some(failure(env, bytes, error))),
+            }
+        },
+    )
 }

@@ -7,7 +7,7 @@ use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::canonical::canonicalize as canonicalize_json;
 use rustyjson_core::encode::EncodeError;
 use rustyjson_core::format::{Last, Layout, Place, format_slice};
-use rustyjson_core::{EncodeOptions, Error, ErrorKind, Output, gzip as gz, simd};
+use rustyjson_core::{DecodeOptions, EncodeOptions, Error, ErrorKind, Output, gzip as gz, simd};
 use rustyjson_terms::raw::entry::{Answer, BadArg};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::trial::layout;
@@ -84,13 +84,17 @@ fn canonicalize_dirty<'a>(env: Env<'a>, text: Binary<'a>, options: Binary<'a>) -
 
 fn canonical<'a>(env: Env<'a>, text: &[u8], options: &[u8]) -> Answer<Term<'a>> {
     let (options, most) = options.split_last_chunk().ok_or(BadArg)?;
-    with_state(Some(options), u64::MAX, |options, _, scratch, _| {
-        let mut out = Output::new(Vec::new());
-        Ok(match canonicalize_json(text, options, u64::from_le_bytes(*most), scratch, &mut out) {
-            Ok(()) => binary(env, out.written()).unwrap_or_else(|| failure(env, text, NO_MEMORY)),
-            Err(error) => failure(env, text, error),
-        })
-    })
+    with_state(
+        |seed| DecodeOptions::from_bytes(options, seed),
+        u64::MAX,
+        |options, _, scratch, _| {
+            let mut out = Output::new(Vec::new());
+            Ok(match canonicalize_json(text, options, u64::from_le_bytes(*most), scratch, &mut out) {
+                Ok(()) => binary(env, out.written()).unwrap_or_else(|| failure(env, text, NO_MEMORY)),
+                Err(error) => failure(env, text, error),
+            })
+        },
+    )
 }
 
 fn read(options: &[u8]) -> Answer<EncodeOptions<'_>> {

@@ -68,20 +68,37 @@ defmodule RustyJson.KnownOptionsTest do
 
     test "the native library knows only the numbers that it gave" do
       bytes = Options.encode(escape: :html_safe, engine: :native).bytes
-      number = Nif.keep_options(bytes)
-      assert is_integer(number) and Nif.keep_options(bytes) == number
+      number = Nif.keep_options(:encode, bytes)
+      assert is_integer(number) and Nif.keep_options(:encode, bytes) == number
       assert Nif.encode(["</"], number, nil) == ~S(["\u003C\/"])
       assert Nif.encode(["</"], bytes, nil) == ~S(["\u003C\/"])
-      assert Nif.encode(["</"], Nif.keep_options(Options.encode(engine: :native).bytes), nil) == ~s(["</"])
+
+      assert Nif.encode(["</"], Nif.keep_options(:encode, Options.encode(engine: :native).bytes), nil) ==
+               ~s(["</"])
 
       # Those of another instance: Elixir then sends the bytes.
       for wrong <- [number + 64, number - 1_000_000, 1, -1, -(2 ** 59), 2 ** 59 - 1],
           do: assert(Nif.encode(["</"], wrong, nil) == :dirty)
 
       for wrong <- ["", <<0>>, binary_part(bytes, 0, 9)] do
-        assert Nif.keep_options(wrong) == wrong
+        assert Nif.keep_options(:encode, wrong) == wrong
         assert_raise ArgumentError, fn -> Nif.encode([1], wrong, nil) end
       end
+    end
+
+    test "numbers of options of decode are its own, and a call without limits or parts" do
+      bytes = Options.decode(floats: :decimals, engine: :native).bytes
+      number = Nif.keep_options(:decode, bytes)
+      assert is_integer(number) and Nif.keep_options(:decode, bytes) == number
+      assert {:ok, [%{coef: 150, exp: -2}]} = Nif.decode("[1.50]", number)
+      assert Nif.decode("[1.50]", number) == Nif.decode("[1.50]", bytes)
+      assert {:error, {_, 1, 1, 2, ""}} = Nif.decode("[", number)
+
+      for wrong <- [number + 64, number - 1_000_000, 1, -1, -(2 ** 59), 2 ** 59 - 1],
+          do: assert(Nif.decode("[1.50]", wrong) == :dirty)
+
+      for wrong <- ["", <<0>>, binary_part(bytes, 0, 9), bytes <> <<4>>],
+          do: assert(Nif.keep_options(:decode, wrong) == wrong)
     end
   end
 

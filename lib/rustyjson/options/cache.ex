@@ -110,13 +110,15 @@ defmodule RustyJson.Options.Cache do
   end
 
   # What a call needs if only the native library has work to do. For decode, the length of the longest text that it reads on the
-  # caller's scheduler, and the bytes of the options; with atoms as keys, as long as there are these atoms.
+  # caller's scheduler, and the options as the library keeps them; with atoms as keys, as long as there are these atoms.
   defp ready(:decode, %{engine: Engine.Native, max_bytes: 0, keys: keys, as: nil, parts: ""} = options)
        when keys in [nil, :atoms],
-       do: {min(options.dirty_threshold - 1, Engine.Heap.longest_without()), options.bytes}
+       do:
+         {min(options.dirty_threshold - 1, Engine.Heap.longest_without()),
+          Nif.keep_options(:decode, options.bytes)}
 
   defp ready(:encode, %{engine: Engine.Native, canonical: false, compress: -1, bytes: bytes} = options) do
-    kept = Nif.keep_options(bytes)
+    kept = Nif.keep_options(:encode, bytes)
     if options.foreign == :planned, do: kept, else: {:derived, kept}
   end
 

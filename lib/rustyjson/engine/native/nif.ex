@@ -54,7 +54,8 @@ defmodule RustyJson.Engine.Native.Nif do
   # With the templates of RustyJson.Schema.Shape it builds structs.
   @typep decoding :: options() | {options(), tuple()}
 
-  @spec decode(binary(), decoding()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()} | :dirty
+  @spec decode(binary(), decoding() | kept()) ::
+          {:ok, term()} | {:error, RustyJson.Engine.decode_failure()} | :dirty
   def decode(_json, _options), do: :erlang.nif_error(:not_loaded)
 
   @spec decode_dirty(binary(), decoding()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
@@ -83,8 +84,8 @@ defmodule RustyJson.Engine.Native.Nif do
   @type kept :: options() | integer()
 
   @doc "A number for these options, which the library then need not read in each call. The options, if it does not keep them."
-  @spec keep_options(options()) :: kept()
-  def keep_options(_options), do: :erlang.nif_error(:not_loaded)
+  @spec keep_options(:decode | :encode, options()) :: kept()
+  def keep_options(_function, _options), do: :erlang.nif_error(:not_loaded)
 
   # With a module whose plan is current, which is then not reported.
   @spec encode(term(), kept(), plans() | {plans(), module()}) :: encoded() | suspended() | :dirty
