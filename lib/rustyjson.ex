@@ -204,7 +204,14 @@ defmodule RustyJson do
   only limits the length of keys. `keys: :atoms!` and `:as` take as long as `decode/2`.
   """
   @spec valid?(iodata(), [decode_option()] | map()) :: boolean()
-  def valid?(input, opts \\ []), do: Valid.valid?(input, Options.decode(opts))
+  def valid?(input, opts \\ []) do
+    Cache.cached(decode: lists) = Cache.all()
+
+    case Lists.find(lists, opts) do
+      {_ready, options} -> Valid.valid?(input, options)
+      nil -> Valid.valid?(input, Options.decode(opts))
+    end
+  end
 
   @doc """
   Decodes many documents in one call, which is faster than one call for each.

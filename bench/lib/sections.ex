@@ -12,6 +12,7 @@ defmodule RustyJson.Bench.Sections do
     {"memory", S.Memory, :run, []},
     {"calls", S.Calls, :run, []},
     {"parts", S.Parts, :run, []},
+    {"moving", S.Moving, :run, []},
     {"streams", S.Streams, :run, []},
     {"rust", S.Rust, :run, []},
     {"counts", S.Counts, :run, []}

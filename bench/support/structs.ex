@@ -53,6 +53,23 @@ defmodule RustyJson.Bench.Structs do
     end
   end
 
+  # Each with the encoder of one library alone.
+  for library <- [Jason, JSON], encoder = Module.concat(library, Encoder), encoder in encoders do
+    defmodule Module.concat([__MODULE__, Only, library]) do
+      @moduledoc false
+      @derive encoder
+      defstruct [:id, :name, :email, :active, :score]
+    end
+  end
+
+  @doc "Structs that have only this library's encoder: one, and a list."
+  @spec only(module()) :: [{String.t(), term()}]
+  def only(library) do
+    module = Module.concat([__MODULE__, Only, library])
+    structs = for n <- 1..1_000, do: struct(module, Map.from_struct(five(n)))
+    [{"one struct", hd(structs)}, {"1,000 structs", structs}]
+  end
+
   @doc "The term of a row."
   @spec build(atom()) :: term()
   def build(:five), do: five(1)

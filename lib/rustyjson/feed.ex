@@ -444,14 +444,14 @@ defmodule RustyJson.Feed do
   end
 
   defp rows(values, %{select: nil}), do: values
-  # Columns are made of lists.
-  defp rows(values, %{select: %{paths: paths, columns: columns}, pointers: pointers}) do
-    paths = if columns, do: %{paths | keys: nil}, else: paths
-    for value <- values, do: row(value, paths, pointers)
-  end
 
-  defp row({pointer, answers}, paths, true), do: {pointer, Parts.of_item(answers, paths)}
-  defp row(answers, paths, false), do: Parts.of_item(answers, paths)
+  defp rows(values, %{select: %{paths: paths, columns: nil}, pointers: true}),
+    do: for({pointer, answers} <- values, do: {pointer, Parts.of_item(answers, paths)})
+
+  defp rows(values, %{select: %{paths: paths, columns: nil}}),
+    do: for(answers <- values, do: Parts.of_item(answers, paths))
+
+  defp rows(values, %{select: %{paths: paths}}), do: for(answers <- values, do: Parts.of_row(answers, paths))
 
   defp pairs([pointer, value | rest]), do: [{pointer, value} | pairs(rest)]
   defp pairs([]), do: []

@@ -6,7 +6,8 @@ defmodule RustyJson.Install do
 
   @typedoc """
   The project as far as the steps depend on it: the names of all its packages, the configuration, where `:rustyjson` comes from (the
-  options of its line in `mix.exs`) and in which folder it is, whether `:jason` is the stand-in, and where it calls `plug Plug.Parsers`.
+  options of its line in `mix.exs`) and in which folder it is, whether `:jason` is the stand-in, where it calls `plug Plug.Parsers`, and
+  whether it has a `config/config.exs`.
   """
   @type project :: %{
           packages: [atom()],
@@ -14,7 +15,8 @@ defmodule RustyJson.Install do
           library: keyword(),
           folder: Path.t(),
           standin?: boolean(),
-          parsers: [{Path.t(), Parsers.call()}]
+          parsers: [{Path.t(), Parsers.call()}],
+          config?: boolean()
         }
 
   @typedoc "What Igniter changes for a step; `:by_hand` is printed only."
@@ -47,6 +49,10 @@ defmodule RustyJson.Install do
   @switches [:phoenix, :ecto, :plug, :absinthe, :tesla, :stand_in]
 
   @policy "[engine: :wasm, timeout: 1_000, max_memory: 128 * 1024 * 1024, max_bytes: 8_000_000, max_nodes: 1_000_000]"
+
+  @doc "The file of a project's configuration."
+  @spec config() :: Path.t()
+  def config, do: @config
 
   @doc "The switches for `OptionParser`."
   @spec switches() :: keyword(:boolean)

@@ -47,7 +47,9 @@ defmodule RustyJson.Options do
     # Nothing more is asked about parts: no layout, no limit on bytes, no pointers, no other way to write structs or what is unsupported.
     plain_parts: true,
     # How structs get their text that only another library knows, see `foreign/1`.
-    foreign: :planned
+    foreign: :planned,
+    # Whether the core writes structs of other libraries as these do by default, and nothing more is asked about parts.
+    usual: true
   ]
 
   @type t :: %__MODULE__{
@@ -70,7 +72,8 @@ defmodule RustyJson.Options do
           canonical: boolean(),
           depth: non_neg_integer(),
           plain_parts: boolean(),
-          foreign: :planned | :called | :shaped
+          foreign: :planned | :called | :shaped,
+          usual: boolean()
         }
 
   # Values by name.
@@ -386,7 +389,8 @@ defmodule RustyJson.Options do
       canonical: v.canonical,
       depth: v.base_depth,
       plain_parts: plain_parts?(v),
-      foreign: foreign(v)
+      foreign: foreign(v),
+      usual: usual?(v)
     }
   end
 
@@ -406,6 +410,11 @@ defmodule RustyJson.Options do
   defp foreign(%{omit: [], redact: [], integers: :exact}), do: :called
   defp foreign(_values), do: :shaped
 
+  defp usual?(%{escape: :json, maps: :naive, null: nil} = values),
+    do: plain_parts?(values) and foreign(values) == :planned
+
+  defp usual?(_values), do: false
+
   @doc "The same options with other values."
   @spec change(t(), :decode | :encode, values()) :: t()
   def change(%{values: values, parts: parts} = options, :decode, changes) do
@@ -422,7 +431,8 @@ defmodule RustyJson.Options do
         bytes: Layout.encode(values),
         depth: values.base_depth,
         plain_parts: plain_parts?(values),
-        foreign: foreign(values)
+        foreign: foreign(values),
+        usual: usual?(values)
     }
   end
 

@@ -46,6 +46,17 @@ defmodule RustyJson.Parts do
   @spec of_item([term()], Paths.t()) :: list() | map()
   def of_item(answers, paths), do: shape(paths, answers, nil)
 
+  @doc "The same as a row for `columns/2`."
+  @spec of_row([term()], Paths.t()) :: tuple()
+  def of_row(answers, paths), do: values(paths, answers, nil)
+
+  @doc "The columns of such rows, which come last one first."
+  @spec columns([tuple()], Paths.t()) :: [[term()]]
+  def columns(rows, %{places: places}), do: for(place <- places, do: column(rows, place, []))
+
+  defp column([row | rows], place, values), do: column(rows, place, [elem(row, place) | values])
+  defp column([], _place, values), do: values
+
   defp answers(input, paths, given) do
     {own, options} = Cache.find(:parts, given, fn -> options(given) end)
 

@@ -58,8 +58,10 @@ defmodule RustyJson.ForeignPlansTest do
   defp plan(clauses, folder) do
     name = Module.concat(__MODULE__, "Body#{System.unique_integer([:positive])}")
     [^name] = compile("defmodule #{inspect(name)} do\n#{clauses}\nend", folder)
-    Compiled.plan(name, :json)
+    proved(name)
   end
+
+  defp proved(implementation), do: implementation |> Compiled.plan(:json) |> elem(1)
 
   describe "the code of an implementation" do
     test "is proved if it returns its fields in constant text", %{folder: folder} do
@@ -71,7 +73,8 @@ defmodule RustyJson.ForeignPlansTest do
             {~S|def encode(%{}, _e), do: "{}"|, {}, {}},
             {~S'def encode(%{b: b} = _all, e), do: ["{\"b\":", e.(b, e) | "}"]', {:b}, {:b}}
           ] do
-        assert {body, plan(body, folder)} == {body, {fields, names, nil}}
+        assert {body, plan(body, folder)} ==
+                 {body, if(names == fields, do: fields, else: {fields, names, nil})}
       end
     end
 
@@ -85,7 +88,7 @@ defmodule RustyJson.ForeignPlansTest do
         end)
 
       tuple = List.to_tuple(fields)
-      assert plan("def encode(%{#{pattern}}, e), do: [#{pieces}, ?}]", folder) == {tuple, tuple, nil}
+      assert plan("def encode(%{#{pattern}}, e), do: [#{pieces}, ?}]", folder) == tuple
     end
 
     test "proves nothing if it may do anything else", %{folder: folder} do
@@ -138,7 +141,7 @@ defmodule RustyJson.ForeignPlansTest do
 
       memory = Module.concat(__MODULE__, Memory)
       Code.compile_string(source.(memory, "a"))
-      assert Compiled.plan(memory, :json) == nil
+      assert proved(memory) == nil
 
       # The file is newer than what is loaded.
       newer = Module.concat(__MODULE__, Newer)
@@ -146,7 +149,7 @@ defmodule RustyJson.ForeignPlansTest do
       Code.compiler_options(ignore_module_conflict: true)
       Code.compile_string(source.(newer, "loaded"))
       Code.compiler_options(ignore_module_conflict: false)
-      assert Compiled.plan(newer, :json) == nil
+      assert proved(newer) == nil
     end
 
     test "is read anew when the module was loaded anew", %{folder: folder} do
@@ -158,7 +161,7 @@ defmodule RustyJson.ForeignPlansTest do
           folder
         )
 
-        assert Compiled.plan(name, :json) == {{:a}, {String.to_atom(key)}, nil}
+        assert proved(name) == {{:a}, {String.to_atom(key)}, nil}
       end
     end
   end
@@ -218,7 +221,8 @@ defmodule RustyJson.ForeignPlansTest do
 
         for given <- [[only: [:name, :id]], [except: [:secret]], [], [only: []]] do
           module = derived(@library, "Same#{length(given)}#{inspect(given[:only])}", given, folder)
-          assert Compiled.plan(Module.concat(@encoder, module), @kind) != nil
+          assert {_code, plan} = Compiled.plan(Module.concat(@encoder, module), @kind)
+          assert plan != nil
           structs = for value <- values, do: struct(module, id: value, name: [value], secret: nil)
           nested = struct(module, id: hd(structs), name: structs)
 

@@ -69,6 +69,42 @@ defmodule RustyJson.PlansTest do
       assert encode_twice([struct(module, id: 1)], @options) == "[0]"
     end
 
+    test "#{engine}: a struct alone is written by the implementation that is loaded, whatever earlier calls found" do
+      own = Module.concat([RustyJson.Encoder, __MODULE__, :Alone])
+
+      by_hand = fn text ->
+        Code.compiler_options(ignore_module_conflict: true)
+
+        Code.compile_string("""
+        defimpl RustyJson.Encoder, for: #{inspect(__MODULE__)}.Alone do
+          def encode(_struct, _opts), do: #{inspect(text)}
+        end
+        """)
+
+        Code.compiler_options(ignore_module_conflict: false)
+      end
+
+      for _ <- 1..2 do
+        module = define(:Alone, "")
+        by_hand.("1")
+        assert encode_twice(struct(module, id: 1), @options) == "1"
+        by_hand.("2")
+        assert encode_twice(struct(module, id: 1), @options) == "2"
+        define(:Alone, "@derive {RustyJson.Encoder, only: [:id]}")
+        assert encode_twice(struct(module, id: 3), @options) == ~s({"id":3})
+        assert encode_twice([struct(module, id: 3)], @options) == ~s([{"id":3}])
+        assert encode_twice(struct(module, id: 3), @options) == ~s({"id":3})
+      end
+
+      :code.purge(own)
+      :code.delete(own)
+      :code.purge(own)
+      struct = struct(Module.concat(__MODULE__, :Alone))
+
+      for term <- [[struct], struct, %{a: struct}],
+          do: assert({:error, %Protocol.UndefinedError{}} = RustyJson.encode(term, @options))
+    end
+
     test "#{engine}: holes, errors and depth inside a planned struct" do
       module = define(:Nested, "@derive {RustyJson.Encoder, only: [:id]}")
       custom = struct(define(:Inner, "@derive {RustyJson.Encoder, only: [:name]}"), name: [<<255>>])
@@ -79,6 +115,19 @@ defmodule RustyJson.PlansTest do
 
       fragment = RustyJson.Fragment.new(fn _ -> "[7]" end)
       assert encode_twice([struct(module, id: fragment)], @options) == ~s([{"id":[7]}])
+    end
+  end
+
+  test "the plan of an implementation that is not loaded yet is learnt" do
+    struct = struct(RustyJson.Test.Structs.Only, name: "a")
+    implementation = RustyJson.Encoder.impl_for(struct)
+
+    for {_engine, options} <- Judge.engines() do
+      Plans.forget()
+      :code.purge(implementation)
+      :code.delete(implementation)
+      encode_twice(struct, options)
+      assert Plans.known(RustyJson.Options.encode(options))[struct.__struct__] != nil
     end
   end
 

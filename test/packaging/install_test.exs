@@ -16,7 +16,8 @@ defmodule RustyJson.InstallTest do
       library: [],
       folder: "deps/rustyjson",
       standin?: false,
-      parsers: []
+      parsers: [],
+      config?: true
     }
     |> Map.merge(Map.new(changes))
   end
@@ -203,6 +204,14 @@ defmodule RustyJson.InstallTest do
            --sandbox adds a policy that decodes bodies of requests in the sandbox.\
            """
 
+    without = project(packages: [:plug, :postgrex], config?: false)
+
+    created =
+      "This project has no config/config.exs. Create it, with this as its first line:\n       import Config\n\n1. "
+
+    assert Printed.text(without, []) =~ created
+    refute Printed.text(without, [:plug]) =~ "import Config"
+
     assert Printed.text(project(packages: []), []) =~ ~r/\ANothing to do/
     assert Printed.text(project(packages: []), [:stand_in]) =~ "Nothing to do for --stand-in:"
   end
@@ -214,6 +223,7 @@ defmodule RustyJson.InstallTest do
       assert text =~ "Nothing to do for --tesla"
       assert File.read!("mix.exs") == before
       assert Map.keys(Mix.Project.deps_paths()) == Surroundings.project().packages
+      assert Surroundings.project().config? == File.exists?("config/config.exs")
     end
 
     test "a misspelt option is named" do

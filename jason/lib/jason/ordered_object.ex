@@ -58,7 +58,8 @@ defmodule Jason.OrderedObject do
   defimpl Enumerable do
     defdelegate count(object), to: Enumerable.RustyJson.OrderedObject
     defdelegate member?(object, pair), to: Enumerable.RustyJson.OrderedObject
-    defdelegate slice(object), to: Enumerable.RustyJson.OrderedObject
+    # That one takes only its own struct, says Elixir 1.20.
+    def slice(_object), do: {:error, __MODULE__}
     defdelegate reduce(object, acc, fun), to: Enumerable.RustyJson.OrderedObject
   end
 end

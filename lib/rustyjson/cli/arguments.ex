@@ -17,7 +17,9 @@ defmodule RustyJson.CLI.Arguments do
     array: false,
     stats: false,
     quiet: false,
-    options: []
+    options: [],
+    # What takes the wanted values out of each document, prepared once: a stream, or the path of the one value.
+    reader: nil
   ]
 
   @type t :: %__MODULE__{
@@ -32,7 +34,8 @@ defmodule RustyJson.CLI.Arguments do
           at: nil | String.t(),
           stats: boolean(),
           quiet: boolean(),
-          options: keyword()
+          options: keyword(),
+          reader: nil | RustyJson.Feed.t() | RustyJson.Paths.t()
         }
 
   @layouts [:pretty, :minify, :validate, :canonical]
@@ -158,15 +161,23 @@ defmodule RustyJson.CLI.Arguments do
     end
   end
 
-  @doc "Whether only values at places of each document are wanted; and the options of the stream for them."
-  @spec stream_options(t()) :: nil | keyword()
-  def stream_options(%{array: true} = arguments), do: [format: :array] ++ values(arguments)
-  def stream_options(%{at: at} = arguments) when at != nil, do: [at: at] ++ values(arguments)
+  @doc "The same with its reader."
+  @spec prepared(t()) :: t()
+  def prepared(%{fetch: fetch} = arguments) do
+    case stream_options(arguments) do
+      nil -> if fetch, do: %{arguments | reader: RustyJson.Paths.new!(%{value: fetch})}, else: arguments
+      options -> %{arguments | reader: RustyJson.Feed.new(options)}
+    end
+  end
 
-  def stream_options(%{fetch: fetch} = arguments) when fetch != nil,
+  # Only values at places of each document are wanted: the options of the stream for them.
+  defp stream_options(%{array: true} = arguments), do: [format: :array] ++ values(arguments)
+  defp stream_options(%{at: at} = arguments) when at != nil, do: [at: at] ++ values(arguments)
+
+  defp stream_options(%{fetch: fetch} = arguments) when fetch != nil,
     do: if(wildcard?(fetch), do: [at: fetch] ++ values(arguments))
 
-  def stream_options(_arguments), do: nil
+  defp stream_options(_arguments), do: nil
 
   @doc "Whether a pointer leads to any number of values."
   @spec wildcard?(String.t()) :: boolean()

@@ -37,7 +37,7 @@ defmodule RustyJson.CLI.Doctor do
     limits()
     policies(Enum.sort(RustyJson.Config.policies()))
     sandbox(for {_, [engine: :wasm, host: host], {:ok, _}} <- engines, do: host)
-    tools()
+    tools(for {_, options, {:error, _}} <- engines, options[:host] != :wasmex, do: options)
     packages()
     self_test(for {name, options, {:ok, _}} <- engines, do: {name, options})
   end
@@ -61,13 +61,20 @@ defmodule RustyJson.CLI.Doctor do
       {"wasm, wasmex (package)", [engine: :wasm, host: :wasmex], Host.status(:wasmex)}
     ]
 
-    Enum.each(engines, fn {name, _options, status} -> row(name, describe(status)) end)
+    Enum.each(engines, fn {name, options, status} -> row(name, describe(options, status)) end)
     Enum.each(Machine.artifacts(Host.priv()), fn {name, text} -> row(name, text) end)
     engines
   end
 
-  defp describe({:error, reason}), do: "MISSING: " <> reason
-  defp describe({:ok, info}), do: Enum.join(["works" | details(info)], ", ")
+  # A package that nobody needs.
+  defp describe([engine: :wasm, host: :wasmex], {:error, reason}) do
+    if Code.ensure_loaded?(Wasmex),
+      do: describe([], {:error, reason}),
+      else: "optional, not installed (see below)"
+  end
+
+  defp describe(_options, {:error, reason}), do: "MISSING: " <> reason
+  defp describe(_options, {:ok, info}), do: Enum.join(["works" | details(info)], ", ")
 
   defp details(info), do: for({name, value} <- Enum.sort(info), name != :host, do: "#{name} #{show(value)}")
 
@@ -174,7 +181,8 @@ defmodule RustyJson.CLI.Doctor do
 
   ## Build tools and packages
 
-  defp tools do
+  # What works needs no tools until it is built again.
+  defp tools(absent) do
     heading("Build tools (an archive with built libraries needs none)")
 
     missing =
@@ -185,9 +193,14 @@ defmodule RustyJson.CLI.Doctor do
 
     case missing ++ optimiser ++ translator do
       [] -> row("installed", "cargo, a C compiler, the wasm32-unknown-unknown target, wasm-opt, wasm2c")
-      list -> for {what, hint} <- list, do: row("MISSING", "#{what}. #{hint}")
+      list -> for {what, hint} <- list, do: tool(absent, what, hint)
     end
   end
+
+  defp tool([], what, hint),
+    do: row("optional", "#{what}, which you need only to build RustyJson again. #{hint}")
+
+  defp tool(_absent, what, hint), do: row("MISSING", "#{what}. #{hint}")
 
   defp packages do
     heading("Optional packages")

@@ -2,7 +2,7 @@ defmodule RustyJson.CLI.Documents do
   @moduledoc false
   # The work of the command line: decodes every document, which checks it, and formats its text.
 
-  alias RustyJson.{DecodeError, EngineError, Feed, Formatter, Fragment, SandboxError}
+  alias RustyJson.{DecodeError, EngineError, Feed, Formatter, Fragment, Paths, SandboxError}
   alias RustyJson.CLI.{Arguments, Input, Output, Progress, Stats}
   alias RustyJson.DecodeError.Snippet
 
@@ -24,7 +24,10 @@ defmodule RustyJson.CLI.Documents do
     configure(arguments.options)
     :io.setopts(:standard_io, encoding: :latin1, binary: true)
 
-    Output.with_writer(fn -> arguments.files |> Enum.map(&file(&1, arguments)) |> Enum.max() end)
+    Output.with_writer(fn ->
+      arguments = Arguments.prepared(arguments)
+      arguments.files |> Enum.map(&file(&1, arguments)) |> Enum.max()
+    end)
   rescue
     error in EngineError -> failed(@no_engine, Exception.message(error))
   catch
@@ -46,14 +49,12 @@ defmodule RustyJson.CLI.Documents do
   end
 
   defp file(file, %{array: array, at: at, lines: false} = arguments) when array or at != nil do
-    feed = arguments |> Arguments.stream_options() |> Feed.new()
-
     work = fn piece, feed ->
       result = if piece == :end, do: Feed.finish(feed), else: Feed.push(feed, piece)
       values(result, file, arguments)
     end
 
-    case Input.each_piece(file, arguments.quiet, feed, work) do
+    case Input.each_piece(file, arguments.quiet, arguments.reader, work) do
       {:ok, code} when is_integer(code) -> code
       {:ok, _feed} -> @ok
       {:error, text} -> failed(@unreadable, text)
@@ -192,12 +193,17 @@ defmodule RustyJson.CLI.Documents do
   defp lines([%Fragment{} | _] = values, %{raw: true}),
     do: values |> Enum.map(&raw(&1.encode)) |> Enum.intersperse(?\n)
 
-  # All values of a piece in one call.
-  defp lines([%Fragment{} | _] = values, _arguments),
-    do: values |> Enum.map(&[&1.encode, ?\n]) |> Formatter.minimize()
+  # All values of a piece in one call. Numbers, strings and names have nothing to remove.
+  defp lines([%Fragment{} | _] = values, _arguments) do
+    if Enum.any?(values, &bracket?(&1.encode)),
+      do: values |> Enum.map(&[&1.encode, ?\n]) |> Formatter.minimize(),
+      else: values |> Enum.map(& &1.encode) |> Enum.intersperse(?\n)
+  end
 
   defp lines(values, %{options: options}),
     do: Enum.map_join(values, "\n", &RustyJson.encode!(&1, [sort_keys: true] ++ options))
+
+  defp bracket?(<<first, _::binary>>), do: first in ~c"[{"
 
   defp finish(code, file, stats, %{stats: wanted}) do
     if wanted, do: IO.puts(:stderr, "#{Input.name(file)}: " <> Stats.line(stats))
@@ -206,11 +212,11 @@ defmodule RustyJson.CLI.Documents do
 
   ## One document
 
-  defp document(text, place, %{fetch: pointer, at: at} = arguments, stats) when pointer != nil or at != nil do
-    if stream = Arguments.stream_options(arguments),
-      do: {places(text, place, stream, arguments), stats},
-      else: {fetched(text, place, arguments), stats}
-  end
+  defp document(text, place, %{reader: %Feed{} = feed} = arguments, stats),
+    do: {places(text, place, feed, arguments), stats}
+
+  defp document(text, place, %{reader: %Paths{} = paths} = arguments, stats),
+    do: {fetched(text, place, paths, arguments), stats}
 
   defp document(text, place, arguments, stats) do
     {decoded, stats} = Stats.time(stats, :decode, fn -> RustyJson.decode(text, arguments.options) end)
@@ -225,21 +231,19 @@ defmodule RustyJson.CLI.Documents do
     end
   end
 
-  defp fetched(text, place, %{fetch: pointer} = arguments) do
-    with {:ok, %{encode: part}} <- RustyJson.fetch(text, pointer, [as: :raw] ++ arguments.options),
+  defp fetched(text, place, paths, arguments) do
+    with {:ok, %{value: %{encode: part}}} <- RustyJson.select(text, paths, [as: :raw] ++ arguments.options),
          {:ok, output} <- shown(part, arguments) do
       if output, do: Output.write([output, ?\n])
       @ok
     else
-      :error -> failed(@not_json, absent(place, pointer))
+      {:ok, none} when none == %{} -> failed(@not_json, absent(place, arguments.fetch))
       {:error, error} -> rejected(error, place)
     end
   end
 
   # All values that a pointer with `*` leads to. With --at there may be none.
-  defp places(text, place, stream, arguments) do
-    feed = Feed.new(stream)
-
+  defp places(text, place, feed, arguments) do
     with {:ok, values, feed} <- Feed.push(feed, text), {:ok, more} <- Feed.finish(feed) do
       all(values ++ more, place, arguments)
     else

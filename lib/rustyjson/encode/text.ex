@@ -7,6 +7,7 @@ defmodule RustyJson.Encode.Text do
 
   require RustyJson.Encode.Unsupported
   require RustyJson.Engine.Codes
+  require RustyJson.Options.Cache
 
   alias RustyJson.{
     EncodeError,
@@ -23,6 +24,7 @@ defmodule RustyJson.Encode.Text do
   alias RustyJson.Encode.{Canonical, Known, Measure, Path, Scope, Unsupported}
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.{Codes, Native}
+  alias RustyJson.Options.Cache
 
   # Whether the call is one of the stand-in for Jason, which encodes fewer types.
   defguardp of_standin(options) when :erlang.map_get(:extras, :erlang.map_get(:values, options)) == :left
@@ -62,17 +64,27 @@ defmodule RustyJson.Encode.Text do
   def configured(term, {:derived, ready}, _plans, options),
     do: configured(term, ready, Plans.known(options), options)
 
+  def configured(%module{} = struct, ready, plans, %{usual: true} = options)
+      when ready != nil and module not in @known do
+    with Cache.cached(sources: %{^module => source}) <- Cache.all(),
+         way when way != nil <- Interop.learnt(struct, source, options) do
+      learnt(struct, way, module, ready, plans, options)
+    else
+      _unknown when is_map_key(plans, module) -> planned(struct, module, ready, plans, options)
+      _unknown -> of_struct(struct, module, plans, options)
+    end
+  end
+
   def configured(%module{} = struct, ready, plans, options) when ready != nil and is_map_key(plans, module),
     do: planned(struct, module, ready, plans, options)
+
+  def configured(%module{} = struct, ready, plans, %{plain_parts: true} = options)
+      when ready != nil and module not in @known,
+      do: of_struct(struct, module, plans, options)
 
   def configured([%module{} | _] = list, ready, plans, options)
       when ready != nil and is_map_key(plans, module),
       do: planned(list, module, ready, plans, options)
-
-  # A struct that the core leaves to its own implementation: 370 ns through the holes of a text, 220 at once.
-  def configured(%module{} = struct, ready, plans, %{plain_parts: true} = options)
-      when ready != nil and module not in @known,
-      do: own(struct, module, if(plans == nil, do: options, else: %{options | plans: plans}))
 
   def configured(term, ready, plans, options) when ready != nil and not is_of_structs(term),
     do: term |> Native.Nif.encode(ready, plans) |> ready(term, plans, options)
@@ -82,6 +94,22 @@ defmodule RustyJson.Encode.Text do
 
   @typedoc "What the native library needs for a call that it answers alone; with a mark where the plans of other libraries do not count."
   @type ready :: Native.Nif.kept() | {:derived, Native.Nif.kept()} | nil
+
+  # A struct that the core leaves to its own implementation: 370 ns through the holes of a text, 220 at once.
+  defp of_struct(struct, module, plans, options) do
+    implementation = Encoder.impl_for(struct)
+    Plans.learn(module, implementation)
+    options = with_plans(options, plans)
+    implementation |> resolved(struct, options) |> own(struct, options)
+  end
+
+  defp learnt(struct, :plan, module, ready, plans, options),
+    do: struct |> Native.Nif.encode(ready, {plans, module}) |> ready(struct, plans, options)
+
+  defp learnt(struct, way, _module, _ready, plans, options), do: own(way, struct, with_plans(options, plans))
+
+  defp with_plans(options, nil), do: options
+  defp with_plans(options, plans), do: %{options | plans: plans}
 
   # The library then does not report this plan, which takes longer than to look here.
   defp planned(term, module, ready, plans, options) do
@@ -105,14 +133,11 @@ defmodule RustyJson.Encode.Text do
 
   def given(term, options), do: encode(term, options)
 
-  defp own(struct, module, options) do
-    implementation = Encoder.impl_for(struct)
-    if implementation != Encoder.Any, do: Plans.learn(module, implementation)
-
-    case implementation |> resolved(struct, options) |> text_by(struct, options) do
+  defp own(implementation, struct, options) do
+    case text_by(implementation, struct, options) do
       text when is_binary(text) -> {:ok, text}
       text when is_list(text) -> {:ok, binary([text], options)}
-      other -> {:ok, binary([in_turn(other, struct, implementation, options)], options)}
+      other -> {:ok, binary([in_turn(other, struct, module(implementation), options)], options)}
     end
   rescue
     error in EncodeError -> {:error, behind(error, "", 0, options)}

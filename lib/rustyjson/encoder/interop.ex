@@ -4,7 +4,7 @@ defmodule RustyJson.Encoder.Interop do
 
   alias RustyJson.{Encode, Encoder, EncodeError, Options}
   alias RustyJson.Encode.{Known, Measure, Text}
-  alias RustyJson.Encoder.Plans
+  alias RustyJson.Encoder.{Compiled, Plans}
   alias RustyJson.Engine.Codes
 
   require RustyJson.Engine.Codes
@@ -30,6 +30,14 @@ defmodule RustyJson.Encoder.Interop do
       implementation -> {if(standin?(), do: :standin, else: :jason), implementation}
     end
   end
+
+  @doc "Whether that is this library and implementation, where it was once."
+  @spec found?(struct(), :own | :jason | :json, module()) :: boolean()
+  def found?(_struct, :own, _implementation), do: false
+  def found?(struct, :jason, implementation), do: jason(struct) == implementation
+
+  def found?(struct, :json, implementation),
+    do: jason(struct) == nil and JSON.Encoder.impl_for(struct) == implementation
 
   defp of_elixir(none) when none in [nil, false, JSON.Encoder.Any], do: nil
   defp of_elixir(implementation), do: {:json, implementation}
@@ -88,6 +96,26 @@ defmodule RustyJson.Encoder.Interop do
 
   def direct(_struct, _options), do: nil
 
+  @doc "How a struct is encoded whose module an earlier call learnt: by the plan, or by an implementation. Nil if that has changed."
+  @spec learnt(struct(), Plans.source(), Options.t()) :: :plan | module() | way() | nil
+  def learnt(struct, {plan, :own, implementation, nil}, _options) do
+    cond do
+      Encoder.impl_for(struct) != implementation -> nil
+      plan == nil -> implementation
+      Plans.plan_of!(implementation) === plan -> :plan
+      true -> nil
+    end
+  end
+
+  def learnt(struct, {plan, library, implementation, code}, options) do
+    cond do
+      Encoder.impl_for(struct) != Encoder.Any or not found?(struct, library, implementation) -> nil
+      plan == nil -> way(library, implementation, options)
+      Compiled.loaded?(implementation, code) -> :plan
+      true -> nil
+    end
+  end
+
   # The core leaves a struct without one of the fields to the implementation.
   defp by_plan(struct, plan, own, options),
     do: if(whole?(struct, plan), do: Text.planned!(struct, plan, options), else: text(own, struct, options))
@@ -97,12 +125,10 @@ defmodule RustyJson.Encoder.Interop do
   defp way(library, implementation, options),
     do: {library, Function.capture(implementation, :encode, 2), given(library, options)}
 
+  defp given(:jason, %{usual: true}), do: usual_jason()
   defp given(:jason, options), do: jason_options(Options.escape(options), Options.maps(options))
 
-  defp given(:json, %{foreign: foreign, values: %{escape: :json, null: nil}} = options)
-       when foreign != :shaped,
-       do: &by_usual_json(&1, &2, options)
-
+  defp given(:json, %{usual: true} = options), do: &by_usual_json(&1, &2, options)
   defp given(:json, options), do: &by_json(&1, &2, options)
 
   @doc "The text of a struct in this way."
@@ -247,6 +273,13 @@ defmodule RustyJson.Encoder.Interop do
       if error.protocol == Jason.Encoder, do: {:error, error}, else: reraise(error, __STACKTRACE__)
   catch
     :throw, %{__struct__: Jason.EncodeError, message: text} -> {:error, invalid(text)}
+  end
+
+  defp usual_jason do
+    case known() do
+      %{usual: options} -> options
+      _known -> know(:usual, jason_options(:json, :naive))
+    end
   end
 
   # Jason's options consist of functions that only Jason can make. It passes them to fragments.

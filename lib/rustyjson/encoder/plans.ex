@@ -27,6 +27,13 @@ defmodule RustyJson.Encoder.Plans do
   @type plan :: tuple()
   @type t :: %{module() => plan()}
 
+  @typedoc """
+  What writes the structs of a module, as a call found it: the plan, if there is one, the library, its implementation and, where the
+  plan was read from its code, the version of that.
+  """
+  @type source ::
+          {nil | plan(), :jason | :json, module(), code :: binary()} | {nil | plan(), :own, module(), nil}
+
   @doc """
   The plan of these fields. A derivation that gives them names, or leaves out values, adds the names as atoms, which the core
   writes as fast as fields, and the values; nil where it says nothing.
@@ -81,7 +88,7 @@ defmodule RustyJson.Encoder.Plans do
   def find_own do
     own = for module <- @overridable, plan = own_plan(module), into: %{}, do: {module, plan}
     :persistent_term.put({@key, :own}, own)
-    Cache.reset(Cache.cached(Cache.all(), :plans), Cache.cached(Cache.all(), :derived))
+    Cache.reset()
   end
 
   @doc "The plans of the application's own implementations, or nil."
@@ -179,10 +186,22 @@ defmodule RustyJson.Encoder.Plans do
 
   @doc "Learns the plan of a struct's module, when its implementation is a derived one."
   @spec learn(module(), implementation :: module()) :: :ok
+  def learn(_module, Encoder.Any), do: :ok
+
   def learn(module, implementation) do
-    with plan when is_tuple(plan) <- plan_of(implementation),
-         true <- standin() == nil or agreed_plan(module, standin()) == plan,
-         do: keep(module, plan, true)
+    # Of a module that is not loaded, the VM knows no functions.
+    case Code.ensure_loaded?(implementation) && plan_of(implementation) do
+      nil ->
+        if standin() == nil and module not in @overridable,
+          do: keep(module, nil, {nil, :own, implementation, nil})
+
+      plan ->
+        cond do
+          standin() == nil -> keep(module, plan, {plan, :own, implementation, nil})
+          agreed_plan(module, standin()) == plan -> keep(module, plan, nil)
+          true -> :ok
+        end
+    end
 
     :ok
   end
@@ -192,20 +211,32 @@ defmodule RustyJson.Encoder.Plans do
   def learn(module, :standin, implementation), do: learn(module, implementation)
 
   def learn(module, library, implementation) do
-    with plan when is_tuple(plan) <- Compiled.plan(implementation, library),
-         true <- library == :json or Interop.usual?(),
-         do: keep(module, plan, false)
+    {code, plan} = Compiled.plan(implementation, library)
+
+    if plan == nil or library == :json or Interop.usual?(),
+      do: keep(module, plan, {plan, library, implementation, code})
 
     :ok
   end
 
-  defp keep(module, plan, derived?) do
-    Cache.cached(plans: plans, derived: derived) = Cache.all()
-    plans = plans || %{}
+  defp keep(module, plan, source) do
+    Cache.cached(plans: plans, derived: derived, sources: sources) = Cache.all()
+    own = put(derived, module, if(source == nil or elem(source, 1) == :own, do: plan))
+    {new, found} = {put(plans, module, plan), put(sources, module, source) || %{}}
+    if new != plans or own != derived or found != sources, do: Cache.put_plans(new, own, found)
+  end
 
-    if plans[module] != plan and map_size(plans) < @most do
-      derived = if derived?, do: Map.put(derived || %{}, module, plan), else: derived
-      Cache.put_plans(Map.put(plans, module, plan), derived)
+  defp put(nil, _module, nil), do: nil
+  defp put(nil, module, value), do: %{module => value}
+
+  # The same map, where it says so already: it is compared at once.
+  defp put(known, module, value) do
+    case known do
+      %{^module => ^value} -> known
+      %{^module => _old} when value == nil -> if map_size(known) > 1, do: Map.delete(known, module)
+      %{^module => _old} -> %{known | module => value}
+      _unknown when value == nil or map_size(known) >= @most -> known
+      _unknown -> Map.put(known, module, value)
     end
   end
 
@@ -227,10 +258,22 @@ defmodule RustyJson.Encoder.Plans do
     end
   end
 
-  defp sure_plan(Encoder.Any, module), do: foreign_plan(module)
+  defp sure_plan(Encoder.Any, module) do
+    with Cache.cached(sources: %{^module => {plan, library, implementation, code}}) <- Cache.all(),
+         true <-
+           Interop.found?(%{__struct__: module}, library, implementation) and
+             Compiled.loaded?(implementation, code) do
+      plan
+    else
+      _unknown -> foreign_plan(module)
+    end
+  end
 
-  # An implementation that had a plan has one, unless it was compiled again: asking first takes longer than the call.
-  defp sure_plan(implementation, _module) do
+  defp sure_plan(implementation, _module), do: plan_of!(implementation)
+
+  @doc "The plan of an implementation that had one. It has one, unless it was compiled again: asking first takes longer than the call."
+  @spec plan_of!(module()) :: plan() | nil
+  def plan_of!(implementation) do
     apply(implementation, :__plan__, [])
   rescue
     UndefinedFunctionError -> nil
@@ -238,9 +281,14 @@ defmodule RustyJson.Encoder.Plans do
 
   defp foreign_plan(module) do
     case Interop.found(%{__struct__: module}) do
-      nil -> nil
-      {:standin, implementation} -> plan_of(implementation)
-      {library, implementation} -> Compiled.plan(implementation, library)
+      nil ->
+        nil
+
+      {:standin, implementation} ->
+        plan_of(implementation)
+
+      {library, implementation} ->
+        with {_code, plan} <- Compiled.plan(implementation, library), do: plan
     end
   end
 
@@ -278,7 +326,7 @@ defmodule RustyJson.Encoder.Plans do
   @doc "Forgets all plans but those of the application's own implementations."
   @spec forget() :: nil
   def forget do
-    Cache.put_plans(own(), own())
+    Cache.put_plans(own(), own(), %{})
     nil
   end
 

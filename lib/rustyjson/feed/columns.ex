@@ -2,10 +2,10 @@ defmodule RustyJson.Feed.Columns do
   @moduledoc false
   # The option `columns:` of a stream: rows wait until there are enough of them, and become columns. An error comes behind the rows before it.
 
-  alias RustyJson.Feed
+  alias RustyJson.{Feed, Parts}
 
   @typedoc "The number of rows that wait, and these, the last one first."
-  @type rows :: {non_neg_integer(), [[term()]]}
+  @type rows :: {non_neg_integer(), [tuple()]}
 
   @doc "What a call of a feed returns, with columns in place of rows. `last`: nothing follows."
   @spec gather([term()], boolean(), Feed.t()) :: {[term()], Feed.t()}
@@ -35,7 +35,7 @@ defmodule RustyJson.Feed.Columns do
   defp flush({0, []}, done, _plan), do: {{0, []}, done}
 
   defp flush({_count, rows}, done, %{tag: tag, select: %{paths: paths}}) do
-    columns = rows |> Enum.reverse() |> Enum.zip_with(& &1) |> named(paths)
+    columns = rows |> Parts.columns(paths) |> named(paths)
     {{0, []}, [if(tag, do: {:ok, columns}, else: columns) | done]}
   end
 

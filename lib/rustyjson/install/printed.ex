@@ -9,7 +9,13 @@ defmodule RustyJson.Install.Printed do
   def text(project, asked) do
     steps = Install.steps(project, asked)
 
-    [head(steps), numbered(steps), absent(Install.without_step(steps, asked)), tail(project, asked)]
+    [
+      head(steps),
+      configuration(steps, project),
+      numbered(steps),
+      absent(Install.without_step(steps, asked)),
+      tail(project, asked)
+    ]
     |> List.flatten()
     |> Enum.join("\n\n")
   end
@@ -31,6 +37,17 @@ defmodule RustyJson.Install.Printed do
   defp numbered(steps) do
     for {step, number} <- Enum.with_index(steps, 1), do: "#{number}. #{step(step)}"
   end
+
+  # A file of configuration starts with a line that says so.
+  defp configuration(steps, %{config?: false}) do
+    if Enum.any?(steps, &String.starts_with?(&1.place, Install.config())),
+      do: [
+        "This project has no #{Install.config()}. Create it, with this as its first line:\n       import Config"
+      ],
+      else: []
+  end
+
+  defp configuration(_steps, _project), do: []
 
   defp followed([]), do: []
   defp followed(commands), do: ["   then run" | Enum.map(commands, &indented/1)]

@@ -19,7 +19,8 @@ defmodule RustyJson.Install.Surroundings do
       library: library(Mix.Project.config()[:deps] || []),
       folder: folder(paths),
       standin?: Interop.standin?(),
-      parsers: parsers(@sources) ++ parsers("apps/*/" <> @sources)
+      parsers: parsers(@sources) ++ parsers("apps/*/" <> @sources),
+      config?: File.regular?(Mix.Project.config()[:config_path] || Install.config())
     }
   end
 

@@ -27,8 +27,16 @@ defmodule RustyJson.Options.Cache do
   @none {nil, %{}}
 
   # The lists of options that are known, by the function that took them. A record: to find a name in a map takes 5 ns. Without `number`
-  # the configuration was not read yet. `derived` are the plans but for those of other libraries.
-  Record.defrecord(:cached, decode: @none, encode: @none, plans: nil, derived: nil, number: nil, others: %{})
+  # the configuration was not read yet. `derived` are the plans but for those of other libraries; `sources` are the implementations that calls found.
+  Record.defrecord(:cached,
+    decode: @none,
+    encode: @none,
+    plans: nil,
+    derived: nil,
+    sources: %{},
+    number: nil,
+    others: %{}
+  )
 
   @type t ::
           record(:cached,
@@ -36,11 +44,12 @@ defmodule RustyJson.Options.Cache do
             encode: Lists.t(),
             plans: nil | Plans.t(),
             derived: nil | Plans.t(),
+            sources: %{module() => Plans.source()},
             number: nil | integer(),
             others: %{atom() => Lists.t()}
           )
 
-  @nothing {:cached, @none, @none, nil, nil, nil, %{}}
+  @nothing {:cached, @none, @none, nil, nil, %{}, nil, %{}}
 
   @doc "All that is known. A macro, because a call of another module takes time too."
   defmacro all, do: quote(do: :persistent_term.get(unquote(__MODULE__), unquote(Macro.escape(@nothing))))
@@ -83,9 +92,14 @@ defmodule RustyJson.Options.Cache do
     known
   end
 
-  @doc "Forgets all lists, and keeps these plans. Called when the configuration is read."
-  @spec reset(nil | Plans.t(), nil | Plans.t()) :: :ok
-  def reset(plans, derived) do
+  @doc "Forgets all lists, and keeps the plans. Called when the configuration is read."
+  @spec reset() :: :ok
+  def reset do
+    cached(plans: plans, derived: derived, sources: sources) = all()
+    reset(plans, derived, sources)
+  end
+
+  defp reset(plans, derived, sources) do
     {decode, encode} = {Config.decode(), Config.encode()}
 
     keep(
@@ -93,20 +107,22 @@ defmodule RustyJson.Options.Cache do
         number: Config.number(),
         plans: Plans.with_own(plans),
         derived: Plans.with_own(derived),
+        sources: sources,
         decode: Lists.new({ready(:decode, decode), decode}),
         encode: Lists.new({ready(:encode, encode), encode})
       )
     )
   end
 
-  @doc "Keeps these plans beside the lists, and these as the ones but for those of other libraries."
-  @spec put_plans(nil | Plans.t(), nil | Plans.t()) :: :ok
-  def put_plans(plans, derived), do: keep(cached(all(), plans: plans, derived: derived))
+  @doc "Keeps these plans beside the lists, these as the ones but for those of other libraries, and the implementations that calls found."
+  @spec put_plans(nil | Plans.t(), nil | Plans.t(), %{module() => Plans.source()}) :: :ok
+  def put_plans(plans, derived, sources),
+    do: keep(cached(all(), plans: plans, derived: derived, sources: sources))
 
   # Another process may read the configuration again in between; its lists must not be replaced by older ones.
-  defp keep(cached(number: number, plans: plans, derived: derived) = all) do
+  defp keep(cached(number: number) = all) do
     :persistent_term.put(__MODULE__, all)
-    if Config.number() == number, do: :ok, else: reset(plans, derived)
+    if Config.number() == number, do: :ok, else: reset()
   end
 
   # What a call needs if only the native library has work to do. For decode, the length of the longest text that it reads on the
