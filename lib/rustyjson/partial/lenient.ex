@@ -312,10 +312,18 @@ defmodule RustyJson.Partial.Lenient do
   end
 
   # What stands behind white space; `:far` if there is much of that.
-  defp behind_space(bytes), do: behind_space(bytes, @most_space)
-  defp behind_space(_bytes, 0), do: :far
-  defp behind_space(<<space, rest::binary>>, left) when space in ~c" \t\r\n", do: behind_space(rest, left - 1)
-  defp behind_space(rest, _left), do: rest
+  defp behind_space(bytes) do
+    case spaces(bytes, 0) do
+      @most_space -> :far
+      count -> part(bytes, count, byte_size(bytes))
+    end
+  end
+
+  # A function that returned what it has not matched would make a binary of it for each byte.
+  defp spaces(<<space, rest::binary>>, count) when space in ~c" \t\r\n" and count < @most_space,
+    do: spaces(rest, count + 1)
+
+  defp spaces(_rest, count), do: count
 
   defp moved(%{at: {position, line, column}} = lenient, byte) when byte in 0x80..0xBF,
     do: %{lenient | at: {position + 1, line, column}}
