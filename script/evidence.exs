@@ -85,14 +85,16 @@ defmodule RustyJson.Evidence do
     |> text()
   end
 
-  defp part("sweep", %{"sweep" => record}) do
+  defp part("sweep", %{"sweep" => record} = records) do
     [
       source(record, "sweep") <> again(record),
       "",
       "| engine | input | bytes | shapes | cases | beyond the limits | time per byte, most, relative to the VM's | bytes of memory per byte, most | time |",
       "|---|---|---|--:|--:|--:|---|---|--:|",
       for {[engine, input, sizes], rows} <- swept(record) do
-        "| #{engine} | #{input} | #{sizes} | #{length(rows)} | #{rows |> total(4) |> number()} | #{total(rows, 5)} | #{most(rows, 9)} | " <>
+        beyond = for [^engine, ^input, _shape, ^sizes | _] = row <- record["beyond"] || [], do: row
+
+        "| #{engine} | #{input} | #{sizes} | #{length(rows)} | #{rows |> total(4) |> number()} | #{length(beyond)} | #{most(rows, 9)} | " <>
           "#{most(rows, 11)} | #{rows |> total(6) |> time()} |\n"
       end,
       "",
@@ -107,11 +109,12 @@ defmodule RustyJson.Evidence do
         do: "| #{engine}, #{input} of 5 MB, deadline | #{number(calls)} | #{wrong} |\n"
       ),
       "",
-      "| beyond the limits | in | cases | shapes | why |",
-      "|---|---|--:|---|---|",
-      for {{call, engine}, rows} <- beyond(record) do
+      "| beyond the limits | in | cases | shapes | time per byte, most | in a large heap, most | reductions per byte, most | own turn, most | why |",
+      "|---|---|--:|---|--:|--:|--:|--:|---|",
+      for {{call, engine, why}, rows} <- beyond(record, records["sweep_reasons"]) do
         shapes = rows |> Enum.map(&Enum.at(&1, 2)) |> Enum.uniq() |> Enum.join(", ")
-        "| `#{call}` | #{engine} | #{length(rows)} | #{shapes} | #{why(record, call)} |\n"
+        figures = Enum.map_join(6..9, " | ", &largest(rows, &1))
+        "| `#{call}` | #{engine} | #{length(rows)} | #{shapes} | #{figures} | #{why} |\n"
       end
     ]
     |> text()
@@ -192,7 +195,7 @@ defmodule RustyJson.Evidence do
   defp result(:swept, %{"sweep" => record}) do
     rows = record |> swept() |> Enum.flat_map(&elem(&1, 1))
 
-    "#{rows |> total(4) |> number()} cases, #{total(rows, 5)} beyond the limits#{if record["note"], do: "; not whole, see verification"} (#{commit(record)})"
+    "#{rows |> total(4) |> number()} cases, #{length(record["beyond"] || [])} beyond the limits#{if record["note"], do: "; not whole, see verification"} (#{commit(record)})"
   end
 
   defp result(:enumerated, %{"enumeration" => record}) do
@@ -272,15 +275,36 @@ defmodule RustyJson.Evidence do
     "#{Enum.at(row, at)}: `#{row |> Enum.at(at + 1) |> cell()}`, #{Enum.at(row, 2)}"
   end
 
-  defp beyond(record) do
+  defp beyond(record, reasons) do
     (record["beyond"] || [])
-    |> Enum.group_by(fn [engine, _input, _shape, _sizes, call | _] ->
-      {call |> String.split(" ") |> hd(), engine}
+    |> Enum.group_by(fn [engine, _input, shape, _sizes, call | _] ->
+      {call |> String.split(" ") |> hd(), engine, why(engine, call, shape, reasons)}
     end)
     |> Enum.sort()
   end
 
-  defp why(record, call), do: for([^call, reason] <- record["reason"] || [], do: reason) |> Enum.join(" ")
+  # The first line whose patterns fit.
+  defp why(engine, call, shape, reasons) do
+    Enum.find_value(reasons["reason"] || [], "Not examined.", fn [engines, calls, shapes, reason] ->
+      if fits?(engine, engines) and fits?(call, calls) and fits?(shape, shapes), do: reason
+    end)
+  end
+
+  defp fits?(text, patterns), do: patterns |> String.split("|") |> Enum.any?(&like?(text, &1))
+
+  # A `*` stands for any text.
+  defp like?(text, pattern) do
+    source = pattern |> Regex.escape() |> String.replace("\\*", ".*")
+    text =~ ~r/\A#{source}\z/
+  end
+
+  # The largest figure of some rows, as far as they have it.
+  defp largest(rows, at) do
+    case for row <- rows, text = Enum.at(row, at), {figure, _} <- [Float.parse(text)], do: figure do
+      [] -> ""
+      figures -> "#{Enum.max(figures)}"
+    end
+  end
 
   defp again(record) do
     Enum.map_join(record["again"] || [], fn [commit, _date, shapes] ->

@@ -262,3 +262,26 @@ fn the_first_error_of_the_text_is_told_on_both_ways() {
         }
     }
 }
+
+/// Keys that are gathered are looked at before they are written: whether one is too long depends on nothing that was written before.
+#[test]
+fn a_long_integer_and_an_invalid_key_in_one_object() {
+    let (long, invalid) = (|| (Big(false, vec![1; 40]), Integer(1)), || (Tuple(vec![Integer(1)]), Integer(2)));
+    let objects = [vec![long(), invalid()], vec![invalid(), long()], vec![long()]];
+    for (object, choices) in objects.into_iter().flat_map(|object| {
+        [(1, 1), (2, 1)].map(|(field, choice)| {
+            let mut choices = [0; 24];
+            choices[field] = choice;
+            (object.clone(), choices)
+        })
+    }) {
+        let bytes = options(&choices);
+        let (mut options, _) = EncodeOptions::from_bytes(&bytes).unwrap();
+        let value = List(vec![Text(vec![b'x'; 50]), Integer(1), Map(object)]);
+        for max_bytes in 1..200 {
+            options.max_bytes = max_bytes;
+            let taped = Taped::new(&value);
+            assert_eq!(taped.played(&options), taped.encoded(&options), "{value:?} with {options:?}");
+        }
+    }
+}

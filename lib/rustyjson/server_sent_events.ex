@@ -37,7 +37,7 @@ defmodule RustyJson.ServerSentEvents do
   alias RustyJson.{DecodeError, Options}
   alias RustyJson.Options.Words
 
-  # A line that has not ended, and the fields of the current event; `size` is the number of its bytes so far, `before` that without the line
+  # A line that has not ended, and the fields of the current event (`data` is nil before its first line); `size` is the number of its bytes so far, `before` that without the line
   # that has not ended, and `read` that of all bytes.
   defstruct max_bytes: nil,
             done: nil,
@@ -48,7 +48,7 @@ defmodule RustyJson.ServerSentEvents do
             size: 0,
             before: 0,
             read: 0,
-            data: [],
+            data: nil,
             event: "message",
             id: "",
             retry: nil
@@ -106,7 +106,7 @@ defmodule RustyJson.ServerSentEvents do
   """
   @spec finish(t()) :: :ok | :incomplete
   def finish(%{ended: true}), do: :ok
-  def finish(%{line: "", data: []}), do: :ok
+  def finish(%{line: "", data: nil}), do: :ok
   def finish(_stream), do: :incomplete
 
   @doc """
@@ -169,7 +169,7 @@ defmodule RustyJson.ServerSentEvents do
 
         with %{line: before} = stream <- counted(stream, at + 1, events) do
           {stream, events} =
-            (before <> line) |> unmarked(stream) |> line(%{stream | line: "", first: false}, events)
+            before |> joined(line) |> unmarked(stream) |> line(%{stream | line: "", first: false}, events)
 
           bytes(rest, %{stream | after_return: ending == ?\r, before: stream.size}, events)
         end
@@ -201,14 +201,19 @@ defmodule RustyJson.ServerSentEvents do
     }
   end
 
+  # `<>` takes memory of its own, at least 256 bytes, also behind an empty binary.
+  defp joined("", line), do: line
+  defp joined(before, line), do: before <> line
+
   # A byte order mark in front of the stream.
   defp unmarked(<<0xEF, 0xBB, 0xBF, line::binary>>, %{first: true}), do: line
   defp unmarked(line, _stream), do: line
 
-  defp line("", %{data: []} = stream, events), do: {next(stream), events}
+  defp line("", %{data: nil} = stream, events), do: {next(stream), events}
 
   defp line("", %{data: data} = stream, events) do
-    data = data |> Enum.reverse() |> Enum.join("\n")
+    # A part of a chunk would keep all of it in memory, and what was joined has room for more.
+    data = :binary.copy(data)
     event = %{data: data, event: stream.event, id: stream.id, retry: stream.retry}
 
     if data == stream.done,
@@ -228,14 +233,19 @@ defmodule RustyJson.ServerSentEvents do
   defp field({name, ": " <> value}, stream), do: field(name, value, stream)
   defp field({name, ":" <> value}, stream), do: field(name, value, stream)
 
-  defp next(stream), do: %{stream | data: [], event: "message", retry: nil, size: 0}
+  defp next(stream), do: %{stream | data: nil, event: "message", retry: nil, size: 0}
 
-  defp field("data", value, stream), do: %{stream | data: [value | stream.data]}
+  # Lines are joined as they come: a list of many would be copied at each collection.
+  defp field("data", value, %{data: nil} = stream), do: %{stream | data: value}
+
+  defp field("data", value, %{data: data} = stream),
+    do: %{stream | data: <<data::binary, ?\n, value::binary>>}
+
   defp field("event", "", stream), do: %{stream | event: "message"}
-  defp field("event", value, stream), do: %{stream | event: value}
+  defp field("event", value, stream), do: %{stream | event: :binary.copy(value)}
 
   defp field("id", value, stream),
-    do: if(place(value, 0, 0, 0) == nil, do: %{stream | id: value}, else: nothing(stream))
+    do: if(place(value, 0, 0, 0) == nil, do: %{stream | id: :binary.copy(value)}, else: nothing(stream))
 
   defp field("retry", value, stream),
     do:

@@ -342,6 +342,22 @@ defmodule RustyJson.JsonApiTest do
     end
   end
 
+  test "long lists and maps take no stack" do
+    encoder = fn
+      number, _encoder when is_integer(number) ->
+        self() |> Process.info(:stack_size) |> elem(1) |> to_string()
+
+      other, encoder ->
+        RustyJson.protocol_encode(other, encoder)
+    end
+
+    for term <- [Enum.to_list(1..10_000), Map.new(1..10_000, &{"k#{&1}", &1})] do
+      sizes = ~r/\d+/ |> Regex.scan(term |> RustyJson.encode!(encoder) |> String.replace(~r/"k\d+":/, ""))
+      assert length(sizes) == 10_000
+      assert sizes |> List.flatten() |> Enum.map(&String.to_integer/1) |> Enum.max() < 1_000
+    end
+  end
+
   ## Both sides
 
   defp ours(text, decoders), do: RustyJson.decode(text, :acc, with_null(decoders))

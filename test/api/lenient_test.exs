@@ -332,4 +332,31 @@ defmodule RustyJson.LenientTest do
       end
     end
   end
+
+  test "bytes that stay as they are make no garbage" do
+    for part <- [" \n", "x ", "é", "```", "\"#{String.duplicate("a", 500)}\","],
+        do: assert(collections(String.duplicate(part, div(1_000_000, byte_size(part)))) == 0, inspect(part))
+
+    assert collections("[1" <> String.duplicate("," <> String.duplicate(" ", 1000) <> "1", 1000)) < 10
+  end
+
+  # Of a process that has room for 160 KB, while it mends 1 MB.
+  defp collections(text) do
+    filter = RustyJson.Partial.Lenient.new!(@all)
+    parent = self()
+
+    :erlang.spawn_opt(
+      fn ->
+        RustyJson.Partial.Lenient.push(filter, text)
+        {:garbage_collection, info} = Process.info(self(), :garbage_collection)
+        send(parent, {:collections, info[:minor_gcs]})
+      end,
+      min_heap_size: 20_000,
+      fullsweep_after: 65_535
+    )
+
+    receive do
+      {:collections, count} -> count
+    end
+  end
 end

@@ -127,4 +127,22 @@ defmodule RustyJson.ServerSentEventsTest do
       assert later - before < 20_000 * 300, inspect({line, later - before})
     end
   end
+
+  test "an event of many lines takes the memory of its bytes" do
+    lines = String.duplicate("data:1\n", 20_000)
+    {:ok, [], stream} = ServerSentEvents.push(ServerSentEvents.new(), lines)
+    assert :erts_debug.flat_size(stream) < 100
+
+    assert {:ok, [%{data: data}], _stream} = ServerSentEvents.push(stream, "\n")
+    assert data == String.duplicate("1\n", 19_999) <> "1"
+    assert :binary.referenced_byte_size(data) == byte_size(data)
+  end
+
+  test "an event does not keep its chunk in memory" do
+    chunk = "id:7\nevent:a\ndata:1\n\n:" <> String.duplicate("x", 10_000) <> "\n"
+    {:ok, [event], stream} = ServerSentEvents.push(ServerSentEvents.new(), chunk)
+
+    for text <- [event.data, event.event, event.id, stream.id],
+        do: assert(:binary.referenced_byte_size(text) == byte_size(text))
+  end
 end

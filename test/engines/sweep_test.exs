@@ -14,7 +14,7 @@ defmodule RustyJson.SweepTest do
 
   alias RustyJson.Options.Schema
   alias RustyJson.Test.{Judge, Sweep}
-  alias RustyJson.Test.Sweep.{Inputs, Measure, Record, Yardstick}
+  alias RustyJson.Test.Sweep.{Inputs, Measure, Record, Turns, Yardstick}
 
   @moduletag timeout: 1_800_000
 
@@ -212,12 +212,24 @@ defmodule RustyJson.SweepTest do
 
       for shape <- shapes(context.input), reduce: [] do
         wrong ->
-          cases = Record.shape(shape.name, middle, fn -> shape(shape, middle, &ways/1) end)
-          longest = Record.shape(shape.name, long, fn -> shape(shape, long, fn _call -> [[]] end) end)
+          cases = recorded(shape, middle, &ways/1)
+          longest = recorded(shape, long, fn _call -> [[]] end)
           # Inputs of a shape are garbage when it is done.
           for(%{faults: [_ | _]} = case <- cases ++ longest, do: case) ++ wrong
       end
       |> assert_kept()
+    end
+  end
+
+  # All cases of a shape, or only those that were beyond the limits.
+  defp recorded(%{name: name} = shape, plan, ways) do
+    case Record.again?(name, plan) do
+      nil ->
+        Record.shape(name, plan, fn -> shape(shape, plan, ways) end)
+
+      again? ->
+        ways = fn call -> for way <- ways.(call), again?.(call.name, way), do: way end
+        Record.again(name, plan, fn -> shape(shape, plan, ways) end)
     end
   end
 
@@ -248,7 +260,7 @@ defmodule RustyJson.SweepTest do
 
   # Each case until it keeps its limits, or its tries are over.
   defp shape(shape, %{input: input} = plan, ways) do
-    calls = for %{input: ^input} = call <- Sweep.calls(), do: call
+    calls = for %{input: ^input} = call <- Sweep.calls(), ways.(call) != [], do: call
 
     # Larger inputs are for the light version alone: up to 5 MB, no step is left.
     times = if plan.brief, do: & &1.times, else: fn _call -> 1 end
@@ -265,21 +277,27 @@ defmodule RustyJson.SweepTest do
         options = Sweep.options(call, plan.engine, plan.chosen, way, shape.options) do
       runs = measured(plan.inputs, call, options, way, plan, plan.tries, nil)
 
+      faults = faults(runs, way, plan)
+
       %{
         call: call.name,
         way: way,
         runs: runs,
         shape: shape.name,
-        faults: faults(runs, way, plan),
+        faults: faults,
         yardstick: plan.growth,
-        roomy: if(not plan.brief and Measure.growth(runs) > plan.bound, do: roomy(plan.inputs, call, options))
+        examined: if(not plan.brief and faults != [], do: examined(plan.inputs, call, options, runs))
       }
     end
   end
 
-  # How the time grows in a process whose heap is large from the start, so that the VM hardly collects it.
-  defp roomy(inputs, call, options) do
-    Measure.growth(
+  # How the time grows in a process whose heap is large from the start, so that the VM hardly collects it; how the reductions grow; and
+  # the milliseconds of the longest turn without the collections in it.
+  defp examined([{small, _} | _] = inputs, call, options, [{_, first} | _] = runs) do
+    {size, build} = List.last(inputs)
+    {_, last} = List.last(runs)
+
+    roomy =
       for {size, build} <- inputs do
         run = fn ->
           Measure.run(build, &call.run.(&1, options), div(@times * size, 8), 10 * @times * size, 60_000)
@@ -287,8 +305,15 @@ defmodule RustyJson.SweepTest do
 
         {size, Measure.better(run.(), run.())}
       end
-    )
+
+    %{
+      roomy: roomy |> Measure.growth() |> Float.round(2),
+      reductions: Float.round(last.reductions / size / (max(first.reductions, 1) / small), 2),
+      own: if(held(runs) > 0, do: Turns.longest(build, &call.run.(&1, options)).own, else: 0)
+    }
   end
+
+  defp held(runs), do: runs |> Enum.flat_map(&elem(&1, 1).held) |> Enum.max(fn -> 0 end)
 
   # The inputs, and how much more time per byte the larger one may take.
   defp held_to(plan, shape, times) do

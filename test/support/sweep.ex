@@ -212,7 +212,7 @@ defmodule RustyJson.Test.Sweep do
 
   # Each line of the text is a line of data, and the text is one event.
   defp events(text, []) do
-    chunks = ["data:", String.replace(text, "\n", "\ndata:"), "\n\n"] |> IO.iodata_to_binary() |> pieces()
+    chunks = pieces(<<replaced(text, ?\n, "\ndata:", "data:")::binary, "\n\n">>)
 
     Enum.reduce_while(chunks, {ServerSentEvents.new(max_bytes: 0), []}, fn chunk, {stream, done} ->
       case ServerSentEvents.push(stream, chunk) do
@@ -224,11 +224,20 @@ defmodule RustyJson.Test.Sweep do
 
   # The text as it is: lines without an end, or many without a field; and each of them as an event.
   defp lines_of_events(text, []) do
-    events = text |> String.replace("\n", "\n\ndata:") |> String.replace(",", ",\r\rdata:")
+    events = text |> replaced(?\n, "\n\ndata:", "") |> replaced(?,, ",\r\rdata:", "")
 
     for text <- [text, events],
         do: text |> pieces() |> ServerSentEvents.stream(max_bytes: 0) |> Enum.to_list()
   end
+
+  # Without a list of all places, which `String.replace/3` makes: its collections would be measured.
+  defp replaced(<<byte, rest::binary>>, byte, text, done),
+    do: replaced(rest, byte, text, <<done::binary, text::binary>>)
+
+  defp replaced(<<other, rest::binary>>, byte, text, done),
+    do: replaced(rest, byte, text, <<done::binary, other>>)
+
+  defp replaced("", _byte, _text, done), do: done
 
   # The value is asked for now and then, because it takes time for all children of what is open.
   defp grown(text, options) do

@@ -170,8 +170,13 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             Value::Float(value) => float::float(Scalar, text, value),
             Value::Big => {
                 let in_slice = self.in_slice();
-                // What is left out is not too long.
-                let room = if self.shape.is_some_and(Shape::omits) { u64::MAX } else { self.room() };
+                // What is left out is not too long. Keys are gathered before they are written, and what was written so far is known
+                // less exactly for a tape than for a text: so the key has all the room that there is for a text.
+                let room = match self.options.max_bytes {
+                    0 => u64::MAX,
+                    _ if self.shape.is_some_and(Shape::omits) => u64::MAX,
+                    max => max,
+                };
                 let (_, magnitude) = self.reader.big_integer(key);
                 limits::digits_fit(magnitude, room)?;
                 if in_slice && magnitude.len() > LONG_INTEGER {

@@ -46,20 +46,23 @@ defmodule RustyJson.Encode.Callback do
     end
   end
 
+  # What is written is gathered in reverse: a stack with a frame for each element is looked through at each collection.
   defp array([], _encoder), do: "[]"
-  defp array([first | rest], encoder), do: [?[, encoder.(first, encoder) | elements(rest, encoder)]
+  defp array([first | rest], encoder), do: elements(rest, [encoder.(first, encoder), ?[], encoder)
 
-  defp elements([next | rest], encoder), do: [?,, encoder.(next, encoder) | elements(rest, encoder)]
-  defp elements([], _encoder), do: ~c"]"
+  defp elements([next | rest], done, encoder),
+    do: elements(rest, [encoder.(next, encoder), ?, | done], encoder)
 
-  defp elements(_tail, _encoder),
+  defp elements([], done, _encoder), do: :lists.reverse(done, ~c"]")
+
+  defp elements(_tail, _done, _encoder),
     do: raise(RustyJson.EncodeError, message: "improper list", reason: :improper_list, path: "")
 
   defp object([], _encoder), do: "{}"
-  defp object([first | rest], encoder), do: [?{, member(first, encoder) | members(rest, encoder)]
+  defp object([first | rest], encoder), do: members(rest, [member(first, encoder), ?{], encoder)
 
-  defp members([next | rest], encoder), do: [?,, member(next, encoder) | members(rest, encoder)]
-  defp members([], _encoder), do: ~c"}"
+  defp members([next | rest], done, encoder), do: members(rest, [member(next, encoder), ?, | done], encoder)
+  defp members([], done, _encoder), do: :lists.reverse(done, ~c"}")
 
   defp member({key, value}, encoder), do: [encoder.(key(key), encoder), ?:, encoder.(value, encoder)]
 

@@ -174,12 +174,34 @@ defmodule RustyJson.Partial.Lenient do
 
   ## In front of the document
 
-  defp before(<<space, rest::binary>>, lenient) when space in ~c" \t\r\n",
-    do: before(rest, moved(lenient, space))
+  # A run of bytes that start nothing is passed over at once. In white space everything else may start something; in other text only a
+  # bracket and a fence.
+  defp before(bytes, %{at: {position, line, column}, prose: prose} = lenient) do
+    {rest, at} = if prose, do: text(bytes, position, line, column), else: space(bytes, position, line, column)
 
-  defp before("", lenient), do: {[], lenient}
+    opening(rest, %{lenient | at: at})
+  end
 
-  defp before(bytes, lenient) do
+  defp space(<<?\n, rest::binary>>, position, line, _column), do: space(rest, position + 1, line + 1, 1)
+
+  defp space(<<byte, rest::binary>>, position, line, column) when byte in ~c" \t\r",
+    do: space(rest, position + 1, line, column + 1)
+
+  defp space(rest, position, line, column), do: {rest, {position, line, column}}
+
+  defp text(<<?\n, rest::binary>>, position, line, _column), do: text(rest, position + 1, line + 1, 1)
+
+  defp text(<<byte, rest::binary>>, position, line, column) when byte in 0x80..0xBF,
+    do: text(rest, position + 1, line, column)
+
+  defp text(<<byte, rest::binary>>, position, line, column) when byte not in ~c"{[`",
+    do: text(rest, position + 1, line, column + 1)
+
+  defp text(rest, position, line, column), do: {rest, {position, line, column}}
+
+  defp opening("", lenient), do: {[], lenient}
+
+  defp opening(bytes, lenient) do
     fence = mends?(lenient, :code_fence) and not lenient.fenced
     prose = mends?(lenient, :prose)
 
@@ -219,13 +241,27 @@ defmodule RustyJson.Partial.Lenient do
   defp scalar({:text, bytes, lenient}), do: before(bytes, %{lenient | phase: :before, tried: true})
 
   # The rest of the line, unless the document starts in it.
-  defp info(<<?\n, rest::binary>>, lenient), do: before(rest, %{moved(lenient, ?\n) | phase: :before})
+  defp info(bytes, %{at: {position, line, column}} = lenient) do
+    case info(bytes, position, column) do
+      {<<?\n, rest::binary>>, {position, _column}} ->
+        before(rest, %{lenient | at: {position + 1, line + 1, 1}, phase: :before})
 
-  defp info(<<byte, _::binary>> = bytes, lenient) when byte in ~c"{[\"",
-    do: before(bytes, %{lenient | phase: :before})
+      {"", {position, column}} ->
+        {[], %{lenient | at: {position, line, column}}}
 
-  defp info(<<byte, rest::binary>>, lenient), do: info(rest, moved(lenient, byte))
-  defp info("", lenient), do: {[], lenient}
+      {rest, {position, column}} ->
+        before(rest, %{lenient | at: {position, line, column}, phase: :before})
+    end
+  end
+
+  defp info(<<byte, _::binary>> = rest, position, column) when byte in ~c"\n{[\"",
+    do: {rest, {position, column}}
+
+  defp info(<<byte, rest::binary>>, position, column) when byte in 0x80..0xBF,
+    do: info(rest, position + 1, column)
+
+  defp info(<<_byte, rest::binary>>, position, column), do: info(rest, position + 1, column + 1)
+  defp info("", position, column), do: {"", {position, column}}
 
   defp maybe(true, bytes, lenient), do: begin(bytes, lenient)
   defp maybe(:more, bytes, lenient), do: {[], %{lenient | held: bytes}}
@@ -276,13 +312,18 @@ defmodule RustyJson.Partial.Lenient do
   end
 
   # What stands behind white space; `:far` if there is much of that.
-  defp behind_space(bytes), do: behind_space(bytes, @most_space)
-  defp behind_space(_bytes, 0), do: :far
-  defp behind_space(<<space, rest::binary>>, left) when space in ~c" \t\r\n", do: behind_space(rest, left - 1)
-  defp behind_space(rest, _left), do: rest
+  defp behind_space(bytes) do
+    case spaces(bytes, 0) do
+      @most_space -> :far
+      count -> part(bytes, count, byte_size(bytes))
+    end
+  end
 
-  defp moved(%{at: {position, line, _column}} = lenient, ?\n),
-    do: %{lenient | at: {position + 1, line + 1, 1}}
+  # A function that returned what it has not matched would make a binary of it for each byte.
+  defp spaces(<<space, rest::binary>>, count) when space in ~c" \t\r\n" and count < @most_space,
+    do: spaces(rest, count + 1)
+
+  defp spaces(_rest, count), do: count
 
   defp moved(%{at: {position, line, column}} = lenient, byte) when byte in 0x80..0xBF,
     do: %{lenient | at: {position + 1, line, column}}
@@ -299,8 +340,23 @@ defmodule RustyJson.Partial.Lenient do
   defp document(bytes, %{mode: mode, depth: depth} = lenient),
     do: scan(bytes, mode, {bytes, 0, 0}, depth, [], lenient)
 
-  # `{bytes, from, at}`: what stands before `from` is in `out`, and the rest starts at `at`.
-  defp scan(<<byte, rest::binary>>, :outside, {bytes, from, at}, depth, out, lenient) do
+  # `{bytes, from, at}`: what stands before `from` is in `out`, and the rest starts at `at`. A run of bytes that stay as they are is passed
+  # over at once, without garbage for each byte.
+  defp scan(rest, mode, {bytes, from, at}, depth, out, lenient) when mode != :escape do
+    at = if mode == :outside, do: outside(rest, at), else: string(rest, at)
+    rest = part(bytes, at, byte_size(bytes))
+    special(rest, mode, {bytes, from, at}, depth, out, lenient)
+  end
+
+  defp scan(rest, mode, place, depth, out, lenient), do: special(rest, mode, place, depth, out, lenient)
+
+  defp outside(<<byte, rest::binary>>, at) when byte not in ~c"\"[{]},NTF`", do: outside(rest, at + 1)
+  defp outside(_rest, at), do: at
+
+  defp string(<<byte, rest::binary>>, at) when byte not in ~c"\"\\\n\r", do: string(rest, at + 1)
+  defp string(_rest, at), do: at
+
+  defp special(<<byte, rest::binary>>, :outside, {bytes, from, at}, depth, out, lenient) do
     case byte do
       ?" ->
         scan(rest, :string, {bytes, from, at + 1}, depth, out, lenient)
@@ -328,11 +384,7 @@ defmodule RustyJson.Partial.Lenient do
     end
   end
 
-  defp scan(<<byte, rest::binary>>, :string, {bytes, from, at}, depth, out, lenient)
-       when byte not in ~c"\"\\\n\r",
-       do: scan(rest, :string, {bytes, from, at + 1}, depth, out, lenient)
-
-  defp scan(<<byte, rest::binary>>, :string, {bytes, from, at} = place, depth, out, lenient) do
+  defp special(<<byte, rest::binary>>, :string, {bytes, from, at} = place, depth, out, lenient) do
     case byte do
       ?" -> scan(rest, :outside, {bytes, from, at + 1}, depth, out, lenient)
       ?\\ -> scan(rest, :escape, {bytes, from, at + 1}, depth, out, lenient)
@@ -340,10 +392,10 @@ defmodule RustyJson.Partial.Lenient do
     end
   end
 
-  defp scan(<<_byte, rest::binary>>, :escape, {bytes, from, at}, depth, out, lenient),
+  defp special(<<_byte, rest::binary>>, :escape, {bytes, from, at}, depth, out, lenient),
     do: scan(rest, :string, {bytes, from, at + 1}, depth, out, lenient)
 
-  defp scan("", mode, {bytes, from, at}, depth, out, lenient),
+  defp special("", mode, {bytes, from, at}, depth, out, lenient),
     do: {[Enum.reverse(out), part(bytes, from, at)], %{passed(lenient, at) | mode: mode, depth: depth}}
 
   defp part(bytes, from, at), do: binary_part(bytes, from, at - from)
@@ -421,14 +473,15 @@ defmodule RustyJson.Partial.Lenient do
     {[Enum.reverse(out), part(bytes, from, at) | more], lenient}
   end
 
-  defp behind(<<space, rest::binary>>, lenient) when space in ~c" \t\r\n" do
-    {out, lenient} = behind(rest, passed(lenient, 1))
-    {[space | out], lenient}
+  defp behind(bytes, lenient) do
+    {rest, {spaces, _, _}} = space(bytes, 0, 1, 1)
+    {out, lenient} = follows(rest, passed(lenient, spaces))
+    {[part(bytes, 0, spaces) | out], lenient}
   end
 
-  defp behind("", lenient), do: {[], lenient}
+  defp follows("", lenient), do: {[], lenient}
 
-  defp behind(bytes, %{fenced: fenced} = lenient) do
+  defp follows(bytes, %{fenced: fenced} = lenient) do
     prose = mends?(lenient, :prose)
 
     cond do

@@ -8,11 +8,12 @@ defmodule RustyJson.Test.Sweep.Measure do
 
   alias RustyJson.Test.Clock
 
-  @typedoc "`micros` are of work, `clock` is the time that passed (`RustyJson.Test.Clock`); `held` are milliseconds on a normal scheduler, as the VM's monitor tells them; `bytes` are those of the heap and of binaries."
+  @typedoc "`micros` are of work, `clock` is the time that passed (`RustyJson.Test.Clock`); `reductions` are those that the VM counted; `held` are milliseconds on a normal scheduler, as the VM's monitor tells them; `bytes` are those of the heap and of binaries."
   @type run :: %{
           ended: :ok | :killed | {:down, term()},
           micros: number(),
           clock: number(),
+          reductions: non_neg_integer(),
           bytes: non_neg_integer(),
           held: [pos_integer()]
         }
@@ -40,15 +41,23 @@ defmodule RustyJson.Test.Sweep.Measure do
           Process.flag(:max_heap_size, heap)
           send(parent, {:built, self()})
           receive(do: (:go -> :ok))
+          before = reductions()
           {micros, clock, answer} = Clock.work(fn -> outcome(call, input) end)
-          bytes = held_bytes()
+          {reductions, bytes} = {reductions() - before, held_bytes()}
           # The monitor reports when a process yields, not when it ends.
           :erlang.yield()
 
           send(
             parent,
             {:ended, self(),
-             %{ended: :ok, micros: micros, clock: clock, bytes: bytes, alive: is_tuple(answer)}}
+             %{
+               ended: :ok,
+               micros: micros,
+               clock: clock,
+               reductions: reductions,
+               bytes: bytes,
+               alive: is_tuple(answer)
+             }}
           )
         end,
         [:monitor | if(words > 0, do: [min_heap_size: words], else: [])]
@@ -76,8 +85,8 @@ defmodule RustyJson.Test.Sweep.Measure do
   end
 
   defp ended(pid, :normal), do: receive(do: ({:ended, ^pid, run} -> Map.delete(run, :alive)))
-  defp ended(_pid, :killed), do: %{ended: :killed, micros: 0, clock: 0, bytes: 0}
-  defp ended(_pid, reason), do: %{ended: {:down, reason}, micros: 0, clock: 0, bytes: 0}
+  defp ended(_pid, :killed), do: %{ended: :killed, micros: 0, clock: 0, reductions: 0, bytes: 0}
+  defp ended(_pid, reason), do: %{ended: {:down, reason}, micros: 0, clock: 0, reductions: 0, bytes: 0}
 
   @doc "The answer of a call, exceptions included."
   @spec outcome((input -> term()), input) :: {:returned | :raised, term()} when input: term()
@@ -86,6 +95,8 @@ defmodule RustyJson.Test.Sweep.Measure do
   rescue
     error -> {:raised, error}
   end
+
+  defp reductions, do: self() |> Process.info(:reductions) |> elem(1)
 
   defp held_bytes do
     {:total_heap_size, words} = Process.info(self(), :total_heap_size)
@@ -144,6 +155,7 @@ defmodule RustyJson.Test.Sweep.Measure do
       a
       | micros: min(a.micros, b.micros),
         clock: min(a.clock, b.clock),
+        reductions: min(a.reductions, b.reductions),
         bytes: min(a.bytes, b.bytes),
         held: held
     }

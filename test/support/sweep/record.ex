@@ -7,8 +7,8 @@ defmodule RustyJson.Test.Sweep.Record do
   alias RustyJson.Test.Sweep
   alias RustyJson.Test.Sweep.Measure
 
-  # Of the cases of a shape that are beyond the limits, and of calls that differ or are late.
-  @most 20
+  # Of calls that differ or are late.
+  @most 50
 
   @doc "Measures the cases of a shape, and writes their largest figures."
   @spec shape(atom(), map(), (() -> [map()])) :: [map()]
@@ -16,38 +16,70 @@ defmodule RustyJson.Test.Sweep.Record do
     {began, waited} = {System.monotonic_time(:millisecond), waited()}
     cases = measure.()
     seconds = Float.round((System.monotonic_time(:millisecond) - began) / 1_000, 1)
-    beyond = for %{faults: [_ | _]} = case <- cases, do: case
-    head = [plan.engine, plan.input, name, Enum.map_join(plan.sizes, "-", &size/1)]
+    head = head(name, plan)
 
     yardstick = cases |> Enum.map(& &1.yardstick) |> Enum.max() |> Float.round(2)
-    slow = for %{roomy: roomy} = case <- cases, roomy, do: case
-    roomy = if slow == [], do: ["", ""], else: largest(slow, &Float.round(&1.roomy, 2))
-    figures = Enum.flat_map([&slower/1, &memory/1, &held/1], &largest(cases, &1)) ++ [length(slow) | roomy]
+    figures = Enum.flat_map([&slower/1, &memory/1, &held/1], &largest(cases, &1))
     times = [seconds, Float.round((waited() - waited) / 1.0e9, 1)]
-    row(["shape" | head] ++ [length(cases), length(beyond)] ++ times ++ [yardstick | figures])
+    row(["shape" | head] ++ [length(cases), length(beyond(cases))] ++ times ++ [yardstick | figures])
+    listed(head, cases)
+  end
 
-    for case <- Enum.take(beyond, @most),
+  @doc "Measures the cases of a shape that were beyond the limits again, by themselves; those that are still beyond take their rows."
+  @spec again(atom(), map(), (() -> [map()])) :: [map()]
+  def again(name, plan, measure) do
+    cases = measure.()
+    head = head(name, plan)
+    if cases != [], do: row(["alone" | head] ++ [length(cases), length(beyond(cases))])
+    listed(head, cases)
+  end
+
+  defp head(name, plan), do: [plan.engine, plan.input, name, Enum.map_join(plan.sizes, "-", &size/1)]
+  defp beyond(cases), do: for(%{faults: [_ | _]} = case <- cases, do: case)
+
+  defp listed(head, cases) do
+    for %{examined: examined} = case <- beyond(cases),
         do:
           row(
             ["beyond" | head] ++
               [
-                title(case),
-                text({case.faults, Measure.times(case.runs), case.roomy && Float.round(case.roomy, 2)})
+                title(case.call, case.way),
+                text({case.faults, Measure.times(case.runs)}),
+                Float.round(Measure.growth(case.runs), 2),
+                examined.roomy,
+                examined.reductions,
+                examined.own
               ]
           )
 
     cases
   end
 
+  @doc "The cases of a shape that the record has as beyond the limits, as a function that says whether a case is one; nil without a record of such."
+  @spec again?(atom(), map()) :: nil | (term(), keyword() -> boolean())
+  def again?(name, plan) do
+    if file = System.get_env("RUSTYJSON_SWEEP_AGAIN") do
+      head = ["beyond" | Enum.map(head(name, plan), &to_string/1)]
+
+      titles =
+        for line <- File.stream!(file),
+            fields = line |> String.trim_trailing("\n") |> String.split("\t"),
+            Enum.take(fields, 5) == head,
+            do: Enum.at(fields, 5)
+
+      &(title(&1, &2) in titles)
+    end
+  end
+
   @doc "How many calls both engines answered, and those whose answers differ."
   @spec answers(atom(), non_neg_integer(), [tuple()]) :: :ok
-  def answers(input, calls, differ), do: listed("answers", [input], calls, differ)
+  def answers(input, calls, differ), do: counted("answers", [input], calls, differ)
 
   @doc "How many calls had a deadline, and those that were late."
   @spec deadlines(atom(), atom(), non_neg_integer(), [tuple()]) :: :ok
-  def deadlines(engine, input, calls, late), do: listed("deadlines", [engine, input], calls, late)
+  def deadlines(engine, input, calls, late), do: counted("deadlines", [engine, input], calls, late)
 
-  defp listed(kind, head, calls, wrong) do
+  defp counted(kind, head, calls, wrong) do
     row([kind | head] ++ [calls, length(wrong)])
     for each <- Enum.take(wrong, @most), do: row(["wrong", kind | head] ++ [text(each)])
     :ok
@@ -65,12 +97,13 @@ defmodule RustyJson.Test.Sweep.Record do
 
   defp largest(cases, figure) do
     case = Enum.max_by(cases, figure)
-    [figure.(case), title(case)]
+    [figure.(case), title(case.call, case.way)]
   end
 
-  defp title(%{call: {module, name, arity}, way: way}) do
+  defp title({module, name, arity}, way) do
     module = module |> inspect() |> String.replace_prefix("RustyJson.", "")
-    String.trim_trailing("#{module}.#{name}/#{arity} #{way |> inspect() |> String.slice(1..-2//1)}")
+    way = way |> inspect() |> String.slice(1..-2//1) |> without_functions()
+    String.trim_trailing("#{module}.#{name}/#{arity} #{way}")
   end
 
   ## Rows
@@ -82,10 +115,12 @@ defmodule RustyJson.Test.Sweep.Record do
   end
 
   # Functions of a run have numbers that say nothing.
+  defp without_functions(text), do: String.replace(text, ~r/#Function<[^>]*>/, "fn")
+
   defp text(term) do
     term
     |> inspect(limit: 50, printable_limit: 200, charlists: :as_lists)
-    |> String.replace(~r/#Function<[^>]*>/, "fn")
+    |> without_functions()
     |> String.slice(0, 800)
   end
 
