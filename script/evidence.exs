@@ -175,6 +175,9 @@ defmodule RustyJson.Evidence do
          {:step, "asan", "AddressSanitizer: mix test, native"},
          {:step, "asan", "AddressSanitizer: mix test, wasm"}
        ]},
+      {"The queue of the sandbox gives no place twice, forgets nobody who waits, and leaves no message behind",
+       "every order in which a few callers come, wait, give up, die or are suspended (loom); faults put into its sources",
+       "script/test --full --only model", [{:step, "model", "model: cargo test"}]},
       {"No undefined behaviour in the core", "Miri", "script/test --full --only miri", [{:part, "miri"}]},
       {"No input crashes it", "fuzz targets, a minute each", "script/test --full --only fuzz_longer",
        [{:part, "fuzz_longer"}]},

@@ -36,7 +36,7 @@ defmodule RustyJson.DocsTest do
   end
 
   # Direct dependencies of the crates, without those on other crates of the workspace.
-  @manifests ~w(core terms nif wasm/guest wasm/host fuzz)
+  @manifests ~w(core terms nif wasm/guest wasm/host wasm/model fuzz)
 
   test "docs/dependencies.md: every direct dependency, with the version in the lock files" do
     rows =
@@ -45,7 +45,7 @@ defmodule RustyJson.DocsTest do
     listed = for [name, _version] <- rows, do: name
     assert Enum.sort(listed) == @manifests |> Enum.flat_map(&direct/1) |> Enum.uniq() |> Enum.sort()
 
-    locks = read("Cargo.lock") <> read("fuzz/Cargo.lock")
+    locks = Enum.map_join(["", "fuzz/", "wasm/model/"], &read(&1 <> "Cargo.lock"))
     for [name, version] <- rows, do: assert(locks =~ ~s(name = "#{name}"\nversion = "#{version}), name)
   end
 

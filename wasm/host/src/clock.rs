@@ -1,11 +1,16 @@
 //! A clock that Elixir and this library share.
 
 use std::sync::LazyLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Milliseconds since it was read first.
+/// The time since it was read first.
+pub fn elapsed() -> Duration {
+    START.elapsed()
+}
+
+/// The same in milliseconds.
 pub fn now() -> u64 {
-    START.elapsed().as_millis() as u64
+    elapsed().as_millis() as u64
 }

@@ -9,6 +9,7 @@ use crate::fault::{Fault, Stop};
 use crate::guest::Guest;
 use crate::pool::Pool;
 use crate::translated::{self, Module};
+use crate::waiter::Waiter;
 use rustyjson_core::abi;
 use std::cell::RefCell;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -39,7 +40,7 @@ fn checked() -> Result<&'static Module, String> {
 }
 
 /// Who runs and who waits.
-static POOL: LazyLock<Arc<Pool>> = LazyLock::new(Arc::default);
+static POOL: LazyLock<Pool<Arc<Waiter>>> = LazyLock::new(Pool::default);
 
 /// Seed of the guest's hashes: it has no randomness of its own.
 static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
@@ -82,7 +83,7 @@ pub fn seed() -> u64 {
 }
 
 /// Who runs and who waits.
-pub fn pool() -> &'static Arc<Pool> {
+pub fn pool() -> &'static Pool<Arc<Waiter>> {
     &POOL
 }
 

@@ -22,6 +22,7 @@ mod queue;
 #[allow(unsafe_code)]
 mod replaceable;
 mod session;
+mod sync;
 mod tape;
 mod terms;
 #[allow(unsafe_code)]

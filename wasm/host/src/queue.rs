@@ -8,8 +8,9 @@
 //!
 //! Every operation takes the time of a few steps in a tree, however many wait.
 
+use crate::clock;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long the first call holds before another one is called too; twice as long after each place that was lost.
 const PATIENCE: Duration = Duration::from_millis(1);
@@ -28,14 +29,14 @@ pub struct Queue<W> {
     asleep: BTreeMap<u64, Waiting<W>>,
     awake: BTreeMap<u64, Awake<W>>,
     /// When the patience with each of those who were called ends.
-    ends: BTreeSet<(Instant, u64)>,
+    ends: BTreeSet<(Duration, u64)>,
     last: u64,
 }
 
 struct Waiting<W> {
     size: usize,
     to: W,
-    since: Instant,
+    since: Duration,
     /// Times that it was called and came too late.
     lost: u32,
 }
@@ -43,7 +44,7 @@ struct Waiting<W> {
 struct Awake<W> {
     waiting: Waiting<W>,
     call: Called,
-    until: Instant,
+    until: Duration,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -81,7 +82,7 @@ impl<W: Clone> Queue<W> {
     /// Waits again with the same ticket, first in the queue, for whoever took a place and gave it back too soon.
     pub fn rejoin(&mut self, ticket: u64, size: usize, to: impl FnOnce() -> W) {
         if !self.asleep.contains_key(&ticket) && !self.awake.contains_key(&ticket) {
-            self.asleep.insert(ticket, Waiting { size, to: to(), since: Instant::now(), lost: 1 });
+            self.asleep.insert(ticket, Waiting { size, to: to(), since: clock::elapsed(), lost: 1 });
         }
     }
 
@@ -93,7 +94,7 @@ impl<W: Clone> Queue<W> {
     /// Queues. `to` is woken when it is its turn; the ticket is what it comes back with.
     pub fn push(&mut self, size: usize, to: W) -> u64 {
         self.last += 1;
-        self.asleep.insert(self.last, Waiting { size, to, since: Instant::now(), lost: 0 });
+        self.asleep.insert(self.last, Waiting { size, to, since: clock::elapsed(), lost: 0 });
         self.last
     }
 
@@ -115,7 +116,7 @@ impl<W: Clone> Queue<W> {
         let waiting = self.asleep.remove(&ticket)?;
         let call = if waiting.lost > 0 { Called::Kept } else { Called::Open };
         *self.count(call)? += 1;
-        let until = Instant::now() + PATIENCE * (1 << waiting.lost.min(DOUBLINGS));
+        let until = clock::elapsed() + PATIENCE * (1 << waiting.lost.min(DOUBLINGS));
         self.ends.insert((until, ticket));
         let to = waiting.to.clone();
         self.awake.insert(ticket, Awake { waiting, call, until });
@@ -125,7 +126,7 @@ impl<W: Clone> Queue<W> {
     /// Drops woken callers that have not come in time. Returns whether there were any.
     pub fn expire(&mut self) -> bool {
         let Some(&(mut first, _)) = self.ends.first() else { return false };
-        let (now, before) = (Instant::now(), self.ends.len());
+        let (now, before) = (clock::elapsed(), self.ends.len());
         while first <= now {
             let Some((_, ticket)) = self.ends.pop_first() else { break };
             if let Some(awake) = self.awake.get_mut(&ticket) {
@@ -154,7 +155,7 @@ impl<W: Clone> Queue<W> {
 
     /// Whether others have to wait until few enough run for the head of the queue.
     fn holds_back(&self, head: &Waiting<W>, size: usize) -> bool {
-        head.size < size && head.size <= self.taken() && head.since.elapsed() >= OLD
+        head.size < size && head.size <= self.taken() && clock::elapsed() >= head.since + OLD
     }
 
     /// Somebody who was called came, or never will.
@@ -179,6 +180,7 @@ impl<W: Clone> Queue<W> {
 mod tests {
     use super::*;
     use std::thread::sleep;
+    use std::time::Instant;
 
     fn woken(queue: &mut Queue<&'static str>) -> Option<&'static str> {
         queue.wake().map(|(_, name)| name)

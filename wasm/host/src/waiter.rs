@@ -15,13 +15,15 @@ mod atoms {
 const LOOK: usize = 250;
 
 /// A process, and the reference that its message carries.
-struct Waiter {
+pub struct Waiter {
     pid: LocalPid,
     reference: Mutex<(OwnedEnv, SavedTerm)>,
 }
 
-impl Sleeper for Waiter {
-    fn wake(&self, env: Env) -> bool {
+impl Sleeper for Arc<Waiter> {
+    type Env<'a> = Env<'a>;
+
+    fn wake(&self, env: Env<'_>) -> bool {
         let saved = self.reference.lock().unwrap_or_else(PoisonError::into_inner);
         let reference = saved.0.run(|own| saved.1.load(own).in_env(env));
         env.send(&self.pid, (reference, atoms::free())).is_ok()
@@ -32,7 +34,7 @@ impl Sleeper for Waiter {
 struct Ticket {
     number: u64,
     size: usize,
-    waiter: Arc<dyn Sleeper>,
+    waiter: Arc<Waiter>,
 }
 
 #[rustler::resource_impl]
@@ -48,8 +50,8 @@ impl Resource for Ticket {
 fn queue(env: Env, size: usize, reference: Reference) -> (u64, ResourceArc<Ticket>) {
     let own = OwnedEnv::new();
     let saved = own.save(reference);
-    let waiter: Arc<dyn Sleeper> = Arc::new(Waiter { pid: env.pid(), reference: Mutex::new((own, saved)) });
-    let number = host::pool().queue(env, size, Arc::clone(&waiter));
+    let waiter = Arc::new(Waiter { pid: env.pid(), reference: Mutex::new((own, saved)) });
+    let number = host::pool().queue(size, Arc::clone(&waiter));
     (number, ResourceArc::new(Ticket { number, size, waiter }))
 }
 

@@ -1,0 +1,19 @@
+//! `model NAME SWITCHES`: the models of the sources with that fault, until one finds it. The status is then 1.
+
+use rustyjson_model::models;
+use std::{env, panic, process};
+
+fn main() {
+    let mut arguments = env::args().skip(1);
+    let name = arguments.next().expect("the name of a fault");
+    let switches = arguments.next().and_then(|it| it.parse().ok());
+    // What was going on when a model failed cannot be left in order.
+    panic::set_hook(Box::new(|what| {
+        println!("{what}");
+        process::exit(1);
+    }));
+    for model in models(&name) {
+        println!("{}", model.name);
+        model.check(switches);
+    }
+}
