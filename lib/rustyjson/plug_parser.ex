@@ -1,117 +1,116 @@
-# Plug is optional. It is declared as an optional dependency, so it is compiled before this file if the application has it.
-if Code.ensure_loaded?(Plug.Parsers) do
-  defmodule RustyJson.PlugParser do
-    @moduledoc """
-    Parses JSON bodies in a `Plug.Parsers` pipeline.
+defmodule RustyJson.PlugParser do
+  @moduledoc """
+  Parses JSON bodies in a `Plug.Parsers` pipeline.
 
-        plug Plug.Parsers,
-          parsers: [:urlencoded, RustyJson.PlugParser],
-          pass: ["*/*"],
-          length: 1_000_000,
-          rustyjson: [policy: :webhook, raw_body: true]
+      plug Plug.Parsers,
+        parsers: [:urlencoded, RustyJson.PlugParser],
+        pass: ["*/*"],
+        length: 1_000_000,
+        rustyjson: [policy: :webhook, raw_body: true]
 
-    It replaces `Plug.Parsers.JSON` and accepts the same content types: `application/json`, and those that end with `+json`. A body that
-    is not an object becomes the parameter `"_json"`. An empty body gives no parameters.
+  It replaces `Plug.Parsers.JSON` and accepts the same content types: `application/json`, and those that end with `+json`. A body that
+  is not an object becomes the parameter `"_json"`. An empty body gives no parameters.
 
-    ## Options
+  ## Options
 
-      * `:rustyjson` - options of `RustyJson.decode/2`, usually a [policy](`RustyJson.Config#module-policies`). In addition,
-        `raw_body: true` keeps the body in `conn.assigns.raw_body`, so that you can check a signature
-      * `:length`, `:read_length`, `:read_timeout`, `:body_reader` and `:nest_all_json` - as for `Plug.Parsers.JSON`
+    * `:rustyjson` - options of `RustyJson.decode/2`, usually a [policy](`RustyJson.Config#module-policies`). In addition,
+      `raw_body: true` keeps the body in `conn.assigns.raw_body`, so that you can check a signature
+    * `:length`, `:read_length`, `:read_timeout`, `:body_reader` and `:nest_all_json` - as for `Plug.Parsers.JSON`
 
-    Options are checked when the pipeline is built: an option that is misspelt, a value of another type, and a policy that is not in the
-    configuration raise `ArgumentError`. By default, a pipeline is built when its module is compiled. If `config/runtime.exs` defines the
-    policy, build the pipeline at run time, with `use Plug.Builder, init_mode: :runtime`, or `config :phoenix, plug_init_mode: :runtime`.
+  Options are checked when the pipeline is built: an option that is misspelt, a value of another type, and a policy that is not in the
+  configuration raise `ArgumentError`. By default, a pipeline is built when its module is compiled. If `config/runtime.exs` defines the
+  policy, build the pipeline at run time, with `use Plug.Builder, init_mode: :runtime`, or `config :phoenix, plug_init_mode: :runtime`.
 
-    ## Errors
+  ## Errors
 
-    Each error raises an exception with a status, which Plug uses for the response. The message says what is wrong with the body, and
-    where.
+  Each error raises an exception with a status, which Plug uses for the response. The message says what is wrong with the body, and
+  where.
 
-    | error | exception | status |
-    |---|---|---|
-    | the body is invalid, or exceeds a limit that does not concern its size | `Plug.Parsers.ParseError` | 400 |
-    | the body is longer than `:length`, or exceeds `max_bytes` or `max_nodes` | `Plug.Parsers.RequestTooLargeError` | 413 |
-    | the sandbox ran out of time or memory | `RustyJson.SandboxError`, `:timeout` or `:memory_limit` | 413 |
-    | no instance became free, or there is no host | `RustyJson.SandboxError`, `:busy` or `:unavailable` | 503 |
-    | the module failed | `RustyJson.SandboxError`, `:trap` or `:invalid_result` | 500 |
+  | error | exception | status |
+  |---|---|---|
+  | the body is invalid, or exceeds a limit that does not concern its size | `Plug.Parsers.ParseError` | 400 |
+  | the body is longer than `:length`, or exceeds `max_bytes` or `max_nodes` | `Plug.Parsers.RequestTooLargeError` | 413 |
+  | the sandbox ran out of time or memory | `RustyJson.SandboxError`, `:timeout` or `:memory_limit` | 413 |
+  | no instance became free, or there is no host | `RustyJson.SandboxError`, `:busy` or `:unavailable` | 503 |
+  | the module failed | `RustyJson.SandboxError`, `:trap` or `:invalid_result` | 500 |
 
-    If you raise a `RustyJson.SandboxError` elsewhere, it has the same status, because it implements `Plug.Exception`.
-    """
+  If you raise a `RustyJson.SandboxError` elsewhere, it has the same status, in its field `plug_status`.
+  """
 
-    @behaviour Plug.Parsers
+  # Plug is optional, and can be added later: this module is the same with and without it.
+  if Code.ensure_loaded?(Plug.Parsers), do: @behaviour(Plug.Parsers)
 
-    alias RustyJson.{DecodeError, Options, SandboxError}
+  @compile {:no_warn_undefined,
+            [
+              Plug.Conn,
+              Plug.TimeoutError,
+              Plug.BadRequestError,
+              Plug.Parsers.RequestTooLargeError,
+              Plug.Parsers.ParseError
+            ]}
 
-    # Errors that concern the size of the body.
-    @size [:max_bytes, :max_nodes]
+  alias RustyJson.{DecodeError, Options, SandboxError}
 
-    @impl true
-    def init(opts) do
-      {body_reader, opts} = Keyword.pop(opts, :body_reader, {Plug.Conn, :read_body, []})
-      {own, opts} = Keyword.pop(opts, :rustyjson, [])
+  # Errors that concern the size of the body.
+  @size [:max_bytes, :max_nodes]
 
-      {%{raw_body: raw_body}, decode} = check!(own)
-      {body_reader, %{decode: decode, raw_body: raw_body, nest_all: opts[:nest_all_json] == true}, opts}
-    end
+  @doc false
+  def init(opts) do
+    {body_reader, opts} = Keyword.pop(opts, :body_reader, {Plug.Conn, :read_body, []})
+    {own, opts} = Keyword.pop(opts, :rustyjson, [])
 
-    # What a request would fail by. A pipeline can be built before the configuration is complete, when the application is compiled: then
-    # all is checked that does not depend on the engine.
-    defp check!(given) do
-      {own, decode} = Options.split!(:plug_parser, given)
-      Options.check!(:decode, decode)
-      if Process.whereis(RustyJson.Supervisor), do: Options.decode(decode)
-      {own, decode}
-    rescue
-      error in ArgumentError ->
-        reraise ArgumentError,
-                [message: "option :rustyjson of Plug.Parsers: #{error.message}"],
-                __STACKTRACE__
-    end
-
-    @impl true
-    def parse(conn, "application", subtype, _headers, {{module, function, arguments}, options, opts}) do
-      if subtype == "json" or String.ends_with?(subtype, "+json"),
-        do: module |> apply(function, [conn, opts | arguments]) |> read(options),
-        else: {:next, conn}
-    end
-
-    def parse(conn, _type, _subtype, _headers, _options), do: {:next, conn}
-
-    defp read({:ok, "", conn}, options), do: {:ok, %{}, keep("", conn, options)}
-
-    defp read({:ok, body, conn}, options) do
-      case RustyJson.decode(body, options.decode) do
-        {:ok, term} -> {:ok, params(term, options), keep(body, conn, options)}
-        {:error, error} -> raise exception(error)
-      end
-    end
-
-    defp read({:more, _body, conn}, _options), do: {:error, :too_large, conn}
-    defp read({:error, :timeout}, _options), do: raise(Plug.TimeoutError)
-    defp read({:error, _reason}, _options), do: raise(Plug.BadRequestError)
-
-    defp params(term, %{nest_all: false}) when is_map(term) and not is_struct(term), do: term
-    defp params(term, _options), do: %{"_json" => term}
-
-    defp keep(body, conn, %{raw_body: true}), do: Plug.Conn.assign(conn, :raw_body, body)
-    defp keep(_body, conn, _options), do: conn
-
-    defp exception(%DecodeError{reason: reason} = error) when reason in @size,
-      do:
-        Plug.Parsers.RequestTooLargeError.exception(
-          message: "the request is too large: " <> Exception.message(error)
-        )
-
-    defp exception(%SandboxError{} = error), do: error
-    defp exception(error), do: Plug.Parsers.ParseError.exception(exception: error)
+    {%{raw_body: raw_body}, decode} = check!(own)
+    {body_reader, %{decode: decode, raw_body: raw_body, nest_all: opts[:nest_all_json] == true}, opts}
   end
 
-  defimpl Plug.Exception, for: RustyJson.SandboxError do
-    def status(%{reason: reason}) when reason in [:timeout, :memory_limit], do: 413
-    def status(%{reason: reason}) when reason in [:busy, :unavailable], do: 503
-    def status(_error), do: 500
-
-    def actions(_error), do: []
+  # What a request would fail by. A pipeline can be built before the configuration is complete, when the application is compiled: then
+  # all is checked that does not depend on the engine.
+  defp check!(given) do
+    {own, decode} = Options.split!(:plug_parser, given)
+    Options.check!(:decode, decode)
+    if Process.whereis(RustyJson.Supervisor), do: Options.decode(decode)
+    {own, decode}
+  rescue
+    error in ArgumentError ->
+      reraise ArgumentError,
+              [message: "option :rustyjson of Plug.Parsers: #{error.message}"],
+              __STACKTRACE__
   end
+
+  @doc false
+  def parse(conn, "application", subtype, _headers, {{module, function, arguments}, options, opts}) do
+    if subtype == "json" or String.ends_with?(subtype, "+json"),
+      do: module |> apply(function, [conn, opts | arguments]) |> read(options),
+      else: {:next, conn}
+  end
+
+  def parse(conn, _type, _subtype, _headers, _options), do: {:next, conn}
+
+  defp read({:ok, "", conn}, options), do: {:ok, %{}, keep("", conn, options)}
+
+  defp read({:ok, body, conn}, options) do
+    case RustyJson.decode(body, options.decode) do
+      {:ok, term} -> {:ok, params(term, options), keep(body, conn, options)}
+      {:error, error} -> raise exception(error)
+    end
+  end
+
+  defp read({:more, _body, conn}, _options), do: {:error, :too_large, conn}
+  defp read({:error, :timeout}, _options), do: raise(Plug.TimeoutError)
+  defp read({:error, _reason}, _options), do: raise(Plug.BadRequestError)
+
+  defp params(term, %{nest_all: false}) when is_map(term) and not is_struct(term), do: term
+  defp params(term, _options), do: %{"_json" => term}
+
+  defp keep(body, conn, %{raw_body: true}), do: Plug.Conn.assign(conn, :raw_body, body)
+  defp keep(_body, conn, _options), do: conn
+
+  defp exception(%DecodeError{reason: reason} = error) when reason in @size,
+    do:
+      Plug.Parsers.RequestTooLargeError.exception(
+        message: "the request is too large: " <> Exception.message(error)
+      )
+
+  defp exception(%SandboxError{} = error), do: error
+  defp exception(error), do: Plug.Parsers.ParseError.exception(exception: error)
 end

@@ -11,15 +11,20 @@ defmodule RustyJson.SandboxError do
   | `:invalid_result` | the module returned an invalid result |
   | `:unavailable` | no host can run the module |
 
+  `plug_status` is the status of a response if the error ends a request in Plug: see `RustyJson.PlugParser`.
+
   The next call works, except after `:unavailable`, which needs a host.
   """
 
   @type reason :: :timeout | :memory_limit | :busy | :trap | :invalid_result | :unavailable
-  @type t :: %__MODULE__{reason: reason(), message: String.t(), call: nil}
+  @type t :: %__MODULE__{reason: reason(), message: String.t(), call: nil, plug_status: 413 | 500 | 503}
 
   # As in RustyJson.EncodeError.
   @derive {Inspect, optional: [:call]}
-  defexception [:reason, :message, :call]
+  defexception [:reason, :message, :call, plug_status: 500]
+
+  # Plug asks the exception, so that it need not be there when this is compiled.
+  @statuses %{timeout: 413, memory_limit: 413, busy: 503, unavailable: 503}
 
   @heads %{
     timeout: "the call took longer than its timeout",
@@ -39,6 +44,7 @@ defmodule RustyJson.SandboxError do
   @spec new(reason(), nil | String.t()) :: t()
   def new(reason, detail \\ nil) do
     head = Map.fetch!(@heads, reason)
-    %__MODULE__{reason: reason, message: if(detail in [nil, ""], do: head, else: head <> ": " <> detail)}
+    message = if detail in [nil, ""], do: head, else: head <> ": " <> detail
+    %__MODULE__{reason: reason, message: message, plug_status: Map.get(@statuses, reason, 500)}
   end
 end

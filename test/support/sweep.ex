@@ -88,7 +88,7 @@ defmodule RustyJson.Test.Sweep do
 
   # Only where Plug is among the dependencies.
   defp requests do
-    if Code.ensure_loaded?(RustyJson.PlugParser),
+    if Code.ensure_loaded?(Plug.Parsers),
       do: [call({RustyJson.PlugParser, :parse, 5}, :text, :decode, &request/2, ways: [[raw_body: true]])],
       else: []
   end
