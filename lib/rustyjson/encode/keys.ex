@@ -1,6 +1,6 @@
 defmodule RustyJson.Encode.Keys do
   @moduledoc false
-  # Keys that the core does not write, and what is checked before members and numbers are written. Each function raises
+  # Keys that the core does not write, and limits that are checked before members and digits are written. Functions raise
   # `RustyJson.EncodeError`.
 
   require RustyJson.Encode.Unsupported
@@ -12,7 +12,7 @@ defmodule RustyJson.Encode.Keys do
 
   @known Known.modules()
 
-  @doc "The core leaves decimals with a huge exponent to Elixir. To write the digits takes quadratic time, also of those that are too long."
+  @doc "Refuses a decimal that exceeds `max_bytes` before its digits are written, which takes quadratic time. The core leaves huge ones to Elixir."
   @spec check_digits!(term(), Options.t()) :: :ok
   def check_digits!(%{__struct__: Decimal, coef: coef}, %{values: %{max_bytes: most}} = options)
       when most > 0 and is_integer(coef) and coef > 0 do
@@ -25,7 +25,7 @@ defmodule RustyJson.Encode.Keys do
 
   def check_digits!(_term, _options), do: :ok
 
-  @doc "An object of so many members, which take at least five bytes each: `\"\":0,`."
+  @doc "Refuses an object of more members than `max_bytes` has room for: each takes at least five bytes, `\"\":0,`."
   @spec check_members!(non_neg_integer(), Options.t()) :: :ok
   def check_members!(count, %{values: %{max_bytes: most, omit: []}} = options)
       when most > 0 and 5 * count > most + 1,

@@ -1,7 +1,7 @@
 defmodule RustyJson.Encode.Written do
   @moduledoc false
-  # Text that the application wrote, by an encoder or in a fragment: whether it is text, how long it is, and how it is laid out in the
-  # text of the call. Each function raises `RustyJson.EncodeError`.
+  # Text that an encoder or a fragment of the application wrote: whether it is iodata, and its layout in the text of the call.
+  # Functions raise `RustyJson.EncodeError`.
 
   alias RustyJson.{EncodeError, Formatter, Options}
   alias RustyJson.Decode.Input
@@ -14,12 +14,12 @@ defmodule RustyJson.Encode.Written do
     ArgumentError -> false
   end
 
-  @doc "The error of what is not."
+  @doc "The error of a text that is not iodata."
   @spec no_iodata() :: Exception.t()
   def no_iodata,
     do: EncodeError.new({:invalid_iodata, "an encoder or a fragment did not return iodata"})
 
-  @doc "The error of what an encoder or a fragment returned instead."
+  @doc "Raises the error of an encoder or a fragment that returned something else."
   @spec no_text(term(), module() | String.t()) :: no_return()
   # An integer is iodata only inside a list, as a byte.
   def no_text(other, by) do
