@@ -9,7 +9,7 @@ defmodule RustyJson do
   and `RustyJson.Encoder` for structs.
   """
 
-  require RustyJson.Encode.Text
+  require RustyJson.Encode.Known
   require RustyJson.Options.Cache
   require RustyJson.Options.Lists
 
@@ -27,7 +27,7 @@ defmodule RustyJson do
   }
 
   alias RustyJson.Decode.{Callbacks, Input, Many, Valid}
-  alias RustyJson.Encode.{Callback, Canonical, Text}
+  alias RustyJson.Encode.{Callback, Canonical, Known, Text}
   alias RustyJson.Options.{Cache, Lists, Words}
 
   # The functions that raise then make no `{:ok, result}`, which takes 10 of the 150 ns of a short call.
@@ -428,7 +428,7 @@ defmodule RustyJson do
     Cache.cached(encode: lists, plans: plans) = Cache.all()
 
     case Lists.find(lists, opts) do
-      {ready, options} when is_integer(ready) and not Text.is_of_structs(term) ->
+      {ready, options} when is_integer(ready) and not Known.is_of_structs(term) ->
         case Engine.Native.Nif.encode(term, ready, plans) do
           json when is_binary(json) -> {:ok, json}
           begun -> Text.begun(begun, term, plans, options)

@@ -188,8 +188,10 @@ defmodule RustyJson.Evidence do
          title <- ["glibc 2.28", "load in bullseye", "load in bookworm"],
          do: {:step, "archives", "archives: " <> title}
        )},
-      {"Archives for musl need no `libgcc_s`", "what the library needs is read from it",
-       "script/test --full --only archives", [{:step, "archives", "archives: musl"}]},
+      {"Archives for musl need no `libgcc_s`",
+       "what the library needs is read from it; a program opens it in a root that has only musl",
+       "script/test --full --only archives",
+       [{:step, "archives", "archives: musl"}, {:step, "archives", "archives: load on musl"}]},
       {"No dependency has a known vulnerability", "cargo-deny", "script/test --full --only dependencies",
        [{:part, "dependencies"}]}
     ]

@@ -193,7 +193,7 @@ proptest! {
 
     #[test]
     fn any_state_is_refused_or_goes_on(state in prop::collection::vec(any::<u8>(), 0..60), text in prop::collection::vec(any::<u8>(), 0..60)) {
-        if let Some((mut scanner, _)) = Scanner::read(&state) {
+        if let Some(mut scanner) = Scanner::read(&state) {
             let _ = scanner.scan(&text, &DecodeOptions::default());
             let _ = scanner.finish(&DecodeOptions::default());
         }

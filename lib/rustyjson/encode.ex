@@ -9,7 +9,7 @@ defmodule RustyJson.Encode do
   require RustyJson.Encoder.Names
 
   alias RustyJson.{Config, Options, OrderedObject}
-  alias RustyJson.Encode.Text
+  alias RustyJson.Encode.Part
   alias RustyJson.Encoder.Names
 
   @typedoc "The options of the call. Pass them on; their content is private."
@@ -32,7 +32,7 @@ defmodule RustyJson.Encode do
       ~s({"a":[1.5,null]})
   """
   @spec value(term(), opts()) :: iodata()
-  def value(value, opts), do: Text.encode!(value, opts)
+  def value(value, opts), do: Part.encode!(value, opts)
 
   # Undocumented in Jason too, but applications call it.
   @doc false
@@ -97,7 +97,7 @@ defmodule RustyJson.Encode do
   """
   @spec map(map(), opts()) :: iodata()
   def map(map, opts) when is_map_key(map, :__struct__), do: keyword(Map.to_list(map), opts)
-  def map(map, opts) when is_map(map), do: Text.encode!(map, opts)
+  def map(map, opts) when is_map(map), do: Part.encode!(map, opts)
 
   @doc """
   Encodes a struct: a built-in one by RustyJson, any other through the protocol.

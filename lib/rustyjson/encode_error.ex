@@ -96,6 +96,19 @@ defmodule RustyJson.EncodeError do
     %{of(reason, payload, options) | path: text(path), reason: reason}
   end
 
+  @doc false
+  # The failure of a call with these options, which may have been an engine's fault.
+  @spec of_call(RustyJson.Engine.encode_failure() | RustyJson.SandboxError.t(), RustyJson.Options.t() | nil) ::
+          Exception.t()
+  def of_call(%RustyJson.SandboxError{} = error, options), do: marked(error, options)
+  def of_call(failure, options), do: failure |> from_engine(options) |> marked(options)
+
+  @doc false
+  # An encoder may also raise errors of calls of its own, which `:unsupported` replaces.
+  @spec marked(Exception.t(), RustyJson.Options.t() | nil) :: Exception.t()
+  def marked(error, %{call: call}), do: %{error | call: call}
+  def marked(error, nil), do: error
+
   # The path can contain a key with invalid UTF-8.
   defp text(path) do
     if String.valid?(path), do: path, else: path |> String.chunk(:valid) |> Enum.map_join(&character/1)

@@ -22,7 +22,7 @@ defmodule RustyJson.Feed do
   alias RustyJson.Decode.{Atoms, Input}
   alias RustyJson.Encode.Measure
   alias RustyJson.Engine.Codes
-  alias RustyJson.Feed.{Brackets, Columns, Plan, Typed}
+  alias RustyJson.Feed.{Columns, Plan, State, Typed}
   alias RustyJson.Schema.Place
 
   @enforce_keys [:plan, :options]
@@ -50,7 +50,7 @@ defmodule RustyJson.Feed do
             plan: Plan.t(),
             options: Options.t(),
             state: nil | binary(),
-            below: Brackets.below(),
+            below: State.below(),
             pending: binary(),
             base: non_neg_integer(),
             total: non_neg_integer(),
@@ -64,20 +64,12 @@ defmodule RustyJson.Feed do
 
   # Bytes of one call: a normal scheduler has them done in a fraction of a millisecond.
   @slice 65_536
-  # A stream that has not begun: line and column 1, before a value, nothing read yet; and one where no byte order mark may stand.
-  @begun <<1::64-little, 1::64-little, 0, 1, 0::16-little>>
-  @inside <<1::64-little, 1::64-little, 0, 0, 0::16-little>>
   # A few bytes can be many values with long pointers, or long rows. Those of one push may have this many bytes, and this many times its own.
   @free 16_777_216
   @times 64
   # Bytes of a list cell.
   @cell 16
-  # Of a state between two records, or in one: its place, and the flag that leaves out the rest of a record.
-  @behind 7
-  @skipping 4
   @no_stop 0xFFFF_FFFF_FFFF_FFFF
-  # The largest line and column of a state.
-  @u62 0x3FFF_FFFF_FFFF_FFFF
 
   @doc """
   Returns a new feed. Takes the options of `RustyJson.decode_stream/2`.
@@ -88,19 +80,21 @@ defmodule RustyJson.Feed do
   @spec new([RustyJson.stream_option()] | map()) :: t()
   def new(opts \\ []) do
     {plan, options} = Plan.new(opts)
-    %__MODULE__{plan: plan, options: options, state: @begun}
+    %__MODULE__{plan: plan, options: options, state: State.outside(1, 1, :begun)}
   end
 
   @doc false
   # Positions count from this byte, which does not stand in line 1.
   @spec from(t(), non_neg_integer()) :: t()
   def from(feed, 0), do: %{feed | count_lines: false}
-  def from(feed, offset), do: %{feed | base: offset, count_lines: false, state: @inside}
+
+  def from(feed, offset),
+    do: %{feed | base: offset, count_lines: false, state: State.outside(1, 1, :unmarked)}
 
   @doc false
   # A feed that takes a byte order mark for an error.
   @spec unmarked(t()) :: t()
-  def unmarked(feed), do: %{feed | state: @inside}
+  def unmarked(feed), do: %{feed | state: State.outside(1, 1, :unmarked)}
 
   @doc """
   Takes the next piece; gives the values that it completes.
@@ -226,14 +220,7 @@ defmodule RustyJson.Feed do
   end
 
   # Line and column behind what is pending.
-  defp place(%{pending: pending} = feed), do: Place.behind(pending, begin(feed))
-
-  # Line and column of the first byte that is not processed. A module that was taken over can return any state.
-  defp begin(%{state: <<line::64-little, column::64-little, _::binary>>})
-       when line in 1..@u62//1 and column in 1..@u62//1,
-       do: {line, column}
-
-  defp begin(_feed), do: {1, 1}
+  defp place(%{pending: pending} = feed), do: Place.behind(pending, State.position(feed.state))
 
   ## A piece
 
@@ -270,13 +257,13 @@ defmodule RustyJson.Feed do
 
   # `held` bytes of a value are pending, and the core has only to find its end.
   defp ask(bytes, held, last, feed, items) do
-    {state, below} = Brackets.raise(feed.state, feed.below, byte_size(bytes))
+    {state, below} = State.raise(feed.state, feed.below, byte_size(bytes))
     feed = %{feed | state: state, below: below}
 
     case engine(bytes, held, last, feed) do
       {values, kept, state, reason} ->
         {feed, items} = add(values, bytes, spend(values, feed), items)
-        {state, below} = Brackets.lower(state, below, feed.options.values.max_depth)
+        {state, below} = State.lower(state, below, feed.options.values.max_depth)
         answered(reason, bytes, {kept, held, last}, %{feed | state: state, below: below}, items)
 
       {:error, :atom_limit} ->
@@ -405,14 +392,10 @@ defmodule RustyJson.Feed do
   # The stream goes on behind the record, or leaves out the rest of it. The state is made anew: that of a module that was taken over can
   # be anything.
   defp skipped(whole, bytes, feed) do
-    {line, column} = Place.behind(bytes, begin(feed))
-    flags = if whole, do: 0, else: @skipping
-    state = <<counted(line)::64-little, counted(column)::64-little, @behind, flags, 0::16-little>>
+    {line, column} = Place.behind(bytes, State.position(feed.state))
+    state = State.outside(line, column, if(whole, do: :between, else: :skipping))
     %{feed | state: state, below: [], base: feed.base + byte_size(bytes), pending: ""}
   end
-
-  # A stream is never that long. Only a module that was taken over says so.
-  defp counted(number), do: if(number < div(@u62, 2), do: number, else: 1)
 
   ## Items
 
@@ -432,7 +415,7 @@ defmodule RustyJson.Feed do
   defp add([], _bytes, feed, items), do: {feed, items}
 
   defp add(places, bytes, %{options: %{as: as}} = feed, items) when as != nil do
-    {feed, typed} = Typed.items(places, bytes, feed, begin(feed))
+    {feed, typed} = Typed.items(places, bytes, feed, State.position(feed.state))
     {feed, [typed | items]}
   end
 

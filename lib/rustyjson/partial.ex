@@ -62,7 +62,7 @@ defmodule RustyJson.Partial do
   alias RustyJson.Decode.Atoms
   alias RustyJson.Encode.{Measure, Path}
   alias RustyJson.Engine.Codes
-  alias RustyJson.Feed.Brackets
+  alias RustyJson.Feed.State
   alias RustyJson.Options.Cache
   alias RustyJson.Partial.{Changes, Document, Lenient, Text, Typed}
   alias RustyJson.Wasm.{Host, Stats}
@@ -95,7 +95,7 @@ defmodule RustyJson.Partial do
             document: Document.t() | Typed.t(),
             lenient: nil | Lenient.t(),
             text: nil | Text.t(),
-            below: Brackets.below(),
+            below: State.below(),
             pending: binary(),
             base: non_neg_integer(),
             total: non_neg_integer(),
@@ -110,8 +110,6 @@ defmodule RustyJson.Partial do
   @format 4
   @drop 1
   @places 4
-  # Behind line and column: before a value, nothing read yet.
-  @begun <<0, 1, 0::16-little>>
   # A key or number of more bytes waits until the core has found its end.
   @longest 1024
   # The core says so when an error stands behind a value.
@@ -141,7 +139,7 @@ defmodule RustyJson.Partial do
       plan: <<@format, flags(trailing, options), most::64-little, 0::16-little>>,
       options: options,
       uncounted: uncounted(options, most),
-      state: state(1, 1),
+      state: State.outside(1, 1, :begun),
       document: if(options.as, do: Typed, else: Document).new(options, trailing),
       lenient: Lenient.of_type(lenient, options.as),
       text: if(options.as || lenient, do: Text.new())
@@ -176,8 +174,6 @@ defmodule RustyJson.Partial do
       max_decimal_exponent: @unlimited
     })
   end
-
-  defp state(line, column), do: <<line::64-little, column::64-little, @begun::binary>>
 
   @doc """
   Takes the next piece.
@@ -359,7 +355,12 @@ defmodule RustyJson.Partial do
 
   # The document starts behind other text.
   defp begin(partial, nil, {position, line, column} = start),
-    do: %{partial | base: position, state: state(line, column), text: Text.starts(partial.text, start)}
+    do: %{
+      partial
+      | base: position,
+        state: State.outside(line, column, :begun),
+        text: Text.starts(partial.text, start)
+    }
 
   defp begin(partial, _before, _start), do: partial
 
@@ -399,14 +400,14 @@ defmodule RustyJson.Partial do
     do: ask(IO.iodata_to_binary([pending | bytes]), 0, last, %{partial | pending: ""}, changes)
 
   defp ask(bytes, held, last, partial, changes) do
-    {state, below} = Brackets.raise(partial.state, partial.below, byte_size(bytes))
+    {state, below} = State.raise(partial.state, partial.below, byte_size(bytes))
     partial = %{partial | state: state, below: below}
 
     case engine(bytes, held, last, partial) do
       {events, kept, state, :more} ->
         with {:ok, document, changes} <- told(events, bytes, kept, partial, changes) do
           {base, pending} = waiting(bytes, kept, held, partial)
-          {state, below} = Brackets.lower(state, below, partial.options.values.max_depth)
+          {state, below} = State.lower(state, below, partial.options.values.max_depth)
           now = %{document: document, state: state, below: below, base: base, pending: pending}
           {:ok, Map.merge(partial, now), changes}
         end
@@ -517,7 +518,8 @@ defmodule RustyJson.Partial do
   end
 
   # Line and column behind what is pending, which has no line break.
-  defp place(%{state: <<line::64-little, column::64-little, _::binary>>, pending: pending}) do
+  defp place(%{state: state, pending: pending}) do
+    {line, column} = State.position(state)
     characters = for(<<byte <- pending>>, Bitwise.band(byte, 0xC0) != 0x80, reduce: 0, do: (n -> n + 1))
     {line, column + characters}
   end

@@ -5,7 +5,7 @@ defmodule RustyJson.Standin do
 
   alias RustyJson.{Config, Encoder, Options}
   alias RustyJson.Decode.Input
-  alias RustyJson.Encode.Text
+  alias RustyJson.Encode.{Part, Text}
   alias RustyJson.Encoder.{Derive, Plans}
   alias RustyJson.Options.Cache
 
@@ -34,7 +34,7 @@ defmodule RustyJson.Standin do
 
   @doc "The text of a part. Raises."
   @spec part(term(), Options.t()) :: iodata()
-  def part(term, options), do: Text.encode!(term, options)
+  def part(term, options), do: Part.encode!(term, options)
 
   @doc "The implementation that the derivation of the protocol generates."
   @spec derive(module(), module(), map(), keyword()) :: Macro.t()

@@ -8,7 +8,7 @@ pub use structs::Structs;
 use crate::atoms;
 use crate::heap::{FirstKeys, Heap};
 use crate::key_cache::{AtomKeys, KeyCache};
-use crate::key_order::Orders;
+use crate::key_order::{Order, Orders};
 use crate::raw::make::Maker;
 use crate::raw::read::Raw;
 use crate::shapes::Shapes;
@@ -308,11 +308,12 @@ impl<'a, 's> Terms<'a, 's> {
     /// The first object whose keys come like this, which the table of shapes learns.
     #[inline(never)]
     fn first_of_shape(&mut self, len: usize) -> Option<ErlNifTerm> {
-        if let Some((tuple, map)) = self.new_map(len) {
-            let Stacks { keys, heads, orders, shapes, .. } = &mut *self.stacks;
-            if let Some(order) = orders.of(&heads[heads.len() - len..]) {
-                shapes.learn_places(&keys[keys.len() - len..], tuple, order.places());
-            }
+        let Stacks { keys, values, heads, orders, shapes, .. } = &mut *self.stacks;
+        let (keys, values) = (&keys[keys.len() - len..], &values[values.len() - len..]);
+        if let Some(order) = orders.of(&heads[heads.len() - len..])
+            && let Some((tuple, map)) = new_map(&mut self.heap, keys, values, order, self.wants.keys)
+        {
+            shapes.learn_places(keys, tuple, order.places());
             return Some(map);
         }
         let map = self.vm_map(len)?;
@@ -326,21 +327,13 @@ impl<'a, 's> Terms<'a, 's> {
     /// A map that nothing is remembered of.
     #[inline(always)]
     fn ordered_map(&mut self, len: usize) -> Option<ErlNifTerm> {
-        match self.new_map(len) {
+        let Stacks { keys, values, heads, orders, .. } = &mut *self.stacks;
+        let (keys, values) = (&keys[keys.len() - len..], &values[values.len() - len..]);
+        let order = orders.of(&heads[heads.len() - len..]);
+        match order.and_then(|order| new_map(&mut self.heap, keys, values, order, self.wants.keys)) {
             Some((_, map)) => Some(map),
             None => self.vm_map(len),
         }
-    }
-
-    /// A map whose keys are binaries that differ in their first bytes: these say in which order the VM has them.
-    #[inline(always)]
-    fn new_map(&mut self, len: usize) -> Option<(crate::raw::Keys, ErlNifTerm)> {
-        let Stacks { keys, values, heads, orders, .. } = &mut *self.stacks;
-        let order = orders.of(&heads[heads.len() - len..])?;
-        if !order.distinct || self.wants.keys == Keys::ExistingAtoms {
-            return None;
-        }
-        self.heap.new_map(&keys[keys.len() - len..], &values[values.len() - len..], order.places())
     }
 
     /// A map made by the VM, which is given the members in about its own order.
@@ -359,6 +352,21 @@ impl<'a, 's> Terms<'a, 's> {
         }
         self.heap.map(&sorted_keys[..len], &sorted_values[..len])
     }
+}
+
+/// A map whose keys are binaries that differ in their first bytes: these say in which order the VM has them. And the tuple of its keys.
+#[inline(always)]
+fn new_map(
+    heap: &mut Heap<'_>,
+    keys: &[ErlNifTerm],
+    values: &[ErlNifTerm],
+    order: &Order,
+    of: Keys,
+) -> Option<(crate::raw::Keys, ErlNifTerm)> {
+    if !order.distinct || of == Keys::ExistingAtoms {
+        return None;
+    }
+    heap.new_map(keys, values, order.places())
 }
 
 impl TermBuilder for Terms<'_, '_> {

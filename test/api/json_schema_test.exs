@@ -336,19 +336,8 @@ defmodule RustyJson.JsonSchemaTest do
     assert kind == %{"type" => "string", "const" => "dog"}
   end
 
-  defmodule Twice do
-    @moduledoc false
-    use RustyJson.Schema
-
-    schema do
-      field(:text, {:nullable, {:nullable, :string}})
-      field(:enum, {:nullable, {:nullable, {:enum, [:a, :a, :b]}}}, default: nil)
-      field(:size, {:nullable, {:nullable, :integer}}, min: 1)
-    end
-  end
-
   test "nothing stands twice in types and enums" do
-    %{"text" => text, "enum" => enum, "size" => size} = schema(Twice)["properties"]
+    %{"text" => text, "enum" => enum, "size" => size} = schema(Schemas.Twice)["properties"]
     assert text == %{"type" => ["string", "null"]}
     assert enum == %{"type" => ["string", "null"], "enum" => ["a", "b", nil]}
     assert size == %{"type" => ["integer", "null"], "minimum" => 1}
@@ -356,7 +345,7 @@ defmodule RustyJson.JsonSchemaTest do
     assert schema({:enum, [:a, :a]})["enum"] == ["a"]
 
     document = ~s({"text":null,"enum":"b","size":1})
-    assert {:ok, %{text: nil, enum: :b, size: 1}} = RustyJson.decode(document, as: Twice)
+    assert {:ok, %{text: nil, enum: :b, size: 1}} = RustyJson.decode(document, as: Schemas.Twice)
     assert RustyJson.decode("null", as: {:nullable, {:nullable, :integer}}) == {:ok, nil}
     assert RustyJson.decode(~s("a"), as: {:enum, [:a, :a]}) == {:ok, :a}
   end

@@ -35,17 +35,6 @@ defmodule RustyJson.JsonSchemaAgreementTest do
     end
   end
 
-  defmodule Twice do
-    @moduledoc false
-    use RustyJson.Schema
-
-    schema do
-      field(:text, {:nullable, {:nullable, :string}})
-      field(:enum, {:nullable, {:nullable, {:enum, [:a, :a, :b]}}}, default: nil)
-      field(:number, :integer, default: "none")
-    end
-  end
-
   @tagged {:tagged, "t", %{"leaf" => Schemas.Leaf, "twig" => Schemas.Twig}}
   @closed {:tagged, "a", %{"square" => Schemas.Square, "node" => Schemas.Node}}
   @types [
@@ -55,8 +44,8 @@ defmodule RustyJson.JsonSchemaAgreementTest do
     Schemas.Inside,
     Schemas.Seventy,
     Schemas.All,
+    Schemas.Twice,
     Both,
-    Twice,
     {:list, Schemas.Leaf},
     @tagged,
     @closed,

@@ -140,6 +140,19 @@ defmodule RustyJson.Test.Schemas do
     end
   end
 
+  # What a type says twice, and a default that is not of its type.
+  defmodule Twice do
+    @moduledoc false
+    use RustyJson.Schema
+
+    schema do
+      field(:text, {:nullable, {:nullable, :string}})
+      field(:enum, {:nullable, {:nullable, {:enum, [:a, :a, :b]}}}, default: nil)
+      field(:size, {:nullable, {:nullable, :integer}}, min: 1)
+      field(:number, :integer, default: "none")
+    end
+  end
+
   defmodule Exact do
     @moduledoc false
     use RustyJson.Schema

@@ -62,7 +62,7 @@ impl Default for State {
 }
 
 impl State {
-    /// Appends the state, line and column (`u64` each) first.
+    /// Appends the state, line and column (`u64` each) first, and the open brackets last.
     pub fn write(&self, out: &mut Vec<u8>) {
         let mut out = Writer(out);
         out.u64(self.line);
@@ -80,8 +80,9 @@ impl State {
         if self.nodes > 0 {
             out.u64(self.nodes);
         }
-        if let Some(scanner) = &self.scanner {
-            scanner.write(out.0);
+        match &self.scanner {
+            Some(scanner) => scanner.write(out.0),
+            None => out.brackets(&[], 0),
         }
     }
 
@@ -101,9 +102,9 @@ impl State {
             levels.push(level(&mut reader)?);
         }
         let nodes = if flag(5) { reader.count()? } else { 0 };
-        let (scanner, rest) = match flag(4) {
-            true => Scanner::read(reader.0).map(|(scanner, rest)| (Some(scanner), rest))?,
-            false => (None, reader.0),
+        let scanner = match flag(4) {
+            true => Some(Scanner::read(reader.0)?),
+            false => reader.brackets().filter(|&(_, depth)| depth == 0).map(|_| None)?,
         };
         let state = Self {
             line,
@@ -117,7 +118,7 @@ impl State {
             nodes,
             scanner,
         };
-        (rest.is_empty() && state.is_possible()).then_some(state)
+        state.is_possible().then_some(state)
     }
 
     /// Whether the parts fit together, so that none of them has to be doubted later.

@@ -55,6 +55,13 @@ impl<'a> Reader<'a> {
         self.u64().map(u64::cast_signed).filter(|number| number.unsigned_abs() < 1 << 62)
     }
 
+    /// All that is left: a bit for each open bracket, and their number.
+    pub fn brackets(self) -> Option<(&'a [u8], u32)> {
+        let (bits, depth) = self.0.split_last_chunk()?;
+        let depth = u32::from_le_bytes(*depth);
+        (bits.len() == (depth as usize).div_ceil(8)).then_some((bits, depth))
+    }
+
     /// Bytes behind their length.
     pub fn slice(&mut self) -> Option<&'a [u8]> {
         let len = self.u32()?;
@@ -80,6 +87,11 @@ impl Writer<'_> {
         self.bytes(&number.to_le_bytes());
     }
 
+    pub fn brackets(&mut self, bits: &[u8], depth: u32) {
+        self.bytes(bits);
+        self.bytes(&depth.to_le_bytes());
+    }
+
     pub fn slice(&mut self, bytes: &[u8]) {
         self.bytes(&(bytes.len() as u32).to_le_bytes());
         self.bytes(bytes);
@@ -87,30 +99,28 @@ impl Writer<'_> {
 }
 
 impl Scanner {
-    /// Appends the state.
+    /// Appends the state. The brackets come last: `lib/rustyjson/feed/state.ex` takes outer ones off.
     pub fn write(&self, out: &mut Vec<u8>) {
         let mut out = Writer(out);
         out.bytes(&[self.place as u8, u8::from(self.fresh)]);
         out.u64(self.back);
-        out.bytes(&self.depth.to_le_bytes());
-        out.bytes(&self.objects[..(self.depth as usize).div_ceil(8)]);
         match self.token {
             Token::None => out.bytes(&[0]),
             Token::Word(which, seen) => out.bytes(&[1, which, seen]),
             Token::Text(text) => text.write(&mut out),
             Token::Number(number) => number.write(&mut out),
         }
+        out.brackets(&self.objects[..(self.depth as usize).div_ceil(8)], self.depth);
     }
 
-    /// Reads what [`Scanner::write`] wrote, and what follows it.
-    pub fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
+    /// Reads what [`Scanner::write`] wrote.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let place = *Place::ALL.get(reader.byte()? as usize)?;
-        let (fresh, back, depth) = (reader.flag()?, reader.count()?, reader.u32()?);
-        let objects = reader.take((depth as usize).div_ceil(8))?;
-        let token = token(&mut reader)?;
+        let (fresh, back, token) = (reader.flag()?, reader.count()?, token(&mut reader)?);
+        let (objects, depth) = reader.brackets()?;
         let scanner = Self { place, token, back, fresh, depth, objects: objects.to_vec() };
-        scanner.is_possible().then_some((scanner, reader.0))
+        scanner.is_possible().then_some(scanner)
     }
 
     /// Whether the parts fit together, so that none of them has to be doubted later.

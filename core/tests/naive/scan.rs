@@ -31,9 +31,8 @@ fn absolute(failure: Failure, start: usize) -> Error {
 fn through_bytes(scanner: &Scanner) -> Scanner {
     let mut bytes = Vec::new();
     scanner.write(&mut bytes);
-    bytes.push(0xAA);
-    let (read, rest) = Scanner::read(&bytes).expect("what was written is read");
-    assert_eq!((&read, rest), (scanner, &[0xAA][..]));
+    let read = Scanner::read(&bytes).expect("what was written is read");
+    assert_eq!(&read, scanner);
     read
 }
 

@@ -1,6 +1,6 @@
 defmodule RustyJson.Encode.Known do
   @moduledoc false
-  # Well-known structs that the core leaves to Elixir: another calendar, invalid fields, bounds beyond 64 bits.
+  # Who encodes a struct. Well-known structs that the core leaves to Elixir: another calendar, invalid fields, bounds beyond 64 bits.
 
   alias RustyJson.{EncodeError, Fragment, OrderedObject}
 
@@ -11,6 +11,13 @@ defmodule RustyJson.Encode.Known do
   # The application may implement the protocol for these instead.
   @overridable [MapSet, Range, URI, Duration]
   @modules @calendar ++ @duration ++ [Decimal, URI, MapSet, Range, Fragment, OrderedObject]
+
+  @doc "Whether this is a struct, or a list that starts with one: then it is looked up first who encodes it."
+  defguard is_of_structs(term)
+           when is_struct(term) or (is_list(term) and term != [] and is_struct(hd(term)))
+
+  @doc "Whether a call has a plan for structs of this module."
+  defguard has_plan(module, plans) when is_map(plans) and is_map_key(plans, module)
 
   @doc "Structs that the core encodes when it meets them, whatever is in them."
   @spec modules() :: [module()]

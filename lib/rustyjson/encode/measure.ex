@@ -3,6 +3,11 @@ defmodule RustyJson.Encode.Measure do
   # The size of a term, looked at before anything is made of it. A list whose elements are each the next list twice has 2^n parts with n
   # cells, so parts are counted as a walk meets them, and the walk ends where there are too many.
 
+  require RustyJson.Engine.Codes
+
+  alias RustyJson.{EncodeError, Options}
+  alias RustyJson.Engine.Codes
+
   @doc "Whether a term has at most this many parts, and its strings and integers at most this many bytes."
   @spec fits?(term(), non_neg_integer(), non_neg_integer()) :: boolean()
   def fits?(term, parts, bytes), do: count([term], parts, bytes)
@@ -49,6 +54,16 @@ defmodule RustyJson.Encode.Measure do
     do: text?(work, bytes - byte_size(text), parts - 1)
 
   defp text?([_byte | work], bytes, parts), do: text?(work, bytes - 1, parts - 1)
+
+  @doc "Text that is not longer than the call allows. Iodata can hold the same part many times, so that even its length takes for ever."
+  @spec bounded(iodata(), Options.t()) :: iodata()
+  def bounded(text, %{values: %{max_bytes: 0}}), do: text
+
+  def bounded(text, %{values: %{max_bytes: most}} = options) do
+    if text?(text, most),
+      do: text,
+      else: raise(EncodeError.of_call({Codes.encode(:max_bytes), "", nil}, options))
+  end
 
   @doc """
   The bytes of iodata, and whether it has more of them, or very many parts.

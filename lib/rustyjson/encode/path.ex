@@ -49,6 +49,15 @@ defmodule RustyJson.Encode.Path do
     end
   end
 
+  @doc "The place at the end of a text. Of records, each line that ended is one."
+  @spec reached(binary(), RustyJson.Options.t()) :: String.t()
+  def reached(text, %{origin: :records}) do
+    number = text |> :binary.matches("\n") |> length()
+    join("/" <> Integer.to_string(number), locate(text))
+  end
+
+  def reached(text, _options), do: locate(text)
+
   @doc """
   The path of these indexes and keys, bounded.
 

@@ -8,7 +8,7 @@ defmodule RustyJson.Encode.Stream do
   require RustyJson.Engine.Codes
 
   alias RustyJson.{EncodeError, Encoder, Lazy, Options, OrderedObject, SandboxError}
-  alias RustyJson.Encode.{Path, Pieces, Scope, Sources, Text}
+  alias RustyJson.Encode.{Part, Path, Pieces, Scope, Sources, Text, Written}
   alias RustyJson.Engine.Codes
   alias RustyJson.Options.Cache
 
@@ -119,8 +119,8 @@ defmodule RustyJson.Encode.Stream do
     do: Stream.map([term], &left(&1, place, offset, options, parts))
 
   defp left(term, place, offset, options, parts) do
-    text = Text.hole(term, place, parts.json, offset, options)
-    if parts.line, do: Text.record(text, options), else: text
+    text = Part.hole(term, place, parts.json, offset, options)
+    if parts.line, do: Written.record(text, options), else: text
   rescue
     error in EncodeError -> reraise %{error | path: parts.path.(error.path || "")}, __STACKTRACE__
   end
@@ -263,7 +263,7 @@ defmodule RustyJson.Encode.Stream do
     error -> {:error, error, __STACKTRACE__}
   end
 
-  defp in_line(text, %{line: true, options: options}), do: Text.record(text, options)
+  defp in_line(text, %{line: true, options: options}), do: Written.record(text, options)
   defp in_line(text, _state), do: text
 
   # The pointers that redact start at the array, or at each record.

@@ -12,6 +12,10 @@ defmodule RustyJson.Encode.Unsupported do
   defguard is_described(options)
            when :erlang.map_get(:unsupported, :erlang.map_get(:values, options)) != :error
 
+  @doc "Whether the call is one of the stand-in for Jason, which encodes fewer types."
+  defguard is_of_standin(options)
+           when :erlang.map_get(:extras, :erlang.map_get(:values, options)) == :left
+
   @doc "Options of a call whose errors can be told from those of calls that an encoder makes by itself."
   @spec mark(Options.t()) :: Options.t()
   def mark(options) when is_described(options), do: %{options | call: make_ref()}

@@ -3,7 +3,7 @@ defmodule RustyJson.Encoder.Derive do
   # The implementation that `@derive RustyJson.Encoder` generates, and the stand-in for Jason for its own protocol.
 
   alias RustyJson.Encode
-  alias RustyJson.Encode.Text
+  alias RustyJson.Encode.Part
   alias RustyJson.Encoder.{Also, Names, Plans}
 
   @doc "The implementation for a struct. Its fields are data, so that the core can learn them."
@@ -81,7 +81,7 @@ defmodule RustyJson.Encoder.Derive do
     # It does not know the plan of a struct that has another one for the stand-in.
     if Plans.standin() && not Plans.current?(struct.__struct__, %{struct.__struct__ => plan}),
       do: Encode.keyword(members, opts),
-      else: Text.planned!(struct, plan, opts)
+      else: Part.planned!(struct, plan, opts)
   end
 
   def encode(struct, plan, opts), do: struct |> planned_members(plan) |> Encode.keyword(opts)

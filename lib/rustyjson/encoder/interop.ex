@@ -3,7 +3,7 @@ defmodule RustyJson.Encoder.Interop do
   # Structs that implement only the protocol of another library.
 
   alias RustyJson.{Encode, Encoder, EncodeError, Options}
-  alias RustyJson.Encode.{Known, Measure, Text}
+  alias RustyJson.Encode.{Known, Measure, Part}
   alias RustyJson.Encoder.{Compiled, Plans}
   alias RustyJson.Engine.Codes
 
@@ -64,7 +64,7 @@ defmodule RustyJson.Encoder.Interop do
         plan = Plans.sure(module, options)
 
         if plan != nil and whole?(struct, plan),
-          do: {:ok, Text.planned!(struct, plan, options)},
+          do: {:ok, Part.planned!(struct, plan, options)},
           else: {:ok, encode(library, struct, implementation, options)}
     end
   end
@@ -118,7 +118,7 @@ defmodule RustyJson.Encoder.Interop do
 
   # The core leaves a struct without one of the fields to the implementation.
   defp by_plan(struct, plan, own, options),
-    do: if(whole?(struct, plan), do: Text.planned!(struct, plan, options), else: text(own, struct, options))
+    do: if(whole?(struct, plan), do: Part.planned!(struct, plan, options), else: text(own, struct, options))
 
   defp whole?(struct, plan), do: Enum.all?(Plans.fields(plan), &is_map_key(struct, &1))
 

@@ -12,7 +12,7 @@ defmodule RustyJson.Wasm.Holes do
   # that Elixir turns into text or into smaller parts.
 
   alias RustyJson.{Fragment, OrderedObject}
-  alias RustyJson.Encode.{Known, Text}
+  alias RustyJson.Encode.{Known, Written}
   alias RustyJson.Encoder.Plans
   alias RustyJson.Wasm.{Abi, Host}
 
@@ -144,7 +144,7 @@ defmodule RustyJson.Wasm.Holes do
   defp left?(:value, term, _at_key, call), do: left?(term, call)
 
   defp left?(%Fragment{encode: encode}, call),
-    do: call.pretty or not is_binary(encode) or (call.records and Text.ends_record?(encode))
+    do: call.pretty or not is_binary(encode) or (call.records and Written.ends_record?(encode))
 
   defp left?(%{__struct__: Fragment}, _call), do: true
 

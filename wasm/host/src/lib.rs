@@ -82,10 +82,16 @@ fn write<'a, const DIRTY: bool>(
     tape::run(env, [term, plans], options, &Call::read(env, limits, ticket, DIRTY)?)
 }
 
-entry!(sandbox_run(operation, options, body, limits, ticket) = 5, run::<false>);
-entry!(sandbox_run_dirty(operation, options, body, limits, ticket) = 5, run::<true>, DirtyCpu);
-entry!(sandbox_write(term, plans, options, limits, ticket) = 5, write::<false>);
-entry!(sandbox_write_dirty(term, plans, options, limits, ticket) = 5, write::<true>, DirtyCpu);
+/// The entries of a function: on the caller's scheduler, and on a dirty one.
+macro_rules! entries {
+    ($here:ident, $dirty:ident, $run:ident($($argument:ident),+)) => {
+        entry!($here($($argument),+) = 5, $run::<false>);
+        entry!($dirty($($argument),+) = 5, $run::<true>, DirtyCpu);
+    };
+}
+
+entries!(sandbox_run, sandbox_run_dirty, run(operation, options, body, limits, ticket));
+entries!(sandbox_write, sandbox_write_dirty, write(term, plans, options, limits, ticket));
 
 /// What `start_by` is measured by.
 #[rustler::nif(name = "sandbox_now")]

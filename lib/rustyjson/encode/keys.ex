@@ -1,0 +1,87 @@
+defmodule RustyJson.Encode.Keys do
+  @moduledoc false
+  # Keys that the core does not write, and limits that are checked before members and digits are written. Functions raise
+  # `RustyJson.EncodeError`.
+
+  require RustyJson.Encode.Unsupported
+  require RustyJson.Engine.Codes
+
+  alias RustyJson.{EncodeError, Options, OrderedObject}
+  alias RustyJson.Encode.{Known, Measure, Unsupported}
+  alias RustyJson.Engine.Codes
+
+  @known Known.modules()
+
+  @doc "Refuses a decimal that exceeds `max_bytes` before its digits are written, which takes quadratic time. The core leaves huge ones to Elixir."
+  @spec check_digits!(term(), Options.t()) :: :ok
+  def check_digits!(%{__struct__: Decimal, coef: coef}, %{values: %{max_bytes: most}} = options)
+      when most > 0 and is_integer(coef) and coef > 0 do
+    # An integer has at least 2.4 digits for each byte but the first.
+    bytes = coef |> :binary.encode_unsigned() |> byte_size()
+
+    if div((bytes - 1) * 12, 5) > most,
+      do: raise(EncodeError.of_call({Codes.encode(:max_bytes), "", nil}, options))
+  end
+
+  def check_digits!(_term, _options), do: :ok
+
+  @doc "Refuses an object of more members than `max_bytes` has room for: each takes at least five bytes, `\"\":0,`."
+  @spec check_members!(non_neg_integer(), Options.t()) :: :ok
+  def check_members!(count, %{values: %{max_bytes: most, omit: []}} = options)
+      when most > 0 and 5 * count > most + 1,
+      do: raise(EncodeError.of_call({Codes.encode(:max_bytes), "", nil}, options))
+
+  def check_members!(_count, _options), do: :ok
+
+  @doc "The object of these members. The core writes keys that are strings, atoms and integers. Others become strings through String.Chars."
+  @spec with_string_keys(term(), Options.t()) :: OrderedObject.t()
+  def with_string_keys(values, options), do: OrderedObject.new(pairs(values, options))
+
+  defp pairs([{key, value} | rest], options), do: [{string_key(key, options), value} | pairs(rest, options)]
+  defp pairs([], _options), do: []
+  defp pairs([_no_pair | _rest], _options), do: invalid_key()
+  defp pairs(_tail, _options), do: improper_list()
+
+  @doc "A key as a string, or as an atom: the core writes these as they are; `String.Chars` makes nothing of nil."
+  @spec string_key(term(), Options.t()) :: String.t() | atom()
+  def string_key(key, _options) when is_binary(key) or is_atom(key), do: key
+
+  def string_key(key, options) when Unsupported.is_described(options) do
+    chars(key, options)
+  catch
+    kind, reason ->
+      if not Unsupported.concerns?(kind, reason, options), do: :erlang.raise(kind, reason, __STACKTRACE__)
+      {instead, options} = Unsupported.instead(key, options)
+      string_key(instead, options)
+  end
+
+  def string_key(key, options), do: chars(key, options)
+
+  defp chars(key, options) when Unsupported.is_of_standin(options), do: String.Chars.to_string(key)
+
+  defp chars(key, options) do
+    check_digits!(key, options)
+    if is_list(key), do: Measure.bounded(key, options)
+
+    case String.Chars.impl_for(key) && key_text(key) do
+      text when is_binary(text) -> text
+      _none -> invalid_key()
+    end
+  end
+
+  # Exceptions of the application's implementations are not caught.
+  defp key_text(%module{} = key) when module not in [Version | @known], do: String.Chars.to_string(key)
+
+  defp key_text(key) do
+    String.Chars.to_string(key)
+  rescue
+    _ -> nil
+  end
+
+  @doc "Raises the error of a list that does not end in `[]`."
+  @spec improper_list() :: no_return()
+  def improper_list, do: raise(EncodeError.of_call({Codes.encode(:improper_list), "", nil}, nil))
+
+  @spec invalid_key() :: no_return()
+  defp invalid_key, do: raise(EncodeError.of_call({Codes.encode(:invalid_key), "", nil}, nil))
+end
