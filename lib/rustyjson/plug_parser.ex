@@ -37,7 +37,7 @@ defmodule RustyJson.PlugParser do
   If you raise a `RustyJson.SandboxError` elsewhere, it has the same status, in its field `plug_status`.
   """
 
-  # Plug is optional, and can be added later: this module is the same with and without it.
+  # Plug is optional, and can be added later: without it, only the line that names the behaviour is missing.
   if Code.ensure_loaded?(Plug.Parsers), do: @behaviour(Plug.Parsers)
 
   @compile {:no_warn_undefined,

@@ -35,6 +35,15 @@ defmodule RustyJson.SandboxError do
     unavailable: "no host can run the WebAssembly module"
   }
 
+  # `raise/2` calls it.
+  @impl true
+  def exception(message) when is_binary(message), do: exception(message: message)
+
+  def exception(fields) do
+    error = struct!(__MODULE__, fields)
+    %{error | plug_status: Map.get(@statuses, error.reason, 500)}
+  end
+
   @doc """
   Builds the error for a reason, with an optional detail.
 
@@ -45,6 +54,6 @@ defmodule RustyJson.SandboxError do
   def new(reason, detail \\ nil) do
     head = Map.fetch!(@heads, reason)
     message = if detail in [nil, ""], do: head, else: head <> ": " <> detail
-    %__MODULE__{reason: reason, message: message, plug_status: Map.get(@statuses, reason, 500)}
+    exception(reason: reason, message: message)
   end
 end

@@ -37,8 +37,8 @@ defmodule RustyJson.ServerSentEvents do
   alias RustyJson.{DecodeError, Options}
   alias RustyJson.Options.Words
 
-  # A line that has not ended, and the fields of the current event (`data` is nil before its first line); `size` is the number of its bytes so far, `before` that without the line
-  # that has not ended, and `read` that of all bytes.
+  # A line that has not ended, and the fields of the current event (`data` is nil before its first line); `size` is the number of its bytes
+  # so far, `before` that without the line that has not ended, and `read` that of all bytes.
   defstruct max_bytes: nil,
             done: nil,
             ended: false,

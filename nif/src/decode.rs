@@ -7,7 +7,7 @@ use rustyjson_core::abi::{DecodeFailure, DecodeFailures, Undecoded};
 use rustyjson_core::parts::{Failed, Parts, check, typed};
 use rustyjson_core::{DecodeOptions, Error, ErrorKind, Scratch, decode as decode_json};
 use rustyjson_terms::builder::{MOST_NODES, Stacks, Structs, Terms};
-use rustyjson_terms::raw::entry::{Answer, BadArg};
+use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::{Look, Raw};
 use std::cell::RefCell;
@@ -50,8 +50,8 @@ thread_local! {
 pub fn with_state<T>(
     read: impl FnOnce(u64) -> Option<DecodeOptions>,
     most_nodes: u64,
-    run: impl for<'s> FnOnce(&'s DecodeOptions, bool, &'s mut Scratch, &'s mut Stacks) -> Answer<T>,
-) -> Answer<T> {
+    run: impl for<'s> FnOnce(&'s DecodeOptions, bool, &'s mut Scratch, &'s mut Stacks) -> Returned<T>,
+) -> Returned<T> {
     STATE.with_borrow_mut(|state| {
         let mut options = read(state.seed.next()).ok_or(BadArg)?;
         // 0 is no limit.
@@ -67,9 +67,10 @@ pub fn with_state<T>(
 }
 
 /// Decodes on the caller's scheduler and charges the time to the process. `:dirty`: the text is more work than its length
-/// suggests, so start over on a dirty scheduler.
+/// suggests, so start over on a dirty scheduler. The options are their bytes, those with the templates of a type, or a number of
+/// `keep_options/2`.
 #[inline(always)]
-pub fn decode<'a>(env: Env<'a>, json: Raw<'a>, options: Raw<'a>) -> Answer {
+pub fn decode<'a>(env: Env<'a>, json: Raw<'a>, options: Raw<'a>) -> Returned {
     let json = Binary::from_term(json.term(env))?;
     let len = json.len();
     let result = run(env, json, options, MOST_NODES);
@@ -94,7 +95,7 @@ fn decode_dirty<'a>(env: Env<'a>, json: Binary<'a>, options: Term<'a>) -> NifRes
 }
 
 #[inline(always)]
-fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) -> Answer {
+fn run<'a>(env: Env<'a>, json: Binary<'a>, options: Raw<'a>, most_nodes: u64) -> Returned {
     let (bytes, look) = (json.as_slice(), Look::new(env));
     if let Some(number) = kept::number(env, options) {
         return match kept::DECODE.find(number) {
@@ -123,7 +124,7 @@ fn run_whole<'a>(
     json: Binary<'a>,
     read: impl FnOnce(u64) -> Option<DecodeOptions>,
     most_nodes: u64,
-) -> Answer {
+) -> Returned {
     let (bytes, ok) = (json.as_slice(), atoms::ok().as_c_arg());
     with_state(read, most_nodes, |options, cut, scratch, stacks| {
         let mut terms = Terms::new(env, json, options, stacks);
@@ -136,7 +137,7 @@ fn run_whole<'a>(
 }
 
 /// Whether a document is right. It takes time in proportion to its length, and makes no terms.
-fn run_check<'a>(env: Env<'a>, json: &[u8], options: &[u8]) -> Answer {
+fn run_check<'a>(env: Env<'a>, json: &[u8], options: &[u8]) -> Returned {
     with_state(
         |seed| DecodeOptions::from_bytes(options, seed),
         u64::MAX,
@@ -152,7 +153,7 @@ fn run_check<'a>(env: Env<'a>, json: &[u8], options: &[u8]) -> Answer {
 const FEW: usize = 512;
 
 /// Decodes into structs: the options are a tuple of their bytes and the templates of a type.
-fn run_structs<'a>(json: Binary<'a>, look: Look<'a>, given: Raw<'a>, most_nodes: u64) -> Answer {
+fn run_structs<'a>(json: Binary<'a>, look: Look<'a>, given: Raw<'a>, most_nodes: u64) -> Returned {
     let Some(&[options, templates]) = look.tuple(given) else { return Err(BadArg) };
     let (options, templates) = look.binary(options).zip(look.tuple(templates)).ok_or(BadArg)?;
     let bytes = json.as_slice();
@@ -173,7 +174,7 @@ fn run_parts<'a>(
     options: &'a [u8],
     most_nodes: u64,
     decode: impl FnOnce(&Parts<'a>, &DecodeOptions, u64, &mut Scratch, &mut Terms<'a, '_>) -> Result<bool, Failed>,
-) -> Answer {
+) -> Returned {
     let bytes = json.as_slice();
     let parts = options.get(DecodeOptions::LEN..).and_then(Parts::read).ok_or(BadArg)?;
     let ok = atoms::ok().as_c_arg();

@@ -12,7 +12,7 @@ use rustyjson_core::encode::{
 use rustyjson_core::options::Scheduler;
 use rustyjson_core::{EncodeOptions, Output};
 use rustyjson_terms::atom_cache::AtomCache;
-use rustyjson_terms::raw::entry::{Answer, BadArg};
+use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::{Look, Raw, WalkMemory};
 use rustyjson_terms::reader::{BUDGET, Plans, Terms};
@@ -78,7 +78,7 @@ struct Call<'a> {
 
 impl<'a> Call<'a> {
     #[inline(never)]
-    fn read(env: Env<'a>, options: Raw<'a>, plans: Raw<'a>) -> Answer<Self> {
+    fn read(env: Env<'a>, options: Raw<'a>, plans: Raw<'a>) -> Returned<Self> {
         let look = Look::new(env);
         let options = look.binary(options).and_then(EncodeOptions::from_bytes);
         let (options, _) = options.ok_or(BadArg)?;
@@ -88,9 +88,9 @@ impl<'a> Call<'a> {
 
 /// Encodes on the caller's scheduler, within a budget of work. When the budget is used up, returns
 /// `{:suspended, json, places, holes, modules, parts}` for `resume_dirty/3`, or `:dirty` to start over on a dirty scheduler. The options are
-/// their bytes, or a number of `keep_options/1`.
+/// their bytes, or a number of `keep_options/2`.
 #[inline(always)]
-pub fn encode<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>) -> Answer {
+pub fn encode<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>) -> Returned {
     let number = kept::number(env, options);
     if number.is_some_and(kept::is_usual) {
         return Ok(usual(env, term, plans));
@@ -109,7 +109,7 @@ fn usual<'a>(env: Env<'a>, term: Raw<'a>, plans: Raw<'a>) -> ErlNifTerm {
 
 /// A number that means nothing here is one of an older instance of the library: Elixir has the bytes.
 #[inline(never)]
-fn with_number<'a>(env: Env<'a>, term: Raw<'a>, number: i64, plans: Raw<'a>) -> Answer {
+fn with_number<'a>(env: Env<'a>, term: Raw<'a>, number: i64, plans: Raw<'a>) -> Returned {
     match kept::ENCODE.find(number) {
         Some(options) => with_options(env, term, options, plans),
         None => Ok(atoms::dirty().as_c_arg()),
@@ -117,7 +117,7 @@ fn with_number<'a>(env: Env<'a>, term: Raw<'a>, number: i64, plans: Raw<'a>) -> 
 }
 
 #[inline(never)]
-fn with_bytes<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>) -> Answer {
+fn with_bytes<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>) -> Returned {
     let bytes = Look::new(env).binary(options);
     if bytes.is_some_and(EncodeOptions::are_default) {
         return with_options(env, term, &USUAL, plans);
@@ -131,7 +131,7 @@ fn with_bytes<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>)
 }
 
 #[inline(always)]
-fn with_options<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'a>, plans: Raw<'a>) -> Answer {
+fn with_options<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'a>, plans: Raw<'a>) -> Returned {
     if options.scheduler == Scheduler::Dirty {
         return Ok(atoms::dirty().as_c_arg());
     }

@@ -6,7 +6,7 @@ use rustler::{Binary, Encoder, Env, NewBinary, NifResult, Term};
 use rustyjson_core::scan::{End, Piece, Plan, State, Trouble, feed as feed_json};
 use rustyjson_core::{DecodeOptions, ErrorKind};
 use rustyjson_terms::builder::{MOST_NODES, Terms};
-use rustyjson_terms::raw::entry::{Answer, BadArg};
+use rustyjson_terms::raw::entry::{BadArg, Returned};
 
 /// Most parts of a value that lie in each other, each of which is built, in a call on a normal scheduler.
 const MOST_OVERLAP: usize = 4;
@@ -38,7 +38,7 @@ fn run<'a>(
     piece: Binary<'a>,
     options: &[u8],
     most_nodes: u64,
-) -> Answer<Term<'a>> {
+) -> Returned<Term<'a>> {
     let bytes = piece.as_slice();
     let (_, held, last, _, plan, state) = question;
     let normal = most_nodes == MOST_NODES;

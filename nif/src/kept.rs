@@ -6,6 +6,7 @@ use rustler::{Atom, Binary, Encoder, Env, Term};
 use rustyjson_core::{DecodeOptions, EncodeOptions};
 use rustyjson_terms::raw::read::{Look, Raw};
 use rustyjson_terms::reader::BUDGET;
+use rustyjson_terms::tags::{Kind, hold, kind};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
@@ -102,7 +103,8 @@ fn keep_encode(bytes: &[u8]) -> Option<i64> {
 /// The number that stands for options, if it is one.
 #[inline(always)]
 pub fn number<'a>(env: Env<'a>, options: Raw<'a>) -> Option<i64> {
-    Look::new(env).integer(options)
+    // All numbers are words.
+    if hold(env) && kind(options.word()) != Kind::Small { None } else { Look::new(env).integer(options) }
 }
 
 /// Whether it is that of the encoder's options that ask for nothing.

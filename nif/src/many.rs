@@ -5,7 +5,7 @@ use crate::decode::{charge, failure, with_state};
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::{DecodeOptions, ErrorKind, decode as decode_json};
 use rustyjson_terms::builder::{MOST_NODES, Terms};
-use rustyjson_terms::raw::entry::{Answer, BadArg};
+use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::{Look, Raw};
 
@@ -44,7 +44,7 @@ fn decode_many<'a>(env: Env<'a>, documents: Term<'a>, options: Term<'a>, thresho
 
 /// `{:ok, term}` or `{:error, failure}`; `None` for more work than a normal scheduler should do.
 #[inline(always)]
-fn one<'a>(env: Env<'a>, ok: Term<'a>, json: Binary<'a>, options: &[u8]) -> Answer<Option<Term<'a>>> {
+fn one<'a>(env: Env<'a>, ok: Term<'a>, json: Binary<'a>, options: &[u8]) -> Returned<Option<Term<'a>>> {
     let bytes = json.as_slice();
     with_state(
         |seed| DecodeOptions::from_bytes(options, seed),

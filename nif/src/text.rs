@@ -8,7 +8,7 @@ use rustyjson_core::canonical::canonicalize as canonicalize_json;
 use rustyjson_core::encode::EncodeError;
 use rustyjson_core::format::{Last, Layout, Place, format_slice};
 use rustyjson_core::{DecodeOptions, EncodeOptions, Error, ErrorKind, Output, gzip as gz, simd};
-use rustyjson_terms::raw::entry::{Answer, BadArg};
+use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::trial::layout;
 
@@ -82,7 +82,7 @@ fn canonicalize_dirty<'a>(env: Env<'a>, text: Binary<'a>, options: Binary<'a>) -
     Ok(canonical(env, &text, &options)?)
 }
 
-fn canonical<'a>(env: Env<'a>, text: &[u8], options: &[u8]) -> Answer<Term<'a>> {
+fn canonical<'a>(env: Env<'a>, text: &[u8], options: &[u8]) -> Returned<Term<'a>> {
     let (options, most) = options.split_last_chunk().ok_or(BadArg)?;
     with_state(
         |seed| DecodeOptions::from_bytes(options, seed),
@@ -97,7 +97,7 @@ fn canonical<'a>(env: Env<'a>, text: &[u8], options: &[u8]) -> Answer<Term<'a>> 
     )
 }
 
-fn read(options: &[u8]) -> Answer<EncodeOptions<'_>> {
+fn read(options: &[u8]) -> Returned<EncodeOptions<'_>> {
     EncodeOptions::from_bytes(options).map(|(options, _)| options).ok_or(BadArg)
 }
 

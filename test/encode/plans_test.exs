@@ -118,6 +118,21 @@ defmodule RustyJson.PlansTest do
     end
   end
 
+  # The core does not check the plan of a module that is named with the plans.
+  test "older plans of a caller count for nothing" do
+    module = define(:Older, "@derive {RustyJson.Encoder, only: [:id]}")
+    user = struct(module, id: 1, secret: "s")
+    assert encode_twice(user, []) == ~s({"id":1})
+
+    require RustyJson.Options.Cache
+
+    RustyJson.Options.Cache.cached(encode: {{ready, options}, _lists}, plans: plans) =
+      RustyJson.Options.Cache.all()
+
+    older = Map.put(plans || %{}, module, Plans.plan([:id, :secret]))
+    assert RustyJson.Encode.Text.configured(user, ready, older, options) == {:ok, ~s({"id":1})}
+  end
+
   test "the plan of an implementation that is not loaded yet is learnt" do
     struct = struct(RustyJson.Test.Structs.Only, name: "a")
     implementation = RustyJson.Encoder.impl_for(struct)

@@ -17,7 +17,12 @@ defmodule RustyJson.PlugLaterTest do
 
   # Plug reads this field of an exception for which it has no implementation.
   test "errors of the sandbox have the status of their reason" do
-    for {reason, status} <- [timeout: 413, memory_limit: 413, busy: 503, unavailable: 503, trap: 500],
-        do: assert(SandboxError.new(reason).plug_status == status)
+    for {reason, status} <- [timeout: 413, memory_limit: 413, busy: 503, unavailable: 503, trap: 500] do
+      assert SandboxError.new(reason).plug_status == status
+      raised = assert_raise SandboxError, "x", fn -> raise SandboxError, reason: reason, message: "x" end
+      assert raised.plug_status == status
+    end
+
+    assert_raise SandboxError, "x", fn -> raise SandboxError, "x" end
   end
 end

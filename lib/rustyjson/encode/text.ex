@@ -43,7 +43,8 @@ defmodule RustyJson.Encode.Text do
 
   def configured(%module{} = struct, ready, plans, %{usual: true} = options)
       when ready != nil and module not in @known do
-    with Cache.cached(sources: %{^module => source}) <- Cache.all(),
+    # The plans come with what was learnt: those of the caller may be older, and the core does not check the plan of this module.
+    with Cache.cached(sources: %{^module => source}, plans: plans) <- Cache.all(),
          way when way != nil <- Interop.learnt(struct, source, options) do
       learnt(struct, way, module, ready, plans, options)
     else

@@ -97,14 +97,9 @@ defmodule RustyJson.Encoder.Interop do
   def direct(_struct, _options), do: nil
 
   @doc "How a struct is encoded whose module an earlier call learnt: by the plan, or by an implementation. Nil if that has changed."
-  @spec learnt(struct(), Plans.source(), Options.t()) :: :plan | module() | way() | nil
+  @spec learnt(struct(), Plans.source(), Options.t()) :: :plan | way() | nil
   def learnt(struct, {plan, :own, implementation, nil}, _options) do
-    cond do
-      Encoder.impl_for(struct) != implementation -> nil
-      plan == nil -> implementation
-      Plans.plan_of!(implementation) === plan -> :plan
-      true -> nil
-    end
+    if Encoder.impl_for(struct) == implementation and Plans.plan_of!(implementation) === plan, do: :plan
   end
 
   def learnt(struct, {plan, library, implementation, code}, options) do

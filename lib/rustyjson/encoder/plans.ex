@@ -32,7 +32,7 @@ defmodule RustyJson.Encoder.Plans do
   plan was read from its code, the version of that.
   """
   @type source ::
-          {nil | plan(), :jason | :json, module(), code :: binary()} | {nil | plan(), :own, module(), nil}
+          {nil | plan(), :jason | :json, module(), code :: binary()} | {plan(), :own, module(), nil}
 
   @doc """
   The plan of these fields. A derivation that gives them names, or leaves out values, adds the names as atoms, which the core
@@ -189,18 +189,14 @@ defmodule RustyJson.Encoder.Plans do
   def learn(_module, Encoder.Any), do: :ok
 
   def learn(module, implementation) do
-    # Of a module that is not loaded, the VM knows no functions.
-    case Code.ensure_loaded?(implementation) && plan_of(implementation) do
-      nil ->
-        if standin() == nil and module not in @overridable,
-          do: keep(module, nil, {nil, :own, implementation, nil})
-
-      plan ->
-        cond do
-          standin() == nil -> keep(module, plan, {plan, :own, implementation, nil})
-          agreed_plan(module, standin()) == plan -> keep(module, plan, nil)
-          true -> :ok
-        end
+    # Of a module that is not loaded yet, the VM knows no functions; a later call learns its plan. Who has no plan is not kept: all that is
+    # known is one term, and the VM looks through all processes when it is replaced.
+    if plan = plan_of(implementation) do
+      cond do
+        standin() == nil -> keep(module, plan, {plan, :own, implementation, nil})
+        agreed_plan(module, standin()) == plan -> keep(module, plan, nil)
+        true -> :ok
+      end
     end
 
     :ok

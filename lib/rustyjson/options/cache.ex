@@ -27,7 +27,8 @@ defmodule RustyJson.Options.Cache do
   @none {nil, %{}}
 
   # The lists of options that are known, by the function that took them. A record: to find a name in a map takes 5 ns. Without `number`
-  # the configuration was not read yet. `derived` are the plans but for those of other libraries; `sources` are the implementations that calls found.
+  # the configuration was not read yet. `derived` are the plans but for those of other libraries; `sources` are the implementations that
+  # calls found.
   Record.defrecord(:cached,
     decode: @none,
     encode: @none,

@@ -7,13 +7,13 @@ use rustler::Env;
 use rustler::sys::{self, ErlNifEnv, ErlNifTerm};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The terms of a call are not those that Elixir passes: an `ArgumentError`. It has no bytes, so that an [`Answer`] is returned in
+/// The terms of a call are not those that Elixir passes: an `ArgumentError`. It has no bytes, so that a [`Returned`] fits in
 /// registers. rustler's error made it 24 bytes, which the caller reads in other pieces than those in which they were just stored.
 #[derive(Clone, Copy, Debug)]
 pub struct BadArg;
 
 /// What a call returns.
-pub type Answer<T = ErlNifTerm> = Result<T, BadArg>;
+pub type Returned<T = ErlNifTerm> = Result<T, BadArg>;
 
 impl From<rustler::Error> for BadArg {
     #[inline(always)]
@@ -66,7 +66,7 @@ macro_rules! entry {
 pub unsafe fn call<const N: usize>(
     env: *mut ErlNifEnv,
     terms: *const [ErlNifTerm; N],
-    run: impl for<'a> FnOnce(Env<'a>, [Raw<'a>; N]) -> Answer,
+    run: impl for<'a> FnOnce(Env<'a>, [Raw<'a>; N]) -> Returned,
 ) -> ErlNifTerm {
     let lifetime = ();
     // SAFETY: the caller's promise.

@@ -228,8 +228,7 @@ impl<'a> Look<'a> {
 pub struct Walks<'a> {
     env: Env<'a>,
     open: Vec<Walk<'a>>,
-    /// Of the walks whose map is large. They stay where the VM made them: moved as values, every open map would cost two copies of its
-    /// 56 bytes.
+    /// Of the walks whose map is large.
     iterations: Vec<Iteration>,
 }
 
@@ -281,7 +280,8 @@ impl<'a> Walks<'a> {
             ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_HEAD
         };
         let mut iterator = MaybeUninit::uninit();
-        // SAFETY: environment and term are valid; the iterator is set when the call says so, and forgotten when not.
+        // SAFETY: environment and term are valid; the iterator is set when the call says so, and forgotten when not. It can be moved: what it
+        // points to is not in itself.
         let iterator = unsafe {
             if sys::enif_map_iterator_create(self.env.as_c_arg(), map.0, iterator.as_mut_ptr(), start) == 0 {
                 return false;

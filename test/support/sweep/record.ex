@@ -29,9 +29,7 @@ defmodule RustyJson.Test.Sweep.Record do
   @spec again(atom(), map(), (() -> [map()])) :: [map()]
   def again(name, plan, measure) do
     cases = measure.()
-    head = head(name, plan)
-    if cases != [], do: row(["alone" | head] ++ [length(cases), length(beyond(cases))])
-    listed(head, cases)
+    listed(head(name, plan), cases)
   end
 
   defp head(name, plan), do: [plan.engine, plan.input, name, Enum.map_join(plan.sizes, "-", &size/1)]

@@ -3,7 +3,7 @@
 use crate::atoms;
 use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Env};
-use rustyjson_terms::raw::entry::{Answer, BadArg};
+use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::read::{Look, Raw};
 
 /// Nanoseconds in a millisecond, which is what a call on the caller's scheduler may take.
@@ -37,7 +37,7 @@ impl<'a> Call<'a> {
     /// these limits is not yet final.
     // Made where it stays: a copy of what was just written waits for the writing, which takes longer than all else here.
     #[inline(always)]
-    pub fn read(env: Env<'a>, limits: Raw<'a>, ticket: Raw<'a>, dirty: bool) -> Answer<Self> {
+    pub fn read(env: Env<'a>, limits: Raw<'a>, ticket: Raw<'a>, dirty: bool) -> Returned<Self> {
         let look = Look::new(env);
         let number = |term| look.integer(term).and_then(|it| u64::try_from(it).ok()).ok_or(BadArg);
         let Some(&[pool_size, max_memory, timeout, fresh, start_by]) = look.tuple(limits) else {
@@ -80,7 +80,7 @@ pub struct Input<'a> {
 impl<'a> Input<'a> {
     /// Reads options, alone or with templates: `{options, templates}`.
     #[inline(always)]
-    pub fn new(env: Env<'a>, given: Raw<'a>, body: Raw<'a>) -> Answer<Self> {
+    pub fn new(env: Env<'a>, given: Raw<'a>, body: Raw<'a>) -> Returned<Self> {
         let (look, body) = (Look::new(env), Binary::from_term(body.term(env))?);
         if let Some(options) = look.binary(given) {
             return Ok(Self { options, templates: None, body });
@@ -110,7 +110,7 @@ pub enum Operation {
 
 impl Operation {
     /// Reads its name.
-    pub fn new(name: Raw<'_>) -> Answer<Self> {
+    pub fn new(name: Raw<'_>) -> Returned<Self> {
         let operations = [
             (atoms::decode(), Self::Decode),
             (atoms::feed(), Self::Feed),

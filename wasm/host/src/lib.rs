@@ -34,7 +34,7 @@ use call::{Call, Input, Operation, charge};
 use rustler::codegen_runtime::inventory;
 use rustler::{Env, Term};
 use rustyjson_terms::entry;
-use rustyjson_terms::raw::entry::{Answer, BadArg};
+use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::read::{Look, Raw};
 
 /// Bytes that take about a hundredth of a scheduler's turn.
@@ -59,7 +59,7 @@ fn run<'a, const DIRTY: bool>(
     body: Raw<'a>,
     limits: Raw<'a>,
     ticket: Raw<'a>,
-) -> Answer {
+) -> Returned {
     let input = Input::new(env, options, body)?;
     if !DIRTY {
         charge(env, input.body.len(), BYTES_PER_PERCENT);
@@ -77,7 +77,7 @@ fn write<'a, const DIRTY: bool>(
     options: Raw<'a>,
     limits: Raw<'a>,
     ticket: Raw<'a>,
-) -> Answer {
+) -> Returned {
     let options = Look::new(env).binary(options).ok_or(BadArg)?;
     tape::run(env, [term, plans], options, &Call::read(env, limits, ticket, DIRTY)?)
 }

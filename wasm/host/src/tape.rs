@@ -10,7 +10,7 @@ use rustler::Env;
 use rustler::sys::ErlNifTerm;
 use rustyjson_core::EncodeOptions;
 use rustyjson_core::tape::Sink;
-use rustyjson_terms::raw::entry::{Answer, BadArg};
+use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::read::Raw;
 use rustyjson_terms::taped::{self, Limits, State, Taped, Time, Untaped};
 use std::cell::RefCell;
@@ -142,7 +142,7 @@ fn write<'a>(
 }
 
 /// The same in an instance of the host's. The terms are what is encoded, and the plans of structs or `nil`.
-pub fn run<'a>(env: Env<'a>, terms: [Raw<'a>; 2], bytes: &[u8], call: &Call) -> Answer {
+pub fn run<'a>(env: Env<'a>, terms: [Raw<'a>; 2], bytes: &[u8], call: &Call) -> Returned {
     let (options, _) = EncodeOptions::from_bytes(bytes).ok_or(BadArg)?;
     let time = if call.short { Time::Slice } else { Time::Until(Duration::from_nanos(call.timeout)) };
     let answer = host::run(call, |guest| encode(env, guest, terms, bytes, &options, time));

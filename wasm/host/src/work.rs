@@ -15,13 +15,13 @@ use rustler::sys::ErlNifTerm;
 use rustyjson_core::abi::Undecoded;
 use rustyjson_core::options::Keys;
 use rustyjson_terms::judged::Structs;
-use rustyjson_terms::raw::entry::{Answer, BadArg};
+use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::make::Maker;
 use std::ops::Range;
 
 /// Runs a call.
 #[inline(always)]
-pub fn run<'a>(env: Env<'a>, operation: Operation, input: &Input<'a>, call: &Call) -> Answer {
+pub fn run<'a>(env: Env<'a>, operation: Operation, input: &Input<'a>, call: &Call) -> Returned {
     let (options, body) = (input.options, input.body.as_slice());
     let answer = match operation {
         Operation::Decode => {

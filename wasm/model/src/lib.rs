@@ -1,5 +1,5 @@
-//! The queue of the sandbox (`wasm/host/src/pool.rs` and `queue.rs`) under loom, which runs a few callers in every order that their
-//! locks, messages and the clock allow. `models.rs` says what has to hold. The tests run it on the sources as they are, and on those
+//! The queue of the sandbox (`wasm/host/src/pool.rs` and `queue.rs`) under loom, which runs a few callers in the orders that their
+//! locks, messages and the clock allow: all of them, or those with few switches. `models.rs` says what has to hold. The tests run it on the sources as they are, and on those
 //! with a fault, which must be found.
 
 mod clock;
