@@ -58,7 +58,7 @@ defmodule RustyJson.Sandbox.StreamLimitsTest do
       test "behind the last line that is counted, the stream goes on", %{options: options} do
         feed = Feed.new([format: :lines, on_error: :tag] ++ options)
         last = <<0x3FFF_FFFF_FFFF_FFFE::64-little>>
-        feed = %{feed | state: last <> last <> <<7, 0, 0::16>>}
+        feed = %{feed | state: last <> last <> <<7, 0, 0::16, 0::32>>}
 
         assert {:ok, [{:error, %SandboxError{}}], feed} = Feed.push(feed, @long <> "\n")
         assert {:ok, [{:ok, 3}], _feed} = Feed.push(feed, "3\n")
