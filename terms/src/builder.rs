@@ -459,7 +459,8 @@ impl TermBuilder for Terms<'_, '_> {
         self.first = true;
     }
 
-    /// Keys of a small map that differ in their first bytes are not repeated; of others the VM compares neighbours anyway, and refuses repeated ones.
+    /// Keys of a small map that differ in their first bytes are not repeated; of others the VM compares neighbours anyway, and refuses
+    /// repeated ones.
     #[inline(always)]
     fn end_distinct(&mut self, len: usize) -> Result<bool, ErrorKind> {
         if self.wants.ordered_objects {

@@ -241,7 +241,8 @@ struct Walk<'a> {
 }
 
 struct Iteration {
-    iterator: ErlNifMapIterator,
+    /// Never read here: the VM sets what it needs, and leaves the rest as it was.
+    iterator: MaybeUninit<ErlNifMapIterator>,
     size: usize,
     backward: bool,
 }
@@ -282,12 +283,11 @@ impl<'a> Walks<'a> {
         let mut iterator = MaybeUninit::uninit();
         // SAFETY: environment and term are valid; the iterator is set when the call says so, and forgotten when not. It can be moved: what it
         // points to is not in itself.
-        let iterator = unsafe {
-            if sys::enif_map_iterator_create(self.env.as_c_arg(), map.0, iterator.as_mut_ptr(), start) == 0 {
-                return false;
-            }
-            iterator.assume_init()
-        };
+        let made =
+            unsafe { sys::enif_map_iterator_create(self.env.as_c_arg(), map.0, iterator.as_mut_ptr(), start) != 0 };
+        if !made {
+            return false;
+        }
         self.iterations.push(Iteration { iterator, size, backward });
         self.open.push(Walk { members: None, map, given: 0 });
         true
@@ -315,9 +315,10 @@ impl<'a> Walks<'a> {
         let (mut key, mut value) = Default::default();
         let env = self.env.as_c_arg();
         *given += 1;
-        // SAFETY: every iterator was made by `enif_map_iterator_create` and is not destroyed; asking for a
-        // pair at either end is allowed and gives none.
+        // SAFETY: every iterator was made by `enif_map_iterator_create` and is not destroyed; asking for a pair at either end is allowed
+        // and gives none.
         unsafe {
+            let iterator = iterator.as_mut_ptr();
             if sys::enif_map_iterator_get_pair(env, iterator, &mut key, &mut value) == 0 {
                 return None;
             }
@@ -342,7 +343,7 @@ impl<'a> Walks<'a> {
             && let Some(mut iteration) = self.iterations.pop()
         {
             // SAFETY: made by `enif_map_iterator_create`, destroyed once: it has left the list.
-            unsafe { sys::enif_map_iterator_destroy(self.env.as_c_arg(), &mut iteration.iterator) }
+            unsafe { sys::enif_map_iterator_destroy(self.env.as_c_arg(), iteration.iterator.as_mut_ptr()) }
         }
     }
 
