@@ -296,7 +296,7 @@ defmodule RustyJson.Partial do
       raise(ArgumentError, "finish/2 takes options if the document has :as or :lenient, which keep its text")
 
   defp finished(opts, %{text: text, options: options}) do
-    values = Options.override(opts, options.values, :decode)
+    values = Options.Values.override(opts, options.values, :decode)
     Text.decode(text, %{options | values: values, as: values.as, max_bytes: 0})
   end
 

@@ -135,12 +135,12 @@ defmodule RustyJson.Wasm.Abi do
     do: length <= 24 * json_length + (1 + most_errors(plan)) * @longest_failure
 
   @doc "Whether a record of this length may answer this term: a text, with holes or without, or an error."
-  @spec record?(non_neg_integer(), binary(), Options.values(), nil | map()) :: boolean()
+  @spec record?(non_neg_integer(), binary(), Options.Values.t(), nil | map()) :: boolean()
   def record?(length, etf, values, plans),
     do: length <= @longest_failure or text?(length - 5 - @claim * byte_size(etf), etf, values, plans)
 
   @doc "Whether a text of this length may be made of this term. core/src/abi.rs says why."
-  @spec text?(integer(), binary(), Options.values(), nil | map()) :: boolean()
+  @spec text?(integer(), binary(), Options.Values.t(), nil | map()) :: boolean()
   def text?(length, etf, _values, _plans) when length <= @growth * byte_size(etf) + 16, do: true
 
   def text?(length, etf, %{max_depth: max_depth, base_depth: base_depth} = values, plans) do
