@@ -4,7 +4,7 @@ defmodule RustyJson.Encoder.Interop do
 
   alias RustyJson.{Encode, Encoder, EncodeError, Options}
   alias RustyJson.Encode.{Known, Measure, Part}
-  alias RustyJson.Encoder.{Compiled, Plans}
+  alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Codes
 
   require RustyJson.Engine.Codes
@@ -32,8 +32,7 @@ defmodule RustyJson.Encoder.Interop do
   end
 
   @doc "Whether that is this library and implementation, where it was once."
-  @spec found?(struct(), :own | :jason | :json, module()) :: boolean()
-  def found?(_struct, :own, _implementation), do: false
+  @spec found?(struct(), :jason | :json, module()) :: boolean()
   def found?(struct, :jason, implementation), do: jason(struct) == implementation
 
   def found?(struct, :json, implementation),
@@ -98,16 +97,11 @@ defmodule RustyJson.Encoder.Interop do
 
   @doc "How a struct is encoded whose module an earlier call learnt: by the plan, or by an implementation. Nil if that has changed."
   @spec learnt(struct(), Plans.source(), Options.t()) :: :plan | way() | nil
-  def learnt(struct, {plan, :own, implementation, nil}, _options) do
-    if Encoder.impl_for(struct) == implementation and Plans.plan_of!(implementation) === plan, do: :plan
-  end
-
-  def learnt(struct, {plan, library, implementation, code}, options) do
+  def learnt(struct, {plan, library, implementation, _code} = source, options) do
     cond do
-      Encoder.impl_for(struct) != Encoder.Any or not found?(struct, library, implementation) -> nil
-      plan == nil -> way(library, implementation, options)
-      Compiled.loaded?(implementation, code) -> :plan
-      true -> nil
+      not Plans.holds?(source, struct) -> nil
+      plan != nil -> :plan
+      true -> way(library, implementation, options)
     end
   end
 

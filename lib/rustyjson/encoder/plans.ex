@@ -255,10 +255,8 @@ defmodule RustyJson.Encoder.Plans do
   end
 
   defp sure_plan(Encoder.Any, module) do
-    with Cache.cached(sources: %{^module => {plan, library, implementation, code}}) <- Cache.all(),
-         true <-
-           Interop.found?(%{__struct__: module}, library, implementation) and
-             Compiled.loaded?(implementation, code) do
+    with Cache.cached(sources: %{^module => {plan, _, _, _} = source}) when plan != nil <- Cache.all(),
+         true <- holds?(source, %{__struct__: module}, Encoder.Any) do
       plan
     else
       _unknown -> foreign_plan(module)
@@ -267,9 +265,21 @@ defmodule RustyJson.Encoder.Plans do
 
   defp sure_plan(implementation, _module), do: plan_of!(implementation)
 
-  @doc "The plan of an implementation that had one. It has one, unless it was compiled again: asking first takes longer than the call."
-  @spec plan_of!(module()) :: plan() | nil
-  def plan_of!(implementation) do
+  @doc "Whether structs are still encoded as a call found it: by this implementation and, if there is a plan, with the same one."
+  @spec holds?(source(), struct()) :: boolean()
+  def holds?(source, struct), do: holds?(source, struct, Encoder.impl_for(struct))
+
+  defp holds?({plan, :own, own, nil}, _struct, implementation),
+    do: implementation == own and plan_of!(own) === plan
+
+  # Without a plan the implementation is called, whatever its code is now.
+  defp holds?({plan, library, foreign, code}, struct, Encoder.Any),
+    do: Interop.found?(struct, library, foreign) and (plan == nil or Compiled.loaded?(foreign, code))
+
+  defp holds?(_source, _struct, _own), do: false
+
+  # The plan of an implementation that had one. It has one, unless it was compiled again: asking first takes longer than the call.
+  defp plan_of!(implementation) do
     apply(implementation, :__plan__, [])
   rescue
     UndefinedFunctionError -> nil
