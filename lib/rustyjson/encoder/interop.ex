@@ -95,23 +95,15 @@ defmodule RustyJson.Encoder.Interop do
 
   def direct(_struct, _options), do: nil
 
-  @doc "How a struct is encoded whose module an earlier call learnt: by the plan, or by an implementation. Nil if that has changed."
-  @spec learnt(struct(), Plans.source(), Options.t()) :: :plan | way() | nil
-  def learnt(struct, {plan, library, implementation, _code} = source, options) do
-    cond do
-      not Plans.holds?(source, struct) -> nil
-      plan != nil -> :plan
-      true -> way(library, implementation, options)
-    end
-  end
-
   # The core leaves a struct without one of the fields to the implementation.
   defp by_plan(struct, plan, own, options),
     do: if(whole?(struct, plan), do: Part.planned!(struct, plan, options), else: text(own, struct, options))
 
   defp whole?(struct, plan), do: Enum.all?(Plans.fields(plan), &is_map_key(struct, &1))
 
-  defp way(library, implementation, options),
+  @doc "How this implementation of a library encodes structs."
+  @spec way(:jason | :json, module(), Options.t()) :: way()
+  def way(library, implementation, options),
     do: {library, Function.capture(implementation, :encode, 2), given(library, options)}
 
   defp given(:jason, %{usual: true}), do: usual_jason()
