@@ -115,7 +115,8 @@ defmodule RustyJson.Schema.Assemble do
   defp bits(coefficient), do: coefficient |> :binary.encode_unsigned() |> bit_size()
 
   @doc "The limits of decimals of these decode options, as a context has them."
-  @spec decimals(RustyJson.Options.values()) :: {non_neg_integer() | :infinity, non_neg_integer() | :infinity}
+  @spec decimals(RustyJson.Options.Values.t()) ::
+          {non_neg_integer() | :infinity, non_neg_integer() | :infinity}
   def decimals(%{max_decimal_digits: digits, max_decimal_exponent: exponent}) do
     # A digit is less than 3.33 bits, and whole bytes are counted. Atoms are larger than all integers.
     bits = if digits == @unlimited, do: :infinity, else: 8 * max(div(digits * 333, 800) + 1, 8)
