@@ -3,6 +3,7 @@ defmodule RustyJson.Schema.Assemble do
   # Turns the core's plain answer (core/src/parts/answer.rs) into structs, dates and decimals, as the types say. A document may have
   # taken over the module in the sandbox, so an answer that does not fit the type throws `:broken`.
 
+  alias RustyJson.Long
   alias RustyJson.Parts.Raw
   alias RustyJson.Schema.{Constraints, Reflected, Type}
 
@@ -87,7 +88,7 @@ defmodule RustyJson.Schema.Assemble do
   defp list([value | rest], type, context, done),
     do: list(rest, type, context, [value(type, value, context) | done])
 
-  defp list([], _type, _context, done), do: :lists.reverse(done)
+  defp list([], _type, _context, done), do: Long.in_order(done, [])
   defp list(_tail, _type, _context, _done), do: broken()
 
   defp map(pairs, type, %{first: first} = context) do
