@@ -188,6 +188,33 @@ pub trait Rewind: TermBuilder {
     fn rewind(&mut self, mark: Self::Mark);
 }
 
+/// The methods of a builder that gets nothing but numbers, or passes over the rest.
+macro_rules! numbers_only {
+    () => {
+        fn null(&mut self) -> Result<(), $crate::ErrorKind> {
+            Ok(())
+        }
+        fn boolean(&mut self, _: bool) -> Result<(), $crate::ErrorKind> {
+            Ok(())
+        }
+        fn string(&mut self, _: $crate::Text<'_>) -> Result<(), $crate::ErrorKind> {
+            Ok(())
+        }
+        fn key(&mut self, _: $crate::Key<'_>) -> Result<(), $crate::ErrorKind> {
+            Ok(())
+        }
+        fn begin_array(&mut self) {}
+        fn end_array(&mut self, _: usize) -> Result<(), $crate::ErrorKind> {
+            Ok(())
+        }
+        fn begin_object(&mut self) {}
+        fn end_object(&mut self, _: usize, _: $crate::builder::Dropped<'_>) -> Result<(), $crate::ErrorKind> {
+            Ok(())
+        }
+    };
+}
+pub(crate) use numbers_only;
+
 /// A builder for texts of which only the errors are wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct Nothing;
@@ -195,12 +222,7 @@ pub struct Nothing;
 impl TermBuilder for Nothing {
     const DROPS: bool = true;
     const WORDS: bool = false;
-    fn null(&mut self) -> Result<(), ErrorKind> {
-        Ok(())
-    }
-    fn boolean(&mut self, _: bool) -> Result<(), ErrorKind> {
-        Ok(())
-    }
+    numbers_only!();
     fn integer(&mut self, _: i64) -> Result<(), ErrorKind> {
         Ok(())
     }
@@ -211,20 +233,6 @@ impl TermBuilder for Nothing {
         Ok(())
     }
     fn decimal(&mut self, _: bool, _: &[u8], _: i64) -> Result<(), ErrorKind> {
-        Ok(())
-    }
-    fn string(&mut self, _: Text<'_>) -> Result<(), ErrorKind> {
-        Ok(())
-    }
-    fn key(&mut self, _: Key<'_>) -> Result<(), ErrorKind> {
-        Ok(())
-    }
-    fn begin_array(&mut self) {}
-    fn end_array(&mut self, _: usize) -> Result<(), ErrorKind> {
-        Ok(())
-    }
-    fn begin_object(&mut self) {}
-    fn end_object(&mut self, _: usize, _: Dropped<'_>) -> Result<(), ErrorKind> {
         Ok(())
     }
 }

@@ -45,7 +45,7 @@ defmodule RustyJson.Config do
   """
 
   alias RustyJson.Options
-  alias RustyJson.Options.{Policies, Schema, Unknown}
+  alias RustyJson.Options.{Pack, Policies, Schema, Unknown, Values}
 
   @compile {:inline, get: 0}
   @key __MODULE__
@@ -65,8 +65,8 @@ defmodule RustyJson.Config do
     values = Map.new([:decode, :encode], &{&1, read(&1)})
 
     :persistent_term.put(@key, %{
-      decode: Options.pack(:decode, values.decode),
-      encode: Options.pack(:encode, values.encode),
+      decode: Pack.pack(:decode, values.decode),
+      encode: Pack.pack(:encode, values.encode),
       values: values,
       number: System.unique_integer(),
       policies: Policies.read(Application.get_env(:rustyjson, :policies, []), values),
@@ -90,7 +90,7 @@ defmodule RustyJson.Config do
   def number, do: get().number
 
   @doc false
-  @spec values(:decode | :encode) :: Options.values()
+  @spec values(:decode | :encode) :: Values.t()
   def values(direction), do: Map.fetch!(get().values, direction)
 
   @doc false
@@ -102,7 +102,7 @@ defmodule RustyJson.Config do
   def unknown_options, do: get().unknown_options
 
   @doc false
-  @spec policy(term()) :: %{given: keyword(), decode: Options.values(), encode: Options.values()}
+  @spec policy(term()) :: %{given: keyword(), decode: Values.t(), encode: Values.t()}
   def policy(name), do: Policies.fetch!(policies(), name)
 
   defp get do
@@ -131,8 +131,8 @@ defmodule RustyJson.Config do
 
     [[engine: elem(asked_engine(), 0)], sandbox, before, own]
     |> Enum.concat()
-    |> Options.put_all(Options.defaults(direction), direction)
-    |> Options.settled()
+    |> Values.put_all(Values.defaults(direction), direction)
+    |> Values.settled()
   end
 
   @doc false

@@ -106,6 +106,11 @@ defmodule RustyJson.Engine do
   def statuses, do: for({name, module} <- @engines, do: {name, status(module)})
 
   @doc false
+  # Whether this is the native engine, with events or without.
+  @spec native?(module()) :: boolean()
+  def native?(engine), do: engine in [Engine.Native, Engine.Native.Watched]
+
+  @doc false
   @spec name(module()) :: :native | :wasm | :none
   def name(engine) when engine in [Engine.Native, Engine.Native.Watched], do: :native
   def name(Engine.Wasm), do: :wasm

@@ -56,16 +56,11 @@ defmodule RustyJson.Partial do
   See `RustyJson.decode_partial/2` for the options.
   """
 
-  require RustyJson.Engine.Codes
-
-  alias RustyJson.{DecodeError, Feed, Options, SandboxError}
-  alias RustyJson.Decode.Atoms
-  alias RustyJson.Encode.{Measure, Path}
-  alias RustyJson.Engine.Codes
+  alias RustyJson.{DecodeError, Options, SandboxError}
   alias RustyJson.Feed.State
-  alias RustyJson.Options.Cache
-  alias RustyJson.Partial.{Changes, Document, Lenient, Text, Typed}
-  alias RustyJson.Wasm.{Host, Stats}
+  alias RustyJson.Options.{Cache, Values}
+  alias RustyJson.Partial.{Changes, Document, Errors, Lenient, Pieces, Text, Typed}
+  alias RustyJson.Partial.Lenient.Positions
 
   @enforce_keys [:plan, :options, :uncounted, :state, :document]
   # `shown` is the total when the changes last set the root, and `behind` that what came since then is still to be told. The text is
@@ -110,17 +105,8 @@ defmodule RustyJson.Partial do
   @format 4
   @drop 1
   @places 4
-  # A key or number of more bytes waits until the core has found its end.
-  @longest 1024
-  # The core says so when an error stands behind a value.
-  @behind "."
-  # Bytes of one call, and where that has no memory.
-  @longest_piece 16_777_216
-  @slice 65_536
-  @unexpected_end Codes.decode(:unexpected_end)
   # A document of at most as many bytes may be set as a whole with each piece.
   @free 16_384
-  @no_stop 0xFFFF_FFFF_FFFF_FFFF
   # The limit of decimals that is none.
   @unlimited 0xFFFF_FFFF
 
@@ -188,7 +174,7 @@ defmodule RustyJson.Partial do
   """
   @spec push(t(), iodata()) :: {:ok, t()} | {:error, DecodeError.t() | SandboxError.t()}
   def push(partial, input) do
-    with {:ok, partial, nil} <- pieces(partial, input, nil), do: {:ok, partial}
+    with {:ok, partial, nil} <- Pieces.push(partial, input, nil), do: {:ok, partial}
   end
 
   @doc """
@@ -213,7 +199,7 @@ defmodule RustyJson.Partial do
   @spec push_changes(t(), iodata()) ::
           {:ok, [change()], t()} | {:error, DecodeError.t() | SandboxError.t()}
   def push_changes(partial, input) do
-    case pieces(partial, input, :told) do
+    case Pieces.push(partial, input, :told) do
       {:ok, partial, :whole} -> root(partial)
       {:ok, partial, changes} -> {:ok, Changes.list(changes), partial}
       failed -> failed
@@ -267,16 +253,12 @@ defmodule RustyJson.Partial do
   """
   @spec finish(t(), keyword()) :: {:ok, term()} | {:error, DecodeError.t() | SandboxError.t()}
   def finish(partial, opts \\ []) do
-    {held, lenient} = Lenient.rest(partial.lenient)
-    partial = begin(%{partial | lenient: lenient}, Lenient.start(partial.lenient), Lenient.start(lenient))
-
-    with {:ok, partial, nil} <-
-           if(held == "", do: {:ok, partial, nil}, else: sliced(held, partial, nil)),
+    with {:ok, %{lenient: lenient, text: text} = partial, nil} <- Pieces.rest(partial),
          do:
            opts
            |> only_types()
            |> finished(partial)
-           |> Lenient.original(lenient, partial.text)
+           |> Positions.original(lenient, text)
            |> Lenient.explained(lenient)
   end
 
@@ -286,9 +268,9 @@ defmodule RustyJson.Partial do
   end
 
   defp finished([], %{options: %{as: nil}} = partial) do
-    with {:ok, partial, nil} <- piece("", true, partial, nil),
+    with {:ok, partial, nil} <- Pieces.finish(partial),
          :none <- Document.done(partial.document),
-         do: {:error, malformed(partial)}
+         do: {:error, Errors.malformed(partial)}
   end
 
   defp finished(_opts, %{text: nil}),
@@ -296,7 +278,7 @@ defmodule RustyJson.Partial do
       raise(ArgumentError, "finish/2 takes options if the document has :as or :lenient, which keep its text")
 
   defp finished(opts, %{text: text, options: options}) do
-    values = Options.override(opts, options.values, :decode)
+    values = Values.override(opts, options.values, :decode)
     Text.decode(text, %{options | values: values, as: values.as, max_bytes: 0})
   end
 
@@ -321,221 +303,8 @@ defmodule RustyJson.Partial do
     case {Lenient.searching?(lenient), ended} do
       {true, {:ok, value}} -> {:ok, value, :complete}
       {true, failed} -> failed
-      {false, _ended} -> {:error, unread(partial)}
+      {false, _ended} -> {:error, Errors.unread(partial)}
     end
-  end
-
-  defp unread(%{base: base, pending: pending, options: options} = partial) do
-    {line, column} = place(partial)
-    position = base + byte_size(pending)
-    DecodeError.new({@unexpected_end, position, line, column, ""}, pending, options, base)
-  end
-
-  ## Pieces
-
-  defp pieces(%{options: %{max_bytes: most}, total: total} = partial, input, changes) do
-    if most > 0 and not Measure.text?(input, most - total) do
-      {:error, DecodeError.new({Codes.decode(:max_bytes), 0, 1, 1, ""}, "", partial.options)}
-    else
-      bytes = if is_binary(input), do: input, else: IO.iodata_to_binary(input)
-      changes = changes && if(partial.behind, do: :whole, else: Changes.new(byte_size(bytes)))
-      lenient(bytes, %{partial | total: total + byte_size(bytes)}, changes)
-    end
-  end
-
-  defp lenient(bytes, %{lenient: nil} = partial, changes), do: sliced(bytes, partial, changes)
-
-  defp lenient(bytes, %{lenient: before} = partial, changes) do
-    {mended, lenient} = Lenient.push(before, bytes)
-    partial = %{partial | lenient: lenient} |> begin(Lenient.start(before), Lenient.start(lenient))
-
-    with {:error, _error} = failed <- sliced(mended, partial, changes),
-         do: Lenient.original(failed, lenient, Text.append(partial.text, mended))
-  end
-
-  # The document starts behind other text.
-  defp begin(partial, nil, {position, line, column} = start),
-    do: %{
-      partial
-      | base: position,
-        state: State.outside(line, column, :begun),
-        text: Text.starts(partial.text, start)
-    }
-
-  defp begin(partial, _before, _start), do: partial
-
-  # A value that ends in its piece is decoded at once, others child by child. So a long piece is divided only if the sandbox has no
-  # memory for it, or if its events would take too much.
-  defp sliced(bytes, partial, changes) when byte_size(bytes) <= @slice, do: kept(bytes, partial, changes)
-
-  defp sliced(bytes, partial, changes) do
-    with {:error, %SandboxError{reason: :memory_limit}} <-
-           piecewise(Feed.slices(bytes, @longest_piece), partial, changes),
-         do: piecewise(Feed.slices(bytes, @slice), partial, changes)
-  end
-
-  defp piecewise(slices, partial, changes) do
-    Enum.reduce_while(slices, {:ok, partial, changes}, fn bytes, {:ok, partial, changes} ->
-      case kept(bytes, partial, changes) do
-        {:ok, _partial, _changes} = done -> {:cont, done}
-        {:error, _error} = failed -> {:halt, failed}
-      end
-    end)
-  end
-
-  defp kept(bytes, %{text: nil} = partial, changes), do: piece(bytes, false, partial, changes)
-
-  defp kept(bytes, %{text: text} = partial, changes),
-    do: piece(bytes, false, %{partial | text: Text.append(text, bytes)}, changes)
-
-  defp piece("", false, partial, changes), do: {:ok, partial, changes}
-
-  # A short token that is not over is read again; the end of a long one is looked for. (`<>` would make room for more behind it.)
-  defp piece(bytes, last, %{pending: pending} = partial, changes) when byte_size(pending) > @longest,
-    do: ask(bytes, byte_size(pending), last, partial, changes)
-
-  defp piece(bytes, last, %{pending: ""} = partial, changes), do: ask(bytes, 0, last, partial, changes)
-
-  defp piece(bytes, last, %{pending: pending} = partial, changes),
-    do: ask(IO.iodata_to_binary([pending | bytes]), 0, last, %{partial | pending: ""}, changes)
-
-  defp ask(bytes, held, last, partial, changes) do
-    {state, below} = State.raise(partial.state, partial.below, byte_size(bytes))
-    partial = %{partial | state: state, below: below}
-
-    case engine(bytes, held, last, partial) do
-      {events, kept, state, :more} ->
-        with {:ok, document, changes} <- told(events, bytes, kept, partial, changes) do
-          {base, pending} = waiting(bytes, kept, held, partial)
-          {state, below} = State.lower(state, below, partial.options.values.max_depth)
-          now = %{document: document, state: state, below: below, base: base, pending: pending}
-          {:ok, Map.merge(partial, now), changes}
-        end
-
-      {[], 0, state, :join} when held > 0 ->
-        ask(partial.pending <> bytes, 0, last, %{partial | state: state, pending: ""}, changes)
-
-      {events, _kept, _state, trouble} when is_tuple(trouble) ->
-        with {:ok, document, _changes} <- told(events, bytes, nil, partial, changes),
-             do: {:error, error(trouble, bytes, %{partial | document: document})}
-
-      {:error, :atom_limit} ->
-        {line, column} = place(partial)
-        {:error, error({Codes.decode(:atom_limit), 0, line, column, "", 0, 0}, "", partial)}
-
-      {:error, %SandboxError{}} = failed ->
-        failed
-
-      _other ->
-        {:error, malformed(partial)}
-    end
-  end
-
-  # `kept` of the bytes were read; nil if the core found an error, which is one whatever follows.
-  defp told(events, bytes, kept, %{document: document, base: base, text: text} = partial, changes) do
-    {document, changes} =
-      case document do
-        %Typed{} ->
-          read = Text.read(text, kept && base + kept)
-          Typed.apply_events(document, events, read, {bytes, base}, changes)
-
-        _untyped ->
-          Document.apply_events(document, events, base, changes)
-      end
-
-    {:ok, document, changes}
-  catch
-    :malformed -> {:error, malformed(partial)}
-    {:failed, error} -> {:error, error}
-    {:repeated, name, place, path} -> {:error, repeated(name, place, path, partial)}
-  end
-
-  # The position of the bytes that wait for more, and these bytes.
-  defp waiting(bytes, kept, 0, %{base: base}) when kept == byte_size(bytes), do: {base + kept, ""}
-  defp waiting(bytes, 0, held, %{base: base, pending: pending}) when held > 0, do: {base, pending <> bytes}
-
-  # A part of a piece would keep all of it.
-  defp waiting(bytes, kept, _held, %{base: base}),
-    do: {base + kept, bytes |> binary_part(kept, byte_size(bytes) - kept) |> :binary.copy()}
-
-  ## Errors
-
-  defp error(trouble, bytes, %{document: %Typed{}, text: text, options: options} = partial) do
-    # Where it stands is known to the core alone, and what comes first to `decode/2`.
-    with {:error, %{reason: reason} = error} when reason != :unexpected_end <-
-           Text.decode(text, %{options | max_bytes: 0}),
-         do: error,
-         else: (_none -> located(trouble, bytes, partial))
-  end
-
-  defp error(trouble, bytes, partial), do: located(trouble, bytes, partial)
-
-  defp located({code, offset, line, column, path, start, stop}, bytes, %{base: base} = partial) do
-    path = path(partial, path)
-
-    DecodeError.new(
-      {within(code, partial.document), base + offset, line, column, path},
-      binary_part(bytes, start, stop - start),
-      partial.options,
-      base + start
-    )
-  end
-
-  # The core does not know what is open.
-  defp within(@unexpected_end, %Typed{}), do: @unexpected_end
-
-  defp within(@unexpected_end, %{stack: [frame | _]}) do
-    if elem(frame, 0) == :array, do: Codes.decode(:unclosed_array), else: Codes.decode(:unclosed_object)
-  end
-
-  defp within(code, _document), do: code
-
-  defp path(%{document: %Typed{}}, path), do: path
-
-  defp path(%{document: document}, path) do
-    {inner, behind} = if path == @behind, do: {"", true}, else: {path, false}
-    document |> Document.path(behind) |> Path.steps() |> Path.join(inner)
-  end
-
-  # The document says where, and the core's words quote the key; its bytes are gone.
-  defp repeated(name, {position, line, column}, path, %{options: options}) do
-    name = if is_atom(name), do: Atom.to_string(name), else: name
-    path = if is_list(path), do: Path.steps(path), else: path
-
-    DecodeError.new(
-      {Codes.decode(:duplicate_key), position, line, column, path},
-      quoted(name),
-      options,
-      position
-    )
-  end
-
-  defp quoted(name) do
-    case RustyJson.encode(name) do
-      {:ok, text} -> text
-      {:error, _invalid} -> <<?", name::binary, ?">>
-    end
-  end
-
-  # Line and column behind what is pending, which has no line break.
-  defp place(%{state: state, pending: pending}) do
-    {line, column} = State.position(state)
-    characters = for(<<byte <- pending>>, Bitwise.band(byte, 0xC0) != 0x80, reduce: 0, do: (n -> n + 1))
-    {line, column + characters}
-  end
-
-  # The sandbox told events that do not fit together.
-  defp malformed(%{options: %{sandbox: sandbox}}) do
-    Stats.failed(Host.get(sandbox.host), :invalid_result)
-    SandboxError.new(:invalid_result, "its events do not fit together")
-  end
-
-  ## The engine
-
-  defp engine(bytes, held, last, %{uncounted: %{engine: engine} = options} = partial) do
-    %{plan: plan, state: state, base: base} = partial
-    run = fn options, stop -> engine.feed({base + held, held, last, stop, plan, state}, bytes, options) end
-    Atoms.feed(run, options, @no_stop)
   end
 
   defimpl Inspect do

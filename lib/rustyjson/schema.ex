@@ -240,7 +240,7 @@ defmodule RustyJson.Schema do
   @field [:key, :default, :description | Constraints.options()]
 
   defp options!(name, options) do
-    options = options |> Options.to_list("the field #{inspect(name)}") |> last_ones()
+    options = options |> Options.Values.to_list("the field #{inspect(name)}") |> last_ones()
 
     case Enum.map(options, &elem(&1, 0)) -- @field do
       [] ->

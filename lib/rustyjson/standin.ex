@@ -7,7 +7,7 @@ defmodule RustyJson.Standin do
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.{Part, Text}
   alias RustyJson.Encoder.{Derive, Plans}
-  alias RustyJson.Options.Cache
+  alias RustyJson.Options.{Cache, Pack, Values}
 
   @unlimited 0xFFFF_FFFF
   # Of the configuration and of the policy, what says where a call runs and how much it may take.
@@ -56,18 +56,18 @@ defmodule RustyJson.Standin do
   defp options(:decode, given), do: Cache.find(:jason_decode, given, fn -> make(:decode, given) end)
   defp options(:encode, given), do: Cache.find(:jason_encode, given, fn -> make(:encode, given) end)
 
-  defp make(:decode, given), do: Options.pack(:decode, Options.put_all(given, base(:decode), :decode))
+  defp make(:decode, given), do: Pack.pack(:decode, Values.put_all(given, base(:decode), :decode))
 
   defp make(:encode, given) do
     Plans.stand_in(Jason.Encoder)
-    Options.pack(:encode, Options.put_all(given, base(:encode), :encode))
+    Pack.pack(:encode, Values.put_all(given, base(:encode), :encode))
   end
 
   defp base(direction) do
     {values, given} = configured(Application.get_env(:jason, :policy), direction)
 
     direction
-    |> Options.defaults()
+    |> Values.defaults()
     |> Map.merge(Map.take(values, Map.fetch!(@taken, direction)))
     |> Map.put(:max_depth, if(given[:max_depth], do: values.max_depth, else: @unlimited))
     |> as_jason(direction)

@@ -1,20 +1,22 @@
 //! The terms of the process, walked in place.
 
+mod plans;
+mod values;
+
+pub use plans::Plans;
+
 use crate::atom_cache::AtomCache;
-use crate::atoms;
-use crate::known::{Names, names};
 use crate::plan::Plan;
 use crate::raw::layout::Layout;
 use crate::raw::read::{Look, Raw, SmallMap, WalkMemory, Walks};
 use crate::raw::trial::layout;
 use crate::tags::{Kind, kind, small};
 use rustler::Env;
-use rustler::types::atom;
 use rustyjson_core::builder::SMALL_MAP;
 use rustyjson_core::encode::{AtomText, Known, Member, PlanRules, Step, TermReader, Value};
 use std::mem::take;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+use values::{Words, words};
 
 /// A map and its size.
 #[derive(Clone, Copy)]
@@ -23,55 +25,6 @@ pub struct Map<'a> {
     size: usize,
     /// Where they can be read in place.
     members: Option<SmallMap<'a>>,
-}
-
-/// The plans of a call: a map from modules to tuples of fields, or such a map and a module whose plan is current.
-#[derive(Clone, Copy)]
-pub struct Plans<'a> {
-    map: Option<Raw<'a>>,
-    looked_at: usize,
-}
-
-impl<'a> Plans<'a> {
-    /// Those that a call was given.
-    #[inline(always)]
-    pub fn of(env: Env<'a>, plans: Raw<'a>) -> Self {
-        Self::read(Look::new(env), plans)
-    }
-
-    #[inline(always)]
-    fn read(look: Look<'a>, plans: Raw<'a>) -> Self {
-        // Mostly there are none.
-        if plans == Raw::atom(atoms::nil()) { Self { map: None, looked_at: 0 } } else { Self::read_some(look, plans) }
-    }
-
-    #[inline(never)]
-    fn read_some(look: Look<'a>, plans: Raw<'a>) -> Self {
-        let (plans, looked_at) = match look.tuple(plans) {
-            Some([plans, module]) => (*plans, module.word()),
-            _ => (plans, 0),
-        };
-        Self { map: look.map_size(plans).map(|_| plans), looked_at }
-    }
-}
-
-/// Words that are told from those of other atoms.
-struct Words {
-    names: &'static Names,
-    nil: usize,
-    yes: usize,
-    no: usize,
-}
-
-static WORDS: OnceLock<Words> = OnceLock::new();
-
-fn words(env: Env<'_>) -> &'static Words {
-    WORDS.get_or_init(|| Words {
-        names: names(env),
-        nil: Raw::atom(atoms::nil()).word(),
-        yes: Raw::atom(atom::true_()).word(),
-        no: Raw::atom(atom::false_()).word(),
-    })
 }
 
 /// Walks the terms of one call.
@@ -147,136 +100,6 @@ impl<'a, 's> Terms<'a, 's> {
     /// Memory for the walks of the next call.
     pub fn take_memory(&mut self) -> WalkMemory {
         self.walks.take_memory()
-    }
-
-    /// The modules whose plans were used.
-    pub fn used_plans(&self) -> impl Iterator<Item = Raw<'a>> {
-        self.used.iter().chain(&self.more_used).map(|plan| plan.module)
-    }
-
-    /// Whether the caller knows that all plans used are current: none, or that of the module it has looked at.
-    #[inline(always)]
-    pub fn used_known_plans(&self) -> bool {
-        self.more_used.is_empty() && self.used.as_ref().is_none_or(|plan| plan.module.word() == self.looked_at)
-    }
-
-    #[inline(always)]
-    fn used(&self, number: usize) -> Option<&Plan<'a>> {
-        match number.checked_sub(1) {
-            None => self.used.as_ref(),
-            Some(place) => self.more_used.get(place),
-        }
-    }
-
-    /// Sets the modules whose plans an earlier part of the walk used.
-    pub fn add_used_plans(&mut self, modules: impl Iterator<Item = Raw<'a>>) {
-        for module in modules {
-            self.plan(module);
-        }
-    }
-
-    #[inline(always)]
-    fn atom_value(&self, word: usize) -> Value<'a, Self> {
-        if word == self.words.nil {
-            Value::Nil
-        } else if word == self.words.yes {
-            Value::True
-        } else if word == self.words.no {
-            Value::False
-        } else {
-            Value::Atom
-        }
-    }
-
-    /// Reads a boxed term: in place if possible, and otherwise the likely kinds first.
-    #[inline(always)]
-    fn boxed_in_place(&mut self, layout: &Layout, term: Raw<'a>) -> Value<'a, Self> {
-        if let Some(bytes) = layout.binary(term) {
-            return Value::Binary(bytes);
-        }
-        if let Some(value) = layout.float(term) {
-            return Value::Float(value);
-        }
-        if let Some(members) = layout.small_map(term) {
-            return Value::Map(Map { map: term, size: members.keys.len(), members: Some(members) });
-        }
-        match self.look.binary(term) {
-            Some(bytes) => Value::Binary(bytes),
-            None => self.boxed(term),
-        }
-    }
-
-    /// Reads a boxed term by asking the VM for one kind after the other, the likely ones first. Each question reads a header.
-    #[inline(never)]
-    fn boxed(&mut self, term: Raw<'a>) -> Value<'a, Self> {
-        if self.floats
-            && let Some(value) = self.look.float(term)
-        {
-            return Value::Float(value);
-        }
-        if let Some(bytes) = self.look.binary(term) {
-            self.floats = false;
-            return Value::Binary(bytes);
-        }
-        if let Some(size) = self.look.map_size(term) {
-            return Value::Map(Map { map: term, size, members: None });
-        }
-        self.rarely_boxed(term)
-    }
-
-    #[inline(never)]
-    fn rarely_boxed(&mut self, term: Raw<'a>) -> Value<'a, Self> {
-        if let Some(value) = self.look.float(term) {
-            self.floats = true;
-            return Value::Float(value);
-        }
-        if let Some(elements) = self.look.tuple(term) {
-            return Value::Tuple(elements);
-        }
-        if let Some(value) = self.look.integer(term) {
-            return Value::Integer(value);
-        }
-        if self.look.is_number(term) { Value::Big } else { Value::Other }
-    }
-
-    /// Reads every other term, and all terms if the tags are not the known ones.
-    #[cold]
-    #[inline(never)]
-    fn unknown(&mut self, term: Raw<'a>) -> Value<'a, Self> {
-        if self.look.is_list(term) {
-            return Value::List(term);
-        }
-        if self.look.is_atom(term) {
-            return self.atom_value(term.word());
-        }
-        self.boxed(term)
-    }
-
-    /// The value of a key that is an atom: in a small map, that of the same word.
-    #[inline(always)]
-    fn value_of(&self, map: &Map<'a>, key: Raw<'a>) -> Option<Raw<'a>> {
-        match map.members {
-            Some(SmallMap { keys, values }) => {
-                let place = keys.iter().position(|other| other.word() == key.word())?;
-                values.get(place).copied()
-            }
-            None => self.look.map_get(map.map, key),
-        }
-    }
-
-    /// Whether this term may be a struct.
-    fn may_be_struct(&self, layout: &Layout, term: Raw<'a>) -> bool {
-        if kind(term.word()) != Kind::Boxed || layout.binary(term).is_some() || layout.float(term).is_some() {
-            return false;
-        }
-        let Some(members) = layout.small_map(term) else { return true };
-        let name = self.known_term(Known::Struct).word();
-        members.keys.iter().any(|key| key.word() == name)
-    }
-
-    #[inline(always)]
-    fn known_term(&self, known: Known) -> Raw<'static> {
-        self.words.names.term(known)
     }
 }
 

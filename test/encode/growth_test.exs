@@ -1,7 +1,7 @@
 defmodule RustyJson.GrowthTest do
   @moduledoc """
   Texts that begin with escapes and go on with a long plain run, around every length at which an output buffer grows. jiffy 2.0.0 wrote
-  beyond its buffer there (https://github.com/davisp/jiffy/issues/303). `core/tests/growth.rs` has every length of memory; here the memory is the
+  beyond its buffer there (https://github.com/davisp/jiffy/issues/303). `core/tests/all/growth.rs` has every length of memory; here the memory is the
   VM's and the module's, also under AddressSanitizer (`script/test --full --only asan`).
   """
 

@@ -8,6 +8,7 @@ defmodule RustyJson.EnumerationTest do
 
   alias RustyJson.Test.{Enumeration, Judge}
 
+  @moduletag :once
   @moduletag timeout: :infinity
 
   defp asked, do: System.get_env("RUSTYJSON_TOKENS", "")

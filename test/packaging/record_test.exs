@@ -3,6 +3,7 @@ defmodule RustyJson.RecordTest do
   use ExUnit.Case, async: true
 
   @root Path.expand("../..", __DIR__)
+  @moduletag :once
   @moduletag timeout: 120_000
   unless System.find_executable("bash") && System.find_executable("git"),
     do: @moduletag(skip: "needs bash and git")

@@ -8,6 +8,7 @@ defmodule RustyJson.StandinTest do
   use ExUnit.Case, async: true
 
   @root Path.expand("../..", __DIR__)
+  @moduletag :once
   @moduletag timeout: 900_000
   if match?({:win32, _}, :os.type()), do: @moduletag(skip: "programs are started as on Unix")
 

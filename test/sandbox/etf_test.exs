@@ -1,6 +1,6 @@
 defmodule RustyJson.Sandbox.EtfTest do
   @moduledoc """
-  The judge in Elixir of what the module answers, for the host wasmex, decides like the one in Rust: `core/tests/judged.rs` reads the same
+  The judge in Elixir of what the module answers, for the host wasmex, decides like the one in Rust: `core/tests/all/judged.rs` reads the same
   files.
   """
 

@@ -25,6 +25,13 @@ defmodule RustyJson.Test.Clock do
     {if(before, do: min(micros, div(processor() - before, 1000)), else: micros), micros, result}
   end
 
+  @doc "The same from the clock alone, which shows no less than the work and is quick to read."
+  @spec passed((() -> result)) :: {non_neg_integer(), non_neg_integer(), result} when result: term()
+  def passed(fun) do
+    {micros, result} = :timer.tc(fun)
+    {micros, micros, result}
+  end
+
   # In nanoseconds.
   defp processor do
     case Path.wildcard("/proc/self/task/*/schedstat") do

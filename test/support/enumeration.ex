@@ -1,6 +1,6 @@
 defmodule RustyJson.Test.Enumeration do
   @moduledoc """
-  Every document of a few tokens, and what one engine says of it. `core/tests/enumeration.rs` has the same from the naive reader, in
+  Every document of a few tokens, and what one engine says of it. `core/tests/all/enumeration.rs` has the same from the naive reader, in
   the same words, and writes its digests to `test/vectors/enumerated.txt`.
   """
 

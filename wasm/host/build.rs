@@ -67,7 +67,7 @@ fn module(table: &str, guest: &Path, out: &Path, optimised: &str, flags: &[&str]
 
 fn compiler() -> cc::Build {
     let mut build = cc::Build::new();
-    // clang makes a module that is up to a fifth faster, in a third of the time.
+    // clang takes a third of the time. Its module encodes in 0.94 of the time of gcc's, and decodes in 1.03.
     let target = env::var("TARGET").expect("cargo names the target");
     let chosen = ["CC".into(), format!("CC_{}", target.replace('-', "_")), format!("CC_{target}"), "TARGET_CC".into()];
     let chosen = chosen.iter().any(|name| env::var(name).is_ok());

@@ -1,11 +1,12 @@
 //! JSON text to terms.
 
+pub(crate) mod cursor;
 pub(crate) mod float;
 mod keys;
 mod many;
 pub(crate) mod number;
 mod places;
-pub(crate) mod skip;
+mod skip;
 mod string;
 mod wrong;
 

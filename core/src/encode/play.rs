@@ -5,16 +5,23 @@
 //! loops of one text: options that change how values look, limits and errors have one that takes care of them at each token. The other
 //! one stops with [`Stop::Again`] at whatever is rare, and the text is made again.
 
-use super::driver::NOTABLE_STRING;
-use super::error::{self, EncodeError, EncodeErrorKind};
+mod careful;
+mod player;
+mod rare;
+mod shapes;
+
+pub use player::Player;
+
+use super::error::{EncodeError, EncodeErrorKind};
 use super::limits::{self, DESCENT};
 use super::string;
 use super::writer::{Role, Writer, float_text};
 use crate::options::{EncodeOptions, Escape};
 use crate::output::{Buffer, Output};
 use crate::simd::copy::{CopyKernel, SLACK};
-use crate::tape::{self, BEHIND_COMMA, IN_RECORDS, Kind, TOKEN};
+use crate::tape::{self, Kind, TOKEN};
 use alloc::vec::Vec;
+use player::{Frame, NO_SHAPE};
 
 /// Why a loop ends before the tape does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,65 +73,6 @@ const fn is_usual(options: &EncodeOptions<'_>) -> bool {
         kept: _,
     } = options;
     matches!(escape, Escape::Json) && pretty.is_none() && !*safe_integers && !*replace_invalid
-}
-
-/// Where a container that waits for the end of another one goes on.
-#[derive(Clone, Copy, Debug)]
-struct Frame {
-    /// Its next key.
-    key: usize,
-    /// Keys that are left.
-    left: usize,
-}
-
-/// The number of keys left, outside maps with a shape.
-const NO_SHAPE: usize = usize::MAX;
-
-/// Bytes of a key that are copied without a look at its length.
-const BLOCK: usize = 2 * SLACK;
-
-/// What a tape is played with, for the next one to use again.
-#[derive(Debug, Default)]
-pub struct Player {
-    open: Vec<Frame>,
-    /// The keys of shapes, each in quotes and with its colon. The buffer has [`BLOCK`] bytes more.
-    text: Output<Vec<u8>>,
-    /// Where each stands.
-    keys: Vec<(u32, u32)>,
-    /// The first key of each shape, and how many there are.
-    shapes: Vec<(u32, u32)>,
-    /// Where the holes are in the output.
-    holes: Vec<usize>,
-    /// Where open containers start, and the holes in front of them; only the careful loop knows.
-    starts: Vec<(usize, usize)>,
-}
-
-impl Player {
-    fn clear(&mut self) {
-        self.open.clear();
-        self.text.restart();
-        self.keys.clear();
-        self.shapes.clear();
-        self.holes.clear();
-        self.starts.clear();
-    }
-
-    /// Gives back what only a large tape needs.
-    pub fn shrink(&mut self) {
-        const KEEP: usize = 4096;
-        self.clear();
-        self.open.shrink_to(KEEP);
-        self.text = Output::default();
-        self.keys.shrink_to(KEEP);
-        self.shapes.shrink_to(KEEP);
-        self.holes.shrink_to(KEEP);
-        self.starts.shrink_to(KEEP);
-    }
-
-    /// Where the holes are in the output, in their order.
-    pub fn holes(&self) -> &[usize] {
-        &self.holes
-    }
 }
 
 /// Appends the JSON text of the term on a tape to the output.
@@ -274,54 +222,6 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
         }
     }
 
-    /// The tokens that few tapes have. Whether a value is complete.
-    #[inline(never)]
-    fn rare(&mut self, kind: Kind, number: usize) -> Played<bool> {
-        match kind {
-            Kind::Record | Kind::MarkedRecord if self.player.open.is_empty() => {
-                self.in_records = true;
-                self.out.record(kind == Kind::MarkedRecord);
-                Ok(false)
-            }
-            Kind::EndRecord if self.player.open.is_empty() && self.in_records => self.end_record(),
-            Kind::LongString | Kind::LongKey => {
-                let len = self.sized()?;
-                let key = kind == Kind::LongKey;
-                self.string(len, if key { *b"\":" } else { *b"\"," })?;
-                Ok(!key)
-            }
-            Kind::Big | Kind::BigKey => {
-                let role = if kind == Kind::Big { Role::Value } else { Role::Key };
-                self.big(role, number == 1)?;
-                self.end_of(role);
-                Ok(kind == Kind::Big)
-            }
-            Kind::Raw | Kind::Bytes | Kind::EndRaw => self.fragment(kind, number),
-            Kind::Hole | Kind::HoleKey => {
-                self.player.holes.push(self.out.len());
-                let role = if kind == Kind::Hole { Role::Value } else { Role::Key };
-                self.end_of(role);
-                Ok(role == Role::Value)
-            }
-            Kind::Failed => self.failed(number),
-            _ => Err(BROKEN),
-        }
-    }
-
-    /// The walk ended here.
-    #[cold]
-    fn failed(&mut self, number: usize) -> Played<bool> {
-        let len = self.sized()?;
-        self.payload = self.take(len)?;
-        self.in_records = number & IN_RECORDS != 0;
-        if number & BEHIND_COMMA == 0 && self.out.len() > self.start && self.out.written().last() == Some(&b',') {
-            self.out.truncate(self.out.len() - 1);
-        } else {
-            self.line();
-        }
-        Err(EncodeErrorKind::from_code(number as u8).map_or(BROKEN, Stop::Error))
-    }
-
     /// Replaces the comma behind the value. A text without a value is not whole, but for a list of no records.
     fn end(&mut self) -> Played<()> {
         let (end, open) = (self.out.len(), self.player.open.len());
@@ -338,100 +238,10 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
         if self.out.len() > self.limit { Err(Stop::Error(EncodeErrorKind::MaxBytes)) } else { Ok(()) }
     }
 
-    fn end_record(&mut self) -> Played<bool> {
-        let end = self.out.len();
-        if end <= self.start || self.out.written().last() != Some(&b',') {
-            return Err(BROKEN);
-        }
-        self.out.truncate(end - 1);
-        self.out.end_record();
-        self.records += 1;
-        if self.out.len() > self.limit { Err(Stop::Error(EncodeErrorKind::MaxBytes)) } else { Ok(false) }
-    }
-
-    /// The error at the place reached.
-    #[cold]
-    fn error(&mut self, stop: Stop) -> EncodeError {
-        let kind = match stop {
-            _ if self.out.failed() => return EncodeError::out_of_memory(),
-            Stop::Again => EncodeErrorKind::Unsupported,
-            Stop::Error(kind) => kind,
-        };
-        let (first, reached) = limits::first_error(kind, (self.out.len() - self.start) as u64, self.options);
-        let payload = match first {
-            _ if first != kind => Vec::new(),
-            _ if self.payload.is_empty() => core::mem::take(&mut self.text),
-            _ => self.payload.to_vec(),
-        };
-        let record = self.in_records.then_some(self.records);
-        Writer::error(self.out, self.start, reached, first, payload, record)
-    }
-
-    /// A value is written, and its comma. The encoder looks at the limit where it goes on in a container.
-    #[inline(never)]
-    fn check_value(&mut self) -> Played<()> {
-        let end = self.out.len().saturating_sub(1);
-        if end > self.limit && !self.player.open.is_empty() {
-            self.out.truncate(end);
-            return Err(Stop::Error(EncodeErrorKind::MaxBytes));
-        }
-        if self.out.failed() { Err(Stop::Error(EncodeErrorKind::OutOfMemory)) } else { Ok(()) }
-    }
-
-    /// What stands in front of a token: a new line for each value or key in a container.
-    #[inline(never)]
-    fn lay_out(&mut self, kind: Kind) {
-        if matches!(kind, Kind::EndList | Kind::EndMap | Kind::End | Kind::Back | Kind::Failed) {
-            self.named &= kind == Kind::Failed;
-            return;
-        }
-        self.line();
-    }
-
-    fn line(&mut self) {
-        let Some(pretty) = self.options.pretty else { return };
-        let named = core::mem::take(&mut self.named);
-        if !named && !self.player.open.is_empty() {
-            pretty.line(self.out, self.depth());
-        }
-    }
-
-    /// The line of the end of a container.
-    #[inline(never)]
-    fn last_line(&mut self) {
-        if let Some(pretty) = self.options.pretty {
-            pretty.line(self.out, self.depth());
-        }
-    }
-
-    /// The number of containers around the place reached.
-    fn depth(&self) -> usize {
-        (self.options.base_depth as usize).saturating_add(self.player.open.len())
-    }
-
-    /// What stands behind a value, or behind a key.
-    fn end_of(&mut self, role: Role) {
-        match role {
-            Role::Value => self.out.array([b',']),
-            Role::Key => {
-                self.out.colon(self.options);
-                self.named = true;
-            }
-        }
-    }
-
     #[inline(always)]
     fn integer(&mut self, value: i64) {
         self.out.integer(value, !USUAL && self.options.safe_integers);
         self.out.array([b',']);
-    }
-
-    fn big(&mut self, role: Role, negative: bool) -> Played<()> {
-        let len = self.sized()?;
-        let magnitude = self.take(len)?;
-        limits::digits_fit(magnitude, self.limit.saturating_sub(self.out.len()) as u64)?;
-        self.out.big(role, negative, magnitude, self.options.safe_integers);
-        Ok(())
     }
 
     #[inline(always)]
@@ -478,85 +288,6 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
         if run.ascii { Ok(()) } else { string::check(&text[..len]).map_err(|()| Stop::Again) }
     }
 
-    #[inline(never)]
-    fn careful_string(&mut self, bytes: &[u8], role: Role) -> Played<()> {
-        if bytes.len() > NOTABLE_STRING {
-            limits::too_long((self.out.len() - self.start) as u64, bytes.len(), self.options)?;
-        }
-        if let Err(wrong) = self.out.rare_string(self.kernel, role, self.options, bytes) {
-            if !self.options.replace_invalid {
-                self.text = error::invalid_utf8(bytes);
-                return Err(Stop::Error(EncodeErrorKind::InvalidUtf8));
-            }
-            if !self.out.replace(self.kernel, self.options, wrong, bytes) {
-                return Err(Stop::Error(EncodeErrorKind::OutOfMemory));
-            }
-        }
-        self.end_of(role);
-        Ok(())
-    }
-
-    /// A fragment up to its end.
-    fn fragment(&mut self, mut kind: Kind, mut number: usize) -> Played<bool> {
-        let start = self.out.len();
-        while kind != Kind::EndRaw {
-            match kind {
-                Kind::Raw => self.raw()?,
-                // The encoder looks at the limit behind each of them.
-                Kind::Bytes => {
-                    let most = self.limit.saturating_sub(self.out.len()).saturating_add(1);
-                    let bytes = self.take(number)?;
-                    self.out.raw(&bytes[..most.min(number)]);
-                }
-                Kind::Failed => return self.failed(number),
-                Kind::Back => {
-                    self.out.truncate(start);
-                    self.hole_instead()?;
-                    return Ok(true);
-                }
-                _ => return Err(BROKEN),
-            }
-            if self.out.len() > self.limit {
-                return Err(Stop::Error(EncodeErrorKind::MaxBytes));
-            }
-            let (next, word) = tape::read(self.tape, self.at).ok_or(BROKEN)?;
-            self.at += TOKEN;
-            (kind, number) = (next, tape::number(word));
-        }
-        self.out.array([b',']);
-        Ok(true)
-    }
-
-    fn raw(&mut self) -> Played<()> {
-        let len = self.sized()?;
-        let text = self.take(len)?;
-        if len > NOTABLE_STRING {
-            limits::too_long((self.out.len() - self.start) as u64, len, self.options)?;
-        }
-        self.out.raw(text);
-        Ok(())
-    }
-
-    /// A key of a shape, with quotes and colon.
-    #[inline(always)]
-    fn key(&mut self, number: usize) -> Played<()> {
-        let &(start, len) = self.player.keys.get(number).ok_or(BROKEN)?;
-        let (start, len) = (start as usize, len as usize);
-        if !USUAL && let Some(pretty) = self.options.pretty {
-            pretty.line(self.out, self.depth());
-            self.named = true;
-        }
-        let (text, _) = self.player.text.parts();
-        let text = text.get(start..start + len + BLOCK).ok_or(BROKEN)?;
-        let room = self.out.room(len + BLOCK).ok_or(Stop::Again)?;
-        room[..BLOCK].copy_from_slice(&text[..BLOCK]);
-        if len > BLOCK {
-            room[..len].copy_from_slice(&text[..len]);
-        }
-        self.out.advance(len);
-        Ok(())
-    }
-
     #[inline(always)]
     fn open(&mut self, here: Frame, bracket: u8) -> Played<Frame> {
         self.deeper()?;
@@ -583,25 +314,6 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
         Ok(())
     }
 
-    /// Takes the innermost container back.
-    #[cold]
-    fn back(&mut self) -> Played<Frame> {
-        let (start, holes) = self.player.starts.pop().ok_or(Stop::Again)?;
-        self.out.truncate(start);
-        self.player.holes.truncate(holes);
-        self.hole_instead()?;
-        self.player.open.pop().ok_or(BROKEN)
-    }
-
-    /// What was taken back is a hole.
-    fn hole_instead(&mut self) -> Played<()> {
-        let (Kind::Hole, _) = tape::read(self.tape, self.at).ok_or(BROKEN)? else { return Err(BROKEN) };
-        self.at += TOKEN;
-        self.player.holes.push(self.out.len());
-        self.end_of(Role::Value);
-        Ok(())
-    }
-
     /// Replaces the comma behind the last value.
     #[inline(always)]
     fn close(&mut self, end: [u8; 2]) -> Played<Frame> {
@@ -613,47 +325,5 @@ impl<'a, K: CopyKernel, B: Buffer, const USUAL: bool> Play<'a, K, B, USUAL> {
         }
         self.out.array(end);
         Ok(here)
-    }
-
-    #[inline(always)]
-    fn shaped(&mut self, here: Frame, number: usize) -> Played<Frame> {
-        let &(key, left) = self.player.shapes.get(number).ok_or(BROKEN)?;
-        self.open(here, b'{')?;
-        Ok(Frame { key: key as usize, left: left as usize })
-    }
-
-    /// Learns the keys of a shape.
-    #[inline(never)]
-    fn shape(&mut self, here: Frame, count: usize) -> Played<Frame> {
-        let (first, number) = (self.player.keys.len(), self.player.shapes.len());
-        for _ in 0..count {
-            let (kind, word) = tape::read(self.tape, self.at).ok_or(BROKEN)?;
-            self.at += TOKEN;
-            let len = match kind {
-                Kind::Key => tape::number(word),
-                Kind::LongKey => self.sized()?,
-                _ => return Err(BROKEN),
-            };
-            let key = self.take(len)?;
-            self.learn(key)?;
-        }
-        self.player.shapes.push((first as u32, count as u32));
-        self.player.text.room(BLOCK).ok_or(Stop::Error(EncodeErrorKind::OutOfMemory))?;
-        self.shaped(here, number)
-    }
-
-    /// Writes a key of a shape, for the maps to come.
-    fn learn(&mut self, key: &[u8]) -> Played<()> {
-        let text = &mut self.player.text;
-        let start = text.len();
-        if let Err(wrong) = string::rare_string(self.kernel, text, self.options.escape, key)
-            && !(self.options.replace_invalid && text.replace(self.kernel, self.options, wrong, key))
-        {
-            // The keys stood on the tape before, and were found to be wrong.
-            return Err(BROKEN);
-        }
-        text.colon(self.options);
-        self.player.keys.push((start as u32, (text.len() - start) as u32));
-        Ok(())
     }
 }

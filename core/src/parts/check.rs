@@ -1,6 +1,6 @@
 //! Whether a text is a document that `decode` accepts: only its errors are wanted.
 
-use crate::decode::skip::Skip;
+use crate::decode::cursor::Cursor;
 use crate::decode::{self, Places, Scratch, starts_with_mark};
 use crate::error::{Error, ErrorKind};
 use crate::options::{DecodeOptions, Duplicates};
@@ -25,9 +25,9 @@ pub fn check(json: &[u8], options: &DecodeOptions, scratch: &mut Scratch) -> Res
     }
     let Places { open, text, .. } = &mut scratch.places;
     with_kernel!(kernel => {
-        let mut skip = Skip::new(kernel, json, options, open, text);
-        let start = skip.space(0);
-        let end = skip.value(start, 0)?;
-        skip.end_of_document(end)
+        let mut cursor = Cursor::new(kernel, json, options, open, text);
+        let start = cursor.space(0);
+        let end = cursor.value(start, 0)?;
+        cursor.end_of_document(end)
     })
 }

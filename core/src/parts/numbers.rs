@@ -2,34 +2,8 @@
 
 use super::answer::Answer;
 use super::checked::Rules;
-use crate::builder::{Dropped, Key, TermBuilder, Text};
+use crate::builder::{TermBuilder, numbers_only};
 use crate::error::ErrorKind;
-
-/// The methods of a builder that gets nothing but a number.
-macro_rules! numbers_only {
-    () => {
-        fn null(&mut self) -> Result<(), ErrorKind> {
-            Ok(())
-        }
-        fn boolean(&mut self, _: bool) -> Result<(), ErrorKind> {
-            Ok(())
-        }
-        fn string(&mut self, _: Text<'_>) -> Result<(), ErrorKind> {
-            Ok(())
-        }
-        fn key(&mut self, _: Key<'_>) -> Result<(), ErrorKind> {
-            Ok(())
-        }
-        fn begin_array(&mut self) {}
-        fn end_array(&mut self, _: usize) -> Result<(), ErrorKind> {
-            Ok(())
-        }
-        fn begin_object(&mut self) {}
-        fn end_object(&mut self, _: usize, _: Dropped<'_>) -> Result<(), ErrorKind> {
-            Ok(())
-        }
-    };
-}
 
 /// Refuses what is not an integer.
 pub(super) struct Integers<'b, B>(pub &'b mut B);

@@ -6,7 +6,7 @@
 use super::check::check;
 use super::fragments::Fragments;
 use crate::builder::TermBuilder;
-use crate::decode::skip::{Skip, missing};
+use crate::decode::cursor::{Cursor, Follows};
 use crate::decode::{self, Places, Scratch, starts_with_mark};
 use crate::error::{Error, ErrorKind};
 use crate::etf::check::Policy;
@@ -129,7 +129,7 @@ struct Level {
 }
 
 struct Walk<'a, K> {
-    skip: Skip<'a, K>,
+    cursor: Cursor<'a, K>,
     raw: &'a Raw<'a>,
     levels: Vec<Level>,
     /// The nodes of the open containers, then those of the current value.
@@ -152,16 +152,16 @@ fn find<K: Kernel>(
     places: &mut Places,
 ) -> Result<Vec<(usize, usize)>, Error> {
     let Places { open, text, .. } = places;
-    let skip = Skip::new(kernel, json, options, open, text);
-    let mut walk = Walk { skip, raw, levels: Vec::new(), nodes: Vec::new(), found: Vec::new() };
+    let cursor = Cursor::new(kernel, json, options, open, text);
+    let mut walk = Walk { cursor, raw, levels: Vec::new(), nodes: Vec::new(), found: Vec::new() };
     walk.nodes.push(HEADER);
-    let mut next = Next::Value(walk.skip.space(0));
+    let mut next = Next::Value(walk.cursor.space(0));
     loop {
         next = match next {
             Next::Value(pos) => walk.value(pos)?,
             Next::Member(pos) => walk.member(pos)?,
             Next::Ended(end) if walk.levels.is_empty() => {
-                walk.skip.end_of_document(end)?;
+                walk.cursor.end_of_document(end)?;
                 return Ok(walk.found);
             }
             Next::Ended(end) => walk.after(end)?,
@@ -179,11 +179,11 @@ impl<K: Kernel> Walk<'_, K> {
         let base = self.base();
         let raw = self.raw;
         let ends = self.nodes[base..].iter().any(|&place| raw.node(place).ends);
-        match self.skip.json.get(pos) {
+        match self.cursor.json.get(pos) {
             Some(&bracket @ (b'{' | b'[')) if !ends && self.nodes.len() > base => self.open(pos, bracket == b'{', base),
             _ => {
                 self.nodes.truncate(base);
-                let end = self.skip.value(pos, self.levels.len())?;
+                let end = self.cursor.value(pos, self.levels.len())?;
                 if ends {
                     room(&mut self.found, 1).map_err(|kind| Error::new(kind, pos))?;
                     self.found.push((pos, end));
@@ -194,15 +194,15 @@ impl<K: Kernel> Walk<'_, K> {
     }
 
     fn open(&mut self, pos: usize, object: bool, base: usize) -> Result<Next, Error> {
-        self.skip.count(pos)?;
-        if self.levels.len() >= self.skip.options.max_depth as usize {
-            return Err(Error::new(ErrorKind::MaxDepth, pos));
-        }
-        let inside = self.skip.space(pos + 1);
-        if self.skip.json.get(inside) == Some(if object { &b'}' } else { &b']' }) {
-            self.nodes.truncate(base);
-            return Ok(Next::Ended(inside + 1));
-        }
+        self.cursor.count(pos)?;
+        self.cursor.check_depth(pos, self.levels.len())?;
+        let inside = match self.cursor.inside(pos) {
+            Follows::Item(inside) => inside,
+            Follows::Close(bracket) => {
+                self.nodes.truncate(base);
+                return Ok(Next::Ended(bracket + 1));
+            }
+        };
         room(&mut self.levels, 1).map_err(|kind| Error::new(kind, pos))?;
         self.levels.push(Level { object, element: 0, nodes: (base, self.nodes.len()) });
         Ok(Next::Member(inside))
@@ -217,26 +217,23 @@ impl<K: Kernel> Walk<'_, K> {
             below(self.raw, &mut self.nodes, (first, behind), digits.format(level.element).as_bytes());
             return Ok(Next::Value(pos));
         }
-        let (text, end) = self.skip.key(pos)?;
+        let (text, end) = self.cursor.key(pos)?;
         below(self.raw, &mut self.nodes, (first, behind), text.bytes());
-        Ok(Next::Value(self.skip.colon(end)?))
+        Ok(Next::Value(self.cursor.colon(end)?))
     }
 
-    fn after(&mut self, mut pos: usize) -> Result<Next, Error> {
+    fn after(&mut self, pos: usize) -> Result<Next, Error> {
         let Some(level) = self.levels.last_mut() else { return Ok(Next::Ended(pos)) };
-        loop {
-            match (self.skip.json.get(pos), level.object) {
-                (Some(b','), _) => {
-                    level.element += 1;
-                    return Ok(Next::Member(self.skip.space(pos + 1)));
-                }
-                (Some(b'}'), true) | (Some(b']'), false) => {
-                    let base = level.nodes.0;
-                    self.levels.pop();
-                    self.nodes.truncate(base);
-                    return Ok(Next::Ended(pos + 1));
-                }
-                (_, object) => pos = self.skip.space_before(pos, missing(object))?,
+        match self.cursor.behind(pos, level.object)? {
+            Follows::Item(start) => {
+                level.element += 1;
+                Ok(Next::Member(start))
+            }
+            Follows::Close(bracket) => {
+                let base = level.nodes.0;
+                self.levels.pop();
+                self.nodes.truncate(base);
+                Ok(Next::Ended(bracket + 1))
             }
         }
     }

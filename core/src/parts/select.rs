@@ -6,7 +6,7 @@
 
 use super::plan::{Node, Plan};
 use crate::builder::TermBuilder;
-use crate::decode::skip::{Skip, missing};
+use crate::decode::cursor::{Cursor, Follows};
 use crate::decode::{self, Found, Places, Scratch, Seen, starts_with_mark};
 use crate::error::{Error, ErrorKind};
 use crate::options::{DecodeOptions, Duplicates};
@@ -83,8 +83,8 @@ fn find<K: Kernel>(
         room(seen, more).map_err(|kind| Error::new(kind, from))?;
         seen.resize(plan.nodes(), Seen::default());
     }
-    let skip = Skip::new(kernel, json, options, open, text);
-    Walk { skip, plan, found, seen, levels: Vec::new(), containers, left: plan.answers }.run(from)
+    let cursor = Cursor::new(kernel, json, options, open, text);
+    Walk { cursor, plan, found, seen, levels: Vec::new(), containers, left: plan.answers }.run(from)
 }
 
 /// A container on the way to what is wanted.
@@ -108,7 +108,7 @@ struct Level<'a> {
 const NO_INDEX: u64 = u64::MAX;
 
 struct Walk<'a, K> {
-    skip: Skip<'a, K>,
+    cursor: Cursor<'a, K>,
     plan: &'a Plan<'a>,
     found: &'a mut Vec<Found>,
     seen: &'a mut [Seen],
@@ -132,14 +132,14 @@ enum Next<'a> {
 impl<'a, K: Kernel> Walk<'a, K> {
     #[inline(always)]
     fn run(mut self, from: usize) -> Result<(), Error> {
-        let mut next = Next::Value(self.plan.root(), self.skip.space(from));
+        let mut next = Next::Value(self.plan.root(), self.cursor.space(from));
         loop {
             next = match next {
                 Next::Value(node, pos) => self.value(node, pos)?,
                 Next::Member(pos) => self.member(pos)?,
                 Next::Element(pos) => self.element(pos)?,
                 Next::Ended(_) if self.plan.trusted && self.left == 0 => return Ok(()),
-                Next::Ended(end) if self.levels.is_empty() => return self.skip.end_of_document(end),
+                Next::Ended(end) if self.levels.is_empty() => return self.cursor.end_of_document(end),
                 Next::Ended(end) => self.after(end)?,
             };
         }
@@ -147,25 +147,23 @@ impl<'a, K: Kernel> Walk<'a, K> {
 
     #[inline(always)]
     fn value(&mut self, node: Node<'a>, pos: usize) -> Result<Next<'a>, Error> {
-        match self.skip.json.get(pos) {
+        match self.cursor.json.get(pos) {
             Some(&bracket @ (b'{' | b'[')) if !node.is_last() => self.open(node, pos, bracket == b'{'),
             _ => {
                 let left = self.left;
-                let end = self.skip.value(pos, self.levels.len())?;
+                let end = self.cursor.value(pos, self.levels.len())?;
                 self.close(node, pos, end, left)
             }
         }
     }
 
     fn open(&mut self, node: Node<'a>, pos: usize, object: bool) -> Result<Next<'a>, Error> {
-        self.skip.count(pos)?;
-        if self.levels.len() >= self.skip.options.max_depth as usize {
-            return Err(Error::new(ErrorKind::MaxDepth, pos));
-        }
-        let inside = self.skip.space(pos + 1);
-        if self.skip.json.get(inside) == Some(if object { &b'}' } else { &b']' }) {
-            return self.close(node, pos, inside + 1, self.left);
-        }
+        self.cursor.count(pos)?;
+        self.cursor.check_depth(pos, self.levels.len())?;
+        let inside = match self.cursor.inside(pos) {
+            Follows::Item(inside) => inside,
+            Follows::Close(bracket) => return self.close(node, pos, bracket + 1, self.left),
+        };
         room(&mut self.levels, 1).map_err(|kind| Error::new(kind, pos))?;
         *self.containers += 1;
         let (index, below) = self.plan.element(&node, 0).unwrap_or((NO_INDEX, Node::default()));
@@ -191,12 +189,12 @@ impl<'a, K: Kernel> Walk<'a, K> {
     #[inline(always)]
     fn member(&mut self, pos: usize) -> Result<Next<'a>, Error> {
         let Some(level) = self.levels.last() else { return Ok(Next::Ended(pos)) };
-        let (text, end) = self.skip.key(pos)?;
+        let (text, end) = self.cursor.key(pos)?;
         let node = self.plan.member(&level.node, text.bytes());
-        let (number, start) = (level.number, self.skip.colon(end)?);
+        let (number, start) = (level.number, self.cursor.colon(end)?);
         match node {
             Some(node) if self.counts(&node, number) => Ok(Next::Value(node, start)),
-            _ => self.skip.value(start, self.levels.len()).map(Next::Ended),
+            _ => self.cursor.value(start, self.levels.len()).map(Next::Ended),
         }
     }
 
@@ -205,7 +203,7 @@ impl<'a, K: Kernel> Walk<'a, K> {
         let Some(seen) = self.seen.get_mut(node.number) else { return false };
         let earlier = *seen;
         let repeated = earlier.container == container;
-        if repeated && self.skip.options.duplicates == Duplicates::First {
+        if repeated && self.cursor.options.duplicates == Duplicates::First {
             return false;
         }
         if repeated && earlier.behind == self.found.len() {
@@ -229,26 +227,23 @@ impl<'a, K: Kernel> Walk<'a, K> {
                 (level.index, level.below) = plan.element(&level.node, level.next).unwrap_or((NO_INDEX, below));
                 Ok(Next::Value(below, pos))
             }
-            _ => self.skip.value(pos, self.levels.len()).map(Next::Ended),
+            _ => self.cursor.value(pos, self.levels.len()).map(Next::Ended),
         }
     }
 
     #[inline(always)]
-    fn after(&mut self, mut pos: usize) -> Result<Next<'a>, Error> {
+    fn after(&mut self, pos: usize) -> Result<Next<'a>, Error> {
         let Some(level) = self.levels.last_mut() else { return Ok(Next::Ended(pos)) };
-        loop {
-            match (self.skip.json.get(pos), level.object) {
-                (Some(b','), true) => return Ok(Next::Member(self.skip.space(pos + 1))),
-                (Some(b','), false) => {
-                    level.element += 1;
-                    return Ok(Next::Element(self.skip.space(pos + 1)));
-                }
-                (Some(b'}'), true) | (Some(b']'), false) => {
-                    let (node, start, left) = (level.node, level.start, level.left);
-                    self.levels.pop();
-                    return self.close(node, start, pos + 1, left);
-                }
-                (_, object) => pos = self.skip.space_before(pos, missing(object))?,
+        match (self.cursor.behind(pos, level.object)?, level.object) {
+            (Follows::Item(key), true) => Ok(Next::Member(key)),
+            (Follows::Item(start), false) => {
+                level.element += 1;
+                Ok(Next::Element(start))
+            }
+            (Follows::Close(bracket), _) => {
+                let (node, start, left) = (level.node, level.start, level.left);
+                self.levels.pop();
+                self.close(node, start, bracket + 1, left)
             }
         }
     }

@@ -3,7 +3,7 @@ defmodule RustyJson.Decode.Callbacks do
   # Decoders as OTP's `json:decode/3` and Elixir's `JSON.decode/3` take them. The engine decodes the value first, with all members in their
   # order; then the callbacks run over the term, in the order of the text. Where numbers have a callback, it gets their text.
 
-  alias RustyJson.{Fragment, Options, OrderedObject, SandboxError}
+  alias RustyJson.{Fragment, Long, Options, OrderedObject, SandboxError}
   alias RustyJson.Decode.Input
   alias RustyJson.Options.Unknown
 
@@ -132,7 +132,7 @@ defmodule RustyJson.Decode.Callbacks do
 
     case decoders do
       %{array_finish: fun} -> finished(fun.(acc, before))
-      _ -> {:lists.reverse(acc), before}
+      _ -> {Long.in_order(acc, []), before}
     end
   end
 

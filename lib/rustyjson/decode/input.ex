@@ -4,11 +4,11 @@ defmodule RustyJson.Decode.Input do
 
   require RustyJson.Engine.Codes
 
-  alias RustyJson.Decode.{Atoms, Long}
+  alias RustyJson.Decode.Atoms
   alias RustyJson.Encode.Measure
   alias RustyJson.Engine.Codes
   alias RustyJson.Engine.Native.Nif
-  alias RustyJson.{DecodeError, Engine, Options, OrderedObject, SandboxError}
+  alias RustyJson.{DecodeError, Engine, Long, Options, OrderedObject, SandboxError}
 
   @spec decode(iodata(), Options.t()) :: {:ok, term()} | {:error, Exception.t()}
   def decode(input, %{as: as} = options) when as != nil, do: RustyJson.Schema.Decode.decode(input, options)

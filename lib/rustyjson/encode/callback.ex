@@ -2,7 +2,7 @@ defmodule RustyJson.Encode.Callback do
   @moduledoc false
   # Encoding with a function for every value, as Elixir's `JSON.encode!/2` does it.
 
-  alias RustyJson.{Encoder, OrderedObject}
+  alias RustyJson.{Encoder, Long, OrderedObject}
   alias RustyJson.Encode.Known
   alias RustyJson.Encoder.Plans
 
@@ -53,7 +53,7 @@ defmodule RustyJson.Encode.Callback do
   defp elements([next | rest], done, encoder),
     do: elements(rest, [encoder.(next, encoder), ?, | done], encoder)
 
-  defp elements([], done, _encoder), do: :lists.reverse(done, ~c"]")
+  defp elements([], done, _encoder), do: Long.in_order(done, ~c"]")
 
   defp elements(_tail, _done, _encoder),
     do: raise(RustyJson.EncodeError, message: "improper list", reason: :improper_list, path: "")
@@ -62,7 +62,7 @@ defmodule RustyJson.Encode.Callback do
   defp object([first | rest], encoder), do: members(rest, [member(first, encoder), ?{], encoder)
 
   defp members([next | rest], done, encoder), do: members(rest, [member(next, encoder), ?, | done], encoder)
-  defp members([], done, _encoder), do: :lists.reverse(done, ~c"}")
+  defp members([], done, _encoder), do: Long.in_order(done, ~c"}")
 
   defp member({key, value}, encoder), do: [encoder.(key(key), encoder), ?:, encoder.(value, encoder)]
 

@@ -17,7 +17,7 @@ defmodule RustyJson.Encode.Canonical do
   @shown 40
 
   # How the plain text is read, without a limit on digits: a long integer is canonical if a float can represent it exactly.
-  @decode %{Options.defaults(:decode) | decoding_integer_digit_limit: 0}
+  @decode %{Options.Values.defaults(:decode) | decoding_integer_digit_limit: 0}
 
   @doc "A term in canonical form."
   @spec encode(term(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}

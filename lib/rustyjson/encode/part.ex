@@ -9,7 +9,7 @@ defmodule RustyJson.Encode.Part do
   require RustyJson.Encode.Unsupported
   require RustyJson.Engine.Codes
 
-  alias RustyJson.{EncodeError, Encoder, Engine, Fragment, Options, OrderedObject, SandboxError}
+  alias RustyJson.{EncodeError, Encoder, Engine, Fragment, Long, Options, OrderedObject, SandboxError}
   alias RustyJson.Encode.{Keys, Known, Measure, Path, Scope, Unsupported, Written}
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.{Codes, Native}
@@ -116,41 +116,47 @@ defmodule RustyJson.Encode.Part do
   @spec fill(binary(), [Engine.hole()], Options.t()) :: iodata()
   # The pieces stay iodata until the end, when they become one binary. Consecutive holes mostly have the same depth and share the
   # options for it.
-  def fill(json, holes, %{plain_parts: true} = options), do: splice(holes, json, 0, :infinity, options, nil)
+  def fill(json, holes, %{plain_parts: true} = options),
+    do: splice(holes, json, :infinity, options, nil, [])
 
   def fill(json, holes, %{values: %{max_bytes: max_bytes}} = options) do
     left = if max_bytes > 0, do: max_bytes - byte_size(json), else: :infinity
-    splice(Scope.around(holes, json, options), json, 0, left, options, nil)
+    splice(Scope.around(holes, json, options), json, left, options, nil, [])
   end
 
-  # The next struct of a run: 50 of 310 ns less.
+  # The texts are gathered with the offsets of their holes, the last one first: a stack with a frame for each hole is looked through, or
+  # copied, at each collection. The next struct of a run: 50 of 310 ns less.
   defp splice(
          [{offset, depth, %module{} = struct, :value} | holes],
          json,
-         position,
          left,
          options,
-         {module, implementation, depth} = own
+         {module, implementation, depth} = own,
+         texts
        ) do
     text = plain_text(struct, implementation, options, json, offset)
-    between(json, position, offset, [text | splice(holes, json, offset, left, options, own)])
+    splice(holes, json, left, options, own, [text, offset | texts])
   end
 
-  defp splice([{offset, depth, term, place, pointers} | holes], json, position, left, options, own) do
+  defp splice([{offset, depth, term, place, pointers} | holes], json, left, options, own, texts) do
     options = options |> Options.at_depth(depth) |> Options.with_pointers(pointers)
-    splice([{offset, depth, term, place} | holes], json, position, left, options, own)
+    splice([{offset, depth, term, place} | holes], json, left, options, own, texts)
   end
 
-  defp splice([{offset, depth, term, place} | holes], json, position, left, options, own) do
+  defp splice([{offset, depth, term, place} | holes], json, left, options, own, texts) do
     options = Options.at_depth(options, depth)
     own = implementation(term, own, options)
     text = located(place, term, own, options, json, offset)
     left = left_after(left, text, options, json, offset)
-    between(json, position, offset, [text | splice(holes, json, offset, left, options, own)])
+    splice(holes, json, left, options, own, [text, offset | texts])
   end
 
-  defp splice([], json, position, _left, _options, _own),
-    do: between(json, position, byte_size(json), [])
+  defp splice([], json, _left, _options, _own, texts), do: spliced(texts, json, byte_size(json), [])
+
+  defp spliced([text, offset | texts], json, behind, pieces),
+    do: spliced(texts, json, offset, [text | between(json, offset, behind, pieces)])
+
+  defp spliced([], json, behind, pieces), do: between(json, 0, behind, pieces)
 
   # The implementation for a struct that the core does not know. Consecutive structs mostly have the same module. With the depth, if
   # the options ask nothing more about structs there.
@@ -302,7 +308,7 @@ defmodule RustyJson.Encode.Part do
   # Its implementation of the protocol would call the engine again. An improper list comes from the core.
   defp value([%module{} | _] = list, nil, options) do
     if left?(module, options),
-      do: [?[ | elements(list, 0, Options.at_depth(options, options.depth + 1), nil)],
+      do: elements(list, 0, Options.at_depth(options, options.depth + 1), nil, [?[]),
       else: Keys.improper_list()
   end
 
@@ -311,22 +317,22 @@ defmodule RustyJson.Encode.Part do
   defp value(term, nil, options), do: plain(term, options)
 
   # The structs at the start of a list, and then the engine writes the rest.
-  defp elements([%module{} = struct | list], number, options, {module, implementation, _depth} = own),
-    do: [element(struct, number, implementation, options) | separated(list, number, options, own)]
+  defp elements([%module{} = struct | list], number, options, {module, implementation, _depth} = own, done),
+    do: separated(list, number, options, own, [element(struct, number, implementation, options) | done])
 
-  defp elements([%module{} = struct | list] = all, number, options, _own) do
+  defp elements([%module{} = struct | list] = all, number, options, _own, done) do
     if Known.has_plan(module, options.plans) or not left?(module, options) do
-      rest(all, number, options)
+      rest(all, number, options, done)
     else
       {_module, implementation, _depth} = own = implementation(struct, nil, options)
-      [element(struct, number, implementation, options) | separated(list, number, options, own)]
+      separated(list, number, options, own, [element(struct, number, implementation, options) | done])
     end
   end
 
-  defp elements(list, number, options, _own), do: rest(list, number, options)
+  defp elements(list, number, options, _own, done), do: rest(list, number, options, done)
 
-  defp separated([], _number, _options, _own), do: [?]]
-  defp separated(list, number, options, own), do: [?, | elements(list, number + 1, options, own)]
+  defp separated([], _number, _options, _own, done), do: Long.in_order(done, ~c"]")
+  defp separated(list, number, options, own, done), do: elements(list, number + 1, options, own, [?, | done])
 
   defp element(struct, number, implementation, options) do
     own_text(struct, implementation, options)
@@ -334,15 +340,15 @@ defmodule RustyJson.Encode.Part do
     error in EncodeError -> reraise behind(error, Path.steps([number])), __STACKTRACE__
   end
 
-  defp rest(list, number, options) when is_list(list) do
+  defp rest(list, number, options, done) when is_list(list) do
     options = Options.at_depth(options, options.depth - 1)
     <<?[, text::binary>> = options.engine |> by(list, options) |> parted(options) |> IO.iodata_to_binary()
-    [text]
+    Long.in_order(done, [text])
   rescue
     error in EncodeError -> reraise %{error | path: Path.later(error.path, number)}, __STACKTRACE__
   end
 
-  defp rest(_tail, _number, _options), do: Keys.improper_list()
+  defp rest(_tail, _number, _options, _done), do: Keys.improper_list()
 
   defp plain(term, options) do
     Keys.check_digits!(term, options)

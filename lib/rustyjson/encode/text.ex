@@ -45,8 +45,8 @@ defmodule RustyJson.Encode.Text do
       when ready != nil and module not in @known do
     # The plans come with what was learnt: those of the caller may be older, and the core does not check the plan of this module.
     with Cache.cached(sources: %{^module => source}, plans: plans) <- Cache.all(),
-         way when way != nil <- Interop.learnt(struct, source, options) do
-      learnt(struct, way, module, ready, plans, options)
+         true <- Plans.holds?(source, struct) do
+      learnt(source, struct, module, ready, plans, options)
     else
       _unknown when is_map_key(plans, module) -> planned(struct, module, ready, plans, options)
       _unknown -> of_struct(struct, plans, options)
@@ -76,10 +76,12 @@ defmodule RustyJson.Encode.Text do
   # A struct that the core leaves to its own implementation: 370 ns through the holes of a text, 220 at once.
   defp of_struct(struct, plans, options), do: own(struct, nil, with_plans(options, plans))
 
-  defp learnt(struct, :plan, module, ready, plans, options),
-    do: struct |> Native.Nif.encode(ready, {plans, module}) |> ready(struct, plans, options)
+  # A struct whose module an earlier call learnt: by the plan, or by the implementation.
+  defp learnt({nil, library, implementation, _code}, struct, _module, _ready, plans, options),
+    do: own(struct, Interop.way(library, implementation, options), with_plans(options, plans))
 
-  defp learnt(struct, way, _module, _ready, plans, options), do: own(struct, way, with_plans(options, plans))
+  defp learnt(_planned, struct, module, ready, plans, options),
+    do: struct |> Native.Nif.encode(ready, {plans, module}) |> ready(struct, plans, options)
 
   defp with_plans(options, nil), do: options
   defp with_plans(options, plans), do: %{options | plans: plans}

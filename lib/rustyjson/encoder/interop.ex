@@ -4,7 +4,7 @@ defmodule RustyJson.Encoder.Interop do
 
   alias RustyJson.{Encode, Encoder, EncodeError, Options}
   alias RustyJson.Encode.{Known, Measure, Part}
-  alias RustyJson.Encoder.{Compiled, Plans}
+  alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Codes
 
   require RustyJson.Engine.Codes
@@ -32,8 +32,7 @@ defmodule RustyJson.Encoder.Interop do
   end
 
   @doc "Whether that is this library and implementation, where it was once."
-  @spec found?(struct(), :own | :jason | :json, module()) :: boolean()
-  def found?(_struct, :own, _implementation), do: false
+  @spec found?(struct(), :jason | :json, module()) :: boolean()
   def found?(struct, :jason, implementation), do: jason(struct) == implementation
 
   def found?(struct, :json, implementation),
@@ -96,28 +95,15 @@ defmodule RustyJson.Encoder.Interop do
 
   def direct(_struct, _options), do: nil
 
-  @doc "How a struct is encoded whose module an earlier call learnt: by the plan, or by an implementation. Nil if that has changed."
-  @spec learnt(struct(), Plans.source(), Options.t()) :: :plan | way() | nil
-  def learnt(struct, {plan, :own, implementation, nil}, _options) do
-    if Encoder.impl_for(struct) == implementation and Plans.plan_of!(implementation) === plan, do: :plan
-  end
-
-  def learnt(struct, {plan, library, implementation, code}, options) do
-    cond do
-      Encoder.impl_for(struct) != Encoder.Any or not found?(struct, library, implementation) -> nil
-      plan == nil -> way(library, implementation, options)
-      Compiled.loaded?(implementation, code) -> :plan
-      true -> nil
-    end
-  end
-
   # The core leaves a struct without one of the fields to the implementation.
   defp by_plan(struct, plan, own, options),
     do: if(whole?(struct, plan), do: Part.planned!(struct, plan, options), else: text(own, struct, options))
 
   defp whole?(struct, plan), do: Enum.all?(Plans.fields(plan), &is_map_key(struct, &1))
 
-  defp way(library, implementation, options),
+  @doc "How this implementation of a library encodes structs."
+  @spec way(:jason | :json, module(), Options.t()) :: way()
+  def way(library, implementation, options),
     do: {library, Function.capture(implementation, :encode, 2), given(library, options)}
 
   defp given(:jason, %{usual: true}), do: usual_jason()

@@ -255,10 +255,9 @@ defmodule RustyJson.Encoder.Plans do
   end
 
   defp sure_plan(Encoder.Any, module) do
-    with Cache.cached(sources: %{^module => {plan, library, implementation, code}}) <- Cache.all(),
-         true <-
-           Interop.found?(%{__struct__: module}, library, implementation) and
-             Compiled.loaded?(implementation, code) do
+    with Cache.cached(sources: %{^module => {plan, library, _, _} = source})
+         when plan != nil and library != :own <- Cache.all(),
+         true <- foreign_holds?(source, %{__struct__: module}) do
       plan
     else
       _unknown -> foreign_plan(module)
@@ -267,9 +266,19 @@ defmodule RustyJson.Encoder.Plans do
 
   defp sure_plan(implementation, _module), do: plan_of!(implementation)
 
-  @doc "The plan of an implementation that had one. It has one, unless it was compiled again: asking first takes longer than the call."
-  @spec plan_of!(module()) :: plan() | nil
-  def plan_of!(implementation) do
+  @doc "Whether structs are still encoded as a call found it: by this implementation and, if there is a plan, with the same one."
+  @spec holds?(source(), struct()) :: boolean()
+  def holds?({plan, :own, own, nil}, struct),
+    do: Encoder.impl_for(struct) == own and plan_of!(own) === plan
+
+  def holds?(source, struct), do: Encoder.impl_for(struct) == Encoder.Any and foreign_holds?(source, struct)
+
+  # Without a plan the implementation is called, whatever its code is now.
+  defp foreign_holds?({plan, library, foreign, code}, struct),
+    do: Interop.found?(struct, library, foreign) and (plan == nil or Compiled.loaded?(foreign, code))
+
+  # The plan of an implementation that had one. It has one, unless it was compiled again: asking first takes longer than the call.
+  defp plan_of!(implementation) do
     apply(implementation, :__plan__, [])
   rescue
     UndefinedFunctionError -> nil

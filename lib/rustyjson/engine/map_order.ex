@@ -4,8 +4,7 @@ defmodule RustyJson.Engine.MapOrder do
   # of them matches Map.to_list/1 depends on OTP. This finds out, once.
 
   alias RustyJson.Engine.{Native, Wasm}
-  alias RustyJson.Options
-  alias RustyJson.Options.Layout
+  alias RustyJson.Options.{Layout, Values}
 
   @keys 33
 
@@ -30,5 +29,5 @@ defmodule RustyJson.Engine.MapOrder do
 
   defp order(_engine, _map), do: :any
 
-  defp forwards, do: Layout.encode(Options.defaults(:encode))
+  defp forwards, do: Layout.encode(Values.defaults(:encode))
 end

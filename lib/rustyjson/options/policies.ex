@@ -2,16 +2,15 @@ defmodule RustyJson.Options.Policies do
   @moduledoc false
   # Named sets of options from the configuration. Reading the configuration checks them all, so a call never selects an invalid one.
 
-  alias RustyJson.Options
-  alias RustyJson.Options.{Schema, Unknown}
+  alias RustyJson.Options.{Schema, Unknown, Values}
 
   @directions [:decode, :encode]
 
   @typedoc "The options as they were given, and all values of a call with this policy, for each direction."
-  @type t :: %{atom() => %{given: keyword(), decode: Options.values(), encode: Options.values()}}
+  @type t :: %{atom() => %{given: keyword(), decode: Values.t(), encode: Values.t()}}
 
   @doc "Reads the setting `policies`. Policies override `values`, the configured options."
-  @spec read(term(), %{decode: Options.values(), encode: Options.values()}) :: t()
+  @spec read(term(), %{decode: Values.t(), encode: Values.t()}) :: t()
   def read(policies, values) do
     unless pairs?(policies),
       do: raise(ArgumentError, "setting :policies of :rustyjson takes #{takes()}, got: #{show(policies)}")
@@ -34,8 +33,8 @@ defmodule RustyJson.Options.Policies do
   end
 
   defp all(given, values, direction) do
-    all = Options.override(given, values, direction)
-    Options.refuse_contradictions!(direction, all, given)
+    all = Values.override(given, values, direction)
+    Values.refuse_contradictions!(direction, all, given)
     all
   end
 
@@ -63,7 +62,7 @@ defmodule RustyJson.Options.Policies do
   defp name(_end, found), do: found
 
   @doc "The policy with this name."
-  @spec fetch!(t(), term()) :: %{given: keyword(), decode: Options.values(), encode: Options.values()}
+  @spec fetch!(t(), term()) :: %{given: keyword(), decode: Values.t(), encode: Values.t()}
   def fetch!(policies, name) do
     case policies do
       %{^name => policy} ->

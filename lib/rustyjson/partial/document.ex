@@ -5,7 +5,7 @@ defmodule RustyJson.Partial.Document do
   # one list; the sandbox is not trusted to tell a possible story.
 
   alias RustyJson.Decode.Input
-  alias RustyJson.{Options, OrderedObject}
+  alias RustyJson.{Long, Options, OrderedObject}
   alias RustyJson.Partial.Changes
 
   use RustyJson.Partial.Events, ~w(array object close key at value member text end_of_text number)a
@@ -204,8 +204,8 @@ defmodule RustyJson.Partial.Document do
   defp ended(frame, rules), do: close(frame, :none, rules)
 
   # The container as it would be if it ended now, with what there is of the current value.
-  defp close({:array, elements, _, _}, :none, _rules), do: :lists.reverse(elements)
-  defp close({:array, elements, _, _}, {:ok, value}, _rules), do: :lists.reverse([value | elements])
+  defp close({:array, elements, _, _}, :none, _rules), do: Long.in_order(elements, [])
+  defp close({:array, elements, _, _}, {:ok, value}, _rules), do: Long.in_order(elements, [value])
 
   defp close({:object, members, _, _, key, state, _}, {:ok, value}, rules) when state != :done,
     do: members |> put(key, value, state) |> of_kind(rules)

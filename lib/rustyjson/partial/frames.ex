@@ -3,6 +3,7 @@ defmodule RustyJson.Partial.Frames do
   # The open containers of a typed document, the innermost first. Each is a record: a tuple whose elements have names. `length` is about
   # that of its pointer (RustyJson.Partial.Changes), and `names` are its keys so far, if none may be repeated.
 
+  alias RustyJson.Long
   alias RustyJson.Partial.{Fields, Text}
 
   require Record
@@ -50,8 +51,8 @@ defmodule RustyJson.Partial.Frames do
   @spec shown(stack(), {:ok, term()} | :none) :: {:ok, term()} | :none
   def shown(stack, visible), do: List.foldl(stack, visible, &outer/2)
 
-  defp outer(in_list(elements: elements), :none), do: {:ok, :lists.reverse(elements)}
-  defp outer(in_list(elements: elements), {:ok, value}), do: {:ok, :lists.reverse([value | elements])}
+  defp outer(in_list(elements: elements), :none), do: {:ok, Long.in_order(elements, [])}
+  defp outer(in_list(elements: elements), {:ok, value}), do: {:ok, Long.in_order(elements, [value])}
 
   defp outer(in_map(members: members, name: name, state: :open), {:ok, value}),
     do: {:ok, Map.put(members, name, value)}
@@ -254,10 +255,10 @@ defmodule RustyJson.Partial.Frames do
   @doc "The value of a container that ends; `:decode` and `:passed` have its start."
   @spec closed(t()) ::
           {:ok, term()} | {:decode, term(), non_neg_integer()} | {:passed, non_neg_integer()} | :wrong
-  def closed(in_list(elements: elements, limits: nil)), do: {:ok, :lists.reverse(elements)}
+  def closed(in_list(elements: elements, limits: nil)), do: {:ok, Long.in_order(elements, [])}
 
   def closed(in_list(elements: elements, count: count, limits: {least, _most})),
-    do: if(count >= least, do: {:ok, :lists.reverse(elements)}, else: :wrong)
+    do: if(count >= least, do: {:ok, Long.in_order(elements, [])}, else: :wrong)
 
   def closed(in_map(members: members, state: :done, count: count, limits: limits)),
     do: if(limits == nil or count >= elem(limits, 0), do: {:ok, members}, else: :wrong)

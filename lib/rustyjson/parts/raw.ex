@@ -5,8 +5,7 @@ defmodule RustyJson.Parts.Raw do
 
   require RustyJson.Parts.Kind
 
-  alias RustyJson.{Fragment, OrderedObject, Pointer}
-  alias RustyJson.Decode.Long
+  alias RustyJson.{Fragment, Long, OrderedObject, Pointer}
   alias RustyJson.Parts.Kind
 
   @header <<Kind.raw(), 0, 0, 0>>

@@ -3,6 +3,7 @@ defmodule RustyJson.Schema.Assemble do
   # Turns the core's plain answer (core/src/parts/answer.rs) into structs, dates and decimals, as the types say. A document may have
   # taken over the module in the sandbox, so an answer that does not fit the type throws `:broken`.
 
+  alias RustyJson.Long
   alias RustyJson.Parts.Raw
   alias RustyJson.Schema.{Constraints, Reflected, Type}
 
@@ -87,7 +88,7 @@ defmodule RustyJson.Schema.Assemble do
   defp list([value | rest], type, context, done),
     do: list(rest, type, context, [value(type, value, context) | done])
 
-  defp list([], _type, _context, done), do: :lists.reverse(done)
+  defp list([], _type, _context, done), do: Long.in_order(done, [])
   defp list(_tail, _type, _context, _done), do: broken()
 
   defp map(pairs, type, %{first: first} = context) do
@@ -115,7 +116,8 @@ defmodule RustyJson.Schema.Assemble do
   defp bits(coefficient), do: coefficient |> :binary.encode_unsigned() |> bit_size()
 
   @doc "The limits of decimals of these decode options, as a context has them."
-  @spec decimals(RustyJson.Options.values()) :: {non_neg_integer() | :infinity, non_neg_integer() | :infinity}
+  @spec decimals(RustyJson.Options.Values.t()) ::
+          {non_neg_integer() | :infinity, non_neg_integer() | :infinity}
   def decimals(%{max_decimal_digits: digits, max_decimal_exponent: exponent}) do
     # A digit is less than 3.33 bits, and whole bytes are counted. Atoms are larger than all integers.
     bits = if digits == @unlimited, do: :infinity, else: 8 * max(div(digits * 333, 800) + 1, 8)

@@ -4,7 +4,7 @@ defmodule RustyJson.Schema.Load do
   # leave them as `{RustyJson.Schema.Load, value}`, and the whole as `{:left, value}`. That stands in another `{:left, value}` if values
   # were dropped, because their keys came again, and some of these may have been left, too.
 
-  alias RustyJson.Decode.Long
+  alias RustyJson.Long
   alias RustyJson.Schema.{Assemble, Shape, Type}
 
   @doc "The whole value. Throws `{:rustyjson, :date}` if one that was left is not of its type."

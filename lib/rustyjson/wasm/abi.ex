@@ -1,7 +1,7 @@
 defmodule RustyJson.Wasm.Abi do
   @moduledoc false
-  # Reads the records of the WebAssembly module in Elixir, for the host without its own library. core/src/abi.rs describes them and
-  # does the same in Rust; a test compares the numbers.
+  # Reads the records of the WebAssembly module in Elixir, for the host without its own library. core/src/abi.rs and its folder
+  # describe them and do the same in Rust; a test compares the numbers.
   #
   # The module may be under attack: a record that an honest module cannot write is `:broken`.
 
@@ -79,7 +79,7 @@ defmodule RustyJson.Wasm.Abi do
   def decode_failures(<<total::64-little, left, count::32-little, rest::binary>>, length, plan)
       when left in 0..1 do
     most = most_errors(plan)
-    # The same bounds as in core/src/abi.rs.
+    # The same bounds as in core/src/abi/undecoded.rs.
     counted? = if count < most, do: total == count, else: total in count..((length + 1) * byte_size(plan))//1
 
     with true <- count in 1..most//1 and counted?,
@@ -135,12 +135,12 @@ defmodule RustyJson.Wasm.Abi do
     do: length <= 24 * json_length + (1 + most_errors(plan)) * @longest_failure
 
   @doc "Whether a record of this length may answer this term: a text, with holes or without, or an error."
-  @spec record?(non_neg_integer(), binary(), Options.values(), nil | map()) :: boolean()
+  @spec record?(non_neg_integer(), binary(), Options.Values.t(), nil | map()) :: boolean()
   def record?(length, etf, values, plans),
     do: length <= @longest_failure or text?(length - 5 - @claim * byte_size(etf), etf, values, plans)
 
-  @doc "Whether a text of this length may be made of this term. core/src/abi.rs says why."
-  @spec text?(integer(), binary(), Options.values(), nil | map()) :: boolean()
+  @doc "Whether a text of this length may be made of this term. core/src/abi/bounds.rs says why."
+  @spec text?(integer(), binary(), Options.Values.t(), nil | map()) :: boolean()
   def text?(length, etf, _values, _plans) when length <= @growth * byte_size(etf) + 16, do: true
 
   def text?(length, etf, %{max_depth: max_depth, base_depth: base_depth} = values, plans) do

@@ -35,7 +35,7 @@ defmodule RustyJson.Wasm.Etf do
   @type verdict :: :ok | {:fault, :invalid_result | :timeout, String.t()}
 
   @doc "`:ok` for an answer that a document of this length can have, if checking and building it ends by the deadline (milliseconds)."
-  @spec check(binary(), RustyJson.Options.values(), non_neg_integer(), integer() | :infinity) :: verdict()
+  @spec check(binary(), RustyJson.Options.Values.t(), non_neg_integer(), integer() | :infinity) :: verdict()
   def check(etf, values, json_length, deadline \\ :infinity) do
     policy = policy(values, deadline)
     if byte_size(etf) > longest(policy, json_length), do: throw({:refused, "too many bytes"})
@@ -53,7 +53,7 @@ defmodule RustyJson.Wasm.Etf do
   defp whole({_rest, _members}, _etf, _deadline), do: refuse("bytes behind the end")
 
   @doc "`:ok` for a list of answers to documents of these lengths, each within its own limits."
-  @spec check_list(binary(), RustyJson.Options.values(), binary(), integer() | :infinity) :: verdict()
+  @spec check_list(binary(), RustyJson.Options.Values.t(), binary(), integer() | :infinity) :: verdict()
   def check_list(etf, values, lengths, deadline \\ :infinity) do
     count = div(byte_size(lengths), 4)
 

@@ -56,7 +56,7 @@ defmodule RustyJson.Wasm.Fed do
       2 * piece + 16 + @most_pointers + segments * @level + if(places, do: 2 * piece, else: 0) + parts * piece
 
   @doc "Whether a record may be this long: a list of the largest terms, a state, and an error with its path."
-  @spec record?(pos_integer(), binary(), non_neg_integer(), Options.values()) :: boolean()
+  @spec record?(pos_integer(), binary(), non_neg_integer(), Options.Values.t()) :: boolean()
   def record?(length, question, piece, %{max_depth: max_depth}) do
     facts = facts(question)
     document = document_length(piece, facts)

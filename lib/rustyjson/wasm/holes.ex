@@ -35,7 +35,7 @@ defmodule RustyJson.Wasm.Holes do
   The text and the holes, in its order, in the body of a partial record that answers a term under these plans and options. The deadline
   is in milliseconds of monotonic time.
   """
-  @spec find(binary(), binary(), map(), RustyJson.Options.values(), integer()) ::
+  @spec find(binary(), binary(), map(), RustyJson.Options.Values.t(), integer()) ::
           {:partial, binary(), [RustyJson.Engine.hole()]} | Host.fault()
   def find(body, <<131, term::binary>>, plans, values, deadline) do
     with {:ok, [_ | _] = claims, text} <- Abi.partial(body),

@@ -25,11 +25,12 @@ defmodule RustyJson.Test.Sweep.Measure do
 
   @doc """
   One run. The heap has `words` from the start, 0 for what the VM chooses. `hold` is the number of milliseconds on a normal scheduler
-  above which the monitor reports.
+  above which the monitor reports. `watch` measures the time: `Clock.work/1` or `Clock.passed/1`.
   """
-  @spec run((() -> input), (input -> term()), non_neg_integer(), pos_integer(), pos_integer()) :: run()
+  @spec run((() -> input), (input -> term()), non_neg_integer(), pos_integer(), pos_integer(), function()) ::
+          run()
         when input: term()
-  def run(build, call, words, most_bytes, hold) do
+  def run(build, call, words, most_bytes, hold, watch \\ &Clock.work/1) do
     parent = self()
     heap = %{size: div(most_bytes, @word), kill: true, error_logger: false}
 
@@ -42,7 +43,7 @@ defmodule RustyJson.Test.Sweep.Measure do
           send(parent, {:built, self()})
           receive(do: (:go -> :ok))
           before = reductions()
-          {micros, clock, answer} = Clock.work(fn -> outcome(call, input) end)
+          {micros, clock, answer} = watch.(fn -> outcome(call, input) end)
           {reductions, bytes} = {reductions() - before, held_bytes()}
           # The monitor reports when a process yields, not when it ends.
           :erlang.yield()

@@ -14,7 +14,7 @@ use rustyjson_core::etf::writer::{Memory, Names, Writer};
 use rustyjson_core::format::{Layout, format};
 use rustyjson_core::parts::{Failed, Parts};
 use rustyjson_core::scan::{End, Piece, Question, Trouble, feed, write_answer};
-use rustyjson_core::{DecodeOptions, EncodeOptions, ErrorKind, Output, Scratch, decode, gzip};
+use rustyjson_core::{DecodeOptions, EncodeOptions, Error, ErrorKind, Output, Scratch, decode, gzip};
 
 /// The status of most records.
 const DONE: u8 = Status::Done as u8;
@@ -288,13 +288,7 @@ impl State {
         let (options, _) = EncodeOptions::from_bytes(options)?;
         let mut out = record(&mut self.output);
         let result = format(text, &Layout::new(&options), &mut out);
-        let (bytes, written) = out.into_parts();
-        self.output = bytes;
-        match result {
-            Ok(()) => Some(&self.output[..written]),
-            Err(error) if error.kind == ErrorKind::OutOfMemory => None,
-            Err(error) => DecodeFailure::locate(text, error).write(&mut self.output).then_some(&*self.output),
-        }
+        rewritten(&mut self.output, out, result, text)
     }
 
     /// Writes what follows the options in canonical form. `None` when memory ran out.
@@ -306,13 +300,7 @@ impl State {
         let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
         let mut out = record(&mut self.output);
         let result = canonicalize(text, options, u64::from_le_bytes(*most), &mut self.scratch, &mut out);
-        let (bytes, written) = out.into_parts();
-        self.output = bytes;
-        match result {
-            Ok(()) => Some(&self.output[..written]),
-            Err(error) if error.kind == ErrorKind::OutOfMemory => None,
-            Err(error) => DecodeFailure::locate(text, error).write(&mut self.output).then_some(&*self.output),
-        }
+        rewritten(&mut self.output, out, result, text)
     }
 
     /// Gives large buffers back.
@@ -333,6 +321,22 @@ fn record(buffer: &mut Vec<u8>) -> Output<Vec<u8>> {
     let mut out = Output::new(core::mem::take(buffer));
     out.array([DONE]);
     out
+}
+
+/// The record of a text that was written in another form, or of the error in it. `None` when memory ran out.
+fn rewritten<'a>(
+    buffer: &'a mut Vec<u8>,
+    out: Output<Vec<u8>>,
+    result: Result<(), Error>,
+    text: &[u8],
+) -> Option<&'a [u8]> {
+    let (bytes, written) = out.into_parts();
+    *buffer = bytes;
+    match result {
+        Ok(()) => Some(&buffer[..written]),
+        Err(error) if error.kind == ErrorKind::OutOfMemory => None,
+        Err(error) => DecodeFailure::locate(text, error).write(buffer).then_some(&*buffer),
+    }
 }
 
 /// The kind of the error that ended decoding, if one did.

@@ -10,6 +10,7 @@ use super::super::numbers::{Judged, Kind};
 use super::super::shape::Node;
 use super::walk::{Container, Next, Step, Walk, broken};
 use crate::builder::TermBuilder;
+use crate::decode::cursor::Follows;
 use crate::decode::number;
 use crate::error::{Error, ErrorKind};
 use crate::options::DecodeOptions;
@@ -21,10 +22,10 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     pub(super) fn checked(&mut self, checked: &Checked<'a>, place: usize, byte: u8, pos: usize) -> Step<Next> {
         let rules = Rules::read(checked).ok_or_else(|| broken(pos))?;
         let node = self.shape.node(checked.inner).ok_or_else(|| broken(pos))?;
-        let options = self.skip.options;
+        let options = self.cursor.options;
         let broken_rule = match (node, byte) {
             (Node::String, b'"') => {
-                let (text, _) = self.skip.text(pos)?;
+                let (text, _) = self.cursor.text(pos)?;
                 let reading = match rules.format {
                     0 => None,
                     kind => Some(Moment::judge(kind, text.bytes())),
@@ -37,14 +38,14 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
                 }
             }
             (Node::Decimal, b'"') => {
-                let (text, _) = self.skip.text(pos)?;
+                let (text, _) = self.cursor.text(pos)?;
                 let text = text.bytes();
                 let whole =
                     text.first().is_some_and(|&byte| starts_number(byte)) && number::end(text, 0) == Some(text.len());
                 if whole { outside(&node, &rules, text, 0, options) } else { None }
             }
             (Node::Integer | Node::Float | Node::Number | Node::Decimal, byte) if starts_number(byte) => {
-                outside(&node, &rules, self.skip.json, pos, options)
+                outside(&node, &rules, self.cursor.json, pos, options)
             }
             (Node::List(element), b'[') => return self.open_limited(Container::List(element), place, &rules, pos),
             (Node::Map(value), b'{') => return self.open_limited(Container::Map(value), place, &rules, pos),
@@ -60,29 +61,25 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
 
     /// Opens a list or map of a limited length, whose type with the limits is at this place.
     fn open_limited(&mut self, inside: Container, place: usize, rules: &Rules<'_>, pos: usize) -> Step<Next> {
-        if self.depth() >= self.skip.options.max_depth as usize {
-            return Err(Error::new(ErrorKind::MaxDepth, pos));
-        }
+        self.cursor.check_depth(pos, self.depth())?;
         match inside {
             Container::Map(_) => self.answer.begin_map(),
             _ => self.answer.terms().begin_array(),
         }
         self.push(Container::Limited(place), self.seen.len(), false, pos)?;
-        let closing = self.skip.json[pos] + 2;
-        let first = self.skip.space(pos + 1);
-        if self.skip.json.get(first) == Some(&closing) {
-            return Ok(Next::Closes(first));
+        match self.cursor.inside(pos) {
+            Follows::Item(first) => self.element(inside, rules, 0, first),
+            Follows::Close(bracket) => Ok(Next::Closes(bracket)),
         }
-        self.element(inside, rules, 0, first)
     }
 
     /// What comes in a container of a limited length, behind a value that ends here.
     #[inline(never)]
     pub(super) fn limited(&mut self, place: usize, len: usize, end: usize) -> Step<Next> {
         let (rules, inside) = self.rules(place, end)?;
-        match self.after(end, if let Container::Map(_) = inside { b'}' } else { b']' })? {
-            (pos, true) => self.element(inside, &rules, len, pos),
-            (pos, false) => Ok(Next::Closes(pos)),
+        match self.cursor.behind(end, matches!(inside, Container::Map(_)))? {
+            Follows::Item(pos) => self.element(inside, &rules, len, pos),
+            Follows::Close(bracket) => Ok(Next::Closes(bracket)),
         }
     }
 

@@ -12,7 +12,7 @@ mod walk;
 use super::answer::Answer;
 use super::shape::Shape;
 use crate::builder::{Rewind, TermBuilder};
-use crate::decode::skip::Skip;
+use crate::decode::cursor::Cursor;
 use crate::decode::{self, Places, Scratch, starts_with_mark};
 use crate::error::{Error, ErrorKind};
 use crate::options::{DecodeOptions, Duplicates};
@@ -78,9 +78,9 @@ fn walk<K: Kernel, A: Answer>(
     left: &mut Vec<(u32, usize)>,
 ) -> Result<bool, Failed> {
     let Places { open, text, .. } = places;
-    let skip = Skip::new(kernel, call.json, call.options, open, text);
+    let cursor = Cursor::new(kernel, call.json, call.options, open, text);
     let budget = if call.most_nodes == 0 { u64::MAX } else { call.most_nodes };
-    let mut walk = Walk::new(skip, call.shape, scratch, answer, left, budget);
+    let mut walk = Walk::new(cursor, call.shape, scratch, answer, left, budget);
     match walk.run() {
         // Not an error of the text, whose limit is looked after.
         Err(Error { kind: ErrorKind::MaxNodes, .. }) => Ok(false),

@@ -6,7 +6,7 @@
 use super::super::answer::Answer;
 use super::super::shape::Tagged;
 use super::walk::{Next, Step, Walk};
-use crate::decode::skip::missing;
+use crate::decode::cursor::Follows;
 use crate::error::{Error, ErrorKind};
 use crate::options::Duplicates;
 use crate::room::room;
@@ -70,10 +70,10 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
             self.look_for_tags(tagged.number, pos)?;
         }
         let Some(tag) = self.tags.find(pos, tagged.number, self.first()) else { return self.untagged(tagged, pos) };
-        if self.skip.json.get(tag) != Some(&b'"') {
+        if self.cursor.json.get(tag) != Some(&b'"') {
             return self.refuse_tag(ErrorKind::TypeString, tag, pos);
         }
-        let (text, _) = self.skip.text(tag)?;
+        let (text, _) = self.cursor.text(tag)?;
         let Some(number) = shape.number(&tagged.names, text.bytes()) else {
             return self.refuse_tag(ErrorKind::Enum, tag, pos);
         };
@@ -82,12 +82,12 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     }
 
     const fn first(&self) -> bool {
-        matches!(self.skip.options.duplicates, Duplicates::First)
+        matches!(self.cursor.options.duplicates, Duplicates::First)
     }
 
     #[cold]
     fn untagged(&mut self, tagged: &Tagged<'a>, pos: usize) -> Step<Next> {
-        let end = self.skip.value_by_call(pos, self.depth())?;
+        let end = self.cursor.value_by_call(pos, self.depth())?;
         self.errors.add(ErrorKind::Missing, end - 1, Some(tagged.key))?;
         self.refused(end)
     }
@@ -95,7 +95,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     #[cold]
     fn refuse_tag(&mut self, kind: ErrorKind, tag: usize, pos: usize) -> Step<Next> {
         self.errors.add(kind, tag, None)?;
-        let end = self.skip.value_by_call(pos, self.depth())?;
+        let end = self.cursor.value_by_call(pos, self.depth())?;
         self.refused(end)
     }
 
@@ -111,73 +111,63 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     }
 
     fn walk_over(&mut self, key: u32, pos: usize) -> Step<usize> {
-        let deepest = (self.skip.options.max_depth as usize).saturating_sub(self.depth());
-        let json = self.skip.json;
+        let (around, json) = (self.depth(), self.cursor.json);
         let (mut at, mut container) = (pos, ARRAY);
         loop {
             let mut end = match json.get(at) {
                 Some(&bracket @ (b'{' | b'[')) => {
-                    if self.tags.open.len() >= deepest {
-                        return Err(Error::new(ErrorKind::MaxDepth, at));
-                    }
+                    self.cursor.check_depth(at, around + self.tags.open.len())?;
                     room(&mut self.tags.open, 1).map_err(|kind| Error::new(kind, at))?;
                     self.tags.open.push(container);
                     container = if bracket == b'{' { at } else { ARRAY };
-                    let next = self.skip.space(at + 1);
-                    if json.get(next) != Some(&(bracket + 2)) {
-                        at = next;
-                        if container != ARRAY {
-                            at = self.maybe_tag(container, next)?;
+                    match self.cursor.inside(at) {
+                        Follows::Item(next) => {
+                            at = self.item(container, next)?;
                             if self.is_found(key, pos, container) {
                                 return Ok(at);
                             }
+                            continue;
                         }
-                        continue;
+                        Follows::Close(bracket) => {
+                            container = self.tags.open.pop().unwrap_or(ARRAY);
+                            bracket + 1
+                        }
                     }
-                    container = self.tags.open.pop().unwrap_or(ARRAY);
-                    next + 1
                 }
-                _ => self.skip.value(at, 0)?,
+                _ => self.cursor.value(at, 0)?,
             };
             loop {
                 if self.tags.open.is_empty() {
                     return Ok(end);
                 }
-                match (json.get(end), container) {
-                    (Some(b','), ARRAY) => {
-                        at = self.skip.space(end + 1);
-                        break;
-                    }
-                    (Some(b','), object) => {
-                        let next = self.skip.space(end + 1);
-                        at = self.maybe_tag(object, next)?;
-                        if self.is_found(key, pos, object) {
+                match self.cursor.behind(end, container != ARRAY)? {
+                    Follows::Item(next) => {
+                        at = self.item(container, next)?;
+                        if self.is_found(key, pos, container) {
                             return Ok(at);
                         }
                         break;
                     }
-                    (Some(b']'), ARRAY) => {
+                    Follows::Close(bracket) => {
                         container = self.tags.open.pop().unwrap_or(ARRAY);
-                        end += 1;
+                        end = bracket + 1;
                     }
-                    (Some(b'}'), object) if object != ARRAY => {
-                        container = self.tags.open.pop().unwrap_or(ARRAY);
-                        end += 1;
-                    }
-                    (_, object) => end = self.skip.space_before(end, missing(object != ARRAY))?,
                 }
             }
         }
     }
 
-    /// Notes the member at `pos` if its key is one of a tag; gives the offset of its value.
-    fn maybe_tag(&mut self, object: usize, pos: usize) -> Step<usize> {
-        let (text, end) = self.skip.key(pos)?;
+    /// The offset of the value of an element, or of a member, which is noted if its key is one of a tag.
+    fn item(&mut self, container: usize, pos: usize) -> Step<usize> {
+        if container == ARRAY {
+            return Ok(pos);
+        }
+        let (text, end) = self.cursor.key(pos)?;
         let key = self.shape.tag(text.bytes());
-        let value = self.skip.colon(end)?;
+        let value = self.cursor.colon(end)?;
         if let Some(key) = key {
             let first = self.first();
-            self.tags.add(Tag { object, key, value }, first, pos)?;
+            self.tags.add(Tag { object: container, key, value }, first, pos)?;
         }
         Ok(value)
     }

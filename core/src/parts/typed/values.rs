@@ -18,7 +18,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
         self.spend(1, pos)?;
         let mut place = place;
         let mut kind = self.shape.kind(place);
-        let byte = self.skip.json.get(pos).copied().unwrap_or_default();
+        let byte = self.cursor.json.get(pos).copied().unwrap_or_default();
         if kind == Some(kinds::NULLABLE) {
             if byte == b'n' {
                 return self.null(pos, A::null);
@@ -51,7 +51,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
             (Node::Any, _) => self.any(pos),
             (Node::Number, b'-' | b'0'..=b'9') => self.any_number(pos),
             (Node::Decimal, b'-' | b'0'..=b'9') => {
-                let end = decimal(self.skip.json, pos, self.skip.options, self.answer)?;
+                let end = decimal(self.cursor.json, pos, self.cursor.options, self.answer)?;
                 Ok(self.built(end))
             }
             (Node::Decimal, b'"') => self.decimal_text(pos),
@@ -70,7 +70,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     /// A value that is built as `decode` builds it.
     #[inline(always)]
     fn any(&mut self, pos: usize) -> Step<Next> {
-        let end = self.part(pos, self.skip.options.decimals)?;
+        let end = self.part(pos, self.cursor.options.decimals)?;
         Ok(self.built(end))
     }
 
@@ -84,10 +84,10 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     /// Builds what `decode` builds of the value; gives the offset behind it.
     #[inline(always)]
     fn part(&mut self, pos: usize, decimals: bool) -> Step<usize> {
-        let left = (self.skip.options.max_depth as usize).saturating_sub(self.depth());
-        let max_depth = if self.skip.options.max_depth == u32::MAX { u32::MAX } else { left as u32 };
-        let options = DecodeOptions { max_depth, decimals, ..*self.skip.options };
-        let end = decode::part(self.skip.json, pos, &options, self.scratch, self.answer.terms())?;
+        let left = (self.cursor.options.max_depth as usize).saturating_sub(self.depth());
+        let max_depth = if self.cursor.options.max_depth == u32::MAX { u32::MAX } else { left as u32 };
+        let options = DecodeOptions { max_depth, decimals, ..*self.cursor.options };
+        let end = decode::part(self.cursor.json, pos, &options, self.scratch, self.answer.terms())?;
         // A value or key takes two bytes at least, nearly always more.
         self.spend((end - pos) as u64 / 4, pos)?;
         Ok(end)
@@ -95,28 +95,28 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
 
     #[inline(always)]
     fn string(&mut self, pos: usize) -> Step<Next> {
-        let (text, end) = self.skip.text_here(pos)?;
+        let (text, end) = self.cursor.text_here(pos)?;
         self.answer.terms().string(text).map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }
 
     #[inline(always)]
     fn null(&mut self, pos: usize, add: fn(&mut A) -> Result<(), ErrorKind>) -> Step<Next> {
-        let end = self.skip.literal(pos, b'n')?;
+        let end = self.cursor.literal(pos, b'n')?;
         add(self.answer).map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }
 
     #[inline(always)]
     fn boolean(&mut self, first: u8, pos: usize) -> Step<Next> {
-        let end = self.skip.literal(pos, first)?;
+        let end = self.cursor.literal(pos, first)?;
         self.answer.terms().boolean(first == b't').map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }
 
     #[inline(always)]
     fn integer(&mut self, pos: usize) -> Step<Next> {
-        match number::number(self.skip.json, pos, self.skip.options, &mut Integers(self.answer.terms())) {
+        match number::number(self.cursor.json, pos, self.cursor.options, &mut Integers(self.answer.terms())) {
             Ok(end) => Ok(self.built(end)),
             Err(Error { kind: kind @ ErrorKind::TypeInteger, .. }) => Ok(self.refuse(kind, pos)?),
             Err(error) => Err(error),
@@ -125,14 +125,14 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
 
     #[inline(always)]
     fn float(&mut self, pos: usize) -> Step<Next> {
-        let end = number::inexact(self.skip.json, pos, self.skip.options, self.answer.terms())?;
+        let end = number::inexact(self.cursor.json, pos, self.cursor.options, self.answer.terms())?;
         Ok(self.built(end))
     }
 
     /// A string whose text is an exact number.
     fn decimal_text(&mut self, pos: usize) -> Step<Next> {
-        let options = self.skip.options;
-        let (text, end) = self.skip.text(pos)?;
+        let options = self.cursor.options;
+        let (text, end) = self.cursor.text(pos)?;
         let bytes = text.bytes();
         let is_number = matches!(bytes.first(), Some(b'-' | b'0'..=b'9'));
         if !is_number || number::end(bytes, 0) != Some(bytes.len()) {
@@ -143,7 +143,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     }
 
     fn date(&mut self, kind: u8, pos: usize) -> Step<Next> {
-        let (text, end) = self.skip.text(pos)?;
+        let (text, end) = self.cursor.text(pos)?;
         match Moment::judge(kind, text.bytes()) {
             Reading::Usual(moment) => {
                 self.answer.date(kind, text, Some(moment)).map_err(|kind| Error::new(kind, pos))?;
@@ -160,7 +160,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
         if self.is_refused(kind.into(), pos)? {
             return self.refuse(wrong, pos);
         }
-        let (text, end) = self.skip.text(pos)?;
+        let (text, end) = self.cursor.text(pos)?;
         self.answer.date(kind, text, None).map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }
@@ -171,7 +171,7 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
         if self.is_refused(kind, pos)? {
             return self.refuse(ErrorKind::TypeLoaded, pos);
         }
-        let end = self.part(pos, self.skip.options.decimals)?;
+        let end = self.part(pos, self.cursor.options.decimals)?;
         self.answer.loaded().map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }
@@ -190,14 +190,14 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     }
 
     fn raw(&mut self, pos: usize) -> Step<Next> {
-        let end = self.skip.value_by_call(pos, self.depth())?;
-        self.answer.raw(pos, &self.skip.json[pos..end]).map_err(|kind| Error::new(kind, pos))?;
+        let end = self.cursor.value_by_call(pos, self.depth())?;
+        self.answer.raw(pos, &self.cursor.json[pos..end]).map_err(|kind| Error::new(kind, pos))?;
         Ok(self.built(end))
     }
 
     fn one_of(&mut self, names: &Names<'a>, pos: usize) -> Step<Next> {
         let shape = self.shape;
-        let (text, end) = self.skip.text(pos)?;
+        let (text, end) = self.cursor.text(pos)?;
         match shape.number(names, text.bytes()) {
             Some(number) => {
                 self.answer.name(names.template, number).map_err(|kind| Error::new(kind, pos))?;
@@ -211,11 +211,11 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     #[cold]
     pub(super) fn refuse(&mut self, kind: ErrorKind, pos: usize) -> Step<Next> {
         let starts =
-            matches!(self.skip.json.get(pos), Some(b'"' | b'-' | b'0'..=b'9' | b'{' | b'[' | b't' | b'f' | b'n'));
+            matches!(self.cursor.json.get(pos), Some(b'"' | b'-' | b'0'..=b'9' | b'{' | b'[' | b't' | b'f' | b'n'));
         if starts {
             self.errors.add(kind, pos, None)?;
         }
-        let end = self.skip.value_by_call(pos, self.depth())?;
+        let end = self.cursor.value_by_call(pos, self.depth())?;
         self.refused(end)
     }
 

@@ -7,7 +7,7 @@ use super::order::{Known, LONG, Orders};
 use super::tagged::Tags;
 use crate::builder::{SMALL_MAP, TermBuilder, Text};
 use crate::decode::Scratch;
-use crate::decode::skip::{Skip, missing};
+use crate::decode::cursor::{Cursor, Follows};
 use crate::error::{Error, ErrorKind};
 use crate::options::Duplicates;
 use crate::room::room;
@@ -42,7 +42,7 @@ pub(super) enum Container {
 }
 
 pub(super) struct Walk<'a, 'b, K, A> {
-    pub skip: Skip<'a, K>,
+    pub cursor: Cursor<'a, K>,
     pub shape: &'a Shape<'a>,
     pub scratch: &'b mut Scratch,
     pub answer: &'b mut A,
@@ -83,11 +83,11 @@ pub(super) const fn broken(pos: usize) -> Error {
     Error::new(ErrorKind::OutOfMemory, pos)
 }
 
-// In the WebAssembly module what is needed in several places is a call, as in `Skip`.
+// In the WebAssembly module what is needed in several places is a call, as in `Cursor`.
 impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     #[inline(always)]
     pub(super) fn new(
-        skip: Skip<'a, K>,
+        cursor: Cursor<'a, K>,
         shape: &'a Shape<'a>,
         scratch: &'b mut Scratch,
         answer: &'b mut A,
@@ -95,7 +95,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         budget: u64,
     ) -> Self {
         Self {
-            skip,
+            cursor,
             shape,
             scratch,
             answer,
@@ -115,7 +115,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     #[inline(always)]
     pub(super) fn run(&mut self) -> Step<()> {
         self.push(Container::Document, 0, false, 0)?;
-        let mut next = Next::Value(Shape::root(), self.skip.space(0));
+        let mut next = Next::Value(Shape::root(), self.cursor.space(0));
         loop {
             let end = match next {
                 Next::Ended(end) => end,
@@ -129,32 +129,20 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
                 },
             };
             next = match self.frame().container {
-                Container::Document => return self.skip.end_of_document(end),
-                Container::List(element) => match self.after(end, b']')? {
-                    (pos, true) => Next::Value(element, pos),
-                    (pos, false) => Next::Closes(pos),
+                Container::Document => return self.cursor.end_of_document(end),
+                Container::List(element) => match self.cursor.behind(end, false)? {
+                    Follows::Item(pos) => Next::Value(element, pos),
+                    Follows::Close(pos) => Next::Closes(pos),
                 },
-                Container::Map(_) | Container::Struct(_) => match self.after(end, b'}')? {
-                    (pos, true) => self.member(pos)?,
-                    (pos, false) => Next::Closes(pos),
+                Container::Map(_) | Container::Struct(_) => match self.cursor.behind(end, true)? {
+                    Follows::Item(pos) => self.member(pos)?,
+                    Follows::Close(pos) => Next::Closes(pos),
                 },
                 Container::Limited(place) => {
                     let len = self.frame().len;
                     self.limited(place, len, end)?
                 }
             };
-        }
-    }
-
-    /// Where the next element or member starts, or the bracket that ends the current container, and which of the two it is.
-    #[inline(always)]
-    pub(super) fn after(&self, mut pos: usize, bracket: u8) -> Step<(usize, bool)> {
-        loop {
-            match self.skip.json.get(pos) {
-                Some(b',') => return Ok((self.skip.space(pos + 1), true)),
-                Some(byte) if *byte == bracket => return Ok((pos, false)),
-                _ => pos = self.skip.space_before(pos, missing(bracket == b'}'))?,
-            }
         }
     }
 
@@ -205,9 +193,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     #[inline(always)]
     pub(super) fn open(&mut self, container: Container, pos: usize, words: usize, variant: bool) -> Step<Next> {
         let at = |kind| Error::new(kind, pos);
-        if self.depth() >= self.skip.options.max_depth as usize {
-            return Err(at(ErrorKind::MaxDepth));
-        }
+        self.cursor.check_depth(pos, self.depth())?;
         match container {
             Container::Map(_) => self.answer.begin_map(),
             Container::Struct(_) => self.answer.begin_struct(self.record.template).map_err(at)?,
@@ -217,12 +203,10 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
         room(&mut self.seen, words).map_err(at)?;
         self.seen.resize(base + words, 0);
         self.push(container, base, variant, pos)?;
-        let inside = self.skip.space(pos + 1);
-        let closing = self.skip.json[pos] + 2;
-        match container {
-            _ if self.skip.json.get(inside) == Some(&closing) => Ok(Next::Closes(inside)),
-            Container::List(element) => Ok(Next::Value(element, inside)),
-            _ => self.member(inside),
+        match (self.cursor.inside(pos), container) {
+            (Follows::Close(bracket), _) => Ok(Next::Closes(bracket)),
+            (Follows::Item(first), Container::List(element)) => Ok(Next::Value(element, first)),
+            (Follows::Item(first), _) => self.member(first),
         }
     }
 
@@ -248,9 +232,9 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
 
     #[inline(always)]
     pub(super) fn map_member(&mut self, value: usize, pos: usize) -> Step<Next> {
-        let (text, end) = self.skip.key(pos)?;
+        let (text, end) = self.cursor.key(pos)?;
         self.answer.map_key(text).map_err(|kind| Error::new(kind, pos))?;
-        Ok(Next::Value(value, self.skip.colon(end)?))
+        Ok(Next::Value(value, self.cursor.colon(end)?))
     }
 
     /// The next field of the current struct, or its end. Other members are passed over.
@@ -258,14 +242,14 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     fn field(&mut self, mut pos: usize) -> Step<Next> {
         let Frame { base, next, mut turn, .. } = *self.frame();
         loop {
-            let (known, start) = match self.orders.next(&self.record, &mut turn, self.skip.json, pos) {
-                Some((known, end)) => (known, self.skip.space(end)),
+            let (known, start) = match self.orders.next(&self.record, &mut turn, self.cursor.json, pos) {
+                Some((known, end)) => (known, self.cursor.space(end)),
                 None => self.look_up(pos, next, &mut turn)?,
             };
             match known {
                 Known::Field(number, node) => {
                     let (word, bit) = (&mut self.seen[base + number / 64], 1 << (number % 64));
-                    if *word & bit == 0 || self.skip.options.duplicates != Duplicates::First {
+                    if *word & bit == 0 || self.cursor.options.duplicates != Duplicates::First {
                         *word |= bit;
                         let frame = self.frame();
                         (frame.next, frame.turn) = (number + 1, turn);
@@ -276,10 +260,10 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
                 Known::Foreign if self.record.strict => self.errors.add(ErrorKind::UnknownKey, pos, None)?,
                 _ => {}
             }
-            let end = self.skip.member_value(start, self.depth())?;
-            pos = match self.after(end, b'}')? {
-                (pos, true) => pos,
-                (pos, false) => return Ok(Next::Closes(pos)),
+            let end = self.cursor.member_value(start, self.depth())?;
+            pos = match self.cursor.behind(end, true)? {
+                Follows::Item(pos) => pos,
+                Follows::Close(pos) => return Ok(Next::Closes(pos)),
             };
         }
     }
@@ -288,7 +272,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     #[inline(always)]
     fn look_up(&mut self, pos: usize, next: usize, turn: &mut usize) -> Step<(Known, usize)> {
         // Members mostly come in the order of the fields.
-        let (shape, json) = (self.shape, self.skip.json);
+        let (shape, json) = (self.shape, self.cursor.json);
         if let Some(field) = Shape::field(&self.record, next)
             && let Some(end) = shape.starts(&field, json, pos)
         {
@@ -296,7 +280,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
             if json.len() >= LONG {
                 self.orders.learn(&self.record, turn, json, (pos, end), known);
             }
-            return Ok((known, self.skip.space(end)));
+            return Ok((known, self.cursor.space(end)));
         }
         let (known, start) = self.find(pos, turn)?;
         Ok((known, start))
@@ -304,13 +288,13 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
 
     #[inline(never)]
     fn find(&mut self, pos: usize, turn: &mut usize) -> Step<(Known, usize)> {
-        let (text, end) = self.skip.key(pos)?;
+        let (text, end) = self.cursor.key(pos)?;
         let (found, plain) = (self.shape.find(&self.record, text.bytes()), matches!(text, Text::Input(..)));
-        let (known, json) = (Known::of(found), self.skip.json);
+        let (known, json) = (Known::of(found), self.cursor.json);
         if plain && json.len() >= LONG && json.get(end) == Some(&b':') {
             self.orders.learn(&self.record, turn, json, (pos, end + 1), known);
         }
-        Ok((known, self.skip.colon(end)?))
+        Ok((known, self.cursor.colon(end)?))
     }
 
     /// The current container ends with the bracket at `pos`.

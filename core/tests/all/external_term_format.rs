@@ -1,11 +1,9 @@
 //! Decoding into External Term Format and encoding out of it, judged by a reader written for clarity; and the check of
 //! untrusted bytes, which must pass whatever the writer emits and nothing that is no JSON.
 
-mod naive;
-
-use naive::etf::{encoded, rebuilt, term, written};
-use naive::options::{WAYS, encode_options};
-use naive::parse;
+use crate::naive::etf::{encoded, rebuilt, term, written};
+use crate::naive::options::{WAYS, encode_options};
+use crate::naive::parse;
 use proptest::prelude::*;
 use rustyjson_core::etf::check::{Policy, check};
 use rustyjson_core::etf::writer::Writer;
@@ -94,8 +92,8 @@ fn assert_round_trip(json: &[u8]) {
 }
 
 /// Members by key: sort_keys changes their order.
-fn sort(term: &mut naive::etf::Term) {
-    use naive::etf::Term::{List, Map};
+fn sort(term: &mut crate::naive::etf::Term) {
+    use crate::naive::etf::Term::{List, Map};
     match term {
         List(elements) => elements.iter_mut().for_each(sort),
         Map(members) => {

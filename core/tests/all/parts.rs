@@ -1,16 +1,14 @@
 //! Parts of a document: the errors of `decode`, the places of a naive walk, and plans of arbitrary bytes.
 
-mod naive;
-
-use naive::options::WAYS;
-use naive::parse;
-use naive::parts::choices::Choices;
-use naive::parts::judged::assert_lies;
-use naive::parts::pointers::assert_selects;
-use naive::parts::typed::assert_typed;
-use naive::parts::types::{Record, Type, shape};
-use naive::parts::wrong::assert_all;
-use naive::tree::{Builder, Tree};
+use crate::naive::options::WAYS;
+use crate::naive::parse;
+use crate::naive::parts::choices::Choices;
+use crate::naive::parts::judged::assert_lies;
+use crate::naive::parts::pointers::assert_selects;
+use crate::naive::parts::typed::assert_typed;
+use crate::naive::parts::types::{Record, Type, shape};
+use crate::naive::parts::wrong::assert_all;
+use crate::naive::tree::{Builder, Tree};
 use proptest::prelude::*;
 use rustyjson_core::etf::check::Fault;
 use rustyjson_core::options::Duplicates;

@@ -1,10 +1,8 @@
 //! Documents that are looked at before they are complete: in any pieces, the value of the naive parser or its error.
 
-mod naive;
-
-use naive::feed::plan;
-use naive::partial::assert_partial;
-use naive::tree::Builder;
+use crate::naive::feed::plan;
+use crate::naive::partial::assert_partial;
+use crate::naive::tree::Builder;
 use proptest::prelude::*;
 use rustyjson_core::options::Duplicates;
 use rustyjson_core::scan::{Piece, State, feed};

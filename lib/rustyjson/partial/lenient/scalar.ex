@@ -1,13 +1,11 @@
-defmodule RustyJson.Partial.Scalar do
+defmodule RustyJson.Partial.Lenient.Scalar do
   @moduledoc false
   # A text that starts like a string, a number or a word of JSON, where other text may stand in front of the document
-  # (RustyJson.Partial.Lenient). It is the document if nothing but white space follows it, or the end of its fence. Until that is known its
-  # bytes are kept, and each is looked at once.
+  # (RustyJson.Partial.Lenient.Front). It is the document if nothing but white space follows it, or the end of its fence. Until that is
+  # known its bytes are kept, and each is looked at once.
 
-  alias RustyJson.Partial.Lenient
+  alias RustyJson.Partial.Lenient.Filter
 
-  @words ~w(true false null)
-  @python_words ~w(True False None)
   @fence 3
   # Longer than any word.
   @longest_word 6
@@ -20,8 +18,11 @@ defmodule RustyJson.Partial.Scalar do
   @spec starts?(binary()) :: boolean()
   def starts?(<<byte, _::binary>>), do: byte in ~c"\"-0123456789tfnTFN"
 
+  @typedoc "More bytes decide, or these are the document, or other text."
+  @type read :: {:more, Filter.t()} | {:document | :text, binary(), Filter.t()}
+
   @doc "The first bytes: what it takes for more of them to decide, or what they are, with all bytes so far."
-  @spec new(binary(), Lenient.t()) :: {:more, Lenient.t()} | {:document | :text, binary(), Lenient.t()}
+  @spec new(binary(), Filter.t()) :: read()
   def new(<<first, rest::binary>> = bytes, lenient) do
     mode =
       case first do
@@ -34,14 +35,14 @@ defmodule RustyJson.Partial.Scalar do
   end
 
   @doc "The next bytes."
-  @spec push(binary(), Lenient.t()) :: {:more, Lenient.t()} | {:document | :text, binary(), Lenient.t()}
+  @spec push(binary(), Filter.t()) :: read()
   def push(bytes, %{scalar: {mode, before}} = lenient),
     do: bytes |> scan(mode, lenient) |> read(bytes, before, lenient)
 
   @doc "All bytes, when nothing follows, and whether they are a value."
-  @spec rest(Lenient.t()) :: {binary(), Lenient.t(), boolean()}
+  @spec rest(Filter.t()) :: {binary(), Filter.t(), boolean()}
   def rest(%{scalar: {mode, before}} = lenient) do
-    whole = mode in [:number, :behind] or (is_binary(mode) and mode in words(lenient))
+    whole = mode in [:number, :behind] or (is_binary(mode) and mode in Filter.words(lenient))
     {all(before), %{lenient | scalar: nil, phase: :before}, whole}
   end
 
@@ -52,7 +53,7 @@ defmodule RustyJson.Partial.Scalar do
 
   defp all(pieces), do: pieces |> Enum.reverse() |> IO.iodata_to_binary()
 
-  @spec scan(binary(), mode(), Lenient.t()) :: mode() | :document | :text
+  @spec scan(binary(), mode(), Filter.t()) :: mode() | :document | :text
   defp scan("", mode, _lenient), do: mode
 
   defp scan(<<byte, rest::binary>>, :string, lenient) do
@@ -79,7 +80,7 @@ defmodule RustyJson.Partial.Scalar do
        do: scan(rest, word <> <<byte>>, lenient)
 
   defp scan(bytes, word, lenient) when is_binary(word),
-    do: if(word in words(lenient), do: scan(bytes, :behind, lenient), else: :text)
+    do: if(word in Filter.words(lenient), do: scan(bytes, :behind, lenient), else: :text)
 
   defp scan(<<space, rest::binary>>, :behind, lenient) when space in ~c" \t\r\n",
     do: scan(rest, :behind, lenient)
@@ -91,7 +92,5 @@ defmodule RustyJson.Partial.Scalar do
   defp ticks(_rest, @fence, _lenient), do: :document
   defp ticks(rest, ticks, lenient), do: scan(rest, ticks, lenient)
 
-  defp raw?(control, %{mends: mends}), do: control in ~c"\r\n" and :raw_newlines in mends
-
-  defp words(%{mends: mends}), do: if(:python_literals in mends, do: @words ++ @python_words, else: @words)
+  defp raw?(control, lenient), do: control in ~c"\r\n" and Filter.mends?(lenient, :raw_newlines)
 end

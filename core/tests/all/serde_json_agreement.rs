@@ -1,9 +1,7 @@
 //! The decoder against `serde_json`, where both have the same rule. They differ on purpose in: depth (serde_json stops one
 //! level earlier), `-0` (a float there) and integers beyond 64 bits (floats there).
 
-mod naive;
-
-use naive::tree::{Tree, decoded};
+use crate::naive::tree::{Tree, decoded};
 use proptest::prelude::*;
 use rustyjson_core::DecodeOptions;
 use serde_json::Value;

@@ -1,8 +1,6 @@
 //! The scanner in pieces against its naive twin, which has the whole text, and against the decoder.
 
-mod naive;
-
-use naive::scan::assert_same;
+use crate::naive::scan::assert_same;
 use proptest::prelude::*;
 use rustyjson_core::DecodeOptions;
 use rustyjson_core::scan::{Progress, Scanner};

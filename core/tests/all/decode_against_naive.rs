@@ -1,9 +1,7 @@
 //! The decoder against a parser written for clarity: every short text over the bytes that matter, and random ones.
 
-mod naive;
-
-use naive::options::WAYS;
-use naive::{parse, tree::decoded};
+use crate::naive::options::WAYS;
+use crate::naive::{parse, tree::decoded};
 use proptest::prelude::*;
 use rustyjson_core::DecodeOptions;
 

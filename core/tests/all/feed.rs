@@ -1,11 +1,9 @@
 //! Streams in pieces: what one piece gives, any others do; and the values are those that the naive parser finds.
 
-mod naive;
-
-use naive::feed::{Given, LINES, PATH, SEQUENCE, VALUES, given, plan, plan_of_member, plan_of_parts};
-use naive::parse;
-use naive::parts::pointers;
-use naive::tree::{Builder, Tree, decoded};
+use crate::naive::feed::{Given, LINES, PATH, SEQUENCE, VALUES, given, plan, plan_of_member, plan_of_parts};
+use crate::naive::parse;
+use crate::naive::parts::pointers;
+use crate::naive::tree::{Builder, Tree, decoded};
 use proptest::prelude::*;
 use rustyjson_core::etf::writer::Writer;
 use rustyjson_core::options::Duplicates;

@@ -1,9 +1,7 @@
 //! Terms on a tape, against the same terms in External Term Format.
 
-mod naive;
-
-use naive::tape::{Atom, Big, Float, Improper, Integer, List, Map, Pid, Taped, Text, Tuple, Value};
-use naive::tape::{assert_played, options, played, structure};
+use crate::naive::tape::{Atom, Big, Float, Improper, Integer, List, Map, Pid, Taped, Text, Tuple, Value};
+use crate::naive::tape::{assert_played, options, played, structure};
 use proptest::prelude::*;
 use rustyjson_core::EncodeOptions;
 use rustyjson_core::encode::EncodeErrorKind;

@@ -2,9 +2,7 @@
 //! wrote beyond its buffer there (<https://github.com/davisp/jiffy/issues/303>). Here the buffer has every length, and grows by what is
 //! asked for or to twice as much. A write beyond it would be a panic, and a wrong length would change the text.
 
-mod naive;
-
-use naive::tape::{Integer, List, Map, Taped, Text};
+use crate::naive::tape::{Integer, List, Map, Taped, Text};
 use rustyjson_core::canonical::canonicalize;
 use rustyjson_core::encode::{Player, play};
 use rustyjson_core::etf::reader::Reader;

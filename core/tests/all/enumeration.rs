@@ -3,12 +3,10 @@
 //!
 //! `script/enumerate` runs it for longer documents, and keeps a record.
 
-mod naive;
-
-use naive::feed::{PATH, given, plan};
-use naive::parse;
-use naive::partial::assert_partial;
-use naive::tree::{Tree, decoded};
+use crate::naive::feed::{PATH, given, plan};
+use crate::naive::parse;
+use crate::naive::partial::assert_partial;
+use crate::naive::tree::{Tree, decoded};
 use rustyjson_core::parts::check;
 use rustyjson_core::scan::Plan;
 use rustyjson_core::{DecodeOptions, Error, Scratch};
@@ -19,7 +17,7 @@ use std::time::Instant;
 
 /// In hexadecimal digits, one per line: one of each kind that the grammar tells apart, and of each length of UTF-8. `e` stands for all
 /// letters, and is the exponent's too.
-const LIST: &str = include_str!("../../test/vectors/tokens.txt");
+const LIST: &str = include_str!("../../../test/vectors/tokens.txt");
 static TOKENS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| LIST.lines().map(unhex).collect());
 
 fn unhex(line: &str) -> Vec<u8> {

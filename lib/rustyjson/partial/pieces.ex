@@ -1,0 +1,171 @@
+defmodule RustyJson.Partial.Pieces do
+  @moduledoc false
+  # The way of a piece of text into a partial document: the mends of `:lenient`, the engine, and then the document, which takes the events
+  # that the engine found.
+
+  require RustyJson.Engine.Codes
+
+  alias RustyJson.{DecodeError, Feed, Partial, SandboxError}
+  alias RustyJson.Decode.Atoms
+  alias RustyJson.Encode.Measure
+  alias RustyJson.Engine.Codes
+  alias RustyJson.Feed.State
+  alias RustyJson.Partial.{Changes, Document, Errors, Lenient, Text, Typed}
+  alias RustyJson.Partial.Lenient.Positions
+
+  @typedoc "What the piece changed, if that was asked for; `:whole` if it is too much to say."
+  @type changes :: nil | :whole | Changes.t()
+  @type taken ::
+          {:ok, Partial.t(), changes()} | {:error, DecodeError.t() | SandboxError.t()}
+
+  # A key or number of more bytes waits until the core has found its end.
+  @longest 1024
+  # Bytes of one call, and where that has no memory.
+  @longest_piece 16_777_216
+  @slice 65_536
+  @no_stop 0xFFFF_FFFF_FFFF_FFFF
+
+  @doc "Takes the next piece. `changes` is `:told` if what it changes is to be said, and else nil."
+  @spec push(Partial.t(), iodata(), nil | :told) :: taken()
+  def push(%{options: %{max_bytes: most}, total: total} = partial, input, changes) do
+    if most > 0 and not Measure.text?(input, most - total) do
+      {:error, DecodeError.new({Codes.decode(:max_bytes), 0, 1, 1, ""}, "", partial.options)}
+    else
+      bytes = if is_binary(input), do: input, else: IO.iodata_to_binary(input)
+      changes = changes && if(partial.behind, do: :whole, else: Changes.new(byte_size(bytes)))
+      lenient(bytes, %{partial | total: total + byte_size(bytes)}, changes)
+    end
+  end
+
+  defp lenient(bytes, %{lenient: nil} = partial, changes), do: sliced(bytes, partial, changes)
+
+  defp lenient(bytes, %{lenient: before} = partial, changes) do
+    {mended, lenient} = Lenient.push(before, bytes)
+    partial = %{partial | lenient: lenient} |> begin(Lenient.start(before), Lenient.start(lenient))
+
+    with {:error, _error} = failed <- sliced(mended, partial, changes),
+         do: Positions.original(failed, lenient, Text.append(partial.text, mended))
+  end
+
+  @doc "Takes what the mends of `:lenient` held back, when nothing follows."
+  @spec rest(Partial.t()) :: taken()
+  def rest(%{lenient: before} = partial) do
+    {held, lenient} = Lenient.rest(before)
+    partial = begin(%{partial | lenient: lenient}, Lenient.start(before), Lenient.start(lenient))
+    if held == "", do: {:ok, partial, nil}, else: sliced(held, partial, nil)
+  end
+
+  @doc "Says that nothing follows."
+  @spec finish(Partial.t()) :: taken()
+  def finish(partial), do: piece("", true, partial, nil)
+
+  # The document starts behind other text.
+  defp begin(partial, nil, {position, line, column} = start),
+    do: %{
+      partial
+      | base: position,
+        state: State.outside(line, column, :begun),
+        text: Text.starts(partial.text, start)
+    }
+
+  defp begin(partial, _before, _start), do: partial
+
+  # A value that ends in its piece is decoded at once, others child by child. So a long piece is divided only if the sandbox has no
+  # memory for it, or if its events would take too much.
+  defp sliced(bytes, partial, changes) when byte_size(bytes) <= @slice, do: kept(bytes, partial, changes)
+
+  defp sliced(bytes, partial, changes) do
+    with {:error, %SandboxError{reason: :memory_limit}} <-
+           piecewise(Feed.slices(bytes, @longest_piece), partial, changes),
+         do: piecewise(Feed.slices(bytes, @slice), partial, changes)
+  end
+
+  defp piecewise(slices, partial, changes) do
+    Enum.reduce_while(slices, {:ok, partial, changes}, fn bytes, {:ok, partial, changes} ->
+      case kept(bytes, partial, changes) do
+        {:ok, _partial, _changes} = done -> {:cont, done}
+        {:error, _error} = failed -> {:halt, failed}
+      end
+    end)
+  end
+
+  defp kept(bytes, %{text: nil} = partial, changes), do: piece(bytes, false, partial, changes)
+
+  defp kept(bytes, %{text: text} = partial, changes),
+    do: piece(bytes, false, %{partial | text: Text.append(text, bytes)}, changes)
+
+  defp piece("", false, partial, changes), do: {:ok, partial, changes}
+
+  # A short token that is not over is read again; the end of a long one is looked for. (`<>` would make room for more behind it.)
+  defp piece(bytes, last, %{pending: pending} = partial, changes) when byte_size(pending) > @longest,
+    do: ask(bytes, byte_size(pending), last, partial, changes)
+
+  defp piece(bytes, last, %{pending: ""} = partial, changes), do: ask(bytes, 0, last, partial, changes)
+
+  defp piece(bytes, last, %{pending: pending} = partial, changes),
+    do: ask(IO.iodata_to_binary([pending | bytes]), 0, last, %{partial | pending: ""}, changes)
+
+  defp ask(bytes, held, last, partial, changes) do
+    {state, below} = State.raise(partial.state, partial.below, byte_size(bytes))
+    partial = %{partial | state: state, below: below}
+
+    case engine(bytes, held, last, partial) do
+      {events, kept, state, :more} ->
+        with {:ok, document, changes} <- told(events, bytes, kept, partial, changes) do
+          {base, pending} = waiting(bytes, kept, held, partial)
+          {state, below} = State.lower(state, below, partial.options.values.max_depth)
+          now = %{document: document, state: state, below: below, base: base, pending: pending}
+          {:ok, Map.merge(partial, now), changes}
+        end
+
+      {[], 0, state, :join} when held > 0 ->
+        ask(partial.pending <> bytes, 0, last, %{partial | state: state, pending: ""}, changes)
+
+      {events, _kept, _state, trouble} when is_tuple(trouble) ->
+        with {:ok, document, _changes} <- told(events, bytes, nil, partial, changes),
+             do: {:error, Errors.error(trouble, bytes, %{partial | document: document})}
+
+      {:error, :atom_limit} ->
+        {:error, Errors.atom_limit(partial)}
+
+      {:error, %SandboxError{}} = failed ->
+        failed
+
+      _other ->
+        {:error, Errors.malformed(partial)}
+    end
+  end
+
+  # `kept` of the bytes were read; nil if the core found an error, which is one whatever follows.
+  defp told(events, bytes, kept, %{document: document, base: base, text: text} = partial, changes) do
+    {document, changes} =
+      case document do
+        %Typed{} ->
+          read = Text.read(text, kept && base + kept)
+          Typed.apply_events(document, events, read, {bytes, base}, changes)
+
+        _untyped ->
+          Document.apply_events(document, events, base, changes)
+      end
+
+    {:ok, document, changes}
+  catch
+    :malformed -> {:error, Errors.malformed(partial)}
+    {:failed, error} -> {:error, error}
+    {:repeated, name, place, path} -> {:error, Errors.repeated(name, place, path, partial)}
+  end
+
+  # The position of the bytes that wait for more, and these bytes.
+  defp waiting(bytes, kept, 0, %{base: base}) when kept == byte_size(bytes), do: {base + kept, ""}
+  defp waiting(bytes, 0, held, %{base: base, pending: pending}) when held > 0, do: {base, pending <> bytes}
+
+  # A part of a piece would keep all of it.
+  defp waiting(bytes, kept, _held, %{base: base}),
+    do: {base + kept, bytes |> binary_part(kept, byte_size(bytes) - kept) |> :binary.copy()}
+
+  defp engine(bytes, held, last, %{uncounted: %{engine: engine} = options} = partial) do
+    %{plan: plan, state: state, base: base} = partial
+    run = fn options, stop -> engine.feed({base + held, held, last, stop, plan, state}, bytes, options) end
+    Atoms.feed(run, options, @no_stop)
+  end
+end
