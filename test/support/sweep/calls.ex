@@ -181,7 +181,7 @@ defmodule RustyJson.Test.Sweep.Calls do
       ),
       call({RustyJson, :encode!, 2}, :term, :encode, &RustyJson.encode!/2),
       call({RustyJson, :protocol_encode, 2}, :term, :none, fn term, [] ->
-        IO.iodata_to_binary(RustyJson.protocol_encode(term, &RustyJson.protocol_encode/2))
+        RustyJson.protocol_encode(term, &RustyJson.protocol_encode/2)
       end),
       call({RustyJson, :encode_to_iodata, 2}, :term, :encode, &RustyJson.encode_to_iodata/2),
       call({RustyJson, :encode_to_iodata!, 2}, :term, :encode, &RustyJson.encode_to_iodata!/2),
