@@ -16,13 +16,15 @@ pub(crate) use pointer::{absent, around};
 use crate::room::room;
 use alloc::string::String;
 use alloc::vec::Vec;
-use frames::{Frame, MAX_FRAMES, Open, Step, step};
+use frames::{Frame, Open, Step, step};
 use pointer::joined;
 
 /// Bytes of a key that a path shows; what is cut ends in [`CUT`].
 pub const MAX_KEY: usize = 128;
 /// Bytes of a whole path. A longer one keeps its beginning and its end, with a segment [`CUT`] between them.
 pub const MAX_PATH: usize = 4096;
+/// Open containers that a path names: half of them the outermost, half the innermost.
+pub const MAX_FRAMES: usize = 128;
 /// Marks what was left out.
 pub const CUT: &str = "…";
 

@@ -1,7 +1,6 @@
 //! Which containers are open at an offset, and where in each: the structure of a text, and nothing more of it.
 
-/// Open containers that a path names: half of them the outermost, half the innermost.
-pub(super) const MAX_FRAMES: usize = 128;
+use super::MAX_FRAMES;
 
 /// An open container. The two low bits are the tag, the others the element's index or the offset of the key's opening
 /// quote.

@@ -14,7 +14,7 @@ defmodule RustyJson.Encode.Path do
   @max_key constant.("MAX_KEY")
   @max_path constant.("MAX_PATH")
   # Open containers that a path names.
-  @max_frames 128
+  @max_frames constant.("MAX_FRAMES")
   # What was left out.
   @cut "…"
   # Stands for bytes that are no character: a fragment may have inserted invalid JSON.
