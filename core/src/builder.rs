@@ -188,7 +188,7 @@ pub trait Rewind: TermBuilder {
     fn rewind(&mut self, mark: Self::Mark);
 }
 
-/// The methods of a builder that gets nothing but numbers, or passes over the rest.
+/// What a builder does with all that is no number: nothing.
 macro_rules! numbers_only {
     () => {
         fn null(&mut self) -> Result<(), $crate::ErrorKind> {

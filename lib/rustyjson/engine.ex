@@ -78,6 +78,8 @@ defmodule RustyJson.Engine do
   @doc "What the engine runs on, or why it does not work and what to install."
   @callback status() :: {:ok, map()} | {:error, String.t()}
 
+  # The native engine, without events and with them.
+  @native [Engine.Native, Engine.Native.Watched]
   @engines [native: Engine.Native, wasm: Engine.Wasm]
 
   @doc false
@@ -108,11 +110,11 @@ defmodule RustyJson.Engine do
   @doc false
   # Whether this is the native engine, with events or without.
   @spec native?(module()) :: boolean()
-  def native?(engine), do: engine in [Engine.Native, Engine.Native.Watched]
+  def native?(engine), do: engine in @native
 
   @doc false
   @spec name(module()) :: :native | :wasm | :none
-  def name(engine) when engine in [Engine.Native, Engine.Native.Watched], do: :native
+  def name(engine) when engine in @native, do: :native
   def name(Engine.Wasm), do: :wasm
   def name(Engine.Missing), do: :none
 

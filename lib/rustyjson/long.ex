@@ -10,12 +10,13 @@ defmodule RustyJson.Long do
   def map(list, fun), do: map(list, fun, [])
 
   @doc """
-  What was gathered in reverse, in its order, before other elements. `:lists.reverse/2` takes 160,000 elements in one turn of a scheduler;
-  where they are scattered over a large heap, that is 13 ms.
+  Reverses a list and puts it before another one. `:lists.reverse/2` takes 160,000 elements in one turn of a scheduler; where they are
+  scattered over a large heap, that is 13 ms. The same error for what is no list.
   """
   @spec in_order([element], [element]) :: [element] when element: term()
   def in_order([last | done], behind), do: in_order(done, [last | behind])
   def in_order([], behind), do: behind
+  def in_order(_no_list, _behind), do: :erlang.error(:badarg)
 
   defp map([element | rest], fun, done), do: map(rest, fun, [fun.(element) | done])
   defp map([], _fun, done), do: in_order(done, [])

@@ -206,6 +206,11 @@ defmodule RustyJson.JsonApiTest do
       RustyJson.decode("[]", nil, array_finish: fn _, _ -> :wrong end)
     end
 
+    # Without array_finish the accumulator has to be a list, as in OTP.
+    assert_raise ArgumentError, fn ->
+      RustyJson.decode("[1]", nil, array_start: fn _ -> 0 end, array_push: &(&1 + &2))
+    end
+
     assert_raise ArgumentError, fn -> :rustyjson.decode("1", nil, %{bogus: 1}) end
     assert_raise ArgumentError, fn -> :rustyjson.decode("1", nil, [:none]) end
   end

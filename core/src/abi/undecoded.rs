@@ -30,7 +30,7 @@ impl<'a> DecodeFailure<'a> {
 
     /// Looks up the place of an error about a part of a document. A member that is missing has the path that it would have, and a container
     /// of a wrong length its own.
-    pub fn locate_part(json: &[u8], wrong: &Wrong) -> DecodeFailure<'static> {
+    fn locate_part(json: &[u8], wrong: &Wrong) -> DecodeFailure<'static> {
         Self::at(json, wrong, locate(json, wrong.error.offset))
     }
 

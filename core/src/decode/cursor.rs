@@ -1,8 +1,9 @@
-//! One cursor over JSON text, for all walks that build at most parts of a document: over values that are not wanted ([`skip`](super::skip)), to
-//! values at pointers, to tags, and over the values of a type. Each keeps the open containers in its own form. The steps between tokens,
-//! and the errors where a token is missing, are here. (The driver of [`decode`](crate::decode()) has its own: it is compiled as one loop.)
+//! One cursor over JSON text, for all walks that build at most parts of a document. They pass over what is not wanted
+//! ([`skip`](super::skip)), find values at pointers, find tags, and read the values of a type. Each keeps the open containers in its own
+//! form. The steps between tokens, and the errors where a token is missing, are here. (The driver of [`decode`](crate::decode()) has its
+//! own: it is compiled as one loop.)
 //!
-//! Repeated keys are the one thing that is not looked for.
+//! The cursor does not look for repeated keys; the walks do, where they must.
 
 use super::string::Utf8;
 use super::{string, wrong};
@@ -14,7 +15,7 @@ use alloc::vec::Vec;
 
 /// A text, and what walks over it need besides an offset.
 pub(crate) struct Cursor<'a, K> {
-    pub kernel: K,
+    pub(super) kernel: K,
     pub json: &'a [u8],
     pub options: &'a DecodeOptions,
     /// Values and keys that may still come.
@@ -62,8 +63,7 @@ impl<'a, K: Kernel> Cursor<'a, K> {
         if self.json.get(next) == Some(&(self.json[pos] + 2)) { Follows::Close(next) } else { Follows::Item(next) }
     }
 
-    /// What follows a value that ends before `pos` in an object or array. White space is rare before a
-    /// comma, so it is looked for last.
+    /// What follows the value that ends at `pos` in an object or array. White space is rare before a comma, so it is looked for last.
     #[inline(always)]
     pub fn behind(&self, mut pos: usize, object: bool) -> Result<Follows, Error> {
         loop {
@@ -175,7 +175,7 @@ impl<'a, K: Kernel> Cursor<'a, K> {
     /// The end of the white space before a token that was not found at `pos`. Where there is none, the token is missing.
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    pub fn space_before(&self, pos: usize, missing: ErrorKind) -> Result<usize, Error> {
+    fn space_before(&self, pos: usize, missing: ErrorKind) -> Result<usize, Error> {
         let end = self.space(pos);
         match self.json.get(end) {
             None => Err(Error::new(ErrorKind::UnexpectedEnd, end)),

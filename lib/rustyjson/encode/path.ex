@@ -1,6 +1,6 @@
 defmodule RustyJson.Encode.Path do
   @moduledoc false
-  # Makes JSON Pointers as core/src/locate.rs does, for texts that Elixir assembles. Values may be missing (holes), so only
+  # Makes JSON Pointers as `locate` of the core does, for texts that Elixir assembles. Values may be missing (holes), so only
   # brackets, commas and keys count. As there, keys, paths and memory are limited.
 
   @source Path.expand("../../../core/src/locate.rs", __DIR__)

@@ -266,7 +266,7 @@ defmodule RustyJson.Encoder.Plans do
 
   defp sure_plan(implementation, _module), do: plan_of!(implementation)
 
-  @doc "Whether structs are still encoded as a call found it: by this implementation and, if there is a plan, with the same one."
+  @doc "Whether what an earlier call found still holds: the same implementation, and the same plan if there is one."
   @spec holds?(source(), struct()) :: boolean()
   def holds?({plan, :own, own, nil}, struct),
     do: Encoder.impl_for(struct) == own and plan_of!(own) === plan

@@ -1,7 +1,7 @@
 defmodule RustyJson.Partial.Errors do
   @moduledoc false
-  # Errors of a partial document. The core knows the last bytes alone; which containers are open around them, and where they start, the
-  # document knows.
+  # Errors of a partial document. The core knows only the last bytes; the document knows which containers are open around them, and where
+  # they start.
 
   require RustyJson.Engine.Codes
 

@@ -1,6 +1,6 @@
 defmodule RustyJson.Partial.Pieces do
   @moduledoc false
-  # The way of a piece of text into a partial document: the mends of `:lenient`, the engine, and then the document, which takes the events
+  # How a piece of text gets into a partial document: the mends of `:lenient`, the engine, and then the document, which takes the events
   # that the engine found.
 
   require RustyJson.Engine.Codes
@@ -25,7 +25,7 @@ defmodule RustyJson.Partial.Pieces do
   @slice 65_536
   @no_stop 0xFFFF_FFFF_FFFF_FFFF
 
-  @doc "Takes the next piece. `changes` is `:told` if what it changes is to be said, and else nil."
+  @doc "Takes the next piece. `changes` is `:told` if what it changes is to be said, otherwise nil."
   @spec push(Partial.t(), iodata(), nil | :told) :: taken()
   def push(%{options: %{max_bytes: most}, total: total} = partial, input, changes) do
     if most > 0 and not Measure.text?(input, most - total) do

@@ -139,7 +139,7 @@ defmodule RustyJson.Wasm.Abi do
   def record?(length, etf, values, plans),
     do: length <= @longest_failure or text?(length - 5 - @claim * byte_size(etf), etf, values, plans)
 
-  @doc "Whether a text of this length may be made of this term. core/src/abi/bounds.rs says why."
+  @doc "Whether a text of this length may be made of this term. core/src/abi/bounds.rs says why, for tapes."
   @spec text?(integer(), binary(), Options.Values.t(), nil | map()) :: boolean()
   def text?(length, etf, _values, _plans) when length <= @growth * byte_size(etf) + 16, do: true
 

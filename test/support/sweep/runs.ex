@@ -1,5 +1,5 @@
 defmodule RustyJson.Test.Sweep.Runs do
-  @moduledoc "How the calls of `RustyJson.Test.Sweep.Calls` run that are more than one call of the function: in pieces, from files, as requests."
+  @moduledoc "Runs of calls that take more than one call of a function: in pieces, from files, as requests."
 
   alias RustyJson.{Feed, LogFormatter, Options, Partial, ServerSentEvents}
 

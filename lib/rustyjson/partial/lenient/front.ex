@@ -10,7 +10,7 @@ defmodule RustyJson.Partial.Lenient.Front do
 
   @fence "```"
 
-  @doc "The next bytes."
+  @doc "Takes bytes in front of the document."
   @spec before(binary(), Filter.t()) :: Filter.passed()
   # A run of bytes that start nothing is passed over at once. In white space everything else may start something; in other text only a
   # bracket and a fence.
