@@ -188,7 +188,7 @@ pub trait Rewind: TermBuilder {
     fn rewind(&mut self, mark: Self::Mark);
 }
 
-/// What a builder does with all that is no number: nothing.
+/// The methods of a builder that ignores everything but numbers.
 macro_rules! numbers_only {
     () => {
         fn null(&mut self) -> Result<(), $crate::ErrorKind> {

@@ -1,4 +1,4 @@
-//! What an encode call answers that is no text: why a term was not encoded, or a text with holes.
+//! The other answers of an encode call than a text: an error, or a text with holes.
 
 use super::{Status, read_path};
 use crate::encode::{EncodeError, EncodeErrorKind, MAX_PAYLOAD};

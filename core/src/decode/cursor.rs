@@ -176,12 +176,7 @@ impl<'a, K: Kernel> Cursor<'a, K> {
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn space_before(&self, pos: usize, missing: ErrorKind) -> Result<usize, Error> {
-        let end = self.space(pos);
-        match self.json.get(end) {
-            None => Err(Error::new(ErrorKind::UnexpectedEnd, end)),
-            Some(_) if end == pos => Err(Error::new(missing, pos)),
-            Some(_) => Ok(end),
-        }
+        wrong::unless_token(self.json, pos, self.space(pos), missing)
     }
 
     #[inline(always)]

@@ -319,12 +319,7 @@ impl<'a, K: Kernel, B: TermBuilder> Driver<'a, K, B> {
     /// The end of the white space before a token that was not found at `pos`. Where there is none, the token is missing.
     #[inline(always)]
     fn space_before(&self, pos: usize, missing: ErrorKind) -> Result<usize, Error> {
-        let end = self.space(pos);
-        match self.json.get(end) {
-            None => Err(Error::new(ErrorKind::UnexpectedEnd, end)),
-            Some(_) if end == pos => Err(Error::new(missing, pos)),
-            Some(_) => Ok(end),
-        }
+        wrong::unless_token(self.json, pos, self.space(pos), missing)
     }
 
     #[inline(always)]

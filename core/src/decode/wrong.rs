@@ -2,6 +2,16 @@
 
 use crate::error::{Error, ErrorKind};
 
+/// The end of the white space at `pos`, where a token stands. Without white space, the token that was looked for at `pos` is missing.
+#[inline(always)]
+pub(super) fn unless_token(json: &[u8], pos: usize, end: usize, missing: ErrorKind) -> Result<usize, Error> {
+    match json.get(end) {
+        None => Err(Error::new(ErrorKind::UnexpectedEnd, end)),
+        Some(_) if end == pos => Err(Error::new(missing, pos)),
+        Some(_) => Ok(end),
+    }
+}
+
 /// Why nothing at `pos` can be a value.
 #[cold]
 pub(super) fn no_value(json: &[u8], pos: usize) -> Error {

@@ -25,7 +25,7 @@ defmodule RustyJson.Partial.Errors do
   @doc "The error that the core found in these bytes, the ones of the last piece."
   @spec error(trouble(), binary(), Partial.t()) :: DecodeError.t()
   def error(trouble, bytes, %{document: %Typed{}, text: text, options: options} = partial) do
-    # Where it stands is known to the core alone, and what comes first to `decode/2`.
+    # Only the core knows the place of the error, and only `decode/2` knows which of several errors comes first.
     with {:error, %{reason: reason} = error} when reason != :unexpected_end <-
            Text.decode(text, %{options | max_bytes: 0}),
          do: error,

@@ -18,7 +18,7 @@ impl Terms<'_, '_> {
         }
     }
 
-    /// There is no call that makes a big integer, but external term format can hold it.
+    /// Makes a big integer by way of the external term format: the VM has no function for it.
     fn make_big(&self, negative: bool, magnitude: &[u8]) -> Result<ErlNifTerm, ErrorKind> {
         let mut format = Vec::new();
         format.try_reserve_exact(magnitude.len() + 7).map_err(|_| ErrorKind::OutOfMemory)?;

@@ -62,7 +62,7 @@ defmodule RustyJson.Partial.Lenient.Filter do
   def words(filter),
     do: for({_python, json} <- @literals, do: json) ++ for({python, _json} <- literals(filter), do: python)
 
-  @doc "The rest starts so many bytes later, in the same line."
+  @doc "Moves the start of the rest by a number of bytes that are in the same line."
   @spec passed(t(), non_neg_integer()) :: t()
   def passed(%{at: {position, line, column}} = filter, count),
     do: %{filter | at: {position + count, line, column}}
