@@ -1,7 +1,7 @@
 defmodule RustyJson.AtomTableTest do
   @moduledoc "`keys: :atoms` near the end of the VM's table of atoms, in VMs whose table is small: one atom too many ends a VM."
 
-  use ExUnit.Case, async: false
+  use ExUnit.Case, async: true
 
   @moduletag :once
 

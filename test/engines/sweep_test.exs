@@ -3,7 +3,7 @@ defmodule RustyJson.SweepTest do
   Every public function, with every option, on every shape of input: both engines give the same answer, and time, memory, schedulers and
   deadlines hold.
 
-  `RustyJson.Test.Sweep` has the table. The light version compares 20 KB with 200 KB, with a bound that quadratic time exceeds. The heavy
+  `RustyJson.Test.Sweep` has the table. The light version compares 10 KB with 100 KB, with a bound that quadratic time exceeds. The heavy
   one goes up to 5 MB; only `script/sweep` runs it, because it takes most of an hour, and keeps its record. Its bound is 1.5 times the growth
   of what the VM itself needs for the same input (`RustyJson.Test.Sweep.Yardstick`).
   """
@@ -197,8 +197,8 @@ defmodule RustyJson.SweepTest do
 
   for {engine, chosen} <- Judge.engines(), input <- [:text, :term] do
     @tag engine: engine, chosen: chosen, input: input
-    test "#{engine}: a #{input} of 200 KB takes no more time per byte than one of 20 KB", context do
-      plan = plan(context, sizes: [20_000, 200_000], ratio: 4.5, hold: 100, brief: true)
+    test "#{engine}: a #{input} of 100 KB takes no more time per byte than one of 10 KB", context do
+      plan = plan(context, sizes: [10_000, 100_000], ratio: 4.5, hold: 100, brief: true)
       context.input |> shapes() |> Enum.flat_map(&shape(&1, plan, ways_of(&1))) |> assert_kept()
     end
 
