@@ -40,7 +40,7 @@
 
 -type encode_error() :: #{reason := atom(), message := binary(), path => binary()}.
 %% The reasons are those of `RustyJson.EncodeError' and `RustyJson.SandboxError', and `unsupported' for a term that has no JSON
-%% form, such as a tuple.
+%% form, such as a pid.
 
 -type error() :: decode_error() | encode_error().
 

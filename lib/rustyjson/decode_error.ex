@@ -88,7 +88,8 @@ defmodule RustyJson.DecodeError do
 
   @doc """
   Returns the message and, below it, the line of the input with a caret under the position. Control characters become visible
-  ones, so that a document cannot send escape sequences to a terminal.
+  ones, so that a document cannot send escape sequences to a terminal. Of another exception, such as a `RustyJson.SandboxError`, it returns
+  the message.
 
       iex> {:error, error} = RustyJson.decode(~s({"a": [1, 2,]}))
       iex> RustyJson.DecodeError.explain(error) |> String.split("\\n")
@@ -121,7 +122,7 @@ defmodule RustyJson.DecodeError do
         "at /1"
       ]
   """
-  @spec explain(t() | [t()]) :: String.t()
+  @spec explain(t() | [t()] | Exception.t()) :: String.t()
   def explain(errors) when is_list(errors), do: Enum.map_join(errors, "\n\n", &explain(%{&1 | errors: nil}))
 
   def explain(%__MODULE__{errors: [_, _ | _] = errors, error_count: count}) do
@@ -137,10 +138,12 @@ defmodule RustyJson.DecodeError do
     Exception.message(error) <> "\n\n" <> snippet(data, position - error.offset, error) <> where
   end
 
-  def explain(%__MODULE__{} = error), do: Exception.message(error)
+  def explain(error) when is_exception(error), do: Exception.message(error)
 
   defp snippet("", _position, %{reason: :unexpected_end}), do: "The input is empty."
-  defp snippet(data, position, error), do: Snippet.caret(data, position, error.line)
+
+  defp snippet(data, position, error),
+    do: Snippet.caret(data, position, error.line, if(error.offset > 0, do: error.column))
 
   defimpl Inspect do
     @shown 64

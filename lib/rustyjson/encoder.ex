@@ -16,8 +16,8 @@ defprotocol RustyJson.Encoder do
     * `:also` - `[Jason.Encoder, JSON.Encoder]` or one of them: packages that call these libraries can encode the struct too, and get
       the same members. A protocol that does not exist where the struct is compiled is left out
 
-  Without either option all fields are encoded, which can leak fields that are added later. A field that the struct lacks is an
-  error at compile time. For a struct that you do not own, use
+  Without `:only` and `:except` all fields are encoded, which can leak fields that are added later. Both of them, a field that the struct
+  lacks and an option of another name are errors at compile time (`ArgumentError`). For a struct that you do not own, use
   `Protocol.derive(RustyJson.Encoder, NameOfTheStruct, only: [...])`.
 
   ## Implementing

@@ -20,7 +20,7 @@ defmodule RustyJson.Parts do
 
   @spec fetch(iodata(), String.t(), keyword() | map()) :: {:ok, term()} | :error | {:error, Exception.t()}
   def fetch(input, pointer, opts) do
-    paths = Paths.new!([pointer])
+    paths = Paths.of([pointer], "fetch")
 
     with {:ok, answers, missing} <- answers(input, paths, opts) do
       case {answers, missing} do
@@ -34,7 +34,7 @@ defmodule RustyJson.Parts do
   @spec select(iodata(), Paths.t() | list() | map(), keyword() | map()) ::
           {:ok, list() | map()} | {:error, Exception.t()}
   def select(input, paths, opts) do
-    paths = Paths.of(paths)
+    paths = Paths.of(paths, "select")
     with {:ok, answers, missing} <- answers(input, paths, opts), do: {:ok, shape(paths, answers, missing)}
   end
 

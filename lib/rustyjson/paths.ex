@@ -53,26 +53,30 @@ defmodule RustyJson.Paths do
       ** (ArgumentError) RustyJson.Paths.new!/1 takes a JSON Pointer, such as "/a/0", got: "a"
   """
   @spec new!([String.t()] | %{optional(term()) => String.t()}) :: t()
-  def new!(pointers) when is_list(pointers), do: build(pointers, nil)
-
-  def new!(pointers) when is_map(pointers) and not is_struct(pointers) do
-    {keys, pointers} = pointers |> Map.to_list() |> Enum.unzip()
-    build(pointers, keys)
-  end
-
-  def new!(other) do
-    raise ArgumentError,
-          "RustyJson.Paths.new!/1 takes a list or a map of JSON Pointers, got: #{inspect(other, limit: 5)}"
-  end
+  def new!(%__MODULE__{} = paths), do: refused!(paths, "RustyJson.Paths.new!/1")
+  def new!(pointers), do: of(pointers, "RustyJson.Paths.new!/1")
 
   @doc false
-  # Paths, or what they are made of.
-  @spec of(t() | [String.t()] | map()) :: t()
-  def of(%__MODULE__{} = paths), do: paths
-  def of(pointers), do: new!(pointers)
+  # Paths, or what they are made of. Errors name the caller.
+  @spec of(t() | [String.t()] | map(), String.t()) :: t()
+  def of(%__MODULE__{} = paths, _caller), do: paths
+  def of(pointers, caller) when is_list(pointers), do: build(pointers, nil, caller)
 
-  defp build(pointers, keys) do
-    tree = Enum.reduce(pointers, empty(), &insert(Pointer.tokens!(&1, "RustyJson.Paths.new!/1"), &1, &2))
+  def of(pointers, caller) when is_map(pointers) and not is_struct(pointers) do
+    {keys, pointers} = pointers |> Map.to_list() |> Enum.unzip()
+    build(pointers, keys, caller)
+  end
+
+  def of(other, caller), do: refused!(other, caller)
+
+  @spec refused!(term(), String.t()) :: no_return()
+  defp refused!(other, caller) do
+    raise ArgumentError,
+          "#{caller} takes a list or a map of JSON Pointers, got: #{inspect(other, limit: 5)}"
+  end
+
+  defp build(pointers, keys, caller) do
+    tree = Enum.reduce(pointers, empty(), &insert(Pointer.tokens!(&1, caller), &1, &2))
     {nodes, _behind, written} = write(tree, @header, 0, %{count: 0, answers: 0, overlap: 0, places: %{}})
 
     %__MODULE__{

@@ -242,14 +242,11 @@ defmodule RustyJson.Schema do
   defp options!(name, options) do
     options = options |> Options.Values.to_list("the field #{inspect(name)}") |> last_ones()
 
-    case Enum.map(options, &elem(&1, 0)) -- @field do
-      [] ->
-        described!(options, "option :description of the field #{inspect(name)}")
-
-      unknown ->
-        raise ArgumentError,
-              "unknown options of the field #{inspect(name)}: #{inspect(unknown)}, expected: #{inspect(@field)}"
+    for {option, _value} <- options, option not in @field do
+      raise ArgumentError, Options.Unknown.text(option, @field, "the field #{inspect(name)} takes")
     end
+
+    described!(options, "option :description of the field #{inspect(name)}")
   end
 
   # Of repeated options the last one counts.

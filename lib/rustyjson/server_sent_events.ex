@@ -22,7 +22,7 @@ defmodule RustyJson.ServerSentEvents do
       response.body
       |> RustyJson.ServerSentEvents.stream()
       |> Enum.reduce(partial, fn event, partial ->
-        # The event that tells the usage has no choices, and the first one of an answer no text.
+        # The event with the usage has no choices, and the first event has no text.
         text =
           case RustyJson.fetch(event.data, "/choices/0/delta/content") do
             {:ok, text} when is_binary(text) -> text

@@ -299,16 +299,16 @@ defmodule RustyJson.ConstraintsTest do
              "option :pattern of the field :value does not fit the type {:list, :string}: it is for strings"},
             {:string, [pattern: 1], "option :pattern of the field :value takes a string, got: 1"},
             {:string, [pattern: "("],
-             "option :pattern of the field :value has no automaton: a group is not closed"},
+             "option :pattern of the field :value cannot be used: a group is not closed"},
             {:date, [format: :date], "option :format of the field :value does not fit the type :date"},
             {:string, [format: :email], "option :format of the field :value takes :date, :time"},
             {:string, [description: :text],
              "option :description of the field :value takes a string, got: :text"},
-            {:string, [minimum: 1], "unknown options of the field :value: [:minimum]"},
+            {:string, [minimum: 1], "unknown option :minimum, did you mean :min? the field :value takes"},
             {:string, nil, "options of the field :value are a keyword list or a map, got: nil"},
             {:string, [:min], "options of the field :value are a keyword list or a map, got: [:min]"},
             {:string, {:min, 1}, "options of the field :value are a keyword list or a map, got: {:min, 1}"},
-            {:string, %{"min" => 1}, "unknown options of the field :value: [\"min\"]"}
+            {:string, %{"min" => 1}, "unknown option \"min\": the field :value takes"}
           ] do
         error = assert_raise ArgumentError, fn -> define(type, options) end
         assert error.message =~ message

@@ -106,13 +106,13 @@ defmodule RustyJson.DecodeManyTest do
       list = "decode_many takes a list of iodata"
 
       for {inputs, message} <- [
-            {[["[", :x], "1"], list <> ": its element at index 0 is none"},
-            {["1", "2", nil], list <> ": its element at index 2 is none"},
-            {["1", <<1::3>>], list <> ": its element at index 1 is none"},
-            {["1", [?1 | :a]], list <> ": its element at index 1 is none"},
-            {"1", list},
-            {["1" | "2"], list},
-            {%{}, list}
+            {[["[", :x], "1"], list <> ~s(, but its element at index 0 is ["[", :x])},
+            {["1", "2", nil], list <> ", but its element at index 2 is nil"},
+            {["1", <<1::3>>], list <> ", but its element at index 1 is <<1::size(3)>>"},
+            {["1", [?1 | :a]], list <> ", but its element at index 1 is [49 | :a]"},
+            {"1", list <> ~s(, got: "1")},
+            {["1" | "2"], list <> ", got an improper list"},
+            {%{}, list <> ", got: %{}"}
           ] do
         assert_raise ArgumentError, message, fn -> RustyJson.decode_many(inputs, options) end
       end

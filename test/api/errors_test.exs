@@ -73,6 +73,21 @@ defmodule RustyJson.ErrorsTest do
     assert DecodeError.explain(error) =~ "/a/1"
   end
 
+  test "explain shows where the data of a stream starts within a line" do
+    assert [{:error, error}] =
+             ["{\"rows\": [{\"a\": 1}, ", "{\"a\": }]}"]
+             |> RustyJson.decode_stream(on_error: :tag, at: "/rows/*")
+             |> Enum.filter(&match?({:error, _}, &1))
+
+    assert {error.line, error.column} == {1, 27}
+    assert DecodeError.explain(error) =~ "1 | …{\"a\": }]}\n  |        ^"
+  end
+
+  test "explain of an error of the sandbox is its message" do
+    error = %RustyJson.SandboxError{reason: :timeout, message: "took too long"}
+    assert DecodeError.explain(error) == Exception.message(error)
+  end
+
   test "explain cuts a long path, the field has all of it" do
     {:error, error} = Judge.decode(String.duplicate("[", 200))
     assert error.path == String.duplicate("/0", 128)

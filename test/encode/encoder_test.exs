@@ -57,6 +57,26 @@ defmodule RustyJson.EncoderTest do
       end
     end
 
+    # Each would encode the password.
+    test "an option that nobody reads is an error when the module is compiled" do
+      for {options, message} <- [
+            {"ony: [:name]",
+             "unknown option :ony, did you mean :only? `@derive RustyJson.Encoder` takes :only"},
+            {"%{only: [:name]}", "takes a keyword list, got: %{only: [:name]}"},
+            {"only: [:name], except: [:password]", "takes `:only` or `:except`, not both"},
+            {"only: :name", "`:only` takes a list of fields, got: :name"}
+          ] do
+        code = """
+        defmodule RustyJson.EncoderTest.Misspelt do
+          @derive {RustyJson.Encoder, #{options}}
+          defstruct [:name, :password]
+        end
+        """
+
+        assert_raise ArgumentError, ~r/#{Regex.escape(message)}/, fn -> Code.eval_string(code) end
+      end
+    end
+
     test "for a struct of someone else" do
       defmodule Foreign do
         defstruct [:a, :b]

@@ -461,7 +461,7 @@ defmodule RustyJson.ShapeTest do
           {[key_case: %{"a" => "b"}], ":key_case"},
           {[omit: nil], ":omit takes a list of nil and modules"},
           {[redact: ["a", "/a~2"]],
-           ":redact takes keys and JSON Pointers, got the entry \"/a~2\", which is no JSON Pointer"},
+           ":redact takes keys and JSON Pointers, got the entry \"/a~2\", which is not a JSON Pointer"},
           {[redact: [nil]], "got the entry nil, which is neither a string nor an atom that is a key"},
           {[redact: [:a, 1]], "got the entry 1, which is neither a string nor an atom that is a key"},
           {[redact: ["/" <> <<255>>]], "which is not UTF-8"},

@@ -165,8 +165,11 @@ defmodule RustyJson.CLI.Arguments do
   @spec prepared(t()) :: t()
   def prepared(%{fetch: fetch} = arguments) do
     case stream_options(arguments) do
-      nil -> if fetch, do: %{arguments | reader: RustyJson.Paths.new!(%{value: fetch})}, else: arguments
-      options -> %{arguments | reader: RustyJson.Feed.new(options)}
+      nil ->
+        if fetch, do: %{arguments | reader: RustyJson.Paths.of(%{value: fetch}, "--fetch")}, else: arguments
+
+      options ->
+        %{arguments | reader: RustyJson.Feed.new(options)}
     end
   end
 
@@ -212,7 +215,7 @@ defmodule RustyJson.CLI.Arguments do
     else
       Options.decode(options)
       if stream = stream_options(arguments), do: RustyJson.Feed.new(stream)
-      if arguments.fetch, do: RustyJson.Paths.new!([arguments.fetch])
+      if arguments.fetch, do: RustyJson.Paths.of([arguments.fetch], "--fetch")
       :ok
     end
   rescue

@@ -48,7 +48,16 @@ defmodule RustyJson.Decode.Many do
     do: [document(input, number, limit) | documents(inputs, number + 1, limit)]
 
   defp documents([], _number, _limit), do: []
-  defp documents(_tail, _number, _limit), do: raise(ArgumentError, "decode_many takes a list of iodata")
+
+  defp documents(tail, 0, _limit),
+    do:
+      raise(
+        ArgumentError,
+        "decode_many takes a list of iodata, got: #{inspect(tail, limit: 5, printable_limit: 200)}"
+      )
+
+  defp documents(_tail, _number, _limit),
+    do: raise(ArgumentError, "decode_many takes a list of iodata, got an improper list")
 
   defp document(input, number, limit) do
     cond do
@@ -59,7 +68,10 @@ defmodule RustyJson.Decode.Many do
   rescue
     ArgumentError ->
       reraise ArgumentError,
-              [message: "decode_many takes a list of iodata: its element at index #{number} is none"],
+              [
+                message:
+                  "decode_many takes a list of iodata, but its element at index #{number} is #{inspect(input, limit: 5, printable_limit: 200)}"
+              ],
               __STACKTRACE__
   end
 

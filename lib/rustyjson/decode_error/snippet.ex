@@ -48,12 +48,18 @@ defmodule RustyJson.DecodeError.Snippet do
 
   defp shown(char), do: char
 
-  @doc "The line of the place, cut where it is long, and a caret under it."
-  @spec caret(binary(), non_neg_integer(), pos_integer()) :: String.t()
-  def caret(data, position, line) do
+  @doc """
+  The line of the place, cut where it is long, and a caret under it. The data of a stream can start within a line: then the column says so.
+
+      iex> RustyJson.DecodeError.Snippet.caret("}]", 0, 2, 17)
+      "2 | …}]\n  |  ^"
+  """
+  @spec caret(binary(), non_neg_integer(), pos_integer(), pos_integer() | nil) :: String.t()
+  def caret(data, position, line, column \\ nil) do
     left = data |> part(position - @left, position) |> String.split(["\n", "\r"]) |> List.last()
     right = data |> part(position, position + @right) |> String.split(["\n", "\r"]) |> hd()
     {head, tail} = ellipses(data, position, left, right)
+    head = if is_integer(column) and column - 1 > String.length(left), do: "…", else: head
 
     number = "#{line} | "
     margin = String.duplicate(" ", String.length(number) - 2) <> "| "

@@ -5,17 +5,37 @@ defmodule RustyJson.Encoder.Derive do
   alias RustyJson.Encode
   alias RustyJson.Encode.Part
   alias RustyJson.Encoder.{Also, Names, Plans}
+  alias RustyJson.Options.Unknown
+
+  @options [:only, :except, :key_case, :omit, :also]
 
   @doc "The implementation for a struct. Its fields are data, so that the core can learn them."
   @spec implementation(module(), module(), map(), keyword() | term()) :: Macro.t()
   def implementation(protocol \\ RustyJson.Encoder, module, struct, options) do
+    options = options!(protocol, options)
     fields = fields(struct, options)
-    options = if is_list(options), do: options, else: []
     plan = Plans.plan(fields, names(fields, options[:key_case]), omitted(options[:omit]))
 
     also = for also <- Also.protocols(options[:also]), do: Also.implementation(also, module, plan)
     {:__block__, [], [own(protocol, module, plan) | also]}
   end
+
+  # An option that nobody reads would encode the fields that it was to hide. In Jason it does.
+  defp options!(RustyJson.Encoder, options) do
+    unless Keyword.keyword?(options),
+      do: raise(ArgumentError, "`@derive RustyJson.Encoder` takes a keyword list, got: #{inspect(options)}")
+
+    for {name, _value} <- options, name not in @options do
+      raise ArgumentError, Unknown.text(name, @options, "`@derive RustyJson.Encoder` takes")
+    end
+
+    if options[:only] != nil and options[:except] != nil,
+      do: raise(ArgumentError, "`@derive RustyJson.Encoder` takes `:only` or `:except`, not both")
+
+    options
+  end
+
+  defp options!(_standin, options), do: if(is_list(options), do: options, else: [])
 
   @doc "An implementation of the protocol, which is ours or that of the stand-in for Jason, with this plan."
   @spec own(module(), module(), Plans.plan()) :: Macro.t()
@@ -98,7 +118,6 @@ defmodule RustyJson.Encoder.Derive do
 
   defp fields(struct, options) do
     fields = Map.keys(struct) -- [:__struct__]
-    options = if is_list(options), do: options, else: []
 
     case {options[:only], options[:except]} do
       {nil, nil} -> fields
@@ -106,6 +125,9 @@ defmodule RustyJson.Encoder.Derive do
       {only, _} -> known!(only, :only, fields)
     end
   end
+
+  defp known!(named, option, _fields) when not is_list(named),
+    do: raise(ArgumentError, "`#{inspect(option)}` takes a list of fields, got: #{inspect(named)}")
 
   # As in Jason, `:__struct__` may be listed.
   defp known!(named, option, fields) do

@@ -2,7 +2,7 @@ defmodule RustyJson.Migrate.Notes do
   @moduledoc false
   # Lines that compile after the word is replaced, and then do something else; and lines that the task does not replace.
 
-  @built_in ~w(Tuple List Map Atom Integer Float BitString Date Time NaiveDateTime DateTime Decimal Any)a
+  @built_in ~w(Tuple List Map Atom Integer Float BitString Date Time NaiveDateTime DateTime Decimal)a
   @private ~w(Codegen Decoder)a
   @error_fields ~w(position token data)a
 
@@ -78,7 +78,7 @@ defmodule RustyJson.Migrate.Notes do
   defp note({:assert_raise, meta, [name, text | _]}, aliases) do
     if (is_binary(text) or match?({sigil, _, _} when sigil in [:sigil_r, :<<>>, :sigil_s, :sigil_S], text)) and
          jason?(name, :DecodeError, aliases),
-       do: [{meta[:line], "the messages of RustyJson.DecodeError are others"}],
+       do: [{meta[:line], "RustyJson.DecodeError has different messages"}],
        else: []
   end
 

@@ -43,7 +43,7 @@ defmodule RustyJson.Options.Shape do
   defp check_entry!("/" <> _ = pointer) do
     cond do
       not String.valid?(pointer) -> wrong_entry(pointer, "which is not UTF-8")
-      pointer =~ ~r/~(?![01])/ -> wrong_entry(pointer, "which is no JSON Pointer: after ~ comes 0 or 1")
+      pointer =~ ~r/~(?![01])/ -> wrong_entry(pointer, "which is not a JSON Pointer: 0 or 1 must follow ~")
       true -> Pointer.tokens!(pointer, @what)
     end
   end

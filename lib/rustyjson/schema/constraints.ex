@@ -79,7 +79,7 @@ defmodule RustyJson.Schema.Constraints do
 
       {:error, reason} ->
         raise ArgumentError,
-              "option :pattern of the field #{inspect(field)} has no automaton: #{reason}: #{inspect(value, limit: 50, printable_limit: 200)}"
+              "option :pattern of the field #{inspect(field)} cannot be used: #{reason}: #{inspect(value, limit: 50, printable_limit: 200)}"
     end
   end
 
