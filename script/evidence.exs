@@ -45,10 +45,10 @@ defmodule RustyJson.Evidence do
     [
       source(full, "full"),
       "",
-      "| part | step | command | passed | failed | time |",
-      "|---|---|---|--:|--:|--:|",
-      for([part, title, command, passed, failed, seconds] <- full["step"] || []) do
-        "| #{part} | #{cell(title)} | `#{cell(command)}` | #{number(passed)} | #{number(failed)} | #{time(seconds)} |\n"
+      "| part | commit | step | command | passed | failed | time |",
+      "|---|---|---|---|--:|--:|--:|",
+      for([part, title, command, passed, failed, seconds] <- in_order(full["step"])) do
+        "| #{part} | #{ran(full, part)} | #{cell(title)}#{cell(found(full, part, title))} | `#{cell(command)}` | #{number(passed)} | #{number(failed)} | #{time(seconds)} |\n"
       end,
       totals(full)
     ]
@@ -138,7 +138,7 @@ defmodule RustyJson.Evidence do
       "| promise | what was tried against it | command | result |",
       "|---|---|---|---|",
       for {promise, tried, command, results} <- claims() do
-        "| #{promise} | #{tried} | `#{command}` | #{results |> Enum.map(&result(&1, records)) |> Enum.join("; ")} |\n"
+        "| #{promise} | #{tried} | `#{command}` | #{results |> Enum.map(&result(&1, records)) |> Enum.uniq() |> Enum.join("; ")} |\n"
       end
     ]
     |> text()
@@ -175,7 +175,7 @@ defmodule RustyJson.Evidence do
          {:step, "asan", "AddressSanitizer: mix test, native"},
          {:step, "asan", "AddressSanitizer: mix test, wasm"}
        ]},
-      {"The queue of the sandbox gives no place twice, forgets nobody who waits, and leaves no message behind",
+      {"The queue of the sandbox gives each place to one caller, serves every caller who waits, and sends no message after the call",
        "two or three callers that come, wait, give up, die or are suspended, in all orders or in those with at most five switches (loom); faults put into its sources",
        "script/test --full --only model", [{:step, "model", "model: cargo test"}]},
       {"No undefined behaviour in the core", "Miri", "script/test --full --only miri", [{:part, "miri"}]},
@@ -227,7 +227,7 @@ defmodule RustyJson.Evidence do
   defp result({:step, part, title}, %{"full" => full}) do
     case for([^part, ^title, _command, passed, failed, _] <- full["step"] || [], do: {passed, failed}) do
       [{passed, failed}] ->
-        "#{number(passed)} passed, #{number(failed)} failed#{found(full, part, title)} (#{commit(full)})"
+        "#{number(passed)} passed, #{number(failed)} failed (#{ran(full, part)})"
 
       [] ->
         "not run"
@@ -243,7 +243,7 @@ defmodule RustyJson.Evidence do
         "not run"
 
       steps ->
-        "#{number(sum(steps, 0))} passed, #{number(sum(steps, 1))} failed (#{commit(full)})"
+        "#{number(sum(steps, 0))} passed, #{number(sum(steps, 1))} failed (#{ran(full, part)})"
     end
   end
 
@@ -326,31 +326,47 @@ defmodule RustyJson.Evidence do
     tools =
       Enum.map_join(Enum.uniq(record["tool"] || []), "; ", fn [name, version] -> "#{name} #{version}" end)
 
-    "From [#{name}.tsv](records/#{name}.tsv): commit #{commit(record)}, #{machine}, #{processor}, #{count} processors, #{system}; #{tools}.#{notes(record)}"
+    "From [#{name}.tsv](records/#{name}.tsv): #{if record["commit"], do: "commit #{commit(record)}, "}#{machine}, #{processor}, #{count} processors, #{system}; #{tools}.#{notes(record)}"
   end
 
   defp notes(record), do: Enum.map_join(record["note"] || [], fn [note] -> " " <> note end)
 
-  defp commit(%{"commit" => [[commit, date, state] | _]}),
+  defp commit(%{"commit" => [[commit, date, state] | _]}), do: commit(commit, date, state)
+
+  defp commit(commit, date, state),
     do: "#{String.slice(commit, 0, 7)}, #{date}#{if state != "clean", do: ", with changes"}"
+
+  # The commit and the day of a part.
+  defp ran(full, part) do
+    case for [^part, _result, date, _seconds, commit, state] <- full["part"] || [], do: {commit, date, state} do
+      [{commit, date, state}] -> commit(commit, String.slice(date, 0, 10), state)
+      [] -> "did not end"
+    end
+  end
 
   defp totals(full) do
     steps = for [_, _, _, passed, failed, _] <- full["step"] || [], do: {int(passed), int(failed)}
-    "| all | | | #{number(sum(steps, 0))} | #{number(sum(steps, 1))} | |"
+    "| all | | | | #{number(sum(steps, 0))} | #{number(sum(steps, 1))} | |"
   end
 
   defp missing_parts(full) do
-    known = ~r/^full_parts=\((.*)\)$/m |> Regex.run(File.read!("script/full")) |> Enum.at(1) |> String.split()
-    done = for [part, _state, _at, _seconds] <- full["part"] || [], do: part
+    known = parts()
+    done = for [part | _] <- full["part"] || [], do: part
 
     case known -- done do
-      [] ->
-        ""
-
-      parts ->
-        "\nParts that did not run, or did not end, on this version: #{Enum.map_join(parts, ", ", &"`#{&1}`")}."
+      [] -> ""
+      parts -> "\nParts without a row here have not run: #{Enum.map_join(parts, ", ", &"`#{&1}`")}."
     end
   end
+
+  # Steps in the order of the parts, whichever ran last.
+  defp in_order(steps) do
+    known = parts()
+    Enum.sort_by(steps || [], fn [part | _] -> Enum.find_index(known, &(&1 == part)) end)
+  end
+
+  defp parts,
+    do: ~r/^full_parts=\((.*)\)$/m |> Regex.run(File.read!("script/full")) |> Enum.at(1) |> String.split()
 
   # Tests that need a package are one reason.
   defp by_reason(skips) do

@@ -18,13 +18,13 @@ defmodule RustyJson.RecordTest do
   one() { step "mix test, one" printf '5 tests, 1 failure, 2 skipped\\nskipped: 2 tests: no %s\\n' "$root/corpus"; }
   two() { step "two" looks; }
   looks() { echo "found: a file in $root/x"; test -f there; }
-  record_open full keep
+  record_open full parts
   for each in "$@"; do ! passed_before "$each" || { echo "$each has passed"; continue; }; run_part "$each"; done
   finish || true
   """
 
   @tag :tmp_dir
-  test "parts join the record of the same sources, and are replaced when they run again", %{tmp_dir: dir} do
+  test "parts have a commit of their own, and are replaced when they run again", %{tmp_dir: dir} do
     File.mkdir_p!(Path.join(dir, "script"))
 
     for name <- ~w(steps record),
@@ -37,7 +37,9 @@ defmodule RustyJson.RecordTest do
 
     assert run(dir, ~w(one two)) =~ "2 passed, 2 failed, 2 skipped"
     record = rows(dir)
-    assert [_commit, _date, "clean"] = record["commit"] |> hd()
+
+    assert [["one", "failed", _date, _seconds, commit, "clean"], ["two", "failed", _, _, commit, "clean"]] =
+             record["part"]
 
     assert [["one", "mix test, one", command, "2", "1", _], ["two", "two", "looks", "0", "1", _]] =
              record["step"]
@@ -46,8 +48,6 @@ defmodule RustyJson.RecordTest do
     assert command == ~S(printf 5 tests, 1 failure, 2 skipped\nskipped: 2 tests: no %s\n corpus)
     assert record["found"] == [["two", "two", "a file in x"]]
     assert record["skip"] == [["one", "mix test, one", "2", "no corpus"]]
-    assert [["one", "failed" | _], ["two", "failed" | _]] = record["part"]
-
     # A part that runs again replaces what it said before; the other's rows stay.
     File.write!(Path.join(dir, "there"), "")
     run(dir, ~w(two))
@@ -56,18 +56,29 @@ defmodule RustyJson.RecordTest do
     assert length(rows(dir)["found"]) == 1
     assert run(dir, ~w(two)) =~ "two has passed"
 
-    # A commit of the record alone changes no source; any other commit starts a new record.
+    # A commit of the record alone changes no source. After any other one a part runs again; the rest of the record stays.
     commit(dir)
     assert run(dir, ~w(two)) =~ "two has passed"
     File.write!(Path.join(dir, "source"), "new")
     commit(dir)
     refute run(dir, ~w(two)) =~ "has passed"
-    assert [["two", "passed" | _]] = rows(dir)["part"]
+
+    assert [["one", "failed", _, _, ^commit, "clean"], ["two", "passed", _, _, other, "clean"]] =
+             rows(dir)["part"]
+
+    assert other != commit
 
     # What is not committed has no commit that others could check.
     File.write!(Path.join(dir, "source"), "newer")
     run(dir, ~w(two))
-    assert [_commit, _date, "changed"] = rows(dir)["commit"] |> hd()
+    assert ["two", "passed", _, _, _, "changed"] = List.last(rows(dir)["part"])
+
+    # Rows of another machine are not kept.
+    assert length(rows(dir)["machine"]) == 1
+    file = Path.join(dir, "docs/records/full.tsv")
+    File.write!(file, file |> File.read!() |> String.replace("machine\t", "machine\tother "))
+    run(dir, ~w(two))
+    assert [["two" | _]] = rows(dir)["part"]
   end
 
   defp run(dir, parts) do
