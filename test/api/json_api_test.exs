@@ -153,7 +153,8 @@ defmodule RustyJson.JsonApiTest do
   defp documented?({:error, _}, {value, nil, rest}) when value in [0, -0.0] or is_number(value),
     do: rest != ""
 
-  defp documented?({:error, {:invalid_byte, at, _}}, {:error, {:invalid_byte, other, _}}), do: at <= other
+  # Of a wrong literal, such as `truth`, `JSON` names the second byte.
+  defp documented?({:error, {:invalid_byte, at, _}}, {:error, {:invalid_byte, other, _}}), do: at - other < 4
   defp documented?({:error, {:unexpected_sequence, _, _}}, {:error, {:unexpected_end, _}}), do: true
   defp documented?({:error, {:unexpected_sequence, _, _}}, {:error, {:invalid_byte, _, _}}), do: true
   defp documented?({:error, {:unexpected_sequence, at, _}}, {:error, {:unexpected_sequence, at, _}}), do: true
@@ -281,11 +282,15 @@ defmodule RustyJson.JsonApiTest do
       other, encoder -> RustyJson.protocol_encode(other, encoder)
     end
 
+    # Since OTP 26 the order of atoms in a map is not that of their names.
+    members = %{a: ~s("a":null), b: ~s("b":false)}
+    kept = "{" <> Enum.map_join(Map.keys(%Kept{}) -- [:__struct__], ",", &members[&1]) <> "}"
+
     each_engine(fn name ->
       for {term, text} <- [
             {%Plain{a: 1, b: [1]}, ~s({"b":[one],"A":one})},
             {%Plain{b: 2}, ~s({"b":2})},
-            {%Kept{}, ~s({"a":null,"b":false})},
+            {%Kept{}, kept},
             {{1, 2}, "[one,2]"},
             {MapSet.new([1]), "[one]"},
             {1..2, ~s({"first":one,"last":2})},
