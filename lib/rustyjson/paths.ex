@@ -60,7 +60,7 @@ defmodule RustyJson.Paths do
   # Paths, or what they are made of. Errors name the caller.
   @spec of(t() | [String.t()] | map(), String.t()) :: t()
   def of(%__MODULE__{} = paths, _caller), do: paths
-  def of(pointers, caller) when is_list(pointers), do: build(pointers, nil, caller)
+  def of(pointers, caller) when length(pointers) >= 0, do: build(pointers, nil, caller)
 
   def of(pointers, caller) when is_map(pointers) and not is_struct(pointers) do
     {keys, pointers} = pointers |> Map.to_list() |> Enum.unzip()

@@ -176,7 +176,8 @@ defmodule RustyJson.JsonSchemaTest do
            "dialect :gemini has no schema for a type that contains itself: RustyJson.Test.Schemas.Node (field :left of"},
           {[Thing], :openai,
            "dialect :openai needs a struct at the root, got: {:list, RustyJson.JsonSchemaTest.Thing}"},
-          {{:tagged, "kind", %{"circle" => Schemas.Circle}}, :mcp, "dialect :mcp needs a struct at the root"},
+          {{:tagged, "kind", %{"circle" => Schemas.Circle}}, :mcp,
+           "dialect :mcp needs a struct or a map at the root"},
           {Thing, :claude, "option :dialect takes :json_schema, :openai, :gemini or :mcp, got: :claude"},
           {:text, :openai, "unknown type :text"},
           {String, :openai, "String has no schema"}

@@ -45,9 +45,12 @@ defmodule RustyJson.Decode.Input do
          do: {:error, {Codes.decode(:atom_limit), 0, 1, 1, ""}}
   end
 
-  def term(json, %{engine: engine} = options) do
-    with {:ok, term} <- engine.decode(json, options), do: {:ok, keys(term, options.keys)}
+  def term(json, %{engine: engine, keys: keys} = options) when is_tuple(keys) do
+    options = Options.due(options)
+    with {:ok, term} <- engine.decode(json, options), do: named(term, options)
   end
+
+  def term(json, %{engine: engine} = options), do: engine.decode(json, options)
 
   @doc "Turns the native library's answer into a result."
   @spec ended({:ok, term()} | {:error, RustyJson.Engine.decode_failure()} | :dirty, binary(), Options.t()) ::
@@ -80,6 +83,25 @@ defmodule RustyJson.Decode.Input do
   defp flat(input), do: IO.iodata_to_binary(input)
 
   ## keys: fun/1
+
+  @doc "The term of a call with `keys:` a function, whose time counts, too."
+  @spec named(term(), Options.t()) :: {:ok, term()} | {:error, SandboxError.t()}
+  def named(term, %{keys: {fun, kind}} = options) do
+    if Engine.Wasm.late?(options),
+      do: {:error, Engine.Wasm.late(options)},
+      else: {:ok, keys(term, {in_time(fun, options), kind})}
+  catch
+    :throw, {__MODULE__, error} -> {:error, error}
+  end
+
+  defp in_time(fun, %{sandbox: %{deadline: _}} = options) do
+    fn key ->
+      name = fun.(key)
+      if Engine.Wasm.late?(options), do: throw({__MODULE__, Engine.Wasm.late(options)}), else: name
+    end
+  end
+
+  defp in_time(fun, _options), do: fun
 
   @doc "Calls `keys:`, when that is a function, for each key in the order of the text."
   @spec keys(term(), nil | tuple()) :: term()

@@ -6,7 +6,8 @@ defmodule RustyJson.Decode.Many do
 
   alias RustyJson.Decode.Input
   alias RustyJson.Engine.Codes
-  alias RustyJson.Options
+  alias RustyJson.Engine.Wasm
+  alias RustyJson.{Long, Options, SandboxError}
 
   @unknown_atom Codes.decode(:unknown_atom)
 
@@ -16,10 +17,12 @@ defmodule RustyJson.Decode.Many do
   # With `as:` and `raw:`, documents are decoded one after the other. They share one deadline.
   def decode(inputs, %{as: as, parts: parts} = options) when as != nil or parts != "" do
     options = Options.due(options)
-    for document <- documents(inputs, 0, options.max_bytes), do: alone(document, options)
+    inputs |> documents(0, options.max_bytes) |> one_by_one(options, [])
   end
 
   def decode(inputs, options) do
+    options = if is_tuple(options.keys), do: Options.due(options), else: options
+
     if options.max_bytes == 0 and binaries?(inputs),
       do: inputs |> options.engine.decode_many(options) |> finished(inputs, options),
       else: within_limit(inputs, options)
@@ -39,6 +42,21 @@ defmodule RustyJson.Decode.Many do
     do: [result | merged(documents, results, options)]
 
   defp merged([], [], _options), do: []
+
+  # Once the deadline has passed, the others have the same error, which takes no time.
+  defp one_by_one([document | documents], options, results) do
+    case alone(document, options) do
+      {:error, %SandboxError{reason: :timeout}} = late ->
+        if Wasm.late?(options),
+          do: Long.in_order(results, List.duplicate(late, length(documents) + 1)),
+          else: one_by_one(documents, options, [late | results])
+
+      result ->
+        one_by_one(documents, options, [result | results])
+    end
+  end
+
+  defp one_by_one([], _options, results), do: Long.in_order(results, [])
 
   defp alone({:long, input}, options), do: Input.decode(input, options)
   defp alone(json, options), do: Input.decode(json, options)
@@ -103,8 +121,8 @@ defmodule RustyJson.Decode.Many do
   defp good?([{:ok, _term} | results]), do: good?(results)
   defp good?(results), do: results == []
 
-  defp each([{:ok, term} | results], [_document | documents], %{keys: {_fun, _kind} = keys} = options),
-    do: [{:ok, Input.keys(term, keys)} | each(results, documents, options)]
+  defp each([{:ok, term} | results], [_document | documents], %{keys: {_fun, _kind}} = options),
+    do: [Input.named(term, options) | each(results, documents, options)]
 
   defp each([{:ok, _term} = result | results], [_document | documents], options),
     do: [result | each(results, documents, options)]

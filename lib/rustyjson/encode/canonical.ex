@@ -29,8 +29,15 @@ defmodule RustyJson.Encode.Canonical do
          {:ok, text} <- canonical(json, most, %{max_depth: depth}, options) do
       compress(text, options)
     else
-      {:error, {:engine, failure, json}} -> {:error, error(failure, json, options)}
-      {:error, error} -> {:error, error}
+      {:error, {:engine, failure, json}} ->
+        {:error, error(failure, json, options)}
+
+      # The limit of the plain text is not the one of the call.
+      {:error, %EncodeError{reason: :max_bytes}} ->
+        {:error, EncodeError.from_engine({code(:max_bytes), "", nil}, options)}
+
+      {:error, error} ->
+        {:error, error}
     end
   end
 

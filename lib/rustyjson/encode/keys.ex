@@ -71,8 +71,10 @@ defmodule RustyJson.Encode.Keys do
 
   # Exceptions of the application's implementations are not caught.
   defp key_text(%module{} = key) when module not in [Version | @known], do: String.Chars.to_string(key)
+  defp key_text(%_module{} = key), do: if(not Measure.long_integer?(key), do: text_of(key))
+  defp key_text(key), do: text_of(key)
 
-  defp key_text(key) do
+  defp text_of(key) do
     String.Chars.to_string(key)
   rescue
     _ -> nil

@@ -2,6 +2,7 @@ defmodule RustyJson.Encode.Known do
   @moduledoc false
   # Who encodes a struct. Well-known structs that the core leaves to Elixir: another calendar, invalid fields, bounds beyond 64 bits.
 
+  alias RustyJson.Encode.Measure
   alias RustyJson.{EncodeError, Fragment, OrderedObject}
 
   # Duration came with Elixir 1.17.
@@ -10,6 +11,8 @@ defmodule RustyJson.Encode.Known do
   @calendar [Date, Time, NaiveDateTime, DateTime]
   # The application may implement the protocol for these instead.
   @overridable [MapSet, Range, URI, Duration]
+  # They become text here, and not in the core.
+  @texts @calendar ++ @duration ++ [Decimal, URI]
   @modules @calendar ++ @duration ++ [Decimal, URI, MapSet, Range, Fragment, OrderedObject]
 
   @doc "Whether this is a struct, or a list that starts with one: then it is looked up first who encodes it."
@@ -30,6 +33,7 @@ defmodule RustyJson.Encode.Known do
   @doc "What to encode instead, or `:error` for any other struct. Raises if the fields are not those of the type."
   @spec plain(term()) :: {:ok, term()} | :error
   def plain(%module{} = struct) when module in @modules do
+    if module in @texts and Measure.long_integer?(struct), do: raise("an integer that no such struct has")
     {:ok, form(struct)}
   rescue
     _ -> reraise EncodeError.new({:invalid_struct, struct}), __STACKTRACE__

@@ -34,11 +34,57 @@ defmodule RustyJson.Encode.Measure do
 
   defp count([[part | rest] | work], parts, bytes)
        when is_integer(part) and abs(part) > 0xFFFF_FFFF_FFFF_FFFF,
-       do: count([rest | work], parts - 1, bytes - :erlang.external_size(part))
+       do: count([rest | work], parts - 1, bytes - digits(:erlang.external_size(part)))
 
   defp count([[_scalar | rest] | work], parts, bytes), do: count([rest | work], parts - 1, bytes)
   # The one term, or the tail of an improper list.
   defp count([term | work], parts, bytes), do: count([[term] | work], parts, bytes)
+
+  # What is counted is likely to become text by Elixir's functions, whose time grows with the square of an integer's bytes.
+  defp digits(bytes), do: max(bytes, div(bytes * bytes, 64))
+
+  # Elixir makes digits in quadratic time: of an integer of 4 KB (10,000 digits) in 3 ms, of one of 160 KB in 4 s.
+  @digits 4_096
+
+  @doc "Whether making a text of this struct's fields, or of the tuples and lists in them, would convert an integer that is too long for it."
+  @spec long_integer?(struct()) :: boolean()
+  def long_integer?(struct), do: struct |> :maps.values() |> Enum.any?(&long_field?/1)
+
+  defp long_field?(list) when is_list(list), do: long_element?(list)
+  defp long_field?(tuple) when is_tuple(tuple), do: tuple |> Tuple.to_list() |> long_element?()
+  defp long_field?(field), do: long?(field)
+
+  defp long_element?([element | rest]), do: long?(element) or long_element?(rest)
+  defp long_element?(end_of_list), do: long?(end_of_list)
+
+  defp long?(term),
+    do: is_integer(term) and abs(term) > 0xFFFF_FFFF_FFFF_FFFF and :erlang.external_size(term) > @digits
+
+  @doc """
+  Bytes that the text of a term has at least, or a number above `most` if they are more: those of its strings, and one for any other part.
+  A struct can become anything, and a key another one, so they count as one.
+
+      iex> RustyJson.Encode.Measure.least_text(["ab", %{"c" => 1}], 100)
+      7
+      iex> RustyJson.Encode.Measure.least_text(Enum.reduce(1..60, "x", fn _, a -> [a, a] end), 100) > 100
+      true
+  """
+  @spec least_text(term(), integer()) :: non_neg_integer()
+  def least_text(term, most), do: most - left([term], most)
+
+  defp left(_work, left) when left < 0, do: left
+  defp left([], left), do: left
+  defp left([[] | work], left), do: left(work, left)
+  defp left([[part | rest] | work], left) when is_list(part), do: left([part, rest | work], left - 1)
+
+  defp left([[part | rest] | work], left) when is_map(part) and not is_struct(part),
+    do: left([:maps.values(part), rest | work], left - 1 - map_size(part))
+
+  defp left([[part | rest] | work], left) when is_binary(part),
+    do: left([rest | work], left - byte_size(part) - 2)
+
+  defp left([[_part | rest] | work], left), do: left([rest | work], left - 1)
+  defp left([term | work], left), do: left([[term] | work], left)
 
   @doc "Whether iodata or chardata has at most this many bytes or characters, in about as many parts."
   @spec text?(iodata() | term(), non_neg_integer()) :: boolean()

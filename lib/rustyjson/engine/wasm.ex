@@ -15,7 +15,7 @@ defmodule RustyJson.Engine.Wasm do
   alias RustyJson.Engine.{Codes, Heap}
   alias RustyJson.Parts, as: Selected
   alias RustyJson.Parts.Kind
-  alias RustyJson.{Options, SandboxError}
+  alias RustyJson.{EncodeError, Options, SandboxError}
   alias RustyJson.Wasm.{Batch, Events, Fed, Host, Parts, Stats}
 
   @impl true
@@ -71,7 +71,7 @@ defmodule RustyJson.Engine.Wasm do
   def decode_many(documents, %{sandbox: sandbox} = options) do
     # A guest that fell to one document can change what others of the same guest call become.
     alone? = sandbox.isolation == :fresh
-    deadline = System.monotonic_time(:millisecond) + sandbox.timeout
+    deadline = sandbox[:deadline] || System.monotonic_time(:millisecond) + sandbox.timeout
 
     Batch.decode(documents, alone?, deadline, %{
       together: fn body, timeout, patience ->
@@ -259,6 +259,35 @@ defmodule RustyJson.Engine.Wasm do
 
   defp crossed(_operation, input, %{sandbox: %{host: host}} = options, call),
     do: call.(Host.get(host), input, options)
+
+  @doc false
+  # What Elixir does for a call that has a deadline: raises the call's error once it has passed.
+  @spec check_time!(Options.t()) :: :ok
+  def check_time!(options), do: if(late?(options), do: raise(late(options)), else: :ok)
+
+  @doc false
+  @spec late?(Options.t()) :: boolean()
+  def late?(%{sandbox: %{deadline: deadline}}), do: System.monotonic_time(:millisecond) > deadline
+  def late?(_options), do: false
+
+  @doc false
+  @spec late(Options.t()) :: SandboxError.t()
+  def late(options), do: failure(:timeout, options)
+
+  @doc false
+  # The most that Elixir may gather for a call; only the sandbox has a limit.
+  @spec max_memory(Options.t()) :: pos_integer() | :infinity
+  def max_memory(%{engine: engine, sandbox: %{max_memory: most}}),
+    do: if(RustyJson.Engine.native?(engine), do: :infinity, else: most)
+
+  @doc false
+  @spec too_large!(Options.t()) :: no_return()
+  def too_large!(options), do: raise(failure(:memory_limit, options))
+
+  defp failure(reason, %{sandbox: sandbox} = options) do
+    {:error, error} = fault(reason, "", sandbox)
+    EncodeError.marked(error, options)
+  end
 
   @impl true
   def status, do: Host.status(:auto)

@@ -362,7 +362,7 @@ defmodule RustyJson.Options.Schema do
   def cast(:policy, name) when is_atom(name), do: {:ok, name}
   def cast(:infinity, :infinity), do: {:ok, :infinity}
   def cast(type, value) when type in [:fun, :fallback] and is_function(value, 1), do: {:ok, value}
-  def cast(:places, places) when is_list(places), do: {:ok, RustyJson.Parts.Raw.check!(places)}
+  def cast(:places, places) when length(places) >= 0, do: {:ok, RustyJson.Parts.Raw.check!(places)}
   def cast(:paths, paths), do: {:ok, RustyJson.Paths.of(paths, "option :select")}
   def cast(:type, nil), do: {:ok, nil}
   def cast(:type, value), do: {:ok, RustyJson.Schema.Type.given!(value)}

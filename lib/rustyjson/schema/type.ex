@@ -38,7 +38,7 @@ defmodule RustyJson.Schema.Type do
          do: {:nullable, type}
   end
 
-  defp check!({:enum, [_ | _] = names} = type, _left) do
+  defp check!({:enum, names} = type, _left) when length(names) > 0 do
     if Enum.all?(names, &(is_atom(&1) and &1 not in [nil, true, false])),
       do: {:enum, Enum.uniq(names)},
       else: wrong!(type)

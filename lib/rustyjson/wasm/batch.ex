@@ -130,14 +130,11 @@ defmodule RustyJson.Wasm.Batch do
 
   # Ends the whole list: the remaining documents fail.
   defp failed(reason, detail, jobs, answers, %{guest: guest, late: late} = call) do
-    late = for {at, _document, _share} <- late, do: {at, guest.failed.(:timeout, "")}
+    late = for {at, _document, _share} <- late, do: {at, [guest.failed.(:timeout, "")]}
 
-    rest =
-      for {at, _documents, count} <- jobs,
-          count > 0,
-          do: {at, for(_ <- 1..count, do: guest.failed.(reason, detail))}
-
-    late = for {at, result} <- late, do: {at, [result]}
+    # One error for all of them: to make as many takes longer than the deadline allows.
+    failure = guest.failed.(reason, detail)
+    rest = for {at, _documents, count} <- jobs, count > 0, do: {at, List.duplicate(failure, count)}
     {Enum.sort_by(late ++ rest ++ answers, &elem(&1, 0), :desc), %{call | late: []}}
   end
 

@@ -1,0 +1,283 @@
+defmodule RustyJson.OwnFunctionsTest do
+  @moduledoc "The limits of a call hold for what the application gives it: functions, sources of lazy arrays, and structs with huge integers."
+
+  use ExUnit.Case, async: true
+
+  @moduletag :once
+
+  alias RustyJson.{Lazy, OrderedObject, SandboxError}
+  alias RustyJson.Test.Judge
+
+  defmodule Catches do
+    defstruct [:parent]
+
+    defimpl RustyJson.Encoder do
+      def encode(_struct, _opts) do
+        RustyJson.encode!(%{x: RustyJson.lazy(1..2)})
+      catch
+        _kind, _reason -> ~s("fallback")
+      end
+    end
+  end
+
+  defmodule Streams do
+    defstruct []
+
+    defimpl RustyJson.Encoder do
+      def encode(_struct, _opts), do: Enum.join(RustyJson.encode_stream([2]))
+    end
+  end
+
+  defmodule Shown do
+    defstruct [:value]
+
+    defimpl Inspect do
+      def inspect(%{value: value}, _opts), do: Integer.to_string(value)
+    end
+  end
+
+  # Elixir makes its digits in 4 seconds.
+  @huge Integer.pow(10, 400_000)
+
+  defp sandbox(options \\ []) do
+    for {_engine, [{:engine, :wasm} | _] = engine} <- Judge.engines(), do: options ++ engine
+  end
+
+  # The time of the call itself; a machine that is busy makes it longer, so the bounds are wide.
+  defp milliseconds(run) do
+    {micros, result} = :timer.tc(run)
+    {div(micros, 1000), result}
+  end
+
+  describe "an integer that is too long for the digits of a struct" do
+    structs = [
+      date: quote(do: %{~D[2024-02-29] | year: @huge}),
+      microsecond: quote(do: %{~T[10:00:00.123] | microsecond: {@huge, 6}}),
+      zone: quote(do: %{~U[2024-02-29 10:00:00Z] | utc_offset: @huge}),
+      uri: quote(do: %URI{scheme: "https", host: "a", port: @huge}),
+      exponent: quote(do: %{__struct__: Decimal, sign: 1, coef: 1, exp: @huge}),
+      coefficient: quote(do: %{__struct__: Decimal, sign: 1, coef: @huge, exp: Integer.pow(2, 70)})
+    ]
+
+    for {name, struct} <- structs do
+      test "#{name}: is an error at once, as a value, a key, and described" do
+        struct = unquote(struct)
+
+        for {engine, options} <- Judge.engines(),
+            {term, more, reasons} <- [
+              {struct, [], [:invalid_struct]},
+              {[%{"a" => struct}], [max_bytes: 100], [:invalid_struct, :max_bytes]},
+              {%{struct => 1}, [], [:invalid_key]}
+            ] do
+          {took, result} = milliseconds(fn -> RustyJson.encode(term, more ++ options) end)
+          assert {:error, %{reason: reason}} = result
+          assert reason in reasons
+          assert took < 1_000, "#{engine}: #{took} ms"
+
+          {took, {:ok, text}} =
+            milliseconds(fn -> RustyJson.encode(struct, [unsupported: :inspect] ++ options) end)
+
+          assert took < 1_000 and byte_size(text) < 10_000, "#{engine}: #{took} ms"
+        end
+      end
+    end
+
+    test "a version as a key, and a struct that shows itself" do
+      version = %{Version.parse!("1.2.3") | major: @huge}
+      pre = %{Version.parse!("1.2.3") | pre: ["rc", @huge]}
+
+      for {_engine, options} <- Judge.engines() do
+        for key <- [version, pre] do
+          {took, result} = milliseconds(fn -> RustyJson.encode(%{key => 1}, options) end)
+          assert {:error, %{reason: :invalid_key}} = result
+          assert took < 1_000
+        end
+
+        shown = %Shown{value: @huge}
+        {took, result} = milliseconds(fn -> RustyJson.encode(shown, [unsupported: :inspect] ++ options) end)
+        assert result == {:ok, inspect(inspect(Shown))}
+        assert took < 1_000
+      end
+    end
+
+    test "one that is long but does no harm is written" do
+      year = Integer.pow(10, 5_000)
+
+      for {_engine, options} <- Judge.engines() do
+        assert {:ok, text} = RustyJson.encode(%{~D[2024-02-29] | year: year}, options)
+        assert text == ~s("#{year}-02-29")
+      end
+    end
+
+    test "in a line of a log" do
+      for {message, meta} <- [
+            {{~c"~p", [@huge]}, %{}},
+            {{~c"~p", [[a: @huge]]}, %{}},
+            {{:report, %{k: @huge}}, %{report_cb: fn report -> {"~p", [report.k]} end}},
+            {{:string, "x"}, %{crash_reason: {%MatchError{term: @huge}, []}}},
+            {{:string, "x"}, %{crash_reason: {%KeyError{key: :a, term: %{b: @huge}}, []}}},
+            {{:string, "x"}, %{k: %{%{~D[2024-02-29] | year: @huge} => 1}}}
+          ] do
+        event = %{level: :error, msg: message, meta: Map.put(meta, :time, 0)}
+        {took, line} = milliseconds(fn -> IO.iodata_to_binary(RustyJson.LogFormatter.format(event, %{})) end)
+        assert {:ok, _} = RustyJson.decode(line)
+        assert took < 1_000, "#{took} ms: #{inspect(message, limit: 3, printable_limit: 20)}"
+      end
+    end
+  end
+
+  describe "a lazy array in encode/2" do
+    test "takes no more from its source than exceeds max_bytes" do
+      for {engine, options} <- Judge.engines(),
+          element <- [
+            String.duplicate("x", 1_000),
+            [String.duplicate("x", 1_000)],
+            %{a: [String.duplicate("x", 1_000)]}
+          ] do
+        counter = :counters.new(1, [])
+        source = Stream.repeatedly(fn -> :counters.add(counter, 1, 1) && element end)
+
+        assert {:error, %{reason: :max_bytes}} =
+                 RustyJson.encode([RustyJson.lazy(source)], [max_bytes: 20_000] ++ options)
+
+        assert :counters.get(counter, 1) <= 21, "#{engine}"
+      end
+    end
+
+    test "has all its elements when the text is shorter than they look" do
+      long = String.duplicate("x", 1_000)
+      source = fn element -> RustyJson.lazy(Stream.map(1..5, fn _ -> element end)) end
+
+      for {_engine, options} <- Judge.engines() do
+        assert {:ok, text} = RustyJson.encode(source.(%{a: long}), [max_bytes: 100, redact: [:a]] ++ options)
+        assert text == "[" <> Enum.map_join(1..5, ",", fn _ -> ~s({"a":"[REDACTED]"}) end) <> "]"
+
+        assert {:ok, text} =
+                 RustyJson.encode(source.(%{a: nil, b: 1}), [max_bytes: 41, omit: [nil]] ++ options)
+
+        assert text == ~s([{"b":1},{"b":1},{"b":1},{"b":1},{"b":1}])
+        assert {:ok, "[12,12,12,12,12]"} = RustyJson.encode(source.(12), [max_bytes: 16] ++ options)
+        assert {:error, %{reason: :max_bytes}} = RustyJson.encode(source.(12), [max_bytes: 15] ++ options)
+      end
+    end
+
+    test "ends with the deadline and the memory of the sandbox" do
+      for options <- sandbox() do
+        {took, result} =
+          milliseconds(fn -> RustyJson.encode(RustyJson.lazy(Stream.cycle([1])), [timeout: 50] ++ options) end)
+
+        assert {:error, %SandboxError{reason: reason}} = result
+        assert reason in [:timeout, :memory_limit]
+        assert took < 2_000
+
+        slow = Stream.map(1..30, fn i -> Process.sleep(20) && i end)
+
+        {took, result} =
+          milliseconds(fn -> RustyJson.encode([RustyJson.lazy(slow)], [timeout: 50] ++ options) end)
+
+        assert {:error, %SandboxError{reason: :timeout}} = result
+        assert took < 500
+
+        large = Stream.cycle([String.duplicate("x", 100_000)])
+
+        assert {:error, %SandboxError{reason: :memory_limit}} =
+                 RustyJson.encode(RustyJson.lazy(large), [max_memory: 10_000_000] ++ options)
+      end
+    end
+  end
+
+  describe "lazy arrays of a stream" do
+    test "an encoder that catches everything writes what it writes in encode!/2" do
+      for {_engine, options} <- Judge.engines() do
+        plain = RustyJson.encode!([%Catches{}], options)
+        assert plain == ~s([{"x":[1,2]}])
+        assert [%Catches{}] |> RustyJson.encode_stream(options) |> Enum.join() == plain
+        mixed = [%{a: %Catches{}, b: RustyJson.lazy(1..2)}]
+        assert mixed |> RustyJson.encode_stream(options) |> Enum.join() == ~s([{"a":{"x":[1,2]},"b":[1,2]}])
+      end
+    end
+
+    test "another stream inside an encoder changes nothing" do
+      for {_engine, options} <- Judge.engines() do
+        endless = [%{a: %Streams{}, b: RustyJson.lazy(Stream.cycle([1]))}]
+        pieces = endless |> RustyJson.encode_stream(options) |> Enum.take(3)
+        assert IO.iodata_to_binary(pieces) =~ ~s({"a":[2],"b":[1,1)
+        assert Process.get(Lazy) == nil
+      end
+    end
+  end
+
+  describe "the deadline of the sandbox" do
+    test "covers a function for keys" do
+      json = ~s({"a": 1, "b": {"c": 2}, "d": 3})
+      slow = fn key -> Process.sleep(40) && key end
+
+      for options <- sandbox(keys: slow, timeout: 20) do
+        for run <- [
+              fn -> RustyJson.decode(json, options) end,
+              fn -> RustyJson.decode(json, [objects: :ordered_objects] ++ options) end,
+              fn -> RustyJson.fetch(json, "/b", options) end,
+              fn -> RustyJson.decode(json, [as: {:map, :any}] ++ options) end,
+              fn -> [json, json, json] |> RustyJson.decode_many(options) |> List.last() end
+            ] do
+          {took, result} = milliseconds(run)
+          assert {:error, %SandboxError{reason: :timeout}} = result
+          assert took < 120
+        end
+      end
+    end
+
+    test "what such a function raises or throws is the caller's" do
+      for {_engine, options} <- Judge.engines() do
+        assert catch_throw(RustyJson.decode(~s({"a":1}), [keys: fn _ -> throw(:mine) end] ++ options)) ==
+                 :mine
+      end
+    end
+
+    test "covers a long list of documents" do
+      documents = List.duplicate("[1]", 200_000)
+
+      for options <- sandbox(timeout: 10),
+          more <- [[], [as: [:integer]], [raw: ["/0"]], [keys: &String.upcase/1]] do
+        {took, results} = milliseconds(fn -> RustyJson.decode_many(documents, more ++ options) end)
+        assert length(results) == 200_000
+        assert {:error, %SandboxError{reason: :timeout}} = List.last(results)
+        assert took < 1_000, "#{inspect(more)}: #{took} ms"
+      end
+    end
+  end
+
+  test "canonical: true names the limit of the call" do
+    for {_engine, options} <- Judge.engines() do
+      assert {:error, %{reason: :max_bytes, message: "output larger than 10 bytes", path: ""}} =
+               RustyJson.encode(
+                 %{a: [String.duplicate("a", 1000)]},
+                 [canonical: true, max_bytes: 10] ++ options
+               )
+    end
+  end
+
+  test "Access of an ordered object finds keys as List.keyfind/3 does, whatever it does with them" do
+    object = OrderedObject.new([{1, :a}, {1.0, :b}, {2, :c}])
+    assert object[1.0] == :a
+    assert OrderedObject.pop(object, 1.0) == {:a, OrderedObject.new([{2, :c}])}
+    assert OrderedObject.pop(object, 3) == {nil, object}
+
+    assert OrderedObject.get_and_update(object, 1.0, &{&1, :new}) ==
+             {:a, OrderedObject.new([{1.0, :new}, {1.0, :b}, {2, :c}])}
+  end
+
+  test "improper lists are named" do
+    for {run, message} <- [
+          {fn -> RustyJson.select("{}", ["/a" | "/b"]) end,
+           "select takes a list or a map of JSON Pointers, got: "},
+          {fn -> RustyJson.decode_stream([], select: ["/a" | "/b"]) end,
+           "option :select takes a list or a map"},
+          {fn -> RustyJson.decode("1", raw: ["/a" | "/b"]) end,
+           "option :raw takes a list of JSON Pointers, got: "},
+          {fn -> RustyJson.decode("1", as: {:enum, [:a | :b]}) end, "unknown type {:enum, [:a | :b]}"}
+        ] do
+      assert_raise ArgumentError, ~r/#{Regex.escape(message)}/, run
+    end
+  end
+end
