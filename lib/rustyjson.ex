@@ -266,8 +266,8 @@ defmodule RustyJson do
         iex> lines |> RustyJson.decode_stream(format: :lines, select: %{id: "/id", city: "/user/city"}, columns: 1_000) |> Enum.to_list()
         [%{id: [1, 2], city: ["Oslo", nil]}]
 
-  All options of `decode/2` are accepted too. `:timeout` applies to each call of the engine, which takes at most 64 KB and the bytes
-  that were waiting.
+  All options of `decode/2` but `:raw` are accepted too. `:timeout` applies to each call of the engine, which takes at most 64 KB and the
+  bytes that were waiting.
   """
   @spec decode_stream(Enumerable.t(), [stream_option()] | map()) :: Enumerable.t()
   def decode_stream(source, opts \\ []), do: RustyJson.Feed.Source.decode(source, Feed.new(opts))
@@ -297,8 +297,8 @@ defmodule RustyJson do
 
   #{Words.doc(:parts)}
 
-  All options of `decode/2` are accepted too. `:keys`, `:floats` and `:objects` apply to the value at the pointer, limits to the whole
-  document.
+  All options of `decode/2` but `:raw` are accepted too. `:keys`, `:floats` and `:objects` apply to the value at the pointer, limits to the
+  whole document.
   """
   @spec fetch(iodata(), String.t(), [part_option()] | map()) ::
           {:ok, term()} | :error | {:error, DecodeError.t() | SandboxError.t()}
@@ -527,7 +527,8 @@ defmodule RustyJson do
 
   #{Words.doc(:encode_stream)}
 
-  All options of `encode/2` are accepted too. `:compress` uses Erlang's `:zlib` and writes one gzip member.
+  All options of `encode/2` are accepted too, except `canonical: true`, and `:pretty` where `:format` is not `:array`. `:compress` uses
+  Erlang's `:zlib` and writes one gzip member.
   """
   @spec encode_stream(term(), [stream_encode_option()] | map()) :: Enumerable.t()
   def encode_stream(term, opts \\ []), do: RustyJson.Encode.Stream.encode(term, opts)

@@ -3,7 +3,7 @@
 defmodule RustyJson.Evidence do
   @moduledoc false
 
-  @documents ~w(docs/evidence.md docs/verification.md)
+  @documents ~w(docs/evidence.md docs/verification.md docs/fuzzing.md)
   # Reasons of skips that mean that an optional package is not there.
   @packages ~r/not among the dependencies|StreamData is not loaded|no host can run the WebAssembly module/
 
@@ -133,6 +133,21 @@ defmodule RustyJson.Evidence do
     |> text()
   end
 
+  defp part("fuzz", %{"fuzz" => record}) do
+    [
+      source(record, "fuzz"),
+      "",
+      "| target | commit | processor time | executions | per s | edges | features | corpus | findings |",
+      "|---|---|--:|--:|--:|--:|--:|--:|--:|",
+      for [target, seconds, runs, edges, features, corpus, findings, commit, date, state] <-
+            Enum.sort(record["fuzz"]) do
+        "| `#{target}` | #{commit(commit, date, state)} | #{time(seconds)} | #{number(runs)} | #{number(div(int(runs), int(seconds)))} | " <>
+          "#{Enum.map_join([edges, features, corpus, findings], " | ", &number/1)} |\n"
+      end
+    ]
+    |> text()
+  end
+
   defp part("claims", records) do
     [
       "| promise | what was tried against it | command | result |",
@@ -179,8 +194,8 @@ defmodule RustyJson.Evidence do
        "two or three callers that come, wait, give up, die or are suspended, in all orders or in those with at most five switches (loom); faults put into its sources",
        "script/test --full --only model", [{:step, "model", "model: cargo test"}]},
       {"No undefined behaviour in the core", "Miri", "script/test --full --only miri", [{:part, "miri"}]},
-      {"No input crashes it", "fuzz targets, a minute each", "script/test --full --only fuzz_longer",
-       [{:part, "fuzz_longer"}]},
+      {"No input crashes it", "fuzz targets, each for a minute to half an hour of processor time",
+       "script/fuzz", [:fuzzed]},
       {"Archives for Linux load on glibc 2.28 and newer",
        "what the library needs is read from it; a program opens it in Debian 11 and 12, and Erlang loads it",
        "script/test --full --only archives",
@@ -222,6 +237,13 @@ defmodule RustyJson.Evidence do
     rows = record["json_tests"] || []
     sum = fn at -> rows |> Enum.map(&(&1 |> Enum.at(at) |> String.to_integer())) |> Enum.sum() end
     "#{number("#{sum.(3)}")} equal, #{sum.(4)} different as documented (#{commit(record)})"
+  end
+
+  defp result(:fuzzed, %{"fuzz" => record}) do
+    sum = fn at -> record["fuzz"] |> Enum.map(&(&1 |> Enum.at(at) |> int())) |> Enum.sum() end
+    dates = for row <- record["fuzz"], do: Enum.at(row, 8)
+
+    "#{length(record["fuzz"])} targets, #{number(sum.(2))} executions in #{div(sum.(1), 60)} minutes, #{sum.(6)} findings open (#{Enum.min(dates)} to #{Enum.max(dates)})"
   end
 
   defp result({:step, part, title}, %{"full" => full}) do
