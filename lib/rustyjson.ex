@@ -534,7 +534,8 @@ defmodule RustyJson do
   def encode_stream(term, opts \\ []), do: RustyJson.Encode.Stream.encode(term, opts)
 
   @doc """
-  Returns an array for use inside a term. `encode_stream/2` computes its elements while it writes them.
+  Returns an array for use inside a term. `encode_stream/2` computes its elements while it writes them. `encode/2` computes all of them
+  first, or as many as exceed `:max_bytes`; in the sandbox it stops at `:timeout` and `:max_memory`.
 
       iex> RustyJson.encode!(%{rows: RustyJson.lazy(1..3)})
       ~s({"rows":[1,2,3]})

@@ -1,6 +1,6 @@
 # Changes a module in one place at a time, and runs its tests: those that no test notices are printed.
 #   MIX_ENV=test mix run --no-compile script/mutants.exs [FILE TEST]...   default: the judge in Elixir of what the sandbox answers
-# The last line is for the record: script/mutants keeps it.
+# The last line has the counts: changes, and those that a test noticed.
 defmodule RustyJson.Mutants do
   @moduledoc false
 
