@@ -55,8 +55,7 @@ defmodule RustyJson.OwnFunctionsTest do
       microsecond: quote(do: %{~T[10:00:00.123] | microsecond: {@huge, 6}}),
       zone: quote(do: %{~U[2024-02-29 10:00:00Z] | utc_offset: @huge}),
       uri: quote(do: %URI{scheme: "https", host: "a", port: @huge}),
-      exponent: quote(do: %{__struct__: Decimal, sign: 1, coef: 1, exp: @huge}),
-      coefficient: quote(do: %{__struct__: Decimal, sign: 1, coef: @huge, exp: Integer.pow(2, 70)})
+      exponent: quote(do: %{__struct__: Decimal, sign: 1, coef: 1, exp: @huge})
     ]
 
     for {name, struct} <- structs do
@@ -192,14 +191,14 @@ defmodule RustyJson.OwnFunctionsTest do
         plain = RustyJson.encode!([%Catches{}], options)
         assert plain == ~s([{"x":[1,2]}])
         assert [%Catches{}] |> RustyJson.encode_stream(options) |> Enum.join() == plain
-        mixed = [%{a: %Catches{}, b: RustyJson.lazy(1..2)}]
+        mixed = [%{"a" => %Catches{}, "b" => RustyJson.lazy(1..2)}]
         assert mixed |> RustyJson.encode_stream(options) |> Enum.join() == ~s([{"a":{"x":[1,2]},"b":[1,2]}])
       end
     end
 
     test "another stream inside an encoder changes nothing" do
       for {_engine, options} <- Judge.engines() do
-        endless = [%{a: %Streams{}, b: RustyJson.lazy(Stream.cycle([1]))}]
+        endless = [%{"a" => %Streams{}, "b" => RustyJson.lazy(Stream.cycle([1]))}]
         pieces = endless |> RustyJson.encode_stream(options) |> Enum.take(3)
         assert IO.iodata_to_binary(pieces) =~ ~s({"a":[2],"b":[1,1)
         assert Process.get(Lazy) == nil
