@@ -462,6 +462,8 @@ defmodule RustyJson.Sandbox.TapeTest do
     ]
   end
 
+  # AddressSanitizer takes its own time.
+  @tag :memory
   test "terms that share their parts end at max_bytes as soon as natively" do
     for {name, term} <- shared(), options <- [[], [sort_keys: true], [redact: ["none"]], [pretty: true]] do
       options = [max_bytes: 2_000, max_depth: 200] ++ options
