@@ -36,6 +36,9 @@ defmodule RustyJson.OwnFunctionsTest do
     end
   end
 
+  # A call may also wait in vain for an instance.
+  @late [:timeout, :busy]
+
   # Elixir makes its digits in 4 seconds.
   @huge Integer.pow(10, 400_000)
 
@@ -166,16 +169,17 @@ defmodule RustyJson.OwnFunctionsTest do
           milliseconds(fn -> RustyJson.encode(RustyJson.lazy(Stream.cycle([1])), [timeout: 50] ++ options) end)
 
         assert {:error, %SandboxError{reason: reason}} = result
-        assert reason in [:timeout, :memory_limit]
+        assert reason in [:memory_limit | @late]
         assert took < 2_000
 
-        slow = Stream.map(1..30, fn i -> Process.sleep(20) && i end)
+        taken = :counters.new(1, [])
+        slow = Stream.map(1..30, fn i -> :counters.add(taken, 1, 1) && Process.sleep(20) && i end)
 
-        {took, result} =
-          milliseconds(fn -> RustyJson.encode([RustyJson.lazy(slow)], [timeout: 50] ++ options) end)
+        assert {:error, %SandboxError{reason: reason}} =
+                 RustyJson.encode([RustyJson.lazy(slow)], [timeout: 50] ++ options)
 
-        assert {:error, %SandboxError{reason: :timeout}} = result
-        assert took < 500
+        assert reason in @late
+        assert :counters.get(taken, 1) <= 4
 
         large = Stream.cycle([String.duplicate("x", 100_000)])
 
@@ -209,7 +213,8 @@ defmodule RustyJson.OwnFunctionsTest do
   describe "the deadline of the sandbox" do
     test "covers a function for keys" do
       json = ~s({"a": 1, "b": {"c": 2}, "d": 3})
-      slow = fn key -> Process.sleep(40) && key end
+      calls = :counters.new(1, [])
+      slow = fn key -> :counters.add(calls, 1, 1) && Process.sleep(40) && key end
 
       for options <- sandbox(keys: slow, timeout: 20) do
         for run <- [
@@ -219,9 +224,10 @@ defmodule RustyJson.OwnFunctionsTest do
               fn -> RustyJson.decode(json, [as: {:map, :any}] ++ options) end,
               fn -> [json, json, json] |> RustyJson.decode_many(options) |> List.last() end
             ] do
-          {took, result} = milliseconds(run)
-          assert {:error, %SandboxError{reason: :timeout}} = result
-          assert took < 120
+          before = :counters.get(calls, 1)
+          assert {:error, %SandboxError{reason: reason}} = run.()
+          assert reason in @late
+          assert :counters.get(calls, 1) - before <= 1
         end
       end
     end
@@ -240,7 +246,8 @@ defmodule RustyJson.OwnFunctionsTest do
           more <- [[], [as: [:integer]], [raw: ["/0"]], [keys: &String.upcase/1]] do
         {took, results} = milliseconds(fn -> RustyJson.decode_many(documents, more ++ options) end)
         assert length(results) == 200_000
-        assert {:error, %SandboxError{reason: :timeout}} = List.last(results)
+        assert {:error, %SandboxError{reason: reason}} = List.last(results)
+        assert reason in @late
         assert took < 1_000, "#{inspect(more)}: #{took} ms"
       end
     end
