@@ -266,7 +266,7 @@ defmodule RustyJson do
         iex> lines |> RustyJson.decode_stream(format: :lines, select: %{id: "/id", city: "/user/city"}, columns: 1_000) |> Enum.to_list()
         [%{id: [1, 2], city: ["Oslo", nil]}]
 
-  All options of `decode/2` but `:raw` are accepted too. `:timeout` applies to each call of the engine, which takes at most 64 KB and the
+  All options of `decode/2` except `:raw` are accepted too. `:timeout` applies to each call of the engine, which takes at most 64 KB and the
   bytes that were waiting.
   """
   @spec decode_stream(Enumerable.t(), [stream_option()] | map()) :: Enumerable.t()
@@ -297,7 +297,7 @@ defmodule RustyJson do
 
   #{Words.doc(:parts)}
 
-  All options of `decode/2` but `:raw` are accepted too. `:keys`, `:floats` and `:objects` apply to the value at the pointer, limits to the
+  All options of `decode/2` except `:raw` are accepted too. `:keys`, `:floats` and `:objects` apply to the value at the pointer, limits to the
   whole document.
   """
   @spec fetch(iodata(), String.t(), [part_option()] | map()) ::
@@ -535,7 +535,7 @@ defmodule RustyJson do
 
   @doc """
   Returns an array for use inside a term. `encode_stream/2` computes its elements while it writes them. `encode/2` computes all of them
-  first, or as many as exceed `:max_bytes`; in the sandbox it stops at `:timeout` and `:max_memory`.
+  first, and stops once `:max_bytes` is exceeded; in the sandbox also at the `:timeout`, and when their texts exceed `:max_memory`.
 
       iex> RustyJson.encode!(%{rows: RustyJson.lazy(1..3)})
       ~s({"rows":[1,2,3]})

@@ -17,7 +17,7 @@ defprotocol RustyJson.Encoder do
       the same members. A protocol that does not exist where the struct is compiled is left out
 
   Without `:only` and `:except` all fields are encoded, which can leak fields that are added later. Both of them, a field that the struct
-  lacks and an option of another name are errors at compile time (`ArgumentError`). For a struct that you do not own, use
+  lacks and an unknown option are errors at compile time (`ArgumentError`). For a struct that you do not own, use
   `Protocol.derive(RustyJson.Encoder, NameOfTheStruct, only: [...])`.
 
   ## Implementing

@@ -23,7 +23,11 @@ defmodule RustyJson.Lazy do
       result = encode.()
       if Process.get(__MODULE__) == :met, do: :lazy, else: result
     catch
-      :throw, {__MODULE__, :left} -> :lazy
+      :throw, {__MODULE__, :left} ->
+        :lazy
+
+      kind, reason ->
+        if Process.get(__MODULE__) == :met, do: :lazy, else: :erlang.raise(kind, reason, __STACKTRACE__)
     after
       if before, do: Process.put(__MODULE__, before), else: Process.delete(__MODULE__)
     end
@@ -44,10 +48,12 @@ defmodule RustyJson.Lazy do
   defp taken(source, %{values: %{max_bytes: most} = values} = options) do
     case if(most == 0, do: Wasm.max_memory(options), else: most) do
       :infinity -> Enum.to_list(source)
-      # What is redacted or left out takes less room than it has.
-      limit -> up_to(source, limit, values.omit == [] and values.redact == [], options)
+      # What is redacted, left out or replaced takes less room than it has.
+      limit -> up_to(source, limit, whole?(values), options)
     end
   end
+
+  defp whole?(values), do: values.omit == [] and values.redact == [] and values.unsupported == :error
 
   defp up_to(source, limit, whole, %{values: %{max_bytes: most}} = options) do
     source

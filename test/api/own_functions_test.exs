@@ -158,6 +158,11 @@ defmodule RustyJson.OwnFunctionsTest do
                  RustyJson.encode(source.(%{a: nil, b: 1}), [max_bytes: 41, omit: [nil]] ++ options)
 
         assert text == ~s([{"b":1},{"b":1},{"b":1},{"b":1},{"b":1}])
+
+        # Written in place of a term that is longer.
+        replaced = [unsupported: fn _ -> nil end, max_bytes: 3_000] ++ options
+        assert {:ok, "[null,null,null,null,null]"} = RustyJson.encode(source.([long | 1]), replaced)
+
         assert {:ok, "[12,12,12,12,12]"} = RustyJson.encode(source.(12), [max_bytes: 16] ++ options)
         assert {:error, %{reason: :max_bytes}} = RustyJson.encode(source.(12), [max_bytes: 15] ++ options)
       end

@@ -64,7 +64,8 @@ defmodule RustyJson.EncoderTest do
              "unknown option :ony, did you mean :only? `@derive RustyJson.Encoder` takes :only"},
             {"%{only: [:name]}", "takes a keyword list, got: %{only: [:name]}"},
             {"only: [:name], except: [:password]", "takes `:only` or `:except`, not both"},
-            {"only: :name", "`:only` takes a list of fields, got: :name"}
+            {"only: :name", "`:only` takes a list of fields, got: :name"},
+            {"only: nil", "`:only` takes a list of fields, got: nil"}
           ] do
         code = """
         defmodule RustyJson.EncoderTest.Misspelt do

@@ -33,7 +33,7 @@ defmodule RustyJson.Encode.Canonical do
         {:error, error(failure, json, options)}
 
       # The limit of the plain text is not the one of the call.
-      {:error, %EncodeError{reason: :max_bytes}} ->
+      {:error, %EncodeError{reason: :max_bytes}} when most > 0 ->
         {:error, EncodeError.from_engine({code(:max_bytes), "", nil}, options)}
 
       {:error, error} ->

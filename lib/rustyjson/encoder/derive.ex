@@ -29,6 +29,9 @@ defmodule RustyJson.Encoder.Derive do
       raise ArgumentError, Unknown.text(name, @options, "`@derive RustyJson.Encoder` takes")
     end
 
+    for {name, nil} <- Keyword.take(options, [:only, :except]),
+        do: raise(ArgumentError, "`#{inspect(name)}` takes a list of fields, got: nil")
+
     if options[:only] != nil and options[:except] != nil,
       do: raise(ArgumentError, "`@derive RustyJson.Encoder` takes `:only` or `:except`, not both")
 
