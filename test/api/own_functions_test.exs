@@ -46,10 +46,17 @@ defmodule RustyJson.OwnFunctionsTest do
     for {_engine, [{:engine, :wasm} | _] = engine} <- Judge.engines(), do: options ++ engine
   end
 
-  # The time of the call itself; a machine that is busy makes it longer, so the bounds are wide.
-  defp milliseconds(run) do
+  # The shortest of a few calls, if the first was long: other tests run beside these.
+  defp milliseconds(run, tries \\ 5) do
     {micros, result} = :timer.tc(run)
-    {div(micros, 1000), result}
+    took = div(micros, 1000)
+
+    if took < 500 or tries == 1 do
+      {took, result}
+    else
+      {again, result} = milliseconds(run, tries - 1)
+      {min(took, again), result}
+    end
   end
 
   describe "an integer that is too long for the digits of a struct" do
