@@ -255,12 +255,25 @@ defmodule RustyJson.OwnFunctionsTest do
       documents = List.duplicate("[1]", 200_000)
 
       for options <- sandbox(timeout: 10),
-          more <- [[], [as: [:integer]], [raw: ["/0"]], [keys: &String.upcase/1]] do
+          more <- [[], [as: [:integer]], [raw: ["/0"]], [keys: &String.upcase/1], [keys: :atoms]] do
         {took, results} = milliseconds(fn -> RustyJson.decode_many(documents, more ++ options) end)
         assert length(results) == 200_000
         assert {:error, %SandboxError{reason: reason}} = List.last(results)
         assert reason in @late
         assert took < 1_000, "#{inspect(more)}: #{took} ms"
+      end
+    end
+  end
+
+  describe "the deadline of the sandbox, where each document has a new atom" do
+    test "covers the whole list" do
+      documents = for i <- 1..20_000, do: ~s({"rustyjson_own_functions_#{i}": 1})
+
+      for options <- sandbox(timeout: 10, keys: :atoms) do
+        results = RustyJson.decode_many(documents, options)
+        assert length(results) == 20_000
+        assert {:error, %SandboxError{reason: reason}} = List.last(results)
+        assert reason in @late
       end
     end
   end

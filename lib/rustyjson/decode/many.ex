@@ -21,7 +21,8 @@ defmodule RustyJson.Decode.Many do
   end
 
   def decode(inputs, options) do
-    options = if is_tuple(options.keys), do: Options.due(options), else: options
+    # Elixir has a part in these keys.
+    options = if options.keys == nil, do: options, else: Options.due(options)
 
     if options.max_bytes == 0 and binaries?(inputs),
       do: inputs |> options.engine.decode_many(options) |> finished(inputs, options),

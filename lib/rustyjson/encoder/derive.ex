@@ -20,7 +20,7 @@ defmodule RustyJson.Encoder.Derive do
     {:__block__, [], [own(protocol, module, plan) | also]}
   end
 
-  # An option that nobody reads would encode the fields that it was to hide. In Jason it does.
+  # A misspelt option would encode fields that it should hide. Jason ignores such an option.
   defp options!(RustyJson.Encoder, options) do
     unless Keyword.keyword?(options),
       do: raise(ArgumentError, "`@derive RustyJson.Encoder` takes a keyword list, got: #{inspect(options)}")
