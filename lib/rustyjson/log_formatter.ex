@@ -17,7 +17,8 @@ defmodule RustyJson.LogFormatter do
 
   A crash adds a member `error` with `kind`, `message` and `stacktrace`. A report is an object under `message`, or, without
   `:redact`, its text if it has a `report_cb` of its own. With `:redact`, keyword lists are objects, and the arguments of a format and
-  the fields of an exception are redacted before they become text. Text itself is not redacted.
+  the fields of an exception are redacted before they become text. Text itself is not redacted. A list with a repeated key is a list of
+  pairs.
 
   A line is never lost, and formatting never raises: a term without a JSON form is written as `inspect/2` shows it, invalid UTF-8
   as U+FFFD. Of an event that exceeds a limit, the longest strings and lists and the deepest terms are shortened first, and what is

@@ -37,8 +37,9 @@ defmodule RustyJson.ServerSentEvents do
   alias RustyJson.{DecodeError, Options}
   alias RustyJson.Options.Words
 
-  # A line that has not ended, and the fields of the current event (`data` is nil before its first line); `size` is the number of its bytes
-  # so far, `before` that without the line that has not ended, and `read` that of all bytes.
+  # A line that has not ended, and the fields of the current event: `data` is nil before its first line, and `full` has what stands before
+  # it, the last part first. `size` is the number of the event's bytes so far, `before` that without the line that has not ended, and `read`
+  # that of all bytes.
   defstruct max_bytes: nil,
             done: nil,
             ended: false,
@@ -49,11 +50,16 @@ defmodule RustyJson.ServerSentEvents do
             before: 0,
             read: 0,
             data: nil,
+            full: [],
             event: "message",
             id: "",
             retry: nil
 
   @opaque t :: %__MODULE__{}
+
+  # Bytes from which on lines are joined in a part of their own. The VM copies a binary that grows when it has no room left, and after
+  # collections.
+  @part 16_384
 
   @type event :: %{
           data: binary(),
@@ -211,9 +217,11 @@ defmodule RustyJson.ServerSentEvents do
 
   defp line("", %{data: nil} = stream, events), do: {next(stream), events}
 
-  defp line("", %{data: data} = stream, events) do
+  defp line("", %{data: data, full: full} = stream, events) do
     # A part of a chunk would keep all of it in memory, and what was joined has room for more.
-    data = :binary.copy(data)
+    data =
+      if full == [], do: :binary.copy(data), else: [data | full] |> Enum.reverse() |> IO.iodata_to_binary()
+
     event = %{data: data, event: stream.event, id: stream.id, retry: stream.retry}
 
     if data == stream.done,
@@ -233,10 +241,13 @@ defmodule RustyJson.ServerSentEvents do
   defp field({name, ": " <> value}, stream), do: field(name, value, stream)
   defp field({name, ":" <> value}, stream), do: field(name, value, stream)
 
-  defp next(stream), do: %{stream | data: nil, event: "message", retry: nil, size: 0}
+  defp next(stream), do: %{stream | data: nil, full: [], event: "message", retry: nil, size: 0}
 
   # Lines are joined as they come: a list of many would be copied at each collection.
   defp field("data", value, %{data: nil} = stream), do: %{stream | data: value}
+
+  defp field("data", value, %{data: data, full: full} = stream) when byte_size(data) >= @part,
+    do: %{stream | data: <<?\n, value::binary>>, full: [data | full]}
 
   defp field("data", value, %{data: data} = stream),
     do: %{stream | data: <<data::binary, ?\n, value::binary>>}

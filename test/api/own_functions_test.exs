@@ -28,10 +28,19 @@ defmodule RustyJson.OwnFunctionsTest do
     end
   end
 
+  defmodule Limits do
+    defstruct [:value]
+
+    defimpl RustyJson.Encoder do
+      def encode(%{value: value}, _opts), do: RustyJson.encode!(value, max_bytes: 7)
+    end
+  end
+
   defmodule Shown do
     defstruct [:value]
 
     defimpl Inspect do
+      def inspect(%{value: %{in: [{_key, value}]}}, _opts), do: Integer.to_string(value)
       def inspect(%{value: value}, _opts), do: Integer.to_string(value)
     end
   end
@@ -102,10 +111,12 @@ defmodule RustyJson.OwnFunctionsTest do
           assert took < 1_000
         end
 
-        shown = %Shown{value: @huge}
-        {took, result} = milliseconds(fn -> RustyJson.encode(shown, [unsupported: :inspect] ++ options) end)
-        assert result == {:ok, inspect(inspect(Shown))}
-        assert took < 1_000
+        for value <- [@huge, %{in: [{:n, @huge}]}] do
+          shown = %Shown{value: value}
+          {took, result} = milliseconds(fn -> RustyJson.encode(shown, [unsupported: :inspect] ++ options) end)
+          assert result == {:ok, inspect(inspect(Shown))}
+          assert took < 1_000
+        end
       end
     end
 
@@ -285,6 +296,13 @@ defmodule RustyJson.OwnFunctionsTest do
                  %{a: [String.duplicate("a", 1000)]},
                  [canonical: true, max_bytes: 10] ++ options
                )
+    end
+  end
+
+  test "an encoder's own call names its own limit, also with canonical: true" do
+    for {_engine, options} <- Judge.engines(), limits <- [[], [max_bytes: 100]] do
+      assert {:error, %{reason: :max_bytes, message: "output larger than 7 bytes"}} =
+               RustyJson.encode([%Limits{value: "12345678"}], [canonical: true] ++ limits ++ options)
     end
   end
 

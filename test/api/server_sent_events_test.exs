@@ -105,6 +105,23 @@ defmodule RustyJson.ServerSentEventsTest do
     assert Partial.finish(partial) == RustyJson.decode(json)
   end
 
+  test "an event of more lines than are joined in one part is joined in order" do
+    for lines <- [1, 2, 1_000, 9_000], ending <- ["\n", "\r\n"] do
+      data = Enum.map(1..lines, &"line #{&1}")
+
+      text =
+        IO.iodata_to_binary([Enum.map(data, &["data: ", &1, ending]), ending, "data: next", ending, ending])
+
+      expected = [Enum.join(data, "\n"), "next"]
+
+      for chunks <- [[text], for(<<chunk::binary-size(7) <- text>>, do: chunk) ++ [tail(text, 7)]] do
+        assert Enum.map(ServerSentEvents.stream(chunks), & &1.data) == expected
+      end
+    end
+  end
+
+  defp tail(text, size), do: binary_part(text, byte_size(text), -rem(byte_size(text), size))
+
   test "options that are wrong, and inspect" do
     for {options, message} <- [
           {[max_bytes: -1], "option :max_bytes takes an integer from 0, got: -1"},

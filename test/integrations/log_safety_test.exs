@@ -87,6 +87,20 @@ defmodule RustyJson.LogSafetyTest do
     assert line({:report, %{args: [a: 1]}}, %{})["message"]["args"] == [["a", 1]]
   end
 
+  test "no line has an object with a key twice" do
+    for options <- [[], [redact: [:password]]],
+        report <- [[a: 1, a: 2, password: "x"], [{"a", 1}, {:a, 2}, {"password", "x"}]] do
+      line = text({:report, %{args: report}}, %{args: report}, options)
+      assert {:ok, _} = RustyJson.decode(line, duplicate_keys: :error)
+      line = text({:report, report}, %{}, options)
+
+      assert {:ok, %{"message" => [["a", 1], ["a", 2], ["password", _]]}} =
+               RustyJson.decode(line, duplicate_keys: :error)
+    end
+
+    refute text({:report, [a: 1, a: 2, password: "s3cr3t"]}, %{}, redact: [:password]) =~ "s3cr3t"
+  end
+
   # What OTP and libraries give: lists of pairs under keys of every kind, among other terms, in tuples, with an improper end.
   @pairs [
     [:debug, {:password, "s3cr3t"}, {:size, 10}],
@@ -208,8 +222,8 @@ defmodule RustyJson.LogSafetyTest do
   end
 
   test "order and repeated keys stay when a line is shortened" do
-    report = [b: 1, a: 2, b: @big]
-    assert text({:report, report}, %{}, []) =~ ~r/"message":\{"b":1,"a":2,"b":"x+… /
+    assert text({:report, [b: 1, a: @big]}, %{}, []) =~ ~r/"message":\{"b":1,"a":"x+… /
+    assert text({:report, [b: 1, a: 2, b: @big]}, %{}, []) =~ ~r/"message":\[\["b",1\],\["a",2\],\["b","x+… /
   end
 
   test "events that no logger makes are described, and their text stays" do

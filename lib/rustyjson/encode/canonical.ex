@@ -32,9 +32,8 @@ defmodule RustyJson.Encode.Canonical do
       {:error, {:engine, failure, json}} ->
         {:error, error(failure, json, options)}
 
-      # The limit of the plain text is not the one of the call.
-      {:error, %EncodeError{reason: :max_bytes}} when most > 0 ->
-        {:error, EncodeError.from_engine({code(:max_bytes), "", nil}, options)}
+      {:error, %EncodeError{reason: :max_bytes} = error} ->
+        {:error, of_call(error, plain, options)}
 
       {:error, error} ->
         {:error, error}
@@ -43,6 +42,15 @@ defmodule RustyJson.Encode.Canonical do
 
   defp plain(0), do: %{compress: -1}
   defp plain(most), do: %{compress: -1, max_bytes: @shrinks * most + 64}
+
+  # The limit of the plain text is not the one of the call. An encoder may also have met a limit of a call of its own.
+  defp of_call(error, plain, options) do
+    failure = {code(:max_bytes), "", nil}
+
+    if error.message == EncodeError.from_engine(failure, plain).message,
+      do: EncodeError.from_engine(failure, options),
+      else: error
+  end
 
   defp canonical(json, most, limits, %{engine: engine} = options) do
     values = Map.merge(@decode, limits)

@@ -3,7 +3,7 @@ defmodule RustyJson.LogFormatter.Event do
   # The members of a line.
 
   alias RustyJson.Encode.{Measure, Unsupported}
-  alias RustyJson.LogFormatter.{Hidden, Presets, Setup}
+  alias RustyJson.LogFormatter.{Hidden, Presets, Setup, Short}
 
   require Setup
 
@@ -309,9 +309,11 @@ defmodule RustyJson.LogFormatter.Event do
     end
   end
 
-  # A report is a map or a list of pairs. A longer list is shortened in any case.
+  # A report is a map or a list of pairs. A longer list is shortened in any case. Collectors refuse an object with a key twice.
   defp object(report) when is_list(report) do
-    if pairs?(report, @short_text), do: RustyJson.OrderedObject.new(report), else: report
+    if pairs?(report, @short_text) and Short.distinct?(report),
+      do: RustyJson.OrderedObject.new(report),
+      else: report
   end
 
   defp object(report), do: report

@@ -309,10 +309,19 @@ defmodule RustyJson.LogFormatter.Short do
   defp first_key(_end, _most), do: []
 
   # Of a long list, what is shown.
-  defp keyword?([{key, _value} | rest], most) when is_atom(key) and most > 0,
-    do: rest == [] or most == 1 or keyword?(rest, most - 1)
+  defp keyword?(list, most), do: atoms?(list, most) and list |> Enum.take(most) |> distinct?()
 
-  defp keyword?(_other, _most), do: false
+  defp atoms?([{key, _value} | rest], most) when is_atom(key) and most > 0,
+    do: rest == [] or most == 1 or atoms?(rest, most - 1)
+
+  defp atoms?(_other, _most), do: false
+
+  @doc "Whether no two of the pairs, whose keys are atoms or strings, have the same name."
+  @spec distinct?([{atom() | String.t(), term()}]) :: boolean()
+  def distinct?(pairs), do: pairs |> MapSet.new(&name/1) |> MapSet.size() == length(pairs)
+
+  defp name({key, _value}) when is_atom(key), do: Atom.to_string(key)
+  defp name({key, _value}), do: key
 
   defp pairs?([{_key, _value} | rest], most) when most > 0, do: pairs?(rest, most - 1)
   defp pairs?([_ | _], most), do: most == 0
