@@ -9,6 +9,8 @@ defmodule RustyJson.MixProject do
       version: @version,
       elixir: "~> 1.14",
       elixirc_paths: elixirc_paths(Mix.env()),
+      # Since Elixir 1.19, Mix warns about what looks like a test and is not loaded.
+      test_ignore_filters: [~r{^test/fixtures/}],
       # The compiler of the Rust parts is in lib/, so it runs after the Elixir compiler.
       compilers: Mix.compilers() ++ [:rustyjson],
       # Tests define encoders at run time.

@@ -7,7 +7,7 @@ defmodule RustyJson.DecimalLimitsTest do
   use ExUnit.Case, async: true
 
   alias RustyJson.{DecodeError, Feed, Partial}
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Judge, Streams}
   alias RustyJson.Test.Schemas.Line
 
   @huge "1e1000000000"
@@ -80,11 +80,9 @@ defmodule RustyJson.DecimalLimitsTest do
 
         for size <- [1, 7] do
           feed = Feed.new(floats: :decimals, format: :lines)
-          pieces = for <<piece::binary-size(size) <- text>>, do: piece
-          rest = binary_part(text, size * length(pieces), rem(byte_size(text), size))
 
           assert {:error, %{reason: ^reason}} =
-                   Enum.reduce_while(pieces ++ [rest], feed, fn piece, feed ->
+                   Enum.reduce_while(Streams.pieces(text, size), feed, fn piece, feed ->
                      case Feed.push(feed, piece) do
                        {:ok, [], feed} -> {:cont, feed}
                        {:error, error, [], _feed} -> {:halt, {:error, error}}

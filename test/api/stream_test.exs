@@ -3,7 +3,7 @@ defmodule RustyJson.StreamTest do
 
   use ExUnit.Case, async: true
 
-  import RustyJson.Test.Streams, only: [items: 1, items: 2, items: 3, short: 1, bytes: 1]
+  import RustyJson.Test.Streams, only: [items: 1, items: 2, items: 3, short: 1, bytes: 1, pieces: 2]
 
   alias RustyJson.{DecodeError, Feed, Fragment}
   alias RustyJson.Test.Judge
@@ -281,10 +281,7 @@ defmodule RustyJson.StreamTest do
       for cut <- 1..byte_size(text), size <- [byte_size(text), 1, 2] do
         {first, rest} = String.split_at(text, cut)
 
-        pieces =
-          [first | for(<<piece::binary-size(size) <- rest>>, do: piece)] ++
-            [binary_part(rest, byte_size(rest), -rem(byte_size(rest), size))]
-
+        pieces = [first | pieces(rest, size)]
         assert {pieces, fed(pieces, options)} == {pieces, expected}
       end
     end

@@ -22,7 +22,7 @@ defmodule RustyJson.PartialCorpusTest do
         lists =
           if byte_size(text) <= @short,
             do: [[text], Streams.bytes(text)],
-            else: [pieces(text, div(byte_size(text), 97))]
+            else: [Streams.pieces(text, div(byte_size(text), 97))]
 
         for options <- [[], [trailing: :drop], [objects: :ordered_objects]],
             do: Partials.check_engine(text, options ++ engine, lists)
@@ -36,16 +36,9 @@ defmodule RustyJson.PartialCorpusTest do
     @tag engine: engine
     test "#{name}: #{part}, in pieces of odd sizes", %{engine: engine} do
       for file <- Corpus.names(unquote(part), "*.json"), text = Corpus.read!(unquote(part), file) do
-        pieces = pieces(text, div(byte_size(text), 7) + 1)
+        pieces = Streams.pieces(text, div(byte_size(text), 7) + 1)
         Partials.check_engine(text, [objects: :ordered_objects] ++ engine, [pieces], false)
       end
     end
-  end
-
-  defp pieces(text, size) when byte_size(text) <= size, do: [text]
-
-  defp pieces(text, size) do
-    {piece, rest} = :erlang.split_binary(text, size)
-    [piece | pieces(rest, size)]
   end
 end

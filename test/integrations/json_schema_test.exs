@@ -13,8 +13,8 @@ defmodule RustyJson.JsonSchemaAgreementTest do
   alias RustyJson.Test.{Gen, Judge, Schemas}
 
   @script Path.expand("../support/json_schema.py", __DIR__)
-  @python System.get_env("RUSTYJSON_PYTHON") || System.find_executable("python3")
-  @there @python != nil and
+  @python System.get_env("RUSTYJSON_PYTHON") || System.find_executable("python3") || "python3"
+  @there System.find_executable(@python) != nil and
            match?(
              {_, 0},
              System.cmd(@python, ["-c", "import jsonschema, rfc3339_validator"], stderr_to_stdout: true)

@@ -75,7 +75,7 @@ defmodule RustyJson.TrafficTest do
 
   defp httpc(url, body) do
     request = {String.to_charlist(url), [{~c"connection", ~c"close"}], ~c"application/json", body}
-    {:ok, {{_, status, _}, _, answer}} = :httpc.request(:post, request, [], body_format: :binary)
+    {:ok, {{_, status, _}, _, answer}} = apply(:httpc, :request, [:post, request, [], [body_format: :binary]])
     {status, answer}
   end
 

@@ -42,6 +42,14 @@ defmodule RustyJson.Test.Streams do
   @doc "A text in pieces of one byte."
   def bytes(text), do: for(<<byte <- text>>, do: <<byte>>)
 
+  @doc "A text in pieces of this size, and what is left."
+  def pieces(text, size) when byte_size(text) <= size, do: [text]
+
+  def pieces(text, size) do
+    {piece, rest} = :erlang.split_binary(text, size)
+    [piece | pieces(rest, size)]
+  end
+
   @doc "The items of these pieces; an error is the last."
   def fed(pieces, options) do
     pieces |> Enum.reduce({[], Feed.new(options)}, &push/2) |> finish() |> Enum.map(&plain/1)
