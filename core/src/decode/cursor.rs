@@ -135,9 +135,7 @@ impl<'a, K: Kernel> Cursor<'a, K> {
         if self.json.get(run.end) == Some(&b'"') {
             return Ok(run.end + 1);
         }
-        self.text.clear();
-        let utf8 = (&mut self.utf8, validate);
-        string::unescape(self.kernel, self.json, pos + 1, run.end, utf8, self.text)
+        string::pass_escapes(self.kernel, self.json, pos + 1, run.end, (&mut self.utf8, validate))
     }
 
     /// Passes over the literal that starts with this byte. It does not branch on which literal that is: in many documents the

@@ -89,14 +89,29 @@ pub(super) fn unescape<K: Kernel>(
 ) -> Result<usize, Error> {
     kernel.vectorize(
         #[inline(always)]
-        || runs_and_escapes(kernel, bytes, start, end, utf8, buffer),
+        || runs_and_escapes::<K, true>(kernel, bytes, start, end, utf8, buffer),
+    )
+}
+
+/// The same for a string that nobody wants: only its errors and its end.
+#[inline(never)]
+pub(super) fn pass_escapes<K: Kernel>(
+    kernel: K,
+    bytes: &[u8],
+    start: usize,
+    end: usize,
+    utf8: (&mut Utf8, bool),
+) -> Result<usize, Error> {
+    kernel.vectorize(
+        #[inline(always)]
+        || runs_and_escapes::<K, false>(kernel, bytes, start, end, utf8, &mut Vec::new()),
     )
 }
 
 /// Goes from one mark of a block to the next. (A JSON text in a string: 3.7 to 2.3 µs for 2.7 KB; an answer of a language model: 3.0 to 2.2
 /// µs for 4 KB.)
 #[inline(always)]
-fn runs_and_escapes<K: Kernel>(
+fn runs_and_escapes<K: Kernel, const KEPT: bool>(
     kernel: K,
     bytes: &[u8],
     start: usize,
@@ -104,12 +119,14 @@ fn runs_and_escapes<K: Kernel>(
     (utf8, validate): (&mut Utf8, bool),
     buffer: &mut Vec<u8>,
 ) -> Result<usize, Error> {
-    room(buffer, end - start).map_err(|kind| Error::new(kind, start))?;
-    buffer.extend_from_slice(&bytes[start..end]);
+    if KEPT {
+        room(buffer, end - start).map_err(|kind| Error::new(kind, start))?;
+        buffer.extend_from_slice(&bytes[start..end]);
+    }
     let (mut len, mut run, mut pos, mut before) = (buffer.len(), end, end, 0);
-    let mut short = [0; SEEN];
+    let (mut short, mut character) = ([0; SEEN], [0; 4]);
     loop {
-        if buffer.len() - len < ROOM {
+        if KEPT && buffer.len() - len < ROOM {
             more_room(buffer, bytes.len() - pos).map_err(|kind| Error::new(kind, pos))?;
         }
         let seen = block(&bytes[pos..], &mut short);
@@ -117,8 +134,10 @@ fn runs_and_escapes<K: Kernel>(
         let mut from = 0;
         loop {
             let at = ends.trailing_zeros() as usize;
-            copy_part(seen, from, at, &mut buffer[len..]);
-            len += at - from;
+            if KEPT {
+                copy_part(seen, from, at, &mut buffer[len..]);
+                len += at - from;
+            }
             if at == BLOCK {
                 (pos, before) = (pos + BLOCK, before | wide);
                 break;
@@ -128,7 +147,7 @@ fn runs_and_escapes<K: Kernel>(
                 utf8.check(bytes, run, stop)?;
             }
             let (written, next) = match bytes.get(stop) {
-                Some(b'\\') => escape(bytes, stop, &mut buffer[len..])?,
+                Some(b'\\') => escape(bytes, stop, if KEPT { &mut buffer[len..] } else { &mut character })?,
                 Some(b'"') => {
                     buffer.truncate(len);
                     return Ok(stop + 1);
