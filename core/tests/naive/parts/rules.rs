@@ -79,7 +79,8 @@ impl Rules {
 
     /// The rule that a text breaks, but for its format.
     pub fn text(&self, text: &[u8]) -> Option<ErrorKind> {
-        let length = String::from_utf8_lossy(text).chars().count() as u64;
+        // Of text that is not UTF-8, which nobody checked, each byte counts that does not continue a character.
+        let length = text.iter().filter(|byte| !(0x80..0xC0).contains(*byte)).count() as u64;
         if length < self.shortest.into() {
             Some(ErrorKind::MinLength)
         } else if length > self.longest.into() {
