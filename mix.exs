@@ -10,7 +10,7 @@ defmodule RustyJson.MixProject do
       elixir: "~> 1.14",
       elixirc_paths: elixirc_paths(Mix.env()),
       # Since Elixir 1.19, Mix warns about what looks like a test and is not loaded.
-      test_ignore_filters: [~r{^test/fixtures/}],
+      test_ignore_filters: [~r{^test/(fixtures|vectors)/}],
       # The compiler of the Rust parts is in lib/, so it runs after the Elixir compiler.
       compilers: Mix.compilers() ++ [:rustyjson],
       # Tests define encoders at run time.
