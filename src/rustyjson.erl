@@ -150,7 +150,7 @@ find(Json, Pointer, Options) ->
     {Value :: term(), Acc :: term(), Rest :: binary()} | {continue, continuation()}.
 decode_start(Json, Acc, Decoders) ->
     case is_binary(Json) andalso is_map(Decoders) andalso 'Elixir.RustyJson.Decode.Callbacks':check(Decoders) of
-        {ok, Decoders} -> finished(or_raise(fun() -> begin_value(Json, Acc, Decoders) end));
+        {ok, Decoders} -> finished(or_raise(fun() -> with_texts(begin_value(Json, Acc, Decoders)) end));
         {error, Message} -> fail({argument, Message}, [Json, Acc, Decoders]);
         false -> fail({argument, <<"takes a binary and a map of decoders">>}, [Json, Acc, Decoders])
     end.
@@ -159,6 +159,15 @@ begin_value(Json, Acc, Decoders) ->
     Options = 'Elixir.RustyJson.Decode.Callbacks':options(Decoders),
     Feed = 'Elixir.RustyJson.Feed':new([{at, <<>>} | Options]),
     push(Json, 0, ?FIRST, {?MODULE, 'Elixir.RustyJson.Feed':unmarked(Feed), {Acc, Decoders}, 0}).
+
+%% The numbers of a value as texts, if they have callbacks.
+with_texts({continue, _State} = Continue) ->
+    Continue;
+with_texts({Value, {Acc, Decoders}, Rest}) ->
+    case 'Elixir.RustyJson.Decode.Callbacks':texts(Value, Decoders) of
+        {ok, Term} -> {Term, {Acc, Decoders}, Rest};
+        {error, Exception} -> failed(Exception)
+    end.
 
 %% The callbacks run here, once.
 finished({continue, _State} = Continue) ->
@@ -185,8 +194,8 @@ decode(Json, Acc, Decoders) ->
 first(Json, Acc, Decoders) ->
     try
         case begin_value(Json, Acc, Decoders) of
-            {continue, State} -> continue(end_of_input, State);
-            Done -> Done
+            {continue, State} -> with_texts(continue(end_of_input, State));
+            Done -> with_texts(Done)
         end
     of
         Value -> finished(Value)
@@ -197,7 +206,7 @@ first(Json, Acc, Decoders) ->
 %% @doc Continues with the next bytes of the input, or with `end_of_input'. Only a number outside arrays and objects needs `end_of_input'.
 -spec decode_continue(binary() | end_of_input, continuation()) ->
     {Value :: term(), Acc :: term(), Rest :: binary()} | {continue, continuation()}.
-decode_continue(Json, Continuation) -> finished(or_raise(fun() -> continue(Json, Continuation) end)).
+decode_continue(Json, Continuation) -> finished(or_raise(fun() -> with_texts(continue(Json, Continuation)) end)).
 
 continue(end_of_input, {?MODULE, {wrong, Exception, _Sequence}, _Acc, _Position}) ->
     failed(unexpected_end, Exception);

@@ -59,6 +59,15 @@ defmodule RustyJson.ConfigTest do
     assert RustyJson.encode!(["<"], pretty: false, escape: :json) == ~S(["<"])
   end
 
+  test "decode/3 takes the first of repeated keys, whatever the configuration says" do
+    for engine <- [:native, :wasm] do
+      configure(engine: engine, decode: [duplicate_keys: :error])
+
+      for decoders <- [[], [integer: &String.to_integer/1], [float: & &1], [string: & &1]],
+          do: assert(RustyJson.decode(~s({"a":1,"a":2}), :acc, decoders) == {%{"a" => 1}, :acc, ""})
+    end
+  end
+
   test "the digit limit may stand where RustyJson 0.3 had it" do
     configure(decoding_integer_digit_limit: 3)
     assert {:error, %{reason: :integer_digits}} = RustyJson.decode("1234")

@@ -539,6 +539,58 @@ defmodule RustyJson.EncodeStreamTest do
     refute_received 50_000
   end
 
+  # The work of the process itself.
+  defp reductions(run) do
+    task = fn ->
+      {:reductions, before} = Process.info(self(), :reductions)
+      run.()
+      {:reductions, now} = Process.info(self(), :reductions)
+      now - before
+    end
+
+    task |> Task.async() |> Task.await(60_000)
+  end
+
+  test "many lazy arrays in one document or element take time in proportion" do
+    for {_engine, options} <- RustyJson.Test.Judge.engines(), wrap <- [& &1, &[1, &1]] do
+      [few, many] =
+        for count <- [500, 4_000] do
+          reductions(fn ->
+            document = Map.new(1..count, &{"key#{&1}", RustyJson.lazy([&1])})
+            document |> wrap.() |> RustyJson.encode_stream(options) |> Stream.run()
+          end)
+        end
+
+      assert many < 16 * few
+    end
+  end
+
+  test "lazy arrays beside keys that only Elixir writes" do
+    keys = [~c"ab", ~D[2024-02-29], 1.5, 10 ** 30, :a, "b", 1]
+
+    for {_engine, options} <- RustyJson.Test.Judge.engines(),
+        more <- [[], [maps: :strict], [sort_keys: true], [key_case: :camel], [redact: ["/x"]]],
+        key <- keys,
+        wrap <- [& &1, &%{"outer" => &1}, &%{1.5 => &1}] do
+      document = wrap.(%{key => RustyJson.lazy(1..2), "other" => %{c: RustyJson.lazy([3])}})
+      assert joined(document, more ++ options) == RustyJson.encode!(document, more ++ options)
+    end
+
+    for {_engine, options} <- RustyJson.Test.Judge.engines() do
+      document = %{<<1::3>> => RustyJson.lazy(1..2)}
+      options = [unsupported: :inspect, redact: [:password]] ++ options
+      assert joined(document, options) == ~s|{"<<1::size(3)>>":[1,2]}|
+    end
+  end
+
+  test "elements before one whose encoder throws" do
+    for {_engine, options} <- RustyJson.Test.Judge.engines() do
+      stream = RustyJson.encode_stream([1, 2, %Throws{}, 3], options)
+      assert catch_throw(Enum.each(stream, &send(self(), {:piece, &1}))) == :encoder
+      assert_received {:piece, "[1,2"}
+    end
+  end
+
   # What was compressed up to a fault has no end.
   defp unpacked(text, compress: :gzip) do
     z = :zlib.open()

@@ -166,6 +166,36 @@ defmodule RustyJson.JsonSchemaTest do
     for word <- ~w($ref $defs $schema additionalProperties const default), do: refute(text =~ ~s("#{word}"))
   end
 
+  test "a dialect without references does not write structs out again and again without end" do
+    names = for number <- 0..40, do: Module.concat(__MODULE__, "Doubled#{number}")
+    fields = [quote(do: field(:x, :integer))]
+
+    Enum.reduce(names, fields, fn name, fields ->
+      Code.eval_quoted(
+        quote do
+          defmodule unquote(name) do
+            use RustyJson.Schema
+            schema(do: (unquote_splicing(fields)))
+          end
+        end
+      )
+
+      [quote(do: field(:a, unquote(name))), quote(do: field(:b, [unquote(name)]))]
+    end)
+
+    json = fn number, dialect ->
+      names |> Enum.at(number) |> Schema.json_schema(dialect: dialect) |> RustyJson.encode!()
+    end
+
+    assert json.(3, :gemini) |> String.split(~s("x":)) |> length() == 9
+    assert byte_size(json.(40, :openai)) < 10_000
+
+    error = assert_raise ArgumentError, fn -> json.(40, :gemini) end
+
+    assert error.message ==
+             "dialect :gemini has no references, and with each object where it is used the schema has more than 10000"
+  end
+
   test "what a dialect cannot say is an error that names the field" do
     for {type, dialect, message} <- [
           {Open, :openai,

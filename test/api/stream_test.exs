@@ -334,6 +334,20 @@ defmodule RustyJson.StreamTest do
 
       assert short(items(bad, [format: :array, keys: :atoms], :few)) |> List.last() |> elem(0) ==
                :expected_value
+
+      # Engines agree on which error comes first.
+      for {text, options, error} <- [
+            {~s({"KEY":x}), [], :expected_value},
+            {~s({"KEY":1,]), [at: ""], :expected_key},
+            {~s({"KEY":1} x), [format: :lines], :trailing_data},
+            {~s([[1],{"KEY":), [format: :array], :unexpected_end},
+            {~s({"KEY":1} x), [], :unknown_atom},
+            {~s({"KEY":1}\n{"KEY":x}), [format: :lines], :unknown_atom}
+          ] do
+        text = String.replace(text, "KEY", "stream_#{System.unique_integer([:positive])}")
+
+        assert short(items(text, [keys: :atoms!] ++ options, :few)) |> List.last() |> elem(0) == error
+      end
     end
   end
 

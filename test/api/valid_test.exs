@@ -32,6 +32,12 @@ defmodule RustyJson.ValidTest do
     Gen.check(300, &damaged/0, fn text -> agree(text, []) end)
   end
 
+  test "keys that look like a few characters, and are too long for an atom" do
+    for count <- [254, 255, 1_019, 1_020, 2_000], char <- ["\u0301", "x", "😀"] do
+      agree(~s({"e#{String.duplicate(char, count)}":1}), keys: :atoms)
+    end
+  end
+
   defp damaged do
     text = Gen.text(Gen.term(3))
     at = Enum.random(0..(byte_size(text) - 1))

@@ -169,6 +169,55 @@ defmodule RustyJson.BoundedTextsTest do
     end
   end
 
+  test "iodata that is a piece of a stream" do
+    for {_, engine} <- Judge.engines(), part <- ["1 ", "", []] do
+      options = [max_total_bytes: 1_000] ++ engine
+      test = self()
+
+      # The source has no end.
+      source = fn ->
+        Stream.resource(fn -> nil end, &{[endless(part)], &1}, fn _ -> send(test, :closed) end)
+      end
+
+      tagged =
+        within(2_000, fn ->
+          source.() |> RustyJson.decode_stream([on_error: :tag] ++ options) |> Enum.to_list()
+        end)
+
+      assert {{:error, %{reason: :max_total_bytes}}, values} = List.pop_at(tagged, -1)
+      assert length(values) == if(part == "1 ", do: 500, else: 0)
+      assert_received :closed
+
+      assert {:raised, :max_total_bytes} =
+               within(2_000, fn ->
+                 try do
+                   source.() |> RustyJson.decode_stream(options) |> Stream.run()
+                 rescue
+                   error in RustyJson.DecodeError -> {:raised, error.reason}
+                 end
+               end)
+
+      assert_received :closed
+    end
+  end
+
+  test "maps that hold the same map twice, as the document of a stream" do
+    for {_, engine} <- Judge.engines() do
+      text =
+        within(2_000, fn ->
+          document = Enum.reduce(1..60, "x", fn _, map -> %{a: map, b: map} end)
+
+          try do
+            document |> RustyJson.encode_stream([max_bytes: 1_000] ++ engine) |> Enum.join()
+          rescue
+            error in EncodeError -> error.reason
+          end
+        end)
+
+      assert text == :max_bytes
+    end
+  end
+
   test "unsupported: :inspect writes a bounded text" do
     for {_, engine} <- Judge.engines() do
       text = fn term ->

@@ -216,4 +216,17 @@ defmodule RustyJson.HolesTest do
       assert formatted?.(engine: :native)
     end
   end
+
+  test "under redact:, a long key with escapes is read once for all that stands in it" do
+    for {_name, options} <- Judge.engines() do
+      term = %{
+        "long\\key" => List.duplicate(%Pieces{name: "a", items: [%{name: 1}]}, 100),
+        "b\"" => [money(1)]
+      }
+
+      run = fn -> RustyJson.encode!(term, [redact: ["/long\\key/7/name"]] ++ options) end
+      assert length(Trace.calls([{RustyJson, :decode!, 2}], run)) == 2
+      assert run.() =~ "REDACTED"
+    end
+  end
 end

@@ -13,7 +13,7 @@ defmodule RustyJson.Decode.Atoms do
   # Keys as strings, floats as floats, and all members, including repeated ones.
   @names %{keys: :strings, floats: :native, objects: :ordered_objects}
   @unknown Codes.decode(:unknown_atom)
-  # An atom has at most this many characters.
+  # An atom has at most this many code points, of at most four bytes each.
   @longest 255
 
   @doc "Decodes with keys as atoms, if the table has room for them."
@@ -99,9 +99,22 @@ defmodule RustyJson.Decode.Atoms do
   def possible_names?(term) do
     term
     |> names(%{})
-    |> Enum.all?(fn {name, _} ->
-      String.valid?(name) and (byte_size(name) <= @longest or String.length(name) <= @longest)
-    end)
+    |> Enum.all?(fn {name, _} -> possible_name?(name) end)
+  end
+
+  @doc """
+  Whether an atom can have this name.
+
+      iex> RustyJson.Decode.Atoms.possible_name?("é" <> String.duplicate("\u0301", 254))
+      true
+      iex> RustyJson.Decode.Atoms.possible_name?("é" <> String.duplicate("\u0301", 255))
+      false
+  """
+  @spec possible_name?(binary()) :: boolean()
+  # `String.length/1` counts what looks like one character, which can be any number of code points.
+  def possible_name?(name) do
+    byte_size(name) <= 4 * @longest and String.valid?(name) and
+      (byte_size(name) <= @longest or length(String.to_charlist(name)) <= @longest)
   end
 
   defp with_names(json, %{engine: engine} = options), do: engine.decode(json, strings(options))

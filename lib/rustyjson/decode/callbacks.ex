@@ -87,31 +87,32 @@ defmodule RustyJson.Decode.Callbacks do
   defp plain?(%{null: null} = decoders) when map_size(decoders) == 1, do: null in [nil, :null, :undefined]
   defp plain?(decoders), do: map_size(decoders) == 0
 
-  @doc "The result of the callbacks for the value that the feed found, and the accumulator."
+  @doc "The result of the callbacks for the term of a value, and the accumulator."
   @spec run(term(), term(), decoders()) :: {term(), term()}
   def run(term, acc, decoders) do
     cond do
       plain?(decoders) ->
         {term, acc}
 
-      is_map_key(decoders, :float) or is_map_key(decoders, :integer) ->
-        value(with_texts(term, decoders), acc, ready(decoders))
-
       true ->
         value(term, acc, ready(decoders))
     end
   end
 
-  # The text has been checked.
-  defp with_texts(%Fragment{encode: text}, decoders) do
+  @doc "The term of the value that the feed found, with the texts of numbers if these have a callback."
+  @spec texts(term(), decoders()) :: {:ok, term()} | {:error, Exception.t()}
+  def texts(%Fragment{encode: text}, decoders) do
     wide = if is_map_key(decoders, :float), do: @wide, else: []
 
     options =
-      [objects: :ordered_objects, null: @null, keys: :strings, strings: :copy, raw: [], as: nil] ++ wide
+      [objects: :ordered_objects, null: @null, keys: :strings, duplicate_keys: :first, strings: :copy] ++
+        [raw: [], as: nil] ++ wide
 
-    {:ok, term} = Input.decode(text, options |> Options.decode() |> Options.with_parts(@numbers))
-    term
+    # The text has been checked, but it is a call of its own, which the sandbox can end.
+    Input.decode(text, options |> Options.decode() |> Options.with_parts(@numbers))
   end
+
+  def texts(term, _decoders), do: {:ok, term}
 
   defp ready(decoders) do
     decoders

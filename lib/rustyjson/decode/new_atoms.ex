@@ -6,12 +6,12 @@ defmodule RustyJson.Decode.NewAtoms do
 
   use GenServer
 
+  alias RustyJson.Decode.Atoms
+
   # Atoms left for other code.
   @reserve 2_048
   # Atoms between two looks at the VM's count.
   @step 256
-  # An atom has at most this many characters.
-  @longest 255
 
   @spec start_link(term()) :: GenServer.on_start()
   def start_link(_argument), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
@@ -57,10 +57,7 @@ defmodule RustyJson.Decode.NewAtoms do
   defp room, do: :erlang.system_info(:atom_limit) - :erlang.system_info(:atom_count) - @reserve
 
   defp atom(name) do
-    if String.valid?(name) and (byte_size(name) <= @longest or String.length(name) <= @longest),
-      do: String.to_atom(name)
-  rescue
-    SystemLimitError -> :too_long
+    if Atoms.possible_name?(name), do: String.to_atom(name)
   end
 
   # Rescuing an exception takes twice as long.

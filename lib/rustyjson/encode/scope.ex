@@ -17,9 +17,11 @@ defmodule RustyJson.Encode.Scope do
   end
 
   defp places([{offset, depth, term, place} | holes], json, from, walk, call) do
-    {stack, _text} = walk = walk(binary_part(json, from, offset - from), walk)
+    {stack, text} = walk(binary_part(json, from, offset - from), walk)
+    # The holes that follow are in the same containers, and a key can be long.
+    stack = Enum.map(stack, &read/1)
     pointers = stack |> Enum.reverse() |> Enum.map(&segment/1) |> descend(call)
-    [{offset, depth, term, place, pointers} | places(holes, json, offset, walk, call)]
+    [{offset, depth, term, place, pointers} | places(holes, json, offset, {stack, text}, call)]
   end
 
   defp places([], _json, _from, _walk, _call), do: []
@@ -67,7 +69,8 @@ defmodule RustyJson.Encode.Scope do
     ArgumentError -> false
   end
 
-  # The stack has the key or the index of each open container. Values that are holes are missing.
+  # The stack has the key or the index of each open container: a key as it is spelled, or `{key}` as it is. Values that are holes are
+  # missing.
   defp walk(<<?[, rest::binary>>, {stack, _text}), do: walk(rest, {[0 | stack], nil})
   defp walk(<<?{, rest::binary>>, {stack, _text}), do: walk(rest, {[nil | stack], nil})
   defp walk(<<byte, rest::binary>>, {[_ | stack], _}) when byte in ~c"]}", do: walk(rest, {stack, nil})
@@ -89,10 +92,13 @@ defmodule RustyJson.Encode.Scope do
   defp string(<<_, rest::binary>>, start, size, walk), do: string(rest, start, size + 1, walk)
   defp string(<<>>, _start, _size, walk), do: walk
 
+  defp read(key) when is_binary(key) do
+    {if(String.contains?(key, "\\"), do: RustyJson.decode!([?", key, ?"], max_bytes: 0), else: key)}
+  end
+
+  defp read(frame), do: frame
+
   defp segment(index) when is_integer(index), do: Integer.to_string(index)
   defp segment(nil), do: nil
-
-  defp segment(key) do
-    if String.contains?(key, "\\"), do: RustyJson.decode!([?", key, ?"], max_bytes: 0), else: key
-  end
+  defp segment({key}), do: key
 end

@@ -111,7 +111,8 @@ defmodule RustyJson.Encode.Stream do
   defp rest(json, position), do: binary_part(json, position, byte_size(json) - position)
 
   defp hole(%Lazy{source: source}, :value, offset, options, %{json: json} = parts) do
-    path = json |> binary_part(0, offset) |> Path.locate() |> parts.path.()
+    # Only an error asks for it: to find it takes time for all that stands before the array.
+    path = fn -> json |> binary_part(0, offset) |> Path.locate() |> parts.path.() end
     elements(source, %{new(:array, parts.flush, options) | path: path, line: parts.line})
   end
 
@@ -129,7 +130,7 @@ defmodule RustyJson.Encode.Stream do
 
   defp new(format, flush, options) do
     options = Options.records(options, format)
-    %{format: format, options: options, path: "", flush: flush, size: 1, number: 0, line: false}
+    %{format: format, options: options, path: fn -> "" end, flush: flush, size: 1, number: 0, line: false}
   end
 
   defp elements(source, start) when is_list(source), do: of_list(source, start)
@@ -150,7 +151,7 @@ defmodule RustyJson.Encode.Stream do
         {texts, {rest, state}}
 
       {_tail, %{options: options, path: path}} ->
-        raise EncodeError.from_engine({Codes.encode(:improper_list), path, nil}, options)
+        raise EncodeError.from_engine({Codes.encode(:improper_list), path.(), nil}, options)
     end)
     |> Stream.concat()
   end
@@ -224,21 +225,24 @@ defmodule RustyJson.Encode.Stream do
       :lazy ->
         {one_by_one(elements, state), %{next | size: 1}}
 
-      {:error, error, stacktrace} when count == 1 ->
-        {failing(error, stacktrace, state), next}
+      {:failed, _kind, _reason, _stacktrace} = failed when count == 1 ->
+        {failing(failed, state), next}
 
-      {:error, error, stacktrace} ->
-        {Stream.concat(one_by_one(elements, state), again(error, stacktrace, state)), next}
+      {:failed, _kind, _reason, _stacktrace} = failed ->
+        {Stream.concat(one_by_one(elements, state), again(failed, state)), next}
     end
   end
 
   # The elements failed together, so one of them failed. One that raises only sometimes may succeed when it is encoded again. The
   # sandbox gives each element the time and memory that all of them had.
-  defp again(%SandboxError{}, _stacktrace, _state), do: []
-  defp again(error, stacktrace, state), do: failing(error, stacktrace, state)
+  defp again({:failed, :error, %SandboxError{}, _stacktrace}, _state), do: []
+  defp again(failed, state), do: failing(failed, state)
 
-  defp failing(error, stacktrace, state),
-    do: Stream.map([error], &reraise(numbered(&1, state), stacktrace))
+  defp failing(failed, state) do
+    Stream.map([failed], fn {:failed, kind, reason, stacktrace} ->
+      :erlang.raise(kind, numbered(reason, state), stacktrace)
+    end)
+  end
 
   defp numbered(%EncodeError{path: "/" <> path} = error, %{number: number} = state) do
     {index, path} = Integer.parse(path)
@@ -256,11 +260,12 @@ defmodule RustyJson.Encode.Stream do
   defp texts(elements, state) do
     case Lazy.unless_lazy(fn -> Text.encode(led(elements, state), of_batch(state)) end) do
       {:ok, text} -> {:ok, text |> in_line(state) |> unled(state)}
-      {:error, error} -> {:error, error, []}
+      {:error, error} -> {:failed, :error, error, []}
       :lazy -> :lazy
     end
-  rescue
-    error -> {:error, error, __STACKTRACE__}
+  catch
+    # An encoder may raise, throw or exit.
+    kind, reason -> {:failed, kind, reason, __STACKTRACE__}
   end
 
   defp in_line(text, %{line: true, options: options}), do: Written.record(text, options)
@@ -368,7 +373,7 @@ defmodule RustyJson.Encode.Stream do
   defp at(error, path, state), do: %{error | path: whole_path(path, state)}
 
   defp whole_path(path, %{path: prefix, number: number}),
-    do: Path.join(prefix, "/" <> Integer.to_string(number) <> path)
+    do: Path.join(prefix.(), "/" <> Integer.to_string(number) <> path)
 
   defp opening(%{number: 0}), do: "["
   defp opening(_state), do: ","

@@ -26,8 +26,8 @@ defmodule RustyJson.Feed.Source do
       })
 
   # There are bytes already if the source does not suspend, such as at its end.
-  defp piece(piece, ""), do: {:suspend, IO.iodata_to_binary(piece)}
-  defp piece(piece, bytes), do: {:suspend, IO.iodata_to_binary([bytes | piece])}
+  defp piece(piece, ""), do: {:suspend, [piece]}
+  defp piece(piece, pieces), do: {:suspend, [pieces | piece]}
 
   defp stream(state), do: fn command, fun -> reduce(command, fun, state) end
 
@@ -54,6 +54,11 @@ defmodule RustyJson.Feed.Source do
     {:done, acc}
   end
 
+  defp reduce(cont, fun, %{bytes: "", excess: true, resume: resume} = state) when resume != nil do
+    close(state)
+    reduce(cont, fun, %{state | resume: nil})
+  end
+
   defp reduce(cont, fun, %{bytes: "", resume: nil} = state) do
     case if(state.excess, do: Feed.exceed(state.feed), else: Feed.finish(state.feed)) do
       {:ok, items} -> reduce(cont, fun, %{state | items: items, feed: nil})
@@ -63,8 +68,8 @@ defmodule RustyJson.Feed.Source do
 
   defp reduce(cont, fun, %{bytes: "", resume: resume} = state) do
     case resume.({:cont, ""}) do
-      {:suspended, bytes, resume} -> reduce(cont, fun, %{state | bytes: bytes, resume: resume})
-      {_ended, bytes} -> reduce(cont, fun, %{state | bytes: bytes, resume: nil})
+      {:suspended, pieces, resume} -> reduce(cont, fun, came(pieces, %{state | resume: resume}))
+      {_ended, pieces} -> reduce(cont, fun, came(pieces, %{state | resume: nil}))
     end
   end
 
@@ -79,6 +84,12 @@ defmodule RustyJson.Feed.Source do
       {:error, error, items, feed} ->
         reduce(cont, fun, %{state | items: items, error: error, feed: feed})
     end
+  end
+
+  # Iodata can hold the same part many times, so no more of it is made than may come.
+  defp came(pieces, state) do
+    {bytes, excess} = or_close(state, fn -> Feed.whole(state.feed, pieces) end)
+    %{state | bytes: bytes, excess: excess}
   end
 
   defp behind(bytes, done), do: binary_part(bytes, done, byte_size(bytes) - done)

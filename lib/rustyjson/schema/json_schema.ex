@@ -28,6 +28,7 @@ defmodule RustyJson.Schema.JsonSchema do
     objects = objects([type], [])
     context = %{dialect: dialect, root: type, names: names(objects -- [type]), place: [], within: []}
     root_fits!(type, dialect)
+    unless dialect.refs, do: _ = written!(type, [], %{}, context)
 
     definitions =
       if dialect.refs,
@@ -105,6 +106,47 @@ defmodule RustyJson.Schema.JsonSchema do
     if object in within, do: wrong!("a type that contains itself: #{inspect(module(object))}", context)
     object(object, context)
   end
+
+  # Objects that stand where they are used. A struct with two fields of a struct with two fields, and so on, has 2^n of them with n structs,
+  # so they are counted before they are written. What is counted already is known.
+  @most 10_000
+
+  defp written!(type, within, known, context) do
+    cond do
+      type in within ->
+        wrong!("a type that contains itself: #{inspect(module(type))}", context)
+
+      is_map_key(known, type) ->
+        {known[type], known}
+
+      true ->
+        {inner, within} = if object?(type), do: {fields(type), [type | within]}, else: {[], within}
+        start = if object?(type), do: 1, else: 0
+
+        {count, known} =
+          Enum.reduce(inner, {start, known}, fn field, {count, known} ->
+            place = [{module(type), field.name} | context.place]
+            {more, known} = written!(field.type, within, known, %{context | place: place})
+            {count + more, known}
+          end)
+
+        {count, known} =
+          Enum.reduce(below(type), {count, known}, fn type, {count, known} ->
+            {more, known} = written!(type, within, known, context)
+            {count + more, known}
+          end)
+
+        if count > @most do
+          raise ArgumentError,
+                "dialect #{inspect(context.dialect.name)} has no references, and with each object where it is used the schema has more than #{@most}"
+        end
+
+        {count, Map.put(known, type, count)}
+    end
+  end
+
+  defp below({:tagged, _key, _variants} = type), do: variants(type)
+  defp below(type), do: if(object?(type), do: [], else: Type.inner(type))
 
   defp object(object, %{dialect: dialect} = context) do
     %{strict: strict} = schema = object |> module() |> Type.schema!()
