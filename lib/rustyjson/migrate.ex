@@ -73,8 +73,10 @@ defmodule RustyJson.Migrate do
     for true <- [text =~ "use Mix.Project"],
         {line, number} <- text |> String.split("\n") |> Enum.with_index(1),
         line =~ ~r/^[^#]*\{\s*:jason\s*,/ do
+      add = if text =~ ~r/^[^#]*\{\s*:rustyjson\s*,/m, do: "", else: "add {:rustyjson, ...}; "
+
       {number,
-       "add {:rustyjson, ...}; keep :jason only if another package needs it, or put the stand-in for Jason in its place"}
+       "#{add}keep :jason only if another package needs it, or put the stand-in for Jason in its place"}
     end
   end
 

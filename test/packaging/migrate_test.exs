@@ -126,6 +126,32 @@ defmodule RustyJson.MigrateTest do
     assert {_same, [], [{3, _note}]} = Migrate.migrated(source, ".ex")
   end
 
+  test "fields of a decode error in a variable" do
+    for source <- [
+          "try do\n  f()\nrescue\n  e in [KeyError, Jason.DecodeError] -> e.position\nend",
+          "alias Jason.DecodeError\ndef f({:error, %DecodeError{} = e}),\n  do:\n  e.token",
+          "case f() do\n  {:error, e = %Jason.DecodeError{}} ->\n    IO.puts(\"\")\n    e.data\nend"
+        ] do
+      assert {_text, _changes, [{4, note}]} = Migrate.migrated(source, ".ex")
+      assert note =~ "of RustyJson.DecodeError can differ"
+    end
+
+    source =
+      "try do\n  Jason.decode!(x)\nrescue\n  e in Jason.DecodeError -> {e.message, event.position}\nend"
+
+    assert {_text, _changes, []} = Migrate.migrated(source, ".ex")
+  end
+
+  test "mix.exs: what is still to add" do
+    project = &"defmodule A do\n  use Mix.Project\n  defp deps, do: [#{&1}{:jason, \"~> 1.4\"}]\nend"
+
+    assert {_, _, [{3, "add {:rustyjson, ...}; keep :jason only" <> _}]} =
+             Migrate.migrated(project.(""), ".exs")
+
+    assert {_, _, [{3, "keep :jason only" <> _}]} =
+             Migrate.migrated(project.("{:rustyjson, path: \"..\"}, "), ".exs")
+  end
+
   test "doctests are listed with their lines" do
     source = ~S|
 defmodule A do

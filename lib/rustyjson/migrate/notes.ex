@@ -11,7 +11,7 @@ defmodule RustyJson.Migrate.Notes do
   def all(tree) do
     aliases = aliases(tree)
     {_tree, notes} = Macro.prewalk(tree, [], fn node, notes -> {node, note(node, aliases) ++ notes} end)
-    notes ++ atoms(tree)
+    notes ++ atoms(tree) ++ read_fields(tree, aliases)
   end
 
   @doc "The line that makes `Jason` another module in this file, or `nil`."
@@ -165,6 +165,43 @@ defmodule RustyJson.Migrate.Notes do
     do: {meta[:line], "Jason.#{name} is a private module of Jason; RustyJson has none of this name"}
 
   defp value(meta), do: {meta[:line], "RustyJson.Encode.value/3 does not exist; use value/2"}
+
+  ## Fields of a DecodeError in a variable: `e in Jason.DecodeError -> e.position`
+
+  defp read_fields(tree, aliases) do
+    variables = collected(tree, &decode_error_variable(&1, aliases))
+
+    collected(tree, fn
+      {{:., meta, [{name, _, context}, field]}, _, []} when is_atom(name) and is_atom(context) ->
+        if name in variables and field in @error_fields, do: error_fields(meta, [field]), else: []
+
+      _node ->
+        []
+    end)
+  end
+
+  defp decode_error_variable({:in, _, [variable, names]}, aliases),
+    do: if(mentions?(names, &jason?(&1, :DecodeError, aliases)), do: variable(variable), else: [])
+
+  defp decode_error_variable({:=, _, [one, other]}, aliases) do
+    error? = &match?({:%, _, [_, _]}, &1)
+
+    cond do
+      error?.(one) and jason?(elem(one, 2) |> hd(), :DecodeError, aliases) -> variable(other)
+      error?.(other) and jason?(elem(other, 2) |> hd(), :DecodeError, aliases) -> variable(one)
+      true -> []
+    end
+  end
+
+  defp decode_error_variable(_node, _aliases), do: []
+
+  defp variable({name, _, context}) when is_atom(name) and is_atom(context), do: [name]
+  defp variable(_other), do: []
+
+  defp collected(tree, each) do
+    {_tree, found} = Macro.prewalk(tree, [], fn node, found -> {node, each.(node) ++ found} end)
+    found
+  end
 
   ## ArgumentError around keys: :atoms!
 
