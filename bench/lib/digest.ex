@@ -112,9 +112,17 @@ defmodule RustyJson.Bench.Digest do
     with %{"rows" => rows, "head" => ["", "native" | hosts]} <- find(result, "calls") do
       rows =
         for [op, native | times] <- rows,
-            do: [op | for(time <- times, do: Table.ratio(Behind.nanoseconds(time) / Behind.nanoseconds(native)))]
+            do: [
+              op | for(time <- times, do: Table.ratio(Behind.nanoseconds(time) / Behind.nanoseconds(native)))
+            ]
 
-      digest("call-costs", "Time of one call on a 35-byte document (native engine = 1)", ["" | hosts], rows, [])
+      digest(
+        "call-costs",
+        "Time of one call on a 35-byte document (native engine = 1)",
+        ["" | hosts],
+        rows,
+        []
+      )
     end
   end
 

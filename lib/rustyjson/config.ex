@@ -73,7 +73,19 @@ defmodule RustyJson.Config do
       unknown_options: Unknown.setting!(Application.get_env(:rustyjson, :unknown_options, :raise))
     })
 
+    # The formatter reads the options above.
+    check_log_formatter(Application.get_env(:rustyjson, :log_formatter))
     RustyJson.Encoder.Plans.find_own()
+  end
+
+  # Otherwise each line would say so, with what was to be redacted.
+  defp check_log_formatter(nil), do: :ok
+
+  defp check_log_formatter(options) do
+    RustyJson.LogFormatter.new(options)
+  rescue
+    error in ArgumentError ->
+      reraise ArgumentError, [message: "config :rustyjson, log_formatter: #{error.message}"], __STACKTRACE__
   end
 
   @doc false
