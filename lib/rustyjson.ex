@@ -346,7 +346,7 @@ defmodule RustyJson do
     * `:as` - a type: see "Typed documents" in `RustyJson.Partial`
     * `:strings` - `:copy` by default
 
-  And those of `decode/2`.
+  And those of `decode/2`, except `:raw`.
 
   | so far | `:keep` | `:strings` | `:drop` |
   |---|---|---|---|

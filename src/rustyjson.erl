@@ -126,7 +126,7 @@ find(Json, Pointer) -> find(Json, Pointer, []).
 %% The options are those of `RustyJson.fetch/3', without `{as, raw}', because its results are Elixir structs.
 -spec find(iodata(), Pointer :: binary(), options()) -> {ok, term()} | error | {error, decode_error()}.
 find(Json, Pointer, Options) ->
-    try 'Elixir.RustyJson':fetch(Json, Pointer, decode_options(Options)) of
+    try 'Elixir.RustyJson':fetch(Json, pointer(Pointer), decode_options(Options)) of
         {error, Exception} -> {error, error_map(Exception)};
         Answer -> Answer
     catch
@@ -286,6 +286,11 @@ rest(Json, At) ->
         Rest ->
             Rest
     end.
+
+%% As an Erlang programmer writes it; the rest of its rules is checked by fetch/3.
+pointer(<<>>) -> <<>>;
+pointer(<<"/", _/binary>> = Pointer) -> Pointer;
+pointer(_) -> error({argument, <<"find takes a JSON Pointer as a binary, such as <<\"/a/0\">>">>}).
 
 %%% Options
 

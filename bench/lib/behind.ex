@@ -49,9 +49,11 @@ defmodule RustyJson.Bench.Behind do
         do: ["encode structs: #{label}", @titles[name] || name, Table.ratio(theirs / ours)]
   end
 
-  defp nanoseconds(nil), do: nil
+  @doc "A time as `RustyJson.Bench.Table.time/1` writes it, or nil."
+  @spec nanoseconds(nil | String.t()) :: nil | float()
+  def nanoseconds(nil), do: nil
 
-  defp nanoseconds(text) do
+  def nanoseconds(text) do
     units = %{"ns" => 1, "µs" => 1_000, "ms" => 1_000_000, "s" => 1_000_000_000}
 
     with {number, " " <> unit} <- Float.parse(text), scale when scale != nil <- units[unit] do

@@ -107,6 +107,25 @@ defmodule RustyJson.Bench.Digest do
     end
   end
 
+  # The time of the native call, and of a kept instance, is in `sandbox-cost`, from a longer run.
+  def table("call-costs", result, _lookup) do
+    with %{"rows" => rows, "head" => ["", "native" | hosts]} <- find(result, "calls") do
+      rows =
+        for [op, native | times] <- rows,
+            do: [
+              op | for(time <- times, do: Table.ratio(Behind.nanoseconds(time) / Behind.nanoseconds(native)))
+            ]
+
+      digest(
+        "call-costs",
+        "Time of one call on a 35-byte document (native engine = 1)",
+        ["" | hosts],
+        rows,
+        []
+      )
+    end
+  end
+
   def table(_id, _result, _lookup), do: nil
 
   defp digest(id, title, head, rows, notes) do

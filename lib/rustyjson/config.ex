@@ -73,7 +73,19 @@ defmodule RustyJson.Config do
       unknown_options: Unknown.setting!(Application.get_env(:rustyjson, :unknown_options, :raise))
     })
 
+    # The formatter reads the options above.
+    check_log_formatter(Application.get_env(:rustyjson, :log_formatter))
     RustyJson.Encoder.Plans.find_own()
+  end
+
+  # Otherwise each line would say so, with what was to be redacted.
+  defp check_log_formatter(nil), do: :ok
+
+  defp check_log_formatter(options) do
+    RustyJson.LogFormatter.new(options)
+  rescue
+    error in ArgumentError ->
+      reraise ArgumentError, [message: "config :rustyjson, log_formatter: #{error.message}"], __STACKTRACE__
   end
 
   @doc false
@@ -119,20 +131,29 @@ defmodule RustyJson.Config do
   defp read(direction) do
     config = Application.get_all_env(:rustyjson)
     check_names(config)
-    sandbox = Keyword.get(config, :wasm, [])
-    check_sandbox_names(sandbox)
-
+    wasm = Keyword.get(config, :wasm, [])
     before = if direction == :decode, do: Keyword.take(config, @of_decode), else: []
 
-    own = Keyword.get(config, direction, [])
-
-    if Policies.name(own),
-      do: raise(ArgumentError, "option :policy belongs to a call, not to the configuration")
-
-    [[engine: elem(asked_engine(), 0)], sandbox, before, own]
-    |> Enum.concat()
-    |> Values.put_all(Values.defaults(direction), direction)
+    Values.defaults(direction)
+    |> enter("", [engine: elem(asked_engine(), 0)], direction)
+    |> enter(", wasm", sandbox!(wasm), direction)
+    |> enter("", before, direction)
+    |> enter(", #{direction}", own(Keyword.get(config, direction, [])), direction)
     |> Values.settled()
+  end
+
+  # Names the setting in the error about an option.
+  defp enter(values, setting, given, direction) do
+    Values.put_all(given, values, direction)
+  rescue
+    error in ArgumentError ->
+      reraise ArgumentError, [message: "config :rustyjson#{setting}: #{error.message}"], __STACKTRACE__
+  end
+
+  defp own(given) do
+    if Policies.name(given),
+      do: raise(ArgumentError, "option :policy belongs to a call, not to the configuration"),
+      else: given
   end
 
   @doc false
@@ -174,19 +195,41 @@ defmodule RustyJson.Config do
     names = @names ++ @build_settings
 
     for {name, _} <- config, name not in names and name not in @of_decode and application?(name) do
-      raise ArgumentError, "unknown setting #{inspect(name)} of :rustyjson: it takes #{list(names)}"
+      raise ArgumentError,
+            "unknown setting #{inspect(name)} of :rustyjson#{place(name, names)} it takes #{list(names)}"
+    end
+  end
+
+  # Where a name belongs that is an option, or what was probably meant.
+  defp place(name, names) do
+    cond do
+      name in Schema.sandbox() -> ", which belongs to config :rustyjson, wasm:"
+      name in Schema.names(:decode) -> ", which belongs to config :rustyjson, decode:"
+      name in Schema.names(:encode) -> ", which belongs to config :rustyjson, encode:"
+      true -> Unknown.meant(name, names)
     end
   end
 
   # Mix and releases add entries of their own.
   defp application?(name), do: name != :included_applications
 
-  defp check_sandbox_names(sandbox) do
+  defp sandbox!(given) do
     names = Schema.sandbox()
+    given = if is_map(given), do: Map.to_list(given), else: given
 
-    for {name, _} <- sandbox, name not in names do
-      raise ArgumentError, "unknown setting #{inspect(name)} of :rustyjson, :wasm: it takes #{list(names)}"
+    unless Keyword.keyword?(given),
+      do:
+        raise(
+          ArgumentError,
+          "config :rustyjson, wasm: takes a keyword list or a map, got: #{inspect(given, limit: 5)}"
+        )
+
+    for {name, _} <- given, name not in names do
+      raise ArgumentError,
+            "unknown setting #{inspect(name)} of :rustyjson, :wasm#{Unknown.meant(name, names)} it takes #{list(names)}"
     end
+
+    given
   end
 
   defp list(names), do: Enum.map_join(names, ", ", &inspect/1)

@@ -7,6 +7,7 @@ defmodule RustyJson.Migrate do
   @folders ~w(lib test config)
   @sources ~w(.ex .exs)
   @templates ~w(.eex .heex .leex)
+  @parsing [columns: true, token_metadata: true, emit_warnings: false]
 
   @typedoc "A line that needs a hand: path, line and what to know."
   @type note :: {Path.t(), pos_integer(), String.t()}
@@ -49,7 +50,7 @@ defmodule RustyJson.Migrate do
     do: {text, [], Notes.template(text, 1, "this template")}
 
   def migrated(text, extension) when extension in @sources do
-    case Code.string_to_quoted(text, columns: true, token_metadata: true, emit_warnings: false) do
+    case Code.string_to_quoted(text, @parsing) do
       {:ok, tree} -> parsed(text, tree)
       {:error, {where, _message, _token}} -> unparsed(text, where[:line])
     end
@@ -58,11 +59,11 @@ defmodule RustyJson.Migrate do
   defp parsed(text, tree) do
     notes = Notes.all(tree) ++ dependencies(text)
 
-    if Notes.another_jason?(tree) do
-      note = {1, "an alias makes `Jason` another module in this file, so nothing was replaced"}
-      {text, [], if(named?(text), do: [note], else: [])}
+    if line = Notes.another_jason(tree) do
+      note = {line, "this line makes `Jason` another module in this file, so nothing was replaced"}
+      {text, [], [note]}
     else
-      {text, changes} = replaced(text, places(tree))
+      {text, changes} = replaced(text, merge(places(tree), quoted_atoms(text)))
       {text, changes, Enum.sort(Enum.uniq(notes))}
     end
   end
@@ -72,8 +73,10 @@ defmodule RustyJson.Migrate do
     for true <- [text =~ "use Mix.Project"],
         {line, number} <- text |> String.split("\n") |> Enum.with_index(1),
         line =~ ~r/^[^#]*\{\s*:jason\s*,/ do
+      add = if text =~ ~r/^[^#]*\{\s*:rustyjson\s*,/m, do: "", else: "add {:rustyjson, ...}; "
+
       {number,
-       "add {:rustyjson, ...}; keep :jason only if another package needs it, or put the stand-in for Jason in its place"}
+       "#{add}keep :jason only if another package needs it, or put the stand-in for Jason in its place"}
     end
   end
 
@@ -98,8 +101,36 @@ defmodule RustyJson.Migrate do
           {node, places}
       end)
 
-    places |> Enum.uniq() |> Enum.group_by(&elem(&1, 0), &elem(&1, 1))
+    by_line(places)
   end
+
+  @quoted "Elixir.Jason"
+
+  # Modules that are written as atoms: :"Elixir.Jason".decode!(json). Only a tree with encoded literals says where an atom stands; as the
+  # notes are not for that shape of tree, the text is parsed again. `at/2` leaves "Elixir.Jason": 1 alone, which is a key.
+  defp quoted_atoms(text) do
+    with true <- text =~ @quoted,
+         {:ok, tree} <-
+           Code.string_to_quoted(text, [literal_encoder: &{:ok, {:__block__, &2, [&1]}}] ++ @parsing) do
+      {_tree, places} = Macro.prewalk(tree, [], &{&1, quoted_atom(&1) ++ &2})
+      by_line(places)
+    else
+      _none -> %{}
+    end
+  end
+
+  defp quoted_atom({:__block__, meta, [atom]}) when is_atom(atom) do
+    name = Atom.to_string(atom)
+
+    if name == @quoted or String.starts_with?(name, @quoted <> "."),
+      do: [{meta[:line], meta[:column] + String.length(~s(:"Elixir.))}],
+      else: []
+  end
+
+  defp quoted_atom(_node), do: []
+
+  defp by_line(places), do: places |> Enum.uniq() |> Enum.group_by(&elem(&1, 0), &elem(&1, 1))
+  defp merge(places, others), do: Map.merge(places, others, fn _line, some, more -> some ++ more end)
 
   defp replaced(text, places) do
     lines = text |> String.split("\n") |> Enum.with_index(1)

@@ -138,7 +138,14 @@ defmodule RustyJson.Partial do
   end
 
   defp whole!(%{parts: ""} = options), do: options
-  defp whole!(_options), do: raise(ArgumentError, "a partial document does not take :raw")
+
+  # A policy and the configuration can have the option.
+  defp whole!(_options),
+    do:
+      raise(
+        ArgumentError,
+        "a partial document does not take :raw, which its policy or `config :rustyjson, decode:` sets"
+      )
 
   # Numbers of a typed document are shown when they are complete.
   defp flags(_trailing, %{as: as}) when as != nil, do: @drop + @places

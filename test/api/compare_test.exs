@@ -84,6 +84,14 @@ defmodule RustyJson.CompareTest do
     refute output =~ "decode "
   end
 
+  test "an error of decoding is shown once", %{write: file} do
+    assert {1, output, ""} = run(["--time", "1", file.("broken.json", "[1")])
+    assert [decoding, encoding] = String.split(output, "\nencode ")
+    for row <- rows(decoding), do: assert(row =~ "Unexpected end of input")
+    for row <- rows(encoding), do: assert(row =~ ~r/ - +not decoded$/)
+    assert length(rows(encoding)) >= 1
+  end
+
   test "what cannot be compared", %{write: file} do
     assert {1, output, ""} = run(["--time", "1", file.("bad.json", "[1,]")])
     assert output =~ "Expected value at position 3 (line 1, column 4): Trailing comma"

@@ -303,7 +303,12 @@ defmodule RustyJson.ErlangTest do
     assert sentence(fn -> :rustyjson.encode(1, %{null: 0}) end) =~
              "option :null takes nil, :null or :undefined"
 
-    assert sentence(fn -> :rustyjson.find("1", "a") end) =~ "JSON Pointer"
+    for pointer <- ["a", '/a', :a, ["/a"]] do
+      assert sentence(fn -> :rustyjson.find("1", pointer) end) ==
+               ~S(find takes a JSON Pointer as a binary, such as <<"/a/0">>)
+    end
+
+    assert sentence(fn -> :rustyjson.find("1", "/~2") end) =~ "JSON Pointer"
     assert sentence(fn -> :rustyjson.find("1", "", as: :raw) end) =~ "returns Elixir structs"
     assert sentence(fn -> :rustyjson.decode(:a) end) =~ "iodata"
     assert sentence(fn -> :rustyjson.decode_start("1", 0, []) end) =~ "a binary and a map of decoders"

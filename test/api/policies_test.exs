@@ -23,6 +23,19 @@ defmodule RustyJson.PoliciesTest do
     Config.reload()
   end
 
+  test "a partial document names the policy or configuration that has :raw" do
+    configure(policies: [parts: [raw: ["/a"]], whole: [raw: []]])
+
+    message =
+      ~r/^a partial document does not take :raw, which its policy or `config :rustyjson, decode:` sets/
+
+    assert_raise ArgumentError, message, fn -> RustyJson.Partial.new(policy: :parts) end
+
+    configure(decode: [raw: ["/a"]], policies: [whole: [raw: []]])
+    assert_raise ArgumentError, message, fn -> RustyJson.decode_partial("{}") end
+    assert RustyJson.decode_partial("{}", policy: :whole) == {:ok, %{}, :complete}
+  end
+
   test "a policy or a configuration that refuses repeated keys goes with no validate: false" do
     configure(policies: [strict: [duplicate_keys: :error]])
     fetched = &RustyJson.fetch(~s({"a": 1, "a": 2}), "/a", [validate: false] ++ &1)

@@ -171,7 +171,7 @@ defmodule RustyJson.LogCollectorsTest do
     assert %{"severity" => 3, "@timestamp" => _, "metadata" => %{"line" => 3}} = line
 
     for names <- [[message: "log.origin"], [message: "ecs.version"], [message: "@timestamp"]] do
-      assert_raise ArgumentError, ~r/option :names takes/, fn ->
+      assert_raise ArgumentError, ~r/option :names gives two members the name/, fn ->
         LogFormatter.new(preset: :elastic, names: names)
       end
     end
@@ -226,17 +226,36 @@ defmodule RustyJson.LogCollectorsTest do
   end
 
   test "options that are wrong" do
+    levels =
+      "option :levels takes strings or integers for :emergency, :alert, :critical, :error, :warning, :notice, :info and :debug, got: "
+
+    metadata = "option :metadata takes :all, a list of atoms or {:all_except, a list of atoms}, got: "
+
     for {options, message} <- [
-          {[preset: :splunk], ~r/option :preset takes :datadog, :elastic, :google_cloud, not :splunk/},
-          {[flat: 1], ~r/option :flat takes a boolean, not 1/},
-          {[levels: [warn: "W"]], ~r/option :levels takes other names of :emergency/},
-          {[levels: [error: nil]], ~r/option :levels takes/},
-          {[levels: [error: <<255>>]], ~r/option :levels takes/},
-          {[metadata: {:all_except, :pid}], ~r/option :metadata takes :all, a list of atoms or/},
-          {[metadata: {:except, [:pid]}], ~r/option :metadata takes/}
+          {[preset: :splunk], "option :preset takes :datadog, :elastic or :google_cloud, got: :splunk"},
+          {[preset: :elastick],
+           "option :preset takes :datadog, :elastic or :google_cloud, got: :elastick, did you mean :elastic?"},
+          {[flat: 1], "option :flat takes a boolean, got: 1"},
+          {[levels: [warn: "W"]], levels <> ~s([warn: "W"], did you mean :warning?)},
+          {[levels: [error: nil]], levels <> "[error: nil]"},
+          {[levels: [error: <<255>>]], levels <> "[error: <<255>>]"},
+          {[levels: :none], levels <> ":none"},
+          {[metadata: {:all_except, :pid}], metadata <> "{:all_except, :pid}"},
+          {[metadata: {:except, [:pid]}], metadata <> "{:except, [:pid]}"},
+          {[names: [levl: "l"]],
+           "option :names takes strings for :error, :level, :message, :metadata and :time, " <>
+             ~s(got: [levl: "l"], did you mean :level?)},
+          {[names: [level: "time"]],
+           ~s(option :names gives two members the name "time", got: [level: "time"])},
+          {[names: [level: String.duplicate("é", 999), time: "a", error: "a"]], "two members the name \"a\""},
+          {[:flat], "options of the formatter are a keyword list or a map, got: [:flat]"},
+          {[flatt: true], "unknown option :flatt, did you mean :flat? the formatter takes"}
         ] do
-      assert_raise ArgumentError, message, fn -> LogFormatter.new(options) end
-      assert {:error, {:invalid_formatter_config, LogFormatter, _}} = LogFormatter.check_config(options)
+      error = assert_raise ArgumentError, fn -> LogFormatter.new(options) end
+      assert error.message =~ message and byte_size(error.message) < 600
+
+      assert LogFormatter.check_config(options) ==
+               {:error, {:invalid_formatter_config, LogFormatter, error.message}}
     end
   end
 end

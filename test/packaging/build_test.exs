@@ -55,6 +55,21 @@ defmodule RustyJson.BuildTest do
     assert_raise ArgumentError, ~r/got: \[:all\]/, fn -> Build.parts(build: [:all]) end
   end
 
+  test "a library of another profile is built again" do
+    on_exit(fn -> System.delete_env("RUSTYJSON_PROFILE") end)
+    root = File.cwd!()
+    digests = fn -> for part <- [:native, :guest], do: Build.digest(part, Build.settings([], root, root)) end
+    System.delete_env("RUSTYJSON_PROFILE")
+    [native, guest] = digests.()
+    System.put_env("RUSTYJSON_PROFILE", "release")
+    assert digests.() == [native, guest]
+    System.put_env("RUSTYJSON_PROFILE", "quick")
+    assert [other, ^guest] = digests.()
+    assert other != native
+    System.put_env("RUSTYJSON_PROFILE", "fast")
+    assert_raise ArgumentError, ~r/RUSTYJSON_PROFILE takes release or quick, got: "fast"/, digests
+  end
+
   @tag :tmp_dir
   test "without tools nothing breaks: each is named, with how to get it", %{tmp_dir: root} do
     System.put_env("PATH", root)

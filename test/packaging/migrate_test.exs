@@ -44,7 +44,7 @@ defmodule RustyJson.MigrateTest do
           {"lib/errors.ex", "%RustyJson.DecodeError{token: token", "`token`, `data`"},
           {"test/move.exs", "assert_raise RustyJson.DecodeError, \"", "messages"},
           {"lib/pair.ex", "for: Tuple", "encodes Tuple itself"},
-          {"lib/doc.ex", "@moduledoc", "doctest"},
+          {"lib/doc.ex", "iex> Jason", "doctest"},
           {"config/config.exs", "config :jason", "config :rustyjson, decode:"},
           {"mix.exs", "{:jason,", "{:rustyjson, ...}"}
         ] do
@@ -110,10 +110,85 @@ defmodule RustyJson.MigrateTest do
       assert {^source, [], [{_line, "" <> _note}]} = Migrate.migrated(source, ".ex")
     end
 
+    for {source, line} <- [
+          {"defmodule A do\n  require Logger\n  alias MyApp.Jason\n  Jason.run()\nend", 3},
+          {"defmodule A do\n\n  alias MyApp.{Other,\n    Jason}\nend", 3},
+          {"defmodule A do\n  def f do\n    alias MyApp.Json, as: Jason\n    Jason.run()\n  end\nend", 3},
+          {"# A\ndefmodule Jason do\nend", 2}
+        ] do
+      assert {^source, [], [{^line, note}]} = Migrate.migrated(source, ".ex")
+      assert note =~ "another module"
+    end
+
     assert {_same, [], [{2, note}]} = Migrate.migrated("<p>Jason</p>\n<%= Jason.encode!(@a) %>", ".heex")
     assert note =~ "Jason.encode!(@a)"
     source = "def render(assigns) do\n  ~H\"\"\"\n  <%= Jason.encode!(@a) %>\n  \"\"\"\nend"
     assert {_same, [], [{3, _note}]} = Migrate.migrated(source, ".ex")
+  end
+
+  test "fields of a decode error in a variable" do
+    for source <- [
+          "try do\n  f()\nrescue\n  e in [KeyError, Jason.DecodeError] -> e.position\nend",
+          "alias Jason.DecodeError\ndef f({:error, %DecodeError{} = e}),\n  do:\n  e.token",
+          "case f() do\n  {:error, e = %Jason.DecodeError{}} ->\n    IO.puts(\"\")\n    e.data\nend"
+        ] do
+      assert {_text, _changes, [{4, note}]} = Migrate.migrated(source, ".ex")
+      assert note =~ "of RustyJson.DecodeError can differ"
+    end
+
+    source =
+      "try do\n  Jason.decode!(x)\nrescue\n  e in Jason.DecodeError -> {e.message, event.position}\nend"
+
+    assert {_text, _changes, []} = Migrate.migrated(source, ".ex")
+  end
+
+  test "mix.exs: what is still to add" do
+    project = &"defmodule A do\n  use Mix.Project\n  defp deps, do: [#{&1}{:jason, \"~> 1.4\"}]\nend"
+
+    assert {_, _, [{3, "add {:rustyjson, ...}; keep :jason only" <> _}]} =
+             Migrate.migrated(project.(""), ".exs")
+
+    assert {_, _, [{3, "keep :jason only" <> _}]} =
+             Migrate.migrated(project.("{:rustyjson, path: \"..\"}, "), ".exs")
+  end
+
+  test "doctests are listed with their lines" do
+    source = ~S|
+defmodule A do
+  @doc "iex> Jason.encode!(1)"
+  def a, do: 1
+
+  @doc ~S"""
+  Jason is not run here.
+
+      iex(1)> a = 1
+      ...(1)> Jason.encode!(a)
+  """
+  def b, do: 1
+end
+|
+    assert {_text, [], [{3, _}, {10, note}]} = Migrate.migrated(source, ".ex")
+    assert note == "this doctest names Jason; replace it by hand: ...(1)> Jason.encode!(a)"
+  end
+
+  test "modules that are written as atoms" do
+    for {source, text} <- [
+          {~S|:"Elixir.Jason".encode!(1)|, ~S|:"Elixir.RustyJson".encode!(1)|},
+          {~S|é = "é"; apply(:"Elixir.Jason.Helpers", :f, [Jason, :'Elixir.Jason'])|,
+           ~S|é = "é"; apply(:"Elixir.RustyJson.Helpers", :f, [RustyJson, :'Elixir.RustyJson'])|}
+        ] do
+      assert {^text, [{1, ^text}], []} = Migrate.migrated(source, ".ex")
+    end
+
+    for source <- [
+          ~S|%{"Elixir.Jason": 1}|,
+          ~S|:"Elixir.JasonX".f()|,
+          ~S|"Elixir.Jason"|,
+          ~S|:"Elixir.My.Jason"|,
+          ~S|# :"Elixir.Jason"|
+        ] do
+      assert {^source, [], []} = Migrate.migrated(source, ".ex")
+    end
   end
 
   test "other lines that need a hand" do

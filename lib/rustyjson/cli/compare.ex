@@ -149,10 +149,15 @@ defmodule RustyJson.CLI.Compare do
   end
 
   defp measured(:encode, documents, %{decode: decode, encode: encode}, time) do
-    with {:ok, terms} <- attempt(fn -> Enum.map(documents, decode) end),
+    with {:ok, terms} <- decoded(documents, decode),
          call = fn -> Enum.each(terms, encode) end,
          {:ok, result} <- attempt(fn -> Enum.map(terms, &IO.iodata_to_binary(encode.(&1))) end),
          do: {:ok, result, figures(call, time)}
+  end
+
+  # The table of decoding says why.
+  defp decoded(documents, decode) do
+    with {:error, _text} <- attempt(fn -> Enum.map(documents, decode) end), do: {:error, "not decoded"}
   end
 
   defp attempt(fun) do

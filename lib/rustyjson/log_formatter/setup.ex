@@ -44,6 +44,7 @@ defmodule RustyJson.LogFormatter.Setup do
   ]
 
   @names %{time: "time", level: "level", message: "message", metadata: "metadata", error: "error"}
+  @members @names |> Map.keys() |> Enum.sort()
   @written_first ["time", "level"]
   @levels [:emergency, :alert, :critical, :error, :warning, :notice, :info, :debug]
 
@@ -85,7 +86,7 @@ defmodule RustyJson.LogFormatter.Setup do
       else:
         raise(
           ArgumentError,
-          "the formatter takes a keyword list or a map of options, not #{inspect(options)}"
+          "options of the formatter are a keyword list or a map, got: #{show(options)}"
         )
   end
 
@@ -154,8 +155,7 @@ defmodule RustyJson.LogFormatter.Setup do
     keys = with {:all_except, keys} <- metadata, do: keys
 
     unless proper?(keys) and Enum.all?(keys, &is_atom/1) do
-      raise ArgumentError,
-            "option :metadata takes :all, a list of atoms or {:all_except, a list of atoms}, not #{inspect(metadata)}"
+      wrong!("option :metadata takes :all, a list of atoms or {:all_except, a list of atoms}", metadata, [])
     end
   end
 
@@ -163,21 +163,18 @@ defmodule RustyJson.LogFormatter.Setup do
   defp check!({:names, _names}), do: :ok
 
   defp check!({:levels, levels}) do
-    given = if is_map(levels), do: Map.to_list(levels), else: levels
-
-    unless proper?(given) and Enum.all?(given, &level?/1) do
-      raise ArgumentError,
-            "option :levels takes other names of #{list(@levels)}, as valid UTF-8 or integers, not #{inspect(levels)}"
-    end
+    unless Enum.all?(pairs(levels), &level?/1),
+      do: wrong!("option :levels takes strings or integers for #{list(@levels, "and")}", levels, @levels)
   end
 
   defp check!({:preset, preset}) do
-    unless preset == nil or preset in Presets.names(),
-      do: raise(ArgumentError, "option :preset takes #{list(Presets.names())}, not #{inspect(preset)}")
+    names = Presets.names()
+
+    unless preset == nil or preset in names,
+      do: wrong!("option :preset takes #{list(names, "or")}", preset, names)
   end
 
-  defp check!({:flat, flat}) when not is_boolean(flat),
-    do: raise(ArgumentError, "option :flat takes a boolean, not #{inspect(flat)}")
+  defp check!({:flat, flat}) when not is_boolean(flat), do: wrong!("option :flat takes a boolean", flat, [])
 
   defp check!({:max_bytes, bytes}) when bytes not in 0..@most,
     do:
@@ -248,25 +245,48 @@ defmodule RustyJson.LogFormatter.Setup do
 
   defp names!(config, preset) do
     names = Map.get(config, :names, [])
-    given = if is_map(names), do: Map.to_list(names), else: names
 
-    unless proper?(given) and Enum.all?(given, &name?/1), do: wrong_names!(names)
-    merged = @names |> Map.merge(preset.names) |> Map.merge(Map.new(given))
+    unless Enum.all?(pairs(names), &name?/1),
+      do: wrong!("option :names takes strings for #{list(@members, "and")}", names, @members)
+
+    merged = @names |> Map.merge(preset.names) |> Map.merge(Map.new(names))
     all = Map.values(merged) ++ preset.own
-    if Enum.uniq(all) != all, do: wrong_names!(names)
-    merged
-  end
 
-  @spec wrong_names!(term()) :: no_return()
-  defp wrong_names!(names) do
-    raise ArgumentError,
-          "option :names takes other names of #{list(Enum.sort(Map.keys(@names)))}, as valid UTF-8 and each only once, not #{inspect(names)}"
+    case all -- Enum.uniq(all) do
+      [] -> merged
+      [twice | _] -> wrong!("option :names gives two members the name #{show(twice)}", names, [])
+    end
   end
 
   defp name?({member, name}), do: is_map_key(@names, member) and is_binary(name) and String.valid?(name)
   defp name?(_other), do: false
 
-  defp list(names), do: Enum.map_join(names, ", ", &inspect/1)
+  # What is neither a map nor a list is an element that is wrong.
+  defp pairs(given) when is_map(given) and not is_struct(given), do: Map.to_list(given)
+  defp pairs(given), do: if(proper?(given), do: given, else: [given])
+
+  # A name that is misspelt, alone or in pairs, is in the message.
+  @spec wrong!(String.t(), term(), [atom()]) :: no_return()
+  defp wrong!(text, given, known) do
+    names =
+      for given <- pairs(given), name = with({name, _value} <- given, do: name), name not in known, do: name
+
+    meant =
+      Enum.find_value(
+        names,
+        "",
+        &with(name when name != nil <- Unknown.near(&1, known), do: ", did you mean #{inspect(name)}?")
+      )
+
+    raise ArgumentError, "#{text}, got: #{show(given)}#{meant}"
+  end
+
+  defp list(names, word) do
+    {last, others} = names |> Enum.map(&inspect/1) |> List.pop_at(-1)
+    "#{Enum.join(others, ", ")} #{word} #{last}"
+  end
+
+  defp show(term), do: inspect(term, limit: 5, printable_limit: 200)
 
   @doc "The longest line of a handler with this limit."
   @spec longest(term()) :: pos_integer()

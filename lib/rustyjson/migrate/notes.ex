@@ -11,15 +11,19 @@ defmodule RustyJson.Migrate.Notes do
   def all(tree) do
     aliases = aliases(tree)
     {_tree, notes} = Macro.prewalk(tree, [], fn node, notes -> {node, note(node, aliases) ++ notes} end)
-    notes ++ atoms(tree)
+    notes ++ atoms(tree) ++ read_fields(tree, aliases)
   end
 
-  @doc "Whether `Jason` is another module in this file."
-  @spec another_jason?(Macro.t()) :: boolean()
-  def another_jason?(tree) do
-    {_tree, found} = Macro.prewalk(tree, false, fn node, found -> {node, found or renames?(node)} end)
-    found
+  @doc "The line that makes `Jason` another module in this file, or `nil`."
+  @spec another_jason(Macro.t()) :: pos_integer() | nil
+  def another_jason(tree) do
+    {_tree, line} =
+      Macro.prewalk(tree, nil, fn node, line -> {node, line || if(renames?(node), do: line(node))} end)
+
+    line
   end
+
+  defp line({_name, meta, _arguments}), do: meta[:line]
 
   defp renames?({:alias, _meta, [{:__aliases__, _, [first | _] = names} | options]}) do
     as =
@@ -111,12 +115,8 @@ defmodule RustyJson.Migrate.Notes do
     end
   end
 
-  defp note({:@, meta, [{kind, _, [text]}]}, _aliases)
-       when kind in [:moduledoc, :doc, :typedoc] and is_binary(text) do
-    if text =~ ~r/iex>.*\bJason\./,
-      do: [{meta[:line], "a doctest in this text names Jason; replace it by hand"}],
-      else: []
-  end
+  defp note({:@, meta, [{kind, _, [text]}]}, _aliases) when kind in [:moduledoc, :doc, :typedoc],
+    do: doctests(text, meta[:line])
 
   defp note({sigil, meta, [{:<<>>, _, parts}, _]}, _aliases) when sigil in [:sigil_H, :sigil_L, :sigil_E] do
     for text when is_binary(text) <- parts,
@@ -125,6 +125,21 @@ defmodule RustyJson.Migrate.Notes do
   end
 
   defp note(_node, _aliases), do: []
+
+  # A text that ends with a line feed is a heredoc, which begins on the line below the attribute.
+  defp doctests(text, line) when is_binary(text) do
+    first = if String.ends_with?(text, "\n"), do: line + 1, else: line
+
+    for {text, line} <- text |> String.split("\n") |> Enum.with_index(first),
+        text =~ ~r/^\s*(iex|\.\.\.)(\(\d+\))?>.*\bJason\b/ do
+      {line, "this doctest names Jason; replace it by hand: #{String.trim(text)}"}
+    end
+  end
+
+  defp doctests({sigil, _, [{:<<>>, _, [text]}, _]}, line) when sigil in [:sigil_S, :sigil_s],
+    do: doctests(text, line)
+
+  defp doctests(_other, _line), do: []
 
   defp named(fields), do: for({field, _value} <- fields, is_atom(field), do: field)
 
@@ -150,6 +165,43 @@ defmodule RustyJson.Migrate.Notes do
     do: {meta[:line], "Jason.#{name} is a private module of Jason; RustyJson has none of this name"}
 
   defp value(meta), do: {meta[:line], "RustyJson.Encode.value/3 does not exist; use value/2"}
+
+  ## Fields of a DecodeError in a variable: `e in Jason.DecodeError -> e.position`
+
+  defp read_fields(tree, aliases) do
+    variables = collected(tree, &decode_error_variable(&1, aliases))
+
+    collected(tree, fn
+      {{:., meta, [{name, _, context}, field]}, _, []} when is_atom(name) and is_atom(context) ->
+        if name in variables and field in @error_fields, do: error_fields(meta, [field]), else: []
+
+      _node ->
+        []
+    end)
+  end
+
+  defp decode_error_variable({:in, _, [variable, names]}, aliases),
+    do: if(mentions?(names, &jason?(&1, :DecodeError, aliases)), do: variable(variable), else: [])
+
+  defp decode_error_variable({:=, _, [one, other]}, aliases) do
+    error? = &match?({:%, _, [_, _]}, &1)
+
+    cond do
+      error?.(one) and jason?(elem(one, 2) |> hd(), :DecodeError, aliases) -> variable(other)
+      error?.(other) and jason?(elem(other, 2) |> hd(), :DecodeError, aliases) -> variable(one)
+      true -> []
+    end
+  end
+
+  defp decode_error_variable(_node, _aliases), do: []
+
+  defp variable({name, _, context}) when is_atom(name) and is_atom(context), do: [name]
+  defp variable(_other), do: []
+
+  defp collected(tree, each) do
+    {_tree, found} = Macro.prewalk(tree, [], fn node, found -> {node, each.(node) ++ found} end)
+    found
+  end
 
   ## ArgumentError around keys: :atoms!
 

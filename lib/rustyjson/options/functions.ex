@@ -25,7 +25,7 @@ defmodule RustyJson.Options.Functions do
   @type t :: %{
           required(:call) => String.t(),
           required(:own) => [{atom(), Schema.entry()}],
-          required(:of) => nil | {:decode | :encode, :all | [atom()]},
+          required(:of) => nil | {:decode | :encode, :all | {:all_but, [atom()]} | [atom()]},
           optional(:strict) => true
         }
 
@@ -110,7 +110,7 @@ defmodule RustyJson.Options.Functions do
     },
     partial: %{
       call: "a partial document",
-      of: {:decode, :all},
+      of: {:decode, {:all_but, [:raw]}},
       own: [
         trailing: %{
           type: {:in, [:keep, :strings, :drop]},
@@ -281,5 +281,6 @@ defmodule RustyJson.Options.Functions do
 
   defp of(nil), do: []
   defp of({direction, :all}), do: Schema.names(direction)
+  defp of({direction, {:all_but, names}}), do: Schema.names(direction) -- names
   defp of({_direction, names}), do: names
 end

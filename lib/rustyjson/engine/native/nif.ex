@@ -13,11 +13,19 @@ defmodule RustyJson.Engine.Native.Nif do
     # Another library may have no sandbox.
     :persistent_term.erase(RustyJson.Wasm.Host.BuiltIn)
 
-    case :erlang.load_nif(String.to_charlist(path()), 0) do
+    case :erlang.load_nif(String.to_charlist(spelled(path())), 0) do
       :ok -> :persistent_term.put(__MODULE__, :loaded)
       {:error, {:upgrade, _text}} -> {:error, :loaded}
       {:error, {_kind, text}} -> :persistent_term.put(__MODULE__, IO.chardata_to_string(text))
     end
+  end
+
+  # A library stays mapped, and the system's loader would find it by the name of its file, although the file is a newly built one by now.
+  # Another spelling of the path makes the loader look at the file.
+  defp spelled(path) do
+    again = :persistent_term.get({__MODULE__, :again}, "")
+    :persistent_term.put({__MODULE__, :again}, again <> "./")
+    Path.dirname(path) <> "/" <> again <> Path.basename(path)
   end
 
   @doc "Why the library did not load, or does not belong to these modules, or nil."
