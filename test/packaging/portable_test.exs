@@ -70,7 +70,7 @@ defmodule RustyJson.PortableTest do
     assert Build.build(:native, settings) == :built
 
     assert File.read!(Path.join(root, "arguments")) =~
-             "auditable zigbuild --target x86_64-unknown-linux-gnu.2.28 --release"
+             "auditable zigbuild --target x86_64-unknown-linux-gnu.2.28 --profile release"
 
     assert File.read!(Build.artifact(:native, root)) == "for old machines"
     # The digest says which sources it is made from, not for which machine: one build serves them all.
