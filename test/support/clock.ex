@@ -48,6 +48,20 @@ defmodule RustyJson.Test.Clock do
          else: (_ -> 0)
   end
 
+  @doc """
+  Whether other programs have the processors: then longer runs take more time for the same work, because they are interrupted and find the
+  caches taken.
+  """
+  def busy? do
+    {work, passed, _sum} = work(fn -> Enum.reduce(1..10_000_000, 0, &(&1 + &2)) end)
+    passed > 1.3 * work
+  end
+
+  @doc "Fails with this text, unless the machine is too busy to tell."
+  def flunk_unless_busy(text) do
+    if busy?(), do: IO.puts("skipped: test of time: machine too busy to tell (#{text})"), else: flunk(text)
+  end
+
   @doc "Asserts that a function takes at most this many times as long as another one, by the best of runs in turn."
   def ratio(most, fun, other, tries \\ 8, best \\ {:infinity, :infinity}) do
     {a, b} = best
@@ -56,7 +70,7 @@ defmodule RustyJson.Test.Clock do
     cond do
       tries < 6 and a <= most * b -> :ok
       tries > 1 -> ratio(most, fun, other, tries - 1, best)
-      true -> flunk("took #{a} µs, and the other one #{b} µs: allowed are #{most} times as many")
+      true -> flunk_unless_busy("took #{a} µs, and the other one #{b} µs: allowed are #{most} times as many")
     end
   end
 
