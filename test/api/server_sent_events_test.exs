@@ -160,6 +160,7 @@ defmodule RustyJson.ServerSentEventsTest do
     {:ok, [event], stream} = ServerSentEvents.push(ServerSentEvents.new(), chunk)
 
     for text <- [event.data, event.event, event.id, stream.id],
-        do: assert(:binary.referenced_byte_size(text) == byte_size(text))
+        # Up to 64 bytes stay in the heap, in whole words.
+        do: assert(:binary.referenced_byte_size(text) <= 64)
   end
 end
