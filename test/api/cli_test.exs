@@ -455,6 +455,57 @@ defmodule RustyJson.CLITest do
     end
   end
 
+  test "a byte order mark before lines is left out, in every engine, and nowhere else", %{write: file} do
+    marked = file.("marked.ndjson", "\uFEFF{\"a\":[1]}\r\n\uFEFF{\"a\":[2]}\n{\"a\":[3]}\n")
+    broken = file.("broken.ndjson", "\uFEFF[1,]\n[2]\n")
+    empty = file.("empty.ndjson", "\uFEFF\n[2]\n")
+
+    for {_name, options} <- Judge.engines() do
+      engine =
+        ["--engine", "#{options[:engine]}"] ++ if(host = options[:host], do: ["--host", "#{host}"], else: [])
+
+      lines = ["--lines" | engine]
+
+      for {more, output} <- [
+            {[], ~s({"a":[1]}\n{"a":[3]}\n)},
+            {["--sort"], ~s({"a":[1]}\n{"a":[3]}\n)},
+            {["--canonical"], ~s({"a":[1]}\n{"a":[3]}\n)},
+            {["--fetch", "/a"], "[1]\n[3]\n"},
+            {["--fetch", "/a/*"], "1\n3\n"},
+            {["--at", "/a/*"], "1\n3\n"},
+            {["--validate"], ""}
+          ] do
+        assert {1, ^output, errors} = run(lines ++ more ++ [marked])
+        assert errors =~ ~r/\A\S+marked.ndjson:2:1: Byte order mark not allowed\n/
+      end
+
+      for more <- [[], ["--sort"], ["--at", "/*"]] do
+        assert {1, _output, errors} = run(lines ++ more ++ [broken])
+        assert errors =~ "broken.ndjson:1:4: Expected value: Trailing comma"
+        assert {0, _output, ""} = run(lines ++ more ++ [empty])
+      end
+
+      # A whole document has none; a stream of its values can.
+      whole = file.("whole.json", "\uFEFF[1]")
+
+      for more <- [["--validate"], ["--fetch", "/0"], ["--fetch", "/*"]] do
+        assert {1, "", errors} = run(engine ++ more ++ [whole])
+        assert errors =~ "whole.json:1:1: Byte order mark not allowed"
+      end
+
+      assert {0, "1\n", ""} = run(engine ++ ["--array", whole])
+    end
+  end
+
+  test "a large document with a byte order mark is as wrong as a small one", %{write: file} do
+    large = file.("large.json", ["\uFEFF[1", List.duplicate(",1", 8_100_000), "]"])
+
+    for {_name, options} <- Judge.engines() do
+      assert {1, "", errors} = run(["--validate", "--engine", "#{options[:engine]}", large])
+      assert errors =~ "large.json:1:1: Byte order mark not allowed"
+    end
+  end
+
   test "the doctor says which host a call takes, and why" do
     report = capture_io(fn -> Doctor.run([]) end)
     [line] = Regex.run(~r/wasm host +(.*)/, report, capture: :all_but_first)

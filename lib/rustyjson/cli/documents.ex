@@ -110,7 +110,7 @@ defmodule RustyJson.CLI.Documents do
   defp checked(piece, {parts, size}, arguments) do
     if size + byte_size(piece) < @in_pieces,
       do: {:cont, {[parts | piece], size + byte_size(piece)}},
-      else: checked([parts | piece], Feed.new([at: @nowhere] ++ arguments.options), arguments)
+      else: [parts | piece] |> IO.iodata_to_binary() |> large(arguments)
   end
 
   defp checked(piece, feed, _arguments) do
@@ -121,6 +121,12 @@ defmodule RustyJson.CLI.Documents do
       {:error, error, [], _feed} -> {:halt, {:error, error}}
     end
   end
+
+  # A stream can start with a byte order mark, a document cannot.
+  defp large("\uFEFF" <> _ = text, %{options: options}), do: {:halt, RustyJson.decode(text, options)}
+
+  defp large(text, %{options: options} = arguments),
+    do: checked(text, Feed.new([at: @nowhere] ++ options), arguments)
 
   ## Lines
 
@@ -243,6 +249,11 @@ defmodule RustyJson.CLI.Documents do
   end
 
   # All values that a pointer with `*` leads to. With --at there may be none.
+  defp places("\uFEFF" <> _ = text, place, _feed, %{options: options}) do
+    {:error, error} = RustyJson.decode(text, options)
+    rejected(error, place)
+  end
+
   defp places(text, place, feed, arguments) do
     with {:ok, values, feed} <- Feed.push(feed, text), {:ok, more} <- Feed.finish(feed) do
       all(values ++ more, place, arguments)
