@@ -497,6 +497,24 @@ defmodule RustyJson.CLITest do
     end
   end
 
+  if Judge.available?(:built_in) do
+    test "a string that the sandbox can find but not decode is an error", %{write: file} do
+      large = file.("string.json", ["[\"", :binary.copy("x", 3_000_000), "\"]"])
+      wasm = ["--engine", "wasm", "--host", "built_in", "--max-memory"]
+      fetch = ["--fetch", "/0", "--raw"]
+
+      codes =
+        for memory <- 2_000_000..10_000_000//250_000 do
+          {code, output, errors} = run(fetch ++ wasm ++ ["#{memory}", large])
+          assert {code, byte_size(output)} in [{0, 3_000_001}, {4, 0}]
+          assert code == 0 or errors =~ "string.json: the call needs more memory than max_memory"
+          code
+        end
+
+      assert Enum.uniq(codes) == [4, 0]
+    end
+  end
+
   test "a large document with a byte order mark is as wrong as a small one", %{write: file} do
     large = file.("large.json", ["\uFEFF[1", List.duplicate(",1", 8_100_000), "]"])
 

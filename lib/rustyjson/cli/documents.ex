@@ -272,9 +272,11 @@ defmodule RustyJson.CLI.Documents do
     values |> Enum.map(&one_of_all(&1, place, arguments)) |> Enum.max(fn -> @ok end)
   end
 
-  defp all(values, _place, arguments) do
+  defp all(values, place, arguments) do
     unless arguments.layout == :validate, do: values |> printable(arguments) |> Output.write()
     @ok
+  rescue
+    error in SandboxError -> rejected(error, place)
   end
 
   defp one_of_all(%{encode: part}, place, arguments) do
@@ -288,8 +290,14 @@ defmodule RustyJson.CLI.Documents do
     end
   end
 
-  defp shown(part, %{raw: true}), do: {:ok, raw(part)}
+  defp shown(part, %{raw: true}), do: unquoted(part)
   defp shown(part, arguments), do: lay_out(part, nil, arguments)
+
+  defp unquoted(part) do
+    {:ok, raw(part)}
+  rescue
+    error in SandboxError -> {:error, error}
+  end
 
   # A string without quotes and escapes; anything else as it was written.
   defp raw(<<?", _::binary>> = part), do: RustyJson.decode!(part)
@@ -297,7 +305,7 @@ defmodule RustyJson.CLI.Documents do
 
   defp lay_out(_text, _term, %{layout: :validate}), do: {:ok, nil}
   # A line, without what stands around its value.
-  defp lay_out(text, _term, %{raw: true, fetch: nil}), do: {:ok, text |> String.trim() |> raw()}
+  defp lay_out(text, _term, %{raw: true, fetch: nil}), do: text |> String.trim() |> unquoted()
 
   defp lay_out(text, _term, %{layout: :canonical, options: options}),
     do: RustyJson.canonicalize(text, options)
