@@ -314,6 +314,24 @@ defmodule RustyJson.CLITest do
     end
   end
 
+  # From OTP 26 on, standard output is no port.
+  unless File.exists?("/dev/full") and
+           :user |> Process.whereis() |> Process.info(:links) |> inspect() =~ "#Port",
+         do: @tag(skip: "there is no /dev/full, or standard output is no port")
+
+  test "output that a full disk does not take is an error", %{write: file, dir: dir} do
+    small = file.("small.json", "[1]")
+    large = file.("large.json", ["[1", List.duplicate(",1", 3_000_000), "]"])
+    errors = Path.join(dir, "full.errors")
+    ebin = Application.app_dir(:rustyjson, "ebin")
+    command = ~s{elixir -pa "#{ebin}" -e "RustyJson.CLI.main(System.argv())" --}
+
+    for arguments <- [small, large, "--array #{large}"] do
+      {"", code} = System.cmd("sh", ["-c", "#{command} #{arguments} >/dev/full 2>#{errors}"])
+      assert {code, File.read!(errors) =~ "standard output: no space left on device"} == {3, true}
+    end
+  end
+
   test "a reader that exits early ends the doctor and the help quietly", %{dir: dir} do
     for task <- ["rustyjson.doctor", "rustyjson --help"] do
       errors = Path.join(dir, "doctor.errors")
