@@ -140,7 +140,7 @@ defmodule RustyJson.DecodeError do
 
   def explain(error) when is_exception(error), do: Exception.message(error)
 
-  defp snippet("", _position, %{reason: :unexpected_end}), do: "The input is empty."
+  defp snippet("", _position, %{reason: :unexpected_end, offset: 0}), do: "The input is empty."
 
   defp snippet(data, position, error),
     do: Snippet.caret(data, position, error.line, if(error.offset > 0, do: error.column))

@@ -18,7 +18,8 @@ defmodule RustyJson.EctoType do
   You can set the field to any term that RustyJson encodes, a `RustyJson.Fragment` and `RustyJson.lazy/1` included. A string is a
   JSON string: if you have JSON text, use `RustyJson.Fragment.new/1`. Casting a changeset encodes the term, so an error is an error of the
   changeset. The text is checked when it is cast, and before it goes to the database; invalid JSON, or text beyond the limits that
-  `config :rustyjson, decode:` sets, is not written. `redact:` and `compress:` of `config :rustyjson, encode:` have no effect on columns.
+  `config :rustyjson, decode:` sets, is not written. `redact:` and `compress:` of `config :rustyjson, encode:` have no effect here or in `RustyJson.EctoType.Columns`;
+  if RustyJson itself is the `json_library` of a driver, do not set `compress:` there, or the driver writes gzip.
   `nil` is `NULL`; for a JSON `null`, use `RustyJson.Fragment.new("null")`.
 
   Two values are equal for a changeset if their texts are equal, or the terms of the texts are, so a different order of keys or other

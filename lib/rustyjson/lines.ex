@@ -34,17 +34,19 @@ defmodule RustyJson.Lines do
     %{size: size} = File.stat!(path)
 
     with_file(path, fn file ->
-      cuts = for part <- 1..(parts - 1)//1, do: line_start(file, path, div(size * part, parts))
-      [0 | cuts] |> Enum.concat([size]) |> Enum.dedup() |> pairs()
+      cuts = Enum.scan(0..(parts - 1), 0, &cut(file, path, div(size * &1, parts), &2))
+      cuts |> Enum.concat([size]) |> Enum.dedup() |> pairs()
     end)
   end
 
   defp pairs([from, to | rest]), do: [{from, to - from} | pairs([to | rest])]
   defp pairs(_last), do: []
 
-  # A line that starts exactly here starts here: the byte before it is looked at too.
-  defp line_start(_file, _path, 0), do: 0
+  # A place up to the last cut stands in the line before that, which is not read again: it can be as long as the file.
+  defp cut(_file, _path, offset, last) when offset <= last, do: last
+  defp cut(file, path, offset, _last), do: line_start(file, path, offset)
 
+  # A line that starts exactly here starts here: the byte before it is looked at too.
   defp line_start(file, path, offset), do: after_break(file, path, offset - 1)
 
   defp after_break(file, path, offset) do

@@ -212,6 +212,10 @@ defmodule RustyJson.Schema do
     end
   end
 
+  # Otherwise the document would name the module of the struct.
+  defp field!({:__struct__, _type, _options}, _schema),
+    do: raise(ArgumentError, "a field cannot have the name :__struct__; option :key can have it")
+
   defp field!({name, type, options}, %{rename: rename}) when is_atom(name) do
     options = options!(name, options)
     key = Keyword.get(options, :key) || renamed(Atom.to_string(name), rename)

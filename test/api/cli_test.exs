@@ -314,6 +314,24 @@ defmodule RustyJson.CLITest do
     end
   end
 
+  # From OTP 26 on, standard output is no port.
+  unless File.exists?("/dev/full") and
+           :user |> Process.whereis() |> Process.info(:links) |> inspect() =~ "#Port",
+         do: @tag(skip: "there is no /dev/full, or standard output is no port")
+
+  test "output that a full disk does not take is an error", %{write: file, dir: dir} do
+    small = file.("small.json", "[1]")
+    large = file.("large.json", ["[1", List.duplicate(",1", 3_000_000), "]"])
+    errors = Path.join(dir, "full.errors")
+    ebin = Application.app_dir(:rustyjson, "ebin")
+    command = ~s{elixir -pa "#{ebin}" -e "RustyJson.CLI.main(System.argv())" --}
+
+    for arguments <- [small, large, "--array #{large}"] do
+      {"", code} = System.cmd("sh", ["-c", "#{command} #{arguments} >/dev/full 2>#{errors}"])
+      assert {code, File.read!(errors) =~ "standard output: no space left on device"} == {3, true}
+    end
+  end
+
   test "a reader that exits early ends the doctor and the help quietly", %{dir: dir} do
     for task <- ["rustyjson.doctor", "rustyjson --help"] do
       errors = Path.join(dir, "doctor.errors")
@@ -452,6 +470,75 @@ defmodule RustyJson.CLITest do
     for host <- [:built_in, :wasmex] do
       counts? = report =~ ~r/#{host} +\d+ running, \d+ kept, \d+ waiting; /
       assert counts? == Judge.available?(host)
+    end
+  end
+
+  test "a byte order mark before lines is left out, in every engine, and nowhere else", %{write: file} do
+    marked = file.("marked.ndjson", "\uFEFF{\"a\":[1]}\r\n\uFEFF{\"a\":[2]}\n{\"a\":[3]}\n")
+    broken = file.("broken.ndjson", "\uFEFF[1,]\n[2]\n")
+    empty = file.("empty.ndjson", "\uFEFF\n[2]\n")
+
+    for {_name, options} <- Judge.engines() do
+      engine =
+        ["--engine", "#{options[:engine]}"] ++ if(host = options[:host], do: ["--host", "#{host}"], else: [])
+
+      lines = ["--lines" | engine]
+
+      for {more, output} <- [
+            {[], ~s({"a":[1]}\n{"a":[3]}\n)},
+            {["--sort"], ~s({"a":[1]}\n{"a":[3]}\n)},
+            {["--canonical"], ~s({"a":[1]}\n{"a":[3]}\n)},
+            {["--fetch", "/a"], "[1]\n[3]\n"},
+            {["--fetch", "/a/*"], "1\n3\n"},
+            {["--at", "/a/*"], "1\n3\n"},
+            {["--validate"], ""}
+          ] do
+        assert {1, ^output, errors} = run(lines ++ more ++ [marked])
+        assert errors =~ ~r/\A\S+marked.ndjson:2:1: Byte order mark not allowed\n/
+      end
+
+      for more <- [[], ["--sort"], ["--at", "/*"]] do
+        assert {1, _output, errors} = run(lines ++ more ++ [broken])
+        assert errors =~ "broken.ndjson:1:4: Expected value: Trailing comma"
+        assert {0, _output, ""} = run(lines ++ more ++ [empty])
+      end
+
+      # A whole document has none; a stream of its values can.
+      whole = file.("whole.json", "\uFEFF[1]")
+
+      for more <- [["--validate"], ["--fetch", "/0"], ["--fetch", "/*"]] do
+        assert {1, "", errors} = run(engine ++ more ++ [whole])
+        assert errors =~ "whole.json:1:1: Byte order mark not allowed"
+      end
+
+      assert {0, "1\n", ""} = run(engine ++ ["--array", whole])
+    end
+  end
+
+  if Judge.available?(:built_in) do
+    test "a string that the sandbox can find but not decode is an error", %{write: file} do
+      large = file.("string.json", ["[\"", :binary.copy("x", 3_000_000), "\"]"])
+      wasm = ["--engine", "wasm", "--host", "built_in", "--max-memory"]
+      fetch = ["--fetch", "/0", "--raw"]
+
+      codes =
+        for memory <- 2_000_000..10_000_000//250_000 do
+          {code, output, errors} = run(fetch ++ wasm ++ ["#{memory}", large])
+          assert {code, byte_size(output)} in [{0, 3_000_001}, {4, 0}]
+          assert code == 0 or errors =~ "string.json: the call needs more memory than max_memory"
+          code
+        end
+
+      assert Enum.uniq(codes) == [4, 0]
+    end
+  end
+
+  test "a large document with a byte order mark is as wrong as a small one", %{write: file} do
+    large = file.("large.json", ["\uFEFF[1", List.duplicate(",1", 8_100_000), "]"])
+
+    for {_name, options} <- Judge.engines() do
+      assert {1, "", errors} = run(["--validate", "--engine", "#{options[:engine]}", large])
+      assert errors =~ "large.json:1:1: Byte order mark not allowed"
     end
   end
 

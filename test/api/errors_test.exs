@@ -193,6 +193,17 @@ defmodule RustyJson.ErrorsTest do
              "Unexpected end of input at position 0 (line 1, column 1)\n\nThe input is empty."
   end
 
+  test "explain of the end of a stream does not say that the input is empty" do
+    for {_name, engine} <- Judge.engines() do
+      feed = RustyJson.Feed.new([at: "/*"] ++ engine)
+      {:ok, [1], feed} = RustyJson.Feed.push(feed, "[1,")
+      {:error, error, []} = RustyJson.Feed.finish(feed)
+
+      assert DecodeError.explain(error) ==
+               "Unexpected end of input at position 3 (line 1, column 4): [ is not closed\n\n1 | …\n  |  ^\nat /1"
+    end
+  end
+
   test "explain of a place in a line of a megabyte is short" do
     text = "[" <> String.duplicate("1,", 500_000) <> "x]"
     {:error, error} = Judge.decode(text)

@@ -4,7 +4,7 @@ defmodule RustyJson.LinesTest do
   use ExUnit.Case, async: true
 
   alias RustyJson.{DecodeError, Lines}
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Judge, Trace}
 
   @moduletag :tmp_dir
 
@@ -88,5 +88,12 @@ defmodule RustyJson.LinesTest do
   test "options that are wrong are an ArgumentError at the call" do
     for options <- [[format: :seq], [at: "/a"], [bogus: 1]],
         do: assert_raise(ArgumentError, fn -> Lines.stream("x", {0, 1}, options) end)
+  end
+
+  test "a line as long as the file is read once, whatever the number of ranges", context do
+    path = file(context, String.duplicate("x", 3_000_000))
+    reads = fn parts -> length(Trace.calls([{:file, :pread, 3}], fn -> Lines.ranges(path, parts) end)) end
+    assert reads.(500) <= reads.(2) * 3
+    assert Lines.ranges(path, 500) == [{0, 3_000_000}]
   end
 end

@@ -403,6 +403,8 @@ defmodule RustyJson.SchemaTest do
           {[], quote(do: field("a", :string))},
           {[], quote(do: field(:a, :string, key: 1))},
           {[], quote(do: field(:a, :string, other: 1))},
+          # A document would name the module of the struct.
+          {[], quote(do: field(:__struct__, :string))},
           {[],
            quote do
              field(:a, :string)

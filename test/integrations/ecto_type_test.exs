@@ -1,6 +1,7 @@
 defmodule RustyJson.EctoTypeTest do
   @moduledoc "A field that stays text: its callbacks by themselves, and in schemas of the real Ecto where it is installed."
-  use ExUnit.Case, async: true
+  # One test changes the configuration.
+  use ExUnit.Case, async: false
 
   alias RustyJson.{EctoType, Fragment}
   alias RustyJson.EctoType.Columns
@@ -138,6 +139,23 @@ defmodule RustyJson.EctoTypeTest do
     assert {:ok, %Fragment{encode: text}} = json |> Columns.decode!() |> load(@json)
     assert text == ~s({"n":1})
     assert :binary.referenced_byte_size(text) < 1_000
+  end
+
+  test "what is configured for texts that are sent leaves columns alone" do
+    kept = Application.get_env(:rustyjson, :encode, [])
+
+    on_exit(fn ->
+      Application.put_env(:rustyjson, :encode, kept)
+      RustyJson.Config.reload()
+    end)
+
+    Application.put_env(:rustyjson, :encode, compress: :gzip, redact: ["password"])
+    RustyJson.Config.reload()
+    {:ok, dumped} = dump(%{"password" => 1}, @json)
+
+    for encode <- [&Columns.encode!/1, &Columns.encode_to_iodata!/1],
+        term <- [dumped, %{"password" => 1}],
+        do: assert(IO.iodata_to_binary(encode.(term)) == ~s({"password":1}))
   end
 
   if Code.ensure_loaded?(Ecto.Schema) do

@@ -110,7 +110,7 @@ defmodule RustyJson.CLI.Documents do
   defp checked(piece, {parts, size}, arguments) do
     if size + byte_size(piece) < @in_pieces,
       do: {:cont, {[parts | piece], size + byte_size(piece)}},
-      else: checked([parts | piece], Feed.new([at: @nowhere] ++ arguments.options), arguments)
+      else: [parts | piece] |> IO.iodata_to_binary() |> large(arguments)
   end
 
   defp checked(piece, feed, _arguments) do
@@ -121,6 +121,12 @@ defmodule RustyJson.CLI.Documents do
       {:error, error, [], _feed} -> {:halt, {:error, error}}
     end
   end
+
+  # A stream can start with a byte order mark, a document cannot.
+  defp large("\uFEFF" <> _ = text, %{options: options}), do: {:halt, RustyJson.decode(text, options)}
+
+  defp large(text, %{options: options} = arguments),
+    do: checked(text, Feed.new([at: @nowhere] ++ options), arguments)
 
   ## Lines
 
@@ -243,6 +249,11 @@ defmodule RustyJson.CLI.Documents do
   end
 
   # All values that a pointer with `*` leads to. With --at there may be none.
+  defp places("\uFEFF" <> _ = text, place, _feed, %{options: options}) do
+    {:error, error} = RustyJson.decode(text, options)
+    rejected(error, place)
+  end
+
   defp places(text, place, feed, arguments) do
     with {:ok, values, feed} <- Feed.push(feed, text), {:ok, more} <- Feed.finish(feed) do
       all(values ++ more, place, arguments)
@@ -261,9 +272,11 @@ defmodule RustyJson.CLI.Documents do
     values |> Enum.map(&one_of_all(&1, place, arguments)) |> Enum.max(fn -> @ok end)
   end
 
-  defp all(values, _place, arguments) do
+  defp all(values, place, arguments) do
     unless arguments.layout == :validate, do: values |> printable(arguments) |> Output.write()
     @ok
+  rescue
+    error in SandboxError -> rejected(error, place)
   end
 
   defp one_of_all(%{encode: part}, place, arguments) do
@@ -277,8 +290,14 @@ defmodule RustyJson.CLI.Documents do
     end
   end
 
-  defp shown(part, %{raw: true}), do: {:ok, raw(part)}
+  defp shown(part, %{raw: true}), do: unquoted(part)
   defp shown(part, arguments), do: lay_out(part, nil, arguments)
+
+  defp unquoted(part) do
+    {:ok, raw(part)}
+  rescue
+    error in SandboxError -> {:error, error}
+  end
 
   # A string without quotes and escapes; anything else as it was written.
   defp raw(<<?", _::binary>> = part), do: RustyJson.decode!(part)
@@ -286,7 +305,7 @@ defmodule RustyJson.CLI.Documents do
 
   defp lay_out(_text, _term, %{layout: :validate}), do: {:ok, nil}
   # A line, without what stands around its value.
-  defp lay_out(text, _term, %{raw: true, fetch: nil}), do: {:ok, text |> String.trim() |> raw()}
+  defp lay_out(text, _term, %{raw: true, fetch: nil}), do: text |> String.trim() |> unquoted()
 
   defp lay_out(text, _term, %{layout: :canonical, options: options}),
     do: RustyJson.canonicalize(text, options)

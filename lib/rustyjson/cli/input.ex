@@ -17,7 +17,10 @@ defmodule RustyJson.CLI.Input do
     with {:ok, parts} <- each_piece(file, quiet, [], collect), do: {:ok, IO.iodata_to_binary(parts)}
   end
 
-  @doc "Calls the function with each line that is not blank, its number, and what the last call returned."
+  @doc """
+  Calls the function with each line that is not blank, its number, and what the last call returned. A byte order mark before the first
+  line is left out, as in streams.
+  """
   @spec each_line(Path.t(), boolean(), acc, (binary(), pos_integer(), acc -> acc)) ::
           {:ok, acc} | {:error, String.t()}
         when acc: term()
@@ -52,7 +55,10 @@ defmodule RustyJson.CLI.Input do
   defp lines([line | lines], number, acc, rest, fun),
     do: lines([IO.iodata_to_binary([rest | line]) | lines], number, acc, [], fun)
 
-  defp line(line, number, acc, fun),
+  defp line("\uFEFF" <> line, 1, acc, fun), do: not_blank(line, 1, acc, fun)
+  defp line(line, number, acc, fun), do: not_blank(line, number, acc, fun)
+
+  defp not_blank(line, number, acc, fun),
     do: if(blank?(line), do: acc, else: fun.(String.trim_trailing(line, "\n"), number, acc))
 
   @doc """

@@ -32,21 +32,57 @@ defmodule RustyJson.CLI.Output do
     end
   end
 
+  # Why bytes are lost, other than that nobody reads them.
+  @lost [:enospc, :edquot, :efbig, :eio]
+
   @doc "Runs a function that calls `write/1`. Throws `{:output, reason}` if the output cannot be written."
   @spec with_writer((() -> result)) :: result when result: term()
   def with_writer(fun) do
     parent = self()
+    device = device()
     {writer, monitor} = spawn_monitor(fn -> listen(parent) end)
     Process.put(__MODULE__, {writer, monitor, 0})
 
     try do
       result = fun.()
       flush()
+      lost!(device)
       result
+    catch
+      :throw, {:output, :terminated} ->
+        lost!(device)
+        throw({:output, :terminated})
     after
+      for {_port, monitor} <- device, do: Port.demonitor(monitor, [:flush])
       Process.delete(__MODULE__)
       Process.demonitor(monitor, [:flush])
       Process.exit(writer, :kill)
+    end
+  end
+
+  # A port takes bytes before it writes them, and says why it cannot only where it ends: the last bytes are lost without an error. From
+  # OTP 26 on there is none.
+  defp device do
+    leader = Process.group_leader()
+    links = if node(leader) == node(), do: Process.info(leader)[:links] || [], else: []
+    for port <- links, is_port(port), do: {port, Port.monitor(port)}
+  end
+
+  # Once all is written. The end of the VM would wait for this too.
+  defp ended?({port, _monitor} = device) do
+    case Port.info(port, :queue_size) do
+      nil -> true
+      {:queue_size, 0} -> false
+      _some -> Process.sleep(1) == :ok and ended?(device)
+    end
+  end
+
+  defp lost!(device) do
+    for {_port, monitor} = port <- device, ended?(port) do
+      receive do
+        {:DOWN, ^monitor, :port, _port, reason} when reason in @lost -> throw({:output, reason})
+        {:DOWN, ^monitor, :port, _port, _reason} -> :ok
+      end
     end
   end
 

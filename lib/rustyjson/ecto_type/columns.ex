@@ -24,20 +24,20 @@ defmodule RustyJson.EctoType.Columns do
   def decode!(text) when is_binary(text), do: %Fragment{encode: :binary.copy(text)}
 
   @doc """
-  As `RustyJson.encode_to_iodata!/2`.
+  As `RustyJson.encode_to_iodata!/2`, without the configuration's `redact:` and `compress:`.
 
       iex> RustyJson.EctoType.Columns.encode_to_iodata!(RustyJson.Fragment.new("[1]"))
       "[1]"
   """
   @spec encode_to_iodata!(term()) :: iodata()
-  def encode_to_iodata!(term), do: RustyJson.encode_to_iodata!(term)
+  def encode_to_iodata!(term), do: RustyJson.encode_to_iodata!(term, compress: :none, redact: [])
 
   @doc """
-  As `RustyJson.encode!/2`.
+  As `RustyJson.encode!/2`, without the configuration's `redact:` and `compress:`.
 
       iex> RustyJson.EctoType.Columns.encode!(%{a: 1})
       ~s({"a":1})
   """
   @spec encode!(term()) :: binary()
-  def encode!(term), do: RustyJson.encode!(term)
+  def encode!(term), do: RustyJson.encode!(term, compress: :none, redact: [])
 end
