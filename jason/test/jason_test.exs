@@ -243,4 +243,8 @@ defmodule JasonTest do
         ],
         do: assert_raise(error, fn -> Code.eval_string(code) end)
   end
+
+  test "minimize looks at :record_separator alone" do
+    assert Jason.Formatter.minimize("[ 1 ] [ 2 ]", indent: nil, record_separator: "|") == "[1]|[2]"
+  end
 end

@@ -45,7 +45,11 @@ defmodule Jason.Formatter do
       ~s({"a":[1,2]})
   """
   @spec minimize(iodata(), opts()) :: binary()
-  def minimize(input, opts \\ []), do: format(&RustyJson.Formatter.minimize/2, input, opts)
+  def minimize(input, opts \\ []) do
+    # The others are not looked at.
+    own = for {:record_separator, _text} = option <- opts, do: option
+    format(&RustyJson.Formatter.minimize/2, input, own)
+  end
 
   @doc "The same as `minimize/2`. Returns one binary, which is iodata too."
   @spec minimize_to_iodata(iodata(), opts()) :: iodata()
