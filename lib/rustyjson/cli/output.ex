@@ -32,7 +32,7 @@ defmodule RustyJson.CLI.Output do
     end
   end
 
-  # Why bytes are lost, other than that nobody reads them.
+  # Reasons why bytes are lost. A reader that ends early is none of them.
   @lost [:enospc, :edquot, :efbig, :eio]
 
   @doc "Runs a function that calls `write/1`. Throws `{:output, reason}` if the output cannot be written."

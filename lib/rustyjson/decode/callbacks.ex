@@ -90,13 +90,7 @@ defmodule RustyJson.Decode.Callbacks do
   @doc "The result of the callbacks for the term of a value, and the accumulator."
   @spec run(term(), term(), decoders()) :: {term(), term()}
   def run(term, acc, decoders) do
-    cond do
-      plain?(decoders) ->
-        {term, acc}
-
-      true ->
-        value(term, acc, ready(decoders))
-    end
+    if plain?(decoders), do: {term, acc}, else: value(term, acc, ready(decoders))
   end
 
   @doc "The term of the value that the feed found, with the texts of numbers if these have a callback."
