@@ -173,6 +173,8 @@ defmodule RustyJson.Evidence do
       {"Both engines return the same terms, bytes and errors",
        "every vector, generated documents and terms, in each engine", "script/test --full --only standard",
        [{:step, "standard", "mix test, native"}, {:step, "standard", "mix test, wasm"}]},
+      {"The same on Elixir 1.18 and OTP 27", "the Mix tests in a Debian root",
+       "script/test --full --only usual_elixir", [{:part, "usual_elixir"}]},
       {"The same on the newest Elixir and OTP", "the Mix tests in a Debian root",
        "script/test --full --only newest_elixir", [{:part, "newest_elixir"}]},
       {"The same there with wasmex and the other optional packages",
@@ -356,12 +358,15 @@ defmodule RustyJson.Evidence do
   ## Rows
 
   defp source(record, name) do
-    [[machine, processor, count, system]] = record["machine"]
+    machines =
+      Enum.map_join(record["machine"], " and ", fn [machine, processor, count, system] ->
+        "#{machine}, #{processor}, #{count} processors, #{system}"
+      end)
 
     tools =
       Enum.map_join(Enum.uniq(record["tool"] || []), "; ", fn [name, version] -> "#{name} #{version}" end)
 
-    "From [#{name}.tsv](records/#{name}.tsv): #{if record["commit"], do: "commit #{commit(record)}, "}#{machine}, #{processor}, #{count} processors, #{system}; #{tools}.#{notes(record)}"
+    "From [#{name}.tsv](records/#{name}.tsv): #{if record["commit"], do: "commit #{commit(record)}, "}#{machines}; #{tools}.#{notes(record)}"
   end
 
   defp notes(record), do: Enum.map_join(record["note"] || [], fn [note] -> " " <> note end)
@@ -373,7 +378,8 @@ defmodule RustyJson.Evidence do
 
   # The commit and the day of a part.
   defp ran(full, part) do
-    case for [^part, _result, date, _seconds, commit, state] <- full["part"] || [], do: {commit, date, state} do
+    case for [^part, _result, date, _seconds, commit, state | _] <- full["part"] || [],
+             do: {commit, date, state} do
       [{commit, date, state}] -> commit(commit, String.slice(date, 0, 10), state)
       [] -> "did not end"
     end
