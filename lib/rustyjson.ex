@@ -208,8 +208,15 @@ defmodule RustyJson do
     Cache.cached(decode: lists) = Cache.all()
 
     case Lists.find(lists, opts) do
-      {_ready, options} -> Valid.valid?(input, options)
-      nil -> Valid.valid?(input, Options.decode(opts))
+      {{longest, kept}, %{check: check} = options}
+      when is_binary(input) and byte_size(input) <= longest and check != nil ->
+        with :dirty <- Engine.Native.Nif.valid(input, kept), do: Valid.valid?(input, options)
+
+      {_ready, options} ->
+        Valid.valid?(input, options)
+
+      nil ->
+        Valid.valid?(input, Options.decode(opts))
     end
   end
 

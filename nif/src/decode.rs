@@ -148,6 +148,20 @@ fn run_check<'a>(env: Env<'a>, json: &[u8], options: &[u8]) -> Returned {
     )
 }
 
+/// `valid/2`: whether a document is right, for options that stay read. What is wrong is of no interest, so it is not looked for.
+#[inline(always)]
+pub fn valid<'a>(env: Env<'a>, json: Raw<'a>, options: Raw<'a>) -> Returned {
+    let json = Binary::from_term(json.term(env))?;
+    let Some(kept) = kept::number(env, options).and_then(|number| kept::DECODE.find(number)) else {
+        return Ok(atoms::dirty().as_c_arg());
+    };
+    let read = |seed| Some(DecodeOptions { seed, ..*kept });
+    let valid =
+        with_state(read, u64::MAX, |options, _, scratch, _| Ok(check(json.as_slice(), options, scratch).is_ok()))?;
+    charge(env, json.len());
+    Ok(if valid { rustler::types::atom::true_() } else { rustler::types::atom::false_() }.as_c_arg())
+}
+
 /// Bytes of a document that a few wanted values may take. More would be room for terms that nobody makes, and every call would fill
 /// it.
 const FEW: usize = 512;

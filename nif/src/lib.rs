@@ -40,6 +40,7 @@ use rustyjson_wasm_host as _;
 use rustler::codegen_runtime::inventory;
 
 rustyjson_terms::entry!(decode(json, options) = 2, crate::decode::decode);
+rustyjson_terms::entry!(valid(json, options) = 2, crate::decode::valid);
 rustyjson_terms::entry!(encode(term, options, plans) = 3, crate::encode::encode);
 
 rustler::init!("Elixir.RustyJson.Engine.Native.Nif");

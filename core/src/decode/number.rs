@@ -5,6 +5,7 @@ use crate::builder::{Nothing, TermBuilder};
 use crate::error::{Error, ErrorKind};
 use crate::natural::Natural;
 use crate::options::DecodeOptions;
+use crate::simd::Kernel;
 use alloc::vec::Vec;
 
 /// Digits that always fit in a `u64`.
@@ -118,13 +119,53 @@ const FINITE: i64 = 308;
 
 /// Passes over the number at `start`, with the errors of [`number`]; returns the offset behind it.
 #[inline(always)]
-pub(crate) fn skip(bytes: &[u8], start: usize, options: &DecodeOptions) -> Result<usize, Error> {
-    let limit = if options.digit_limit == 0 { usize::MAX } else { options.digit_limit as usize };
+pub(crate) fn skip(kernel: impl Kernel, bytes: &[u8], start: usize, options: &DecodeOptions) -> Result<usize, Error> {
     if let Some((_, end)) = short_integer(bytes, start)
-        && end - start <= limit
+        && ((end - start) as u32 - 1) < options.digit_limit.wrapping_sub(1)
     {
         return Ok(end);
     }
+    // In the WebAssembly module this is no faster.
+    if !cfg!(target_arch = "wasm32")
+        && let Some(end) = plain_end(kernel, bytes, start, options)
+    {
+        return Ok(end);
+    }
+    skip_any(bytes, start, options)
+}
+
+/// The end of a number of at most 15 digits before the point and behind it, and no exponent: one look at each, however many there are.
+#[inline(always)]
+fn plain_end(kernel: impl Kernel, bytes: &[u8], start: usize, options: &DecodeOptions) -> Option<usize> {
+    let from = start + usize::from(bytes[start] == b'-');
+    let (count, next) = digit_run(kernel, bytes, from)?;
+    if bytes[from] == b'0' && count > 1 {
+        return None;
+    }
+    match next {
+        b'.' if !options.decimals => {
+            let fraction = from + count + 1;
+            let (count, next) = digit_run(kernel, bytes, fraction)?;
+            (next | 0x20 != b'e').then_some(fraction + count)
+        }
+        b'.' | b'e' | b'E' => None,
+        // 0 is no limit.
+        _ => (count as u32 - 1 < options.digit_limit.wrapping_sub(1)).then_some(from + count),
+    }
+}
+
+/// How many digits there are from `pos` on, one to 15, and the byte behind them. `None` also near the end of the text.
+#[inline(always)]
+fn digit_run(kernel: impl Kernel, bytes: &[u8], pos: usize) -> Option<(usize, u8)> {
+    let block = bytes.get(pos..)?.first_chunk()?;
+    let count = kernel.digit_run(block);
+    let next = *block.get(count)?;
+    (count > 0).then_some((count, next))
+}
+
+/// The same for a number of any form.
+pub(crate) fn skip_any(bytes: &[u8], start: usize, options: &DecodeOptions) -> Result<usize, Error> {
+    let limit = if options.digit_limit == 0 { usize::MAX } else { options.digit_limit as usize };
     let scan = scan(bytes, start)?;
     let harmless = match (scan.float, options.decimals) {
         (false, _) => scan.int_len <= limit.min(SHORT),

@@ -19,7 +19,7 @@ impl<K: Kernel> Cursor<'_, K> {
             self.count(pos)?;
             let mut end = match self.json.get(pos) {
                 Some(b'"') => self.string(pos, self.options.validate_strings)?,
-                Some(b'-' | b'0'..=b'9') => number::skip(self.json, pos, self.options)?,
+                Some(b'-' | b'0'..=b'9') => number::skip(self.kernel, self.json, pos, self.options)?,
                 Some(&bracket @ (b'{' | b'[')) => {
                     self.check_depth(pos, depth + self.open.len())?;
                     room(self.open, 1).map_err(|kind| Error::new(kind, pos))?;

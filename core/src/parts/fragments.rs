@@ -34,7 +34,7 @@ impl<B: TermBuilder> Fragments<'_, B> {
             return Ok(None);
         };
         *left = left.checked_sub(1).ok_or(ErrorKind::MaxNodes)?;
-        let end = number::skip(self.json, pos, options).map_err(|error| error.kind)?;
+        let end = number::skip_any(self.json, pos, options).map_err(|error| error.kind)?;
         self.builder.fragment(Text::Input(pos, &self.json[pos..end]))?;
         Ok(Some(end))
     }

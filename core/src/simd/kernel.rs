@@ -1,6 +1,7 @@
 //! What kernels exist, and which bytes they look for.
 
 use super::marks::MarkKernel;
+use super::vector::LANES;
 
 /// A run of plain string bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub trait Kernel: MarkKernel {
     fn string_run(self, bytes: &[u8], pos: usize) -> Run;
     /// Offset of the first byte at or after `pos` that is not white space (RFC 8259 section 2), or the length.
     fn space_end(self, bytes: &[u8], pos: usize) -> usize;
+    /// How many of these bytes are digits before the first that is none.
+    fn digit_run(self, block: &[u8; LANES]) -> usize;
     /// Offset of the first such byte from `pos` on.
     fn find(self, bytes: &[u8], pos: usize, byte: u8) -> Option<usize>;
 }

@@ -1,6 +1,7 @@
 //! The kernels byte by byte.
 
 use super::kernel::{Kernel, Kernels, Run, ends_run, is_space};
+use super::vector::LANES;
 
 /// One byte at a time.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +31,11 @@ impl Kernel for Scalar {
     fn space_end(self, bytes: &[u8], pos: usize) -> usize {
         let rest = bytes.get(pos..).unwrap_or_default();
         pos + rest.iter().position(|&byte| !is_space(byte)).unwrap_or(rest.len())
+    }
+
+    #[inline(always)]
+    fn digit_run(self, block: &[u8; LANES]) -> usize {
+        block.iter().take_while(|byte| byte.is_ascii_digit()).count()
     }
 
     #[inline(always)]

@@ -71,6 +71,12 @@ impl<S: Simd> Kernel for Vector<S> {
     }
 
     #[inline(always)]
+    fn digit_run(self, block: &[u8; LANES]) -> usize {
+        let digits = (u8x16::from_slice(self.0, block) - b'0').simd_lt(10).to_bitmask() as u32;
+        (!digits).trailing_zeros() as usize
+    }
+
+    #[inline(always)]
     fn find(self, bytes: &[u8], pos: usize, byte: u8) -> Option<usize> {
         let mut pos = pos;
         while let Some(block) = bytes.get(pos..pos + LANES) {

@@ -41,6 +41,21 @@ fn assert_space_end(bytes: &[u8], pos: usize) {
 }
 
 #[test]
+fn a_run_of_digits_ends_at_any_byte_of_any_place() {
+    for place in 0..=16 {
+        for other in 0..=u8::MAX {
+            let mut block = [b'0', b'9', b'5'].repeat(6).first_chunk::<16>().copied().unwrap();
+            if let Some(byte) = block.get_mut(place) {
+                *byte = other;
+            }
+            let vector = with_kernel!(kernel => kernel.digit_run(&block));
+            assert_eq!(vector, Scalar.digit_run(&block), "digit_run({block:?})");
+            assert!(other.is_ascii_digit() || vector == place);
+        }
+    }
+}
+
+#[test]
 fn a_byte_is_found_at_every_place() {
     for len in (0..LENGTH).filter(tried) {
         for at in (0..len).filter(tried) {

@@ -12,7 +12,7 @@ use crate::naive::tree::{Builder, Tree};
 use proptest::prelude::*;
 use rustyjson_core::etf::check::Fault;
 use rustyjson_core::options::Duplicates;
-use rustyjson_core::parts::{Plain, Plan, Shape, judge, select};
+use rustyjson_core::parts::{Plain, Plan, Shape, check, judge, select};
 use rustyjson_core::{DecodeOptions, Error, Scratch};
 
 const CASES: u32 = if cfg!(miri) { 4 } else { 3000 };
@@ -449,4 +449,29 @@ fn repeated_members_replace_what_they_had() {
     assert_eq!(found(r#"{"0":{"a":2},"a":{"b":1},"a":3}"#), "01");
     assert_eq!(found(r#"{"0":{"a":2},"a":{"b":1},"0":3}"#), "12");
     assert_eq!(found(r#"{"0":{"a":2,"a":3},"a":{"b":1,"c":0,"b":2},"0":{}}"#), "12");
+}
+
+/// Digits before and behind the point around the length of a vector, each form, before more text and at the end of it.
+#[test]
+fn numbers_are_passed_over_with_the_errors_of_decode() {
+    let limits = [(0, false), (0, true), (1, false), (3, true), (15, false), (16, false), (17, false)];
+    let lengths = if cfg!(miri) { vec![0, 2, 16] } else { (0..20).collect() };
+    for (digit_limit, decimals) in limits {
+        let options = DecodeOptions { digit_limit, decimals, ..DecodeOptions::default() };
+        for (whole, fraction) in lengths.iter().flat_map(|&a| lengths.iter().map(move |&b| (a, b))) {
+            for (sign, first, exponent) in
+                [("", "1", ""), ("-", "0", ""), ("", "9", "e1"), ("-", "1", "E-3"), ("", "", "e400")]
+            {
+                let fraction = if fraction == 19 { String::new() } else { format!(".{}", "5".repeat(fraction)) };
+                let number = format!("{sign}{first}{}{fraction}{exponent}", "7".repeat(whole));
+                for text in
+                    [format!("[{number}, \"{:20}\"]", ""), format!("[{number}]"), format!("[{number}{:20}]", "")]
+                {
+                    let expected = parse(text.as_bytes(), &options).map(|_| ());
+                    let checked = check(text.as_bytes(), &options, &mut Scratch::default());
+                    assert_eq!(checked, expected, "{text} with {digit_limit} and {decimals}");
+                }
+            }
+        }
+    }
 }

@@ -66,6 +66,10 @@ defmodule RustyJson.Engine.Native.Nif do
           {:ok, term()} | {:error, RustyJson.Engine.decode_failure()} | :dirty
   def decode(_json, _options), do: :erlang.nif_error(:not_loaded)
 
+  @doc "Whether a document is right, if the library keeps the options."
+  @spec valid(binary(), kept()) :: boolean() | :dirty
+  def valid(_json, _options), do: :erlang.nif_error(:not_loaded)
+
   @spec decode_dirty(binary(), decoding()) :: {:ok, term()} | {:error, RustyJson.Engine.decode_failure()}
   def decode_dirty(_json, _options), do: :erlang.nif_error(:not_loaded)
 
