@@ -23,7 +23,8 @@ defmodule RustyJson do
     Partial,
     Parts,
     Paths,
-    SandboxError
+    SandboxError,
+    Schema
   }
 
   alias RustyJson.Decode.{Callbacks, Input, Many, Valid}
@@ -120,6 +121,9 @@ defmodule RustyJson do
           {:ok, _term} = done -> done
           other -> Input.ended(other, input, options)
         end
+
+      {{_shape, _plain, _usual} = prepared, options} ->
+        Schema.Decode.decode(input, options, prepared, nil)
 
       {_ready, options} ->
         Input.given(input, options)

@@ -344,8 +344,9 @@ otp_position({invalid_byte, _Byte}, #{reason := Reason, position := Position} = 
         {_, Bytes} -> Position + right(Reason, Bytes)
     end;
 otp_position({unexpected_sequence, Bytes}, #{position := Position} = Exception, _Json) ->
-    case string:prefix(bytes(Exception), Bytes) of
-        nomatch when Position >= 6 -> Position - 6;
+    %% The text need not be UTF-8.
+    case binary:longest_common_prefix([bytes(Exception), Bytes]) of
+        Same when Same < byte_size(Bytes), Position >= 6 -> Position - 6;
         _ -> Position
     end;
 otp_position(_Reason, Exception, _Json) ->

@@ -9,7 +9,7 @@ defmodule RustyJson.Encode do
   require RustyJson.Encoder.Names
 
   alias RustyJson.{Config, Options, OrderedObject}
-  alias RustyJson.Encode.Part
+  alias RustyJson.Encode.{Keys, Part}
   alias RustyJson.Encoder.Names
 
   @typedoc "The options of the call. Pass them on; their content is private."
@@ -130,7 +130,7 @@ defmodule RustyJson.Encode do
     text =
       if is_atom(key) and key != nil,
         do: Names.name(key, opts.values.key_case),
-        else: String.Chars.to_string(key)
+        else: with(name when is_atom(name) <- Keys.string_key(key, opts), do: to_string(name))
 
     if short?(text), do: text, else: unquoted(value(text, opts))
   end

@@ -94,7 +94,9 @@ defmodule RustyJson.LogFormatter do
   end
 
   defp limit(%{max_bytes: bytes}), do: Setup.longest(bytes)
-  defp limit(_config), do: Setup.longest(nil)
+
+  defp limit(config),
+    do: Setup.longest(if(Keyword.keyword?(config), do: config[:max_bytes]))
 
   @doc """
   The line of a message of Elixir 1.14's console backend.
@@ -112,7 +114,9 @@ defmodule RustyJson.LogFormatter do
       Application.get_env(:rustyjson, :log_formatter, [])
     )
   catch
-    kind, reason -> last_resort(%{level: level}, kind, reason, limit(nil))
+    kind, reason ->
+      config = Application.get_env(:rustyjson, :log_formatter, [])
+      last_resort(%{level: level, msg: {:string, message}}, kind, reason, limit(config))
   end
 
   defp setup(config) do

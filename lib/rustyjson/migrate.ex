@@ -46,10 +46,21 @@ defmodule RustyJson.Migrate do
   @doc "The new text, the lines that changed, and notes with their lines."
   @spec migrated(String.t(), String.t()) ::
           {String.t(), [{pos_integer(), String.t()}], [{pos_integer(), String.t()}]}
-  def migrated(text, extension) when extension in @templates,
+  def migrated(text, extension) when extension in @sources or extension in @templates do
+    # A line in another encoding, such as Latin-1, is no source text.
+    if String.valid?(text), do: by_kind(text, extension), else: unparsed(text, nil)
+  end
+
+  def migrated(text, extension) do
+    kinds = Enum.join(@sources ++ @templates, ", ")
+    note = "files of the kind #{inspect(extension)} are not read: only #{kinds}"
+    {text, [], if(named?(text), do: [{1, note}], else: [])}
+  end
+
+  defp by_kind(text, extension) when extension in @templates,
     do: {text, [], Notes.template(text, 1, "this template")}
 
-  def migrated(text, extension) when extension in @sources do
+  defp by_kind(text, _source) do
     case Code.string_to_quoted(text, @parsing) do
       {:ok, tree} -> parsed(text, tree)
       {:error, {where, _message, _token}} -> unparsed(text, where[:line])

@@ -138,8 +138,7 @@ defmodule RustyJson.Parts do
       {:error, %DecodeError{errors: [_ | _] = more, error_count: found}} ->
         # Lines and columns of the next part are counted from here.
         before = Place.reached(json, start, before)
-        {errors, repeated} = merged(errors, more, options)
-        typed(rest, json, paths, options, values, {before, errors, count + found - repeated})
+        typed(rest, json, paths, options, values, {before, [more | errors], count + found})
 
       failed ->
         failed
@@ -150,14 +149,12 @@ defmodule RustyJson.Parts do
     do:
       {:ok, values |> Enum.sort_by(&elem(&1, 0)) |> Enum.flat_map(fn {number, value} -> [number, value] end)}
 
-  defp typed([], _json, _paths, _options, _values, {_before, errors, count}),
-    do: {:error, Decode.listed(errors, count)}
-
-  # Parts that lie in each other have the same errors.
-  defp merged(errors, more, %{values: %{max_errors: most}}) do
-    all = errors ++ more
+  defp typed([], _json, _paths, %{values: %{max_errors: most}}, _values, {_before, errors, count}) do
+    all = errors |> Enum.reverse() |> Enum.concat()
+    # Parts that lie in each other have the same errors.
     once = Enum.uniq_by(all, &{&1.position, &1.path})
-    {once |> Enum.sort_by(& &1.position) |> Enum.take(most), length(all) - length(once)}
+    listed = once |> Enum.sort_by(& &1.position) |> Enum.take(most)
+    {:error, Decode.listed(listed, count - (length(all) - length(once)))}
   end
 
   defp shape(%{keys: nil, places: places} = paths, answers, missing) do

@@ -68,8 +68,17 @@ defmodule Mix.Tasks.Rustyjson.Install do
 
       {_options, _arguments, [{wrong, _value} | _]} ->
         Mix.raise("mix rustyjson.install has no option #{wrong}; mix help rustyjson.install lists them")
+
+      {_options, arguments, []} ->
+        unexpected(arguments)
     end
   end
+
+  defp unexpected([argument | _]),
+    do:
+      Mix.raise(
+        "mix rustyjson.install takes options alone, got: #{argument}; mix help rustyjson.install lists them"
+      )
 
   ## With Igniter, which calls these functions of an installer. They are those of `Igniter.Mix.Task`.
 
@@ -78,7 +87,8 @@ defmodule Mix.Tasks.Rustyjson.Install do
   defp ignite(argv) do
     Application.ensure_all_started(:rewrite)
     # Raises for an option that does not exist.
-    {_options, []} = OptionParser.parse!(argv, strict: Install.switches() ++ global())
+    {_options, arguments} = OptionParser.parse!(argv, strict: Install.switches() ++ global())
+    if arguments != [], do: unexpected(arguments)
 
     igniter = Igniter.Mix.Task.configure_and_run(%{Igniter.new() | task: @task}, __MODULE__, argv)
     Igniter.do_or_dry_run(igniter, igniter.args.options)

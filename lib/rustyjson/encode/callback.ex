@@ -2,8 +2,8 @@ defmodule RustyJson.Encode.Callback do
   @moduledoc false
   # Encoding with a function for every value, as Elixir's `JSON.encode!/2` does it.
 
-  alias RustyJson.{Encoder, Long, OrderedObject}
-  alias RustyJson.Encode.Known
+  alias RustyJson.{Config, Encoder, Long, OrderedObject}
+  alias RustyJson.Encode.{Keys, Known}
   alias RustyJson.Encoder.Plans
 
   @compile {:no_warn_undefined, JSON.Encoder}
@@ -18,7 +18,12 @@ defmodule RustyJson.Encode.Callback do
   def encode(atom, encoder) when is_atom(atom), do: encoder.(Atom.to_string(atom), encoder)
   def encode(list, encoder) when is_list(list), do: array(list, encoder)
   def encode(tuple, encoder) when is_tuple(tuple), do: tuple |> Tuple.to_list() |> array(encoder)
-  def encode(%OrderedObject{values: members}, encoder), do: object(members, encoder)
+
+  def encode(%OrderedObject{values: members}, encoder) when is_list(members),
+    do: object(members, encoder)
+
+  # An error.
+  def encode(%OrderedObject{} = object, _encoder), do: RustyJson.encode!(object)
 
   def encode(%module{} = value, encoder) when module in [MapSet, Range] do
     with nil <- Plans.own_implementation(module), {:ok, plain} <- Known.plain(value) do
@@ -55,17 +60,19 @@ defmodule RustyJson.Encode.Callback do
 
   defp elements([], done, _encoder), do: Long.in_order(done, ~c"]")
 
-  defp elements(_tail, _done, _encoder),
-    do: raise(RustyJson.EncodeError, message: "improper list", reason: :improper_list, path: "")
+  defp elements(_tail, _done, _encoder), do: Keys.improper_list()
 
   defp object([], _encoder), do: "{}"
   defp object([first | rest], encoder), do: members(rest, [member(first, encoder), ?{], encoder)
 
   defp members([next | rest], done, encoder), do: members(rest, [member(next, encoder), ?, | done], encoder)
   defp members([], done, _encoder), do: Long.in_order(done, ~c"}")
+  defp members(_tail, _done, _encoder), do: Keys.improper_list()
 
   defp member({key, value}, encoder), do: [encoder.(key(key), encoder), ?:, encoder.(value, encoder)]
+  defp member(_no_pair, _encoder), do: Keys.invalid_key()
 
   defp key(key) when is_binary(key), do: key
-  defp key(key), do: to_string(key)
+  defp key(key) when is_atom(key), do: Atom.to_string(key)
+  defp key(key), do: Keys.string_key(key, Config.encode())
 end

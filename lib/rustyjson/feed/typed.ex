@@ -11,7 +11,8 @@ defmodule RustyJson.Feed.Typed do
   def items(places, bytes, %{options: options} = feed, begin) do
     # The core has applied the limit.
     {line, column} = begin
-    each(places, 0, {bytes, {0, line, column}, %{options | max_bytes: 0}}, feed, [])
+    options = %{options | max_bytes: 0}
+    each(places, 0, {bytes, {0, line, column}, {options, Decode.prepare(options)}}, feed, [])
   end
 
   defp each([], _from, _piece, feed, items), do: {feed, Enum.reverse(items)}
@@ -58,14 +59,14 @@ defmodule RustyJson.Feed.Typed do
     {value(text, options, fn -> place(start, path, text, bytes, before, feed) end), start + length}
   end
 
-  defp decode(_other, from, {_bytes, _before, options}, _feed),
+  defp decode(_other, from, {_bytes, _before, {options, _prepared}}, _feed),
     do: {{:error, Engine.Wasm.broken_parts(options)}, from}
 
   # The core has validated the text.
-  defp value(text, %{as: :raw, values: %{strings: :copy}}, _place),
+  defp value(text, {%{as: :raw, values: %{strings: :copy}}, _prepared}, _place),
     do: {:ok, %Fragment{encode: :binary.copy(text)}}
 
-  defp value(text, options, place), do: Decode.decode(text, options, place)
+  defp value(text, {options, prepared}, place), do: Decode.decode(text, options, prepared, place)
 
   defp place(start, path, text, bytes, before, feed) do
     {_start, line, column} = Place.reached(bytes, start, before)

@@ -14,11 +14,12 @@ defmodule RustyJson.Install.Parsers do
     # Literals have lines only where they are wrapped, and are options only where they are not.
     wrapped = [literal_encoder: &{:ok, {:__block__, &2, [&1]}}, token_metadata: true, unescape: false]
 
-    with {:ok, tree} <- Code.string_to_quoted(text),
+    with true <- String.valid?(text),
+         {:ok, tree} <- Code.string_to_quoted(text),
          {:ok, lines, comments} <- Code.string_to_quoted_with_comments(text, wrapped) do
       for {node, in_lines} <- Enum.zip(nodes(tree), nodes(lines)), do: call(node, in_lines, comments)
     else
-      {:error, _reason} -> []
+      _no_source -> []
     end
   end
 

@@ -15,6 +15,8 @@ defmodule RustyJson.LogFormatter.Setup do
   @least 1_024
   @most 16_777_216
   @max_depth 16
+  # Of the shortest line.
+  @least_depth 2
 
   # Whatever the application's configuration says: one line, and no failure that can be avoided.
   @always [
@@ -303,8 +305,11 @@ defmodule RustyJson.LogFormatter.Setup do
     |> Options.records(:lines)
   end
 
+  defp depth(most) when is_integer(most) and most >= 0, do: max(most, @least_depth)
+  defp depth(other), do: other
+
   defp encode_options(config, max_bytes) do
     given = for name <- @encode, is_map_key(config, name), do: {name, Map.fetch!(config, name)}
-    given ++ [max_bytes: max_bytes, max_depth: Map.get(config, :max_depth, @max_depth)] ++ @always
+    given ++ [max_bytes: max_bytes, max_depth: depth(Map.get(config, :max_depth, @max_depth))] ++ @always
   end
 end

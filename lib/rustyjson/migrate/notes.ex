@@ -36,7 +36,11 @@ defmodule RustyJson.Migrate.Notes do
   end
 
   defp renames?({:alias, _meta, [{{:., _, [{:__aliases__, _, _}, :{}]}, _, names} | _]}),
-    do: Enum.any?(names, &match?({:__aliases__, _, [_ | _] = names} when hd(names) == :Jason, &1))
+    do:
+      Enum.any?(names, fn
+        {:__aliases__, _, [_ | _] = names} -> :Jason in [hd(names), List.last(names)]
+        _other -> false
+      end)
 
   defp renames?({:defmodule, _meta, [{:__aliases__, _, [:Jason]} | _]}), do: true
   defp renames?(_node), do: false

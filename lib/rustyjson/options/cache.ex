@@ -12,7 +12,7 @@ defmodule RustyJson.Options.Cache do
   alias RustyJson.Encode.Measure
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Native.Nif
-  alias RustyJson.{Config, Engine}
+  alias RustyJson.{Config, Engine, Schema}
   alias RustyJson.Options.Lists
 
   @most 16
@@ -21,6 +21,8 @@ defmodule RustyJson.Options.Cache do
   @bytes 65_536
   @longest 8
   @largest 64
+  # Bytes of a type as the core reads it.
+  @largest_plan 8_192
 
   require Record
 
@@ -133,6 +135,12 @@ defmodule RustyJson.Options.Cache do
        do:
          {min(options.dirty_threshold - 1, Engine.Heap.longest_without()),
           Nif.keep_options(:decode, options.bytes)}
+
+  # A type with what its calls share, if that is short: it is kept beside the type.
+  defp ready(:decode, %{as: as} = options) when as != nil do
+    {_shape, _plain, %{parts: parts}} = prepared = Schema.Decode.prepare(options)
+    if byte_size(parts) <= @largest_plan, do: prepared
+  end
 
   defp ready(:encode, %{engine: Engine.Native, canonical: false, compress: -1, bytes: bytes} = options) do
     kept = Nif.keep_options(:encode, bytes)

@@ -14,16 +14,34 @@ defmodule RustyJson.Schema.Decode do
   alias RustyJson.Parts.Raw
   alias RustyJson.Schema.{Assemble, Expected, Load, Place, Shape}
 
+  @typedoc "A type, the options without it, and those of the call that gives the value or the errors."
+  @type prepared :: {Shape.t(), Options.t(), Options.t()}
+
+  @doc "What many calls with these options share. It takes longer than to decode a short text."
+  @spec prepare(Options.t()) :: prepared()
+  def prepare(%{as: type} = options) do
+    shape = Shape.of(type)
+    plain = %{options | as: nil, max_bytes: 0}
+    {shape, plain, plain |> Options.into_structs(shape) |> Options.with_parts(plan(shape, plain, []))}
+  end
+
   @doc "Decodes into the type of the options. `place` says where the input stands in a larger text; it is called only for an error."
   @spec decode(iodata(), Options.t(), nil | (() -> Place.t())) :: {:ok, term()} | {:error, Exception.t()}
-  def decode(input, %{as: type} = options, place \\ nil) do
-    shape = Shape.of(type)
+  def decode(input, options, place \\ nil), do: prepared(input, options, prepare(options), place)
+
+  @doc "The same with what was prepared for these options, unless the schema of a module has changed since."
+  @spec decode(iodata(), Options.t(), prepared(), nil | (() -> Place.t())) ::
+          {:ok, term()} | {:error, Exception.t()}
+  def decode(input, options, {shape, _plain, _usual} = known, place),
+    do: prepared(input, options, if(Shape.current?(shape), do: known, else: prepare(options)), place)
+
+  defp prepared(input, options, {shape, plain, usual}, place) do
     # All calls of the engine share one deadline.
-    parts = Options.due(%{options | as: nil, max_bytes: 0})
+    %{sandbox: sandbox} = usual = Options.due(usual)
 
     with {:ok, json} <- Input.flatten(input, options),
-         {:error, failure} <- value(json, shape, parts),
-         do: {:error, exception(failure, json, shape, located(parts, place))}
+         {:error, failure} <- value(json, shape, usual, %{plain | sandbox: sandbox}),
+         do: {:error, exception(failure, json, shape, located(%{plain | sandbox: sandbox}, place))}
   end
 
   defp located(options, nil), do: options
@@ -31,19 +49,19 @@ defmodule RustyJson.Schema.Decode do
 
   ## The value, or what the engine reports
 
-  defp value(json, shape, options) do
-    built = Options.into_structs(options, shape)
-
-    case ask(json, shape, built, []) do
+  defp value(json, shape, usual, options) do
+    case Input.term(json, usual) do
       {:ok, {:plain, answer}} -> assemble(answer, json, shape, options)
-      {:ok, value} when built.structs != nil -> load(value, json, shape, options)
+      {:ok, value} when usual.structs != nil -> load(value, json, shape, options)
       {:ok, answer} -> assemble(answer, json, shape, options)
       {:error, failure} -> failed(failure, json, shape, options)
     end
   end
 
   defp ask(json, shape, options, left),
-    do: Input.term(json, Options.with_parts(options, Shape.plan(shape, most(options), left)))
+    do: Input.term(json, Options.with_parts(options, plan(shape, options, left)))
+
+  defp plan(shape, options, left), do: Shape.plan(shape, most(options), left)
 
   # 0 is the first error alone.
   defp most(%{values: %{errors: :all, max_errors: most}}), do: most

@@ -68,15 +68,19 @@ defmodule RustyJson.Schema.Shape do
     known = :persistent_term.get(__MODULE__, %{})
 
     case known do
-      %{^given => shape} -> if current?(shape.modules), do: shape, else: learn(given, known)
+      %{^given => shape} -> if current?(shape), do: shape, else: learn(given, known)
       _ -> learn(given, known)
     end
   end
 
-  # A module that was compiled again can have another schema.
-  defp current?(modules) do
-    Enum.all?(modules, fn {module, version} -> Type.version(module) == version end)
-  end
+  @doc "Whether the schemas in it are still these: a module that was compiled again can have another one."
+  @spec current?(t()) :: boolean()
+  def current?(%{modules: modules}), do: versions?(modules)
+
+  defp versions?([{module, version} | modules]),
+    do: Type.version(module) == version and versions?(modules)
+
+  defp versions?([]), do: true
 
   defp learn(given, known) do
     shape = given |> Type.of_field!() |> build()
