@@ -33,6 +33,9 @@ defmodule RustyJson.Lines do
   def ranges(path, parts) when is_integer(parts) and parts > 0 do
     %{size: size} = File.stat!(path)
 
+    # A range has a byte at least.
+    parts = parts |> min(size) |> max(1)
+
     with_file(path, fn file ->
       cuts = Enum.scan(0..(parts - 1), 0, &cut(file, path, div(size * &1, parts), &2))
       cuts |> Enum.concat([size]) |> Enum.dedup() |> pairs()

@@ -56,6 +56,8 @@ defmodule RustyJson.ErlangTest do
     {~S("\u12g4"), {:unexpected_sequence, ~S(\u12g4)}},
     {~S("\ud800\u0041"), {:unexpected_sequence, ~S(\ud800\u0041)}},
     {~S("\udc00"), {:unexpected_sequence, ~S(\udc00)}},
+    {"\"\\u00\xFF0\"", {:unexpected_sequence, "\\u00\xFF0"}},
+    {"\"\\ud83d\\u\xFF0ab\"", {:unexpected_sequence, "\\ud83d\\u\xFF0ab"}},
     {"\"\n\"", {:invalid_byte, ?\n}},
     {"\"\0\"", {:invalid_byte, 0}},
     {"\"\xff\"", {:invalid_byte, 0xFF}},
