@@ -395,4 +395,25 @@ defmodule RustyJson.TypedPartialTest do
     assert {:error, %{errors: errors}} = Partial.finish(partial, as: Line, errors: :all)
     assert Enum.map(errors, &{&1.reason, &1.path}) == [type: "/sku", missing: "/quantity"]
   end
+
+  test "elements before a wrong one are shown, however many come in one piece" do
+    text =
+      ~S([{"sku":"a","quantity":1},{"sku":"b","quantity":2},{"sku":3,"quantity":3},{"sku":"d","quantity":4})
+
+    shown = [struct!(Line, sku: "a", quantity: 1), struct!(Line, sku: "b", quantity: 2)]
+
+    for {options, ended} <- [
+          {[errors: :all], &match?({:ok, ^shown, :partial}, &1)},
+          {[], &match?({:error, _}, &1)}
+        ] do
+      assert ended.(RustyJson.decode_partial(text, [as: {:list, Line}] ++ options))
+    end
+
+    for wrong <- [1, 2, 7] do
+      numbers = for number <- 1..8, do: if(number == wrong, do: "x", else: number)
+      text = "[" <> Enum.map_join(numbers, ",", &inspect/1)
+      before = Enum.to_list(1..(wrong - 1)//1)
+      assert RustyJson.decode_partial(text, as: {:list, :integer}, errors: :all) == {:ok, before, :partial}
+    end
+  end
 end

@@ -181,18 +181,16 @@ defmodule RustyJson.Partial.Steps do
   defp elements(rest, list, stack, rules, changes), do: run(rest, [list | stack], nil, rules, changes)
 
   defp several(events, list, stack, rules, changes) do
-    case Values.several(events, in_list(list, :type), rules) do
-      {{:ok, values}, rest} ->
-        {list, changes} =
-          Enum.reduce(values, {list, changes}, fn value, {list, changes} ->
-            {Frames.element(list, value), set_in(changes, [list | stack], value)}
-          end)
+    {{result, values}, rest} = Values.several(events, in_list(list, :type), rules)
 
-        elements(rest, list, stack, rules, changes)
+    {list, changes} =
+      Enum.reduce(values, {list, changes}, fn value, {list, changes} ->
+        {Frames.element(list, value), set_in(changes, [list | stack], value)}
+      end)
 
-      {:wrong, rest} ->
-        wrong(rest, [list | stack], changes)
-    end
+    if result == :ok,
+      do: elements(rest, list, stack, rules, changes),
+      else: wrong(rest, [list | stack], changes)
   end
 
   ## Strings that are cut

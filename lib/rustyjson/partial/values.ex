@@ -35,15 +35,33 @@ defmodule RustyJson.Partial.Values do
   @spec decode(integer(), integer(), term(), map()) :: {:ok, term()} | :wrong
   def decode(start, stop, type, rules), do: start |> slice(stop, rules) |> decode(type, rules)
 
-  @doc "The elements of a list that come one after the other, which are decoded at once, and the events behind them."
-  @spec several([term()], term(), map()) :: {{:ok, [term()]} | :wrong, [term()]}
+  @doc """
+  The elements of a list that come one after the other, which are decoded at once, and the events behind them; if one is wrong, those
+  before it.
+  """
+  @spec several([term()], term(), map()) :: {{:ok | :wrong, [term()]}, [term()]}
   def several(events, type, rules) do
     {start, stop, rest} = next_place(events, rules)
 
     {stop, count, rest} = if Fields.listed?(type), do: run_of(rest, stop, 1, rules), else: {stop, 1, rest}
 
-    {start |> slice(stop, rules) |> decode_many(count, type, rules), rest}
+    case start |> slice(stop, rules) |> decode_many(count, type, rules) do
+      {:ok, values} -> {{:ok, values}, rest}
+      :wrong -> {{:wrong, before_wrong(events, count, type, rules, [])}, rest}
+    end
   end
+
+  # One by one. It is the last one, or one before it.
+  defp before_wrong(events, left, type, rules, values) when left > 1 do
+    {start, stop, rest} = next_place(events, rules)
+
+    case decode(start, stop, type, rules) do
+      {:ok, value} -> before_wrong(rest, left - 1, type, rules, [value | values])
+      :wrong -> Enum.reverse(values)
+    end
+  end
+
+  defp before_wrong(_events, 1, _type, _rules, values), do: Enum.reverse(values)
 
   defp run_of([event | _] = events, stop, count, rules) when event in [@value, @part] do
     {from, to, rest} = next_place(events, rules)
