@@ -95,6 +95,15 @@ defmodule RustyJson.DecodeManyTest do
       assert for({:ok, term} <- results, do: Map.values(term)) == for(i <- 1..40, do: [i])
       assert RustyJson.decode_many(documents, [keys: :atoms!] ++ @engine) == results
     end
+
+    test "#{name}: a name that is no atom, in a value that a repeated key replaces" do
+      dropped = ~s({"ok":{"no atom of decode_many":1},"ok":2})
+      options = [keys: :atoms!] ++ @engine
+      assert {:error, %{reason: :unknown_atom}} = RustyJson.decode(dropped, options)
+
+      assert [{:error, %{reason: :unknown_atom}}, {:ok, %{ok: 1}}] =
+               RustyJson.decode_many([dropped, ~s({"ok":1})], options)
+    end
   end
 
   # An unknown atom is an error.

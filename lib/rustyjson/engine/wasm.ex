@@ -68,17 +68,16 @@ defmodule RustyJson.Engine.Wasm do
   end
 
   @impl true
-  def decode_many(documents, %{sandbox: sandbox} = options) do
-    # A guest that fell to one document can change what others of the same guest call become.
-    alone? = sandbox.isolation == :fresh
+  def decode_many(documents, %{sandbox: sandbox, values: %{keys: keys}} = options) do
+    # A guest that fell to one document can change what others of the same guest call become. And which key is no atom shows only when a
+    # document crosses by itself: it may stand before another error, or in a value that a repeated key replaces.
+    alone? = sandbox.isolation == :fresh or keys == :atoms!
     deadline = sandbox[:deadline] || System.monotonic_time(:millisecond) + sandbox.timeout
 
     Batch.decode(documents, alone?, deadline, %{
       together: fn body, timeout, patience ->
-        together(
-          body,
-          Batch.within(options, timeout, patience, [:timeout, :memory_limit, :trap, :invalid_result])
-        )
+        retried = [:timeout, :memory_limit, :trap, :invalid_result]
+        cross(:many, body, options.bytes, Batch.within(options, timeout, patience, retried))
       end,
       alone: fn json, timeout, patience, again? ->
         retried = if again?, do: [:timeout], else: []
@@ -86,14 +85,6 @@ defmodule RustyJson.Engine.Wasm do
       end,
       failed: fn reason, detail -> fault(reason, detail, sandbox) end
     })
-  end
-
-  defp together(body, %{values: %{keys: keys}} = options) do
-    case cross(:many, body, options.bytes, options) do
-      # Which key is no atom shows when the document crosses alone; it may stand before the error.
-      {:many, _terms, [_ | _]} when keys == :atoms! -> :refused
-      answer -> answer
-    end
   end
 
   @impl true
