@@ -40,21 +40,6 @@ defmodule RustyJson.MalformedInputTest do
              assert_raise(EncodeError, fn -> RustyJson.Encode.key({1}, RustyJson.Encode.opts()) end)
   end
 
-  test "two fields of a derived struct with one name" do
-    for {fields, key_case} <- [{"[:a, :b]", ~s([a: "b"])}, {"[:first_name, :firstName]", ":camel"}] do
-      code = """
-      defmodule RustyJson.MalformedInputTest.Twice do
-        @derive {RustyJson.Encoder, key_case: #{key_case}}
-        defstruct #{fields}
-      end
-      """
-
-      assert_raise ArgumentError, ~r/`:key_case` gives two fields the name "(b|firstName)"/, fn ->
-        Code.eval_string(code)
-      end
-    end
-  end
-
   describe "a log line" do
     test "of few levels has its message" do
       line =

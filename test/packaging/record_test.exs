@@ -38,8 +38,12 @@ defmodule RustyJson.RecordTest do
     assert run(dir, ~w(one two)) =~ "2 passed, 2 failed, 2 skipped"
     record = rows(dir)
 
-    assert [["one", "failed", _date, _seconds, commit, "clean"], ["two", "failed", _, _, commit, "clean"]] =
-             record["part"]
+    assert [
+             ["one", "failed", _date, _seconds, commit, "clean", processor],
+             ["two", "failed", _, _, commit, "clean", processor]
+           ] = record["part"]
+
+    assert [[_kind, ^processor, _count, _system]] = record["machine"]
 
     assert [["one", "mix test, one", command, "2", "1", _], ["two", "two", "looks", "0", "1", _]] =
              record["step"]
@@ -63,7 +67,7 @@ defmodule RustyJson.RecordTest do
     commit(dir)
     refute run(dir, ~w(two)) =~ "has passed"
 
-    assert [["one", "failed", _, _, ^commit, "clean"], ["two", "passed", _, _, other, "clean"]] =
+    assert [["one", "failed", _, _, ^commit, "clean", _], ["two", "passed", _, _, other, "clean", _]] =
              rows(dir)["part"]
 
     assert other != commit
@@ -71,14 +75,16 @@ defmodule RustyJson.RecordTest do
     # What is not committed has no commit that others could check.
     File.write!(Path.join(dir, "source"), "newer")
     run(dir, ~w(two))
-    assert ["two", "passed", _, _, _, "changed"] = List.last(rows(dir)["part"])
+    assert ["two", "passed", _, _, _, "changed", _] = List.last(rows(dir)["part"])
 
-    # Rows of another machine are not kept.
+    # Rows of another machine stay, and name its processor.
     assert length(rows(dir)["machine"]) == 1
     file = Path.join(dir, "docs/records/full.tsv")
-    File.write!(file, file |> File.read!() |> String.replace("machine\t", "machine\tother "))
+    File.write!(file, file |> File.read!() |> String.replace(processor, "Another"))
     run(dir, ~w(two))
-    assert [["two" | _]] = rows(dir)["part"]
+    assert [["one" | one], ["two" | two]] = rows(dir)["part"]
+    assert {List.last(one), List.last(two)} == {"Another", processor}
+    assert [[_, "Another" | _], [_, ^processor | _]] = rows(dir)["machine"]
   end
 
   defp run(dir, parts) do

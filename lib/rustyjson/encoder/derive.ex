@@ -59,24 +59,18 @@ defmodule RustyJson.Encoder.Derive do
   end
 
   defp names(_fields, nil), do: nil
-  defp names(fields, :camel), do: unique!(for(field <- fields, do: name!(Names.name(field, :camel))))
+  defp names(fields, :camel), do: for(field <- fields, do: name!(Names.name(field, :camel)))
 
   defp names(fields, given) when is_list(given) or is_map(given) do
     if Names.table?(Map.new(given)) do
       known!(for({field, _name} <- given, do: field), :key_case, fields)
-      unique!(for field <- fields, do: name!(Names.name(field, Map.new(given))))
+      for field <- fields, do: name!(Names.name(field, Map.new(given)))
     else
       bad_names!(given)
     end
   end
 
   defp names(_fields, given), do: bad_names!(given)
-
-  defp unique!(names) do
-    if repeated = List.first(names -- Enum.uniq(names)),
-      do: raise(ArgumentError, "`:key_case` gives two fields the name #{inspect(Atom.to_string(repeated))}"),
-      else: names
-  end
 
   # The core writes an atom faster than a string that it does not know. These are as many as the fields.
   defp name!(name) do
