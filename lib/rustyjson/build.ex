@@ -172,9 +172,19 @@ defmodule RustyJson.Build do
       (stored == {:ok, digest} or (stored == {:ok, plain(digest)} and not better?(part, settings)))
   end
 
-  # The module was built where wasm2c was missing, and now it is there.
-  defp translatable?(:guest, settings), do: not translated?(settings) and Tools.wasm2c() != :missing
+  # The module was built where wasm2c was missing, and now it is there. The libraries of an archive come without the translation.
+  defp translatable?(:guest, settings),
+    do: not translated?(settings) and not contained?(settings) and Tools.wasm2c() != :missing
+
   defp translatable?(:native, _settings), do: false
+
+  # Whether the native library has the module in it.
+  defp contained?(settings) do
+    case File.read(digest_file(:native, settings.root)) do
+      {:ok, stored} -> not String.ends_with?(stored, plain(""))
+      {:error, _none} -> false
+    end
+  end
 
   # A module built without wasm-opt, or a library built without the module, is rebuilt once that is there.
   defp plain(digest), do: digest <> " plain"

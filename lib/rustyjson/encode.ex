@@ -130,7 +130,7 @@ defmodule RustyJson.Encode do
     text =
       if is_atom(key) and key != nil,
         do: Names.name(key, opts.values.key_case),
-        else: with(name when is_atom(name) <- Keys.string_key(key, opts), do: to_string(name))
+        else: with(name when is_atom(name) <- Keys.string_key(key, opts), do: Atom.to_string(name))
 
     if short?(text), do: text, else: unquoted(value(text, opts))
   end

@@ -125,36 +125,53 @@ defmodule RustyJson.Parts do
   defp typed(texts, json, paths, options) do
     texts
     |> Enum.sort_by(fn {_number, start, length} -> {start, -length} end)
-    |> typed(json, paths, options, [], {Place.start(), [], 0})
+    |> typed(json, paths, options, [], {Place.start(), {[], 0}, 0})
   end
 
-  defp typed([{number, start, length} | rest], json, paths, options, values, {before, errors, count}) do
+  defp typed([{number, start, length} | rest], json, paths, options, values, {before, gathered, count}) do
     place = fn -> Place.in_document(json, start, Paths.path(paths, number), before) end
 
     case Decode.decode(binary_part(json, start, length), options, place) do
       {:ok, value} ->
-        typed(rest, json, paths, options, [{number, value} | values], {before, errors, count})
+        typed(rest, json, paths, options, [{number, value} | values], {before, gathered, count})
 
       {:error, %DecodeError{errors: [_ | _] = more, error_count: found}} ->
         # Lines and columns of the next part are counted from here.
         before = Place.reached(json, start, before)
-        typed(rest, json, paths, options, values, {before, [more | errors], count + found})
+        {gathered, count} = gather(more, gathered, count + found, options)
+        typed(rest, json, paths, options, values, {before, gathered, count})
 
       failed ->
         failed
     end
   end
 
-  defp typed([], _json, _paths, _options, values, {_before, [], 0}),
+  defp typed([], _json, _paths, _options, values, {_before, {[], 0}, 0}),
     do:
       {:ok, values |> Enum.sort_by(&elem(&1, 0)) |> Enum.flat_map(fn {number, value} -> [number, value] end)}
 
-  defp typed([], _json, _paths, %{values: %{max_errors: most}}, _values, {_before, errors, count}) do
-    all = errors |> Enum.reverse() |> Enum.concat()
-    # Parts that lie in each other have the same errors.
+  defp typed([], _json, _paths, options, _values, {_before, {lists, _held}, count}) do
+    {errors, count} = merged(lists, count, options)
+    {:error, Decode.listed(errors, count)}
+  end
+
+  # Merging takes as long as there are errors, so it waits until there are many.
+  defp gather(more, {lists, held}, count, %{values: %{max_errors: most}} = options) do
+    {lists, held} = {[more | lists], held + length(more)}
+
+    if held > 2 * most do
+      {errors, count} = merged(lists, count, options)
+      {{[errors], length(errors)}, count}
+    else
+      {{lists, held}, count}
+    end
+  end
+
+  # Parts that lie in each other have the same errors.
+  defp merged(lists, count, %{values: %{max_errors: most}}) do
+    all = lists |> Enum.reverse() |> Enum.concat()
     once = Enum.uniq_by(all, &{&1.position, &1.path})
-    listed = once |> Enum.sort_by(& &1.position) |> Enum.take(most)
-    {:error, Decode.listed(listed, count - (length(all) - length(once)))}
+    {once |> Enum.sort_by(& &1.position) |> Enum.take(most), count - (length(all) - length(once))}
   end
 
   defp shape(%{keys: nil, places: places} = paths, answers, missing) do

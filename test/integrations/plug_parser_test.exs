@@ -144,7 +144,7 @@ defmodule RustyJson.PlugParserTest do
     assert post("[1]", opts.([])).body_params == %{"_json" => [1]}
     assert {Plug.Parsers.ParseError, 400, _} = raised("[1", opts.([]))
 
-    # Long enough for an instance of wasmex to be there, which the call above used.
+    # The call above took an instance of wasmex; 10 ms are enough for the next one.
     assert {SandboxError, 413, "the call took longer than its timeout: 10 ms"} =
              raised(long, opts.(timeout: 10))
 

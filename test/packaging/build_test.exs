@@ -125,6 +125,14 @@ defmodule RustyJson.BuildTest do
       wasm2c(root)
       refute Build.current?(:guest, settings)
 
+      # Libraries of an archive: the native one contains the module, and there is no translation.
+      native = Build.artifact(:native, root)
+      File.mkdir_p!(Path.dirname(native))
+      File.write!(native <> ".digest", "0123")
+      assert Build.current?(:guest, settings)
+      File.write!(native <> ".digest", "0123 plain")
+      refute Build.current?(:guest, settings)
+
       digest = Base.encode16(:erlang.md5("a module"), case: :lower)
       File.write!(Translation.file(module), :zlib.gzip("// wasm2c #{digest}\n"))
       assert Build.current?(:guest, settings)

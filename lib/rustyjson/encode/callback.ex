@@ -73,6 +73,8 @@ defmodule RustyJson.Encode.Callback do
   defp member(_no_pair, _encoder), do: Keys.invalid_key()
 
   defp key(key) when is_binary(key), do: key
-  defp key(key) when is_atom(key), do: Atom.to_string(key)
-  defp key(key), do: Keys.string_key(key, Config.encode())
+
+  defp key(key) do
+    with name when is_atom(name) <- Keys.string_key(key, Config.encode()), do: Atom.to_string(name)
+  end
 end

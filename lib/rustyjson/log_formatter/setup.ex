@@ -15,7 +15,7 @@ defmodule RustyJson.LogFormatter.Setup do
   @least 1_024
   @most 16_777_216
   @max_depth 16
-  # Of the shortest line.
+  # The shortest line has metadata in it.
   @least_depth 2
 
   # Whatever the application's configuration says: one line, and no failure that can be avoided.
@@ -305,7 +305,7 @@ defmodule RustyJson.LogFormatter.Setup do
     |> Options.records(:lines)
   end
 
-  defp depth(most) when is_integer(most) and most >= 0, do: max(most, @least_depth)
+  defp depth(most) when is_integer(most) and most > 0, do: max(most, @least_depth)
   defp depth(other), do: other
 
   defp encode_options(config, max_bytes) do
