@@ -47,7 +47,7 @@ defmodule RustyJson.Migrate do
   @spec migrated(String.t(), String.t()) ::
           {String.t(), [{pos_integer(), String.t()}], [{pos_integer(), String.t()}]}
   def migrated(text, extension) when extension in @sources or extension in @templates do
-    # A line in another encoding, such as Latin-1, is no source text.
+    # Elixir's parser raises for text in another encoding, such as Latin-1.
     if String.valid?(text), do: by_kind(text, extension), else: unparsed(text, nil)
   end
 

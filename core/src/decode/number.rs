@@ -125,7 +125,7 @@ pub(crate) fn skip(kernel: impl Kernel, bytes: &[u8], start: usize, options: &De
     {
         return Ok(end);
     }
-    // In the WebAssembly module this is no faster.
+    // The WebAssembly module was not faster with it.
     if !cfg!(target_arch = "wasm32")
         && let Some(end) = plain_end(kernel, bytes, start, options)
     {
@@ -134,7 +134,8 @@ pub(crate) fn skip(kernel: impl Kernel, bytes: &[u8], start: usize, options: &De
     skip_any(bytes, start, options)
 }
 
-/// The end of a number of at most 15 digits before the point and behind it, and no exponent: one look at each, however many there are.
+/// The end of a number without exponent that has at most 15 digits before the point, and at most 15 behind it. Each run of digits takes
+/// one comparison.
 #[inline(always)]
 fn plain_end(kernel: impl Kernel, bytes: &[u8], start: usize, options: &DecodeOptions) -> Option<usize> {
     let from = start + usize::from(bytes[start] == b'-');
@@ -149,7 +150,7 @@ fn plain_end(kernel: impl Kernel, bytes: &[u8], start: usize, options: &DecodeOp
             (next | 0x20 != b'e').then_some(fraction + count)
         }
         b'.' | b'e' | b'E' => None,
-        // 0 is no limit.
+        // A limit of 0, which stands for none, wraps around to the largest.
         _ => (count as u32 - 1 < options.digit_limit.wrapping_sub(1)).then_some(from + count),
     }
 }
@@ -163,7 +164,7 @@ fn digit_run(kernel: impl Kernel, bytes: &[u8], pos: usize) -> Option<(usize, u8
     (count > 0).then_some((count, next))
 }
 
-/// The same for a number of any form.
+/// What [`skip`] does, for a number of any form.
 pub(crate) fn skip_any(bytes: &[u8], start: usize, options: &DecodeOptions) -> Result<usize, Error> {
     let limit = if options.digit_limit == 0 { usize::MAX } else { options.digit_limit as usize };
     let scan = scan(bytes, start)?;

@@ -84,7 +84,7 @@ defmodule RustyJson.Encode.Keys do
   @spec improper_list() :: no_return()
   def improper_list, do: raise(EncodeError.of_call({Codes.encode(:improper_list), "", nil}, nil))
 
-  @doc "Raises the error of a key that has no text, and of an element that is no pair."
+  @doc "Raises the error for a key without a text, and for an element that is not a pair."
   @spec invalid_key() :: no_return()
   def invalid_key, do: raise(EncodeError.of_call({Codes.encode(:invalid_key), "", nil}, nil))
 end

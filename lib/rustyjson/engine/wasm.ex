@@ -69,8 +69,8 @@ defmodule RustyJson.Engine.Wasm do
 
   @impl true
   def decode_many(documents, %{sandbox: sandbox, values: %{keys: keys}} = options) do
-    # A guest that fell to one document can change what others of the same guest call become. And which key is no atom shows only when a
-    # document crosses by itself: it may stand before another error, or in a value that a repeated key replaces.
+    # A guest that fell to one document can change what others of the same guest call become. With `keys: :atoms!`, an unknown name may
+    # stand before another error or in a value that a repeated key replaces: only a document that crosses by itself shows it.
     alone? = sandbox.isolation == :fresh or keys == :atoms!
     deadline = sandbox[:deadline] || System.monotonic_time(:millisecond) + sandbox.timeout
 

@@ -136,7 +136,7 @@ defmodule RustyJson.Options.Cache do
          {min(options.dirty_threshold - 1, Engine.Heap.longest_without()),
           Nif.keep_options(:decode, options.bytes)}
 
-  # A type with what its calls share, if that is short: it is kept beside the type.
+  # For a type, what its calls share, unless its plan is long.
   defp ready(:decode, %{as: as} = options) when as != nil do
     {_shape, _plain, %{parts: parts}} = prepared = Schema.Decode.prepare(options)
     if byte_size(parts) <= @largest_plan, do: prepared

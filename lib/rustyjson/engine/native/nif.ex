@@ -66,7 +66,7 @@ defmodule RustyJson.Engine.Native.Nif do
           {:ok, term()} | {:error, RustyJson.Engine.decode_failure()} | :dirty
   def decode(_json, _options), do: :erlang.nif_error(:not_loaded)
 
-  @doc "Whether a document is right, if the library keeps the options."
+  @doc "Whether a document is right; `:dirty` if the library does not keep these options."
   @spec valid(binary(), kept()) :: boolean() | :dirty
   def valid(_json, _options), do: :erlang.nif_error(:not_loaded)
 
