@@ -230,6 +230,46 @@ defmodule RustyJson.KnownOptionsTest do
     assert {:error, %{reason: :max_depth}} = RustyJson.encode([[[]]], max_depth: 2)
   end
 
+  test "with a type, a call that finds the list answers as the first one" do
+    inputs = [
+      ~s([1,2]),
+      ["[", "3]"],
+      ~s([1,"x","y"]),
+      ~s([null]),
+      "[1",
+      "[" <> String.duplicate("1,", 60) <> "1]"
+    ]
+
+    for options <- [[], [errors: :all], [max_bytes: 40], [null: :null], [keys: :atoms], [max_depth: 1]],
+        type <- [{:list, :integer}, {:list, {:nullable, :integer}}] do
+      Config.reload()
+      options = [as: type] ++ options
+
+      first =
+        for input <- inputs,
+            do:
+              (
+                Config.reload()
+                RustyJson.decode(input, options)
+              )
+
+      assert for(input <- inputs, do: RustyJson.decode(input, options)) == first
+      # The plan is the one that was prepared.
+      assert [{_type, _rest, {{_shape, _plain, _usual}, _options}}] = known(:decode)[:as]
+    end
+  end
+
+  test "valid?/2 asks the library by number, and in another way where it has none" do
+    alias RustyJson.Engine.Native.Nif
+    %{bytes: bytes} = Options.decode(engine: :native, max_depth: 2)
+    kept = Nif.keep_options(:decode, bytes)
+    assert is_integer(kept)
+    assert for(json <- ["[[]]", "[[[]]]", "[01]"], do: Nif.valid(json, kept)) == [true, false, false]
+    assert Nif.valid("[]", bytes) == :dirty
+    # Another instance of the library gave this one.
+    assert Nif.valid("[]", kept + 64) == :dirty
+  end
+
   test "there is an end to what is kept" do
     for depth <- 1..100, do: assert({:ok, 1} = RustyJson.decode("1", max_depth: depth))
     assert length(lists(known(:decode))) == 16
