@@ -200,8 +200,8 @@ defmodule RustyJson.AllErrorsTest do
       first = fn -> {:ok, _} = RustyJson.decode(right, options) end
       all = fn -> {:ok, _} = RustyJson.decode(right, [errors: :all] ++ options) end
       found = fn -> {:error, %{error_count: 200_000}} = RustyJson.decode(wrong, [errors: :all] ++ options) end
-      Clock.ratio(1.2, all, first)
-      Clock.ratio(1.2, found, first)
+      Clock.ratio(1.4, all, first)
+      Clock.ratio(1.4, found, first)
     end
   end
 
