@@ -68,6 +68,8 @@
 -define(ENCODE, [{null, null}]).
 -define(STRUCTS, [{objects, ordered_objects}, {floats, decimals}, {as, raw}]).
 
+-define(FEED, #{'__struct__' := 'Elixir.RustyJson.Feed'}).
+
 %% The size of the first piece of a buffer, and the largest: a short value costs the same in a short and in a long buffer.
 -define(FIRST, 512).
 -define(MOST, 65536).
@@ -92,7 +94,7 @@ decode(Json) -> decode(Json, []).
 
 %% @doc Decodes JSON. Objects become maps; strings and keys become binaries.
 %%
-%% `{objects, ordered_objects}' and `{floats, decimals}' raise `badarg', because their results are Elixir structs. Call
+%% `{objects, ordered_objects}', `{floats, decimals}' and `{raw, Pointers}' raise `badarg', because their results are Elixir structs. Call
 %% `` 'Elixir.RustyJson':decode/2 '' for those.
 -spec decode(iodata(), options()) -> {ok, term()} | {error, decode_error()}.
 decode(Json, Options) ->
@@ -212,14 +214,14 @@ continue(end_of_input, {?MODULE, {wrong, Exception, _Sequence}, _Acc, _Position}
     failed(unexpected_end, Exception);
 continue(Json, {?MODULE, {wrong, Exception, Sequence}, Acc, Position}) when is_binary(Json) ->
     whole(<<Sequence/binary, Json/binary>>, Exception, Acc, Position);
-continue(end_of_input, {?MODULE, Feed, Acc, _Position}) ->
+continue(end_of_input, {?MODULE, ?FEED = Feed, Acc, _Position}) ->
     case 'Elixir.RustyJson.Feed':finish(Feed) of
         {ok, [Value]} -> {Value, Acc, <<>>};
         % The text ends inside a character: anything else was found before.
         {error, #{reason := invalid_utf8} = Exception, _Values} -> failed(unexpected_end, Exception);
         {error, Exception, _Values} -> failed(Exception)
     end;
-continue(Json, {?MODULE, _Feed, _Acc, _Position} = Continuation) when is_binary(Json) ->
+continue(Json, {?MODULE, ?FEED, _Acc, _Position} = Continuation) when is_binary(Json) ->
     push(Json, 0, ?FIRST, Continuation);
 continue(Json, Continuation) ->
     fail({argument, <<"takes a binary or end_of_input, and a continuation">>}, [Json, Continuation]).
@@ -297,16 +299,20 @@ pointer(_) -> error({argument, <<"find takes a JSON Pointer as a binary, such as
 decode_options([]) -> ?DECODE;
 decode_options(Given) ->
     Options = options(Given, ?DECODE),
-    [throw_struct(Option) || Option <- Options, lists:member(Option, ?STRUCTS)],
+    [throw_struct(Option) || Option <- Options, is_of_structs(Option)],
     Options.
 
+is_of_structs({raw, Paths}) -> Paths =/= [];
+is_of_structs(Option) -> lists:member(Option, ?STRUCTS).
+
 throw_struct({Name, Value}) ->
-    Text = io_lib:format("~ts => ~ts returns Elixir structs: call 'Elixir.RustyJson':decode/2", [Name, Value]),
+    Text = io_lib:format("~ts => ~0tP returns Elixir structs: call 'Elixir.RustyJson':decode/2", [Name, Value, 20]),
     error({argument, unicode:characters_to_binary(Text)}).
 
 options([], Defaults) -> Defaults;
-options(Given, Defaults) when is_list(Given) -> Defaults ++ proplists:unfold(Given);
 options(Given, Defaults) when is_map(Given) -> Defaults ++ maps:to_list(Given);
+% Of an improper list there is no length.
+options(Given, Defaults) when length(Given) > 0 -> Defaults ++ proplists:unfold(Given);
 options(_Given, _Defaults) -> error({argument, <<"options are a proplist or a map">>}).
 
 %%% Errors

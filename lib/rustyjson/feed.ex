@@ -18,7 +18,7 @@ defmodule RustyJson.Feed do
 
   require RustyJson.Engine.Codes
 
-  alias RustyJson.{DecodeError, Engine, Options, Parts, SandboxError}
+  alias RustyJson.{DecodeError, Options, Parts, SandboxError}
   alias RustyJson.Decode.{Atoms, Input}
   alias RustyJson.Encode.Measure
   alias RustyJson.Engine.Codes
@@ -69,8 +69,6 @@ defmodule RustyJson.Feed do
   @times 64
   # Bytes of a list cell.
   @cell 16
-  @unknown_atom Codes.decode(:unknown_atom)
-  @no_stop 0xFFFF_FFFF_FFFF_FFFF
 
   @doc """
   Returns a new feed. Takes the options of `RustyJson.decode_stream/2`.
@@ -462,22 +460,8 @@ defmodule RustyJson.Feed do
   defp engine(bytes, held, last, %{options: %{engine: engine} = options} = feed) do
     %{plan: %{packed: plan}, state: state, base: base} = feed
     run = fn options, stop -> engine.feed({base + held, held, last, stop, plan, state}, bytes, options) end
-    run |> Atoms.feed(options, @no_stop) |> checked(run, options)
+    Atoms.feed(run, options)
   end
-
-  # A value is checked as JSON before its keys are looked up, as in the sandbox, which cannot know which atoms there are.
-  defp checked({values, _kept, _state, {@unknown_atom, _, _, _, _, _, _}} = answer, run, options)
-       when options.keys != :atoms do
-    strings = Options.change(options, :decode, %{keys: :strings})
-
-    with true <- Engine.native?(options.engine),
-         {others, kept, state, trouble} when is_tuple(trouble) and length(others) == length(values) <-
-           run.(strings, @no_stop),
-         do: {values, kept, state, trouble},
-         else: (_valid -> answer)
-  end
-
-  defp checked(answer, _run, _options), do: answer
 
   defimpl Inspect do
     # What arrived is not shown: it may be long, or secret.

@@ -181,6 +181,11 @@ defmodule RustyJson.Options do
     change(options, :encode, Map.merge(Values.pretty(layout), limits))
   end
 
+  @doc "Encode options without a layout, for text that gets one with the text around it."
+  @spec compact(t()) :: t()
+  def compact(%{values: %{pretty: false}} = options), do: options
+  def compact(options), do: change(options, :encode, Values.compact())
+
   @doc "Encode options for a value that stands this deep."
   @spec at_depth(t(), non_neg_integer()) :: t()
   def at_depth(%{depth: depth} = options, depth), do: options

@@ -312,6 +312,17 @@ defmodule RustyJson.ErlangTest do
 
     assert sentence(fn -> :rustyjson.find("1", "/~2") end) =~ "JSON Pointer"
     assert sentence(fn -> :rustyjson.find("1", "", as: :raw) end) =~ "returns Elixir structs"
+
+    assert sentence(fn -> :rustyjson.decode("1", raw: ["/a"]) end) =~
+             ~S(raw => [<<"/a">>] returns Elixir structs)
+
+    assert sentence(fn -> :rustyjson.decode("1", [:a | :b]) end) =~ "a proplist or a map"
+    assert sentence(fn -> :rustyjson.encode(1, [{:null, nil} | 1]) end) =~ "a proplist or a map"
+    assert {:ok, 1} = :rustyjson.decode("1", raw: [])
+
+    for state <- [1, {:rustyjson, 1, {1, %{}}, 0}, {:rustyjson, %{}, {1, %{}}, 0}],
+        do: assert(sentence(fn -> :rustyjson.decode_continue("1", state) end) =~ "a continuation")
+
     assert sentence(fn -> :rustyjson.decode(:a) end) =~ "iodata"
     assert sentence(fn -> :rustyjson.decode_start("1", 0, []) end) =~ "a binary and a map of decoders"
     assert sentence(fn -> :rustyjson.decode("1", 0, %{nul: nil}) end) =~ "did you mean :null?"

@@ -6,7 +6,7 @@ defmodule RustyJson.OwnFunctionsTest do
   @moduletag :once
 
   alias RustyJson.{Lazy, OrderedObject, SandboxError}
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Clock, Judge}
 
   defmodule Catches do
     defstruct [:parent]
@@ -42,6 +42,14 @@ defmodule RustyJson.OwnFunctionsTest do
     defimpl Inspect do
       def inspect(%{value: %{in: [{_key, value}]}}, _opts), do: Integer.to_string(value)
       def inspect(%{value: value}, _opts), do: Integer.to_string(value)
+    end
+  end
+
+  defmodule Boxed do
+    defstruct [:value]
+
+    defimpl RustyJson.Encoder do
+      def encode(%{value: value}, opts), do: RustyJson.Encode.map(%{"empty" => %{}, "value" => value}, opts)
     end
   end
 
@@ -285,6 +293,28 @@ defmodule RustyJson.OwnFunctionsTest do
         assert length(results) == 20_000
         assert {:error, %SandboxError{reason: reason}} = List.last(results)
         assert reason in @late
+      end
+    end
+  end
+
+  # Each struct had its text laid out again, with those of all others inside it.
+  test "the layout of structs in each other takes as long as that of their text" do
+    nested = fn depth ->
+      Enum.reduce(1..depth, Enum.to_list(1..20_000), fn _, value -> %Boxed{value: value} end)
+    end
+
+    for {_name, engine} <- Judge.engines() do
+      [flat, deep] =
+        for depth <- [2, 60], do: fn -> RustyJson.encode!(nested.(depth), [pretty: true] ++ engine) end
+
+      Clock.ratio(6, deep, flat)
+
+      plain = Enum.reduce(1..60, [1, 2.5, ""], fn _, value -> %{"empty" => %{}, "value" => value} end)
+      structs = Enum.reduce(1..60, [1, 2.5, ""], fn _, value -> %Boxed{value: value} end)
+
+      for pretty <- [true, [indent: 4], [indent: 1, line_separator: "\r\n", after_colon: ""]] do
+        options = [pretty: pretty, sort_keys: true] ++ engine
+        assert RustyJson.encode(structs, options) == RustyJson.encode(plain, options)
       end
     end
   end

@@ -65,6 +65,9 @@ defmodule RustyJson.EncoderTest do
             {"%{only: [:name]}", "takes a keyword list, got: %{only: [:name]}"},
             {"only: [:name], except: [:password]", "takes `:only` or `:except`, not both"},
             {"only: :name", "`:only` takes a list of fields, got: :name"},
+            {"only: [:name | :age]", "`:only` takes a list of fields, got: [:name | :age]"},
+            {"only: [:name, :name]", "`:only` lists :name twice"},
+            {"omit: [nil | 1]", "`:omit` takes a list of nil and modules, got: [nil | 1]"},
             {"only: nil", "`:only` takes a list of fields, got: nil"}
           ] do
         code = """

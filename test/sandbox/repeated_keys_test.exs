@@ -29,6 +29,69 @@ defmodule RustyJson.Sandbox.RepeatedKeysTest do
     ~s({"":1,"":2,"b":null})
   ]
 
+  @replaced [
+    ~s({"a":{"rustyjson_no_such_1":1},"a":1}),
+    ~s([{"a":{"rustyjson_no_such_2":1},"a":1}]),
+    ~s({"a":{"a":{"rustyjson_no_such_3":1},"a":2},"a":1}),
+    ~s({"a":{"rustyjson_no_such_4":1},"a":1,"b":tru}),
+    ~s({"a":1,"a":{"rustyjson_no_such_5":1}}),
+    ~s({"a":{"b":1e999,"rustyjson_no_such_6":1},"a":2}),
+    ~s({"b":[{"a":{"rustyjson_no_such_7":1},"a":1}],"a":{"b":1,"b":2}}),
+    ~s({"a":1,"a":2,"b":{"a":3,"a":4}})
+  ]
+
+  defp routes do
+    streams =
+      for plan <- [
+            [format: :lines],
+            [format: :array],
+            [format: :values],
+            [at: "/*"],
+            [at: "", select: ["/b", "/0/a", "/a"]],
+            [format: :lines, select: ["/a/b", "/b"]]
+          ],
+          do: {"stream_#{inspect(plan)}", &pushed(&1, plan ++ &2)}
+
+    [
+      {"decode", &RustyJson.decode/2},
+      {"decode_many", &RustyJson.decode_many(["[]", &1], &2)},
+      {"valid", &RustyJson.valid?/2},
+      {"select", &RustyJson.select(&1, ["/b", "/0", "/a"], &2)},
+      {"fetch", &RustyJson.fetch(&1, "/b", &2)},
+      {"raw", &RustyJson.decode(&1, [raw: ["/c"]] ++ &2)},
+      {"partial", &RustyJson.decode_partial/2},
+      {"partial_pieces", &partial(&1, &2)}
+      | streams
+    ]
+  end
+
+  defp pushed(document, options) do
+    feed = RustyJson.Feed.new(options)
+    {one, two} = String.split_at(document, 9)
+
+    halves =
+      case RustyJson.Feed.push(feed, one) do
+        {:ok, items, feed} -> [items | told(RustyJson.Feed.push(feed, two <> "\n"))]
+        failed -> told(failed)
+      end
+
+    {told(RustyJson.Feed.push(feed, document <> "\n")), halves}
+  end
+
+  defp told(answer), do: answer |> Tuple.to_list() |> Enum.reject(&is_struct(&1, RustyJson.Feed))
+
+  defp partial(document, options) do
+    document
+    |> String.graphemes()
+    |> Enum.reduce_while({:ok, RustyJson.Partial.new(options)}, fn piece, {:ok, partial} ->
+      case RustyJson.Partial.push(partial, piece) do
+        {:ok, partial} -> {:cont, {:ok, partial}}
+        {:error, _error} = failed -> {:halt, failed}
+      end
+    end)
+    |> then(fn answer -> with {:ok, partial} <- answer, do: RustyJson.Partial.value(partial) end)
+  end
+
   # More keys than a small map has, one of them twice, first and last.
   defp documents do
     many = for n <- 1..40, do: ~s("k#{n}":#{n})
@@ -72,6 +135,24 @@ defmodule RustyJson.Sandbox.RepeatedKeysTest do
 
           assert RustyJson.decode(document, given ++ options) ==
                    RustyJson.decode(document, [engine: :native] ++ given)
+        end
+      end
+
+      # It makes no difference on which route, and whether a piece ends in the document.
+      test "beside names in values that they replace", %{host: host, options: options} do
+        for document <- @replaced,
+            duplicates <- [:last, :first, :error],
+            keys <- [:atoms!, :atoms],
+            {route, run} <- routes() do
+          given = [keys: keys, duplicate_keys: duplicates]
+
+          document =
+            if keys == :atoms,
+              do: String.replace(document, "no_such", "#{host}_#{route}_#{duplicates}"),
+              else: document
+
+          assert run.(document, given ++ options) == run.(document, [engine: :native] ++ given),
+                 "#{route} #{document} #{inspect(given)}"
         end
       end
 

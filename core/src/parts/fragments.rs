@@ -90,6 +90,9 @@ impl<B: TermBuilder> TermBuilder for Fragments<'_, B> {
     fn begin_object(&mut self) {
         self.builder.begin_object();
     }
+    fn keeps_repeats(&self) -> bool {
+        self.builder.keeps_repeats()
+    }
     fn end_distinct(&mut self, len: usize) -> Result<bool, ErrorKind> {
         self.builder.end_distinct(len)
     }

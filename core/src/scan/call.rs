@@ -20,7 +20,8 @@ pub struct Question {
     pub held: u64,
     /// Nothing follows.
     pub last: bool,
-    /// The number of a key that is not an existing atom, for a shell that cannot look it up; `u64::MAX` for none.
+    /// The number of a key that is not an existing atom, for a shell that cannot look it up; [`Question::UNASKED`] or
+    /// [`Question::KNOWN`] for none.
     pub stop: u64,
     /// What the stream is cut into.
     pub plan: Plan,
@@ -29,6 +30,11 @@ pub struct Question {
 }
 
 impl Question {
+    /// Nobody has asked yet which keys are atoms. Maps may have repeated keys, for which the answer is refused.
+    pub const UNASKED: u64 = u64::MAX;
+    /// All keys are atoms.
+    pub const KNOWN: u64 = u64::MAX - 1;
+
     /// Reads a question and returns the bytes after it, which are the shell's options. Its fields are `before` and `held` (`u64`
     /// each), `last` (`u8`), `stop` (`u64`), the plan and the state, each after its length (`u32`).
     pub fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {

@@ -13,6 +13,9 @@ defmodule RustyJson.Decode.Atoms do
   # Keys as strings, floats as floats, and all members, including repeated ones.
   @names %{keys: :strings, floats: :native, objects: :ordered_objects}
   @unknown Codes.decode(:unknown_atom)
+  # Instead of the number of a key: nobody has asked yet which are atoms; or all are. As `Question` in core/src/scan/call.rs has them.
+  @unasked 0xFFFF_FFFF_FFFF_FFFF
+  @known 0xFFFF_FFFF_FFFF_FFFE
   # An atom has at most this many code points, of at most four bytes each.
   @longest 255
 
@@ -42,25 +45,24 @@ defmodule RustyJson.Decode.Atoms do
   The same for a piece of a stream. `run` is called with options and the number of a key to stop at, as the sandbox needs it,
   which cannot know which atoms there are.
   """
-  @spec feed((Options.t(), non_neg_integer() -> term()), Options.t(), non_neg_integer()) :: term()
-  def feed(run, options, never) do
-    case run.(options, never) do
-      {_values, _kept, _state, trouble} = answer
-      when is_tuple(trouble) and elem(trouble, 0) == @unknown and options.keys == :atoms ->
-        named(run, options, never, answer)
+  @spec feed((Options.t(), non_neg_integer() -> term()), Options.t()) :: term()
+  def feed(run, options) do
+    case run.(options, @unasked) do
+      {_values, _kept, _state, trouble} = answer when is_tuple(trouble) and elem(trouble, 0) == @unknown ->
+        if options.keys == :atoms, do: named(run, options, answer), else: checked(answer, run, options)
 
       :unknown_atoms ->
-        named(run, options, never, nil)
+        named(run, options, nil)
 
       answer ->
         answer
     end
   end
 
-  defp named(run, %{keys: :atoms} = options, never, answer) do
-    with {values, kept, state, trouble} <- run.(strings(options), never),
+  defp named(run, %{keys: :atoms} = options, answer) do
+    with {values, kept, state, trouble} <- run.(strings(options), @unasked),
          :ok <- values |> names(%{}) |> Map.keys() |> NewAtoms.make() do
-      case run.(options, never) do
+      case run.(options, @known) do
         # A value that is wrong itself has names that nobody asked for.
         {values, _, _, again} when is_tuple(again) and elem(again, 0) == @unknown and answer != nil ->
           {values, kept, state, trouble}
@@ -71,11 +73,20 @@ defmodule RustyJson.Decode.Atoms do
     end
   end
 
-  defp named(run, options, never, _answer) do
-    with {values, _, _, _} <- run.(strings(options), never) do
+  defp named(run, options, _answer) do
+    with {values, _, _, _} <- run.(strings(options), @unasked) do
       number = values |> in_order([]) |> Enum.reverse() |> Enum.find_index(&(not atom?(&1)))
-      run.(options, number || never)
+      run.(options, number || @known)
     end
+  end
+
+  # A value is checked as JSON before its keys are looked up, as in the sandbox.
+  defp checked({values, _kept, _state, _trouble} = answer, run, options) do
+    with true <- Engine.native?(options.engine),
+         {others, kept, state, trouble} when is_tuple(trouble) and length(others) == length(values) <-
+           run.(Options.change(options, :decode, %{keys: :strings}), @unasked),
+         do: {values, kept, state, trouble},
+         else: (_valid -> answer)
   end
 
   defp in_order(%OrderedObject{values: values}, found),

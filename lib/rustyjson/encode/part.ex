@@ -159,17 +159,17 @@ defmodule RustyJson.Encode.Part do
   defp spliced([], json, behind, pieces), do: between(json, 0, behind, pieces)
 
   # The implementation for a struct that the core does not know. Consecutive structs mostly have the same module. With the depth, if
-  # the options ask nothing more about structs there.
-  defp implementation(%module{}, {module, implementation, _depth}, options),
-    do: {module, implementation, plain_depth(options)}
+  # the options ask nothing more about structs there; with the options for what is inside, if they ask for a layout.
+  defp implementation(%module{}, {module, implementation, before}, options),
+    do: {module, implementation, shared(options, before)}
 
-  defp implementation(%module{} = struct, _own, options) when module not in @known do
+  defp implementation(%module{} = struct, own, options) when module not in @known do
     implementation = dispatch(struct, options)
     Plans.learn(module, implementation)
 
-    case plain_depth(options) do
-      nil -> {module, implementation, nil}
-      depth -> {module, resolved(implementation, struct, options), depth}
+    case shared(options, own && elem(own, 2)) do
+      depth when is_integer(depth) -> {module, resolved(implementation, struct, options), depth}
+      inside -> {module, implementation, inside}
     end
   end
 
@@ -182,8 +182,18 @@ defmodule RustyJson.Encode.Part do
   defp resolved(Encoder.Any, struct, options), do: Interop.direct(struct, options) || Encoder.Any
   defp resolved(implementation, _struct, _options), do: implementation
 
-  defp plain_depth(%{plain_parts: true, origin: nil, depth: depth}), do: depth
-  defp plain_depth(_options), do: nil
+  defp shared(%{plain_parts: true, origin: nil, depth: depth}, _before), do: depth
+
+  defp shared(
+         %{values: %{pretty: true, pointers: pointers}, depth: depth},
+         %Options{values: %{pointers: pointers}, depth: depth} = before
+       ),
+       do: before
+
+  defp shared(%{values: %{pretty: true}} = options, _before),
+    do: options |> Options.alone() |> Options.compact()
+
+  defp shared(_options, _before), do: nil
 
   # Between such structs in a list there is only a comma.
   defp between(_json, place, place, pieces), do: pieces
@@ -211,8 +221,9 @@ defmodule RustyJson.Encode.Part do
   defp text_by(implementation, struct, options), do: implementation.encode(struct, options)
 
   # A part reports the path from its own root.
-  defp located(:value, struct, {_module, implementation, depth}, options, json, offset) when depth != nil,
-    do: plain_text(struct, implementation, options, json, offset)
+  defp located(:value, struct, {_module, implementation, depth}, options, json, offset)
+       when is_integer(depth),
+       do: plain_text(struct, implementation, options, json, offset)
 
   defp located(place, term, own, options, json, offset) do
     if Unsupported.is_described(options),
@@ -268,11 +279,14 @@ defmodule RustyJson.Encode.Part do
     ArgumentError -> reraise behind(Written.no_iodata(), json, offset, options), __STACKTRACE__
   end
 
+  defp value(struct, {_module, implementation, %Options{} = inside}, options),
+    do: struct |> implementation.encode(inside) |> by_implementation(struct, implementation, options)
+
   defp value(struct, {_module, implementation, _depth}, options),
     do: by_protocol(struct, implementation, options)
 
   defp value(%Fragment{encode: encode}, nil, options) when is_function(encode, 1) do
-    case encode.(options) do
+    case encode.(Options.compact(options)) do
       text when is_binary(text) or is_list(text) ->
         text |> Measure.bounded(options) |> Written.lay_out(options)
 
@@ -359,15 +373,18 @@ defmodule RustyJson.Encode.Part do
     end
   end
 
-  defp by_protocol(term, implementation, options) do
-    case implementation.encode(term, options) do
-      text when is_binary(text) or is_list(text) ->
-        text |> Measure.bounded(options) |> Written.lay_out(options)
+  # What it asks for inside needs no layout, which the whole gets.
+  defp by_protocol(term, implementation, options),
+    do:
+      term
+      |> implementation.encode(Options.compact(options))
+      |> by_implementation(term, implementation, options)
 
-      other ->
-        in_turn(other, term, implementation, options)
-    end
-  end
+  defp by_implementation(text, _term, _implementation, options) when is_binary(text) or is_list(text),
+    do: text |> Measure.bounded(options) |> Written.lay_out(options)
+
+  defp by_implementation(other, term, implementation, options),
+    do: in_turn(other, term, implementation, options)
 
   defp in_turn(term, term, implementation, _options),
     do: raise(EncodeError.new({:invalid_iodata, "#{inspect(implementation)} returned its argument"}))

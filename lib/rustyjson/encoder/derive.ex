@@ -129,21 +129,24 @@ defmodule RustyJson.Encoder.Derive do
     end
   end
 
-  defp known!(named, option, _fields) when not is_list(named),
-    do: raise(ArgumentError, "`#{inspect(option)}` takes a list of fields, got: #{inspect(named)}")
-
-  # As in Jason, `:__struct__` may be listed.
-  defp known!(named, option, fields) do
-    case named -- [:__struct__ | fields] do
-      [] ->
+  # As in Jason, `:__struct__` may be listed. Of an improper list there is no length.
+  defp known!(named, option, fields) when length(named) >= 0 do
+    case {Enum.uniq(named) -- [:__struct__ | fields], named -- Enum.uniq(named)} do
+      {[], []} ->
         named
 
-      unknown ->
+      {[], [twice | _]} ->
+        raise ArgumentError, "`#{inspect(option)}` lists #{inspect(twice)} twice"
+
+      {unknown, _twice} ->
         raise ArgumentError,
               "`#{inspect(option)}` specified keys (#{inspect(unknown)}) that are not defined in defstruct: " <>
                 inspect(fields)
     end
   end
+
+  defp known!(named, option, _fields),
+    do: raise(ArgumentError, "`#{inspect(option)}` takes a list of fields, got: #{inspect(named)}")
 
   @doc "What to do about a value without an implementation."
   @spec advice(term()) :: String.t()

@@ -53,7 +53,9 @@ defmodule RustyJson.Encoder.Names do
 
   @doc "Whether this is what `:omit` takes: nil and modules."
   @spec omit?(term()) :: boolean()
-  def omit?(modules), do: is_list(modules) and Enum.all?(modules, &module?/1)
+  # Of an improper list there is no length.
+  def omit?(modules) when length(modules) >= 0, do: Enum.all?(modules, &module?/1)
+  def omit?(_other), do: false
 
   defp module?(nil), do: true
   defp module?(module) when is_atom(module), do: module?(Atom.to_string(module), module)

@@ -117,7 +117,7 @@ defmodule RustyJson.Options.Values do
        do: Map.put(values, name, @unlimited)
 
   defp enter(:pretty, _entry, false, values),
-    do: Map.merge(values, %{pretty({"", "", "", ""}) | pretty: false})
+    do: Map.merge(values, compact())
 
   defp enter(:pretty, entry, true, values), do: enter(:pretty, entry, {"  ", "\n", " "}, values)
 
@@ -152,6 +152,10 @@ defmodule RustyJson.Options.Values do
   @spec pretty(layout()) :: t()
   def pretty({indent, line, record, colon}),
     do: %{pretty: true, indent: indent, line_separator: line, record_separator: record, after_colon: colon}
+
+  @doc "The values of no layout."
+  @spec compact() :: t()
+  def compact, do: %{pretty({"", "", "", ""}) | pretty: false}
 
   # Finds the engine, as soon as it is known which one is asked for.
   defp resolve(%{resolved: nil, engine: asked} = values) do
@@ -218,8 +222,7 @@ defmodule RustyJson.Options.Values do
   @doc "Values in which canonical form has its own layout, order and escapes, if it is asked for."
   @spec canonical(t()) :: t()
   def canonical(%{canonical: true} = values) do
-    plain = %{pretty({"", "", "", ""}) | pretty: false}
-    values |> Map.merge(plain) |> Map.merge(%{sort_keys: false, escape: :json, maps: :naive})
+    values |> Map.merge(compact()) |> Map.merge(%{sort_keys: false, escape: :json, maps: :naive})
   end
 
   def canonical(values), do: values

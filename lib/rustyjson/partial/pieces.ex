@@ -23,7 +23,6 @@ defmodule RustyJson.Partial.Pieces do
   # Bytes of one call, and where that has no memory.
   @longest_piece 16_777_216
   @slice 65_536
-  @no_stop 0xFFFF_FFFF_FFFF_FFFF
 
   @doc "Takes the next piece. `changes` is `:told` if what it changes is to be said, otherwise nil."
   @spec push(Partial.t(), iodata(), nil | :told) :: taken()
@@ -166,6 +165,6 @@ defmodule RustyJson.Partial.Pieces do
   defp engine(bytes, held, last, %{uncounted: %{engine: engine} = options} = partial) do
     %{plan: plan, state: state, base: base} = partial
     run = fn options, stop -> engine.feed({base + held, held, last, stop, plan, state}, bytes, options) end
-    Atoms.feed(run, options, @no_stop)
+    Atoms.feed(run, options)
   end
 end

@@ -12,6 +12,7 @@ use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::Reader;
 use rustyjson_core::etf::writer::{Memory, Names, Writer};
 use rustyjson_core::format::{Layout, format};
+use rustyjson_core::options::Keys;
 use rustyjson_core::parts::{Failed, Parts};
 use rustyjson_core::scan::{End, Piece, Question, Trouble, feed, write_answer};
 use rustyjson_core::{DecodeOptions, EncodeOptions, Error, ErrorKind, Output, Scratch, decode, gzip};
@@ -118,11 +119,14 @@ impl State {
         self.written(len)?;
         let (options, json) = self.input.split_at_checked(options)?;
         let (options, seed) = options.split_last_chunk()?;
-        let parts = options.get(DecodeOptions::LEN..)?;
+        let parts = match options.get(DecodeOptions::LEN..)? {
+            [] => None,
+            parts => Some(Parts::read(parts)?),
+        };
         let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
         // Most documents are about as long as their terms: one allocation instead of a doubling with its copies.
         let expected = json.len() + json.len() / 4;
-        if parts.is_empty() && self.output.len() < expected && !enlarge(&mut self.output, expected) {
+        if parts.is_none() && self.output.len() < expected && !enlarge(&mut self.output, expected) {
             return None;
         }
         let mut writer =
@@ -130,14 +134,13 @@ impl State {
         if let Some(names) = names {
             writer = writer.with_names(names);
         }
-        // Decoding parts looks for repeated keys, so the writer must be able to remove members.
-        if repeats && parts.is_empty() {
+        // Decoding into a type looks for repeated keys, so the writer must be able to remove members.
+        if repeats && !matches!(parts, Some(Parts::Typed(_))) {
             writer = writer.with_repeats();
         }
-        let result = if parts.is_empty() {
-            decode(json, options, &mut self.scratch, &mut writer).map_err(Failed::from)
-        } else {
-            Parts::read(parts)?.decode(json, options, 0, &mut self.scratch, &mut writer).map(|_| ())
+        let result = match parts {
+            None => decode(json, options, &mut self.scratch, &mut writer).map_err(Failed::from),
+            Some(parts) => parts.decode(json, options, 0, &mut self.scratch, &mut writer).map(|_| ()),
         };
         let names = writer.take_names();
         self.memory = writer.take_memory();
@@ -158,7 +161,10 @@ impl State {
             return None;
         }
         let mut writer = Writer::behind(record(&mut self.output), bytes, options);
-        if stop != u64::MAX {
+        // Names in a value that a repeated key replaces are names, too.
+        if stop == Question::UNASKED && options.keys == Keys::ExistingAtoms {
+            writer = writer.with_repeats();
+        } else if stop < Question::KNOWN {
             writer = writer.with_names(Names { bytes: Vec::new(), left: stop });
         }
         let fed = feed(Piece { bytes, held, last }, &mut state, &plan, options, &mut self.scratch, &mut writer);
