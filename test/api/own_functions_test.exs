@@ -149,7 +149,8 @@ defmodule RustyJson.OwnFunctionsTest do
         event = %{level: :error, msg: message, meta: Map.put(meta, :time, 0)}
         {took, line} = milliseconds(fn -> IO.iodata_to_binary(RustyJson.LogFormatter.format(event, %{})) end)
         assert {:ok, _} = RustyJson.decode(line)
-        assert took < 1_000, "#{took} ms: #{inspect(message, limit: 3, printable_limit: 20)}"
+        # To show the message would take seconds itself.
+        assert took < 1_000
       end
     end
   end

@@ -483,12 +483,12 @@ defmodule RustyJson.Sandbox.TapeTest do
   # The VM does not know its memory where malloc gives all of it, as under AddressSanitizer.
   @tag :memory
   test "terms that share their parts end at the memory limit or the deadline" do
-    options = [max_depth: 200, timeout: 300] ++ Keyword.put(@options, :max_memory, 16 * 1_048_576)
+    options = [max_depth: 200, timeout: 100] ++ Keyword.put(@options, :max_memory, 16 * 1_048_576)
     before = :erlang.memory(:total)
 
     # An improper list is found before the memory ends, and so is what has no text.
     for {name, term} <- shared(), name not in ["improper lists", "holes"] do
-      Clock.within(1_500, fn ->
+      Clock.within(1_000, fn ->
         assert {:error, %SandboxError{reason: reason}} = RustyJson.encode(term, options), name
         assert reason in [:memory_limit, :timeout]
       end)
