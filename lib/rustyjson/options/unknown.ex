@@ -22,7 +22,9 @@ defmodule RustyJson.Options.Unknown do
   """
   @spec refuse!(keyword(), [atom()], String.t(), boolean()) :: keyword()
   def refuse!(given, names, call, strict \\ false) do
-    ignored = not strict and mode(given) == :ignore
+    # The configuration is read only for an unknown name: a schema of this project is compiled before there is an engine.
+    known? = Enum.all?(given, fn {name, _value} -> name in names end)
+    ignored = not strict and not known? and mode(given) == :ignore
     given = if strict, do: given, else: Keyword.delete(given, :unknown_options)
 
     if ignored,
