@@ -64,7 +64,7 @@
 -type feed() :: 'Elixir.RustyJson.Feed':t().
 
 %% These options override the application's configuration, so that results contain no Elixir structs.
--define(DECODE, [{null, null}, {objects, maps}, {floats, native}]).
+-define(DECODE, [{null, null}, {objects, maps}, {floats, native}, {raw, []}]).
 -define(ENCODE, [{null, null}]).
 -define(STRUCTS, [{objects, ordered_objects}, {floats, decimals}, {as, raw}]).
 

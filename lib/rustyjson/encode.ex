@@ -2,8 +2,8 @@ defmodule RustyJson.Encode do
   @moduledoc """
   Encodes parts of a document, for implementations of `RustyJson.Encoder` and function fragments.
 
-  The options of the call apply to the parts too: escape mode, strict maps, sorted keys, pretty layout at the depth of the part,
-  and limits. All functions raise `RustyJson.EncodeError` for terms that have no JSON form.
+  The options of the call apply to the parts too: escape mode, strict maps, sorted keys and limits. With `pretty:`, the text of a part gets
+  its layout together with the text around it. All functions raise `RustyJson.EncodeError` for terms that have no JSON form.
   """
 
   require RustyJson.Encoder.Names

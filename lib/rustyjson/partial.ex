@@ -292,7 +292,8 @@ defmodule RustyJson.Partial do
 
   @doc """
   What was mended so far, as `:lenient` asked for: the names of the mends with the positions where they were made, in their order. Only
-  the first 100 are listed. As long as the text may be a string or a word with nothing around it, each call reads it again.
+  the first 100 are listed. While the text may still be a single string or word, each call of this function reads
+  all of it again.
 
       iex> partial = RustyJson.Partial.new(lenient: [:code_fence, :trailing_commas])
       iex> {:ok, partial} = RustyJson.Partial.push(partial, "```json\\n[1,2,]\\n```")

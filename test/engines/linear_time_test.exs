@@ -229,8 +229,8 @@ defmodule RustyJson.LinearTimeTest do
 
   defp most(family) when family in [:wide, :twice, :middle, :long_keys, :deep], do: @one_object
 
-  # 1.6 MB of open brackets take 70 MB of the module's memory, which the system gives page by page in each call: 44 of 50 ms. What 100 KB
-  # need stays. A square would have 2.
+  # 1.6 MB of open brackets took 70 MB of the module's memory, which the system gives page by page in each call: 44 of 50 ms. What the
+  # shorter text needs stays. A square would have 2.
   defp most(:brackets), do: @fresh
   defp most(_family), do: @exponent
 

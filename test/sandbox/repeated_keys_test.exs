@@ -37,31 +37,43 @@ defmodule RustyJson.Sandbox.RepeatedKeysTest do
     ~s({"a":1,"a":{"rustyjson_no_such_5":1}}),
     ~s({"a":{"b":1e999,"rustyjson_no_such_6":1},"a":2}),
     ~s({"b":[{"a":{"rustyjson_no_such_7":1},"a":1}],"a":{"b":1,"b":2}}),
-    ~s({"a":1,"a":2,"b":{"a":3,"a":4}})
+    ~s({"a":1,"a":2,"b":{"a":3,"a":4}}),
+    ~s({"a":{"rustyjson_no_such_8":1e400},"a":1})
   ]
 
-  defp routes do
-    streams =
-      for plan <- [
-            [format: :lines],
-            [format: :array],
-            [format: :values],
-            [at: "/*"],
-            [at: "", select: ["/b", "/0/a", "/a"]],
-            [format: :lines, select: ["/a/b", "/b"]]
-          ],
-          do: {"stream_#{inspect(plan)}", &pushed(&1, plan ++ &2)}
+  defmodule Held do
+    use RustyJson.Schema
 
+    schema do
+      field(:a, :any)
+      field(:b, :any)
+    end
+  end
+
+  # Names of keys contain those of routes, so these are letters.
+  defp routes do
     [
-      {"decode", &RustyJson.decode/2},
-      {"decode_many", &RustyJson.decode_many(["[]", &1], &2)},
-      {"valid", &RustyJson.valid?/2},
-      {"select", &RustyJson.select(&1, ["/b", "/0", "/a"], &2)},
-      {"fetch", &RustyJson.fetch(&1, "/b", &2)},
-      {"raw", &RustyJson.decode(&1, [raw: ["/c"]] ++ &2)},
-      {"partial", &RustyJson.decode_partial/2},
-      {"partial_pieces", &partial(&1, &2)}
-      | streams
+      decode: &RustyJson.decode/2,
+      decode_many: &RustyJson.decode_many(["[]", &1], &2),
+      valid: &RustyJson.valid?/2,
+      select: &RustyJson.select(&1, ["/b", "/0", "/a"], &2),
+      fetch: &RustyJson.fetch(&1, "/b", &2),
+      raw: &RustyJson.decode(&1, [raw: ["/c"]] ++ &2),
+      map: &RustyJson.decode(&1, [as: {:map, :any}] ++ &2),
+      struct: &RustyJson.decode(&1, [as: Held] ++ &2),
+      either: &RustyJson.decode(&1, [as: :any, errors: :all] ++ &2),
+      fetch_typed: &RustyJson.fetch(&1, "/b", [as: [:any]] ++ &2),
+      partial: &RustyJson.decode_partial/2,
+      partial_typed: &RustyJson.decode_partial(&1, [as: {:map, :any}] ++ &2),
+      pieces: &partial/2,
+      pieces_typed: &partial(&1, [as: Held] ++ &2),
+      lines: &pushed(&1, [format: :lines] ++ &2),
+      lines_typed: &pushed(&1, [format: :lines, as: {:map, :any}] ++ &2),
+      array: &pushed(&1, [format: :array] ++ &2),
+      values: &pushed(&1, [format: :values] ++ &2),
+      at: &pushed(&1, [at: "/*"] ++ &2),
+      rows: &pushed(&1, [at: "", select: ["/b", "/0/a", "/a"]] ++ &2),
+      rows_of_lines: &pushed(&1, [format: :lines, select: ["/a/b", "/b"]] ++ &2)
     ]
   end
 
@@ -77,6 +89,8 @@ defmodule RustyJson.Sandbox.RepeatedKeysTest do
 
     {told(RustyJson.Feed.push(feed, document <> "\n")), halves}
   end
+
+  defp accepted?(answer), do: answer != false and not (inspect(answer) =~ "Error")
 
   defp told(answer), do: answer |> Tuple.to_list() |> Enum.reject(&is_struct(&1, RustyJson.Feed))
 
@@ -140,19 +154,23 @@ defmodule RustyJson.Sandbox.RepeatedKeysTest do
 
       # It makes no difference on which route, and whether a piece ends in the document.
       test "beside names in values that they replace", %{host: host, options: options} do
-        for document <- @replaced,
+        for {document, number} <- Enum.with_index(@replaced),
             duplicates <- [:last, :first, :error],
-            keys <- [:atoms!, :atoms],
+            {keys, floats} <- [atoms!: :native, atoms: :native, atoms!: :decimals, atoms: :decimals],
             {route, run} <- routes() do
-          given = [keys: keys, duplicate_keys: duplicates]
-
-          document =
-            if keys == :atoms,
-              do: String.replace(document, "no_such", "#{host}_#{route}_#{duplicates}"),
-              else: document
+          given = [keys: keys, duplicate_keys: duplicates, floats: floats]
+          name = Enum.join([host, route, duplicates, floats, number], "_")
+          # An atom that was made is there for all calls after.
+          document = if keys == :atoms, do: String.replace(document, ~r/no_such_\d/, name), else: document
 
           assert run.(document, given ++ options) == run.(document, [engine: :native] ++ given),
                  "#{route} #{document} #{inspect(given)}"
+        end
+
+        # Each route takes one of these.
+        for {route, run} <- routes(), keys <- [:atoms, :atoms!] do
+          documents = ["{}", "[]", ~s({"b":1}), ~s({"a":1,"b":[1,{"b":2}]})]
+          assert Enum.any?(documents, &accepted?(run.(&1, [keys: keys] ++ options))), "#{route}"
         end
       end
 

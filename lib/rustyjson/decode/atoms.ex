@@ -10,8 +10,8 @@ defmodule RustyJson.Decode.Atoms do
   alias RustyJson.Engine.Codes
   alias RustyJson.{Engine, Options, OrderedObject}
 
-  # Keys as strings, floats as floats, and all members, including repeated ones.
-  @names %{keys: :strings, floats: :native, objects: :ordered_objects}
+  # Keys as strings, and all members, including repeated ones.
+  @names %{keys: :strings, objects: :ordered_objects}
   @unknown Codes.decode(:unknown_atom)
   # Instead of the number of a key: nobody has asked yet which are atoms; or all are. As `Question` in core/src/scan/call.rs has them.
   @unasked 0xFFFF_FFFF_FFFF_FFFF
@@ -100,6 +100,10 @@ defmodule RustyJson.Decode.Atoms do
   catch
     :error, _reason -> false
   end
+
+  @doc "The number of a key that is given before it is known which keys are atoms. Only then can the answer be `:unknown_atoms`."
+  @spec unasked() :: non_neg_integer()
+  def unasked, do: @unasked
 
   @doc "The same options, with keys as strings and all members."
   @spec as_strings(Options.t()) :: Options.t()

@@ -5,6 +5,7 @@ defmodule RustyJson.Wasm.Fed do
 
   require RustyJson.Engine.Codes
 
+  alias RustyJson.Decode.Atoms
   alias RustyJson.{Engine, Options, Parts}
   alias RustyJson.Engine.Codes
 
@@ -24,6 +25,10 @@ defmodule RustyJson.Wasm.Fed do
     <<before::64-little, held::64-little, last, stop::64-little, byte_size(plan)::32-little, plan::binary,
       byte_size(state)::32-little, state::binary>>
   end
+
+  @doc "Whether it is not known yet which keys are atoms."
+  @spec unasked?(binary()) :: boolean()
+  def unasked?(<<_before::64, _held::64, _last, stop::64-little, _rest::binary>>), do: stop == Atoms.unasked()
 
   @doc "What the judge of terms has to be told: options for the list, and the length of a document that can have it."
   @spec policy(binary(), non_neg_integer(), Options.t()) :: {Options.t(), non_neg_integer()}

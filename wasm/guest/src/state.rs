@@ -134,8 +134,7 @@ impl State {
         if let Some(names) = names {
             writer = writer.with_names(names);
         }
-        // Decoding into a type looks for repeated keys, so the writer must be able to remove members.
-        if repeats && !matches!(parts, Some(Parts::Typed(_))) {
+        if repeats {
             writer = writer.with_repeats();
         }
         let result = match parts {

@@ -48,7 +48,9 @@ pub fn run<'a>(env: Env<'a>, guest: &mut Guest, stream: &Stream<'_>) -> Result<T
     guest.in_time()?;
     match values {
         Some(values) if values.is_list() => Ok(terms::fed(env, values, &answer)),
-        None if options.keys == Keys::ExistingAtoms => Ok(terms::unknown_atoms(env)),
+        None if options.keys == Keys::ExistingAtoms && question.stop == Question::UNASKED => {
+            Ok(terms::unknown_atoms(env))
+        }
         _ => Err(Fault::invalid("the runtime makes no list of it")),
     }
 }

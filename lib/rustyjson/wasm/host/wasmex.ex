@@ -321,12 +321,20 @@ defmodule RustyJson.Wasm.Host.Wasmex do
          {:ok, values} when is_list(values) <- Judge.term(list, list_options, document_length, deadline) do
       {values, kept, state, reason}
     else
-      :broken -> invalid("its answer about a piece is broken")
-      {:ok, _other} -> invalid("it gives no list")
-      # The guest cannot know which atoms exist: the caller finds out which does not.
-      :refused when options.values.keys == :atoms! -> :unknown_atoms
-      :refused -> invalid("the runtime makes no term of it")
-      fault -> fault
+      :broken ->
+        invalid("its answer about a piece is broken")
+
+      {:ok, _other} ->
+        invalid("it gives no list")
+
+      # The guest cannot know which atoms exist: the caller finds out which does not, and asks again.
+      :refused ->
+        if options.values.keys == :atoms! and Fed.unasked?(question),
+          do: :unknown_atoms,
+          else: invalid("the runtime makes no term of it")
+
+      fault ->
+        fault
     end
   end
 
