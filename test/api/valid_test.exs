@@ -61,11 +61,22 @@ defmodule RustyJson.ValidTest do
           [decoding_integer_digit_limit: 1],
           [floats: :decimals, max_decimal_digits: 2],
           [floats: :decimals, max_decimal_exponent: 1],
+          [floats: :decimals, keys: :atoms],
           [dirty_threshold: 1],
           [validate_strings: false],
           [strings: :copy, objects: :ordered_objects, null: :null, raw: ["/0"]]
         ],
-        text <- ["[12, 3]", "[[1]]", "[1.25e3]", "[1,2,3]", "[\"\xff\"]", ~s([{"a":1,"a":null}]), "", "[1"],
+        text <- [
+          "[12, 3]",
+          "[[1]]",
+          "[1.25e3]",
+          "[1,2,3]",
+          "[\"\xff\"]",
+          ~s([{"a":1,"a":null}]),
+          "",
+          "[1",
+          ~s([{"a":1e400}])
+        ],
         do: agree(text, options)
 
     # Without a copy of the list.
