@@ -12,6 +12,8 @@ defmodule RustyJson.AtomTableTest do
   @prelude """
   {:ok, _} = Application.ensure_all_started(:rustyjson)
   engines = #{inspect(Judge.engines())}
+  # On a busy machine, a host takes longer to start than a call waits.
+  for {_name, options} <- engines, do: :ok = RustyJson.start_engine(options)
   import RustyJson.Test.OtherVM
   """
 
