@@ -249,6 +249,10 @@ defmodule RustyJson.Options do
   def due(%{sandbox: sandbox} = options, started),
     do: %{options | sandbox: Map.put_new(sandbox, :deadline, started + sandbox.timeout)}
 
+  @doc "The same options without a deadline."
+  @spec undue(t()) :: t()
+  def undue(%{sandbox: sandbox} = options), do: %{options | sandbox: Map.delete(sandbox, :deadline)}
+
   @doc "The same options, for calls that emit no events."
   @spec silent(t()) :: t()
   def silent(%{engine: engine, sandbox: sandbox} = options),

@@ -125,21 +125,28 @@ defmodule RustyJson.Parts do
   defp typed(texts, json, paths, options) do
     texts
     |> Enum.sort_by(fn {_number, start, length} -> {start, -length} end)
-    |> typed(json, paths, options, [], {Place.start(), {[], 0}, 0})
+    |> typed(json, paths, {options, Decode.prepare(options)}, [], {Place.start(), {[], 0}, 0})
   end
 
-  defp typed([{number, start, length} | rest], json, paths, options, values, {before, gathered, count}) do
+  defp typed(
+         [{number, start, length} | rest],
+         json,
+         paths,
+         {options, known} = call,
+         values,
+         {before, gathered, count}
+       ) do
     place = fn -> Place.in_document(json, start, Paths.path(paths, number), before) end
 
-    case Decode.decode(binary_part(json, start, length), options, place) do
+    case Decode.decode(binary_part(json, start, length), options, known, place) do
       {:ok, value} ->
-        typed(rest, json, paths, options, [{number, value} | values], {before, gathered, count})
+        typed(rest, json, paths, call, [{number, value} | values], {before, gathered, count})
 
       {:error, %DecodeError{errors: [_ | _] = more, error_count: found}} ->
         # Lines and columns of the next part are counted from here.
         before = Place.reached(json, start, before)
         {gathered, count} = gather(more, gathered, count + found, options)
-        typed(rest, json, paths, options, values, {before, gathered, count})
+        typed(rest, json, paths, call, values, {before, gathered, count})
 
       failed ->
         failed
@@ -150,7 +157,7 @@ defmodule RustyJson.Parts do
     do:
       {:ok, values |> Enum.sort_by(&elem(&1, 0)) |> Enum.flat_map(fn {number, value} -> [number, value] end)}
 
-  defp typed([], _json, _paths, options, _values, {_before, {lists, _held}, count}) do
+  defp typed([], _json, _paths, {options, _known}, _values, {_before, {lists, _held}, count}) do
     {errors, count} = merged(lists, count, options)
     {:error, Decode.listed(errors, count)}
   end

@@ -31,7 +31,7 @@ defmodule RustyJson.Paths do
             keys: nil | [term()],
             places: [non_neg_integer()],
             # The pointer of each answer.
-            pointers: [String.t()]
+            pointers: tuple()
           }
 
   # The size in bytes of a plan's header, and of a node without the places of its children.
@@ -86,7 +86,7 @@ defmodule RustyJson.Paths do
       count: written.count,
       keys: keys,
       places: Enum.map(pointers, &Map.fetch!(written.places, &1)),
-      pointers: written.places |> Enum.sort_by(&elem(&1, 1)) |> Enum.map(&elem(&1, 0))
+      pointers: written.places |> Enum.sort_by(&elem(&1, 1)) |> Enum.map(&elem(&1, 0)) |> List.to_tuple()
     }
   end
 
@@ -94,7 +94,7 @@ defmodule RustyJson.Paths do
   # The pointer of the answer with this number, as errors show paths.
   @spec path(t(), non_neg_integer()) :: String.t()
   def path(%__MODULE__{pointers: pointers}, number),
-    do: pointers |> Enum.at(number) |> Pointer.tokens!("a path") |> Path.steps()
+    do: pointers |> elem(number) |> Pointer.tokens!("a path") |> Path.steps()
 
   # Each token has only one spelling, so two pointers are the same only if their texts are equal.
   defp empty, do: {nil, %{}}
@@ -159,7 +159,7 @@ defmodule RustyJson.Paths do
 
   defimpl Inspect do
     def inspect(%{pointers: pointers}, _opts) do
-      shown = Kernel.inspect(pointers, limit: 3, printable_limit: 60, width: :infinity)
+      shown = Kernel.inspect(Tuple.to_list(pointers), limit: 3, printable_limit: 60, width: :infinity)
       "#RustyJson.Paths<#{shown}>"
     end
   end

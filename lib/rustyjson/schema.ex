@@ -283,18 +283,19 @@ defmodule RustyJson.Schema do
   def defaults(%{fields: fields}), do: for(field <- fields, do: {field.name, field.default})
 
   @doc false
-  # If every key is the name of its field, the core can encode the struct without Elixir.
+  # The core encodes such a struct without Elixir. No atom has a longer name.
   def derived(%{encoder: true, fields: fields}) do
-    names = for %{name: name} <- fields, do: name
-    if own_names?(fields), do: {RustyJson.Encoder, only: names}
+    if Enum.all?(fields, &(String.length(&1.key) <= 255)) do
+      other = for %{name: name, key: key} <- fields, key != Atom.to_string(name), do: {name, key}
+      names = for %{name: name} <- fields, do: name
+      {RustyJson.Encoder, [only: names] ++ if(other == [], do: [], else: [key_case: other])}
+    end
   end
 
   def derived(_schema), do: nil
 
-  defp own_names?(fields), do: Enum.all?(fields, &(&1.key == Atom.to_string(&1.name)))
-
-  defp encoder(%{encoder: true, fields: fields}) do
-    unless own_names?(fields) do
+  defp encoder(%{encoder: true, fields: fields} = schema) do
+    unless derived(schema) do
       pairs = for %{name: name, key: key} <- fields, do: {key, name}
 
       quote do

@@ -434,4 +434,21 @@ defmodule RustyJson.JsonSchemaTest do
     for {_name, member} <- schema(Silent, dialect: :openai)["properties"],
         do: assert(member["description"] == "At most 3 characters.")
   end
+
+  defmodule Words do
+    use RustyJson.Schema
+
+    schema do
+      field(:enum, :string)
+      field(:const, :integer)
+      field(:properties, {:list, :string})
+    end
+  end
+
+  test "fields with the names of keywords are no keywords" do
+    for dialect <- [:json_schema, :openai, :gemini, :mcp] do
+      shown = inspect(RustyJson.Schema.json_schema(Words, dialect: dialect), limit: :infinity)
+      for name <- ["enum", "const", "properties"], do: assert(shown =~ name)
+    end
+  end
 end

@@ -383,6 +383,66 @@ defmodule RustyJson.OwnFunctionsTest do
     end
   end
 
+  # Each level looked at all parts of the text inside it.
+  test "encoders in each other under max_bytes take time in proportion to their text" do
+    nested = fn depth -> Enum.reduce(1..depth, 1, fn _, value -> %Boxed{value: value} end) end
+
+    for {name, engine} <- Judge.engines(), name != :wasmex do
+      options = [max_bytes: 10_000_000, max_depth: :infinity] ++ engine
+
+      calls = fn depth, times ->
+        fn -> for(_ <- 1..times, do: RustyJson.encode!(nested.(depth), options)) end
+      end
+
+      Clock.ratio(6, calls.(1_600, 1), calls.(200, 8))
+    end
+  end
+
+  test "empty parts of iodata are no bytes" do
+    parts = [List.duplicate("", 5_000), "1"]
+
+    for {_name, engine} <- Judge.engines() do
+      options = [max_bytes: 100] ++ engine
+      assert RustyJson.encode(RustyJson.Fragment.new(fn _ -> parts end), options) == {:ok, "1"}
+      assert RustyJson.encode(RustyJson.Fragment.new(parts), options) == {:ok, "1"}
+      assert RustyJson.decode(parts, options) == {:ok, 1}
+    end
+  end
+
+  test "many wrong parts of a document take time in proportion to their number" do
+    count = 40_000
+    json = "[" <> Enum.map_join(1..count, ",", fn _ -> ~s("x") end) <> "]"
+    pointers = RustyJson.Paths.new!(for number <- 0..(count - 1), do: "/#{number}")
+
+    for {name, engine} <- Judge.engines(), name != :wasmex do
+      Clock.within(1_500, fn ->
+        assert {:error, %{error_count: ^count}} =
+                 RustyJson.select(json, pointers, [as: :integer, errors: :all] ++ engine)
+      end)
+    end
+  end
+
+  test "the pieces of a typed document have a deadline each" do
+    text = "{" <> Enum.map_join(1..200_000, ",", &~s("k#{&1}":#{&1}.5))
+
+    for options <- sandbox(timeout: 40) do
+      partial = RustyJson.Partial.new([as: {:map, :decimal}] ++ options)
+
+      Clock.within(400, fn ->
+        assert {:error, %SandboxError{reason: reason}} = RustyJson.Partial.push(partial, text)
+        assert reason in @late
+      end)
+
+      # The time of one piece is not that of the next.
+      {:ok, partial} =
+        RustyJson.Partial.push(RustyJson.Partial.new([as: {:map, :decimal}] ++ options), ~s({"a":1))
+
+      Process.sleep(60)
+      assert {:ok, partial} = RustyJson.Partial.push(partial, "}")
+      assert {:ok, %{"a" => _}} = RustyJson.Partial.finish(partial)
+    end
+  end
+
   test "canonical: true names the limit of the call" do
     for {_engine, options} <- Judge.engines() do
       assert {:error, %{reason: :max_bytes, message: "output larger than 10 bytes", path: ""}} =

@@ -284,4 +284,25 @@ defmodule RustyJson.LogSecretsTest do
             max_bytes: 1_024
           )
   end
+
+  # A preset has other names, and writes a report that is no object below another member.
+  test "presets hide what the plain line hides" do
+    crash = {%MatchError{term: @secret}, [{__MODULE__, :f, [@secret], []}]}
+
+    for preset <- [nil, :google_cloud, :datadog, :elastic],
+        {redact, message, meta} <- [
+          {["/message/password"], {:report, %Derived{password: @secret}}, %{}},
+          {["/message/*"], {:report, %Derived{password: @secret}}, %{}},
+          {["/message/0/1/password"], {:report, [{:a, %{password: @secret}}, {:a, 1}]}, %{}},
+          {[:message], {:string, "x"}, %{crash_reason: crash}},
+          {[:stacktrace, :message], {:string, "x"}, %{crash_reason: crash}},
+          {[contains: ["stack", "message"]], {:string, "x"}, %{crash_reason: crash}}
+        ] do
+      event = %{level: :error, msg: message, meta: Map.put(meta, :time, 0)}
+      options = [redact: redact] ++ if(preset, do: [preset: preset], else: [])
+      line = IO.iodata_to_binary(LogFormatter.format(event, elem(LogFormatter.new(options), 1)))
+      assert {:ok, _} = RustyJson.decode(line)
+      refute line =~ @secret, "#{inspect(preset)} #{inspect(redact)}: #{line}"
+    end
+  end
 end

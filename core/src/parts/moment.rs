@@ -63,7 +63,7 @@ impl Moment {
 /// that no calendar has.
 fn is_wrong(kind: u8, text: &[u8]) -> bool {
     if kind == Moment::DURATION {
-        let possible = |byte: &u8| b"0123456789+-.PYMWDTHS".contains(byte);
+        let possible = |byte: &u8| b"0123456789+-.,PYMWDTHS".contains(byte);
         return text.is_empty() || text.len() > Moment::LONGEST_DURATION || !text.iter().all(possible);
     }
     let possible =

@@ -101,7 +101,7 @@ defmodule RustyJson.Encode.Measure do
   @doc "Whether iodata or chardata has at most this many bytes or characters, in about as many parts."
   @spec text?(iodata() | term(), non_neg_integer()) :: boolean()
   def text?(text, most) when is_binary(text), do: byte_size(text) <= most
-  def text?(text, most), do: text?([text], most, 2 * most + 1_024)
+  def text?(text, most), do: text?([text], most, 16 * most + 65_536)
 
   defp text?(_work, bytes, parts) when bytes < 0 or parts < 0, do: false
   defp text?([], _bytes, _parts), do: true
@@ -118,9 +118,17 @@ defmodule RustyJson.Encode.Measure do
   def bounded(text, %{values: %{max_bytes: 0}}), do: text
 
   def bounded(text, %{values: %{max_bytes: most}} = options) do
-    if text?(text, most),
-      do: text,
+    # As one binary, so that whoever it is a part of need not look at its parts again.
+    if text?([text], most, 16 * most + 1_048_576),
+      do: joined(text),
       else: raise(EncodeError.of_call({Codes.encode(:max_bytes), "", nil}, options))
+  end
+
+  # What is no iodata is an error later.
+  defp joined(text) do
+    IO.iodata_to_binary(text)
+  rescue
+    ArgumentError -> text
   end
 
   @doc """

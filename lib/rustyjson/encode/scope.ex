@@ -5,15 +5,24 @@ defmodule RustyJson.Encode.Scope do
   # segment fits: rather too much is redacted than too little.
 
   alias RustyJson.{Engine, Options}
-  alias RustyJson.Encoder.Names
+  alias RustyJson.Encoder.{Names, Plans}
 
   @doc "The holes, each with the pointers that go on in it if there are any at all."
   @spec around([Engine.hole()], binary(), Options.t()) :: [tuple()]
   def around(holes, json, options) do
     case Options.pointers(options) do
       [] -> holes
-      pointers -> places(holes, json, 0, {[], nil}, {pointers, options.values.key_case})
+      pointers -> places(holes, json, 0, {[], nil}, {pointers, {options.values.key_case, renamed(options)}})
     end
+  end
+
+  # The fields to which a derivation gives another name, with these.
+  defp renamed(options) do
+    for plans <- [options.plans, Plans.known(options)],
+        {_module, plan} <- plans || %{},
+        {field, name} <- Plans.renamed(plan),
+        into: MapSet.new(),
+        do: {Atom.to_string(field), Atom.to_string(name)}
   end
 
   defp places([{offset, depth, term, place} | holes], json, from, walk, call) do
@@ -46,24 +55,27 @@ defmodule RustyJson.Encode.Scope do
   end
 
   @doc "The rest of the pointers that start with these segments; nil is a segment that is not known."
-  @spec descend([nil | String.t()], {[[String.t()]], term()}) :: [[String.t()]]
-  def descend(path, {pointers, key_case}) do
-    for pointer <- pointers, rest = rest(pointer, path, key_case), rest != [], do: rest
+  @spec descend([nil | String.t()], {[[String.t()]], names :: {term(), MapSet.t()}}) :: [[String.t()]]
+  def descend(path, {pointers, names}) do
+    for pointer <- pointers, rest = rest(pointer, path, names), rest != [], do: rest
   end
 
-  defp rest(pointer, [], _key_case), do: pointer
+  defp rest(pointer, [], _names), do: pointer
 
-  defp rest([wanted | pointer], [segment | path], key_case),
-    do: if(fits?(wanted, segment, key_case), do: rest(pointer, path, key_case), else: [])
+  defp rest([wanted | pointer], [segment | path], names),
+    do: if(fits?(wanted, segment, names), do: rest(pointer, path, names), else: [])
 
-  defp rest([], _path, _key_case), do: []
+  defp rest([], _path, _names), do: []
 
-  defp fits?("*", _segment, _key_case), do: true
-  defp fits?(_wanted, nil, _key_case), do: true
-  defp fits?(same, same, _key_case), do: true
-  defp fits?(_wanted, _segment, nil), do: false
+  defp fits?("*", _segment, _names), do: true
+  defp fits?(_wanted, nil, _names), do: true
+  defp fits?(same, same, _names), do: true
 
-  defp fits?(wanted, segment, key_case) do
+  defp fits?(wanted, segment, {key_case, renamed}),
+    do:
+      MapSet.member?(renamed, {wanted, segment}) or (key_case != nil and renamed?(wanted, segment, key_case))
+
+  defp renamed?(wanted, segment, key_case) do
     Names.name(String.to_existing_atom(wanted), key_case) == segment
   rescue
     ArgumentError -> false

@@ -2,7 +2,8 @@ defmodule RustyJson.Encoder.Interop do
   @moduledoc false
   # Structs that implement only the protocol of another library.
 
-  alias RustyJson.{Encode, Encoder, EncodeError, Options}
+  alias RustyJson.{DecodeError, Encode, Encoder, EncodeError, Engine, Options}
+  alias RustyJson.Decode.Input
   alias RustyJson.Encode.{Known, Measure, Part}
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Codes
@@ -166,11 +167,22 @@ defmodule RustyJson.Encoder.Interop do
   defp shaped(text, %{foreign: foreign}) when foreign != :shaped, do: text
 
   defp shaped(text, options) do
+    case Input.decode(text, read_by(options)) do
+      {:ok, term} -> Encode.value(term, options)
+      {:error, %DecodeError{}} -> raise EncodeError.new({:invalid_iodata, "an encoder gave invalid JSON"})
+      {:error, error} -> raise error
+    end
+  end
+
+  # In the engine and the time of the call, whatever the configuration says of decoding.
+  defp read_by(%{engine: engine, sandbox: sandbox, values: %{null: null}}) do
     decode =
       [objects: :ordered_objects, keys: :strings, floats: :native, max_depth: :infinity, max_bytes: 0] ++
-        [max_nodes: 0, duplicate_keys: :last, decoding_integer_digit_limit: 0]
+        [max_nodes: 0, duplicate_keys: :last, decoding_integer_digit_limit: 0, null: null, raw: []] ++
+        [engine: if(Engine.native?(engine), do: :native, else: :wasm)]
 
-    text |> RustyJson.decode!(decode) |> Encode.value(options)
+    read = Options.decode(decode)
+    if Engine.native?(engine), do: read, else: %{read | engine: engine, sandbox: sandbox, straight: nil}
   end
 
   # The VM looks for a module that does not exist in every folder of the code path, which takes half a millisecond for each struct: it does

@@ -55,6 +55,10 @@ defmodule RustyJson.Encoder.Plans do
   def names({fields, names, _omitted}) when is_tuple(fields) and is_tuple(names), do: Tuple.to_list(names)
   def names(_plan), do: []
 
+  @doc "The fields that have other names, with these."
+  @spec renamed(plan()) :: [{atom(), atom()}]
+  def renamed(plan), do: Enum.zip(if(names(plan) == [], do: [], else: fields(plan)), names(plan))
+
   @doc "The members of the object that a plan makes of a struct. Raises if the struct lacks a field."
   @spec members(plan(), struct()) :: [{atom(), term()}]
   def members(plan, struct) do

@@ -9,6 +9,9 @@ defmodule RustyJson.LogFormatter.Layout do
   # What a place in the source takes out of metadata, and the names that it has there.
   @places [mfa: ~w(mfa module function), file: ~w(file), line: ~w(line)]
 
+  # The members of an error, to which presets give other names or which they write as one text.
+  @of_crash ~w(kind message stacktrace)
+
   @type t :: %{
           names: %{atom() => String.t()},
           preset: Presets.name(),
@@ -21,12 +24,13 @@ defmodule RustyJson.LogFormatter.Layout do
   def redact(entries, layout) do
     {keys, words, pointers} = {Shape.keys(entries), Shape.words(entries), Shape.segments(entries)}
     named = for {member, _} <- layout.names, hit?(Atom.to_string(member), keys, words), do: {member, []}
+    crash = for name <- @of_crash, hit?(name, keys, words), do: {:error, [name]}
     pointed = for [first | rest] <- pointers, member <- members(first, layout), do: {member, rest}
 
     plain = fn member, rest -> [Atom.to_string(member) | rest] end
 
     more =
-      for {member, rest} <- named ++ pointed,
+      for {member, rest} <- named ++ crash ++ pointed,
           moved <- moved(member, rest, layout),
           moved != plain.(member, rest),
           do: pointer(moved)
@@ -41,8 +45,9 @@ defmodule RustyJson.LogFormatter.Layout do
   defp members(first, %{names: names}),
     do: for({member, _name} <- names, Atom.to_string(member) == first, do: member)
 
-  # A report stands beside its message.
-  defp moved(:message, rest, %{text: true, names: names}), do: [[names.message | rest], ["report" | rest]]
+  # A report stands beside its message, and one that is no object in a member of it.
+  defp moved(:message, rest, %{text: true, names: names}),
+    do: [[names.message | rest], ["report" | rest], ["report", "term" | rest]]
 
   # Keys that other members have stay in metadata.
   defp moved(:metadata, [key | _] = rest, %{flat: [_ | _] = taken, names: names}),

@@ -5,7 +5,7 @@ defmodule RustyJson.Partial.Pieces do
 
   require RustyJson.Engine.Codes
 
-  alias RustyJson.{DecodeError, Feed, Partial, SandboxError}
+  alias RustyJson.{DecodeError, Feed, Options, Partial, SandboxError}
   alias RustyJson.Decode.Atoms
   alias RustyJson.Encode.Measure
   alias RustyJson.Engine.Codes
@@ -26,7 +26,9 @@ defmodule RustyJson.Partial.Pieces do
 
   @doc "Takes the next piece. `changes` is `:told` if what it changes is to be said, otherwise nil."
   @spec push(Partial.t(), iodata(), nil | :told) :: taken()
-  def push(%{options: %{max_bytes: most}, total: total} = partial, input, changes) do
+  def push(partial, input, changes), do: in_time(partial, &pushed(&1, input, changes))
+
+  defp pushed(%{options: %{max_bytes: most}, total: total} = partial, input, changes) do
     if most > 0 and not Measure.text?(input, most - total) do
       {:error, DecodeError.new({Codes.decode(:max_bytes), 0, 1, 1, ""}, "", partial.options)}
     else
@@ -48,7 +50,9 @@ defmodule RustyJson.Partial.Pieces do
 
   @doc "Takes what the mends of `:lenient` held back, when nothing follows."
   @spec rest(Partial.t()) :: taken()
-  def rest(%{lenient: before} = partial) do
+  def rest(partial), do: in_time(partial, &held_back/1)
+
+  defp held_back(%{lenient: before} = partial) do
     {held, lenient} = Lenient.rest(before)
     partial = begin(%{partial | lenient: lenient}, Lenient.start(before), Lenient.start(lenient))
     if held == "", do: {:ok, partial, nil}, else: sliced(held, partial, nil)
@@ -56,7 +60,29 @@ defmodule RustyJson.Partial.Pieces do
 
   @doc "Says that nothing follows."
   @spec finish(Partial.t()) :: taken()
-  def finish(partial), do: piece("", true, partial, nil)
+  def finish(partial), do: in_time(partial, &piece("", true, &1, nil))
+
+  # All calls of the engine for a piece share one deadline, which the next piece does not have.
+  defp in_time(%{options: options} = partial, run) do
+    case Options.started(options) do
+      nil ->
+        run.(partial)
+
+      started ->
+        with {:ok, partial, changes} <- partial |> with_options(&Options.due(&1, started)) |> run.(),
+             do: {:ok, with_options(partial, &Options.undue/1), changes}
+    end
+  end
+
+  defp with_options(%{options: options, uncounted: uncounted, document: document} = partial, change) do
+    document =
+      case document do
+        %Typed{} -> Typed.with_options(document, change)
+        _untyped -> document
+      end
+
+    %{partial | options: change.(options), uncounted: change.(uncounted), document: document}
+  end
 
   # The document starts behind other text.
   defp begin(partial, nil, {position, line, column} = start),

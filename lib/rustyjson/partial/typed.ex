@@ -50,6 +50,11 @@ defmodule RustyJson.Partial.Typed do
     %__MODULE__{rules: rules}
   end
 
+  @doc "The same with other options of its calls."
+  @spec with_options(t(), (Options.t() -> Options.t())) :: t()
+  def with_options(%{rules: %{options: options, parts: parts} = rules} = typed, change),
+    do: %{typed | rules: %{rules | options: change.(options), parts: change.(parts)}}
+
   @doc "The value so far."
   @spec value(t()) :: {:ok, term()} | :none
   def value(%{cursor: {:done, value}}), do: {:ok, value}

@@ -112,9 +112,11 @@ defmodule RustyJson.Schema.Dialect do
   defp counted(list, counts) when is_list(list), do: Enum.reduce(list, counts, &counted/2)
   defp counted(_value, counts), do: counts
 
-  defp pair({word, %OrderedObject{values: named} = objects}, counts) when word in ["properties", "$defs"] do
+  # Names of fields are no keywords.
+  defp pair({word, %OrderedObject{values: named}}, counts) when word in ["properties", "$defs"] do
+    {names, schemas} = Enum.unzip(named)
     counts = if word == "properties", do: add(counts, :members, length(named)), else: counts
-    counted(objects, named |> Enum.map(&elem(&1, 0)) |> characters(counts))
+    counted(schemas, characters(names, counts))
   end
 
   defp pair({"enum", names}, counts), do: characters(names, add(counts, :values, length(names)))

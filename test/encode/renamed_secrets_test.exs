@@ -1,0 +1,73 @@
+defmodule RustyJson.RenamedSecretsTest do
+  @moduledoc "What `redact:` hides in structs whose fields have other names in the text."
+
+  use ExUnit.Case, async: true
+
+  @moduletag :once
+
+  alias RustyJson.{Encode, Fragment}
+  alias RustyJson.Test.Judge
+
+  defmodule Own do
+    defstruct [:secret]
+
+    defimpl RustyJson.Encoder do
+      def encode(%{secret: secret}, opts), do: Encode.map(%{"card" => secret}, opts)
+    end
+  end
+
+  defmodule Camel do
+    @derive {RustyJson.Encoder, key_case: :camel}
+    defstruct [:user_info]
+  end
+
+  defmodule Named do
+    @derive {RustyJson.Encoder, key_case: [user_info: "who/~"]}
+    defstruct [:user_info]
+  end
+
+  defmodule Card do
+    use RustyJson.Schema, rename: :camel
+
+    schema do
+      field(:card_number, :string)
+      field(:kind, :string, key: "card kind")
+      field(:b, :integer)
+    end
+  end
+
+  defp all(term, options) do
+    [text] =
+      for {_name, engine} <- Judge.engines(), uniq: true, do: RustyJson.encode!(term, options ++ engine)
+
+    text
+  end
+
+  test "a pointer goes on in an encoder or a function below a field that a derivation renames" do
+    inner = [%Own{secret: "4111"}, Fragment.new(&Encode.value(%{"card" => "4111"}, &1)), %{"card" => "4111"}]
+
+    for module <- [Camel, Named], value <- inner, key_case <- [nil, :camel], pretty <- [false, true] do
+      options = [pretty: pretty] ++ if(key_case, do: [key_case: key_case], else: [])
+      assert all(struct(module, user_info: value), options) =~ "4111"
+
+      for pointer <- ["/user_info/card", "/*/card"] do
+        text = all(struct(module, user_info: value), [redact: [pointer]] ++ options)
+        refute text =~ "4111", "#{inspect(module)} #{pointer}: #{text}"
+      end
+    end
+
+    # Another field keeps its text.
+    assert all(%Camel{user_info: %Own{secret: "4111"}}, redact: ["/user/card", "/userInfo/other"]) =~ "4111"
+  end
+
+  test "a schema that renames is written by its keys, and hides by the names of its fields" do
+    card = %Card{card_number: "4111", kind: "x", b: 1}
+    assert all(card, []) == ~s({"cardNumber":"4111","card kind":"x","b":1})
+    assert all([card], key_case: :camel, omit: [nil]) == ~s([{"cardNumber":"4111","card kind":"x","b":1}])
+    assert RustyJson.decode(all(card, []), as: Card) == {:ok, card}
+
+    for redact <- [[:card_number], ["/card_number"], [contains: ["number"]]] do
+      assert all(card, redact: redact) == ~s({"cardNumber":"[REDACTED]","card kind":"x","b":1})
+    end
+  end
+end
