@@ -311,7 +311,7 @@ throw_struct({Name, Value}) ->
 
 options([], Defaults) -> Defaults;
 options(Given, Defaults) when is_map(Given) -> Defaults ++ maps:to_list(Given);
-% Of an improper list there is no length.
+% length/1 fails for an improper list, which takes the next clause.
 options(Given, Defaults) when length(Given) > 0 -> Defaults ++ proplists:unfold(Given);
 options(_Given, _Defaults) -> error({argument, <<"options are a proplist or a map">>}).
 

@@ -124,7 +124,7 @@ defmodule RustyJson.Encode.Measure do
       else: raise(EncodeError.of_call({Codes.encode(:max_bytes), "", nil}, options))
   end
 
-  # What is no iodata is an error later.
+  # Anything but iodata becomes an error later.
   defp joined(text) do
     IO.iodata_to_binary(text)
   rescue

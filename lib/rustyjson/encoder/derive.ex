@@ -129,7 +129,7 @@ defmodule RustyJson.Encoder.Derive do
     end
   end
 
-  # As in Jason, `:__struct__` may be listed. Of an improper list there is no length.
+  # As in Jason, `:__struct__` may be listed. `length/1` fails for an improper list, which takes the next clause.
   defp known!(named, option, fields) when length(named) >= 0 do
     case {Enum.uniq(named) -- [:__struct__ | fields], named -- Enum.uniq(named)} do
       {[], []} ->

@@ -53,7 +53,7 @@ defmodule RustyJson.Encoder.Names do
 
   @doc "Whether this is what `:omit` takes: nil and modules."
   @spec omit?(term()) :: boolean()
-  # Of an improper list there is no length.
+  # `length/1` fails for an improper list, which takes the next clause.
   def omit?(modules) when length(modules) >= 0, do: Enum.all?(modules, &module?/1)
   def omit?(_other), do: false
 

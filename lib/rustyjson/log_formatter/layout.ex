@@ -45,7 +45,7 @@ defmodule RustyJson.LogFormatter.Layout do
   defp members(first, %{names: names}),
     do: for({member, _name} <- names, Atom.to_string(member) == first, do: member)
 
-  # A report stands beside its message, and one that is no object in a member of it.
+  # A report stands beside its message. If it is not an object, it is a member of one.
   defp moved(:message, rest, %{text: true, names: names}),
     do: [[names.message | rest], ["report" | rest], ["report", "term" | rest]]
 

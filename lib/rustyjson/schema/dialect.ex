@@ -112,7 +112,7 @@ defmodule RustyJson.Schema.Dialect do
   defp counted(list, counts) when is_list(list), do: Enum.reduce(list, counts, &counted/2)
   defp counted(_value, counts), do: counts
 
-  # Names of fields are no keywords.
+  # A field may have the name of a keyword.
   defp pair({word, %OrderedObject{values: named}}, counts) when word in ["properties", "$defs"] do
     {names, schemas} = Enum.unzip(named)
     counts = if word == "properties", do: add(counts, :members, length(named)), else: counts
