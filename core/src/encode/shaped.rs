@@ -167,7 +167,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
         if !self.key_text(key, look, &mut text)? {
             // Only the shell knows the key, and so whether it is redacted.
             self.reader.end_entries();
-            let Some(term) = self.take_back() else { return Ok(Some(Next::Done)) };
+            let Some(term) = self.take_back()? else { return Ok(Some(Next::Done)) };
             return self.left_to_shell(term).map(Some);
         }
         if text.failed() {

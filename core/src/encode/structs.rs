@@ -299,7 +299,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     #[cold]
     #[inline(never)]
     pub fn lost_field(&mut self) -> Walk<Next<R::Term>> {
-        match self.take_back() {
+        match self.take_back()? {
             Some(term) => self.left_to_shell(term),
             None => Ok(Next::Done),
         }

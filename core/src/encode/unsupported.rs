@@ -3,6 +3,7 @@
 
 use super::driver::{Driver, Frame, Mark, Next, Walk};
 use super::error::EncodeErrorKind;
+use super::limits;
 use super::reader::{Step, TermReader};
 use super::writer::Writer;
 use crate::simd::copy::CopyKernel;
@@ -58,19 +59,28 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         }
         // What is behind the tail is behind the list, which is not walked again.
         self.reader.pass(tail);
-        if let Some(term) = self.take_back() {
+        if let Some(term) = self.take_back()? {
             self.hole_behind(term, false);
         }
         Ok(Next::Done)
     }
 
-    /// Takes back the text of the innermost container, which has a mark, and gives its term.
-    pub fn take_back(&mut self) -> Option<R::Term> {
+    /// Takes back the text of the innermost container, which has a mark, and gives its term. What is taken back counts: a term that
+    /// shares its parts could otherwise be written without end, and never be too long.
+    pub fn take_back(&mut self) -> Walk<Option<R::Term>> {
+        if let Some(mark) = self.marks.last() {
+            let taken = self.out.length() - mark.start;
+            self.charge(taken);
+            self.parts += (taken / W::DENSITY) as u64 + 1;
+            if self.parts > limits::most_parts(self.options) {
+                return Err(EncodeErrorKind::MaxBytes);
+            }
+        }
         self.stack.pop();
-        let mark = self.marks.pop()?;
+        let Some(mark) = self.marks.pop() else { return Ok(None) };
         self.out.take_back(mark.start);
         self.holes.truncate(mark.holes);
-        Some(mark.term)
+        Ok(Some(mark.term))
     }
 
     /// A term that is no key. `false`: the shell may make a text of it.
