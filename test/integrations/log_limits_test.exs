@@ -107,13 +107,14 @@ defmodule RustyJson.LogLimitsTest do
   defp shared(:tuples), do: Enum.reduce(1..60, "x", fn _, t -> {t, t} end)
   defp shared(:keywords), do: Enum.reduce(1..60, "x", fn _, t -> [a: t, b: t] end)
   defp shared(:improper), do: Enum.reduce(1..60, "x", fn _, t -> [t | t] end)
+  defp shared(:improper_pairs), do: Enum.reduce(1..60, "x", fn _, t -> [t, t | 1] end)
   defp shared(:keys), do: Enum.reduce(1..60, "x", fn _, t -> %{t => t} end)
   defp shared(:wide), do: Enum.reduce(1..4, 1, fn _, t -> List.duplicate(t, 2_000) end)
   defp shared(:pids), do: Enum.reduce(1..8, self(), fn _, t -> Map.new(1..12, &{&1, t}) end)
   defp shared(:bytes), do: List.duplicate(String.duplicate("x", 1_000_000), 3_000)
   defp shared(:derived), do: Enum.reduce(1..60, "x", fn _, t -> %Derived{field: [t, t]} end)
 
-  @shapes [:maps, :atoms, :lists, :tuples, :keywords, :improper, :keys, :wide, :pids, :bytes, :derived]
+  @shapes ~w(maps atoms lists tuples keywords improper improper_pairs keys wide pids bytes derived)a
   @options [[], [redact: ["/metadata/x", :password], max_bytes: 2_000]]
 
   # Where such a term can stand in an event.
@@ -162,6 +163,38 @@ defmodule RustyJson.LogLimitsTest do
           fn -> {{:string, List.duplicate(?x, 1_000_000)}, %{}} end
         ],
         do: line_of(event, [])
+  end
+
+  defmodule Quiet do
+    defstruct [:rows]
+    defimpl(RustyJson.Encoder, do: def(encode(_, _), do: "1"))
+  end
+
+  # Each of these is looked at as a whole, and an event may have it many times.
+  test "each look at a part of an event is paid for" do
+    parts = [
+      fn -> %Quiet{rows: Enum.to_list(1..60_000)} end,
+      fn -> %Fragment{encode: "[" <> String.duplicate("1,", 30_000)} end,
+      fn -> %Fragment{encode: List.duplicate([[]], 60_000)} end,
+      fn -> MapSet.new(1..30_000) end,
+      fn -> %{List.duplicate(?a, 60_000) => 1} end,
+      fn -> {List.duplicate(?a, 60_000), 1} end,
+      fn -> %{String.duplicate("k", 60_000) => 1} end,
+      fn -> %{%{~D[2024-02-29] | year: Integer.pow(10, 200_000)} => 1} end
+    ]
+
+    # Without redaction, a broken fragment is described by `inspect/2`, which is slow where protocols are not consolidated.
+    for part <- parts,
+        options <- [[], [redact: [{:contains, ["secret"]}]]],
+        options != [] or not is_struct(part.(), Fragment) do
+      line_of(fn -> {{:report, %{all: List.duplicate(part.(), 5_000)}}, %{}} end, options)
+    end
+  end
+
+  test "long keys stay where there are few" do
+    key = String.duplicate("k", 10_000)
+    assert %{"message" => %{^key => "hidden"}} = line({:report, %{key => "hidden"}}, %{})
+    assert %{"message" => %{^key => 1}} = line({:report, %{String.to_charlist(key) => 1}}, %{}, redact: ["x"])
   end
 
   test "nothing lazy is computed" do

@@ -223,7 +223,9 @@ defmodule RustyJson.LogFormatter.Setup do
   end
 
   def key_text(key, %{options: options}) do
-    to_string(key)
+    if is_struct(key) and Measure.long_integer?(key),
+      do: Unsupported.describe(key, options),
+      else: to_string(key)
   rescue
     _no_text -> Unsupported.describe(key, options)
   end

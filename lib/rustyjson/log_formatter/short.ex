@@ -25,12 +25,17 @@ defmodule RustyJson.LogFormatter.Short do
   @small_bytes 256
   @calendar [Date, Time, NaiveDateTime, DateTime]
   @longest_key 128
+  @long_key {"…", "a long key"}
   @few 200
   @depth 6
   # Bytes of a string in an event that is written without a look at its size.
   @usual_text 8_192
   # Bytes of the strings of an event of which a pointer may redact some.
   @redacted_bytes 1_048_576
+  # Parts, for each byte of a line, of what is only looked at: structs that their encoders get whole, texts of fragments, long keys. So
+  # many bytes of a string take as long as a part.
+  @looks 4
+  @bytes_per_look 16
   # From this step on, a struct that the core does not write is its name: its encoder has run twice.
   @no_structs 2
   # Bytes of what is left of a message in the last line of all.
@@ -91,7 +96,7 @@ defmodule RustyJson.LogFormatter.Short do
   def members(members, step, setup) do
     sizes = elem(@sizes, step)
     # Each part takes two bytes of a line, such as a digit and a comma.
-    left = {div(setup.longest, 2), bytes(step, setup)}
+    left = {div(setup.longest, 2), bytes(step, setup), @looks * setup.longest}
 
     {members, _left} =
       Enum.map_reduce(members, left, fn {name, value}, left ->
@@ -160,10 +165,13 @@ defmodule RustyJson.LogFormatter.Short do
       else: {inspect(OrderedObject), spend(left, 0)}
   end
 
-  defp short(%MapSet{map: map} = set, sizes, left, call) when is_map(map) do
-    if Plans.own_implementation(MapSet),
-      do: struct(set, left, call),
-      else: map |> first_keys(elem(sizes, 1)) |> short(sizes, left, call)
+  defp short(%MapSet{map: map} = set, {_, most, _} = sizes, left, call) when is_map(map) do
+    if Plans.own_implementation(MapSet) do
+      struct(set, left, call)
+    else
+      check_size(map_size(map), most, left)
+      map |> first_keys(most) |> short(sizes, left, call)
+    end
   end
 
   # Its encoder would write the elements without a look at pairs.
@@ -184,7 +192,7 @@ defmodule RustyJson.LogFormatter.Short do
     do: deep("a tuple with #{tuple_size(tuple)} elements", left, call)
 
   defp short(map, {_, most, _} = sizes, left, call) when is_map(map) do
-    if map_size(map) > elem(left, 0) and most > map_size(map), do: throw(:too_many)
+    check_size(map_size(map), most, left)
 
     {shown, left} =
       map |> :maps.iterator() |> :maps.next() |> members_of(most, inner(sizes, call), spend(left, 0), call)
@@ -194,13 +202,17 @@ defmodule RustyJson.LogFormatter.Short do
       else: {OrderedObject.new(shown ++ [{"…", "#{map_size(map) - most} more members"}]), left}
   end
 
-  defp short({key, value} = pair, sizes, left, %{setup: %{redacts: true} = setup} = call) do
-    if Setup.redacted?(key, setup),
-      do: {{key(key, call), setup.redacted}, spend(left, 0)},
-      else: tuple(pair, sizes, left, call)
+  defp short({key, _value} = pair, sizes, left, %{setup: %{redacts: true} = setup} = call) do
+    {seen, left} = look_at_key(key, left, call)
+
+    cond do
+      not seen -> {@long_key, spend(left, 0)}
+      Setup.redacted?(key, setup) -> {{key(key, call), setup.redacted}, spend(left, 0)}
+      true -> tuple(pair, sizes, left, call)
+    end
   rescue
     # A key without a text.
-    ArgumentError -> tuple({key, value}, sizes, left, call)
+    ArgumentError -> tuple(pair, sizes, left, call)
   end
 
   defp short(tuple, sizes, left, call) when is_tuple(tuple), do: tuple(tuple, sizes, left, call)
@@ -208,22 +220,42 @@ defmodule RustyJson.LogFormatter.Short do
   defp short([_ | _] = list, {_, most, _} = sizes, left, %{setup: setup} = call) do
     cond do
       setup.redacts and keyword?(list, min(most, elem(left, 0))) -> object(list, sizes, left, call)
-      call.step == 0 and not setup.redacts and improper?(list, elem(left, 0)) -> {list, spend(left, 0)}
+      call.step == 0 and not setup.redacts and improper?(list, elem(left, 0)) -> described(list, left)
       true -> items(list, most, inner(sizes, call), spend(left, 0), call)
     end
   end
 
   # Otherwise the core would leave each of them to Elixir.
   defp short(term, _sizes, left, _call)
-       when is_pid(term) or is_reference(term) or is_port(term) or is_function(term) do
+       when is_pid(term) or is_reference(term) or is_port(term) or is_function(term),
+       do: described(term, left)
+
+  defp short(term, _sizes, left, _call), do: {term, spend(left, 0)}
+
+  defp described(term, left) do
     text = Unsupported.describe(term)
     {text, spend(left, byte_size(text))}
   end
 
-  defp short(term, _sizes, left, _call), do: {term, spend(left, 0)}
+  defp spend({parts, bytes, looks}, size) when parts > 0 and bytes >= size,
+    do: {parts - 1, bytes - size, looks}
 
-  defp spend({parts, bytes}, size) when parts > 0 and bytes >= size, do: {parts - 1, bytes - size}
   defp spend(_left, _size), do: throw(:too_many)
+
+  # Whether the term has no more parts and bytes, and what is left behind the look at them.
+  defp look(term, most, most_bytes, {parts, bytes, looks}) do
+    most = min(most, looks)
+
+    case Measure.rest(term, most, most_bytes) do
+      :too_many -> {false, {parts, bytes, looks - most}}
+      {rest, rest_bytes} -> {true, {parts, bytes, looks - paid(most - rest, most_bytes - rest_bytes)}}
+    end
+  end
+
+  defp paid(parts, bytes), do: parts + div(bytes, @bytes_per_look)
+
+  # Of what is shown whole, each element takes a part.
+  defp check_size(size, most, {parts, _, _}), do: if(size > parts and most > size, do: throw(:too_many))
 
   defp cut(text, bytes),
     do: Measure.whole(binary_part(text, 0, min(bytes, byte_size(text)))) <> rest(text, bytes)
@@ -256,7 +288,7 @@ defmodule RustyJson.LogFormatter.Short do
   end
 
   defp tuple(tuple, {_, most, _} = sizes, left, call) do
-    if tuple_size(tuple) > elem(left, 0) and most > tuple_size(tuple), do: throw(:too_many)
+    check_size(tuple_size(tuple), most, left)
     shown = for number <- 1..min(tuple_size(tuple), most)//1, do: :erlang.element(number, tuple)
     {shown, left} = items(shown, most, inner(sizes, call), spend(left, 0), call)
     {if(tuple_size(tuple) > most, do: shown ++ ["… more elements"], else: shown), left}
@@ -289,12 +321,29 @@ defmodule RustyJson.LogFormatter.Short do
 
   # What the core redacts by its key need not be looked at.
   defp one(key, value, sizes, left, %{setup: setup} = call) do
-    if setup.redacts and Setup.redacted?(key, setup) do
-      {{key(key, call), setup.redacted}, spend(left, 0)}
-    else
-      {value, left} = short(value, sizes, left, call)
-      {{key(key, call), value}, left}
+    {seen, left} = look_at_key(key, left, call)
+
+    cond do
+      not seen ->
+        {@long_key, spend(left, 0)}
+
+      setup.redacts and Setup.redacted?(key, setup) ->
+        {{key(key, call), setup.redacted}, spend(left, 0)}
+
+      true ->
+        {value, left} = short(value, sizes, left, call)
+        {{key(key, call), value}, left}
     end
+  end
+
+  # A key becomes text before it is known whether its value is redacted.
+  defp look_at_key(key, left, _call)
+       when is_atom(key) or is_number(key) or (is_binary(key) and byte_size(key) <= @longest_key),
+       do: {true, left}
+
+  defp look_at_key(key, left, %{step: step, setup: %{longest: longest}}) do
+    with {false, _left} when step == 0 <- look(key, longest, max(@redacted_bytes, longest), left),
+         do: throw(:too_many)
   end
 
   defp whole(members, %{step: 0}), do: Map.new(members)
@@ -346,17 +395,18 @@ defmodule RustyJson.LogFormatter.Short do
   ## Structs
 
   # The text of a fragment is copied by the core as it is.
-  defp fragment(fragment, {bytes, _, _}, left, setup) do
-    with {:ok, text} <- Measure.text(fragment.encode, min(bytes, setup.longest)),
+  defp fragment(%{encode: given} = fragment, {bytes, _, _}, left, %{longest: longest} = setup) do
+    {seen, left} = look(given, 2 * longest, longest, left)
+
+    with true <- seen,
+         {:ok, text} <- Measure.text(given, min(bytes, longest)),
          true <- Setup.json?(text, setup) do
       {%{fragment | encode: text}, spend(left, byte_size(text))}
     else
-      _no_json -> {described(fragment, setup), spend(left, 0)}
+      _no_json when setup.redacts -> {inspect(Fragment), spend(left, 0)}
+      _no_json -> described(fragment, left)
     end
   end
-
-  defp described(struct, %{redacts: true}), do: inspect(struct.__struct__)
-  defp described(struct, _setup), do: Unsupported.describe(struct)
 
   defp struct(%module{} = struct, left, call) when module in @calendar,
     do: known(struct, left, if(small?(struct), do: struct, else: inspect(module)), call)
@@ -370,7 +420,7 @@ defmodule RustyJson.LogFormatter.Short do
     cond do
       module in Encode.Known.modules() -> known(struct, left, fitting(struct, call), call)
       derived?(struct) -> fields(struct, left, call)
-      true -> {opaque(struct, call), spend(left, 0)}
+      true -> opaque(struct, left, call)
     end
   end
 
@@ -390,8 +440,10 @@ defmodule RustyJson.LogFormatter.Short do
     do: if(Measure.fits?(struct, @known_parts, setup.longest), do: struct, else: inspect(module))
 
   # What its encoder writes of it is not known, and the sandbox gets all of it.
-  defp opaque(%module{} = struct, %{setup: %{longest: longest}}),
-    do: if(Measure.fits?(struct, longest, max(@redacted_bytes, longest)), do: struct, else: inspect(module))
+  defp opaque(%module{} = struct, left, %{setup: %{longest: longest}}) do
+    {seen, left} = look(struct, longest, max(@redacted_bytes, longest), left)
+    {if(seen, do: struct, else: inspect(module)), spend(left, 0)}
+  end
 
   defp small?(struct), do: Measure.fits?(struct, @small_parts, @small_bytes)
 
