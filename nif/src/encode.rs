@@ -15,7 +15,7 @@ use rustyjson_terms::atom_cache::AtomCache;
 use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::{Look, Raw, WalkMemory};
-use rustyjson_terms::reader::{BUDGET, Plans, Terms};
+use rustyjson_terms::reader::{BUDGET, May, Plans, Terms};
 use std::cell::RefCell;
 use std::mem::take;
 
@@ -84,6 +84,13 @@ impl<'a> Call<'a> {
         let (options, _) = options.ok_or(BadArg)?;
         Ok(Self { options, plans: Plans::of(env, plans) })
     }
+
+    /// For a dirty scheduler, where nobody waits.
+    fn alone(mut self) -> Self {
+        self.options.budget = BUDGET as u64;
+        self.options.patient = true;
+        self
+    }
 }
 
 /// Encodes on the caller's scheduler, within a budget of work. When the budget is used up, returns
@@ -149,22 +156,22 @@ fn slice<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'_>, plans: Pl
     small(env, term, options, plans)
 }
 
-/// Encodes on a dirty scheduler, without a budget.
+/// Encodes on a dirty scheduler, as long as the caller lives.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn encode_dirty<'a>(env: Env<'a>, term: Term<'a>, options: Term<'a>, plans: Term<'a>) -> NifResult<Term<'a>> {
     let call = Call::read(env, Raw::of(options), Raw::of(plans))?;
     Ok(large(env, Raw::of(term), call))
 }
 
-/// Continues what `encode/3` began, on a dirty scheduler, without a budget.
+/// Continues what `encode/3` began, on a dirty scheduler, as long as the caller lives.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, options: Term<'a>, plans: Term<'a>) -> NifResult<Term<'a>> {
-    let mut call = Call::read(env, Raw::of(options), Raw::of(plans))?;
-    call.options.budget = 0;
+    let call = Call::read(env, Raw::of(options), Raw::of(plans))?.alone();
     let (_, json, places, holes, modules, parts) = suspended;
     let suspension = read_suspension(Look::new(env), places, holes, parts).ok_or(BadArg)?;
     with_terms(env, call.plans, |terms, stack, out| {
         out.slice(&json);
+        terms.may(May::Last);
         terms.add_used_plans(modules.into_iter().map(Raw::of));
         let result = resume(terms, suspension, &call.options, out, stack);
         Ok(planned(env, ended(env, result, out), terms.used_plans()))
@@ -221,16 +228,17 @@ fn charge(env: Env<'_>, bytes: usize) {
     }
 }
 
-/// Without a budget.
-fn large<'a>(env: Env<'a>, term: Raw<'a>, mut call: Call<'a>) -> Term<'a> {
-    call.options.budget = 0;
+/// As long as the caller lives: a term that shares its parts can be written and taken back without end.
+fn large<'a>(env: Env<'a>, term: Raw<'a>, call: Call<'a>) -> Term<'a> {
+    let call = call.alone();
     with_terms(env, call.plans, |terms, stack, out| {
+        terms.may(May::Last);
         let result = encode_slice(terms, term, &call.options, out, stack);
         planned(env, ended(env, result, out), terms.used_plans())
     })
 }
 
-/// The result of a walk without a budget.
+/// The result of a walk on a dirty scheduler.
 fn ended<'a>(env: Env<'a>, result: Result<Outcome<Raw<'a>>, EncodeError>, out: &mut Output<Memory>) -> Term<'a> {
     let (memory, len) = out.parts();
     let error = match result {

@@ -18,6 +18,17 @@ use std::mem::take;
 use std::time::{Duration, Instant};
 use values::{Words, words};
 
+/// How long a walk may last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum May {
+    /// What is left of a time slice: others wait.
+    Slice,
+    /// So long.
+    Take(Duration),
+    /// As long as its process lives.
+    Last,
+}
+
 /// A map and its size.
 #[derive(Clone, Copy)]
 pub struct Map<'a> {
@@ -48,8 +59,8 @@ pub struct Terms<'a, 's> {
     /// When work on a normal scheduler has to end; set when the first budget is used up, so that small documents are
     /// spared the look at the clock.
     deadline: Option<Instant>,
-    /// How long it may take behind the first budget.
-    rest: Duration,
+    /// How long it may last behind the first budget.
+    may: May,
     /// Work beyond the bytes written, in bytes.
     charged: usize,
     /// As much of it as the clock was not asked about.
@@ -81,15 +92,15 @@ impl<'a, 's> Terms<'a, 's> {
             unknown: 0,
             floats: false,
             deadline: None,
-            rest: REST_OF_SLICE,
+            may: May::Slice,
             charged: 0,
             ahead: 0,
         }
     }
 
-    /// Sets how long it may take, if nobody waits for it.
-    pub fn may_take(&mut self, rest: Duration) {
-        self.rest = rest;
+    /// Sets how long it may last, if nobody waits for it.
+    pub fn may(&mut self, may: May) {
+        self.may = may;
     }
 
     /// Charges work that the bytes written do not show, as this many bytes.
@@ -271,14 +282,19 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     fn charge(&mut self, bytes: usize) {
         self.charged = self.charged.saturating_add(bytes);
         // Where nobody waits, it may be long, and still to be done.
-        if self.rest != REST_OF_SLICE {
+        if self.may != May::Slice {
             self.ahead = self.ahead.saturating_add(bytes);
         }
     }
 
     fn extend_budget(&mut self) -> usize {
+        let rest = match self.may {
+            May::Slice => REST_OF_SLICE,
+            May::Take(rest) => rest,
+            May::Last => return if self.look.is_alive() { BUDGET } else { 0 },
+        };
         let now = Instant::now();
-        let deadline = *self.deadline.get_or_insert(now + self.rest);
+        let deadline = *self.deadline.get_or_insert(now + rest);
         let ahead = Duration::from_nanos(NANOSECONDS.saturating_mul(take(&mut self.ahead) as u64));
         if now + ahead < deadline { BUDGET } else { 0 }
     }

@@ -2,7 +2,7 @@
 
 use crate::atom_cache::AtomCache;
 use crate::raw::read::{Raw, WalkMemory};
-use crate::reader::{Plans, Terms};
+use crate::reader::{May, Plans, Terms};
 use rustler::Env;
 use rustyjson_core::EncodeOptions;
 use rustyjson_core::encode::{EncodeErrorKind, Hole, Stack, write};
@@ -80,7 +80,7 @@ pub fn tape<'a, S: Sink>(
     let State { tape, atoms, walks, stack } = state;
     let mut terms = Terms::new(env, atoms, take(walks), Plans::of(env, plans));
     if let Time::Until(rest) = limits.time {
-        terms.may_take(rest);
+        terms.may(May::Take(rest));
     }
     let mut out = Tape::new(tape, sink, limits.memory);
     let mut open = take(stack).recycled();

@@ -235,9 +235,11 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     }
 
     /// Containers that open one in the other pass no other look at the limits, and each of their lines is longer than the
-    /// one before. What is over by little is left to the other look, behind which the walk can be suspended.
+    /// one before. What is over by little is left to the other look, behind which the walk can be suspended. Where nobody waits for the
+    /// walk, the look is made here.
     pub fn limit_descent(&mut self) {
-        if self.out.length() > self.limit.saturating_add(DESCENT) {
+        let far = self.out.length() > self.limit.saturating_add(DESCENT);
+        if far && (self.in_slice() || self.over().is_err()) {
             self.deepest = 0;
         }
     }

@@ -130,6 +130,12 @@ impl<'a> Look<'a> {
         unsafe { sys::enif_is_number(self.0.as_c_arg(), term.0) != 0 }
     }
 
+    /// Whether the process of the call lives. One that was killed while a dirty scheduler runs its call is not told.
+    pub fn is_alive(self) -> bool {
+        // SAFETY: the environment is that of a call that a process has made.
+        unsafe { sys::enif_is_current_process_alive(self.0.as_c_arg()) != 0 }
+    }
+
     /// Whether it is an atom.
     pub fn is_atom(self, term: Raw<'a>) -> bool {
         // SAFETY: environment and term are valid.

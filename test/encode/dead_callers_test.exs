@@ -1,0 +1,41 @@
+defmodule RustyJson.DeadCallersTest do
+  @moduledoc "A native call on a dirty scheduler ends when its process is killed. Without `max_bytes` it could go on without end."
+  use ExUnit.Case, async: false
+
+  @moduletag :once
+
+  # Improper lists are written, taken back and described: 2^60 of them take no memory.
+  defp endless, do: Enum.reduce(1..60, 1, fn _, inner -> [inner, inner | 1] end)
+
+  test "callers that are killed give their dirty schedulers back" do
+    for options <- [[], [pretty: true], [scheduler: :dirty]],
+        _ <- 1..:erlang.system_info(:dirty_cpu_schedulers) do
+      {pid, monitor} =
+        spawn_monitor(fn ->
+          RustyJson.encode(endless(), [engine: :native, unsupported: :inspect] ++ options)
+        end)
+
+      refute_receive {:DOWN, ^monitor, _, _, _}, 50
+      Process.exit(pid, :kill)
+    end
+
+    assert {:ok, "[1]"} =
+             Task.await(
+               Task.async(fn -> RustyJson.encode([1], engine: :native, scheduler: :dirty) end),
+               10_000
+             )
+  end
+
+  test "a long call on a dirty scheduler is not cut short" do
+    deep = Enum.reduce(1..3_000, [], fn _, inner -> [inner] end)
+    options = [engine: :native, scheduler: :dirty, max_depth: :infinity]
+
+    for options <- [options, [pretty: true] ++ options] do
+      text = RustyJson.encode!(deep, options)
+      assert RustyJson.decode!(text, engine: :native, max_depth: :infinity) == deep
+
+      assert text ==
+               RustyJson.encode!(deep, engine: :wasm, pretty: options[:pretty] || false, max_depth: :infinity)
+    end
+  end
+end
