@@ -103,7 +103,7 @@ defmodule RustyJson.RedactTest do
     end
   end
 
-  test "a key counts before it is renamed, and a name that another key is renamed to does not" do
+  test "a key that is renamed counts under its own name and under the new one" do
     for mode <- [[], [sort_keys: true], [pretty: true]] do
       options = fn redact -> [redact: redact] ++ mode end
 
@@ -115,7 +115,8 @@ defmodule RustyJson.RedactTest do
       hidden = "[REDACTED]"
       struct = %Renamed{pass: 1, pass_word: 2}
       assert decoded.([struct, struct], [:pass]) == List.duplicate(%{"other" => hidden, "é" => 2}, 2)
-      assert decoded.(struct, ["other", "é"]) == %{"other" => 1, "é" => 2}
+      assert decoded.([struct], ["other", "é"]) == [%{"other" => hidden, "é" => hidden}]
+      assert decoded.([struct, [struct]], ["/*/other", "/1/0/é"]) == [%{"other" => hidden, "é" => 2}, [%{"other" => 1, "é" => hidden}]]
       assert decoded.(%Renamed{}, [:pass]) == %{"other" => hidden}
 
       assert decoded.([%Derived{pass: 1, other: %Derived{pass: 2}}], ["pass"]) ==

@@ -1,5 +1,5 @@
-//! Members that are redacted, renamed or left out. A key decides about redaction before it is renamed and before its value is looked
-//! at.
+//! Members that are redacted, renamed or left out. A key decides about redaction before its value is looked at, under its own name and
+//! under the one with which it is written.
 
 use super::driver::{Driver, Items, Next, Walk};
 use super::gathered::Member;
@@ -8,6 +8,7 @@ use super::structs::plan_omits;
 use super::writer::Writer;
 use crate::options::shape::Shape;
 use crate::simd::copy::CopyKernel;
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
@@ -55,7 +56,9 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Adds a member whose key is the end of the gathered text, in the form in which it is written.
     pub fn add_member(&mut self, start: usize, is_atom: bool, value: R::Term) -> Walk<()> {
         let Some(shape) = self.shape else { return self.push_member(start, Some(value), 0) };
-        let scope = self.scope_of(shape, start);
+        let key = &self.gathered.text.written()[start..];
+        let written = if is_atom { shape.new_name(key) } else { Cow::Borrowed(key) };
+        let scope = shape.scope_of(self.scope, self.stack.len(), key, &written);
         let omitted = scope.is_some() && self.omits(shape, value);
         if omitted {
             self.gathered.text.truncate(start);
@@ -69,13 +72,6 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         let end = self.repair_key(start)?;
         self.gathered.members.push(Member { start, end, value, scope });
         Ok(())
-    }
-
-    /// The pointers that may end inside the member whose key starts here. `None`: it is redacted.
-    fn scope_of(&mut self, shape: &Shape, start: usize) -> Option<u64> {
-        let depth = self.stack.len();
-        let key = &self.gathered.text.written()[start..];
-        if shape.is_redacted(key) { None } else { shape.descend(self.scope, depth, key) }
     }
 
     fn rename(&mut self, shape: &Shape, start: usize) {
@@ -111,7 +107,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             self.write_field_name(start, field);
             return self.push_member(start, Some(value), 0);
         };
-        let scope = self.scope_of(shape, start);
+        let scope = self.scope_of_field(shape, start, field, rules.renames);
         let omitted = scope.is_some()
             && if rules.omits { plan_omits(self.reader, plan, value) } else { self.omits(shape, value) };
         if omitted {
@@ -122,6 +118,12 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             self.rename(shape, start);
         }
         if omitted { Ok(()) } else { self.push_member(start, scope.map(|_| value), scope.unwrap_or_default()) }
+    }
+
+    fn scope_of_field(&mut self, shape: &Shape, start: usize, field: R::Field, renamed: bool) -> Option<u64> {
+        let name = &self.gathered.text.written()[start..];
+        let written = if renamed { Cow::Borrowed(self.reader.field_text(field).bytes) } else { shape.new_name(name) };
+        shape.scope_of(self.scope, self.stack.len(), name, &written)
     }
 
     fn write_field_name(&mut self, start: usize, field: R::Field) {
@@ -135,13 +137,12 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             self.rare_string_key(name)?;
             return Ok(true);
         };
-        let written = !shape.is_redacted(name) && shape.descend(self.scope, self.stack.len(), name).is_some();
-        let mut renamed = Vec::new();
-        shape.rename(name, &mut renamed);
+        let renamed = shape.new_name(name);
+        let shown = shape.scope_of(self.scope, self.stack.len(), name, &renamed).is_some();
         self.rare_string_key(&renamed)?;
-        if !written {
+        if !shown {
             self.redacted()?;
         }
-        Ok(written)
+        Ok(shown)
     }
 }

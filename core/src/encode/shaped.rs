@@ -62,6 +62,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
         while unchanged && let Some((field, _)) = self.reader.next_planned(&mut plan, map) {
             let name = self.reader.own_field_text(field).bytes;
             unchanged = !shape.is_redacted(name) && (rules.renames || !shape.renames_key(name));
+            unchanged &= !rules.renames || !self.is_redacted_by_name(shape, field);
         }
         shape.decide(number, unchanged);
         unchanged
@@ -141,7 +142,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
 
     #[inline(never)]
     fn leads_to_atom(&mut self, shape: &Shape, scope: u64, key: R::Term) -> bool {
-        let inner = shape.descend(scope, self.stack.len() - 1, self.reader.atom_text(key).bytes);
+        let name = self.reader.atom_text(key).bytes;
+        let inner = shape.descend_as(scope, self.stack.len() - 1, name, &shape.new_name(name));
         self.scope = inner.unwrap_or_default();
         inner.is_none()
     }
@@ -152,10 +154,11 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
         if let Some(number) = self.reader.number_of_atom(key) {
             let end = shape.end(number).or_else(|| shape.find_end(number, self.reader.atom_text(key).bytes));
             if let Some(end) = end {
-                return (end.redacted, Some(end).filter(|_| end.len > 0 && self.options.pretty.is_none()));
+                return (end.hidden, Some(end).filter(|_| end.len > 0 && self.options.pretty.is_none()));
             }
         }
-        (shape.is_redacted(self.reader.atom_text(key).bytes), None)
+        let name = self.reader.atom_text(key).bytes;
+        (shape.is_redacted_as(name, &shape.new_name(name)), None)
     }
 
     /// Writes a member whose key is neither a string nor an atom. `None`: the member is left out.
@@ -240,9 +243,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
             let (field, Some(value)) = member else { return self.lost_field() };
             let (mut redacted, renamed, end) = self.end_of_field(shape, field, rules.renames);
             if scope != 0 {
-                let inner = shape.descend(scope, self.stack.len() - 1, self.reader.own_field_text(field).bytes);
-                self.scope = inner.unwrap_or_default();
-                redacted |= inner.is_none();
+                redacted |= self.leads_to_field(shape, scope, field, rules.renames);
             }
             let omits = if rules.omits {
                 plan_omits(self.reader, &plan, value)
@@ -275,6 +276,22 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
         self.end_shaped(first)
     }
 
+    #[inline(never)]
+    fn leads_to_field(&mut self, shape: &Shape, scope: u64, field: R::Field, named: bool) -> bool {
+        let depth = self.stack.len() - 1;
+        let name = self.reader.own_field_text(field).bytes;
+        let mut inner = if named {
+            shape.descend(scope, depth, name)
+        } else {
+            shape.descend_as(scope, depth, name, &shape.new_name(name))
+        };
+        if named && let Some(of_name) = inner {
+            inner = shape.descend(scope, depth, self.reader.field_text(field).bytes).map(|inner| inner | of_name);
+        }
+        self.scope = inner.unwrap_or_default();
+        inner.is_none()
+    }
+
     /// Whether a field is redacted, whether it gets another name, and that name as it is written, where that is known. `named`: its
     /// derivation names it.
     #[inline(always)]
@@ -283,11 +300,21 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
             let end = shape.end(number).or_else(|| shape.find_end(number, self.reader.own_field_text(field).bytes));
             if let Some(end) = end {
                 let written = !named && end.len > 0 && self.options.pretty.is_none();
-                return (end.redacted, !named && end.renamed, Some(end).filter(|_| written));
+                let redacted = if named { end.redacted || self.is_redacted_by_name(shape, field) } else { end.hidden };
+                return (redacted, !named && end.renamed, Some(end).filter(|_| written));
             }
         }
         let name = self.reader.own_field_text(field).bytes;
-        (shape.is_redacted(name), !named && shape.renames_key(name), None)
+        if named {
+            let redacted = shape.is_redacted(name) || self.is_redacted_by_name(shape, field);
+            return (redacted, false, None);
+        }
+        (shape.is_redacted_as(name, &shape.new_name(name)), shape.renames_key(name), None)
+    }
+
+    /// Whether a field is redacted under the name that its derivation gives it.
+    fn is_redacted_by_name(&mut self, shape: &Shape, field: R::Field) -> bool {
+        shape.is_redacted(self.reader.field_text(field).bytes)
     }
 
     #[inline(always)]

@@ -2,6 +2,7 @@
 //! keys, words, pointers), then what stands for a redacted value. A list is its length and its texts; a text is its length and its bytes. Lengths are `u32`.
 
 use crate::encode::{Block, is_plain};
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::cell::{Cell, OnceCell};
 
@@ -122,8 +123,10 @@ fn read(bytes: &[u8]) -> Shape {
 #[derive(Debug)]
 pub struct End {
     number: u64,
-    /// The value is redacted.
+    /// The value is redacted under the atom's own name.
     pub redacted: bool,
+    /// The value is redacted under this name or the new one.
+    pub hidden: bool,
     /// It gets another name.
     pub renamed: bool,
     /// The length of the name with its quotes and the colon, as it is written; 0 where that takes a longer look.
@@ -211,9 +214,11 @@ impl Shape {
 
     fn new_end(&self, number: u64, name: &[u8]) -> End {
         let (redacted, renamed) = (self.is_redacted(name), self.renames_key(name));
-        let mut end = End { number, redacted, renamed, len: 0, block: [0; size_of::<Block>()] };
+        let written = self.new_name(name);
+        let hidden = self.is_redacted_as(name, &written);
+        let mut end = End { number, redacted, hidden, renamed, len: 0, block: [0; size_of::<Block>()] };
         let mut text = b"\"".to_vec();
-        self.rename(name, &mut text);
+        text.extend_from_slice(&written);
         let plain = text[1..].iter().all(|byte| is_plain(*byte));
         text.extend_from_slice(b"\":");
         if plain && let Some(block) = end.block.get_mut(..text.len()) {
@@ -253,6 +258,12 @@ impl Shape {
     #[inline(always)]
     pub fn is_redacted(&self, key: &[u8]) -> bool {
         self.redacts.may_have(key) && self.finds(key) || !self.words.is_empty() && self.has_word(key)
+    }
+
+    /// Whether the value of a member is redacted that is called this, and written as that: `redact` may have either name.
+    #[inline(always)]
+    pub fn is_redacted_as(&self, name: &[u8], written: &[u8]) -> bool {
+        self.is_redacted(name) || written != name && self.is_redacted(written)
     }
 
     #[cold]
@@ -301,6 +312,27 @@ impl Shape {
             }
         }
         Some(inner)
+    }
+
+    /// The same under the name of a member, and under that with which it is written.
+    pub fn descend_as(&self, scope: u64, depth: usize, name: &[u8], written: &[u8]) -> Option<u64> {
+        let inner = self.descend(scope, depth, name)?;
+        if written == name { Some(inner) } else { Some(inner | self.descend(scope, depth, written)?) }
+    }
+
+    /// The pointers of a scope that may end inside a member with these names. `None`: it is redacted.
+    pub fn scope_of(&self, scope: u64, depth: usize, name: &[u8], written: &[u8]) -> Option<u64> {
+        if self.is_redacted_as(name, written) { None } else { self.descend_as(scope, depth, name, written) }
+    }
+
+    /// The name with which an atom key is written.
+    pub fn new_name<'n>(&self, name: &'n [u8]) -> Cow<'n, [u8]> {
+        if !self.renames_key(name) {
+            return Cow::Borrowed(name);
+        }
+        let mut written = Vec::new();
+        self.rename(name, &mut written);
+        Cow::Owned(written)
     }
 
     /// Appends the name of an atom key.

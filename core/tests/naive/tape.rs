@@ -4,6 +4,7 @@ use rustyjson_core::encode::{
     AtomText, Hole, Known, Member, PlanRules, Player, Stack, Step, TermReader, Value as Look, play, write,
 };
 use rustyjson_core::etf::reader::{self, Entries, PlannedStruct, Reader, Term};
+use rustyjson_core::options::shape::Shape;
 use rustyjson_core::tape::{Memory, Sink, Tape};
 use rustyjson_core::{EncodeOptions, Output, encode};
 use std::collections::HashMap;
@@ -350,8 +351,8 @@ impl Taped {
 
 const TABLE: &str = include_str!("../../src/options/encode.txt");
 
-/// What becomes of members: the flags, names, modules and keys, pointers, and the text for redacted values.
-fn shape(flags: u8, names: &[&str], omitted: &[&str], keys: &[&str], pointers: &[&[&str]]) -> Vec<u8> {
+/// What becomes of members: the flags; names, modules, keys and words; pointers; and the text for redacted values.
+fn shape(flags: u8, [names, omitted, keys, words]: [&[&str]; 4], pointers: &[&[&str]]) -> Vec<u8> {
     let text = |text: &str| [&(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat();
     let texts = |texts: &[&str]| {
         let all: Vec<u8> = texts.iter().flat_map(|one| text(one)).collect();
@@ -359,7 +360,12 @@ fn shape(flags: u8, names: &[&str], omitted: &[&str], keys: &[&str], pointers: &
     };
     let lists: Vec<u8> = pointers.iter().flat_map(|pointer| texts(pointer)).collect();
     let count = (pointers.len() as u32).to_le_bytes();
-    [&[flags][..], &texts(names), &texts(omitted), &texts(keys), &count, &lists, &text("\"***")].concat()
+    let bytes =
+        [&[flags][..], &texts(names), &texts(omitted), &texts(keys), &texts(words), &count, &lists, &text("\"***")]
+            .concat();
+    let read = Shape::read(&bytes).expect("a shape");
+    assert_eq!((read.words.len(), read.pointers.len()), (words.len(), pointers.len()));
+    bytes
 }
 
 /// Options by the table of them, as Elixir combines them: each byte chooses for the next field, 0 for its default. A choice that somebody adds to the table is among
@@ -368,9 +374,12 @@ pub fn options(choices: &[u8]) -> Vec<u8> {
     let mut choices = choices.iter().map(|choice| usize::from(*choice)).chain(std::iter::repeat(0));
     let shapes = [
         Vec::new(),
-        shape(1, &[], &[], &[], &[]),
-        shape(2, &["id", "key"], &["Elixir.Date"], &["name"], &[]),
-        shape(0, &[], &[], &[], &[&["0", "name"], &["*", "b"], &["a", "*"]]),
+        shape(1, [&[], &[], &[], &[]], &[]),
+        shape(2, [&["id", "key"], &["Elixir.Date"], &["name", "key"], &["x"]], &[]),
+        shape(0, [&[]; 4], &[&["0", "name"], &["*", "b"], &["a", "*"]]),
+        // New names, those of the plans among them.
+        shape(1, [&[], &[], &["aB", "the_name"], &["D"]], &[]),
+        shape(1, [&["id", "a_b"], &[], &[], &[]], &[&["*", "aB"], &["the_name"], &["0", "I\"D"], &["a_b", "b"]]),
     ];
     let (mut fields, mut texts, mut pretty) = (Vec::new(), Vec::new(), false);
     for line in TABLE.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {

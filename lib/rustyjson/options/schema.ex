@@ -290,8 +290,8 @@ defmodule RustyJson.Options.Schema do
               doc:
                 "Keys, as atoms or strings, whose values are not written, at any depth. A key is the whole key: `\"password\"` leaves " <>
                   "`\"user_password\"`. `contains: [\"password\"]` redacts every key that contains the word, as Phoenix's " <>
-                  "`filter_parameters` does. An entry such as `\"/users/*/card\"` is a JSON Pointer, in which `*` is any element or member. Keys " <>
-                  "count before `:key_case` renames them. Upper and lower case differ. Lists of pairs (`[{\"password\", \"x\"}]`) are " <>
+                  "`filter_parameters` does. An entry such as `\"/users/*/card\"` is a JSON Pointer, in which `*` is any element or member. A key " <>
+                  "that is renamed counts under both names. Upper and lower case differ. Lists of pairs (`[{\"password\", \"x\"}]`) are " <>
                   "arrays, and fragments are text: `:redact` does not see into them."
             },
             redacted: %{
