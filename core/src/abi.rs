@@ -28,7 +28,7 @@ use crate::locate::MAX_PATH;
 use core::ops::Range;
 
 /// Raised by hand when a record or the layout of bytes that cross changes.
-const LAYOUT: u32 = 8;
+const LAYOUT: u32 = 9;
 
 /// Version of the exports and of what crosses there: Elixir, the native library and the module must have the same. It is made of the number
 /// of the layout and a hash of the tables of options, so that an option needs no thought of it.

@@ -11,7 +11,7 @@ mod pointer;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use pointer::{absent, around};
+pub(crate) use pointer::{around, member};
 
 use crate::room::room;
 use alloc::string::String;
@@ -56,12 +56,20 @@ pub fn locate(json: &[u8], offset: usize) -> Location {
 /// Locates offsets, which ascend, in one walk over the text.
 pub(crate) fn locate_all(json: &[u8], offsets: impl Iterator<Item = usize>, mut found: impl FnMut(usize, Location)) {
     let mut walk = Walk { line: 1, column: 1, counted: 0, at: 0, frames: Vec::new(), lost: false };
+    let mut last: Option<(usize, Location)> = None;
     for offset in offsets {
+        // Members that are missing in one object have one place.
+        if let Some((_, place)) = last.as_ref().filter(|(same, _)| *same == offset) {
+            found(offset, place.clone());
+            continue;
+        }
         let before = &json[..offset.min(json.len())];
         walk.count(before);
         walk.open(before);
         let open = walk.frames.last().map(|frame| frame.bracket());
-        found(offset, Location { line: walk.line, column: walk.column, path: walk.path(before), open });
+        let place = Location { line: walk.line, column: walk.column, path: walk.path(before), open };
+        last = Some((offset, place.clone()));
+        found(offset, place);
     }
 }
 

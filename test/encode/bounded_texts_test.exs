@@ -2,7 +2,7 @@ defmodule RustyJson.BoundedTextsTest do
   @moduledoc "Terms and iodata that hold the same part many times: limits hold before anything is made of them, and texts about them are short."
   use ExUnit.Case, async: true
 
-  alias RustyJson.{EncodeError, Feed, Fragment, Paths}
+  alias RustyJson.{EncodeError, Feed, Fragment, OrderedObject, Paths}
   alias RustyJson.Encode.{Measure, Unsupported}
   alias RustyJson.Test.Judge
 
@@ -53,6 +53,38 @@ defmodule RustyJson.BoundedTextsTest do
       result = within(2_000, fn -> RustyJson.encode(term.(), [max_bytes: 1_000] ++ engine) end)
       assert {:error, %EncodeError{reason: :max_bytes}} = result
     end
+  end
+
+  # None of it is in the text, and each list has it 20,000 times.
+  test "members that are gathered for nothing, left out, or taken back" do
+    keys = Map.new(1..2_000, &{&1, nil})
+    object = OrderedObject.new(List.duplicate({"", 1}, 2_000) ++ [{~c"k", 1}])
+
+    for {_, engine} <- Judge.engines(),
+        {part, options} <- [
+          {object, [sort_keys: true]},
+          {object, [maps: :strict, unsupported: :inspect]},
+          {object, [key_case: :camel]},
+          {keys, [omit: [nil]]},
+          {keys, [omit: [nil], sort_keys: true]},
+          {[List.duplicate(1, 2_000) | 1], [unsupported: fn _ -> 1 end]}
+        ] do
+      result =
+        within(5_000, fn ->
+          RustyJson.encode(List.duplicate(part, 20_000), [max_bytes: 100_000] ++ options ++ engine)
+        end)
+
+      assert {:error, %EncodeError{reason: :max_bytes}} = result
+    end
+
+    # Large ones are no error, and what is taken back counts alike in both engines.
+    assert {:ok, "{}"} = Judge.encode(Map.new(1..500_000, &{&1, nil}), omit: [nil], max_bytes: 100)
+    lists = List.duplicate([String.duplicate("a", 90_000) | :x], 40)
+
+    assert {:error, %{reason: :max_bytes}} =
+             Judge.encode(lists, unsupported: fn _ -> 1 end, max_bytes: 100_000)
+
+    assert {:ok, "[1,1" <> _} = Judge.encode(lists, unsupported: fn _ -> 1 end, max_bytes: 1_000_000)
   end
 
   test "iodata that is decoded" do

@@ -116,7 +116,12 @@ defmodule RustyJson.RedactTest do
       struct = %Renamed{pass: 1, pass_word: 2}
       assert decoded.([struct, struct], [:pass]) == List.duplicate(%{"other" => hidden, "é" => 2}, 2)
       assert decoded.([struct], ["other", "é"]) == [%{"other" => hidden, "é" => hidden}]
-      assert decoded.([struct, [struct]], ["/*/other", "/1/0/é"]) == [%{"other" => hidden, "é" => 2}, [%{"other" => 1, "é" => hidden}]]
+
+      assert decoded.([struct, [struct]], ["/*/other", "/1/0/é"]) == [
+               %{"other" => hidden, "é" => 2},
+               [%{"other" => 1, "é" => hidden}]
+             ]
+
       assert decoded.(%Renamed{}, [:pass]) == %{"other" => hidden}
 
       assert decoded.([%Derived{pass: 1, other: %Derived{pass: 2}}], ["pass"]) ==

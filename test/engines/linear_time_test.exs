@@ -36,6 +36,11 @@ defmodule RustyJson.LinearTimeTest do
   @one_object if @long, do: 1.2, else: 1.4
   @fresh if @long, do: 1.2, else: 1.6
 
+  defmodule Many do
+    use RustyJson.Schema
+    schema(do: for(number <- 1..2_000, do: field(:"f#{number}", :any)))
+  end
+
   @tagged {:tagged, "t", %{"leaf" => Leaf, "twig" => Twig}}
 
   # Each makes a text of about `size` bytes, valid or not.
@@ -188,6 +193,39 @@ defmodule RustyJson.LinearTimeTest do
       end
     end
 
+    for {name, family} <- [
+          {"members that change places in each other", :unsorted},
+          {"records", :records},
+          {"empty containers", :empties}
+        ] do
+      @tag options: chosen, family: family
+      test "#{engine}: canonical form of #{name}", %{options: options, family: family, test: test} do
+        options = [max_depth: :infinity] ++ options
+        texts = for size <- sizes(family), do: text(family, size)
+        assert_linear(test, texts, &RustyJson.canonicalize(&1, options), max(most(family), @fresh))
+      end
+    end
+
+    @tag options: chosen
+    test "#{engine}: many members are missing, behind white space", %{options: options, test: test} do
+      options = [as: Many, errors: :all, max_errors: 2_000] ++ options
+      texts = for size <- @sizes, do: "{" <> String.duplicate(" ", size) <> "}"
+      assert_linear(test, texts, fn text -> {:error, _} = RustyJson.decode(text, options) end, @fresh)
+    end
+
+    @tag options: chosen
+    test "#{engine}: the last of many names", %{options: options, test: test} do
+      types = for count <- [100, 5_000], do: {:enum, for(number <- 1..count, do: :"name_#{number}")}
+
+      [few, many] =
+        for {:enum, names} = type <- types,
+            do: {list(inspect("#{List.last(names)}"), 100_000), [as: [type]] ++ options}
+
+      assert {:ok, _} = RustyJson.decode(elem(many, 0), elem(many, 1))
+      call = fn {text, options} -> fn -> RustyJson.decode(text, options) end end
+      Clock.ratio(3, call.(many), call.(few))
+    end
+
     @tag options: chosen
     test "#{engine}: big integers at the default limit", %{options: options, test: test} do
       number = String.duplicate("9", 1024)
@@ -221,7 +259,7 @@ defmodule RustyJson.LinearTimeTest do
   # Lists of this depth finish within a scheduler's turn. Deeper ones start again on a dirty scheduler, where the memory of their
   # stack is new: 732 µs at 100 KB, 1,480 at 200 KB, 7,616 at 400 KB (two cores under load). A fit across this step would say
   # nothing about the encoder.
-  defp sizes(:deep), do: [10_000, 100_000]
+  defp sizes(family) when family in [:deep, :unsorted], do: [10_000, 100_000]
   defp sizes(_family), do: @sizes
 
   # D(0) = 1, D(n) = [{"a":0,"b":1},{"a":D(n-1),"c":1}]: a parser that backtracks doubles its work per level.
@@ -318,6 +356,7 @@ defmodule RustyJson.LinearTimeTest do
   defp text(:deep_objects, size),
     do: String.duplicate(~S({"a":), div(size, 6)) <> "1" <> String.duplicate("}", div(size, 6))
 
+  defp text(:unsorted, size), do: nested(~S({"b":), "1", ~S(,"a":1}), size)
   defp text(:cut_unicode, size), do: String.duplicate("\"\\u", div(size, 3))
   defp text(:digits, size), do: String.duplicate("1", size)
   defp text(:fraction, size), do: "0." <> String.duplicate("3", size)

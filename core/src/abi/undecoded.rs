@@ -2,9 +2,10 @@
 
 use super::{Status, read_path};
 use crate::error::{Error, ErrorKind};
-use crate::locate::{Location, absent, around, locate, locate_all};
+use crate::locate::{Location, around, locate, locate_all, member};
 use crate::parts::{Failed, Found, Shape, Wrong};
 use alloc::borrow::Cow;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Why a text was not decoded, and where: code (`u8`), offset, line and column (`u64` each), then the path.
@@ -31,13 +32,26 @@ impl<'a> DecodeFailure<'a> {
     /// Looks up the place of an error about a part of a document. A member that is missing has the path that it would have, and a container
     /// of a wrong length its own.
     fn locate_part(json: &[u8], wrong: &Wrong) -> DecodeFailure<'static> {
-        Self::at(json, wrong, locate(json, wrong.error.offset))
+        Self::at(json, wrong, locate(json, wrong.error.offset), &mut None)
     }
 
-    fn at(json: &[u8], Wrong { error, key }: &Wrong, place: Location) -> DecodeFailure<'static> {
+    /// `object`: the path of the object that ends at an offset. To find it takes a look at all white space before its end, and many of its
+    /// members can be missing.
+    fn at(
+        json: &[u8],
+        Wrong { error, key }: &Wrong,
+        place: Location,
+        object: &mut Option<(usize, String)>,
+    ) -> DecodeFailure<'static> {
         let Location { line, column, path, open } = place;
         let path = match (key, error.kind) {
-            (Some(key), _) => absent(path, json, error.offset, key),
+            (Some(key), _) => {
+                let known = object.take().filter(|(offset, _)| *offset == error.offset);
+                let (_, path) = object.insert(known.unwrap_or_else(|| {
+                    (error.offset, around(path, json, error.offset, Some(b'{')))
+                }));
+                member(path.clone(), key)
+            }
             (_, ErrorKind::MinItems | ErrorKind::MaxItems) => around(path, json, error.offset, open),
             _ => path,
         };
@@ -102,12 +116,12 @@ pub struct DecodeFailures<'a> {
 impl<'a> DecodeFailures<'a> {
     /// Looks up the places of all errors in one walk.
     pub fn locate(json: &[u8], found: &Found) -> DecodeFailures<'static> {
-        let (mut list, mut wrongs) = (Vec::new(), found.list.iter());
+        let (mut list, mut wrongs, mut object) = (Vec::new(), found.list.iter(), None);
         locate_all(json, found.list.iter().map(|wrong| wrong.error.offset), |_offset, place| {
             let Some(wrong) = wrongs.next() else { return };
             // Without memory for it, the list is shorter.
             if list.try_reserve(1).is_ok() {
-                list.push(DecodeFailure::at(json, wrong, place));
+                list.push(DecodeFailure::at(json, wrong, place, &mut object));
             }
         });
         DecodeFailures { total: found.total, left: found.left, list }

@@ -74,6 +74,7 @@ fn next_moved<'a>(objects: &'a [Object], part: &mut Part) -> Option<&'a Object> 
         let object = objects.get(part.object).filter(|object| object.start < part.to)?;
         part.object += 1;
         if object.start >= part.from && object.members.0 < object.members.1 {
+            part.object = object.behind;
             return Some(object);
         }
     }

@@ -22,6 +22,8 @@ pub(super) struct Object {
     /// Its text, from the opening brace to behind the closing one.
     pub start: usize,
     pub end: usize,
+    /// The number of the first object behind it.
+    pub behind: usize,
     /// Its members, sorted. None for an object that was in order.
     pub members: (usize, usize),
 }
@@ -77,6 +79,20 @@ impl<'o, K: CopyKernel, B: Buffer> Builder<'o, K, B> {
         }
         self.out.array([bracket, b',']);
         self.written()
+    }
+
+    /// Closes an object. One that is in order, as all in it are, need not be known.
+    #[inline(always)]
+    fn end(&mut self, object: usize, empty: bool) -> Result<(), ErrorKind> {
+        self.close(b'}', empty)?;
+        let Moved { objects, .. } = &mut self.moved;
+        let behind = objects.len();
+        if behind == object + 1 && objects[object].members.1 == 0 {
+            objects.pop();
+        } else {
+            (objects[object].end, objects[object].behind) = (self.out.len().saturating_sub(1), behind);
+        }
+        Ok(())
     }
 
     #[inline(always)]
@@ -203,7 +219,7 @@ impl<K: CopyKernel, B: Buffer> TermBuilder for Builder<'_, K, B> {
     #[inline(always)]
     fn begin_object(&mut self) {
         let (start, number) = (self.out.len(), self.moved.objects.len());
-        self.moved.objects.push(Object { start, end: start, members: (0, 0) });
+        self.moved.objects.push(Object { start, end: start, behind: 0, members: (0, 0) });
         self.begin(b'{', Some(number));
     }
 
@@ -220,16 +236,13 @@ impl<K: CopyKernel, B: Buffer> TermBuilder for Builder<'_, K, B> {
             self.keys.truncate(first.key_start());
         }
         self.open.truncate(base);
-        self.close(b'}', false)?;
-        self.moved.objects[object].end = self.out.len().saturating_sub(1);
+        self.end(object, false)?;
         Ok(true)
     }
 
     /// An empty one: all others end before, and a repeated key is an error.
     fn end_object(&mut self, len: usize, _: Dropped<'_>) -> Result<(), ErrorKind> {
         let object = self.containers.pop().flatten().unwrap_or_default();
-        self.close(b'}', len == 0)?;
-        self.moved.objects[object].end = self.out.len().saturating_sub(1);
-        Ok(())
+        self.end(object, len == 0)
     }
 }

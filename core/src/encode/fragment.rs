@@ -84,10 +84,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
 
     fn check_size(&mut self) -> Walk<()> {
         self.charge(limits::IODATA);
-        self.parts += 1;
-        if self.parts > limits::most_parts(self.options) {
-            return Err(EncodeErrorKind::MaxBytes);
-        }
+        self.lost(1)?;
         if self.out.failed() {
             return Err(EncodeErrorKind::OutOfMemory);
         }

@@ -121,6 +121,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     }
 
     fn drop_gathered(&mut self, term: R::Term, range: Range) -> Walk<Next<R::Term>> {
+        self.lost(self.gathered.members.len() - range.members + self.gathered.text.len() - range.text)?;
         self.gathered.cut(range);
         self.hole(term, false);
         Ok(Next::Done)

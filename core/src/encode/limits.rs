@@ -21,12 +21,16 @@ pub(super) const STRUCT_TEXT: usize = 64;
 pub(super) const KEY: usize = 16;
 /// An element of iodata, which may write nothing: 10 ns.
 pub(super) const IODATA: usize = 3;
-/// Parts of iodata that may be visited for each byte that the text may have, and those that may be in any case. A list whose elements are
+/// Parts that leave no text and may be visited all the same, for each byte that the text may have, and in any case. A list whose elements are
 /// each the next list twice has 2^n parts with n cells, and if these are empty, no byte is ever written.
 const PARTS: u64 = 16;
 const FREE_PARTS: u64 = 1 << 20;
 /// A member that is gathered to be sorted: 120 ns.
 pub(super) const MEMBER: usize = 32;
+/// A member that is left out: 10 ns.
+pub(super) const OMITTED: usize = 3;
+/// Bytes of the key of such a member that count as one more.
+const LINE: usize = 64;
 /// Open containers in a time slice. A walk this deep cannot be suspended, and the memory for it takes its time too:
 /// lists 200,000 deep held a scheduler for 15 ms.
 const DEEPEST_IN_SLICE: usize = 4096;
@@ -74,7 +78,7 @@ const fn of_a_term(kind: EncodeErrorKind) -> bool {
     matches!(kind, InvalidUtf8 | DuplicateKey | MaxDepth | InvalidKey | ImproperList)
 }
 
-/// The parts of iodata that may be visited.
+/// The parts that may be visited and leave no text: of iodata, members that are left out, bytes that are taken back.
 pub(super) const fn most_parts(options: &EncodeOptions<'_>) -> u64 {
     match options.max_bytes {
         0 => u64::MAX,
@@ -215,6 +219,19 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     pub fn spend(&mut self, bytes: usize) -> Walk<()> {
         self.charge(bytes);
         if self.over_limit() && !self.too_long() { self.over() } else { Ok(()) }
+    }
+
+    /// Counts members or bytes of which no text is left: a term that shares its parts could otherwise have any number of them, and never be
+    /// too long.
+    pub fn lost(&mut self, parts: usize) -> Walk<()> {
+        self.parts = self.parts.saturating_add(parts as u64);
+        if self.parts > most_parts(self.options) { Err(EncodeErrorKind::MaxBytes) } else { Ok(()) }
+    }
+
+    /// Counts a member that is left out, whose key has this many bytes that became text.
+    pub fn omitted(&mut self, bytes: usize) -> Walk<()> {
+        self.charge(OMITTED + bytes);
+        self.lost(1 + bytes / LINE)
     }
 
     /// Checks that one more container may open.

@@ -39,9 +39,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     fn item_at_place(&mut self, item: R::Term) -> Walk<Next<R::Term>> {
         let (Some(shape), Some(place)) = (self.shape, self.places.last_mut()) else { return Ok(Next::Value(item)) };
         let mut number = itoa::Buffer::new();
-        let number = number.format(place.next).as_bytes();
+        let (scope, number) = (place.scope, number.format(place.next).as_bytes());
         place.next += 1;
-        match shape.descend(place.scope, self.stack.len() - 1, number) {
+        self.charge(scope.count_ones() as usize);
+        match shape.descend(scope, self.stack.len() - 1, number) {
             Some(scope) => {
                 self.scope = scope;
                 Ok(Next::Value(item))
@@ -56,16 +57,26 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Adds a member whose key is the end of the gathered text, in the form in which it is written.
     pub fn add_member(&mut self, start: usize, is_atom: bool, value: R::Term) -> Walk<()> {
         let Some(shape) = self.shape else { return self.push_member(start, Some(value), 0) };
+        self.charge_look(shape, self.scope, self.gathered.text.len() - start);
         let key = &self.gathered.text.written()[start..];
         let written = if is_atom { shape.new_name(key) } else { Cow::Borrowed(key) };
         let scope = shape.scope_of(self.scope, self.stack.len(), key, &written);
         let omitted = scope.is_some() && self.omits(shape, value);
         if omitted {
+            self.omitted(self.gathered.text.len() - start)?;
             self.gathered.text.truncate(start);
         } else if is_atom {
             self.rename(shape, start);
         }
         if omitted { Ok(()) } else { self.push_member(start, scope.map(|_| value), scope.unwrap_or_default()) }
+    }
+
+    /// Charges the look at a key of this many bytes: a few nanoseconds for each pointer, and one for each byte and word.
+    #[inline(always)]
+    pub fn charge_look(&mut self, shape: &Shape, scope: u64, bytes: usize) {
+        if scope != 0 || !shape.words.is_empty() {
+            self.charge(scope.count_ones() as usize + shape.words.len() * bytes / 4);
+        }
     }
 
     fn push_member(&mut self, start: usize, value: Option<R::Term>, scope: u64) -> Walk<()> {

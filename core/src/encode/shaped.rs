@@ -103,6 +103,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
                 return self.end_shaped(first);
             };
             let look = self.reader.read(key);
+            self.charge_look(shape, scope, if let Value::Binary(bytes) = look { bytes.len() } else { 0 });
             let mut end = match look {
                 Value::Binary(bytes) => (shape.is_redacted(bytes), None),
                 Value::Atom | Value::Nil | Value::True | Value::False => self.end_of_atom(shape, key),
@@ -119,6 +120,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
             }
             if !end.0 && shape.omits() && self.omits(shape, value) {
                 self.reader.pass(value);
+                self.omitted(0)?;
                 continue;
             }
             self.separate(first);
@@ -180,6 +182,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
         let redacted = shape.is_redacted(text.written()) | (scope != 0 && self.leads_to(shape, scope, text.written()));
         if !redacted && shape.omits() && self.omits(shape, value) {
             self.reader.pass(value);
+            self.omitted(text.written().len())?;
             return Ok(None);
         }
         self.separate(first);

@@ -3,7 +3,6 @@
 
 use super::driver::{Driver, Frame, Mark, Next, Walk};
 use super::error::EncodeErrorKind;
-use super::limits;
 use super::reader::{Step, TermReader};
 use super::writer::Writer;
 use crate::simd::copy::CopyKernel;
@@ -65,16 +64,13 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         Ok(Next::Done)
     }
 
-    /// Takes back the text of the innermost container, which has a mark, and gives its term. What is taken back counts: a term that
-    /// shares its parts could otherwise be written without end, and never be too long.
+    /// Takes back the text of the innermost container, which has a mark, and gives its term.
     pub fn take_back(&mut self) -> Walk<Option<R::Term>> {
         if let Some(mark) = self.marks.last() {
+            // On a tape these are half to twice as many as in a text.
             let taken = self.out.length() - mark.start;
             self.charge(taken);
-            self.parts += (taken / W::DENSITY) as u64 + 1;
-            if self.parts > limits::most_parts(self.options) {
-                return Err(EncodeErrorKind::MaxBytes);
-            }
+            self.lost(taken + 1)?;
         }
         self.stack.pop();
         let Some(mark) = self.marks.pop() else { return Ok(None) };

@@ -113,9 +113,8 @@ pub(crate) fn around(mut path: String, text: &[u8], pos: usize, open: Option<u8>
     path
 }
 
-/// The path of a member that is missing where its object ends at `brace`, by the path of that place.
-pub(crate) fn absent(path: String, text: &[u8], brace: usize, key: &[u8]) -> String {
-    let mut path = around(path, text, brace, Some(b'{'));
+/// The path of a member of the object with this path.
+pub(crate) fn member(mut path: String, key: &[u8]) -> String {
     let mut segment = String::from("/");
     for character in String::from_utf8_lossy(key).chars() {
         push_escaped(&mut segment, character);

@@ -74,6 +74,8 @@ pub(super) struct Names<'a> {
     /// The number of the names among what the shell builds with.
     pub template: usize,
     places: &'a [u8],
+    /// Their numbers, sorted by the names.
+    sorted: &'a [u8],
 }
 
 impl Names<'_> {
@@ -265,7 +267,10 @@ impl<'a> Shape<'a> {
             12 => Node::List(reader.u32()? as usize),
             13 => Node::Map(reader.u32()? as usize),
             kinds::NULLABLE => Node::Nullable,
-            15 => Node::Enum(Names { template: reader.u32()? as usize, places: places(&mut reader)? }),
+            15 => {
+                let template = reader.u32()? as usize;
+                Node::Enum(Names { template, places: places(&mut reader)?, sorted: places(&mut reader)? })
+            }
             kinds::STRUCT => {
                 let (strict, required) = (reader.flag()?, reader.u32()? as usize);
                 let (template, mask) = (reader.u32()? as usize, reader.u64()?);
@@ -276,8 +281,8 @@ impl<'a> Shape<'a> {
             17 => {
                 let number = reader.u32()?;
                 let key = reader.slice()?;
-                let (names, nodes) = (places(&mut reader)?, places(&mut reader)?);
-                Node::Tagged(Tagged { key, number, names: Names { template: 0, places: names }, nodes })
+                let names = Names { template: 0, places: places(&mut reader)?, sorted: places(&mut reader)? };
+                Node::Tagged(Tagged { key, number, names, nodes: places(&mut reader)? })
             }
             18 => Node::Loaded(reader.u32()?),
             19 => Node::Many(reader.u32()? as usize),
@@ -288,7 +293,7 @@ impl<'a> Shape<'a> {
 
     /// The number of this name.
     pub(super) fn number(&self, names: &Names<'a>, name: &[u8]) -> Option<usize> {
-        (0..names.count()).find(|&number| self.text(place(names.places, number)) == Some(name))
+        search(names.sorted, |number| self.text(place(names.places, number)), name)
     }
 
     fn text(&self, place: usize) -> Option<&'a [u8]> {
@@ -329,19 +334,25 @@ impl<'a> Shape<'a> {
 
     #[inline(never)]
     fn search(&self, record: &Struct<'a>, key: &[u8]) -> Option<(usize, Field)> {
-        let (mut low, mut high) = (0, record.sorted.len() / 4);
-        while low < high {
-            let middle = low.midpoint(high);
-            let number = place(record.sorted, middle);
-            let field = Self::field(record, number)?;
-            match self.key(&field)?.cmp(key) {
-                core::cmp::Ordering::Equal => return Some((number, field)),
-                core::cmp::Ordering::Less => low = middle + 1,
-                core::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
+        let key_of = |number| self.key(&Self::field(record, number)?);
+        let number = search(record.sorted, key_of, key)?;
+        Self::field(record, number).map(|field| (number, field))
     }
+}
+
+/// The number of this text among numbers that are sorted by their texts.
+fn search<'a>(sorted: &[u8], text: impl Fn(usize) -> Option<&'a [u8]>, wanted: &[u8]) -> Option<usize> {
+    let (mut low, mut high) = (0, sorted.len() / 4);
+    while low < high {
+        let middle = low.midpoint(high);
+        let number = place(sorted, middle);
+        match text(number)?.cmp(wanted) {
+            core::cmp::Ordering::Equal => return Some(number),
+            core::cmp::Ordering::Less => low = middle + 1,
+            core::cmp::Ordering::Greater => high = middle,
+        }
+    }
+    None
 }
 
 /// Whether a quoted key with its colon stands first here: one of this length, with these first and last eight bytes. `long` has all bytes

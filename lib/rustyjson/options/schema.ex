@@ -320,8 +320,9 @@ defmodule RustyJson.Options.Schema do
               type: {:integer, 0, @u48},
               default: 0,
               doc:
-                "The limit on the output in bytes. 0 removes the limit. With a limit, the iodata of fragments may have at most 16 parts for " <>
-                  "each of these bytes, and 1,048,576 more."
+                "The limit on the output in bytes. 0 removes the limit. With a limit, what is looked at and leaves no text may have at most 16 " <>
+                  "parts for each of these bytes, and 1,048,576 more: parts of iodata, members that `:omit` leaves out, bytes of a list " <>
+                  "that `:unsupported` replaces."
             }
           ] ++ @engine ++ @sandbox
 

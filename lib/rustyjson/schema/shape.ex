@@ -92,7 +92,7 @@ defmodule RustyJson.Schema.Shape do
   end
 
   defp build(type) do
-    types = collect([type], [])
+    types = collect(type)
     {places, behind} = Enum.map_reduce(types, @header, fn type, at -> {{type, at}, at + size(type)} end)
     keys = for({:tagged, key, _variants} <- types, uniq: true, do: key) |> Enum.sort()
     tags = if keys == [], do: 0, else: behind
@@ -168,15 +168,19 @@ defmodule RustyJson.Schema.Shape do
 
   defp loads(module) do
     for %{name: name, type: type} <- Type.schema!(module).fields,
-        Enum.any?(collect([type], []), &left?/1),
+        Enum.any?(collect(type), &left?/1),
         do: {name, type}
   end
 
   # All types inside a type, without repetitions, the type itself first.
-  defp collect([], found), do: Enum.reverse(found)
+  defp collect(type), do: collect([type], [], MapSet.new())
 
-  defp collect([type | rest], found) do
-    if type in found, do: collect(rest, found), else: collect(Type.inner(type) ++ rest, [type | found])
+  defp collect([], found, _known), do: Enum.reverse(found)
+
+  defp collect([type | rest], found, known) do
+    if type in known,
+      do: collect(rest, found, known),
+      else: collect(Type.inner(type) ++ rest, [type | found], MapSet.put(known, type))
   end
 
   defp size(type), do: type |> node(%{}) |> IO.iodata_length()
@@ -213,19 +217,18 @@ defmodule RustyJson.Schema.Shape do
   end
 
   defp node({:enum, names} = type, places) do
-    start = place(type, places) + 9 + 4 * length(names)
-    texts = for name <- names, do: text(Atom.to_string(name))
-    [<<15, template(type, places)::32-little, length(names)::32-little>>, offsets(texts, start) | texts]
+    start = place(type, places) + 5
+    [<<15, template(type, places)::32-little>> | names |> Enum.map(&Atom.to_string/1) |> names(start, [])]
   end
 
   defp node({:tagged, key, variants} = type, places) do
     variants = Enum.to_list(variants)
     number = Map.get(places, {:tag, key}, 0)
-    start = place(type, places) + 1 + 4 + 4 + byte_size(key) + 8 + 8 * length(variants)
-    texts = for {tag, _module} <- variants, do: text(tag)
+    start = place(type, places) + 1 + 4 + 4 + byte_size(key)
     nodes = for {_tag, module} <- variants, do: <<place({:variant, module, key}, places)::32-little>>
-    count = <<length(variants)::32-little>>
-    [<<17, number::32-little>>, text(key), count, offsets(texts, start), count, nodes | texts]
+    nodes = [<<length(variants)::32-little>> | nodes]
+    tags = for {tag, _module} <- variants, do: tag
+    [<<17, number::32-little>>, text(key) | names(tags, start, nodes)]
   end
 
   defp node({:variant, module, key} = type, places) do
@@ -241,7 +244,7 @@ defmodule RustyJson.Schema.Shape do
   defp record(type, %{fields: fields, strict: strict}, more, places) do
     own = for f <- fields, do: {if(f.required, do: 1, else: 0), place(f.type, places), f.key}
     all = own ++ more
-    sorted = all |> Enum.with_index() |> Enum.sort_by(fn {{_, _, key}, _} -> key end)
+    keys = for {_, _, key} <- all, do: key
     mask = for {_, _, key} <- all, reduce: 0, do: (mask -> Bitwise.bor(mask, Bitwise.bsl(1, bit(key))))
     count = length(all)
     start = place(type, places) + 1 + 1 + 4 + 4 + 8 + 4 + @entry * count + 4 + 4 * count
@@ -254,8 +257,8 @@ defmodule RustyJson.Schema.Shape do
     [
       <<16, if(strict, do: 1, else: 0), Enum.count(fields, & &1.required)::32-little>>,
       <<template(type, places)::32-little, mask::64-little, count::32-little>>,
-      [entries, <<count::32-little>>, for({_, number} <- sorted, do: <<number::32-little>>)]
-      | for({_, _, key} <- all, do: quoted(key))
+      [entries, sorted(keys)]
+      | for(key <- keys, do: quoted(key))
     ]
   end
 
@@ -278,6 +281,20 @@ defmodule RustyJson.Schema.Shape do
   # Few keys share one, so that most keys that no field has are known at once.
   defp bit(""), do: 0
   defp bit(key), do: rem(byte_size(key) + 5 * :binary.first(key) + 11 * :binary.last(key), 64)
+
+  # Names that the core finds by their texts, with what stands between their places and the texts.
+  defp names(names, start, between) do
+    texts = Enum.map(names, &text/1)
+    count = length(names)
+    start = start + 8 + 8 * count + IO.iodata_length(between)
+    [<<count::32-little>>, offsets(texts, start), sorted(names), between | texts]
+  end
+
+  # The numbers of texts in the order of these.
+  defp sorted(texts) do
+    numbers = for {_text, number} <- texts |> Enum.with_index() |> Enum.sort(), do: <<number::32-little>>
+    [<<length(texts)::32-little>> | numbers]
+  end
 
   defp text(text), do: [<<byte_size(text)::32-little>>, text]
 

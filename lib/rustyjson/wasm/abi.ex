@@ -14,7 +14,7 @@ defmodule RustyJson.Wasm.Abi do
   alias RustyJson.Parts.Kind
 
   # As `VERSION` in core/src/abi.rs: the number of the layout, and a hash (FNV-1a) of the tables of options.
-  @layout 8
+  @layout 9
   @tables for name <- ~w(decode encode),
               do: Path.expand("../../../core/src/options/#{name}.txt", __DIR__)
   for table <- @tables, do: @external_resource(table)

@@ -120,6 +120,16 @@ impl<'a> Maker<'a> {
         }
     }
 
+    /// The map with this value under this key. It shares the rest with a large one. `None`: it is no map.
+    pub fn put(self, map: ErlNifTerm, key: ErlNifTerm, value: ErlNifTerm) -> Option<ErlNifTerm> {
+        let mut changed = MaybeUninit::uninit();
+        // SAFETY: all are terms of this call; the new map is read only when the call says that it was set.
+        unsafe {
+            let made = sys::enif_make_map_put(self.env.as_c_arg(), map, key, value, changed.as_mut_ptr());
+            (made != 0).then(|| changed.assume_init())
+        }
+    }
+
     /// The atom with this ASCII name of at most 255 bytes, if there is one.
     #[inline(always)]
     pub fn existing_ascii_atom(self, name: &[u8]) -> Option<ErlNifTerm> {
