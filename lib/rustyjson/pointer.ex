@@ -14,9 +14,9 @@ defmodule RustyJson.Pointer do
   def tokens!("", _what), do: []
 
   def tokens!("/" <> rest = pointer, what) do
-    tokens = :binary.split(rest, "/", [:global])
-    if length(tokens) > @most_tokens, do: too_long!(what)
-    Enum.map(tokens, &token(&1, pointer, what))
+    # Before they are made: a token takes many times the memory of its text.
+    if slashes(rest, 0) >= @most_tokens, do: too_long!(what)
+    rest |> :binary.split("/", [:global]) |> Enum.map(&token(&1, pointer, what))
   end
 
   def tokens!(pointer, what), do: malformed!(pointer, what)
@@ -25,6 +25,10 @@ defmodule RustyJson.Pointer do
   @spec tokens_or_any!(term(), String.t()) :: [:any | String.t()]
   def tokens_or_any!(pointer, what),
     do: pointer |> tokens!(what) |> Enum.map(&if(&1 == "*", do: :any, else: &1))
+
+  defp slashes(<<?/, rest::binary>>, count), do: slashes(rest, count + 1)
+  defp slashes(<<_, rest::binary>>, count), do: slashes(rest, count)
+  defp slashes(<<>>, count), do: count
 
   defp token(token, pointer, what) do
     cond do

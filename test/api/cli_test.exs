@@ -5,7 +5,7 @@ defmodule RustyJson.CLITest do
   import ExUnit.CaptureIO
 
   alias Mix.Tasks.Rustyjson.Doctor
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Heap, Judge}
 
   @good ~s({"b":[1,2.50,"é"],\n "a":{"x":1e2,"x":null}})
   @bad ~s({"b":[1,2],\n "a":{"x":nul}})
@@ -208,6 +208,14 @@ defmodule RustyJson.CLITest do
 
       assert {0, "", ""} = Task.await(task, 60_000)
     end
+  end
+
+  test "lines of a file are read one after the other", %{write: file} do
+    path = file.("blank.ndjson", String.duplicate("\n", 300_000) <> "1\n2")
+    count = fn line, number, found -> [{line, number} | found] end
+
+    assert Heap.within(100_000, fn -> RustyJson.CLI.Input.each_line(path, true, [], count) end) ==
+             {:ok, [{"2", 300_002}, {"1", 300_001}]}
   end
 
   test "--canonical", %{write: file} do

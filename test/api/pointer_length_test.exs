@@ -5,7 +5,7 @@ defmodule RustyJson.PointerLengthTest do
   @moduletag :once
 
   alias RustyJson.Schema
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Heap, Judge}
 
   @most 65_535
   @json ~s({"a":{"a":1}})
@@ -41,6 +41,11 @@ defmodule RustyJson.PointerLengthTest do
       assert error.message =~ "a JSON Pointer of at most 65535 tokens"
       assert byte_size(error.message) < 200
     end
+  end
+
+  test "one of a megabyte is refused before its tokens are made" do
+    pointer = String.duplicate("/", 1_000_000)
+    Heap.within(100_000, fn -> assert_raise ArgumentError, fn -> RustyJson.fetch(@json, pointer) end end)
   end
 
   test "plans of many pointers are those of one walk" do

@@ -6,7 +6,7 @@ defmodule RustyJson.StreamTest do
   import RustyJson.Test.Streams, only: [items: 1, items: 2, items: 3, short: 1, bytes: 1, pieces: 2]
 
   alias RustyJson.{DecodeError, Feed, Fragment}
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Heap, Judge}
 
   describe "values" do
     test "white space is optional beside strings, arrays and objects" do
@@ -263,6 +263,16 @@ defmodule RustyJson.StreamTest do
       assert short(items("[" <> String.duplicate("1", 1025) <> "]", format: :array)) == [
                {:integer_digits, 1, "/0"}
              ]
+    end
+  end
+
+  # All line breaks in front of its place were a list, of 5 words each.
+  test "an error behind a value of many line breaks takes no memory for them" do
+    for {_, engine} <- Judge.engines() do
+      feed = Feed.new([format: :array, max_total_bytes: 300_003] ++ engine)
+      {:ok, [1], feed} = Feed.push(feed, "[1,[" <> String.duplicate("\n", 299_998))
+      {:error, error, [], _feed} = Heap.within(100_000, fn -> Feed.push(feed, "11") end)
+      assert {error.reason, error.line, error.column} == {:max_total_bytes, 299_999, 2}
     end
   end
 

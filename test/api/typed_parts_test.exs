@@ -4,7 +4,7 @@ defmodule RustyJson.TypedPartsTest do
   use ExUnit.Case, async: true
 
   alias RustyJson.DecodeError
-  alias RustyJson.Test.{Gen, Judge, Streams}
+  alias RustyJson.Test.{Gen, Heap, Judge, Streams}
   alias RustyJson.Test.Schemas.{All, Circle, Line, Order, Square}
 
   defp fetch(json, pointer, options), do: Judge.same(json, options, &RustyJson.fetch(json, pointer, &1))
@@ -17,6 +17,17 @@ defmodule RustyJson.TypedPartsTest do
   @lines ~s({\n "first": {"sku": "a", "quantity": 1},\n "é": [{"sku": "b", "quantity": "2"}, {"sku": "c", "quantity": 3}]})
 
   describe "fetch and select" do
+    # All line breaks before it were a list, of 5 words each.
+    test "an error behind many line breaks takes no memory for them" do
+      json = "[" <> String.duplicate("\n", 300_000) <> "\"x\"]"
+
+      for {_, engine} <- Judge.engines() do
+        options = [as: :integer] ++ engine
+        {:error, error} = Heap.within(100_000, fn -> RustyJson.fetch(json, "/0", options) end)
+        assert {error.position, error.line, error.column} == {300_001, 300_001, 1}
+      end
+    end
+
     test "a value of a type" do
       assert fetch(@lines, "/first", as: Line) == {:ok, %Line{sku: "a", quantity: 1}}
       assert fetch(@lines, "/é/1/quantity", as: :float) == {:ok, 3.0}

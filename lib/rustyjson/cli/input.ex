@@ -39,7 +39,7 @@ defmodule RustyJson.CLI.Input do
         {:cont, {line(IO.iodata_to_binary(rest), number, acc, fun), number}}
 
       piece, {acc, number, rest} ->
-        {:cont, lines(:binary.split(piece, "\n", [:global]), number, acc, rest, fun)}
+        {:cont, lines(piece, number, acc, rest, fun)}
     end)
     |> first()
   end
@@ -47,13 +47,16 @@ defmodule RustyJson.CLI.Input do
   defp first({:ok, state}), do: {:ok, elem(state, 0)}
   defp first(failed), do: failed
 
-  defp lines([last], number, acc, rest, _fun), do: {acc, number, [rest | last]}
+  # One after the other: all lines of a piece would take many times its memory.
+  defp lines(piece, number, acc, rest, fun) do
+    case :binary.split(piece, "\n") do
+      [last] -> {acc, number, [rest | last]}
+      [line, piece] -> lines(piece, number + 1, line(joined(rest, line), number, acc, fun), [], fun)
+    end
+  end
 
-  defp lines([line | lines], number, acc, [], fun),
-    do: lines(lines, number + 1, line(line, number, acc, fun), [], fun)
-
-  defp lines([line | lines], number, acc, rest, fun),
-    do: lines([IO.iodata_to_binary([rest | line]) | lines], number, acc, [], fun)
+  defp joined([], line), do: line
+  defp joined(rest, line), do: IO.iodata_to_binary([rest | line])
 
   defp line("\uFEFF" <> line, 1, acc, fun), do: not_blank(line, 1, acc, fun)
   defp line(line, number, acc, fun), do: not_blank(line, number, acc, fun)

@@ -3,6 +3,8 @@ defmodule RustyJson.Encode.Path do
   # Makes JSON Pointers as `locate` of the core does, for texts that Elixir assembles. Values may be missing (holes), so only
   # brackets, commas and keys count. As there, keys, paths and memory are limited.
 
+  alias RustyJson.Schema.Place
+
   @source Path.expand("../../../core/src/locate.rs", __DIR__)
   @external_resource @source
   constant = fn name ->
@@ -52,8 +54,8 @@ defmodule RustyJson.Encode.Path do
   @doc "The place at the end of a text. Of records, each line that ended is one."
   @spec reached(binary(), RustyJson.Options.t()) :: String.t()
   def reached(text, %{origin: :records}) do
-    number = text |> :binary.matches("\n") |> length()
-    join("/" <> Integer.to_string(number), locate(text))
+    {line, _column} = Place.behind(text, {1, 1})
+    join("/" <> Integer.to_string(line - 1), locate(text))
   end
 
   def reached(text, _options), do: locate(text)

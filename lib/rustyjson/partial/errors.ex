@@ -98,12 +98,8 @@ defmodule RustyJson.Partial.Errors do
     DecodeError.new({@unexpected_end, position, line, column, ""}, pending, options, base)
   end
 
-  # Line and column behind what is pending, which has no line break.
-  defp place(%{state: state, pending: pending}) do
-    {line, column} = State.position(state)
-    characters = for(<<byte <- pending>>, Bitwise.band(byte, 0xC0) != 0x80, reduce: 0, do: (n -> n + 1))
-    {line, column + characters}
-  end
+  # Line and column behind what is pending.
+  defp place(%{state: state, pending: pending}), do: Place.behind(pending, State.position(state))
 
   @doc "The error of a sandbox that told events that do not fit together."
   @spec malformed(Partial.t()) :: SandboxError.t()

@@ -42,22 +42,17 @@ defmodule RustyJson.Schema.Place do
 
   @doc "The line and column behind this text, which starts at the given ones."
   @spec behind(binary(), {pos_integer(), pos_integer()}) :: {pos_integer(), pos_integer()}
-  def behind(text, {line, column}) do
-    case :binary.matches(text, "\n") do
-      [] ->
-        {line, column + characters(text, 0)}
+  def behind(text, {line, column}), do: behind(text, line, column)
 
-      breaks ->
-        {last, 1} = List.last(breaks)
-        rest = binary_part(text, last + 1, byte_size(text) - last - 1)
-        {line + length(breaks), 1 + characters(rest, 0)}
-    end
-  end
+  # A list of all line breaks would take many times the memory of the text. Bytes that continue a character do not count, as in the
+  # core. The text can be invalid UTF-8.
+  defp behind(<<?\n, rest::binary>>, line, _column), do: behind(rest, line + 1, 1)
 
-  # Bytes that continue a character do not count, as in the core. The text can be invalid UTF-8.
-  defp characters(<<0b10::2, _::6, rest::binary>>, count), do: characters(rest, count)
-  defp characters(<<_, rest::binary>>, count), do: characters(rest, count + 1)
-  defp characters(<<>>, count), do: count
+  defp behind(<<byte, rest::binary>>, line, column) when byte in 0x80..0xBF,
+    do: behind(rest, line, column)
+
+  defp behind(<<_, rest::binary>>, line, column), do: behind(rest, line, column + 1)
+  defp behind(<<>>, line, column), do: {line, column}
 
   @doc "A failure in the part as one in the whole, with the data that it shows."
   @spec moved(Engine.decode_failure(), t()) :: {Engine.decode_failure(), binary(), non_neg_integer()}
