@@ -4,7 +4,8 @@ defmodule RustyJson.LenientErrorsTest do
   use ExUnit.Case, async: true
 
   alias RustyJson.Partial
-  alias RustyJson.Test.{Clock, Judge, Streams}
+  alias RustyJson.Partial.Lenient
+  alias RustyJson.Test.{Clock, Heap, Judge, Streams}
 
   @mends [:code_fence, :prose, :trailing_commas, :raw_newlines, :python_literals]
 
@@ -35,6 +36,19 @@ defmodule RustyJson.LenientErrorsTest do
           expected = wrong(text, 0, 1, 1, nil, [])
           assert Enum.map(error.errors, &{&1.position, &1.line, &1.column}) == expected
           for error <- error.errors, do: assert(error.message =~ "position #{error.position}")
+        end
+      end
+
+      # Each was kept in 5 words.
+      test "many line breaks in a string take little memory, and errors behind them their places", %{
+        options: options
+      } do
+        for cut <- [1, 63, 64, 8_191, 8_192], part = String.duplicate("a", cut - 1) <> "\r\n" do
+          count = div(300_000, cut + 1)
+          string = "\"" <> String.duplicate(part, count) <> "é\""
+          text = "[" <> string <> ",  x"
+          {:error, error} = Heap.within(150_000, fn -> options |> Partial.new() |> Partial.push(text) end)
+          assert {error.position, error.line, error.column} == {byte_size(text) - 1, count + 1, 6}
         end
       end
 
@@ -77,6 +91,15 @@ defmodule RustyJson.LenientErrorsTest do
     do: wrong(rest, at + byte_size(<<char::utf8>>), line, column + 1, state, found)
 
   defp wrong("", _at, _line, _column, nil, found), do: Enum.reverse(found)
+
+  # The parts between them were a list.
+  test "what is mended is gathered in little memory" do
+    for part <- ["\n", "\",],[\"", "\",None,\""] do
+      text = "[[\"" <> String.duplicate(part, div(900_000, byte_size(part)))
+      mended = Heap.within(150_000, fn -> @mends |> Lenient.new!() |> Lenient.push(text) |> elem(0) end)
+      assert byte_size(mended) >= byte_size(text)
+    end
+  end
 
   # The rest of the text was copied for each word.
   test "words of Python take the same work each, however many follow" do

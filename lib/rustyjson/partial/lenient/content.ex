@@ -5,7 +5,7 @@ defmodule RustyJson.Partial.Lenient.Content do
   import RustyJson.Partial.Lenient.Filter,
     only: [behind_space: 1, mends?: 2, noted: 3, passed: 2, prose: 1, space: 4]
 
-  alias RustyJson.Partial.Lenient.Filter
+  alias RustyJson.Partial.Lenient.{Breaks, Filter}
 
   @fence "```"
 
@@ -13,10 +13,11 @@ defmodule RustyJson.Partial.Lenient.Content do
   @spec scan(binary(), Filter.t()) :: Filter.passed()
   # Positions count from the first byte here, which stands at `at`.
   def scan(bytes, %{mode: mode, depth: depth} = lenient),
-    do: scan(bytes, mode, {bytes, 0, 0}, depth, [], lenient)
+    do: scan(bytes, mode, {bytes, 0, 0}, depth, "", lenient)
 
   # `{bytes, from, at}`: what stands before `from` is in `out`, and the rest starts at `at`. A run of bytes that stay as they are is passed
-  # over at once, without garbage for each byte.
+  # over at once, without garbage for each byte. `out` is one binary that grows in place: a list would take many times the memory of a
+  # text in which every other byte is mended.
   defp scan(rest, mode, {bytes, from, at}, depth, out, lenient) when mode != :escape do
     at = if mode == :outside, do: outside(rest, at), else: string(rest, at)
     rest = part(bytes, at, byte_size(bytes))
@@ -71,7 +72,7 @@ defmodule RustyJson.Partial.Lenient.Content do
     do: scan(rest, :string, {bytes, from, at + 1}, depth, out, lenient)
 
   defp special("", mode, {bytes, from, at}, depth, out, lenient),
-    do: {[Enum.reverse(out), part(bytes, from, at)], %{passed(lenient, at) | mode: mode, depth: depth}}
+    do: {<<out::binary, part(bytes, from, at)::binary>>, %{passed(lenient, at) | mode: mode, depth: depth}}
 
   defp part(bytes, from, at), do: binary_part(bytes, from, at - from)
 
@@ -80,14 +81,14 @@ defmodule RustyJson.Partial.Lenient.Content do
   # This stands there in place of the next bytes.
   defp instead(text, length, mend, {bytes, from, at}, out, lenient),
     do:
-      {{bytes, at + length, at + length}, [text, part(bytes, from, at) | out],
+      {{bytes, at + length, at + length}, <<out::binary, part(bytes, from, at)::binary, text::binary>>,
        noted(lenient, mend, position(lenient, at))}
 
   # The rest waits for more.
   defp hold({bytes, from, at}, depth, out, lenient) do
     held = part(bytes, at, byte_size(bytes))
     lenient = %{passed(lenient, at) | mode: :outside, depth: depth, held: :binary.copy(held)}
-    {[Enum.reverse(out), part(bytes, from, at)], lenient}
+    {<<out::binary, part(bytes, from, at)::binary>>, lenient}
   end
 
   defp comma(rest, {bytes, from, at} = place, depth, out, lenient) do
@@ -127,9 +128,8 @@ defmodule RustyJson.Partial.Lenient.Content do
     if mends?(lenient, :raw_newlines) do
       escape = if byte == ?\n, do: "\\n", else: "\\r"
       {place, out, lenient} = instead(escape, 1, :raw_newlines, place, out, lenient)
-      %{breaks: breaks, broken: broken} = lenient
-      breaks = [{position(lenient, at) + broken, byte} | breaks]
-      scan(rest, :string, place, depth, out, %{lenient | breaks: breaks, broken: broken + 1})
+      breaks = Breaks.add(lenient.breaks, position(lenient, at), byte)
+      scan(rest, :string, place, depth, out, %{lenient | breaks: breaks})
     else
       scan(rest, :string, {bytes, from, at + 1}, depth, out, lenient)
     end
@@ -137,7 +137,7 @@ defmodule RustyJson.Partial.Lenient.Content do
 
   defp ended(rest, {bytes, from, at}, out, lenient) do
     {more, lenient} = behind(rest, %{passed(lenient, at) | phase: :after, depth: 0, mode: :outside})
-    {[Enum.reverse(out), part(bytes, from, at) | more], lenient}
+    {[<<out::binary, part(bytes, from, at)::binary>> | more], lenient}
   end
 
   @doc "The next bytes behind the document."

@@ -2,6 +2,7 @@ defmodule RustyJson.Partial.Lenient.Filter do
   @moduledoc false
   # The state of RustyJson.Partial.Lenient, and what its phases share.
 
+  alias RustyJson.Partial.Lenient.Breaks
   alias RustyJson.Schema.Place
 
   @literals [{"None", "null"}, {"True", "true"}, {"False", "false"}]
@@ -13,7 +14,7 @@ defmodule RustyJson.Partial.Lenient.Filter do
   # The phase is :before or :info in front of the document, :scalar in a value that is the document if nothing follows it, :document, or
   # :after it; then all is passed on (:ended) or left out (:dropped). `scalar` has the bytes of such a value
   # (RustyJson.Partial.Lenient.Scalar), and `tried` says that it was none. `objects`: the document is an object. `found`: there is one.
-  # `breaks` are the line breaks that became escapes, the last one first: the position of the backslash in the mended text, and the byte.
+  # `breaks` are the line breaks that became escapes.
   defstruct mends: [],
             phase: :before,
             at: {0, 1, 1},
@@ -29,8 +30,7 @@ defmodule RustyJson.Partial.Lenient.Filter do
             depth: 0,
             mended: [],
             listed: 0,
-            breaks: [],
-            broken: 0
+            breaks: Breaks.none()
 
   @type t :: %__MODULE__{}
 
