@@ -14,6 +14,17 @@ defmodule RustyJson.BoundedTextsTest do
     )
   end
 
+  defmodule Key do
+    defstruct [:number]
+
+    defimpl String.Chars do
+      def to_string(%{number: number}) do
+        Process.put(Key, Process.get(Key, 0) + 1)
+        String.duplicate("k", 100) <> "#{number}"
+      end
+    end
+  end
+
   defmodule Long do
     defstruct []
     defimpl(Inspect, do: def(inspect(_, _), do: String.duplicate("é", 1_000_000)))
@@ -85,6 +96,32 @@ defmodule RustyJson.BoundedTextsTest do
              Judge.encode(lists, unsupported: fn _ -> 1 end, max_bytes: 100_000)
 
     assert {:ok, "[1,1" <> _} = Judge.encode(lists, unsupported: fn _ -> 1 end, max_bytes: 1_000_000)
+  end
+
+  # All of them were made before the limit was looked at.
+  test "texts of keys" do
+    keys = for number <- 1..100, do: %Key{number: number}
+    texts = Map.new(keys, &{to_string(&1), 1})
+
+    for {_, engine} <- Judge.engines(),
+        options <- [[], [sort_keys: true], [maps: :strict], [omit: [nil]], [redact: ["/a"]]],
+        options = [max_bytes: 2_000] ++ options ++ engine,
+        object <- [Map.new(keys, &{&1, 1}), OrderedObject.new(Enum.map(keys, &{&1, 1}))] do
+      Process.delete(Key)
+      assert RustyJson.encode([object], options) == RustyJson.encode([texts], options)
+      assert Process.get(Key) in 1..20
+    end
+  end
+
+  test "texts of keys that have room, and those of members that are left out" do
+    [written, left_out] = for value <- [1, nil], do: Map.new(1..20, &{%Key{number: &1}, value})
+
+    for {_, engine} <- Judge.engines(), options <- [[sort_keys: true], [omit: [nil]], [maps: :strict]] do
+      {:ok, text} = RustyJson.encode(written, options ++ engine)
+      assert RustyJson.encode(written, [max_bytes: byte_size(text)] ++ options ++ engine) == {:ok, text}
+    end
+
+    assert RustyJson.encode(left_out, max_bytes: 2, omit: [nil]) == {:ok, "{}"}
   end
 
   test "iodata that is decoded" do

@@ -19,8 +19,7 @@ defmodule RustyJson.Encode.Keys do
     # An integer has at least 2.4 digits for each byte but the first.
     bytes = coef |> :binary.encode_unsigned() |> byte_size()
 
-    if div((bytes - 1) * 12, 5) > most,
-      do: raise(EncodeError.of_call({Codes.encode(:max_bytes), "", nil}, options))
+    if div((bytes - 1) * 12, 5) > most, do: too_long(options), else: :ok
   end
 
   def check_digits!(_term, _options), do: :ok
@@ -29,18 +28,33 @@ defmodule RustyJson.Encode.Keys do
   @spec check_members!(non_neg_integer(), Options.t()) :: :ok
   def check_members!(count, %{values: %{max_bytes: most, omit: []}} = options)
       when most > 0 and 5 * count > most + 1,
-      do: raise(EncodeError.of_call({Codes.encode(:max_bytes), "", nil}, options))
+      do: too_long(options)
 
   def check_members!(_count, _options), do: :ok
 
-  @doc "The object of these members. The core writes keys that are strings, atoms and integers. Others become strings through String.Chars."
+  @doc """
+  The object of these members. The core writes keys that are strings, atoms and integers. Others become strings through String.Chars; as
+  soon as they exceed `max_bytes` together, no more of them is made.
+  """
   @spec with_string_keys(term(), Options.t()) :: OrderedObject.t()
-  def with_string_keys(values, options), do: OrderedObject.new(pairs(values, options))
+  def with_string_keys(values, %{values: %{max_bytes: most}} = options),
+    do: OrderedObject.new(pairs(values, if(most > 0, do: most, else: :infinity), options))
 
-  defp pairs([{key, value} | rest], options), do: [{string_key(key, options), value} | pairs(rest, options)]
-  defp pairs([], _options), do: []
-  defp pairs([_no_pair | _rest], _options), do: invalid_key()
-  defp pairs(_tail, _options), do: improper_list()
+  defp pairs([{key, value} | rest], left, options) do
+    name = string_key(key, options)
+    [{name, value} | pairs(rest, left_after(left, name, value, options), options)]
+  end
+
+  defp pairs([], _left, _options), do: []
+  defp pairs([_no_pair | _rest], _left, _options), do: invalid_key()
+  defp pairs(_tail, _left, _options), do: improper_list()
+
+  # `:omit` can leave out nil and structs.
+  defp left_after(left, name, value, %{values: %{omit: omit}} = options)
+       when is_integer(left) and is_binary(name) and (omit == [] or not (is_nil(value) or is_struct(value))),
+       do: if(byte_size(name) <= left, do: left - byte_size(name), else: too_long(options))
+
+  defp left_after(left, _name, _value, _options), do: left
 
   @doc "A key as a string, or as an atom: the core writes these as they are; `String.Chars` makes nothing of nil."
   @spec string_key(term(), Options.t()) :: String.t() | atom()
@@ -79,6 +93,9 @@ defmodule RustyJson.Encode.Keys do
   rescue
     _ -> nil
   end
+
+  @spec too_long(Options.t()) :: no_return()
+  defp too_long(options), do: raise(EncodeError.of_call({Codes.encode(:max_bytes), "", nil}, options))
 
   @doc "Raises the error of a list that does not end in `[]`."
   @spec improper_list() :: no_return()
