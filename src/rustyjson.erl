@@ -318,7 +318,7 @@ options(_Given, _Defaults) -> error({argument, <<"options are a proplist or a ma
 %%% Errors
 
 error_map(#{'__struct__' := 'Elixir.Protocol.UndefinedError'} = Exception) ->
-    #{reason => unsupported, message => 'Elixir.Exception':message(Exception)};
+    #{reason => unsupported, message => 'Elixir.RustyJson.Encode.Unsupported':message(Exception)};
 error_map(#{'__struct__' := Module} = Exception) ->
     Shown = maps:with([reason, position, line, column, path, token], Exception),
     Known = maps:filter(fun(_Name, Value) -> Value =/= nil end, Shown),

@@ -20,6 +20,7 @@ defmodule RustyJson.DecodeError do
   """
 
   alias RustyJson.DecodeError.{Message, Snippet}
+  alias RustyJson.Encode.Unsupported
   alias RustyJson.Engine.Codes
   alias RustyJson.Schema.Place
 
@@ -138,7 +139,7 @@ defmodule RustyJson.DecodeError do
     Exception.message(error) <> "\n\n" <> snippet(data, position - error.offset, error) <> where
   end
 
-  def explain(error) when is_exception(error), do: Exception.message(error)
+  def explain(error) when is_exception(error), do: Unsupported.message(error)
 
   defp snippet("", _position, %{reason: :unexpected_end, offset: 0}), do: "The input is empty."
 

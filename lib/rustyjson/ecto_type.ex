@@ -47,6 +47,7 @@ defmodule RustyJson.EctoType do
   # The callbacks of Ecto.ParameterizedType, without its macro: Ecto has Jason among its optional dependencies, so if it were one of
   # this library, it would make a circle with the stand-in for Jason.
 
+  alias RustyJson.Encode.Unsupported
   alias RustyJson.Fragment
 
   @typedoc "What a field has: text, `NULL`, or what was set or came decoded from the driver."
@@ -158,7 +159,7 @@ defmodule RustyJson.EctoType do
         {:ok, %Fragment{encode: text}}
 
       {:error, error} ->
-        {:error, message: "cannot be stored as JSON: " <> Exception.message(error)}
+        {:error, message: "cannot be stored as JSON: " <> Unsupported.message(error)}
     end
   end
 

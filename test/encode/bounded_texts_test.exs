@@ -4,7 +4,7 @@ defmodule RustyJson.BoundedTextsTest do
 
   alias RustyJson.{EncodeError, Feed, Fragment, OrderedObject, Paths}
   alias RustyJson.Encode.{Measure, Unsupported}
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Judge, Structs}
 
   defmodule Iodata do
     defstruct []
@@ -96,6 +96,27 @@ defmodule RustyJson.BoundedTextsTest do
              Judge.encode(lists, unsupported: fn _ -> 1 end, max_bytes: 100_000)
 
     assert {:ok, "[1,1" <> _} = Judge.encode(lists, unsupported: fn _ -> 1 end, max_bytes: 1_000_000)
+  end
+
+  # `inspect/2` of a term that holds a part many times has no end.
+  test "messages about a struct without an encoder" do
+    term = fn -> %Structs.Bare{name: shared()} end
+
+    for {_, engine} <- Judge.engines() do
+      [told, explained] =
+        within(2_000, term, fn term ->
+          {:error, %{reason: :unsupported, message: told}} = :rustyjson.encode(term, engine)
+          {:error, error} = RustyJson.encode(term, engine)
+          [told, RustyJson.DecodeError.explain(error)]
+        end)
+
+      assert told == explained
+      assert told =~ "protocol RustyJson.Encoder not implemented for %RustyJson.Test.Structs.Bare{"
+      assert byte_size(told) < 10_000
+    end
+
+    {:error, message: message} = within(2_000, term, &RustyJson.EctoType.cast(&1, %{column: :text}))
+    assert message =~ "cannot be stored as JSON: protocol RustyJson.Encoder not implemented for %"
   end
 
   # All of them were made before the limit was looked at.

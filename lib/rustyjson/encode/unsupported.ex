@@ -36,6 +36,22 @@ defmodule RustyJson.Encode.Unsupported do
   end
 
   @doc """
+  The message of an error of encoding. `Protocol.UndefinedError` would show all of its term, which has no end where a part stands in others
+  many times.
+
+      iex> {:error, error} = RustyJson.encode(<<1::1>>)
+      iex> RustyJson.Encode.Unsupported.message(error)
+      "protocol RustyJson.Encoder not implemented for <<1::size(1)>>, cannot encode a bitstring to JSON"
+  """
+  @spec message(Exception.t()) :: String.t()
+  def message(%Protocol.UndefinedError{protocol: protocol, value: value, description: description}) do
+    why = if description in [nil, ""], do: "", else: ", #{description}"
+    "protocol #{inspect(protocol)} not implemented for #{describe(value)}#{why}"
+  end
+
+  def message(error), do: Exception.message(error)
+
+  @doc """
   A shortened `inspect/2` of a term, in valid UTF-8.
 
       iex> RustyJson.Encode.Unsupported.describe([1 | 2])
