@@ -4,7 +4,7 @@ defmodule RustyJson.Encode.Scope do
   # of each hole. Keys may have new names there, so a segment also fits the new name of its key; and where a key is missing, every
   # segment fits: rather too much is redacted than too little.
 
-  alias RustyJson.{Engine, Options}
+  alias RustyJson.{DecodeError, Engine, Options}
   alias RustyJson.Encoder.{Names, Plans}
 
   @doc "The holes, each with the pointers that go on in it if there are any at all."
@@ -104,11 +104,17 @@ defmodule RustyJson.Encode.Scope do
   defp string(<<_, rest::binary>>, start, size, walk), do: string(rest, start, size + 1, walk)
   defp string(<<>>, _start, _size, walk), do: walk
 
-  defp read(key) when is_binary(key) do
-    {if(String.contains?(key, "\\"), do: RustyJson.decode!([?", key, ?"], max_bytes: 0), else: key)}
-  end
-
+  defp read(key) when is_binary(key), do: {if(String.contains?(key, "\\"), do: unescaped(key), else: key)}
   defp read(frame), do: frame
+
+  # The text of a fragment need not be JSON. What it has for a key fits every segment.
+  defp unescaped(key) do
+    case RustyJson.decode([?", key, ?"], max_bytes: 0) do
+      {:ok, text} -> text
+      {:error, %DecodeError{}} -> nil
+      {:error, error} -> raise error
+    end
+  end
 
   defp segment(index) when is_integer(index), do: Integer.to_string(index)
   defp segment(nil), do: nil
