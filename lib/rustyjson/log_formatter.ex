@@ -30,8 +30,8 @@ defmodule RustyJson.LogFormatter do
     * `:preset` - the lines that a log collector expects: `:google_cloud`, `:datadog` or `:elastic` ([logs](logging.md#collectors)).
       The options below override it
     * `:metadata` - `:all` (default), `{:all_except, keys}`, or a list of keys, of which `:module` and `:function` come from `mfa`
-    * `:flat` - `true` writes metadata as members of the line. Keys that are not atoms, and names that another member has, stay in
-      `metadata` (default `false`)
+    * `:flat` - `true` writes metadata as members of the line. Keys that are not atoms, and names that another member has, also after
+      `:key_case`, stay in `metadata` (default `false`)
     * `:names` - other names for the members, such as `[level: "severity", time: "@timestamp"]`
     * `:levels` - other names for the levels, texts or integers, such as `[warning: "WARN", error: 50]`
     * `:redact`, `:redacted`, `:key_case`, `:escape`, `:engine` - those of `RustyJson.encode/2`. A pointer starts at the line:

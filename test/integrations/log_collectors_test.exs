@@ -206,6 +206,22 @@ defmodule RustyJson.LogCollectorsTest do
       assert {:string, "x"} |> text(%{}, flat: true) |> names() == ["time", "level", "message"]
     end
 
+    test "key_case: renames them as nested ones, but never to the name of another member" do
+      meta = %{user_id: 7, log_level: 1, error: 2, user: %{first_name: "Ada"}}
+      names = [level: "logLevel"]
+
+      assert %{"userId" => 7, "user" => %{"firstName" => "Ada"}, "metadata" => left} =
+               line({:string, "x"}, meta, flat: true, names: names, key_case: :camel)
+
+      assert left == %{"logLevel" => 1, "error" => 2}
+      table = %{user_id: "time", error: "fault", user: "who"}
+
+      assert %{"who" => %{"first_name" => "Ada"}, "log_level" => 1, "metadata" => left} =
+               line({:string, "x"}, meta, flat: true, key_case: table)
+
+      assert left == %{"time" => 7, "fault" => 2}
+    end
+
     test "pointers start at the line" do
       meta = %{user: %{email: "s3cr3t", id: 1}, password: "s3cr3t"}
 

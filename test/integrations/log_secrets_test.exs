@@ -219,7 +219,7 @@ defmodule RustyJson.LogSecretsTest do
 
     layouts =
       for preset <- [[], [preset: :datadog], [preset: :google_cloud], [preset: :elastic]],
-          flat <- [[], [flat: true]],
+          flat <- [[], [flat: true], [flat: true, key_case: %{user: "who", level: "how", message: "what"}]],
           names <- [[], [names: [message: "m/sg", metadata: "m~eta", level: "l", error: "err"]]],
           do: preset ++ flat ++ names
 

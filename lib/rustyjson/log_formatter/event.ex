@@ -3,6 +3,7 @@ defmodule RustyJson.LogFormatter.Event do
   # The members of a line.
 
   alias RustyJson.Encode.{Measure, Unsupported}
+  alias RustyJson.Encoder.Names
   alias RustyJson.LogFormatter.{Hidden, Presets, Setup, Short}
 
   require Setup
@@ -44,27 +45,28 @@ defmodule RustyJson.LogFormatter.Event do
   @spec flat([{String.t(), term()}], Setup.t()) :: [{String.t(), term()}]
   def flat(members, %{flat: nil}), do: members
 
-  def flat(members, %{flat: taken, names: %{metadata: name}}) do
+  def flat(members, %{names: %{metadata: name}} = setup) do
     Enum.flat_map(members, fn
-      {^name, metadata} -> flat(name, metadata, taken)
+      {^name, metadata} -> flat(name, metadata, setup)
       member -> [member]
     end)
   end
 
-  defp flat(name, %RustyJson.OrderedObject{values: pairs}, taken), do: risen(name, pairs, taken)
+  defp flat(name, %RustyJson.OrderedObject{values: pairs}, setup), do: risen(name, pairs, setup)
 
-  defp flat(name, metadata, taken) when is_map(metadata) and not is_struct(metadata),
-    do: risen(name, Map.to_list(metadata), taken)
+  defp flat(name, metadata, setup) when is_map(metadata) and not is_struct(metadata),
+    do: risen(name, Map.to_list(metadata), setup)
 
-  defp flat(name, other, _taken), do: [{name, other}]
+  defp flat(name, other, _setup), do: [{name, other}]
 
-  defp risen(name, pairs, taken) do
-    {risen, left} =
-      Enum.split_with(pairs, fn {key, _value} -> is_atom(key) and Atom.to_string(key) not in taken end)
-
-    risen = for {key, value} <- risen, do: {Atom.to_string(key), value}
+  # The keys stay atoms, which `:key_case` renames as those of nested metadata.
+  defp risen(name, pairs, setup) do
+    {risen, left} = Enum.split_with(pairs, fn {key, _value} -> is_atom(key) and rises?(key, setup) end)
     if left == [], do: risen, else: risen ++ [{name, RustyJson.OrderedObject.new(left)}]
   end
+
+  defp rises?(key, %{flat: taken, options: %{values: %{key_case: key_case}}}),
+    do: Atom.to_string(key) not in taken and Names.name(key, key_case) not in taken
 
   # A collector that knows the message as text refuses a line with another one.
   defp as_text(told, %{names: names}) when is_binary(told), do: [{names.message, told}]
