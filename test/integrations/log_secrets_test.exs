@@ -30,6 +30,10 @@ defmodule RustyJson.LogSecretsTest do
     def message(%{state: state}), do: "bad state: #{inspect(state)}"
   end
 
+  defmodule S3cr3t.Error do
+    defexception message: "x"
+  end
+
   defmodule Failing do
     defexception [:password]
     def message(%{password: _}), do: raise("no message")
@@ -250,6 +254,11 @@ defmodule RustyJson.LogSecretsTest do
     assert {:error, {_, _, message}} = LogFormatter.check_config(redact: pointers, flat: true)
     assert message =~ "at most 64 JSON Pointers"
     assert LogFormatter.check_config(redact: pointers) == :ok
+    # A report stands in one of two places.
+    pointers = for n <- 1..21, do: "/message/#{n}"
+    options = [preset: :datadog, names: [message: "text"]]
+    assert LogFormatter.check_config([redact: pointers] ++ options) == :ok
+    assert {:error, _too_many} = LogFormatter.check_config([redact: ["/message/22" | pointers]] ++ options)
   end
 
   @tag :heavy
@@ -285,24 +294,32 @@ defmodule RustyJson.LogSecretsTest do
           )
   end
 
-  # A preset has other names, and writes a report that is no object below another member.
+  # A preset has other names, and writes a report that is no object below another member. Its error has texts where the plain one has terms.
   test "presets hide what the plain line hides" do
-    crash = {%MatchError{term: @secret}, [{__MODULE__, :f, [@secret], []}]}
+    crash = &{{:string, "x"}, %{crash_reason: &1}}
+    exit = crash.({%{password: @secret}, []})
+    nested = crash.({{:shutdown, [%{password: @secret}]}, []})
+    listed = crash.({[@secret], []})
+    named = crash.({%__MODULE__.S3cr3t.Error{}, []})
+    placed = crash.({%RuntimeError{message: "x"}, [{__MODULE__, :f, 1, [file: ~c"lib/s3cr3t.ex", line: 3]}]})
+    told = crash.({%MatchError{term: @secret}, []})
 
     for preset <- [nil, :google_cloud, :datadog, :elastic],
-        {redact, message, meta} <- [
-          {["/message/password"], {:report, %Derived{password: @secret}}, %{}},
-          {["/message/*"], {:report, %Derived{password: @secret}}, %{}},
-          {["/message/0/1/password"], {:report, [{:a, %{password: @secret}}, {:a, 1}]}, %{}},
-          {[:message], {:string, "x"}, %{crash_reason: crash}},
-          {[:stacktrace, :message], {:string, "x"}, %{crash_reason: crash}},
-          {[contains: ["stack", "message"]], {:string, "x"}, %{crash_reason: crash}}
-        ] do
-      event = %{level: :error, msg: message, meta: Map.put(meta, :time, 0)}
-      options = [redact: redact] ++ if(preset, do: [preset: preset], else: [])
-      line = IO.iodata_to_binary(LogFormatter.format(event, elem(LogFormatter.new(options), 1)))
+        {redactions, event} <- [
+          {["/message/password", "/message/*"], {{:report, %Derived{password: @secret}}, %{}}},
+          {["/message/0/1/password"], {{:report, [{:a, %{password: @secret}}, {:a, 1}]}, %{}}},
+          {[:message, "/error/message", [contains: "message"]], told},
+          {[:stacktrace, "/error/stacktrace/0", "/error/*/0", "/*/*/0", [contains: "stack"]], placed},
+          {[:kind, "/error/kind", "/*/kind", [contains: "kin"]], named},
+          {["/error/message/password", "/error/*/password", "/*/message/password", "/*/*/password"], exit},
+          {["/error/message/1/0/password", "/error/*/1/*/password"], nested},
+          {["/error/message/0", "/error/*/0", "/*/message/*"], listed}
+        ],
+        redact <- redactions do
+      options = [redact: List.wrap(redact)] ++ if(preset, do: [preset: preset], else: [])
+      line = line(event, options)
       assert {:ok, _} = RustyJson.decode(line)
-      refute line =~ @secret, "#{inspect(preset)} #{inspect(redact)}: #{line}"
+      refute line =~ ~r/#{@secret}/i, "#{inspect(preset)} #{inspect(redact)}: #{line}"
     end
   end
 end

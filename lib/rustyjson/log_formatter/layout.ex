@@ -23,20 +23,24 @@ defmodule RustyJson.LogFormatter.Layout do
   @spec redact([Shape.entry()], t()) :: [Shape.entry()]
   def redact(entries, layout) do
     {keys, words, pointers} = {Shape.keys(entries), Shape.words(entries), Shape.segments(entries)}
-    named = for {member, _} <- layout.names, hit?(Atom.to_string(member), keys, words), do: {member, []}
-    crash = for name <- @of_crash, hit?(name, keys, words), do: {:error, [name]}
-    pointed = for [first | rest] <- pointers, member <- members(first, layout), do: {member, rest}
 
-    plain = fn member, rest -> [Atom.to_string(member) | rest] end
+    named =
+      for {member, _} <- layout.names, name = Atom.to_string(member), hit?(name, keys, words), do: [name]
+
+    crash = for name <- @of_crash, hit?(name, keys, words), do: ["error", name]
 
     more =
-      for {member, rest} <- named ++ crash ++ pointed,
+      for [first | rest] = path <- named ++ crash ++ pointers,
+          member <- members(first, layout),
           moved <- moved(member, rest, layout),
-          moved != plain.(member, rest),
+          not covers?(path, moved),
           do: pointer(moved)
 
     Enum.uniq(entries ++ more)
   end
+
+  defp covers?([first | rest], [name | rest]), do: first in [name, "*"]
+  defp covers?(_path, _moved), do: false
 
   defp hit?(text, keys, words), do: text in keys or (words != [] and :binary.match(text, words) != :nomatch)
 
@@ -46,15 +50,15 @@ defmodule RustyJson.LogFormatter.Layout do
     do: for({member, _name} <- names, Atom.to_string(member) == first, do: member)
 
   # A report stands beside its message. If it is not an object, it is a member of one.
-  defp moved(:message, rest, %{text: true, names: names}),
-    do: [[names.message | rest], ["report" | rest], ["report", "term" | rest]]
+  defp moved(:message, [], %{text: true, names: names}), do: [[names.message], ["report"]]
+  defp moved(:message, rest, %{text: true}), do: [["report" | rest], ["report", "term" | rest]]
 
   # Keys that other members have stay in metadata.
   defp moved(:metadata, [key | _] = rest, %{flat: [_ | _] = taken, names: names}),
     do: if(key in taken, do: [[names.metadata | rest]], else: [[names.metadata | rest], rest])
 
   defp moved(:error, rest, %{preset: preset, names: names}),
-    do: [[names.error | Presets.error(preset, rest)]]
+    do: for(path <- Presets.error(preset, rest), do: [names.error | path])
 
   defp moved(member, rest, %{names: names}), do: [[Map.fetch!(names, member) | rest]]
 

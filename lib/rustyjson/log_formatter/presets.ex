@@ -102,13 +102,22 @@ defmodule RustyJson.LogFormatter.Presets do
   def crash(:elastic, name, {kind, message, entries}),
     do: [{name, %{type: kind, message: message, stack_trace: lines(entries)}}]
 
-  @doc "The path in the crash of this preset to what stands at that path in the plain one. All is one text in Google's."
-  @spec error(name(), [String.t()]) :: [String.t()]
-  def error(:google_cloud, _path), do: []
-  def error(:datadog, ["stacktrace" | _]), do: ["stack"]
-  def error(:elastic, ["kind" | _]), do: ["type"]
-  def error(:elastic, ["stacktrace" | _]), do: ["stack_trace"]
-  def error(_name, path), do: path
+  @doc """
+  The paths in the crash of this preset to what stands at that path in the plain one. Google's is one text. The message and the stack of
+  the others are texts, of which all goes where the path leads into them.
+  """
+  @spec error(name(), [String.t()]) :: [[String.t()]]
+  def error(nil, path), do: [path]
+  def error(:google_cloud, _path), do: [[]]
+
+  def error(preset, ["*", _ | _] = path),
+    do: for(name <- ~w(message stacktrace), moved <- error(preset, [name | tl(path)]), do: moved)
+
+  def error(_name, ["message" | _]), do: [["message"]]
+  def error(:datadog, ["stacktrace" | _]), do: [["stack"]]
+  def error(:elastic, ["kind" | _]), do: [["type"]]
+  def error(:elastic, ["stacktrace" | _]), do: [["stack_trace"]]
+  def error(_name, path), do: [path]
 
   defp lines(entries), do: Enum.join(entries, "\n    ")
 end
