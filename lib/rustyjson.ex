@@ -376,7 +376,7 @@ defmodule RustyJson do
   @spec decode_partial(iodata(), [partial_option()] | map()) ::
           {:ok, term(), :complete | :partial} | {:error, DecodeError.t() | SandboxError.t()}
   def decode_partial(input, opts \\ []) do
-    with {:ok, partial} <- opts |> Partial.new() |> Partial.push(input) do
+    with {:ok, partial} <- opts |> Partial.new() |> Partial.Pieces.due() |> Partial.push(input) do
       case {Partial.value(partial), Partial.finish(partial)} do
         {{:ok, _shown}, {:ok, term}} -> {:ok, term, :complete}
         {{:ok, shown}, {:error, %DecodeError{}}} -> {:ok, shown, :partial}

@@ -261,7 +261,7 @@ defmodule RustyJson.Partial do
   """
   @spec finish(t(), keyword()) :: {:ok, term()} | {:error, DecodeError.t() | SandboxError.t()}
   def finish(partial, opts \\ []) do
-    with {:ok, %{lenient: lenient, text: text} = partial, nil} <- Pieces.rest(partial),
+    with {:ok, %{lenient: lenient, text: text} = partial, nil} <- partial |> Pieces.due() |> Pieces.rest(),
          do:
            opts
            |> only_types()

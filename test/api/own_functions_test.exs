@@ -466,6 +466,22 @@ defmodule RustyJson.OwnFunctionsTest do
     end
   end
 
+  test "all parts of decode_partial/2 share its timeout" do
+    slow = fn key -> Process.sleep(60) && key end
+    {text, value} = {~s({"b":{"a":1}}), %{"b" => %{"a" => 1}}}
+
+    for options <- sandbox(timeout: 100, keys: slow), more <- [[], [as: {:map, :any}], [lenient: [:prose]]] do
+      assert {:error, %SandboxError{reason: reason}} = RustyJson.decode_partial(text, options ++ more)
+      assert reason in @late
+    end
+
+    # Each call of its own has its own.
+    for options <- sandbox(timeout: 100, keys: slow) do
+      assert {:ok, partial} = RustyJson.Partial.push(RustyJson.Partial.new(options), text)
+      assert {:ok, ^value} = RustyJson.Partial.finish(partial)
+    end
+  end
+
   test "canonical: true names the limit of the call" do
     for {_engine, options} <- Judge.engines() do
       assert {:error, %{reason: :max_bytes, message: "output larger than 10 bytes", path: ""}} =

@@ -62,16 +62,21 @@ defmodule RustyJson.Partial.Pieces do
   @spec finish(Partial.t()) :: taken()
   def finish(partial), do: in_time(partial, &piece("", true, &1, nil))
 
-  # All calls of the engine for a piece share one deadline, which the next piece does not have.
-  defp in_time(%{options: options} = partial, run) do
+  @doc "The document for a call that starts now and has several parts: one deadline covers all of them."
+  @spec due(Partial.t()) :: Partial.t()
+  def due(%{options: options} = partial) do
     case Options.started(options) do
-      nil ->
-        run.(partial)
-
-      started ->
-        with {:ok, partial, changes} <- partial |> with_options(&Options.due(&1, started)) |> run.(),
-             do: {:ok, with_options(partial, &Options.undue/1), changes}
+      nil -> partial
+      started -> with_options(partial, &Options.due(&1, started))
     end
+  end
+
+  # All calls of the engine for a piece share one deadline, which the next piece does not have, unless both are parts of one call.
+  defp in_time(%{options: %{sandbox: %{deadline: _}}} = partial, run), do: run.(partial)
+
+  defp in_time(partial, run) do
+    with {:ok, %{options: %{sandbox: %{deadline: _}}} = partial, changes} <- partial |> due() |> run.(),
+         do: {:ok, with_options(partial, &Options.undue/1), changes}
   end
 
   defp with_options(%{options: options, uncounted: uncounted, document: document} = partial, change) do
