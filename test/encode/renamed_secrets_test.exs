@@ -26,6 +26,14 @@ defmodule RustyJson.RenamedSecretsTest do
     defstruct [:user_info]
   end
 
+  # Many names that are known.
+  for number <- 1..30 do
+    defmodule Module.concat(__MODULE__, "Known#{number}") do
+      @derive {RustyJson.Encoder, key_case: :camel}
+      defstruct for field <- 1..30, do: {:"field_x#{field}_of#{number}", 1}
+    end
+  end
+
   defmodule Card do
     use RustyJson.Schema, rename: :camel
 
@@ -68,6 +76,25 @@ defmodule RustyJson.RenamedSecretsTest do
 
     for redact <- [[:card_number], ["/card_number"], [contains: ["number"]]] do
       assert all(card, redact: redact) == ~s({"cardNumber":"[REDACTED]","card kind":"x","b":1})
+    end
+  end
+
+  test "a row takes no longer when many structs with other names are known" do
+    rows = for _ <- 1..200, do: %Own{secret: %{in: %Own{secret: "4111"}}}
+    options = [engine: :native, redact: ["/*/card/in/card"]]
+
+    reductions = fn ->
+      {_, before} = Process.info(self(), :reductions)
+      refute RustyJson.encode!(rows, options) =~ "4111"
+      {_, later} = Process.info(self(), :reductions)
+      later - before
+    end
+
+    if Judge.engines()[:native] do
+      _first = reductions.()
+      few = reductions.()
+      RustyJson.encode!(for(n <- 1..30, do: struct(Module.concat(__MODULE__, "Known#{n}"))), options)
+      assert reductions.() < 1.5 * few
     end
   end
 end

@@ -11,18 +11,12 @@ defmodule RustyJson.Encode.Scope do
   @spec around([Engine.hole()], binary(), Options.t()) :: [tuple()]
   def around(holes, json, options) do
     case Options.pointers(options) do
-      [] -> holes
-      pointers -> places(holes, json, 0, {[], nil}, {pointers, {options.values.key_case, renamed(options)}})
-    end
-  end
+      [] ->
+        holes
 
-  # The fields to which a derivation gives another name, with these.
-  defp renamed(options) do
-    for plans <- [options.plans, Plans.known(options)],
-        {_module, plan} <- plans || %{},
-        {field, name} <- Plans.renamed(plan),
-        into: MapSet.new(),
-        do: {Atom.to_string(field), Atom.to_string(name)}
+      pointers ->
+        places(holes, json, 0, {[], nil}, {pointers, {options.values.key_case, Plans.renamed(options)}})
+    end
   end
 
   defp places([{offset, depth, term, place} | holes], json, from, walk, call) do
@@ -55,7 +49,7 @@ defmodule RustyJson.Encode.Scope do
   end
 
   @doc "The rest of the pointers that start with these segments; nil is a segment that is not known."
-  @spec descend([nil | String.t()], {[[String.t()]], names :: {term(), MapSet.t()}}) :: [[String.t()]]
+  @spec descend([nil | String.t()], {[[String.t()]], names :: {term(), Plans.renamed()}}) :: [[String.t()]]
   def descend(path, {pointers, names}) do
     for pointer <- pointers, rest = rest(pointer, path, names), rest != [], do: rest
   end
@@ -72,8 +66,7 @@ defmodule RustyJson.Encode.Scope do
   defp fits?(same, same, _names), do: true
 
   defp fits?(wanted, segment, {key_case, renamed}),
-    do:
-      MapSet.member?(renamed, {wanted, segment}) or (key_case != nil and renamed?(wanted, segment, key_case))
+    do: is_map_key(renamed, {wanted, segment}) or (key_case != nil and renamed?(wanted, segment, key_case))
 
   defp renamed?(wanted, segment, key_case) do
     Names.name(String.to_existing_atom(wanted), key_case) == segment

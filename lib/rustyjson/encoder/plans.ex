@@ -34,6 +34,9 @@ defmodule RustyJson.Encoder.Plans do
   @type source ::
           {nil | plan(), :jason | :json, module(), code :: binary()} | {plan(), :own, module(), nil}
 
+  @typedoc "Fields with the names that a plan gives them, as texts."
+  @type renamed :: %{{field :: String.t(), name :: String.t()} => []}
+
   @doc """
   The plan of these fields. A derivation that gives them names, or leaves out values, adds the names as atoms, which the core
   writes as fast as fields, and the values; nil where it says nothing.
@@ -55,9 +58,17 @@ defmodule RustyJson.Encoder.Plans do
   def names({fields, names, _omitted}) when is_tuple(fields) and is_tuple(names), do: Tuple.to_list(names)
   def names(_plan), do: []
 
-  @doc "The fields that have other names, with these."
-  @spec renamed(plan()) :: [{atom(), atom()}]
-  def renamed(plan), do: Enum.zip(if(names(plan) == [], do: [], else: fields(plan)), names(plan))
+  @doc "These, and the fields to which these plans give other names."
+  @spec renamed(renamed(), t() | nil) :: renamed()
+  def renamed(renamed, plans), do: Enum.reduce(plans || %{}, renamed, &renamed_by(elem(&1, 1), &2))
+
+  defp renamed_by(plan, renamed) do
+    fields = if names(plan) == [], do: [], else: fields(plan)
+
+    for {field, name} <- Enum.zip(fields, names(plan)), field != name, into: renamed do
+      {{Atom.to_string(field), Atom.to_string(name)}, []}
+    end
+  end
 
   @doc "The members of the object that a plan makes of a struct. Raises if the struct lacks a field."
   @spec members(plan(), struct()) :: [{atom(), term()}]
@@ -136,6 +147,17 @@ defmodule RustyJson.Encoder.Plans do
   @spec known(Options.t()) :: t() | nil
   def known(%{foreign: :planned, plans: otherwise}), do: Cache.cached(Cache.all(), :plans) || otherwise
   def known(%{plans: otherwise}), do: Cache.cached(Cache.all(), :derived) || otherwise
+
+  @doc "The fields that plans rename, of those that are known and of those that these options have."
+  @spec renamed(Options.t()) :: renamed()
+  def renamed(%{plans: given}) do
+    Cache.cached(plans: plans, derived: derived, renamed: renamed) = Cache.all()
+
+    # Each text with holes asks, and the plans of a call are mostly those that are known.
+    if given in [nil, plans, derived],
+      do: renamed,
+      else: renamed(renamed, Map.reject(given, fn {module, plan} -> derived[module] == plan end))
+  end
 
   @doc "The plan of this module that counts for such calls, if it is known and holds."
   @spec sure(module(), Options.t()) :: plan() | nil
@@ -220,10 +242,12 @@ defmodule RustyJson.Encoder.Plans do
   end
 
   defp keep(module, plan, source) do
-    Cache.cached(plans: plans, derived: derived, sources: sources) = Cache.all()
+    Cache.cached(plans: plans, derived: derived, renamed: renamed, sources: sources) = Cache.all()
     own = put(derived, module, if(source == nil or elem(source, 1) == :own, do: plan))
     {new, found} = {put(plans, module, plan), put(sources, module, source) || %{}}
-    if new != plans or own != derived or found != sources, do: Cache.put_plans(new, own, found)
+
+    if new != plans or own != derived or found != sources,
+      do: Cache.put_plans(new, own, renamed_by(plan, renamed), found)
   end
 
   defp put(nil, _module, nil), do: nil
@@ -335,7 +359,7 @@ defmodule RustyJson.Encoder.Plans do
   @doc "Forgets all plans but those of the application's own implementations."
   @spec forget() :: nil
   def forget do
-    Cache.put_plans(own(), own(), %{})
+    Cache.put_plans(own(), own(), renamed(%{}, own()), %{})
     nil
   end
 

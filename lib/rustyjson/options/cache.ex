@@ -29,13 +29,14 @@ defmodule RustyJson.Options.Cache do
   @none {nil, %{}}
 
   # The lists of options that are known, by the function that took them. A record: to find a name in a map takes 5 ns. Without `number`
-  # the configuration was not read yet. `derived` are the plans but for those of other libraries; `sources` are the implementations that
-  # calls found.
+  # the configuration was not read yet. `derived` are the plans but for those of other libraries; `renamed` are the fields to which plans
+  # give other names; `sources` are the implementations that calls found.
   Record.defrecord(:cached,
     decode: @none,
     encode: @none,
     plans: nil,
     derived: nil,
+    renamed: %{},
     sources: %{},
     number: nil,
     others: %{}
@@ -47,12 +48,13 @@ defmodule RustyJson.Options.Cache do
             encode: Lists.t(),
             plans: nil | Plans.t(),
             derived: nil | Plans.t(),
+            renamed: Plans.renamed(),
             sources: %{module() => Plans.source()},
             number: nil | integer(),
             others: %{atom() => Lists.t()}
           )
 
-  @nothing {:cached, @none, @none, nil, nil, %{}, nil, %{}}
+  @nothing {:cached, @none, @none, nil, nil, %{}, %{}, nil, %{}}
 
   @doc "All that is known. A macro, because a call of another module takes time too."
   defmacro all, do: quote(do: :persistent_term.get(unquote(__MODULE__), unquote(Macro.escape(@nothing))))
@@ -99,7 +101,7 @@ defmodule RustyJson.Options.Cache do
   @spec reset() :: :ok
   def reset do
     cached(plans: plans, derived: derived, sources: sources) = all()
-    reset(plans, derived, sources)
+    reset(Plans.with_own(plans), Plans.with_own(derived), sources)
   end
 
   defp reset(plans, derived, sources) do
@@ -108,8 +110,9 @@ defmodule RustyJson.Options.Cache do
     keep(
       cached(
         number: Config.number(),
-        plans: Plans.with_own(plans),
-        derived: Plans.with_own(derived),
+        plans: plans,
+        derived: derived,
+        renamed: %{} |> Plans.renamed(plans) |> Plans.renamed(derived),
         sources: sources,
         decode: Lists.new({ready(:decode, decode), decode}),
         encode: Lists.new({ready(:encode, encode), encode})
@@ -117,10 +120,13 @@ defmodule RustyJson.Options.Cache do
     )
   end
 
-  @doc "Keeps these plans beside the lists, these as the ones but for those of other libraries, and the implementations that calls found."
-  @spec put_plans(nil | Plans.t(), nil | Plans.t(), %{module() => Plans.source()}) :: :ok
-  def put_plans(plans, derived, sources),
-    do: keep(cached(all(), plans: plans, derived: derived, sources: sources))
+  @doc """
+  Keeps these plans beside the lists, these as the ones but for those of other libraries, the fields that any of them renames, and the
+  implementations that calls found.
+  """
+  @spec put_plans(nil | Plans.t(), nil | Plans.t(), Plans.renamed(), %{module() => Plans.source()}) :: :ok
+  def put_plans(plans, derived, renamed, sources),
+    do: keep(cached(all(), plans: plans, derived: derived, renamed: renamed, sources: sources))
 
   # Another process may read the configuration again in between; its lists must not be replaced by older ones.
   defp keep(cached(number: number) = all) do
