@@ -115,35 +115,57 @@ defmodule RustyJson.Encode.Measure do
   @doc "Whether iodata or chardata has at most this many bytes or characters, in about as many parts."
   @spec text?(iodata() | term(), non_neg_integer()) :: boolean()
   def text?(text, most) when is_binary(text), do: byte_size(text) <= most
-  def text?(text, most), do: text?([text], most, 16 * most + 65_536)
+  def text?(text, most), do: room([text], most, 16 * most + 65_536) != :none
 
-  defp text?(_work, bytes, parts) when bytes < 0 or parts < 0, do: false
-  defp text?([], _bytes, _parts), do: true
-  defp text?([[] | work], bytes, parts), do: text?(work, bytes, parts - 1)
-  defp text?([[part | rest] | work], bytes, parts), do: text?([part, rest | work], bytes, parts)
+  # What chardata leaves of this many bytes and parts.
+  defp room(_work, bytes, parts) when bytes < 0 or parts < 0, do: :none
+  defp room([], bytes, parts), do: {bytes, parts}
+  defp room([[] | work], bytes, parts), do: room(work, bytes, parts - 1)
+  defp room([[part | rest] | work], bytes, parts), do: room([part, rest | work], bytes, parts)
 
-  defp text?([text | work], bytes, parts) when is_binary(text),
-    do: text?(work, bytes - byte_size(text), parts - 1)
+  defp room([text | work], bytes, parts) when is_binary(text),
+    do: room(work, bytes - byte_size(text), parts - 1)
 
-  defp text?([_byte | work], bytes, parts), do: text?(work, bytes - 1, parts - 1)
+  defp room([_byte | work], bytes, parts), do: room(work, bytes - 1, parts - 1)
+
+  # Whoever a text is a part of looks at its parts again, so they are few. To make one binary of them would copy the text at each level of
+  # encoders in each other, so long parts stay as they are.
+  @few 128
+  @long 32_768
 
   @doc "Text that is not longer than the call allows. Iodata can hold the same part many times, so that even its length takes for ever."
   @spec bounded(iodata(), Options.t()) :: iodata()
   def bounded(text, %{values: %{max_bytes: 0}}), do: text
 
   def bounded(text, %{values: %{max_bytes: most}} = options) do
-    # As one binary, so that whoever it is a part of need not look at its parts again.
-    if text?([text], most, 16 * most + 1_048_576),
-      do: joined(text),
-      else: raise(EncodeError.of_call({Codes.encode(:max_bytes), "", nil}, options))
+    parts = 16 * most + 1_048_576
+
+    case room([text], most, parts) do
+      :none -> raise(EncodeError.of_call({Codes.encode(:max_bytes), "", nil}, options))
+      {bytes, left} when parts - left <= @few + div(most - bytes, div(@long, 4)) -> text
+      _many -> joined(text)
+    end
   end
 
   # Anything but iodata becomes an error later.
   defp joined(text) do
-    IO.iodata_to_binary(text)
+    join([text], [], [])
   rescue
     ArgumentError -> text
   end
+
+  defp join([], short, done), do: Enum.reverse(done, [one(short)])
+  defp join([[] | work], short, done), do: join(work, short, done)
+
+  defp join([[part | rest] | work], short, done) when is_list(rest) or is_binary(rest),
+    do: join([part, rest | work], short, done)
+
+  defp join([long | work], short, done) when is_binary(long) and byte_size(long) >= @long,
+    do: join(work, [], [long, one(short) | done])
+
+  defp join([part | work], short, done), do: join(work, [part | short], done)
+
+  defp one(short), do: short |> Enum.reverse() |> IO.iodata_to_binary()
 
   @doc """
   The bytes of iodata, and whether it has more of them, or very many parts.
