@@ -6,7 +6,7 @@ defmodule RustyJson.RenamedSecretsTest do
   @moduletag :once
 
   alias RustyJson.{Encode, Fragment}
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Clock, Judge}
 
   defmodule Own do
     defstruct [:secret]
@@ -66,6 +66,22 @@ defmodule RustyJson.RenamedSecretsTest do
 
     # Another field keeps its text.
     assert all(%Camel{user_info: %Own{secret: "4111"}}, redact: ["/user/card", "/userInfo/other"]) =~ "4111"
+  end
+
+  test "to follow pointers takes no longer for what stands deep down" do
+    own = List.duplicate(%Own{secret: "4111"}, 3_000)
+    deep = Enum.reduce(1..3_000, own, fn _, inner -> [inner] end)
+
+    call = fn options ->
+      fn -> RustyJson.encode!(deep, [max_depth: :infinity, engine: :native] ++ options) end
+    end
+
+    Clock.ratio(5, call.(redact: ["/a/b", "/0/1/card"]), call.([]))
+
+    assert all([[[%{"a" => [%Own{secret: "4111"}]}]]], redact: ["/0/0/0/a/*/card"]) =~
+             ~s({"card":"[REDACTED]"})
+
+    assert all([[[%{"a" => [%Own{secret: "4111"}]}]]], redact: ["/0/0/0/a/1/card", "/0/0/1"]) =~ "4111"
   end
 
   test "a schema that renames is written by its keys, and hides by the names of its fields" do

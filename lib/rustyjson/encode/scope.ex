@@ -20,11 +20,8 @@ defmodule RustyJson.Encode.Scope do
   end
 
   defp places([{offset, depth, term, place} | holes], json, from, walk, call) do
-    {stack, text} = walk(binary_part(json, from, offset - from), walk)
-    # The holes that follow are in the same containers, and a key can be long.
-    stack = Enum.map(stack, &read/1)
-    pointers = stack |> Enum.reverse() |> Enum.map(&segment/1) |> descend(call)
-    [{offset, depth, term, place, pointers} | places(holes, json, offset, {stack, text}, call)]
+    {stack, _text} = walk = walk(binary_part(json, from, offset - from), walk, call)
+    [{offset, depth, term, place, inner(stack, call)} | places(holes, json, offset, walk, call)]
   end
 
   defp places([], _json, _from, _walk, _call), do: []
@@ -48,18 +45,14 @@ defmodule RustyJson.Encode.Scope do
     end
   end
 
-  @doc "The rest of the pointers that start with these segments; nil is a segment that is not known."
-  @spec descend([nil | String.t()], {[[String.t()]], names :: {term(), Plans.renamed()}}) :: [[String.t()]]
-  def descend(path, {pointers, names}) do
-    for pointer <- pointers, rest = rest(pointer, path, names), rest != [], do: rest
+  # The pointers that go on in a value, by those that go on in its container.
+  defp inner([], {pointers, _names}), do: pointers
+  defp inner([{_at, []} | _stack], _call), do: []
+
+  defp inner([{at, inside} | _stack], {_pointers, names}) do
+    segment = segment(at)
+    for [wanted | [_ | _] = rest] <- inside, fits?(wanted, segment, names), do: rest
   end
-
-  defp rest(pointer, [], _names), do: pointer
-
-  defp rest([wanted | pointer], [segment | path], names),
-    do: if(fits?(wanted, segment, names), do: rest(pointer, path, names), else: [])
-
-  defp rest([], _path, _names), do: []
 
   defp fits?("*", _segment, _names), do: true
   defp fits?(_wanted, nil, _names), do: true
@@ -74,31 +67,41 @@ defmodule RustyJson.Encode.Scope do
     ArgumentError -> false
   end
 
-  # The stack has the key or the index of each open container: a key as it is spelled, or `{key}` as it is. Values that are holes are
-  # missing.
-  defp walk(<<?[, rest::binary>>, {stack, _text}), do: walk(rest, {[0 | stack], nil})
-  defp walk(<<?{, rest::binary>>, {stack, _text}), do: walk(rest, {[nil | stack], nil})
-  defp walk(<<byte, rest::binary>>, {[_ | stack], _}) when byte in ~c"]}", do: walk(rest, {stack, nil})
+  # The stack has the key, as it is spelled, or the index that is reached in each open container, with the pointers that go on in the
+  # container. Values that are holes are missing.
+  defp walk(<<?[, rest::binary>>, {stack, _text}, call), do: walk(rest, {open(0, stack, call), nil}, call)
+  defp walk(<<?{, rest::binary>>, {stack, _text}, call), do: walk(rest, {open(nil, stack, call), nil}, call)
 
-  defp walk(<<?,, rest::binary>>, {[index | stack], _}) when is_integer(index),
-    do: walk(rest, {[index + 1 | stack], nil})
+  defp walk(<<byte, rest::binary>>, {[_ | stack], _}, call) when byte in ~c"]}",
+    do: walk(rest, {stack, nil}, call)
 
-  defp walk(<<?,, rest::binary>>, {[_key | stack], _}), do: walk(rest, {[nil | stack], nil})
-  defp walk(<<?:, rest::binary>>, {[_ | stack], text}), do: walk(rest, {[text | stack], nil})
-  defp walk(<<?", rest::binary>>, walk), do: string(rest, rest, 0, walk)
-  defp walk(<<_, rest::binary>>, walk), do: walk(rest, walk)
-  defp walk(<<>>, walk), do: walk
+  defp walk(<<?,, rest::binary>>, {[{index, inside} | stack], _}, call) when is_integer(index),
+    do: walk(rest, {[{index + 1, inside} | stack], nil}, call)
 
-  defp string(<<?\\, _, rest::binary>>, start, size, walk), do: string(rest, start, size + 2, walk)
+  defp walk(<<?,, rest::binary>>, {[{_key, inside} | stack], _}, call),
+    do: walk(rest, {[{nil, inside} | stack], nil}, call)
 
-  defp string(<<?", rest::binary>>, start, size, {stack, _}),
-    do: walk(rest, {stack, binary_part(start, 0, size)})
+  defp walk(<<?:, rest::binary>>, {[{_, inside} | stack], text}, call),
+    do: walk(rest, {[{text, inside} | stack], nil}, call)
 
-  defp string(<<_, rest::binary>>, start, size, walk), do: string(rest, start, size + 1, walk)
-  defp string(<<>>, _start, _size, walk), do: walk
+  defp walk(<<?", rest::binary>>, walk, call), do: string(rest, rest, 0, walk, call)
+  defp walk(<<_, rest::binary>>, walk, call), do: walk(rest, walk, call)
+  defp walk(<<>>, walk, _call), do: walk
 
-  defp read(key) when is_binary(key), do: {if(String.contains?(key, "\\"), do: unescaped(key), else: key)}
-  defp read(frame), do: frame
+  defp open(at, stack, call), do: [{at, inner(stack, call)} | stack]
+
+  defp string(<<?\\, _, rest::binary>>, start, size, walk, call),
+    do: string(rest, start, size + 2, walk, call)
+
+  defp string(<<?", rest::binary>>, start, size, {stack, _}, call),
+    do: walk(rest, {stack, binary_part(start, 0, size)}, call)
+
+  defp string(<<_, rest::binary>>, start, size, walk, call), do: string(rest, start, size + 1, walk, call)
+  defp string(<<>>, _start, _size, walk, _call), do: walk
+
+  defp segment(index) when is_integer(index), do: Integer.to_string(index)
+  defp segment(nil), do: nil
+  defp segment(key), do: if(String.contains?(key, "\\"), do: unescaped(key), else: key)
 
   # The text of a fragment need not be JSON. What it has for a key fits every segment.
   defp unescaped(key) do
@@ -108,8 +111,4 @@ defmodule RustyJson.Encode.Scope do
       {:error, error} -> raise error
     end
   end
-
-  defp segment(index) when is_integer(index), do: Integer.to_string(index)
-  defp segment(nil), do: nil
-  defp segment({key}), do: key
 end
