@@ -166,6 +166,12 @@ impl ErrorKind {
         }
     }
 
+    /// Whether a number exceeds a limit, which is another one for numbers of another type.
+    #[must_use]
+    pub const fn is_limit_of_numbers(self) -> bool {
+        matches!(self, Self::NumberOutOfRange | Self::IntegerDigits | Self::DecimalDigits | Self::DecimalExponent)
+    }
+
     /// The kind as a decoder finds it.
     #[must_use]
     pub const fn plain(self) -> Self {

@@ -105,10 +105,9 @@ defmodule RustyJson.Partial do
   @format 4
   @drop 1
   @places 4
+  @types 16
   # A document of at most as many bytes may be set as a whole with each piece.
   @free 16_384
-  # The limit of decimals that is none.
-  @unlimited 0xFFFF_FFFF
 
   @doc """
   A document before its first byte. It takes the options of `RustyJson.decode_partial/2`.
@@ -148,24 +147,15 @@ defmodule RustyJson.Partial do
       )
 
   # Numbers of a typed document are shown when they are complete.
-  defp flags(_trailing, %{as: as}) when as != nil, do: @drop + @places
+  defp flags(_trailing, %{as: as}) when as != nil, do: @drop + @places + @types
   defp flags(trailing, _options), do: if(trailing == :keep, do: 0, else: @drop)
 
   # Values and keys of all pieces are counted together, as the plan says.
   defp uncounted(%{as: nil} = options, 0), do: options
   defp uncounted(%{as: nil} = options, _most), do: Options.change(options, :decode, %{max_nodes: 0})
 
-  # Which numbers are within the limits depends on their types.
   defp uncounted(options, _most) do
-    Options.change(%{options | as: nil, keys: nil}, :decode, %{
-      max_nodes: 0,
-      keys: :strings,
-      objects: :maps,
-      floats: :decimals,
-      decoding_integer_digit_limit: 0,
-      max_decimal_digits: @unlimited,
-      max_decimal_exponent: @unlimited
-    })
+    Options.change(%{options | as: nil, keys: nil}, :decode, %{max_nodes: 0, keys: :strings, objects: :maps})
   end
 
   @doc """

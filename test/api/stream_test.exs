@@ -499,6 +499,24 @@ defmodule RustyJson.StreamTest do
     end
   end
 
+  test "values of a type have the limits of its numbers" do
+    line = RustyJson.Test.Schemas.Line
+    price = %{__struct__: Decimal, sign: 1, coef: 1, exp: 999}
+    text = ~S({"sku":"a","quantity":1,"price":1e999})
+    lines = [struct!(line, sku: "a", quantity: 1, price: price)]
+
+    for options <- [[], [format: :lines], [max_nodes: 100]],
+        do: assert(items(text, [as: line] ++ options) == lines)
+
+    assert items("[#{text}]", at: "/*", as: line) == lines
+
+    assert [{:number_out_of_range, 13, _path}] =
+             short(items(~S([{"quantity":1e999}]), format: :array, as: line))
+
+    assert [{:number_out_of_range, 1, _path}] = short(items("[1e999]", at: "/*", as: :raw))
+    assert [{:number_out_of_range, 5, _path}] = short(items(~S({"x":1e999,"a":1}), at: "/a", as: line))
+  end
+
   describe "as: :raw" do
     test "the text of each value, unchanged, wherever the pieces are cut" do
       text = ~S({"a":[ {"b" : 1.50,"b":"\u00e9"}, 1e2 ]})

@@ -65,7 +65,7 @@ pub(crate) fn number<B: TermBuilder>(
     } else if options.decimals {
         decimal(bytes, &scan, options, builder)
     } else {
-        let value = float(bytes, start, &scan)?;
+        let value = float(bytes, start, &scan, options)?;
         builder.float(if scan.negative { -value } else { value })
     }
     .map_err(|kind| Error::new(kind, start))?;
@@ -107,7 +107,7 @@ pub(crate) fn inexact<B: TermBuilder>(
     if !scan.float {
         check_digits(scan.int_len, options).map_err(at)?;
     }
-    let value = float(bytes, start, &scan)?;
+    let value = float(bytes, start, &scan, options)?;
     builder.float(if scan.negative { -value } else { value }).map_err(at)?;
     Ok(scan.end)
 }
@@ -168,16 +168,17 @@ fn digit_run(kernel: impl Kernel, bytes: &[u8], pos: usize) -> Option<(usize, u8
 pub(crate) fn skip_any(bytes: &[u8], start: usize, options: &DecodeOptions) -> Result<usize, Error> {
     let limit = if options.digit_limit == 0 { usize::MAX } else { options.digit_limit as usize };
     let scan = scan(bytes, start)?;
-    let harmless = match (scan.float, options.decimals) {
-        (false, _) => scan.int_len <= limit.min(SHORT),
-        (true, true) => {
-            let count = scan.int_len + scan.frac_len;
-            count <= limit.min(SHORT)
-                && scan.exponent.abs() < EXPONENT_CAP
-                && check_decimal(count as u64, scan.power(), options).is_ok()
-        }
-        (true, false) => scan.int_len as i64 + scan.exponent <= FINITE,
-    };
+    let harmless = options.any_number
+        || match (scan.float, options.decimals) {
+            (false, _) => scan.int_len <= limit.min(SHORT),
+            (true, true) => {
+                let count = scan.int_len + scan.frac_len;
+                count <= limit.min(SHORT)
+                    && scan.exponent.abs() < EXPONENT_CAP
+                    && check_decimal(count as u64, scan.power(), options).is_ok()
+            }
+            (true, false) => scan.int_len as i64 + scan.exponent <= FINITE,
+        };
     if harmless { Ok(scan.end) } else { number(bytes, start, options, &mut Nothing) }
 }
 
@@ -291,14 +292,17 @@ fn exponent(bytes: &[u8], mut pos: usize) -> Result<(i64, usize), Error> {
 }
 
 #[inline(always)]
-fn float(bytes: &[u8], start: usize, scan: &Scan) -> Result<f64, Error> {
+fn float(bytes: &[u8], start: usize, scan: &Scan, options: &DecodeOptions) -> Result<f64, Error> {
     let power = scan.power();
     let value = if scan.int_len + scan.frac_len <= WORD_DIGITS {
         float::nearest(scan.mantissa, power)
     } else {
         float::nearest_of_many(digit_values(bytes, scan), power)
     };
-    if value.is_finite() { Ok(value) } else { Err(Error::new(ErrorKind::NumberOutOfRange, start)) }
+    if value.is_finite() || options.any_number {
+        return Ok(value);
+    }
+    Err(Error::new(ErrorKind::NumberOutOfRange, start))
 }
 
 #[cold]
@@ -308,6 +312,9 @@ fn long_integer<B: TermBuilder>(
     options: &DecodeOptions,
     builder: &mut B,
 ) -> Result<(), ErrorKind> {
+    if options.any_number {
+        return Ok(());
+    }
     check_digits(scan.int_len, options)?;
     let magnitude_of_word = i128::from(scan.mantissa);
     match i64::try_from(if scan.negative { -magnitude_of_word } else { magnitude_of_word }) {

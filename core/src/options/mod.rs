@@ -89,6 +89,9 @@ pub struct DecodeOptions {
     pub max_decimal_digits: u32,
     /// Largest exponent of a decimal, whatever its sign; `u32::MAX` for no limit.
     pub max_decimal_exponent: u32,
+    /// Numbers have no limits: who reads them in a second pass applies those of their types. The core chooses it, for passes that build
+    /// nothing.
+    pub any_number: bool,
     /// Seed of the hash that finds repeated keys. Shells choose it, callers do not.
     pub seed: u64,
     /// Whether the shell may move the call to a dirty scheduler. The core does not look at it.
@@ -149,9 +152,16 @@ impl DecodeOptions {
             max_nodes: number!(DECODE, bytes, "max_nodes": u64),
             max_decimal_digits: number!(DECODE, bytes, "max_decimal_digits": u32),
             max_decimal_exponent: number!(DECODE, bytes, "max_decimal_exponent": u32),
+            any_number: false,
             seed,
             dirty: !is!(DECODE, bytes, "dirty" = "never"),
         }
+    }
+
+    /// The same without limits of numbers.
+    #[must_use]
+    pub const fn of_any_number(&self) -> Self {
+        Self { any_number: true, decimals: false, digit_limit: 0, ..*self }
     }
 
     /// Whether keys must be UTF-8: a name of an atom has to be, whoever vouches for the strings.

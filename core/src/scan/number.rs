@@ -64,12 +64,10 @@ impl<K: Kernel> Scan<'_, K> {
 
     /// The number ends before `pos`, whatever stands there.
     pub fn end_number(&self, number: &Number, pos: usize) -> Result<(), Failure> {
-        match number.phase {
-            Phase::Zero | Phase::Integer | Phase::Fraction | Phase::ExponentDigits => {
-                number.check(self.options).map_err(|kind| self.at_anchor(kind, 0))
-            }
-            _ if pos == self.bytes.len() => Err(Error::new(ErrorKind::UnexpectedEnd, pos).into()),
-            _ => Err(Error::new(ErrorKind::InvalidNumber, pos).into()),
+        if number.is_whole() {
+            return number.check(self.options).map_err(|kind| self.at_anchor(kind, 0));
         }
+        let kind = if pos == self.bytes.len() { ErrorKind::UnexpectedEnd } else { ErrorKind::InvalidNumber };
+        Err(Error::new(kind, pos).into())
     }
 }

@@ -5,6 +5,7 @@ use crate::parts;
 use alloc::vec::Vec;
 
 const SELECT: u8 = 8;
+const TYPES: u8 = 16;
 /// List cells of rows in one answer, beyond as many as the piece has bytes: two bytes can become a long row.
 const MOST_CELLS: usize = 1 << 12;
 
@@ -45,6 +46,8 @@ pub struct Plan {
     /// Values are only validated: each is a list of its offset, its length and its pointer for errors. The events of a partial
     /// document say where values stand, and what the short ones are.
     pub(super) places: bool,
+    /// The shell decodes values into types, and applies the limits of their numbers.
+    pub(super) types: bool,
     /// What is wanted of each value, a plan of parts; empty for all of it.
     pub(super) select: Vec<u8>,
     /// List cells of the row that is made of the answers to it.
@@ -61,13 +64,13 @@ impl Plan {
     /// cells of a row (`u32`) follow, and a plan of parts behind its length (`u32`).
     ///
     /// Formats are 0 values, 1 lines, 2 RFC 7464, 3 path, 4 a partial document; flags 1 the document has to be an array, 2 with
-    /// pointers, 4 places of values instead of values, 8 parts of each value. Of a partial document, the number is that of its values and keys, flag 1
+    /// pointers, 4 places of values instead of values, 8 parts of each value, 16 values of types. Of a partial document, the number is that of its values and keys, flag 1
     /// leaves out unfinished numbers, and with flag 4 its events have places.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let format = [Format::Values, Format::Lines, Format::Sequence, Format::Path, Format::Partial];
         let format = *format.get(reader.byte()? as usize)?;
-        let flags = reader.byte().filter(|flags| *flags < 16)?;
+        let flags = reader.byte().filter(|flags| *flags < 32)?;
         let max_bytes = reader.u64()?;
         let mut segments = Vec::new();
         for _ in 0..reader.u16()? {
@@ -92,6 +95,7 @@ impl Plan {
             array: flags & 1 != 0 && format == Format::Path,
             pointers: flags & 2 != 0,
             places: flags & 4 != 0,
+            types: flags & TYPES != 0,
             select,
             cells,
             drop: flags & 1 != 0 && format == Format::Partial,

@@ -127,7 +127,8 @@ impl<K: Kernel, B: Rewind> Records<'_, K, B> {
         }
         let mark = self.builder.mark();
         let result = if self.plan.places {
-            place((text, pos), "", self.options, self.scratch, self.builder)
+            let options = if self.plan.types { self.options.of_any_number() } else { *self.options };
+            place((text, pos), "", &options, self.scratch, self.builder)
         } else if let Some(parts) = self.plan.selected() {
             places::record((text, pos), &parts, self.options, self.scratch, self.builder)
         } else {

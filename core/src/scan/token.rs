@@ -199,6 +199,9 @@ impl Number {
 
     /// What a complete number may violate.
     pub fn check(&self, options: &DecodeOptions) -> Result<(), ErrorKind> {
+        if options.any_number {
+            return Ok(());
+        }
         let limited = !self.float || options.decimals;
         if limited && options.digit_limit != 0 && self.digits > u64::from(options.digit_limit) {
             return Err(ErrorKind::IntegerDigits);
@@ -211,6 +214,11 @@ impl Number {
             false => self.is_infinite(),
         };
         if self.float && large { Err(ErrorKind::NumberOutOfRange) } else { Ok(()) }
+    }
+
+    /// Whether the number may end here.
+    pub const fn is_whole(&self) -> bool {
+        matches!(self.phase, Phase::Zero | Phase::Integer | Phase::Fraction | Phase::ExponentDigits)
     }
 
     /// What a number that goes on violates, whatever follows: its digits and its exponent only grow. An integer of too many digits may

@@ -53,13 +53,12 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
     /// Continues inside the value in which the last piece ended.
     fn resume(&mut self) -> Result<usize, Stop> {
         let Some(mut scanner) = self.state.scanner.take() else { return Ok(0) };
-        let options = self.inner();
         if self.state.keep {
             let seen = self.within(self.piece.held, self.piece.bytes);
-            let progress = scanner.scan(seen, &options);
+            let progress = scanner.scan(seen, &self.wanted());
             return Err(self.kept(scanner, progress, seen.len()));
         }
-        match scanner.scan(self.piece.bytes, &options) {
+        match scanner.scan(self.piece.bytes, &self.inner()) {
             Ok(Progress::Ended(end)) => self.ended(end),
             Ok(Progress::More) => self.skipped(scanner),
             Err(failure) => Err(self.skipped_wrong(failure, 0)),
@@ -188,6 +187,12 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
         DecodeOptions { max_depth, ..*self.options }
     }
 
+    /// Options for a value that is wanted.
+    const fn wanted(&self) -> DecodeOptions {
+        let options = self.inner();
+        if self.plan.types { options.of_any_number() } else { options }
+    }
+
     fn close(&mut self, pos: usize) -> Result<usize, Stop> {
         self.state.levels.pop();
         self.ended(pos + 1)
@@ -298,7 +303,7 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
             self.builder.rewind(mark);
             return Err(self.wrong(kind, pos));
         }
-        let (options, bytes) = (self.inner(), self.piece.bytes);
+        let (options, bytes) = (self.wanted(), self.piece.bytes);
         let number = matches!(byte, b'-' | b'0'..=b'9');
         let decoded = if self.plan.places {
             let path = self.state.pointer();
@@ -345,7 +350,7 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
     fn incomplete(&mut self, error: Error, pos: usize, inside: bool) -> Stop {
         let seen = self.within(0, &self.piece.bytes[pos..]);
         let mut scanner = Scanner::new(self.is_fresh(pos));
-        let more = scanner.scan(seen, &self.inner()) == Ok(Progress::More);
+        let more = scanner.scan(seen, &self.wanted()) == Ok(Progress::More);
         if more && seen.len() as u64 > self.plan.max_bytes {
             return self.wrong(ErrorKind::MaxBytes, pos);
         }

@@ -357,6 +357,13 @@ fn places_of_values_instead_of_values() {
     let nodes = DecodeOptions { max_nodes: 2, ..DecodeOptions::default() };
     assert_eq!(given(&plan(VALUES, 4, 0, &[]), b"1 [1,2] ", &nodes)[0], "[0,1,\"\"]");
     assert!(given(&plan(VALUES, 4, 0, &[]), b"1 [1,2] ", &nodes)[1].starts_with("MaxNodes"));
+    assert_eq!(given(&plan(VALUES, 4, 0, &[]), b"[1e999]", default), ["NumberOutOfRange 1 /0"]);
+    // With types, their numbers are left to the shell. Those of other values are not.
+    let number = "9".repeat(2000) + ".5e0000000000000999999999999999";
+    assert_eq!(given(&plan(VALUES, 20, 0, &[]), number.as_bytes(), default), ["[0,2031,\"\"]"]);
+    assert_eq!(given(&plan(LINES, 20, 0, &[]), b"[1e999]", default), ["[0,7,\"\"]"]);
+    let inside = plan(PATH, 20, 0, &[Some("a")]);
+    assert_eq!(given(&inside, b"{\"a\":1e999,\"b\":1e999}", default), ["[5,5,\"/a\"]", "NumberOutOfRange 15 /b"]);
 }
 
 #[test]

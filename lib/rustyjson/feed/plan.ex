@@ -3,6 +3,7 @@ defmodule RustyJson.Feed.Plan do
   # The options of a stream, checked, and packed as the core reads them (core/src/scan/plan.rs).
 
   alias RustyJson.{Config, Options, Parts, Paths, Pointer}
+  alias RustyJson.Feed.Typed
   alias RustyJson.Options.{Cache, Policies}
 
   @formats [values: 0, lines: 1, seq: 2, array: 3]
@@ -10,6 +11,7 @@ defmodule RustyJson.Feed.Plan do
   @array 1
   @pointers 2
   @places 4
+  @types 16
   @select 8
 
   @type t :: %{
@@ -65,6 +67,7 @@ defmodule RustyJson.Feed.Plan do
     flags =
       flags
       |> Bitwise.bor(if(options.as, do: @places, else: 0))
+      |> Bitwise.bor(if(Typed.judged?(options), do: @types, else: 0))
       |> Bitwise.bor(if(select, do: @select, else: 0))
 
     header = <<number, flags, options.max_bytes::64-little, length(segments)::16-little>>

@@ -3,7 +3,7 @@ defmodule RustyJson.Feed.Typed do
   # The items of a stream with `as:`. The core validates values and says where they are: the offset in the piece, the length, and the
   # path that errors show. Each is then decoded into the type.
 
-  alias RustyJson.{Engine, Feed, Fragment}
+  alias RustyJson.{Engine, Feed, Fragment, Options}
   alias RustyJson.Schema.{Decode, Place}
 
   @doc "The items at these places of a piece, which starts at this line and column; and the feed, which an error can end."
@@ -62,11 +62,15 @@ defmodule RustyJson.Feed.Typed do
   defp decode(_other, from, {_bytes, _before, {options, _prepared}}, _feed),
     do: {{:error, Engine.Wasm.broken_parts(options)}, from}
 
-  # The core has validated the text.
-  defp value(text, {%{as: :raw, values: %{strings: :copy}}, _prepared}, _place),
-    do: {:ok, %Fragment{encode: :binary.copy(text)}}
+  defp value(text, {options, prepared}, place) do
+    if judged?(options),
+      do: Decode.decode(text, options, prepared, place),
+      else: {:ok, %Fragment{encode: :binary.copy(text)}}
+  end
 
-  defp value(text, {options, prepared}, place), do: Decode.decode(text, options, prepared, place)
+  @doc "Whether values are decoded here, which applies the limits of their numbers. Otherwise the core has validated their text."
+  @spec judged?(Options.t()) :: boolean()
+  def judged?(%{as: as, values: %{strings: strings}}), do: as != nil and (as != :raw or strings != :copy)
 
   defp place(start, path, text, bytes, before, feed) do
     {_start, line, column} = Place.reached(bytes, start, before)

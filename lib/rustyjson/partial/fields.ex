@@ -67,6 +67,26 @@ defmodule RustyJson.Partial.Fields do
   def holds?(type),
     do: type in [:decimal, :date, :time, :naive_datetime, :utc_datetime, :duration, :raw]
 
+  # As the core adds them up.
+  @lost_float 1
+  @lost_decimal 2
+
+  @doc """
+  Whether a number that exceeds these limits, whatever follows, can be none of the type, or none where values are passed over. `decimals`:
+  numbers without a type are decimals.
+  """
+  @spec lost?(Type.t() | :skip | :later | :tag | :wrong, 1..3, boolean()) :: boolean()
+  def lost?({:nullable, type}, limits, decimals), do: lost?(type, limits, decimals)
+  def lost?({:checked, type, _constraints}, limits, decimals), do: lost?(type, limits, decimals)
+  def lost?(type, limits, _decimals) when type in [:float, :number], do: Bitwise.band(limits, @lost_float) > 0
+  def lost?(:decimal, limits, _decimals), do: Bitwise.band(limits, @lost_decimal) > 0
+
+  def lost?(type, limits, decimals) when type in [:skip, :any, :raw, :integer],
+    do: Bitwise.band(limits, if(decimals, do: @lost_decimal, else: @lost_float)) > 0
+
+  def lost?({:loaded, _type}, limits, decimals), do: lost?(:any, limits, decimals)
+  def lost?(_other, _limits, _decimals), do: false
+
   @doc "Whether values of the type can be decoded together, as a list."
   @spec listed?(Type.t()) :: boolean()
   def listed?({kind, _}) when kind in [:loaded, :embeds_many], do: false

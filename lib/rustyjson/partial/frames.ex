@@ -35,8 +35,9 @@ defmodule RustyJson.Partial.Frames do
     names: nil
   )
 
-  # A value that is shown when it is complete, or never if it has no type.
-  Record.defrecord(:in_whole, type: nil, start: 0, names: nil)
+  # A value that is shown when it is complete, or never if it has no type. `later`: its type is not
+  # asked for yet, for it stands in front of a tag, or is hidden by an earlier member.
+  Record.defrecord(:in_whole, type: nil, start: 0, names: nil, later: false)
 
   # A tagged struct before its tag. `members` are the keys so far and the places of their values, the last one first.
   Record.defrecord(:in_tagged, type: nil, start: 0, name: nil, length: 0, members: [], names: nil)
@@ -77,7 +78,10 @@ defmodule RustyJson.Partial.Frames do
 
   ## What may come next
 
-  @doc "The type of the next value; or :skip for one that is passed over, :tag for a tag, :wrong if there may be none."
+  @doc """
+  The type of the next value; or :skip for one that is passed over, :later for one whose type is not asked for yet, :tag for a tag, :wrong
+  if there may be none.
+  """
   @spec expected(stack(), map()) :: term()
   def expected([], rules), do: rules.type
   def expected([in_list(type: type, limits: nil) | _], _rules), do: type
@@ -86,17 +90,20 @@ defmodule RustyJson.Partial.Frames do
     do: if(count < most, do: type, else: :wrong)
 
   def expected([in_map(type: type, state: :open) | _], _rules), do: type
-  def expected([in_map(state: :hidden) | _], _rules), do: :skip
+  def expected([in_map(state: :hidden) | _], _rules), do: :later
   def expected([in_struct(field: {_name, type}) | _], _rules), do: type
   def expected([in_struct(field: :foreign) | _], _rules), do: :skip
+  def expected([in_whole(later: true) | _], _rules), do: :later
   def expected([in_whole() | _], _rules), do: :skip
   def expected([in_tagged(type: {:tagged, name, _}, name: name) | _], _rules), do: :tag
-  def expected([in_tagged(name: name) | _], _rules) when is_binary(name), do: :skip
+  def expected([in_tagged(name: name) | _], _rules) when is_binary(name), do: :later
   def expected(_stack, _rules), do: throw(:malformed)
 
   @doc "The container that a bracket at this position opens as a value of the type."
   @spec opened(:array | :object, term(), non_neg_integer(), non_neg_integer(), map()) :: t() | :wrong
-  def opened(_bracket, :skip, start, _length, rules), do: in_whole(start: start, names: rules.names)
+  def opened(_bracket, what, start, _length, rules) when what in [:skip, :later],
+    do: in_whole(start: start, names: rules.names, later: what == :later)
+
   def opened(_bracket, wrong, _start, _length, _rules) when wrong in [:tag, :wrong], do: :wrong
 
   def opened(bracket, type, start, length, rules) do

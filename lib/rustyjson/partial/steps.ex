@@ -2,13 +2,13 @@ defmodule RustyJson.Partial.Steps do
   @moduledoc false
   # What the events of a piece (core/src/scan/partial/events.rs) make of a typed document, one after the other. Each function ends with
   # the call for the next event, or throws: `:malformed` for events that do not fit together, and `{:wrong, %{...}}` at a value that its
-  # type does not take.
+  # type does not take, or `{:lost, %{...}}` at a number that goes on.
 
   alias RustyJson.Partial.{Changes, Fields, Frames, Tags, Values}
 
   import RustyJson.Partial.Frames, only: :macros
 
-  use RustyJson.Partial.Events, ~w(array object close key at value text end_of_text part string)a
+  use RustyJson.Partial.Events, ~w(array object close key at value text end_of_text part string beyond lost)a
 
   @typedoc "A string that is cut: what it is for, its text so far if that is needed, its position. Or the whole document."
   @type cursor ::
@@ -19,7 +19,7 @@ defmodule RustyJson.Partial.Steps do
   @doc "The open containers and the current value behind these events, and what changed."
   @spec run([term()], Frames.stack(), cursor(), map(), Changes.t()) :: {Frames.stack(), cursor(), Changes.t()}
   def run([event | _] = events, [in_list(limits: nil) = list | stack], nil, rules, changes)
-      when event in [@value, @part],
+      when event in [@value, @part, @beyond],
       do: elements(events, list, stack, rules, changes)
 
   def run([@value, value, start, length | rest], stack, nil, rules, changes),
@@ -27,6 +27,20 @@ defmodule RustyJson.Partial.Steps do
 
   def run([@part, start, length | rest], stack, nil, rules, changes),
     do: whole(:decode, Values.place(start, length, rules), rest, stack, rules, changes)
+
+  def run([@beyond, start, length | rest], stack, nil, rules, changes) do
+    place = Values.place(start, length, rules)
+
+    if Frames.expected(stack, rules) == :skip,
+      do: wrong(rest, stack, changes),
+      else: whole(:decode, place, rest, stack, rules, changes)
+  end
+
+  def run([@lost, limits | rest], stack, nil, rules, changes) when limits in 1..3 do
+    if stack |> Frames.expected(rules) |> Fields.lost?(limits, rules.decimals),
+      do: throw({:lost, at(rest, stack, length(stack), :none, changes)}),
+      else: run(rest, stack, nil, rules, changes)
+  end
 
   def run([@key, name | rest], [frame | stack], nil, rules, changes) when is_binary(name),
     do: keyed(Frames.key(frame, name, nil, rules), rest, [frame | stack], rules, changes)
@@ -103,14 +117,17 @@ defmodule RustyJson.Partial.Steps do
   def run([], stack, cursor, _rules, changes), do: {stack, cursor, changes}
   def run(_events, _stack, _cursor, _rules, _changes), do: throw(:malformed)
 
-  # The rest of the events, the containers whose values are still shown, how many are open, and the last string if it is shown.
   @spec wrong([term()], Frames.stack(), non_neg_integer(), {:ok, binary()} | :none, Changes.t()) ::
           no_return()
   defp wrong(rest, stack, open, visible \\ :none, changes),
-    do: throw({:wrong, %{rest: rest, stack: stack, open: open, visible: visible, changes: changes}})
+    do: throw({:wrong, at(rest, stack, open, visible, changes)})
 
   @spec wrong([term()], Frames.stack(), Changes.t()) :: no_return()
   defp wrong(rest, stack, changes), do: wrong(rest, stack, length(stack), changes)
+
+  # The rest of the events, the containers whose values are still shown, how many are open, and the last string if it is shown.
+  defp at(rest, stack, open, visible, changes),
+    do: %{rest: rest, stack: stack, open: open, visible: visible, changes: changes}
 
   defp keyed(:wrong, rest, stack, _rules, changes), do: wrong(rest, stack, changes)
   defp keyed(frame, rest, [_ | stack], rules, changes), do: run(rest, [frame | stack], nil, rules, changes)
@@ -133,7 +150,7 @@ defmodule RustyJson.Partial.Steps do
       :wrong ->
         wrong(rest, stack, changes)
 
-      :skip ->
+      what when what in [:skip, :later] ->
         run(rest, Frames.passed(stack, start, stop), nil, rules, changes)
 
       :tag ->
@@ -175,7 +192,7 @@ defmodule RustyJson.Partial.Steps do
     end
   end
 
-  defp elements([@part | _] = events, list, stack, rules, changes),
+  defp elements([event | _] = events, list, stack, rules, changes) when event in [@part, @beyond],
     do: several(events, list, stack, rules, changes)
 
   defp elements(rest, list, stack, rules, changes), do: run(rest, [list | stack], nil, rules, changes)
@@ -197,6 +214,7 @@ defmodule RustyJson.Partial.Steps do
 
   # Whether what there is of a string of the type is shown, or waits until it is whole.
   defp purpose(what) when what in [:skip, :tag, :wrong], do: what
+  defp purpose(:later), do: :skip
 
   defp purpose(type) do
     cond do

@@ -39,8 +39,11 @@ defmodule RustyJson.Partial.Tags do
          do: in_struct(struct, tag: tag)
   end
 
-  defp value(in_struct(field: :foreign) = struct, _start, _stop, _rules),
-    do: {:ok, in_struct(struct, field: nil)}
+  # Its numbers have limits, too.
+  defp value(in_struct(field: :foreign) = struct, start, stop, rules) do
+    with {:ok, _raw} <- Values.decode(start, stop, :raw, rules),
+         do: {:ok, in_struct(struct, field: nil)}
+  end
 
   defp value(in_struct(field: {_name, type}) = struct, start, stop, rules) do
     with {:ok, value} <- Values.decode(start, stop, type, rules) do

@@ -12,7 +12,7 @@ defmodule RustyJson.Partial.Typed do
   alias RustyJson.Partial.{Changes, Fields, Frames, Steps, Text}
   alias RustyJson.Schema.Shape
 
-  use RustyJson.Partial.Events, ~w(array object close key at value text end_of_text part string)a
+  use RustyJson.Partial.Events, ~w(array object close key at value text end_of_text part string beyond lost)a
 
   @enforce_keys [:rules]
   defstruct [:rules, stack: [], cursor: nil, frozen: nil]
@@ -37,6 +37,7 @@ defmodule RustyJson.Partial.Typed do
       options: options,
       parts: %{Options.change(options, :decode, %{max_nodes: 0, errors: :first}) | max_bytes: 0},
       null: values.null,
+      decimals: values.floats == :decimals,
       drop: trailing == :drop,
       first: values.duplicate_keys == :first,
       names: if(values.duplicate_keys == :error, do: %{}),
@@ -91,6 +92,8 @@ defmodule RustyJson.Partial.Typed do
     {%{typed | stack: stack, cursor: cursor}, changes}
   catch
     {:wrong, wrong} -> freeze(typed, wrong, text)
+    # The number at the end is wrong already.
+    {:lost, wrong} -> freeze(typed, wrong, Text.read(text, nil))
   end
 
   def apply_events(%{frozen: {shown, open, certain}} = typed, events, text, _piece, changes) do
@@ -152,10 +155,10 @@ defmodule RustyJson.Partial.Typed do
   defp levels([@close, _stop | rest], open, least) when open > 0,
     do: levels(rest, open - 1, min(least, open - 1))
 
-  defp levels([event, _ | rest], open, least) when event in [@key, @text, @string],
+  defp levels([event, _ | rest], open, least) when event in [@key, @text, @string, @lost],
     do: levels(rest, open, least)
 
-  defp levels([event, _, _ | rest], open, least) when event in [@part, @end_of_text],
+  defp levels([event, _, _ | rest], open, least) when event in [@part, @beyond, @end_of_text],
     do: levels(rest, open, least)
 
   defp levels([event, _, _, _ | rest], open, least) when event in [@value, @at],

@@ -8,7 +8,7 @@ defmodule RustyJson.Partial.Values do
   alias RustyJson.Partial.{Fields, Text}
   alias RustyJson.Schema.{Decode, Reflected}
 
-  use RustyJson.Partial.Events, ~w(value part)a
+  use RustyJson.Partial.Events, ~w(value part beyond)a
 
   @doc "Where a value of this piece stands in all bytes."
   @spec place(term(), term(), map()) :: {non_neg_integer(), non_neg_integer()}
@@ -63,7 +63,7 @@ defmodule RustyJson.Partial.Values do
 
   defp before_wrong(_events, 1, _type, _rules, values), do: Enum.reverse(values)
 
-  defp run_of([event | _] = events, stop, count, rules) when event in [@value, @part] do
+  defp run_of([event | _] = events, stop, count, rules) when event in [@value, @part, @beyond] do
     {from, to, rest} = next_place(events, rules)
     if from > stop, do: run_of(rest, to, count + 1, rules), else: throw(:malformed)
   end
@@ -73,7 +73,9 @@ defmodule RustyJson.Partial.Values do
   defp next_place([@value, _value, start, length | rest], rules),
     do: placed(place(start, length, rules), rest)
 
-  defp next_place([@part, start, length | rest], rules), do: placed(place(start, length, rules), rest)
+  defp next_place([event, start, length | rest], rules) when event in [@part, @beyond],
+    do: placed(place(start, length, rules), rest)
+
   defp next_place(_events, _rules), do: throw(:malformed)
   defp placed({start, stop}, rest), do: {start, stop, rest}
 

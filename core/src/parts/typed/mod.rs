@@ -40,11 +40,11 @@ pub fn typed<A: Answer>(
     }
     // The driver alone counts all nodes and looks for all repeated keys.
     if options.max_nodes != 0 || options.duplicates == Duplicates::Error {
-        decode::validate(json, 0, options, scratch)?;
+        decode::validate(json, 0, &options.of_any_number(), scratch)?;
     }
     let options = DecodeOptions { max_nodes: 0, ..*options };
     let mut places = core::mem::take(&mut scratch.places);
-    let call = Call { json, shape, options: &options, most_nodes };
+    let call = Call { json, shape, options: &options, any_number: &options.of_any_number(), most_nodes };
     let (mark, mut left) = (answer.terms().mark(), Vec::new());
     let result = with_kernel!(kernel => walk(kernel, &call, &mut places, scratch, answer, &mut left));
     scratch.places = places;
@@ -65,6 +65,7 @@ struct Call<'a> {
     json: &'a [u8],
     shape: &'a Shape<'a>,
     options: &'a DecodeOptions,
+    any_number: &'a DecodeOptions,
     most_nodes: u64,
 }
 
@@ -80,7 +81,7 @@ fn walk<K: Kernel, A: Answer>(
     let Places { open, text, .. } = places;
     let cursor = Cursor::new(kernel, call.json, call.options, open, text);
     let budget = if call.most_nodes == 0 { u64::MAX } else { call.most_nodes };
-    let mut walk = Walk::new(cursor, call.shape, scratch, answer, left, budget);
+    let mut walk = Walk::new(cursor, call.any_number, call.shape, scratch, answer, left, budget);
     match walk.run() {
         // Not an error of the text, whose limit is looked after.
         Err(Error { kind: ErrorKind::MaxNodes, .. }) => Ok(false),

@@ -1,7 +1,8 @@
 //! Structs whose type a member tells, which may stand anywhere in them.
 //!
 //! To find it the object is walked over first. What stands in that object are mostly tagged structs again, so this walk notes the tags
-//! of all objects in it: however deep they are nested, each byte is walked over once.
+//! of all objects in it: however deep they are nested, each byte is walked over once. Numbers may have any size there, because their types
+//! say which ones are too large.
 
 use super::super::answer::Answer;
 use super::super::shape::Tagged;
@@ -104,7 +105,10 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
     fn look_for_tags(&mut self, key: u32, pos: usize) -> Step<()> {
         self.tags.known.clear();
         self.tags.open.clear();
-        self.tags.until = self.walk_over(key, pos)?;
+        let options = core::mem::replace(&mut self.cursor.options, self.any_number);
+        let until = self.walk_over(key, pos);
+        self.cursor.options = options;
+        self.tags.until = until?;
         // Objects are noted when their tags come, which is after those in them.
         self.tags.known.sort_unstable();
         Ok(())

@@ -9,7 +9,7 @@ use crate::builder::{SMALL_MAP, TermBuilder, Text};
 use crate::decode::Scratch;
 use crate::decode::cursor::{Cursor, Follows};
 use crate::error::{Error, ErrorKind};
-use crate::options::Duplicates;
+use crate::options::{DecodeOptions, Duplicates};
 use crate::room::room;
 use crate::simd::Kernel;
 use alloc::vec::Vec;
@@ -43,6 +43,8 @@ pub(super) enum Container {
 
 pub(super) struct Walk<'a, 'b, K, A> {
     pub cursor: Cursor<'a, K>,
+    /// The options for values that are walked over before their types are known.
+    pub any_number: &'a DecodeOptions,
     pub shape: &'a Shape<'a>,
     pub scratch: &'b mut Scratch,
     pub answer: &'b mut A,
@@ -88,6 +90,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     #[inline(always)]
     pub(super) fn new(
         cursor: Cursor<'a, K>,
+        any_number: &'a DecodeOptions,
         shape: &'a Shape<'a>,
         scratch: &'b mut Scratch,
         answer: &'b mut A,
@@ -96,6 +99,7 @@ impl<'a, 'b, K: Kernel, A: Answer> Walk<'a, 'b, K, A> {
     ) -> Self {
         Self {
             cursor,
+            any_number,
             shape,
             scratch,
             answer,

@@ -7,8 +7,10 @@
 use super::{Document, Stop};
 use crate::builder::{Key, Rewind, Text};
 use crate::error::ErrorKind;
-use crate::options::Duplicates;
+use crate::options::{DecodeOptions, Duplicates};
+use crate::scan::scanner::Scanner;
 use crate::scan::state::advance;
+use crate::scan::token::Token;
 use crate::simd::Kernel;
 
 /// An array opens.
@@ -35,6 +37,15 @@ pub(super) const NUMBER: i64 = 9;
 pub(super) const PART: i64 = 10;
 /// With places: a string that goes on begins.
 pub(super) const STRING: i64 = 11;
+/// With places: a value like [`PART`], of which a number exceeds a limit of the options. A type may have another one.
+pub(super) const BEYOND: i64 = 12;
+/// With places: a number that may go on exceeds a limit, whatever follows: [`LOST_FLOAT`] and [`LOST_DECIMAL`], added up.
+pub(super) const LOST: i64 = 13;
+
+/// The limit of floats.
+const LOST_FLOAT: i64 = 1;
+/// A limit of decimals.
+const LOST_DECIMAL: i64 = 2;
 
 impl<K: Kernel, B: Rewind> Document<'_, K, B> {
     pub(super) fn event(&mut self, event: i64) -> Result<(), ErrorKind> {
@@ -79,6 +90,24 @@ impl<K: Kernel, B: Rewind> Document<'_, K, B> {
         self.end_member()?;
         self.items += 1;
         Ok(())
+    }
+
+    /// The event of a number that cannot become one within the limits.
+    pub(super) fn tell_lost(&mut self, number: &Scanner) -> Result<(), ErrorKind> {
+        match self.lost(number) {
+            0 => Ok(()),
+            lost => self.event(LOST).and_then(|()| self.event(lost)),
+        }
+    }
+
+    /// Which limits the number that was scanned exceeds. One that cannot end here may exceed others with its next digit.
+    pub(super) fn lost(&self, number: &Scanner) -> i64 {
+        let Token::Number(number) = number.token else { return 0 };
+        let exceeds = |decimals| number.lost(&DecodeOptions { decimals, ..*self.options }).is_some();
+        match number.is_whole() {
+            true => LOST_FLOAT * i64::from(exceeds(false)) + LOST_DECIMAL * i64::from(exceeds(true)),
+            false => 0,
+        }
     }
 
     pub(super) fn typed_key(&mut self) -> Result<(), ErrorKind> {

@@ -12,7 +12,7 @@ mod events;
 mod number;
 
 use self::cut::Cut;
-use self::events::{ARRAY, CLOSE, END_OF_TEXT, MEMBER, OBJECT, PART, STRING, TEXT, VALUE};
+use self::events::{ARRAY, BEYOND, CLOSE, END_OF_TEXT, MEMBER, OBJECT, PART, STRING, TEXT, VALUE};
 use super::fed::{End, Fed, Piece, Trouble};
 use super::grammar::{no_key, no_value};
 use super::plan::Plan;
@@ -97,8 +97,16 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
     /// A long token, whose bytes wait outside, is only looked through for its end.
     fn held(&mut self) -> Stop {
         let mut token = Scanner { token: self.open.token, back: self.open.back, ..Scanner::new(false) };
-        let more = token.scan(self.piece.bytes, self.options) == Ok(Progress::More);
-        let goes_on = more && !self.piece.last && token.lost(self.options).is_none();
+        let (before, options) = (self.lost(&token), self.inner());
+        let more = token.scan(self.piece.bytes, &options) == Ok(Progress::More);
+        let goes_on = more && !self.piece.last && token.lost(&options).is_none();
+        if goes_on
+            && self.plan.places
+            && self.lost(&token) != before
+            && let Err(kind) = self.tell_lost(&token)
+        {
+            return self.wrong(kind, 0);
+        }
         self.state.keep = goes_on;
         (self.open.token, self.open.back) = if goes_on { (token.token, token.back) } else { (Token::None, 0) };
         (0, if goes_on { End::More } else { End::Join })
@@ -312,8 +320,9 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
                 end
             }
             _ => {
-                let end = decode::part(bytes, pos, options, self.scratch, &mut Nothing)?;
+                let (end, beyond) = self.measured(pos, options)?;
                 let told = match short_integer(&bytes[pos..end]) {
+                    _ if beyond => self.event(BEYOND),
                     Some(number) => self.event(VALUE).and_then(|()| self.event(number)),
                     None => self.event(PART),
                 };
@@ -323,6 +332,18 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
         };
         let told = self.offset(pos).and_then(|()| self.offset(end - pos));
         told.map_err(at).map(|()| end)
+    }
+
+    /// Where a value of a typed document ends, and whether a number in it exceeds a limit of the options.
+    fn measured(&mut self, pos: usize, options: &DecodeOptions) -> Result<(usize, bool), Error> {
+        let DecodeOptions { max_depth, max_nodes, .. } = *options;
+        let judged = DecodeOptions { max_depth, max_nodes, ..*self.options };
+        match decode::part(self.piece.bytes, pos, &judged, self.scratch, &mut Nothing) {
+            Err(error) if error.kind.is_limit_of_numbers() => {
+                decode::part(self.piece.bytes, pos, options, self.scratch, &mut Nothing).map(|end| (end, true))
+            }
+            result => result.map(|end| (end, false)),
+        }
     }
 
     /// (A call, because each copy would take 10 KB.)
@@ -347,8 +368,13 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
             b'[' | b'{' => self.container(byte, pos),
             b'"' => self.string(pos),
             _ => {
-                if matches!(byte, b'-' | b'0'..=b'9') && !self.plan.drop {
-                    self.number(pos).map_err(|kind| self.wrong(kind, pos))?;
+                if matches!(byte, b'-' | b'0'..=b'9') {
+                    let told = match (self.plan.places, self.plan.drop) {
+                        (true, _) => self.tell_lost(&scanner),
+                        (_, true) => Ok(()),
+                        _ => self.number(pos),
+                    };
+                    told.map_err(|kind| self.wrong(kind, pos))?;
                 }
                 Err(self.wait(scanner, pos))
             }
@@ -362,7 +388,7 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
         if self.piece.last || progress != Ok(Progress::More) {
             return Err(error);
         }
-        match scanner.lost(self.options) {
+        match scanner.lost(&self.inner()) {
             None => Ok(scanner),
             // A number that ends behind a point or an `e` has only this error.
             Some(kind) if error.kind == ErrorKind::UnexpectedEnd => Err(Error::new(kind, pos)),
@@ -392,7 +418,8 @@ impl<'a, K: Kernel, B: Rewind> Document<'a, K, B> {
         };
         let (left, most) = (self.left(), self.options.max_nodes);
         let max_nodes = if most == 0 || left < most { left } else { most };
-        DecodeOptions { max_depth, max_nodes, ..*self.options }
+        let options = DecodeOptions { max_depth, max_nodes, ..*self.options };
+        if self.plan.types { options.of_any_number() } else { options }
     }
 
     #[cold]
