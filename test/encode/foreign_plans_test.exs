@@ -63,6 +63,48 @@ defmodule RustyJson.ForeignPlansTest do
 
   defp proved(implementation), do: implementation |> Compiled.plan(:json) |> elem(1)
 
+  # In a VM of its own: Elixir before 1.18 has no such protocol, and other tests rely on that.
+  @numbers ~S"""
+  unless Code.ensure_loaded?(JSON.Encoder) do
+    defprotocol JSON.Encoder do
+      def encode(value, encoder)
+    end
+  end
+
+  defmodule Reading do
+    defstruct [:text, :secret]
+  end
+
+  defimpl JSON.Encoder, for: Reading do
+    def encode(reading, _encoder), do: [~S({"n":), reading.text, ~S(,"secret":1.50})]
+  end
+
+  {:ok, _} = Application.ensure_all_started(:rustyjson)
+
+  for engine <- ENGINES,
+      text <- ~w(1.0e2 1.10 -0.0 1E+400 12345678901234567890.123 [1.0,{"1.5\\"":["2.50",-3.50e-1]},7]),
+      {options, shown} <- [
+        {[redact: [:secret]], ~S("[REDACTED]")},
+        {[integers: :js_safe, key_case: :camel], "1.50"},
+        {[omit: [nil], sort_keys: true], "1.50"}
+      ] do
+    expected = ~s([{"n":#{text},"secret":#{shown}}])
+    ^expected = RustyJson.encode!([struct(Reading, text: text)], options ++ engine)
+    pretty = RustyJson.encode!([struct(Reading, text: text)], [pretty: true] ++ options ++ engine)
+    ^expected = RustyJson.Formatter.minimize(pretty)
+  end
+  """
+
+  test "numbers of an implementation's text keep their digits, whatever else is asked for" do
+    script =
+      String.replace(@numbers, "ENGINES", inspect(for {_name, options} <- Judge.engines(), do: options))
+
+    paths = Path.wildcard(Path.join(Mix.Project.build_path(), "lib/*/ebin"))
+    arguments = Enum.flat_map(paths, &["-pa", &1]) ++ ["-e", script]
+    {output, status} = System.cmd("elixir", arguments, stderr_to_stdout: true)
+    assert status == 0, output
+  end
+
   describe "the code of an implementation" do
     test "is proved if it returns its fields in constant text", %{folder: folder} do
       for {body, fields, names} <- [

@@ -5,7 +5,7 @@ defmodule RustyJson.Encoder.Interop do
   alias RustyJson.{DecodeError, Encode, Encoder, EncodeError, Engine, Options}
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.{Known, Measure, Part}
-  alias RustyJson.Encoder.Plans
+  alias RustyJson.Encoder.{Numbers, Plans}
   alias RustyJson.Engine.Codes
 
   require RustyJson.Engine.Codes
@@ -168,17 +168,30 @@ defmodule RustyJson.Encoder.Interop do
 
   defp shaped(text, options) do
     case Input.decode(text, read_by(options)) do
-      {:ok, term} -> Encode.value(term, options)
-      {:error, %DecodeError{}} -> raise EncodeError.new({:invalid_iodata, "an encoder gave invalid JSON"})
-      {:error, error} -> raise error
+      {:ok, term} ->
+        term |> Numbers.kept(text |> IO.iodata_to_binary() |> Numbers.texts()) |> Encode.value(options)
+
+      {:error, %DecodeError{}} ->
+        raise EncodeError.new({:invalid_iodata, "an encoder gave invalid JSON"})
+
+      {:error, error} ->
+        raise error
     end
   end
 
   # In the engine and the time of the call, whatever the configuration says of decoding.
   defp read_by(%{engine: engine, sandbox: sandbox, values: %{null: null}}) do
     decode =
-      [objects: :ordered_objects, keys: :strings, floats: :native, max_depth: :infinity, max_bytes: 0] ++
-        [max_nodes: 0, duplicate_keys: :last, decoding_integer_digit_limit: 0, null: null, raw: []] ++
+      [objects: :ordered_objects, keys: :strings, floats: :decimals, max_depth: :infinity, max_bytes: 0] ++
+        [
+          max_decimal_digits: :infinity,
+          max_decimal_exponent: :infinity,
+          max_nodes: 0,
+          duplicate_keys: :last,
+          decoding_integer_digit_limit: 0,
+          null: null,
+          raw: []
+        ] ++
         [engine: if(Engine.native?(engine), do: :native, else: :wasm)]
 
     read = Options.decode(decode)
