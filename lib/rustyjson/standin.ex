@@ -5,7 +5,7 @@ defmodule RustyJson.Standin do
 
   alias RustyJson.{Config, Encoder, Options}
   alias RustyJson.Decode.Input
-  alias RustyJson.Encode.{Part, Text}
+  alias RustyJson.Encode.{Known, Part, Text}
   alias RustyJson.Encoder.{Derive, Plans}
   alias RustyJson.Options.{Cache, Pack, Values}
 
@@ -47,7 +47,7 @@ defmodule RustyJson.Standin do
   @doc "The implementation of `RustyJson.Encoder` for a struct, if the struct has one."
   @spec own_implementation(term()) :: module() | nil
   def own_implementation(%_{} = struct) do
-    implementation = Encoder.impl_for(struct)
+    implementation = Known.implementation(Encoder, struct)
     if implementation != Encoder.Any, do: implementation
   end
 

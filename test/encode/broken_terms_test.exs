@@ -116,6 +116,49 @@ defmodule RustyJson.BrokenTermsTest do
         do: assert({:error, %EncodeError{}} = Judge.encode(%OrderedObject{values: values}, options))
   end
 
+  # `decode(keys: :atoms)` makes the first three.
+  test "maps with any value as __struct__" do
+    modules = [
+      nil,
+      true,
+      false,
+      NoSuchModule,
+      Any,
+      Atom,
+      BitString,
+      Float,
+      Function,
+      Integer,
+      List,
+      Map,
+      PID,
+      Tuple,
+      Enum
+    ]
+
+    for module <- modules, struct <- [%{__struct__: module}, %{:__struct__ => module, :a => 1, "b" => 2}] do
+      for options <- [[redact: [:a]], [key_case: :camel], [omit: [nil]] | @options],
+          term <- [struct, [struct], %{x: struct}] do
+        assert {:error, %Protocol.UndefinedError{protocol: RustyJson.Encoder}} = Judge.encode(term, options)
+      end
+
+      for options <- [[], [pretty: true], [redact: [:a]]], term <- [[struct], %{x: [struct]}] do
+        assert {:ok, text} = Judge.encode(term, [unsupported: fn _value -> "instead" end] ++ options)
+        assert text =~ "instead"
+        assert {:ok, _text} = Judge.encode(term, [unsupported: :inspect] ++ options)
+      end
+
+      assert {:ok, _text} = Judge.encode(struct, protocol: false)
+
+      log =
+        RustyJson.LogFormatter.format(%{level: :info, msg: {:report, %{a: struct}}, meta: %{time: 0}}, %{})
+
+      assert {:ok, %{"level" => "info", "message" => _}} = log |> IO.iodata_to_binary() |> RustyJson.decode()
+    end
+
+    for other <- [1, "x", %{}], do: assert({:ok, _object} = Judge.encode(%{__struct__: other}))
+  end
+
   test "what an encoder or a fragment gives instead of iodata" do
     for value <- [:x, nil, 5, 1.5, {1}, self(), fn -> 1 end, <<1::3>>] do
       assert_error(

@@ -22,6 +22,17 @@ defmodule RustyJson.Encode.Known do
   @doc "Whether a call has a plan for structs of this module."
   defguard has_plan(module, plans) when is_map(plans) and is_map_key(plans, module)
 
+  # A map can have any atom as `__struct__`. With one of these, a protocol that is not consolidated finds its implementation for values of
+  # a built-in type, or itself, and either would come back here.
+  @no_structs [nil, Atom, BitString, Float, Function, Integer, List, Map, PID, Port, Reference, Tuple]
+
+  @doc "The implementation of a protocol for a value, which may be a struct that nobody's functions made."
+  @spec implementation(module(), term()) :: module() | nil
+  def implementation(protocol, %module{}) when module in @no_structs,
+    do: protocol.impl_for(%{__struct__: Any})
+
+  def implementation(protocol, value), do: protocol.impl_for(value)
+
   @doc "Structs that the core encodes when it meets them, whatever is in them."
   @spec modules() :: [module()]
   def modules, do: @modules

@@ -63,7 +63,7 @@ defmodule RustyJson.Encode.Part do
   """
   @spec own(struct(), nil | module() | Interop.way(), Options.t()) :: iodata()
   def own(%module{} = struct, nil, options) do
-    implementation = Encoder.impl_for(struct)
+    implementation = Known.implementation(Encoder, struct)
     Plans.learn(module, implementation)
     own_text(struct, resolved(implementation, struct, options), options)
   end
@@ -176,7 +176,7 @@ defmodule RustyJson.Encode.Part do
   defp implementation(_term, _own, _options), do: nil
 
   defp dispatch(term, options) when Unsupported.is_of_standin(options), do: Interop.by_standin(term)
-  defp dispatch(term, _options), do: Encoder.impl_for(term)
+  defp dispatch(term, _options), do: Known.implementation(Encoder, term)
 
   # A struct that only Jason encodes, where nothing else is to be done with its text.
   defp resolved(Encoder.Any, struct, options), do: Interop.direct(struct, options) || Encoder.Any

@@ -27,7 +27,7 @@ defmodule RustyJson.Encoder.Interop do
   @spec found(struct()) :: {:jason | :standin | :json, module()} | nil
   def found(struct) do
     case jason(struct) do
-      nil -> of_elixir(there?(JSON.Encoder) && JSON.Encoder.impl_for(struct))
+      nil -> of_elixir(there?(JSON.Encoder) && Known.implementation(JSON.Encoder, struct))
       implementation -> {if(standin?(), do: :standin, else: :jason), implementation}
     end
   end
@@ -37,7 +37,7 @@ defmodule RustyJson.Encoder.Interop do
   def found?(struct, :jason, implementation), do: jason(struct) == implementation
 
   def found?(struct, :json, implementation),
-    do: jason(struct) == nil and JSON.Encoder.impl_for(struct) == implementation
+    do: jason(struct) == nil and Known.implementation(JSON.Encoder, struct) == implementation
 
   defp of_elixir(none) when none in [nil, false, JSON.Encoder.Any], do: nil
   defp of_elixir(implementation), do: {:json, implementation}
@@ -45,7 +45,7 @@ defmodule RustyJson.Encoder.Interop do
   # The implementation of Jason's protocol, unless it is the one for any value.
   defp jason(value) do
     if there?(Jason.Encoder) do
-      implementation = Jason.Encoder.impl_for(value)
+      implementation = Known.implementation(Jason.Encoder, value)
       if implementation != Jason.Encoder.Any, do: implementation
     end
   end
@@ -148,8 +148,8 @@ defmodule RustyJson.Encoder.Interop do
   @doc "The implementation for a term in a call of the stand-in: that of its protocol or, for a struct that has only ours, ours."
   @spec by_standin(term()) :: module()
   def by_standin(term) do
-    case Jason.Encoder.impl_for(term) do
-      Jason.Encoder.Any when is_struct(term) -> own(Encoder.impl_for(term))
+    case Known.implementation(Jason.Encoder, term) do
+      Jason.Encoder.Any when is_struct(term) -> own(Known.implementation(Encoder, term))
       implementation -> implementation
     end
   end
