@@ -185,6 +185,30 @@ defmodule JasonTest do
     end
   end
 
+  test "what redact: names is hidden in a struct whose implementations differ" do
+    Jason.encode!(1)
+    shown = ~S({"x":{"secret":1},"b":"2"})
+    value = %Differs{a: %{secret: 1}, b: "2"}
+
+    for {redact, text} <- [
+          {["c"], shown},
+          {[:a], ~S({"x":"[REDACTED]","b":"2"})},
+          {[contains: ["a"]], ~S({"x":"[REDACTED]","b":"2"})},
+          {["/*/a"], ~S({"x":"[REDACTED]","b":"2"})},
+          {["/0/*"], ~S({"x":"[REDACTED]","b":"[REDACTED]"})},
+          {["/0/a/secret", "/0/b/secret"], ~S({"x":{"secret":"[REDACTED]"},"b":"2"})},
+          {[:secret, :b], ~S({"x":{"secret":"[REDACTED]"},"b":"[REDACTED]"})}
+        ],
+        options <- [[], [key_case: :camel], [unsupported: :inspect]] do
+      assert RustyJson.encode!([value], [redact: redact] ++ options) == "[#{text}]"
+      assert RustyJson.encode!([%{value | a: Jason.Fragment.new(~S({"secret":1}))}], options) == "[#{shown}]"
+    end
+
+    # A hidden field does not tell that it is nil.
+    assert RustyJson.encode!(%Differs{b: 1}, redact: [:a]) == ~S({"x":"[REDACTED]","b":1})
+    assert RustyJson.encode!(%Differs{b: 1}) == ~S({"b":1})
+  end
+
   test "a derived struct has a plan, and one that derives both has one" do
     for struct <- [%Derived{}, %Both{}, %OnlyOurs{}], do: Jason.encode!(struct)
     plans = RustyJson.Encoder.Plans.known(RustyJson.Options.encode([]))

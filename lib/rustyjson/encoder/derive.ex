@@ -5,7 +5,8 @@ defmodule RustyJson.Encoder.Derive do
   alias RustyJson.Encode
   alias RustyJson.Encode.Part
   alias RustyJson.Encoder.{Also, Names, Plans}
-  alias RustyJson.Options.Unknown
+  alias RustyJson.Options
+  alias RustyJson.Options.{Shape, Unknown}
 
   @options [:only, :except, :key_case, :omit, :also]
 
@@ -99,15 +100,35 @@ defmodule RustyJson.Encoder.Derive do
   @spec encode(struct(), Plans.plan(), RustyJson.Encode.opts()) :: iodata()
   def encode(struct, {fields, _names, _omitted} = plan, opts) when is_tuple(fields) do
     # The core leaves a struct here that lost a field, and would do so again: then this raises.
-    members = planned_members(struct, plan)
+    _members = planned_members(struct, plan)
 
     # It does not know the plan of a struct that has another one for the stand-in.
     if Plans.standin() && not Plans.current?(struct.__struct__, %{struct.__struct__ => plan}),
-      do: Encode.keyword(members, opts),
+      do: by_members(struct, plan, opts),
       else: Part.planned!(struct, plan, opts)
   end
 
   def encode(struct, plan, opts), do: struct |> planned_members(plan) |> Encode.keyword(opts)
+
+  # `:redact` names the fields, and the members have the names of the plan.
+  defp by_members(struct, plan, %{values: %{redact: redact, redacted: text}} = opts) do
+    pointers = Options.pointers(opts)
+
+    names =
+      for {field, name} <- Plans.renamed(plan), into: %{}, do: {Atom.to_string(field), Atom.to_string(name)}
+
+    renamed = for [field | rest] <- pointers, do: [Map.get(names, field, field) | rest]
+
+    plan
+    |> Plans.fields()
+    |> Enum.filter(&redacted?(Atom.to_string(&1), redact, pointers))
+    |> Enum.reduce(struct, &%{&2 | &1 => text})
+    |> planned_members(plan)
+    |> Encode.keyword(Options.with_pointers(opts, renamed))
+  end
+
+  defp redacted?(name, redact, pointers),
+    do: Shape.redacts?(redact, name) or [name] in pointers or ["*"] in pointers
 
   @doc "The members of the object that a plan makes of a struct. Names that the derivation gave are strings, which no option renames."
   @spec planned_members(struct(), Plans.plan()) :: [{atom() | String.t(), term()}]

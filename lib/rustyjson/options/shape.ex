@@ -112,6 +112,10 @@ defmodule RustyJson.Options.Shape do
     words |> Enum.uniq() |> Enum.sort()
   end
 
+  @doc "Whether the entries that are no pointers redact what stands under this key."
+  @spec redacts?([entry()], String.t()) :: boolean()
+  def redacts?(redact, key), do: key in keys(redact) or Enum.any?(words(redact), &String.contains?(key, &1))
+
   defp texts(texts), do: list(texts, &text/1)
   defp list(items, write), do: [<<length(items)::little-32>> | Enum.map(items, write)]
   defp text(text), do: [<<byte_size(text)::little-32>>, text]
