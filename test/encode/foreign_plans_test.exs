@@ -64,13 +64,17 @@ defmodule RustyJson.ForeignPlansTest do
   defp proved(implementation), do: implementation |> Compiled.plan(:json) |> elem(1)
 
   # In a VM of its own: Elixir before 1.18 has no such protocol, and other tests rely on that.
-  @numbers ~S"""
+  @protocol ~S"""
   unless Code.ensure_loaded?(JSON.Encoder) do
     defprotocol JSON.Encoder do
       def encode(value, encoder)
     end
   end
 
+  {:ok, _} = Application.ensure_all_started(:rustyjson)
+  """
+
+  @numbers ~S"""
   defmodule Reading do
     defstruct [:text, :secret]
   end
@@ -78,8 +82,6 @@ defmodule RustyJson.ForeignPlansTest do
   defimpl JSON.Encoder, for: Reading do
     def encode(reading, _encoder), do: [~S({"n":), reading.text, ~S(,"secret":1.50})]
   end
-
-  {:ok, _} = Application.ensure_all_started(:rustyjson)
 
   for engine <- ENGINES,
       text <- ~w(1.0e2 1.10 -0.0 1E+400 12345678901234567890.123 [1.0,{"1.5\\"":["2.50",-3.50e-1]},7]),
@@ -95,9 +97,49 @@ defmodule RustyJson.ForeignPlansTest do
   end
   """
 
-  test "numbers of an implementation's text keep their digits, whatever else is asked for" do
-    script =
-      String.replace(@numbers, "ENGINES", inspect(for {_name, options} <- Judge.engines(), do: options))
+  @secrets ~S"""
+  defmodule Inner do
+    @derive {RustyJson.Encoder, key_case: :camel}
+    defstruct [:card_number, :id]
+  end
+
+  defmodule Outer do
+    defstruct [:user, :id]
+  end
+
+  defimpl JSON.Encoder, for: Outer do
+    def encode(outer, encoder),
+      do: [~S({"id":), encoder.(outer.id, encoder), ~S(,"user":), encoder.(outer.user, encoder), "}"]
+  end
+
+  for engine <- ENGINES,
+      user <- [
+        struct(Inner, card_number: "4111", id: 7),
+        %{card_number: "4111", id: 7},
+        [struct(Inner, card_number: "4111", id: 7)],
+        %{"deep" => struct(Outer, id: 7, user: struct(Inner, card_number: "4111", id: 7))}
+      ],
+      more <- [[], [key_case: :camel], [sort_keys: true]],
+      redact <- [
+        [:card_number],
+        ["cardNumber", "card_number"],
+        [contains: ["card"]],
+        ["/user/card_number", "/user/0/card_number", "/user/deep/user/card_number"],
+        ["/user/*", "/user/*/*/*"],
+        ["/*/cardNumber", "/*/card_number", "/*/*/*/cardNumber", "/*/0/card_number"]
+      ] do
+    term = struct(Outer, user: user, id: 8)
+    text = RustyJson.encode!(term, [redact: redact] ++ more ++ engine)
+    unless text =~ "[REDACTED]" and not (text =~ "4111"), do: raise(inspect({redact, more, text}))
+    # A pointer starts at the struct.
+    ~S({"id":"[REDACTED]","user":) <> rest = RustyJson.encode!(term, [redact: ["/id"]] ++ more ++ engine)
+    true = rest =~ "4111" and rest =~ ~S("id":7)
+  end
+  """
+
+  test "numbers of an implementation's text keep their digits, whatever else is asked for, and nothing in it is shown that is redacted" do
+    engines = inspect(for {_name, options} <- Judge.engines(), do: options)
+    script = String.replace(@protocol <> @numbers <> @secrets, "ENGINES", engines)
 
     paths = Path.wildcard(Path.join(Mix.Project.build_path(), "lib/*/ebin"))
     arguments = Enum.flat_map(paths, &["-pa", &1]) ++ ["-e", script]

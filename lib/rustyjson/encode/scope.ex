@@ -2,10 +2,11 @@ defmodule RustyJson.Encode.Scope do
   @moduledoc false
   # Which pointers of `:redact` go on inside the terms that the core leaves to Elixir. One walk over the core's text finds the place
   # of each hole. Keys may have new names there, so a segment also fits the new name of its key; and where a key is missing, every
-  # segment fits: rather too much is redacted than too little.
+  # segment fits: rather too much is redacted than too little. The same holds for text of other libraries, which is decoded.
 
-  alias RustyJson.{DecodeError, Engine, Options}
+  alias RustyJson.{DecodeError, Engine, Options, OrderedObject}
   alias RustyJson.Encoder.{Names, Plans}
+  alias RustyJson.Options.Shape
 
   @doc "The holes, each with the pointers that go on in it if there are any at all."
   @spec around([Engine.hole()], binary(), Options.t()) :: [tuple()]
@@ -15,8 +16,39 @@ defmodule RustyJson.Encode.Scope do
         holes
 
       pointers ->
-        places(holes, json, 0, {[], nil}, {pointers, {options.values.key_case, Plans.renamed(options)}})
+        places(holes, json, 0, {[], nil}, {pointers, names(options)})
     end
+  end
+
+  defp names(%{values: %{key_case: key_case}} = options), do: {key_case, Plans.renamed(options)}
+
+  @doc "A term that was decoded from a text with ordered objects, without what is redacted in it, whose keys may have new names."
+  @spec hide(term(), Options.t()) :: term()
+  def hide(term, %{values: %{redact: []}}), do: term
+  def hide(term, options), do: hidden(term, Options.pointers(options), {options.values, names(options)})
+
+  defp hidden(%OrderedObject{values: members} = object, pointers, call),
+    do: %{object | values: for({key, value} <- members, do: {key, member(key, value, pointers, call)})}
+
+  defp hidden(list, [_ | _] = pointers, call) when is_list(list) do
+    for {value, index} <- Enum.with_index(list), do: at(Integer.to_string(index), value, pointers, call)
+  end
+
+  defp hidden(list, [], call) when is_list(list), do: for(value <- list, do: hidden(value, [], call))
+  defp hidden(value, _pointers, _call), do: value
+
+  defp member(key, value, pointers, {%{redact: redact, redacted: text}, {_, renamed}} = call) do
+    fields = renamed |> Map.get(key, %{}) |> Map.keys()
+
+    if Enum.any?([key | fields], &Shape.redacts?(redact, &1)),
+      do: text,
+      else: at(key, value, pointers, call)
+  end
+
+  defp at(segment, value, pointers, {%{redacted: text}, names} = call) do
+    if Enum.any?(pointers, &(match?([_], &1) and fits?(hd(&1), segment, names))),
+      do: text,
+      else: hidden(value, onward(pointers, segment, names), call)
   end
 
   defp places([{offset, depth, term, place} | holes], json, from, walk, call) do
@@ -49,17 +81,19 @@ defmodule RustyJson.Encode.Scope do
   defp inner([], {pointers, _names}), do: pointers
   defp inner([{_at, []} | _stack], _call), do: []
 
-  defp inner([{at, inside} | _stack], {_pointers, names}) do
-    segment = segment(at)
-    for [wanted | [_ | _] = rest] <- inside, fits?(wanted, segment, names), do: rest
-  end
+  defp inner([{at, inside} | _stack], {_pointers, names}), do: onward(inside, segment(at), names)
+
+  defp onward(pointers, segment, names),
+    do: for([wanted | [_ | _] = rest] <- pointers, fits?(wanted, segment, names), do: rest)
 
   defp fits?("*", _segment, _names), do: true
   defp fits?(_wanted, nil, _names), do: true
   defp fits?(same, same, _names), do: true
 
   defp fits?(wanted, segment, {key_case, renamed}),
-    do: is_map_key(renamed, {wanted, segment}) or (key_case != nil and renamed?(wanted, segment, key_case))
+    do:
+      match?(%{^segment => %{^wanted => []}}, renamed) or
+        (key_case != nil and renamed?(wanted, segment, key_case))
 
   defp renamed?(wanted, segment, key_case) do
     Names.name(String.to_existing_atom(wanted), key_case) == segment

@@ -4,7 +4,7 @@ defmodule RustyJson.Encoder.Interop do
 
   alias RustyJson.{DecodeError, Encode, Encoder, EncodeError, Engine, Options}
   alias RustyJson.Decode.Input
-  alias RustyJson.Encode.{Known, Measure, Part}
+  alias RustyJson.Encode.{Known, Measure, Part, Scope}
   alias RustyJson.Encoder.{Numbers, Plans}
   alias RustyJson.Engine.Codes
 
@@ -111,7 +111,11 @@ defmodule RustyJson.Encoder.Interop do
   defp given(:jason, options), do: jason_options(Options.escape(options), Options.maps(options))
 
   defp given(:json, %{usual: true} = options), do: &by_usual_json(&1, &2, options)
-  defp given(:json, options), do: &by_json(&1, &2, options)
+  # Pointers lead on in the text of the whole struct.
+  defp given(:json, options) do
+    options = if Options.pointers(options) == [], do: options, else: Options.with_pointers(options, [])
+    &by_json(&1, &2, options)
+  end
 
   @doc "The text of a struct in this way."
   @spec text(way(), struct(), Options.t()) :: iodata()
@@ -169,13 +173,16 @@ defmodule RustyJson.Encoder.Interop do
   defp shaped(text, options) do
     case Input.decode(text, read_by(options)) do
       {:ok, term} ->
-        term |> Numbers.kept(text |> IO.iodata_to_binary() |> Numbers.texts()) |> Encode.value(options)
+        term
+        |> Numbers.kept(text |> IO.iodata_to_binary() |> Numbers.texts())
+        |> Scope.hide(options)
+        |> Encode.value(options)
 
       {:error, %DecodeError{}} ->
         raise EncodeError.new({:invalid_iodata, "an encoder gave invalid JSON"})
 
       {:error, error} ->
-        raise error
+        raise EncodeError.marked(error, options)
     end
   end
 

@@ -34,8 +34,8 @@ defmodule RustyJson.Encoder.Plans do
   @type source ::
           {nil | plan(), :jason | :json, module(), code :: binary()} | {plan(), :own, module(), nil}
 
-  @typedoc "Fields with the names that a plan gives them, as texts."
-  @type renamed :: %{{field :: String.t(), name :: String.t()} => []}
+  @typedoc "Names that plans give to fields, each with these fields, as texts."
+  @type renamed :: %{(name :: String.t()) => %{(field :: String.t()) => []}}
 
   @doc """
   The plan of these fields. A derivation that gives them names, or leaves out values, adds the names as atoms, which the core
@@ -65,10 +65,13 @@ defmodule RustyJson.Encoder.Plans do
   defp renamed_by(plan, renamed) do
     fields = if names(plan) == [], do: [], else: fields(plan)
 
-    for {field, name} <- Enum.zip(fields, names(plan)), field != name, into: renamed do
-      {{Atom.to_string(field), Atom.to_string(name)}, []}
+    for {field, name} <- Enum.zip(fields, names(plan)), field != name, reduce: renamed do
+      renamed ->
+        Map.update(renamed, Atom.to_string(name), named(field), &Map.merge(&1, named(field)))
     end
   end
+
+  defp named(field), do: %{Atom.to_string(field) => []}
 
   @doc "The members of the object that a plan makes of a struct. Raises if the struct lacks a field."
   @spec members(plan(), struct()) :: [{atom(), term()}]
