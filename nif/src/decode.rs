@@ -208,7 +208,9 @@ fn run_parts<'a>(
             match decode(&parts, options, most_nodes, scratch, &mut terms) {
                 Ok(true) => terms.finish_pair(ok).ok_or(BadArg),
                 Ok(false) => Ok(atoms::dirty().as_c_arg()),
-                Err(Failed::All(found)) if waited_for && found.list.len() > MANY_ERRORS => Ok(atoms::dirty().as_c_arg()),
+                Err(Failed::All(found)) if waited_for && found.list.len() > MANY_ERRORS => {
+                    Ok(atoms::dirty().as_c_arg())
+                }
                 Err(failed) => Ok(undecoded(env, &Undecoded::locate(bytes, &failed)).as_c_arg()),
             }
         },

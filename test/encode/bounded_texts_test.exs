@@ -30,6 +30,16 @@ defmodule RustyJson.BoundedTextsTest do
     defimpl(Inspect, do: def(inspect(_, _), do: String.duplicate("é", 1_000_000)))
   end
 
+  defmodule Sparse do
+    @derive {RustyJson.Encoder, omit: [nil]}
+    defstruct for(number <- 1..1_000, do: :"f#{number}")
+  end
+
+  defmodule Empty do
+    @derive RustyJson.Encoder
+    defstruct for(number <- 1..1_000, do: :"f#{number}")
+  end
+
   defp endless(part), do: Enum.reduce(1..60, part, fn _, text -> [text, text] end)
   defp shared, do: Enum.reduce(1..60, "x", fn _, term -> [{term, %{term => term}}] end)
 
@@ -78,6 +88,10 @@ defmodule RustyJson.BoundedTextsTest do
           {object, [key_case: :camel]},
           {keys, [omit: [nil]]},
           {keys, [omit: [nil], sort_keys: true]},
+          {%Sparse{}, []},
+          {%Sparse{}, [sort_keys: true]},
+          {%Empty{}, [omit: [nil]]},
+          {%Empty{}, [omit: [nil], maps: :strict]},
           {[List.duplicate(1, 2_000) | 1], [unsupported: fn _ -> 1 end]}
         ] do
       result =

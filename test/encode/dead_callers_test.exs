@@ -3,6 +3,7 @@ defmodule RustyJson.DeadCallersTest do
   use ExUnit.Case, async: false
 
   @moduletag :once
+  @moduletag skip: not RustyJson.Test.Judge.available?(:native)
 
   # Improper lists are written, taken back and described: 2^60 of them take no memory.
   defp endless, do: Enum.reduce(1..60, 1, fn _, inner -> [inner, inner | 1] end)

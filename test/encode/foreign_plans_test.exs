@@ -66,6 +66,10 @@ defmodule RustyJson.ForeignPlansTest do
   # In a VM of its own: Elixir before 1.18 has no such protocol, and other tests rely on that.
   @protocol ~S"""
   unless Code.ensure_loaded?(JSON.Encoder) do
+    defmodule JSON do
+      def encode_to_iodata!(text), do: [?", text, ?"]
+    end
+
     defprotocol JSON.Encoder do
       def encode(value, encoder)
     end
@@ -110,6 +114,25 @@ defmodule RustyJson.ForeignPlansTest do
   defimpl JSON.Encoder, for: Outer do
     def encode(outer, encoder),
       do: [~S({"id":), encoder.(outer.id, encoder), ~S(,"user":), encoder.(outer.user, encoder), "}"]
+  end
+
+  defmodule Both do
+    @derive {RustyJson.Encoder, key_case: :camel, also: JSON.Encoder}
+    defstruct [:pass_word]
+  end
+
+  defmodule Around do
+    defstruct [:both]
+  end
+
+  # RustyJson does not see this struct.
+  defimpl JSON.Encoder, for: Around do
+    def encode(around, encoder), do: [~S({"both":), JSON.Encoder.encode(around.both, encoder), "}"]
+  end
+
+  for engine <- ENGINES, redact <- [[:pass_word], ["/both/pass_word"], [contains: ["word"]]] do
+    around = struct(Around, both: struct(Both, pass_word: "4111"))
+    ~S({"both":{"passWord":"[REDACTED]"}}) = RustyJson.encode!(around, [redact: redact] ++ engine)
   end
 
   for engine <- ENGINES,

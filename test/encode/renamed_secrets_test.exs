@@ -76,7 +76,7 @@ defmodule RustyJson.RenamedSecretsTest do
       fn -> RustyJson.encode!(deep, [max_depth: :infinity, engine: :native] ++ options) end
     end
 
-    Clock.ratio(5, call.(redact: ["/a/b", "/0/1/card"]), call.([]))
+    if Judge.engines()[:native], do: Clock.ratio(5, call.(redact: ["/a/b", "/0/1/card"]), call.([]))
 
     assert all([[[%{"a" => [%Own{secret: "4111"}]}]]], redact: ["/0/0/0/a/*/card"]) =~
              ~s({"card":"[REDACTED]"})

@@ -219,11 +219,11 @@ defmodule RustyJson.LinearTimeTest do
 
       [few, many] =
         for {:enum, names} = type <- types,
-            do: {list(inspect("#{List.last(names)}"), 100_000), [as: [type]] ++ options}
+            do: {list(inspect("#{List.last(names)}"), 1_000_000), [as: [type]] ++ options}
 
       assert {:ok, _} = RustyJson.decode(elem(many, 0), elem(many, 1))
       call = fn {text, options} -> fn -> RustyJson.decode(text, options) end end
-      Clock.ratio(3, call.(many), call.(few))
+      Clock.ratio(4, call.(many), call.(few))
     end
 
     @tag options: chosen

@@ -294,6 +294,28 @@ defmodule RustyJson.LogSecretsTest do
           )
   end
 
+  test "a key that is renamed is hidden under both names, in text, too" do
+    term = %{pass_word: @secret, list: [pass_word: @secret]}
+
+    for redact <- ["passWord", :pass_word, [contains: ["ssWo", "ss_w"]]],
+        preset <- [nil, :datadog],
+        event <- [
+          {{~c"~p", [term]}, %{}},
+          {{:report, term}, %{user: term}},
+          {{:string, "x"}, %{crash_reason: {term, []}}},
+          {{:string, "x"}, %{crash_reason: {%KeyError{key: :x, term: term}, []}}}
+        ] do
+      options = [key_case: :camel, redact: List.wrap(redact)] ++ if(preset, do: [preset: preset], else: [])
+      refute line(event, options) =~ @secret, inspect({redact, preset, event})
+    end
+  end
+
+  test "flat metadata has no name twice" do
+    line = line({{:string, "x"}, %{user_id: 1, userId: 2}}, flat: true, key_case: :camel)
+    assert {:ok, %{"metadata" => %{"userId" => _}, "userId" => _}} = RustyJson.decode(line)
+    assert length(String.split(line, ~s("userId"))) == 3
+  end
+
   # A preset has other names, and writes a report that is no object below another member. Its error has texts where the plain one has terms.
   test "presets hide what the plain line hides" do
     crash = &{{:string, "x"}, %{crash_reason: &1}}

@@ -47,9 +47,8 @@ impl<'a> DecodeFailure<'a> {
         let path = match (key, error.kind) {
             (Some(key), _) => {
                 let known = object.take().filter(|(offset, _)| *offset == error.offset);
-                let (_, path) = object.insert(known.unwrap_or_else(|| {
-                    (error.offset, around(path, json, error.offset, Some(b'{')))
-                }));
+                let (_, path) = object
+                    .insert(known.unwrap_or_else(|| (error.offset, around(path, json, error.offset, Some(b'{')))));
                 member(path.clone(), key)
             }
             (_, ErrorKind::MinItems | ErrorKind::MaxItems) => around(path, json, error.offset, open),

@@ -29,8 +29,8 @@ const FREE_PARTS: u64 = 1 << 20;
 pub(super) const MEMBER: usize = 32;
 /// A member that is left out: 10 ns.
 pub(super) const OMITTED: usize = 3;
-/// Bytes of the key of such a member that count as one more.
-const LINE: usize = 64;
+/// So many bytes of the key of such a member count as one part more.
+const BYTES_PER_PART: usize = 64;
 /// Open containers in a time slice. A walk this deep cannot be suspended, and the memory for it takes its time too:
 /// lists 200,000 deep held a scheduler for 15 ms.
 const DEEPEST_IN_SLICE: usize = 4096;
@@ -231,7 +231,17 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Counts a member that is left out, whose key has this many bytes that became text.
     pub fn omitted(&mut self, bytes: usize) -> Walk<()> {
         self.charge(OMITTED + bytes);
-        self.lost(1 + bytes / LINE)
+        self.lost(1 + bytes / BYTES_PER_PART)
+    }
+
+    /// Counts so many members.
+    #[inline(always)]
+    pub fn left_out(&mut self, members: usize) -> Walk<()> {
+        if members == 0 {
+            return Ok(());
+        }
+        self.charge(members * OMITTED);
+        self.lost(members)
     }
 
     /// Checks that one more container may open.

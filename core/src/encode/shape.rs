@@ -113,7 +113,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         let Some(shape) = self.shape else {
             if rules.omits && plan_omits(self.reader, plan, value) {
                 self.gathered.text.truncate(start);
-                return Ok(());
+                return self.left_out(1);
             }
             self.write_field_name(start, field);
             return self.push_member(start, Some(value), 0);
@@ -128,7 +128,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         } else {
             self.rename(shape, start);
         }
-        if omitted { Ok(()) } else { self.push_member(start, scope.map(|_| value), scope.unwrap_or_default()) }
+        if omitted {
+            return self.left_out(1);
+        }
+        self.push_member(start, scope.map(|_| value), scope.unwrap_or_default())
     }
 
     fn scope_of_field(&mut self, shape: &Shape, start: usize, field: R::Field, renamed: bool) -> Option<u64> {

@@ -254,6 +254,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
                 shape.omits() && self.omits(shape, value)
             };
             if omits && !redacted {
+                self.omitted(0)?;
                 continue;
             }
             if let Some(Frame::ShapedPlan(place, ..)) = self.stack.last_mut() {

@@ -247,7 +247,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         {
             return Ok(next);
         }
-        let Some(member) = next_kept(self.reader, &mut plan, &map) else {
+        let mut left_out = 0;
+        let member = next_kept(self.reader, &mut plan, &map, &mut left_out);
+        self.left_out(left_out)?;
+        let Some(member) = member else {
             self.reader.leave(&map);
             self.out.empty(*b"{}");
             return Ok(Next::Done);
@@ -261,10 +264,13 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     #[inline(always)]
     pub fn next_planned(&mut self) -> Walk<Next<R::Term>> {
         let Some(Frame::Planned(plan, map)) = self.stack.last_mut() else { return Ok(Next::Done) };
-        if let Some(member) = next_kept(self.reader, plan, map) {
+        let (map, mut left_out) = (*map, 0);
+        let member = next_kept(self.reader, plan, &map, &mut left_out);
+        self.left_out(left_out)?;
+        if let Some(member) = member {
             return self.planned_member(false, member);
         }
-        self.reader.leave(map);
+        self.reader.leave(&map);
         self.marks.pop();
         self.close(b'}')
     }
@@ -312,17 +318,18 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     }
 }
 
-/// The next field of a plan that the derivation does not leave out.
+/// The next field of a plan that the derivation does not leave out, and how many it does before.
 #[inline(always)]
 fn next_kept<'t, R: TermReader<'t>>(
     reader: &mut R,
     plan: &mut R::Plan,
     map: &R::Map,
+    left_out: &mut usize,
 ) -> Option<Member<R::Field, R::Term>> {
     loop {
         let member = reader.next_planned(plan, map)?;
         match member.1 {
-            Some(value) if plan_omits(reader, plan, value) => {}
+            Some(value) if plan_omits(reader, plan, value) => *left_out += 1,
             _ => return Some(member),
         }
     }

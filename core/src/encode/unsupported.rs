@@ -67,7 +67,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Takes back the text of the innermost container, which has a mark, and gives its term.
     pub fn take_back(&mut self) -> Walk<Option<R::Term>> {
         if let Some(mark) = self.marks.last() {
-            // On a tape these are half to twice as many as in a text.
+            // On a tape these are other numbers than in a text, mostly half as many to twice as many.
             let taken = self.out.length() - mark.start;
             self.charge(taken);
             self.lost(taken + 1)?;

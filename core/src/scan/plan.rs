@@ -64,8 +64,8 @@ impl Plan {
     /// cells of a row (`u32`) follow, and a plan of parts behind its length (`u32`).
     ///
     /// Formats are 0 values, 1 lines, 2 RFC 7464, 3 path, 4 a partial document; flags 1 the document has to be an array, 2 with
-    /// pointers, 4 places of values instead of values, 8 parts of each value, 16 values of types. Of a partial document, the number is that of its values and keys, flag 1
-    /// leaves out unfinished numbers, and with flag 4 its events have places.
+    /// pointers, 4 places of values instead of values, 8 parts of each value, 16 (with 4) values of types. Of a partial document, the
+    /// number is that of its values and keys, flag 1 leaves out unfinished numbers, and with flag 4 its events have places.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let format = [Format::Values, Format::Lines, Format::Sequence, Format::Path, Format::Partial];
@@ -103,6 +103,7 @@ impl Plan {
         };
         let possible = reader.0.is_empty()
             && (format == Format::Path || plan.segments.is_empty())
+            && (plan.places || !plan.types)
             && (flags & SELECT == 0 || plan.selects() && !plan.places && format != Format::Partial);
         possible.then_some(plan)
     }

@@ -10,22 +10,24 @@ defmodule RustyJson.Encode.Measure do
 
   @doc "Whether a term has at most this many parts, and its strings and integers at most this many bytes."
   @spec fits?(term(), non_neg_integer(), non_neg_integer()) :: boolean()
-  def fits?(term, parts, bytes), do: rest(term, parts, bytes) != :too_many
+  def fits?(term, parts, bytes), do: match?({:ok, _parts, _bytes}, rest(term, parts, bytes))
 
   @doc """
-  What a term leaves of this many parts, and of this many bytes for its strings and integers.
+  What a term leaves of this many parts, and of this many bytes for its strings and integers. If it has more of either, the parts that
+  were not looked at.
 
       iex> RustyJson.Encode.Measure.rest(["ab", 1], 10, 10)
-      {7, 8}
+      {:ok, 7, 8}
       iex> RustyJson.Encode.Measure.rest(["ab", 1], 10, 1)
-      :too_many
+      {:too_many, 8}
   """
-  @spec rest(term(), integer(), integer()) :: {non_neg_integer(), non_neg_integer()} | :too_many
+  @spec rest(term(), integer(), integer()) ::
+          {:ok, non_neg_integer(), non_neg_integer()} | {:too_many, non_neg_integer()}
   def rest(term, parts, bytes), do: count([term], parts, bytes)
 
   # The remaining work is a list of lists, so that nothing is copied and nothing recurses.
-  defp count(_work, parts, bytes) when parts < 0 or bytes < 0, do: :too_many
-  defp count([], parts, bytes), do: {parts, bytes}
+  defp count(_work, parts, bytes) when parts < 0 or bytes < 0, do: {:too_many, max(parts, 0)}
+  defp count([], parts, bytes), do: {:ok, parts, bytes}
   defp count([[] | work], parts, bytes), do: count(work, parts, bytes)
 
   defp count([[part | rest] | work], parts, bytes) when is_list(part),
@@ -34,13 +36,13 @@ defmodule RustyJson.Encode.Measure do
   defp count([[part | rest] | work], parts, bytes) when is_map(part) do
     if map_size(part) <= parts,
       do: count([:maps.keys(part), :maps.values(part), rest | work], parts - 1, bytes),
-      else: :too_many
+      else: {:too_many, parts}
   end
 
   defp count([[part | rest] | work], parts, bytes) when is_tuple(part) do
     if tuple_size(part) <= parts,
       do: count([Tuple.to_list(part), rest | work], parts - 1, bytes),
-      else: :too_many
+      else: {:too_many, parts}
   end
 
   defp count([[part | rest] | work], parts, bytes) when is_bitstring(part),

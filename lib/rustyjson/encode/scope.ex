@@ -25,7 +25,11 @@ defmodule RustyJson.Encode.Scope do
   @doc "A term that was decoded from a text with ordered objects, without what is redacted in it, whose keys may have new names."
   @spec hide(term(), Options.t()) :: term()
   def hide(term, %{values: %{redact: []}}), do: term
-  def hide(term, options), do: hidden(term, Options.pointers(options), {options.values, names(options)})
+
+  def hide(term, %{values: %{redact: redact, redacted: text}} = options) do
+    call = {text, {Shape.keys(redact), Shape.words(redact)}, names(options)}
+    hidden(term, Options.pointers(options), call)
+  end
 
   defp hidden(%OrderedObject{values: members} = object, pointers, call),
     do: %{object | values: for({key, value} <- members, do: {key, member(key, value, pointers, call)})}
@@ -37,15 +41,15 @@ defmodule RustyJson.Encode.Scope do
   defp hidden(list, [], call) when is_list(list), do: for(value <- list, do: hidden(value, [], call))
   defp hidden(value, _pointers, _call), do: value
 
-  defp member(key, value, pointers, {%{redact: redact, redacted: text}, {_, renamed}} = call) do
+  defp member(key, value, pointers, {text, {keys, words}, {_key_case, renamed}} = call) do
     fields = renamed |> Map.get(key, %{}) |> Map.keys()
 
-    if Enum.any?([key | fields], &Shape.redacts?(redact, &1)),
+    if Enum.any?([key | fields], &Shape.hidden?(&1, keys, words)),
       do: text,
       else: at(key, value, pointers, call)
   end
 
-  defp at(segment, value, pointers, {%{redacted: text}, names} = call) do
+  defp at(segment, value, pointers, {text, _hidden, names} = call) do
     if Enum.any?(pointers, &(match?([_], &1) and fits?(hd(&1), segment, names))),
       do: text,
       else: hidden(value, onward(pointers, segment, names), call)

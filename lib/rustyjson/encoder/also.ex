@@ -46,11 +46,17 @@ defmodule RustyJson.Encoder.Also do
 
   @doc "The text that Jason gets."
   @spec jason(struct(), Plans.plan(), term()) :: iodata()
-  def jason(struct, plan, opts), do: struct |> Derive.planned_members(plan) |> Jason.Encode.keyword(opts)
+  def jason(struct, plan, opts), do: struct |> members(plan) |> Jason.Encode.keyword(opts)
 
   @doc "The text that Elixir's `JSON` gets."
   @spec json(struct(), Plans.plan(), (term(), term() -> iodata())) :: iodata()
-  def json(struct, plan, encoder), do: struct |> Derive.planned_members(plan) |> object(encoder)
+  def json(struct, plan, encoder), do: struct |> members(plan) |> object(encoder)
+
+  # The text can be part of one in which RustyJson hides what `:redact` says of the fields.
+  defp members(struct, plan) do
+    Plans.note(plan)
+    Derive.planned_members(struct, plan)
+  end
 
   @doc "The text that Elixir's `JSON` gets of structs of this library."
   @spec builtin(RustyJson.Fragment.t() | RustyJson.OrderedObject.t(), (term(), term() -> iodata())) ::

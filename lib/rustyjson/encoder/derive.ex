@@ -110,25 +110,29 @@ defmodule RustyJson.Encoder.Derive do
 
   def encode(struct, plan, opts), do: struct |> planned_members(plan) |> Encode.keyword(opts)
 
-  # `:redact` names the fields, and the members have the names of the plan.
+  # `:redact` hides by the names of the fields, too, which the members no longer have.
   defp by_members(struct, plan, %{values: %{redact: redact, redacted: text}} = opts) do
+    {keys, words} = {Shape.keys(redact), Shape.words(redact)}
     pointers = Options.pointers(opts)
 
-    names =
-      for {field, name} <- Plans.renamed(plan), into: %{}, do: {Atom.to_string(field), Atom.to_string(name)}
+    renamed = for {field, name} <- Plans.pairs(plan), do: {Atom.to_string(field), Atom.to_string(name), field}
 
-    renamed = for [field | rest] <- pointers, do: [Map.get(names, field, field) | rest]
+    hidden =
+      for {field, _, atom} <- renamed, Shape.hidden?(field, keys, words) or [field] in pointers, do: atom
 
-    plan
-    |> Plans.fields()
-    |> Enum.filter(&redacted?(Atom.to_string(&1), redact, pointers))
+    hidden
     |> Enum.reduce(struct, &%{&2 | &1 => text})
     |> planned_members(plan)
-    |> Encode.keyword(Options.with_pointers(opts, renamed))
+    |> Encode.keyword(Options.with_pointers(opts, pointers |> Enum.flat_map(&onward(&1, renamed)) |> few()))
   end
 
-  defp redacted?(name, redact, pointers),
-    do: Shape.redacts?(redact, name) or [name] in pointers or ["*"] in pointers
+  # A pointer into a field leads to its member. Another member may have the field's name.
+  defp onward([field | rest] = pointer, renamed),
+    do: [pointer | for({^field, name, _} <- renamed, do: [name | rest])]
+
+  # The core follows that many. Rather too much is redacted than too little.
+  defp few(pointers) when length(pointers) <= 64, do: pointers
+  defp few(pointers), do: Enum.uniq(for [_ | rest] <- pointers, do: ["*" | rest])
 
   @doc "The members of the object that a plan makes of a struct. Names that the derivation gave are strings, which no option renames."
   @spec planned_members(struct(), Plans.plan()) :: [{atom() | String.t(), term()}]

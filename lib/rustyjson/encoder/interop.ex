@@ -111,11 +111,15 @@ defmodule RustyJson.Encoder.Interop do
   defp given(:jason, options), do: jason_options(Options.escape(options), Options.maps(options))
 
   defp given(:json, %{usual: true} = options), do: &by_usual_json(&1, &2, options)
-  # Pointers lead on in the text of the whole struct.
+
   defp given(:json, options) do
-    options = if Options.pointers(options) == [], do: options, else: Options.with_pointers(options, [])
+    options = inner(options)
     &by_json(&1, &2, options)
   end
+
+  # For values in a struct: pointers lead on in the text of all of it.
+  defp inner(options),
+    do: if(Options.pointers(options) == [], do: options, else: Options.with_pointers(options, []))
 
   @doc "The text of a struct in this way."
   @spec text(way(), struct(), Options.t()) :: iodata()
@@ -266,7 +270,7 @@ defmodule RustyJson.Encoder.Interop do
   end
 
   defp again(struct, encode, given, error, options) do
-    case struct |> for_jason(options) |> attempt(encode, given) do
+    case struct |> for_jason(inner(options)) |> attempt(encode, given) do
       {:error, _again} -> raise error
       text -> text
     end

@@ -63,12 +63,30 @@ defmodule RustyJson.Encoder.Plans do
   def renamed(renamed, plans), do: Enum.reduce(plans || %{}, renamed, &renamed_by(elem(&1, 1), &2))
 
   defp renamed_by(plan, renamed) do
-    fields = if names(plan) == [], do: [], else: fields(plan)
-
-    for {field, name} <- Enum.zip(fields, names(plan)), field != name, reduce: renamed do
+    for {field, name} <- pairs(plan), reduce: renamed do
       renamed ->
         Map.update(renamed, Atom.to_string(name), named(field), &Map.merge(&1, named(field)))
     end
+  end
+
+  @doc "The fields to which a plan gives other names, with these."
+  @spec pairs(plan()) :: [{field :: atom(), name :: atom()}]
+  def pairs(plan) do
+    fields = if names(plan) == [], do: [], else: fields(plan)
+    for {field, name} <- Enum.zip(fields, names(plan)), field != name, do: {field, name}
+  end
+
+  @doc "Notes the names that a plan gives, for structs that another library writes by it."
+  @spec note(plan()) :: :ok
+  def note(plan) do
+    Cache.cached(plans: plans, derived: derived, renamed: renamed, sources: sources) = Cache.all()
+
+    # All of a plan are noted, or none.
+    with [{field, name} | _] <- pairs(plan),
+         false <- renamed |> Map.get(Atom.to_string(name), %{}) |> is_map_key(Atom.to_string(field)),
+         do: Cache.put_plans(plans, derived, renamed_by(plan, renamed), sources)
+
+    :ok
   end
 
   defp named(field), do: %{Atom.to_string(field) => []}

@@ -61,12 +61,21 @@ defmodule RustyJson.LogFormatter.Event do
 
   # The keys stay atoms, which `:key_case` renames as those of nested metadata.
   defp risen(name, pairs, setup) do
-    {risen, left} = Enum.split_with(pairs, fn {key, _value} -> is_atom(key) and rises?(key, setup) end)
-    if left == [], do: risen, else: risen ++ [{name, RustyJson.OrderedObject.new(left)}]
+    {risen, left, _names} = Enum.reduce(pairs, {[], [], %{}}, &rise(&1, &2, setup))
+    left = if left == [], do: [], else: [{name, RustyJson.OrderedObject.new(Enum.reverse(left))}]
+    Enum.reverse(risen, left)
   end
 
-  defp rises?(key, %{flat: taken, options: %{values: %{key_case: key_case}}}),
-    do: Atom.to_string(key) not in taken and Names.name(key, key_case) not in taken
+  # Two keys can have one new name.
+  defp rise({key, _value} = pair, {risen, left, names}, %{flat: taken, options: options}) when is_atom(key) do
+    name = Names.name(key, options.values.key_case)
+
+    if Atom.to_string(key) in taken or name in taken or is_map_key(names, name),
+      do: {risen, [pair | left], names},
+      else: {[pair | risen], left, Map.put(names, name, [])}
+  end
+
+  defp rise(pair, {risen, left, names}, _setup), do: {risen, [pair | left], names}
 
   # A collector that knows the message as text refuses a line with another one.
   defp as_text(told, %{names: names}) when is_binary(told), do: [{names.message, told}]

@@ -25,9 +25,12 @@ defmodule RustyJson.LogFormatter.Layout do
     {keys, words, pointers} = {Shape.keys(entries), Shape.words(entries), Shape.segments(entries)}
 
     named =
-      for {member, _} <- layout.names, name = Atom.to_string(member), hit?(name, keys, words), do: [name]
+      for {member, _} <- layout.names,
+          name = Atom.to_string(member),
+          Shape.hidden?(name, keys, words),
+          do: [name]
 
-    crash = for name <- @of_crash, hit?(name, keys, words), do: ["error", name]
+    crash = for name <- @of_crash, Shape.hidden?(name, keys, words), do: ["error", name]
 
     more =
       for [first | rest] = path <- named ++ crash ++ pointers,
@@ -41,8 +44,6 @@ defmodule RustyJson.LogFormatter.Layout do
 
   defp covers?([first | rest], [name | rest]), do: first in [name, "*"]
   defp covers?(_path, _moved), do: false
-
-  defp hit?(text, keys, words), do: text in keys or (words != [] and :binary.match(text, words) != :nomatch)
 
   defp members("*", %{names: names}), do: Map.keys(names)
 
@@ -68,7 +69,7 @@ defmodule RustyJson.LogFormatter.Layout do
   @doc "Whether all metadata is redacted, or the members are that hold it, so that it must not rise into the line."
   @spec whole?([Shape.entry()]) :: boolean()
   def whole?(entries) do
-    hit?("metadata", Shape.keys(entries), Shape.words(entries)) or
+    Shape.hidden?("metadata", Shape.keys(entries), Shape.words(entries)) or
       Enum.any?(
         Shape.segments(entries),
         &match?([first | rest] when first in ["metadata", "*"] and (rest == [] or hd(rest) == "*"), &1)
@@ -81,7 +82,7 @@ defmodule RustyJson.LogFormatter.Layout do
     {keys, words, pointers} = {Shape.keys(entries), Shape.words(entries), Shape.segments(entries)}
 
     for {key, names} <- @places,
-        whole?(entries) or Enum.any?(names, &(hit?(&1, keys, words) or pointed?(pointers, &1))),
+        whole?(entries) or Enum.any?(names, &(Shape.hidden?(&1, keys, words) or pointed?(pointers, &1))),
         do: key
   end
 

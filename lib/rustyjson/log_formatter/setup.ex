@@ -4,6 +4,7 @@ defmodule RustyJson.LogFormatter.Setup do
 
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.{Measure, Unsupported}
+  alias RustyJson.Encoder.Names
   alias RustyJson.LogFormatter.{Layout, Presets}
   alias RustyJson.Options
   alias RustyJson.Options.{Shape, Unknown}
@@ -147,7 +148,7 @@ defmodule RustyJson.LogFormatter.Setup do
       usual:
         names == @names and levels == %{} and not Map.get(config, :flat, false) and
           not options.values.sort_keys and
-          not Enum.any?(@written_first, &redacted_text?(&1, keys, words)) and Shape.segments(redact) == []
+          not Enum.any?(@written_first, &Shape.hidden?(&1, keys, words)) and Shape.segments(redact) == []
     }
   end
 
@@ -200,16 +201,19 @@ defmodule RustyJson.LogFormatter.Setup do
 
   def redacted?(key, %{redact_keys: keys, redact_words: words} = setup)
       when is_binary(key) or is_atom(key) or is_list(key) or is_number(key) or is_struct(key),
-      do: key |> key_text(setup) |> redacted_text?(keys, words)
+      do: Shape.hidden?(key_text(key, setup), keys, words) or renamed?(key, setup)
 
   def redacted?(_key, _setup), do: false
 
-  defp redacted_text?(text, keys, words),
-    do: text in keys or (words != [] and :binary.match(text, words) != :nomatch)
+  # The new name of an atom counts, too.
+  defp renamed?(_key, %{options: %{values: %{key_case: nil}}}), do: false
+
+  defp renamed?(key, %{options: %{values: %{key_case: key_case}}, redact_keys: keys, redact_words: words}),
+    do: is_atom(key) and key |> Names.name(key_case) |> Shape.hidden?(keys, words)
 
   @doc "Whether a key is one that decides what is redacted."
   @spec kept?(String.t(), t()) :: boolean()
-  def kept?(text, %{kept_keys: kept, redact_words: words}), do: redacted_text?(text, kept, words)
+  def kept?(text, %{kept_keys: kept, redact_words: words}), do: Shape.hidden?(text, kept, words)
 
   @doc "The text of a key, as the encoder writes it; a key without a text form is described."
   @spec key_text(term(), t()) :: String.t()

@@ -247,8 +247,8 @@ defmodule RustyJson.LogFormatter.Short do
     most = min(most, looks)
 
     case Measure.rest(term, most, most_bytes) do
-      :too_many -> {false, {parts, bytes, looks - most}}
-      {rest, rest_bytes} -> {true, {parts, bytes, looks - paid(most - rest, most_bytes - rest_bytes)}}
+      {:too_many, rest} -> {false, {parts, bytes, looks - (most - rest)}}
+      {:ok, rest, left} -> {true, {parts, bytes, looks - paid(most - rest, most_bytes - left)}}
     end
   end
 

@@ -320,7 +320,7 @@ defmodule RustyJson.Options.Schema do
               type: {:integer, 0, @u48},
               default: 0,
               doc:
-                "The limit on the output in bytes. 0 removes the limit. With a limit, what is looked at and leaves no text may have at most 16 " <>
+                "The limit on the output in bytes. 0 removes the limit. With a limit, what is looked at and leaves no text may have about 16 " <>
                   "parts for each of these bytes, and 1,048,576 more: parts of iodata, members that `:omit` leaves out, bytes of a list " <>
                   "that `:unsupported` replaces."
             }

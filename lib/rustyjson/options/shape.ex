@@ -112,9 +112,9 @@ defmodule RustyJson.Options.Shape do
     words |> Enum.uniq() |> Enum.sort()
   end
 
-  @doc "Whether the entries that are no pointers redact what stands under this key."
-  @spec redacts?([entry()], String.t()) :: boolean()
-  def redacts?(redact, key), do: key in keys(redact) or Enum.any?(words(redact), &String.contains?(key, &1))
+  @doc "Whether these keys or words redact what stands under this key."
+  @spec hidden?(String.t(), [String.t()], [String.t()]) :: boolean()
+  def hidden?(key, keys, words), do: key in keys or (words != [] and :binary.match(key, words) != :nomatch)
 
   defp texts(texts), do: list(texts, &text/1)
   defp list(items, write), do: [<<length(items)::little-32>> | Enum.map(items, write)]
