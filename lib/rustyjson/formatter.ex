@@ -13,7 +13,8 @@ defmodule RustyJson.Formatter do
     * Text nested deeper than 1,024 levels is not indented (`reason: :max_depth`).
     * The output is at most `:max_bytes` long (`reason: :max_bytes`; `position` is the token that no longer fits). All
       functions take this option. The default is 64 times the input plus 1 MiB, which text of up to 60 levels never
-      reaches with the default layout. 0 removes the limit.
+      reaches with the default layout. 0 removes the limit. Iodata of more than 64 times `:max_bytes` plus 1 MiB is refused, too,
+      before it becomes a binary.
 
   The formatter uses the configured engine. `policy: name` uses the engine and the sandbox options of that policy
   (`RustyJson.Config`) instead.
@@ -23,6 +24,7 @@ defmodule RustyJson.Formatter do
 
   alias RustyJson.{DecodeError, EncodeError, Options, SandboxError}
   alias RustyJson.DecodeError.Message
+  alias RustyJson.Encode.Measure
   alias RustyJson.Engine.Codes
   alias RustyJson.Options.{Cache, Words}
 
@@ -122,13 +124,32 @@ defmodule RustyJson.Formatter do
   end
 
   defp format(input, layout, deepest, %{max_bytes: most}, options) do
-    text = IO.iodata_to_binary(input)
+    options = Options.due(options)
+    text = joined(input, most, options)
     max_bytes = most || @most_times * byte_size(text) + @most_more
     options = Options.laid_out(options, layout, {0, deepest, max_bytes})
 
     case options.engine.format(text, options) do
       {:ok, text} -> text
       {:error, failure} -> raise error(failure, text, options)
+    end
+  end
+
+  defp joined(input, _most, _options) when is_binary(input), do: input
+
+  # Iodata can hold the same part many times. The output has all of it but its whitespace.
+  defp joined(input, most, options) do
+    longest = if most in [nil, 0], do: 0, else: @most_times * most + @most_more
+
+    case Measure.excess(input, longest, options) do
+      nil ->
+        IO.iodata_to_binary(input)
+
+      :max_bytes ->
+        raise error({@max_bytes, 0, 1, 1, ""}, "", %{options | values: %{options.values | max_bytes: most}})
+
+      error ->
+        raise error
     end
   end
 

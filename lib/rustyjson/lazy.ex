@@ -46,7 +46,7 @@ defmodule RustyJson.Lazy do
   end
 
   defp taken(source, %{values: %{max_bytes: most} = values} = options) do
-    case if(most == 0, do: Wasm.max_memory(options), else: most) do
+    case Measure.room(most, options) do
       :infinity -> Enum.to_list(source)
       # What is redacted, left out or replaced takes less room than it has.
       limit -> up_to(source, limit, whole?(values), options)
@@ -64,7 +64,7 @@ defmodule RustyJson.Lazy do
 
       cond do
         bytes <= limit -> {:cont, {[element | elements], bytes}}
-        most == 0 -> Wasm.too_large!(options)
+        limit != most -> raise(Wasm.too_large(options))
         true -> {:halt, {[element | elements], bytes}}
       end
     end)

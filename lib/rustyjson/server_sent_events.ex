@@ -35,6 +35,7 @@ defmodule RustyJson.ServerSentEvents do
   """
 
   alias RustyJson.{DecodeError, Options}
+  alias RustyJson.Encode.Measure
   alias RustyJson.Options.Words
 
   # A line that has not ended, and the fields of the current event: `data` is nil before its first line, and `full` has what stands before
@@ -60,6 +61,9 @@ defmodule RustyJson.ServerSentEvents do
   # Bytes from which on lines are joined in a part of their own. The VM copies a binary that grows when it has no room left, and after
   # collections.
   @part 16_384
+
+  # Bytes of iodata that becomes one binary.
+  @whole 1_048_576
 
   @type event :: %{
           data: binary(),
@@ -97,7 +101,25 @@ defmodule RustyJson.ServerSentEvents do
   that exceeds the limit; with the events before it.
   """
   @spec push(t(), iodata()) :: {:ok, [event()], t()} | {:error, DecodeError.t(), [event()]}
-  def push(stream, input), do: input |> IO.iodata_to_binary() |> bytes(stream, [])
+  def push(stream, input) do
+    if Measure.text?(input, @whole),
+      do: input |> IO.iodata_to_binary() |> bytes(stream, []),
+      else: parts([input], stream, [])
+  end
+
+  # Iodata can hold the same part many times, so that it has no end but that of an event which is too long.
+  defp parts(work, %{ended: ended} = stream, events) when ended or work == [],
+    do: {:ok, Enum.reverse(events), stream}
+
+  defp parts([[] | work], stream, events), do: parts(work, stream, events)
+  defp parts([[part | rest] | work], stream, events), do: parts([part, rest | work], stream, events)
+
+  defp parts([part | work], stream, events) do
+    case bytes(IO.iodata_to_binary([part]), stream, []) do
+      {:ok, more, stream} -> parts(work, stream, Enum.reverse(more, events))
+      {:error, error, more} -> {:error, error, Enum.reverse(events, more)}
+    end
+  end
 
   @doc """
   Says that nothing follows. An event without an empty line behind it is incomplete, and is dropped.

@@ -2,7 +2,7 @@ defmodule RustyJson.BoundedTextsTest do
   @moduledoc "Terms and iodata that hold the same part many times: limits hold before anything is made of them, and texts about them are short."
   use ExUnit.Case, async: true
 
-  alias RustyJson.{EncodeError, Feed, Fragment, OrderedObject, Paths}
+  alias RustyJson.{EncodeError, Feed, Fragment, OrderedObject, Paths, SandboxError}
   alias RustyJson.Encode.{Measure, Unsupported}
   alias RustyJson.Test.{Judge, Structs}
 
@@ -176,6 +176,86 @@ defmodule RustyJson.BoundedTextsTest do
       assert {:ok, 111} = RustyJson.decode(["1", "1", "1"], [max_bytes: 3] ++ engine)
       assert {:error, %{reason: :max_bytes}} = RustyJson.decode(["1", "1", "11"], [max_bytes: 3] ++ engine)
     end
+  end
+
+  # Without `max_bytes`, its memory and its time were looked at only after the iodata had become a binary.
+  test "iodata in the sandbox, by its memory and its time" do
+    calls = [
+      &RustyJson.decode(endless("1"), &1),
+      &RustyJson.decode(endless([]), &1),
+      &RustyJson.decode_partial(endless("1"), &1),
+      &hd(RustyJson.decode_many([endless("1")], &1)),
+      &RustyJson.encode(%Fragment{encode: fn _ -> endless("1") end}, &1),
+      &RustyJson.encode([%Fragment{encode: endless("1")}], [pretty: true] ++ &1),
+      &RustyJson.encode(%{endless(?a) => 1}, &1),
+      &RustyJson.encode(%Iodata{}, &1),
+      &RustyJson.encode([1, %Iodata{}], &1),
+      &RustyJson.encode([1, %Iodata{}], [sort_keys: true, unsupported: :inspect] ++ &1),
+      &RustyJson.canonicalize(endless("1"), &1)
+    ]
+
+    for {_, [engine: :wasm] ++ _ = engine} <- Judge.engines(), call <- calls do
+      assert {:error, %SandboxError{reason: reason}} =
+               within(2_000, fn -> call.([timeout: 100] ++ engine) end)
+
+      assert reason in [:timeout, :memory_limit]
+    end
+
+    for {_, [engine: :wasm] ++ _ = engine} <- Judge.engines() do
+      options = [max_memory: 2_097_152] ++ engine
+      long = List.duplicate(String.duplicate("1", 1_000), 3_000)
+      assert {:error, %SandboxError{reason: :memory_limit}} = RustyJson.decode(long, options)
+
+      assert {:error, %SandboxError{reason: :memory_limit}} =
+               RustyJson.encode(%Fragment{encode: fn _ -> long end}, options)
+
+      # Each of them fits.
+      fragments = List.duplicate(%Fragment{encode: fn _ -> Enum.take(long, 1_500) end}, 3)
+
+      for more <- [[], [pretty: true]] do
+        assert {:error, %SandboxError{reason: :memory_limit}} = RustyJson.encode(fragments, more ++ options)
+      end
+    end
+  end
+
+  test "the pieces of a stream in the sandbox" do
+    for {_, [engine: :wasm] ++ _ = engine} <- Judge.engines(),
+        row <- [%Iodata{}, [%Iodata{}, RustyJson.lazy([1])]] do
+      error =
+        within(3_000, fn ->
+          try do
+            [row] |> RustyJson.encode_stream([timeout: 100] ++ engine) |> Stream.run()
+          rescue
+            error in SandboxError -> error.reason
+          end
+        end)
+
+      assert error in [:timeout, :memory_limit]
+    end
+  end
+
+  test "iodata that is formatted" do
+    for fun <- [&RustyJson.Formatter.minify/2, &RustyJson.Formatter.pretty_print/2] do
+      error = within(2_000, fn -> catch_error(fun.(endless(" 1"), max_bytes: 1_000)) end)
+      assert %{reason: :max_bytes, message: "Output longer than 1000 bytes" <> _} = error
+    end
+
+    spaces = [List.duplicate(" ", 50_000), "1"]
+    assert RustyJson.Formatter.minify(spaces, max_bytes: 10) == "1"
+  end
+
+  test "iodata that is pushed as server-sent events" do
+    for part <- ["x", ?x, "data: xyz\n"] do
+      stream = RustyJson.ServerSentEvents.new(max_bytes: 2_000_000)
+
+      assert {:error, %{reason: :max_bytes, position: 2_000_000}, []} =
+               within(5_000, fn -> RustyJson.ServerSentEvents.push(stream, endless(part)) end)
+    end
+
+    chunks = List.duplicate(["data: ", [?1 | "\n\n"]], 200_000)
+    {:ok, events, _} = RustyJson.ServerSentEvents.push(RustyJson.ServerSentEvents.new(), chunks)
+    assert length(events) == 200_000
+    assert Enum.uniq(events) == [%{data: "1", event: "message", id: "", retry: nil}]
   end
 
   # In the sandbox the path had one key more, or less, depending on how the key is written.

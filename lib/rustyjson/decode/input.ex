@@ -14,7 +14,8 @@ defmodule RustyJson.Decode.Input do
   def decode(input, %{as: as} = options) when as != nil, do: RustyJson.Schema.Decode.decode(input, options)
 
   def decode(input, options) do
-    if too_long?(input, options.max_bytes), do: too_long(input, options), else: run(flat(input), options)
+    options = if is_binary(input), do: options, else: Options.due(options)
+    with {:ok, json} <- flatten(input, options), do: run(json, options)
   end
 
   @doc "The same with options that come from the caller or the configuration as they stand."
@@ -30,8 +31,14 @@ defmodule RustyJson.Decode.Input do
 
   @doc "The text as one binary, if it is not too long."
   @spec flatten(iodata(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
-  def flatten(input, options),
-    do: if(too_long?(input, options.max_bytes), do: too_long(input, options), else: {:ok, flat(input)})
+  # Looked at before a long list becomes a longer binary.
+  def flatten(input, options) do
+    case Measure.excess(input, options.max_bytes, options) do
+      nil -> {:ok, flat(input)}
+      :max_bytes -> too_long(input, options)
+      error -> {:error, error}
+    end
+  end
 
   defp run(json, options) do
     with {:error, failure} <- term(json, options), do: {:error, error(failure, json, options)}
@@ -67,12 +74,6 @@ defmodule RustyJson.Decode.Input do
   @spec error(RustyJson.Engine.decode_failure() | SandboxError.t(), binary(), Options.t()) :: Exception.t()
   def error(%SandboxError{} = error, _json, _options), do: error
   def error(failure, json, options), do: DecodeError.new(failure, json, options)
-
-  @doc "Whether an input exceeds `max_bytes`. Checked before a long list becomes a longer binary."
-  @spec too_long?(iodata(), non_neg_integer()) :: boolean()
-  def too_long?(_input, 0), do: false
-  # Iodata can hold the same part many times, so that even its length takes for ever.
-  def too_long?(input, limit), do: not Measure.text?(input, limit)
 
   defp too_long(input, options) do
     data = if is_binary(input), do: input, else: ""

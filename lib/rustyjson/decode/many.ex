@@ -5,6 +5,7 @@ defmodule RustyJson.Decode.Many do
   require RustyJson.Engine.Codes
 
   alias RustyJson.Decode.Input
+  alias RustyJson.Encode.Measure
   alias RustyJson.Engine.Codes
   alias RustyJson.Engine.Wasm
   alias RustyJson.{Long, Options, SandboxError}
@@ -17,21 +18,22 @@ defmodule RustyJson.Decode.Many do
   # With `as:` and `raw:`, documents are decoded one after the other. They share one deadline.
   def decode(inputs, %{as: as, parts: parts} = options) when as != nil or parts != "" do
     options = Options.due(options)
-    inputs |> documents(0, options.max_bytes) |> one_by_one(options, [])
+    inputs |> documents(0, options) |> one_by_one(options, [])
   end
 
   def decode(inputs, options) do
-    # Elixir has a part in these keys.
-    options = if options.keys == nil, do: options, else: Options.due(options)
+    binaries? = options.max_bytes == 0 and binaries?(inputs)
+    # Elixir has a part in these keys, and in what becomes a binary.
+    options = if binaries? and options.keys == nil, do: options, else: Options.due(options)
 
-    if options.max_bytes == 0 and binaries?(inputs),
+    if binaries?,
       do: inputs |> options.engine.decode_many(options) |> finished(inputs, options),
       else: within_limit(inputs, options)
   end
 
   # A document that exceeds `max_bytes` never reaches the engine, and is not flattened.
-  defp within_limit(inputs, %{max_bytes: limit} = options) do
-    documents = documents(inputs, 0, limit)
+  defp within_limit(inputs, options) do
+    documents = documents(inputs, 0, options)
     short = Enum.filter(documents, &is_binary/1)
     merged(documents, short |> options.engine.decode_many(options) |> finished(short, options), options)
   end
@@ -63,24 +65,24 @@ defmodule RustyJson.Decode.Many do
   defp alone(json, options), do: Input.decode(json, options)
 
   # The documents as binaries, but for those that are too long. Anything else is found before one of them is decoded.
-  defp documents([input | inputs], number, limit),
-    do: [document(input, number, limit) | documents(inputs, number + 1, limit)]
+  defp documents([input | inputs], number, options),
+    do: [document(input, number, options) | documents(inputs, number + 1, options)]
 
-  defp documents([], _number, _limit), do: []
+  defp documents([], _number, _options), do: []
 
-  defp documents(tail, 0, _limit),
+  defp documents(tail, 0, _options),
     do:
       raise(
         ArgumentError,
         "decode_many takes a list of iodata, got: #{inspect(tail, limit: 5, printable_limit: 200)}"
       )
 
-  defp documents(_tail, _number, _limit),
+  defp documents(_tail, _number, _options),
     do: raise(ArgumentError, "decode_many takes a list of iodata, got an improper list")
 
-  defp document(input, number, limit) do
+  defp document(input, number, options) do
     cond do
-      Input.too_long?(input, limit) -> {:long, input}
+      Measure.excess(input, options.max_bytes, options) != nil -> {:long, input}
       is_binary(input) -> input
       true -> IO.iodata_to_binary(input)
     end

@@ -5,8 +5,8 @@ defmodule RustyJson.Encode.Measure do
 
   require RustyJson.Engine.Codes
 
-  alias RustyJson.{EncodeError, Options}
-  alias RustyJson.Engine.Codes
+  alias RustyJson.{EncodeError, Options, SandboxError}
+  alias RustyJson.Engine.{Codes, Wasm}
 
   @doc "Whether a term has at most this many parts, and its strings and integers at most this many bytes."
   @spec fits?(term(), non_neg_integer(), non_neg_integer()) :: boolean()
@@ -117,35 +117,97 @@ defmodule RustyJson.Encode.Measure do
   @doc "Whether iodata or chardata has at most this many bytes or characters, in about as many parts."
   @spec text?(iodata() | term(), non_neg_integer()) :: boolean()
   def text?(text, most) when is_binary(text), do: byte_size(text) <= most
-  def text?(text, most), do: room([text], most, 16 * most + 65_536) != :none
+  def text?(text, most), do: match?({:ended, _, _}, walked([text], most, 16 * most + 65_536))
 
-  # What chardata leaves of this many bytes and parts.
-  defp room(_work, bytes, parts) when bytes < 0 or parts < 0, do: :none
-  defp room([], bytes, parts), do: {bytes, parts}
-  defp room([[] | work], bytes, parts), do: room(work, bytes, parts - 1)
-  defp room([[part | rest] | work], bytes, parts), do: room([part, rest | work], bytes, parts)
+  # What chardata leaves of this many bytes and parts. If there are more parts, these, and what is left of the bytes.
+  defp walked(_work, bytes, _parts) when bytes < 0, do: :long
+  defp walked([], bytes, parts), do: {:ended, bytes, parts}
+  defp walked(work, bytes, 0), do: {work, bytes}
+  defp walked([[] | work], bytes, parts), do: walked(work, bytes, parts - 1)
+  defp walked([[part | rest] | work], bytes, parts), do: walked([part, rest | work], bytes, parts)
 
-  defp room([text | work], bytes, parts) when is_binary(text),
-    do: room(work, bytes - byte_size(text), parts - 1)
+  defp walked([text | work], bytes, parts) when is_binary(text),
+    do: walked(work, bytes - byte_size(text), parts - 1)
 
-  defp room([_byte | work], bytes, parts), do: room(work, bytes - 1, parts - 1)
+  defp walked([_byte | work], bytes, parts), do: walked(work, bytes - 1, parts - 1)
+
+  # Parts between two looks at the clock.
+  @stretch 65_536
+
+  @doc """
+  Why a call cannot take this text: it exceeds this limit, or the memory or the time of the sandbox. Nil if it can. A limit of 0 is none.
+
+  Iodata can hold the same part many times, so that even its length takes for ever.
+  """
+  @spec excess(iodata(), non_neg_integer(), Options.t()) :: nil | :max_bytes | SandboxError.t()
+  # It is there, and grows no more.
+  def excess(text, most, _options) when is_binary(text) and (most == 0 or byte_size(text) <= most), do: nil
+  def excess(text, most, _options) when is_binary(text) and most > 0, do: :max_bytes
+
+  def excess(text, most, options) do
+    with {:ok, _bytes, _parts} <- measured(text, most, options), do: nil
+  end
+
+  # Its bytes and parts, which are not counted where nothing limits them.
+  defp measured(text, most, options) do
+    case room(most, options) do
+      :infinity -> {:ok, 0, 0}
+      room -> measured([text], {room, room}, {0, div(16 * room, @stretch) + 16}, most, Options.due(options))
+    end
+  end
+
+  @doc "The most bytes that Elixir may gather for a call with this limit."
+  @spec room(non_neg_integer(), Options.t()) :: pos_integer() | :infinity
+  def room(0, options), do: Wasm.max_memory(options)
+  # Every number is smaller than an atom.
+  def room(most, options), do: min(most, Wasm.max_memory(options))
+
+  defp measured(_work, _bytes, {last, last}, most, options), do: too_long(most, options)
+
+  defp measured(work, {left, room}, {stretch, last}, most, options) do
+    case if(Wasm.late?(options), do: :late, else: walked(work, left, @stretch)) do
+      {:ended, left, parts} -> {:ok, room - left, (stretch + 1) * @stretch - parts}
+      :long -> too_long(most, options)
+      :late -> Wasm.late(options)
+      {work, left} -> measured(work, {left, room}, {stretch + 1, last}, most, options)
+    end
+  end
+
+  defp too_long(most, options),
+    do: if(room(most, options) == most, do: :max_bytes, else: Wasm.too_large(options))
 
   # Whoever a text is a part of looks at its parts again, so they are few. To make one binary of them would copy the text at each level of
   # encoders in each other, so long parts stay as they are.
   @few 128
   @long 32_768
 
-  @doc "Text that is not longer than the call allows. Iodata can hold the same part many times, so that even its length takes for ever."
+  @doc "Text that is not longer than the call allows."
   @spec bounded(iodata(), Options.t()) :: iodata()
-  def bounded(text, %{values: %{max_bytes: 0}}), do: text
-
   def bounded(text, %{values: %{max_bytes: most}} = options) do
-    parts = 16 * most + 1_048_576
+    case measured(text, most, options) do
+      {:ok, bytes, parts} when parts <= @few + div(bytes, div(@long, 4)) -> text
+      {:ok, _bytes, _many} -> joined(text)
+      :max_bytes -> raise of_length(options)
+      error -> raise error
+    end
+  end
 
-    case room([text], most, parts) do
-      :none -> raise(EncodeError.of_call({Codes.encode(:max_bytes), "", nil}, options))
-      {bytes, left} when parts - left <= @few + div(most - bytes, div(@long, 4)) -> text
-      _many -> joined(text)
+  @doc "Raises the error of a text that is longer than the call allows."
+  @spec check!(iodata(), Options.t()) :: :ok
+  def check!(text, %{values: %{max_bytes: most}} = options) do
+    case excess(text, most, options) do
+      nil -> :ok
+      :max_bytes -> raise of_length(options)
+      error -> raise error
+    end
+  end
+
+  @doc "The error of a text that is longer than the call allows."
+  @spec of_length(Options.t()) :: EncodeError.t() | SandboxError.t()
+  def of_length(%{values: %{max_bytes: most}} = options) do
+    case too_long(most, options) do
+      :max_bytes -> EncodeError.of_call({Codes.encode(:max_bytes), "", nil}, options)
+      error -> error
     end
   end
 

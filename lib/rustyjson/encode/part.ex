@@ -7,12 +7,11 @@ defmodule RustyJson.Encode.Part do
 
   require RustyJson.Encode.Known
   require RustyJson.Encode.Unsupported
-  require RustyJson.Engine.Codes
 
   alias RustyJson.{EncodeError, Encoder, Engine, Fragment, Long, Options, OrderedObject, SandboxError}
   alias RustyJson.Encode.{Keys, Known, Measure, Path, Scope, Unsupported, Written}
   alias RustyJson.Encoder.{Interop, Plans}
-  alias RustyJson.Engine.{Codes, Native}
+  alias RustyJson.Engine.Native
 
   @compile {:inline, by: 3, by_engine: 2, left_after: 5, between: 4, own_text: 3, text_by: 3, resolved: 3}
 
@@ -74,7 +73,10 @@ defmodule RustyJson.Encode.Part do
   @spec hole(term(), :key | :value, binary(), non_neg_integer(), Options.t()) :: iodata()
   def hole(term, place, json, offset, options) do
     options = Unsupported.mark(options)
-    located(place, term, implementation(term, nil, options), options, json, offset)
+
+    place
+    |> located(term, implementation(term, nil, options), options, json, offset)
+    |> Measure.bounded(options)
   rescue
     error in [EncodeError, SandboxError] -> reraise %{error | call: nil}, __STACKTRACE__
   end
@@ -120,7 +122,8 @@ defmodule RustyJson.Encode.Part do
     do: splice(holes, json, :infinity, options, nil, [])
 
   def fill(json, holes, %{values: %{max_bytes: max_bytes}} = options) do
-    left = if max_bytes > 0, do: max_bytes - byte_size(json), else: :infinity
+    room = Measure.room(max_bytes, options)
+    left = if room == :infinity, do: room, else: room - byte_size(json)
     splice(Scope.around(holes, json, options), json, left, options, nil, [])
   end
 
@@ -260,6 +263,7 @@ defmodule RustyJson.Encode.Part do
   def behind(error, json, offset, options),
     do: behind(error, json |> binary_part(0, offset) |> Path.reached(options))
 
+  defp behind(%SandboxError{} = error, _prefix), do: error
   defp behind(error, prefix), do: %{error | path: Path.join(prefix, error.path || "")}
 
   defp left_after(:infinity, _text, _options, _json, _offset), do: :infinity
@@ -269,12 +273,7 @@ defmodule RustyJson.Encode.Part do
   defp spent(left, text, options, json, offset) do
     left = left - IO.iodata_length(text)
 
-    if left < 0,
-      do:
-        raise(
-          behind(EncodeError.of_call({Codes.encode(:max_bytes), "", nil}, options), json, offset, options)
-        ),
-      else: left
+    if left < 0, do: raise(behind(Measure.of_length(options), json, offset, options)), else: left
   rescue
     ArgumentError -> reraise behind(Written.no_iodata(), json, offset, options), __STACKTRACE__
   end

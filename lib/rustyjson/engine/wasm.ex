@@ -272,8 +272,8 @@ defmodule RustyJson.Engine.Wasm do
     do: if(RustyJson.Engine.native?(engine), do: :infinity, else: most)
 
   @doc false
-  @spec too_large!(Options.t()) :: no_return()
-  def too_large!(options), do: raise(failure(:memory_limit, options))
+  @spec too_large(Options.t()) :: SandboxError.t()
+  def too_large(options), do: failure(:memory_limit, options)
 
   defp failure(reason, %{sandbox: sandbox} = options) do
     {:error, error} = fault(reason, "", sandbox)

@@ -28,15 +28,25 @@ defmodule RustyJson.Partial.Pieces do
   @spec push(Partial.t(), iodata(), nil | :told) :: taken()
   def push(partial, input, changes), do: in_time(partial, &pushed(&1, input, changes))
 
-  defp pushed(%{options: %{max_bytes: most}, total: total} = partial, input, changes) do
-    if most > 0 and not Measure.text?(input, most - total) do
-      {:error, DecodeError.new({Codes.decode(:max_bytes), 0, 1, 1, ""}, "", partial.options)}
-    else
-      bytes = if is_binary(input), do: input, else: IO.iodata_to_binary(input)
-      changes = changes && if(partial.behind, do: :whole, else: Changes.new(byte_size(bytes)))
-      lenient(bytes, %{partial | total: total + byte_size(bytes)}, changes)
+  defp pushed(%{total: total} = partial, input, changes) do
+    case excess(input, partial) do
+      nil ->
+        bytes = if is_binary(input), do: input, else: IO.iodata_to_binary(input)
+        changes = changes && if(partial.behind, do: :whole, else: Changes.new(byte_size(bytes)))
+        lenient(bytes, %{partial | total: total + byte_size(bytes)}, changes)
+
+      :max_bytes ->
+        {:error, DecodeError.new({Codes.decode(:max_bytes), 0, 1, 1, ""}, "", partial.options)}
+
+      error ->
+        {:error, error}
     end
   end
+
+  defp excess(input, %{options: %{max_bytes: 0} = options}), do: Measure.excess(input, 0, options)
+
+  defp excess(input, %{options: %{max_bytes: most}, total: total}),
+    do: if(not Measure.text?(input, most - total), do: :max_bytes)
 
   defp lenient(bytes, %{lenient: nil} = partial, changes), do: sliced(bytes, partial, changes)
 
