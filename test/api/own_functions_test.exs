@@ -130,6 +130,27 @@ defmodule RustyJson.OwnFunctionsTest do
       end
     end
 
+    # Two lists with the same string 900 times became 900 MB before any limit was looked at.
+    test "a list in a field that takes a string, and in a version" do
+      list = List.duplicate(String.duplicate("a", 1_000_000), 900)
+      version = %{Version.parse!("1.2.3") | pre: list}
+
+      for {_engine, options} <- Judge.engines(), options = [max_bytes: 1_000] ++ options do
+        for uri <- [%URI{path: list}, %URI{host: "a", port: %URI{path: list}}, %URI{path: ["/a"]}] do
+          {took, result} = milliseconds(fn -> RustyJson.encode(uri, options) end)
+          assert {:error, %{reason: :invalid_struct}} = result
+          assert took < 500
+          assert {:error, %{reason: :invalid_key}} = RustyJson.encode(%{uri => 1}, options)
+        end
+
+        {took, result} = milliseconds(fn -> RustyJson.encode(%{version => 1}, options) end)
+        assert {:error, %{reason: :invalid_key}} = result
+        assert took < 500
+        assert {:ok, text} = RustyJson.encode(version, [unsupported: :inspect] ++ options)
+        assert byte_size(text) < 1_000
+      end
+    end
+
     test "a version as a key, and a struct that shows itself" do
       version = %{Version.parse!("1.2.3") | major: @huge}
       pre = %{Version.parse!("1.2.3") | pre: ["rc", @huge]}

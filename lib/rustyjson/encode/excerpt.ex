@@ -29,7 +29,7 @@ defmodule RustyJson.Encode.Excerpt do
   defp seen(term, options) do
     cond do
       Measure.fits?(term, @parts, @bytes) -> Kernel.inspect(term, Keyword.merge(@shown, options))
-      own?(term) and Measure.long_integer?(term) -> Kernel.inspect(term.__struct__)
+      own?(term) and not Measure.short?(term) -> Kernel.inspect(term.__struct__)
       own?(term) and options[:structs] != false -> Kernel.inspect(term, Keyword.merge(@less, options))
       true -> Kernel.inspect(part(term, 0), Keyword.merge(@shown, options))
     end

@@ -10,7 +10,7 @@ defmodule RustyJson.Encode.Keys do
   alias RustyJson.Encode.{Known, Measure, Unsupported}
   alias RustyJson.Engine.Codes
 
-  @known Known.modules()
+  @texts Known.texts()
 
   @doc "Refuses a decimal that exceeds `max_bytes` before its digits are written, which takes quadratic time. The core leaves huge ones to Elixir."
   @spec check_digits!(term(), Options.t()) :: :ok
@@ -84,8 +84,9 @@ defmodule RustyJson.Encode.Keys do
   end
 
   # Exceptions of the application's implementations are not caught.
-  defp key_text(%module{} = key) when module not in [Version | @known], do: String.Chars.to_string(key)
-  defp key_text(%_module{} = key), do: if(not Measure.long_integer?(key), do: text_of(key))
+  defp key_text(%Version{} = key), do: if(Measure.short?(key), do: text_of(key))
+  defp key_text(%module{} = key) when module in @texts, do: if(Known.scalars?(key), do: text_of(key))
+  defp key_text(%_module{} = key), do: String.Chars.to_string(key)
   defp key_text(key), do: text_of(key)
 
   defp text_of(key) do

@@ -37,6 +37,10 @@ defmodule RustyJson.Encode.Known do
   @spec modules() :: [module()]
   def modules, do: @modules
 
+  @doc "Those of them that become texts."
+  @spec texts() :: [module()]
+  def texts, do: @texts
+
   @doc "Those of them for which the application may implement the protocol instead."
   @spec overridable() :: [module()]
   def overridable, do: @overridable
@@ -44,13 +48,27 @@ defmodule RustyJson.Encode.Known do
   @doc "What to encode instead, or `:error` for any other struct. Raises if the fields are not those of the type."
   @spec plain(term()) :: {:ok, term()} | :error
   def plain(%module{} = struct) when module in @modules do
-    if module in @texts and Measure.long_integer?(struct), do: raise("an integer that no such struct has")
+    if module in @texts and not scalars?(struct), do: raise("a field that no such struct has")
     {:ok, form(struct)}
   rescue
     _ -> reraise EncodeError.new({:invalid_struct, struct}), __STACKTRACE__
   end
 
   def plain(_term), do: :error
+
+  @doc """
+  Whether there are only strings, atoms and short integers in the fields of a struct, as in all valid ones that become texts. A list can
+  hold the same string many times.
+  """
+  @spec scalars?(struct()) :: boolean()
+  def scalars?(struct), do: struct |> :maps.values() |> Enum.all?(&scalar?/1)
+
+  defp scalar?(integer) when is_integer(integer), do: Measure.short_integer?(integer)
+  # Microseconds and their precision.
+  defp scalar?({number, digits}) when is_integer(number) and is_integer(digits),
+    do: scalar?(number) and scalar?(digits)
+
+  defp scalar?(other), do: is_binary(other) or is_atom(other)
 
   defp form(%module{} = value) when module in @calendar, do: module.to_iso8601(value)
 

@@ -61,32 +61,17 @@ defmodule RustyJson.Encode.Measure do
 
   # Elixir makes digits in quadratic time: of an integer of 4 KB (10,000 digits) in 3 ms, of one of 160 KB in 4 s.
   @digits 4_096
+  # To see that many parts takes about as long as to make those digits.
+  @parts 100_000
+  @bytes div(@digits * @digits, 64)
 
-  # Parts of a struct that are looked at. To see that many takes about as long as to make those digits.
-  @looked_at 100_000
+  @doc "Whether a function of Elixir that makes a text of a term, whatever that is, has little to do."
+  @spec short?(term()) :: boolean()
+  def short?(term), do: fits?(term, @parts, @bytes)
 
-  @doc "Whether making a text of this struct would convert an integer that is too long for it, or the struct has very many parts."
-  @spec long_integer?(struct()) :: boolean()
-  def long_integer?(struct), do: long?([:maps.values(struct)], @looked_at)
-
-  defp long?([], _parts), do: false
-  defp long?(_work, parts) when parts <= 0, do: true
-  defp long?([[] | work], parts), do: long?(work, parts)
-  defp long?([[part | rest] | work], parts) when is_list(part), do: long?([part, rest | work], parts - 1)
-
-  defp long?([[part | rest] | work], parts) when is_map(part),
-    do: map_size(part) > parts or long?([:maps.keys(part), :maps.values(part), rest | work], parts - 1)
-
-  defp long?([[part | rest] | work], parts) when is_tuple(part),
-    do: tuple_size(part) > parts or long?([Tuple.to_list(part), rest | work], parts - 1)
-
-  defp long?([[part | rest] | work], parts)
-       when is_integer(part) and abs(part) > 0xFFFF_FFFF_FFFF_FFFF,
-       do: :erlang.external_size(part) > @digits or long?([rest | work], parts - 1)
-
-  defp long?([[_part | rest] | work], parts), do: long?([rest | work], parts - 1)
-  # The tail of an improper list.
-  defp long?([term | work], parts), do: long?([[term] | work], parts)
+  @doc "The same for an integer."
+  @spec short_integer?(integer()) :: boolean()
+  def short_integer?(integer), do: :erlang.external_size(integer) <= @digits
 
   @doc """
   Bytes that the text of a term has at least, or a number above `most` if they are more: those of its strings, and one for any other part.
