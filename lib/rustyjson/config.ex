@@ -44,6 +44,7 @@ defmodule RustyJson.Config do
   them, the engine is `:auto`.
   """
 
+  alias RustyJson.Encode.Excerpt
   alias RustyJson.Options
   alias RustyJson.Options.{Pack, Policies, Schema, Unknown, Values}
 
@@ -221,7 +222,7 @@ defmodule RustyJson.Config do
       do:
         raise(
           ArgumentError,
-          "config :rustyjson, wasm: takes a keyword list or a map, got: #{inspect(given, limit: 5)}"
+          "config :rustyjson, wasm: takes a keyword list or a map, got: #{Excerpt.brief(given)}"
         )
 
     for {name, _} <- given, name not in names do

@@ -47,7 +47,7 @@ defmodule RustyJson.EctoType do
   # The callbacks of Ecto.ParameterizedType, without its macro: Ecto has Jason among its optional dependencies, so if it were one of
   # this library, it would make a circle with the stand-in for Jason.
 
-  alias RustyJson.Encode.Unsupported
+  alias RustyJson.Encode.{Excerpt, Unsupported}
   alias RustyJson.Fragment
 
   @typedoc "What a field has: text, `NULL`, or what was set or came decoded from the driver."
@@ -140,7 +140,7 @@ defmodule RustyJson.EctoType do
 
       other ->
         raise ArgumentError,
-              "option :column of the field #{inspect(opts[:field])} takes :text or :json, got: #{inspect(other, limit: 5)}"
+              "option :column of the field #{inspect(opts[:field])} takes :text or :json, got: #{Excerpt.brief(other)}"
     end
   end
 

@@ -13,7 +13,7 @@ defmodule RustyJson.Paths do
 
   require RustyJson.Parts.Kind
 
-  alias RustyJson.Encode.Path
+  alias RustyJson.Encode.{Excerpt, Path}
   alias RustyJson.Parts.Kind
   alias RustyJson.Pointer
 
@@ -72,7 +72,7 @@ defmodule RustyJson.Paths do
   @spec refused!(term(), String.t()) :: no_return()
   defp refused!(other, caller) do
     raise ArgumentError,
-          "#{caller} takes a list or a map of JSON Pointers, got: #{inspect(other, limit: 5)}"
+          "#{caller} takes a list or a map of JSON Pointers, got: #{Excerpt.brief(other)}"
   end
 
   defp build(pointers, keys, caller) do

@@ -2,6 +2,8 @@ defmodule RustyJson.Pointer do
   @moduledoc false
   # JSON Pointers (RFC 6901).
 
+  alias RustyJson.Encode.Excerpt
+
   # Applications pass on pointers that users wrote. The state of a stream has two bytes for the number of a token.
   @most_tokens 65_535
 
@@ -62,7 +64,6 @@ defmodule RustyJson.Pointer do
 
   @spec malformed!(term(), String.t()) :: no_return()
   defp malformed!(pointer, what) do
-    shown = inspect(pointer, limit: 5, printable_limit: 64)
-    raise ArgumentError, "#{what} takes a JSON Pointer, such as \"/a/0\", got: #{shown}"
+    raise ArgumentError, "#{what} takes a JSON Pointer, such as \"/a/0\", got: #{Excerpt.brief(pointer)}"
   end
 end

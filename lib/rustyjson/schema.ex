@@ -78,6 +78,7 @@ defmodule RustyJson.Schema do
   first.
   """
 
+  alias RustyJson.Encode.Excerpt
   alias RustyJson.Options
   alias RustyJson.Options.Words
   alias RustyJson.Schema.{Constraints, JsonSchema, Type}
@@ -221,7 +222,7 @@ defmodule RustyJson.Schema do
     key = Keyword.get(options, :key) || renamed(Atom.to_string(name), rename)
 
     unless is_binary(key) and String.valid?(key),
-      do: raise(ArgumentError, "option :key of a field takes a string, got: #{inspect(key)}")
+      do: raise(ArgumentError, "option :key of a field takes a string, got: #{Excerpt.brief(key)}")
 
     type = type |> Type.check!() |> Constraints.wrap!(options, name)
     required = not Keyword.has_key?(options, :default)
@@ -239,7 +240,7 @@ defmodule RustyJson.Schema do
   end
 
   defp field!({name, _type, _options}, _schema),
-    do: raise(ArgumentError, "a field has an atom as its name, got: #{inspect(name)}")
+    do: raise(ArgumentError, "a field has an atom as its name, got: #{Excerpt.brief(name)}")
 
   @field [:key, :default, :description | Constraints.options()]
 
@@ -261,7 +262,7 @@ defmodule RustyJson.Schema do
 
     if text == nil or (is_binary(text) and String.valid?(text)),
       do: options,
-      else: raise(ArgumentError, "#{what} takes a string, got: #{inspect(text)}")
+      else: raise(ArgumentError, "#{what} takes a string, got: #{Excerpt.brief(text)}")
   end
 
   defp nullable({:nullable, _} = type), do: type

@@ -439,6 +439,42 @@ defmodule RustyJson.BoundedTextsTest do
     assert Unsupported.describe(Enum.to_list(1..100)) =~ ~r/^\[1, 2, .*16, \.\.\.\]$/
   end
 
+  # `inspect/2` shows every digit, however few elements it shows, in quadratic time.
+  test "messages about what is no option, no iodata or no pointer" do
+    calls = [
+      &RustyJson.encode(%Fragment{encode: fn _ -> &1 end}, []),
+      &RustyJson.encode(1, pretty: [&1]),
+      &RustyJson.encode(1, redact: [[&1]]),
+      &RustyJson.encode(1, %{{:a, &1} => 1}),
+      &RustyJson.decode("1", [&1]),
+      &RustyJson.decode("1", max_bytes: [&1]),
+      &RustyJson.decode("1", unknown_options: [&1]),
+      &RustyJson.decode("[]", "", array_finish: fn _, _ -> [&1] end),
+      &RustyJson.decode_many(&1),
+      &RustyJson.decode_many([{&1}]),
+      &RustyJson.decode_partial("1", lenient: [&1]),
+      &RustyJson.fetch("1", &1),
+      &RustyJson.select("1", &1),
+      &RustyJson.LogFormatter.new(metadata: [&1]),
+      &RustyJson.Schema.json_schema({&1})
+    ]
+
+    for part <- [fn -> Bitwise.bsl(1, 2_000_000) end, fn -> {shared(), 1} end], call <- calls do
+      message =
+        within(2_000, part, fn part ->
+          try do
+            {:error, error} = call.(part)
+            Exception.message(error)
+          rescue
+            error in ArgumentError -> error.message
+          end
+        end)
+
+      assert message =~ "..."
+      assert byte_size(message) < 2_000
+    end
+  end
+
   test "sizes" do
     assert Measure.fits?([1, {2, %{a: "xy"}} | :b], 8, 2)
     refute Measure.fits?([1, {2, %{a: "xy"}} | :b], 5, 2)

@@ -5,6 +5,7 @@ defmodule RustyJson.Decode.Callbacks do
 
   alias RustyJson.{Fragment, Long, Options, OrderedObject, SandboxError}
   alias RustyJson.Decode.Input
+  alias RustyJson.Encode.Excerpt
   alias RustyJson.Options.Unknown
 
   require RustyJson.Parts.Kind
@@ -44,7 +45,7 @@ defmodule RustyJson.Decode.Callbacks do
   def check(given) do
     if Keyword.keyword?(given),
       do: given |> Enum.reverse() |> Map.new() |> check(),
-      else: {:error, "decoders are a keyword list or a map, got: #{inspect(given, limit: 5)}"}
+      else: {:error, "decoders are a keyword list or a map, got: #{Excerpt.brief(given)}"}
   end
 
   defp wrong({:null, _term}), do: nil
@@ -53,7 +54,7 @@ defmodule RustyJson.Decode.Callbacks do
     arity = @arities[name]
 
     unless is_function(fun, arity),
-      do: "decoder #{inspect(name)} takes a function of arity #{arity}, got: #{inspect(fun)}"
+      do: "decoder #{inspect(name)} takes a function of arity #{arity}, got: #{Excerpt.brief(fun)}"
   end
 
   defp wrong({name, _fun}), do: Unknown.text(name, @names, "decoders are")
@@ -179,7 +180,7 @@ defmodule RustyJson.Decode.Callbacks do
 
   defp finished(other) do
     raise ArgumentError,
-          "array_finish and object_finish return {value, acc}, got: #{inspect(other, limit: 5)}"
+          "array_finish and object_finish return {value, acc}, got: #{Excerpt.brief(other)}"
   end
 
   defp number(text, %{integer: integer, float: float}) do

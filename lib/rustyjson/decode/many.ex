@@ -5,7 +5,7 @@ defmodule RustyJson.Decode.Many do
   require RustyJson.Engine.Codes
 
   alias RustyJson.Decode.Input
-  alias RustyJson.Encode.Measure
+  alias RustyJson.Encode.{Excerpt, Measure}
   alias RustyJson.Engine.Codes
   alias RustyJson.Engine.Wasm
   alias RustyJson.{Long, Options, SandboxError}
@@ -74,7 +74,7 @@ defmodule RustyJson.Decode.Many do
     do:
       raise(
         ArgumentError,
-        "decode_many takes a list of iodata, got: #{inspect(tail, limit: 5, printable_limit: 200)}"
+        "decode_many takes a list of iodata, got: #{Excerpt.brief(tail)}"
       )
 
   defp documents(_tail, _number, _options),
@@ -91,7 +91,7 @@ defmodule RustyJson.Decode.Many do
       reraise ArgumentError,
               [
                 message:
-                  "decode_many takes a list of iodata, but its element at index #{number} is #{inspect(input, limit: 5, printable_limit: 200)}"
+                  "decode_many takes a list of iodata, but its element at index #{number} is #{Excerpt.brief(input)}"
               ],
               __STACKTRACE__
   end

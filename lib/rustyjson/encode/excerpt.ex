@@ -26,6 +26,10 @@ defmodule RustyJson.Encode.Excerpt do
     term |> seen(options) |> cut()
   end
 
+  @doc "What an error says of a term that was given: one short line, whatever the term is."
+  @spec brief(term()) :: String.t()
+  def brief(term), do: inspect(term, safe: true, limit: 5, printable_limit: 200, width: :infinity)
+
   defp seen(term, options) do
     cond do
       Measure.fits?(term, @parts, @bytes) -> Kernel.inspect(term, Keyword.merge(@shown, options))

@@ -5,6 +5,7 @@ defmodule RustyJson.Encode.Written do
 
   alias RustyJson.{EncodeError, Formatter, Options}
   alias RustyJson.Decode.Input
+  alias RustyJson.Encode.Excerpt
 
   @doc "Whether this is iodata."
   @spec iodata?(term()) :: boolean()
@@ -24,8 +25,7 @@ defmodule RustyJson.Encode.Written do
   # An integer is iodata only inside a list, as a byte.
   def no_text(other, by) do
     by = if is_atom(by), do: inspect(by), else: by
-    shown = inspect(other, limit: 5, printable_limit: 64, width: :infinity)
-    raise EncodeError.new({:invalid_iodata, "#{by} returned #{shown}, expected iodata"})
+    raise EncodeError.new({:invalid_iodata, "#{by} returned #{Excerpt.brief(other)}, expected iodata"})
   end
 
   @doc "Text in the layout of the call."

@@ -3,7 +3,7 @@ defmodule RustyJson.LogFormatter.Setup do
   # The options of the formatter: checked, and prepared for its lines.
 
   alias RustyJson.Decode.Input
-  alias RustyJson.Encode.{Measure, Unsupported}
+  alias RustyJson.Encode.{Excerpt, Measure, Unsupported}
   alias RustyJson.Encoder.Names
   alias RustyJson.LogFormatter.{Layout, Presets}
   alias RustyJson.Options
@@ -89,7 +89,7 @@ defmodule RustyJson.LogFormatter.Setup do
       else:
         raise(
           ArgumentError,
-          "options of the formatter are a keyword list or a map, got: #{show(options)}"
+          "options of the formatter are a keyword list or a map, got: #{Excerpt.brief(options)}"
         )
   end
 
@@ -183,7 +183,7 @@ defmodule RustyJson.LogFormatter.Setup do
     do:
       raise(
         ArgumentError,
-        "option :max_bytes takes an integer from 0 to #{@most}, got: #{inspect(bytes, limit: 5)}"
+        "option :max_bytes takes an integer from 0 to #{@most}, got: #{Excerpt.brief(bytes)}"
       )
 
   defp check!({name, _value}) when name in @options, do: :ok
@@ -262,7 +262,7 @@ defmodule RustyJson.LogFormatter.Setup do
 
     case all -- Enum.uniq(all) do
       [] -> merged
-      [twice | _] -> wrong!("option :names gives two members the name #{show(twice)}", names, [])
+      [twice | _] -> wrong!("option :names gives two members the name #{Excerpt.brief(twice)}", names, [])
     end
   end
 
@@ -286,15 +286,13 @@ defmodule RustyJson.LogFormatter.Setup do
         &with(name when name != nil <- Unknown.near(&1, known), do: ", did you mean #{inspect(name)}?")
       )
 
-    raise ArgumentError, "#{text}, got: #{show(given)}#{meant}"
+    raise ArgumentError, "#{text}, got: #{Excerpt.brief(given)}#{meant}"
   end
 
   defp list(names, word) do
     {last, others} = names |> Enum.map(&inspect/1) |> List.pop_at(-1)
     "#{Enum.join(others, ", ")} #{word} #{last}"
   end
-
-  defp show(term), do: inspect(term, limit: 5, printable_limit: 200)
 
   @doc "The longest line of a handler with this limit."
   @spec longest(term()) :: pos_integer()

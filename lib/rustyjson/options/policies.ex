@@ -2,6 +2,7 @@ defmodule RustyJson.Options.Policies do
   @moduledoc false
   # Named sets of options from the configuration. Reading the configuration checks them all, so a call never selects an invalid one.
 
+  alias RustyJson.Encode.Excerpt
   alias RustyJson.Options.{Schema, Unknown, Values}
 
   @directions [:decode, :encode]
@@ -13,14 +14,18 @@ defmodule RustyJson.Options.Policies do
   @spec read(term(), %{decode: Values.t(), encode: Values.t()}) :: t()
   def read(policies, values) do
     unless pairs?(policies),
-      do: raise(ArgumentError, "setting :policies of :rustyjson takes #{takes()}, got: #{show(policies)}")
+      do:
+        raise(
+          ArgumentError,
+          "setting :policies of :rustyjson takes #{takes()}, got: #{Excerpt.brief(policies)}"
+        )
 
     Map.new(policies, fn {name, given} -> {name, policy(name, given, values)} end)
   end
 
   defp policy(name, given, values) do
     unless is_list(given) and pairs?(given),
-      do: raise(ArgumentError, "it takes a keyword list of options, got: #{show(given)}")
+      do: raise(ArgumentError, "it takes a keyword list of options, got: #{Excerpt.brief(given)}")
 
     Enum.each(given, &option!/1)
     all = Map.new(@directions, &{&1, all(only(given, &1), Map.fetch!(values, &1), &1)})
@@ -51,7 +56,6 @@ defmodule RustyJson.Options.Policies do
   defp pairs?(pairs), do: Keyword.keyword?(pairs)
 
   defp takes, do: "a keyword list or a map of names and options"
-  defp show(term), do: inspect(term, limit: 5)
 
   @doc "The name of the policy in the options of a call. If there are several, the last one wins."
   @spec name(term()) :: term()
@@ -85,6 +89,7 @@ defmodule RustyJson.Options.Policies do
 
   defp unknown(name, names) do
     has = if names == [], do: "none", else: names |> Enum.sort() |> Enum.map_join(", ", &inspect/1)
-    "unknown policy #{show(name)}#{Unknown.meant(name, names)} config :rustyjson, policies: has #{has}"
+
+    "unknown policy #{Excerpt.brief(name)}#{Unknown.meant(name, names)} config :rustyjson, policies: has #{has}"
   end
 end

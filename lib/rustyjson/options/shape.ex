@@ -2,6 +2,7 @@ defmodule RustyJson.Options.Shape do
   @moduledoc false
   # The options that decide which members an object gets and under which names, as core/src/options/shape.rs reads them.
 
+  alias RustyJson.Encode.Excerpt
   alias RustyJson.Encoder.Names
   alias RustyJson.Pointer
 
@@ -69,7 +70,7 @@ defmodule RustyJson.Options.Shape do
 
   @spec wrong_entry(term(), String.t()) :: no_return()
   defp wrong_entry(entry, why) do
-    shown = inspect(entry, limit: 5, printable_limit: 64)
+    shown = Excerpt.brief(entry)
     raise ArgumentError, "option :redact takes keys and JSON Pointers, got the entry #{shown}, #{why}"
   end
 

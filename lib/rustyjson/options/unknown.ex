@@ -4,6 +4,7 @@ defmodule RustyJson.Options.Unknown do
   # decides. A call that stands in for another library's passes `unknown_options: :ignore`, which is no public option.
 
   alias RustyJson.Config
+  alias RustyJson.Encode.Excerpt
 
   @modes [:raise, :ignore]
   # Names with a smaller distance are likely to be misspelt ones.
@@ -55,7 +56,7 @@ defmodule RustyJson.Options.Unknown do
     do:
       raise(
         ArgumentError,
-        "#{what} :unknown_options takes :raise or :ignore, got: #{inspect(other, limit: 5)}"
+        "#{what} :unknown_options takes :raise or :ignore, got: #{Excerpt.brief(other)}"
       )
 
   @doc """
@@ -72,7 +73,7 @@ defmodule RustyJson.Options.Unknown do
   """
   @spec text(term(), [atom()], String.t()) :: String.t()
   def text(name, names, takes) do
-    "unknown option #{inspect(name, limit: 5, printable_limit: 64)}" <>
+    "unknown option #{Excerpt.brief(name)}" <>
       meant(name, names) <> " #{takes} #{list(Enum.map(names, &inspect/1))}"
   end
 

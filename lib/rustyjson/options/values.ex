@@ -3,6 +3,7 @@ defmodule RustyJson.Options.Values do
   # Options by name: what the schema says, overridden by the configuration, a policy and the options of a call. Each is checked when it is
   # entered, and has the form that the core takes.
 
+  alias RustyJson.Encode.Excerpt
   alias RustyJson.Engine
   alias RustyJson.Options.{Schema, Unknown, Words}
   alias RustyJson.Wasm.Events
@@ -91,13 +92,13 @@ defmodule RustyJson.Options.Values do
 
   @spec wrong_value!(atom(), Schema.type(), term()) :: no_return()
   defp wrong_value!(name, type, value) do
-    got = "option #{inspect(name)} takes #{Words.describe(type)}, got: #{inspect(value, limit: 5)}"
+    got = "option #{inspect(name)} takes #{Words.describe(type)}, got: #{Excerpt.brief(value)}"
     meant = Unknown.near(value, Schema.atoms(type))
     raise ArgumentError, if(meant, do: "#{got}, did you mean #{inspect(meant)}?", else: got)
   end
 
   defp no_options(other, call),
-    do: "options of #{call} are a keyword list or a map, got: #{inspect(other, limit: 5)}"
+    do: "options of #{call} are a keyword list or a map, got: #{Excerpt.brief(other)}"
 
   # Options of the sandbox go into a map of their own, all others under their names, in the form that the core takes.
   defp enter(:pool_size, entry, :schedulers, values),

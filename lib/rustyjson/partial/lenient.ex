@@ -8,6 +8,7 @@ defmodule RustyJson.Partial.Lenient do
   # `RustyJson.Partial.Lenient.Positions` takes back out of positions.
 
   alias RustyJson.DecodeError
+  alias RustyJson.Encode.Excerpt
   alias RustyJson.Partial.Lenient.{Content, Filter, Front, Scalar}
   alias RustyJson.Schema.{Place, Shape, Type}
 
@@ -27,7 +28,7 @@ defmodule RustyJson.Partial.Lenient do
 
   defp wrong!(mends) do
     known = Enum.map_join(@mends, ", ", &inspect/1)
-    raise ArgumentError, "option :lenient takes a list of #{known}, got: #{inspect(mends, limit: 5)}"
+    raise ArgumentError, "option :lenient takes a list of #{known}, got: #{Excerpt.brief(mends)}"
   end
 
   defp filter(mends) do

@@ -3,6 +3,7 @@ defmodule RustyJson.Schema.Constraints do
   # What a field asks of a value beyond its type. The core checks it before it builds the value (core/src/parts/checked.rs);
   # `allows?/3` holds answers that Elixir assembles to the same rules.
 
+  alias RustyJson.Encode.Excerpt
   alias RustyJson.Schema.{Automaton, Limit, Pattern, Type}
 
   @type t :: %{
@@ -91,13 +92,13 @@ defmodule RustyJson.Schema.Constraints do
   @spec misfit!(atom(), Type.t(), atom(), String.t()) :: no_return()
   defp misfit!(name, type, field, those) do
     raise ArgumentError,
-          "option #{inspect(name)} of the field #{inspect(field)} does not fit the type #{inspect(type, limit: 5)}: it is for #{those}"
+          "option #{inspect(name)} of the field #{inspect(field)} does not fit the type #{Excerpt.brief(type)}: it is for #{those}"
   end
 
   @spec wrong!(atom(), term(), atom(), String.t()) :: no_return()
   defp wrong!(name, value, field, takes) do
     raise ArgumentError,
-          "option #{inspect(name)} of the field #{inspect(field)} takes #{takes}, got: #{inspect(value, limit: 5)}"
+          "option #{inspect(name)} of the field #{inspect(field)} takes #{takes}, got: #{Excerpt.brief(value)}"
   end
 
   defp listed(names), do: Enum.map_join(names, ", ", &inspect/1)

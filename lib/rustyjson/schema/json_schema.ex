@@ -5,6 +5,7 @@ defmodule RustyJson.Schema.JsonSchema do
 
   import RustyJson.Schema.Words, only: [is_format: 1]
 
+  alias RustyJson.Encode.Excerpt
   alias RustyJson.OrderedObject
   alias RustyJson.Schema.{Default, Dialect, Type, Words}
 
@@ -49,7 +50,7 @@ defmodule RustyJson.Schema.JsonSchema do
   defp root_fits!(type, %{object: true, name: name}) do
     unless Type.struct?(type) or (name == :mcp and match?({:map, _}, type)) do
       raise ArgumentError,
-            "dialect #{inspect(name)} needs a struct#{if name == :mcp, do: " or a map"} at the root, got: #{inspect(type, limit: 5)}. Make it the type of a field"
+            "dialect #{inspect(name)} needs a struct#{if name == :mcp, do: " or a map"} at the root, got: #{Excerpt.brief(type)}. Make it the type of a field"
     end
   end
 

@@ -2,6 +2,7 @@ defmodule RustyJson.Schema.Type do
   @moduledoc false
   # The types of schemas, and their names in errors.
 
+  alias RustyJson.Encode.Excerpt
   alias RustyJson.Schema.Reflected
 
   # Duration came with Elixir 1.17.
@@ -101,7 +102,7 @@ defmodule RustyJson.Schema.Type do
     scalars = Enum.map_join(@scalars, ", ", &inspect/1)
 
     raise ArgumentError,
-          "unknown type #{inspect(type, limit: 5)}: a type is #{scalars}, [type], {:map, type}, {:nullable, type}, " <>
+          "unknown type #{Excerpt.brief(type)}: a type is #{scalars}, [type], {:map, type}, {:nullable, type}, " <>
             "{:enum, atoms}, {:tagged, key, modules} or a module with a schema"
   end
 
