@@ -37,9 +37,42 @@ defmodule RustyJson.Pointer do
       not String.valid?(token) -> malformed!(pointer, what)
       :binary.match(token, "~") == :nomatch -> token
       token =~ ~r/~(?![01])/ -> malformed!(pointer, what)
-      true -> token |> String.replace("~1", "/") |> String.replace("~0", "~")
+      true -> key(token)
     end
   end
+
+  # `String.replace/3` lists the places that it replaces, which takes a hundred bytes for each.
+
+  @doc """
+  A key as a reference token.
+
+      iex> RustyJson.Pointer.token("a/~b")
+      "a~1~0b"
+  """
+  @spec token(String.t()) :: String.t()
+  # To look takes a tenth of the time of replacing.
+  def token(key), do: if(plain?(key), do: key, else: for(<<byte <- key>>, into: "", do: escaped(byte)))
+
+  defp plain?(<<byte, rest::binary>>) when byte not in ~c"~/", do: plain?(rest)
+  defp plain?(rest), do: rest == ""
+
+  defp escaped(?~), do: "~0"
+  defp escaped(?/), do: "~1"
+  defp escaped(byte), do: <<byte>>
+
+  @doc """
+  The key of a reference token.
+
+      iex> RustyJson.Pointer.key("a~1~01")
+      "a/~1"
+  """
+  @spec key(String.t()) :: String.t()
+  def key(token), do: key(token, "")
+
+  defp key(<<"~0", rest::binary>>, done), do: key(rest, <<done::binary, ?~>>)
+  defp key(<<"~1", rest::binary>>, done), do: key(rest, <<done::binary, ?/>>)
+  defp key(<<byte, rest::binary>>, done), do: key(rest, <<done::binary, byte>>)
+  defp key(<<>>, done), do: done
 
   # The largest index that fits into a plan.
   @most 0xFFFF_FFFF_FFFF_FFFE

@@ -48,6 +48,23 @@ defmodule RustyJson.PointerLengthTest do
     Heap.within(100_000, fn -> assert_raise ArgumentError, fn -> RustyJson.fetch(@json, pointer) end end)
   end
 
+  test "a token of a megabyte, in a pointer and in what changes, without a list of what is escaped" do
+    key = String.duplicate("~/", 500_000)
+    token = String.duplicate("~0~1", 500_000)
+    json = RustyJson.encode!(%{key => [1]})
+    start = binary_part(json, 0, byte_size(json) - 2)
+
+    for {_, engine} <- Judge.engines() do
+      Heap.within(1_000_000, fn ->
+        assert RustyJson.fetch(json, "/" <> token, engine) == {:ok, [1]}
+        assert RustyJson.fetch(json, "/" <> token <> "~0", engine) == :error
+        {:ok, changes, _partial} = engine |> RustyJson.Partial.new() |> RustyJson.Partial.push_changes(start)
+        # Without an `assert` of the text, which a failure would show.
+        true = List.keymember?(changes, "/" <> token, 0)
+      end)
+    end
+  end
+
   test "plans of many pointers are those of one walk" do
     pointers = for a <- 0..20, b <- ["x", "y/z", "~"], c <- 0..3, do: ["r#{a}", b, "#{c}"]
     document = Enum.reduce(pointers, %{}, fn [a, b, c], all -> put(all, [a, b, c], a <> b <> c) end)

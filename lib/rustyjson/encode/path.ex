@@ -3,6 +3,7 @@ defmodule RustyJson.Encode.Path do
   # Makes JSON Pointers as `locate` of the core does, for texts that Elixir assembles. Values may be missing (holes), so only
   # brackets, commas and keys count. As there, keys, paths and memory are limited.
 
+  alias RustyJson.Pointer
   alias RustyJson.Schema.Place
 
   @source Path.expand("../../../core/src/locate.rs", __DIR__)
@@ -195,9 +196,7 @@ defmodule RustyJson.Encode.Path do
     if left < 0, do: [@cut], else: [escaped(char) | plain(rest, left)]
   end
 
-  defp escaped(?~), do: "~0"
-  defp escaped(?/), do: "~1"
-  defp escaped(char), do: <<char::utf8>>
+  defp escaped(char), do: Pointer.token(<<char::utf8>>)
 
   defp character(<<"\\u", high::binary-size(4), rest::binary>>) do
     case {hex(high), rest} do

@@ -5,6 +5,7 @@ defmodule RustyJson.LogFormatter.Layout do
 
   alias RustyJson.LogFormatter.Presets
   alias RustyJson.Options.Shape
+  alias RustyJson.Pointer
 
   # What a place in the source takes out of metadata, and the names that it has there.
   @places [mfa: ~w(mfa module function), file: ~w(file), line: ~w(line)]
@@ -63,8 +64,7 @@ defmodule RustyJson.LogFormatter.Layout do
 
   defp moved(member, rest, %{names: names}), do: [[Map.fetch!(names, member) | rest]]
 
-  defp pointer(segments),
-    do: Enum.map_join(segments, &["/", &1 |> String.replace("~", "~0") |> String.replace("/", "~1")])
+  defp pointer(segments), do: Enum.map_join(segments, &["/", Pointer.token(&1)])
 
   @doc "Whether all metadata is redacted, or the members are that hold it, so that it must not rise into the line."
   @spec whole?([Shape.entry()]) :: boolean()

@@ -5,6 +5,7 @@ defmodule RustyJson.Partial.Changes do
   # (`RustyJson.Partial` says when).
 
   alias RustyJson.Partial.Document
+  alias RustyJson.Pointer
 
   import RustyJson.Partial.Frames, only: :macros
 
@@ -117,15 +118,6 @@ defmodule RustyJson.Partial.Changes do
 
   @doc "A key as a reference token (RFC 6901)."
   @spec token(String.t() | atom()) :: String.t()
-  def token(name) when is_atom(name), do: name |> Atom.to_string() |> token()
-
-  def token(name) do
-    # To look takes a tenth of the time of replacing.
-    if plain?(name),
-      do: name,
-      else: name |> String.replace("~", "~0") |> String.replace("/", "~1")
-  end
-
-  defp plain?(<<byte, rest::binary>>) when byte not in ~c"~/", do: plain?(rest)
-  defp plain?(rest), do: rest == ""
+  def token(name) when is_atom(name), do: name |> Atom.to_string() |> Pointer.token()
+  def token(name), do: Pointer.token(name)
 end

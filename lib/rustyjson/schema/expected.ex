@@ -5,6 +5,7 @@ defmodule RustyJson.Schema.Expected do
 
   alias RustyJson.DecodeError
   alias RustyJson.DecodeError.{Message, Snippet}
+  alias RustyJson.Pointer
   alias RustyJson.Schema.{Constraints, Shape, Type}
 
   # The most bytes of all names in a message.
@@ -29,8 +30,7 @@ defmodule RustyJson.Schema.Expected do
   def add(error, _shape, _options), do: error
 
   defp tokens(path), do: path |> String.split("/") |> tl_or_empty()
-  defp tl_or_empty([_before | tokens]), do: Enum.map(tokens, &unescaped/1)
-  defp unescaped(token), do: token |> String.replace("~1", "/") |> String.replace("~0", "~")
+  defp tl_or_empty([_before | tokens]), do: Enum.map(tokens, &Pointer.key/1)
 
   # The types at the end of a path; several below a tag, whose value the path does not tell. Types that contain themselves would double
   # with every level.
