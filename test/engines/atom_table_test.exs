@@ -81,6 +81,40 @@ defmodule RustyJson.AtomTableTest do
     """)
   end
 
+  # One list after the other was made, and nobody looked at the clock meanwhile.
+  test "callers take turns" do
+    assert_passes(700_000, """
+    long = for i <- 1..400_000, into: %{}, do: {"long\#{i}", 1}
+    parent = self()
+    decode = fn text, options -> RustyJson.decode(text, [keys: :atoms] ++ options) end
+    text = RustyJson.encode!(long)
+    {_, native} = hd(engines)
+    before = left()
+    long = spawn_link(fn -> send(parent, {:long, decode.(text, native)}) end)
+    wait = fn wait -> if before - left() < 2_000, do: wait.(wait) end
+    wait.(wait)
+
+    for {name, options} <- engines do
+      options = if options[:engine] == :wasm, do: [timeout: 2_000] ++ options, else: options
+      {:ok, %{}} = decode.(~s({"\#{name}_short":1}), options)
+    end
+
+    true = before - left() < 300_000
+    # What the long list was promised is not there for others.
+    {:error, %{reason: :atom_limit}} = decode.(object("other", left() - 50_000), native)
+    receive do: ({:long, {:ok, made}} -> 400_000 = map_size(made))
+
+    # Whose time is over, and who is gone, takes no more room.
+    alias RustyJson.{Decode.NewAtoms, Options}
+    late = [engine: :wasm] |> Options.decode() |> Options.due(System.monotonic_time(:millisecond) - 60_000)
+    names = for i <- 1..150_000, into: %{}, do: {"late\#{i}", 1}
+    {:error, %{reason: :timeout}} = NewAtoms.make(names, late)
+    {gone, monitor} = spawn_monitor(fn -> GenServer.call(NewAtoms, {:room, 150_000}) end)
+    receive do: ({:DOWN, ^monitor, :process, ^gone, :normal} -> :ok)
+    {:ok, _} = decode.(object("last", left() - 5_000), native)
+    """)
+  end
+
   test "all members count, and names that no atom can have" do
     for {name, options} <- Judge.engines() do
       new = "#{name}_new_#{System.unique_integer([:positive])}"

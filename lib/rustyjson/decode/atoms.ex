@@ -36,7 +36,7 @@ defmodule RustyJson.Decode.Atoms do
 
   defp again(json, %{engine: engine} = options) do
     with {:ok, term} <- with_names(json, options),
-         :ok <- term |> names(%{}) |> Map.keys() |> NewAtoms.make() do
+         :ok <- term |> names(%{}) |> NewAtoms.make(options) do
       engine.decode(json, options)
     end
   end
@@ -61,7 +61,7 @@ defmodule RustyJson.Decode.Atoms do
 
   defp named(run, %{keys: :atoms} = options, answer) do
     with {values, kept, state, trouble} <- run.(strings(options), @unasked),
-         :ok <- values |> names(%{}) |> Map.keys() |> NewAtoms.make() do
+         :ok <- values |> names(%{}) |> NewAtoms.make(options) do
       case run.(options, @known) do
         # A value that is wrong itself has names that nobody asked for.
         {values, _, _, again} when is_tuple(again) and elem(again, 0) == @unknown and answer != nil ->
