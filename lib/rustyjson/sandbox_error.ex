@@ -5,7 +5,7 @@ defmodule RustyJson.SandboxError do
   | `reason` | when |
   |---|---|
   | `:timeout` | the call took longer than `:timeout` |
-  | `:memory_limit` | the document needs more linear memory than `:max_memory` |
+  | `:memory_limit` | the document needs more linear memory than `:max_memory`, or iodata is longer |
   | `:busy` | no instance became free within `:timeout` |
   | `:trap` | the module executed an invalid operation |
   | `:invalid_result` | the module returned an invalid result |
