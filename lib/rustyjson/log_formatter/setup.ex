@@ -227,7 +227,7 @@ defmodule RustyJson.LogFormatter.Setup do
   end
 
   def key_text(key, %{options: options}) do
-    if is_struct(key) and Measure.long_integer?(key),
+    if is_struct(key) and not Measure.short?(key),
       do: Unsupported.describe(key, options),
       else: to_string(key)
   rescue
