@@ -214,7 +214,7 @@ defmodule RustyJson.LinearTimeTest do
     end
 
     @tag options: chosen
-    test "#{engine}: the last of many names", %{options: options, test: test} do
+    test "#{engine}: the last of many names", %{options: options} do
       types = for count <- [100, 5_000], do: {:enum, for(number <- 1..count, do: :"name_#{number}")}
 
       [few, many] =
