@@ -201,7 +201,8 @@ defmodule RustyJson.Encoder.Interop do
           duplicate_keys: :last,
           decoding_integer_digit_limit: 0,
           null: null,
-          raw: []
+          raw: [],
+          as: nil
         ] ++
         [engine: if(Engine.native?(engine), do: :native, else: :wasm)]
 
