@@ -1,6 +1,7 @@
 //! What a shell hands over and gets back for a piece, as bytes: the same for the native library and the WebAssembly module.
 
 use super::fed::{End, Fed, Trouble};
+use super::partial::LONGEST;
 use super::plan::{Format, Plan};
 use super::state::{MAX_POINTER_KEY, State};
 use super::walk::MOST_POINTERS;
@@ -57,6 +58,19 @@ pub struct Answer<'a> {
     pub state: &'a [u8],
 }
 
+/// What an answer can have at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Most {
+    /// Bytes of a document that could have it.
+    pub document: usize,
+    /// Values and keys; 0 for as many as such a document can have.
+    pub nodes: u64,
+    /// Keys.
+    pub keys: u64,
+    /// Elements of the list.
+    items: usize,
+}
+
 const MORE: u8 = 0;
 const AGAIN: u8 = 1;
 const JOIN: u8 = 2;
@@ -94,27 +108,45 @@ impl Question {
     /// Most bytes of a pointer, or of the state of a level.
     const LEVEL: usize = 2 * MAX_POINTER_KEY + 32;
 
-    /// How long a document has to be for an answer to a piece of this length: the values, a list around them, and pointers.
-    pub fn document_len(&self, piece: usize) -> usize {
-        let pointers = if self.plan.pointers || self.plan.places {
-            MOST_POINTERS + self.plan.segments.len() * Self::LEVEL
-        } else {
-            0
-        };
-        // Each byte of a partial document may be an event, which tells of a key and its place; and each second one of a stream a
-        // value, whose place takes up to 21 bytes.
-        let events = if self.plan.format == Format::Partial { 6 * piece + 64 } else { 0 };
-        let places = if self.plan.places { 2 * piece } else { 0 };
-        // Each byte of a piece can be an answer as many times as answers overlap, and each has its number.
-        let parts =
-            if self.plan.selected().is_some() { (17 * self.plan.overlap() + 16).saturating_mul(piece) } else { 0 };
-        (2 * piece + 16 + pointers + events + places).saturating_add(parts)
+    /// What an honest answer to a piece of this length can have. Bytes that are kept come again, so the answer is held to those
+    /// before them, unless the stream ends with it.
+    pub fn most(&self, piece: usize, answer: &Answer<'_>) -> Most {
+        let ends = matches!(answer.end, End::Wrong(_)) && !self.plan.has_records();
+        let done = if ends { piece } else { answer.kept };
+        if self.plan.format == Format::Partial { Self::most_events(piece, done) } else { self.most_of(piece, done) }
     }
 
-    /// Most keys in an honest answer to a piece of this length: as many as in its bytes, of each of the parts that share them.
-    pub fn most_keys(&self, piece: usize) -> u64 {
-        let keys = if self.plan.format == Format::Partial { self.document_len(piece) } else { piece } as u64 / 5;
-        keys.saturating_mul(self.plan.overlap().max(1) as u64)
+    /// The values of a stream in this many bytes of a piece, a list around them, and pointers.
+    fn most_of(&self, piece: usize, done: usize) -> Most {
+        let values = self.plan.most_values(piece, done);
+        let keys = done as u64 / 5;
+        // Each second byte can be a value, whose place takes up to 21 bytes.
+        let (pointers, places) = match (self.plan.pointers, self.plan.places) {
+            (_, true) => (self.most_pointers(piece, values), 2 * done),
+            (true, false) => (self.most_pointers(piece, values), 0),
+            (false, false) => (0, 0),
+        };
+        // Each byte can be an answer as many times as answers overlap, and each has its number.
+        let overlap = self.plan.overlap();
+        let parts = if self.plan.selected().is_some() { (17 * overlap + 16).saturating_mul(done) } else { 0 };
+        let document = (2 * done + 16 + pointers + places).saturating_add(parts);
+        // A value with a pointer can become a row, which is longer than what it is made of.
+        let items = values.saturating_mul(1 + usize::from(self.plan.pointers));
+        Most { document, nodes: 0, keys: keys.saturating_mul(overlap.max(1) as u64), items }
+    }
+
+    /// Bytes of pointers in an answer with this many values.
+    fn most_pointers(&self, piece: usize, values: usize) -> usize {
+        let pointer = self.plan.segments.len() * Self::LEVEL;
+        values.saturating_mul(2 * pointer).min(piece + MOST_POINTERS + 2 * pointer)
+    }
+
+    /// Each byte of a partial document may be an event, which tells of a key and its place. A number that goes on is kept, and told
+    /// of all the same.
+    fn most_events(piece: usize, done: usize) -> Most {
+        let events = 8 * done + 80;
+        let number = (piece - done).min(LONGEST);
+        Most { document: events + number, nodes: events as u64, keys: events as u64 / 5, items: usize::MAX }
     }
 
     /// How many lists stand around the deepest part of a value in an answer.
@@ -128,9 +160,7 @@ impl Question {
         let (record, len) = record.split_last_chunk()?;
         let (list, answer) = record.split_at_checked(u32::from_le_bytes(*len) as usize)?;
         let answer = self.answer(answer, piece, options)?;
-        // Each of them can become a row, which is longer than what it is made of.
-        let most = self.plan.most_values(piece).saturating_mul(1 + usize::from(self.plan.pointers));
-        if count(list).is_some_and(|count| count > most) {
+        if count(list).is_some_and(|count| count > self.most(piece, &answer).items) {
             return None;
         }
         let joins = answer.end != End::Join || self.held > 0 && list == EMPTY;
@@ -151,14 +181,20 @@ impl Question {
             JOIN if kept == 0 => End::Join,
             // Records go on behind a bad one.
             WRONG if kept > 0 || piece == 0 || !self.plan.has_records() => {
-                End::Wrong(self.trouble(&mut reader, piece)?)
+                End::Wrong(self.trouble(&mut reader, piece, kept)?)
             }
             _ => return None,
         };
         (kept <= piece && reader.0.is_empty()).then_some(Answer { kept, end, state })
     }
 
-    fn trouble(&self, reader: &mut Reader<'_>, piece: usize) -> Option<Trouble> {
+    /// Each of many bad records has a path, which is one of its bytes.
+    fn longest_path(&self, kept: usize) -> usize {
+        let most = 2 * MAX_PATH + self.plan.segments.len() * Self::LEVEL;
+        if self.plan.has_records() { most.min(4 * kept + 16) } else { most }
+    }
+
+    fn trouble(&self, reader: &mut Reader<'_>, piece: usize, kept: usize) -> Option<Trouble> {
         let kind = ErrorKind::from_code(reader.byte()?)?;
         let offset = reader.u64()?.cast_signed();
         let (line, column) = (reader.count()?, reader.count()?);
@@ -170,7 +206,9 @@ impl Question {
             && (1..=most).contains(&column)
             && value.0 <= value.1
             && value.1 <= piece
-            && path.len() <= 2 * MAX_PATH + self.plan.segments.len() * Self::LEVEL;
+            // What is quoted reaches to the place.
+            && offset <= value.1 as i64
+            && path.len() <= self.longest_path(kept);
         possible.then(|| Trouble { kind, offset, line, column, path: String::from(path), value })
     }
 }

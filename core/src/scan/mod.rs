@@ -21,7 +21,7 @@ mod token;
 mod walk;
 pub(crate) mod wire;
 
-pub use call::{Answer, Question, write_answer};
+pub use call::{Answer, Most, Question, write_answer};
 pub use fed::{End, Fed, Piece, Trouble};
 pub use feed::feed;
 pub use plan::Plan;

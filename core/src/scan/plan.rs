@@ -128,14 +128,13 @@ impl Plan {
         if self.select.is_empty() { room } else { room.saturating_sub(if self.cells > 0 { self.cells } else { 1 }) }
     }
 
-    /// Most values in an honest answer to a piece of this length; `usize::MAX` for a partial document, whose events are something else.
-    pub(super) fn most_values(&self, piece: usize) -> usize {
+    /// Most values in this many bytes of a piece, as far as one answer can have them.
+    pub(super) fn most_values(&self, piece: usize, done: usize) -> usize {
         let values = match self.format {
-            Format::Partial => return usize::MAX,
             // Between `1` and `[]` stands nothing.
-            Format::Values => piece - piece / 3 + 1,
-            // A value and the byte that ends it.
-            _ => piece / 2 + 1,
+            Format::Values => done - done / 3,
+            // A value and the byte that ends it, which the last one may lack.
+            _ => done.div_ceil(2),
         };
         if self.select.is_empty() { values } else { values.min(self.room(piece) / self.cells.max(1) + 1) }
     }

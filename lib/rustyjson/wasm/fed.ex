@@ -16,6 +16,7 @@ defmodule RustyJson.Wasm.Fed do
   @longest_path 4096
   @most_pointers 65_536
   @most_cells 4_096
+  @longest_number 1024
 
   @doc "A question as the WebAssembly module reads it."
   @spec question(Engine.question()) :: binary()
@@ -31,41 +32,60 @@ defmodule RustyJson.Wasm.Fed do
   def unasked?(<<_before::64, _held::64, _last, stop::64-little, _rest::binary>>), do: stop == Atoms.unasked()
 
   @doc "What the judge of terms has to be told: options for the list, and the length of a document that can have it."
-  @spec policy(binary(), non_neg_integer(), Options.t()) :: {Options.t(), non_neg_integer()}
-  def policy(question, piece, %{values: %{max_depth: max_depth}} = options) do
+  @spec policy(binary(), non_neg_integer(), {binary(), non_neg_integer(), binary(), term()}, Options.t()) ::
+          {Options.t(), non_neg_integer()}
+  def policy(question, piece, {_list, kept, _state, reason}, %{values: %{max_depth: max_depth}} = options) do
     facts = facts(question)
     lists = if facts.parts == 0, do: 1, else: 2
-    list = %{max_depth: min(max_depth + lists, 0xFFFF_FFFF), max_nodes: 0}
+    most = most(piece, done(reason, kept, piece, facts), facts)
+    list = %{max_depth: min(max_depth + lists, 0xFFFF_FFFF), max_nodes: most.nodes}
     changed = Options.change(options, :decode, list)
-    length = document_length(piece, facts)
-    {%{changed | values: Map.put(changed.values, :max_keys, most_keys(piece, length, facts))}, length}
+    {%{changed | values: Map.put(changed.values, :max_keys, most.keys)}, most.document}
   end
 
-  defp most_keys(_piece, length, %{events: true}), do: div(length, 5)
-  defp most_keys(piece, _length, %{overlap: overlap}), do: div(piece, 5) * max(overlap, 1)
+  # How much of a piece an answer is about: bytes that are kept come again, unless the stream ends.
+  defp done(reason, _kept, piece, %{records: false}) when is_tuple(reason), do: piece
+  defp done(_reason, kept, _piece, _facts), do: kept
 
-  defp most_values(_piece, %{events: true}), do: 0xFFFF_FFFF
+  # What an answer about so many bytes of a piece can have.
+  defp most(piece, done, %{events: true}) do
+    events = 8 * done + 80
+    number = min(piece - done, @longest_number)
+    %{document: events + number, nodes: events, keys: div(events, 5), items: 0xFFFF_FFFF}
+  end
 
-  defp most_values(piece, %{cells: cells} = facts) do
-    values = if facts.separated, do: div(piece, 2) + 1, else: piece - div(piece, 3) + 1
+  defp most(piece, done, %{overlap: overlap, parts: parts} = facts) do
+    values = most_values(piece, done, facts)
+    places = if facts.places, do: 2 * done, else: 0
+
+    %{
+      document: 2 * done + 16 + most_pointers(piece, values, facts) + places + parts * done,
+      nodes: 0,
+      keys: div(done, 5) * max(overlap, 1),
+      items: values * if(facts.pointers, do: 2, else: 1)
+    }
+  end
+
+  defp most_values(piece, done, %{cells: cells} = facts) do
+    values = if facts.separated, do: div(done + 1, 2), else: done - div(done, 3)
     if cells == nil, do: values, else: min(values, div(piece + @most_cells, max(cells, 1)) + 1)
   end
 
-  defp document_length(piece, %{events: true}), do: 8 * piece + 80
+  defp most_pointers(_piece, _values, %{pointers: false, places: false}), do: 0
 
-  defp document_length(piece, %{pointers: false, places: false, parts: parts}),
-    do: 2 * piece + 16 + parts * piece
-
-  defp document_length(piece, %{segments: segments, places: places, parts: parts}),
-    do:
-      2 * piece + 16 + @most_pointers + segments * @level + if(places, do: 2 * piece, else: 0) + parts * piece
+  defp most_pointers(piece, values, %{segments: segments}) do
+    longest = 2 * segments * @level
+    min(values * longest, piece + @most_pointers + longest)
+  end
 
   @doc "Whether a record may be this long: a list of the largest terms, a state, and an error with its path."
   @spec record?(pos_integer(), binary(), non_neg_integer(), Options.Values.t()) :: boolean()
   def record?(length, question, piece, %{max_depth: max_depth}) do
     facts = facts(question)
-    document = document_length(piece, facts)
-    length <= 24 * document + longest_state(facts, piece, max_depth) + longest_path(facts) + @state
+
+    length <=
+      24 * most(piece, piece, facts).document + longest_state(facts, piece, max_depth) + longest_path(facts) +
+        @state
   end
 
   @doc "The list in External Term Format and the rest, from the body of a record; what no honest module writes is `:broken`."
@@ -78,8 +98,8 @@ defmodule RustyJson.Wasm.Fed do
          <<kept::32-little, n::32-little, state::binary-size(n), rest::binary>> <- answer,
          facts = facts(question),
          true <- kept <= piece and n <= longest_state(facts, piece, max_depth),
-         true <- count(list) <= if(facts.pointers, do: 2, else: 1) * most_values(piece, facts),
-         {:ok, reason} <- reason(rest, kept, piece, list, facts) do
+         {:ok, reason} <- reason(rest, kept, piece, list, facts),
+         true <- count(list) <= most(piece, done(reason, kept, piece, facts), facts).items do
       {list, kept, state, reason}
     else
       _ -> :broken
@@ -149,29 +169,34 @@ defmodule RustyJson.Wasm.Fed do
 
   defp longest_path(%{segments: segments}), do: 2 * @longest_path + segments * @level
 
+  # Each of many bad records has a path, which is one of its bytes.
+  defp longest_path(kept, %{records: true} = facts), do: min(longest_path(facts), 4 * kept + 16)
+  defp longest_path(_kept, facts), do: longest_path(facts)
+
   defp reason(<<2>>, 0, _piece, @empty, %{held: held}) when held > 0, do: {:ok, :join}
   defp reason(<<1>>, kept, _piece, _list, _facts) when kept > 0, do: {:ok, :again}
   defp reason(<<0>>, _kept, _piece, _list, _facts), do: {:ok, :more}
 
   defp reason(<<3, trouble::binary>>, kept, piece, _list, %{records: records} = facts)
        when kept > 0 or piece == 0 or not records,
-       do: trouble(trouble, piece, facts)
+       do: trouble(trouble, kept, piece, facts)
 
   defp reason(_reason, _kept, _piece, _list, _facts), do: :broken
 
   defp trouble(
          <<code, offset::64-little-signed, line::64-little, column::64-little, start::32-little,
            stop::32-little, n::32-little, path::binary-size(n)>>,
+         kept,
          piece,
          %{before: before} = facts
        )
-       when Codes.is_decode(code) and offset <= piece and -offset <= before and
+       when Codes.is_decode(code) and offset <= stop and -offset <= before and
               line in 1..(before + piece + 1)//1 and
               column in 1..(before + piece + 1)//1 and start <= stop and stop <= piece do
-    if String.valid?(path) and n <= longest_path(facts),
+    if String.valid?(path) and n <= longest_path(kept, facts),
       do: {:ok, {code, offset, line, column, path, start, stop}},
       else: :broken
   end
 
-  defp trouble(_trouble, _piece, _facts), do: :broken
+  defp trouble(_trouble, _kept, _piece, _facts), do: :broken
 end

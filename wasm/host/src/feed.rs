@@ -10,7 +10,7 @@ use rustyjson_core::DecodeOptions;
 use rustyjson_core::abi::{Status, open};
 use rustyjson_core::etf::check::Policy;
 use rustyjson_core::options::Keys;
-use rustyjson_core::scan::Question;
+use rustyjson_core::scan::{Most, Question};
 use rustyjson_terms::raw::make::Maker;
 
 /// A piece, what is asked about it, and how its values are decoded.
@@ -42,7 +42,7 @@ pub fn run<'a>(env: Env<'a>, guest: &mut Guest, stream: &Stream<'_>) -> Result<T
     let (list, answer) = question
         .open(body, piece.len(), options)
         .ok_or_else(|| Fault::invalid("its answer about a piece is broken"))?;
-    let policy = policy(options, question, piece.len());
+    let policy = policy(options, question, question.most(piece.len(), &answer));
     let values = built::term(env, guest, list, policy, options, piece.len())?;
     let values = values.map(|list| Maker::new(env).term(list));
     guest.in_time()?;
@@ -56,8 +56,8 @@ pub fn run<'a>(env: Env<'a>, guest: &mut Guest, stream: &Stream<'_>) -> Result<T
 }
 
 /// A list of values is a document one level deeper, a list of lists of parts two; how many values each has is not told apart.
-fn policy(options: &DecodeOptions, question: &Question, piece: usize) -> Policy {
+fn policy(options: &DecodeOptions, question: &Question, most: Most) -> Policy {
     let max_depth = options.max_depth.saturating_add(question.lists());
-    let options = DecodeOptions { max_depth, max_nodes: 0, ..*options };
-    Policy { max_keys: question.most_keys(piece), ..Policy::new(&options, question.document_len(piece)) }
+    let options = DecodeOptions { max_depth, max_nodes: most.nodes, ..*options };
+    Policy { max_keys: most.keys, ..Policy::new(&options, most.document) }
 }

@@ -29,7 +29,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Bytes of a key or number that come again with each piece; and as much of a number is shown while it goes on.
-const LONGEST: usize = 1024;
+pub(super) const LONGEST: usize = 1024;
 
 /// A path that ends at the value which has just ended.
 const BEHIND: &str = ".";

@@ -315,9 +315,8 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   end
 
   defp fed({:done, body}, question, length, options, deadline) do
-    {list_options, document_length} = Fed.policy(question, length, options)
-
-    with {list, kept, state, reason} <- Fed.open(body, question, length, options.values.max_depth),
+    with {list, kept, state, reason} = answer <- Fed.open(body, question, length, options.values.max_depth),
+         {list_options, document_length} = Fed.policy(question, length, answer, options),
          {:ok, values} when is_list(values) <- Judge.term(list, list_options, document_length, deadline) do
       {values, kept, state, reason}
     else
