@@ -21,7 +21,7 @@ defmodule RustyJson.Feed do
   alias RustyJson.{DecodeError, Options, Parts, SandboxError}
   alias RustyJson.Decode.{Atoms, Input}
   alias RustyJson.Encode.Measure
-  alias RustyJson.Engine.Codes
+  alias RustyJson.Engine.{Codes, Wasm}
   alias RustyJson.Feed.{Columns, Plan, State, Typed}
   alias RustyJson.Schema.Place
 
@@ -69,6 +69,9 @@ defmodule RustyJson.Feed do
   @times 64
   # Bytes of a list cell.
   @cell 16
+  # Bytes of pointers or rows behind which the engine leaves the rest of a piece for another call, beyond as many as the piece has.
+  @full 65_536
+  @mark "\uFEFF"
 
   @doc """
   Returns a new feed. Takes the options of `RustyJson.decode_stream/2`.
@@ -148,7 +151,10 @@ defmodule RustyJson.Feed do
   def step(%{ended: nil} = feed, slice) do
     {bytes, excess} = within_total(slice, feed)
     size = byte_size(bytes)
-    {%{left: left} = feed, items} = piece(bytes, false, roomy(%{feed | step: size}, size), [])
+
+    {%{left: left} = feed, items} =
+      %{feed | step: size} |> roomy(size) |> in_time(&piece(bytes, false, &1, []))
+
     done = size - left
     feed = %{feed | total: feed.total + done, step: nil, left: 0}
     ended = excess and done == size and feed.ended == nil
@@ -176,7 +182,7 @@ defmodule RustyJson.Feed do
       {:ok, [12]}
   """
   @spec finish(t()) :: {:ok, [term()]} | {:error, Exception.t(), [term()]}
-  def finish(%{ended: nil} = feed), do: "" |> piece(true, roomy(feed, 0), []) |> last()
+  def finish(%{ended: nil} = feed), do: feed |> roomy(0) |> in_time(&piece("", true, &1, [])) |> last()
 
   def finish(%{ended: :tagged}), do: {:ok, []}
   def finish(%{ended: error}), do: {:error, error, []}
@@ -197,7 +203,7 @@ defmodule RustyJson.Feed do
   def slice(bytes, size),
     do: {binary_part(bytes, 0, size), binary_part(bytes, size, byte_size(bytes) - size)}
 
-  defp sliced(bytes, {%{ended: nil} = feed, items}), do: piece(bytes, false, feed, items)
+  defp sliced(bytes, {%{ended: nil} = feed, items}), do: in_time(feed, &piece(bytes, false, &1, items))
   defp sliced(_bytes, ended), do: ended
 
   defp flat([items]), do: items
@@ -220,6 +226,14 @@ defmodule RustyJson.Feed do
 
   # Line and column behind what is pending.
   defp place(%{pending: pending} = feed), do: Place.behind(pending, State.position(feed.state))
+
+  # All calls of the engine for a slice share one deadline, which the next slice does not have.
+  defp in_time(%{options: options} = feed, run) do
+    {feed, items} = run.(%{feed | options: Options.due(options)})
+    {%{feed | options: Options.undue(feed.options)}, items}
+  end
+
+  defp renewed(%{options: options} = feed), do: %{feed | options: options |> Options.undue() |> Options.due()}
 
   ## A piece
 
@@ -248,8 +262,9 @@ defmodule RustyJson.Feed do
 
   defp piece(bytes, last, feed, items), do: ask(bytes, byte_size(feed.pending), last, feed, items)
 
-  defp too_long?(_size, %{plan: %{max_bytes: 0}}), do: false
-  defp too_long?(size, %{plan: %{max_bytes: most}}), do: size > most
+  # What the sandbox has no memory for is no record either.
+  defp too_long?(size, %{plan: %{max_bytes: most}, options: options}),
+    do: (most > 0 and size > most) or size > Wasm.max_memory(options)
 
   # `<>` leaves room for more, which the pieces of a long value need and the last one does not.
   defp join(pending, bytes), do: IO.iodata_to_binary([pending | bytes])
@@ -344,7 +359,7 @@ defmodule RustyJson.Feed do
 
   defp go_on(bytes, last, feed, items, _size), do: piece(bytes, last, feed, items)
 
-  # The sandbox ended the call. Of records only the guilty one is given up: each of the piece gets a call of its own.
+  # The sandbox ended the call. Of records only the guilty one is given up: each of the piece gets a call, and a timeout, of its own.
   defp fallen(error, bytes, last, %{plan: %{tag: true, records: separator}} = feed, items)
        when separator != nil do
     case :binary.split(bytes, separator) do
@@ -352,7 +367,7 @@ defmodule RustyJson.Feed do
         bytes
         |> records(separator)
         |> Enum.reduce({feed, items}, fn record, called ->
-          behind(record, called, &record(record, last, &1, &2))
+          behind(record, called, &record(record, last, renewed(&1), &2))
         end)
 
       [record | _] ->
@@ -393,23 +408,25 @@ defmodule RustyJson.Feed do
   defp skipped(whole, bytes, feed) do
     {line, column} = Place.behind(bytes, State.position(feed.state))
     state = State.outside(line, column, if(whole, do: :between, else: :skipping))
-    %{feed | state: state, below: [], base: feed.base + byte_size(bytes), pending: ""}
+    %{renewed(feed) | state: state, below: [], base: feed.base + byte_size(bytes), pending: ""}
   end
 
   ## Items
 
-  defp spend(_values, %{plan: %{pointers: false, select: nil}} = feed), do: feed
+  defp spend(values, %{room: room} = feed), do: %{feed | room: room - spent(values, feed)}
 
-  defp spend(values, %{plan: %{pointers: pointers, select: select}, room: room} = feed) do
-    room = if pointers, do: without_pointers(values, room), else: room
-    rows = if pointers, do: div(length(values), 2), else: length(values)
-    %{feed | room: if(select, do: room - @cell * select.cells * rows, else: room)}
+  # Bytes of pointers, and of the cells of rows.
+  defp spent(_values, %{plan: %{pointers: false, select: nil}}), do: 0
+
+  defp spent(values, %{plan: %{pointers: pointers, select: select}}) do
+    {bytes, items} = if pointers, do: pointers(values, 0, 0), else: {0, length(values)}
+    if select, do: bytes + @cell * select.cells * items, else: bytes
   end
 
-  defp without_pointers([pointer, _value | rest], left),
-    do: without_pointers(rest, left - byte_size(pointer))
+  defp pointers([pointer, _value | rest], bytes, items),
+    do: pointers(rest, bytes + byte_size(pointer), items + 1)
 
-  defp without_pointers([], left), do: left
+  defp pointers([], bytes, items), do: {bytes, items}
 
   defp add([], _bytes, feed, items), do: {feed, items}
 
@@ -441,12 +458,7 @@ defmodule RustyJson.Feed do
   # An error counts from the piece, which starts behind what is pending.
   defp failed({code, offset, line, column, path, start, stop}, bytes, feed, items) do
     piece = feed.base + byte_size(feed.pending)
-
-    {data, at} =
-      if offset < start,
-        do: {"", piece + offset},
-        else: {binary_part(bytes, start, stop - start), piece + start}
-
+    {data, at} = quoted(bytes, piece, offset, {start, stop})
     line = if feed.count_lines, do: line
     error = DecodeError.new({code, piece + offset, line, column, path}, data, feed.options, at)
 
@@ -455,13 +467,60 @@ defmodule RustyJson.Feed do
       else: {%{feed | ended: error}, items}
   end
 
+  @doc false
+  # What an error in these bytes, which start at a position, quotes of them, and its position. An error can lie before the value that it is
+  # about, and before the bytes.
+  @spec quoted(binary(), non_neg_integer(), integer(), {non_neg_integer(), non_neg_integer()}) ::
+          {binary(), integer()}
+  def quoted(_bytes, base, offset, {start, _stop}) when offset < start, do: {"", base + offset}
+  def quoted(bytes, base, _offset, {start, stop}), do: {binary_part(bytes, start, stop - start), base + start}
+
   ## The engine
 
   defp engine(bytes, held, last, %{options: %{engine: engine} = options} = feed) do
     %{plan: %{packed: plan}, state: state, base: base} = feed
     run = fn options, stop -> engine.feed({base + held, held, last, stop, plan, state}, bytes, options) end
-    Atoms.feed(run, options)
+    run |> Atoms.feed(options) |> honest(bytes, held, feed)
   end
+
+  # What the sandbox leaves of a piece, and why, is held to what an honest one leaves: behind a byte order mark or many pointers, or as much
+  # as a value may have that waits for more.
+  defp honest({values, kept, _state, :again} = fed, bytes, held, %{options: options} = feed) do
+    marked = values == [] and feed.base + held == 0 and binary_part(bytes, 0, kept) == @mark
+
+    if marked or full(values, feed) >= byte_size(bytes) + @full,
+      do: fed,
+      else: Wasm.refused(:invalid_result, "it leaves a piece without a reason", options)
+  end
+
+  defp honest({_values, kept, _state, :more} = fed, bytes, held, %{options: options} = feed) do
+    waits = if kept == 0, do: held + byte_size(bytes), else: byte_size(bytes) - kept
+
+    cond do
+      beyond?(waits, feed.plan) ->
+        Wasm.refused(:invalid_result, "it takes no error for more than max_bytes", options)
+
+      # Nothing so long ever gets into the sandbox again.
+      waits > Wasm.max_memory(options) ->
+        Wasm.refused(:memory_limit, "", options)
+
+      true ->
+        fed
+    end
+  end
+
+  defp honest(answer, _bytes, _held, _feed), do: answer
+
+  # A part of a byte order mark waits under any limit.
+  defp beyond?(waits, %{max_bytes: most}), do: most > 0 and waits >= byte_size(@mark) and waits > most
+
+  # Bytes of pointers and rows.
+  defp full(values, %{options: %{as: as}} = feed) when as != nil do
+    paths = for [_start, _length, path] when is_binary(path) <- values, do: path
+    spent(values, feed) + IO.iodata_length(paths)
+  end
+
+  defp full(values, feed), do: spent(values, feed)
 
   defimpl Inspect do
     # What arrived is not shown: it may be long, or secret.

@@ -6,7 +6,9 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
   @moduletag :once
 
   alias RustyJson.{Feed, Partial, SandboxError}
+  alias RustyJson.Decode.Atoms
   alias RustyJson.Test.{Guest, WasmHosts}
+  alias RustyJson.Wasm.Fed
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
@@ -15,6 +17,7 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
   @piece "[1,2,3,4"
   @empty <<131, 106>>
   @one <<131, 108, 1::32, 97, 1, 106>>
+  @two <<131, 108, 2::32, 97, 1, 97, 1, 106>>
 
   for host <- [:built_in, :wasmex] do
     describe "#{host}" do
@@ -60,20 +63,20 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
         end
       end
 
-      # Eight bytes have five lines and one key at most. Before a row exists, its cells are counted.
+      # Eight bytes have four lines and one key at most. Before a row exists, its cells are counted.
       test "more rows or keys than the piece can have", %{host: host, options: options} do
         long = List.duplicate("/a", 4_104)
         object = Map.new(1..2, &{"#{&1}", &1})
 
         for {values, select, taken} <- [
-              {List.duplicate([], 5), ["/a"], true},
-              {List.duplicate([], 6), ["/a"], false},
+              {List.duplicate([], 4), ["/a"], true},
+              {List.duplicate([], 5), ["/a"], false},
               {List.duplicate([], 2), long, true},
               {List.duplicate([], 3), long, false},
               {[[0, Map.delete(object, "2")]], ["/a"], true},
               {[[0, object]], ["/a"], false},
-              {List.duplicate(1_000, 5), nil, true},
-              {List.duplicate(1_000, 6), nil, false},
+              {List.duplicate(1_000, 4), nil, true},
+              {List.duplicate(1_000, 5), nil, false},
               {[object], nil, false}
             ] do
           list = :erlang.term_to_binary(values)
@@ -88,6 +91,26 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
             else
               assert {:error, %SandboxError{reason: :invalid_result}, [], _feed} = answer
             end
+          end)
+        end
+      end
+
+      # The bytes that an answer leaves come again, and are answered again.
+      test "events of bytes that are kept", %{host: host, options: options} do
+        for {events, kept, taken} <- [
+              {[9, 1_200], 0, true},
+              {[0 | List.duplicate([], 100)], 0, false},
+              {[7, String.duplicate("x", 2_000)], 0, false},
+              {[0 | List.flatten(List.duplicate([5, 1_000], 20))], 2, true}
+            ] do
+          guest = Guest.wasm(data: record(:erlang.term_to_binary(events), answer(kept, "", <<0>>)))
+
+          with_guest(host, guest, fn ->
+            answer = Partial.push(Partial.new(options), "1200")
+
+            if taken,
+              do: assert({:ok, _partial} = answer),
+              else: assert({:error, %SandboxError{reason: :invalid_result}} = answer)
           end)
         end
       end
@@ -189,11 +212,123 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
     assert {%Feed{ended: %{path: "", line: 1}}, []} = Feed.Typed.items([[0, 1, <<255>>]], "[", feed, {1, 1})
   end
 
-  defp lies do
-    wrong = fn code, offset, line, column, start, stop, path ->
-      <<3, code, offset::64-little-signed, line::64-little, column::64-little, start::32-little,
-        stop::32-little, byte_size(path)::32-little, path::binary>>
+  # The same in wasmex, which reads answers in Elixir.
+  test "what is read in Elixir is held to the bytes that do not come again" do
+    read = fn opts, count, kept, rest ->
+      feed = Feed.new(opts)
+      question = Fed.question({0, 0, false, Atoms.unasked(), feed.plan.packed, ""})
+      list = if count == 0, do: @empty, else: <<131, 108, count::32>>
+      <<1, body::binary>> = record(list, answer(kept, "", rest))
+      answer = Fed.open(body, question, byte_size(@piece), 128)
+      if answer == :broken, do: :broken, else: Fed.policy(question, byte_size(@piece), answer, feed.options)
     end
+
+    for {opts, count, kept, taken} <- [
+          {[format: :array], 4, 8, true},
+          {[format: :array], 5, 8, false},
+          {[format: :array], 1, 0, false},
+          {[format: :array], 1, 2, true},
+          {[format: :array], 2, 2, false},
+          {[at: "/*", with_pointer: true], 2, 2, true},
+          {[at: "/*", with_pointer: true], 3, 2, false},
+          {[format: :values], 6, 8, true},
+          {[format: :values], 7, 8, false}
+        ] do
+      assert {opts, count, kept, read.(opts, count, kept, <<0>>) != :broken} == {opts, count, kept, taken}
+    end
+
+    assert {%{values: %{max_keys: 0}}, 20} = read.([format: :array], 1, 2, <<0>>)
+    assert {%{values: %{max_keys: 1}}, 32} = read.([format: :array], 1, 8, <<0>>)
+    # The stream ends, so all of the piece may be in values.
+    assert {%{values: %{max_keys: 1}}, 32} = read.([format: :array], 4, 0, wrong(2, 0, 1, 1, 0, 8, ""))
+    assert read.([format: :lines], 1, 0, wrong(2, 0, 1, 1, 0, 8, "")) == :broken
+    assert read.([format: :lines], 0, 1, wrong(2, 0, 1, 1, 0, 8, String.duplicate("/", 20))) != :broken
+    assert read.([format: :lines], 0, 1, wrong(2, 0, 1, 1, 0, 8, String.duplicate("/", 21))) == :broken
+    assert read.([format: :array], 0, 0, wrong(2, 4, 1, 1, 0, 4, "")) != :broken
+    assert read.([format: :array], 0, 0, wrong(2, 5, 1, 1, 0, 4, "")) == :broken
+  end
+
+  # Answers whatever the test says, as a module that was taken over.
+  defmodule Fallen do
+    def feed(question, piece, options) do
+      send(self(), {:deadline, options.sandbox[:deadline]})
+      Process.get(:answer).(question, piece)
+    end
+  end
+
+  defp fallen(opts, answer) do
+    Process.put(:answer, answer)
+    %{options: options} = feed = Feed.new([engine: :wasm] ++ opts)
+    %{feed | options: %{options | engine: Fallen}}
+  end
+
+  defp deadlines do
+    receive do
+      {:deadline, deadline} -> [deadline | deadlines()]
+    after
+      0 -> []
+    end
+  end
+
+  test "all calls for a piece share a deadline" do
+    state = Feed.State.outside(1, 1, :between)
+    wrong = fn _question, _piece -> {[], 1, state, {2, 0, 1, 1, "", 0, 1}} end
+    feed = fallen([format: :lines, on_error: :tag], wrong)
+    assert {:ok, [_ | _], feed} = Feed.push(feed, "x\nx\nx\n")
+    assert [deadline | others] = deadlines()
+    assert length(others) == 5 and Enum.uniq([deadline | others]) == [deadline]
+    Process.sleep(5)
+    assert {:ok, _items, feed} = Feed.push(feed, "x\n")
+    assert hd(deadlines()) > deadline
+    refute is_map_key(feed.options.sandbox, :deadline)
+  end
+
+  test "a piece is left for another call only with a reason" do
+    invalid = fn feed, piece ->
+      assert {:error, %SandboxError{reason: :invalid_result}, [], _} = Feed.push(feed, piece)
+    end
+
+    invalid.(fallen([format: :array], fn _, _ -> {[1], 1, "", :again} end), "[1,2]")
+    invalid.(fallen([], fn _, _ -> {[], 3, "", :again} end), "1 2 3")
+
+    # Each value behind a pointer of this length, as if that were enough for a call.
+    pointers = fn size ->
+      fn
+        _question, "3" -> {[String.duplicate("x", size), 3], 1, "", :more}
+        _question, _piece -> {[String.duplicate("x", size), 1], 2, "", :again}
+      end
+    end
+
+    invalid.(fallen([at: "/*", with_pointer: true], pointers.(65_538)), "1,2")
+
+    assert {:ok, [{_, 1}, {_, 3}], _feed} =
+             fallen([at: "/*", with_pointer: true], pointers.(65_539)) |> Feed.push("1,3")
+  end
+
+  test "no more waits than a value may have, or the sandbox can take" do
+    more = fn _question, _piece -> {[], 0, "", :more} end
+
+    for {opts, reason} <- [{[max_bytes: 8], :invalid_result}, {[max_memory: 131_072], :memory_limit}] do
+      feed = fallen(opts, more)
+      most = opts[:max_bytes] || opts[:max_memory]
+      half = String.duplicate("1", div(most, 2))
+      assert {:ok, [], feed} = Feed.push(feed, half)
+      assert {:ok, [], feed} = Feed.push(feed, half)
+      assert {:error, %SandboxError{reason: ^reason}, [], _feed} = Feed.push(feed, "1")
+    end
+
+    # Nobody asks the module before such a record ends.
+    feed =
+      fallen([format: :lines, max_memory: 131_072], fn _, _ ->
+        {:error, SandboxError.new(:memory_limit, "")}
+      end)
+
+    feed = %{feed | pending: String.duplicate("1", 131_072)}
+    assert {:error, %SandboxError{reason: :memory_limit}, [], _feed} = Feed.push(feed, "1")
+  end
+
+  defp lies do
+    wrong = &wrong/7
 
     [
       {"no answer", <<1>>},
@@ -208,6 +343,13 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
       {"bytes behind the answer", record(@empty, answer(8, "", <<0, 0>>))},
       {"a scalar for a list", record(<<131, 97, 1>>, answer(8, "", <<0>>))},
       {"a pid", record(:erlang.term_to_binary([self()]), answer(8, "", <<0>>))},
+      {"a value of bytes that come again", record(@one, answer(0, "", <<0>>))},
+      {"more values than the bytes that do not", record(@two, answer(2, "", <<0>>))},
+      {"a value longer than the bytes that do not",
+       record(<<131, 108, 1::32, 109, 100::32, 0::800, 106>>, answer(1, "", <<0>>))},
+      {"again without a reason", record(@one, answer(2, "", <<1>>))},
+      {"again behind a mark that is none", record(@empty, answer(3, "", <<1>>))},
+      {"an error behind its value", record(@empty, answer(0, "", wrong.(2, 8, 1, 1, 0, 4, "")))},
       {"more values than bytes",
        record(<<131, 108, 400::32, String.duplicate(<<97, 1>>, 400)::binary, 106>>, answer(8, "", <<0>>))},
       {"an unknown error", record(@empty, answer(0, "", wrong.(200, 0, 1, 1, 0, 0, "")))},
@@ -221,6 +363,11 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
       {"a path longer than any",
        record(@empty, answer(0, "", wrong.(2, 0, 1, 1, 0, 0, String.duplicate("/", 20_000))))}
     ]
+  end
+
+  defp wrong(code, offset, line, column, start, stop, path) do
+    <<3, code, offset::64-little-signed, line::64-little, column::64-little, start::32-little,
+      stop::32-little, byte_size(path)::32-little, path::binary>>
   end
 
   defp answer(kept, state, rest),

@@ -61,11 +61,14 @@ defmodule RustyJson.Engine.Wasm do
   # The answer to a question about parts of a document is not what was asked for.
   @spec broken_parts(Options.t()) :: SandboxError.t()
   def broken_parts(options) do
-    {:error, error} =
-      fault(:invalid_result, "its answer about parts of the document is broken", options.sandbox)
-
+    {:error, error} = refused(:invalid_result, "its answer about parts of the document is broken", options)
     error
   end
+
+  @doc false
+  # What the module answers, and the engine does not take.
+  @spec refused(:invalid_result | :memory_limit, String.t(), Options.t()) :: {:error, SandboxError.t()}
+  def refused(reason, detail, %{sandbox: sandbox}), do: fault(reason, detail, sandbox)
 
   @impl true
   def decode_many(documents, %{sandbox: sandbox, values: %{keys: keys}} = options) do

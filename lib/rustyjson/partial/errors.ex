@@ -5,7 +5,7 @@ defmodule RustyJson.Partial.Errors do
 
   require RustyJson.Engine.Codes
 
-  alias RustyJson.{DecodeError, Partial, SandboxError}
+  alias RustyJson.{DecodeError, Feed, Partial, SandboxError}
   alias RustyJson.Encode.Path
   alias RustyJson.Engine.Codes
   alias RustyJson.Feed.State
@@ -34,15 +34,13 @@ defmodule RustyJson.Partial.Errors do
 
   def error(trouble, bytes, partial), do: located(trouble, bytes, partial)
 
-  defp located({code, offset, line, column, path, start, stop}, bytes, %{base: base} = partial) do
-    path = path(partial, path)
-
-    DecodeError.new(
-      {within(code, partial.document), base + offset, line, column, path},
-      binary_part(bytes, start, stop - start),
-      partial.options,
-      base + start
-    )
+  # Bytes of a token that is only looked through wait before the piece.
+  defp located({code, offset, line, column, path, start, stop}, bytes, partial) do
+    %{base: base, pending: pending, document: document, options: options} = partial
+    piece = base + byte_size(pending)
+    {data, at} = Feed.quoted(bytes, piece, offset, {start, stop})
+    failure = {within(code, document), piece + offset, line, column, path(partial, path)}
+    DecodeError.new(failure, data, options, at)
   end
 
   # The core does not know what is open.
