@@ -6,11 +6,11 @@ defmodule RustyJson.Partial.Document do
 
   alias RustyJson.Decode.Input
   alias RustyJson.{Long, Options, OrderedObject}
-  alias RustyJson.Partial.Changes
+  alias RustyJson.Partial.{Changes, Limits}
 
   use RustyJson.Partial.Events, ~w(array object close key at value member text end_of_text number)a
 
-  defstruct stack: [], cursor: nil, rules: nil
+  defstruct stack: [], cursor: nil, rules: nil, limits: nil
 
   # The innermost container comes first. An array is `{:array, elements, count, length}` with the last element first. An object is
   # `{:object, members, seen, name, key, state, length}`: members as a map, or the last one first; the keys so far, where the members
@@ -18,11 +18,11 @@ defmodule RustyJson.Partial.Document do
   # or `:again` for a repeated key) or there (`:done`). The length is that of the container's pointer, about.
   #
   # The cursor is `{:text, text}`, `{:number, number}`, `{:done, term}` for a complete document, or nil.
-  @type t :: %__MODULE__{stack: [tuple()], cursor: nil | tuple(), rules: tuple()}
+  @type t :: %__MODULE__{stack: [tuple()], cursor: nil | tuple(), rules: tuple(), limits: Limits.t()}
 
   @doc "A document before its first byte; `:drop` leaves out strings until they are complete. (The core does so with numbers.)"
   @spec new(Options.t(), :keep | :strings | :drop) :: t()
-  def new(%{keys: keys, values: values}, trailing) do
+  def new(%{keys: keys, values: values} = options, trailing) do
     kind =
       case {keys, values.objects} do
         {{_fun, kind}, _} -> kind
@@ -31,7 +31,8 @@ defmodule RustyJson.Partial.Document do
       end
 
     fun = if is_tuple(keys), do: keys
-    %__MODULE__{rules: {kind, fun, trailing == :drop, values.duplicate_keys == :error, 0}}
+    rules = {kind, fun, trailing == :drop, values.duplicate_keys == :error, 0}
+    %__MODULE__{rules: rules, limits: Limits.new(options)}
   end
 
   @doc """
@@ -43,8 +44,9 @@ defmodule RustyJson.Partial.Document do
 
   def apply_events(%{stack: stack, cursor: cursor, rules: rules} = document, events, base, changes) do
     rules = if elem(rules, 3), do: put_elem(rules, 4, base), else: rules
+    limits = Limits.left(document.limits, events)
     {stack, cursor, changes} = run(events, stack, cursor, nil, rules, changes)
-    {%{document | stack: stack, cursor: cursor}, changes}
+    {%{document | stack: stack, cursor: cursor, limits: limits}, changes}
   end
 
   # Elements one after the other, the usual case, first: only the list grows, and what is collected is a sixth.
