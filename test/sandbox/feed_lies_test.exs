@@ -5,7 +5,7 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
 
   @moduletag :once
 
-  alias RustyJson.{Feed, Partial, SandboxError}
+  alias RustyJson.{DecodeError, Feed, Partial, SandboxError}
   alias RustyJson.Decode.Atoms
   alias RustyJson.Test.{Guest, WasmHosts}
   alias RustyJson.Wasm.Fed
@@ -303,6 +303,24 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
 
     assert {:ok, [{_, 1}, {_, 3}], _feed} =
              fallen([at: "/*", with_pointer: true], pointers.(65_539)) |> Feed.push("1,3")
+  end
+
+  test "an error of a partial document may lie before its value, and before the piece" do
+    for offset <- [-2, -1, 0, 3, 4, 8], opts <- [[], [lenient: [:prose, :trailing_commas]], [as: :any]] do
+      Process.put(:answer, fn _question, piece -> {[], byte_size(piece), "", :more} end)
+      partial = Partial.new([engine: :wasm] ++ opts)
+      partial = %{partial | uncounted: %{partial.uncounted | engine: Fallen}}
+      assert {:ok, partial} = Partial.push(partial, "[1,")
+
+      Process.put(:answer, fn _question, piece ->
+        size = byte_size(piece)
+        {[], 0, "", {2, min(offset, size), 1, 1, "", min(4, size), size}}
+      end)
+
+      assert {:error, %DecodeError{} = error} = Partial.push(partial, "12345678")
+      assert error.position in 0..11
+      assert is_binary(DecodeError.explain(error))
+    end
   end
 
   test "no more waits than a value may have, or the sandbox can take" do

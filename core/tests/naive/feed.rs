@@ -1,7 +1,9 @@
 //! A shell that feeds a stream, as simple as it can be: it keeps the bytes that wait, and joins them when it is told to.
 
 use super::tree::{Builder, Tree};
-use rustyjson_core::scan::{End, Piece, Plan, State, feed};
+use rustyjson_core::etf::check::{Policy, check};
+use rustyjson_core::etf::writer::Writer;
+use rustyjson_core::scan::{End, Piece, Plan, Question, State, feed, write_answer};
 use rustyjson_core::{DecodeOptions, ErrorKind, Scratch};
 
 /// An error by its place in the stream: kind, offset, line, column, path.
@@ -99,6 +101,7 @@ impl<'a> Shell<'a> {
         while !self.ended {
             let mut state = State::read(&self.state).expect("a state that was written");
             let piece = Piece { bytes: &bytes, held: held as u64, last };
+            assert_taken((self.base + held) as u64, piece, &state, self.plan, self.options);
             let mut builder = Builder::default();
             let fed = feed(piece, &mut state, self.plan, self.options, &mut Scratch::default(), &mut builder);
             self.state.clear();
@@ -134,6 +137,25 @@ impl<'a> Shell<'a> {
             }
         }
     }
+}
+
+/// What an honest module answers about a piece, which has this many bytes of the stream before it, is what a host takes for honest.
+pub fn assert_taken(before: u64, piece: Piece<'_>, state: &State, plan: &Plan, options: &DecodeOptions) {
+    let Piece { bytes, held, last } = piece;
+    let question = Question { before, held, last, stop: Question::KNOWN, plan: plan.clone(), state: state.clone() };
+    let (mut state, mut out) = (state.clone(), Writer::new(bytes, Vec::new(), options));
+    let fed = feed(piece, &mut state, plan, options, &mut Scratch::default(), &mut out);
+    let mut record = out.finish().expect("memory");
+    let len = record.len() as u32;
+    write_answer(&fed, &state, &mut record);
+    record.extend(len.to_le_bytes());
+    let shown = String::from_utf8_lossy(bytes);
+    let Some((list, answer)) = question.open(&record, bytes.len(), options) else { panic!("{shown:?} {fed:?}") };
+    let most = question.most(bytes.len(), &answer);
+    let max_depth = options.max_depth.saturating_add(question.lists());
+    let options = DecodeOptions { max_depth, max_nodes: most.nodes, ..*options };
+    let policy = Policy { max_keys: most.keys, ..Policy::new(&options, most.document) };
+    assert_eq!(check(list, &policy), Ok(()), "{shown:?} {fed:?}");
 }
 
 pub fn given(text: &[u8], cuts: &[usize], plan: &Plan, options: &DecodeOptions, records: bool) -> Given {

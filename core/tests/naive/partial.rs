@@ -1,6 +1,6 @@
 //! A shell for documents that are looked at before they are complete: it applies the events to a tree, in the plainest way.
 
-use super::feed::plan;
+use super::feed::{assert_taken, plan};
 use super::tree::{Builder, Tree};
 use rustyjson_core::options::Duplicates;
 use rustyjson_core::scan::{End, Piece, Plan, State, feed};
@@ -34,6 +34,7 @@ impl Shell<'_> {
         loop {
             let mut state = State::read(&self.state).expect("a state that was written");
             let piece = Piece { bytes: &bytes, held: held as u64, last };
+            assert_taken((self.base + held) as u64, piece, &state, &self.plan, self.options);
             let mut builder = Builder::default();
             let fed = feed(piece, &mut state, &self.plan, self.options, &mut Scratch::default(), &mut builder);
             self.state.clear();
