@@ -6,7 +6,7 @@ defmodule RustyJson.Sandbox.PartialLimitsTest do
   @moduletag :once
 
   alias RustyJson.{OrderedObject, Partial}
-  alias RustyJson.Partial.Document
+  alias RustyJson.Partial.{Document, Text, Typed}
 
   use RustyJson.Partial.Events, ~w(array object close key value member text end_of_text number)a
 
@@ -38,6 +38,17 @@ defmodule RustyJson.Sandbox.PartialLimitsTest do
         ] do
       assert {pieces, told(pieces, max_depth: 3)} == {pieces, taken}
     end
+  end
+
+  test "max_depth of a typed document" do
+    typed = fn events ->
+      document = Partial.new(engine: :wasm, as: :any, max_depth: 2).document
+      text = Text.read(Text.append(Text.new(), "[[[[[["), nil)
+      Typed.apply_events(document, events, text, {"[[[[[[", 0}, nil)
+    end
+
+    assert {%Typed{}, nil} = typed.([@array, 0, @array, 1])
+    assert catch_throw(typed.([@array, 0, @array, 1, @array, 2])) == :malformed
   end
 
   test "max_nodes" do

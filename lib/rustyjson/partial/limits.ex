@@ -5,7 +5,8 @@ defmodule RustyJson.Partial.Limits do
 
   alias RustyJson.{Engine, Options, OrderedObject}
 
-  use RustyJson.Partial.Events, ~w(array object close key at value member text end_of_text number)a
+  use RustyJson.Partial.Events,
+      ~w(array object close key at value member text end_of_text number part string beyond lost)a
 
   # More than any document has.
   @none 0xFFFF_FFFF_FFFF
@@ -21,6 +22,27 @@ defmodule RustyJson.Partial.Limits do
   @spec left(t(), [term()]) :: t()
   def left(nil, _events), do: nil
   def left({depth, nodes}, events), do: run(events, depth, nodes)
+
+  @doc "The same for a typed document, whose values are decoded here: only what is open is counted."
+  @spec left_open(t(), [term()]) :: t()
+  def left_open(nil, _events), do: nil
+  def left_open({depth, nodes}, events), do: {brackets(events, depth), nodes}
+
+  defp brackets([], depth), do: depth
+
+  defp brackets([event, _start | rest], depth) when event in [@array, @object] and depth > 0,
+    do: brackets(rest, depth - 1)
+
+  defp brackets([@close, _stop | rest], depth), do: brackets(rest, depth + 1)
+
+  defp brackets([event, _ | rest], depth) when event in [@key, @text, @string, @lost],
+    do: brackets(rest, depth)
+
+  defp brackets([event, _, _ | rest], depth) when event in [@part, @beyond, @end_of_text],
+    do: brackets(rest, depth)
+
+  defp brackets([event, _, _, _ | rest], depth) when event in [@value, @at], do: brackets(rest, depth)
+  defp brackets(_events, _depth), do: throw(:malformed)
 
   defp run([], depth, nodes), do: {depth, nodes}
   defp run([@value, value | rest], depth, nodes), do: run(rest, depth, without(value, depth, nodes))

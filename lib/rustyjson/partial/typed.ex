@@ -9,18 +9,19 @@ defmodule RustyJson.Partial.Typed do
   # struct ends, or the document does. So a document is decoded a few times at most, whatever comes.
 
   alias RustyJson.{DecodeError, Options}
-  alias RustyJson.Partial.{Changes, Fields, Frames, Steps, Text}
+  alias RustyJson.Partial.{Changes, Fields, Frames, Limits, Steps, Text}
   alias RustyJson.Schema.Shape
 
   use RustyJson.Partial.Events, ~w(array object close key at value text end_of_text part string beyond lost)a
 
   @enforce_keys [:rules]
-  defstruct [:rules, stack: [], cursor: nil, frozen: nil]
+  defstruct [:rules, :limits, stack: [], cursor: nil, frozen: nil]
 
   # `frozen` is what is shown, the number of open containers, and when the error is certain: at this number of them, or with the `:next`
   # event.
   @type t :: %__MODULE__{
           rules: map(),
+          limits: Limits.t(),
           stack: Frames.stack(),
           cursor: Steps.cursor(),
           frozen: nil | {:none | {:ok, term()}, non_neg_integer(), nil | :over | :next | non_neg_integer()}
@@ -48,7 +49,7 @@ defmodule RustyJson.Partial.Typed do
       piece: nil
     }
 
-    %__MODULE__{rules: rules}
+    %__MODULE__{rules: rules, limits: Limits.new(options)}
   end
 
   @doc "The same with other options of its calls."
@@ -82,10 +83,13 @@ defmodule RustyJson.Partial.Typed do
   `RustyJson.Partial.Document.apply_events/4` throws, and `{:failed, exception}`.
   """
   @spec apply_events(t(), [term()], Text.t(), Text.piece(), Changes.t()) :: {t(), Changes.t()}
-  def apply_events(%{frozen: nil} = typed, [], _text, _piece, changes), do: {typed, changes}
-  def apply_events(%{frozen: {_, _, :over}} = typed, _events, _text, _piece, changes), do: {typed, changes}
+  def apply_events(%{limits: limits} = typed, events, text, piece, changes),
+    do: told(%{typed | limits: Limits.left_open(limits, events)}, events, text, piece, changes)
 
-  def apply_events(%{frozen: nil, rules: rules} = typed, events, text, piece, changes) do
+  defp told(%{frozen: nil} = typed, [], _text, _piece, changes), do: {typed, changes}
+  defp told(%{frozen: {_, _, :over}} = typed, _events, _text, _piece, changes), do: {typed, changes}
+
+  defp told(%{frozen: nil, rules: rules} = typed, events, text, piece, changes) do
     {stack, cursor, changes} =
       Steps.run(events, typed.stack, typed.cursor, %{rules | text: text, piece: piece}, changes)
 
@@ -96,7 +100,7 @@ defmodule RustyJson.Partial.Typed do
     {:lost, wrong} -> freeze(typed, wrong, Text.read(text, nil))
   end
 
-  def apply_events(%{frozen: {shown, open, certain}} = typed, events, text, _piece, changes) do
+  defp told(%{frozen: {shown, open, certain}} = typed, events, text, _piece, changes) do
     {now, least} = levels(events, open, open)
 
     cond do
@@ -123,7 +127,7 @@ defmodule RustyJson.Partial.Typed do
     # Outside of tagged structs it is uncertain only at a key whose colon has not come.
     certain = stack |> Enum.reverse() |> Enum.find_index(&Frames.tagged?/1) || :next
     # All that may follow are events of what is open.
-    apply_events(%{typed | stack: [], cursor: nil, frozen: {shown, open, certain}}, rest, text, nil, changes)
+    told(%{typed | stack: [], cursor: nil, frozen: {shown, open, certain}}, rest, text, nil, changes)
   end
 
   # The whole document is there, so `decode(as:)` decides.
