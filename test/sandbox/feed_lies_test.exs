@@ -248,6 +248,119 @@ defmodule RustyJson.Sandbox.FeedLiesTest do
     assert read.([format: :array], 0, 0, wrong(2, 5, 1, 1, 0, 4, "")) == :broken
   end
 
+  # Answers as an honest module does, and reads that in Elixir as wasmex does.
+  defmodule Honest do
+    import ExUnit.Assertions
+
+    alias RustyJson.Wasm.{Fed, Judge}
+
+    def feed(question, piece, %{values: %{max_depth: max_depth}} = options) do
+      {values, kept, state, reason} = answer = RustyJson.Engine.Native.feed(question, piece, options)
+      question = Fed.question(question)
+      body = body(values, kept, state, reason)
+      assert {list, ^kept, ^state, ^reason} = fed = Fed.open(body, question, byte_size(piece), max_depth)
+      {list_options, length} = Fed.policy(question, byte_size(piece), fed, options)
+      assert Judge.term(list, list_options, length, :infinity) == {:ok, values}
+      assert Fed.record?(byte_size(body) + 1, question, byte_size(piece), options.values)
+      answer
+    end
+
+    defp body(values, kept, state, reason) do
+      list = external(values)
+
+      IO.iodata_to_binary([
+        list,
+        <<kept::32-little, byte_size(state)::32-little>>,
+        state,
+        reason(reason),
+        <<byte_size(list)::32-little>>
+      ])
+    end
+
+    # The VM has a shorter form of lists of small integers, which the module does not use.
+    defp external([]), do: <<131, 106>>
+
+    defp external(values) do
+      elements =
+        for value <- values,
+            <<131, element::binary>> = :erlang.term_to_binary(value, minor_version: 2),
+            do: element
+
+      IO.iodata_to_binary([<<131, 108, length(values)::32>>, elements, 106])
+    end
+
+    defp reason(:more), do: <<0>>
+    defp reason(:again), do: <<1>>
+    defp reason(:join), do: <<2>>
+
+    defp reason({code, offset, line, column, path, start, stop}),
+      do:
+        <<3, code, offset::64-little-signed, line::64-little, column::64-little, start::32-little,
+          stop::32-little, byte_size(path)::32-little, path::binary>>
+  end
+
+  test "what is read in Elixir may be all that an honest module answers" do
+    records = ~s(1\n{"a":{"b":null}}\n\n""\n[x]\n1e400\n"\u00e9"\n12)
+    elements = ~s([1,"",{"":{}},1.5,"a\\nb",true,12345678901234567890,{"a":"y","b":"\u00e9"},-1]  )
+
+    for {opts, text} <- [
+          {[], ~s(1{}1{}""{"":1} 2 )},
+          {[], "\uFEFF1 2"},
+          {[format: :lines, on_error: :tag], records},
+          {[format: :seq, on_error: :tag], "x\x1E" <> String.replace(records, "\n", "\n\x1E")},
+          {[format: :array], elements},
+          {[format: :array, as: :raw], elements},
+          {[at: "/*", with_pointer: true], elements},
+          {[at: "/*", select: ["/a", "/b"]], elements},
+          {[format: :array], "[1,2,x]"},
+          {[at: "/a/*"], ~s({"b":[{"a":1}],"a":["x",)}
+        ],
+        size <- [1, 2, 3, 7, 1_000] do
+      %{options: options} = feed = Feed.new([engine: :wasm] ++ opts)
+      given = pushed(%{feed | options: %{options | engine: Honest}}, text, size)
+      assert given == pushed(feed, text, size)
+    end
+
+    for opts <- [[], [as: :any], [trailing: :drop], [duplicate_keys: :error], [objects: :ordered_objects]],
+        text <- [
+          elements,
+          ~s({"a":{"b":"cd","c":12.5e3},"d":"\\u00e9"}),
+          "[1,2,x]",
+          String.duplicate("1", 600)
+        ],
+        size <- [1, 2, 3, 7, 1_000] do
+      partial = Partial.new([engine: :wasm] ++ opts)
+      partial = %{partial | uncounted: %{partial.uncounted | engine: Honest}}
+
+      Enum.reduce_while(chunks(text, size), partial, fn piece, partial ->
+        case Partial.push(partial, piece) do
+          {:ok, partial} -> {:cont, partial}
+          {:error, %DecodeError{}} -> {:halt, nil}
+        end
+      end)
+    end
+  end
+
+  defp pushed(feed, text, size) do
+    {items, feed} =
+      Enum.flat_map_reduce(chunks(text, size), feed, fn piece, feed ->
+        case Feed.push(feed, piece) do
+          {:ok, items, feed} -> {items, feed}
+          {:error, error, items, feed} -> {items ++ [error], feed}
+        end
+      end)
+
+    {items, Feed.finish(feed)}
+  end
+
+  defp chunks("", _size), do: []
+  defp chunks(text, size) when byte_size(text) <= size, do: [text]
+
+  defp chunks(text, size) do
+    {chunk, rest} = :erlang.split_binary(text, size)
+    [chunk | chunks(rest, size)]
+  end
+
   # Answers whatever the test says, as a module that was taken over.
   defmodule Fallen do
     def feed(question, piece, options) do
