@@ -13,6 +13,7 @@ defmodule RustyJson.Sandbox.CrossingsTest do
   alias RustyJson.{DecodeError, Encode, EncodeError, Fragment, OrderedObject, SandboxError}
   alias RustyJson.Engine.Codes
   alias RustyJson.Test.{Clock, Guest, Trace, WasmHosts}
+  alias RustyJson.Wasm.Judge
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
 
@@ -114,7 +115,7 @@ defmodule RustyJson.Sandbox.CrossingsTest do
         failure = <<0, Codes.decode(:unknown_atom), 0::64-little, 1::64-little, 1::64-little>>
 
         with_guest(host, slow(failure, <<1, 7::32-little, "no_atom">>), fn ->
-          decode = fn -> RustyJson.decode("!", [keys: :atoms] ++ options) end
+          decode = fn -> RustyJson.decode("!!!!!!!!!!", [keys: :atoms] ++ options) end
           crossings = Trace.arguments({@modules[host], :run, 4}, decode)
           assert [first, second] = for([:decode, _, _, given] <- crossings, do: given.sandbox.timeout)
           assert first in 9_000..10_000
@@ -161,6 +162,19 @@ defmodule RustyJson.Sandbox.CrossingsTest do
         end)
       end
 
+      # A short call looked up 131,071 empty names, which took 15 ms of a normal scheduler.
+      test "more names of keys than the document has", %{host: host, options: options} do
+        keys =
+          "(i32.store8 (i32.const #{4 * @page}) (i32.const 1)) (i64.const #{Guest.record(4 * @page, 524_288)})"
+
+        failure = <<0, Codes.decode(:unclosed_array), 0::64-little, 1::64-little, 1::64-little>>
+
+        with_guest(host, Guest.wasm(memory: 16, data: failure, keys: keys), fn ->
+          assert {:error, %SandboxError{reason: :invalid_result}} =
+                   RustyJson.decode("!", [keys: :atoms!] ++ options)
+        end)
+      end
+
       test "what is compressed", %{host: host, options: options} do
         with_guest(host, long(<<1>>), fn -> refused(%Own{value: 1}, [compress: :gzip] ++ options) end)
       end
@@ -183,6 +197,27 @@ defmodule RustyJson.Sandbox.CrossingsTest do
         end
       end
     end
+  end
+
+  test "names of keys: no more than the document has, and until the deadline" do
+    unknown =
+      &Judge.first_unknown(
+        for(name <- &1, into: "", do: <<byte_size(name)::32-little, name::binary>>),
+        &2,
+        &3
+      )
+
+    later = System.monotonic_time(:millisecond) + 10_000
+
+    for open <- [~s({"":), ~s({"":{"a":), ~s({"":{"a":{"")] do
+      names = tl(String.split(open, "{")) |> Enum.map(&(&1 |> String.trim(":") |> String.trim("\"")))
+      assert unknown.(names, byte_size(open), later) == nil
+      assert {:fault, :invalid_result, _} = unknown.(names ++ [""], byte_size(open), later)
+    end
+
+    assert unknown.(["a", "rustyjson_no_such_atom"], 100, later) == 1
+    assert unknown.(["a"], 100, later - 20_000) == {:fault, :timeout, ""}
+    assert {:fault, :invalid_result, _} = Judge.first_unknown(<<2::32-little, "a">>, 100, later)
   end
 
   test "every error at every place has a message" do

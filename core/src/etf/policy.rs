@@ -32,6 +32,8 @@ pub struct Policy {
     pub max_terms: u64,
     /// Most keys.
     pub max_keys: u64,
+    /// Most bytes of the list of its keys.
+    pub max_names: usize,
     /// Most bytes.
     pub max_len: usize,
 }
@@ -68,6 +70,8 @@ impl Policy {
             // A member takes five bytes (`"":0,`), or its value is an object, whose braces are two of the five. This bounds the
             // atoms that a guest can ask for with `keys: :atoms`.
             max_keys: json_len as u64 / 5,
+            // A name has four bytes before it, as its key has around it: `{"":`. An error may come before the last colon.
+            max_names: json_len.saturating_add(1),
             // The longest for their text are `1.5,` (9 bytes), and as structs `{},` (53) and `1.5,` (57).
             max_len: match options.ordered_objects || options.decimals {
                 false => json_len.saturating_mul(4).saturating_add(16),

@@ -19,6 +19,7 @@ const PLAIN: Policy = Policy {
     max_exponent: u64::MAX,
     max_terms: 1_000_000,
     max_keys: 1_000_000,
+    max_names: 1_000_000,
     max_len: usize::MAX,
 };
 const OTP: Policy = Policy { null: Null::Null, ..PLAIN };

@@ -180,6 +180,10 @@ defmodule RustyJson.Wasm.Abi do
   def limited?(_length, 0), do: true
   def limited?(length, most), do: length <= max(most + 1, @longest_failure)
 
+  @doc "Whether a list of this length may be that of the keys of a document of that length. core/src/etf/policy.rs says why."
+  @spec names?(non_neg_integer(), non_neg_integer()) :: boolean()
+  def names?(length, json_length), do: length <= json_length + 1
+
   @doc "The first name in a list of them and the rest, nil at its end."
   @spec name(binary()) :: {binary(), binary()} | nil | :broken
   def name(<<n::32-little, name::binary-size(n), rest::binary>>), do: {name, rest}

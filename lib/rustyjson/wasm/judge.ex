@@ -4,7 +4,7 @@ defmodule RustyJson.Wasm.Judge do
   # is in milliseconds of monotonic time.
 
   alias RustyJson.Options
-  alias RustyJson.Wasm.{Etf, Holes, Host}
+  alias RustyJson.Wasm.{Abi, Etf, Holes, Host}
 
   @type built :: {:ok, term()} | :refused | Host.fault()
 
@@ -28,6 +28,44 @@ defmodule RustyJson.Wasm.Judge do
   end
 
   defp build(fault, _etf), do: fault
+
+  @doc """
+  The number of the first name that is not an existing atom, in the list of the keys of a document of this length; nil if all are.
+  """
+  @spec first_unknown(binary(), non_neg_integer(), integer()) :: non_neg_integer() | nil | Host.fault()
+  def first_unknown(names, json_length, deadline) do
+    if Abi.names?(byte_size(names), json_length),
+      do: first_unknown(names, 0, System.monotonic_time(:millisecond), deadline),
+      else: broken_names()
+  end
+
+  defp first_unknown(_names, _number, now, deadline) when now > deadline, do: {:fault, :timeout, ""}
+
+  defp first_unknown(names, number, now, deadline) do
+    case Abi.name(names) do
+      {name, rest} ->
+        if atom?(name), do: first_unknown(rest, number + 1, clock(number, now), deadline), else: number
+
+      nil ->
+        nil
+
+      :broken ->
+        broken_names()
+    end
+  end
+
+  # Looking at the clock takes as long as looking for an atom.
+  defp clock(number, _now) when rem(number, 256) == 255, do: System.monotonic_time(:millisecond)
+  defp clock(_number, now), do: now
+
+  defp atom?(name) do
+    _ = :erlang.binary_to_existing_atom(name, :utf8)
+    true
+  rescue
+    _ in [ArgumentError, SystemLimitError] -> false
+  end
+
+  defp broken_names, do: {:fault, :invalid_result, "its list of keys is broken"}
 
   @doc "The text and the holes of a partial record's body that answers a term. `bytes` are the call's options and plans."
   @spec holes(binary(), binary(), binary(), Options.t(), integer()) ::

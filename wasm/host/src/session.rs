@@ -119,7 +119,8 @@ pub fn unknown_atom(
     exists: impl Fn(&[u8]) -> bool,
 ) -> Result<Option<Undecoded<'static>>, Fault> {
     let record = guest.keys(lengths, u64::MAX)?;
-    let unknown = first_unknown(&guest.memory()[record], exists, || guest.in_time().is_err())?;
+    let names = names(&guest.memory()[record], document).ok_or_else(broken_names)?;
+    let unknown = first_unknown(names, exists, || guest.time_left() == 0)?;
     let Some(number) = unknown else { return Ok(None) };
     let record = guest.keys(lengths, number)?;
     match open(&guest.memory()[record]) {
@@ -131,12 +132,22 @@ pub fn unknown_atom(
     }
 }
 
+/// A list of keys that is not longer than the document's can be.
+fn names<'a>(record: &'a [u8], document: &Document<'_>) -> Option<Names<'a>> {
+    match open(record)? {
+        (Status::Done, names) if names.len() <= document.policy().max_names => Some(Names(names)),
+        _ => None,
+    }
+}
+
 /// The number of the first key of a list that does not exist. `late` is asked from time to time.
-fn first_unknown(record: &[u8], exists: impl Fn(&[u8]) -> bool, late: impl Fn() -> bool) -> Result<Option<u64>, Fault> {
-    let lie = || Fault::invalid("its list of keys is broken");
-    let Some((Status::Done, names)) = open(record) else { return Err(lie()) };
-    for (number, name) in (0..).zip(Names(names)) {
-        if !exists(name.ok_or_else(lie)?) {
+fn first_unknown(
+    names: Names<'_>,
+    exists: impl Fn(&[u8]) -> bool,
+    late: impl Fn() -> bool,
+) -> Result<Option<u64>, Fault> {
+    for (number, name) in (0..).zip(names) {
+        if !exists(name.ok_or_else(broken_names)?) {
             return Ok(Some(number));
         }
         if number % 256 == 255 && late() {
@@ -175,6 +186,10 @@ pub fn play<'a>(
         Some((Status::Errors, _)) | None => return Err(no_status()),
     };
     if may_be_played(played.0, whole, options) { Ok(played.1) } else { Err(too_long()) }
+}
+
+fn broken_names() -> Fault {
+    Fault::invalid("its list of keys is broken")
 }
 
 fn broken_holes() -> Fault {

@@ -228,12 +228,13 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   # Here, where a result that is false ends the instance.
   defp decoded({:done, etf}, json, options, {judged, length}, deadline, again) do
     with :refused <- Judge.term(etf, judged, length, deadline),
-         do: unknown_atom(json, options, again) || :refused
+         do: unknown_atom(json, options, length, deadline, again) || :refused
   end
 
   # An unknown atom may come before the error.
-  defp decoded({status, body}, json, options, _policy, _deadline, again) when status in [:error, :errors],
-    do: unknown_atom(json, options, again) || undecoded(status, body, json, options)
+  defp decoded({status, body}, json, options, {_judged, length}, deadline, again)
+       when status in [:error, :errors],
+       do: unknown_atom(json, options, length, deadline, again) || undecoded(status, body, json, options)
 
   defp decoded(_other, _json, _options, _policy, _deadline, _again), do: no_status()
 
@@ -254,14 +255,15 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   defp resolved(_other, _policy, _deadline), do: no_status()
 
   # The first key that is not an atom. Only the host can know it: it asks the guest for the keys, then for the position of this one.
-  defp unknown_atom(_json, %{values: %{keys: :atoms!}}, nil), do: :alone
+  defp unknown_atom(_json, %{values: %{keys: :atoms!}}, _length, _deadline, nil), do: :alone
 
-  defp unknown_atom(json, %{values: %{keys: :atoms!}} = options, again) do
-    with number when number != nil <- first_unknown(Abi.open(again.("keys", @all_keys))),
+  defp unknown_atom(json, %{values: %{keys: :atoms!}} = options, length, deadline, again) do
+    with number when is_integer(number) <-
+           first_unknown(Abi.open(again.("keys", @all_keys)), length, deadline),
          do: unknown_atom_failure(Abi.open(again.("keys", number)), json, options)
   end
 
-  defp unknown_atom(_json, _options, _again), do: nil
+  defp unknown_atom(_json, _options, _length, _deadline, _again), do: nil
 
   defp unknown_atom_failure({status, body}, json, options) when status in [:error, :errors] do
     case undecoded(status, body, json, options) do
@@ -280,23 +282,8 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   defp last?(list, total),
     do: length(list) != total or elem(List.last(list), 0) == Codes.decode(:unknown_atom)
 
-  defp first_unknown({:done, names}), do: first_unknown(names, 0)
-  defp first_unknown(_other), do: throw(invalid("its list of keys is broken"))
-
-  defp first_unknown(names, number) do
-    case Abi.name(names) do
-      {name, rest} -> if atom?(name), do: first_unknown(rest, number + 1), else: number
-      nil -> nil
-      :broken -> throw(invalid("its list of keys is broken"))
-    end
-  end
-
-  defp atom?(name) do
-    _ = :erlang.binary_to_existing_atom(name, :utf8)
-    true
-  rescue
-    _ in [ArgumentError, SystemLimitError] -> false
-  end
+  defp first_unknown({:done, names}, length, deadline), do: Judge.first_unknown(names, length, deadline)
+  defp first_unknown(_other, _length, _deadline), do: invalid("its list of keys is broken")
 
   defp undecoded(:error, body, json, _options), do: decode_failure(body, byte_size(json))
 
