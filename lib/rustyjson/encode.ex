@@ -9,7 +9,7 @@ defmodule RustyJson.Encode do
   require RustyJson.Encoder.Names
 
   alias RustyJson.{Config, Options, OrderedObject}
-  alias RustyJson.Encode.{Keys, Part}
+  alias RustyJson.Encode.{Inside, Keys, Part}
   alias RustyJson.Encoder.Names
 
   @typedoc "The options of the call. Pass them on; their content is private."
@@ -132,10 +132,8 @@ defmodule RustyJson.Encode do
         do: Names.name(key, opts.values.key_case),
         else: with(name when is_atom(name) <- Keys.string_key(key, opts), do: Atom.to_string(name))
 
-    if short?(text), do: text, else: unquoted(value(text, opts))
+    if short?(text), do: text, else: Inside.between!(value(text, opts), ~s("), ~s("), opts)
   end
-
-  defp unquoted(text), do: binary_part(text, 1, byte_size(text) - 2)
 
   # No escape mode changes anything in such a string. Checking a few bytes is faster than calling an engine: a list of 1,000 structs
   # that each write a string takes 0.30 ms this way, and 0.60 ms with a call per string.

@@ -25,7 +25,7 @@ defmodule RustyJson.Formatter do
   alias RustyJson.{DecodeError, EncodeError, Options, SandboxError}
   alias RustyJson.DecodeError.Message
   alias RustyJson.Encode.Measure
-  alias RustyJson.Engine.Codes
+  alias RustyJson.Engine.{Codes, Wasm}
   alias RustyJson.Options.{Cache, Words}
 
   # Indented text grows with the square of its depth.
@@ -118,8 +118,11 @@ defmodule RustyJson.Formatter do
       {:error, %SandboxError{}} = failed ->
         failed
 
-      {:error, {code, _, _, _, path}} ->
+      {:error, {code, _, _, _, path}} when is_map_key(@failures, code) ->
         {:error, EncodeError.from_engine({@failures[code], path, nil}, options)}
+
+      {:error, _failure} ->
+        {:error, Wasm.broken_text(options)}
     end
   end
 

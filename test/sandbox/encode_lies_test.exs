@@ -5,11 +5,19 @@ defmodule RustyJson.Sandbox.EncodeLiesTest do
 
   @moduletag :once
 
-  alias RustyJson.SandboxError
+  require RustyJson.Engine.Codes
+
+  alias RustyJson.{Encode, Options, SandboxError}
+  alias RustyJson.Engine.Codes
   alias RustyJson.Test.{Guest, WasmHosts}
   alias RustyJson.Wasm.{Holes, Judge}
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
+
+  defmodule Own do
+    defstruct [:value]
+    defimpl(RustyJson.Encoder, do: def(encode(_own, _opts), do: "[1]"))
+  end
 
   @options [engine: :wasm, timeout: 10_000, max_memory: 4 * 1_048_576]
   @shapes [
@@ -81,6 +89,51 @@ defmodule RustyJson.Sandbox.EncodeLiesTest do
           end
         end)
       end
+
+      # Each was a MatchError or an ArgumentError.
+      test "a text without the brackets or quotes that are taken off", %{host: host, options: options} do
+        for text <- ["", "n", "{}"] do
+          with_guest(host, Guest.wasm(always: true, data: <<1, text::binary>>), fn ->
+            assert invalid?(RustyJson.encode([%Own{}, 1], options)), text
+            assert invalid?(streamed([1, 2], options)), text
+            assert invalid?(streamed([1, 2], [pretty: true] ++ options)), text
+            assert invalid?(streamed([1, 2], [redact: ["/0"]] ++ options)), text
+
+            assert invalid?(told(fn -> Encode.key(String.duplicate("k", 100), Options.encode(options)) end)),
+                   text
+          end)
+        end
+      end
+
+      test "an error of elements whose path does not start with a number", %{host: host, options: options} do
+        for path <- ["/", "/a", "/-1", "/0a"] do
+          record = <<0, Codes.encode(:max_depth), byte_size(path)::32-little, path::binary>>
+
+          with_guest(host, Guest.wasm(always: true, data: record), fn ->
+            assert invalid?(streamed([1, 2], options)), path
+          end)
+        end
+      end
+
+      test "holes outside the brackets that are taken off", %{host: host, options: options} do
+        for at <- [0, 2] do
+          # A list of one map of an atom: the built-in host counts holes, and wasmex names the byte of the term.
+          start = if host == :built_in, do: 0, else: 6
+          record = <<2, 1::32-little, at::32-little, start::32-little, 0::32-little, "[]">>
+
+          with_guest(host, Guest.wasm(always: true, data: record), fn ->
+            assert invalid?(streamed([[RustyJson.lazy([1])]], options)), "#{at}"
+          end)
+        end
+      end
+
+      test "an error that a layout cannot have", %{host: host, options: options} do
+        record = <<0, Codes.decode(:unknown_atom), 0::64-little, 1::64-little, 1::64-little>>
+
+        with_guest(host, Guest.wasm(always: true, data: record), fn ->
+          assert invalid?(RustyJson.encode(%Own{}, [pretty: true] ++ options))
+        end)
+      end
     end
   end
 
@@ -92,7 +145,7 @@ defmodule RustyJson.Sandbox.EncodeLiesTest do
         start <- 0..(byte_size(etf) + 1),
         depth <- [0, 1, 2, 200],
         place <- [0, 0x8000_0000] do
-      options = RustyJson.Options.encode(shape)
+      options = Options.encode(shape)
       <<2, body::binary>> = hole(start, depth + place)
       assert {:fault, :invalid_result, _} = Judge.holes(body, etf, options.bytes, options, later())
       assert {:fault, :invalid_result, _} = Holes.find(body, etf, %{}, options.values, later())
@@ -116,6 +169,15 @@ defmodule RustyJson.Sandbox.EncodeLiesTest do
 
   defp later, do: System.monotonic_time(:millisecond) + 60_000
   defp invalid?(result), do: match?({:error, %SandboxError{reason: :invalid_result}}, result)
+
+  defp streamed(elements, options),
+    do: told(fn -> elements |> RustyJson.encode_stream(options) |> Enum.to_list() end)
+
+  defp told(encode) do
+    {:ok, encode.()}
+  rescue
+    error in SandboxError -> {:error, error}
+  end
 
   defp hole(start, depth), do: <<2, 1::32-little, hole_claim(start, depth)::binary, "[]">>
   defp hole_claim(start, depth), do: <<1::32-little, start::32-little, depth::32-little>>

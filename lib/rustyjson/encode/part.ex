@@ -9,7 +9,7 @@ defmodule RustyJson.Encode.Part do
   require RustyJson.Encode.Unsupported
 
   alias RustyJson.{EncodeError, Encoder, Engine, Fragment, Long, Options, OrderedObject, SandboxError}
-  alias RustyJson.Encode.{Keys, Known, Measure, Path, Scope, Unsupported, Written}
+  alias RustyJson.Encode.{Inside, Keys, Known, Measure, Path, Scope, Unsupported, Written}
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.Native
 
@@ -355,8 +355,8 @@ defmodule RustyJson.Encode.Part do
 
   defp rest(list, number, options, done) when is_list(list) do
     options = Options.at_depth(options, options.depth - 1)
-    <<?[, text::binary>> = options.engine |> by(list, options) |> parted(options) |> IO.iodata_to_binary()
-    Long.in_order(done, [text])
+    text = options.engine |> by(list, options) |> parted(options) |> IO.iodata_to_binary()
+    Long.in_order(done, [Inside.between!(text, "[", "", options)])
   rescue
     error in EncodeError -> reraise %{error | path: Path.later(error.path, number)}, __STACKTRACE__
   end

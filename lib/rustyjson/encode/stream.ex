@@ -8,7 +8,7 @@ defmodule RustyJson.Encode.Stream do
   require RustyJson.Engine.Codes
 
   alias RustyJson.{EncodeError, Encoder, Lazy, Options, OrderedObject, SandboxError}
-  alias RustyJson.Encode.{Part, Path, Pieces, Scope, Sources, Text, Written}
+  alias RustyJson.Encode.{Inside, Part, Path, Pieces, Scope, Sources, Text, Written}
   alias RustyJson.Engine.Codes
   alias RustyJson.Options.Cache
 
@@ -244,8 +244,8 @@ defmodule RustyJson.Encode.Stream do
     end)
   end
 
-  defp numbered(%EncodeError{path: "/" <> path} = error, %{number: number} = state) do
-    {index, path} = Integer.parse(path)
+  defp numbered(%EncodeError{path: "/" <> _ = path} = error, %{number: number, options: options} = state) do
+    {index, path} = Inside.element!(path, options)
     index = if led?(state), do: index - 1, else: index
     at(error, path, %{state | number: number + index})
   end
@@ -286,16 +286,13 @@ defmodule RustyJson.Encode.Stream do
 
   defp unled(text, %{format: format}) when format != :array, do: text
 
-  defp unled(text, %{number: 0, options: options}),
-    do: binary_part(text, 0, byte_size(text) - byte_size(tail(options)))
+  defp unled(text, %{number: 0, options: options}), do: open(text, options)
 
-  defp unled(text, %{options: %{values: %{line_separator: separator, indent: indent}} = options} = state) do
-    if led?(state) do
-      from = 2 + byte_size(separator) + (Options.depth(options) + 1) * byte_size(indent)
-      binary_part(text, from, byte_size(text) - from - byte_size(tail(options)))
-    else
-      alone(text, state)
-    end
+  defp unled(text, %{options: options} = state) do
+    if led?(state),
+      do:
+        Inside.between!(text, "[" <> line(options, Options.depth(options) + 1) <> "0", tail(options), options),
+      else: alone(text, state)
   end
 
   defp one_by_one(elements, %{number: number} = state) do
@@ -333,7 +330,8 @@ defmodule RustyJson.Encode.Stream do
   end
 
   defp in_pieces(holes, json, sources, %{format: :array, options: options} = state) do
-    json = binary_part(json, 0, byte_size(json) - byte_size(tail(options)))
+    json = open(json, options)
+    holes = Inside.holes!(holes, 1, byte_size(json), options)
     path = &whole_path(drop_first(&1), state)
 
     parts = %{
@@ -379,8 +377,13 @@ defmodule RustyJson.Encode.Stream do
   defp opening(_state), do: ","
 
   # A list's text without its brackets, and without the line of the last one.
-  defp inside(text, options), do: binary_part(text, 1, byte_size(text) - 1 - byte_size(tail(options)))
+  defp inside(text, options), do: Inside.between!(text, "[", tail(options), options)
 
-  defp tail(%{values: %{line_separator: separator, indent: indent}} = options),
-    do: separator <> String.duplicate(indent, Options.depth(options)) <> "]"
+  # The same with its first bracket.
+  defp open(text, options), do: Inside.between!(text, "", tail(options), options)
+
+  defp tail(options), do: line(options, Options.depth(options)) <> "]"
+
+  defp line(%{values: %{line_separator: separator, indent: indent}}, depth),
+    do: separator <> String.duplicate(indent, depth)
 end

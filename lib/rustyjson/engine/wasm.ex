@@ -266,7 +266,7 @@ defmodule RustyJson.Engine.Wasm do
 
   @doc false
   @spec late(Options.t()) :: SandboxError.t()
-  def late(options), do: failure(:timeout, options)
+  def late(options), do: failure(:timeout, "", options)
 
   @doc false
   # The most that Elixir may gather for a call; only the sandbox has a limit.
@@ -276,10 +276,16 @@ defmodule RustyJson.Engine.Wasm do
 
   @doc false
   @spec too_large(Options.t()) :: SandboxError.t()
-  def too_large(options), do: failure(:memory_limit, options)
+  def too_large(options), do: failure(:memory_limit, "", options)
 
-  defp failure(reason, %{sandbox: sandbox} = options) do
-    {:error, error} = fault(reason, "", sandbox)
+  @doc false
+  # What an engine wrote is not what was asked for. The native engine never does this.
+  @spec broken_text(Options.t()) :: SandboxError.t()
+  def broken_text(options),
+    do: failure(:invalid_result, "its text or its error is not that of the call", options)
+
+  defp failure(reason, detail, %{sandbox: sandbox} = options) do
+    {:error, error} = fault(reason, detail, sandbox)
     EncodeError.marked(error, options)
   end
 
