@@ -11,6 +11,7 @@ defmodule RustyJson.Sandbox.QueueTest do
 
   alias RustyJson.SandboxError
   alias RustyJson.Test.{Guest, WasmHosts}
+  alias RustyJson.Wasm.Host.Wasmex.Lane.Call
   alias RustyJson.Wasm.Host.Wasmex.Lanes
 
   import RustyJson.Test.WasmHosts, only: [with_guest: 3]
@@ -142,6 +143,20 @@ defmodule RustyJson.Sandbox.QueueTest do
       Lanes.leave(lanes, place, :kind, instance)
       assert {_place, ^instance} = Lanes.enter(lanes, 1, :kind, 5_000)
     end
+
+    test "those behind a call that gives up are served", %{lanes: lanes} do
+      {_place, nil} = Lanes.enter(lanes, 1, :kind, 5_000)
+      head = Task.async(fn -> Lanes.call(lanes, call(), 200) end)
+      assert eventually(fn -> Lanes.counts(lanes)[:waiting] == 1 end)
+      behind = Task.async(fn -> Lanes.enter(lanes, 2, :kind, 5_000) end)
+      assert Task.await(head) == {:fault, :busy, ""}
+      assert {_place, nil} = Task.await(behind)
+    end
+  end
+
+  # It may use one instance.
+  defp call do
+    %Call{kind: :kind, size: 1, timeout: 5_000, name: "decode", input: "", lengths: [], expected: 1, most: 1}
   end
 
   # Reductions of the process for each caller that waits, is served and leaves.

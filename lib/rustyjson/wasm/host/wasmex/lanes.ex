@@ -152,7 +152,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lanes do
 
   # With an empty queue it is sent at once, if a lane is open to it.
   def handle_info({:call, call}, state), do: {:noreply, state |> Shares.wait(call) |> Shares.serve()}
-  def handle_info({:give_up, ref}, state), do: {:noreply, Shares.give_up(state, ref)}
+  def handle_info({:give_up, ref}, state), do: {:noreply, state |> Shares.give_up(ref) |> Shares.serve()}
   def handle_info(:stopped, state), do: {:noreply, Shares.serve(%{state | stopping: state.stopping - 1})}
   def handle_info(:alarm, state), do: {:noreply, %{state | alarm: nil} |> Shares.expire() |> Shares.serve()}
 
