@@ -46,7 +46,7 @@ defmodule RustyJson.Config do
 
   alias RustyJson.Encode.Excerpt
   alias RustyJson.Options
-  alias RustyJson.Options.{Pack, Policies, Schema, Unknown, Values}
+  alias RustyJson.Options.{Cache, Pack, Policies, Schema, Unknown, Values}
 
   @compile {:inline, get: 0}
   @key __MODULE__
@@ -65,6 +65,8 @@ defmodule RustyJson.Config do
     check_events()
     values = Map.new([:decode, :encode], &{&1, read(&1)})
 
+    before = :persistent_term.get(@key, nil)
+
     :persistent_term.put(@key, %{
       decode: Pack.pack(:decode, values.decode),
       encode: Pack.pack(:encode, values.encode),
@@ -75,18 +77,27 @@ defmodule RustyJson.Config do
     })
 
     # The formatter reads the options above.
-    check_log_formatter(Application.get_env(:rustyjson, :log_formatter))
+    check_log_formatter(Application.get_env(:rustyjson, :log_formatter), before)
     RustyJson.Encoder.Plans.find_own()
   end
 
   # Otherwise each line would say so, with what was to be redacted.
-  defp check_log_formatter(nil), do: :ok
+  defp check_log_formatter(nil, _before), do: :ok
 
-  defp check_log_formatter(options) do
+  defp check_log_formatter(options, before) do
     RustyJson.LogFormatter.new(options)
   rescue
     error in ArgumentError ->
+      restore(before)
       reraise ArgumentError, [message: "config :rustyjson, log_formatter: #{error.message}"], __STACKTRACE__
+  end
+
+  defp restore(nil), do: :persistent_term.erase(@key)
+
+  # Calls in between may have left what they looked up under the other configuration.
+  defp restore(before) do
+    :persistent_term.put(@key, before)
+    Cache.reset()
   end
 
   @doc false

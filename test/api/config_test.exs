@@ -49,6 +49,20 @@ defmodule RustyJson.ConfigTest do
     end
   end
 
+  # Calls whose options were known had those of the former one, and all others those of the refused one.
+  test "a configuration that is refused leaves the former one in force, for all calls" do
+    configure(decode: [keys: :atoms])
+    known = fn -> {RustyJson.decode!(~s({"a":1})), RustyJson.decode!(~s({"a":1}), max_depth: 9)} end
+    former = {known.(), Config.number()}
+
+    for wrong <- [[log_formatter: [redct: []]], [log_formatter: :none], [unknown_options: 1], [policies: 1]] do
+      assert_raise ArgumentError, fn -> configure([decode: [keys: :strings]] ++ wrong) end
+      assert {known.(), Config.number()} == former
+      assert RustyJson.decode!(~s({"a":1}), max_depth: 10) == %{a: 1}
+      for {name, _} <- wrong, do: Application.delete_env(:rustyjson, name)
+    end
+  end
+
   test "defaults of options, which a call overrides" do
     configure(decode: [keys: :atoms, max_bytes: 10], encode: [escape: :html_safe, pretty: 1])
     assert RustyJson.decode!(~s({"a":1})) == %{a: 1}
