@@ -22,7 +22,7 @@ defmodule Jason do
   A document that exceeds a limit, and a call that the sandbox ends, give a `Jason.DecodeError` whose field `message` says so.
   """
 
-  alias Jason.{DecodeError, EncodeError, Formatter, OrderedObject, Place}
+  alias Jason.{Decimals, DecodeError, EncodeError, Formatter, OrderedObject, Place}
   alias RustyJson.Standin
 
   @decode %{keys: :strings, strings: :reference, floats: :native, objects: :maps}
@@ -82,15 +82,16 @@ defmodule Jason do
 
   # Jason has no such option, but names it in its type.
   defp run(input, %{keys: :copy} = given), do: run(input, %{given | keys: :strings, strings: :copy})
-  defp run(input, %{floats: :decimals} = given), do: Jason.Decimals.decode(input, given, &engine/2)
-  defp run(input, given), do: engine(input, given)
 
-  defp engine(input, given) do
-    case Standin.decode(input, given) do
+  defp run(input, given) do
+    case engine(input, given) do
       {:ok, term} -> {:ok, if(given.objects == :maps, do: term, else: OrderedObject.own(term))}
       {:error, error} -> {:error, Place.error(error, input, given)}
     end
   end
+
+  defp engine(input, %{floats: :decimals} = given), do: Decimals.decode(input, given)
+  defp engine(input, given), do: Standin.decode(input, given)
 
   @doc """
   Encodes a term.

@@ -27,6 +27,17 @@ defmodule JasonConfigTest do
     assert {:error, %Jason.EncodeError{}} = Jason.encode(String.duplicate("x", 50))
   end
 
+  test "a text that is too long is not looked through for decimals" do
+    if Code.ensure_loaded?(Decimal) do
+      configure(decode: [max_bytes: 100])
+      text = "[" <> String.duplicate("1e1,", 1_000_000) <> "1]"
+      {:reductions, before} = Process.info(self(), :reductions)
+      assert {:error, %Jason.DecodeError{position: 0}} = Jason.decode(text, floats: :decimals)
+      {:reductions, later} = Process.info(self(), :reductions)
+      assert later - before < 100_000
+    end
+  end
+
   test "options of RustyJson for the form of texts do not" do
     configure(
       decode: [keys: :atoms, duplicate_keys: :error, null: :null],

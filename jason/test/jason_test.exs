@@ -6,6 +6,7 @@ defmodule JasonTest do
   end
 
   doctest Jason.Place
+  doctest Jason.Decimals
 
   # Text, message.
   @messages [
@@ -255,6 +256,38 @@ defmodule JasonTest do
     else
       assert_raise ArgumentError, ~r/decimal library/, fn -> Jason.decode("1.5", floats: :decimals) end
     end
+  end
+
+  test "fractions are added to numbers, and to nothing else" do
+    # What stays, and what is changed.
+    pieces =
+      for(
+        text <- [~S("1e1"), ~S("\\"), ~S("\"2E2"), ~S("é"), "10", "1.5e2", "-0.0E-1", "[]", "true"],
+        do: {text, text}
+      ) ++
+        [{"0e1", "0.0e1"}, {"-12E+3", "-12.0E+3"}, {"1e-1", "1.0e-1"}]
+
+    for _ <- 1..500 do
+      {given, expected} = 1..Enum.random(1..8) |> Enum.map(fn _ -> Enum.random(pieces) end) |> Enum.unzip()
+      [given, expected] = for texts <- [given, expected], do: Enum.join(texts, ",")
+      assert Jason.Decimals.with_fractions(given) == if(given != expected, do: expected)
+    end
+
+    # Whatever the bytes are, it ends.
+    for text <- ["", ~S("), <<?", ?\\>>, "1e", ".1e", <<0xFF, ?1, ?E>>],
+        do: Jason.Decimals.with_fractions(text)
+  end
+
+  # A list of all strings took a hundred times the memory of the text.
+  test "the memory for fractions is that of the text" do
+    text = "[" <> String.duplicate(~S("a",1e1,), 100_000) <> "1]"
+    limit = %{size: 100_000, kill: true, error_logger: false}
+
+    {pid, monitor} =
+      :erlang.spawn_opt(fn -> exit(Jason.Decimals.with_fractions(text)) end, [:monitor, max_heap_size: limit])
+
+    assert_receive {:DOWN, ^monitor, :process, ^pid, changed}, 60_000
+    assert changed == String.replace(text, "1e1", "1.0e1")
   end
 
   test "unknown modifiers and keys" do

@@ -3,7 +3,7 @@ defmodule RustyJson.Standin do
   # What the package `:jason` in the folder jason/ needs of this library: calls with Jason's options and Jason's results, under the
   # configured engine, limits and policy. Its other options do not apply there, because packages rely on Jason's output.
 
-  alias RustyJson.{Config, Encoder, Options}
+  alias RustyJson.{Config, Encoder, Options, SandboxError}
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.{Known, Part, Text}
   alias RustyJson.Encoder.{Derive, Plans}
@@ -22,6 +22,26 @@ defmodule RustyJson.Standin do
   @spec decode(iodata(), %{keys: term(), strings: atom(), floats: atom(), objects: atom()}) ::
           {:ok, term()} | {:error, Exception.t()}
   def decode(input, given), do: Input.given(input, options(:decode, given))
+
+  @doc """
+  The same for a text that is changed before, unless the function gives nil. Within `max_bytes`, and in the time of one call. Errors are
+  about the text as it is.
+  """
+  @spec decode_changed(binary(), %{atom() => term()}, (binary() -> binary() | nil)) ::
+          {:ok, term()} | {:error, Exception.t()}
+  def decode_changed(input, given, change) do
+    # What is decoded straight has no deadline.
+    options = %{Options.due(options(:decode, given)) | straight: nil}
+
+    with {:ok, text} <- Input.flatten(input, options),
+         text when is_binary(text) <- change.(text),
+         {:ok, _term} = done <- Input.given(text, options) do
+      done
+    else
+      {:error, %SandboxError{}} = ended -> ended
+      _none_or_error -> Input.given(input, options)
+    end
+  end
 
   @doc "The text of a term, as Jason writes it. The errors are those of this library."
   @spec encode(term(), %{escape: atom(), maps: atom(), pretty: boolean()}) ::
