@@ -258,6 +258,15 @@ defmodule JasonTest do
     end
   end
 
+  # The module of the sandbox may be under attack.
+  test "an error about a number where there is none" do
+    for at <- 0..1, reason <- [:integer_digits, :number_out_of_range] do
+      error = Jason.Place.error(%RustyJson.DecodeError{reason: reason, position: at}, "x", %{})
+      assert %Jason.DecodeError{position: ^at, token: nil} = error
+      assert Exception.message(error) =~ "unexpected"
+    end
+  end
+
   test "fractions are added to numbers, and to nothing else" do
     # What stays, and what is changed.
     pieces =
