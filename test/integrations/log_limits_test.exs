@@ -7,7 +7,7 @@ defmodule RustyJson.LogLimitsTest do
   @moduletag :once
 
   alias RustyJson.{Fragment, LogFormatter}
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Clock, Judge}
 
   @time 1_709_208_000_000_000
   @most 65_536
@@ -86,7 +86,7 @@ defmodule RustyJson.LogLimitsTest do
     for {name, engine} <- Judge.engines() do
       {LogFormatter, config} = LogFormatter.new([engine: engine[:engine]] ++ options)
       {time, line} = quickest(event, config, 3)
-      assert time < 1_000 * @longest_ms, "#{name}: #{div(time, 1000)} ms"
+      if time >= 1_000 * @longest_ms, do: Clock.flunk_unless_busy("#{name}: #{div(time, 1000)} ms")
       assert byte_size(line) <= most + 1, "#{name}: #{byte_size(line)} bytes"
       assert [json, ""] = String.split(line, "\n")
       assert {:ok, %{"level" => "error", "time" => _, "message" => _} = decoded} = RustyJson.decode(json)
