@@ -118,7 +118,10 @@ defmodule RustyJson.Feed do
     size = byte_size(bytes)
     feed = roomy(%{feed | total: feed.total + size}, size)
     {feed, items} = bytes |> slices() |> Enum.reduce({feed, []}, &sliced/2)
-    {feed, items} = if excess and feed.ended == nil, do: exceeded(feed, items), else: {feed, items}
+
+    {feed, items} =
+      if excess != nil and feed.ended == nil, do: exceeded(excess, feed, items), else: {feed, items}
+
     answer(feed, items)
   end
 
@@ -157,22 +160,25 @@ defmodule RustyJson.Feed do
 
     done = size - left
     feed = %{feed | total: feed.total + done, step: nil, left: 0}
-    ended = excess and done == size and feed.ended == nil
-    {feed, items} = if ended, do: exceeded(feed, items), else: {feed, items}
+    ended = excess != nil and done == size and feed.ended == nil
+    {feed, items} = if ended, do: exceeded(excess, feed, items), else: {feed, items}
     {answer(feed, items), done}
   end
 
   def step(feed, slice), do: {push(feed, slice), byte_size(slice)}
 
+  @typedoc false
+  @type excess :: nil | :max_total_bytes | SandboxError.t()
+
   @doc false
-  # The bytes of a source, and whether there are more than may come.
-  @spec whole(t(), iodata()) :: {binary(), boolean()}
+  # The bytes of a source, and, if there are more than may come, why.
+  @spec whole(t(), iodata()) :: {binary(), excess()}
   def whole(feed, input), do: within_total(input, feed)
 
   @doc false
   # More bytes came than may.
-  @spec exceed(t()) :: {:ok, [term()]} | {:error, Exception.t(), [term()]}
-  def exceed(feed), do: feed |> exceeded([]) |> last()
+  @spec exceed(t(), excess()) :: {:ok, [term()]} | {:error, Exception.t(), [term()]}
+  def exceed(feed, excess), do: excess |> exceeded(feed, []) |> last()
 
   @doc """
   Says that nothing follows; gives the values that were waiting for that.
@@ -213,16 +219,30 @@ defmodule RustyJson.Feed do
 
   defp roomy(feed, size), do: %{feed | room: @free + @times * size}
 
-  # Iodata can hold the same part many times, so no more of it is made than may come.
-  defp within_total(input, %{plan: %{max_total_bytes: 0}}), do: {IO.iodata_to_binary(input), false}
+  # Iodata can hold the same part many times, so no more of it is made than may come. In the sandbox it ends with memory and time.
+  defp within_total(input, %{plan: %{max_total_bytes: 0}, options: options}) do
+    case Measure.excess(input, 0, options) do
+      nil -> {IO.iodata_to_binary(input), nil}
+      error -> {"", error}
+    end
+  end
 
-  defp within_total(input, %{plan: %{max_total_bytes: most}, total: total}),
-    do: Measure.bytes(input, most - total)
+  defp within_total(input, %{plan: %{max_total_bytes: most}, total: total}) do
+    {bytes, more} = Measure.bytes(input, most - total)
+    {bytes, if(more, do: :max_total_bytes)}
+  end
 
-  defp exceeded(feed, items) do
+  defp exceeded(:max_total_bytes, feed, items) do
     {line, column} = place(feed)
     failed({Codes.decode(:max_total_bytes), 0, line, column, "", 0, 0}, "", feed, items)
   end
+
+  defp exceeded(error, feed, items), do: ended(error, feed, items)
+
+  defp ended(error, %{plan: %{tag: true}} = feed, items),
+    do: {%{feed | ended: :tagged}, [[{:error, error}] | items]}
+
+  defp ended(error, feed, items), do: {%{feed | ended: error}, items}
 
   # Line and column behind what is pending.
   defp place(%{pending: pending} = feed), do: Place.behind(pending, State.position(feed.state))
@@ -375,17 +395,14 @@ defmodule RustyJson.Feed do
     end
   end
 
-  defp fallen(error, _bytes, _last, %{plan: %{tag: true}} = feed, items),
-    do: {%{feed | ended: :tagged}, [[{:error, error}] | items]}
-
-  defp fallen(error, _bytes, _last, feed, items), do: {%{feed | ended: error}, items}
+  defp fallen(error, _bytes, _last, feed, items), do: ended(error, feed, items)
 
   defp record(bytes, last, %{plan: %{records: separator}} = feed, items) do
     whole = :binary.last(bytes) == :binary.first(separator)
 
     case engine(bytes, 0, last or whole, feed) do
       {:error, %SandboxError{} = error} -> {skipped(whole, bytes, feed), [[{:error, error}] | items]}
-      _answer -> ask(bytes, 0, last, feed, items)
+      _answer -> ask(bytes, 0, last, renewed(feed), items)
     end
   end
 
@@ -436,7 +453,12 @@ defmodule RustyJson.Feed do
   end
 
   defp add(values, _bytes, %{plan: plan, options: options} = feed, items) do
-    values = if options.keys in [nil, :atoms], do: values, else: Input.keys(values, options.keys)
+    # The function is outside the time of the piece.
+    {values, feed} =
+      if options.keys in [nil, :atoms],
+        do: {values, feed},
+        else: {Input.keys(values, options.keys), renewed(feed)}
+
     values = if plan.pointers, do: pairs(values), else: values
     values = rows(values, plan)
     {feed, [if(plan.tag, do: Enum.map(values, &{:ok, &1}), else: values) | items]}
@@ -460,11 +482,10 @@ defmodule RustyJson.Feed do
     piece = feed.base + byte_size(feed.pending)
     {data, at} = quoted(bytes, piece, offset, {start, stop})
     line = if feed.count_lines, do: line
-    error = DecodeError.new({code, piece + offset, line, column, path}, data, feed.options, at)
 
-    if feed.plan.tag,
-      do: {%{feed | ended: :tagged}, [[{:error, error}] | items]},
-      else: {%{feed | ended: error}, items}
+    {code, piece + offset, line, column, path}
+    |> DecodeError.new(data, feed.options, at)
+    |> ended(feed, items)
   end
 
   @doc false

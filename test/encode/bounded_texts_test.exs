@@ -161,6 +161,22 @@ defmodule RustyJson.BoundedTextsTest do
     assert RustyJson.encode(left_out, max_bytes: 2, omit: [nil]) == {:ok, "{}"}
   end
 
+  test "iodata that is pushed to a stream of the sandbox" do
+    for {_, [_ | _] = engine} <- Judge.engines(), engine[:engine] == :wasm do
+      options = [timeout: 200, on_error: :tag] ++ engine
+
+      for call <- [
+            fn -> Feed.push(Feed.new(options), endless("1")) end,
+            fn -> [endless("1")] |> RustyJson.decode_stream(options) |> Enum.to_list() end,
+            fn -> endless("1") |> RustyJson.decode_stream(options) |> Enum.to_list() end
+          ] do
+        assert within(5_000, call) |> inspect() =~ ":timeout"
+      end
+
+      assert {:ok, [ok: 11], _} = Feed.push(Feed.new(options), ["1", [?1 | " "]])
+    end
+  end
+
   test "iodata that is decoded" do
     for {_, engine} <- Judge.engines() do
       options = [max_bytes: 1_000] ++ engine

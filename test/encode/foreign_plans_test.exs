@@ -130,9 +130,21 @@ defmodule RustyJson.ForeignPlansTest do
     def encode(around, encoder), do: [~S({"both":), JSON.Encoder.encode(around.both, encoder), "}"]
   end
 
-  for engine <- ENGINES, redact <- [[:pass_word], ["/both/pass_word"], [contains: ["word"]]] do
+  # Its first name is known from the other.
+  defmodule Longer do
+    @derive {RustyJson.Encoder, key_case: :camel, also: JSON.Encoder}
+    defstruct [:pass_word, :api_key]
+  end
+
+  RustyJson.encode!(struct(Both))
+
+  for engine <- ENGINES, redact <- [[:pass_word, :api_key], ["/both/pass_word", "/both/api_key"], [contains: ["word", "api_"]]] do
     around = struct(Around, both: struct(Both, pass_word: "4111"))
     ~S({"both":{"passWord":"[REDACTED]"}}) = RustyJson.encode!(around, [redact: redact] ++ engine)
+    around = struct(Around, both: struct(Around, both: struct(Longer, pass_word: "4111", api_key: "4111")))
+    redact = for entry <- redact, do: if(is_binary(entry), do: "/both" <> entry, else: entry)
+    text = RustyJson.encode!(around, [redact: redact] ++ engine)
+    true = text =~ ~S("apiKey":"[REDACTED]") and not (text =~ "4111")
   end
 
   for engine <- ENGINES,

@@ -198,4 +198,18 @@ defmodule RustyJson.Sandbox.StreamLimitsTest do
       end
     end
   end
+
+  for {host, reason} <- [{:built_in, WasmHosts.missing(:built_in)}] do
+    @tag skip: reason
+    test "#{host}: a slow function for keys does not use up the time of a piece" do
+      slow = fn key ->
+        Process.sleep(120)
+        key
+      end
+
+      feed = Feed.new(engine: :wasm, host: unquote(host), format: :lines, timeout: 100, keys: slow)
+      {:ok, [], feed} = Feed.push(feed, ~s({"a":1}))
+      assert {:ok, [%{"a" => 1}, %{"b" => 2}], _feed} = Feed.push(feed, ~s(\n{"b":2}\n))
+    end
+  end
 end

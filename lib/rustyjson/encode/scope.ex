@@ -22,12 +22,13 @@ defmodule RustyJson.Encode.Scope do
 
   defp names(%{values: %{key_case: key_case}} = options), do: {key_case, Plans.renamed(options)}
 
-  @doc "A term that was decoded from a text with ordered objects, without what is redacted in it, whose keys may have new names."
-  @spec hide(term(), Options.t()) :: term()
-  def hide(term, %{values: %{redact: []}}), do: term
+  @doc "A term that was decoded from a text with ordered objects, without what is redacted in it. Its keys may have new names, such as these."
+  @spec hide(term(), Plans.renamed(), Options.t()) :: term()
+  def hide(term, _noted, %{values: %{redact: []}}), do: term
 
-  def hide(term, %{values: %{redact: redact, redacted: text}} = options) do
-    call = {text, {Shape.keys(redact), Shape.words(redact)}, names(options)}
+  def hide(term, noted, %{values: %{redact: redact, redacted: text}} = options) do
+    {key_case, renamed} = names(options)
+    call = {text, {Shape.keys(redact), Shape.words(redact)}, {key_case, Plans.merged(renamed, noted)}}
     hidden(term, Options.pointers(options), call)
   end
 

@@ -75,7 +75,11 @@ defmodule RustyJson.Encoder.Interop do
 
   defp encode(library, struct, implementation, options) do
     if library == :jason, do: fits!(struct, options)
-    library |> way(implementation, options) |> text(struct, options) |> shaped(options)
+    way = way(library, implementation, options)
+
+    if options.foreign == :shaped,
+      do: fn -> text(way, struct, options) end |> Plans.noting() |> shaped(options),
+      else: text(way, struct, options)
   end
 
   @doc "How structs of this module are encoded if another library's protocol does it alone: for a list of them it is looked up once."
@@ -172,14 +176,12 @@ defmodule RustyJson.Encoder.Interop do
   end
 
   # What must not be seen is taken out of the other library's text, too.
-  defp shaped(text, %{foreign: foreign}) when foreign != :shaped, do: text
-
-  defp shaped(text, options) do
+  defp shaped({text, noted}, options) do
     case Input.decode(text, read_by(options)) do
       {:ok, term} ->
         term
         |> Numbers.kept(text |> IO.iodata_to_binary() |> Numbers.texts())
-        |> Scope.hide(options)
+        |> Scope.hide(noted, options)
         |> Encode.value(options)
 
       {:error, %DecodeError{}} ->

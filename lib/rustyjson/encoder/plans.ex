@@ -76,18 +76,34 @@ defmodule RustyJson.Encoder.Plans do
     for {field, name} <- Enum.zip(fields, names(plan)), field != name, do: {field, name}
   end
 
-  @doc "Notes the names that a plan gives, for structs that another library writes by it."
+  # In the dictionary of the process, because the library that calls us knows nothing of them.
+  @noted {__MODULE__, :noted}
+
+  @doc "The result of a function, and the names that plans gave by which another library wrote structs in it."
+  @spec noting((() -> result)) :: {result, renamed()} when result: term()
+  def noting(fun) do
+    outer = Process.put(@noted, %{})
+
+    try do
+      result = fun.()
+      {result, Process.get(@noted)}
+    after
+      # They stand in the text around it, too.
+      if outer, do: Process.put(@noted, merged(outer, Process.get(@noted))), else: Process.delete(@noted)
+    end
+  end
+
+  @doc "Notes the names that a plan gives, where somebody wants to know."
   @spec note(plan()) :: :ok
   def note(plan) do
-    Cache.cached(plans: plans, derived: derived, renamed: renamed, sources: sources) = Cache.all()
-
-    # All of a plan are noted, or none.
-    with [{field, name} | _] <- pairs(plan),
-         false <- renamed |> Map.get(Atom.to_string(name), %{}) |> is_map_key(Atom.to_string(field)),
-         do: Cache.put_plans(plans, derived, renamed_by(plan, renamed), sources)
-
+    with noted when noted != nil <- Process.get(@noted), do: Process.put(@noted, renamed_by(plan, noted))
     :ok
   end
+
+  @doc "All of these names."
+  @spec merged(renamed(), renamed()) :: renamed()
+  def merged(renamed, more),
+    do: Map.merge(renamed, more, fn _name, fields, others -> Map.merge(fields, others) end)
 
   defp named(field), do: %{Atom.to_string(field) => []}
 

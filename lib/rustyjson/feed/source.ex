@@ -7,9 +7,9 @@ defmodule RustyJson.Feed.Source do
 
   alias RustyJson.Feed
 
-  # Bytes that are not pushed yet, and how to get more (nil: nothing follows; `excess`: more than may). Items that are not delivered yet, and the error that
+  # Bytes that are not pushed yet, and how to get more (nil: nothing follows; `excess`: why no more may follow). Items that are not delivered yet, and the error that
   # is raised behind them.
-  defstruct [:feed, :resume, bytes: "", items: [], error: nil, excess: false]
+  defstruct [:feed, :resume, :excess, bytes: "", items: [], error: nil]
 
   @doc "The items of a source."
   @spec decode(Enumerable.t(), Feed.t()) :: Enumerable.t()
@@ -54,13 +54,14 @@ defmodule RustyJson.Feed.Source do
     {:done, acc}
   end
 
-  defp reduce(cont, fun, %{bytes: "", excess: true, resume: resume} = state) when resume != nil do
+  defp reduce(cont, fun, %{bytes: "", excess: excess, resume: resume} = state)
+       when excess != nil and resume != nil do
     close(state)
     reduce(cont, fun, %{state | resume: nil})
   end
 
   defp reduce(cont, fun, %{bytes: "", resume: nil} = state) do
-    case if(state.excess, do: Feed.exceed(state.feed), else: Feed.finish(state.feed)) do
+    case if(state.excess, do: Feed.exceed(state.feed, state.excess), else: Feed.finish(state.feed)) do
       {:ok, items} -> reduce(cont, fun, %{state | items: items, feed: nil})
       {:error, error, items} -> reduce(cont, fun, %{state | items: items, error: error})
     end

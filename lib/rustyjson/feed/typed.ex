@@ -3,7 +3,7 @@ defmodule RustyJson.Feed.Typed do
   # The items of a stream with `as:`. The core validates values and says where they are: the offset in the piece, the length, and the
   # path that errors show. Each is then decoded into the type.
 
-  alias RustyJson.{Engine, Feed, Fragment, Options}
+  alias RustyJson.{Engine, Feed, Fragment, Options, SandboxError}
   alias RustyJson.Schema.{Decode, Place}
 
   @doc "The items at these places of a piece, which starts at this line and column; and the feed, which an error can end."
@@ -56,17 +56,32 @@ defmodule RustyJson.Feed.Typed do
        when is_integer(start) and start >= from and is_integer(length) and length > 0 and
               start + length <= byte_size(bytes) and is_binary(path) do
     text = binary_part(bytes, start, length)
-    {value(text, options, fn -> place(start, path, text, bytes, before, feed) end), start + length}
+    {value(text, options, feed, fn -> place(start, path, text, bytes, before, feed) end), start + length}
   end
 
   defp decode(_other, from, {_bytes, _before, {options, _prepared}}, _feed),
     do: {{:error, Engine.Wasm.broken_parts(options)}, from}
 
-  defp value(text, {options, prepared}, place) do
+  defp value(text, {options, prepared}, feed, place) do
     if judged?(options),
-      do: Decode.decode(text, options, prepared, place),
+      do: text |> Decode.decode(options, prepared, place) |> again(text, options, feed, place),
       else: {:ok, %Fragment{encode: :binary.copy(text)}}
   end
+
+  # Where a record that exceeds a limit is an item, the time of the others must not be over for it.
+  defp again(
+         {:error, %SandboxError{reason: :timeout}},
+         text,
+         options,
+         %{plan: %{tag: true, records: records}},
+         place
+       )
+       when records != nil do
+    options = options |> Options.undue() |> Options.due()
+    Decode.decode(text, options, Decode.prepare(options), place)
+  end
+
+  defp again(result, _text, _options, _feed, _place), do: result
 
   @doc "Whether values are decoded here, which applies the limits of their numbers. Otherwise the core has validated their text."
   @spec judged?(Options.t()) :: boolean()
