@@ -153,6 +153,7 @@ fn put_here(of: &Type, around: &Around<'_>, out: &mut Vec<u8>) {
             out.push(15);
             u32s(out, [0]);
             let places = list(out, names.len());
+            put_sorted(names.iter(), out);
             names.iter().zip(places).for_each(|(name, place)| put_text(place, name, out));
         }
         Type::Struct(record) => put_record(record, around, out),
@@ -161,7 +162,9 @@ fn put_here(of: &Type, around: &Around<'_>, out: &mut Vec<u8>) {
             let number = around.keys.iter().position(|other| other == key).expect("it is among them");
             u32s(out, [number, key.len()]);
             out.extend(key.as_bytes());
-            let (names, nodes) = (list(out, variants.len()), list(out, variants.len()));
+            let names = list(out, variants.len());
+            put_sorted(variants.iter().map(|(name, _)| name), out);
+            let nodes = list(out, variants.len());
             for (((name, record), at), node) in variants.iter().zip(names).zip(nodes) {
                 put_text(at, name, out);
                 set(node, out);
@@ -197,10 +200,7 @@ fn put_record(record: &Record, around: &Around<'_>, out: &mut Vec<u8>) {
     u32s(out, [record.fields.len()]);
     let entries = out.len();
     out.resize(entries + 32 * record.fields.len(), 0);
-    let mut sorted: Vec<_> = (0..record.fields.len()).collect();
-    sorted.sort_by_key(|number| record.fields[*number].0.as_bytes());
-    u32s(out, [sorted.len()]);
-    u32s(out, sorted);
+    put_sorted(record.fields.iter().map(|field| &field.0), out);
     for (number, (key, required, ignored, of)) in record.fields.iter().enumerate() {
         let quoted = format!("\"{key}\":").into_bytes();
         let mut entry = Vec::new();
@@ -215,6 +215,14 @@ fn put_record(record: &Record, around: &Around<'_>, out: &mut Vec<u8>) {
         out.extend(quoted);
         put_below(of, entries + 32 * number + 4, around, out);
     }
+}
+
+/// Appends the numbers of texts in the order of these.
+fn put_sorted<'a>(texts: impl Iterator<Item = &'a String>, out: &mut Vec<u8>) {
+    let mut sorted: Vec<_> = texts.map(String::as_bytes).zip(0..).collect();
+    sorted.sort_unstable();
+    u32s(out, [sorted.len()]);
+    u32s(out, sorted.into_iter().map(|(_, number)| number));
 }
 
 /// Room for places, and where each stands.
