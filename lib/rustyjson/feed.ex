@@ -282,7 +282,7 @@ defmodule RustyJson.Feed do
 
   defp piece(bytes, last, feed, items), do: ask(bytes, byte_size(feed.pending), last, feed, items)
 
-  # What the sandbox has no memory for is no record either.
+  # Nor are bytes kept that exceed the memory of the sandbox.
   defp too_long?(size, %{plan: %{max_bytes: most}, options: options}),
     do: (most > 0 and size > most) or size > Wasm.max_memory(options)
 

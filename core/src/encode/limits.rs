@@ -234,7 +234,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         self.lost(1 + bytes / BYTES_PER_PART)
     }
 
-    /// Counts so many members.
+    /// The same for several members.
     #[inline(always)]
     pub fn left_out(&mut self, members: usize) -> Walk<()> {
         if members == 0 {

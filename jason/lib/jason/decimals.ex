@@ -17,7 +17,7 @@ defmodule Jason.Decimals do
   end
 
   @doc """
-  The text with a fraction in each number that has an exponent and none; nil if there is no such number. The text may be invalid.
+  The text, in which each number with an exponent and no fraction gets a fraction. nil if it has no such number. The text need not be valid JSON.
 
       iex> Jason.Decimals.with_fractions(~S([1E2,-10e-3,1.5e2,"1e1"]))
       ~S([1.0E2,-10.0e-3,1.5e2,"1e1"])

@@ -47,7 +47,7 @@ defmodule RustyJson.Wasm.Fed do
   defp done(reason, _kept, piece, %{records: false}) when is_tuple(reason), do: piece
   defp done(_reason, kept, _piece, _facts), do: kept
 
-  # What an answer about so many bytes of a piece can have.
+  # The most that an answer about this many bytes of a piece can have.
   defp most(piece, done, %{events: true}) do
     events = 8 * done + 80
     number = min(piece - done, @longest_number)

@@ -21,8 +21,8 @@ use std::collections::HashSet;
 const DECIMAL: usize = 4;
 const FRAGMENT: usize = 5;
 
-/// A large struct is made of its template if at most one in so many of its fields is not the default: it shares the others with it. So is
-/// any struct that has none. `{}` for a struct of 200 fields could otherwise take 5 KB.
+/// A large struct of which at most one field in four differs from its default is made from its template, and shares the other fields with
+/// it. A struct that has only defaults is the template itself. Otherwise `{}` for a struct of 200 fields takes 5 KB.
 const SHARING: usize = 4;
 
 /// Builds structs.

@@ -120,7 +120,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The map with this value under this key. It shares the rest with a large one. `None`: it is no map.
+    /// The map with this value under this key. A large map and the new one share their other members. `None` if it is not a map.
     pub fn put(self, map: ErlNifTerm, key: ErlNifTerm, value: ErlNifTerm) -> Option<ErlNifTerm> {
         let mut changed = MaybeUninit::uninit();
         // SAFETY: all are terms of this call; the new map is read only when the call says that it was set.
