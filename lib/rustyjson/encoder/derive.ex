@@ -130,9 +130,12 @@ defmodule RustyJson.Encoder.Derive do
   defp onward([field | rest] = pointer, renamed),
     do: [pointer | for({^field, name, _} <- renamed, do: [name | rest])]
 
-  # The core follows that many. Rather too much is redacted than too little.
-  defp few(pointers) when length(pointers) <= 64, do: pointers
-  defp few(pointers), do: Enum.uniq(for [_ | rest] <- pointers, do: ["*" | rest])
+  # Of more than the core follows, rather too much is redacted than too little.
+  defp few(pointers) do
+    if length(pointers) <= Shape.most_pointers(),
+      do: pointers,
+      else: Enum.uniq(for [_ | rest] <- pointers, do: ["*" | rest])
+  end
 
   @doc "The members of the object that a plan makes of a struct. Names that the derivation gave are strings, which no option renames."
   @spec planned_members(struct(), Plans.plan()) :: [{atom() | String.t(), term()}]

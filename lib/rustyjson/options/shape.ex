@@ -99,6 +99,10 @@ defmodule RustyJson.Options.Shape do
 
   defp pointers(redact), do: Enum.uniq(for "/" <> _ = pointer <- redact, do: pointer)
 
+  @doc "The most pointers that the core follows."
+  @spec most_pointers() :: pos_integer()
+  def most_pointers, do: @most_pointers
+
   @doc "The keys among the entries, as texts."
   @spec keys([entry()]) :: [String.t()]
   def keys(redact) do
