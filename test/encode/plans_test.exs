@@ -146,16 +146,23 @@ defmodule RustyJson.PlansTest do
     end
   end
 
-  test "the plan runs in the core: the implementation is not called once it is known" do
+  test "the plan runs in the core: from the first list on, the implementation is not called" do
     module = define(:Traced, "@derive {RustyJson.Encoder, only: [:id]}")
     encode = {Module.concat(RustyJson.Encoder, module), :encode, 2}
     structs = for id <- 1..50, do: struct(module, id: id)
 
     for {_engine, options} <- Judge.engines() do
       Plans.forget()
-      assert [^encode | _] = Trace.calls([encode], fn -> RustyJson.encode!(structs, options) end)
       assert Trace.calls([encode], fn -> RustyJson.encode!(structs, options) end) == []
+      assert Trace.calls([encode], fn -> RustyJson.encode!(structs, options) end) == []
+
+      Plans.forget()
+      maps = Enum.map(structs, &%{"key" => &1})
+      assert Trace.calls([encode], fn -> RustyJson.encode!(maps, options) end) == []
     end
+
+    options = RustyJson.Options.encode([])
+    assert [^encode] = Trace.calls([encode], fn -> RustyJson.Encoder.encode(hd(structs), options) end)
   end
 
   # All names are there before, so that only the plans that are sent decide.

@@ -102,7 +102,7 @@ defmodule RustyJson.Encode.Text do
 
     case Engine.Wasm.straight_text(term, options) do
       {:ok, _text} = done -> done
-      {answer, started} -> completed(answer, options, started)
+      {answer, started} -> completed(answer, term, options, started)
     end
   end
 
@@ -138,19 +138,26 @@ defmodule RustyJson.Encode.Text do
 
   defp general(term, options) do
     options = Plans.attach(options)
-    started = Options.started(options)
-
-    Part.by_engine(term, options) |> completed(options, started)
+    begun(term, options, Options.started(options))
   end
 
-  defp ended(begun, term, options), do: Native.encoded(begun, term, options) |> completed(options, nil)
+  defp begun(term, options, started),
+    do: term |> Part.by_engine(options) |> completed(term, options, started)
 
-  defp completed({:ok, _text} = done, _options, _started), do: done
+  defp ended(begun, term, options),
+    do: Native.encoded(begun, term, options) |> completed(term, options, nil)
 
-  defp completed({:partial, json, holes}, options, started),
-    do: complete(json, holes, Options.due(options, started))
+  defp completed({:ok, _text} = done, _term, _options, _started), do: done
 
-  defp completed({:error, failure}, options, _started), do: {:error, EncodeError.of_call(failure, options)}
+  # The first call that meets a derived struct has it written by the plan, too, as all later ones do.
+  defp completed({:partial, json, holes}, term, options, started) do
+    if Part.learns?(holes, options),
+      do: begun(term, options |> Plans.attach() |> Options.due(started), started),
+      else: complete(json, holes, Options.due(options, started))
+  end
+
+  defp completed({:error, failure}, _term, options, _started),
+    do: {:error, EncodeError.of_call(failure, options)}
 
   @doc "The text, or what the engine wrote of it and the holes that are left."
   @spec begin(term(), Options.t()) ::
