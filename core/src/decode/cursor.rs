@@ -19,7 +19,7 @@ pub(crate) struct Cursor<'a, K> {
     pub json: &'a [u8],
     pub options: &'a DecodeOptions,
     /// Values and keys that may still come.
-    nodes: u64,
+    pub(super) nodes: u64,
     /// For each container around the current one, whether it is an object: of the value that is passed over.
     pub(super) open: &'a mut Vec<bool>,
     /// What escapes stand for.

@@ -117,14 +117,17 @@ const SHORT: usize = 1_000;
 /// A number with at most this many digits before the point is finite.
 const FINITE: i64 = 308;
 
-/// Passes over the number at `start`, with the errors of [`number`]; returns the offset behind it.
+/// The end of an integer of at most seven digits without a sign.
 #[inline(always)]
-pub(crate) fn skip(kernel: impl Kernel, bytes: &[u8], start: usize, options: &DecodeOptions) -> Result<usize, Error> {
-    if let Some((_, end)) = short_integer(bytes, start)
-        && ((end - start) as u32 - 1) < options.digit_limit.wrapping_sub(1)
-    {
-        return Ok(end);
-    }
+pub(super) fn short_end(bytes: &[u8], start: usize, options: &DecodeOptions) -> Option<usize> {
+    let (_, end) = short_integer(bytes, start)?;
+    // A limit of 0, which stands for none, wraps around to the largest.
+    (((end - start) as u32 - 1) < options.digit_limit.wrapping_sub(1)).then_some(end)
+}
+
+/// Passes over a number at `start` that is not as short, with the errors of [`number`]; returns the offset behind it.
+#[inline(always)]
+pub(super) fn skip(kernel: impl Kernel, bytes: &[u8], start: usize, options: &DecodeOptions) -> Result<usize, Error> {
     // The WebAssembly module was not faster with it.
     if !cfg!(target_arch = "wasm32")
         && let Some(end) = plain_end(kernel, bytes, start, options)

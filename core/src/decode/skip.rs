@@ -5,7 +5,7 @@ use super::cursor::{Cursor, Follows};
 use super::{number, wrong};
 use crate::error::Error;
 use crate::room::room;
-use crate::simd::Kernel;
+use crate::simd::{Kernel, LANES};
 
 impl<K: Kernel> Cursor<'_, K> {
     /// Skips the value at `pos`, inside this many open containers. Returns the offset after it.
@@ -19,7 +19,11 @@ impl<K: Kernel> Cursor<'_, K> {
             self.count(pos)?;
             let mut end = match self.json.get(pos) {
                 Some(b'"') => self.string(pos, self.options.validate_strings)?,
-                Some(b'-' | b'0'..=b'9') => number::skip(self.kernel, self.json, pos, self.options)?,
+                Some(b'-' | b'0'..=b'9') => match number::short_end(self.json, pos, self.options) {
+                    Some(end) if object => end,
+                    Some(end) => self.integers(end),
+                    None => number::skip(self.kernel, self.json, pos, self.options)?,
+                },
                 Some(&bracket @ (b'{' | b'[')) => {
                     self.check_depth(pos, depth + self.open.len())?;
                     room(self.open, 1).map_err(|kind| Error::new(kind, pos))?;
@@ -67,6 +71,36 @@ impl<K: Kernel> Cursor<'_, K> {
             #[inline(always)]
             || self.value(pos, depth),
         )
+    }
+
+    /// Passes over the integers of an array behind the value that ends at `pos`, a block of text at a time: 2.4 times as fast as one by
+    /// one. (A call: in the loop it takes a tenth more time where numbers are floats.)
+    #[inline(never)]
+    fn integers(&mut self, pos: usize) -> usize {
+        // An integer of a block has fewer digits.
+        if self.options.digit_limit.wrapping_sub(1) < LANES as u32 - 1 {
+            return pos;
+        }
+        let kernel = self.kernel;
+        kernel.vectorize(
+            #[inline(always)]
+            || self.blocks_of_integers(pos),
+        )
+    }
+
+    #[inline(always)]
+    fn blocks_of_integers(&mut self, mut pos: usize) -> usize {
+        while self.json.get(pos) == Some(&b',')
+            && let Some(block) = self.json[pos..].first_chunk()
+        {
+            let (last, count) = self.kernel.integers(block);
+            if last == 0 || self.nodes < u64::from(count) {
+                break;
+            }
+            self.nodes -= u64::from(count);
+            pos += last;
+        }
+        pos
     }
 
     /// What follows a value in an object or array; of a member, its value.

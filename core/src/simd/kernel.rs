@@ -27,6 +27,8 @@ pub trait Kernel: MarkKernel {
     fn space_end(self, bytes: &[u8], pos: usize) -> usize;
     /// How many of these bytes are digits before the first that is none.
     fn digit_run(self, block: &[u8; LANES]) -> usize;
+    /// How far a block that starts with a comma holds integers with a comma behind each: the offset of the last comma, and their number.
+    fn integers(self, block: &[u8; LANES]) -> (usize, u32);
     /// Offset of the first such byte from `pos` on.
     fn find(self, bytes: &[u8], pos: usize, byte: u8) -> Option<usize>;
 }

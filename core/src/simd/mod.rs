@@ -13,6 +13,7 @@ mod vector;
 pub use find::find_pair;
 pub use kernel::{Kernel, Kernels, Run, is_space};
 pub use scalar::Scalar;
+pub(crate) use vector::LANES;
 pub use vector::Vector;
 
 /// Runs an expression with the best [`Kernel`] of this machine bound to a name. The expression is compiled once for

@@ -39,6 +39,20 @@ impl Kernel for Scalar {
     }
 
     #[inline(always)]
+    fn integers(self, block: &[u8; LANES]) -> (usize, u32) {
+        let (mut last, mut count) = (0, 0);
+        loop {
+            let first = last + 1 + usize::from(block.get(last + 1) == Some(&b'-'));
+            let rest = block.get(first..).unwrap_or_default();
+            let len = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            if len == 0 || (len > 1 && rest[0] == b'0') || rest.get(len) != Some(&b',') {
+                return (last, count);
+            }
+            (last, count) = (first + len, count + 1);
+        }
+    }
+
+    #[inline(always)]
     fn find(self, bytes: &[u8], pos: usize, byte: u8) -> Option<usize> {
         bytes.get(pos..)?.iter().position(|&other| other == byte).map(|at| pos + at)
     }

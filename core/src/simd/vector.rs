@@ -77,6 +77,23 @@ impl<S: Simd> Kernel for Vector<S> {
     }
 
     #[inline(always)]
+    fn integers(self, block: &[u8; LANES]) -> (usize, u32) {
+        let bytes = u8x16::from_slice(self.0, block);
+        let digits = (bytes - b'0').simd_lt(10).to_bitmask() as u32;
+        let commas = bytes.simd_eq(b',').to_bitmask() as u32;
+        let minus = bytes.simd_eq(b'-').to_bitmask() as u32;
+        let zeros = bytes.simd_eq(b'0').to_bitmask() as u32;
+        // Where no integer goes on: two commas, a sign that is not first or not before a digit, a zero before more digits, other bytes.
+        let wrong = (commas & commas << 1)
+            | (minus & !(commas << 1))
+            | (minus << 1 & !digits)
+            | (zeros & (commas | minus) << 1 & digits >> 1)
+            | !(digits | commas | minus);
+        let ends = commas & ((wrong & wrong.wrapping_neg()) - 1);
+        (31 - (ends | 1).leading_zeros() as usize, (ends >> 1).count_ones())
+    }
+
+    #[inline(always)]
     fn find(self, bytes: &[u8], pos: usize, byte: u8) -> Option<usize> {
         let mut pos = pos;
         while let Some(block) = bytes.get(pos..pos + LANES) {

@@ -123,6 +123,26 @@ fn decode_and_valid() {
     tell("decode, valid?", longest, documents, 2 * documents, began);
 }
 
+/// A text without terms is passed over in blocks where it is an array of integers: one with each token at each place, and each limit.
+#[test]
+fn arrays_of_integers_with_one_other_token() {
+    const OTHERS: [&str; 16] =
+        ["0", "-7", "00", "-", "", "-01", "1.5", "2e3", "1234567890123456", " 3", "4 ", "[5]", "x", "\"6\"", ",", "9]"];
+    const PLACES: usize = if cfg!(miri) { 4 } else { 24 };
+    let options = [0, 1, 3, 14, 15, 1024].map(|digit_limit| DecodeOptions { digit_limit, ..OPTIONS });
+    let nodes = (1..=PLACES as u64 + 2).map(|max_nodes| DecodeOptions { max_nodes, ..OPTIONS });
+    for options in options.into_iter().chain(nodes) {
+        for (other, place) in OTHERS.iter().flat_map(|other| (0..PLACES).map(move |place| (other, place))) {
+            let mut tokens: Vec<_> =
+                (0..PLACES as i64).map(|number| (number * number * 3 - 50 * (number % 2)).to_string()).collect();
+            tokens[place] = (*other).to_string();
+            let text = format!("[{}]", tokens.join(","));
+            let expected = parse(text.as_bytes(), &options).map(|_| ());
+            assert_eq!(check(text.as_bytes(), &options, &mut Scratch::default()), expected, "{text:?}, {options:?}");
+        }
+    }
+}
+
 #[test]
 fn feed_and_partial_at_every_cut() {
     let (longest, began, whole) =

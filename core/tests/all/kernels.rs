@@ -56,6 +56,30 @@ fn a_run_of_digits_ends_at_any_byte_of_any_place() {
 }
 
 #[test]
+fn integers_between_commas_end_where_those_of_the_scalar_twin_do() {
+    const BYTES: [u8; 6] = [b',', b'-', b'0', b'7', b'.', b']'];
+    const FREE: usize = if cfg!(miri) { 3 } else { 7 };
+    let mut found = 0;
+    for number in 0..BYTES.len().pow(FREE as u32) {
+        for tail in [b"12,3456789,1234", b"000000000000000"] {
+            let mut block = [b','; 16];
+            block[1..].copy_from_slice(tail);
+            let mut rest = number;
+            for byte in &mut block[1..=FREE] {
+                *byte = BYTES[rest % BYTES.len()];
+                rest /= BYTES.len();
+            }
+            let vector = with_kernel!(kernel => kernel.integers(&block));
+            assert_eq!(vector, Scalar.integers(&block), "integers({:?})", String::from_utf8_lossy(&block));
+            found += vector.1;
+        }
+    }
+    assert!(found > 0);
+    let whole = *b",0,-7,10,-99,12,";
+    assert_eq!(with_kernel!(kernel => kernel.integers(&whole)), (15, 5));
+}
+
+#[test]
 fn a_byte_is_found_at_every_place() {
     for len in (0..LENGTH).filter(tried) {
         for at in (0..len).filter(tried) {
