@@ -247,6 +247,38 @@ defmodule RustyJson.EncodeStreamTest do
           joined(1..3, [max_bytes: 6, flush: 1] ++ engine)
         end
       end
+
+      test "the error of a text that is too long has the path of the place", %{engine: engine} do
+        rows = ["é", 1.5, [], nil, %{}, "a/b", 1, 2, 3, 4]
+
+        too_long = fn term, options ->
+          term |> RustyJson.encode_stream(options) |> Enum.to_list() |> catch_error()
+        end
+
+        for wrap <- [& &1, &%{rows: &1}, &[[1, %{x: &1}], 1]],
+            source <- [rows, Stream.map(rows, & &1)],
+            options <- [[], [pretty: true], [redact: ["/9"]]],
+            options = options ++ engine,
+            text = RustyJson.encode!(wrap.(rows), options),
+            most <- (byte_size(text) - 30)..(byte_size(text) - 1)//3,
+            flush <- [1, 65_536] do
+          source = if wrap.(rows) == rows, do: source, else: wrap.(RustyJson.lazy(source))
+          error = too_long.(source, [max_bytes: most, flush: flush] ++ options)
+          path = text |> binary_part(0, most) |> RustyJson.Encode.Path.locate()
+          assert {error.reason, error.path} == {:max_bytes, path}
+        end
+
+        for format <- [:lines, :seq] do
+          error = too_long.([1, [2, %{a: "text"}], 3], [format: format, max_bytes: 14] ++ engine)
+          assert {error.reason, error.path} == {:max_bytes, "/1/1/a"}
+        end
+
+        # The texts of three structs are too long together.
+        term = %{"a" => List.duplicate(%Written{text: ~s("123456789")}, 3)}
+        {:error, expected} = RustyJson.encode(term, [max_bytes: 25] ++ engine)
+        assert {expected.reason, expected.path} == {:max_bytes, "/a/1"}
+        assert too_long.(term, [max_bytes: 25] ++ engine).path == expected.path
+      end
     end
   end
 

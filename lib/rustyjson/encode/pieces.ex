@@ -10,8 +10,11 @@ defmodule RustyJson.Encode.Pieces do
   @end_mark :"$end of the stream"
   @raised :"$raised in the stream"
 
+  @typedoc "A text, and what makes the path of a place in it: behind so many bytes."
+  @type placed :: {iodata(), (non_neg_integer() -> String.t())}
+
   @doc "Texts as pieces of at least `flush` bytes. What raises does so after the pieces before it."
-  @spec stream(Enumerable.t(), pos_integer(), Options.t()) :: Enumerable.t()
+  @spec stream(Enumerable.t(placed()), pos_integer(), Options.t()) :: Enumerable.t()
   def stream(texts, flush, options) do
     texts |> limited(options) |> caught() |> gathered(flush) |> compressed(options.compress) |> raising()
   end
@@ -19,15 +22,17 @@ defmodule RustyJson.Encode.Pieces do
   # The limit is that of the whole text, before it is compressed.
   defp limited(texts, options) do
     case options.values.max_bytes do
-      0 -> texts
+      0 -> Stream.map(texts, &elem(&1, 0))
       most -> Stream.transform(texts, most, &within(&1, &2, options))
     end
   end
 
-  defp within(text, left, options) do
-    left = left - IO.iodata_length(text)
-    if left < 0, do: raise(EncodeError.from_engine({Codes.encode(:max_bytes), "", nil}, options))
-    {[text], left}
+  defp within({text, path}, left, options) do
+    length = IO.iodata_length(text)
+
+    if length > left,
+      do: raise(EncodeError.from_engine({Codes.encode(:max_bytes), path.(left), nil}, options)),
+      else: {[text], left - length}
   end
 
   # What raises becomes the last item, so that the texts before it are delivered first.

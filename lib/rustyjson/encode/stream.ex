@@ -4,6 +4,8 @@ defmodule RustyJson.Encode.Stream do
   #
   # Elements are encoded many at a time: as a list whose brackets are taken off, or as a list of records. When that fails they are
   # encoded one by one, so that those before the faulty one are there, and the error gets its number.
+  #
+  # Each text comes with a function for the path of a place in it, which only the error of a text that is too long asks for.
 
   require RustyJson.Engine.Codes
 
@@ -68,7 +70,7 @@ defmodule RustyJson.Encode.Stream do
     Stream.flat_map([term], fn term ->
       case Text.begin(term, options) do
         {:ok, text} ->
-          [text]
+          [{text, fn _length -> "" end}]
 
         {:partial, json, holes} ->
           parts = %{json: json, sources: sources, flush: flush, options: options, path: & &1, line: false}
@@ -89,11 +91,11 @@ defmodule RustyJson.Encode.Stream do
     |> Stream.concat([@end_mark])
     |> Stream.transform(position, fn
       @end_mark, position ->
-        {[rest(json, position)], position}
+        {[between(position, byte_size(json), parts)], position}
 
       hole, position ->
         {offset, options} = placed(hole, options)
-        before = binary_part(json, position, offset - position)
+        before = between(position, offset, parts)
         {Stream.concat([before], hole(elem(hole, 2), elem(hole, 3), offset, options, parts)), offset}
     end)
   end
@@ -108,11 +110,14 @@ defmodule RustyJson.Encode.Stream do
   defp placed({offset, depth, _term, _place, pointers}, options),
     do: {offset, options |> Options.at_depth(depth) |> Options.with_pointers(pointers)}
 
-  defp rest(json, position), do: binary_part(json, position, byte_size(json) - position)
+  defp between(from, to, %{json: json} = parts),
+    do: {binary_part(json, from, to - from), &path(from + &1, parts)}
 
-  defp hole(%Lazy{source: source}, :value, offset, options, %{json: json} = parts) do
-    # Only an error asks for it: to find it takes time for all that stands before the array.
-    path = fn -> json |> binary_part(0, offset) |> Path.locate() |> parts.path.() end
+  # Only an error asks for it: to find it takes time for all that stands before the place.
+  defp path(offset, %{json: json, path: path}), do: json |> binary_part(0, offset) |> Path.locate() |> path.()
+
+  defp hole(%Lazy{source: source}, :value, offset, options, parts) do
+    path = fn -> path(offset, parts) end
     elements(source, %{new(:array, parts.flush, options) | path: path, line: parts.line})
   end
 
@@ -121,7 +126,8 @@ defmodule RustyJson.Encode.Stream do
 
   defp left(term, place, offset, options, parts) do
     text = Part.hole(term, place, parts.json, offset, options)
-    if parts.line, do: Written.record(text, options), else: text
+    text = if parts.line, do: Written.record(text, options), else: text
+    {text, fn _length -> path(offset, parts) end}
   rescue
     error in EncodeError -> reraise %{error | path: parts.path.(error.path || "")}, __STACKTRACE__
   end
@@ -205,8 +211,11 @@ defmodule RustyJson.Encode.Stream do
   defp close(nil), do: :ok
   defp close(resume), do: resume.({:halt, {[], 0, 1}})
 
-  defp closing(%{format: :array, number: 0}), do: ["[]"]
-  defp closing(%{format: :array, options: options}), do: [tail(options)]
+  defp closing(%{format: :array, options: options} = state) do
+    text = if state.number == 0, do: "[]", else: tail(options)
+    [from_here(text, state)]
+  end
+
   defp closing(_state), do: []
 
   defp flush([], _count, state), do: {[], state}
@@ -216,7 +225,7 @@ defmodule RustyJson.Encode.Stream do
 
     case texts(elements, state) do
       {:ok, text} ->
-        {[text], %{next | size: size(IO.iodata_length(text), count, state)}}
+        {[from_here(text, state)], %{next | size: size(IO.iodata_length(text), count, state)}}
 
       # It was looked at by itself already, and so are those behind it.
       :lazy when count == 1 ->
@@ -303,7 +312,7 @@ defmodule RustyJson.Encode.Stream do
 
   defp single(element, state) do
     case Lazy.unless_lazy(fn -> Text.encode([element], of_batch(state)) end) do
-      {:ok, text} -> [text |> in_line(state) |> alone(state)]
+      {:ok, text} -> [text |> in_line(state) |> alone(state) |> from_here(state)]
       {:error, error} -> raise error
       :lazy -> streamed(element, state)
     end
@@ -323,7 +332,7 @@ defmodule RustyJson.Encode.Stream do
     {element, sources} = Sources.out(element, options)
 
     case Text.begin([element], options) do
-      {:ok, text} -> [text |> in_line(state) |> alone(state)]
+      {:ok, text} -> [text |> in_line(state) |> alone(state) |> from_here(state)]
       {:partial, json, holes} -> in_pieces(holes, json, sources, %{state | options: options})
       {:error, error} -> raise error
     end
@@ -343,7 +352,7 @@ defmodule RustyJson.Encode.Stream do
       line: state.line
     }
 
-    Stream.concat([opening(state)], filled(holes, 1, parts))
+    Stream.concat([from_here(opening(state), state)], filled(holes, 1, parts))
   end
 
   # A record has no brackets around it.
@@ -372,6 +381,18 @@ defmodule RustyJson.Encode.Stream do
 
   defp whole_path(path, %{path: prefix, number: number}),
     do: Path.join(prefix.(), "/" <> Integer.to_string(number) <> path)
+
+  # Text that starts with the next element, or with the comma in front of it: then an element before that gives it its number.
+  defp from_here(text, %{format: format, number: number, options: options, path: prefix}) do
+    {lead, skipped} = if format == :array and number > 0, do: {"[0", number - 1}, else: {"", number}
+
+    path = fn length ->
+      text = text |> IO.iodata_to_binary() |> binary_part(0, length)
+      Path.join(prefix.(), (lead <> text) |> Path.reached(options) |> Path.later(skipped))
+    end
+
+    {text, path}
+  end
 
   defp opening(%{number: 0}), do: "["
   defp opening(_state), do: ","
