@@ -297,14 +297,11 @@ defmodule RustyJson.Schema do
 
   defp encoder(%{encoder: true, fields: fields} = schema) do
     unless derived(schema) do
-      pairs = for %{name: name, key: key} <- fields, do: {key, name}
+      names = for %{name: name, key: key} <- fields, do: {name, key}
 
       quote do
         defimpl RustyJson.Encoder do
-          def encode(struct, _opts) do
-            values = for {key, name} <- unquote(pairs), do: {key, Map.fetch!(struct, name)}
-            RustyJson.OrderedObject.new(values)
-          end
+          def encode(struct, opts), do: RustyJson.Encoder.Derive.by_names(struct, unquote(names), opts)
         end
       end
     end

@@ -44,6 +44,16 @@ defmodule RustyJson.RenamedSecretsTest do
     end
   end
 
+  # No atom has such a name, so the core does not know it.
+  defmodule Long do
+    use RustyJson.Schema
+
+    schema do
+      field(:card_number, :any, key: String.duplicate("k", 256))
+      field(:b, :integer)
+    end
+  end
+
   defp all(term, options) do
     [text] =
       for {_name, engine} <- Judge.engines(), uniq: true, do: RustyJson.encode!(term, options ++ engine)
@@ -92,6 +102,32 @@ defmodule RustyJson.RenamedSecretsTest do
 
     for redact <- [[:card_number], ["/card_number"], [contains: ["number"]]] do
       assert all(card, redact: redact) == ~s({"cardNumber":"[REDACTED]","card kind":"x","b":1})
+    end
+  end
+
+  test "so is a schema with a key that is too long for an atom" do
+    long = %Long{card_number: "4111", b: 1}
+    key = String.duplicate("k", 256)
+    assert all(long, []) == ~s({"#{key}":"4111","b":1})
+    assert RustyJson.decode(all(long, []), as: Long) == {:ok, long}
+
+    for redact <- [
+          [:card_number],
+          ["card_number"],
+          ["/0/card_number"],
+          ["/*/card_number"],
+          ["/0/#{key}"],
+          [key],
+          [contains: ["number"]]
+        ],
+        options <- [[], [pretty: true], [sort_keys: true], [unsupported: :inspect]] do
+      expected = [%{key => "[REDACTED]", "b" => 1}]
+      assert all([long], [redact: redact] ++ options) |> RustyJson.decode!() == expected, inspect(redact)
+    end
+
+    for pointer <- ["/0/card_number/card", "/0/#{key}/card"] do
+      text = all([%{long | card_number: %Own{secret: "4111"}}], redact: [pointer])
+      assert text == ~s([{"#{key}":{"card":"[REDACTED]"},"b":1}])
     end
   end
 

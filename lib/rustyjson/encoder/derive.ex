@@ -110,20 +110,30 @@ defmodule RustyJson.Encoder.Derive do
 
   def encode(struct, plan, opts), do: struct |> planned_members(plan) |> Encode.keyword(opts)
 
+  defp by_members(struct, plan, opts) do
+    {struct, opts} = hidden(struct, Plans.pairs(plan), opts)
+    struct |> planned_members(plan) |> Encode.keyword(opts)
+  end
+
+  @doc "The text of a struct whose fields have these names."
+  @spec by_names(struct(), [{atom(), String.t()}], RustyJson.Encode.opts()) :: iodata()
+  def by_names(struct, names, opts) do
+    {struct, opts} = hidden(struct, names, opts)
+    Encode.keyword(for({field, name} <- names, do: {name, Map.fetch!(struct, field)}), opts)
+  end
+
   # `:redact` hides by the names of the fields, too, which the members no longer have.
-  defp by_members(struct, plan, %{values: %{redact: redact, redacted: text}} = opts) do
+  defp hidden(struct, names, %{values: %{redact: redact, redacted: text}} = opts) do
     {keys, words} = {Shape.keys(redact), Shape.words(redact)}
     pointers = Options.pointers(opts)
 
-    renamed = for {field, name} <- Plans.pairs(plan), do: {Atom.to_string(field), Atom.to_string(name), field}
+    renamed = for {field, name} <- names, do: {Atom.to_string(field), to_string(name), field}
 
     hidden =
       for {field, _, atom} <- renamed, Shape.hidden?(field, keys, words) or [field] in pointers, do: atom
 
-    hidden
-    |> Enum.reduce(struct, &%{&2 | &1 => text})
-    |> planned_members(plan)
-    |> Encode.keyword(Options.with_pointers(opts, pointers |> Enum.flat_map(&onward(&1, renamed)) |> few()))
+    {Enum.reduce(hidden, struct, &%{&2 | &1 => text}),
+     Options.with_pointers(opts, pointers |> Enum.flat_map(&onward(&1, renamed)) |> few())}
   end
 
   # A pointer into a field leads to its member. Another member may have the field's name.
