@@ -217,12 +217,12 @@ defmodule RustyJson.HolesTest do
     end
   end
 
-  test "under redact:, the text of a fragment that is not JSON stands as it is, and a key of it that cannot be read is any key" do
+  test "under redact:, the text of a fragment that is not JSON stands as it is, and does not move what is behind it" do
     for {_name, options} <- Judge.engines(), text <- [~S({"\x":[), ~S({"\uD800":{"b":), ~s({"\\n\xFF":{)] do
       term = %{"k" => [%Fragment{encode: text}, money(1), %{"b" => money(2)}]}
       plain = RustyJson.encode!(term, options)
       assert {:ok, ^plain} = RustyJson.encode(term, [redact: ["/other/key"]] ++ options)
-      assert {:ok, redacted} = RustyJson.encode(term, [redact: ["/k/0/some/1/amount"]] ++ options)
+      assert {:ok, redacted} = RustyJson.encode(term, [redact: ["/k/1/amount"]] ++ options)
       assert redacted == String.replace(plain, ~s("amount":1), ~s("amount":"[REDACTED]"))
     end
   end

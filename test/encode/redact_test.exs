@@ -155,4 +155,20 @@ defmodule RustyJson.RedactTest do
     assert Judge.encode(%{pass: Fragment.new(~s({"a":1}))}, redact: [:pass]) ==
              {:ok, ~s({"pass":"[REDACTED]"})}
   end
+
+  test "a fragment that is no JSON does not lead pointers astray" do
+    for text <- ["}", "]]", "{", "[1,2", "\"", ~s({"a":), ",", ":", "\\"],
+        wrap <- [& &1, &[&1], &%{x: [&1, 1]}] do
+      for fragment <- [Fragment.new(text), Fragment.new([text]), Fragment.new(fn _ -> text end)] do
+        own = %Own{key: "s", value: @secret, how: :map}
+        term = OrderedObject.new(f: wrap.(fragment), a: own, z: [1, [own]])
+        {:ok, json} = Judge.encode(term, redact: ["/a/s", "/z/1/0/s"])
+        refute json =~ @secret
+        assert json =~ ~s("a":{"s":"[REDACTED]"},"z":[1,[{"s":"[REDACTED]"}]]})
+
+        pieces = RustyJson.encode_stream(Map.new(term.values), redact: ["/a/s", "/z/1/0/s"])
+        refute Enum.join(pieces) =~ @secret
+      end
+    end
+  end
 end

@@ -1,8 +1,9 @@
 defmodule RustyJson.Encode.Scope do
   @moduledoc false
   # Which pointers of `:redact` go on inside the terms that the core leaves to Elixir. One walk over the core's text finds the place
-  # of each hole. Keys may have new names there, so a segment also fits the new name of its key; and where a key is missing, every
-  # segment fits: rather too much is redacted than too little. The same holds for text of other libraries, which is decoded.
+  # of each hole; the core leaves fragments to Elixir that would lead it astray. Keys may have new names there, so a segment also fits
+  # the new name of its key; and where a key is missing, every segment fits: rather too much is redacted than too little. The same holds
+  # for text of other libraries, which is decoded.
 
   alias RustyJson.{DecodeError, Engine, Options, OrderedObject}
   alias RustyJson.Encoder.{Names, Plans}
@@ -142,7 +143,7 @@ defmodule RustyJson.Encode.Scope do
   defp segment(nil), do: nil
   defp segment(key), do: if(String.contains?(key, "\\"), do: unescaped(key), else: key)
 
-  # The text of a fragment need not be JSON. What it has for a key fits every segment.
+  # A module under attack need not write JSON. What it has for a key fits every segment.
   defp unescaped(key) do
     case RustyJson.decode([?", key, ?"], max_bytes: 0) do
       {:ok, text} -> text

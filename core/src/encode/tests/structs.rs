@@ -167,6 +167,26 @@ fn fragments_are_copied() {
 }
 
 #[test]
+fn fragments_that_lead_pointers_astray_are_left_to_the_shell() {
+    // One pointer, "/x".
+    let shape = b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\0x\x01\0\0\0-";
+    let options = EncodeOptions { shape, ..PLAIN };
+    let holes = |iodata, options: &_| {
+        let fragment = structure("Elixir.RustyJson.Fragment", &[("encode", iodata)]);
+        encode_with(&List(vec![fragment, Int(1)]), options).unwrap().1.len()
+    };
+    for text in ["", "1", "[1,{\"]\":2}]", "\"\\\"[\"", "{\"\\\\\":[[]]}", "[}"] {
+        assert_eq!(holes(bin(text), &options), 0, "{text}");
+    }
+    for text in ["]", "[", "}[", "[]]", "\"", "\"\\\"", "1,2", "\"a\":1", "{\"a\":\"}"] {
+        assert_eq!((holes(bin(text), &options), holes(bin(text), &PLAIN)), (1, 0), "{text}");
+        let parts = text.bytes().map(|byte| Int(byte.into())).collect();
+        assert_eq!(holes(List(parts), &options), 1, "{text}");
+    }
+    assert_eq!(holes(List(vec![bin("[\""), List(vec![bin("]\""), Int(0x5D)])]), &options), 0);
+}
+
+#[test]
 fn ordered_objects() {
     let object = |pairs: &[(T, T)]| {
         let pairs = pairs.iter().map(|(key, value)| Tuple(vec![key.clone(), value.clone()])).collect();
