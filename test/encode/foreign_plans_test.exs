@@ -88,7 +88,9 @@ defmodule RustyJson.ForeignPlansTest do
   end
 
   for engine <- ENGINES,
-      text <- ~w(1.0e2 1.10 -0.0 1E+400 12345678901234567890.123 [1.0,{"1.5\\"":["2.50",-3.50e-1]},7]),
+      text <-
+        ~w(1.0e2 1.10 -0.0 -0 0 -0e0 1E+400 1e281474976710656 -1E-99999999999999999999999 12345678901234567890.123) ++
+          ~w([1.0,{"1.5\\"":["2.50",-3.50e-1,-0]},7]),
       {options, shown} <- [
         {[redact: [:secret]], ~S("[REDACTED]")},
         {[integers: :js_safe, key_case: :camel], "1.50"},
@@ -98,6 +100,12 @@ defmodule RustyJson.ForeignPlansTest do
     ^expected = RustyJson.encode!([struct(Reading, text: text)], options ++ engine)
     pretty = RustyJson.encode!([struct(Reading, text: text)], [pretty: true] ++ options ++ engine)
     ^expected = RustyJson.Formatter.minimize(pretty)
+  end
+
+  for engine <- ENGINES do
+    reading = struct(Reading, text: "[9007199254740991,9007199254740992,-9007199254740993,-0,1e1]")
+    ~S({"n":[9007199254740991,"9007199254740992","-9007199254740993",-0,1e1],) <> _ =
+      RustyJson.encode!(reading, [integers: :js_safe] ++ engine)
   end
   """
 

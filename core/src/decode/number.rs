@@ -168,7 +168,7 @@ fn digit_run(kernel: impl Kernel, bytes: &[u8], pos: usize) -> Option<(usize, u8
 }
 
 /// What [`skip`] does, for a number of any form.
-pub(crate) fn skip_any(bytes: &[u8], start: usize, options: &DecodeOptions) -> Result<usize, Error> {
+fn skip_any(bytes: &[u8], start: usize, options: &DecodeOptions) -> Result<usize, Error> {
     let limit = if options.digit_limit == 0 { usize::MAX } else { options.digit_limit as usize };
     let scan = scan(bytes, start)?;
     let harmless = options.any_number

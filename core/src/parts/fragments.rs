@@ -3,7 +3,14 @@
 use crate::builder::{Dropped, Key, TermBuilder, Text};
 use crate::decode::number;
 use crate::error::ErrorKind;
-use crate::options::DecodeOptions;
+
+/// Which numbers stay text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Numbers {
+    All,
+    /// All but integers, of which `-0` is none: it would be written as `0`.
+    Altered,
+}
 
 /// Passes everything on, and makes fragments of the parts.
 pub(super) struct Fragments<'a, B> {
@@ -11,8 +18,8 @@ pub(super) struct Fragments<'a, B> {
     json: &'a [u8],
     /// Start and end of the parts that are still to come.
     parts: &'a [(usize, usize)],
-    /// Instead of these, all numbers; and how many of them there may still be.
-    numbers: Option<(&'a DecodeOptions, u64)>,
+    /// Instead of these, numbers; and how many of them there may still be.
+    numbers: Option<(Numbers, u64)>,
 }
 
 impl<'a, B> Fragments<'a, B> {
@@ -20,24 +27,34 @@ impl<'a, B> Fragments<'a, B> {
         Self { builder, json, parts, numbers: None }
     }
 
-    /// The parts are all numbers. With more than this many of them (0: no limit) the error is [`ErrorKind::MaxNodes`].
-    pub fn of_numbers(builder: &'a mut B, json: &'a [u8], options: &'a DecodeOptions, most: u64) -> Self {
+    /// The parts are numbers of a text that has been checked. With more than this many of them (0: no limit) the error is
+    /// [`ErrorKind::MaxNodes`].
+    pub fn of_numbers(builder: &'a mut B, json: &'a [u8], numbers: Numbers, most: u64) -> Self {
         let most = if most == 0 { u64::MAX } else { most };
-        Self { builder, json, parts: &[], numbers: Some((options, most)) }
+        Self { builder, json, parts: &[], numbers: Some((numbers, most)) }
     }
 }
 
 impl<B: TermBuilder> Fragments<'_, B> {
     #[inline(never)]
     fn number(&mut self, pos: usize) -> Result<Option<usize>, ErrorKind> {
-        let (Some((options, left)), Some(b'-' | b'0'..=b'9')) = (&mut self.numbers, self.json.get(pos)) else {
+        let (Some((numbers, left)), Some(b'-' | b'0'..=b'9')) = (&mut self.numbers, self.json.get(pos)) else {
             return Ok(None);
         };
+        let Some(end) = number::end(self.json, pos) else { return Ok(None) };
+        let text = &self.json[pos..end];
+        if *numbers == Numbers::Altered && is_integer(text) {
+            return Ok(None);
+        }
         *left = left.checked_sub(1).ok_or(ErrorKind::MaxNodes)?;
-        let end = number::skip_any(self.json, pos, options).map_err(|error| error.kind)?;
-        self.builder.fragment(Text::Input(pos, &self.json[pos..end]))?;
+        self.builder.fragment(Text::Input(pos, text))?;
         Ok(Some(end))
     }
+}
+
+/// Whether the text of a number is that of an integer.
+fn is_integer(text: &[u8]) -> bool {
+    text != b"-0" && !text.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
 }
 
 impl<B: TermBuilder> TermBuilder for Fragments<'_, B> {

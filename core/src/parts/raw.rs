@@ -4,7 +4,7 @@
 //! member. Of two places that lie in each other the outer one counts.
 
 use super::check::check;
-use super::fragments::Fragments;
+use super::fragments::{Fragments, Numbers};
 use crate::builder::TermBuilder;
 use crate::decode::cursor::{Cursor, Follows};
 use crate::decode::{self, Places, Scratch, starts_with_mark};
@@ -21,6 +21,9 @@ use alloc::vec::Vec;
 const RAW: u8 = 3;
 /// The second byte of a plan in which all numbers stay text, and nothing else.
 const NUMBERS: u8 = 1;
+/// The same for those alone whose text is another one when they are written again: a fraction or an exponent, which may then be any, or
+/// `-0`.
+const ALTERED: u8 = 2;
 /// Bytes before the root.
 const HEADER: usize = 4;
 
@@ -48,9 +51,13 @@ impl<'a> Raw<'a> {
         Policy { raw: true, max_len, ..Policy::new(&DecodeOptions { max_nodes: 0, ..*options }, json_len) }
     }
 
-    /// Whether all numbers stay text.
-    const fn is_numbers(&self) -> bool {
-        matches!(self.0, [_, NUMBERS, ..])
+    /// Which numbers stay text, if nothing else does.
+    fn numbers(&self) -> Option<Numbers> {
+        match self.0.get(1) {
+            Some(&NUMBERS) => Some(Numbers::All),
+            Some(&ALTERED) => Some(Numbers::Altered),
+            _ => None,
+        }
     }
 
     /// A node; one without any below it for a place where there is none.
@@ -95,11 +102,14 @@ pub fn with_raw<B: TermBuilder>(
     if starts_with_mark(json) {
         return Err(Error::new(ErrorKind::ByteOrderMark, 0));
     }
-    if raw.is_numbers() {
-        check(json, options, scratch)?;
+    if let Some(numbers) = raw.numbers() {
+        match numbers {
+            Numbers::All => check(json, options, scratch),
+            Numbers::Altered => check(json, &options.of_any_number(), scratch),
+        }?;
         let plain = DecodeOptions { max_nodes: most_nodes, ..*options };
-        let numbers = &mut Fragments::of_numbers(builder, json, options, most_nodes);
-        return most(decode::decode(json, &plain, scratch, numbers));
+        let fragments = &mut Fragments::of_numbers(builder, json, numbers, most_nodes);
+        return most(decode::decode(json, &plain, scratch, fragments));
     }
     if options.duplicates == Duplicates::Error {
         decode::validate(json, 0, options, scratch)?;

@@ -5,10 +5,12 @@ defmodule RustyJson.Encoder.Interop do
   alias RustyJson.{DecodeError, Encode, Encoder, EncodeError, Engine, Options}
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.{Known, Measure, Part, Scope}
-  alias RustyJson.Encoder.{Numbers, Plans}
+  alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Codes
+  alias RustyJson.Parts.Kind
 
   require RustyJson.Engine.Codes
+  require RustyJson.Parts.Kind
 
   @compile {:no_warn_undefined,
             [Jason, Jason.Encoder, Jason.Fragment, Jason.OrderedObject, JSON, JSON.Encoder]}
@@ -179,10 +181,7 @@ defmodule RustyJson.Encoder.Interop do
   defp shaped({text, noted}, options) do
     case Input.decode(text, read_by(options)) do
       {:ok, term} ->
-        term
-        |> Numbers.kept(text |> IO.iodata_to_binary() |> Numbers.texts())
-        |> Scope.hide(noted, options)
-        |> Encode.value(options)
+        term |> Scope.hide(noted, options) |> Encode.value(options)
 
       {:error, %DecodeError{}} ->
         raise EncodeError.new({:invalid_iodata, "an encoder gave invalid JSON"})
@@ -192,13 +191,15 @@ defmodule RustyJson.Encoder.Interop do
     end
   end
 
+  # The plan in which numbers stay text that would have another one: with a fraction or an exponent, or -0. `integers: :js_safe` has to
+  # see the others.
+  @numbers <<Kind.raw(), 2, 0, 0, 0>>
+
   # In the engine and the time of the call, whatever the configuration says of decoding.
   defp read_by(%{engine: engine, sandbox: sandbox, values: %{null: null}}) do
     decode =
-      [objects: :ordered_objects, keys: :strings, floats: :decimals, max_depth: :infinity, max_bytes: 0] ++
+      [objects: :ordered_objects, keys: :strings, max_depth: :infinity, max_bytes: 0] ++
         [
-          max_decimal_digits: :infinity,
-          max_decimal_exponent: :infinity,
           max_nodes: 0,
           duplicate_keys: :last,
           decoding_integer_digit_limit: 0,
@@ -208,7 +209,7 @@ defmodule RustyJson.Encoder.Interop do
         ] ++
         [engine: if(Engine.native?(engine), do: :native, else: :wasm)]
 
-    read = Options.decode(decode)
+    read = decode |> Options.decode() |> Options.with_parts(@numbers)
     if Engine.native?(engine), do: read, else: %{read | engine: engine, sandbox: sandbox, straight: nil}
   end
 
