@@ -64,6 +64,8 @@ defmodule RustyJson.ServerSentEvents do
 
   # Bytes of iodata that becomes one binary.
   @whole 1_048_576
+  # Parts of longer iodata that are looked at, if the limit on bytes does not allow more.
+  @parts 16 * @whole
 
   @type event :: %{
           data: binary(),
@@ -104,22 +106,34 @@ defmodule RustyJson.ServerSentEvents do
   def push(stream, input) do
     if Measure.text?(input, @whole),
       do: input |> IO.iodata_to_binary() |> bytes(stream, []),
-      else: parts([input], stream, [])
+      else: parts([input], most_parts(stream), stream, [])
   end
 
-  # Iodata can hold the same part many times, so that it has no end but that of an event which is too long.
-  defp parts(work, %{ended: ended} = stream, events) when ended or work == [],
+  defp most_parts(%{max_bytes: 0}), do: :infinity
+  defp most_parts(%{max_bytes: most}), do: max(16 * most, @parts)
+
+  # Iodata can hold the same part many times, so that it has no end but that of an event which is too long, and empty parts and comments
+  # not even that.
+  defp parts(work, _left, %{ended: ended} = stream, events) when ended or work == [],
     do: {:ok, Enum.reverse(events), stream}
 
-  defp parts([[] | work], stream, events), do: parts(work, stream, events)
-  defp parts([[part | rest] | work], stream, events), do: parts([part, rest | work], stream, events)
+  defp parts(_work, 0, stream, events),
+    do: {:error, error("Text in more than #{most_parts(stream)} parts", stream.read), Enum.reverse(events)}
 
-  defp parts([part | work], stream, events) do
+  defp parts([[] | work], left, stream, events), do: parts(work, less(left), stream, events)
+
+  defp parts([[part | rest] | work], left, stream, events),
+    do: parts([part, rest | work], left, stream, events)
+
+  defp parts([part | work], left, stream, events) do
     case bytes(IO.iodata_to_binary([part]), stream, []) do
-      {:ok, more, stream} -> parts(work, stream, Enum.reverse(more, events))
+      {:ok, more, stream} -> parts(work, less(left), stream, Enum.reverse(more, events))
       {:error, error, more} -> {:error, error, Enum.reverse(events, more)}
     end
   end
+
+  defp less(:infinity), do: :infinity
+  defp less(left), do: left - 1
 
   @doc """
   Says that nothing follows. An event without an empty line behind it is incomplete, and is dropped.
@@ -212,15 +226,13 @@ defmodule RustyJson.ServerSentEvents do
 
   defp counted(%{size: size, max_bytes: most, read: read} = stream, count, events) do
     if most > 0 and size + count > most,
-      do: {:error, too_long(read + most - size, most), Enum.reverse(events)},
+      do: {:error, error("Event larger than #{most} bytes", read + most - size), Enum.reverse(events)},
       else: %{stream | size: size + count, read: read + count}
   end
 
-  defp too_long(position, most) do
-    message = "Event larger than #{most} bytes at position #{position}"
-
+  defp error(what, position) do
     %DecodeError{
-      message: message,
+      message: "#{what} at position #{position}",
       reason: :max_bytes,
       position: position,
       data: "",

@@ -82,6 +82,16 @@ defmodule RustyJson.ServerSentEventsTest do
     end
   end
 
+  test "iodata that shares its parts ends, also where it has no bytes, or nothing of it is kept" do
+    for leaf <- [[], ":\n"] do
+      endless = Enum.reduce(1..80, leaf, fn _, part -> [part, part] end)
+      text = ["data: 1\n\n" | endless]
+      assert {:error, error, [%{data: "1"}]} = ServerSentEvents.push(ServerSentEvents.new(), text)
+      assert {error.reason, error.position} == {:max_bytes, error.offset}
+      assert error.message =~ "Text in more than 16777216 parts at position "
+    end
+  end
+
   defp push_all(chunks, stream) do
     Enum.reduce(chunks, {[], stream}, fn chunk, {events, stream} ->
       {:ok, more, stream} = ServerSentEvents.push(stream, chunk)
