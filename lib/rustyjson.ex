@@ -235,7 +235,7 @@ defmodule RustyJson do
       :unexpected_end
 
   Returns what `decode/2` returns for each document, in the order of the list, and takes the same options. Limits such as
-  `:max_bytes` apply to each document.
+  `:max_bytes` apply to each document, so bound the length of the list as well.
 
   The wasm engine sends documents into the sandbox in batches of up to 64 KB. `:timeout` covers the whole list. If a batch
   traps, exceeds its memory or takes too long, RustyJson halves it until it finds the document responsible. Only that document

@@ -5,7 +5,7 @@ defmodule RustyJson.Decode.Many do
   require RustyJson.Engine.Codes
 
   alias RustyJson.Decode.Input
-  alias RustyJson.Encode.{Excerpt, Measure}
+  alias RustyJson.Encode.Excerpt
   alias RustyJson.Engine.Codes
   alias RustyJson.Engine.Wasm
   alias RustyJson.{Long, Options, SandboxError}
@@ -38,8 +38,8 @@ defmodule RustyJson.Decode.Many do
     merged(documents, short |> options.engine.decode_many(options) |> finished(short, options), options)
   end
 
-  defp merged([{:long, input} | documents], results, options),
-    do: [Input.decode(input, options) | merged(documents, results, options)]
+  defp merged([{:error, _error} = failed | documents], results, options),
+    do: [failed | merged(documents, results, options)]
 
   defp merged([_document | documents], [result | results], options),
     do: [result | merged(documents, results, options)]
@@ -61,10 +61,10 @@ defmodule RustyJson.Decode.Many do
 
   defp one_by_one([], _options, results), do: Long.in_order(results, [])
 
-  defp alone({:long, input}, options), do: Input.decode(input, options)
+  defp alone({:error, _error} = failed, _options), do: failed
   defp alone(json, options), do: Input.decode(json, options)
 
-  # The documents as binaries, but for those that are too long. Anything else is found before one of them is decoded.
+  # The documents as binaries, and the errors of those that are too long. Anything else is found before one of them is decoded.
   defp documents([input | inputs], number, options),
     do: [document(input, number, options) | documents(inputs, number + 1, options)]
 
@@ -81,11 +81,7 @@ defmodule RustyJson.Decode.Many do
     do: raise(ArgumentError, "decode_many takes a list of iodata, got an improper list")
 
   defp document(input, number, options) do
-    cond do
-      Measure.excess(input, options.max_bytes, options) != nil -> {:long, input}
-      is_binary(input) -> input
-      true -> IO.iodata_to_binary(input)
-    end
+    with {:ok, json} <- Input.flatten(input, options), do: json
   rescue
     ArgumentError ->
       reraise ArgumentError,
