@@ -6,6 +6,7 @@ defmodule RustyJson.KnownOptionsTest do
   alias RustyJson.{Config, Options}
   alias RustyJson.Encoder.Plans
   alias RustyJson.Options.Cache
+  alias RustyJson.Test.Trace
 
   require Cache
 
@@ -256,6 +257,23 @@ defmodule RustyJson.KnownOptionsTest do
       assert for(input <- inputs, do: RustyJson.decode(input, options)) == first
       # The plan is the one that was prepared.
       assert [{_type, _rest, {{_shape, _plain, _usual}, _options}}] = known(:decode)[:as]
+    end
+  end
+
+  test "a type that is too long to be kept in a list of options is checked once, and a wrong one each time" do
+    names = for n <- 1..2_000, do: :"name_#{n}"
+    checks = fn fun -> length(Trace.calls([{RustyJson.Schema.Type, :given!, 1}], fun)) end
+    decode = fn type -> RustyJson.decode(~s("name_7"), as: type) end
+
+    assert decode.({:enum, names}) == {:ok, :name_7}
+    assert checks.(fn -> assert decode.({:enum, Enum.map(names, & &1)}) == {:ok, :name_7} end) == 0
+
+    for _ <- 1..2 do
+      refused = fn ->
+        assert_raise ArgumentError, ~r/unknown type/, fn -> decode.({:enum, [nil | names]}) end
+      end
+
+      assert checks.(refused) == 1
     end
   end
 

@@ -5,6 +5,7 @@ defmodule RustyJson.Options.Schema do
   # An entry has a `type`, a `default` and a `doc`; `aliases` are other names for values. core/src/options/decode.txt and encode.txt
   # say, under the option's name, how a value reaches the core.
 
+  alias RustyJson.Schema
   alias RustyJson.Schema.Dialect
 
   @type type ::
@@ -366,7 +367,10 @@ defmodule RustyJson.Options.Schema do
   def cast(:places, places) when length(places) >= 0, do: {:ok, RustyJson.Parts.Raw.check!(places)}
   def cast(:paths, paths), do: {:ok, RustyJson.Paths.of(paths, "option :select")}
   def cast(:type, nil), do: {:ok, nil}
-  def cast(:type, value), do: {:ok, RustyJson.Schema.Type.given!(value)}
+
+  def cast(:type, value),
+    do: {:ok, if(Schema.Shape.known?(value), do: value, else: Schema.Type.given!(value))}
+
   def cast(:given_type, value) when value != nil, do: cast(:type, value)
   def cast(:mends, value), do: {:ok, RustyJson.Partial.Lenient.new!(value)}
 

@@ -73,6 +73,15 @@ defmodule RustyJson.Schema.Shape do
     end
   end
 
+  @doc "Whether the shape of this type is known, so that it need not be checked again: that of thousands of names takes a millisecond."
+  @spec known?(term()) :: boolean()
+  def known?(given) do
+    case :persistent_term.get(__MODULE__, %{}) do
+      %{^given => shape} -> current?(shape)
+      _known -> false
+    end
+  end
+
   @doc "Whether the schemas in it are still these: a module that was compiled again can have another one."
   @spec current?(t()) :: boolean()
   def current?(%{modules: modules}), do: versions?(modules)
