@@ -2,8 +2,8 @@ defmodule RustyJson.Decode.NewAtoms do
   @moduledoc false
   # Makes the atoms of `keys: :atoms`. One atom too many ends the VM (Erlang's efficiency guide, "System Limits"), so one process makes them
   # all, and asks the VM for its count as it goes. A caller asks for room for all of its names before one of them is made, and then sends
-  # them a few at a time, so that callers take turns. What it was promised counts for the others until all is made, or the caller is gone. Names that two callers share
-  # count twice meanwhile: near the limit one of them may be refused that would fit a moment later.
+  # them a few at a time, so that callers take turns. What it was promised counts for the others until all is made, or the caller is gone.
+  # Names that two callers share count twice meanwhile: near the limit one of them may be refused that would fit a moment later.
 
   use GenServer
 

@@ -7,6 +7,7 @@ defmodule RustyJson.Encoder.Interop do
   alias RustyJson.Encode.{Known, Measure, Part, Scope}
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Codes
+  alias RustyJson.Options.Cache
   alias RustyJson.Parts.Kind
 
   require RustyJson.Engine.Codes
@@ -195,22 +196,20 @@ defmodule RustyJson.Encoder.Interop do
   # see the others.
   @numbers <<Kind.raw(), 2, 0, 0, 0>>
 
-  # In the engine and the time of the call, whatever the configuration says of decoding.
-  defp read_by(%{engine: engine, sandbox: sandbox, values: %{null: null}}) do
-    decode =
-      [objects: :ordered_objects, keys: :strings, max_depth: :infinity, max_bytes: 0] ++
-        [
-          max_nodes: 0,
-          duplicate_keys: :last,
-          decoding_integer_digit_limit: 0,
-          null: null,
-          raw: [],
-          as: nil
-        ] ++
-        [engine: if(Engine.native?(engine), do: :native, else: :wasm)]
+  @reading [objects: :ordered_objects, keys: :strings, duplicate_keys: :last, raw: [], as: nil] ++
+             [max_depth: :infinity, max_bytes: 0, max_nodes: 0, decoding_integer_digit_limit: 0]
 
-    read = decode |> Options.decode() |> Options.with_parts(@numbers)
-    if Engine.native?(engine), do: read, else: %{read | engine: engine, sandbox: sandbox, straight: nil}
+  # In the engine and the time of the call, whatever the configuration says of decoding. Each struct asks.
+  defp read_by(%{engine: engine, sandbox: sandbox, values: %{null: null}}) do
+    native? = Engine.native?(engine)
+    given = [engine: if(native?, do: :native, else: :wasm), null: null]
+
+    read =
+      Cache.find(:foreign, given, fn ->
+        (given ++ @reading) |> Options.decode() |> Options.with_parts(@numbers)
+      end)
+
+    if native?, do: read, else: %{read | engine: engine, sandbox: sandbox, straight: nil}
   end
 
   # The VM looks for a module that does not exist in every folder of the code path, which takes half a millisecond for each struct: it does
