@@ -115,6 +115,16 @@ defmodule RustyJson.ForeignPlansTest do
     defstruct [:card_number, :id]
   end
 
+  # No atom has such a name, so the core has no plan for it.
+  defmodule Long do
+    use RustyJson.Schema
+
+    schema do
+      field :card_number, :any, key: String.duplicate("k", 256)
+      field :id, :integer
+    end
+  end
+
   defmodule Outer do
     defstruct [:user, :id]
   end
@@ -160,6 +170,7 @@ defmodule RustyJson.ForeignPlansTest do
         struct(Inner, card_number: "4111", id: 7),
         %{card_number: "4111", id: 7},
         [struct(Inner, card_number: "4111", id: 7)],
+        struct(Long, card_number: "4111", id: 7),
         %{"deep" => struct(Outer, id: 7, user: struct(Inner, card_number: "4111", id: 7))}
       ],
       more <- [[], [key_case: :camel], [sort_keys: true]],

@@ -54,7 +54,7 @@ defmodule RustyJson.Encoder.Also do
 
   # The text can be part of one in which RustyJson hides what `:redact` says of the fields.
   defp members(struct, plan) do
-    Plans.note(plan)
+    plan |> Plans.pairs() |> Plans.note()
     Derive.planned_members(struct, plan)
   end
 

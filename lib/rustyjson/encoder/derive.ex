@@ -122,8 +122,9 @@ defmodule RustyJson.Encoder.Derive do
     Encode.keyword(for({field, name} <- names, do: {name, Map.fetch!(struct, field)}), opts)
   end
 
-  # `:redact` hides by the names of the fields, too, which the members no longer have.
+  # `:redact` hides by the names of the fields, too, which the members no longer have, nor the text of another library around them.
   defp hidden(struct, names, %{values: %{redact: redact, redacted: text}} = opts) do
+    Plans.note(names)
     {keys, words} = {Shape.keys(redact), Shape.words(redact)}
     pointers = Options.pointers(opts)
 

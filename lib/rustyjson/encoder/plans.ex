@@ -60,12 +60,11 @@ defmodule RustyJson.Encoder.Plans do
 
   @doc "These, and the fields to which these plans give other names."
   @spec renamed(renamed(), t() | nil) :: renamed()
-  def renamed(renamed, plans), do: Enum.reduce(plans || %{}, renamed, &renamed_by(elem(&1, 1), &2))
+  def renamed(renamed, plans), do: Enum.reduce(plans || %{}, renamed, &renamed_by(pairs(elem(&1, 1)), &2))
 
-  defp renamed_by(plan, renamed) do
-    for {field, name} <- pairs(plan), reduce: renamed do
-      renamed ->
-        Map.update(renamed, Atom.to_string(name), named(field), &Map.merge(&1, named(field)))
+  defp renamed_by(pairs, renamed) do
+    for {field, name} <- pairs, reduce: renamed do
+      renamed -> Map.update(renamed, to_string(name), named(field), &Map.merge(&1, named(field)))
     end
   end
 
@@ -93,10 +92,10 @@ defmodule RustyJson.Encoder.Plans do
     end
   end
 
-  @doc "Notes the names that a plan gives, where somebody wants to know."
-  @spec note(plan()) :: :ok
-  def note(plan) do
-    with noted when noted != nil <- Process.get(@noted), do: Process.put(@noted, renamed_by(plan, noted))
+  @doc "Notes the fields that are written with other names, with these, where somebody wants to know."
+  @spec note([{field :: atom(), name :: atom() | String.t()}]) :: :ok
+  def note(pairs) do
+    with noted when noted != nil <- Process.get(@noted), do: Process.put(@noted, renamed_by(pairs, noted))
     :ok
   end
 
@@ -284,7 +283,7 @@ defmodule RustyJson.Encoder.Plans do
     {new, found} = {put(plans, module, plan), put(sources, module, source) || %{}}
 
     if new != plans or own != derived or found != sources,
-      do: Cache.put_plans(new, own, renamed_by(plan, renamed), found)
+      do: Cache.put_plans(new, own, renamed_by(pairs(plan), renamed), found)
   end
 
   defp put(nil, _module, nil), do: nil
