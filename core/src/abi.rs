@@ -27,8 +27,12 @@ pub use unencoded::{Claim, EncodeFailure, Partial};
 use crate::locate::MAX_PATH;
 use core::ops::Range;
 
-/// Raised by hand when a record or the layout of bytes that cross changes.
-const LAYOUT: u32 = 9;
+/// The number in `abi/layout.txt`, which Elixir's side reads too. It is raised by hand when a record or the layout of bytes that cross
+/// changes.
+const LAYOUT: u32 = match u32::from_str_radix(include_str!("abi/layout.txt").trim_ascii_end(), 10) {
+    Ok(number) => number,
+    Err(_) => panic!("abi/layout.txt holds no number"),
+};
 
 /// Version of the exports and of what crosses there: Elixir, the native library and the module must have the same. It is made of the number
 /// of the layout and a hash of the tables of options, so that an option needs no thought of it.

@@ -18,11 +18,11 @@ defmodule RustyJson.Feed do
 
   require RustyJson.Engine.Codes
 
-  alias RustyJson.{DecodeError, Options, Parts, SandboxError}
-  alias RustyJson.Decode.{Atoms, Input}
+  alias RustyJson.{DecodeError, Options, SandboxError}
+  alias RustyJson.Decode.Input
   alias RustyJson.Encode.Measure
   alias RustyJson.Engine.{Codes, Wasm}
-  alias RustyJson.Feed.{Columns, Plan, State, Typed}
+  alias RustyJson.Feed.{Call, Columns, Items, Plan, State, Typed}
   alias RustyJson.Schema.Place
 
   @enforce_keys [:plan, :options]
@@ -67,11 +67,6 @@ defmodule RustyJson.Feed do
   # A few bytes can be many values with long pointers, or long rows. Those of one push may have this many bytes, and this many times its own.
   @free 16_777_216
   @times 64
-  # Bytes of a list cell.
-  @cell 16
-  # Bytes of pointers or rows behind which the engine leaves the rest of a piece for another call, beyond as many as the piece has.
-  @full 65_536
-  @mark "\uFEFF"
 
   @doc """
   Returns a new feed. Takes the options of `RustyJson.decode_stream/2`.
@@ -294,7 +289,7 @@ defmodule RustyJson.Feed do
     {state, below} = State.raise(feed.state, feed.below, byte_size(bytes))
     feed = %{feed | state: state, below: below}
 
-    case engine(bytes, held, last, feed) do
+    case Call.engine(bytes, held, last, feed) do
       {values, kept, state, reason} ->
         {feed, items} = add(values, bytes, spend(values, feed), items)
         {state, below} = State.lower(state, below, feed.options.values.max_depth)
@@ -400,7 +395,7 @@ defmodule RustyJson.Feed do
   defp record(bytes, last, %{plan: %{records: separator}} = feed, items) do
     whole = :binary.last(bytes) == :binary.first(separator)
 
-    case engine(bytes, 0, last or whole, feed) do
+    case Call.engine(bytes, 0, last or whole, feed) do
       {:error, %SandboxError{} = error} -> {skipped(whole, bytes, feed), [[{:error, error}] | items]}
       _answer -> ask(bytes, 0, last, renewed(feed), items)
     end
@@ -430,20 +425,7 @@ defmodule RustyJson.Feed do
 
   ## Items
 
-  defp spend(values, %{room: room} = feed), do: %{feed | room: room - spent(values, feed)}
-
-  # Bytes of pointers, and of the cells of rows.
-  defp spent(_values, %{plan: %{pointers: false, select: nil}}), do: 0
-
-  defp spent(values, %{plan: %{pointers: pointers, select: select}}) do
-    {bytes, items} = if pointers, do: pointers(values, 0, 0), else: {0, length(values)}
-    if select, do: bytes + @cell * select.cells * items, else: bytes
-  end
-
-  defp pointers([pointer, _value | rest], bytes, items),
-    do: pointers(rest, bytes + byte_size(pointer), items + 1)
-
-  defp pointers([], bytes, items), do: {bytes, items}
+  defp spend(values, %{room: room, plan: plan} = feed), do: %{feed | room: room - Items.bytes(values, plan)}
 
   defp add([], _bytes, feed, items), do: {feed, items}
 
@@ -459,23 +441,8 @@ defmodule RustyJson.Feed do
         do: {values, feed},
         else: {Input.keys(values, options.keys), renewed(feed)}
 
-    values = if plan.pointers, do: pairs(values), else: values
-    values = rows(values, plan)
-    {feed, [if(plan.tag, do: Enum.map(values, &{:ok, &1}), else: values) | items]}
+    {feed, [Items.of(values, plan) | items]}
   end
-
-  defp rows(values, %{select: nil}), do: values
-
-  defp rows(values, %{select: %{paths: paths, columns: nil}, pointers: true}),
-    do: for({pointer, answers} <- values, do: {pointer, Parts.of_item(answers, paths)})
-
-  defp rows(values, %{select: %{paths: paths, columns: nil}}),
-    do: for(answers <- values, do: Parts.of_item(answers, paths))
-
-  defp rows(values, %{select: %{paths: paths}}), do: for(answers <- values, do: Parts.of_row(answers, paths))
-
-  defp pairs([pointer, value | rest]), do: [{pointer, value} | pairs(rest)]
-  defp pairs([]), do: []
 
   # An error counts from the piece, which starts behind what is pending.
   defp failed({code, offset, line, column, path, start, stop}, bytes, feed, items) do
@@ -495,53 +462,6 @@ defmodule RustyJson.Feed do
           {binary(), integer()}
   def quoted(_bytes, base, offset, {start, _stop}) when offset < start, do: {"", base + offset}
   def quoted(bytes, base, _offset, {start, stop}), do: {binary_part(bytes, start, stop - start), base + start}
-
-  ## The engine
-
-  defp engine(bytes, held, last, %{options: %{engine: engine} = options} = feed) do
-    %{plan: %{packed: plan}, state: state, base: base} = feed
-    run = fn options, stop -> engine.feed({base + held, held, last, stop, plan, state}, bytes, options) end
-    run |> Atoms.feed(options) |> honest(bytes, held, feed)
-  end
-
-  # What the sandbox leaves of a piece, and why, is held to what an honest one leaves: behind a byte order mark or many pointers, or as much
-  # as a value may have that waits for more.
-  defp honest({values, kept, _state, :again} = fed, bytes, held, %{options: options} = feed) do
-    marked = values == [] and feed.base + held == 0 and binary_part(bytes, 0, kept) == @mark
-
-    if marked or full(values, feed) >= byte_size(bytes) + @full,
-      do: fed,
-      else: Wasm.refused(:invalid_result, "it leaves a piece without a reason", options)
-  end
-
-  defp honest({_values, kept, _state, :more} = fed, bytes, held, %{options: options} = feed) do
-    waits = if kept == 0, do: held + byte_size(bytes), else: byte_size(bytes) - kept
-
-    cond do
-      beyond?(waits, feed.plan) ->
-        Wasm.refused(:invalid_result, "it takes no error for more than max_bytes", options)
-
-      # Nothing so long ever gets into the sandbox again.
-      waits > Wasm.max_memory(options) ->
-        Wasm.refused(:memory_limit, "", options)
-
-      true ->
-        fed
-    end
-  end
-
-  defp honest(answer, _bytes, _held, _feed), do: answer
-
-  # A part of a byte order mark waits under any limit.
-  defp beyond?(waits, %{max_bytes: most}), do: most > 0 and waits >= byte_size(@mark) and waits > most
-
-  # Bytes of pointers and rows.
-  defp full(values, %{options: %{as: as}} = feed) when as != nil do
-    paths = for [_start, _length, path] when is_binary(path) <- values, do: path
-    spent(values, feed) + IO.iodata_length(paths)
-  end
-
-  defp full(values, feed), do: spent(values, feed)
 
   defimpl Inspect do
     # What arrived is not shown: it may be long, or secret.

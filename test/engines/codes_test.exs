@@ -38,10 +38,8 @@ defmodule RustyJson.Engine.CodesTest do
   test "statuses and the version of the guest" do
     text = source("abi.rs")
     assert variants(text) == Abi.statuses()
-    assert [_, layout] = Regex.run(~r/const LAYOUT: u32 = (\d+);/, text)
-    assert div(Abi.version(), 0x100_0000) == String.to_integer(layout)
 
-    # The library computes the hash of the tables of options itself.
+    # The library computes it itself.
     if Judge.available?(:native),
       do: assert(RustyJson.Engine.Native.Nif.abi_version() == Abi.version())
   end

@@ -14,7 +14,9 @@ defmodule RustyJson.Wasm.Abi do
   alias RustyJson.Parts.Kind
 
   # As `VERSION` in core/src/abi.rs: the number of the layout, and a hash (FNV-1a) of the tables of options.
-  @layout 9
+  @layout_file Path.expand("../../../core/src/abi/layout.txt", __DIR__)
+  @external_resource @layout_file
+  @layout @layout_file |> File.read!() |> String.trim() |> String.to_integer()
   @tables for name <- ~w(decode encode),
               do: Path.expand("../../../core/src/options/#{name}.txt", __DIR__)
   for table <- @tables, do: @external_resource(table)
