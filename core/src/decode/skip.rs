@@ -20,7 +20,8 @@ impl<K: Kernel> Cursor<'_, K> {
             let mut end = match self.json.get(pos) {
                 Some(b'"') => self.string(pos, self.options.validate_strings)?,
                 Some(b'-' | b'0'..=b'9') => match number::short_end(self.json, pos, self.options) {
-                    Some(end) if object => end,
+                    // The value itself may be an element.
+                    Some(end) if object || self.open.is_empty() => end,
                     Some(end) => self.integers(end),
                     None => number::skip(self.kernel, self.json, pos, self.options)?,
                 },

@@ -106,10 +106,19 @@ defmodule RustyJson.Encode.Part do
 
   def left?(_module, _options), do: false
 
-  @doc "Whether the plan of the struct in the first of these holes is learnt now. One struct alone is written by its plan anyway."
+  # Holes that are looked at for structs whose plans can be learnt: in a long list they are mostly alike.
+  @looked_at 16
+
+  @doc "Whether plans of structs in the first of these holes are learnt now. A few are written by their plans anyway, one by one."
   @spec learns?([Engine.hole()], Options.t()) :: boolean()
-  def learns?([{_, _, %_module{} = struct, :value}, _hole | _], options), do: teaches?(struct, options)
   def learns?([{_, _, [%_module{} = struct, _ | _], :value} | _], options), do: teaches?(struct, options)
+
+  # All of them are asked, so that one more call of the engine is enough.
+  def learns?([_, _, _, _ | _] = holes, options) do
+    structs = for hole <- Enum.take(holes, @looked_at), %_module{} = struct <- [elem(hole, 2)], do: struct
+    structs |> Enum.dedup_by(& &1.__struct__) |> Enum.filter(&teaches?(&1, options)) != []
+  end
+
   def learns?(_holes, _options), do: false
 
   defp teaches?(%module{}, %{plans: plans}) when module in @known or Known.has_plan(module, plans), do: false

@@ -138,11 +138,10 @@ defmodule RustyJson.Encode.Text do
 
   defp general(term, options) do
     options = Plans.attach(options)
-    begun(term, options, Options.started(options))
-  end
+    started = Options.started(options)
 
-  defp begun(term, options, started),
-    do: term |> Part.by_engine(options) |> completed(term, options, started)
+    Part.by_engine(term, options) |> completed(term, options, started)
+  end
 
   defp ended(begun, term, options),
     do: Native.encoded(begun, term, options) |> completed(term, options, nil)
@@ -151,13 +150,21 @@ defmodule RustyJson.Encode.Text do
 
   # The first call that meets a derived struct has it written by the plan, too, as all later ones do.
   defp completed({:partial, json, holes}, term, options, started) do
+    due = Options.due(options, started)
+
     if Part.learns?(holes, options),
-      do: begun(term, options |> Plans.attach() |> Options.due(started), started),
-      else: complete(json, holes, Options.due(options, started))
+      do: due |> Plans.attach() |> again(term),
+      else: complete(json, holes, due)
   end
 
   defp completed({:error, failure}, _term, options, _started),
     do: {:error, EncodeError.of_call(failure, options)}
+
+  defp again(options, term) do
+    with {:partial, json, holes} <- Part.by_engine(term, options),
+         do: complete(json, holes, options),
+         else: (answer -> completed(answer, term, options, nil))
+  end
 
   @doc "The text, or what the engine wrote of it and the holes that are left."
   @spec begin(term(), Options.t()) ::
