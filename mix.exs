@@ -9,6 +9,8 @@ defmodule RustyJson.MixProject do
       version: @version,
       elixir: "~> 1.14",
       elixirc_paths: elixirc_paths(Mix.env()),
+      # Without Mix's Hex client these packages are not declared, and Mix would warn where an application has them.
+      xref: [exclude: undeclared()],
       # Since Elixir 1.19, Mix warns about what looks like a test and is not loaded.
       test_ignore_filters: [~r{^test/(fixtures|vectors)/}],
       # The compiler of the Rust parts is in lib/, so it runs after the Elixir compiler.
@@ -66,6 +68,21 @@ defmodule RustyJson.MixProject do
       {:ex_doc, "~> 0.34", tool},
       {:credo, "~> 1.7", tool},
       {:dialyxir, "~> 1.4", tool}
+    ]
+  end
+
+  defp undeclared do
+    [
+      Decimal,
+      Jason,
+      Jason.Encode,
+      Jason.Fragment,
+      :telemetry,
+      Plug.BadRequestError,
+      Plug.Conn,
+      Plug.Parsers.ParseError,
+      Plug.Parsers.RequestTooLargeError,
+      Plug.TimeoutError
     ]
   end
 
