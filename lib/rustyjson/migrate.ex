@@ -68,7 +68,7 @@ defmodule RustyJson.Migrate do
   end
 
   defp parsed(text, tree) do
-    notes = Notes.all(tree) ++ dependencies(text)
+    notes = Notes.all(tree) ++ Notes.messages(text) ++ dependencies(text)
 
     if line = Notes.another_jason(tree) do
       note = {line, "this line makes `Jason` another module in this file, so nothing was replaced"}

@@ -198,7 +198,8 @@ end
           {"fragment.encode.(opts)", "field `encode`"},
           {"alias Jason.Encoder, as: E\ndefimpl E, for: [Foo, Date] do\nend", "encodes Date itself"},
           {"try do\n  Jason.decode(x, keys: :atoms!)\nrescue\n  e in [ArgumentError] -> e\nend",
-           ":unknown_atom"}
+           ":unknown_atom"},
+          {"assert body == \"unexpected byte at position 3: 0x5D\"", "different messages"}
         ] do
       assert {_text, _changes, notes} = Migrate.migrated(source, ".ex")
       assert Enum.any?(notes, fn {_line, text} -> text =~ note end), source

@@ -5,6 +5,7 @@ defmodule RustyJson.Migrate.Notes do
   @built_in ~w(Tuple List Map Atom Integer Float BitString Date Time NaiveDateTime DateTime Decimal)a
   @private ~w(Codegen Decoder)a
   @error_fields ~w(position token data)a
+  @messages "RustyJson.DecodeError has different messages"
 
   @doc "The notes of a file, with their lines."
   @spec all(Macro.t()) :: [{pos_integer(), String.t()}]
@@ -86,7 +87,7 @@ defmodule RustyJson.Migrate.Notes do
   defp note({:assert_raise, meta, [name, text | _]}, aliases) do
     if (is_binary(text) or match?({sigil, _, _} when sigil in [:sigil_r, :<<>>, :sigil_s, :sigil_S], text)) and
          jason?(name, :DecodeError, aliases),
-       do: [{meta[:line], "RustyJson.DecodeError has different messages"}],
+       do: [{meta[:line], @messages}],
        else: []
   end
 
@@ -240,6 +241,14 @@ defmodule RustyJson.Migrate.Notes do
   defp mentions?(tree, test) do
     {_tree, found} = Macro.prewalk(tree, false, fn node, found -> {node, found or test.(node)} end)
     found
+  end
+
+  @doc "A note for each line with a message of Jason's DecodeError, such as a test that compares a response."
+  @spec messages(String.t()) :: [{pos_integer(), String.t()}]
+  def messages(text) do
+    for {line, number} <- text |> String.split("\n") |> Enum.with_index(1),
+        line =~ ~r/unexpected (byte|end of input|sequence) at position/,
+        do: {number, @messages}
   end
 
   @doc """
