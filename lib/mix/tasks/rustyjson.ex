@@ -43,6 +43,9 @@ defmodule Mix.Tasks.Rustyjson do
 
   `script/rustyjson` in a checkout of RustyJson is the same command for use outside of a project.
 
+  The VM reads standard input as fast as it comes and keeps what is not yet dealt with, so a large input needs constant memory only as a
+  file, also a `.gz`.
+
   OTP 26 and 27 decode standard input themselves if the locale is UTF-8, and read invalid UTF-8 as Latin-1. With these versions,
   pass a file instead to have invalid UTF-8 reported.
 
