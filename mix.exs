@@ -9,8 +9,9 @@ defmodule RustyJson.MixProject do
       version: @version,
       elixir: "~> 1.14",
       elixirc_paths: elixirc_paths(Mix.env()),
-      # Without Mix's Hex client these packages are not declared, and Mix would warn where an application has them.
-      xref: [exclude: undeclared()],
+      # Without Mix's Hex client these packages are not declared, and Mix would warn where an application has them. Since Elixir 1.19
+      # the option is deprecated.
+      xref: if(Version.match?(System.version(), "< 1.19.0-0"), do: [exclude: undeclared()], else: []),
       # Since Elixir 1.19, Mix warns about what looks like a test and is not loaded.
       test_ignore_filters: [~r{^test/(fixtures|vectors)/}],
       # The compiler of the Rust parts is in lib/, so it runs after the Elixir compiler.
