@@ -9,13 +9,11 @@ defmodule RustyJson.Encode.Inside do
   @doc "The text between an opening and a closing."
   @spec between!(binary(), binary(), binary(), Options.t()) :: binary()
   def between!(text, opening, closing, options) do
-    from = byte_size(opening)
-    length = byte_size(text) - from - byte_size(closing)
+    length = byte_size(text) - byte_size(opening) - byte_size(closing)
 
-    case text do
-      <<^opening::binary-size(from), inside::binary-size(length), ^closing::binary>> -> inside
-      _ -> raise Wasm.broken_text(options)
-    end
+    if length >= 0 and String.starts_with?(text, opening) and String.ends_with?(text, closing),
+      do: binary_part(text, byte_size(opening), length),
+      else: raise(Wasm.broken_text(options))
   end
 
   @doc "Holes that lie between these offsets of the text."
