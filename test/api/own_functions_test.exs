@@ -135,19 +135,27 @@ defmodule RustyJson.OwnFunctionsTest do
       list = List.duplicate(String.duplicate("a", 1_000_000), 900)
       version = %{Version.parse!("1.2.3") | pre: list}
 
-      for {_engine, options} <- Judge.engines(), options = [max_bytes: 1_000] ++ options do
-        for uri <- [%URI{path: list}, %URI{host: "a", port: %URI{path: list}}, %URI{path: ["/a"]}] do
-          {took, result} = milliseconds(fn -> RustyJson.encode(uri, options) end)
-          assert {:error, %{reason: :invalid_struct}} = result
+      for {engine, options} <- Judge.engines(), options = [max_bytes: 1_000] ++ options do
+        # Before anything is encoded, wasmex looks at how large the term is, which hides other errors.
+        hidden = fn reason -> if engine == :wasmex, do: :max_bytes, else: reason end
+
+        for {term, reason} <- [
+              {%URI{path: list}, hidden.(:invalid_struct)},
+              {%URI{host: "a", port: %URI{path: list}}, hidden.(:invalid_struct)},
+              {%URI{path: ["/a"]}, :invalid_struct},
+              {%{%URI{path: list} => 1}, hidden.(:invalid_key)},
+              {%{%URI{path: ["/a"]} => 1}, :invalid_key},
+              {%{version => 1}, hidden.(:invalid_key)}
+            ] do
+          {took, result} = milliseconds(fn -> RustyJson.encode(term, options) end)
+          assert {:error, %{reason: ^reason}} = result
           assert took < 500
-          assert {:error, %{reason: :invalid_key}} = RustyJson.encode(%{uri => 1}, options)
         end
 
-        {took, result} = milliseconds(fn -> RustyJson.encode(%{version => 1}, options) end)
-        assert {:error, %{reason: :invalid_key}} = result
-        assert took < 500
-        assert {:ok, text} = RustyJson.encode(version, [unsupported: :inspect] ++ options)
-        assert byte_size(text) < 1_000
+        case RustyJson.encode(version, [unsupported: :inspect] ++ options) do
+          {:ok, text} -> assert byte_size(text) < 1_000
+          {:error, %{reason: :max_bytes}} -> assert engine == :wasmex
+        end
       end
     end
 
