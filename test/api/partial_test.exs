@@ -275,8 +275,8 @@ defmodule RustyJson.PartialTest do
       {:reductions, before} = Process.info(self(), :reductions)
       assert {:ok, _list, :complete} = RustyJson.decode_partial(text, engine)
       {:reductions, later} = Process.info(self(), :reductions)
-      # The judge of wasmex counts each value.
-      assert later - before < 2 * byte_size(text)
+      # The judge of wasmex counts each value, and what keeps the limits of a sandbox does so again.
+      assert later - before < 4 * byte_size(text)
     end
   end
 
