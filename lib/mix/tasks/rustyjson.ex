@@ -21,7 +21,7 @@ defmodule Mix.Tasks.Rustyjson do
   | `--fetch POINTER` | only the value at this JSON Pointer, such as `/user/name`; with `*`, such as `/users/*/name`, all values |
   | `--raw` | with `--fetch`, `--at`, `--array` or `--lines`: strings without quotes and escapes, other values as they were written |
   | `--sort` | sorts the members of objects by their keys |
-  | `--lines` | every line is a document (NDJSON); output is one line per document; memory stays constant |
+  | `--lines` | every line is a document (NDJSON); output is one line per document; the memory for a file stays constant |
   | `--array` | the elements of one array, a line each, in constant memory |
   | `--at POINTER` | the values at this place of one document, such as `/results/*`, a line each, in constant memory; with `--lines` those of each line |
   | `--engine native\\|wasm` | the engine; see `RustyJson.engine/0` |

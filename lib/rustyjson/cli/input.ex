@@ -1,6 +1,6 @@
 defmodule RustyJson.CLI.Input do
   @moduledoc false
-  # Reads files and standard input, in pieces or line by line in constant memory. A file whose name ends in `.gz` is decompressed.
+  # Reads files and standard input, in pieces or line by line; files in constant memory. A file whose name ends in `.gz` is decompressed.
 
   alias RustyJson.CLI.Progress
 

@@ -293,7 +293,8 @@ defmodule RustyJson.Options.Schema do
                   "`\"user_password\"`. `contains: [\"password\"]` redacts every key that contains the word, as Phoenix's " <>
                   "`filter_parameters` does. An entry such as `\"/users/*/card\"` is a JSON Pointer, in which `*` is any element or member. A key " <>
                   "that is renamed counts under both names. Upper and lower case differ. Lists of pairs (`[{\"password\", \"x\"}]`) are " <>
-                  "arrays, and fragments are text: `:redact` does not see into them."
+                  "arrays, and fragments are text: `:redact` does not see into them. Nor does it hide a term in an error that says why it " <>
+                  "cannot be encoded."
             },
             redacted: %{
               type: :text,
