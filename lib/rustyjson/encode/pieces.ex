@@ -10,7 +10,7 @@ defmodule RustyJson.Encode.Pieces do
   @end_mark :"$end of the stream"
   @raised :"$raised in the stream"
 
-  @typedoc "A text, and what makes the path of a place in it: behind so many bytes."
+  @typedoc "A text, and a function that takes an offset in it and gives the path of the value there."
   @type placed :: {iodata(), (non_neg_integer() -> String.t())}
 
   @doc "Texts as pieces of at least `flush` bytes. What raises does so after the pieces before it."

@@ -148,7 +148,7 @@ defmodule RustyJson.Encode.Text do
 
   defp completed({:ok, _text} = done, _term, _options, _started), do: done
 
-  # The first call that meets a derived struct has it written by the plan, too, as all later ones do.
+  # The first call that meets a list of derived structs has them written by their plan, as all later calls do.
   defp completed({:partial, json, holes}, term, options, started) do
     due = Options.due(options, started)
 
