@@ -13,6 +13,12 @@ defmodule RustyJson.LogSecretsTest do
     defstruct [:password, :x]
   end
 
+  defmodule Renamed do
+    @derive {RustyJson.Encoder, key_case: [api_key: "apiKey", note: "apiNote"]}
+    defexception [:api_key, :note]
+    def message(error), do: "bad key: #{inspect(Map.from_struct(error))}"
+  end
+
   defmodule Plain do
     defstruct [:password, :x]
   end
@@ -188,6 +194,18 @@ defmodule RustyJson.LogSecretsTest do
   # The number has no factor in common with those of places, sizes and redactions, so that each meets each of the others.
   test "holders of a secret in places of an event" do
     for {event, options} <- Enum.take_every(cases(), 61), do: check(event, options)
+  end
+
+  test "a field that has another name in JSON is redacted under both, where text is made of its struct" do
+    renamed = %Renamed{api_key: @secret, note: "kept"}
+
+    for redact <- [["apiKey"], ["api_key"], [contains: ["piK"]]],
+        term <- [renamed, {:error, [renamed]}, %MatchError{term: renamed}, %{renamed | note: renamed}],
+        event <- events(term) ++ texts(term) do
+      check(event, redact: redact)
+    end
+
+    assert line({{~c"~p", [renamed]}, %{}}, redact: ["apiKey"]) =~ "kept"
   end
 
   # What a plain line hides under these names, every layout hides.

@@ -75,6 +75,17 @@ defmodule RustyJson.Encoder.Plans do
     for {field, name} <- Enum.zip(fields, names(plan)), field != name, do: {field, name}
   end
 
+  @doc "The other names that a struct's encoders give its fields."
+  @spec other_names(module()) :: %{(field :: atom()) => [name :: atom()]}
+  def other_names(module) do
+    # With the stand-in for Jason, two implementations may not agree.
+    plans = [current_plan(module), plan_of(Encoder.impl_for(%{__struct__: module}))]
+
+    for plan when plan not in [nil, @own] <- plans, {field, name} <- pairs(plan), reduce: %{} do
+      names -> Map.update(names, field, [name], &[name | &1])
+    end
+  end
+
   # In the dictionary of the process, because the library that calls us knows nothing of them.
   @noted {__MODULE__, :noted}
 

@@ -3,6 +3,7 @@ defmodule RustyJson.LogFormatter.Hidden do
   # Terms that are about to become text: the arguments of a format, and the fields of an exception, whose message shows them. Text is not
   # redacted, so the values go before it is made. Callers have counted the parts of the term.
 
+  alias RustyJson.Encoder.Plans
   alias RustyJson.LogFormatter.Setup
 
   @doc "The term with what is redacted in place of the values under redacted keys."
@@ -12,10 +13,16 @@ defmodule RustyJson.LogFormatter.Hidden do
 
   defp hide([item | rest], setup), do: [hide(item, setup) | hide(rest, setup)]
 
-  # A struct stays one, so that its exception's message or its implementation of Inspect is what it was.
+  # A struct stays one, so that its exception's message or its implementation of Inspect is what it was. A field that has another name in
+  # JSON is redacted under both.
   defp hide(%{__struct__: module} = struct, setup) when is_atom(module) do
+    others = Plans.other_names(module)
+
     for {name, value} <- Map.from_struct(struct), name != :__exception__, reduce: struct do
-      struct -> %{struct | name => member(name, value, setup)}
+      struct ->
+        if Enum.any?(Map.get(others, name, []), &Setup.redacted?(&1, setup)),
+          do: %{struct | name => setup.redacted},
+          else: %{struct | name => member(name, value, setup)}
     end
   end
 
