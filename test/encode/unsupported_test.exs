@@ -349,6 +349,19 @@ defmodule RustyJson.UnsupportedTest do
     end
   end
 
+  test "an improper list is described as a whole in a stream, too" do
+    for {_engine, options} <- RustyJson.Test.Judge.engines(),
+        unsupported <- [:inspect, fn list -> %{improper: hd(list)} end],
+        list <- [[1 | 2], RustyJson.lazy([1 | 2])],
+        term <- [list, %{a: list}, [3, list], RustyJson.lazy([list])] do
+      options = [unsupported: unsupported] ++ options
+      assert term |> RustyJson.encode_stream(options) |> Enum.join() == RustyJson.encode!(term, options)
+    end
+
+    assert [3 | 4] |> RustyJson.encode_stream(unsupported: :inspect) |> Enum.join() == ~s("[3 | 4]")
+    assert_raise EncodeError, fn -> [3 | 4] |> RustyJson.encode_stream() |> Enum.join() end
+  end
+
   # Structs without an implementation make the VM look for one, in every folder of the code path before OTP 26.
   @terms if System.otp_release() >= "26", do: 2_000, else: 200
   # A thousand take about a second of processor time.

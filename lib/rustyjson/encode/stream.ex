@@ -7,10 +7,11 @@ defmodule RustyJson.Encode.Stream do
   #
   # Each text comes with a function for the path of a place in it, which only the error of a text that is too long asks for.
 
+  require RustyJson.Encode.Unsupported
   require RustyJson.Engine.Codes
 
   alias RustyJson.{EncodeError, Encoder, Lazy, Options, OrderedObject, SandboxError}
-  alias RustyJson.Encode.{Inside, Part, Path, Pieces, Scope, Sources, Text, Written}
+  alias RustyJson.Encode.{Inside, Part, Path, Pieces, Scope, Sources, Text, Unsupported, Written}
   alias RustyJson.Engine.Codes
   alias RustyJson.Options.Cache
 
@@ -22,7 +23,7 @@ defmodule RustyJson.Encode.Stream do
   @spec encode(term(), keyword() | map()) :: Enumerable.t()
   def encode(term, given) do
     {%{format: format, flush: flush}, options} = Cache.find(:encode_stream, given, fn -> options(given) end)
-    sequence? = sequence?(term)
+    sequence? = sequence?(term) and (format != nil or not described?(term, options))
     refuse!(format, sequence?, options)
     plain = Options.uncompressed(options)
 
@@ -61,6 +62,10 @@ defmodule RustyJson.Encode.Stream do
     do: Enumerable.impl_for(struct) != nil and Encoder.impl_for(struct) in [nil, Encoder.Any]
 
   defp sequence?(_term), do: false
+
+  # `:unsupported` describes an improper list as a whole, so nothing of it is an element.
+  defp described?([_ | _] = list, options) when Unsupported.is_described(options), do: List.improper?(list)
+  defp described?(_term, _options), do: false
 
   ## A document
 
@@ -116,9 +121,13 @@ defmodule RustyJson.Encode.Stream do
   # Only an error asks for it: to find it takes time for all that stands before the place.
   defp path(offset, %{json: json, path: path}), do: json |> binary_part(0, offset) |> Path.locate() |> path.()
 
-  defp hole(%Lazy{source: source}, :value, offset, options, parts) do
-    path = fn -> path(offset, parts) end
-    elements(source, %{new(:array, parts.flush, options) | path: path, line: parts.line})
+  defp hole(%Lazy{source: source} = lazy, :value, offset, options, parts) do
+    if described?(source, options) do
+      Stream.map([lazy], &left(&1, :value, offset, options, parts))
+    else
+      path = fn -> path(offset, parts) end
+      elements(source, %{new(:array, parts.flush, options) | path: path, line: parts.line})
+    end
   end
 
   defp hole(term, place, offset, options, parts),
