@@ -438,7 +438,7 @@ defmodule RustyJson do
   @spec encode(term(), [encode_option()] | map()) ::
           {:ok, String.t()} | {:error, EncodeError.t() | SandboxError.t() | Exception.t()}
   def encode(term, opts \\ []) do
-    Cache.cached(encode: lists, plans: plans) = Cache.all()
+    Cache.cached(encode: lists, plans: plans) = cached = Cache.all()
 
     case Lists.find(lists, opts) do
       {ready, options} when is_integer(ready) and not Known.is_of_structs(term) ->
@@ -448,7 +448,7 @@ defmodule RustyJson do
         end
 
       {ready, options} ->
-        Text.configured(term, ready, plans, options)
+        Text.configured(term, ready, cached, options)
 
       nil ->
         Text.given(term, Options.encode(opts))

@@ -19,10 +19,9 @@ pub struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// The plan of a module in a map of them.
-    pub fn find(look: Look<'a>, plans: Raw<'a>, module: Raw<'a>) -> Option<Self> {
-        let plan = look.tuple(look.map_get(plans, module)?)?;
-        Some(Self::read(look, module, plan))
+    /// The plan of a module, as Elixir has it.
+    pub fn of(look: Look<'a>, module: Raw<'a>, plan: Raw<'a>) -> Option<Self> {
+        Some(Self::read(look, module, look.tuple(plan)?))
     }
 
     /// Takes a plan apart: `{field, ...}`, or `{{field, ...}, {name, ...} | nil, {module | nil, ...} | nil}`.

@@ -46,8 +46,8 @@ pub struct Terms<'a, 's> {
     atoms: &'s mut AtomCache,
     walks: Walks<'a>,
     plans: Option<Raw<'a>>,
-    /// The word of a module whose plan is current, as the caller knows; 0 for none.
-    looked_at: usize,
+    /// A module and its plan, which is current, as the caller knows.
+    looked_at: Option<(Raw<'a>, Raw<'a>)>,
     /// The plans used so far. Most documents have one kind of struct, for which no memory is asked for.
     used: Option<Plan<'a>>,
     more_used: Vec<Plan<'a>>,
@@ -325,7 +325,10 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
         if let Some(number) = self.used_plans().position(|used| used.word() == module.word()) {
             return Some((number, 0));
         }
-        let plan = Plan::find(self.look, self.plans?, module)?;
+        let plan = match self.plan_looked_at(module) {
+            Some(plan) => Plan::of(self.look, module, plan)?,
+            None => Plan::of(self.look, module, self.look.map_get(self.plans?, module)?)?,
+        };
         if self.used.is_none() {
             self.used = Some(plan);
             return Some((0, 0));

@@ -125,11 +125,19 @@ defmodule RustyJson.PlansTest do
     assert encode_twice(user, []) == ~s({"id":1})
 
     require RustyJson.Options.Cache
+    alias RustyJson.Options.Cache
 
-    RustyJson.Options.Cache.cached(encode: {{ready, options}, _lists}, plans: plans) =
-      RustyJson.Options.Cache.all()
+    Cache.cached(encode: {{ready, options}, _lists}, plans: plans, sources: sources) = cached = Cache.all()
 
-    older = Map.put(plans || %{}, module, Plans.plan([:id, :secret]))
+    plan = Plans.plan([:id, :secret])
+    implementation = RustyJson.Encoder.impl_for(user)
+
+    older =
+      Cache.cached(cached,
+        plans: Map.put(plans || %{}, module, plan),
+        sources: Map.put(sources, module, {plan, :own, implementation, nil})
+      )
+
     assert RustyJson.Encode.Text.configured(user, ready, older, options) == {:ok, ~s({"id":1})}
   end
 

@@ -36,39 +36,43 @@ defmodule RustyJson.Encode.Text do
   def encode(term, options), do: general(term, options)
 
   @doc "The text of a term by the configured options, where these ask for more than the native library, or for a struct."
-  @spec configured(term(), ready(), Plans.t() | nil, Options.t() | nil) ::
-          {:ok, binary()} | {:error, Exception.t()}
-  def configured(term, {:derived, ready}, _plans, options),
-    do: configured(term, ready, Plans.known(options), options)
+  @spec configured(term(), ready(), Cache.t(), Options.t() | nil) :: {:ok, binary()} | {:error, Exception.t()}
+  def configured(
+        %module{} = struct,
+        ready,
+        Cache.cached(sources: sources, plans: plans),
+        %{usual: true} = options
+      )
+      when is_map_key(sources, module) and ready != nil and not is_tuple(ready) and module not in @known do
+    source = :erlang.map_get(module, sources)
 
-  def configured(%module{} = struct, ready, plans, %{usual: true} = options)
-      when ready != nil and module not in @known do
-    # The plans come with what was learnt: those of the caller may be older, and the core does not check the plan of this module.
-    with Cache.cached(sources: %{^module => source}, plans: plans) <- Cache.all(),
-         true <- Plans.holds?(source, struct) do
-      learnt(source, struct, module, ready, plans, options)
-    else
-      _unknown when is_map_key(plans, module) -> planned(struct, module, ready, plans, options)
-      _unknown -> of_struct(struct, plans, options)
-    end
+    # The plans come with what was learnt, so the core need not check the plan of this module.
+    if Plans.holds?(source, struct),
+      do: learnt(source, struct, module, ready, plans, options),
+      else: by_plans(struct, ready, plans, options)
   end
 
-  def configured(%module{} = struct, ready, plans, options) when ready != nil and is_map_key(plans, module),
+  def configured(term, {:derived, ready}, _cached, options),
+    do: by_plans(term, ready, Plans.known(options), options)
+
+  def configured(term, ready, Cache.cached(plans: plans), options), do: by_plans(term, ready, plans, options)
+
+  defp by_plans(%module{} = struct, ready, plans, options) when ready != nil and is_map_key(plans, module),
     do: planned(struct, module, ready, plans, options)
 
-  def configured(%module{} = struct, ready, plans, %{plain_parts: true} = options)
-      when ready != nil and module not in @known,
-      do: of_struct(struct, plans, options)
+  defp by_plans(%module{} = struct, ready, plans, %{usual: usual, plain_parts: plain} = options)
+       when (usual or plain) and ready != nil and module not in @known,
+       do: of_struct(struct, plans, options)
 
-  def configured([%module{} | _] = list, ready, plans, options)
-      when ready != nil and is_map_key(plans, module),
-      do: planned(list, module, ready, plans, options)
+  defp by_plans([%module{} | _] = list, ready, plans, options)
+       when ready != nil and is_map_key(plans, module),
+       do: planned(list, module, ready, plans, options)
 
-  def configured(term, ready, plans, options) when ready != nil and not Known.is_of_structs(term),
+  defp by_plans(term, ready, plans, options) when ready != nil and not Known.is_of_structs(term),
     do: term |> Native.Nif.encode(ready, plans) |> ready(term, plans, options)
 
-  def configured(term, nil, _plans, options), do: given(term, options)
-  def configured(term, _ready, _plans, options), do: encode(term, options)
+  defp by_plans(term, nil, _plans, options), do: given(term, options)
+  defp by_plans(term, _ready, _plans, options), do: encode(term, options)
 
   @typedoc "What the native library needs for a call that it answers alone; with a mark where the plans of other libraries do not count."
   @type ready :: Native.Nif.kept() | {:derived, Native.Nif.kept()} | nil
@@ -80,15 +84,15 @@ defmodule RustyJson.Encode.Text do
   defp learnt({nil, library, implementation, _code}, struct, _module, _ready, plans, options),
     do: own(struct, Interop.way(library, implementation, options), with_plans(options, plans))
 
-  defp learnt(_planned, struct, module, ready, plans, options),
-    do: struct |> Native.Nif.encode(ready, {plans, module}) |> ready(struct, plans, options)
+  defp learnt({plan, _library, _implementation, _code}, struct, module, ready, plans, options),
+    do: struct |> Native.Nif.encode(ready, {plans, module, plan}) |> ready(struct, plans, options)
 
   defp with_plans(options, nil), do: options
   defp with_plans(options, plans), do: %{options | plans: plans}
 
   # The library then does not report this plan, which takes longer than to look here.
   defp planned(term, module, ready, plans, options) do
-    given = if Plans.current?(module, plans), do: {plans, module}, else: plans
+    given = if Plans.current?(module, plans), do: {plans, module, :erlang.map_get(module, plans)}, else: plans
     term |> Native.Nif.encode(ready, given) |> ready(term, plans, options)
   end
 

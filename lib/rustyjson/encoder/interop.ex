@@ -5,7 +5,7 @@ defmodule RustyJson.Encoder.Interop do
   alias RustyJson.{DecodeError, Encode, Encoder, EncodeError, Engine, Options}
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.{Known, Measure, Part, Scope}
-  alias RustyJson.Encoder.Plans
+  alias RustyJson.Encoder.{Compiled, Plans}
   alias RustyJson.Engine.Codes
   alias RustyJson.Options.Cache
   alias RustyJson.Parts.Kind
@@ -15,6 +15,8 @@ defmodule RustyJson.Encoder.Interop do
 
   @compile {:no_warn_undefined,
             [Jason, Jason.Encoder, Jason.Fragment, Jason.OrderedObject, JSON, JSON.Encoder]}
+
+  @compile {:inline, there?: 1}
 
   @of_jason [Jason.Fragment, Jason.OrderedObject]
   @known Known.modules()
@@ -35,12 +37,24 @@ defmodule RustyJson.Encoder.Interop do
     end
   end
 
-  @doc "Whether that is this library and implementation, where it was once."
-  @spec found?(struct(), :jason | :json, module()) :: boolean()
-  def found?(struct, :jason, implementation), do: jason(struct) == implementation
+  @doc """
+  Whether what an earlier call found still holds: the same implementation and, if there is a plan, the code from which it was read. Without
+  one the implementation is called, whatever its code is now.
+  """
+  @spec holds?(Plans.source(), struct()) :: boolean()
+  # Each call with such a struct asks, so all of it stands here: a call of a module in a variable takes 30 ns.
+  def holds?({plan, :json, implementation, code}, struct) do
+    Encoder.impl_for(struct) == Encoder.Any and
+      (not there?(Jason.Encoder) or Jason.Encoder.impl_for(struct) in [nil, Jason.Encoder.Any]) and
+      JSON.Encoder.impl_for(struct) == implementation and
+      (plan == nil or Compiled.loaded?(implementation, code))
+  end
 
-  def found?(struct, :json, implementation),
-    do: jason(struct) == nil and Known.implementation(JSON.Encoder, struct) == implementation
+  def holds?({plan, :jason, implementation, code}, struct) do
+    Encoder.impl_for(struct) == Encoder.Any and there?(Jason.Encoder) and
+      Jason.Encoder.impl_for(struct) == implementation and
+      (plan == nil or Compiled.loaded?(implementation, code))
+  end
 
   defp of_elixir(none) when none in [nil, false, JSON.Encoder.Any], do: nil
   defp of_elixir(implementation), do: {:json, implementation}

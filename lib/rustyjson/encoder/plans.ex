@@ -332,7 +332,7 @@ defmodule RustyJson.Encoder.Plans do
   defp sure_plan(Encoder.Any, module) do
     with Cache.cached(sources: %{^module => {plan, library, _, _} = source})
          when plan != nil and library != :own <- Cache.all(),
-         true <- foreign_holds?(source, %{__struct__: module}) do
+         true <- Interop.holds?(source, %{__struct__: module}) do
       plan
     else
       _unknown -> foreign_plan(module)
@@ -346,11 +346,7 @@ defmodule RustyJson.Encoder.Plans do
   def holds?({plan, :own, own, nil}, struct),
     do: Encoder.impl_for(struct) == own and plan_of!(own) === plan
 
-  def holds?(source, struct), do: Encoder.impl_for(struct) == Encoder.Any and foreign_holds?(source, struct)
-
-  # Without a plan the implementation is called, whatever its code is now.
-  defp foreign_holds?({plan, library, foreign, code}, struct),
-    do: Interop.found?(struct, library, foreign) and (plan == nil or Compiled.loaded?(foreign, code))
+  def holds?(source, struct), do: Interop.holds?(source, struct)
 
   # The plan of an implementation that had one. It has one, unless it was compiled again: asking first takes longer than the call.
   defp plan_of!(implementation) do

@@ -7,11 +7,11 @@ use crate::raw::read::{Look, Raw};
 use rustler::Env;
 use rustyjson_core::encode::TermReader;
 
-/// The plans of a call: a map from modules to tuples of fields, or such a map and a module whose plan is current.
+/// The plans of a call: a map from modules to tuples of fields, or such a map with a module and its plan, which is current.
 #[derive(Clone, Copy)]
 pub struct Plans<'a> {
     pub(super) map: Option<Raw<'a>>,
-    pub(super) looked_at: usize,
+    pub(super) looked_at: Option<(Raw<'a>, Raw<'a>)>,
 }
 
 impl<'a> Plans<'a> {
@@ -24,16 +24,15 @@ impl<'a> Plans<'a> {
     #[inline(always)]
     fn read(look: Look<'a>, plans: Raw<'a>) -> Self {
         // Mostly there are none.
-        if plans == Raw::atom(atoms::nil()) { Self { map: None, looked_at: 0 } } else { Self::read_some(look, plans) }
+        if plans == Raw::atom(atoms::nil()) { Self { map: None, looked_at: None } } else { Self::read_some(look, plans) }
     }
 
     #[inline(never)]
     fn read_some(look: Look<'a>, plans: Raw<'a>) -> Self {
-        let (plans, looked_at) = match look.tuple(plans) {
-            Some([plans, module]) => (*plans, module.word()),
-            _ => (plans, 0),
-        };
-        Self { map: look.map_size(plans).map(|_| plans), looked_at }
+        match look.tuple(plans) {
+            Some([plans, module, plan]) => Self { map: Some(*plans), looked_at: Some((*module, *plan)) },
+            _ => Self { map: Some(plans), looked_at: None },
+        }
     }
 }
 
@@ -46,7 +45,13 @@ impl<'a> Terms<'a, '_> {
     /// Whether the caller knows that all plans used are current: none, or that of the module it has looked at.
     #[inline(always)]
     pub fn used_known_plans(&self) -> bool {
-        self.more_used.is_empty() && self.used.as_ref().is_none_or(|plan| plan.module.word() == self.looked_at)
+        self.more_used.is_empty() && self.used.as_ref().is_none_or(|plan| self.plan_looked_at(plan.module).is_some())
+    }
+
+    /// The plan of this module, if the caller has looked at it.
+    #[inline(always)]
+    pub(super) fn plan_looked_at(&self, module: Raw<'a>) -> Option<Raw<'a>> {
+        self.looked_at.filter(|(looked_at, _)| looked_at.word() == module.word()).map(|(_, plan)| plan)
     }
 
     #[inline(always)]

@@ -100,7 +100,8 @@ defmodule RustyJson.Engine.Native.Nif do
   def keep_options(_function, _options), do: :erlang.nif_error(:not_loaded)
 
   # With a module whose plan is current, which is then not reported.
-  @spec encode(term(), kept(), plans() | {plans(), module()}) :: encoded() | suspended() | :dirty
+  @spec encode(term(), kept(), plans() | {plans(), module(), RustyJson.Encoder.Plans.plan()}) ::
+          encoded() | suspended() | :dirty
   def encode(_term, _options, _plans), do: :erlang.nif_error(:not_loaded)
 
   @spec encode_dirty(term(), options(), plans()) :: encoded()
