@@ -224,7 +224,7 @@ defmodule RustyJson.Schema do
     unless is_binary(key) and String.valid?(key),
       do: raise(ArgumentError, "option :key of a field takes a string, got: #{Excerpt.brief(key)}")
 
-    type = type |> Type.check!() |> Constraints.wrap!(options, name)
+    type = type |> Type.of_schema!(name) |> Constraints.wrap!(options, name)
     required = not Keyword.has_key?(options, :default)
     default = options[:default]
     type = if not required and default == nil, do: nullable(type), else: type

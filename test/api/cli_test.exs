@@ -292,6 +292,10 @@ defmodule RustyJson.CLITest do
     assert {1, "", error} = run([lines])
     assert error =~ "#{lines}:2:1: Unexpected data after the value"
     assert error =~ "add --lines"
+    assert {1, "1\n", error} = run(["--at", "/a", file.("more.ndjson", ~s({"a":1}\n{"a":2}\n))])
+    assert error =~ "add --lines"
+    assert {1, _, error} = run(["--lines", file.("two.ndjson", ~s({"a":1}\n{"a":2} 3\n))])
+    refute error =~ "add --lines"
   end
 
   test "a directory is not a file" do

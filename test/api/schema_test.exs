@@ -237,6 +237,13 @@ defmodule RustyJson.SchemaTest do
           ] do
         assert_raise ArgumentError, fn -> RustyJson.decode("1", as: type) end
       end
+
+      assert_raise ArgumentError, ~r/^the field :born: unknown type :dat, did you mean :date\?/, fn ->
+        defmodule Misspelt do
+          use RustyJson.Schema
+          schema(do: field(:born, :dat))
+        end
+      end
     end
   end
 

@@ -339,7 +339,7 @@ defmodule RustyJson.CLI.Documents do
   defp rejected(%DecodeError{} = error, {file, lines_before}) do
     line = error.line + (lines_before || 0)
     shown = DecodeError.explain(%{error | line: line, message: what(error)})
-    failed(@not_json, "#{Input.name(file)}:#{line}:#{error.column}: #{shown}#{hint(error)}")
+    failed(@not_json, "#{Input.name(file)}:#{line}:#{error.column}: #{shown}#{hint(error, lines_before)}")
   end
 
   defp rejected(error, {file, nil}), do: failed(code(error), "#{Input.name(file)}: #{message(error)}")
@@ -363,15 +363,12 @@ defmodule RustyJson.CLI.Documents do
   defp code(%SandboxError{}), do: @stopped
   defp code(_error), do: @not_json
 
-  defp hint(%{reason: :trailing_data, data: data, position: position, offset: 0}) do
-    if position > 0 and position <= byte_size(data) and
-         :binary.match(data, "\n", scope: {0, position}) != :nomatch,
-       do: "\nIf every line is a document, add --lines.",
-       else: ""
-  end
+  # Of a document that is not one of many lines.
+  defp hint(%{reason: :trailing_data, line: line}, nil) when line > 1,
+    do: "\nIf every line is a document, add --lines."
 
-  defp hint(%{reason: :max_depth}), do: "\n--max-depth N raises the limit."
-  defp hint(_error), do: ""
+  defp hint(%{reason: :max_depth}, _lines_before), do: "\n--max-depth N raises the limit."
+  defp hint(_error, _lines_before), do: ""
 
   defp failed(code, text) do
     IO.puts(:stderr, text)

@@ -3,6 +3,7 @@ defmodule RustyJson.Schema.Type do
   # The types of schemas, and their names in errors.
 
   alias RustyJson.Encode.Excerpt
+  alias RustyJson.Options.Unknown
   alias RustyJson.Schema.Reflected
 
   # Duration came with Elixir 1.17.
@@ -27,6 +28,15 @@ defmodule RustyJson.Schema.Type do
   @doc "The type in its normal form, or an ArgumentError."
   @spec check!(term()) :: t()
   def check!(type), do: check!(type, @deepest)
+
+  @doc "The same for a field of a schema, which the error names."
+  @spec of_schema!(term(), atom()) :: t()
+  def of_schema!(type, field) do
+    check!(type)
+  rescue
+    error in ArgumentError ->
+      reraise ArgumentError, "the field #{inspect(field)}: #{error.message}", __STACKTRACE__
+  end
 
   defp check!(_type, 0), do: raise(ArgumentError, "a type nested deeper than #{@deepest} levels")
   defp check!(type, _left) when type in @scalars, do: type
@@ -101,8 +111,10 @@ defmodule RustyJson.Schema.Type do
   defp wrong!(type) do
     scalars = Enum.map_join(@scalars, ", ", &inspect/1)
 
+    meant = with name when name != nil <- Unknown.near(type, @scalars), do: ", did you mean #{inspect(name)}?"
+
     raise ArgumentError,
-          "unknown type #{Excerpt.brief(type)}: a type is #{scalars}, [type], {:map, type}, {:nullable, type}, " <>
+          "unknown type #{Excerpt.brief(type)}#{meant || ":"} a type is #{scalars}, [type], {:map, type}, {:nullable, type}, " <>
             "{:enum, atoms}, {:tagged, key, modules} or a module with a schema"
   end
 
