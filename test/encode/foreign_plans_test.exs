@@ -156,6 +156,20 @@ defmodule RustyJson.ForeignPlansTest do
 
   RustyJson.encode!(struct(Both))
 
+  defmodule Plain do
+    defstruct [:card]
+  end
+
+  defimpl JSON.Encoder, for: Plain do
+    def encode(_plain, _encoder), do: ~S({"card_number":"4111"})
+  end
+
+  # Its text keeps the name, whatever `:key_case` makes of others.
+  for engine <- ENGINES, redact <- [["cardNumber"], ["/user/cardNumber"], [contains: ["dNum"]], [:card_number]] do
+    ~S({"user":{"card_number":"[REDACTED]"}}) =
+      RustyJson.encode!(%{user: struct(Plain)}, [redact: redact, key_case: :camel] ++ engine)
+  end
+
   for engine <- ENGINES, redact <- [[:pass_word, :api_key], ["/both/pass_word", "/both/api_key"], [contains: ["word", "api_"]]] do
     around = struct(Around, both: struct(Both, pass_word: "4111"))
     ~S({"both":{"passWord":"[REDACTED]"}}) = RustyJson.encode!(around, [redact: redact] ++ engine)

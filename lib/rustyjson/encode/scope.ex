@@ -43,10 +43,10 @@ defmodule RustyJson.Encode.Scope do
   defp hidden(list, [], call) when is_list(list), do: for(value <- list, do: hidden(value, [], call))
   defp hidden(value, _pointers, _call), do: value
 
-  defp member(key, value, pointers, {text, {keys, words}, {_key_case, renamed}} = call) do
+  defp member(key, value, pointers, {text, {keys, words}, {key_case, renamed}} = call) do
     fields = renamed |> Map.get(key, %{}) |> Map.keys()
 
-    if Enum.any?([key | fields], &Shape.hidden?(&1, keys, words)),
+    if Enum.any?([key, new_name(key, key_case) | fields], &Shape.hidden?(&1, keys, words)),
       do: text,
       else: at(key, value, pointers, call)
   end
@@ -99,12 +99,15 @@ defmodule RustyJson.Encode.Scope do
   defp fits?(wanted, segment, {key_case, renamed}),
     do:
       match?(%{^segment => %{^wanted => []}}, renamed) or
-        (key_case != nil and renamed?(wanted, segment, key_case))
+        new_name(wanted, key_case) == segment or new_name(segment, key_case) == wanted
 
-  defp renamed?(wanted, segment, key_case) do
-    Names.name(String.to_existing_atom(wanted), key_case) == segment
+  # Text of other libraries keeps its names, whatever `:key_case` says.
+  defp new_name(key, nil), do: key
+
+  defp new_name(key, key_case) do
+    Names.name(String.to_existing_atom(key), key_case)
   rescue
-    ArgumentError -> false
+    ArgumentError -> key
   end
 
   # The stack has the key, as it is spelled, or the index that is reached in each open container, with the pointers that go on in the
