@@ -216,9 +216,11 @@ defmodule RustyJson.Parts do
 
   def policy(%{parts: <<Kind.check()>>} = options, length), do: {options, length}
 
-  # Places take more room than short values: core/src/parts/raw.rs.
-  def policy(%{parts: <<Kind.raw(), _::binary>>} = options, length),
-    do: {Options.change(options, :decode, %{max_nodes: 0}), length}
+  # Places stand for the parts that stay text, and take more room than short values: core/src/parts/raw.rs.
+  def policy(%{parts: <<Kind.raw(), _::binary>>} = options, length) do
+    changed = Options.change(options, :decode, %{max_nodes: 0})
+    {%{changed | values: Map.put(changed.values, :places, true)}, length}
+  end
 
   # Fields have numbers, tagged structs and decimals are lists, and types ask for floats: core/src/parts/shape.rs.
   def policy(%{parts: <<Kind.typed(), tagged, _::binary>>, values: %{max_depth: max_depth}} = options, length) do

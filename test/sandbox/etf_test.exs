@@ -10,8 +10,11 @@ defmodule RustyJson.Sandbox.EtfTest do
 
   @moduletag :once
 
-  alias RustyJson.Options
+  alias RustyJson.{Options, Parts}
+  alias RustyJson.Parts.Kind
   alias RustyJson.Wasm.{Etf, Holes, Judge}
+
+  require Kind
 
   @vectors Path.join(__DIR__, "../vectors")
 
@@ -112,6 +115,29 @@ defmodule RustyJson.Sandbox.EtfTest do
   end
 
   defp expected([fault], _etf), do: fault
+
+  test "places of parts that stay text, where a plan asks for them" do
+    places = :erlang.term_to_binary([{0, 1}], minor_version: 2)
+    plain = Options.decode(raw: [], as: nil)
+    assert {:fault, :invalid_result, "tag 104 in the term"} = Etf.check(places, plain.values, 20)
+
+    for planned <- [Options.decode(raw: ["/0"]), Options.with_parts(plain, <<Kind.raw(), 2, 0, 0, 0>>)] do
+      {options, length} = Parts.policy(planned, 20)
+      assert :ok = Etf.check(places, options.values, length)
+    end
+  end
+
+  # It would lead pointers astray.
+  test "a hole for a fragment that is no JSON, under redact:" do
+    etf = :erlang.term_to_binary([RustyJson.Fragment.new("}")], minor_version: 2)
+    body = <<1::32-little, 1::32-little, 6::32-little, 1::32-little, "[]">>
+    later = System.monotonic_time(:millisecond) + 60_000
+
+    for {options, verdict} <- [{[redact: ["/a/b"]], :partial}, {[], :fault}] do
+      values = Options.encode(options).values
+      assert elem(Holes.find(body, etf, %{}, values, later), 0) == verdict
+    end
+  end
 
   # Each limit accepts the largest answer that is honest, and refuses one more. script/mutants.exs found that nothing else tried these.
   describe "the limit of" do

@@ -95,7 +95,7 @@ defmodule RustyJson.Wasm.Etf do
   defp policy(%{decoding_integer_digit_limit: digits, max_nodes: max_nodes} = values, deadline) do
     decimals = values.floats == :decimals
     ordered = values.objects == :ordered_objects
-    raw = Map.get(values, :raw, []) != []
+    places = is_map_key(values, :places)
 
     %{
       map: if(values.keys in [:atoms, :atoms!], do: @atom_map, else: @map),
@@ -103,8 +103,8 @@ defmodule RustyJson.Wasm.Etf do
       decimals: decimals,
       floats: not decimals or is_map_key(values, :typed),
       null: null(values.null),
-      raw: raw,
-      long: decimals or ordered or raw,
+      places: places,
+      long: decimals or ordered or places,
       depth: values.max_depth,
       integer: if(digits != 0, do: bytes(digits)),
       coefficient: bytes(values.max_decimal_digits),
@@ -213,7 +213,7 @@ defmodule RustyJson.Wasm.Etf do
     do: etf |> integer(p.integer) |> next(open - 4, outer, nodes - 1, keys, depth, large, p)
 
   # A part of the text, by its place.
-  defp value(<<104, 2, etf::binary>>, open, outer, nodes, keys, depth, large, %{raw: true} = p),
+  defp value(<<104, 2, etf::binary>>, open, outer, nodes, keys, depth, large, %{places: true} = p),
     do: etf |> number() |> number() |> next(open - 4, outer, nodes - 1, keys, depth, large, p)
 
   defp value(<<@decimal, etf::binary>>, open, outer, nodes, keys, depth, large, %{decimals: true} = p) do

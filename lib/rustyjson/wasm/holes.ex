@@ -72,6 +72,7 @@ defmodule RustyJson.Wasm.Holes do
       lean: values.lean,
       extras: values.extras == :left,
       pretty: values.pretty,
+      redacts: values.redact != [],
       records: values.records != :none,
       plans: plans
     }
@@ -144,7 +145,8 @@ defmodule RustyJson.Wasm.Holes do
   defp left?(:value, term, _at_key, call), do: left?(term, call)
 
   defp left?(%Fragment{encode: encode}, call),
-    do: call.pretty or not is_binary(encode) or (call.records and Written.ends_record?(encode))
+    do:
+      call.pretty or call.redacts or not is_binary(encode) or (call.records and Written.ends_record?(encode))
 
   defp left?(%{__struct__: Fragment}, _call), do: true
 
