@@ -221,9 +221,12 @@ defmodule RustyJson.LinearTimeTest do
         for {:enum, names} = type <- types,
             do: {list(inspect("#{List.last(names)}"), 1_000_000), [as: [type]] ++ options}
 
-      assert {:ok, _} = RustyJson.decode(elem(many, 0), elem(many, 1))
-      call = fn {text, options} -> fn -> RustyJson.decode(text, options) end end
-      Clock.ratio(4, call.(many), call.(few))
+      # With a function for keys, Elixir makes the values.
+      for more <- [[], [keys: & &1]] do
+        assert {:ok, _} = RustyJson.decode(elem(many, 0), more ++ elem(many, 1))
+        call = fn {text, options} -> fn -> RustyJson.decode(text, more ++ options) end end
+        Clock.ratio(4, call.(many), call.(few))
+      end
     end
 
     @tag options: chosen

@@ -21,8 +21,22 @@ defmodule RustyJson.Schema.Assemble do
           null: atom()
         }
 
+  @typedoc "A type in which what an answer names by its number stands in a tuple."
+  @type t :: tuple() | Type.t()
+
+  @doc "The type, as `value/3` takes it."
+  @spec numbered(Type.t()) :: t()
+  def numbered({:enum, names}), do: {:enum, List.to_tuple(names)}
+
+  def numbered({:tagged, key, variants}),
+    do: {:tagged, key, List.to_tuple(for {_tag, module} <- variants, do: module)}
+
+  def numbered({kind, type}) when kind in [:list, :map, :nullable], do: {kind, numbered(type)}
+  def numbered({:checked, type, constraints}), do: {:checked, numbered(type), constraints}
+  def numbered(type), do: type
+
   @doc "The value. Throws `{:rustyjson, :date}` for an invalid date, and `{:rustyjson, :broken}` for an answer that does not fit the type."
-  @spec value(Type.t(), term(), context()) :: term()
+  @spec value(t(), term(), context()) :: term()
   def value(:any, value, _context), do: value
   def value(:string, value, _context) when is_binary(value), do: value
   def value(:integer, value, _context) when is_integer(value), do: value
@@ -56,15 +70,13 @@ defmodule RustyJson.Schema.Assemble do
   def value(:duration, text, _context) when byte_size(text) <= 255, do: date(&Duration.from_iso8601/1, text)
   def value(:raw, [start, length], %{raw: text}), do: Raw.fragment(start, length, text)
 
-  def value({:enum, names}, number, _context) when is_integer(number) and number >= 0,
-    do: Enum.at(names, number) || broken()
+  def value({:enum, names}, number, _context)
+      when is_integer(number) and number >= 0 and number < tuple_size(names),
+      do: elem(names, number)
 
-  def value({:tagged, _key, variants}, [number, pairs], context) when is_integer(number) and number >= 0 do
-    case Enum.at(variants, number) do
-      {_tag, module} -> value(module, pairs, context)
-      nil -> broken()
-    end
-  end
+  def value({:tagged, _key, modules}, [number, pairs], context)
+      when is_integer(number) and number >= 0 and number < tuple_size(modules),
+      do: modules |> elem(number) |> value(pairs, context)
 
   def value(module, pairs, %{structs: structs} = context)
       when is_map_key(structs, module) and is_list(pairs) do

@@ -97,7 +97,7 @@ defmodule RustyJson.Schema.Decode do
       null: values.null
     }
 
-    {:ok, Assemble.value(shape.type, answer, context)}
+    {:ok, Assemble.value(shape.numbered, answer, context)}
   catch
     {:rustyjson, :date} -> refused(json, shape, options) || {:error, broken(options)}
     {:rustyjson, :broken} -> {:error, broken(options)}

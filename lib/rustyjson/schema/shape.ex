@@ -8,10 +8,22 @@ defmodule RustyJson.Schema.Shape do
   require RustyJson.Parts.Kind
 
   alias RustyJson.Parts.Kind
-  alias RustyJson.Schema.{Constraints, Type}
+  alias RustyJson.Schema.{Assemble, Constraints, Type}
 
-  @enforce_keys [:nodes, :tags, :plan, :type, :structs, :templates, :modules, :dates, :loaded, :loads]
-  defstruct [:nodes, :tags, :plan, :type, :structs, :templates, :modules, :dates, :loaded, :loads]
+  @enforce_keys [
+    :nodes,
+    :tags,
+    :plan,
+    :type,
+    :numbered,
+    :structs,
+    :templates,
+    :modules,
+    :dates,
+    :loaded,
+    :loads
+  ]
+  defstruct [:nodes, :tags, :plan, :type, :numbered, :structs, :templates, :modules, :dates, :loaded, :loads]
 
   @type t :: %__MODULE__{
           # The types, and behind them the keys of tagged structs.
@@ -21,7 +33,8 @@ defmodule RustyJson.Schema.Shape do
           # The plan of a call that ends at the first error.
           plan: binary(),
           type: Type.t(),
-          # The types of the fields of each struct, by number; and what its schema was.
+          # The type, and those of the fields of each struct, by number, for RustyJson.Schema.Assemble; and what its schema was.
+          numbered: Assemble.t(),
           structs: %{module() => tuple()},
           # For each struct itself and the names of its fields, and for each enum its names; those that every type can need come first.
           templates: tuple(),
@@ -122,6 +135,7 @@ defmodule RustyJson.Schema.Shape do
       tags: tags,
       plan: packed(nodes, tags, 0, []),
       type: type,
+      numbered: Assemble.numbered(type),
       structs: Map.new(modules, &{&1, field_types(&1)}),
       templates: List.to_tuple(built_in() ++ Enum.map(templates, &elem(&1, 1))),
       modules: for(module <- modules, do: {module, Type.version(module)}),
@@ -137,7 +151,7 @@ defmodule RustyJson.Schema.Shape do
   # An Ecto schema has the struct that its fields are put into.
   defp field_types(module) do
     schema = Type.schema!(module)
-    types = schema.fields |> Enum.map(&{&1.name, &1.type, &1.required}) |> List.to_tuple()
+    types = schema.fields |> Enum.map(&{&1.name, Assemble.numbered(&1.type), &1.required}) |> List.to_tuple()
     if schema[:base], do: {:into, schema.base, types}, else: types
   end
 
