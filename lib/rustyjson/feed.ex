@@ -217,13 +217,13 @@ defmodule RustyJson.Feed do
   # Iodata can hold the same part many times, so no more of it is made than may come. In the sandbox it ends with memory and time.
   defp within_total(input, %{plan: %{max_total_bytes: 0}, options: options}) do
     case Measure.excess(input, 0, options) do
-      nil -> {IO.iodata_to_binary(input), nil}
+      nil -> {Input.piece!(input), nil}
       error -> {"", error}
     end
   end
 
   defp within_total(input, %{plan: %{max_total_bytes: most}, total: total}) do
-    {bytes, more} = Measure.bytes(input, most - total)
+    {bytes, more} = Input.piece!(input, &Measure.bytes(&1, most - total))
     {bytes, if(more, do: :max_total_bytes)}
   end
 

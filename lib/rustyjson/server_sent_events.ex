@@ -35,6 +35,7 @@ defmodule RustyJson.ServerSentEvents do
   """
 
   alias RustyJson.{DecodeError, Options}
+  alias RustyJson.Decode.Input
   alias RustyJson.Encode.Measure
   alias RustyJson.Options.Words
 
@@ -105,7 +106,7 @@ defmodule RustyJson.ServerSentEvents do
   @spec push(t(), iodata()) :: {:ok, [event()], t()} | {:error, DecodeError.t(), [event()]}
   def push(stream, input) do
     if Measure.text?(input, @whole),
-      do: input |> IO.iodata_to_binary() |> bytes(stream, []),
+      do: input |> Input.piece!() |> bytes(stream, []),
       else: parts([input], most_parts(stream), stream, [])
   end
 
@@ -126,7 +127,7 @@ defmodule RustyJson.ServerSentEvents do
     do: parts([part, rest | work], left, stream, events)
 
   defp parts([part | work], left, stream, events) do
-    case bytes(IO.iodata_to_binary([part]), stream, []) do
+    case [part] |> Input.piece!() |> bytes(stream, []) do
       {:ok, more, stream} -> parts(work, less(left), stream, Enum.reverse(more, events))
       {:error, error, more} -> {:error, error, Enum.reverse(events, more)}
     end

@@ -551,4 +551,37 @@ defmodule RustyJson.OwnFunctionsTest do
       assert_raise ArgumentError, ~r/#{Regex.escape(message)}/, run
     end
   end
+
+  test "what is pushed and is not iodata is named" do
+    for {_engine, options} <- Judge.engines(), input <- [nil, :text, ["[1", nil]] do
+      message = "a piece of text must be iodata, got: #{inspect(input)}"
+
+      for run <- [
+            fn -> options |> RustyJson.Partial.new() |> RustyJson.Partial.push(input) end,
+            fn -> options |> RustyJson.Partial.new() |> RustyJson.Partial.push_changes(input) end,
+            fn ->
+              [max_bytes: 100]
+              |> Keyword.merge(options)
+              |> RustyJson.Partial.new()
+              |> RustyJson.Partial.push(input)
+            end,
+            fn -> RustyJson.decode_partial(input, options) end,
+            fn -> options |> RustyJson.Feed.new() |> RustyJson.Feed.push(input) end,
+            fn ->
+              [max_total_bytes: 100]
+              |> Keyword.merge(options)
+              |> RustyJson.Feed.new()
+              |> RustyJson.Feed.push(input)
+            end
+          ] do
+        assert_raise ArgumentError, message, run
+      end
+    end
+
+    events = RustyJson.ServerSentEvents.new()
+
+    assert_raise ArgumentError, "a piece of text must be iodata, got: nil", fn ->
+      RustyJson.ServerSentEvents.push(events, nil)
+    end
+  end
 end

@@ -5,7 +5,7 @@ defmodule RustyJson.Decode.Input do
   require RustyJson.Engine.Codes
 
   alias RustyJson.Decode.Atoms
-  alias RustyJson.Encode.Measure
+  alias RustyJson.Encode.{Excerpt, Measure}
   alias RustyJson.Engine.Codes
   alias RustyJson.Engine.Native.Nif
   alias RustyJson.{DecodeError, Engine, Long, Options, OrderedObject, SandboxError}
@@ -78,6 +78,14 @@ defmodule RustyJson.Decode.Input do
   defp too_long(input, options) do
     data = if is_binary(input), do: input, else: ""
     {:error, DecodeError.new({Codes.decode(:max_bytes), 0, 1, 1, ""}, data, options)}
+  end
+
+  @doc "The bytes of a piece of text, by default all. Other terms than iodata are an ArgumentError that names what was given."
+  @spec piece!(iodata(), (iodata() -> result)) :: result when result: var
+  def piece!(input, read \\ &flat/1) do
+    read.(input)
+  rescue
+    ArgumentError -> raise ArgumentError, "a piece of text must be iodata, got: #{Excerpt.brief(input)}"
   end
 
   defp flat(input) when is_binary(input), do: input

@@ -6,7 +6,7 @@ defmodule RustyJson.Partial.Pieces do
   require RustyJson.Engine.Codes
 
   alias RustyJson.{DecodeError, Feed, Options, Partial, SandboxError}
-  alias RustyJson.Decode.Atoms
+  alias RustyJson.Decode.{Atoms, Input}
   alias RustyJson.Encode.Measure
   alias RustyJson.Engine.Codes
   alias RustyJson.Feed.State
@@ -31,7 +31,7 @@ defmodule RustyJson.Partial.Pieces do
   defp pushed(%{total: total} = partial, input, changes) do
     case excess(input, partial) do
       nil ->
-        bytes = if is_binary(input), do: input, else: IO.iodata_to_binary(input)
+        bytes = Input.piece!(input)
         changes = changes && if(partial.behind, do: :whole, else: Changes.new(byte_size(bytes)))
         lenient(bytes, %{partial | total: total + byte_size(bytes)}, changes)
 
