@@ -48,6 +48,7 @@ defmodule RustyJson.SweepTest do
 
   ## The table is complete
 
+  @tag :table
   test "every public function is in the table" do
     missing = public() -- Sweep.known()
     assert missing == [], "not in RustyJson.Test.Sweep: #{inspect(missing)}"
@@ -55,6 +56,7 @@ defmodule RustyJson.SweepTest do
     assert gone == [], "in the table, but not there: #{inspect(gone)}"
   end
 
+  @tag :table
   test "every function of RustyJson is in the table" do
     known = for {RustyJson, name, arity} <- Sweep.known(), do: {name, arity}
 
@@ -63,21 +65,23 @@ defmodule RustyJson.SweepTest do
         do: assert(Enum.any?(known, fn {n, a} -> n == name and a >= arity end), "#{name}/#{arity} is missing")
   end
 
+  @tag :table
   test "every option and value of the schema is in the table" do
     for direction <- [:decode, :encode], {name, %{type: type}} <- Schema.entries(direction) do
       values = for way <- Sweep.ways(direction), {^name, value} <- way, do: value
-      assert values != [], "option #{inspect(name)} of #{direction} is missing"
+      assert values != [], missing(name, direction, "ways.ex")
       assert Schema.atoms(type) -- values == [], "values of #{inspect(name)} of #{direction} are missing"
       if type == :boolean, do: assert(values != [Schema.entries(direction)[name].default])
     end
   end
 
+  @tag :table
   test "every option of streams, parts, partial documents and the formatter is in the table" do
     {:ok, types} = Code.Typespec.fetch_types(RustyJson)
 
     for {type, call} <- @types, name <- options_of(types, type) do
       ways = Enum.find(Sweep.calls(), &(&1.name == call)).ways
-      assert Enum.any?(ways, &Keyword.has_key?(&1, name)), "#{inspect(name)} of #{type} is missing"
+      assert Enum.any?(ways, &Keyword.has_key?(&1, name)), missing(name, type)
     end
 
     {:ok, types} = Code.Typespec.fetch_types(RustyJson.Formatter)
@@ -85,10 +89,10 @@ defmodule RustyJson.SweepTest do
 
     # A policy chooses the engine of each run.
     for name <- options_of(types, :opts) -- [:policy],
-        do:
-          assert(Enum.any?(ways, &Keyword.has_key?(&1, name)), "#{inspect(name)} of the formatter is missing")
+        do: assert(Enum.any?(ways, &Keyword.has_key?(&1, name)), missing(name, "the formatter"))
   end
 
+  @tag :table
   test "every option of logs and requests is in the table" do
     assert_options({RustyJson.LogFormatter, :format, 2}, RustyJson.LogFormatter.Setup.names())
 
@@ -101,6 +105,9 @@ defmodule RustyJson.SweepTest do
         )
   end
 
+  defp missing(option, function, file \\ "calls.ex"),
+    do: "option #{inspect(option)} of #{function} is missing in test/support/sweep/#{file}"
+
   defp assert_options(name, options) do
     %{ways: ways} = Enum.find(Sweep.calls(), &(&1.name == name))
 
@@ -108,7 +115,7 @@ defmodule RustyJson.SweepTest do
         do:
           assert(
             Enum.any?(ways, &Keyword.has_key?(&1, option)),
-            "#{inspect(option)} of #{inspect(name)} is missing"
+            missing(option, inspect(name))
           )
   end
 
