@@ -313,4 +313,62 @@ defmodule JasonTest do
   test "minimize looks at :record_separator alone" do
     assert Jason.Formatter.minimize("[ 1 ] [ 2 ]", indent: nil, record_separator: "|") == "[1]|[2]"
   end
+
+  describe "code that was compiled with Jason" do
+    # What Jason 1.4 generates: it takes the private options, and calls a private function.
+    @stale """
+    defmodule Stale do
+      defstruct [:id]
+      def part(id), do: %Jason.Fragment{encode: fn {escape, map} -> Jason.Encode.value(id, escape, map) end}
+
+      defimpl Jason.Encoder do
+        def encode(%{id: id}, {escape, map}), do: Jason.Encode.value(id, escape, map)
+      end
+    end
+    """
+
+    setup do
+      dir = Path.join(System.tmp_dir!(), "rustyjson-stale-#{System.unique_integer([:positive])}")
+      File.mkdir_p!(dir)
+      Code.prepend_path(dir)
+
+      ExUnit.CaptureIO.capture_io(:stderr, fn ->
+        for {module, beam} <- Code.compile_string(@stale),
+            do: File.write!(Path.join(dir, "#{module}.beam"), beam)
+      end)
+
+      on_exit(fn ->
+        Code.delete_path(dir)
+        File.rm_rf!(dir)
+      end)
+    end
+
+    test "is named, with what to do" do
+      stale = struct(Stale, id: 1)
+      fragment = apply(Stale, :part, [1])
+
+      for {name, encode} <- [
+            {"Jason.Encoder.Stale", fn -> Jason.encode!(stale) end},
+            {"Jason.Encoder.Stale", fn -> Jason.encode([%{a: stale}]) end},
+            {"Jason.Encoder.Stale", fn -> RustyJson.encode!(stale) end},
+            {"Jason.Encoder.Stale", fn -> RustyJson.encode!([%{a: stale}]) end},
+            {"Stale", fn -> Jason.encode!([fragment]) end}
+          ] do
+        error = assert_raise ArgumentError, encode
+        assert error.message =~ "#{name} was compiled with another :jason. Run `mix deps.compile --force`"
+      end
+    end
+
+    test "is told from an encoder that does not take a value" do
+      defmodule Narrow do
+        defstruct [:id]
+
+        defimpl Jason.Encoder do
+          def encode(%{id: id}, _opts) when is_integer(id), do: Integer.to_string(id)
+        end
+      end
+
+      assert_raise FunctionClauseError, fn -> Jason.encode(struct(Narrow, id: "1")) end
+    end
+  end
 end

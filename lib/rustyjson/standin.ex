@@ -8,6 +8,7 @@ defmodule RustyJson.Standin do
   alias RustyJson.Encode.{Known, Part, Text}
   alias RustyJson.Encoder.{Derive, Plans}
   alias RustyJson.Options.{Cache, Pack, Values}
+  alias RustyJson.Standin.Stale
 
   @unlimited 0xFFFF_FFFF
   # Of the configuration and of the policy, what says where a call runs and how much it may take.
@@ -46,7 +47,11 @@ defmodule RustyJson.Standin do
   @doc "The text of a term, as Jason writes it. The errors are those of this library."
   @spec encode(term(), %{escape: atom(), maps: atom(), pretty: boolean()}) ::
           {:ok, binary()} | {:error, Exception.t()}
-  def encode(term, given), do: Text.encode(term, options(:encode, given))
+  def encode(term, given) do
+    Text.encode(term, options(:encode, given))
+  rescue
+    error in FunctionClauseError -> reraise Stale.explained(error), __STACKTRACE__
+  end
 
   @doc "The options that an implementation of the protocol gets."
   @spec encode_options(%{escape: atom(), maps: atom(), pretty: boolean()}) :: Options.t()

@@ -11,6 +11,7 @@ defmodule RustyJson.CLI.Doctor do
   alias RustyJson.Encoder.Interop
   alias RustyJson.CLI.Doctor.{Machine, SelfTest}
   alias RustyJson.CLI.{Output, Progress}
+  alias RustyJson.Standin.Stale
   alias RustyJson.Wasm.Host
 
   @rust "1.95.0"
@@ -213,9 +214,20 @@ defmodule RustyJson.CLI.Doctor do
   end
 
   defp purpose(Jason, purpose),
-    do: if(Interop.standin?(), do: "the stand-in, which runs on RustyJson", else: purpose)
+    do:
+      if(Interop.standin?(),
+        do: "the stand-in, which runs on RustyJson#{stale(Stale.modules())}",
+        else: purpose
+      )
 
   defp purpose(_module, purpose), do: purpose
+
+  defp stale([]), do: ""
+
+  defp stale([module | more]) do
+    others = if more == [], do: " was", else: " and #{length(more)} more were"
+    ". #{inspect(module)}#{others} compiled with another :jason. #{Stale.advice()}"
+  end
 
   ## Self-test
 

@@ -9,6 +9,7 @@ defmodule RustyJson.Encoder.Interop do
   alias RustyJson.Engine.Codes
   alias RustyJson.Options.Cache
   alias RustyJson.Parts.Kind
+  alias RustyJson.Standin.Stale
 
   require RustyJson.Engine.Codes
   require RustyJson.Parts.Kind
@@ -88,7 +89,11 @@ defmodule RustyJson.Encoder.Interop do
 
   def encode(_value, _options), do: :error
 
-  defp encode(:standin, struct, implementation, options), do: implementation.encode(struct, options)
+  defp encode(:standin, struct, implementation, options) do
+    implementation.encode(struct, options)
+  rescue
+    error in FunctionClauseError -> reraise Stale.explained(error), __STACKTRACE__
+  end
 
   defp encode(library, struct, implementation, options) do
     if library == :jason, do: fits!(struct, options)
