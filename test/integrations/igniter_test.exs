@@ -140,6 +140,12 @@ defmodule RustyJson.IgniterTest do
     Igniter.Test.assert_unchanged(again, ["lib/endpoint.ex", "config/config.exs", "mix.exs"])
   end
 
+  test "an option without a step is a notice" do
+    igniter = install(["--absinthe"])
+    Igniter.Test.assert_unchanged(igniter, ["mix.exs", "lib/endpoint.ex", "config/config.exs"])
+    assert notices(igniter) =~ "Nothing to do for --absinthe: the package is not among the dependencies"
+  end
+
   test "a call that it cannot read is a notice" do
     igniter =
       install(["--plug"], %{"lib/endpoint.ex" => "defmodule E do\n  plug Plug.Parsers, @options\nend\n"})

@@ -121,6 +121,7 @@ defmodule Mix.Tasks.Rustyjson.Install do
     steps = Install.steps(project, asked)
 
     cond do
+      asked != [] and steps == [] -> Igniter.add_notice(igniter, Printed.absent(asked))
       asked != [] -> Edits.apply_steps(igniter, steps)
       options[:yes] || igniter.assigns[:test_mode?] -> Edits.show(igniter, steps)
       true -> Edits.apply_steps(igniter, steps |> Edits.changes() |> Enum.filter(&wanted?/1))

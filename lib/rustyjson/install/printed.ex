@@ -13,7 +13,7 @@ defmodule RustyJson.Install.Printed do
       head(steps),
       configuration(steps, project),
       numbered(steps),
-      absent(Install.without_step(steps, asked)),
+      none(Install.without_step(steps, asked)),
       tail(project, asked)
     ]
     |> List.flatten()
@@ -55,9 +55,12 @@ defmodule RustyJson.Install.Printed do
   defp indented(""), do: ""
   defp indented(line), do: "       " <> line
 
-  defp absent([]), do: []
+  defp none([]), do: []
+  defp none(options), do: absent(options)
 
-  defp absent(options) do
+  @doc "The sentence about options without a step."
+  @spec absent([atom()]) :: String.t()
+  def absent(options) do
     "Nothing to do for #{Enum.map_join(options, ", ", &switch/1)}: the package is not among the dependencies, or it uses RustyJson."
   end
 
