@@ -76,6 +76,23 @@ defmodule RustyJson.BoundedTextsTest do
     end
   end
 
+  # `String.Chars` inspects a list that is no text.
+  test "a key that is a list of something else" do
+    for {_, engine} <- Judge.engines(),
+        term <- [
+          fn -> %{[shared()] => 1} end,
+          fn -> [%OrderedObject{values: [{[?a | shared()], 1}]}] end,
+          fn -> %{[Integer.pow(2, 4_000_000)] => 1} end
+        ] do
+      result = within(2_000, term, &RustyJson.encode(&1, [max_bytes: 1_000] ++ engine))
+      assert {:error, %EncodeError{reason: :invalid_key}} = result
+      assert {:ok, _text} = within(2_000, term, &RustyJson.encode(&1, [unsupported: :inspect] ++ engine))
+    end
+
+    for key <- [["a" | "b"], [[], ?a, [[?b]]], ~c"ab"],
+        do: assert(Judge.encode(%{key => 1}, []) == {:ok, ~s({"ab":1})})
+  end
+
   # None of it is in the text, and each list has it 20,000 times.
   test "members that are gathered for nothing, left out, or taken back" do
     keys = Map.new(1..2_000, &{&1, nil})

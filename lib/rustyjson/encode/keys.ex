@@ -7,7 +7,7 @@ defmodule RustyJson.Encode.Keys do
   require RustyJson.Engine.Codes
 
   alias RustyJson.{EncodeError, Options, OrderedObject}
-  alias RustyJson.Encode.{Known, Measure, Unsupported}
+  alias RustyJson.Encode.{Excerpt, Known, Measure, Unsupported}
   alias RustyJson.Engine.Codes
 
   @texts Known.texts()
@@ -71,6 +71,17 @@ defmodule RustyJson.Encode.Keys do
 
   def string_key(key, options), do: chars(key, options)
 
+  defp chars(key, options) when Unsupported.is_of_standin(options) and is_list(key) do
+    Measure.bounded(key, options)
+
+    cond do
+      text = chardata(key) -> text
+      # Raises, as Jason does.
+      Measure.short?(key) -> String.Chars.to_string(key)
+      true -> raise ArgumentError, "cannot convert the given list to a string: #{Excerpt.brief(key)}"
+    end
+  end
+
   defp chars(key, options) when Unsupported.is_of_standin(options), do: String.Chars.to_string(key)
 
   defp chars(key, options) do
@@ -87,7 +98,15 @@ defmodule RustyJson.Encode.Keys do
   defp key_text(%Version{} = key), do: if(Measure.short?(key), do: text_of(key))
   defp key_text(%module{} = key) when module in @texts, do: if(Known.scalars?(key), do: text_of(key))
   defp key_text(%_module{} = key), do: String.Chars.to_string(key)
+  defp key_text(key) when is_list(key), do: chardata(key)
   defp key_text(key), do: text_of(key)
+
+  # `String.Chars` inspects a list that is no text, and raises with the result: that has no end where a part stands in others many times.
+  defp chardata(list) do
+    with text when not is_binary(text) <- :unicode.characters_to_binary(list), do: nil
+  rescue
+    ArgumentError -> nil
+  end
 
   defp text_of(key) do
     String.Chars.to_string(key)
