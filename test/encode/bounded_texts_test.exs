@@ -14,6 +14,22 @@ defmodule RustyJson.BoundedTextsTest do
     )
   end
 
+  # Encoders of other libraries, where these are there. `:redact` has such a text read again.
+  @foreign for library <- [Jason, JSON],
+               protocol = Module.concat(library, Encoder),
+               Code.ensure_loaded?(protocol),
+               do: {Module.concat(__MODULE__, library), protocol}
+
+  for {module, protocol} <- @foreign do
+    defmodule module do
+      defstruct [:part]
+
+      defimpl protocol do
+        def encode(%{part: part}, _), do: [?", Enum.reduce(1..60, part, fn _, text -> [text, text] end), ?"]
+      end
+    end
+  end
+
   defmodule Key do
     defstruct [:number]
 
@@ -72,6 +88,23 @@ defmodule RustyJson.BoundedTextsTest do
           fn -> %{endless(?x) => 1} end
         ] do
       result = within(2_000, fn -> RustyJson.encode(term.(), [max_bytes: 1_000] ++ engine) end)
+      assert {:error, %EncodeError{reason: :max_bytes}} = result
+    end
+  end
+
+  test "iodata of another library's encoder, of which something is hidden or left out" do
+    for {_, engine} <- Judge.engines(),
+        {module, _protocol} <- @foreign,
+        part <- ["x", ""],
+        options <- [
+          [redact: [:a]],
+          [redact: ["/a/b"]],
+          [omit: [nil]],
+          [key_case: :camel],
+          [integers: :js_safe]
+        ] do
+      options = [max_bytes: 1_000] ++ options ++ engine
+      result = within(2_000, fn -> RustyJson.encode([struct(module, part: part)], options) end)
       assert {:error, %EncodeError{reason: :max_bytes}} = result
     end
   end

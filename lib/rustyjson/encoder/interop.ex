@@ -19,6 +19,9 @@ defmodule RustyJson.Encoder.Interop do
 
   @compile {:inline, there?: 1}
 
+  # Bytes of a text that is read again, beyond 16 for each that the call may write.
+  @looked_at 1_048_576
+
   @of_jason [Jason.Fragment, Jason.OrderedObject]
   @known Known.modules()
 
@@ -190,6 +193,15 @@ defmodule RustyJson.Encoder.Interop do
 
   defp own(implementation), do: if(implementation == Encoder.Any, do: Jason.Encoder.Any, else: implementation)
 
+  # Nobody but the function that made a text knows whether it has an end, and what is hidden or left out counts less.
+  defp readable!(text, %{values: %{max_bytes: most}} = options) do
+    case Measure.excess(text, if(most > 0, do: @looked_at + 16 * most, else: 0), options) do
+      nil -> :ok
+      :max_bytes -> raise EncodeError.from_engine({Codes.encode(:max_bytes), "", nil}, options)
+      error -> raise EncodeError.marked(error, options)
+    end
+  end
+
   # Jason has no limit, and a term that shares its parts has a text that is larger than any memory.
   defp fits!(struct, %{values: %{max_bytes: most}} = options) do
     # A part is at least a byte of JSON, except fields that an encoder leaves out.
@@ -199,6 +211,8 @@ defmodule RustyJson.Encoder.Interop do
 
   # What must not be seen is taken out of the other library's text, too.
   defp shaped({text, noted}, options) do
+    readable!(text, options)
+
     case Input.decode(text, read_by(options)) do
       {:ok, term} ->
         term |> Scope.hide(noted, options) |> Encode.value(options)
