@@ -310,6 +310,18 @@ defmodule JasonTest do
         do: assert_raise(error, fn -> Code.eval_string(code) end)
   end
 
+  # The message would show all of the list, which has no end where a part stands in others many times.
+  test "a key that is a list of something else" do
+    shared = fn -> Enum.reduce(1..60, "x", fn _, term -> %{a: term, b: term} end) end
+
+    for {part, text} <- [{shared, "cannot convert the given list to a string: ["}, {fn -> {} end, "\n\nTo be"}] do
+      task = Task.async(fn -> assert_raise(ArgumentError, fn -> Jason.encode(%{[part.()] => 1}) end) end)
+      assert Task.await(task, 10_000).message =~ text
+    end
+
+    assert Jason.encode(%{["a" | "b"] => 1}) == {:ok, ~s({"ab":1})}
+  end
+
   test "minimize looks at :record_separator alone" do
     assert Jason.Formatter.minimize("[ 1 ] [ 2 ]", indent: nil, record_separator: "|") == "[1]|[2]"
   end
