@@ -314,7 +314,10 @@ defmodule JasonTest do
   test "a key that is a list of something else" do
     shared = fn -> Enum.reduce(1..60, "x", fn _, term -> %{a: term, b: term} end) end
 
-    for {part, text} <- [{shared, "cannot convert the given list to a string: ["}, {fn -> {} end, "\n\nTo be"}] do
+    for {part, text} <- [
+          {shared, "cannot convert the given list to a string: ["},
+          {fn -> {} end, "\n\nTo be"}
+        ] do
       task = Task.async(fn -> assert_raise(ArgumentError, fn -> Jason.encode(%{[part.()] => 1}) end) end)
       assert Task.await(task, 10_000).message =~ text
     end
