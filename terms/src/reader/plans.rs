@@ -24,7 +24,11 @@ impl<'a> Plans<'a> {
     #[inline(always)]
     fn read(look: Look<'a>, plans: Raw<'a>) -> Self {
         // Mostly there are none.
-        if plans == Raw::atom(atoms::nil()) { Self { map: None, looked_at: None } } else { Self::read_some(look, plans) }
+        if plans == Raw::atom(atoms::nil()) {
+            Self { map: None, looked_at: None }
+        } else {
+            Self::read_some(look, plans)
+        }
     }
 
     #[inline(never)]
