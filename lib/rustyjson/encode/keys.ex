@@ -101,7 +101,7 @@ defmodule RustyJson.Encode.Keys do
   defp key_text(key) when is_list(key), do: chardata(key)
   defp key_text(key), do: text_of(key)
 
-  # `String.Chars` inspects a list that is no text, and raises with the result: that has no end where a part stands in others many times.
+  # For a list that is no text, the error of `String.Chars` shows all of it. That has no end where a part stands in others many times.
   defp chardata(list) do
     with text when not is_binary(text) <- :unicode.characters_to_binary(list), do: nil
   rescue
