@@ -169,21 +169,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             Value::Integer(value) => number::rare_integer(text, value),
             Value::Float(value) => float::float(Scalar, text, value),
             Value::Big => {
-                let in_slice = self.in_slice();
-                // What is left out is not too long. Keys are gathered before they are written, and what was written so far is known
-                // less exactly for a tape than for a text: so the key has all the room that there is for a text.
-                let room = match self.options.max_bytes {
-                    0 => u64::MAX,
-                    _ if self.shape.is_some_and(Shape::omits) => u64::MAX,
-                    max => max,
-                };
-                let (_, magnitude) = self.reader.big_integer(key);
-                limits::digits_fit(magnitude, room)?;
-                if in_slice && magnitude.len() > LONG_INTEGER {
-                    return Err(EncodeErrorKind::Budget);
-                }
-                let work = limits::work_of_digits(magnitude.len());
-                self.spend(work)?;
+                self.digits_of_key(key)?;
                 let (negative, magnitude) = self.reader.big_integer(key);
                 number::big(text, negative, magnitude);
             }
@@ -194,5 +180,24 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             Value::Broken => return Err(EncodeErrorKind::Unsupported),
         }
         Ok(true)
+    }
+
+    /// Checks that there is room and time for the digits of a key.
+    fn digits_of_key(&mut self, key: R::Term) -> Walk<()> {
+        let magnitude = self.reader.big_integer(key).1;
+        let len = magnitude.len();
+        let work = limits::work_of_digits(len);
+        if self.shape.is_some_and(Shape::omits) {
+            // Its member may be left out, and what is left out is not too long.
+            self.lost(work / limits::OMITTED)?;
+        } else if self.options.max_bytes != 0 {
+            // Keys are gathered before they are written, and what was written so far is known less exactly for a tape than for a text:
+            // so the key has all the room that there is for a text.
+            limits::digits_fit(magnitude, self.options.max_bytes)?;
+        }
+        if self.in_slice() && len > LONG_INTEGER {
+            return Err(EncodeErrorKind::Budget);
+        }
+        self.spend(work)
     }
 }

@@ -10,6 +10,8 @@ use alloc::vec::Vec;
 pub(super) trait Radix {
     /// At most 2^32.
     const BASE: u64;
+    /// So many products of two limbs, and a limb, are less than 2^64.
+    const PRODUCTS: usize;
 
     /// The lowest limb, and what is carried.
     #[inline(always)]
@@ -22,12 +24,14 @@ pub(super) struct Binary;
 
 impl Radix for Binary {
     const BASE: u64 = 1 << 32;
+    const PRODUCTS: usize = 1;
 }
 
 pub(super) struct Decimal;
 
 impl Radix for Decimal {
     const BASE: u64 = 1_000_000_000;
+    const PRODUCTS: usize = 16;
 }
 
 /// Limbs that are converted one after the other: below this, that is faster.
@@ -66,33 +70,42 @@ pub(super) fn convert<From: Radix, To: Radix>(source: &[u32]) -> Option<Vec<u32>
         }
         place[..number.len()].copy_from_slice(&number);
     }
-    while numbers.len() > power.len() {
-        (numbers, power) = paired::<To>(&numbers, &power)?;
+    while numbers.len() > 2 * power.len() {
+        let next = square::<To>(&power)?;
+        numbers = paired::<To>(&numbers, &power, next.len())?;
+        power = next;
     }
-    Some(numbers)
+    if numbers.len() > power.len() { paired::<To>(&numbers, &power, 2 * power.len()) } else { Some(numbers) }
 }
 
-/// Each two numbers as one, and the power for those.
-fn paired<R: Radix>(numbers: &[u32], power: &[u32]) -> Option<(Vec<u32>, Vec<u32>)> {
-    let width = power.len();
-    let mut product = zeros(2 * width)?;
-    let mut scratch = zeros(4 * width + 256)?;
-    multiply::<R>(power, power, &mut product, &mut scratch);
-    let mut next = reserved(2 * width)?;
-    next.extend_from_slice(&product);
-    if next.last() == Some(&0) {
-        next.pop();
+fn square<R: Radix>(power: &[u32]) -> Option<Vec<u32>> {
+    let mut square = zeros(2 * power.len())?;
+    multiply::<R>(power, power, &mut square, &mut scratch(power.len())?);
+    if square.last() == Some(&0) {
+        square.pop();
     }
-    let mut pairs = zeros(numbers.len().div_ceil(2 * width) * next.len())?;
-    for (pair, place) in numbers.chunks(2 * width).zip(pairs.chunks_mut(next.len())) {
-        let (low, high) = pair.split_at(width);
+    Some(square)
+}
+
+/// Each two numbers as one of this width, which is at most twice that of the power.
+fn paired<R: Radix>(numbers: &[u32], power: &[u32], width: usize) -> Option<Vec<u32>> {
+    let mut product = zeros(2 * power.len())?;
+    let mut scratch = scratch(power.len())?;
+    let mut pairs = zeros(numbers.len().div_ceil(2 * power.len()) * width)?;
+    for (pair, place) in numbers.chunks(2 * power.len()).zip(pairs.chunks_mut(width)) {
+        let (low, high) = pair.split_at(power.len());
         if !high.is_empty() {
             multiply::<R>(high, power, &mut product, &mut scratch);
-            place.copy_from_slice(&product[..next.len()]);
+            place.copy_from_slice(&product[..width]);
         }
         add::<R>(place, low);
     }
-    Some((pairs, next))
+    Some(pairs)
+}
+
+/// Room for a product of two numbers of so many limbs.
+fn scratch(len: usize) -> Option<Vec<u32>> {
+    zeros(4 * len + 256)
 }
 
 /// Multiplies by a factor of at most 2^32 and adds.
@@ -108,7 +121,7 @@ pub(super) fn times_plus<R: Radix>(limbs: &mut Vec<u32>, factor: u64, summand: u
     }
 }
 
-/// The product of two numbers of as many limbs; `out` has twice as many, and `scratch` four times as many and 256 more.
+/// The product of two numbers of as many limbs; `out` has twice as many, and the scratch is for as many.
 fn multiply<R: Radix>(a: &[u32], b: &[u32], out: &mut [u32], scratch: &mut [u32]) {
     if a.len() <= SHORT {
         return multiply_short::<R>(a, b, out);
@@ -138,6 +151,9 @@ fn multiply<R: Radix>(a: &[u32], b: &[u32], out: &mut [u32], scratch: &mut [u32]
 }
 
 fn multiply_short<R: Radix>(a: &[u32], b: &[u32], out: &mut [u32]) {
+    if R::PRODUCTS > 1 {
+        return multiply_columns::<R>(a, b, out);
+    }
     out.fill(0);
     for (i, &factor) in a.iter().enumerate() {
         let (places, top) = out[i..].split_at_mut(b.len());
@@ -149,18 +165,45 @@ fn multiply_short<R: Radix>(a: &[u32], b: &[u32], out: &mut [u32]) {
     }
 }
 
+/// The same, where the base is no power of two: what a column adds up to is divided once for many products.
+fn multiply_columns<R: Radix>(a: &[u32], b: &[u32], out: &mut [u32]) {
+    let len = b.len();
+    let mut reversed = [0; SHORT];
+    reversed[..len].copy_from_slice(b);
+    reversed[..len].reverse();
+    let mut carry = 0;
+    for (column, place) in out.iter_mut().enumerate() {
+        let (first, last) = ((column + 1).saturating_sub(len).min(len), len.min(column + 1));
+        let skip = (len - 1).saturating_sub(column);
+        let (mut sum, mut next) = R::split(carry);
+        for (a, b) in a[first..last].chunks(R::PRODUCTS).zip(reversed[skip..len].chunks(R::PRODUCTS)) {
+            let products = a.iter().zip(b).map(|(&a, &b)| u64::from(a) * u64::from(b));
+            let (low, high) = R::split(u64::from(sum) + products.sum::<u64>());
+            sum = low;
+            next += high;
+        }
+        *place = sum;
+        carry = next;
+    }
+}
+
 /// Adds a number of at most as many limbs; the sum has room.
 fn add<R: Radix>(sum: &mut [u32], summand: &[u32]) {
     let (low, high) = sum.split_at_mut(summand.len().min(sum.len()));
     let mut carry = 0;
+    let mut step = |place: &mut u32, limb: u32| {
+        let wide = u64::from(*place) + u64::from(limb) + carry;
+        carry = u64::from(wide >= R::BASE);
+        *place = (wide - carry * R::BASE) as u32;
+        carry
+    };
     for (place, &limb) in low.iter_mut().zip(summand) {
-        (*place, carry) = R::split(u64::from(*place) + u64::from(limb) + carry);
+        step(place, limb);
     }
     for place in high {
-        if carry == 0 {
+        if step(place, 0) == 0 {
             break;
         }
-        (*place, carry) = R::split(u64::from(*place) + carry);
     }
 }
 
