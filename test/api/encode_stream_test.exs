@@ -652,6 +652,27 @@ defmodule RustyJson.EncodeStreamTest do
     end
   end
 
+  test "the limit on the bytes is exceeded at the same place as in encode/2" do
+    terms = [
+      Enum.to_list(1..30),
+      [[1, 2, 3], [4, 5, [6, 7, %{"a" => "bcd", "k" => [1, 2]}]], "end"],
+      [["é\n", %{"é" => "\u2028"}], %{a: %{b: 1, c: "1:\":"}}],
+      for(i <- 1..3, do: %Derived{rows: [i], n: ":"}),
+      %{"a" => [1, 2, 3], "b" => %{"c" => "long", "d" => 1}}
+    ]
+
+    for {_name, engine} <- Judge.engines(),
+        term <- terms,
+        # Learns the plan of the struct.
+        options <- [[], [pretty: true], [escape: :unicode_safe], [redact: ["/1"]]],
+        options = options ++ engine,
+        most <- 1..(byte_size(RustyJson.encode!(term, options)) - 1) do
+      options = [max_bytes: most] ++ options
+      {:error, error} = RustyJson.encode(term, options)
+      assert catch_error(joined(term, options)) == error
+    end
+  end
+
   test "max_bytes ends encode/2 of a lazy array without end" do
     for {_engine, options} <- RustyJson.Test.Judge.engines() do
       endless = RustyJson.lazy(Stream.cycle([1]))

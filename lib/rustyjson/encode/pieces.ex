@@ -11,7 +11,11 @@ defmodule RustyJson.Encode.Pieces do
   @raised :"$raised in the stream"
 
   @typedoc "A text, and a function that takes an offset in it and gives the path of the value there."
-  @type placed :: {iodata(), (non_neg_integer() -> String.t())}
+  @type placed :: {iodata() | :too_long, (non_neg_integer() -> String.t())}
+
+  @doc "In place of a text that is too long for the stream: the function gets the room that is left."
+  @spec too_long((non_neg_integer() -> String.t())) :: placed()
+  def too_long(path), do: {:too_long, path}
 
   @doc "Texts as pieces of at least `flush` bytes. What raises does so after the pieces before it."
   @spec stream(Enumerable.t(placed()), pos_integer(), Options.t()) :: Enumerable.t()
@@ -27,13 +31,16 @@ defmodule RustyJson.Encode.Pieces do
     end
   end
 
+  defp within({:too_long, path}, left, options), do: exceeded(path, left, options)
+
   defp within({text, path}, left, options) do
     length = IO.iodata_length(text)
-
-    if length > left,
-      do: raise(EncodeError.from_engine({Codes.encode(:max_bytes), path.(left), nil}, options)),
-      else: {[text], left - length}
+    if length > left, do: exceeded(path, left, options), else: {[text], left - length}
   end
+
+  @spec exceeded((non_neg_integer() -> String.t()), non_neg_integer(), Options.t()) :: no_return()
+  defp exceeded(path, left, options),
+    do: raise(EncodeError.from_engine({Codes.encode(:max_bytes), path.(left), nil}, options))
 
   # What raises becomes the last item, so that the texts before it are delivered first.
   defp caught(texts) do

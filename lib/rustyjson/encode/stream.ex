@@ -243,8 +243,9 @@ defmodule RustyJson.Encode.Stream do
       :lazy ->
         {one_by_one(elements, state), %{next | size: 1}}
 
-      {:failed, _kind, _reason, _stacktrace} = failed when count == 1 ->
-        {failing(failed, state), next}
+      {:failed, _kind, error, _stacktrace} = failed when count == 1 ->
+        [element] = elements
+        {if(too_long?(error, state), do: [too_long(element, state)], else: failing(failed, state)), next}
 
       {:failed, _kind, _reason, _stacktrace} = failed ->
         {Stream.concat(one_by_one(elements, state), again(failed, state)), next}
@@ -276,7 +277,7 @@ defmodule RustyJson.Encode.Stream do
 
   # A lazy array may have no end, and may be read once, so nothing of it is read here.
   defp texts(elements, state) do
-    case Lazy.unless_lazy(fn -> Text.encode(led(elements, state), of_batch(state)) end) do
+    case Lazy.unless_lazy(fn -> Text.encode(led(elements, state), with_room(state)) end) do
       {:ok, text} -> {:ok, text |> in_line(state) |> unled(state)}
       {:error, error} -> {:failed, :error, error, []}
       :lazy -> :lazy
@@ -293,6 +294,42 @@ defmodule RustyJson.Encode.Stream do
   defp of_batch(%{format: :array, options: options, number: number}), do: Scope.elements(options, number)
   defp of_batch(%{options: options}), do: options
 
+  # Brackets and what leads the elements of a batch are no part of the stream, so they do not count. Elements that fail then are too long
+  # for the stream, whatever is in front of them.
+  defp with_room(%{options: options} = state) do
+    room = byte_size(lead(options)) + byte_size(tail(options))
+
+    if options.values.max_bytes == 0,
+      do: of_batch(state),
+      else: limited(of_batch(state), options.values.max_bytes + room)
+  end
+
+  defp limited(options, most), do: Options.change(options, :encode, %{max_bytes: most})
+
+  # An encoder may also have met a limit of a call of its own.
+  defp too_long?(%EncodeError{reason: :max_bytes, message: message}, state),
+    do: message == EncodeError.from_engine({Codes.encode(:max_bytes), "", nil}, with_room(state)).message
+
+  defp too_long?(_error, _state), do: false
+
+  # How much the stream has room for is known where the texts before it were counted.
+  defp too_long(element, state), do: Pieces.too_long(&end_of_room(element, &1, state))
+
+  # Not even the comma behind the element before it.
+  defp end_of_room(_element, 0, %{format: :array, number: number} = state) when number > 0,
+    do: whole_path("", %{state | number: number - 1})
+
+  defp end_of_room(_element, 0, state), do: whole_path("", state)
+
+  defp end_of_room(element, left, %{options: options} = state) do
+    most = if led?(state), do: left + byte_size(lead(options)), else: left
+
+    case [element] |> led(state) |> Text.encode(limited(of_batch(state), most)) do
+      {:error, %EncodeError{reason: :max_bytes} = error} -> numbered(error, state).path
+      _other -> whole_path("", state)
+    end
+  end
+
   # A 0 leads elements behind others, and leaves them its comma when it is taken off with the bracket: so no text is copied. It is
   # no element that a pointer could redact.
   defp led(elements, state), do: if(led?(state), do: [0 | elements], else: elements)
@@ -308,8 +345,7 @@ defmodule RustyJson.Encode.Stream do
 
   defp unled(text, %{options: options} = state) do
     if led?(state),
-      do:
-        Inside.between!(text, "[" <> line(options, Options.depth(options) + 1) <> "0", tail(options), options),
+      do: Inside.between!(text, lead(options), tail(options), options),
       else: alone(text, state)
   end
 
@@ -320,9 +356,9 @@ defmodule RustyJson.Encode.Stream do
   end
 
   defp single(element, state) do
-    case Lazy.unless_lazy(fn -> Text.encode([element], of_batch(state)) end) do
+    case Lazy.unless_lazy(fn -> Text.encode([element], with_room(state)) end) do
       {:ok, text} -> [text |> in_line(state) |> alone(state) |> from_here(state)]
-      {:error, error} -> raise error
+      {:error, error} -> if(too_long?(error, state), do: [too_long(element, state)], else: raise(error))
       :lazy -> streamed(element, state)
     end
   rescue
@@ -396,11 +432,19 @@ defmodule RustyJson.Encode.Stream do
     {lead, skipped} = if format == :array and number > 0, do: {"[0", number - 1}, else: {"", number}
 
     path = fn length ->
-      text = text |> IO.iodata_to_binary() |> binary_part(0, length)
+      text = text |> IO.iodata_to_binary() |> reaching(length)
       Path.join(prefix.(), (lead <> text) |> Path.reached(options) |> Path.later(skipped))
     end
 
     {text, path}
+  end
+
+  # The core writes a key with its colon, so a key that has room without it is reached.
+  defp reaching(text, length) do
+    case text do
+      <<_start::binary-size(length), ?:, _rest::binary>> -> binary_part(text, 0, length + 1)
+      _text -> binary_part(text, 0, length)
+    end
   end
 
   defp opening(%{number: 0}), do: "["
@@ -412,6 +456,7 @@ defmodule RustyJson.Encode.Stream do
   # The same with its first bracket.
   defp open(text, options), do: Inside.between!(text, "", tail(options), options)
 
+  defp lead(options), do: "[" <> line(options, Options.depth(options) + 1) <> "0"
   defp tail(options), do: line(options, Options.depth(options)) <> "]"
 
   defp line(%{values: %{line_separator: separator, indent: indent}}, depth),

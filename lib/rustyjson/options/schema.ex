@@ -322,7 +322,10 @@ defmodule RustyJson.Options.Schema do
               type: {:integer, 0, @u48},
               default: 0,
               doc:
-                "The limit on the output in bytes. 0 removes the limit. With a limit, what is looked at and leaves no text may have about 16 " <>
+                "The limit on the output in bytes. 0 removes the limit. The error has the path of the value that exceeds it. `encode/2` " <>
+                  "counts the text of custom encoders, fragments and lazy arrays after the text around them, and names one of these, or a " <>
+                  "value behind them, where a stream names the first value that exceeds the limit. " <>
+                  "With a limit, what is looked at and leaves no text may have about 16 " <>
                   "parts for each of these bytes, and 1,048,576 more: parts of iodata, members that `:omit` leaves out, bytes of a list " <>
                   "that `:unsupported` replaces."
             }
