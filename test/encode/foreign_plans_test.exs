@@ -109,6 +109,55 @@ defmodule RustyJson.ForeignPlansTest do
   end
   """
 
+  # What Jason does for lists, where the real one is not there.
+  @improper ~S"""
+  unless Code.ensure_loaded?(Jason) do
+    defmodule Jason.Fragment do
+      defstruct [:encode]
+      def new(fun), do: struct(__MODULE__, encode: fun)
+    end
+
+    defmodule Jason.Encode do
+      def list([head | tail], opts), do: [?[, Integer.to_string(head) | list_loop(tail, opts, [])]
+      defp list_loop([], _escape, _maps), do: ~c"]"
+
+      defp list_loop([head | tail], escape, maps),
+        do: [?,, Integer.to_string(head) | list_loop(tail, escape, maps)]
+    end
+
+    defprotocol Jason.Encoder do
+      @fallback_to_any true
+      def encode(value, opts)
+    end
+
+    defimpl Jason.Encoder, for: Any do
+      def encode(value, _opts), do: raise(Protocol.UndefinedError, protocol: Jason.Encoder, value: value)
+    end
+
+    defmodule Jason do
+      def encode(%{encode: fun}, _options), do: fun.({nil, nil})
+    end
+  end
+
+  defmodule Improper do
+    defstruct [:list]
+  end
+
+  defimpl Jason.Encoder, for: Improper do
+    def encode(%{list: list}, opts), do: [~S({"list":), Jason.Encode.list(list, opts), ?}]
+  end
+
+  for engine <- ENGINES, options <- [[], [redact: ["secret"]], [pretty: true], [omit: [nil]]] do
+    {:ok, text} = RustyJson.encode([1, struct(Improper, list: [1, 2])], options ++ engine)
+    {:ok, ~S([1,{"list":[1,2]}])} = RustyJson.Formatter.minimize(text)
+
+    for list <- [[1 | 2], [1, 2 | 3]] do
+      {:error, error} = RustyJson.encode([1, struct(Improper, list: list)], options ++ engine)
+      %RustyJson.EncodeError{reason: :improper_list, message: "improper list", path: "/1"} = error
+    end
+  end
+  """
+
   @secrets ~S"""
   defmodule Inner do
     @derive {RustyJson.Encoder, key_case: :camel}
@@ -206,8 +255,16 @@ defmodule RustyJson.ForeignPlansTest do
   """
 
   test "numbers of an implementation's text keep their digits, whatever else is asked for, and nothing in it is shown that is redacted" do
+    run(@protocol <> @numbers <> @secrets)
+  end
+
+  test "an improper list in a struct that only Jason encodes is the error of one anywhere else" do
+    run("{:ok, _} = Application.ensure_all_started(:rustyjson)\n" <> @improper)
+  end
+
+  defp run(script) do
     engines = inspect(for {_name, options} <- Judge.engines(), do: options)
-    script = String.replace(@protocol <> @numbers <> @secrets, "ENGINES", engines)
+    script = String.replace(script, "ENGINES", engines)
 
     paths = Path.wildcard(Path.join(Mix.Project.build_path(), "lib/*/ebin"))
     arguments = Enum.flat_map(paths, &["-pa", &1]) ++ ["-e", script]

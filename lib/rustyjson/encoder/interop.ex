@@ -324,6 +324,12 @@ defmodule RustyJson.Encoder.Interop do
   rescue
     error in Protocol.UndefinedError ->
       if error.protocol == Jason.Encoder, do: {:error, error}, else: reraise(error, __STACKTRACE__)
+
+    # Jason has no clause for the end of an improper list.
+    error in FunctionClauseError ->
+      if match?(%{module: Jason.Encode, function: :list_loop}, error),
+        do: {:error, EncodeError.from_engine({Codes.encode(:improper_list), "", nil}, nil)},
+        else: reraise(error, __STACKTRACE__)
   catch
     :throw, %{__struct__: Jason.EncodeError, message: text} -> {:error, invalid(text)}
   end
