@@ -2,7 +2,7 @@ defmodule RustyJson.Install do
   @moduledoc false
   # The steps of `mix rustyjson.install`, in one table: the task prints them, and with Igniter it carries them out.
 
-  alias RustyJson.Install.Parsers
+  alias RustyJson.Install.{Parsers, Surroundings}
 
   @typedoc """
   The project as far as the steps depend on it: the names of all its packages, the configuration, where `:rustyjson` comes from (the
@@ -204,10 +204,10 @@ defmodule RustyJson.Install do
     end
   end
 
-  # The stand-in is a folder of this package. If this does not come from Hex, its line needs `override: true`.
+  # The stand-in is a folder of this package.
   defp dependency(library, folder) do
     own =
-      if Enum.any?([:path, :git, :github], &library[&1]) and not (library[:override] || false),
+      if Surroundings.override?(library),
         do: ", where the line of :rustyjson also needs override: true",
         else: ""
 

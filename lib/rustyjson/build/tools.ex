@@ -83,13 +83,14 @@ defmodule RustyJson.Build.Tools do
     end
   end
 
-  # Where script/setup installs WABT.
+  # Where script/setup installs WABT, in the folder of this library.
   @wabt "_build/wabt"
 
-  @doc "wasm2c, and the folder of the headers that its output includes; `:missing` if one of them is."
-  @spec wasm2c() :: {Path.t(), Path.t()} | :missing
-  def wasm2c do
-    wasm2c = System.find_executable(Path.expand(@wabt <> "/bin/wasm2c")) || System.find_executable("wasm2c")
+  @doc "wasm2c, and the folder of the headers that its output includes; `:missing` if one of them is. The folder is that of this library."
+  @spec wasm2c(Path.t()) :: {Path.t(), Path.t()} | :missing
+  def wasm2c(folder \\ folder()) do
+    own = Path.expand(@wabt <> "/bin/wasm2c", folder)
+    wasm2c = System.find_executable(own) || System.find_executable("wasm2c")
 
     with wasm2c when wasm2c != nil <- wasm2c,
          true <- current_wasm2c?(wasm2c),
@@ -100,6 +101,24 @@ defmodule RustyJson.Build.Tools do
       _ -> :missing
     end
   end
+
+  # Mix compiles a dependency in the dependency's folder. A task of the application runs in that of the application. In a release, the
+  # doctor has no Mix.
+  defp folder do
+    mix? = List.keymember?(Application.started_applications(), :mix, 0)
+    if mix? and Mix.Project.get() != nil, do: folder(Mix.Project.deps_paths()), else: "."
+  end
+
+  @doc """
+  The folder of this library in a project with these dependencies: its own project has no such one.
+
+      iex> RustyJson.Build.Tools.folder(%{rustyjson: "../rustyjson", jason: "deps/jason"})
+      "../rustyjson"
+      iex> RustyJson.Build.Tools.folder(%{})
+      "."
+  """
+  @spec folder(%{optional(atom()) => Path.t()}) :: Path.t()
+  def folder(paths), do: Map.get(paths, :rustyjson, ".")
 
   # Older ones do not know what current Rust emits.
   defp current_wasm2c?(wasm2c) do

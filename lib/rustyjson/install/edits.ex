@@ -66,15 +66,19 @@ defmodule RustyJson.Install.Edits do
   defp follow(igniter, step),
     do: Igniter.add_notice(igniter, "#{step.title}. Afterwards run #{Enum.join(step.after, " && ")}")
 
-  # The line of :rustyjson from a path or from git, but not from Hex.
   defp override(igniter) do
     with {:ok, text} when is_binary(text) <- Igniter.Project.Deps.get_dep(igniter, :rustyjson),
-         true <- text =~ ~r/\b(path|git|github):/ do
+         {:ok, line} <- Code.string_to_quoted(text),
+         true <- line |> written() |> Surroundings.override?() do
       Igniter.Project.Deps.set_dep_option(igniter, :rustyjson, :override, true)
     else
       _hex -> igniter
     end
   end
+
+  # A tuple of three elements is written as a call.
+  defp written({:{}, _meta, elements}), do: Surroundings.library([List.to_tuple(elements)])
+  defp written(line), do: Surroundings.library([line])
 
   defp parsers(zipper, mode) do
     Igniter.Code.Common.update_all_matches(zipper, &call?(&1.node), fn found ->

@@ -50,6 +50,31 @@ defmodule RustyJson.Install.Surroundings do
     end
   end
 
+  @doc """
+  Whether a line with these options lacks the `override: true` that it needs beside the stand-in.
+
+  The stand-in asks for the library at the path above its own or, where that is a folder of the dependencies, by version
+  (`jason/mix.exs`). A line with the same path is the same dependency for Mix, unless these options differ.
+
+      iex> RustyJson.Install.Surroundings.override?(path: "../rustyjson")
+      false
+      iex> RustyJson.Install.Surroundings.override?(path: "deps/rustyjson")
+      true
+  """
+  @spec override?(keyword()) :: boolean()
+  def override?(library),
+    do: library[:override] in [nil, false] and (elsewhere?(library) or differs?(library))
+
+  defp elsewhere?(library) do
+    Enum.any?([:git, :github], &library[&1]) or
+      (is_binary(library[:path]) and Path.dirname(Path.expand(library[:path])) == Mix.Project.deps_path())
+  end
+
+  defp differs?(library),
+    do:
+      Enum.any?([:app, :compile], &Keyword.has_key?(library, &1)) or
+        Keyword.get(library, :env, :prod) != :prod
+
   defp parsers(wildcard) do
     for file <- Path.wildcard(wildcard), call <- Parsers.calls(File.read!(file)), do: {file, call}
   end
