@@ -5,6 +5,8 @@ defmodule RustyJson.OwnFunctionsTest do
 
   @moduletag :once
 
+  alias RustyJson.Decode.Input
+  alias RustyJson.Encode.Measure
   alias RustyJson.{Lazy, OrderedObject, SandboxError}
   alias RustyJson.Test.{Clock, Judge}
 
@@ -553,7 +555,8 @@ defmodule RustyJson.OwnFunctionsTest do
   end
 
   test "what is pushed and is not iodata is named" do
-    for {_engine, options} <- Judge.engines(), input <- [nil, :text, ["[1", nil]] do
+    for {_engine, options} <- Judge.engines(),
+        input <- [nil, :text, ["[1", nil], ["[1" | :text], [256], <<1::3>>] do
       message = "a piece of text must be iodata, got: #{inspect(input)}"
 
       for run <- [
@@ -578,10 +581,22 @@ defmodule RustyJson.OwnFunctionsTest do
       end
     end
 
-    events = RustyJson.ServerSentEvents.new()
-
-    assert_raise ArgumentError, "a piece of text must be iodata, got: nil", fn ->
-      RustyJson.ServerSentEvents.push(events, nil)
+    for input <- [nil, ["data: 1", nil]] do
+      assert_raise ArgumentError, "a piece of text must be iodata, got: #{inspect(input)}", fn ->
+        RustyJson.ServerSentEvents.push(RustyJson.ServerSentEvents.new(), input)
+      end
     end
+  end
+
+  # The message alone would be there for a piece of any kind, and a function that reads nothing would raise for none.
+  test "a piece that is iodata is read, all of it or as much as the function takes" do
+    for input <- ["[1]", [?[, "1", [] | "]"], ["[", [[?1]], "]"]] do
+      assert Input.piece!(input) == "[1]"
+      assert Input.piece!(input, &Measure.bytes(&1, 2)) == {"[1", true}
+      assert Input.piece!(input, &Measure.bytes(&1, 3)) == {"[1]", false}
+    end
+
+    # An error of the function that is no error of its argument stays what it is.
+    assert_raise KeyError, fn -> Input.piece!("", fn _ -> raise KeyError, key: :a, term: %{} end) end
   end
 end
