@@ -158,9 +158,8 @@ decode_start(Json, Acc, Decoders) ->
     end.
 
 begin_value(Json, Acc, Decoders) ->
-    Options = 'Elixir.RustyJson.Decode.Callbacks':options(Decoders),
-    Feed = 'Elixir.RustyJson.Feed':new([{at, <<>>} | Options]),
-    push(Json, 0, ?FIRST, {?MODULE, 'Elixir.RustyJson.Feed':unmarked(Feed), {Acc, Decoders}, 0}).
+    Feed = 'Elixir.RustyJson.Decode.Callbacks':feed(Decoders),
+    push(Json, 0, ?FIRST, {?MODULE, Feed, {Acc, Decoders}, 0}).
 
 %% The numbers of a value as texts, if they have callbacks.
 with_texts({continue, _State} = Continue) ->

@@ -87,6 +87,27 @@ defmodule RustyJson.JsonApiTest do
     end)
   end
 
+  test "a float of any size reaches its callback" do
+    numbers =
+      ~w(1.5e281474976710656 1.0e-281474976710656 -2.0E+99999999999999999999 1.5e281474976710655 0.0e999)
+
+    text = "[" <> Enum.join(numbers, ",") <> "]"
+    decoders = %{float: & &1}
+
+    each_engine(fn name ->
+      assert {name, :rustyjson.decode(text, :acc, decoders)} == {name, {numbers, :acc, ""}}
+
+      assert {name, RustyJson.decode("1e281474976710656 ", :acc, decoders)} ==
+               {name, {"1.0e281474976710656", :acc, " "}}
+
+      for size <- 1..(byte_size(text) - 1) do
+        <<first::binary-size(size), rest::binary>> = text
+        {:continue, state} = :rustyjson.decode_start(first, :acc, decoders)
+        assert {name, :rustyjson.decode_continue(rest, state)} == {name, {numbers, :acc, ""}}
+      end
+    end)
+  end
+
   test "every subset of the callbacks agrees with JSON.decode/3" do
     if Code.ensure_loaded?(JSON) do
       each_engine(fn name ->

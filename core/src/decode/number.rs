@@ -180,7 +180,7 @@ fn skip_any(bytes: &[u8], start: usize, options: &DecodeOptions) -> Result<usize
                     && scan.exponent.abs() < EXPONENT_CAP
                     && check_decimal(count as u64, scan.power(), options).is_ok()
             }
-            (true, false) => scan.int_len as i64 + scan.exponent <= FINITE,
+            (true, false) => options.any_float || scan.int_len as i64 + scan.exponent <= FINITE,
         };
     if harmless { Ok(scan.end) } else { number(bytes, start, options, &mut Nothing) }
 }
@@ -302,7 +302,7 @@ fn float(bytes: &[u8], start: usize, scan: &Scan, options: &DecodeOptions) -> Re
     } else {
         float::nearest_of_many(digit_values(bytes, scan), power)
     };
-    if value.is_finite() || options.any_number {
+    if value.is_finite() || options.any_number || options.any_float {
         return Ok(value);
     }
     Err(Error::new(ErrorKind::NumberOutOfRange, start))

@@ -71,6 +71,8 @@ pub struct DecodeOptions {
     pub copy_strings: bool,
     /// Floats become decimals.
     pub decimals: bool,
+    /// Floats stay text, so they may have any size.
+    pub any_float: bool,
     /// Objects keep the order and every member.
     pub ordered_objects: bool,
     /// What a repeated key means.
@@ -135,6 +137,7 @@ impl DecodeOptions {
             }),
             copy_strings: is!(DECODE, bytes, "strings" = "copy"),
             decimals: is!(DECODE, bytes, "floats" = "decimals"),
+            any_float: is!(DECODE, bytes, "floats" = "text"),
             ordered_objects: is!(DECODE, bytes, "objects" = "ordered_objects"),
             duplicates: choice!(DECODE, bytes, "duplicate_keys" {
                 "first" => Duplicates::First,

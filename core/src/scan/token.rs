@@ -199,7 +199,7 @@ impl Number {
 
     /// What a complete number may violate.
     pub fn check(&self, options: &DecodeOptions) -> Result<(), ErrorKind> {
-        if options.any_number {
+        if options.any_number || (self.float && options.any_float) {
             return Ok(());
         }
         let limited = !self.float || options.decimals;

@@ -3,7 +3,7 @@ defmodule RustyJson.Decode.Callbacks do
   # Decoders as OTP's `json:decode/3` and Elixir's `JSON.decode/3` take them. The engine decodes the value first, with all members in their
   # order; then the callbacks run over the term, in the order of the text. Where numbers have a callback, it gets their text.
 
-  alias RustyJson.{Fragment, Long, Options, OrderedObject, SandboxError}
+  alias RustyJson.{Feed, Fragment, Long, Options, OrderedObject, SandboxError}
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.Excerpt
   alias RustyJson.Options.Unknown
@@ -28,8 +28,6 @@ defmodule RustyJson.Decode.Callbacks do
   @null :null
   @plain [objects: :maps, floats: :native, keys: :strings, duplicate_keys: :first]
   @ordered [null: @null, objects: :ordered_objects, floats: :native, keys: :strings, duplicate_keys: :first]
-  # A decoder of floats decides itself which are too large.
-  @wide [floats: :decimals, max_decimal_digits: :infinity, max_decimal_exponent: :infinity]
 
   @type decoders :: %{optional(atom()) => term()}
 
@@ -73,16 +71,24 @@ defmodule RustyJson.Decode.Callbacks do
   defp reason({name, detail}, position), do: {name, position, detail}
   defp reason(name, position), do: {name, position}
 
-  @doc "The options of the feed that finds the value."
-  @spec options(decoders()) :: keyword()
-  def options(decoders) do
+  @doc "The feed that finds the value. A byte order mark is an error in it."
+  @spec feed(decoders()) :: Feed.t()
+  def feed(decoders) do
+    feed = Feed.new([at: ""] ++ options(decoders))
+    Feed.unmarked(%{feed | options: any_float(feed.options, decoders)})
+  end
+
+  defp options(decoders) do
     cond do
       plain?(decoders) -> [null: Map.get(decoders, :null, @null)] ++ @plain
-      is_map_key(decoders, :float) -> [as: :raw, null: @null, keys: :strings, duplicate_keys: :first] ++ @wide
-      is_map_key(decoders, :integer) -> [as: :raw] ++ @ordered
+      is_map_key(decoders, :float) or is_map_key(decoders, :integer) -> [as: :raw] ++ @ordered
       true -> @ordered
     end
   end
+
+  # A decoder of floats decides itself which are too large. No caller can ask for this.
+  defp any_float(options, %{float: _}), do: Options.change(options, :decode, %{floats: :text})
+  defp any_float(options, _decoders), do: options
 
   # The core makes these atoms of null itself.
   defp plain?(%{null: null} = decoders) when map_size(decoders) == 1, do: null in [nil, :null, :undefined]
@@ -97,14 +103,10 @@ defmodule RustyJson.Decode.Callbacks do
   @doc "The term of the value that the feed found, with the texts of numbers if these have a callback."
   @spec texts(term(), decoders()) :: {:ok, term()} | {:error, Exception.t()}
   def texts(%Fragment{encode: text}, decoders) do
-    wide = if is_map_key(decoders, :float), do: @wide, else: []
-
-    options =
-      [objects: :ordered_objects, null: @null, keys: :strings, duplicate_keys: :first, strings: :copy] ++
-        [raw: [], as: nil] ++ wide
+    options = [strings: :copy, raw: [], as: nil] ++ @ordered
 
     # The text has been checked, but it is a call of its own, which the sandbox can end.
-    Input.decode(text, options |> Options.decode() |> Options.with_parts(@numbers))
+    Input.decode(text, options |> Options.decode() |> any_float(decoders) |> Options.with_parts(@numbers))
   end
 
   def texts(term, _decoders), do: {:ok, term}
