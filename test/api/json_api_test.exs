@@ -98,7 +98,7 @@ defmodule RustyJson.JsonApiTest do
       assert {name, :rustyjson.decode(text, :acc, decoders)} == {name, {numbers, :acc, ""}}
 
       assert {name, RustyJson.decode("1e281474976710656 ", :acc, decoders)} ==
-               {name, {"1.0e281474976710656", :acc, " "}}
+               {name, {"1.0e281474976710656", :acc, ""}}
 
       for size <- 1..(byte_size(text) - 1) do
         <<first::binary-size(size), rest::binary>> = text
