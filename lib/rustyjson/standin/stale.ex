@@ -23,7 +23,11 @@ defmodule RustyJson.Standin.Stale do
   @doc "Such modules in the applications that depend on `:jason`."
   @spec modules() :: [module()]
   def modules do
-    for {app, _, _} <- Application.loaded_applications(), uses?(app), module <- modules(app), stale?(module), do: module
+    for {app, _, _} <- Application.loaded_applications(),
+        uses?(app),
+        module <- modules(app),
+        stale?(module),
+        do: module
   end
 
   defp uses?(app), do: :jason in (Application.spec(app, :applications) || [])
