@@ -70,7 +70,9 @@ defmodule RustyJson.Encode.Excerpt do
         map |> fields(elem(@elements, depth), depth + 1) |> Map.put(:__struct__, module(map))
 
       true ->
-        map |> :maps.iterator() |> :maps.next() |> members(elem(@elements, depth), depth + 1) |> Map.new()
+        for {key, value} <- Measure.members(map, elem(@elements, depth)),
+            into: %{},
+            do: {part(key, depth + 1), part(value, depth + 1)}
     end
   end
 
@@ -82,11 +84,6 @@ defmodule RustyJson.Encode.Excerpt do
   defp elements([_ | _], 0, _depth), do: []
   defp elements([], _left, _depth), do: []
   defp elements(tail, _left, depth), do: part(tail, depth)
-
-  defp members({key, value, iterator}, left, depth) when left > 0,
-    do: [{part(key, depth), part(value, depth)} | iterator |> :maps.next() |> members(left - 1, depth)]
-
-  defp members(_end, _left, _depth), do: []
 
   # All fields stay: the struct's module names them.
   defp fields(struct, left, depth) do
