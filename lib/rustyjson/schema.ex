@@ -79,6 +79,7 @@ defmodule RustyJson.Schema do
   """
 
   alias RustyJson.Encode.Excerpt
+  alias RustyJson.Encoder.Names
   alias RustyJson.Options
   alias RustyJson.Options.Words
   alias RustyJson.Schema.{Constraints, JsonSchema, Type}
@@ -271,14 +272,7 @@ defmodule RustyJson.Schema do
 
   defp renamed(name, nil), do: name
 
-  defp renamed(name, :camel) do
-    [_, before, rest] = Regex.run(~r/\A(_*)(.*)\z/s, name)
-    [first | words] = String.split(rest, "_")
-    before <> first <> Enum.map_join(words, &upper/1)
-  end
-
-  defp upper(<<first, rest::binary>>) when first in ?a..?z, do: <<first - 32, rest::binary>>
-  defp upper(word), do: word
+  defp renamed(name, :camel), do: Names.camel(name)
 
   @doc false
   def defaults(%{fields: fields}), do: for(field <- fields, do: {field.name, field.default})
