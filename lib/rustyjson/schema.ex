@@ -223,7 +223,7 @@ defmodule RustyJson.Schema do
     key = Keyword.get(options, :key) || renamed(Atom.to_string(name), rename)
 
     unless is_binary(key) and String.valid?(key),
-      do: raise(ArgumentError, "option :key of a field takes a string, got: #{Excerpt.brief(key)}")
+      do: Excerpt.refuse!("option :key of a field takes a string", key)
 
     type = type |> Type.of_schema!(name) |> Constraints.wrap!(options, name)
     required = not Keyword.has_key?(options, :default)
@@ -241,7 +241,7 @@ defmodule RustyJson.Schema do
   end
 
   defp field!({name, _type, _options}, _schema),
-    do: raise(ArgumentError, "a field has an atom as its name, got: #{Excerpt.brief(name)}")
+    do: Excerpt.refuse!("a field has an atom as its name", name)
 
   @field [:key, :default, :description | Constraints.options()]
 
@@ -263,7 +263,7 @@ defmodule RustyJson.Schema do
 
     if text == nil or (is_binary(text) and String.valid?(text)),
       do: options,
-      else: raise(ArgumentError, "#{what} takes a string, got: #{Excerpt.brief(text)}")
+      else: Excerpt.refuse!("#{what} takes a string", text)
   end
 
   defp nullable({:nullable, _} = type), do: type

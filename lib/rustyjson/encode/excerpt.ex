@@ -30,6 +30,10 @@ defmodule RustyJson.Encode.Excerpt do
   @spec brief(term()) :: String.t()
   def brief(term), do: inspect(term, safe: true, limit: 5, printable_limit: 200, width: :infinity)
 
+  @doc "Raises the error of a term that was given where the text says what is taken."
+  @spec refuse!(String.t(), term()) :: no_return()
+  def refuse!(text, given), do: raise(ArgumentError, "#{text}, got: #{brief(given)}")
+
   defp seen(term, options) do
     cond do
       Measure.fits?(term, @parts, @bytes) -> Kernel.inspect(term, Keyword.merge(@shown, options))

@@ -86,11 +86,7 @@ defmodule RustyJson.LogFormatter.Setup do
   def options(options) do
     if Keyword.keyword?(options),
       do: Map.new(options),
-      else:
-        raise(
-          ArgumentError,
-          "options of the formatter are a keyword list or a map, got: #{Excerpt.brief(options)}"
-        )
+      else: Excerpt.refuse!("options of the formatter are a keyword list or a map", options)
   end
 
   @doc "What lines are made with. Raises ArgumentError for an option that is unknown or wrong."

@@ -54,11 +54,7 @@ defmodule RustyJson.Options.Unknown do
 
   @spec wrong!(String.t(), term()) :: no_return()
   defp wrong!(what, other),
-    do:
-      raise(
-        ArgumentError,
-        "#{what} :unknown_options takes :raise or :ignore, got: #{Excerpt.brief(other)}"
-      )
+    do: Excerpt.refuse!("#{what} :unknown_options takes :raise or :ignore", other)
 
   @doc """
   The message about an unknown option: the likely one first.
