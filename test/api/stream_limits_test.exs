@@ -3,7 +3,7 @@ defmodule RustyJson.StreamLimitsTest do
 
   use ExUnit.Case, async: true
 
-  import RustyJson.Test.Streams, only: [items: 1, items: 2, short: 1, bytes: 1, pieces: 2]
+  import RustyJson.Test.Streams, only: [items: 2, short: 1, bytes: 1, pieces: 2]
 
   alias RustyJson.{DecodeError, Feed}
   alias RustyJson.Test.{Heap, Judge}

@@ -3,7 +3,7 @@ defmodule RustyJson.BoundedMessagesTest do
 
   use ExUnit.Case, async: true
 
-  import RustyJson.Test.Shared, only: [endless: 1, in_time: 2, in_time: 3, shared: 0]
+  import RustyJson.Test.Shared, only: [in_time: 2, in_time: 3, shared: 0]
 
   alias RustyJson.{EncodeError, Fragment, OrderedObject, Paths}
   alias RustyJson.Encode.{Measure, Unsupported}

@@ -1,13 +1,14 @@
 defmodule RustyJson.ForeignPlansTest do
-  @moduledoc "Structs that derive the protocol of another library: what their compiled code proves, and what becomes of them."
+  @moduledoc "Structs that derive the protocol of another library: the core writes what their implementations would."
   use ExUnit.Case, async: false
 
   @moduletag :once
 
-  import RustyJson.Test.InFiles, only: [compile: 2]
+  # Without such a library there are no tests.
+  import RustyJson.Test.InFiles, only: [compile: 2], warn: false
 
-  alias RustyJson.Encoder.Compiled
-  alias RustyJson.Test.Judge
+  alias RustyJson.Encoder.Compiled, warn: false
+  alias RustyJson.Test.Judge, warn: false
 
   # Elixir 1.18 has JSON.
   @compile {:no_warn_undefined, [JSON, JSON.Encoder, Jason]}
