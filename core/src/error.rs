@@ -9,16 +9,17 @@ pub struct Error {
     pub offset: usize,
 }
 
+/// Defines the kinds of an error, with their codes.
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident = $code:literal,)*) => {
-        /// Why a text is not decoded. The number is the code that shells pass on.
+    ($(#[$about:meta])* $kind:ident: $($(#[$doc:meta])* $name:ident = $code:literal,)*) => {
+        $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
-        pub enum ErrorKind { $($(#[$doc])* $name = $code,)* }
+        pub enum $kind { $($(#[$doc])* $name = $code,)* }
 
-        impl ErrorKind {
+        impl $kind {
             /// Every kind, in the order of the codes.
-            pub const ALL: &[ErrorKind] = &[$(ErrorKind::$name,)*];
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
 
             /// The kind with this code.
             pub fn from_code(code: u8) -> Option<Self> {
@@ -27,8 +28,11 @@ macro_rules! kinds {
         }
     };
 }
+pub(crate) use kinds;
 
 kinds! {
+    /// Why a text is not decoded. The number is the code that shells pass on.
+    ErrorKind:
     /// The text ends inside a value.
     UnexpectedEnd = 1,
     /// No value starts with this byte (RFC 8259 section 3).

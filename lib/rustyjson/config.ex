@@ -230,11 +230,7 @@ defmodule RustyJson.Config do
     given = if is_map(given), do: Map.to_list(given), else: given
 
     unless Keyword.keyword?(given),
-      do:
-        raise(
-          ArgumentError,
-          "config :rustyjson, wasm: takes a keyword list or a map, got: #{Excerpt.brief(given)}"
-        )
+      do: Excerpt.refuse!("config :rustyjson, wasm: takes a keyword list or a map", given)
 
     for {name, _} <- given, name not in names do
       raise ArgumentError,

@@ -139,8 +139,7 @@ defmodule RustyJson.EctoType do
         %{column: column}
 
       other ->
-        raise ArgumentError,
-              "option :column of the field #{inspect(opts[:field])} takes :text or :json, got: #{Excerpt.brief(other)}"
+        Excerpt.refuse!("option :column of the field #{inspect(opts[:field])} takes :text or :json", other)
     end
   end
 

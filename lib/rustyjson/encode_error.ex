@@ -19,7 +19,7 @@ defmodule RustyJson.EncodeError do
   | `:out_of_memory` | the text does not fit in memory |
   """
 
-  alias RustyJson.DecodeError.Message
+  alias RustyJson.DecodeError.{Message, Snippet}
   alias RustyJson.Encode.Excerpt
 
   @type reason ::
@@ -93,7 +93,8 @@ defmodule RustyJson.EncodeError do
   @spec from_engine(RustyJson.Engine.encode_failure(), RustyJson.Options.t()) :: t()
   def from_engine({code, path, payload}, options) do
     reason = RustyJson.Engine.Codes.encode_reason(code)
-    %{of(reason, payload, options) | path: text(path), reason: reason}
+    # The path can contain a key with invalid UTF-8.
+    %{of(reason, payload, options) | path: Snippet.valid(path), reason: reason}
   end
 
   @doc false
@@ -108,13 +109,6 @@ defmodule RustyJson.EncodeError do
   @spec marked(Exception.t(), RustyJson.Options.t() | nil) :: Exception.t()
   def marked(error, %{call: call}), do: %{error | call: call}
   def marked(error, nil), do: error
-
-  # The path can contain a key with invalid UTF-8.
-  defp text(path) do
-    if String.valid?(path), do: path, else: path |> String.chunk(:valid) |> Enum.map_join(&character/1)
-  end
-
-  defp character(chunk), do: if(String.valid?(chunk), do: chunk, else: "\uFFFD")
 
   # The core gives the invalid byte and the start of the binary.
   defp of(:invalid_utf8, <<byte, start::binary>>, _options), do: new({:invalid_byte, byte, start})

@@ -70,10 +70,8 @@ defmodule RustyJson.Paths do
   def of(other, caller), do: refused!(other, caller)
 
   @spec refused!(term(), String.t()) :: no_return()
-  defp refused!(other, caller) do
-    raise ArgumentError,
-          "#{caller} takes a list or a map of JSON Pointers, got: #{Excerpt.brief(other)}"
-  end
+  defp refused!(other, caller),
+    do: Excerpt.refuse!("#{caller} takes a list or a map of JSON Pointers", other)
 
   defp build(pointers, keys, caller) do
     tree = Enum.reduce(pointers, empty(), &insert(Pointer.tokens!(&1, caller), &1, &2))

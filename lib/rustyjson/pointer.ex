@@ -96,7 +96,6 @@ defmodule RustyJson.Pointer do
       raise(ArgumentError, "#{what} takes a JSON Pointer of at most #{@most_tokens} tokens, got a longer one")
 
   @spec malformed!(term(), String.t()) :: no_return()
-  defp malformed!(pointer, what) do
-    raise ArgumentError, "#{what} takes a JSON Pointer, such as \"/a/0\", got: #{Excerpt.brief(pointer)}"
-  end
+  defp malformed!(pointer, what),
+    do: Excerpt.refuse!("#{what} takes a JSON Pointer, such as \"/a/0\"", pointer)
 end

@@ -79,6 +79,7 @@ defmodule RustyJson.Schema do
   """
 
   alias RustyJson.Encode.Excerpt
+  alias RustyJson.Encoder.Names
   alias RustyJson.Options
   alias RustyJson.Options.Words
   alias RustyJson.Schema.{Constraints, JsonSchema, Type}
@@ -222,7 +223,7 @@ defmodule RustyJson.Schema do
     key = Keyword.get(options, :key) || renamed(Atom.to_string(name), rename)
 
     unless is_binary(key) and String.valid?(key),
-      do: raise(ArgumentError, "option :key of a field takes a string, got: #{Excerpt.brief(key)}")
+      do: Excerpt.refuse!("option :key of a field takes a string", key)
 
     type = type |> Type.of_schema!(name) |> Constraints.wrap!(options, name)
     required = not Keyword.has_key?(options, :default)
@@ -240,7 +241,7 @@ defmodule RustyJson.Schema do
   end
 
   defp field!({name, _type, _options}, _schema),
-    do: raise(ArgumentError, "a field has an atom as its name, got: #{Excerpt.brief(name)}")
+    do: Excerpt.refuse!("a field has an atom as its name", name)
 
   @field [:key, :default, :description | Constraints.options()]
 
@@ -262,7 +263,7 @@ defmodule RustyJson.Schema do
 
     if text == nil or (is_binary(text) and String.valid?(text)),
       do: options,
-      else: raise(ArgumentError, "#{what} takes a string, got: #{Excerpt.brief(text)}")
+      else: Excerpt.refuse!("#{what} takes a string", text)
   end
 
   defp nullable({:nullable, _} = type), do: type
@@ -271,14 +272,7 @@ defmodule RustyJson.Schema do
 
   defp renamed(name, nil), do: name
 
-  defp renamed(name, :camel) do
-    [_, before, rest] = Regex.run(~r/\A(_*)(.*)\z/s, name)
-    [first | words] = String.split(rest, "_")
-    before <> first <> Enum.map_join(words, &upper/1)
-  end
-
-  defp upper(<<first, rest::binary>>) when first in ?a..?z, do: <<first - 32, rest::binary>>
-  defp upper(word), do: word
+  defp renamed(name, :camel), do: Names.camel(name)
 
   @doc false
   def defaults(%{fields: fields}), do: for(field <- fields, do: {field.name, field.default})

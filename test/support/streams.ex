@@ -97,6 +97,9 @@ defmodule RustyJson.Test.Streams do
     end)
   end
 
+  @doc "The whole text that `RustyJson.encode_stream/2` writes in pieces."
+  def joined(term, options), do: term |> RustyJson.encode_stream(options) |> Enum.join()
+
   @doc "What a stream delivered, and the error that it raised; `:ok` without one."
   @spec until_fault(Enumerable.t()) :: {list(), Exception.t() | :ok}
   def until_fault(stream) do

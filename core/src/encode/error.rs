@@ -1,31 +1,15 @@
 //! Encoding errors, and the holes that the shell has to fill.
 
+use crate::error::kinds;
 use crate::locate::{CUT, MAX_KEY, MAX_PATH, locate};
 use crate::output::Output;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident = $code:literal,)*) => {
-        /// Why a term is not encoded. The number is the code that shells pass on.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[repr(u8)]
-        pub enum EncodeErrorKind { $($(#[$doc])* $name = $code,)* }
-
-        impl EncodeErrorKind {
-            /// Every kind, in the order of the codes.
-            pub const ALL: &[EncodeErrorKind] = &[$(EncodeErrorKind::$name,)*];
-
-            /// The kind with this code.
-            pub fn from_code(code: u8) -> Option<Self> {
-                Self::ALL.iter().copied().find(|kind| *kind as u8 == code)
-            }
-        }
-    };
-}
-
 kinds! {
+    /// Why a term is not encoded. The number is the code that shells pass on.
+    EncodeErrorKind:
     /// A binary that is not UTF-8; the payload is its first invalid byte, then its first [`MAX_START`] bytes.
     InvalidUtf8 = 1,
     /// Two keys of one map become the same text under `maps: :strict`; the payload is that text, cut if it is long.

@@ -5,7 +5,7 @@
 
 use crate::etf::check::Policy;
 use crate::options::DecodeOptions;
-use crate::scan::wire::Reader;
+use crate::scan::wire::{Reader, number, search};
 
 /// The kind of a plan, its first byte.
 const SELECT: u8 = 1;
@@ -91,26 +91,18 @@ impl<'a> Plan<'a> {
             .unwrap_or_default()
     }
 
-    fn at(&self, places: &[u8], number: usize) -> &'a [u8] {
-        let place = places.get(4 * number..).and_then(|rest| rest.first_chunk());
-        let place = place.map_or(usize::MAX, |place| u32::from_le_bytes(*place) as usize);
-        self.bytes.get(place..).unwrap_or_default()
+    fn at(&self, places: &[u8], place: usize) -> &'a [u8] {
+        self.bytes.get(number(places, place)..).unwrap_or_default()
     }
 
     /// The place of the member of this name.
     #[inline(always)]
     pub(super) fn member(&self, node: &Node<'a>, name: &[u8]) -> Option<Node<'a>> {
-        let (mut low, mut high) = (0, node.names.len() / 4);
-        while low < high {
-            let middle = low.midpoint(high);
-            let mut reader = Reader(self.at(node.names, middle));
-            match reader.slice()?.cmp(name) {
-                core::cmp::Ordering::Equal => return Some(self.node(reader.0)),
-                core::cmp::Ordering::Less => low = middle + 1,
-                core::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
+        let node = search(node.names.len() / 4, |place| {
+            let mut reader = Reader(self.at(node.names, place));
+            Some((reader.slice()?.cmp(name), reader.0))
+        })?;
+        Some(self.node(node))
     }
 
     /// The index of the wanted element of this number, and its place.
@@ -135,10 +127,6 @@ fn read<'a>(reader: &mut Reader<'a>) -> Option<Node<'a>> {
     let number = reader.u32()? as usize;
     let answer = (reader.u32()? as usize).checked_sub(1);
     let (first, behind) = (reader.u32()? as usize, reader.u32()? as usize);
-    let mut places = || {
-        let count = reader.u32()? as usize;
-        reader.take(count.checked_mul(4)?)
-    };
-    let (names, indices) = (places()?, places()?);
+    let (names, indices) = (reader.numbers()?, reader.numbers()?);
     (first <= behind).then_some(Node { number, answer, first, behind, names, indices })
 }

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::etf::check::Policy;
 use crate::options::{DecodeOptions, Duplicates};
 use crate::room::room;
-use crate::scan::wire::Reader;
+use crate::scan::wire::{Reader, number, search};
 use crate::simd::Kernel;
 use crate::with_kernel;
 use alloc::vec::Vec;
@@ -64,25 +64,16 @@ impl<'a> Raw<'a> {
     fn node(&self, place: usize) -> Node<'a> {
         let read = || {
             let mut reader = Reader(self.0.get(place..)?);
-            let (ends, any, count) = (reader.flag()?, reader.u32()? as usize, reader.u32()? as usize);
-            Some(Node { ends, any, names: reader.take(count.checked_mul(4)?)? })
+            Some(Node { ends: reader.flag()?, any: reader.u32()? as usize, names: reader.numbers()? })
         };
         read().unwrap_or(Node { ends: false, any: 0, names: &[] })
     }
 
     fn named(&self, node: &Node<'a>, name: &[u8]) -> Option<usize> {
-        let (mut low, mut high) = (0, node.names.len() / 4);
-        while low < high {
-            let middle = low.midpoint(high);
-            let place = u32::from_le_bytes(*node.names.get(4 * middle..)?.first_chunk()?) as usize;
-            let mut reader = Reader(self.0.get(place..)?);
-            match reader.slice()?.cmp(name) {
-                core::cmp::Ordering::Equal => return Some(place + 4 + name.len()),
-                core::cmp::Ordering::Less => low = middle + 1,
-                core::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
+        search(node.names.len() / 4, |place| {
+            let place = number(node.names, place);
+            Some((Reader(self.0.get(place..)?).slice()?.cmp(name), place + 4 + name.len()))
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use super::checked::Checked;
 use super::moment::Moment;
 use crate::etf::check::Policy;
 use crate::options::DecodeOptions;
-use crate::scan::wire::Reader;
+use crate::scan::wire::{Reader, number, search};
 
 /// The kind of a plan, its first byte.
 const SHAPE: u8 = 2;
@@ -171,7 +171,7 @@ impl<'a> Shape<'a> {
         let (most_errors, refused, tags) = (reader.u32()?, reader.u32()? as usize, reader.u32()? as usize);
         let list = |place: usize| match place {
             0 => Some(&[][..]),
-            _ => places(&mut Reader(bytes.get(place..)?)),
+            _ => Reader(bytes.get(place..)?).numbers(),
         };
         let list_left = bytes[2] & LIST_LEFT != 0;
         let shape = Self { bytes, most_errors, refused: list(refused)?, list_left, tags: list(tags)? };
@@ -187,23 +187,14 @@ impl<'a> Shape<'a> {
     /// Whether Elixir refused the value of this number, the next of which is that of the place in the list.
     #[inline(always)]
     pub(super) fn refuses(&self, number: u32, next: &mut usize) -> bool {
-        let refused = !self.refused.is_empty() && place(self.refused, *next) == number as usize;
+        let refused = !self.refused.is_empty() && self::number(self.refused, *next) == number as usize;
         *next += usize::from(refused);
         refused
     }
 
     /// The number of this key among those of tagged structs.
     pub(super) fn tag(&self, key: &[u8]) -> Option<u32> {
-        let (mut low, mut high) = (0, self.tags.len() / 4);
-        while low < high {
-            let middle = low.midpoint(high);
-            match self.text(place(self.tags, middle))?.cmp(key) {
-                core::cmp::Ordering::Equal => return Some(middle as u32),
-                core::cmp::Ordering::Less => low = middle + 1,
-                core::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
+        search(self.tags.len() / 4, |tag| Some((self.text(number(self.tags, tag))?.cmp(key), tag as u32)))
     }
 
     /// What an honest answer about a document of this length can look like: a field has its number before its value, a tagged struct
@@ -269,20 +260,20 @@ impl<'a> Shape<'a> {
             kinds::NULLABLE => Node::Nullable,
             15 => {
                 let template = reader.u32()? as usize;
-                Node::Enum(Names { template, places: places(&mut reader)?, sorted: places(&mut reader)? })
+                Node::Enum(Names { template, places: reader.numbers()?, sorted: reader.numbers()? })
             }
             kinds::STRUCT => {
                 let (strict, required) = (reader.flag()?, reader.u32()? as usize);
                 let (template, mask) = (reader.u32()? as usize, reader.u64()?);
                 let count = reader.u32()? as usize;
-                let (fields, sorted) = (reader.take(count.checked_mul(ENTRY)?)?, places(&mut reader)?);
+                let (fields, sorted) = (reader.take(count.checked_mul(ENTRY)?)?, reader.numbers()?);
                 Node::Struct(Struct { place, strict, template, mask, required, count, fields, sorted })
             }
             17 => {
                 let number = reader.u32()?;
                 let key = reader.slice()?;
-                let names = Names { template: 0, places: places(&mut reader)?, sorted: places(&mut reader)? };
-                Node::Tagged(Tagged { key, number, names, nodes: places(&mut reader)? })
+                let names = Names { template: 0, places: reader.numbers()?, sorted: reader.numbers()? };
+                Node::Tagged(Tagged { key, number, names, nodes: reader.numbers()? })
             }
             18 => Node::Loaded(reader.u32()?),
             19 => Node::Many(reader.u32()? as usize),
@@ -293,7 +284,7 @@ impl<'a> Shape<'a> {
 
     /// The number of this name.
     pub(super) fn number(&self, names: &Names<'a>, name: &[u8]) -> Option<usize> {
-        search(names.sorted, |number| self.text(place(names.places, number)), name)
+        sorted(names.sorted, |place| self.text(number(names.places, place)), name)
     }
 
     fn text(&self, place: usize) -> Option<&'a [u8]> {
@@ -302,7 +293,7 @@ impl<'a> Shape<'a> {
 
     /// The node of the variant of this number.
     pub(super) fn variant(&self, tagged: &Tagged<'a>, number: usize) -> usize {
-        place(tagged.nodes, number)
+        self::number(tagged.nodes, number)
     }
 
     /// The field of this number.
@@ -335,24 +326,17 @@ impl<'a> Shape<'a> {
     #[inline(never)]
     fn search(&self, record: &Struct<'a>, key: &[u8]) -> Option<(usize, Field)> {
         let key_of = |number| self.key(&Self::field(record, number)?);
-        let number = search(record.sorted, key_of, key)?;
+        let number = sorted(record.sorted, key_of, key)?;
         Self::field(record, number).map(|field| (number, field))
     }
 }
 
 /// The number of this text among numbers that are sorted by their texts.
-fn search<'a>(sorted: &[u8], text: impl Fn(usize) -> Option<&'a [u8]>, wanted: &[u8]) -> Option<usize> {
-    let (mut low, mut high) = (0, sorted.len() / 4);
-    while low < high {
-        let middle = low.midpoint(high);
-        let number = place(sorted, middle);
-        match text(number)?.cmp(wanted) {
-            core::cmp::Ordering::Equal => return Some(number),
-            core::cmp::Ordering::Less => low = middle + 1,
-            core::cmp::Ordering::Greater => high = middle,
-        }
-    }
-    None
+fn sorted<'a>(numbers: &[u8], text: impl Fn(usize) -> Option<&'a [u8]>, wanted: &[u8]) -> Option<usize> {
+    search(numbers.len() / 4, |place| {
+        let number = number(numbers, place);
+        Some((text(number)?.cmp(wanted), number))
+    })
 }
 
 /// Whether a quoted key with its colon stands first here: one of this length, with these first and last eight bytes. `long` has all bytes
@@ -379,15 +363,4 @@ pub(super) fn same<'a>(rest: &[u8], len: usize, head: u64, tail: u64, long: impl
 fn bit(key: &[u8]) -> usize {
     let (first, last) = (key.first().copied().unwrap_or_default(), key.last().copied().unwrap_or_default());
     (key.len() + 5 * usize::from(first) + 11 * usize::from(last)) % 64
-}
-
-fn places<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
-    let count = reader.u32()? as usize;
-    reader.take(count.checked_mul(4)?)
-}
-
-/// The number at this place of a list of numbers; one that is no place for what is not there.
-fn place(places: &[u8], number: usize) -> usize {
-    let bytes = places.get(4 * number..).and_then(|rest| rest.first_chunk());
-    bytes.map_or(usize::MAX, |bytes| u32::from_le_bytes(*bytes) as usize)
 }

@@ -67,6 +67,35 @@ impl<'a> Reader<'a> {
         let len = self.u32()?;
         self.take(len as usize)
     }
+
+    /// Numbers (`u32` each) behind their count; [`number`] reads one of them.
+    #[inline(always)]
+    pub fn numbers(&mut self) -> Option<&'a [u8]> {
+        let count = self.u32()? as usize;
+        self.take(count.checked_mul(4)?)
+    }
+}
+
+/// The number at this place of a list of numbers; where there is none, one that is no place of anything.
+#[inline(always)]
+pub(crate) fn number(numbers: &[u8], place: usize) -> usize {
+    let bytes = numbers.get(4 * place..).and_then(|rest| rest.first_chunk());
+    bytes.map_or(usize::MAX, |bytes| u32::from_le_bytes(*bytes) as usize)
+}
+
+/// What `look` finds in a sorted list of so many items: it says how an item compares with what is wanted, and what to return for it.
+#[inline(always)]
+pub(crate) fn search<T>(count: usize, look: impl Fn(usize) -> Option<(Ordering, T)>) -> Option<T> {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low.midpoint(high);
+        match look(middle)? {
+            (Ordering::Equal, found) => return Some(found),
+            (Ordering::Less, _) => low = middle + 1,
+            (Ordering::Greater, _) => high = middle,
+        }
+    }
+    None
 }
 
 /// Puts bytes together.

@@ -4,11 +4,14 @@
 mod naive;
 
 mod canonical;
+mod cuts;
 mod decode_against_naive;
 mod enumeration;
 mod etf_check;
 mod external_term_format;
 mod feed;
+mod feed_limits;
+mod feed_random;
 mod growth;
 mod judged;
 mod kernels;

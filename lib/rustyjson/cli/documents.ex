@@ -49,10 +49,7 @@ defmodule RustyJson.CLI.Documents do
   end
 
   defp file(file, %{array: array, at: at, lines: false} = arguments) when array or at != nil do
-    work = fn piece, feed ->
-      result = if piece == :end, do: Feed.finish(feed), else: Feed.push(feed, piece)
-      values(result, file, arguments)
-    end
+    work = fn piece, feed -> piece |> fed(feed) |> values(file, arguments) end
 
     case Input.each_piece(file, arguments.quiet, arguments.reader, work) do
       {:ok, code} when is_integer(code) -> code
@@ -114,11 +111,9 @@ defmodule RustyJson.CLI.Documents do
   end
 
   defp checked(piece, feed, _arguments) do
-    case if(piece == :end, do: Feed.finish(feed), else: Feed.push(feed, piece)) do
+    case fed(piece, feed) do
       {:ok, [], feed} -> {:cont, feed}
-      {:ok, []} -> {:cont, feed}
       {:error, error, []} -> {:halt, {:error, error}}
-      {:error, error, [], _feed} -> {:halt, {:error, error}}
     end
   end
 
@@ -141,22 +136,18 @@ defmodule RustyJson.CLI.Documents do
 
     result =
       Input.each_piece(file, arguments.quiet, {feed, @ok}, fn piece, {feed, code} ->
-        {items, feed} = items(piece, feed)
+        {:ok, items, feed} = fed(piece, feed)
         {:cont, {feed, max(code, printed(items, file, arguments))}}
       end)
 
     with {:ok, {_feed, code}} <- result, do: {:ok, {code, Stats.new()}}
   end
 
-  defp items(:end, feed) do
-    {:ok, items} = Feed.finish(feed)
-    {items, feed}
-  end
+  # What a piece of the stream, or its end, completes. Behind the end there is no feed.
+  defp fed(:end, feed), do: with({:ok, values} <- Feed.finish(feed), do: {:ok, values, nil})
 
-  defp items(piece, feed) do
-    {:ok, items, feed} = Feed.push(feed, piece)
-    {items, feed}
-  end
+  defp fed(piece, feed),
+    do: with({:error, error, values, _feed} <- Feed.push(feed, piece), do: {:error, error, values})
 
   defp printed(items, file, %{layout: layout} = arguments) do
     unless layout == :validate,
@@ -176,11 +167,8 @@ defmodule RustyJson.CLI.Documents do
   end
 
   # What goes on with the next piece, or stops with an exit code.
+  defp values({:ok, values, nil}, file, arguments), do: print(values, {:halt, @ok}, file, arguments)
   defp values({:ok, values, feed}, file, arguments), do: print(values, {:cont, feed}, file, arguments)
-  defp values({:ok, values}, file, arguments), do: print(values, {:halt, @ok}, file, arguments)
-
-  defp values({:error, error, values, _feed}, file, arguments),
-    do: values({:error, error, values}, file, arguments)
 
   defp values({:error, error, values}, file, arguments) do
     with {:cont, nil} <- print(values, {:cont, nil}, file, arguments),
@@ -255,13 +243,10 @@ defmodule RustyJson.CLI.Documents do
   end
 
   defp places(text, place, feed, arguments) do
-    with {:ok, values, feed} <- Feed.push(feed, text), {:ok, more} <- Feed.finish(feed) do
+    with {:ok, values, feed} <- fed(text, feed), {:ok, more, nil} <- fed(:end, feed) do
       all(values ++ more, place, arguments)
     else
       {:error, error, values} ->
-        all(values, place, %{arguments | fetch: nil}) |> max(rejected(error, place))
-
-      {:error, error, values, _feed} ->
         all(values, place, %{arguments | fetch: nil}) |> max(rejected(error, place))
     end
   end

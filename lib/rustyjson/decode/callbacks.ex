@@ -180,10 +180,7 @@ defmodule RustyJson.Decode.Callbacks do
 
   defp finished({_value, _acc} = finished), do: finished
 
-  defp finished(other) do
-    raise ArgumentError,
-          "array_finish and object_finish return {value, acc}, got: #{Excerpt.brief(other)}"
-  end
+  defp finished(other), do: Excerpt.refuse!("array_finish and object_finish return {value, acc}", other)
 
   defp number(text, %{integer: integer, float: float}) do
     cond do

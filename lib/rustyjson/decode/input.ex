@@ -85,7 +85,7 @@ defmodule RustyJson.Decode.Input do
   def piece!(input, read \\ &flat/1) do
     read.(input)
   rescue
-    ArgumentError -> raise ArgumentError, "a piece of text must be iodata, got: #{Excerpt.brief(input)}"
+    ArgumentError -> Excerpt.refuse!("a piece of text must be iodata", input)
   end
 
   defp flat(input) when is_binary(input), do: input

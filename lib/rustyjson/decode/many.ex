@@ -70,12 +70,7 @@ defmodule RustyJson.Decode.Many do
 
   defp documents([], _number, _options), do: []
 
-  defp documents(tail, 0, _options),
-    do:
-      raise(
-        ArgumentError,
-        "decode_many takes a list of iodata, got: #{Excerpt.brief(tail)}"
-      )
+  defp documents(tail, 0, _options), do: Excerpt.refuse!("decode_many takes a list of iodata", tail)
 
   defp documents(_tail, _number, _options),
     do: raise(ArgumentError, "decode_many takes a list of iodata, got an improper list")

@@ -46,7 +46,7 @@ defmodule RustyJson.Decode.NewAtoms do
   defp room(names, call), do: with(:ok <- call.({:room, map_size(names)}), do: {:ok, names})
 
   # Names that already are atoms take no room; to find out which is only worth its time near the limit.
-  defp new(names), do: for({name, _} <- names, not atom?(name), into: %{}, do: {name, []})
+  defp new(names), do: for({name, _} <- names, not Atoms.atom?(name), into: %{}, do: {name, []})
 
   defp in_turns(names, options, call) do
     {some, rest} = some(names, @turn, [])
@@ -117,12 +117,5 @@ defmodule RustyJson.Decode.NewAtoms do
 
   defp atom(name) do
     if Atoms.possible_name?(name), do: String.to_atom(name)
-  end
-
-  # Rescuing an exception takes twice as long.
-  defp atom?(name) do
-    is_atom(:erlang.binary_to_existing_atom(name, :utf8))
-  catch
-    :error, _reason -> false
   end
 end

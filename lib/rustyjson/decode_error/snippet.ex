@@ -75,6 +75,19 @@ defmodule RustyJson.DecodeError.Snippet do
     {head, tail}
   end
 
+  @doc """
+  The text with U+FFFD in place of what is invalid UTF-8.
+
+      iex> RustyJson.DecodeError.Snippet.valid("a" <> <<255>>)
+      "a\\uFFFD"
+  """
+  @spec valid(binary()) :: String.t()
+  def valid(text) do
+    if String.valid?(text), do: text, else: text |> String.chunk(:valid) |> Enum.map_join(&valid_chunk/1)
+  end
+
+  defp valid_chunk(chunk), do: if(String.valid?(chunk), do: chunk, else: "\uFFFD")
+
   # A part of the input as text that a terminal can show, one column per character.
   defp part(data, from, to) do
     from = max(from, 0)

@@ -30,6 +30,10 @@ defmodule RustyJson.Encode.Excerpt do
   @spec brief(term()) :: String.t()
   def brief(term), do: inspect(term, safe: true, limit: 5, printable_limit: 200, width: :infinity)
 
+  @doc "Raises the error of a term that was given where the text says what is taken."
+  @spec refuse!(String.t(), term()) :: no_return()
+  def refuse!(text, given), do: raise(ArgumentError, "#{text}, got: #{brief(given)}")
+
   defp seen(term, options) do
     cond do
       Measure.fits?(term, @parts, @bytes) -> Kernel.inspect(term, Keyword.merge(@shown, options))
@@ -70,7 +74,9 @@ defmodule RustyJson.Encode.Excerpt do
         map |> fields(elem(@elements, depth), depth + 1) |> Map.put(:__struct__, module(map))
 
       true ->
-        map |> :maps.iterator() |> :maps.next() |> members(elem(@elements, depth), depth + 1) |> Map.new()
+        for {key, value} <- Measure.members(map, elem(@elements, depth)),
+            into: %{},
+            do: {part(key, depth + 1), part(value, depth + 1)}
     end
   end
 
@@ -82,11 +88,6 @@ defmodule RustyJson.Encode.Excerpt do
   defp elements([_ | _], 0, _depth), do: []
   defp elements([], _left, _depth), do: []
   defp elements(tail, _left, depth), do: part(tail, depth)
-
-  defp members({key, value, iterator}, left, depth) when left > 0,
-    do: [{part(key, depth), part(value, depth)} | iterator |> :maps.next() |> members(left - 1, depth)]
-
-  defp members(_end, _left, _depth), do: []
 
   # All fields stay: the struct's module names them.
   defp fields(struct, left, depth) do

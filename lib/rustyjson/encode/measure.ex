@@ -228,21 +228,25 @@ defmodule RustyJson.Encode.Measure do
   def bytes(iodata, most) do
     if text?(iodata, most),
       do: {IO.iodata_to_binary(iodata), false},
-      else: {[iodata] |> leading(most, 2 * most + 1_024, []) |> IO.iodata_to_binary(), true}
+      else: {[iodata] |> leading(most, 2 * most + 1_024, & &1, []) |> IO.iodata_to_binary(), true}
   end
 
-  defp leading(work, left, parts, found) when work == [] or left <= 0 or parts <= 0, do: Enum.reverse(found)
-  defp leading([[] | work], left, parts, found), do: leading(work, left, parts - 1, found)
+  # `cut` gets the start of the text that is too long.
+  defp leading(work, left, parts, _cut, found) when work == [] or left <= 0 or parts <= 0,
+    do: Enum.reverse(found)
 
-  defp leading([[part | rest] | work], left, parts, found),
-    do: leading([part, rest | work], left, parts, found)
+  defp leading([[] | work], left, parts, cut, found), do: leading(work, left, parts - 1, cut, found)
 
-  defp leading([text | work], left, parts, found) when is_binary(text) do
-    part = binary_part(text, 0, min(left, byte_size(text)))
-    leading(work, left - byte_size(part), parts - 1, [part | found])
+  defp leading([[part | rest] | work], left, parts, cut, found),
+    do: leading([part, rest | work], left, parts, cut, found)
+
+  defp leading([text | _work], left, _parts, cut, found) when is_binary(text) and byte_size(text) > left,
+    do: Enum.reverse(found, [cut.(binary_part(text, 0, left))])
+
+  defp leading([part | work], left, parts, cut, found) do
+    size = if is_binary(part), do: byte_size(part), else: 1
+    leading(work, left - size, parts - 1, cut, [part | found])
   end
-
-  defp leading([byte | work], left, parts, found), do: leading(work, left - 1, parts - 1, [byte | found])
 
   @doc """
   The text of chardata, or the start of a text that has more than this many bytes.
@@ -259,7 +263,10 @@ defmodule RustyJson.Encode.Measure do
     do: if(byte_size(text) <= most, do: {:ok, text}, else: {:cut, whole(binary_part(text, 0, most))})
 
   def text(chardata, most) when is_list(chardata) do
-    {cut, start} = if text?(chardata, most), do: {:ok, chardata}, else: {:cut, first(chardata, most)}
+    {cut, start} =
+      if text?(chardata, most),
+        do: {:ok, chardata},
+        else: {:cut, leading([chardata], most, 2 * most, &whole/1, [])}
 
     case :unicode.characters_to_binary(start) do
       text when is_binary(text) -> {cut, text}
@@ -271,19 +278,19 @@ defmodule RustyJson.Encode.Measure do
 
   def text(_other, _most), do: :error
 
-  defp first(chardata, most), do: first([chardata], most, 2 * most, [])
+  @doc """
+  The first members of a map, without a list of all of them.
 
-  defp first(work, left, parts, found) when work == [] or left <= 0 or parts <= 0, do: Enum.reverse(found)
-  defp first([[] | work], left, parts, found), do: first(work, left, parts - 1, found)
-  defp first([[part | rest] | work], left, parts, found), do: first([part, rest | work], left, parts, found)
+      iex> RustyJson.Encode.Measure.members(%{a: 1, b: 2}, 1)
+      [a: 1]
+  """
+  @spec members(map(), non_neg_integer()) :: [{term(), term()}]
+  def members(map, most), do: map |> :maps.iterator() |> :maps.next() |> taken(most)
 
-  defp first([text | work], left, parts, found) when is_binary(text) do
-    if byte_size(text) <= left,
-      do: first(work, left - byte_size(text), parts - 1, [text | found]),
-      else: Enum.reverse([whole(binary_part(text, 0, left)) | found])
-  end
+  defp taken({key, value, rest}, most) when most > 0,
+    do: [{key, value} | rest |> :maps.next() |> taken(most - 1)]
 
-  defp first([char | work], left, parts, found), do: first(work, left - 1, parts - 1, [char | found])
+  defp taken(_end, _most), do: []
 
   @doc "The text without the bytes of a character that was cut at its end."
   @spec whole(binary()) :: binary()

@@ -12,7 +12,6 @@ defmodule RustyJson.Encode.Part do
   alias RustyJson.Encode.{Inside, Keys, Known, Measure, Path, Scope, Unsupported, Written}
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.Native
-  alias RustyJson.Standin.Stale
 
   @compile {:inline, by: 3, by_engine: 2, left_after: 5, between: 4, own_text: 3, text_by: 3, resolved: 3}
 
@@ -230,7 +229,7 @@ defmodule RustyJson.Encode.Part do
     own_text(struct, implementation, options)
   rescue
     error in EncodeError -> reraise behind(error, json, offset, options), __STACKTRACE__
-    error in FunctionClauseError -> reraise Stale.explained(error), __STACKTRACE__
+    error in FunctionClauseError -> reraise Interop.explained(error), __STACKTRACE__
   end
 
   defp own_text(struct, implementation, options) do

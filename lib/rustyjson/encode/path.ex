@@ -172,29 +172,20 @@ defmodule RustyJson.Encode.Path do
 
   defp segment(nil), do: ""
   defp segment(index) when is_integer(index), do: "/#{index}"
-  defp segment(key), do: IO.iodata_to_binary(["/" | characters(key, @max_key)])
+  defp segment(key), do: IO.iodata_to_binary(["/" | characters(key, @max_key, &character/1)])
 
-  defp characters(<<>>, _left), do: []
+  # `next` takes the first character off.
+  defp characters(<<>>, _left, _next), do: []
 
-  defp characters(key, left) do
-    {char, rest} = character(key)
+  defp characters(key, left, next) do
+    {char, rest} = next.(key)
     left = left - byte_size(<<char::utf8>>)
-    if left < 0, do: [@cut], else: [escaped(char) | characters(rest, left)]
+    if left < 0, do: [@cut], else: [escaped(char) | characters(rest, left, next)]
   end
 
   defp step(index) when is_integer(index), do: "/#{index}"
   defp step(key) when is_atom(key), do: key |> Atom.to_string() |> step()
-  defp step(key), do: IO.iodata_to_binary(["/" | plain(key, @max_key)])
-
-  # The same for a key that is no longer text.
-  defp plain(<<>>, _left), do: []
-  defp plain(<<char::utf8, rest::binary>>, left), do: plain(char, rest, left)
-  defp plain(<<_, rest::binary>>, left), do: plain(@replacement, rest, left)
-
-  defp plain(char, rest, left) do
-    left = left - byte_size(<<char::utf8>>)
-    if left < 0, do: [@cut], else: [escaped(char) | plain(rest, left)]
-  end
+  defp step(key), do: IO.iodata_to_binary(["/" | characters(key, @max_key, &plain/1)])
 
   defp escaped(char), do: Pointer.token(<<char::utf8>>)
 
@@ -227,8 +218,10 @@ defmodule RustyJson.Encode.Path do
       do: defp(character(<<?\\, unquote(letter), rest::binary>>), do: {unquote(char), rest})
 
   defp character(<<?\\, _, rest::binary>>), do: {@replacement, rest}
-  defp character(<<char::utf8, rest::binary>>), do: {char, rest}
-  defp character(<<_, rest::binary>>), do: {@replacement, rest}
+  defp character(text), do: plain(text)
+
+  defp plain(<<char::utf8, rest::binary>>), do: {char, rest}
+  defp plain(<<_, rest::binary>>), do: {@replacement, rest}
 
   defp pair(high, low, _rest, after_low) when low in 0xDC00..0xDFFF,
     do: {0x10000 + (high - 0xD800) * 0x400 + (low - 0xDC00), after_low}

@@ -2,6 +2,7 @@ defmodule RustyJson.Encode.Unsupported do
   @moduledoc false
   # The option `:unsupported`: what to write for a term without a JSON form.
 
+  alias RustyJson.DecodeError.Snippet
   alias RustyJson.Encode.Excerpt
   alias RustyJson.{EncodeError, Options, SandboxError}
 
@@ -58,7 +59,7 @@ defmodule RustyJson.Encode.Unsupported do
       "[1 | 2]"
   """
   @spec describe(term()) :: String.t()
-  def describe(term), do: term |> inspected() |> valid()
+  def describe(term), do: term |> inspected() |> Snippet.valid()
 
   @doc "The same for a call with these options: with `:redact`, `inspect/2` would show what is redacted."
   @spec describe(term(), Options.t()) :: String.t()
@@ -75,12 +76,4 @@ defmodule RustyJson.Encode.Unsupported do
     # An implementation of Inspect may raise or throw. Where it raises, Elixir would show all fields and a stack trace.
     _kind, _reason -> if is_struct(term), do: inspect(term.__struct__), else: "#term"
   end
-
-  defp valid(text) do
-    if String.valid?(text),
-      do: text,
-      else: for(chunk <- String.chunk(text, :valid), into: "", do: replaced(chunk))
-  end
-
-  defp replaced(chunk), do: if(String.valid?(chunk), do: chunk, else: "\uFFFD")
 end

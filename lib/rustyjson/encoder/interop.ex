@@ -182,6 +182,10 @@ defmodule RustyJson.Encoder.Interop do
     end
   end
 
+  @doc "The error of a call of an implementation, which may have been compiled with another Jason than the stand-in."
+  @spec explained(Exception.t()) :: Exception.t()
+  def explained(error), do: if(standin?(), do: Stale.explained(error), else: error)
+
   @doc "The implementation for a term in a call of the stand-in: that of its protocol or, for a struct that has only ours, ours."
   @spec by_standin(term()) :: module()
   def by_standin(term) do

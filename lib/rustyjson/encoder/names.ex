@@ -16,9 +16,11 @@ defmodule RustyJson.Encoder.Names do
   def name(atom, names) when is_map_key(names, atom), do: Map.fetch!(names, atom)
   def name(atom, _names), do: Atom.to_string(atom)
 
-  defp camel("_" <> rest), do: "_" <> camel(rest)
+  @doc "A name in camelCase."
+  @spec camel(String.t()) :: String.t()
+  def camel("_" <> rest), do: "_" <> camel(rest)
 
-  defp camel(name) do
+  def camel(name) do
     [first | words] = String.split(name, "_")
     Enum.join([first | Enum.map(words, &capital/1)])
   end

@@ -16,7 +16,7 @@ defmodule RustyJson.Encoder.Plans do
 
   @key __MODULE__
   # Asked in each call: to find a term under an atom takes 2 ns, and 9 under a tuple.
-  @standin RustyJson.Standin
+  @standin __MODULE__.Standin
   @most 1_024
 
   # Types that the core encodes unless the application implements the protocol for them. Such a type has a plan even where

@@ -4,26 +4,11 @@ defmodule RustyJson.Engine.Missing do
 
   @behaviour RustyJson.Engine
 
-  @impl true
-  def decode(_json, _options), do: raise(RustyJson.EngineError)
-
-  @impl true
-  def decode_many(_documents, _options), do: raise(RustyJson.EngineError)
-
-  @impl true
-  def feed(_question, _piece, _options), do: raise(RustyJson.EngineError)
-
-  @impl true
-  def encode(_term, _options), do: raise(RustyJson.EngineError)
-
-  @impl true
-  def gzip(_text, _options), do: raise(RustyJson.EngineError)
-
-  @impl true
-  def format(_text, _options), do: raise(RustyJson.EngineError)
-
-  @impl true
-  def canonicalize(_text, _options), do: raise(RustyJson.EngineError)
+  for {name, arity} <- [decode: 2, decode_many: 2, feed: 3, encode: 2, gzip: 2, format: 2, canonicalize: 2] do
+    @impl true
+    def unquote(name)(unquote_splicing(List.duplicate({:_, [], nil}, arity))),
+      do: raise(RustyJson.EngineError)
+  end
 
   @impl true
   def status, do: {:error, "no engine could be loaded"}

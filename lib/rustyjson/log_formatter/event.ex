@@ -84,7 +84,7 @@ defmodule RustyJson.LogFormatter.Event do
     do: [{names.message, summary(pairs)}, {"report", report}]
 
   defp as_text(report, %{names: names}) when is_map(report) and not is_struct(report),
-    do: [{names.message, report |> first_members(@summary) |> summary()}, {"report", report}]
+    do: [{names.message, report |> Measure.members(@summary) |> summary()}, {"report", report}]
 
   defp as_text(told, %{names: names}), do: [{names.message, "a report"}, {"report", %{term: told}}]
 
@@ -96,13 +96,6 @@ defmodule RustyJson.LogFormatter.Event do
 
   defp key(key) when is_atom(key), do: Atom.to_string(key)
   defp key(key), do: key |> binary_part(0, min(byte_size(key), 64)) |> Measure.whole()
-
-  defp first_members(map, most), do: map |> :maps.iterator() |> :maps.next() |> taken(most)
-
-  defp taken({key, value, rest}, most) when most > 0,
-    do: [{key, value} | rest |> :maps.next() |> taken(most - 1)]
-
-  defp taken(_end, _most), do: []
 
   defp place(_meta, %{preset: nil}), do: []
 

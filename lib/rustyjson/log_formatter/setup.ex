@@ -7,7 +7,7 @@ defmodule RustyJson.LogFormatter.Setup do
   alias RustyJson.Encoder.Names
   alias RustyJson.LogFormatter.{Layout, Presets}
   alias RustyJson.Options
-  alias RustyJson.Options.{Shape, Unknown}
+  alias RustyJson.Options.{Shape, Unknown, Values, Words}
 
   @options ~w(preset metadata flat names levels redact redacted key_case escape engine max_bytes max_depth)a
   @encode [:redact, :redacted, :key_case, :escape, :engine]
@@ -86,11 +86,7 @@ defmodule RustyJson.LogFormatter.Setup do
   def options(options) do
     if Keyword.keyword?(options),
       do: Map.new(options),
-      else:
-        raise(
-          ArgumentError,
-          "options of the formatter are a keyword list or a map, got: #{Excerpt.brief(options)}"
-        )
+      else: Excerpt.refuse!("options of the formatter are a keyword list or a map", options)
   end
 
   @doc "What lines are made with. Raises ArgumentError for an option that is unknown or wrong."
@@ -179,12 +175,7 @@ defmodule RustyJson.LogFormatter.Setup do
 
   defp check!({:flat, flat}) when not is_boolean(flat), do: wrong!("option :flat takes a boolean", flat, [])
 
-  defp check!({:max_bytes, bytes}) when bytes not in 0..@most,
-    do:
-      raise(
-        ArgumentError,
-        "option :max_bytes takes an integer from 0 to #{@most}, got: #{Excerpt.brief(bytes)}"
-      )
+  defp check!({:max_bytes, bytes}), do: Values.cast!(:max_bytes, %{type: {:integer, 0, @most}}, bytes)
 
   defp check!({name, _value}) when name in @options, do: :ok
   defp check!({name, _value}), do: raise(ArgumentError, Unknown.text(name, @options, "the formatter takes"))
@@ -289,10 +280,7 @@ defmodule RustyJson.LogFormatter.Setup do
     raise ArgumentError, "#{text}, got: #{Excerpt.brief(given)}#{meant}"
   end
 
-  defp list(names, word) do
-    {last, others} = names |> Enum.map(&inspect/1) |> List.pop_at(-1)
-    "#{Enum.join(others, ", ")} #{word} #{last}"
-  end
+  defp list(names, word), do: names |> Enum.map(&inspect/1) |> Words.list(word)
 
   @doc "The longest line of a handler with this limit."
   @spec longest(term()) :: pos_integer()

@@ -170,7 +170,9 @@ defmodule RustyJson.LogFormatter.Short do
       struct(set, left, call)
     else
       check_size(map_size(map), most, left)
-      map |> first_keys(most) |> short(sizes, left, call)
+      # One more than are shown, if there are more.
+      elements = for {element, _} <- Measure.members(map, most + 1), do: element
+      short(elements, sizes, left, call)
     end
   end
 
@@ -348,14 +350,6 @@ defmodule RustyJson.LogFormatter.Short do
 
   defp whole(members, %{step: 0}), do: Map.new(members)
   defp whole(members, _call), do: OrderedObject.new(members)
-
-  # The first elements of a set, and one more if there are more.
-  defp first_keys(map, most), do: map |> :maps.iterator() |> :maps.next() |> first_key(most)
-
-  defp first_key({key, _value, iterator}, most) when most >= 0,
-    do: [key | first_key(:maps.next(iterator), most - 1)]
-
-  defp first_key(_end, _most), do: []
 
   # Of a long list, what is shown.
   defp keyword?(list, most), do: atoms?(list, most) and list |> Enum.take(most) |> distinct?()

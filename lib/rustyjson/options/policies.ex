@@ -15,9 +15,9 @@ defmodule RustyJson.Options.Policies do
   def read(policies, values) do
     unless pairs?(policies),
       do:
-        raise(
-          ArgumentError,
-          "setting :policies of :rustyjson takes #{takes()}, got: #{Excerpt.brief(policies)}"
+        Excerpt.refuse!(
+          "setting :policies of :rustyjson takes a keyword list or a map of names and options",
+          policies
         )
 
     Map.new(policies, fn {name, given} -> {name, policy(name, given, values)} end)
@@ -25,7 +25,7 @@ defmodule RustyJson.Options.Policies do
 
   defp policy(name, given, values) do
     unless is_list(given) and pairs?(given),
-      do: raise(ArgumentError, "it takes a keyword list of options, got: #{Excerpt.brief(given)}")
+      do: Excerpt.refuse!("it takes a keyword list of options", given)
 
     Enum.each(given, &option!/1)
     all = Map.new(@directions, &{&1, all(only(given, &1), Map.fetch!(values, &1), &1)})
@@ -54,8 +54,6 @@ defmodule RustyJson.Options.Policies do
 
   defp pairs?(pairs) when is_map(pairs), do: pairs?(Map.to_list(pairs))
   defp pairs?(pairs), do: Keyword.keyword?(pairs)
-
-  defp takes, do: "a keyword list or a map of names and options"
 
   @doc "The name of the policy in the options of a call. If there are several, the last one wins."
   @spec name(term()) :: term()

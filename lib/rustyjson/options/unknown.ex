@@ -5,6 +5,7 @@ defmodule RustyJson.Options.Unknown do
 
   alias RustyJson.Config
   alias RustyJson.Encode.Excerpt
+  alias RustyJson.Options.Words
 
   @modes [:raise, :ignore]
   # Names with a smaller distance are likely to be misspelt ones.
@@ -53,11 +54,7 @@ defmodule RustyJson.Options.Unknown do
 
   @spec wrong!(String.t(), term()) :: no_return()
   defp wrong!(what, other),
-    do:
-      raise(
-        ArgumentError,
-        "#{what} :unknown_options takes :raise or :ignore, got: #{Excerpt.brief(other)}"
-      )
+    do: Excerpt.refuse!("#{what} :unknown_options takes :raise or :ignore", other)
 
   @doc """
   The message about an unknown option: the likely one first.
@@ -74,7 +71,7 @@ defmodule RustyJson.Options.Unknown do
   @spec text(term(), [atom()], String.t()) :: String.t()
   def text(name, names, takes) do
     "unknown option #{Excerpt.brief(name)}" <>
-      meant(name, names) <> " #{takes} #{list(Enum.map(names, &inspect/1))}"
+      meant(name, names) <> " #{takes} #{Words.list(Enum.map(names, &inspect/1))}"
   end
 
   @doc "What was probably meant, as the middle of a sentence."
@@ -99,7 +96,4 @@ defmodule RustyJson.Options.Unknown do
   end
 
   def near(_name, _names), do: nil
-
-  defp list([one]), do: one
-  defp list(many), do: Enum.join(Enum.drop(many, -1), ", ") <> " or " <> List.last(many)
 end

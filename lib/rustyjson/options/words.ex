@@ -65,8 +65,16 @@ defmodule RustyJson.Options.Words do
   defp parts(:boolean, quote), do: parts({:in, [true, false]}, quote)
   defp parts(type, quote), do: [describe(type, quote)]
 
-  defp list([one]), do: one
-  defp list(many), do: Enum.join(Enum.drop(many, -1), ", ") <> " or " <> List.last(many)
+  @doc """
+  A list as a part of a sentence.
+
+      iex> RustyJson.Options.Words.list(["a", "b", "c"])
+      "a, b or c"
+  """
+  @spec list([String.t(), ...], String.t()) :: String.t()
+  def list(texts, word \\ "or")
+  def list([one], _word), do: one
+  def list(many, word), do: "#{Enum.join(Enum.drop(many, -1), ", ")} #{word} #{List.last(many)}"
 
   @doc "The type of one option, as `@type` takes it: of decode or encode, or of a function's own."
   @spec type(:decode | :encode | :sandbox | Functions.function_name()) :: Macro.t()

@@ -28,7 +28,7 @@ defmodule RustyJson.Partial.Lenient do
 
   defp wrong!(mends) do
     known = Enum.map_join(@mends, ", ", &inspect/1)
-    raise ArgumentError, "option :lenient takes a list of #{known}, got: #{Excerpt.brief(mends)}"
+    Excerpt.refuse!("option :lenient takes a list of #{known}", mends)
   end
 
   defp filter(mends) do

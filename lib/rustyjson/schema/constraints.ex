@@ -96,10 +96,8 @@ defmodule RustyJson.Schema.Constraints do
   end
 
   @spec wrong!(atom(), term(), atom(), String.t()) :: no_return()
-  defp wrong!(name, value, field, takes) do
-    raise ArgumentError,
-          "option #{inspect(name)} of the field #{inspect(field)} takes #{takes}, got: #{Excerpt.brief(value)}"
-  end
+  defp wrong!(name, value, field, takes),
+    do: Excerpt.refuse!("option #{inspect(name)} of the field #{inspect(field)} takes #{takes}", value)
 
   defp listed(names), do: Enum.map_join(names, ", ", &inspect/1)
 

@@ -1,14 +1,13 @@
 defmodule RustyJson.Standin.Stale do
   @moduledoc false
   # Modules that were compiled with the real Jason in an application that has the stand-in now: Mix compiles a package again only where it
-  # comes from a path. Their derived encoders take Jason's private options and call its private functions.
-
-  alias RustyJson.Encoder.Interop
+  # comes from a path. Their derived encoders take Jason's private options and call its private functions. Callers know that `Jason` is
+  # the stand-in.
 
   @doc "The error of a call. One of a clause in such a module says what to do instead."
   @spec explained(Exception.t()) :: Exception.t()
   def explained(%FunctionClauseError{module: module} = error) do
-    if Interop.standin?() and stale?(module),
+    if stale?(module),
       do: ArgumentError.exception("#{inspect(module)} was compiled with another :jason. #{advice()}"),
       else: error
   end
@@ -21,19 +20,14 @@ defmodule RustyJson.Standin.Stale do
     do:
       "Run `mix deps.compile --force` and `mix compile --force`, because derived encoders contain code of the package that they were compiled with."
 
-  @doc "Such modules in the applications that depend on `:jason`. None without the stand-in."
+  @doc "Such modules in the applications that depend on `:jason`."
   @spec modules() :: [module()]
   def modules do
-    if Interop.standin?(),
-      do:
-        for(
-          {app, _, _} <- Application.loaded_applications(),
-          uses?(app),
-          module <- modules(app),
-          stale?(module),
-          do: module
-        ),
-      else: []
+    for {app, _, _} <- Application.loaded_applications(),
+        uses?(app),
+        module <- modules(app),
+        stale?(module),
+        do: module
   end
 
   defp uses?(app), do: :jason in (Application.spec(app, :applications) || [])

@@ -35,11 +35,3 @@ pub unsafe fn copy(bytes: &[u8], target: *mut u8) {
         }
     }
 }
-
-/// Copies bytes to the start of a target, which is as long at least: otherwise it panics.
-#[inline(always)]
-pub fn copy_into(bytes: &[u8], target: &mut [u8]) {
-    let target = &mut target[..bytes.len()];
-    // SAFETY: it has exactly as many; borrowed for writing, it is not what is read.
-    unsafe { copy(bytes, target.as_mut_ptr()) }
-}

@@ -125,9 +125,8 @@ impl State {
         };
         let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
         // Most documents are about as long as their terms: one allocation instead of a doubling with its copies.
-        let expected = json.len() + json.len() / 4;
-        if parts.is_none() && self.output.len() < expected && !enlarge(&mut self.output, expected) {
-            return None;
+        if parts.is_none() {
+            roomy(&mut self.output, json.len() + json.len() / 4)?;
         }
         let mut writer =
             Writer::behind(record(&mut self.output), json, options).with_memory(core::mem::take(&mut self.memory));
@@ -153,12 +152,8 @@ impl State {
         self.written(len)?;
         let (question, bytes) = self.input.split_at_checked(options)?;
         let (Question { held, last, stop, plan, mut state, .. }, options) = Question::read(question)?;
-        let (options, seed) = options.split_last_chunk()?;
-        let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
-        let expected = bytes.len() + bytes.len() / 4 + 64;
-        if self.output.len() < expected && !enlarge(&mut self.output, expected) {
-            return None;
-        }
+        let options = &seeded(options)?;
+        roomy(&mut self.output, bytes.len() + bytes.len() / 4 + 64)?;
         let mut writer = Writer::behind(record(&mut self.output), bytes, options);
         // Names in a value that a repeated key replaces are names, too.
         if stop == Question::UNASKED && options.keys == Keys::ExistingAtoms {
@@ -182,13 +177,9 @@ impl State {
     pub fn many(&mut self, len: usize, options: usize) -> Option<&[u8]> {
         self.written(len)?;
         let (options, body) = self.input.split_at_checked(options)?;
-        let (options, seed) = options.split_last_chunk()?;
-        let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
+        let options = &seeded(options)?;
         let batch = Batch::read(body)?;
-        let expected = batch.texts.len() + batch.texts.len() / 4 + 64;
-        if self.output.len() < expected && !enlarge(&mut self.output, expected) {
-            return None;
-        }
+        roomy(&mut self.output, batch.texts.len() + batch.texts.len() / 4 + 64)?;
         let mut writer = Writer::behind(record(&mut self.output), batch.texts, options);
         let (mut failures, mut buffer) = (Vec::new(), Vec::new());
         let failed = |number, text: &[u8], error| {
@@ -243,9 +234,7 @@ impl State {
     pub fn play(&mut self, len: usize, options: usize, expected: usize) -> Option<&[u8]> {
         self.written(len)?;
         // Without memory for so much, the output grows as far as it can.
-        if self.output.len() < expected {
-            enlarge(&mut self.output, expected);
-        }
+        let _ = roomy(&mut self.output, expected);
         let (options, tape) = self.input.split_at_checked(options)?;
         let (options, _) = EncodeOptions::from_bytes(options)?;
         let mut out = record(&mut self.output);
@@ -363,7 +352,18 @@ fn claim(offset: usize, start: usize, depth: u32, key: bool) -> Claim {
     Claim { offset: offset as u32 - 1, start: start as u32, depth, key }
 }
 
-/// Makes a buffer at least `len` bytes long; what is in it may go. `false` when there is no memory.
+/// The options of decoding, behind which stands the seed of the hashes.
+fn seeded(options: &[u8]) -> Option<DecodeOptions> {
+    let (options, seed) = options.split_last_chunk()?;
+    DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))
+}
+
+/// Makes a buffer at least `len` bytes long; what is in it may go. `None` when there is no memory.
+fn roomy(buffer: &mut Vec<u8>, len: usize) -> Option<()> {
+    (buffer.len() >= len || enlarge(buffer, len)).then_some(())
+}
+
+/// The same for a buffer that is too short.
 #[cold]
 fn enlarge(buffer: &mut Vec<u8>, len: usize) -> bool {
     // Freed before it is asked for again, so that the allocator can extend the same place.

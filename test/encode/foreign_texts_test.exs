@@ -1,0 +1,218 @@
+defmodule RustyJson.ForeignTextsTest do
+  @moduledoc "Texts of another library's encoders: their numbers keep their digits, and nothing in them is shown that is redacted; and errors."
+
+  use ExUnit.Case, async: false
+
+  @moduletag :once
+
+  alias RustyJson.Test.Judge
+
+  # In a VM of its own: Elixir before 1.18 has no such protocol, and other tests rely on that.
+  @protocol ~S"""
+  unless Code.ensure_loaded?(JSON.Encoder) do
+    defmodule JSON do
+      def encode_to_iodata!(text), do: [?", text, ?"]
+    end
+
+    defprotocol JSON.Encoder do
+      def encode(value, encoder)
+    end
+  end
+
+  {:ok, _} = Application.ensure_all_started(:rustyjson)
+  """
+
+  @numbers ~S"""
+  defmodule Reading do
+    defstruct [:text, :secret]
+  end
+
+  defimpl JSON.Encoder, for: Reading do
+    def encode(reading, _encoder), do: [~S({"n":), reading.text, ~S(,"secret":1.50})]
+  end
+
+  for engine <- ENGINES,
+      text <-
+        ~w(1.0e2 1.10 -0.0 -0 0 -0e0 1E+400 1e281474976710656 -1E-99999999999999999999999 12345678901234567890.123) ++
+          ~w([1.0,{"1.5\\"":["2.50",-3.50e-1,-0]},7]),
+      {options, shown} <- [
+        {[redact: [:secret]], ~S("[REDACTED]")},
+        {[integers: :js_safe, key_case: :camel], "1.50"},
+        {[omit: [nil], sort_keys: true], "1.50"}
+      ] do
+    expected = ~s([{"n":#{text},"secret":#{shown}}])
+    ^expected = RustyJson.encode!([struct(Reading, text: text)], options ++ engine)
+    pretty = RustyJson.encode!([struct(Reading, text: text)], [pretty: true] ++ options ++ engine)
+    ^expected = RustyJson.Formatter.minimize(pretty)
+  end
+
+  for engine <- ENGINES do
+    reading = struct(Reading, text: "[9007199254740991,9007199254740992,-9007199254740993,-0,1e1]")
+    ~S({"n":[9007199254740991,"9007199254740992","-9007199254740993",-0,1e1],) <> _ =
+      RustyJson.encode!(reading, [integers: :js_safe] ++ engine)
+  end
+  """
+
+  # What Jason does for lists, where the real one is not there.
+  @improper ~S"""
+  unless Code.ensure_loaded?(Jason) do
+    defmodule Jason.Fragment do
+      defstruct [:encode]
+      def new(fun), do: struct(__MODULE__, encode: fun)
+    end
+
+    defmodule Jason.Encode do
+      def list([head | tail], opts), do: [?[, Integer.to_string(head) | list_loop(tail, opts, [])]
+      defp list_loop([], _escape, _maps), do: ~c"]"
+
+      defp list_loop([head | tail], escape, maps),
+        do: [?,, Integer.to_string(head) | list_loop(tail, escape, maps)]
+    end
+
+    defprotocol Jason.Encoder do
+      @fallback_to_any true
+      def encode(value, opts)
+    end
+
+    defimpl Jason.Encoder, for: Any do
+      def encode(value, _opts), do: raise(Protocol.UndefinedError, protocol: Jason.Encoder, value: value)
+    end
+
+    defmodule Jason do
+      def encode(%{encode: fun}, _options), do: fun.({nil, nil})
+    end
+  end
+
+  defmodule Improper do
+    defstruct [:list]
+  end
+
+  defimpl Jason.Encoder, for: Improper do
+    def encode(%{list: list}, opts), do: [~S({"list":), Jason.Encode.list(list, opts), ?}]
+  end
+
+  for engine <- ENGINES, options <- [[], [redact: ["secret"]], [pretty: true], [omit: [nil]]] do
+    {:ok, text} = RustyJson.encode([1, struct(Improper, list: [1, 2])], options ++ engine)
+    ~S([1,{"list":[1,2]}]) = RustyJson.Formatter.minimize(text)
+
+    for list <- [[1 | 2], [1, 2 | 3]] do
+      {:error, error} = RustyJson.encode([1, struct(Improper, list: list)], options ++ engine)
+      %RustyJson.EncodeError{reason: :improper_list, message: "improper list", path: "/1"} = error
+    end
+  end
+  """
+
+  @secrets ~S"""
+  defmodule Inner do
+    @derive {RustyJson.Encoder, key_case: :camel}
+    defstruct [:card_number, :id]
+  end
+
+  # No atom has such a name, so the core has no plan for it.
+  defmodule Long do
+    use RustyJson.Schema
+
+    schema do
+      field :card_number, :any, key: String.duplicate("k", 256)
+      field :id, :integer
+    end
+  end
+
+  defmodule Outer do
+    defstruct [:user, :id]
+  end
+
+  defimpl JSON.Encoder, for: Outer do
+    def encode(outer, encoder),
+      do: [~S({"id":), encoder.(outer.id, encoder), ~S(,"user":), encoder.(outer.user, encoder), "}"]
+  end
+
+  defmodule Both do
+    @derive {RustyJson.Encoder, key_case: :camel, also: JSON.Encoder}
+    defstruct [:pass_word]
+  end
+
+  defmodule Around do
+    defstruct [:both]
+  end
+
+  # RustyJson does not see this struct.
+  defimpl JSON.Encoder, for: Around do
+    def encode(around, encoder), do: [~S({"both":), JSON.Encoder.encode(around.both, encoder), "}"]
+  end
+
+  # Its first name is known from the other.
+  defmodule Longer do
+    @derive {RustyJson.Encoder, key_case: :camel, also: JSON.Encoder}
+    defstruct [:pass_word, :api_key]
+  end
+
+  RustyJson.encode!(struct(Both))
+
+  defmodule Plain do
+    defstruct [:card]
+  end
+
+  defimpl JSON.Encoder, for: Plain do
+    def encode(_plain, _encoder), do: ~S({"card_number":"4111"})
+  end
+
+  # Its text keeps the name, whatever `:key_case` makes of others.
+  for engine <- ENGINES, redact <- [["cardNumber"], ["/user/cardNumber"], [contains: ["dNum"]], [:card_number]] do
+    ~S({"user":{"card_number":"[REDACTED]"}}) =
+      RustyJson.encode!(%{user: struct(Plain)}, [redact: redact, key_case: :camel] ++ engine)
+  end
+
+  for engine <- ENGINES, redact <- [[:pass_word, :api_key], ["/both/pass_word", "/both/api_key"], [contains: ["word", "api_"]]] do
+    around = struct(Around, both: struct(Both, pass_word: "4111"))
+    ~S({"both":{"passWord":"[REDACTED]"}}) = RustyJson.encode!(around, [redact: redact] ++ engine)
+    around = struct(Around, both: struct(Around, both: struct(Longer, pass_word: "4111", api_key: "4111")))
+    redact = for entry <- redact, do: if(is_binary(entry), do: "/both" <> entry, else: entry)
+    text = RustyJson.encode!(around, [redact: redact] ++ engine)
+    true = text =~ ~S("apiKey":"[REDACTED]") and not (text =~ "4111")
+  end
+
+  for engine <- ENGINES,
+      user <- [
+        struct(Inner, card_number: "4111", id: 7),
+        %{card_number: "4111", id: 7},
+        [struct(Inner, card_number: "4111", id: 7)],
+        struct(Long, card_number: "4111", id: 7),
+        %{"deep" => struct(Outer, id: 7, user: struct(Inner, card_number: "4111", id: 7))}
+      ],
+      more <- [[], [key_case: :camel], [sort_keys: true]],
+      redact <- [
+        [:card_number],
+        ["cardNumber", "card_number"],
+        [contains: ["card"]],
+        ["/user/card_number", "/user/0/card_number", "/user/deep/user/card_number"],
+        ["/user/*", "/user/*/*/*"],
+        ["/*/cardNumber", "/*/card_number", "/*/*/*/cardNumber", "/*/0/card_number"]
+      ] do
+    term = struct(Outer, user: user, id: 8)
+    text = RustyJson.encode!(term, [redact: redact] ++ more ++ engine)
+    unless text =~ "[REDACTED]" and not (text =~ "4111"), do: raise(inspect({redact, more, text}))
+    # A pointer starts at the struct.
+    ~S({"id":"[REDACTED]","user":) <> rest = RustyJson.encode!(term, [redact: ["/id"]] ++ more ++ engine)
+    true = rest =~ "4111" and rest =~ ~S("id":7)
+  end
+  """
+
+  test "numbers of an implementation's text keep their digits, whatever else is asked for, and nothing in it is shown that is redacted" do
+    run(@protocol <> @numbers <> @secrets)
+  end
+
+  test "an improper list in a struct that only Jason encodes is the error of one anywhere else" do
+    run("{:ok, _} = Application.ensure_all_started(:rustyjson)\n" <> @improper)
+  end
+
+  defp run(script) do
+    engines = inspect(for {_name, options} <- Judge.engines(), do: options)
+    script = String.replace(script, "ENGINES", engines)
+
+    paths = Path.wildcard(Path.join(Mix.Project.build_path(), "lib/*/ebin"))
+    arguments = Enum.flat_map(paths, &["-pa", &1]) ++ ["-e", script]
+    {output, status} = System.cmd("elixir", arguments, stderr_to_stdout: true)
+    assert status == 0, output
+  end
+end
