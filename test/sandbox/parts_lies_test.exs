@@ -46,6 +46,13 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
         end)
       end
 
+      test "only true says that a document is right", %{host: host, options: options} do
+        answers(host, true, fn -> assert RustyJson.valid?(@json, options) end)
+
+        for answer <- [false, nil, 1, "true", [true], %{}],
+            do: answers(host, answer, fn -> refute RustyJson.valid?(@json, options) end)
+      end
+
       test "answers that nobody asked for", %{host: host, options: options} do
         for answer <- [
               nil,

@@ -160,8 +160,9 @@ defmodule RustyJson.Options.Cache do
   defp ready(:decode, %{straight: limits, sandbox: sandbox, bytes: bytes, check: check}) when limits != nil,
     do: if(at_once?(sandbox), do: {:sandbox, bytes, check, limits})
 
-  defp ready(:encode, %{straight: limits, sandbox: sandbox, bytes: bytes, foreign: :planned}) when limits != nil,
-    do: if(at_once?(sandbox), do: {:sandbox, bytes, limits})
+  defp ready(:encode, %{straight: limits, sandbox: sandbox, bytes: bytes, foreign: :planned})
+       when limits != nil,
+       do: if(at_once?(sandbox), do: {:sandbox, bytes, limits})
 
   defp ready(_function, _known), do: nil
 
