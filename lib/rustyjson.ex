@@ -34,6 +34,8 @@ defmodule RustyJson do
   # The functions that raise then make no `{:ok, result}`, which takes 10 of the 150 ns of a short call.
   @compile {:inline, decode: 2, encode: 2, bang: 1}
 
+  @longest_without_room Engine.Heap.longest_without()
+
   @typedoc "An option of `decode/2`."
   @type decode_option :: unquote(Words.type(:decode))
 
@@ -120,6 +122,13 @@ defmodule RustyJson do
         case Engine.Native.Nif.decode(input, kept) do
           {:ok, _term} = done -> done
           other -> Input.ended(other, input, options)
+        end
+
+      {{:sandbox, bytes, _check, limits}, options}
+      when is_binary(input) and byte_size(input) <= @longest_without_room ->
+        case Engine.Native.Nif.sandbox_run(:decode, bytes, input, limits, 0) do
+          {:ok, _term} = done -> done
+          answer -> Input.sandboxed(answer, input, options)
         end
 
       {{_shape, _plain, _usual} = prepared, options} ->
@@ -215,6 +224,13 @@ defmodule RustyJson do
       {{longest, kept}, %{check: check} = options}
       when is_binary(input) and byte_size(input) <= longest and check != nil ->
         with :dirty <- Engine.Native.Nif.valid(input, kept), do: Valid.valid?(input, options)
+
+      {{:sandbox, _bytes, check, limits}, options}
+      when is_binary(input) and byte_size(input) <= @longest_without_room and check != nil ->
+        case Engine.Native.Nif.sandbox_run(:decode, check, input, limits, 0) do
+          {:ok, term} -> term == true
+          answer -> Valid.sandboxed(answer, input, options)
+        end
 
       {_ready, options} ->
         Valid.valid?(input, options)
@@ -445,6 +461,12 @@ defmodule RustyJson do
         case Engine.Native.Nif.encode(term, ready, plans) do
           json when is_binary(json) -> {:ok, json}
           begun -> Text.begun(begun, term, plans, options)
+        end
+
+      {{:sandbox, bytes, limits}, options} when not Known.is_of_structs(term) ->
+        case Engine.Native.Nif.sandbox_write(term, plans, bytes, limits, 0) do
+          {:ok, _text} = done -> done
+          answer -> Text.sandboxed(answer, term, plans, options)
         end
 
       {ready, options} ->

@@ -46,6 +46,13 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
         end)
       end
 
+      test "only true says that a document is right", %{host: host, options: options} do
+        answers(host, true, fn -> assert RustyJson.valid?(@json, options) end)
+
+        for answer <- [false, nil, 1, "true", [true], %{}],
+            do: answers(host, answer, fn -> refute RustyJson.valid?(@json, options) end)
+      end
+
       test "answers that nobody asked for", %{host: host, options: options} do
         for answer <- [
               nil,
@@ -370,7 +377,9 @@ defmodule RustyJson.Sandbox.PartsLiesTest do
   defp etf(list) when is_list(list),
     do: <<108, length(list)::32, Enum.map_join(list, &etf/1)::binary, 106>>
 
-  defp etf(nil), do: <<119, 3, "nil">>
+  # As the module writes atoms; before OTP 26 the VM writes them otherwise.
+  defp etf(atom) when is_atom(atom),
+    do: <<119, byte_size(Atom.to_string(atom)), Atom.to_string(atom)::binary>>
 
   defp etf(other) do
     <<131, bytes::binary>> = :erlang.term_to_binary(other)

@@ -120,14 +120,8 @@ impl<'a, K: Kernel> Cursor<'a, K> {
         Ok(self.space(pos + 1))
     }
 
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    pub(super) fn string(&mut self, pos: usize, validate: bool) -> Result<usize, Error> {
-        self.string_here(pos, validate)
-    }
-
     #[inline(always)]
-    pub(super) fn string_here(&mut self, pos: usize, validate: bool) -> Result<usize, Error> {
+    pub(super) fn string(&mut self, pos: usize, validate: bool) -> Result<usize, Error> {
         let run = self.kernel.string_run(self.json, pos + 1);
         if !run.ascii && validate {
             self.utf8.check(self.json, pos + 1, run.end)?;
@@ -161,9 +155,23 @@ impl<'a, K: Kernel> Cursor<'a, K> {
         }
     }
 
+    /// The same, never as a call.
+    #[inline(always)]
+    pub(super) fn space_here(&self, pos: usize) -> usize {
+        match self.json.get(pos) {
+            Some(&byte) if byte > b' ' => pos,
+            _ => self.spaces_here(pos),
+        }
+    }
+
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn spaces(&self, pos: usize) -> usize {
+        self.spaces_here(pos)
+    }
+
+    #[inline(always)]
+    fn spaces_here(&self, pos: usize) -> usize {
         match self.json.get(pos + 1) {
             Some(&next) if next > b' ' && is_space(self.json[pos]) => pos + 1,
             _ => self.kernel.space_end(self.json, pos),

@@ -124,6 +124,7 @@ pub(crate) fn document<K: Kernel, B: TermBuilder>(
 }
 
 /// Whether a byte order mark stands first.
+#[inline(always)]
 pub(crate) const fn starts_with_mark(text: &[u8]) -> bool {
     matches!(text, [0xEF, 0xBB, 0xBF, ..] | [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..])
 }

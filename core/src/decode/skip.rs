@@ -104,13 +104,19 @@ impl<K: Kernel> Cursor<'_, K> {
         pos
     }
 
-    /// What follows a value in an object or array; of a member, its value.
+    /// What follows a value in an object or array; of a member, its value. A new line behind a comma is passed in place: in the WebAssembly
+    /// module, a call for each takes a tenth of the time of a document laid out in lines.
     #[inline(always)]
     fn next(&mut self, pos: usize, object: bool) -> Result<Follows, Error> {
-        match self.behind(pos, object)? {
-            Follows::Item(next) => Ok(Follows::Item(self.item(next, object)?)),
-            close => Ok(close),
-        }
+        let next = if self.json.get(pos) == Some(&b',') {
+            self.space_here(pos + 1)
+        } else {
+            match self.behind(pos, object)? {
+                Follows::Item(next) => next,
+                close => return Ok(close),
+            }
+        };
+        Ok(Follows::Item(self.item(next, object)?))
     }
 
     /// The offset of the value of an element, or of a member, whose key and colon are passed over.
@@ -121,7 +127,11 @@ impl<K: Kernel> Cursor<'_, K> {
         }
         self.key_starts(pos)?;
         let end = self.string(pos, self.options.validate_keys())?;
-        self.colon(end)
+        // Between key and value, most documents that are laid out in lines have a colon and a space.
+        match self.json.get(end..).and_then(|rest| rest.first_chunk()) {
+            Some([b':', b' ', value]) if *value > b' ' => Ok(end + 2),
+            _ => self.colon(end),
+        }
     }
 
     /// Skips the value of a member, mostly a string. Strings and spaces are skipped in place: in the WebAssembly module, records of
@@ -132,7 +142,7 @@ impl<K: Kernel> Cursor<'_, K> {
         match self.json.get(pos) {
             Some(b'"') if cfg!(target_arch = "wasm32") => {
                 self.count(pos)?;
-                self.string_here(pos, self.options.validate_strings)
+                self.string(pos, self.options.validate_strings)
             }
             _ => self.value(pos, depth),
         }

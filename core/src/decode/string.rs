@@ -109,7 +109,7 @@ pub(super) fn pass_escapes<K: Kernel>(
 }
 
 /// Goes from one mark of a block to the next. (A JSON text in a string: 3.7 to 2.3 µs for 2.7 KB; an answer of a language model: 3.0 to 2.2
-/// µs for 4 KB.)
+/// µs for 4 KB.) Where nobody wants the string, most escapes are no marks, and a run goes on behind them.
 #[inline(always)]
 fn runs_and_escapes<K: Kernel, const KEPT: bool>(
     kernel: K,
@@ -130,7 +130,7 @@ fn runs_and_escapes<K: Kernel, const KEPT: bool>(
             more_room(buffer, bytes.len() - pos).map_err(|kind| Error::new(kind, pos))?;
         }
         let seen = block(&bytes[pos..], &mut short);
-        let Marks { mut ends, mut wide } = kernel.string_marks(seen);
+        let Marks { mut ends, mut wide } = if KEPT { kernel.string_marks(seen) } else { kernel.passed_marks(seen) };
         let mut from = 0;
         loop {
             let at = ends.trailing_zeros() as usize;

@@ -63,6 +63,7 @@ impl<'a, B: Buffer> Writer<'a, B> {
     }
 
     /// A writer behind what was written, which counts as a part of the term's length.
+    #[inline(always)]
     pub fn behind(mut out: Output<B>, input: &'a [u8], options: &DecodeOptions) -> Self {
         out.array([VERSION]);
         let (starts, members) = (Vec::new(), Vec::new());
@@ -72,6 +73,7 @@ impl<'a, B: Buffer> Writer<'a, B> {
 
     /// Also collects the names of keys, which have to be atoms.
     #[must_use]
+    #[inline(always)]
     pub fn with_names(self, names: Names) -> Self {
         Self { names: Some(names), ..self }
     }
@@ -79,29 +81,29 @@ impl<'a, B: Buffer> Writer<'a, B> {
     /// Writes maps with their repeated keys, which the runtime refuses: most documents have none, and looking for them takes
     /// a fifth of the time.
     #[must_use]
+    #[inline(always)]
     pub fn with_repeats(self) -> Self {
         Self { repeats: true, plain: !self.ordered && self.keys != Keys::ExistingAtoms, ..self }
     }
 
     /// Uses memory that another writer had.
     #[must_use]
+    #[inline(always)]
     pub fn with_memory(self, Memory { mut starts, mut members }: Memory) -> Self {
         starts.clear();
         members.clear();
         Self { starts, members, ..self }
     }
 
-    /// The memory for the next writer. This one has ended.
-    pub fn take_memory(&mut self) -> Memory {
-        Memory { starts: core::mem::take(&mut self.starts), members: core::mem::take(&mut self.members) }
-    }
-
-    /// The names collected.
-    pub fn take_names(&mut self) -> Option<Names> {
-        self.names.take()
+    /// What [`Writer::into_parts`] gives, the memory for the next writer, and the names collected.
+    #[inline(always)]
+    pub fn into_all(self) -> (Option<(B, usize)>, Memory, Option<Names>) {
+        let Self { out, starts, members, names, .. } = self;
+        ((!out.failed()).then(|| out.into_parts()), Memory { starts, members }, names)
     }
 
     /// The buffer and the length of the term in it; `None` when memory ran out.
+    #[inline(always)]
     pub fn into_parts(self) -> Option<(B, usize)> {
         (!self.out.failed()).then(|| self.out.into_parts())
     }

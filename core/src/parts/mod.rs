@@ -45,13 +45,22 @@ pub enum Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
+    /// The answer to [`Parts::Check`] for a document that is right, in External Term Format.
+    pub const RIGHT: [u8; 7] = *b"\x83w\x04true";
+
     /// Reads what Elixir wrote behind the options. `None`: the bytes are something else.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
-        if bytes == check::PLAN {
+        if Self::asks_only(bytes) {
             return Some(Self::Check);
         }
         let typed = || Shape::read(bytes).map(Self::Typed);
         Plan::read(bytes).map(Self::Select).or_else(typed).or_else(|| Raw::read(bytes).map(Self::Raw))
+    }
+
+    /// Whether what Elixir wrote asks only if the document is right.
+    #[inline(always)]
+    pub fn asks_only(bytes: &[u8]) -> bool {
+        bytes == check::PLAN
     }
 
     /// Decodes them. `false`: more than `most_nodes` values and keys would have to be built (0 is no limit).

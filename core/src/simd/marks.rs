@@ -29,6 +29,23 @@ pub struct Marks {
 pub trait MarkKernel: Kernels {
     /// Tells what is in the first [`BLOCK`] bytes.
     fn string_marks(self, bytes: &[u8; SEEN]) -> Marks;
+    /// The same where nobody wants the text: without the marks of escapes that are one letter and lie within the block. The first byte is
+    /// not escaped.
+    fn passed_marks(self, bytes: &[u8; SEEN]) -> Marks;
+}
+
+/// What a backslash can stand before, if that is all of the escape.
+const fn is_letter(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')
+}
+
+/// The marks that are left without escapes of one letter. Which backslashes of a run are escaped themselves is told by a subtraction, whose
+/// borrow goes through the run (simdjson's `find_escaped`).
+#[inline(always)]
+const fn without_escapes(ends: u64, backslashes: u64, letters: u64) -> u64 {
+    const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+    let escapes = ((backslashes << 1 | ODD).wrapping_sub(backslashes) ^ ODD) & backslashes & letters >> 1;
+    ends & !(escapes | escapes << 1)
 }
 
 impl MarkKernel for Scalar {
@@ -40,6 +57,20 @@ impl MarkKernel for Scalar {
             marks.wide |= u64::from(byte >= 0x80) << at;
         }
         marks
+    }
+
+    #[inline(always)]
+    fn passed_marks(self, bytes: &[u8; SEEN]) -> Marks {
+        let Marks { mut ends, wide } = self.string_marks(bytes);
+        let mut at = 0;
+        while at + 1 < BLOCK {
+            let escape = bytes[at] == b'\\';
+            if escape && is_letter(bytes[at + 1]) {
+                ends &= !(3 << at);
+            }
+            at += 1 + usize::from(escape);
+        }
+        Marks { ends, wide }
     }
 }
 
@@ -54,6 +85,18 @@ impl<S: Simd> MarkKernel for Vector<S> {
             marks.wide |= u64::from(wide) << at;
         }
         marks
+    }
+
+    #[inline(always)]
+    fn passed_marks(self, bytes: &[u8; SEEN]) -> Marks {
+        let Marks { ends, wide } = self.string_marks(bytes);
+        let (mut backslashes, mut letters) = (0, 0);
+        for at in [0, LANES, 2 * LANES, 3 * LANES] {
+            let (escapes, escaped) = self.escape_masks(&bytes[at..at + LANES]);
+            backslashes |= u64::from(escapes) << at;
+            letters |= u64::from(escaped) << at;
+        }
+        Marks { ends: without_escapes(ends, backslashes, letters), wide }
     }
 }
 

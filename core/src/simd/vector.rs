@@ -116,6 +116,16 @@ impl<S: Simd> Vector<S> {
         (ends.to_bitmask() as u32, v.simd_ge(0x80).to_bitmask() as u32)
     }
 
+    /// Bits of backslashes, and of what a backslash can stand before, if that is all of the escape.
+    #[inline(always)]
+    pub(super) fn escape_masks(self, block: &[u8]) -> (u32, u32) {
+        let v = u8x16::from_slice(self.0, block);
+        let backslashes = v.simd_eq(b'\\');
+        let signs = backslashes | v.simd_eq(b'"') | v.simd_eq(b'/');
+        let letters = v.simd_eq(b'b') | v.simd_eq(b'f') | v.simd_eq(b'n') | v.simd_eq(b'r') | v.simd_eq(b't');
+        (backslashes.to_bitmask() as u32, (signs | letters).to_bitmask() as u32)
+    }
+
     /// The run continues in the last, partial block of the input.
     #[inline(always)]
     fn string_tail(self, bytes: &[u8], pos: usize) -> Run {

@@ -32,6 +32,8 @@ fn assert_string_marks(bytes: &[u8]) {
     if let Some(bytes) = bytes.first_chunk() {
         let vector = with_kernel!(kernel => kernel.string_marks(bytes));
         assert_eq!(vector, Scalar.string_marks(bytes), "string_marks({bytes:?})");
+        let vector = with_kernel!(kernel => kernel.passed_marks(bytes));
+        assert_eq!(vector, Scalar.passed_marks(bytes), "passed_marks({bytes:?})");
     }
 }
 
@@ -190,6 +192,13 @@ fn what_is_behind_the_end_does_not_count() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(CASES))]
+
+    #[test]
+    fn runs_of_backslashes(
+        bytes in prop::collection::vec(prop::sample::select(b"\\\\\\\"/bfnrtua\n\xC3".as_slice()), 0..LENGTH),
+    ) {
+        assert_string_marks(&bytes);
+    }
 
     #[test]
     fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..LENGTH), offset in 0..=OFFSETS) {

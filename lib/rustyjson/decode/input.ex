@@ -29,6 +29,13 @@ defmodule RustyJson.Decode.Input do
 
   def given(input, options), do: decode(input, options)
 
+  @doc "Turns what the built-in host answered at once into a result."
+  @spec sandboxed(Nif.ran() | :later, binary(), Options.t()) :: {:ok, term()} | {:error, Exception.t()}
+  def sandboxed(answer, input, options) do
+    with {:error, failure} <- Engine.Wasm.ended(answer, input, options),
+         do: {:error, error(failure, input, options)}
+  end
+
   @doc "The text as one binary, if it is not too long."
   @spec flatten(iodata(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
   # Looked at before a long list becomes a longer binary.

@@ -46,6 +46,10 @@ defmodule RustyJson.Decode.Valid do
     end
   end
 
+  @doc "What the built-in host answered at once says about a document."
+  @spec sandboxed(Nif.ran() | :later, binary(), Options.t()) :: boolean()
+  def sandboxed(answer, input, options), do: answer |> Engine.Wasm.ended(input, checking(options)) |> answer()
+
   defp checking(%{check: check} = options), do: %{options | bytes: check, parts: @check}
 
   defp answered({:ok, _term}), do: true

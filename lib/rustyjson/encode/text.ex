@@ -10,6 +10,7 @@ defmodule RustyJson.Encode.Text do
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.Native
   alias RustyJson.Options.Cache
+  alias RustyJson.Wasm.Host
 
   @compile {:inline, core?: 3}
 
@@ -55,6 +56,7 @@ defmodule RustyJson.Encode.Text do
   def configured(term, {:derived, ready}, _cached, options),
     do: by_plans(term, ready, Plans.known(options), options)
 
+  def configured(term, {:sandbox, _bytes, _limits}, _cached, options), do: given(term, options)
   def configured(term, ready, Cache.cached(plans: plans), options), do: by_plans(term, ready, plans, options)
 
   defp by_plans(%module{} = struct, ready, plans, options) when ready != nil and is_map_key(plans, module),
@@ -74,8 +76,8 @@ defmodule RustyJson.Encode.Text do
   defp by_plans(term, nil, _plans, options), do: given(term, options)
   defp by_plans(term, _ready, _plans, options), do: encode(term, options)
 
-  @typedoc "What the native library needs for a call that it answers alone; with a mark where the plans of other libraries do not count."
-  @type ready :: Native.Nif.kept() | {:derived, Native.Nif.kept()} | nil
+  @typedoc "What a library needs for a call that it answers alone; with a mark where the plans of other libraries do not count."
+  @type ready :: Native.Nif.kept() | {:derived, Native.Nif.kept()} | {:sandbox, binary(), Host.limits()} | nil
 
   # A struct that the core leaves to its own implementation: 370 ns through the holes of a text, 220 at once.
   defp of_struct(struct, plans, options), do: own(struct, nil, with_plans(options, plans))
@@ -111,6 +113,15 @@ defmodule RustyJson.Encode.Text do
   end
 
   def given(term, options), do: encode(term, options)
+
+  @doc "Turns what the built-in host answered at once, by these plans, into a result."
+  @spec sandboxed(Native.Nif.wrote() | :later, term(), Plans.t() | nil, Options.t()) ::
+          {:ok, binary()} | {:error, Exception.t()}
+  def sandboxed(answer, term, plans, options) do
+    options = with_plans(options, plans)
+    {answer, started} = Engine.Wasm.ended_text(answer, term, options)
+    completed(answer, term, options, started)
+  end
 
   defp own(struct, by, options) do
     case Part.own(struct, by, options) do

@@ -13,6 +13,7 @@ defmodule RustyJson.Engine.Wasm do
 
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.{Codes, Heap}
+  alias RustyJson.Engine.Native.Nif
   alias RustyJson.Parts, as: Selected
   alias RustyJson.Parts.Kind
   alias RustyJson.{EncodeError, Options, SandboxError}
@@ -35,6 +36,15 @@ defmodule RustyJson.Engine.Wasm do
       {:error, _failure} = failed -> failed
       _elsewhere -> decode(json, options)
     end
+  end
+
+  @doc false
+  # The same for a call that the built-in host answered on the caller's scheduler.
+  @spec ended(Nif.ran() | :later, binary(), Options.t()) ::
+          {:ok, term()} | {:error, RustyJson.Engine.decode_failure() | SandboxError.t()}
+  def ended(answer, json, %{straight: limits, bytes: bytes, sandbox: sandbox}) do
+    with {:fault, reason, detail} <- Host.BuiltIn.ended(answer, json, bytes, limits),
+         do: fault(reason, detail, sandbox)
   end
 
   defp decode_straight(json, %{straight: limits, bytes: bytes, sandbox: %{events: true, host: host}}),
@@ -127,6 +137,20 @@ defmodule RustyJson.Engine.Wasm do
   def straight_text(term, %{sandbox: %{host: host}} = options) do
     case Host.get(host) == Host.BuiltIn && encode_straight(term, options) do
       {:ok, _text} = done -> done
+      {:since, started, answer} -> since(answer, started, term, options)
+      answer -> since(answer, Options.started(options), term, options)
+    end
+  end
+
+  @doc false
+  # The same for a call that the built-in host answered on the caller's scheduler.
+  @spec ended_text(Nif.wrote() | :later, term(), Options.t()) :: {answer, started :: integer()}
+        when answer:
+               {:ok, binary()}
+               | {:partial, binary(), [RustyJson.Engine.hole()]}
+               | {:error, RustyJson.Engine.encode_failure() | SandboxError.t()}
+  def ended_text(answer, term, %{straight: limits, bytes: bytes, plans: plans} = options) do
+    case Host.BuiltIn.ended(answer, term, plans, bytes, limits) do
       {:since, started, answer} -> since(answer, started, term, options)
       answer -> since(answer, Options.started(options), term, options)
     end

@@ -14,6 +14,7 @@ defmodule RustyJson.Options.Cache do
   alias RustyJson.Engine.Native.Nif
   alias RustyJson.{Config, Engine, Schema}
   alias RustyJson.Options.Lists
+  alias RustyJson.Wasm.Host
 
   @most 16
   # Parts of a term that stays, and bytes of its texts.
@@ -86,6 +87,8 @@ defmodule RustyJson.Options.Cache do
   @spec learn(atom(), keyword() | map(), known, integer()) :: known when known: Lists.known()
   def learn(function, given, known, number) do
     if lasting?(function, given, known) do
+      # The library was loaded again.
+      if cached(all(), :number) == nil, do: reset()
       all = all()
       lists = lists(all, function)
 
@@ -153,7 +156,21 @@ defmodule RustyJson.Options.Cache do
     if options.foreign == :planned, do: kept, else: {:derived, kept}
   end
 
+  # The same for the built-in host: the options, for `valid?` and otherwise, and the limits. A call with events is measured.
+  defp ready(:decode, %{straight: limits, sandbox: sandbox, bytes: bytes, check: check}) when limits != nil,
+    do: if(at_once?(sandbox), do: {:sandbox, bytes, check, limits})
+
+  defp ready(:encode, %{straight: limits, sandbox: sandbox, bytes: bytes, foreign: :planned})
+       when limits != nil,
+       do: if(at_once?(sandbox), do: {:sandbox, bytes, limits})
+
   defp ready(_function, _known), do: nil
+
+  # `:auto` takes the built-in host where it works, unless it took another one before.
+  defp at_once?(%{events: true}), do: false
+
+  defp at_once?(%{host: host}),
+    do: Host.get(host) in [Host.BuiltIn, Host.Auto] and match?({:ok, _}, Host.BuiltIn.status())
 
   # Functions may hold anything, and an engine that is missing may be there for the next call.
   defp lasting?(_function, _given, %{engine: Engine.Missing}), do: false

@@ -13,7 +13,7 @@ use rustyjson_core::etf::reader::Reader;
 use rustyjson_core::etf::writer::{Memory, Names, Writer};
 use rustyjson_core::format::{Layout, format};
 use rustyjson_core::options::Keys;
-use rustyjson_core::parts::{Failed, Parts};
+use rustyjson_core::parts::{Failed, Parts, check};
 use rustyjson_core::scan::{End, Piece, Question, Trouble, feed, write_answer};
 use rustyjson_core::{DecodeOptions, EncodeOptions, Error, ErrorKind, Output, Scratch, decode, gzip};
 
@@ -92,11 +92,40 @@ impl State {
 
     /// Decodes what follows the options. `repeats`: maps may have repeated keys. `None` when memory ran out.
     pub fn decode(&mut self, len: usize, options: usize, repeats: bool) -> Option<&[u8]> {
+        if let Some(result) = self.check(len, options) {
+            return self.checked(options, result);
+        }
         let (result, written, _) = self.write(len, options, None, repeats)?;
         if let Err(failed) = result {
             return self.error(options, &failed);
         }
         Some(&self.output[..written])
+    }
+
+    /// Whether what follows the options is right, if only this is asked. `None`: the document itself is wanted.
+    #[inline(always)]
+    fn check(&mut self, len: usize, options: usize) -> Option<Result<(), Error>> {
+        self.written(len)?;
+        let (options, json) = self.input.split_at_checked(options)?;
+        let (options, seed) = options.split_last_chunk()?;
+        if !Parts::asks_only(options.get(DecodeOptions::LEN..)?) {
+            return None;
+        }
+        let options = DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
+        Some(check(json, &options, &mut self.scratch))
+    }
+
+    /// The answer to that, without a writer.
+    fn checked(&mut self, options: usize, result: Result<(), Error>) -> Option<&[u8]> {
+        if let Err(error) = result {
+            return self.error(options, &error.into());
+        }
+        let mut out = record(&mut self.output);
+        out.array(Parts::RIGHT);
+        let right = !out.failed();
+        let (bytes, written) = out.into_parts();
+        put_back(&mut self.output, bytes);
+        right.then(|| &self.output[..written])
     }
 
     /// The keys of what follows the options, or the error that key number `stop` is not an existing atom.
@@ -140,10 +169,10 @@ impl State {
             None => decode(json, options, &mut self.scratch, &mut writer).map_err(Failed::from),
             Some(parts) => parts.decode(json, options, 0, &mut self.scratch, &mut writer).map(|_| ()),
         };
-        let names = writer.take_names();
-        self.memory = writer.take_memory();
-        let (bytes, written) = writer.into_parts()?;
-        self.output = bytes;
+        let (parts, memory, names) = writer.into_all();
+        put_back(&mut self.memory, memory);
+        let (bytes, written) = parts?;
+        put_back(&mut self.output, bytes);
         Some((result, written, names))
     }
 
@@ -240,7 +269,7 @@ impl State {
         let mut out = record(&mut self.output);
         let result = play(tape, &options, &mut self.player, &mut out);
         let (bytes, written) = out.into_parts();
-        self.output = bytes;
+        put_back(&mut self.output, bytes);
         let holes = self.player.holes();
         match result {
             // The host knows what they are, in this order.
@@ -310,7 +339,14 @@ impl State {
     }
 }
 
+/// Puts back a buffer that was taken from there, where an empty one is left: there is nothing to free, and asking takes longer than this.
+#[inline(always)]
+fn put_back<T>(place: &mut T, taken: T) {
+    core::mem::forget(core::mem::replace(place, taken));
+}
+
 /// A record in this memory, whose status byte is written. What follows counts it.
+#[inline(always)]
 fn record(buffer: &mut Vec<u8>) -> Output<Vec<u8>> {
     let mut out = Output::new(core::mem::take(buffer));
     out.array([DONE]);

@@ -91,14 +91,28 @@ impl Guest {
         // A length beyond 32 bits exceeds what the guest can address.
         let len = u32::try_from(options_len + body.len()).map_err(|_| Fault::MemoryLimit)?;
         let mut at = self.input(len)?;
-        for chunk in options.iter().chain([&body]).flat_map(|part| part.chunks(CHUNK)) {
+        for part in options.iter().chain([&body]) {
+            if part.len() < CHUNK {
+                self.put(at, part)?
+            } else {
+                self.put_long(at, part)?
+            }
+            at += part.len();
+        }
+        Ok((len, options_len as u32))
+    }
+
+    /// Writes many bytes to this address.
+    #[cold]
+    fn put_long(&mut self, mut at: usize, bytes: &[u8]) -> Result<(), Fault> {
+        for chunk in bytes.chunks(CHUNK) {
             self.put(at, chunk)?;
             at += chunk.len();
             if chunk.len() == CHUNK {
                 self.in_time()?;
             }
         }
-        Ok((len, options_len as u32))
+        Ok(())
     }
 
     /// Returns the address of the guest's input buffer, which has room for `len` bytes. Asks the guest only if the buffer of an earlier

@@ -53,6 +53,12 @@ impl<'a> Document<'a> {
         }
     }
 
+    /// Whether this answer says that the document is right, where only that is asked. Then there is nothing to judge or to build.
+    #[inline(always)]
+    pub fn is_right(&self, etf: &[u8]) -> bool {
+        matches!(self.parts, Some(Parts::Check)) && etf == Parts::RIGHT
+    }
+
     /// The type that is asked for. `None`: another part is.
     const fn shape(&self) -> Option<&Shape<'a>> {
         match &self.parts {

@@ -12,6 +12,7 @@ use crate::session::{self, Document};
 use crate::terms;
 use rustler::Env;
 use rustler::sys::ErlNifTerm;
+use rustler::types::atom::true_;
 use rustyjson_core::abi::Undecoded;
 use rustyjson_core::options::Keys;
 use rustyjson_terms::judged::Structs;
@@ -65,6 +66,10 @@ fn decode<'a>(env: Env<'a>, guest: &mut Guest, wanted: Wanted<'_, 'a>) -> Result
         Err(error) => {
             let error = unknown_atom(env, guest, document, lengths)?.unwrap_or(error);
             Ok(terms::undecoded(env, &error).as_c_arg())
+        }
+        Ok(etf) if document.is_right(&guest.memory()[etf.clone()]) => {
+            guest.in_time()?;
+            Ok(Maker::new(env).tuple(&[atoms::ok().as_c_arg(), true_().as_c_arg()]))
         }
         // Here, because a caller's `binary_to_term` of a large term would hold its scheduler for milliseconds at a time.
         Ok(etf) => match term(env, guest, wanted, etf)? {

@@ -32,7 +32,8 @@ defmodule RustyJson.Wasm.Host.BuiltIn do
 
   ## Small calls
 
-  # The way through `run/4` and `write/3` takes 300 ns, about as long as a short document in the module.
+  # The way through `run/4` and `write/3` takes 300 ns, about as long as a short document in the module. That through `straight` takes
+  # half of it, so `RustyJson` itself calls the library where `RustyJson.Options.Cache` found that nothing else is to be asked.
 
   @doc false
   # Decodes a text that is likely to be decoded at once; nil if the host has not started or the text is long.
@@ -41,34 +42,34 @@ defmodule RustyJson.Wasm.Host.BuiltIn do
     if started?() do
       Heap.reserve(json, "")
 
-      case Nif.sandbox_run(:decode, bytes, json, limits, 0) do
-        {:ok, _term} = done -> done
-        :later -> enter(:dirty, limits, running(:decode, bytes, json))
-        answer -> answer
-      end
+      :decode |> Nif.sandbox_run(bytes, json, limits, 0) |> ended(json, bytes, limits)
     end
   end
 
   def straight(_json, _bytes, _limits), do: nil
 
   @doc false
+  # What becomes of a text that was decoded on the caller's scheduler.
+  @spec ended(Nif.ran() | :later, binary(), binary(), Host.limits()) :: Host.decoded() | Host.fault()
+  def ended(:later, json, bytes, limits), do: enter(:dirty, limits, running(:decode, bytes, json))
+  def ended(answer, _json, _bytes, _limits), do: answer
+
+  @doc false
   # Writes a term in the same way. What takes longer than a millisecond comes with the time of its start, in milliseconds.
   @spec straight(term(), Plans.t() | nil, binary(), Host.limits()) ::
           Host.written() | Host.fault() | {:since, integer(), Host.written() | Host.fault()} | nil
   def straight(term, plans, bytes, limits) do
-    if started?() do
-      case Nif.sandbox_write(term, plans, bytes, limits, 0) do
-        {:ok, _text} = done ->
-          done
-
-        :later ->
-          {:since, System.monotonic_time(:millisecond), enter(:dirty, limits, writing(term, plans, bytes))}
-
-        answer ->
-          answer
-      end
-    end
+    if started?(), do: term |> Nif.sandbox_write(plans, bytes, limits, 0) |> ended(term, plans, bytes, limits)
   end
+
+  @doc false
+  # What becomes of a term that was written on the caller's scheduler.
+  @spec ended(Nif.wrote() | :later, term(), Plans.t() | nil, binary(), Host.limits()) ::
+          Host.written() | Host.fault() | {:since, integer(), Host.written() | Host.fault()}
+  def ended(:later, term, plans, bytes, limits),
+    do: {:since, System.monotonic_time(:millisecond), enter(:dirty, limits, writing(term, plans, bytes))}
+
+  def ended(answer, _term, _plans, _bytes, _limits), do: answer
 
   defp running(operation, given, body) do
     fn
