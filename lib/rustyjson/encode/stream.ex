@@ -441,9 +441,9 @@ defmodule RustyJson.Encode.Stream do
 
   # The core writes a key with its colon, so a key that has room without it is reached.
   defp reaching(text, length) do
-    case text do
-      <<_start::binary-size(length), ?:, _rest::binary>> -> binary_part(text, 0, length + 1)
-      _text -> binary_part(text, 0, length)
+    case :erlang.split_binary(text, length) do
+      {start, ":" <> _rest} -> start <> ":"
+      {start, _rest} -> start
     end
   end
 
