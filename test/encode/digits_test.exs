@@ -72,6 +72,18 @@ defmodule RustyJson.DigitsTest do
         assert micros < 500_000
       end
 
+      # A key that fits is written, whatever its digits cost.
+      fits = 1 <<< 524_287
+      text = ~s({"#{RustyJson.encode!(fits)}":1})
+
+      for more <- [[omit: [nil]], [omit: [nil], sort_keys: true]] do
+        options = [max_bytes: byte_size(text)] ++ more ++ unquote(engine)
+        assert RustyJson.encode(%{fits => 1}, options) == {:ok, text}
+        # Left out again and again it is more work than a text of this length may cost.
+        assert {:error, %{reason: :max_bytes}} =
+                 RustyJson.encode(List.duplicate(%{fits => nil}, 1_000), options)
+      end
+
       long = 1 <<< 100_000
       text = ~s({"#{long}":1})
 

@@ -87,6 +87,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         {
             return Err(EncodeErrorKind::Budget);
         }
+        let is_big = matches!(look, Value::Big);
         let is_atom = matches!(look, Value::Atom | Value::Nil | Value::True | Value::False);
         self.keys_fit(range, if let Value::Binary(bytes) = look { bytes.len() } else { 0 })?;
         self.spend(limits::MEMBER)?;
@@ -104,6 +105,9 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         }
         if matches!(known, Ok(true)) {
             self.add_member(start, is_atom, value)?;
+            if is_big && self.gathered.text.len() == start {
+                self.lost_digits(end - start)?;
+            }
         }
         known
     }

@@ -187,13 +187,16 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         let magnitude = self.reader.big_integer(key).1;
         let len = magnitude.len();
         let work = limits::work_of_digits(len);
-        if self.shape.is_some_and(Shape::omits) {
-            // Its member may be left out, and what is left out is not too long.
+        // Keys are gathered before they are written, and what was written so far is known less exactly for a tape than for a text: so the
+        // key has all the room that there is for a text.
+        if self.options.max_bytes != 0
+            && let Err(too_long) = limits::digits_fit(magnitude, self.options.max_bytes)
+        {
+            // What is left out is not too long, but its digits are made.
+            if !self.shape.is_some_and(Shape::omits) {
+                return Err(too_long);
+            }
             self.lost(work / limits::OMITTED)?;
-        } else if self.options.max_bytes != 0 {
-            // Keys are gathered before they are written, and what was written so far is known less exactly for a tape than for a text:
-            // so the key has all the room that there is for a text.
-            limits::digits_fit(magnitude, self.options.max_bytes)?;
         }
         if self.in_slice() && len > LONG_INTEGER {
             return Err(EncodeErrorKind::Budget);

@@ -45,8 +45,8 @@ pub(super) const fn work_of_digits(bytes: usize) -> usize {
     if bytes <= 512 { bytes * bytes / 32 } else { work_of_digits(bytes.div_ceil(2)).saturating_mul(3) }
 }
 
-/// Checks that the digits of an integer can fit into this room: to turn a few hundred kilobytes into digits takes seconds, which the
-/// limit on bytes would otherwise notice only behind them.
+/// Checks that the digits of an integer can fit into this room: to turn a megabyte into digits takes seconds, which the limit on bytes
+/// would otherwise notice only behind them.
 pub(super) fn digits_fit(magnitude: &[u8], room: u64) -> Walk<()> {
     if least_digits(magnitude) > room { Err(EncodeErrorKind::MaxBytes) } else { Ok(()) }
 }
@@ -232,6 +232,12 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     pub fn omitted(&mut self, bytes: usize) -> Walk<()> {
         self.charge(OMITTED + bytes);
         self.lost(1 + bytes / BYTES_PER_PART)
+    }
+
+    /// Counts the work of so many digits, of the key of such a member.
+    pub fn lost_digits(&mut self, digits: usize) -> Walk<()> {
+        // A byte holds 2.4 digits.
+        self.lost(work_of_digits(digits / 12 * 5) / OMITTED)
     }
 
     /// The same for several members.

@@ -168,6 +168,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
     fn odd_member(&mut self, first: bool, key: R::Term, value: R::Term, scope: u64) -> Walk<Option<Next<R::Term>>> {
         self.charge(limits::KEY);
         let look = self.reader.read(key);
+        let is_big = matches!(look, Value::Big);
         let mut text = Output::new(Vec::new());
         if !self.key_text(key, look, &mut text)? {
             // Only the shell knows the key, and so whether it is redacted.
@@ -183,6 +184,9 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
         if !redacted && shape.omits() && self.omits(shape, value) {
             self.reader.pass(value);
             self.omitted(text.written().len())?;
+            if is_big {
+                self.lost_digits(text.written().len())?;
+            }
             return Ok(None);
         }
         self.separate(first);

@@ -248,7 +248,7 @@ defmodule RustyJson.Encode.Stream do
         {if(too_long?(error, state), do: [too_long(element, state)], else: failing(failed, state)), next}
 
       {:failed, _kind, _reason, _stacktrace} = failed ->
-        {Stream.concat(one_by_one(elements, state), again(failed, state)), next}
+        {Stream.concat(one_by_one(elements, state), failed |> of_stream(state) |> again(state)), next}
     end
   end
 
@@ -308,9 +308,18 @@ defmodule RustyJson.Encode.Stream do
 
   # An encoder may also have met a limit of a call of its own.
   defp too_long?(%EncodeError{reason: :max_bytes, message: message}, state),
-    do: message == EncodeError.from_engine({Codes.encode(:max_bytes), "", nil}, with_room(state)).message
+    do: message == limit_error(with_room(state)).message
 
   defp too_long?(_error, _state), do: false
+
+  # The limit in its message is that of the stream.
+  defp of_stream({:failed, kind, error, stacktrace} = failed, %{options: options} = state) do
+    if too_long?(error, state),
+      do: {:failed, kind, %{error | message: limit_error(options).message}, stacktrace},
+      else: failed
+  end
+
+  defp limit_error(options), do: EncodeError.from_engine({Codes.encode(:max_bytes), "", nil}, options)
 
   # How much the stream has room for is known where the texts before it were counted.
   defp too_long(element, state), do: Pieces.too_long(&end_of_room(element, &1, state))

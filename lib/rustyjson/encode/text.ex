@@ -36,7 +36,7 @@ defmodule RustyJson.Encode.Text do
   def encode(term, %{canonical: true} = options), do: Canonical.encode(term, options)
   def encode(term, options), do: general(term, options)
 
-  @doc "The text of a term by the configured options, where these ask for more than the native library, or for a struct."
+  @doc "The text of a term by the configured options, where these ask for more than the library alone, or for a struct."
   @spec configured(term(), ready(), Cache.t(), Options.t() | nil) :: {:ok, binary()} | {:error, Exception.t()}
   def configured(
         %module{} = struct,

@@ -87,8 +87,6 @@ defmodule RustyJson.Options.Cache do
   @spec learn(atom(), keyword() | map(), known, integer()) :: known when known: Lists.known()
   def learn(function, given, known, number) do
     if lasting?(function, given, known) do
-      # The library was loaded again.
-      if cached(all(), :number) == nil, do: reset()
       all = all()
       lists = lists(all, function)
 
@@ -137,7 +135,7 @@ defmodule RustyJson.Options.Cache do
     if Config.number() == number, do: :ok, else: reset()
   end
 
-  # What a call needs if only the native library has work to do. For decode, the length of the longest text that it reads on the
+  # What a call needs if only the library has work to do. For decode, the length of the longest text that it reads on the
   # caller's scheduler, and the options as the library keeps them; with atoms as keys, as long as there are these atoms.
   defp ready(:decode, %{engine: Engine.Native, max_bytes: 0, keys: keys, as: nil, parts: ""} = options)
        when keys in [nil, :atoms],
@@ -156,7 +154,8 @@ defmodule RustyJson.Options.Cache do
     if options.foreign == :planned, do: kept, else: {:derived, kept}
   end
 
-  # The same for the built-in host: the options, for `valid?` and otherwise, and the limits. A call with events is measured.
+  # The same for the built-in host, where that has started: the options, for `valid?` and otherwise, and the limits. A call with events is
+  # measured.
   defp ready(:decode, %{straight: limits, sandbox: sandbox, bytes: bytes, check: check}) when limits != nil,
     do: if(at_once?(sandbox), do: {:sandbox, bytes, check, limits})
 
@@ -166,11 +165,8 @@ defmodule RustyJson.Options.Cache do
 
   defp ready(_function, _known), do: nil
 
-  # `:auto` takes the built-in host where it works, unless it took another one before.
   defp at_once?(%{events: true}), do: false
-
-  defp at_once?(%{host: host}),
-    do: Host.get(host) in [Host.BuiltIn, Host.Auto] and match?({:ok, _}, Host.BuiltIn.status())
+  defp at_once?(%{host: host}), do: Host.get(host) in [Host.BuiltIn, Host.Auto]
 
   # Functions may hold anything, and an engine that is missing may be there for the next call.
   defp lasting?(_function, _given, %{engine: Engine.Missing}), do: false

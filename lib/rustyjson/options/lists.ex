@@ -9,7 +9,7 @@ defmodule RustyJson.Options.Lists do
 
   @typedoc "What options became: those of decode or encode, with what the function has of its own."
   @type known :: Options.t() | {map(), Options.t()} | map()
-  @typedoc "What a call needs if only the native library has work to do, or nil; and what the options became."
+  @typedoc "What a call needs if only the library has work to do, or nil; and what the options became."
   @type found :: {ready :: term(), known()}
   @typedoc "The first value of a list, and the other options."
   @type entry :: {term(), keyword(), found()}

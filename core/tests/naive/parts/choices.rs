@@ -49,7 +49,13 @@ impl<'a> Choices<'a> {
             1 => Type::Many(inner()),
             2 => Type::Map(inner()),
             3 => Type::Nullable(Box::new(not_nullable(*inner()))),
-            4 => Type::Enum((0..=self.next() % 3).map(|_| self.name()).collect()),
+            4 => {
+                let mut names: Vec<_> = (0..=self.next() % 3).map(|_| self.name()).collect();
+                // No type has a name twice.
+                names.sort();
+                names.dedup();
+                Type::Enum(names)
+            }
             5 => Type::Loaded(32 + (self.next() % 3) as u32),
             6 => self.tagged(depth - 1),
             7 | 8 => {

@@ -10,9 +10,8 @@ defmodule RustyJson.Engine.Native.Nif do
   """
   @spec load() :: :ok | {:error, :loaded}
   def load do
-    # Another library may have no sandbox, so calls may not go to it without asking.
+    # Another library may have no sandbox.
     :persistent_term.erase(RustyJson.Wasm.Host.BuiltIn)
-    :persistent_term.erase(RustyJson.Options.Cache)
 
     case :erlang.load_nif(String.to_charlist(spelled(path())), 0) do
       :ok -> :persistent_term.put(__MODULE__, :loaded)
