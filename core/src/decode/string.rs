@@ -109,7 +109,7 @@ pub(super) fn pass_escapes<K: Kernel>(
 }
 
 /// Goes from one mark of a block to the next. (A JSON text in a string: 3.7 to 2.3 µs for 2.7 KB; an answer of a language model: 3.0 to 2.2
-/// µs for 4 KB.) Where nobody wants the string, most escapes are no marks, and a run goes on behind them.
+/// µs for 4 KB.) Where the string is not kept, escapes of one letter are not marked, so a run goes on behind them.
 #[inline(always)]
 fn runs_and_escapes<K: Kernel, const KEPT: bool>(
     kernel: K,

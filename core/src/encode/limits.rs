@@ -234,7 +234,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         self.lost(1 + bytes / BYTES_PER_PART)
     }
 
-    /// Counts the work of so many digits, of the key of such a member.
+    /// Counts the work of making the digits of a key whose member is left out.
     pub fn lost_digits(&mut self, digits: usize) -> Walk<()> {
         // A byte holds 2.4 digits.
         self.lost(work_of_digits(digits / 12 * 5) / OMITTED)

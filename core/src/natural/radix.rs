@@ -103,7 +103,7 @@ fn paired<R: Radix>(numbers: &[u32], power: &[u32], width: usize) -> Option<Vec<
     Some(pairs)
 }
 
-/// Room for a product of two numbers of so many limbs.
+/// Room for a product of two numbers with this many limbs each.
 fn scratch(len: usize) -> Option<Vec<u32>> {
     zeros(4 * len + 256)
 }
@@ -165,7 +165,7 @@ fn multiply_short<R: Radix>(a: &[u32], b: &[u32], out: &mut [u32]) {
     }
 }
 
-/// The same, where the base is no power of two: what a column adds up to is divided once for many products.
+/// The same for a base that is not a power of two: the sum of a column is divided once for many products.
 fn multiply_columns<R: Radix>(a: &[u32], b: &[u32], out: &mut [u32]) {
     let len = b.len();
     let mut reversed = [0; SHORT];

@@ -76,14 +76,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The number at this place of a list of numbers; where there is none, one that is no place of anything.
+/// The number at this place of a list of numbers; `usize::MAX` behind its end.
 #[inline(always)]
 pub(crate) fn number(numbers: &[u8], place: usize) -> usize {
     let bytes = numbers.get(4 * place..).and_then(|rest| rest.first_chunk());
     bytes.map_or(usize::MAX, |bytes| u32::from_le_bytes(*bytes) as usize)
 }
 
-/// What `look` finds in a sorted list of so many items: it says how an item compares with what is wanted, and what to return for it.
+/// Searches a sorted list of `count` items: `look` says how an item compares with what is wanted, and what to return for it.
 #[inline(always)]
 pub(crate) fn search<T>(count: usize, look: impl Fn(usize) -> Option<(Ordering, T)>) -> Option<T> {
     let (mut low, mut high) = (0, count);

@@ -143,7 +143,7 @@ defmodule RustyJson.CLI.Documents do
     with {:ok, {_feed, code}} <- result, do: {:ok, {code, Stats.new()}}
   end
 
-  # What a piece of the stream, or its end, completes. Behind the end there is no feed.
+  # What a piece of the stream, or its end, completes. After the end, nil stands in place of the feed.
   defp fed(:end, feed), do: with({:ok, values} <- Feed.finish(feed), do: {:ok, values, nil})
 
   defp fed(piece, feed),

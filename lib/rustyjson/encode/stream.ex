@@ -294,7 +294,7 @@ defmodule RustyJson.Encode.Stream do
   defp of_batch(%{format: :array, options: options, number: number}), do: Scope.elements(options, number)
   defp of_batch(%{options: options}), do: options
 
-  # Brackets and what leads the elements of a batch are no part of the stream, so they do not count. Elements that fail then are too long
+  # Brackets, and what leads the elements of a batch, do not belong to the stream, so they do not count. Elements that fail then are too long
   # for the stream, whatever is in front of them.
   defp with_room(%{options: options} = state) do
     room = byte_size(lead(options)) + byte_size(tail(options))
