@@ -11,7 +11,7 @@ use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::{Look, Raw};
 
 /// Bytes of one call: with the smallest values, half of a millisecond, and a whole one where new memory takes its time. So a call that is
-/// full takes the whole turn. (With a third of it, turns of 3 ms were seen.)
+/// full takes the whole turn. (When it took a twelfth, turns of 3 ms were seen.)
 const MOST_BYTES: usize = 32_768;
 /// What a document takes beside its bytes, as a number of bytes that take as long.
 const PER_DOCUMENT: usize = 64;

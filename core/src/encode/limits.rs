@@ -217,7 +217,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Takes work from the budget before it is done. Whether the text is too long is asked where it always is: the error has a path.
     pub fn spend(&mut self, bytes: usize) -> Walk<()> {
         self.charge(bytes);
-        // Long work leaves a limit of zero, behind which an empty output is not.
+        // Long work leaves a limit of zero, and an empty output is not longer than that.
         if self.out.length() >= self.limit && !self.too_long() { self.over() } else { Ok(()) }
     }
 

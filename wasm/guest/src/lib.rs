@@ -41,7 +41,7 @@ exports! {
         abi::VERSION
     }
 
-    /// Address of a buffer for at least `len` bytes of input; 0 when there is no memory.
+    /// Address of a buffer for at least `len` bytes of input; 0 if memory ran out.
     fn input(len: u32) -> u32 {
         with_state(|state| state.input(len as usize))
     }
@@ -83,7 +83,7 @@ exports! {
     }
 
     /// Makes room for at least `len` bytes of input and keeps the first `keep` of them. Address and length of the room in one integer, 0
-    /// when there is no memory.
+    /// if memory ran out.
     fn extend(len: u32, keep: u32) -> u64 {
         with_state(|state| state.extend(len as usize, keep as usize))
     }

@@ -394,7 +394,7 @@ fn seeded(options: &[u8]) -> Option<DecodeOptions> {
     DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))
 }
 
-/// Makes a buffer at least `len` bytes long; what is in it may go. `None` when there is no memory.
+/// Makes a buffer at least `len` bytes long; its content may be lost. `None` if memory ran out.
 fn roomy(buffer: &mut Vec<u8>, len: usize) -> Option<()> {
     (buffer.len() >= len || enlarge(buffer, len)).then_some(())
 }
