@@ -8,7 +8,9 @@ use std::{env, fs};
 
 fn main() {
     println!("cargo:rustc-check-cfg=cfg(guest)");
+    println!("cargo:rustc-check-cfg=cfg(one_module)");
     println!("cargo:rerun-if-env-changed=RUSTYJSON_GUEST_C");
+    println!("cargo:rerun-if-env-changed=RUSTYJSON_PROFILE");
     for file in ["build.rs", "runtime/wasm-rt.h", "runtime/runtime.h", "runtime/runtime.c", "runtime/module.c"] {
         println!("cargo:rerun-if-changed={file}");
     }
@@ -29,7 +31,12 @@ fn main() {
 
     compiler().opt_level(2).file("runtime/runtime.c").compile("rustyjson_runtime");
     let x86_64 = env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "x86_64");
-    if x86_64 {
+    if env::var("RUSTYJSON_PROFILE").is_ok_and(|profile| profile == "quick") {
+        // For whoever changes the core and waits for the result.
+        println!("cargo:rustc-cfg=one_module");
+        let flags: &[&str] = if x86_64 { &["-march=x86-64-v2"] } else { &[] };
+        module("rustyjson_module_baseline", &guest, &out, "1", flags);
+    } else if x86_64 {
         // Byte shuffles are instructions since 2009; on a processor without them they are loops anyway, so its module is made small.
         // Each takes about a minute, so both are compiled at once.
         std::thread::scope(|scope| {

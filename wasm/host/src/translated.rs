@@ -111,7 +111,7 @@ mod c {
 
     unsafe extern "C" {
         pub static rustyjson_module_baseline: Module;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(one_module)))]
         pub static rustyjson_module_v2: Module;
     }
 }
@@ -122,7 +122,7 @@ pub fn module() -> Option<&'static Module> {
     return crate::replaceable::module();
     #[cfg(not(any(guest, feature = "replaceable")))]
     return None;
-    #[cfg(all(guest, target_arch = "x86_64"))]
+    #[cfg(all(guest, target_arch = "x86_64", not(one_module)))]
     if std::arch::is_x86_feature_detected!("sse4.2")
         && std::arch::is_x86_feature_detected!("ssse3")
         && std::arch::is_x86_feature_detected!("popcnt")
@@ -131,7 +131,7 @@ pub fn module() -> Option<&'static Module> {
         return Some(unsafe { &c::rustyjson_module_v2 });
     }
     #[cfg(guest)]
-    // SAFETY: a constant of C that nobody writes.
+    // SAFETY: a constant of C that nobody writes. (The one module of RUSTYJSON_PROFILE=quick asks for a processor of 2009 or later.)
     Some(unsafe { &c::rustyjson_module_baseline })
 }
 
