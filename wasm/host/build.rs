@@ -31,11 +31,11 @@ fn main() {
 
     compiler().opt_level(2).file("runtime/runtime.c").compile("rustyjson_runtime");
     let x86_64 = env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "x86_64");
-    if env::var("RUSTYJSON_PROFILE").is_ok_and(|profile| profile == "quick") {
-        // For whoever changes the core and waits for the result.
+    if quick() {
+        // For whoever changes the core and waits for the result. Without any optimisation the calls need more than their stack.
         println!("cargo:rustc-cfg=one_module");
         let flags: &[&str] = if x86_64 { &["-march=x86-64-v2"] } else { &[] };
-        module("rustyjson_module_baseline", &guest, &out, "1", flags);
+        module("rustyjson_module_baseline", &guest, &out, "g", flags);
     } else if x86_64 {
         // Byte shuffles are instructions since 2009; on a processor without them they are loops anyway, so its module is made small.
         // Each takes about a minute, so both are compiled at once.
@@ -78,7 +78,7 @@ fn compiler() -> cc::Build {
     let target = env::var("TARGET").expect("cargo names the target");
     let chosen = ["CC".into(), format!("CC_{}", target.replace('-', "_")), format!("CC_{target}"), "TARGET_CC".into()];
     let chosen = chosen.iter().any(|name| env::var(name).is_ok());
-    if !chosen && env::var("HOST").is_ok_and(|host| host == target) && has("clang") {
+    if !chosen && !quick() && env::var("HOST").is_ok_and(|host| host == target) && has("clang") {
         build.compiler("clang");
     }
     build
@@ -98,6 +98,10 @@ fn compiler() -> cc::Build {
         .flag_if_supported("-Wno-everything")
         .flag("-fvisibility=hidden");
     build
+}
+
+fn quick() -> bool {
+    env::var("RUSTYJSON_PROFILE").is_ok_and(|profile| profile == "quick")
 }
 
 fn has(program: &str) -> bool {
