@@ -87,7 +87,9 @@ defmodule RustyJson.BoundedTextsTest do
 
   # `String.Chars` inspects a list that is no text.
   test "a key that is a list of something else" do
-    for {_, engine} <- Judge.engines(),
+    # wasmex takes no term of so many parts.
+    for {name, engine} <- Judge.engines(),
+        name != :wasmex,
         term <- [
           fn -> %{[shared()] => 1} end,
           fn -> [%OrderedObject{values: [{[?a | shared()], 1}]}] end,

@@ -94,7 +94,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
 mod tests {
     use crate::EncodeOptions;
     use crate::encode::tests::{
-        Atom, Improper, Int, List, Map, PLAIN, Pid, SORT, T, Tuple, bin, encode_with, structure,
+        Atom, Bin, Improper, Int, List, Map, PLAIN, Pid, SORT, T, Tuple, bin, encode_with, structure,
     };
     use alloc::boxed::Box;
     use alloc::string::String;
