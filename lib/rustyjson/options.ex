@@ -30,6 +30,8 @@ defmodule RustyJson.Options do
     origin: nil,
     # Tells the errors of this call from others, see RustyJson.Encode.Unsupported.
     call: nil,
+    # Counts what the parts of this call looked at and left no text of, see RustyJson.Encode.Lost.
+    lost: nil,
     # The limits of a call, as RustyJson.Wasm.Host.BuiltIn takes them, if the built-in host alone can answer it; otherwise nil. They are
     # right only for options as the caller or the configuration gave them: a part of a call has less time.
     straight: nil,
@@ -61,6 +63,7 @@ defmodule RustyJson.Options do
           structs: nil | tuple(),
           origin: nil | :records | RustyJson.Schema.Place.t(),
           call: nil | reference(),
+          lost: nil | :counters.counters_ref(),
           straight: nil | RustyJson.Wasm.Host.limits(),
           check: nil | binary(),
           max_bytes: non_neg_integer(),

@@ -174,7 +174,7 @@ fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, options: Term<'a>, p
         terms.may(May::Last);
         terms.add_used_plans(modules.into_iter().map(Raw::of));
         let result = resume(terms, suspension, &call.options, out, stack);
-        Ok(planned(env, ended(env, result, out), terms.used_plans()))
+        Ok(counted(env, planned(env, ended(env, result, out), terms.used_plans()), stack.lost()))
     })
 }
 
@@ -187,7 +187,7 @@ fn small<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'_>, plans: Pl
     with_terms(env, plans, |terms, stack, out| {
         let result = encode_slice(terms, term, options, out, stack);
         charge(env, out.len().saturating_add(terms.charged()));
-        outcome(env, options.scheduler, &result, out, terms)
+        outcome(env, options.scheduler, &result, out, terms, stack.lost())
     })
 }
 
@@ -200,14 +200,17 @@ fn outcome<'a>(
     result: &Result<Outcome<Raw<'a>>, EncodeError>,
     out: &mut Output<Memory>,
     terms: &Terms<'a, '_>,
+    lost: Option<u64>,
 ) -> Option<ErlNifTerm> {
     let (memory, len) = out.parts();
     match result {
         // By far the most.
-        Ok(Outcome::Done(holes)) if holes.is_empty() && terms.used_known_plans() => Some(memory.raw_binary(env, len)),
+        Ok(Outcome::Done(holes)) if holes.is_empty() && lost.is_none() && terms.used_known_plans() => {
+            Some(memory.raw_binary(env, len))
+        }
         Ok(Outcome::Done(holes)) => {
             let result = finished(env, memory.binary(env, len), holes);
-            Some(planned(env, result, terms.used_plans()).as_c_arg())
+            Some(counted(env, planned(env, result, terms.used_plans()), lost).as_c_arg())
         }
         Ok(Outcome::Suspended(places)) if scheduler != Scheduler::Normal && places.places.len() <= MOST_PLACES => {
             Some(suspended(env, memory.binary(env, len), places, terms.used_plans()).as_c_arg())
@@ -234,7 +237,7 @@ fn large<'a>(env: Env<'a>, term: Raw<'a>, call: Call<'a>) -> Term<'a> {
     with_terms(env, call.plans, |terms, stack, out| {
         terms.may(May::Last);
         let result = encode_slice(terms, term, &call.options, out, stack);
-        planned(env, ended(env, result, out), terms.used_plans())
+        counted(env, planned(env, ended(env, result, out), terms.used_plans()), stack.lost())
     })
 }
 
@@ -273,6 +276,11 @@ fn planned<'a>(env: Env<'a>, result: Term<'a>, mut plans: impl Iterator<Item = R
     let modules: Vec<_> = plans.map(|module| module.term(env).as_c_arg()).collect();
     let modules = if modules.is_empty() { make.list(&[first]) } else { make.list(&[&[first], &*modules].concat()) };
     make.term(make.tuple(&[atoms::planned().as_c_arg(), result.as_c_arg(), modules]))
+}
+
+/// `{:lost, result, parts}` where the walk visited many parts that left no text.
+fn counted<'a>(env: Env<'a>, result: Term<'a>, lost: Option<u64>) -> Term<'a> {
+    lost.map_or(result, |parts| (atoms::lost(), result, parts).encode(env))
 }
 
 fn modules<'a>(env: Env<'a>, plans: impl Iterator<Item = Raw<'a>>) -> Vec<Term<'a>> {

@@ -24,6 +24,7 @@ mod atoms {
         partial,
         suspended,
         planned,
+        lost,
         decode,
         more,
         alone,

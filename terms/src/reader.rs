@@ -115,6 +115,8 @@ impl<'a, 's> Terms<'a, 's> {
 }
 
 impl<'a> TermReader<'a> for Terms<'a, '_> {
+    const SHARES: bool = true;
+
     type Term = Raw<'a>;
     type List = Raw<'a>;
     type Tuple = &'a [Raw<'a>];

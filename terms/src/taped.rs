@@ -29,6 +29,8 @@ pub struct Taped<'a> {
     pub holes: Vec<Hole<Raw<'a>>>,
     /// Modules whose plans were used.
     pub used: Vec<Raw<'a>>,
+    /// Parts that were visited and left no text, if they are many.
+    pub lost: Option<u64>,
 }
 
 /// Why there is no tape.
@@ -86,6 +88,7 @@ pub fn tape<'a, S: Sink>(
     let mut open = take(stack).recycled();
     let result = write(&mut terms, term, &options, &mut out, &mut open);
     let used = terms.used_plans().collect();
+    let lost = open.lost();
     *stack = open.recycled();
     *walks = terms.take_memory();
     let holes = match result {
@@ -96,5 +99,5 @@ pub fn tape<'a, S: Sink>(
         Err(_) => Vec::new(),
     };
     let whole = out.whole();
-    if out.end() { Ok(Taped { len: out.size(), whole, holes, used }) } else { Err(Untaped::Full) }
+    if out.end() { Ok(Taped { len: out.size(), whole, holes, used, lost }) } else { Err(Untaped::Full) }
 }

@@ -85,6 +85,16 @@ defmodule RustyJson.Sandbox.StreamLimitsTest do
         end
       end
 
+      test "a piece of many values of a type", %{options: options} do
+        # Each is a call of the module, and with wasmex all of them took a few seconds.
+        for form <- [[format: :lines], [format: :values], [format: :lines, on_error: :tag]] do
+          feed = Feed.new([as: :integer] ++ form ++ Keyword.put(options, :timeout, 400))
+          assert {:ok, items, _feed} = Feed.push(feed, String.duplicate("1\n", 30_000))
+          assert length(items) == 30_000
+          refute Enum.any?(items, &match?({:error, _}, &1))
+        end
+      end
+
       test "positions behind a record that was given up", %{options: options} do
         options = [on_error: :tag] ++ options
 

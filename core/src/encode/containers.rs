@@ -1,6 +1,6 @@
 //! Lists and tuples, and the brackets, commas and lines of all containers.
 
-use super::driver::{Driver, Frame, Mark, Next, Walk};
+use super::driver::{Driver, Frame, Next, Walk};
 use super::error::EncodeErrorKind;
 use super::reader::{Step, TermReader};
 use super::writer::Writer;
@@ -10,16 +10,13 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     #[inline(always)]
     pub fn list(&mut self, term: R::Term, mut list: R::List) -> Walk<Next<R::Term>> {
         self.deeper()?;
+        if self.options.leave_unsupported && self.is_improper(term, list)? {
+            return self.left_to_shell(term);
+        }
         if self.scope != 0 {
-            return self.counted_list(term, list);
+            return self.counted_list(list);
         }
         match self.reader.next_item(&mut list) {
-            // Whether it is a proper list is known at its end: a look ahead at each level would not be linear.
-            Step::Item(first) if self.options.leave_unsupported => {
-                self.marks.push(Mark { term, start: self.out.length(), holes: self.holes.len() });
-                self.open(b'[', Frame::Doubtful(list));
-                Ok(Next::Value(first))
-            }
             Step::Item(first) => {
                 self.open(b'[', Frame::List(list));
                 Ok(Next::Value(first))
@@ -28,7 +25,6 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
                 self.out.empty(*b"[]");
                 Ok(Next::Done)
             }
-            Step::Tail(_) if self.options.leave_unsupported => self.left_to_shell(term),
             Step::Tail(_) => Err(EncodeErrorKind::ImproperList),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::error::{EncodeErrorKind, Hole};
 use super::gathered::Gathered;
+use super::limits;
 use super::reader::TermReader;
 use crate::options::EncodeOptions;
 use crate::options::shape::{Shape, Shapes};
@@ -19,9 +20,7 @@ pub(super) const LONG_INTEGER: usize = 512;
 /// An open container and the place in it.
 pub(super) enum Frame<'t, R: TermReader<'t>> {
     List(R::List),
-    /// A list that is left to the shell if it turns out to be improper; its mark is on the stack of marks.
-    Doubtful(R::List),
-    /// The same with a place on the stack of places, because pointers lead into it.
+    /// A list with a place on the stack of places, because pointers lead into it.
     Counted(R::List),
     Tuple(R::Tuple),
     Map(R::Entries),
@@ -47,7 +46,7 @@ pub(super) enum Frame<'t, R: TermReader<'t>> {
 }
 
 /// Where the text and the holes of a container start, in case it has to be taken back: a struct with a plan that lacks a
-/// field, or an improper list.
+/// field, or a map with a key that only the shell knows.
 pub(super) struct Mark<T> {
     pub term: T,
     pub start: usize,
@@ -67,6 +66,8 @@ pub struct Stack<'t, R: TermReader<'t>> {
     pub(super) frames: Vec<Frame<'t, R>>,
     pub(super) marks: Vec<Mark<R::Term>>,
     pub(super) shapes: Shapes,
+    /// Parts that the last walk visited and left no text of.
+    pub(super) lost: u64,
 }
 
 impl<'t, R: TermReader<'t>> Default for Stack<'t, R> {
@@ -78,7 +79,14 @@ impl<'t, R: TermReader<'t>> Default for Stack<'t, R> {
 impl<'t, R: TermReader<'t>> Stack<'t, R> {
     /// No memory yet.
     pub const fn new() -> Self {
-        Self { frames: Vec::new(), marks: Vec::new(), shapes: Shapes::new() }
+        Self { frames: Vec::new(), marks: Vec::new(), shapes: Shapes::new(), lost: 0 }
+    }
+
+    /// Parts that the last walk visited and left no text of, if they are worth counting: a term that is written in several calls can have
+    /// as many in each of them as the limits allow.
+    #[inline(always)]
+    pub fn lost(&self) -> Option<u64> {
+        (self.lost >= limits::COUNTED).then_some(self.lost)
     }
 
     /// Open containers kept as memory between calls.
@@ -95,6 +103,7 @@ impl<'t, R: TermReader<'t>> Stack<'t, R> {
             frames: self.frames.into_iter().map(|_| unreachable!("the stack is empty")).collect(),
             marks: self.marks.into_iter().map(|_| unreachable!("the stack is empty")).collect(),
             shapes: self.shapes,
+            lost: 0,
         }
     }
 }
@@ -143,6 +152,6 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, W> {
     pub records: Option<Records<R::List>>,
     /// The walk stopped where it can go on.
     pub between_values: bool,
-    /// Parts of iodata that were visited, if the text has a limit.
+    /// Parts that were visited and left no text.
     pub parts: u64,
 }

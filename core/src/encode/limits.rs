@@ -25,6 +25,8 @@ pub(super) const IODATA: usize = 3;
 /// each the next list twice has 2^n parts with n cells, and if these are empty, no byte is ever written.
 const PARTS: u64 = 16;
 const FREE_PARTS: u64 = 1 << 20;
+/// As many take about as long as a call for a part.
+pub(super) const COUNTED: u64 = 1024;
 /// A member that is gathered to be sorted: 120 ns.
 pub(super) const MEMBER: usize = 32;
 /// A member that is left out: 10 ns.
@@ -77,7 +79,8 @@ const fn of_a_term(kind: EncodeErrorKind) -> bool {
     matches!(kind, InvalidUtf8 | DuplicateKey | MaxDepth | InvalidKey | ImproperList)
 }
 
-/// The parts that may be visited and leave no text: of iodata, members that are left out, bytes that are taken back.
+/// The parts that may be visited and leave no text: of iodata, elements of improper lists, members that are left out, bytes that are
+/// taken back.
 pub(super) const fn most_parts(options: &EncodeOptions<'_>) -> u64 {
     match options.max_bytes {
         0 => u64::MAX,

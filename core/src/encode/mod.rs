@@ -42,7 +42,7 @@ pub use known::Known;
 pub use notation::Notation;
 pub(crate) use number::big_digits;
 pub use play::{Player, play};
-pub use reader::{AtomText, Block, Member, PlanRules, Step, TermReader, Value, is_plain};
+pub use reader::{Ahead, AtomText, Block, Member, PlanRules, Step, TermReader, Value, is_plain};
 pub use string::NotUtf8;
 pub use suspension::{Outcome, Place, Suspension};
 pub use writer::{Keys, Role, Writer};
@@ -139,6 +139,8 @@ fn drive<'t, K: CopyKernel, R: TermReader<'t>, W: Writer>(
             None => Err(driver.error(kind)),
         },
     };
+    let lost = driver.parts;
+    stack.lost = lost;
     stack.shapes.trim(options.shape.len());
     result
 }

@@ -44,6 +44,17 @@ pub enum Step<T> {
     Tail(T),
 }
 
+/// What a look along a list finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ahead {
+    /// Its end.
+    Proper,
+    /// A tail that is no list.
+    Improper,
+    /// More elements.
+    More,
+}
+
 /// The text of an atom.
 #[derive(Clone, Copy, Debug)]
 pub struct AtomText<'a> {
@@ -82,6 +93,10 @@ pub struct PlanRules {
 /// either read whole (a container up to its end) or passed by [`TermReader::pass`] before the next step of its
 /// container. Terms of a format without random access stay cheap that way.
 pub trait TermReader<'t> {
+    /// Whether a term can hold the same part many times. What is taken back could then be any number of times as much as the term, so the
+    /// walk looks ahead where it can.
+    const SHARES: bool = false;
+
     /// A term.
     type Term: Copy;
     /// A place in a list.
@@ -108,6 +123,18 @@ pub trait TermReader<'t> {
 
     /// The next element of a list.
     fn next_item(&mut self, list: &mut Self::List) -> Step<Self::Term>;
+    /// Passes this many elements of a list, which is the whole of this term or the rest of it, to see how the list ends. The walk does not
+    /// move.
+    fn look_along(&mut self, _list: Self::Term, rest: &mut Self::List, elements: usize) -> Ahead {
+        for _ in 0..elements {
+            match self.next_item(rest) {
+                Step::Item(_) => {}
+                Step::End => return Ahead::Proper,
+                Step::Tail(_) => return Ahead::Improper,
+            }
+        }
+        Ahead::More
+    }
     /// The next element of a tuple.
     fn next_element(&mut self, tuple: &mut Self::Tuple) -> Option<Self::Term>;
 

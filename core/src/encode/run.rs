@@ -163,11 +163,6 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
     #[inline(never)]
     pub fn hole(&mut self, term: R::Term, key: bool) {
         self.reader.pass(term);
-        self.hole_behind(term, key);
-    }
-
-    /// The same behind a term that the reader has passed.
-    pub fn hole_behind(&mut self, term: R::Term, key: bool) {
         self.charge(limits::HOLE);
         self.out.hole(if key { Role::Key } else { Role::Value });
         self.holes.push(Hole { offset: self.out.length(), depth: self.depth(), term, key });
@@ -190,17 +185,6 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
                 }
                 Step::End => self.close(b']'),
                 Step::Tail(_) => Err(EncodeErrorKind::ImproperList),
-            },
-            Some(Frame::Doubtful(list)) => match self.reader.next_item(list) {
-                Step::Item(item) => {
-                    self.comma();
-                    Ok(Next::Value(item))
-                }
-                Step::End => {
-                    self.marks.pop();
-                    self.close(b']')
-                }
-                Step::Tail(tail) => self.improper_end(tail),
             },
             Some(Frame::Map(entries)) => match self.reader.next_entry(entries) {
                 Some((key, value)) => {
@@ -242,7 +226,6 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
             Some(Frame::Gathered(_)) => self.next_gathered(false),
             Some(
                 Frame::List(_)
-                | Frame::Doubtful(_)
                 | Frame::Map(_)
                 | Frame::Values(_)
                 | Frame::Fields(..)

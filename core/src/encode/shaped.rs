@@ -78,10 +78,43 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
         if self.in_slice() && self.reader.map_size(&map) > LARGE {
             return Err(EncodeErrorKind::Budget);
         }
+        if R::SHARES && self.has_odd_key(&map)? {
+            return self.left_to_shell(term);
+        }
         self.marks.push(Mark { term, start: self.out.length(), holes: self.holes.len() });
         let entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
         self.stack.push(Frame::Shaped(entries, self.scope));
         self.next_shaped(true)
+    }
+
+    /// Whether only the shell knows the text of a key, and so whether the value is redacted: the map is left to it, see
+    /// [`Driver::is_improper`].
+    #[inline(always)]
+    fn has_odd_key(&mut self, map: &R::Map) -> Walk<bool> {
+        if self.reader.keys_pass(map, |_, _| true) { Ok(false) } else { self.look_for_odd_key(map) }
+    }
+
+    #[inline(never)]
+    fn look_for_odd_key(&mut self, map: &R::Map) -> Walk<bool> {
+        let (mut looked, mut found) = (0, false);
+        let mut entries = self.reader.entries(map, false, true);
+        while !found && let Some((key, _)) = self.reader.next_entry(&mut entries) {
+            self.spend(limits::OMITTED)?;
+            looked += 1;
+            found = self.is_odd_key(key);
+        }
+        self.reader.end_entries();
+        if found {
+            self.lost(looked)?;
+        }
+        Ok(found)
+    }
+
+    /// A key that is an error is one where it stands.
+    fn is_odd_key(&mut self, key: R::Term) -> bool {
+        let look = self.reader.read(key);
+        let may_be = matches!(look, Value::List(_) | Value::Map(_) | Value::Tuple(_) | Value::Other);
+        may_be && matches!(self.key_text(key, look, &mut Output::new(Vec::new())), Ok(false))
     }
 
     /// Its next member that is not left out. `first`: none is written yet, nor the bracket.

@@ -26,7 +26,7 @@ pub struct Suspension<T> {
     pub places: Vec<Place<T>>,
     /// The holes in the text so far.
     pub holes: Vec<Hole<T>>,
-    /// Parts of iodata that were visited.
+    /// Parts that were visited and left no text.
     pub parts: u64,
 }
 

@@ -1,6 +1,7 @@
 //! The positions of the maps in a term, for maps that cannot be read in order: structs (whose module and fields must be known
 //! first), large maps that are walked backwards, and sorted keys. One linear pass, made at the first such map.
 
+use super::tags::{LIST, NIL};
 use alloc::vec::Vec;
 
 /// Where a map is.
@@ -23,6 +24,8 @@ pub struct Record {
 pub struct Index {
     records: Vec<Record>,
     entries: Vec<(usize, usize)>,
+    /// Offsets of the tags of improper lists.
+    improper: Vec<usize>,
     /// The record looked up last: the next lookup is mostly for the one behind it.
     last: usize,
 }
@@ -31,6 +34,8 @@ pub struct Index {
 struct Open {
     /// Terms still to come.
     left: usize,
+    /// Offset of the tag.
+    at: usize,
     /// The record, for a map.
     record: Option<usize>,
     /// Offset of the key whose value comes next.
@@ -53,6 +58,9 @@ impl Index {
                 promised -= 1;
                 container.left -= 1;
                 this.note(bytes, container, at);
+                if container.left == 0 && bytes[container.at] == LIST && bytes[at] != NIL {
+                    this.improper.push(container.at);
+                }
             }
             if head.terms > 0 || head.is_map {
                 promised += head.terms;
@@ -60,7 +68,7 @@ impl Index {
                     return None;
                 }
                 let record = head.is_map.then(|| this.add(at, head.terms / 2));
-                open.push(Open { left: head.terms, record, key: 0 });
+                open.push(Open { at, left: head.terms, record, key: 0 });
             }
             while open.last().is_some_and(|container| container.left == 0) {
                 if let Some(record) = open.pop()?.record {
@@ -68,6 +76,8 @@ impl Index {
                 }
             }
             if open.is_empty() {
+                // Lists end from the inside out.
+                this.improper.sort_unstable();
                 return Some(this);
             }
         }
@@ -105,6 +115,11 @@ impl Index {
         }
         self.last = self.records.binary_search_by_key(&at, |record| record.at).ok()?;
         Some(self.records[self.last])
+    }
+
+    /// Whether there is an improper list at this offset.
+    pub fn is_improper(&self, at: usize) -> bool {
+        self.improper.binary_search(&at).is_ok()
     }
 
     /// Number of the record that was found last.

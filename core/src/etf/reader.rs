@@ -8,7 +8,7 @@ use super::head::{atom_at, byte, head, short, word};
 use super::index::{Index, Record};
 use super::tags::*;
 use crate::builder::SMALL_MAP;
-use crate::encode::{AtomText, Known, PlanRules, Step, TermReader, Value};
+use crate::encode::{Ahead, AtomText, Known, PlanRules, Step, TermReader, Value};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -128,10 +128,12 @@ impl<'t> Reader<'t> {
     }
 
     fn record(&mut self, at: usize) -> Option<Record> {
-        if self.index.is_none() {
-            self.index = Some(Index::build(self.bytes, 1).unwrap_or_default());
-        }
-        self.index.as_mut()?.find(at)
+        self.index().find(at)
+    }
+
+    fn index(&mut self) -> &mut Index {
+        let bytes = self.bytes;
+        self.index.get_or_insert_with(|| Index::build(bytes, 1).unwrap_or_default())
     }
 
     /// A step behind a head of this length.
@@ -289,6 +291,12 @@ impl<'t> TermReader<'t> for Reader<'t> {
             }
             _ => Step::Tail(term),
         }
+    }
+
+    /// The tail stands behind all elements, and to pass them at each level would not be linear.
+    fn look_along(&mut self, list: Term, rest: &mut List, _elements: usize) -> Ahead {
+        let improper = !rest.bytes && self.index().is_improper(list.at);
+        if improper { Ahead::Improper } else { Ahead::Proper }
     }
 
     #[inline(always)]

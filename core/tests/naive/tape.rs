@@ -1,7 +1,7 @@
 //! Terms on a tape, as a host writes them, and in External Term Format: both ways give the same text, the same holes, and the same errors.
 
 use rustyjson_core::encode::{
-    AtomText, Hole, Known, Member, PlanRules, Player, Stack, Step, TermReader, Value as Look, play, write,
+    Ahead, AtomText, Hole, Known, Member, PlanRules, Player, Stack, Step, TermReader, Value as Look, play, write,
 };
 use rustyjson_core::etf::reader::{self, Entries, PlannedStruct, Reader, Term};
 use rustyjson_core::options::shape::Shape;
@@ -154,6 +154,10 @@ impl<'t> TermReader<'t> for Keyed<'t> {
 
     fn next_item(&mut self, list: &mut reader::List) -> Step<Term> {
         self.reader.next_item(list)
+    }
+
+    fn look_along(&mut self, list: Term, rest: &mut reader::List, elements: usize) -> Ahead {
+        self.reader.look_along(list, rest, elements)
     }
 
     fn next_element(&mut self, tuple: &mut usize) -> Option<Term> {

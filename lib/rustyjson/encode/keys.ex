@@ -7,10 +7,12 @@ defmodule RustyJson.Encode.Keys do
   require RustyJson.Engine.Codes
 
   alias RustyJson.{EncodeError, Options, OrderedObject}
-  alias RustyJson.Encode.{Excerpt, Known, Measure, Unsupported}
+  alias RustyJson.Encode.{Excerpt, Known, Lost, Measure, Unsupported}
   alias RustyJson.Engine.Codes
 
   @texts Known.texts()
+  # Parts that take about as long as the text of a key.
+  @member 16
 
   @doc "Refuses a decimal that exceeds `max_bytes` before its digits are written, which takes quadratic time. The core leaves huge ones to Elixir."
   @spec check_digits!(term(), Options.t()) :: :ok
@@ -54,7 +56,11 @@ defmodule RustyJson.Encode.Keys do
        when is_integer(left) and is_binary(name) and (omit == [] or not (is_nil(value) or is_struct(value))),
        do: if(byte_size(name) <= left, do: left - byte_size(name), else: too_long(options))
 
-  defp left_after(left, _name, _value, _options), do: left
+  # The core counts it once more if it leaves it out.
+  defp left_after(left, _name, _value, options) do
+    Lost.spend!(@member, options)
+    left
+  end
 
   @doc "A key as a string, or as an atom: the core writes these as they are; `String.Chars` makes nothing of nil."
   @spec string_key(term(), Options.t()) :: String.t() | atom()

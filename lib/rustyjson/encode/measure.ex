@@ -5,6 +5,7 @@ defmodule RustyJson.Encode.Measure do
 
   require RustyJson.Engine.Codes
 
+  alias RustyJson.Encode.Lost
   alias RustyJson.{EncodeError, Options, SandboxError}
   alias RustyJson.Engine.{Codes, Wasm}
 
@@ -170,10 +171,18 @@ defmodule RustyJson.Encode.Measure do
   @spec bounded(iodata(), Options.t()) :: iodata()
   def bounded(text, %{values: %{max_bytes: most}} = options) do
     case measured(text, most, options) do
-      {:ok, bytes, parts} when parts <= @few + div(bytes, div(@long, 4)) -> text
-      {:ok, _bytes, _many} -> joined(text)
-      :max_bytes -> raise of_length(options)
-      error -> raise error
+      {:ok, bytes, parts} when parts <= @few + div(bytes, div(@long, 4)) ->
+        text
+
+      {:ok, bytes, parts} ->
+        Lost.spend!(parts - bytes, options)
+        joined(text)
+
+      :max_bytes ->
+        raise of_length(options)
+
+      error ->
+        raise error
     end
   end
 

@@ -9,7 +9,7 @@ defmodule RustyJson.Encode.Part do
   require RustyJson.Encode.Unsupported
 
   alias RustyJson.{EncodeError, Encoder, Engine, Fragment, Long, Options, OrderedObject, SandboxError}
-  alias RustyJson.Encode.{Inside, Keys, Known, Measure, Path, Scope, Unsupported, Written}
+  alias RustyJson.Encode.{Inside, Keys, Known, Lost, Measure, Path, Scope, Unsupported, Written}
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.Native
 
@@ -72,7 +72,7 @@ defmodule RustyJson.Encode.Part do
   @doc "The text of a hole at this place of what the engine wrote. Raises."
   @spec hole(term(), :key | :value, binary(), non_neg_integer(), Options.t()) :: iodata()
   def hole(term, place, json, offset, options) do
-    options = Unsupported.mark(options)
+    options = options |> Unsupported.mark() |> Lost.count()
 
     place
     |> located(term, implementation(term, nil, options), options, json, offset)

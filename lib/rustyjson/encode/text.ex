@@ -6,7 +6,7 @@ defmodule RustyJson.Encode.Text do
   require RustyJson.Options.Cache
 
   alias RustyJson.{EncodeError, Encoder, Engine, Options, SandboxError}
-  alias RustyJson.Encode.{Canonical, Known, Measure, Part, Path, Unsupported, Written}
+  alias RustyJson.Encode.{Canonical, Known, Lost, Measure, Part, Path, Unsupported, Written}
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.Native
   alias RustyJson.Options.Cache
@@ -193,7 +193,7 @@ defmodule RustyJson.Encode.Text do
   # Errors of parts pass through the application's code as exceptions.
   defp complete(json, holes, options) do
     json
-    |> Part.fill(holes, options |> Options.inner() |> Unsupported.mark())
+    |> Part.fill(holes, options |> Options.inner() |> Unsupported.mark() |> Lost.count())
     |> binary(options)
     |> compress(options)
   rescue

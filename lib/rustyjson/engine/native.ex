@@ -7,6 +7,7 @@ defmodule RustyJson.Engine.Native do
 
   alias RustyJson.{Engine, Options}
   alias RustyJson.Decode.Many
+  alias RustyJson.Encode.Lost
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Heap
   alias RustyJson.Engine.Native.Nif
@@ -79,6 +80,11 @@ defmodule RustyJson.Engine.Native do
   defp ended(:dirty, term, options), do: Nif.encode_dirty(term, options.bytes, options.plans)
   defp ended(done, _term, _options), do: done
 
+  # What left no text counts for all parts of a call together.
+  defp checked({:lost, result, parts}, term, options) do
+    if Lost.too_many?(parts, options), do: Lost.failure(), else: checked(result, term, options)
+  end
+
   # The core reports the plans it used. If one is outdated, all are forgotten and the text is made again.
   defp checked({:planned, result, modules}, term, options) do
     if Plans.current?(modules, options.plans), do: result, else: again(term, options)
@@ -89,8 +95,11 @@ defmodule RustyJson.Engine.Native do
   defp again(term, options) do
     Plans.forget()
     options = %{options | plans: Plans.own()}
-    Nif.encode(term, options.bytes, options.plans) |> ended(term, options)
+    Nif.encode(term, options.bytes, options.plans) |> ended(term, options) |> without_count()
   end
+
+  defp without_count({:lost, result, _parts}), do: result
+  defp without_count(result), do: result
 
   defp finish(json, %{compress: -1}) when is_binary(json), do: {:ok, json}
   defp finish(json, options) when is_binary(json), do: gzip(json, options)

@@ -11,6 +11,7 @@ defmodule RustyJson.Engine.Wasm do
   require RustyJson.Engine.Codes
   require RustyJson.Parts.Kind
 
+  alias RustyJson.Encode.Lost
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.{Codes, Heap}
   alias RustyJson.Engine.Native.Nif
@@ -177,6 +178,11 @@ defmodule RustyJson.Engine.Wasm do
   defp written({:partial, json, holes}, _term, options, _started) do
     with {:ok, json} <- held_to(%{options.values | compress: -1}, json, options.sandbox),
          do: {:partial, json, holes}
+  end
+
+  # What left no text counts for all parts of a call together.
+  defp written({:lost, answer, parts}, term, options, started) do
+    if Lost.too_many?(parts, options), do: Lost.failure(), else: written(answer, term, options, started)
   end
 
   # With an outdated plan the text is made again.

@@ -5,6 +5,11 @@ defmodule RustyJson.Feed.Typed do
 
   alias RustyJson.{Engine, Feed, Fragment, Options, SandboxError}
   alias RustyJson.Schema.{Decode, Place}
+  alias RustyJson.Wasm.Host
+
+  # Each value is a call of the module. In wasmex it takes a tenth of a millisecond, and 64 KB can be 32,768 values: an honest module would
+  # not decode them within the deadline of a piece. So as many as this have a deadline of their own there.
+  @share 512
 
   @doc "The items at these places of a piece, which starts at this line and column; and the feed, which an error can end."
   @spec items([term()], binary(), Feed.t(), {pos_integer(), pos_integer()}) :: {Feed.t(), [term()]}
@@ -12,10 +17,20 @@ defmodule RustyJson.Feed.Typed do
     # The core has applied the limit.
     {line, column} = begin
     options = %{options | max_bytes: 0}
-    each(places, 0, {bytes, {0, line, column}, {options, Decode.prepare(options)}}, feed, [])
+    left = if slow?(options), do: @share, else: :infinity
+    each(places, 0, {bytes, {0, line, column}, {options, Decode.prepare(options), left}}, feed, [])
   end
 
-  defp each([], _from, _piece, feed, items), do: {feed, Enum.reverse(items)}
+  defp slow?(%{sandbox: %{deadline: _, host: host}}), do: Host.get(host) == Host.Wasmex
+  defp slow?(_options), do: false
+
+  defp each([], _from, {_bytes, _before, {%{sandbox: sandbox}, _prepared, _left}}, feed, items),
+    do: {%{feed | options: %{feed.options | sandbox: sandbox}}, Enum.reverse(items)}
+
+  defp each(places, from, {bytes, before, {options, _prepared, 0}}, feed, items) do
+    options = options |> Options.undue() |> Options.due()
+    each(places, from, {bytes, before, {options, Decode.prepare(options), @share}}, feed, items)
+  end
 
   defp each([pointer, place | places], from, piece, %{plan: %{pointers: true}} = feed, items),
     do: one(place, pointer, places, from, piece, feed, items)
@@ -25,13 +40,13 @@ defmodule RustyJson.Feed.Typed do
   defp one(place, pointer, places, from, piece, feed, items) do
     case decode(place, from, piece, feed) do
       {{:ok, value}, from} ->
-        each(places, from, piece, feed, [item(value, pointer, feed.plan) | items])
+        each(places, from, counted(piece), feed, [item(value, pointer, feed.plan) | items])
 
       {{:error, error}, from} ->
         {feed, items} = failed(error, feed, items)
 
         if feed.ended == nil,
-          do: each(places, from, further(piece, from), feed, items),
+          do: each(places, from, piece |> further(from) |> counted(), feed, items),
           else: each([], from, piece, feed, items)
     end
   end
@@ -48,6 +63,11 @@ defmodule RustyJson.Feed.Typed do
   defp failed(error, %{plan: %{tag: true}} = feed, items), do: {feed, [{:error, error} | items]}
   defp failed(error, feed, items), do: {%{feed | ended: error}, items}
 
+  defp counted({_bytes, _before, {_options, _prepared, :infinity}} = piece), do: piece
+
+  defp counted({bytes, before, {options, prepared, left}}),
+    do: {bytes, before, {options, prepared, left - 1}}
+
   # Lines and columns of the next error are counted from here.
   defp further({bytes, before, options}, at), do: {bytes, Place.reached(bytes, at, before), options}
 
@@ -59,10 +79,10 @@ defmodule RustyJson.Feed.Typed do
     {value(text, options, feed, fn -> place(start, path, text, bytes, before, feed) end), start + length}
   end
 
-  defp decode(_other, from, {_bytes, _before, {options, _prepared}}, _feed),
+  defp decode(_other, from, {_bytes, _before, {options, _prepared, _left}}, _feed),
     do: {{:error, Engine.Wasm.broken_parts(options)}, from}
 
-  defp value(text, {options, prepared}, feed, place) do
+  defp value(text, {options, prepared, _left}, feed, place) do
     if judged?(options),
       do: text |> Decode.decode(options, prepared, place) |> again(text, options, feed, place),
       else: {:ok, %Fragment{encode: :binary.copy(text)}}

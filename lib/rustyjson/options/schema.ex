@@ -269,7 +269,8 @@ defmodule RustyJson.Options.Schema do
                 "What to write for terms without a JSON form: pids, ports, references, functions, bitstrings, improper lists, keys " <>
                   "without `String.Chars`, structs without an encoder, built-in structs with invalid fields, and structs whose " <>
                   "encoder raises. `:inspect` writes what `inspect/2` returns, shortened. A function gets the term; its result " <>
-                  "is encoded, and must have a JSON form. Exceeding a limit of the call is still an error."
+                  "is encoded, and must have a JSON form. Exceeding a limit of the call is still an error. Nothing of an improper list is " <>
+                  "written, so neither its length nor an error in it matters."
             },
             key_case: %{
               type: {:or, [{:in, [nil, :camel]}, :key_case]},
@@ -325,9 +326,10 @@ defmodule RustyJson.Options.Schema do
                 "The limit on the output in bytes. 0 removes the limit. The error has the path of the value that exceeds it. `encode/2` " <>
                   "counts the text of custom encoders, fragments and lazy arrays after the text around them, and names one of these, or a " <>
                   "value behind them, where a stream names the first value that exceeds the limit. " <>
-                  "With a limit, what is looked at and leaves no text may have about 16 " <>
-                  "parts for each of these bytes, and 1,048,576 more: parts of iodata, members that `:omit` leaves out, bytes of a list " <>
-                  "that `:unsupported` replaces."
+                  "With a limit, what a call looks at and leaves no text of may have about 16 " <>
+                  "parts for each of these bytes, and 1,048,576 more: empty parts of iodata, members that `:omit` leaves out, elements of " <>
+                  "a list that `:unsupported` replaces. What is left to Elixir, such as maps with unusual keys, has a count of its own for the " <>
+                  "whole call, so a call ends at three times this number at the latest."
             }
           ] ++ @engine ++ @sandbox
 

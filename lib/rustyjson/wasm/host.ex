@@ -45,8 +45,13 @@ defmodule RustyJson.Wasm.Host do
   @callback run(operation(), body :: binary(), bytes :: binary(), RustyJson.Options.t()) ::
               decoded() | many() | fed() | encoded() | fault()
 
-  @typedoc "What writing gives. The modules are those whose plans were used."
-  @type written :: answer() | {:planned, answer(), [module()]} | :external
+  @typedoc """
+  What writing gives. The modules are those whose plans were used. Where many parts of the term left no text, their number stands beside it.
+  """
+  @type written :: planned() | {:lost, planned(), non_neg_integer()} | :external
+
+  @typedoc "An answer, with the modules whose plans were used."
+  @type planned :: answer() | {:planned, answer(), [module()]}
 
   @typedoc "A text, a text with holes and their terms, or an error."
   @type answer ::

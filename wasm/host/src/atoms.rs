@@ -11,6 +11,7 @@ rustler::atoms! {
     etf,
     partial,
     planned,
+    lost,
     key,
     value,
     later,

@@ -97,7 +97,7 @@ fn encode<'a>(
 ) -> Result<ErlNifTerm, Fault> {
     let room = guest.room();
     let mut paper = Paper { guest, room, options: bytes.len(), stopped: None };
-    let Taped { len, whole, holes, used } = match write(env, &mut paper, term, bytes, options, time) {
+    let Taped { len, whole, holes, used, lost } = match write(env, &mut paper, term, bytes, options, time) {
         Ok(taped) => taped,
         Err(Stopped::Fault(fault)) => return Err(fault),
         Err(Stopped::Later) => return Ok(terms::later(env).as_c_arg()),
@@ -111,6 +111,7 @@ fn encode<'a>(
         Played::Failure(failure) => terms::encode_error(env, &failure),
     };
     let answer = if used.is_empty() { answer } else { terms::planned(env, answer, &used) };
+    let answer = lost.map_or(answer, |parts| terms::lost(env, answer, parts));
     Ok(answer.as_c_arg())
 }
 

@@ -57,6 +57,11 @@ pub fn planned<'a>(env: Env<'a>, answer: Term<'a>, modules: &[Raw<'a>]) -> Term<
     (atoms::planned(), answer, modules).encode(env)
 }
 
+/// `{:lost, answer, parts}`.
+pub fn lost<'a>(env: Env<'a>, answer: Term<'a>, parts: u64) -> Term<'a> {
+    (atoms::lost(), answer, parts).encode(env)
+}
+
 /// `{:partial, binary, [{offset, depth, term, :key | :value}]}`. The guest says where the holes are, and nothing else.
 pub fn holed<'a>(env: Env<'a>, json: &[u8], offsets: Vec<usize>, holes: &[Hole<Raw<'a>>]) -> Term<'a> {
     let place = |key| if key { atoms::key() } else { atoms::value() };

@@ -89,6 +89,7 @@ defmodule RustyJson.Engine.Native.Nif do
           | {:partial, binary(), [RustyJson.Engine.hole()]}
           | {:error, RustyJson.Engine.encode_failure()}
           | {:planned, encoded(), [module()]}
+          | {:lost, encoded(), non_neg_integer()}
 
   @type suspended :: {:suspended, binary(), [tuple()], [tuple()], [module()], non_neg_integer()}
 
