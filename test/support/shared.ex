@@ -14,8 +14,9 @@ defmodule RustyJson.Test.Shared do
 
   @doc """
   The same for a function of a term. The term is made in the process that takes the time: a message to another one has a copy of each part.
+  On a busy machine a few milliseconds can become seconds, so one of three runs has to end in time.
   """
-  def in_time(most, term, fun) do
+  def in_time(most, term, fun, runs \\ 3) do
     task =
       Task.async(fn ->
         term = term.()
@@ -23,6 +24,9 @@ defmodule RustyJson.Test.Shared do
       end)
 
     case Task.yield(task, 20_000) || Task.shutdown(task, :brutal_kill) do
+      {:ok, {time, _result}} when div(time, 1000) >= most and runs > 1 ->
+        in_time(most, term, fun, runs - 1)
+
       {:ok, {time, result}} ->
         assert div(time, 1000) < most
         result
