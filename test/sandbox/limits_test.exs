@@ -135,10 +135,10 @@ defmodule RustyJson.Sandbox.LimitsTest do
     end
   end
 
-  test "the guest is less than 535,000 bytes" do
+  test "the guest is less than 530,000 bytes" do
     case {RustyJson.Wasm.Host.guest(), System.get_env("RUSTYJSON_PROFILE")} do
       {_guest, "quick"} -> IO.puts("skipped: the guest's size: RUSTYJSON_PROFILE=quick makes a larger one")
-      {{:ok, wasm}, _release} -> assert byte_size(wasm) < 535_000
+      {{:ok, wasm}, _release} -> assert byte_size(wasm) < 530_000
       {{:error, reason}, _} -> IO.puts("skipped: the guest's size: #{reason}")
     end
   end

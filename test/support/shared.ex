@@ -3,6 +3,8 @@ defmodule RustyJson.Test.Shared do
 
   import ExUnit.Assertions
 
+  alias RustyJson.Test.Clock
+
   @doc "Iodata of 2^60 such parts."
   def endless(part), do: Enum.reduce(1..60, part, fn _, text -> [text, text] end)
 
@@ -14,25 +16,15 @@ defmodule RustyJson.Test.Shared do
 
   @doc """
   The same for a function of a term. The term is made in the process that takes the time: a message to another one has a copy of each part.
-  On a busy machine a few milliseconds can become seconds, so one of three runs has to end in time.
   """
-  def in_time(most, term, fun, runs \\ 3) do
-    task =
-      Task.async(fn ->
-        term = term.()
-        :timer.tc(fn -> fun.(term) end)
-      end)
+  def in_time(most, term, fun), do: Clock.within(most, fn -> ended(fn -> fun.(term.()) end) end)
+
+  defp ended(fun) do
+    task = Task.async(fun)
 
     case Task.yield(task, 20_000) || Task.shutdown(task, :brutal_kill) do
-      {:ok, {time, _result}} when div(time, 1000) >= most and runs > 1 ->
-        in_time(most, term, fun, runs - 1)
-
-      {:ok, {time, result}} ->
-        assert div(time, 1000) < most
-        result
-
-      nil ->
-        flunk("no end")
+      {:ok, result} -> result
+      nil -> flunk("no end")
     end
   end
 end

@@ -49,7 +49,7 @@ pub enum Step<T> {
 pub enum Ahead {
     /// Its end.
     Proper,
-    /// A tail that is no list.
+    /// A tail that is not a list.
     Improper,
     /// More elements.
     More,

@@ -24,18 +24,21 @@ pub struct Record {
 pub struct Index {
     records: Vec<Record>,
     entries: Vec<(usize, usize)>,
-    /// Offsets of the tags of improper lists.
+    /// Offsets of the tags of improper lists, the smallest first.
     improper: Vec<usize>,
     /// The record looked up last: the next lookup is mostly for the one behind it.
     last: usize,
 }
 
+/// In place of the offset of a list that ends as it should.
+const PROPER: usize = usize::MAX;
+
 /// A container that the pass is in.
 struct Open {
     /// Terms still to come.
     left: usize,
-    /// Offset of the tag.
-    at: usize,
+    /// The number among the lists, for a list.
+    list: Option<usize>,
     /// The record, for a map.
     record: Option<usize>,
     /// Offset of the key whose value comes next.
@@ -58,8 +61,11 @@ impl Index {
                 promised -= 1;
                 container.left -= 1;
                 this.note(bytes, container, at);
-                if container.left == 0 && bytes[container.at] == LIST && bytes[at] != NIL {
-                    this.improper.push(container.at);
+                if let Some(list) = container.list
+                    && container.left == 0
+                    && bytes[at] == NIL
+                {
+                    this.improper[list] = PROPER;
                 }
             }
             if head.terms > 0 || head.is_map {
@@ -68,7 +74,8 @@ impl Index {
                     return None;
                 }
                 let record = head.is_map.then(|| this.add(at, head.terms / 2));
-                open.push(Open { at, left: head.terms, record, key: 0 });
+                let list = (bytes[at] == LIST).then(|| this.list(at));
+                open.push(Open { left: head.terms, list, record, key: 0 });
             }
             while open.last().is_some_and(|container| container.left == 0) {
                 if let Some(record) = open.pop()?.record {
@@ -76,11 +83,16 @@ impl Index {
                 }
             }
             if open.is_empty() {
-                // Lists end from the inside out.
-                this.improper.sort_unstable();
+                this.improper.retain(|&at| at != PROPER);
                 return Some(this);
             }
         }
+    }
+
+    /// A list counts as improper until its end. So they are in the order of their tags.
+    fn list(&mut self, at: usize) -> usize {
+        self.improper.push(at);
+        self.improper.len() - 1
     }
 
     fn add(&mut self, at: usize, len: usize) -> usize {
