@@ -125,9 +125,9 @@ defmodule RustyJson do
           other -> Input.ended(other, input, options)
         end
 
-      {{:sandbox, bytes, _check, limits}, options}
+      {{:sandbox, number, _check, _limits}, options}
       when is_binary(input) and byte_size(input) <= @longest_without_room ->
-        case BuiltIn.started?() and Engine.Native.Nif.sandbox_run(:decode, bytes, input, limits, 0) do
+        case Engine.Native.Nif.sandbox_decode(input, number) do
           {:ok, _term} = done -> done
           false -> Input.given(input, options)
           answer -> Input.sandboxed(answer, input, options)
@@ -227,7 +227,7 @@ defmodule RustyJson do
       when is_binary(input) and byte_size(input) <= longest and check != nil ->
         with :dirty <- Engine.Native.Nif.valid(input, kept), do: Valid.valid?(input, options)
 
-      {{:sandbox, _bytes, check, limits}, options}
+      {{:sandbox, _number, check, limits}, options}
       when is_binary(input) and byte_size(input) <= @longest_without_room and check != nil ->
         case BuiltIn.started?() and Engine.Native.Nif.sandbox_run(:decode, check, input, limits, 0) do
           {:ok, term} -> term == true
@@ -466,8 +466,8 @@ defmodule RustyJson do
           begun -> Text.begun(begun, term, plans, options)
         end
 
-      {{:sandbox, bytes, limits}, options} when not Known.is_of_structs(term) ->
-        case BuiltIn.started?() and Engine.Native.Nif.sandbox_write(term, plans, bytes, limits, 0) do
+      {{:sandbox, number}, options} when not Known.is_of_structs(term) ->
+        case Engine.Native.Nif.sandbox_encode(term, number, plans) do
           {:ok, _text} = done -> done
           false -> Text.given(term, options)
           answer -> Text.sandboxed(answer, term, plans, options)

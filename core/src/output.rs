@@ -118,6 +118,14 @@ impl<B: Buffer> Output<B> {
         }
     }
 
+    /// Writes bytes over those at this place, if it has so many.
+    #[inline(always)]
+    pub fn overwrite<const N: usize>(&mut self, at: usize, bytes: [u8; N]) {
+        if let Some(place) = self.buffer.bytes().get_mut(at..at + N) {
+            place.copy_from_slice(&bytes);
+        }
+    }
+
     /// Appends the first `len` bytes of a block, which is copied whole.
     #[inline(always)]
     pub fn block<const N: usize>(&mut self, block: &[u8; N], len: usize) {

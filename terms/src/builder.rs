@@ -16,6 +16,7 @@ use crate::raw::make::Maker;
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Env, Term};
 use rustyjson_core::builder::{Dropped, Rewind, SMALL_MAP};
+use rustyjson_core::etf::check::Open;
 use rustyjson_core::options::{DecodeOptions, Duplicates, Keys};
 use rustyjson_core::{ErrorKind, Key, TermBuilder, Text};
 use scalars::existing_atom;
@@ -118,22 +119,28 @@ impl<'a, 's> Terms<'a, 's> {
         Self { make, heap, input, binary, wants, stacks, nil, null, yes, no, first: false, clock: None }
     }
 
-    /// The same within a deadline: the clock gives the nanoseconds that are left.
-    pub fn within(mut self, clock: &'s dyn Fn() -> u64) -> Self {
+    /// Sets a deadline: the clock gives the nanoseconds that are left. By reference: a move would copy 280 bytes.
+    #[inline(always)]
+    pub fn end_within(&mut self, clock: &'s dyn Fn() -> u64) {
         self.clock = Some(clock);
-        self
+    }
+
+    /// Keeps the memory of a judge for the next call.
+    #[inline(always)]
+    pub(crate) fn put_open(&mut self, open: Open) {
+        self.stacks.open = open;
     }
 
     /// The finished value.
     #[inline(always)]
-    pub fn finish(self) -> Option<Term<'a>> {
+    pub fn finish(mut self) -> Option<Term<'a>> {
         let make = self.make;
         self.finish_raw().map(|raw| make.term(raw))
     }
 
     /// The same, raw.
     #[inline(always)]
-    pub fn finish_raw(self) -> Option<ErlNifTerm> {
+    pub fn finish_raw(&mut self) -> Option<ErlNifTerm> {
         self.stacks.values.pop()
     }
 

@@ -1,12 +1,14 @@
 //! Terms from what a WebAssembly module wrote, judged and built in one walk: nothing is built that has not been judged.
 
 use crate::builder::{self, Stacks, Terms};
+use crate::raw::make::Maker;
 use crate::raw::read::{Look, Raw};
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Env};
-use rustyjson_core::etf::check::{Fault, Policy, Refused, build, build_list, can_build, check, check_list};
+use rustyjson_core::etf::check::{Fault, Open, Policy, Refused, build, build_list, can_build, check, check_list};
 use rustyjson_core::parts::{Shape, judge, judge_only};
 use rustyjson_core::{DecodeOptions, ErrorKind};
+use std::mem::take;
 
 /// What terms are built for.
 #[derive(Clone, Copy)]
@@ -17,6 +19,8 @@ pub struct Asked<'c> {
     pub json_len: usize,
     /// Nanoseconds that are left for it.
     pub clock: &'c dyn Fn() -> u64,
+    /// The answer is `{:ok, term}`, not the term.
+    pub in_pair: bool,
 }
 
 /// What the VM takes for a byte of a term that it builds itself, in nanoseconds.
@@ -33,7 +37,7 @@ pub fn term<'a>(
     if !can_build(policy) {
         return check(etf, policy).and_then(|()| by_the_vm(env, etf, asked));
     }
-    let built = with_terms(env, etf, asked, stacks, |terms| build(etf, policy, terms))?;
+    let built = with_terms(env, etf, asked, stacks, |terms, open| build(etf, policy, open, terms))?;
     // What the builder refuses it does not judge to the end.
     if built.is_none() { check(etf, policy).map(|()| None) } else { Ok(built) }
 }
@@ -49,7 +53,7 @@ pub fn list<'a>(
     if !can_build(&Policy::new(asked.options, 0)) {
         return check_list(etf, policies).and_then(|()| by_the_vm(env, etf, asked));
     }
-    let built = with_terms(env, etf, asked, stacks, |terms| build_list(etf, policies.clone(), terms))?;
+    let built = with_terms(env, etf, asked, stacks, |terms, open| build_list(etf, policies.clone(), open, terms))?;
     if built.is_none() { check_list(etf, policies).map(|()| None) } else { Ok(built) }
 }
 
@@ -74,7 +78,7 @@ pub fn structs<'a>(
     stacks: &mut Stacks,
 ) -> Result<Option<ErlNifTerm>, Refused> {
     let policy = Shape::exact_policy(asked.options, json.len());
-    let built = with_terms(env, etf, asked, stacks, |terms| {
+    let built = with_terms(env, etf, asked, stacks, |terms, _| {
         let mut structs = builder::Structs::new(terms, Look::new(env), templates, *json);
         judge(etf, shape, &policy, json, most, &mut structs)?;
         structs.finish().map_err(|kind| Refused { fault: Fault::Builder(kind), offset: etf.len() })
@@ -87,19 +91,28 @@ fn by_the_vm<'a>(env: Env<'a>, etf: &[u8], asked: Asked<'_>) -> Result<Option<Er
     if (asked.clock)() <= (etf.len() as u64).saturating_mul(BYTE_NS) {
         return Err(Refused { fault: Fault::Work, offset: etf.len() });
     }
-    Ok(env.binary_to_term(etf).map(|(term, _)| term.as_c_arg()))
+    let term = env.binary_to_term(etf).map(|(term, _)| term.as_c_arg());
+    Ok(if asked.in_pair { term.map(|term| Maker::new(env).tuple(&[ok(), term])) } else { term })
+}
+
+fn ok() -> ErlNifTerm {
+    rustler::types::atom::ok().as_c_arg()
 }
 
 fn with_terms<'a>(
     env: Env<'a>,
     etf: &[u8],
-    Asked { options, json_len, clock }: Asked<'_>,
+    Asked { options, json_len, clock, in_pair }: Asked<'_>,
     stacks: &mut Stacks,
-    build: impl FnOnce(&mut Terms<'a, '_>) -> Result<(), Refused>,
+    build: impl FnOnce(&mut Terms<'a, '_>, &mut Open) -> Result<(), Refused>,
 ) -> Result<Option<ErlNifTerm>, Refused> {
-    let mut terms = Terms::copied(env, etf, json_len, options, stacks).within(clock);
-    match build(&mut terms) {
-        Ok(()) => Ok(terms.finish_raw()),
+    let mut open = take(&mut stacks.open);
+    let mut terms = Terms::copied(env, etf, json_len, options, stacks);
+    terms.end_within(clock);
+    let result = build(&mut terms, &mut open);
+    terms.put_open(open);
+    match result {
+        Ok(()) => Ok(if in_pair { terms.finish_pair(ok()) } else { terms.finish_raw() }),
         Err(Refused { fault: Fault::Repeated | Fault::Builder(ErrorKind::UnknownAtom), .. }) => Ok(None),
         Err(refused) => Err(refused),
     }

@@ -70,8 +70,15 @@ impl KeyCache {
         self.call = self.call.wrapping_add(1);
         (self.missed, self.skipped) = (0, 0);
         if self.call == 0 {
-            *self = Self { call: 1, ..Self::default() };
+            self.restart();
         }
+    }
+
+    // A call, for its frame is as large as the table.
+    #[cold]
+    #[inline(never)]
+    fn restart(&mut self) {
+        *self = Self { call: 1, ..Self::default() };
     }
 
     /// The term of the key that stands at `start` of the input, made by `make` if it is not there.

@@ -5,6 +5,7 @@ pub mod atom_cache;
 pub mod builder;
 mod heap;
 pub mod judged;
+pub mod kept;
 mod key_cache;
 mod key_order;
 pub mod known;

@@ -19,6 +19,15 @@ pub struct State {
     stack: Stack<'static, Terms<'static, 'static>>,
 }
 
+impl State {
+    /// One without memory of earlier walks. (A call, for its frame is as large as the memory.)
+    #[cold]
+    #[inline(never)]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
 /// What was written.
 pub struct Taped<'a> {
     /// The bytes of the tape.
@@ -27,7 +36,7 @@ pub struct Taped<'a> {
     pub whole: usize,
     /// What is left to Elixir, in the order of the text.
     pub holes: Vec<Hole<Raw<'a>>>,
-    /// Modules whose plans were used.
+    /// Modules whose plans were used, unless the caller knows that these are current.
     pub used: Vec<Raw<'a>>,
     /// Parts that were visited and left no text, if they are many.
     pub lost: Option<u64>,
@@ -63,31 +72,47 @@ pub struct Limits {
     pub memory: usize,
 }
 
+/// The options of a call, as the walk has them that writes a tape.
+pub struct Options<'a>(EncodeOptions<'a>);
+
+impl<'a> Options<'a> {
+    /// Those of these.
+    pub const fn new(options: &EncodeOptions<'a>) -> Self {
+        // The option says how External Term Format has to be read, which has large maps in the opposite order.
+        let reverse_large_maps = !options.reverse_large_maps;
+        Self(EncodeOptions { budget: BUDGET, patient: false, reverse_large_maps, ..*options })
+    }
+
+    /// What the text is made with: these are read where it says how it looks.
+    pub const fn of_text(&self) -> &EncodeOptions<'a> {
+        &self.0
+    }
+}
+
 /// Writes a term for a call with these options, with plans for structs.
 pub fn tape<'a, S: Sink>(
     env: Env<'a>,
     [term, plans]: [Raw<'a>; 2],
-    options: &EncodeOptions<'_>,
+    Options(options): &Options<'_>,
     limits: Limits,
     state: &mut State,
     sink: S,
 ) -> Result<Taped<'a>, Untaped> {
-    let options = EncodeOptions {
-        budget: BUDGET,
-        patient: matches!(limits.time, Time::Until(_)),
-        // The option says how External Term Format has to be read, which has large maps in the opposite order.
-        reverse_large_maps: !options.reverse_large_maps,
-        ..*options
-    };
     let State { tape, atoms, walks, stack } = state;
     let mut terms = Terms::new(env, atoms, take(walks), Plans::of(env, plans));
-    if let Time::Until(rest) = limits.time {
-        terms.may(May::Take(rest));
-    }
+    let patient;
+    let options = match limits.time {
+        Time::Slice => options,
+        Time::Until(rest) => {
+            terms.may(May::Take(rest));
+            patient = EncodeOptions { patient: true, ..*options };
+            &patient
+        }
+    };
     let mut out = Tape::new(tape, sink, limits.memory);
     let mut open = take(stack).recycled();
-    let result = write(&mut terms, term, &options, &mut out, &mut open);
-    let used = terms.used_plans().collect();
+    let result = write(&mut terms, term, options, &mut out, &mut open);
+    let used = if terms.used_known_plans() { Vec::new() } else { terms.used_plans().collect() };
     let lost = open.lost();
     *stack = open.recycled();
     *walks = terms.take_memory();

@@ -290,6 +290,81 @@ defmodule RustyJson.KnownOptionsTest do
     assert Nif.valid("[]", kept + 64) == :dirty
   end
 
+  if :built_in in Keyword.keys(RustyJson.Test.Judge.engines()) do
+    alias RustyJson.Engine.Native.Nif
+
+    @limits {2, 64 * 1_048_576, 5_000, false, 5_000}
+
+    defp keep(function, given, limits \\ @limits) do
+      %{bytes: bytes} = apply(Options, function, [[engine: :wasm] ++ given])
+      Nif.sandbox_keep(function, bytes, limits)
+    end
+
+    test "the built-in host knows calls by number, with their options and limits" do
+      assert :ok = RustyJson.start_engine(engine: :wasm, host: :built_in)
+      [plain, flat] = for given <- [[], [max_depth: 1]], do: keep(:decode, given)
+      assert is_integer(plain) and is_integer(flat) and plain != flat
+      assert keep(:decode, []) == plain
+      assert keep(:decode, [], put_elem(@limits, 3, true)) not in [plain, flat]
+
+      # The guest is sent the options only where they are not those of the call before.
+      for number <- [plain, flat, plain, plain, flat, flat, keep(:decode, [], put_elem(@limits, 3, true))] do
+        assert Nif.sandbox_decode("[1]", number) == {:ok, [1]}
+        assert match?({:ok, [[]]}, Nif.sandbox_decode("[[]]", number)) == (number != flat)
+
+        assert Nif.sandbox_run(:decode, Options.decode(max_depth: 2).bytes, "[[2]]", @limits, 0) ==
+                 {:ok, [[2]]}
+
+        assert {:error, {_, 1, 1, 2, "/0"}} = Nif.sandbox_decode("[", number)
+      end
+
+      [usual, escaped] = for given <- [[], [escape: :html_safe]], do: keep(:encode, given)
+
+      for {number, text} <- [{usual, ~s(["</"])}, {escaped, ~S(["\u003C\/"])}, {usual, ~s(["</"])}] do
+        assert Nif.sandbox_encode(["</"], number, nil) == {:ok, text}
+        assert Nif.sandbox_decode("[2]", plain) == {:ok, [2]}
+        assert Nif.sandbox_encode(["</"], number, nil) == {:ok, text}
+      end
+    end
+
+    test "what the built-in host does not know is asked for in another way" do
+      [decode, encode] = for function <- [:decode, :encode], do: keep(function, [])
+
+      for wrong <- [decode + 64, encode - 1_000_000, 1, -1, -(2 ** 59), 2 ** 59 - 1, "", nil] do
+        assert Nif.sandbox_decode("[1]", wrong) == false
+        assert Nif.sandbox_encode([1], wrong, nil) == false
+      end
+
+      %{bytes: bytes} = Options.decode(engine: :wasm)
+
+      for wrong <- ["", <<0>>, binary_part(bytes, 0, 9), bytes <> <<4>>],
+          do: assert(Nif.sandbox_keep(:decode, wrong, @limits) == nil)
+
+      for wrong <- [{}, {1, 2, 3, false}, :none], do: assert(Nif.sandbox_keep(:decode, bytes, wrong) == nil)
+      assert_raise ArgumentError, fn -> Nif.sandbox_decode(~c"[1]", decode) end
+    end
+
+    test "limits of kept calls hold" do
+      small = {2, 4 * 65_536, 5_000, false, 5_000}
+      assert {:fault, :memory_limit, _} = Nif.sandbox_decode(json(200_000), keep(:decode, [], small))
+      assert {:ok, _} = Nif.sandbox_decode(json(200_000), keep(:decode, []))
+      assert {:fault, :memory_limit, _} = Nif.sandbox_encode([json(90_000)], keep(:encode, [], small), nil)
+
+      # A time of a millisecond is all that there is: no other scheduler gets the call.
+      at_once = {2, 64 * 1_048_576, 1, false, 1}
+      long = "[" <> String.duplicate("1,", 500_000) <> "1]"
+      assert {:fault, :timeout, _} = Nif.sandbox_decode(long, keep(:decode, [], at_once))
+
+      assert {:fault, :timeout, _} =
+               Nif.sandbox_encode(Enum.to_list(1..500_000), keep(:encode, [], at_once), nil)
+
+      assert Nif.sandbox_decode(long, keep(:decode, [])) == :later
+      assert Nif.sandbox_encode(Enum.to_list(1..500_000), keep(:encode, []), nil) == :later
+    end
+
+    defp json(bytes), do: ~s("#{String.duplicate("x", bytes)}")
+  end
+
   test "there is an end to what is kept" do
     for depth <- 1..100, do: assert({:ok, 1} = RustyJson.decode("1", max_depth: depth))
     assert length(lists(known(:decode))) == 16

@@ -118,6 +118,34 @@ defmodule RustyJson.PlansTest do
     end
   end
 
+  for {engine, options} <- Judge.engines(), engine in [:native, :built_in] do
+    @options options
+
+    test "#{engine}: a struct with a plan, and a list of them, is one call of the library" do
+      module = define(:Direct, "@derive {RustyJson.Encoder, only: [:id]}")
+      user = struct(module, id: 1, secret: "s")
+
+      for {term, text} <- [{user, ~s({"id":1})}, {[user, user], ~s([{"id":1},{"id":1}])}] do
+        assert encode_twice(term, @options) == text
+        encode = fn -> assert RustyJson.encode(term, @options) == {:ok, text} end
+        assert Trace.calls([{RustyJson.Encode.Part, :by_engine, 2}], encode) == []
+      end
+
+      # What stands in it may still be left to Elixir, or be wrong.
+      assert {:ok, ~s({"id":{"id":2}})} = RustyJson.encode(%{user | id: %{user | id: 2}}, @options)
+      assert {:error, %{path: "/id"}} = RustyJson.encode(%{user | id: <<255>>}, @options)
+      own = define(:"Own_#{@options[:engine]}", "")
+
+      Code.compile_string("""
+      defimpl RustyJson.Encoder, for: #{inspect(own)} do
+        def encode(_own, _options), do: "3"
+      end
+      """)
+
+      assert {:ok, ~s({"id":3})} = RustyJson.encode(%{user | id: struct(own)}, @options)
+    end
+  end
+
   # The core does not check the plan of a module that is named with the plans.
   test "older plans of a caller count for nothing" do
     module = define(:Older, "@derive {RustyJson.Encoder, only: [:id]}")

@@ -68,8 +68,9 @@ impl<'a, B> Judge<'a, '_, B> {
     #[inline(always)]
     pub fn text(&mut self, len: usize) -> Result<Text<'a>, Fault> {
         let start = self.at;
-        self.skip(len)?;
-        Ok(Text::Input(start, &self.etf[start..self.at]))
+        let text = self.rest().get(..len).ok_or(Fault::Truncated)?;
+        self.at += len;
+        Ok(Text::Input(start, text))
     }
 
     /// An atom that is a value: `None` for null.
@@ -169,6 +170,16 @@ impl<'a, B> Judge<'a, '_, B> {
     /// Every element takes at least `size` bytes, so a count the bytes cannot hold is a lie.
     pub fn fits(&self, count: usize, size: usize) -> Result<(), Fault> {
         if count > self.rest().len() / size { Err(Fault::Truncated) } else { Ok(()) }
+    }
+
+    /// The text of a binary, if one is next: most values and keys are, so the tag and the length are looked at together.
+    #[inline(always)]
+    pub fn next_binary(&mut self) -> Option<Result<Text<'a>, Fault>> {
+        let &[tag, a, b, c, d] = self.rest().first_chunk()?;
+        (tag == BINARY).then(|| {
+            self.at += 5;
+            self.text(u32::from_be_bytes([a, b, c, d]) as usize)
+        })
     }
 
     #[inline(always)]

@@ -9,6 +9,8 @@
 //! is plain data, at most as deep, with at most as many values and not much larger than an honest result for the same input.
 //! Whoever builds the term refuses repeated map keys.
 
+pub use super::judge::Open;
+
 use super::judge::Judge;
 use crate::builder::{Nothing, TermBuilder};
 use crate::options::DecodeOptions;
@@ -17,12 +19,12 @@ pub use super::policy::{Fault, Policy, Refused};
 
 /// Passes bytes that are exactly one JSON-shaped term within the policy.
 pub fn check(etf: &[u8], policy: &Policy) -> Result<(), Refused> {
-    build(etf, policy, &mut Nothing)
+    build(etf, policy, &mut Open::default(), &mut Nothing)
 }
 
 /// Passes bytes that are exactly one list of JSON-shaped terms: as many as there are policies, each within its own.
 pub fn check_list(etf: &[u8], policies: impl IntoIterator<Item = Policy>) -> Result<(), Refused> {
-    build_list(etf, policies, &mut Nothing)
+    build_list(etf, policies, &mut Open::default(), &mut Nothing)
 }
 
 /// Whether a whole term that passes is built in the walk: not if it can have parts of the text or decimals. (Within a type both are.)
@@ -32,11 +34,12 @@ pub const fn can_build(policy: &Policy) -> bool {
 
 /// Passes bytes as [`check`] does, and builds each part of the term once it has passed. Parts of the text pass but are not built, so
 /// [`can_build`] says whether to ask for this.
-pub fn build(etf: &[u8], policy: &Policy, builder: &mut impl TermBuilder) -> Result<(), Refused> {
+#[inline(always)]
+pub fn build(etf: &[u8], policy: &Policy, open: &mut Open, builder: &mut impl TermBuilder) -> Result<(), Refused> {
     if etf.len() > policy.max_len {
         return Err(Refused { fault: Fault::Terms, offset: policy.max_len });
     }
-    let mut judge = Judge::new(etf, *policy, builder);
+    let mut judge = Judge::new(etf, policy, open, builder);
     judge.document().map_err(|fault| Refused { fault, offset: judge.at })
 }
 
@@ -44,9 +47,11 @@ pub fn build(etf: &[u8], policy: &Policy, builder: &mut impl TermBuilder) -> Res
 pub fn build_list(
     etf: &[u8],
     policies: impl IntoIterator<Item = Policy>,
+    open: &mut Open,
     builder: &mut impl TermBuilder,
 ) -> Result<(), Refused> {
     // This policy is never asked.
-    let mut judge = Judge::new(etf, Policy::new(&DecodeOptions::DEFAULT, 0), builder);
+    let policy = Policy::new(&DecodeOptions::DEFAULT, 0);
+    let mut judge = Judge::new(etf, &policy, open, builder);
     judge.documents(policies.into_iter()).map_err(|fault| Refused { fault, offset: judge.at })
 }

@@ -1,9 +1,11 @@
 //! What a call may choose. Options reach the core as bytes; `decode.txt` and `encode.txt` say what stands where in them, and
 //! Elixir's side reads the same two files. To add an option, see "Adding an option" in CONTRIBUTING.md.
 
+mod known;
 pub mod shape;
 mod table;
 
+pub use known::Known;
 use table::{Table, choice, is, number};
 
 const DECODE_TEXT: &str = include_str!("decode.txt");
@@ -292,13 +294,10 @@ impl<'a> EncodeOptions<'a> {
     /// The same, read.
     pub const DEFAULT: Self = Self::read(&Self::DEFAULT_BYTES, None);
 
-    /// Whether these are [`Self::DEFAULT_BYTES`]. Word by word, for the comparison of so few is not worth a call.
+    /// Whether these are [`Self::DEFAULT_BYTES`].
     #[inline(always)]
     pub fn are_default(bytes: &[u8]) -> bool {
-        let Ok(bytes) = <&[u8; ENCODE.len()]>::try_from(bytes) else { return false };
-        let ((words, rest), (others, other_rest)) = (bytes.as_chunks::<8>(), Self::DEFAULT_BYTES.as_chunks::<8>());
-        let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
-        rest == other_rest && words.iter().zip(others).fold(0, |differ, (a, b)| differ | (word(a) ^ word(b))) == 0
+        <&[u8; ENCODE.len()]>::try_from(bytes).is_ok_and(|bytes| known::same(bytes, &Self::DEFAULT_BYTES))
     }
 
     /// Reads what Elixir wrote. Gives the bytes behind it, too. `None`: too short.

@@ -12,7 +12,7 @@ use super::numbers::{Judged, Kind as Number};
 use super::shape::{Node, Shape, Struct, kinds};
 use crate::builder::{Nothing, SMALL_MAP, TermBuilder};
 use crate::error::ErrorKind;
-use crate::etf::check::{Fault, Policy, Refused};
+use crate::etf::check::{Fault, Open, Policy, Refused};
 use crate::etf::judge::{Judge, LOOK};
 use crate::etf::tags::*;
 use crate::room::room;
@@ -34,7 +34,8 @@ pub fn judge<A: Answer>(
     if etf.len() > policy.max_len {
         return Err(Refused { fault: Fault::Terms, offset: policy.max_len });
     }
-    let bytes = Judge::new(etf, *policy, answer);
+    let mut open = Open::default();
+    let bytes = Judge::new(etf, policy, &mut open, answer);
     let frame = Frame { kind: Kind::Document, len: 1, left: 0, base: 0, field: 0, required: 0, seen: 0 };
     let (frames, seen, record) = (Vec::new(), Vec::new(), Struct::default());
     let mut typed = Typed { bytes, shape, json, raw_left: json.len(), work: most, frame, frames, record, seen };
@@ -212,7 +213,7 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
 
     /// A value that is judged as those of `decode/2` are. Its tag has been read.
     fn any(&mut self, decimals: bool) -> Result<(), Fault> {
-        let policy = self.bytes.policy;
+        let policy = *self.bytes.policy;
         let max_depth = match policy.max_depth {
             u32::MAX => u32::MAX,
             most => most.saturating_sub(self.frames.len() as u32),
@@ -223,7 +224,7 @@ impl<A: Answer> Typed<'_, '_, '_, A> {
         let max_terms = policy.max_terms.min(in_time);
         // They are counted again.
         (self.bytes.at, self.bytes.terms) = (self.bytes.at - 1, before - 1);
-        match self.bytes.part(Policy { max_depth, max_terms, decimals, floats: !decimals, ..policy }, A::terms) {
+        match self.bytes.part(&Policy { max_depth, max_terms, decimals, floats: !decimals, ..policy }, A::terms) {
             Err(Fault::Terms) if in_time < policy.max_terms && self.bytes.terms > in_time => Err(Fault::Work),
             Err(fault) => Err(fault),
             Ok(()) => self.spend(self.bytes.terms - before),

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rustyjson_core::DecodeOptions;
-use rustyjson_core::etf::check::{Fault, Policy, build_list, check, check_list};
+use rustyjson_core::etf::check::{Fault, Open, Policy, build_list, check, check_list};
 use rustyjson_core::etf::writer::Writer;
 use rustyjson_core::options::Null;
 
@@ -63,7 +63,7 @@ fn builds_nothing_beyond_the_length_of_an_answer() {
     let options = DecodeOptions::default();
     let etf = term(&[&[108, 0, 0, 0, 1, 109, 0, 0, 1, 0], &[b'a'; 256], &[106]]);
     let mut writer = Writer::new(&etf, Vec::new(), &options);
-    assert!(build_list(&etf, [Policy { max_len: 200, ..PLAIN }], &mut writer).is_err());
+    assert!(build_list(&etf, [Policy { max_len: 200, ..PLAIN }], &mut Open::default(), &mut writer).is_err());
     assert!(writer.finish().is_none_or(|written| written.len() < 100));
     assert_eq!(check_list(&etf, [Policy { max_len: 261, ..PLAIN }]), Ok(()));
 }

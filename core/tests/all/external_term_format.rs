@@ -53,7 +53,8 @@ fn assert_written(json: &[u8], options: &DecodeOptions) {
 
 /// What is written when maps may keep repeated keys.
 fn with_repeats(json: &[u8], options: &DecodeOptions) -> Result<Vec<u8>, rustyjson_core::Error> {
-    let mut writer = Writer::new(json, Vec::new(), options).with_repeats();
+    let mut writer = Writer::new(json, Vec::new(), options);
+    writer.keep_repeats();
     rustyjson_core::decode(json, options, &mut rustyjson_core::Scratch::default(), &mut writer)?;
     Ok(writer.finish().expect("there is memory"))
 }

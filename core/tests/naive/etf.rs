@@ -3,7 +3,7 @@
 
 use super::tree::{Tree, plain};
 use num_bigint::BigUint;
-use rustyjson_core::etf::check::{Policy, build, can_build};
+use rustyjson_core::etf::check::{Open, Policy, build, can_build};
 use rustyjson_core::etf::{reader::Reader, writer::Writer};
 use rustyjson_core::options::Keys;
 use rustyjson_core::{DecodeOptions, EncodeOptions, Output, encode};
@@ -32,8 +32,9 @@ pub fn rebuilt(etf: &[u8], policy: &Policy, options: &DecodeOptions) -> Option<T
     if !can_build(policy) {
         return None;
     }
-    let mut writer = Writer::new(etf, Vec::new(), options).with_repeats();
-    build(etf, policy, &mut writer).expect("it passes");
+    let mut writer = Writer::new(etf, Vec::new(), options);
+    writer.keep_repeats();
+    build(etf, policy, &mut Open::default(), &mut writer).expect("it passes");
     Some(term(&writer.finish().expect("there is memory")).expect("a writer writes a term"))
 }
 

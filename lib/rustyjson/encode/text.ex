@@ -10,7 +10,6 @@ defmodule RustyJson.Encode.Text do
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.Native
   alias RustyJson.Options.Cache
-  alias RustyJson.Wasm.Host
 
   @compile {:inline, core?: 3}
 
@@ -44,7 +43,7 @@ defmodule RustyJson.Encode.Text do
         Cache.cached(sources: sources, plans: plans),
         %{usual: true} = options
       )
-      when is_map_key(sources, module) and ready != nil and not is_tuple(ready) and module not in @known do
+      when is_map_key(sources, module) and ready != nil and module not in @known do
     source = :erlang.map_get(module, sources)
 
     # The plans come with what was learnt, so the core need not check the plan of this module.
@@ -56,19 +55,21 @@ defmodule RustyJson.Encode.Text do
   def configured(term, {:derived, ready}, _cached, options),
     do: by_plans(term, ready, Plans.known(options), options)
 
-  def configured(term, {:sandbox, _bytes, _limits}, _cached, options), do: given(term, options)
   def configured(term, ready, Cache.cached(plans: plans), options), do: by_plans(term, ready, plans, options)
 
   defp by_plans(%module{} = struct, ready, plans, options) when ready != nil and is_map_key(plans, module),
     do: planned(struct, module, ready, plans, options)
 
-  defp by_plans(%module{} = struct, ready, plans, %{usual: usual, plain_parts: plain} = options)
-       when (usual or plain) and ready != nil and module not in @known,
-       do: of_struct(struct, plans, options)
-
   defp by_plans([%module{} | _] = list, ready, plans, options)
        when ready != nil and is_map_key(plans, module),
        do: planned(list, module, ready, plans, options)
+
+  # What implementations do takes from the time of a call in the sandbox.
+  defp by_plans(term, {:sandbox, _number}, _plans, options), do: given(term, options)
+
+  defp by_plans(%module{} = struct, ready, plans, %{usual: usual, plain_parts: plain} = options)
+       when (usual or plain) and ready != nil and module not in @known,
+       do: of_struct(struct, plans, options)
 
   defp by_plans(term, ready, plans, options) when ready != nil and not Known.is_of_structs(term),
     do: term |> Native.Nif.encode(ready, plans) |> ready(term, plans, options)
@@ -77,17 +78,20 @@ defmodule RustyJson.Encode.Text do
   defp by_plans(term, _ready, _plans, options), do: encode(term, options)
 
   @typedoc "What a library needs for a call that it answers alone; with a mark where the plans of other libraries do not count."
-  @type ready :: Native.Nif.kept() | {:derived, Native.Nif.kept()} | {:sandbox, binary(), Host.limits()} | nil
+  @type ready :: Native.Nif.kept() | {:derived, Native.Nif.kept()} | {:sandbox, integer()} | nil
 
   # A struct that the core leaves to its own implementation: 370 ns through the holes of a text, 220 at once.
   defp of_struct(struct, plans, options), do: own(struct, nil, with_plans(options, plans))
 
   # A struct whose module an earlier call learnt: by the plan, or by the implementation.
+  defp learnt({nil, _library, _implementation, _code}, struct, _module, {:sandbox, _number}, _plans, options),
+    do: given(struct, options)
+
   defp learnt({nil, library, implementation, _code}, struct, _module, _ready, plans, options),
     do: own(struct, Interop.way(library, implementation, options), with_plans(options, plans))
 
   defp learnt({plan, _library, _implementation, _code}, struct, module, ready, plans, options),
-    do: struct |> Native.Nif.encode(ready, {plans, module, plan}) |> ready(struct, plans, options)
+    do: at_once(struct, ready, {plans, module, plan}, plans, options)
 
   defp with_plans(options, nil), do: options
   defp with_plans(options, plans), do: %{options | plans: plans}
@@ -95,8 +99,20 @@ defmodule RustyJson.Encode.Text do
   # The library then does not report this plan, which takes longer than to look here.
   defp planned(term, module, ready, plans, options) do
     given = if Plans.current?(module, plans), do: {plans, module, :erlang.map_get(module, plans)}, else: plans
-    term |> Native.Nif.encode(ready, given) |> ready(term, plans, options)
+    at_once(term, ready, given, plans, options)
   end
+
+  # The plans are given with the one that was looked at.
+  defp at_once(term, {:sandbox, number}, given, plans, options) do
+    case Native.Nif.sandbox_encode(term, number, given) do
+      {:ok, _text} = done -> done
+      false -> given(term, options)
+      answer -> sandboxed(answer, term, plans, options)
+    end
+  end
+
+  defp at_once(term, ready, given, plans, options),
+    do: term |> Native.Nif.encode(ready, given) |> ready(term, plans, options)
 
   defp ready(json, _term, _plans, _options) when is_binary(json), do: {:ok, json}
   defp ready(begun, term, plans, options), do: begun(begun, term, plans, options)

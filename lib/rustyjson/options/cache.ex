@@ -154,16 +154,18 @@ defmodule RustyJson.Options.Cache do
     if options.foreign == :planned, do: kept, else: {:derived, kept}
   end
 
-  # The same for the built-in host, where that has started: the options, for `valid?` and otherwise, and the limits. A call with events is
-  # measured.
-  defp ready(:decode, %{straight: limits, sandbox: sandbox, bytes: bytes, check: check}) when limits != nil,
-    do: if(at_once?(sandbox), do: {:sandbox, bytes, check, limits})
+  # The same for the built-in host in the library: the number by which it keeps options and limits. For decode also the options of
+  # `valid?`, and the limits. A call with events is measured.
+  defp ready(:decode, %{straight: limits, check: check} = options) when limits != nil,
+    do: with(number when number != nil <- sandboxed(:decode, options), do: {:sandbox, number, check, limits})
 
-  defp ready(:encode, %{straight: limits, sandbox: sandbox, bytes: bytes, foreign: :planned})
-       when limits != nil,
-       do: if(at_once?(sandbox), do: {:sandbox, bytes, limits})
+  defp ready(:encode, %{straight: limits, foreign: :planned} = options) when limits != nil,
+    do: with(number when number != nil <- sandboxed(:encode, options), do: {:sandbox, number})
 
   defp ready(_function, _known), do: nil
+
+  defp sandboxed(function, %{straight: limits, sandbox: sandbox, bytes: bytes}),
+    do: if(at_once?(sandbox) and Engine.Native.loaded?(), do: Nif.sandbox_keep(function, bytes, limits))
 
   defp at_once?(%{events: true}), do: false
   defp at_once?(%{host: host}), do: Host.get(host) in [Host.BuiltIn, Host.Auto]

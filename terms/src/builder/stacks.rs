@@ -7,6 +7,7 @@ use crate::shapes::Shapes;
 use rustler::sys::ErlNifTerm;
 use rustyjson_core::ErrorKind;
 use rustyjson_core::builder::Dropped;
+use rustyjson_core::etf::check::Open;
 
 /// Buffers kept between calls. What is left in them from an earlier call is never read.
 #[derive(Default)]
@@ -20,12 +21,21 @@ pub struct Stacks {
     pub(super) orders: Orders,
     pub(super) shapes: Shapes,
     pub(super) first_keys: FirstKeys,
+    /// Of a judge, whose terms these are.
+    pub(crate) open: Open,
 }
 
 /// More waiting terms than this are given back after a call.
 const KEEP: usize = 1 << 15;
 
 impl Stacks {
+    /// None are waiting. (A call, for its frame is as large as the caches.)
+    #[cold]
+    #[inline(never)]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
     #[inline(always)]
     pub(super) fn start(&mut self) {
         self.values.clear();
@@ -41,6 +51,7 @@ impl Stacks {
         self.values.clear();
         self.keys.clear();
         self.heads.clear();
+        self.open.shrink();
         if self.values.capacity() > KEEP || self.keys.capacity() > KEEP || self.heads.capacity() > KEEP {
             self.give_back();
         }

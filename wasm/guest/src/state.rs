@@ -12,7 +12,7 @@ use rustyjson_core::etf::plans;
 use rustyjson_core::etf::reader::Reader;
 use rustyjson_core::etf::writer::{Memory, Names, Writer};
 use rustyjson_core::format::{Layout, format};
-use rustyjson_core::options::Keys;
+use rustyjson_core::options::{Keys, Known};
 use rustyjson_core::parts::{Failed, Parts, check};
 use rustyjson_core::scan::{End, Piece, Question, Trouble, feed, write_answer};
 use rustyjson_core::{DecodeOptions, EncodeOptions, Error, ErrorKind, Output, Scratch, decode, gzip};
@@ -22,6 +22,12 @@ const DONE: u8 = Status::Done as u8;
 
 /// Buffers beyond this many bytes are given back by [`State::reset`]: those of most documents stay.
 const KEEP: usize = 12 << 20;
+
+/// Bytes behind the input that a writer may copy with a short string: see [`Writer::behind`].
+const BEHIND: usize = 16;
+
+/// Bytes of the options of a document that is only checked: the plan of parts is one byte, and the seed follows.
+const CHECKED: usize = DecodeOptions::LEN + 1 + 8;
 
 /// Bytes of a buffer that are zeroed at a time, so that a deadline in between is met.
 const PART: usize = 1 << 20;
@@ -34,6 +40,8 @@ pub struct State {
     scratch: Scratch,
     memory: Memory,
     player: Player,
+    decoding: Known<DecodeOptions, { DecodeOptions::LEN }>,
+    encoding: Known<EncodeOptions<'static>, { EncodeOptions::LEN }>,
 }
 
 /// Whether the text was decoded, the length of the record, and the names of its keys if they were asked for.
@@ -50,7 +58,18 @@ static STATE: Single = Single(RefCell::new(None));
 
 /// Runs with the instance's state. Exports do not call each other, so nobody else has it.
 pub fn with_state<T>(run: impl FnOnce(&mut State) -> T) -> T {
-    run(STATE.0.borrow_mut().get_or_insert_default())
+    let mut state = STATE.0.borrow_mut();
+    run(match &mut *state {
+        Some(state) => state,
+        none => first(none),
+    })
+}
+
+/// The state of an instance that was just made.
+#[cold]
+#[inline(never)]
+fn first(none: &mut Option<State>) -> &mut State {
+    none.get_or_insert_default()
 }
 
 impl State {
@@ -60,7 +79,7 @@ impl State {
             // The result will be about as long: both are given back first, so that the allocator can extend the same place.
             (self.input, self.output) = (Vec::new(), Vec::new());
             // It is never empty, so that its address is a real one.
-            if self.input.try_reserve_exact(len.max(4096)).is_err() {
+            if self.input.try_reserve_exact(len.max(4096) + BEHIND).is_err() {
                 return 0;
             }
         }
@@ -93,11 +112,11 @@ impl State {
     /// Decodes what follows the options. `repeats`: maps may have repeated keys. `None` when memory ran out.
     pub fn decode(&mut self, len: usize, options: usize, repeats: bool) -> Option<&[u8]> {
         if let Some(result) = self.check(len, options) {
-            return self.checked(options, result);
+            return self.checked(len, options, result);
         }
         let (result, written, _) = self.write(len, options, None, repeats)?;
         if let Err(failed) = result {
-            return self.error(options, &failed);
+            return self.error(len, options, &failed);
         }
         Some(&self.output[..written])
     }
@@ -105,20 +124,24 @@ impl State {
     /// Whether what follows the options is right, if only this is asked. `None`: the document itself is wanted.
     #[inline(always)]
     fn check(&mut self, len: usize, options: usize) -> Option<Result<(), Error>> {
+        if options != CHECKED {
+            return None;
+        }
         self.written(len)?;
         let (options, json) = self.input.split_at_checked(options)?;
         let (options, seed) = options.split_last_chunk()?;
-        if !Parts::asks_only(options.get(DecodeOptions::LEN..)?) {
+        let (options, parts) = options.split_first_chunk()?;
+        if !Parts::asks_only(parts) {
             return None;
         }
-        let options = DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
-        Some(check(json, &options, &mut self.scratch))
+        let options = self.decoding.read(options, u64::from_le_bytes(*seed));
+        Some(check(json, options, &mut self.scratch))
     }
 
     /// The answer to that, without a writer.
-    fn checked(&mut self, options: usize, result: Result<(), Error>) -> Option<&[u8]> {
+    fn checked(&mut self, len: usize, options: usize, result: Result<(), Error>) -> Option<&[u8]> {
         if let Err(error) = result {
-            return self.error(options, &error.into());
+            return self.error(len, options, &error.into());
         }
         let mut out = record(&mut self.output);
         out.array(Parts::RIGHT);
@@ -133,7 +156,7 @@ impl State {
         let (result, _, names) = self.write(len, options, Some(Names { bytes: vec![DONE], left: stop }), true)?;
         match result {
             Err(failed) if matches!(ended(&failed), Some(ErrorKind::UnknownAtom | ErrorKind::OutOfMemory)) => {
-                self.error(options, &failed)
+                self.error(len, options, &failed)
             }
             _ => {
                 self.output = names?.bytes;
@@ -145,33 +168,35 @@ impl State {
     /// Writes the term behind the status. `None` when memory ran out. (With a builder of its own for the
     /// names of keys there would be two decoders in the module, 10 KB.)
     fn write(&mut self, len: usize, options: usize, names: Option<Names>, repeats: bool) -> Option<Written> {
-        self.written(len)?;
-        let (options, json) = self.input.split_at_checked(options)?;
+        // Where there is no room for more, short strings at the end take longer.
+        if self.written(len.saturating_add(BEHIND)).is_none() {
+            self.written(len)?;
+        }
+        let (options, seen) = self.input.split_at_checked(options)?;
+        let json = seen.get(..len.checked_sub(options.len())?)?;
         let (options, seed) = options.split_last_chunk()?;
-        let parts = match options.get(DecodeOptions::LEN..)? {
-            [] => None,
-            parts => Some(Parts::read(parts)?),
-        };
-        let options = &DecodeOptions::from_bytes(options, u64::from_le_bytes(*seed))?;
+        let (options, parts) = options.split_first_chunk()?;
+        // A copy, of which the compiler knows that nothing else writes to it: records take 4 % less.
+        let options = &{ *self.decoding.read(options, u64::from_le_bytes(*seed)) };
+        let parts = if parts.is_empty() { None } else { Some(Parts::read(parts)?) };
         // Most documents are about as long as their terms: one allocation instead of a doubling with its copies.
         if parts.is_none() {
             roomy(&mut self.output, json.len() + json.len() / 4)?;
         }
-        let mut writer =
-            Writer::behind(record(&mut self.output), json, options).with_memory(core::mem::take(&mut self.memory));
+        let output = core::mem::take(&mut self.output);
+        let mut writer = Writer::behind([DONE], seen, output, &mut self.memory, options);
         if let Some(names) = names {
-            writer = writer.with_names(names);
+            writer.collect(names);
         }
         if repeats {
-            writer = writer.with_repeats();
+            writer.keep_repeats();
         }
         let result = match parts {
             None => decode(json, options, &mut self.scratch, &mut writer).map_err(Failed::from),
             Some(parts) => parts.decode(json, options, 0, &mut self.scratch, &mut writer).map(|_| ()),
         };
-        let (parts, memory, names) = writer.into_all();
-        put_back(&mut self.memory, memory);
-        let (bytes, written) = parts?;
+        let names = writer.take_names();
+        let (bytes, written) = writer.into_parts()?;
         put_back(&mut self.output, bytes);
         Some((result, written, names))
     }
@@ -183,12 +208,13 @@ impl State {
         let (Question { held, last, stop, plan, mut state, .. }, options) = Question::read(question)?;
         let options = &seeded(options)?;
         roomy(&mut self.output, bytes.len() + bytes.len() / 4 + 64)?;
-        let mut writer = Writer::behind(record(&mut self.output), bytes, options);
+        let output = core::mem::take(&mut self.output);
+        let mut writer = Writer::behind([DONE], bytes, output, &mut self.memory, options);
         // Names in a value that a repeated key replaces are names, too.
         if stop == Question::UNASKED && options.keys == Keys::ExistingAtoms {
-            writer = writer.with_repeats();
+            writer.keep_repeats();
         } else if stop < Question::KNOWN {
-            writer = writer.with_names(Names { bytes: Vec::new(), left: stop });
+            writer.collect(Names { bytes: Vec::new(), left: stop });
         }
         let fed = feed(Piece { bytes, held, last }, &mut state, &plan, options, &mut self.scratch, &mut writer);
         let (mut output, written) = writer.into_parts()?;
@@ -209,7 +235,8 @@ impl State {
         let options = &seeded(options)?;
         let batch = Batch::read(body)?;
         roomy(&mut self.output, batch.texts.len() + batch.texts.len() / 4 + 64)?;
-        let mut writer = Writer::behind(record(&mut self.output), batch.texts, options);
+        let output = core::mem::take(&mut self.output);
+        let mut writer = Writer::behind([DONE], batch.texts, output, &mut self.memory, options);
         let (mut failures, mut buffer) = (Vec::new(), Vec::new());
         let failed = |number, text: &[u8], error| {
             write_failure(number, &DecodeFailure::locate(text, error), &mut buffer, &mut failures)
@@ -224,11 +251,11 @@ impl State {
     }
 
     #[cold]
-    fn error(&mut self, options: usize, failed: &Failed) -> Option<&[u8]> {
+    fn error(&mut self, len: usize, options: usize, failed: &Failed) -> Option<&[u8]> {
         if ended(failed) == Some(ErrorKind::OutOfMemory) {
             return None;
         }
-        let failure = Undecoded::locate(&self.input[options..], failed);
+        let failure = Undecoded::locate(&self.input[options..len], failed);
         failure.write(&mut self.output).then_some(&*self.output)
     }
 
@@ -264,10 +291,18 @@ impl State {
         self.written(len)?;
         // Without memory for so much, the output grows as far as it can.
         let _ = roomy(&mut self.output, expected);
-        let (options, tape) = self.input.split_at_checked(options)?;
-        let (options, _) = EncodeOptions::from_bytes(options)?;
+        let (bytes, tape) = self.input.split_at_checked(options)?;
+        let read;
+        let options = match self.encoding.read(bytes) {
+            Some(options) => options,
+            None => {
+                (read, _) = EncodeOptions::from_bytes(bytes)?;
+                &read
+            }
+        };
         let mut out = record(&mut self.output);
-        let result = play(tape, &options, &mut self.player, &mut out);
+        let result = play(tape, options, &mut self.player, &mut out);
+        let compress = options.compress;
         let (bytes, written) = out.into_parts();
         put_back(&mut self.output, bytes);
         let holes = self.player.holes();
@@ -278,7 +313,7 @@ impl State {
                     holes.iter().enumerate().map(|(number, offset)| Claim::of_tape(*offset as u32 - 1, number as u32));
                 Partial::write(claims, &mut self.output, written).then_some(&*self.output)
             }
-            Ok(()) => self.text(written, options.compress),
+            Ok(()) => self.text(written, compress),
             Err(error) => self.failed(&error),
         }
     }

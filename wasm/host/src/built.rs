@@ -12,17 +12,19 @@ use std::cell::RefCell;
 
 thread_local! {
     /// What a scheduler thread keeps between calls.
-    static STACKS: RefCell<Stacks> = RefCell::default();
+    static STACKS: RefCell<Option<Stacks>> = const { RefCell::new(None) };
 }
 
-/// The term of these bytes, which answer a text of `json_len` bytes. `None`: the guest has to be asked again.
+/// The term of these bytes, which answer a text of `json_len` bytes, alone or in `{:ok, term}`. `None`: the guest has to be asked again.
+#[inline(always)]
 pub fn term<'a>(
     env: Env<'a>,
     guest: &Guest,
     etf: &[u8],
-    mut policy: Policy,
+    policy: &mut Policy,
     options: &DecodeOptions,
     json_len: usize,
+    in_pair: bool,
 ) -> Result<Option<ErlNifTerm>, Fault> {
     let most = guest.most_terms();
     let cut = most < policy.max_terms;
@@ -30,13 +32,14 @@ pub fn term<'a>(
         policy.max_terms = most;
     }
     let clock = || guest.time_left();
-    with_stacks(|stacks| match judged::term(env, etf, &policy, Asked { options, json_len, clock: &clock }, stacks) {
+    let asked = Asked { options, json_len, clock: &clock, in_pair };
+    with_stacks(|stacks| match judged::term(env, etf, policy, asked, stacks) {
         Err(Refused { fault: check::Fault::Terms, .. }) if cut => Err(Fault::Timeout),
         result => result.map_err(fault),
     })
 }
 
-/// The value of a type that answers its text. `None`: as above.
+/// `{:ok, value}` with the value of a type that answers its text. `None`: as above.
 pub fn structs<'a>(
     env: Env<'a>,
     guest: &Guest,
@@ -44,11 +47,11 @@ pub fn structs<'a>(
     structs: &judged::Structs<'a>,
     options: &DecodeOptions,
 ) -> Result<Option<ErlNifTerm>, Fault> {
-    let asked = Asked { options, json_len: structs.json.len(), clock: &|| guest.time_left() };
+    let asked = Asked { options, json_len: structs.json.len(), clock: &|| guest.time_left(), in_pair: true };
     with_stacks(|stacks| judged::structs(env, etf, structs, guest.most_terms(), asked, stacks).map_err(fault))
 }
 
-/// The same for a list of terms, each with a policy of its own.
+/// The list of these terms, alone, each with a policy of its own.
 pub fn list<'a>(
     env: Env<'a>,
     guest: &Guest,
@@ -57,12 +60,14 @@ pub fn list<'a>(
     options: &DecodeOptions,
     json_len: usize,
 ) -> Result<Option<ErlNifTerm>, Fault> {
-    let asked = Asked { options, json_len, clock: &|| guest.time_left() };
+    let asked = Asked { options, json_len, clock: &|| guest.time_left(), in_pair: false };
     with_stacks(|stacks| judged::list(env, etf, policies, asked, stacks).map_err(fault))
 }
 
+#[inline(always)]
 fn with_stacks<T>(run: impl FnOnce(&mut Stacks) -> T) -> T {
     STACKS.with_borrow_mut(|stacks| {
+        let stacks = stacks.get_or_insert_with(Stacks::new);
         let result = run(stacks);
         stacks.shrink();
         result
@@ -73,7 +78,7 @@ fn with_stacks<T>(run: impl FnOnce(&mut Stacks) -> T) -> T {
 fn fault(refused: Refused) -> Fault {
     match refused.fault {
         check::Fault::Work => Fault::Timeout,
-        check::Fault::Builder(ErrorKind::OutOfMemory) => Fault::Unavailable("no memory for the term".into()),
+        check::Fault::Builder(ErrorKind::OutOfMemory) => Fault::unavailable("no memory for the term"),
         _ => Fault::invalid(refused.text()),
     }
 }

@@ -32,12 +32,48 @@ pub struct Call<'a> {
     pub start_by: u64,
 }
 
+/// What calls on the caller's scheduler may take, where exceeding it is not yet final.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    max_memory: usize,
+    timeout: u64,
+    short: bool,
+    fresh: bool,
+}
+
+impl Limits {
+    /// Reads what [`Call::read`] does.
+    pub fn read<'a>(env: Env<'a>, limits: Raw<'a>) -> Returned<Self> {
+        let Call { max_memory, timeout, short, fresh, .. } = Call::of(env, limits, 0, false)?;
+        Ok(Self { max_memory, timeout, short, fresh })
+    }
+
+    /// What tells them apart.
+    pub fn key(&self) -> Vec<u8> {
+        let Self { max_memory, timeout, short, fresh } = *self;
+        [max_memory as u64, timeout, short.into(), fresh.into()].map(u64::to_le_bytes).concat()
+    }
+}
+
 impl<'a> Call<'a> {
+    /// One within these limits.
+    #[inline(always)]
+    pub const fn here(env: Env<'a>, limits: &Limits) -> Self {
+        let Limits { max_memory, timeout, short, fresh } = *limits;
+        Self { env, pool_size: 0, max_memory, timeout, short, dirty: false, fresh, ticket: 0, start_by: u64::MAX }
+    }
+
     /// Reads `{pool_size, max_memory, timeout, fresh, start_by}`, for a call on a dirty scheduler, or on the caller's, where exceeding
     /// these limits is not yet final.
     // Made where it stays: a copy of what was just written waits for the writing, which takes longer than all else here.
     #[inline(always)]
     pub fn read(env: Env<'a>, limits: Raw<'a>, ticket: Raw<'a>, dirty: bool) -> Returned<Self> {
+        let ticket = Look::new(env).integer(ticket).and_then(|it| u64::try_from(it).ok()).ok_or(BadArg)?;
+        Self::of(env, limits, ticket, dirty)
+    }
+
+    #[inline(always)]
+    fn of(env: Env<'a>, limits: Raw<'a>, ticket: u64, dirty: bool) -> Returned<Self> {
         let look = Look::new(env);
         let number = |term| look.integer(term).and_then(|it| u64::try_from(it).ok()).ok_or(BadArg);
         let Some(&[pool_size, max_memory, timeout, fresh, start_by]) = look.tuple(limits) else {
@@ -52,7 +88,7 @@ impl<'a> Call<'a> {
             short: !dirty && timeout > MILLISECOND,
             dirty,
             fresh: fresh == Raw::atom(rustler::types::atom::true_()),
-            ticket: number(ticket)?,
+            ticket,
             start_by: if dirty { number(start_by)? } else { u64::MAX },
         })
     }
@@ -110,9 +146,14 @@ pub enum Operation {
 
 impl Operation {
     /// Reads its name.
+    #[inline(always)]
     pub fn new(name: Raw<'_>) -> Returned<Self> {
+        if name == Raw::atom(atoms::decode()) { Ok(Self::Decode) } else { Self::other(name) }
+    }
+
+    #[inline(never)]
+    fn other(name: Raw<'_>) -> Returned<Self> {
         let operations = [
-            (atoms::decode(), Self::Decode),
             (atoms::feed(), Self::Feed),
             (atoms::many(), Self::Many),
             (atoms::gzip(), Self::Gzip),

@@ -2,7 +2,13 @@
 
 use crate::translated::Trap;
 
+/// A reason in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words(pub String);
+
 /// The reasons of `RustyJson.SandboxError` that a host finds.
+// Words are boxed, so that a term or a fault is two words, which a function returns in registers. In memory, the processor would wait
+// wherever larger pieces are moved than were written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The guest asked for more memory than it may have.
@@ -14,9 +20,9 @@ pub enum Fault {
     /// The guest trapped.
     Trap(Trap),
     /// The guest returned something that an honest guest cannot return.
-    InvalidResult(String),
+    InvalidResult(Box<Words>),
     /// No instance can be made.
-    Unavailable(String),
+    Unavailable(Box<Words>),
 }
 
 /// Why a call gave nothing.
@@ -38,7 +44,13 @@ impl Fault {
     /// A result refused.
     #[cold]
     pub fn invalid(what: impl Into<String>) -> Self {
-        Self::InvalidResult(what.into())
+        Self::InvalidResult(Box::new(Words(what.into())))
+    }
+
+    /// No instance, for this reason.
+    #[cold]
+    pub fn unavailable(why: impl Into<String>) -> Self {
+        Self::Unavailable(Box::new(Words(why.into())))
     }
 
     /// What a trap means. A guest that was denied memory usually traps a moment later.

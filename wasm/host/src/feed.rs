@@ -42,8 +42,8 @@ pub fn run<'a>(env: Env<'a>, guest: &mut Guest, stream: &Stream<'_>) -> Result<T
     let (list, answer) = question
         .open(body, piece.len(), options)
         .ok_or_else(|| Fault::invalid("its answer about a piece is broken"))?;
-    let policy = policy(options, question, question.most(piece.len(), &answer));
-    let values = built::term(env, guest, list, policy, options, piece.len())?;
+    let mut policy = policy(options, question, question.most(piece.len(), &answer));
+    let values = built::term(env, guest, list, &mut policy, options, piece.len(), false)?;
     let values = values.map(|list| Maker::new(env).term(list));
     guest.in_time()?;
     match values {

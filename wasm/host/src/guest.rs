@@ -9,11 +9,33 @@ use std::ops::Range;
 
 /// Length of the input, and how many bytes of it are options.
 pub type Lengths = (u32, u32);
+
+/// Options, as the guest gets them.
+#[derive(Clone, Copy)]
+pub enum Sent<'a> {
+    /// Those of one call.
+    Once(&'a [u8]),
+    /// Those of calls that are kept.
+    Kept(&'static [u8]),
+}
+
+impl<'a> Sent<'a> {
+    /// The bytes.
+    #[inline(always)]
+    pub const fn bytes(self) -> &'a [u8] {
+        match self {
+            Self::Once(bytes) | Self::Kept(bytes) => bytes,
+        }
+    }
+}
+
 /// An instance and what is known of it.
 pub struct Guest {
     instance: Instance,
     /// The input buffer, as long as the guest keeps it where it is.
     room: Range<usize>,
+    /// The kept options that stand at its start. A guest that fell can have written over them, which changes only what it does itself.
+    holds: Option<&'static [u8]>,
     /// Whether a call may have left large buffers behind.
     untidy: bool,
     /// The call runs on a scheduler that others wait for.
@@ -37,7 +59,7 @@ impl Guest {
             Trap::Unreachable => Fault::MemoryLimit,
             trap => Fault::Trap(trap),
         })?;
-        Ok(Self { instance, room: 0..0, untidy: false, short: false })
+        Ok(Self { instance, room: 0..0, holds: None, untidy: false, short: false })
     }
 
     /// The version of the module's exports.
@@ -91,15 +113,40 @@ impl Guest {
         // A length beyond 32 bits exceeds what the guest can address.
         let len = u32::try_from(options_len + body.len()).map_err(|_| Fault::MemoryLimit)?;
         let mut at = self.input(len)?;
+        self.holds = None;
         for part in options.iter().chain([&body]) {
-            if part.len() < CHUNK {
-                self.put(at, part)?
-            } else {
-                self.put_long(at, part)?
-            }
+            self.put_any(at, part)?;
             at += part.len();
         }
         Ok((len, options_len as u32))
+    }
+
+    /// The same for options that are kept.
+    #[inline(always)]
+    pub fn write_kept(&mut self, options: &'static [u8], body: &[u8]) -> Result<Lengths, Fault> {
+        let len = u32::try_from(options.len() + body.len()).map_err(|_| Fault::MemoryLimit)?;
+        let at = self.input(len)?;
+        self.put_options(Sent::Kept(options))?;
+        self.put_any(at + options.len(), body)?;
+        Ok((len, options.len() as u32))
+    }
+
+    /// Puts options at the start of the input, if they do not stand there.
+    #[inline(always)]
+    pub fn put_options(&mut self, sent: Sent<'_>) -> Result<(), Fault> {
+        let kept = match sent {
+            Sent::Kept(options) if self.holds.is_some_and(|held| std::ptr::eq(held, options)) => return Ok(()),
+            Sent::Kept(options) => Some(options),
+            Sent::Once(_) => None,
+        };
+        self.put(self.room.start, sent.bytes())?;
+        self.holds = kept;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn put_any(&mut self, at: usize, bytes: &[u8]) -> Result<(), Fault> {
+        if bytes.len() < CHUNK { self.put(at, bytes) } else { self.put_long(at, bytes) }
     }
 
     /// Writes many bytes to this address.
@@ -120,7 +167,7 @@ impl Guest {
     fn input(&mut self, len: u32) -> Result<usize, Fault> {
         self.untidy |= len > TIDY;
         if len as usize > self.room.len() {
-            self.room = 0..0;
+            self.leave();
             let wanted = len.max(LEAST);
             match self.call(Export::Input, [wanted.into(), 0, 0])? as u32 as usize {
                 0 => return Err(Fault::MemoryLimit),
@@ -128,6 +175,11 @@ impl Guest {
             }
         }
         Ok(self.room.start)
+    }
+
+    /// The input buffer may be elsewhere from now on.
+    fn leave(&mut self) {
+        (self.room, self.holds) = (0..0, None);
     }
 
     /// The input buffer that the guest gave last.
@@ -150,7 +202,7 @@ impl Guest {
         // A length beyond 32 bits exceeds what the guest can address.
         let len = u32::try_from(len).map_err(|_| Fault::MemoryLimit)?;
         self.untidy |= len > TIDY;
-        self.room = 0..0;
+        self.leave();
         let packed = self.call(Export::Extend, [len.into(), keep as u64, 0])?;
         let room = abi::place(packed).ok_or(Fault::MemoryLimit)?;
         if room.start == 0 || self.memory().get(room.clone()).is_none() {
@@ -162,9 +214,15 @@ impl Guest {
 
     /// Writes bytes to this address.
     pub fn put(&mut self, address: usize, bytes: &[u8]) -> Result<(), Fault> {
-        let place = self.instance.memory_mut().get_mut(address..).and_then(|rest| rest.get_mut(..bytes.len()));
-        place.ok_or_else(|| Fault::invalid("its input buffer lies outside its memory"))?.copy_from_slice(bytes);
+        self.place(address, bytes.len())?.copy_from_slice(bytes);
         Ok(())
+    }
+
+    /// Memory of this length at this address.
+    #[inline(always)]
+    fn place(&mut self, address: usize, len: usize) -> Result<&mut [u8], Fault> {
+        let place = self.instance.memory_mut().get_mut(address..).and_then(|rest| rest.get_mut(..len));
+        place.ok_or_else(|| Fault::invalid("its input buffer lies outside its memory"))
     }
 
     /// Encodes the tape that was written, to about as many bytes of text as are expected.
@@ -180,6 +238,7 @@ impl Guest {
     }
 
     /// Calls an export that does something to what was written.
+    #[inline(always)]
     pub fn run(&mut self, export: Export, (len, options): Lengths) -> Result<Range<usize>, Fault> {
         let packed = self.call(export, [len.into(), options.into(), 0])?;
         self.record(packed)
@@ -190,7 +249,7 @@ impl Guest {
         if !std::mem::take(&mut self.untidy) {
             return Ok(());
         }
-        self.room = 0..0;
+        self.leave();
         self.call(Export::Reset, [0; 3]).map(drop)
     }
 
@@ -200,6 +259,7 @@ impl Guest {
     }
 
     /// Where the record is that the guest gave.
+    #[inline(always)]
     fn record(&self, packed: u64) -> Result<Range<usize>, Fault> {
         let range = abi::place(packed).ok_or(Fault::MemoryLimit)?;
         if range.is_empty() || self.memory().get(range.clone()).is_none() {

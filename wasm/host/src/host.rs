@@ -11,7 +11,7 @@ use crate::pool::Pool;
 use crate::translated::{self, Module};
 use crate::waiter::Waiter;
 use rustyjson_core::abi;
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
@@ -50,7 +50,7 @@ static INSTANCES: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// The instance that the last call of this thread left.
-    static KEPT: RefCell<Option<Box<Counted>>> = const { RefCell::new(None) };
+    static KEPT: Cell<Option<Box<Counted>>> = const { Cell::new(None) };
 }
 
 /// An instance that is counted.
@@ -59,7 +59,7 @@ struct Counted(Guest);
 impl Counted {
     /// In a box, because it goes from hand to hand in each call.
     fn new(max_memory: usize) -> Result<Box<Self>, Fault> {
-        let module = module().map_err(Fault::Unavailable)?;
+        let module = module().map_err(Fault::unavailable)?;
         let guest = Guest::new(module, max_memory)?;
         INSTANCES.fetch_add(1, Relaxed);
         Ok(Box::new(Self(guest)))
@@ -94,6 +94,7 @@ pub fn counts() -> (usize, usize, usize) {
 }
 
 /// Runs a call.
+#[inline(always)]
 pub fn run<T>(call: &Call<'_>, run: impl FnMut(&mut Guest) -> Result<T, Fault>) -> Result<T, Stop> {
     if !call.dirty {
         return Ok(in_instance(call, run)?);
@@ -109,6 +110,7 @@ pub fn run<T>(call: &Call<'_>, run: impl FnMut(&mut Guest) -> Result<T, Fault>) 
 /// Runs a call in the instance of this thread, or in a new one. One that failed is thrown away, whatever the reason. A call that has no
 /// memory left in a kept one runs again in a new one, within the same time: there, what an earlier call left cannot stand where a
 /// large buffer would fit.
+#[inline(always)]
 fn in_instance<T>(call: &Call<'_>, mut run: impl FnMut(&mut Guest) -> Result<T, Fault>) -> Result<T, Fault> {
     let kept = if call.fresh { None } else { KEPT.take() };
     let (used, set_aside) = match kept {

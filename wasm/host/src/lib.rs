@@ -15,6 +15,7 @@ mod fault;
 mod feed;
 mod guest;
 mod host;
+mod kept;
 mod many;
 mod pool;
 mod queue;
@@ -31,11 +32,16 @@ mod waiter;
 mod work;
 
 use call::{Call, Input, Operation, charge};
+use guest::Sent;
+use kept::Keep;
 use rustler::codegen_runtime::inventory;
-use rustler::{Env, Term};
+use rustler::types::atom::false_;
+use rustler::{Binary, Env, Term};
+use rustyjson_core::EncodeOptions;
 use rustyjson_terms::entry;
 use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::read::{Look, Raw};
+use rustyjson_terms::taped;
 
 /// Bytes that take about a hundredth of a scheduler's turn, where new memory takes its time. (With twice as many, turns of 3 ms were seen.)
 const BYTES_PER_PERCENT: usize = 1024;
@@ -45,7 +51,7 @@ const BYTES_PER_PERCENT: usize = 1024;
 fn status(env: Env<'_>) -> Term<'_> {
     match host::failure() {
         None => atoms::ok().to_term(env),
-        Some(reason) => terms::fault_term(env, &fault::Fault::Unavailable(reason)),
+        Some(reason) => terms::fault_term(env, &fault::Fault::unavailable(reason)),
     }
 }
 
@@ -78,9 +84,32 @@ fn write<'a, const DIRTY: bool>(
     limits: Raw<'a>,
     ticket: Raw<'a>,
 ) -> Returned {
-    let options = Look::new(env).binary(options).ok_or(BadArg)?;
-    tape::run(env, [term, plans], options, &Call::read(env, limits, ticket, DIRTY)?)
+    let bytes = Look::new(env).binary(options).ok_or(BadArg)?;
+    let (options, _) = EncodeOptions::from_bytes(bytes).ok_or(BadArg)?;
+    let options = (&taped::Options::new(&options), Sent::Once(bytes));
+    Ok(tape::run(env, [term, plans], options, &Call::read(env, limits, ticket, DIRTY)?))
 }
+
+/// Decodes a document on the caller's scheduler, with the options and limits of a number of `sandbox_keep/3`: `false` if it is unknown.
+#[inline(always)]
+fn decode<'a>(env: Env<'a>, json: Raw<'a>, given: Raw<'a>) -> Returned {
+    let Some(keep) = kept::find(env, &kept::DECODE, given) else { return Ok(false_().as_c_arg()) };
+    let json = Binary::from_term(json.term(env))?;
+    charge(env, json.len(), BYTES_PER_PERCENT);
+    Ok(work::decode_kept(env, keep, json.as_slice()))
+}
+
+/// Encodes a term in the same way.
+#[inline(always)]
+fn encode<'a>(env: Env<'a>, term: Raw<'a>, given: Raw<'a>, plans: Raw<'a>) -> Returned {
+    let Some(Keep { options, sent, limits }) = kept::find(env, &kept::ENCODE, given) else {
+        return Ok(false_().as_c_arg());
+    };
+    Ok(tape::run(env, [term, plans], (options, Sent::Kept(sent)), &Call::here(env, limits)))
+}
+
+entry!(sandbox_decode(json, number) = 2, decode);
+entry!(sandbox_encode(term, number, plans) = 3, encode);
 
 /// The entries of a function: on the caller's scheduler, and on a dirty one.
 macro_rules! entries {

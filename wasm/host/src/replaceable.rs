@@ -32,6 +32,6 @@ fn replace<'a>(env: Env<'a>, path: &str) -> Term<'a> {
             MODULE.store(module, Ordering::Release);
             atoms::ok().to_term(env)
         }
-        Err(error) => terms::fault_term(env, &Fault::Unavailable(error.to_string())),
+        Err(error) => terms::fault_term(env, &Fault::unavailable(error.to_string())),
     }
 }

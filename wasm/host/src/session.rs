@@ -2,7 +2,8 @@
 
 use crate::call::Operation;
 use crate::fault::Fault;
-use crate::guest::{Guest, Lengths};
+use crate::guest::{Guest, Lengths, Sent};
+use crate::kept::Keep;
 use crate::translated::Export;
 use rustler::Binary;
 use rustyjson_core::abi::{DecodeFailure, EncodeFailure, Names, Partial, Status, Undecoded, open};
@@ -25,24 +26,30 @@ pub enum Played<'a> {
 }
 
 /// A document and how it is decoded.
-pub struct Document<'a> {
+pub struct Document<'a, 'o> {
     pub json: &'a [u8],
-    pub options: DecodeOptions,
+    pub options: &'o DecodeOptions,
     /// Which parts of it are wanted; `None` for the whole.
     parts: Option<Parts<'a>>,
-    /// The options and the plan of parts as Elixir wrote them.
-    bytes: &'a [u8],
+    /// The options and the plan of parts as Elixir wrote them; with the seed if they are kept.
+    sent: Sent<'a>,
 }
 
-impl<'a> Document<'a> {
-    /// `None`: the options or the plan are broken.
-    pub fn new(bytes: &'a [u8], json: &'a [u8], seed: u64) -> Option<Self> {
-        let options = DecodeOptions::from_bytes(bytes, seed)?;
+impl<'a, 'o> Document<'a, 'o> {
+    /// With the options that these bytes hold, in front of the plan. `None`: that is broken.
+    #[inline(always)]
+    pub fn new(bytes: &'a [u8], options: &'o DecodeOptions, json: &'a [u8]) -> Option<Self> {
         let parts = match bytes.get(DecodeOptions::LEN..)? {
             [] => None,
             parts => Some(Parts::read(parts)?),
         };
-        Some(Self { json, options, parts, bytes })
+        Some(Self { json, options, parts, sent: Sent::Once(bytes) })
+    }
+
+    /// The whole of one, in a call that is kept.
+    #[inline(always)]
+    pub const fn kept(keep: &'o Keep<DecodeOptions>, json: &'a [u8]) -> Self {
+        Self { json, options: &keep.options, parts: None, sent: Sent::Kept(keep.sent) }
     }
 
     /// The value of the type that is asked for, which is built of these templates. `None`: another part is.
@@ -70,8 +77,8 @@ impl<'a> Document<'a> {
     /// What an honest answer can look like.
     pub fn policy(&self) -> Policy {
         match &self.parts {
-            None => Policy::new(&self.options, self.json.len()),
-            Some(parts) => parts.policy(&self.options, self.json.len()),
+            None => Policy::new(self.options, self.json.len()),
+            Some(parts) => parts.policy(self.options, self.json.len()),
         }
     }
 }
@@ -80,9 +87,13 @@ impl<'a> Document<'a> {
 type Decoded = Result<Range<usize>, Undecoded<'static>>;
 
 /// Decodes a document, and says how to ask about it again. The term may have maps with repeated keys.
+#[inline(always)]
 pub fn decode(guest: &mut Guest, document: &Document) -> Result<(Decoded, Lengths), Fault> {
-    let Document { json, options, bytes, .. } = document;
-    let lengths = guest.write(&[bytes, &options.seed.to_le_bytes()], json)?;
+    let Document { json, options, sent, .. } = document;
+    let lengths = match sent {
+        Sent::Kept(options) => guest.write_kept(options, json)?,
+        Sent::Once(bytes) => guest.write(&[bytes, &options.seed.to_le_bytes()], json)?,
+    };
     let record = guest.run(Export::Decode, lengths)?;
     Ok((decoded(guest, document, record)?, lengths))
 }
@@ -93,6 +104,7 @@ pub fn resolve(guest: &mut Guest, document: &Document, lengths: Lengths) -> Resu
     decoded(guest, document, record)?.map_err(|_| Fault::invalid("it refuses a document that it has decoded"))
 }
 
+#[inline(always)]
 fn decoded(guest: &Guest, document: &Document, record: Range<usize>) -> Result<Decoded, Fault> {
     match open(&guest.memory()[record.clone()]) {
         Some((Status::Done, _)) => Ok(Ok(record.start + 1..record.end)),
@@ -107,7 +119,7 @@ fn no_status() -> Fault {
     Fault::invalid("its result has no known status")
 }
 
-fn undecoded<'a>(status: Status, body: &'a [u8], document: &Document<'_>) -> Result<Undecoded<'a>, Fault> {
+fn undecoded<'a>(status: Status, body: &'a [u8], document: &Document<'_, '_>) -> Result<Undecoded<'a>, Fault> {
     Undecoded::read(status, body, document.json.len(), document.shape())
         .ok_or_else(|| Fault::invalid("its error record is broken"))
 }
@@ -121,7 +133,7 @@ fn decode_failure(body: &[u8], json_len: usize) -> Result<DecodeFailure<'_>, Fau
 pub fn unknown_atom(
     guest: &mut Guest,
     lengths: Lengths,
-    document: &Document<'_>,
+    document: &Document<'_, '_>,
     exists: impl Fn(&[u8]) -> bool,
 ) -> Result<Option<Undecoded<'static>>, Fault> {
     let record = guest.keys(lengths, u64::MAX)?;
@@ -139,7 +151,7 @@ pub fn unknown_atom(
 }
 
 /// A list of keys that is not longer than the document's can be.
-fn names<'a>(record: &'a [u8], document: &Document<'_>) -> Option<Names<'a>> {
+fn names<'a>(record: &'a [u8], document: &Document<'_, '_>) -> Option<Names<'a>> {
     match open(record)? {
         (Status::Done, names) if names.len() <= document.policy().max_names => Some(Names(names)),
         _ => None,

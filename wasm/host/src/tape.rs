@@ -2,17 +2,15 @@
 
 use crate::call::{Call, charge};
 use crate::fault::Fault;
-use crate::guest::Guest;
+use crate::guest::{Guest, Sent};
 use crate::host;
 use crate::session::{self, Played};
 use crate::terms;
 use rustler::Env;
 use rustler::sys::ErlNifTerm;
-use rustyjson_core::EncodeOptions;
 use rustyjson_core::tape::Sink;
-use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::read::Raw;
-use rustyjson_terms::taped::{self, Limits, State, Taped, Time, Untaped};
+use rustyjson_terms::taped::{self, Limits, Options, State, Taped, Time, Untaped};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::time::Duration;
@@ -91,13 +89,13 @@ fn encode<'a>(
     env: Env<'a>,
     guest: &mut Guest,
     term: [Raw<'a>; 2],
-    bytes: &[u8],
-    options: &EncodeOptions<'_>,
+    (options, sent): (&Options<'_>, Sent<'_>),
     time: Time,
 ) -> Result<ErlNifTerm, Fault> {
+    let bytes = sent.bytes();
     let room = guest.room();
     let mut paper = Paper { guest, room, options: bytes.len(), stopped: None };
-    let Taped { len, whole, holes, used, lost } = match write(env, &mut paper, term, bytes, options, time) {
+    let Taped { len, whole, holes, used, lost } = match write(env, &mut paper, term, (options, sent), time) {
         Ok(taped) => taped,
         Err(Stopped::Fault(fault)) => return Err(fault),
         Err(Stopped::Later) => return Ok(terms::later(env).as_c_arg()),
@@ -105,7 +103,8 @@ fn encode<'a>(
     if guest.is_short() {
         charge(env, len, BYTES_PER_PERCENT);
     }
-    let answer = match session::play(guest, (bytes.len() + len, bytes.len()), (whole, holes.len()), options)? {
+    let answer = match session::play(guest, (bytes.len() + len, bytes.len()), (whole, holes.len()), options.of_text())?
+    {
         Played::Text(text) => terms::text(env, text),
         Played::Partial(offsets, text) => terms::holed(env, text, offsets, &holes),
         Played::Failure(failure) => terms::encode_error(env, &failure),
@@ -119,18 +118,17 @@ fn write<'a>(
     env: Env<'a>,
     paper: &mut Paper<'_>,
     terms: [Raw<'a>; 2],
-    bytes: &[u8],
-    options: &EncodeOptions<'_>,
+    (options, sent): (&Options<'_>, Sent<'_>),
     time: Time,
 ) -> Result<Taped<'a>, Stopped> {
-    if bytes.len() > paper.room.len() {
-        paper.grow(bytes.len(), 0)?;
+    if sent.bytes().len() > paper.room.len() {
+        paper.grow(sent.bytes().len(), 0)?;
     }
-    paper.guest.put(paper.room.start, bytes)?;
+    paper.guest.put_options(sent)?;
     let (short, limits) = (paper.guest.is_short(), Limits { time, memory: paper.guest.max_memory() });
     STATE
         .with_borrow_mut(|state| {
-            let state = state.get_or_insert_with(State::default);
+            let state = state.get_or_insert_with(State::new);
             taped::tape(env, terms, options, limits, state, &mut *paper)
         })
         .map_err(|stop| match (stop, paper.stopped.take()) {
@@ -143,9 +141,9 @@ fn write<'a>(
 }
 
 /// The same in an instance of the host's. The terms are what is encoded, and the plans of structs or `nil`.
-pub fn run<'a>(env: Env<'a>, terms: [Raw<'a>; 2], bytes: &[u8], call: &Call) -> Returned {
-    let (options, _) = EncodeOptions::from_bytes(bytes).ok_or(BadArg)?;
+#[inline(always)]
+pub fn run<'a>(env: Env<'a>, terms: [Raw<'a>; 2], options: (&Options<'_>, Sent<'_>), call: &Call<'_>) -> ErlNifTerm {
     let time = if call.short { Time::Slice } else { Time::Until(Duration::from_nanos(call.timeout)) };
-    let answer = host::run(call, |guest| encode(env, guest, terms, bytes, &options, time));
-    Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short).as_c_arg()))
+    let answer = host::run(call, |guest| encode(env, guest, terms, options, time));
+    answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short).as_c_arg())
 }

@@ -114,8 +114,8 @@ pub fn fault_term<'a>(env: Env<'a>, fault: &Fault) -> Term<'a> {
         Fault::Timeout => (atoms::timeout(), ""),
         Fault::Busy => (atoms::busy(), ""),
         Fault::Trap(trap) => (atoms::trap(), trap.text()),
-        Fault::InvalidResult(detail) => (atoms::invalid_result(), &**detail),
-        Fault::Unavailable(detail) => (atoms::unavailable(), &**detail),
+        Fault::InvalidResult(detail) => (atoms::invalid_result(), &*detail.0),
+        Fault::Unavailable(detail) => (atoms::unavailable(), &*detail.0),
     };
     (atoms::fault(), reason, detail).encode(env)
 }

@@ -7,12 +7,14 @@ use crate::fault::Fault;
 use crate::feed::{self, Stream};
 use crate::guest::{Guest, Lengths};
 use crate::host::{self, seed};
+use crate::kept::Keep;
 use crate::many::{self, Documents};
 use crate::session::{self, Document};
 use crate::terms;
 use rustler::Env;
 use rustler::sys::ErlNifTerm;
 use rustler::types::atom::true_;
+use rustyjson_core::DecodeOptions;
 use rustyjson_core::abi::Undecoded;
 use rustyjson_core::options::Keys;
 use rustyjson_terms::judged::Structs;
@@ -26,7 +28,8 @@ pub fn run<'a>(env: Env<'a>, operation: Operation, input: &Input<'a>, call: &Cal
     let (options, body) = (input.options, input.body.as_slice());
     let answer = match operation {
         Operation::Decode => {
-            let Some(document) = Document::new(options, body, seed()) else { return Err(BadArg) };
+            let read = DecodeOptions::from_bytes(options, seed()).ok_or(BadArg)?;
+            let Some(document) = Document::new(options, &read, body) else { return Err(BadArg) };
             let structs = input.templates.map(|templates| document.structs(templates, input.body).ok_or(BadArg));
             let structs = structs.transpose()?;
             let wanted = Wanted { document: &document, structs: structs.as_ref() };
@@ -51,10 +54,20 @@ pub fn run<'a>(env: Env<'a>, operation: Operation, input: &Input<'a>, call: &Cal
     Ok(answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short).as_c_arg()))
 }
 
+/// Decodes a document in a call that is kept.
+#[inline(always)]
+pub fn decode_kept<'a>(env: Env<'a>, keep: &'static Keep<DecodeOptions>, json: &'a [u8]) -> ErlNifTerm {
+    let document = Document::kept(keep, json);
+    let wanted = Wanted { document: &document, structs: None };
+    let call = Call::here(env, &keep.limits);
+    let answer = host::run(&call, |guest| decode(env, guest, wanted));
+    answer.unwrap_or_else(|stop| terms::stop(env, stop, call.short).as_c_arg())
+}
+
 /// A document, and the type of its value, if that is built here.
 #[derive(Clone, Copy)]
 struct Wanted<'w, 'a> {
-    document: &'w Document<'a>,
+    document: &'w Document<'a, 'w>,
     structs: Option<&'w Structs<'a>>,
 }
 
@@ -86,13 +99,13 @@ fn term<'a>(
     Wanted { document, structs }: Wanted<'_, 'a>,
     etf: Range<usize>,
 ) -> Result<Option<ErlNifTerm>, Fault> {
-    let (etf, options) = (&guest.memory()[etf], &document.options);
+    let (etf, options) = (&guest.memory()[etf], document.options);
     let term = match structs {
         Some(structs) => built::structs(env, guest, etf, structs, options)?,
-        None => built::term(env, guest, etf, document.policy(), options, document.json.len())?,
+        None => built::term(env, guest, etf, &mut document.policy(), options, document.json.len(), true)?,
     };
     guest.in_time()?;
-    Ok(term.map(|term| Maker::new(env).tuple(&[atoms::ok().as_c_arg(), term])))
+    Ok(term)
 }
 
 fn unknown_atom(

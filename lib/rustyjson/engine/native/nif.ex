@@ -176,6 +176,22 @@ defmodule RustyJson.Engine.Native.Nif do
   @spec sandbox_write_dirty(term(), plans(), options(), limits(), place()) :: wrote() | :busy
   def sandbox_write_dirty(_term, _plans, _options, _limits, _ticket), do: :erlang.nif_error(:not_loaded)
 
+  @doc "A number for calls with these options and limits, on the caller's scheduler; nil if the library does not keep them."
+  @spec sandbox_keep(:decode | :encode, options(), limits()) :: integer() | nil
+  def sandbox_keep(_function, _options, _limits), do: :erlang.nif_error(:not_loaded)
+
+  @doc "Decodes a text in such a call; `false` if the library did not give the number."
+  @spec sandbox_decode(binary(), integer()) :: ran() | :later | false
+  def sandbox_decode(_json, _number), do: :erlang.nif_error(:not_loaded)
+
+  # As with `encode/3`, the plans may come with a module whose plan is current.
+  @spec sandbox_encode(
+          term(),
+          integer(),
+          plans() | {plans(), module(), RustyJson.Encoder.Plans.plan()}
+        ) :: wrote() | :later | false
+  def sandbox_encode(_term, _number, _plans), do: :erlang.nif_error(:not_loaded)
+
   @doc "The clock of `start_by`, in milliseconds: a call on a dirty scheduler that comes later is `:busy`."
   @spec sandbox_now() :: non_neg_integer()
   def sandbox_now, do: :erlang.nif_error(:not_loaded)
