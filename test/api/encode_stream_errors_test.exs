@@ -3,6 +3,7 @@ defmodule RustyJson.EncodeStreamErrorsTest do
 
   use ExUnit.Case, async: true
 
+  import RustyJson.Test.Shared, only: [in_time: 3]
   import RustyJson.Test.Streams, only: [joined: 2, until_fault: 1]
 
   alias RustyJson.EncodeError
@@ -151,6 +152,34 @@ defmodule RustyJson.EncodeStreamErrorsTest do
         {:error, expected} = RustyJson.encode(term, [max_bytes: 25] ++ engine)
         assert {expected.reason, expected.path} == {:max_bytes, "/a/1"}
         assert too_long.(term, [max_bytes: 25] ++ engine).path == expected.path
+      end
+
+      # Each element was held to the limit by itself.
+      test "members that are left out count for the whole stream, and for each run of it", %{engine: engine} do
+        # A message would have a copy of each.
+        rows = fn -> List.duplicate(Map.new(1..100_000, &{&1, nil}), 300) end
+
+        for source <- [& &1, &Enum.map(&1, fn id -> [%Own{id: id}] end)],
+            wrap <- [& &1, &%{a: RustyJson.lazy(&1)}] do
+          options = [omit: [nil], max_bytes: 10_000] ++ engine
+
+          run = fn rows ->
+            rows |> source.() |> wrap.() |> RustyJson.encode_stream(options) |> Enum.to_list()
+          end
+
+          assert %EncodeError{reason: :max_bytes} = in_time(2_000, rows, &catch_error(run.(&1)))
+        end
+
+        few = Map.new(1..10_000, &{&1, nil})
+        # A batch that fails is encoded again, and counts once.
+        stream =
+          RustyJson.encode_stream(
+            List.duplicate(few, 70) ++ [<<255>>],
+            [omit: [nil], max_bytes: 1_000] ++ engine
+          )
+
+        for _run <- 1..2,
+            do: assert(%EncodeError{reason: :invalid_utf8, path: "/70"} = catch_error(Enum.to_list(stream)))
       end
     end
   end

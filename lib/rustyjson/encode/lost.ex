@@ -29,7 +29,17 @@ defmodule RustyJson.Encode.Lost do
     :counters.get(counter, 1) > @parts * most + @free
   end
 
-  @doc "The same for what Elixir looked at. Raises if it is too much."
+  @doc "The parts counted so far."
+  @spec so_far(Options.t()) :: non_neg_integer()
+  def so_far(%{lost: nil}), do: 0
+  def so_far(%{lost: counter}), do: :counters.get(counter, 1)
+
+  @doc "Forgets those counted since then, which come again."
+  @spec go_back(Options.t(), non_neg_integer()) :: :ok
+  def go_back(%{lost: nil}, 0), do: :ok
+  def go_back(%{lost: counter}, parts), do: :counters.put(counter, 1, parts)
+
+  @doc "As `too_many?/2` for what Elixir looked at. Raises if it is too much."
   @spec spend!(integer(), Options.t()) :: :ok
   def spend!(parts, options) do
     if parts > 0 and too_many?(parts, options),

@@ -11,7 +11,7 @@ defmodule RustyJson.Encode.Stream do
   require RustyJson.Engine.Codes
 
   alias RustyJson.{EncodeError, Encoder, Lazy, Options, OrderedObject, SandboxError}
-  alias RustyJson.Encode.{Inside, Part, Path, Pieces, Scope, Sources, Text, Unsupported, Written}
+  alias RustyJson.Encode.{Inside, Lost, Part, Path, Pieces, Scope, Sources, Text, Unsupported, Written}
   alias RustyJson.Engine.Codes
   alias RustyJson.Options.Cache
 
@@ -29,7 +29,7 @@ defmodule RustyJson.Encode.Stream do
 
     source =
       if sequence?,
-        do: elements(term, new(format || :array, flush, plain)),
+        do: sequence(term, format || :array, flush, plain),
         else: document(term, flush, plain)
 
     Pieces.stream(source, flush, options)
@@ -73,6 +73,8 @@ defmodule RustyJson.Encode.Stream do
     {term, sources} = Sources.out(term, options)
 
     Stream.flat_map([term], fn term ->
+      options = Lost.count(options)
+
       case Text.begin(term, options) do
         {:ok, text} ->
           [{text, fn _length -> "" end}]
@@ -142,6 +144,10 @@ defmodule RustyJson.Encode.Stream do
   end
 
   ## Elements
+
+  # What leaves no text counts for each run of the stream.
+  defp sequence(source, format, flush, options),
+    do: &Enumerable.reduce(elements(source, new(format, flush, Lost.count(options))), &1, &2)
 
   defp new(format, flush, options) do
     options = Options.records(options, format)
@@ -275,8 +281,22 @@ defmodule RustyJson.Encode.Stream do
   defp size(bytes, count, %{flush: flush}),
     do: ((flush + div(flush, 8)) * count) |> div(max(bytes, 1)) |> max(1) |> min(@most)
 
+  # What is encoded again one by one counts once.
+  defp texts(elements, %{options: options} = state) do
+    before = Lost.so_far(options)
+
+    case text(elements, state) do
+      {:ok, text} ->
+        {:ok, text}
+
+      again ->
+        Lost.go_back(options, before)
+        again
+    end
+  end
+
   # A lazy array may have no end, and may be read once, so nothing of it is read here.
-  defp texts(elements, state) do
+  defp text(elements, state) do
     case Lazy.unless_lazy(fn -> Text.encode(led(elements, state), with_room(state)) end) do
       {:ok, text} -> {:ok, text |> in_line(state) |> unled(state)}
       {:error, error} -> {:failed, :error, error, []}
