@@ -10,6 +10,18 @@ defmodule RustyJson.DeadlinesTest do
   alias RustyJson.SandboxError
   alias RustyJson.Test.{Clock, Judge}
 
+  defmodule Slow do
+    defstruct [:id]
+
+    defimpl RustyJson.Encoder do
+      def encode(_struct, _opts) do
+        Process.put(@for, Process.get(@for, 0) + 1)
+        Process.sleep(20)
+        "1"
+      end
+    end
+  end
+
   # A call may also wait in vain for an instance.
   @late [:timeout, :busy]
 
@@ -136,6 +148,18 @@ defmodule RustyJson.DeadlinesTest do
         assert {:error, %SandboxError{reason: reason}} = List.last(results)
         assert reason in @late
       end
+    end
+  end
+
+  test "an own encoder that gives finished text is the last one when the time is over" do
+    rows = for id <- 1..20, do: %Slow{id: id}
+
+    for options <- sandbox(timeout: 50),
+        term <- [rows, %{a: rows}, [[1 | rows]], Map.new(rows, &{&1.id, &1})] do
+      Process.put(Slow, 0)
+      assert {:error, %SandboxError{reason: reason}} = RustyJson.encode(term, options)
+      assert reason in @late
+      assert Process.get(Slow) <= 4
     end
   end
 

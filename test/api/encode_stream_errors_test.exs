@@ -170,6 +170,15 @@ defmodule RustyJson.EncodeStreamErrorsTest do
           assert %EncodeError{reason: :max_bytes} = in_time(2_000, rows, &catch_error(run.(&1)))
         end
 
+        big = Map.new(1..100_000, &{&1, nil})
+        huge = Map.new(1..1_100_000, &{&1, nil})
+
+        for {element, path} <- [{huge, "/3"}, {List.duplicate(big, 12), "/3/10"}, {big, "/13"}] do
+          options = [format: :lines, omit: [nil], max_bytes: 2_000] ++ engine
+          stream = RustyJson.encode_stream([1, 2, 3] ++ List.duplicate(element, 12), options)
+          assert %EncodeError{reason: :max_bytes, path: ^path} = catch_error(Stream.run(stream))
+        end
+
         few = Map.new(1..10_000, &{&1, nil})
         # A batch that fails is encoded again, and counts once.
         stream =
@@ -180,6 +189,12 @@ defmodule RustyJson.EncodeStreamErrorsTest do
 
         for _run <- 1..2,
             do: assert(%EncodeError{reason: :invalid_utf8, path: "/70"} = catch_error(Enum.to_list(stream)))
+
+        # So does an element with a lazy array, which stands in a batch.
+        rows = for _row <- 1..60, do: Map.put(few, :l, RustyJson.lazy([1]))
+        rows = List.duplicate(1, 90) ++ rows
+        text = joined(rows, [omit: [nil], max_bytes: 1_000] ++ engine)
+        assert text == RustyJson.encode!(rows, [omit: [nil]] ++ engine)
       end
     end
   end

@@ -7,7 +7,7 @@ defmodule RustyJson.Encode.Lost do
   require RustyJson.Engine.Codes
 
   alias RustyJson.Engine.Codes
-  alias RustyJson.{EncodeError, Engine, Options}
+  alias RustyJson.{EncodeError, Options}
 
   # As in the core: parts for each byte that the text may have, and in any case.
   @parts 16
@@ -47,7 +47,8 @@ defmodule RustyJson.Encode.Lost do
       else: :ok
   end
 
-  @doc "The answer of an engine whose part has too many."
-  @spec failure() :: {:error, Engine.encode_failure()}
-  def failure, do: {:error, {Codes.encode(:max_bytes), "", nil}}
+  @doc "The answer of an engine whose part has too many: an error that it gave has a path."
+  @spec failure(term()) :: {:error, term()}
+  def failure({:error, _failure} = failed), do: failed
+  def failure(_text), do: {:error, {Codes.encode(:max_bytes), "", nil}}
 end

@@ -169,6 +169,8 @@ defmodule RustyJson.Encode.Part do
   end
 
   defp splice([{offset, depth, term, place} | holes], json, left, options, own, texts) do
+    # Also between the functions of fragments.
+    Engine.Wasm.check_time!(options)
     options = Options.at_depth(options, depth)
     own = implementation(term, own, options)
     text = located(place, term, own, options, json, offset)
@@ -232,7 +234,10 @@ defmodule RustyJson.Encode.Part do
     error in FunctionClauseError -> reraise Interop.explained(error), __STACKTRACE__
   end
 
+  # The time may be over when the one before returns.
   defp own_text(struct, implementation, options) do
+    Engine.Wasm.check_time!(options)
+
     case text_by(implementation, struct, options) do
       text when is_binary(text) or is_list(text) -> text
       other -> in_turn(other, struct, module(implementation), options)

@@ -354,7 +354,8 @@ defmodule RustyJson.Encode.Stream do
     most = if led?(state), do: left + byte_size(lead(options)), else: left
 
     case [element] |> led(state) |> Text.encode(limited(of_batch(state), most)) do
-      {:error, %EncodeError{reason: :max_bytes} = error} -> numbered(error, state).path
+      # What leaves no text may be too much with that of the elements before it, which has no path.
+      {:error, %EncodeError{reason: :max_bytes, path: "/" <> _} = error} -> numbered(error, state).path
       _other -> whole_path("", state)
     end
   end
@@ -384,11 +385,19 @@ defmodule RustyJson.Encode.Stream do
     |> Stream.flat_map(fn {element, number} -> single(element, %{state | number: number}) end)
   end
 
-  defp single(element, state) do
+  defp single(element, %{options: options} = state) do
+    before = Lost.so_far(options)
+
     case Lazy.unless_lazy(fn -> Text.encode([element], with_room(state)) end) do
-      {:ok, text} -> [text |> in_line(state) |> alone(state) |> from_here(state)]
-      {:error, error} -> if(too_long?(error, state), do: [too_long(element, state)], else: raise(error))
-      :lazy -> streamed(element, state)
+      {:ok, text} ->
+        [text |> in_line(state) |> alone(state) |> from_here(state)]
+
+      {:error, error} ->
+        if too_long?(error, state), do: [too_long(element, state)], else: raise(error)
+
+      :lazy ->
+        Lost.go_back(options, before)
+        streamed(element, state)
     end
   rescue
     error in EncodeError -> reraise at(error, drop_first(error.path), state), __STACKTRACE__

@@ -82,7 +82,8 @@ defmodule RustyJson.Engine.Native do
 
   # What left no text counts for all parts of a call together.
   defp checked({:lost, result, parts}, term, options) do
-    if Lost.too_many?(parts, options), do: Lost.failure(), else: checked(result, term, options)
+    answer = checked(result, term, options)
+    if Lost.too_many?(parts, options), do: Lost.failure(answer), else: answer
   end
 
   # The core reports the plans it used. If one is outdated, all are forgotten and the text is made again.

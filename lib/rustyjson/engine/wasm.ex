@@ -182,7 +182,8 @@ defmodule RustyJson.Engine.Wasm do
 
   # What left no text counts for all parts of a call together.
   defp written({:lost, answer, parts}, term, options, started) do
-    if Lost.too_many?(parts, options), do: Lost.failure(), else: written(answer, term, options, started)
+    written = written(answer, term, options, started)
+    if Lost.too_many?(parts, options), do: Lost.failure(written), else: written
   end
 
   # With an outdated plan the text is made again.

@@ -165,7 +165,7 @@ defmodule RustyJson.Options.Cache do
   defp ready(_function, _known), do: nil
 
   defp sandboxed(function, %{straight: limits, sandbox: sandbox, bytes: bytes}),
-    do: if(at_once?(sandbox) and Engine.Native.loaded?(), do: Nif.sandbox_keep(function, bytes, limits))
+    do: if(at_once?(sandbox) and Engine.Native.loaded?(), do: Host.BuiltIn.kept(function, bytes, limits))
 
   defp at_once?(%{events: true}), do: false
   defp at_once?(%{host: host}), do: Host.get(host) in [Host.BuiltIn, Host.Auto]

@@ -71,6 +71,14 @@ defmodule RustyJson.Wasm.Host.BuiltIn do
 
   def ended(answer, _term, _plans, _bytes, _limits), do: answer
 
+  @doc false
+  # The number of calls with these options and limits, if the library keeps them.
+  @spec kept(:decode | :encode, binary(), Host.limits()) :: integer() | nil
+  def kept(function, bytes, limits) do
+    number = Nif.sandbox_keep(function, bytes, limits)
+    if number != nil and (started?() || start()) == true, do: number
+  end
+
   defp running(operation, given, body) do
     fn
       :here, limits, number -> Nif.sandbox_run(operation, given, body, limits, number)
