@@ -174,7 +174,7 @@ fn resume_dirty<'a>(env: Env<'a>, suspended: Suspended<'a>, options: Term<'a>, p
         terms.may(May::Last);
         terms.add_used_plans(modules.into_iter().map(Raw::of));
         let result = resume(terms, suspension, &call.options, out, stack);
-        Ok(counted(env, planned(env, ended(env, result, out), terms.used_plans()), stack.lost()))
+        Ok(counted(env, planned(env, ended(env, result, out), terms.unchecked_plans()), stack.lost()))
     })
 }
 
@@ -210,7 +210,7 @@ fn outcome<'a>(
         }
         Ok(Outcome::Done(holes)) => {
             let result = finished(env, memory.binary(env, len), holes);
-            Some(counted(env, planned(env, result, terms.used_plans()), lost).as_c_arg())
+            Some(counted(env, planned(env, result, terms.unchecked_plans()), lost).as_c_arg())
         }
         Ok(Outcome::Suspended(places)) if scheduler != Scheduler::Normal && places.places.len() <= MOST_PLACES => {
             Some(suspended(env, memory.binary(env, len), places, terms.used_plans()).as_c_arg())
@@ -237,7 +237,7 @@ fn large<'a>(env: Env<'a>, term: Raw<'a>, call: Call<'a>) -> Term<'a> {
     with_terms(env, call.plans, |terms, stack, out| {
         terms.may(May::Last);
         let result = encode_slice(terms, term, &call.options, out, stack);
-        counted(env, planned(env, ended(env, result, out), terms.used_plans()), stack.lost())
+        counted(env, planned(env, ended(env, result, out), terms.unchecked_plans()), stack.lost())
     })
 }
 
@@ -268,7 +268,7 @@ fn suspended<'a>(
     (atoms::suspended(), json, places, holes, modules(env, plans), suspension.parts).encode(env)
 }
 
-/// `{:planned, result, modules}` where structs were encoded by plans: Elixir checks whether the plans are still current.
+/// `{:planned, result, modules}` where structs were encoded by plans that nobody looked at: Elixir checks whether the plans are still current.
 fn planned<'a>(env: Env<'a>, result: Term<'a>, mut plans: impl Iterator<Item = Raw<'a>>) -> Term<'a> {
     let Some(first) = plans.next() else { return result };
     let make = Maker::new(env);

@@ -218,7 +218,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     #[inline(always)]
     fn module(&mut self, map: &Map<'a>) -> Option<Raw<'a>> {
         let module = self.value_of(map, self.known_term(Known::Struct))?;
-        self.look.is_atom(module).then_some(module)
+        self.is_atom(module).then_some(module)
     }
 
     fn field(&mut self, map: &Map<'a>, name: Known) -> Option<Raw<'a>> {
@@ -327,14 +327,12 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
         if let Some(number) = self.used_plans().position(|used| used.word() == module.word()) {
             return Some((number, 0));
         }
-        let plan = match self.plan_looked_at(module) {
-            Some(plan) => Plan::of(self.look, module, plan)?,
-            None => Plan::of(self.look, module, self.look.map_get(self.plans?, module)?)?,
-        };
+        // Written where it stays: a move would wait for its small parts to be stored.
         if self.used.is_none() {
-            self.used = Some(plan);
-            return Some((0, 0));
+            self.used = self.plan_of(module);
+            return self.used.as_ref().map(|_| (0, 0));
         }
+        let plan = self.plan_of(module)?;
         self.more_used.push(plan);
         Some((self.more_used.len(), 0))
     }

@@ -112,7 +112,7 @@ pub fn tape<'a, S: Sink>(
     let mut out = Tape::new(tape, sink, limits.memory);
     let mut open = take(stack).recycled();
     let result = write(&mut terms, term, options, &mut out, &mut open);
-    let used = if terms.used_known_plans() { Vec::new() } else { terms.used_plans().collect() };
+    let used = terms.unchecked_plans().collect();
     let lost = open.lost();
     *stack = open.recycled();
     *walks = terms.take_memory();

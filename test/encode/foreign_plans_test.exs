@@ -162,6 +162,22 @@ defmodule RustyJson.ForeignPlansTest do
         end
       end
 
+      test "#{library}: a struct in another one that was compiled again leaves no outdated plan", %{
+        folder: folder
+      } do
+        outer = derived(@library, :Outer, [only: [:name]], folder)
+
+        for {_engine, options} <- Judge.engines(), field <- [:id, :name] do
+          inner = derived(@library, :Inner, [only: [field]], folder)
+          struct = struct(outer, name: struct(inner, [{field, 2}]))
+          text = ~s({"name":{"#{field}":2}})
+
+          for {term, text} <- [{struct, text}, {%{a: struct}, ~s({"a":#{text}})}, {[struct], "[#{text}]"}],
+              _ <- 1..2,
+              do: assert(RustyJson.encode!(term, options) == text)
+        end
+      end
+
       test "#{library}: a struct that lost a field is left to the implementation", %{folder: folder} do
         module = derived(@library, :Lost, [only: [:id]], folder)
         RustyJson.encode!(struct(module, id: 1))

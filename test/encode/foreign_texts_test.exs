@@ -54,7 +54,7 @@ defmodule RustyJson.ForeignTextsTest do
   """
 
   # What Jason does for lists, where the real one is not there.
-  @improper ~S"""
+  @jason ~S"""
   unless Code.ensure_loaded?(Jason) do
     defmodule Jason.Fragment do
       defstruct [:encode]
@@ -83,6 +83,9 @@ defmodule RustyJson.ForeignTextsTest do
     end
   end
 
+  """
+
+  @improper ~S"""
   defmodule Improper do
     defstruct [:list]
   end
@@ -100,6 +103,32 @@ defmodule RustyJson.ForeignTextsTest do
       %RustyJson.EncodeError{reason: :improper_list, message: "improper list", path: "/1"} = error
     end
   end
+  """
+
+  @later ~S"""
+  defmodule Later do
+    defstruct [:id]
+  end
+
+  defimpl JSON.Encoder, for: Later do
+    def encode(_later, _encoder), do: "1"
+  end
+
+  texts = fn ->
+    later = struct(Later, id: 1)
+    for engine <- ENGINES, term <- [later, [later], %{a: later}], _ <- 1..2, do: RustyJson.encode!(term, engine)
+  end
+
+  ["1", "1", "[1]", "[1]", ~S({"a":1}), ~S({"a":1}) | _] = texts.()
+  """
+
+  # Jason's protocol comes before that of Elixir.
+  @implemented_later ~S"""
+  defimpl Jason.Encoder, for: Later do
+    def encode(_later, _opts), do: "2"
+  end
+
+  ["2", "2", "[2]", "[2]", ~S({"a":2}), ~S({"a":2}) | _] = texts.()
   """
 
   @secrets ~S"""
@@ -203,7 +232,11 @@ defmodule RustyJson.ForeignTextsTest do
   end
 
   test "an improper list in a struct that only Jason encodes is the error of one anywhere else" do
-    run("{:ok, _} = Application.ensure_all_started(:rustyjson)\n" <> @improper)
+    run("{:ok, _} = Application.ensure_all_started(:rustyjson)\n" <> @jason <> @improper)
+  end
+
+  test "a protocol that is loaded later counts for structs that were encoded before" do
+    run(@protocol <> @later <> @jason <> @implemented_later)
   end
 
   defp run(script) do

@@ -53,6 +53,24 @@ defmodule RustyJson.PlansTest do
       assert encode_twice([struct(module, id: 1, name: 2)], @options) == ~s([{"id":1}])
     end
 
+    test "#{engine}: recompiling a struct that stands in another one leaves no stale plan" do
+      outer = define(:Outer, "@derive {RustyJson.Encoder, only: [:id, :name]}")
+
+      for field <- [:id, :secret, :id] do
+        inner = define(:Inner, "@derive {RustyJson.Encoder, only: [#{inspect(field)}]}")
+        struct = struct(outer, id: 1, name: struct(inner, [{field, 2}]))
+        text = ~s({"id":1,"name":{"#{field}":2}})
+
+        for {term, text} <- [{struct, text}, {%{a: struct}, ~s({"a":#{text}})}, {[struct], "[#{text}]"}],
+            do: assert(encode_twice(term, @options) == text)
+      end
+
+      # The other one, too.
+      define(:Outer, "@derive {RustyJson.Encoder, only: [:name]}")
+      struct = struct(outer, id: 1, name: struct(Module.concat(__MODULE__, :Inner), id: 2))
+      assert encode_twice(struct, @options) == ~s({"name":{"id":2}})
+    end
+
     test "#{engine}: a derived implementation replaced by a hand-written one leaves no stale plan" do
       module = define(:Replaced, "@derive RustyJson.Encoder")
       assert encode_twice([struct(module, id: 1)], @options) =~ ~s("id":1)

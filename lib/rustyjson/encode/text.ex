@@ -11,7 +11,7 @@ defmodule RustyJson.Encode.Text do
   alias RustyJson.Engine.Native
   alias RustyJson.Options.Cache
 
-  @compile {:inline, core?: 3}
+  @compile {:inline, core?: 3, learnt: 6, at_once: 5, ready: 4}
 
   @known Known.modules()
 
@@ -37,23 +37,18 @@ defmodule RustyJson.Encode.Text do
 
   @doc "The text of a term by the configured options, where these ask for more than the library alone, or for a struct."
   @spec configured(term(), ready(), Cache.t(), Options.t() | nil) :: {:ok, binary()} | {:error, Exception.t()}
-  def configured(
-        %module{} = struct,
-        ready,
-        Cache.cached(sources: sources, plans: plans),
-        %{usual: true} = options
-      )
-      when is_map_key(sources, module) and ready != nil and module not in @known do
+  def configured(term, {:derived, ready}, _cached, options),
+    do: by_plans(term, ready, Plans.known(options), options)
+
+  # A struct whose module an earlier call learnt. Its plan comes with what was learnt, so the core need not report that it was used.
+  def configured(%module{} = struct, ready, Cache.cached(sources: sources, plans: plans), options)
+      when is_map_key(sources, module) and ready != nil do
     source = :erlang.map_get(module, sources)
 
-    # The plans come with what was learnt, so the core need not check the plan of this module.
     if Plans.holds?(source, struct),
       do: learnt(source, struct, module, ready, plans, options),
       else: by_plans(struct, ready, plans, options)
   end
-
-  def configured(term, {:derived, ready}, _cached, options),
-    do: by_plans(term, ready, Plans.known(options), options)
 
   def configured(term, ready, Cache.cached(plans: plans), options), do: by_plans(term, ready, plans, options)
 
@@ -83,12 +78,20 @@ defmodule RustyJson.Encode.Text do
   # A struct that the core leaves to its own implementation: 370 ns through the holes of a text, 220 at once.
   defp of_struct(struct, plans, options), do: own(struct, nil, with_plans(options, plans))
 
-  # A struct whose module an earlier call learnt: by the plan, or by the implementation.
-  defp learnt({nil, _library, _implementation, _code}, struct, _module, {:sandbox, _number}, _plans, options),
-    do: given(struct, options)
+  # By the plan, or by the implementation.
+  defp learnt(
+         {nil, library, _implementation, encode},
+         struct,
+         _module,
+         ready,
+         plans,
+         %{usual: true} = options
+       )
+       when not is_tuple(ready),
+       do: own(struct, Interop.way(library, encode, options), with_plans(options, plans))
 
-  defp learnt({nil, library, implementation, _code}, struct, _module, _ready, plans, options),
-    do: own(struct, Interop.way(library, implementation, options), with_plans(options, plans))
+  defp learnt({nil, _library, _implementation, _encode}, struct, _module, ready, plans, options),
+    do: by_plans(struct, ready, plans, options)
 
   defp learnt({plan, _library, _implementation, _code}, struct, module, ready, plans, options),
     do: at_once(struct, ready, {plans, module, plan}, plans, options)
@@ -157,6 +160,11 @@ defmodule RustyJson.Encode.Text do
           Plans.t() | nil,
           Options.t()
         ) :: {:ok, binary()} | {:error, Exception.t()}
+  # The most common one: the library wrote structs in the term by plans, and reports them.
+  def begun({:planned, json, modules} = begun, term, plans, options) when is_binary(json) do
+    if Plans.current?(modules, plans), do: {:ok, json}, else: ended(begun, term, %{options | plans: plans})
+  end
+
   def begun(begun, term, plans, options), do: ended(begun, term, %{options | plans: plans})
 
   # Whether the core is asked first: of structs, only for those with a plan.

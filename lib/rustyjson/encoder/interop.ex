@@ -5,7 +5,7 @@ defmodule RustyJson.Encoder.Interop do
   alias RustyJson.{DecodeError, Encode, Encoder, EncodeError, Engine, Options}
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.{Known, Measure, Part, Scope}
-  alias RustyJson.Encoder.{Compiled, Plans}
+  alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Codes
   alias RustyJson.Options.Cache
   alias RustyJson.Parts.Kind
@@ -39,25 +39,6 @@ defmodule RustyJson.Encoder.Interop do
       nil -> of_elixir(there?(JSON.Encoder) && Known.implementation(JSON.Encoder, struct))
       implementation -> {if(standin?(), do: :standin, else: :jason), implementation}
     end
-  end
-
-  @doc """
-  Whether what an earlier call found still holds: the same implementation and, if there is a plan, the code from which it was read. Without
-  one the implementation is called, whatever its code is now.
-  """
-  @spec holds?(Plans.source(), struct()) :: boolean()
-  # Each call with such a struct asks, so all of it stands here: a call of a module in a variable takes 30 ns.
-  def holds?({plan, :json, implementation, code}, struct) do
-    Encoder.impl_for(struct) == Encoder.Any and
-      (not there?(Jason.Encoder) or Jason.Encoder.impl_for(struct) in [nil, Jason.Encoder.Any]) and
-      JSON.Encoder.impl_for(struct) == implementation and
-      (plan == nil or Compiled.loaded?(implementation, code))
-  end
-
-  def holds?({plan, :jason, implementation, code}, struct) do
-    Encoder.impl_for(struct) == Encoder.Any and there?(Jason.Encoder) and
-      Jason.Encoder.impl_for(struct) == implementation and
-      (plan == nil or Compiled.loaded?(implementation, code))
   end
 
   defp of_elixir(none) when none in [nil, false, JSON.Encoder.Any], do: nil
@@ -100,7 +81,7 @@ defmodule RustyJson.Encoder.Interop do
 
   defp encode(library, struct, implementation, options) do
     if library == :jason, do: fits!(struct, options)
-    way = way(library, implementation, options)
+    way = way(library, Function.capture(implementation, :encode, 2), options)
 
     if options.foreign == :shaped,
       do: fn -> text(way, struct, options) end |> Plans.noting() |> shaped(options),
@@ -114,7 +95,7 @@ defmodule RustyJson.Encoder.Interop do
       {library, implementation} when library != :standin ->
         Plans.learn(module, library, implementation)
 
-        own = way(library, implementation, options)
+        own = way(library, Function.capture(implementation, :encode, 2), options)
         plan = Plans.sure(module, options)
         if plan, do: {:json, &by_plan(&1, plan, own, &2), options}, else: own
 
@@ -131,10 +112,9 @@ defmodule RustyJson.Encoder.Interop do
 
   defp whole?(struct, plan), do: Enum.all?(Plans.fields(plan), &is_map_key(struct, &1))
 
-  @doc "How this implementation of a library encodes structs."
-  @spec way(:jason | :json, module(), Options.t()) :: way()
-  def way(library, implementation, options),
-    do: {library, Function.capture(implementation, :encode, 2), given(library, options)}
+  @doc "How structs are encoded by `encode/2` of an implementation of a library."
+  @spec way(:jason | :json, (struct(), term() -> iodata()), Options.t()) :: way()
+  def way(library, encode, options), do: {library, encode, given(library, options)}
 
   defp given(:jason, %{usual: true}), do: usual_jason()
   defp given(:jason, options), do: jason_options(Options.escape(options), Options.maps(options))

@@ -14,6 +14,8 @@ defmodule RustyJson.Encoder.Plans do
   alias RustyJson.Encoder.{Compiled, Interop}
   alias RustyJson.Options.Cache
 
+  @compile {:no_warn_undefined, [Jason.Encoder, JSON.Encoder]}
+
   @key __MODULE__
   # Asked in each call: to find a term under an atom takes 2 ns, and 9 under a tuple.
   @standin __MODULE__.Standin
@@ -22,6 +24,7 @@ defmodule RustyJson.Encoder.Plans do
   # Types that the core encodes unless the application implements the protocol for them. Such a type has a plan even where
   # its implementation has none: the core then leaves its structs to Elixir.
   @overridable Known.overridable()
+  @known Known.modules()
   @own {}
 
   @type plan :: tuple()
@@ -29,10 +32,12 @@ defmodule RustyJson.Encoder.Plans do
 
   @typedoc """
   What writes the structs of a module, as a call found it: the plan, if there is one, the library, its implementation and, where the
-  plan was read from its code, the version of that.
+  plan was read from its code, the version of that. Without a plan, the function to call.
   """
   @type source ::
-          {nil | plan(), :jason | :json, module(), code :: binary()} | {plan(), :own, module(), nil}
+          {plan(), :jason | :json, module(), code :: binary()}
+          | {nil, :jason | :json, module(), encode :: (struct(), term() -> iodata())}
+          | {plan(), :own, module(), nil}
 
   @typedoc "Names that plans give to fields, each with these fields, as texts."
   @type renamed :: %{(name :: String.t()) => %{(field :: String.t()) => []}}
@@ -282,8 +287,11 @@ defmodule RustyJson.Encoder.Plans do
   def learn(module, library, implementation) do
     {code, plan} = Compiled.plan(implementation, library)
 
-    if plan == nil or library == :json or Interop.usual?(),
-      do: keep(module, plan, {plan, library, implementation, code})
+    if plan == nil do
+      keep(module, nil, {nil, library, implementation, Function.capture(implementation, :encode, 2)})
+    else
+      if library == :json or Interop.usual?(), do: keep(module, plan, {plan, library, implementation, code})
+    end
 
     :ok
   end
@@ -291,6 +299,8 @@ defmodule RustyJson.Encoder.Plans do
   defp keep(module, plan, source) do
     Cache.cached(plans: plans, derived: derived, renamed: renamed, sources: sources) = Cache.all()
     own = put(derived, module, if(source == nil or elem(source, 1) == :own, do: plan))
+    # Well-known structs have no source: a call of one of them does not look there.
+    source = if module not in @known, do: source
     {new, found} = {put(plans, module, plan), put(sources, module, source) || %{}}
 
     if new != plans or own != derived or found != sources,
@@ -313,13 +323,27 @@ defmodule RustyJson.Encoder.Plans do
 
   @doc "Whether the plan of this module, or of all of these, is still that of the implementation."
   @spec current?(module() | [module()], t()) :: boolean()
-  def current?([module | modules], plans), do: current?(module, plans) and current?(modules, plans)
-  def current?([], _plans), do: true
+  def current?(modules, plans), do: current?(modules, plans, Cache.cached(Cache.all(), :sources))
 
-  # The dispatch looks only at the module of a struct. `impl_for/1` of a consolidated protocol returns the implementation that is
-  # really called.
-  def current?(module, plans), do: current_plan(module) === :erlang.map_get(module, plans)
+  defp current?([module | modules], plans, sources),
+    do: current?(module, plans, sources) and current?(modules, plans, sources)
 
+  defp current?([], _plans, _sources), do: true
+
+  # The dispatch looks only at the module of a struct. What was found is looked at first, because to search takes longer.
+  defp current?(module, plans, sources) do
+    plan = :erlang.map_get(module, plans)
+
+    case sources do
+      %{^module => {^plan, _, _, _} = source} ->
+        holds?(source, %{__struct__: module}) or current_plan(module) === plan
+
+      _unknown ->
+        current_plan(module) === plan
+    end
+  end
+
+  # `impl_for/1` of a consolidated protocol returns the implementation that is really called.
   defp current_plan(module) when module in @overridable, do: own_plan(module)
 
   defp current_plan(module) do
@@ -329,24 +353,32 @@ defmodule RustyJson.Encoder.Plans do
     end
   end
 
-  defp sure_plan(Encoder.Any, module) do
-    with Cache.cached(sources: %{^module => {plan, library, _, _} = source})
-         when plan != nil and library != :own <- Cache.all(),
-         true <- Interop.holds?(source, %{__struct__: module}) do
-      plan
-    else
-      _unknown -> foreign_plan(module)
-    end
-  end
-
+  defp sure_plan(Encoder.Any, module), do: foreign_plan(module)
   defp sure_plan(implementation, _module), do: plan_of!(implementation)
 
-  @doc "Whether what an earlier call found still holds: the same implementation, and the same plan if there is one."
+  @doc """
+  Whether what an earlier call found still holds: the same implementation and, if there is a plan, the code from which it was read. Without
+  one the implementation is called, whatever its code is now.
+  """
   @spec holds?(source(), struct()) :: boolean()
+  # Each call with such a struct asks, so all of it stands here: a call of a module in a variable takes 30 ns. Jason's protocol may be
+  # loaded later than this was learnt, and where it was loaded it stays so, but for the moment in which it is replaced.
+  def holds?({plan, :json, implementation, code}, struct) do
+    Encoder.impl_for(struct) == Encoder.Any and
+      JSON.Encoder.impl_for(struct) == implementation and
+      (not :erlang.module_loaded(Jason.Encoder) or
+         Jason.Encoder.impl_for(struct) in [nil, Jason.Encoder.Any]) and
+      (plan == nil or Compiled.loaded?(implementation, code))
+  end
+
   def holds?({plan, :own, own, nil}, struct),
     do: Encoder.impl_for(struct) == own and plan_of!(own) === plan
 
-  def holds?(source, struct), do: Interop.holds?(source, struct)
+  def holds?({plan, :jason, implementation, code}, struct) do
+    Encoder.impl_for(struct) == Encoder.Any and :erlang.module_loaded(Jason.Encoder) and
+      Jason.Encoder.impl_for(struct) == implementation and
+      (plan == nil or Compiled.loaded?(implementation, code))
+  end
 
   # The plan of an implementation that had one. It has one, unless it was compiled again: asking first takes longer than the call.
   defp plan_of!(implementation) do

@@ -46,6 +46,11 @@ impl<'a> Terms<'a, '_> {
         self.used.iter().chain(&self.more_used).map(|plan| plan.module)
     }
 
+    /// Those of them of which the caller does not know that they are current.
+    pub fn unchecked_plans(&self) -> impl Iterator<Item = Raw<'a>> {
+        self.used_plans().filter(|module| self.plan_looked_at(*module).is_none())
+    }
+
     /// Whether the caller knows that all plans used are current: none, or that of the module it has looked at.
     #[inline(always)]
     pub fn used_known_plans(&self) -> bool {
@@ -56,6 +61,16 @@ impl<'a> Terms<'a, '_> {
     #[inline(always)]
     pub(super) fn plan_looked_at(&self, module: Raw<'a>) -> Option<Raw<'a>> {
         self.looked_at.filter(|(looked_at, _)| looked_at.word() == module.word()).map(|(_, plan)| plan)
+    }
+
+    /// The plan of this module.
+    #[inline(always)]
+    pub(super) fn plan_of(&self, module: Raw<'a>) -> Option<Plan<'a>> {
+        let plan = match self.plan_looked_at(module) {
+            Some(plan) => plan,
+            None => self.look.map_get(self.plans?, module)?,
+        };
+        Plan::of(self.look, module, plan)
     }
 
     #[inline(always)]

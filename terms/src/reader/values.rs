@@ -130,6 +130,12 @@ impl<'a> Terms<'a, '_> {
         members.keys.iter().any(|key| key.word() == name)
     }
 
+    /// Whether it is an atom. The VM is asked only where its tags are not the known ones.
+    #[inline(always)]
+    pub(super) fn is_atom(&self, term: Raw<'a>) -> bool {
+        if self.layout.is_some() { kind(term.word()) == Kind::Atom } else { self.look.is_atom(term) }
+    }
+
     #[inline(always)]
     pub(super) fn known_term(&self, known: Known) -> Raw<'static> {
         self.words.names.term(known)
