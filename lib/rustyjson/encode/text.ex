@@ -11,7 +11,7 @@ defmodule RustyJson.Encode.Text do
   alias RustyJson.Engine.Native
   alias RustyJson.Options.Cache
 
-  @compile {:inline, core?: 3, learnt: 6, at_once: 5, ready: 4}
+  @compile {:inline, core?: 3, by_source: 6, learnt: 6, at_once: 5, ready: 4}
 
   @known Known.modules()
 
@@ -42,12 +42,11 @@ defmodule RustyJson.Encode.Text do
 
   # A struct whose module an earlier call learnt. Its plan comes with what was learnt, so the core need not report that it was used.
   def configured(%module{} = struct, ready, Cache.cached(sources: sources, plans: plans), options)
-      when is_map_key(sources, module) and ready != nil do
-    source = :erlang.map_get(module, sources)
-
-    if Plans.holds?(source, struct),
-      do: learnt(source, struct, module, ready, plans, options),
-      else: by_plans(struct, ready, plans, options)
+      when ready != nil do
+    case sources do
+      %{^module => source} -> by_source(source, struct, module, ready, plans, options)
+      _unknown -> by_plans(struct, ready, plans, options)
+    end
   end
 
   def configured(term, ready, Cache.cached(plans: plans), options), do: by_plans(term, ready, plans, options)
@@ -77,6 +76,12 @@ defmodule RustyJson.Encode.Text do
 
   # A struct that the core leaves to its own implementation: 370 ns through the holes of a text, 220 at once.
   defp of_struct(struct, plans, options), do: own(struct, nil, with_plans(options, plans))
+
+  defp by_source(source, struct, module, ready, plans, options) do
+    if Plans.holds?(source, struct),
+      do: learnt(source, struct, module, ready, plans, options),
+      else: by_plans(struct, ready, plans, options)
+  end
 
   # By the plan, or by the implementation.
   defp learnt(
