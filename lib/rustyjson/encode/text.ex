@@ -84,21 +84,14 @@ defmodule RustyJson.Encode.Text do
   end
 
   # By the plan, or by the implementation.
-  defp learnt(
-         {nil, library, _implementation, encode},
-         struct,
-         _module,
-         ready,
-         plans,
-         %{usual: true} = options
-       )
+  defp learnt({nil, library, _, encode}, struct, _module, ready, plans, %{usual: true} = options)
        when not is_tuple(ready),
        do: own(struct, Interop.way(library, encode, options), with_plans(options, plans))
 
-  defp learnt({nil, _library, _implementation, _encode}, struct, _module, ready, plans, options),
+  defp learnt({nil, _, _, _}, struct, _module, ready, plans, options),
     do: by_plans(struct, ready, plans, options)
 
-  defp learnt({plan, _library, _implementation, _code}, struct, module, ready, plans, options),
+  defp learnt({plan, _, _, _}, struct, module, ready, plans, options),
     do: at_once(struct, ready, {plans, module, plan}, plans, options)
 
   defp with_plans(options, nil), do: options
