@@ -66,7 +66,7 @@ defmodule RustyJson.Encoder.Interop do
         plan = Plans.sure(module, options)
 
         if plan != nil and whole?(struct, plan),
-          do: {:ok, Part.planned!(struct, plan, options)},
+          do: {:ok, Part.planned!(struct, plan, Plans.attach(options))},
           else: {:ok, encode(library, struct, implementation, options)}
     end
   end
@@ -97,7 +97,9 @@ defmodule RustyJson.Encoder.Interop do
 
         own = way(library, Function.capture(implementation, :encode, 2), options)
         plan = Plans.sure(module, options)
-        if plan, do: {:json, &by_plan(&1, plan, own, &2), options}, else: own
+
+        # With the plans of now: the call may be here because one of its plans was outdated, and would come back with it.
+        if plan, do: {:json, &by_plan(&1, plan, own, &2), Plans.attach(options)}, else: own
 
       _none ->
         nil
