@@ -268,7 +268,8 @@ fn suspended<'a>(
     (atoms::suspended(), json, places, holes, modules(env, plans), suspension.parts).encode(env)
 }
 
-/// `{:planned, result, modules}` where structs were encoded by plans that nobody looked at: Elixir checks whether the plans are still current.
+/// `{:planned, result, modules}` where structs were encoded by plans that nobody looked at: Elixir checks whether they are still
+/// current.
 fn planned<'a>(env: Env<'a>, result: Term<'a>, mut plans: impl Iterator<Item = Raw<'a>>) -> Term<'a> {
     let Some(first) = plans.next() else { return result };
     let make = Maker::new(env);
