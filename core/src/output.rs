@@ -118,7 +118,7 @@ impl<B: Buffer> Output<B> {
         }
     }
 
-    /// Writes bytes over those at this place, if it has so many.
+    /// Writes bytes over those at this place, unless they would end behind what the buffer has.
     #[inline(always)]
     pub fn overwrite<const N: usize>(&mut self, at: usize, bytes: [u8; N]) {
         if let Some(place) = self.buffer.bytes().get_mut(at..at + N) {

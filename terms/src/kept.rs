@@ -29,8 +29,8 @@ impl<T> Shelf<T> {
         Self([const { OnceLock::new() }; MOST])
     }
 
-    /// The number of the options with these bytes, and what else tells them apart. `None`: they are too long, or there is no place for
-    /// them. They are read with the number of their place.
+    /// The number of the options with these bytes, and what else tells them apart. `None`: they are too long, or every place is
+    /// taken. They are read with the number of their place.
     pub fn keep(&self, bytes: &[u8], more: &[u8], read: impl Fn(&'static [u8], usize) -> T) -> Option<i64> {
         if bytes.len() > LONGEST {
             return None;

@@ -168,7 +168,7 @@ impl State {
     /// Writes the term behind the status. `None` when memory ran out. (With a builder of its own for the
     /// names of keys there would be two decoders in the module, 10 KB.)
     fn write(&mut self, len: usize, options: usize, names: Option<Names>, repeats: bool) -> Option<Written> {
-        // Where there is no room for more, short strings at the end take longer.
+        // Without these bytes behind the input, short strings at its end take longer.
         if self.written(len.saturating_add(BEHIND)).is_none() {
             self.written(len)?;
         }
