@@ -296,7 +296,7 @@ defmodule RustyJson do
         iex> lines |> RustyJson.decode_stream(format: :lines, select: %{id: "/id", city: "/user/city"}, columns: 1_000) |> Enum.to_list()
         [%{id: [1, 2], city: ["Oslo", nil]}]
 
-  All options of `decode/2` except `:raw` are accepted too. `:timeout` applies to each 64 KB of a piece, with the
+  All options of `decode/2` except `:raw` are accepted too. `:timeout` applies to each 32 KB of a piece, with the
   bytes that were waiting. In the sandbox, iodata may have at most `:max_memory` bytes, and each element of a source that is iodata; a binary
   may be longer.
   """

@@ -7,7 +7,7 @@ defmodule RustyJson.Feed.Typed do
   alias RustyJson.Schema.{Decode, Place}
   alias RustyJson.Wasm.Host
 
-  # Each value is a call of the module. In wasmex it takes a tenth of a millisecond, and 64 KB can be 32,768 values: an honest module would
+  # Each value is a call of the module. In wasmex it takes a tenth of a millisecond, and 32 KB can be 16,384 values: an honest module would
   # not decode them within the deadline of a piece. So as many as this have a deadline of their own there.
   @share 512
 
