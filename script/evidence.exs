@@ -98,7 +98,7 @@ defmodule RustyJson.Evidence do
           "#{most(rows, 11)} | #{rows |> total(6) |> time()} |\n"
       end,
       "",
-      "| calls | cases | differ or late |",
+      "| calls | cases | differ, are late, or hold a scheduler |",
       "|---|--:|--:|",
       for(
         {[input], [calls, wrong]} <- summed(record["answers"], 1),
@@ -107,6 +107,10 @@ defmodule RustyJson.Evidence do
       for(
         {[engine, input], [calls, wrong]} <- summed(record["deadlines"], 2),
         do: "| #{engine}, #{input} of 5 MB, deadline | #{number(calls)} | #{wrong} |\n"
+      ),
+      for(
+        {[engine, input], [rows, held]} <- summed(record["rows"], 2),
+        do: "| #{engine}, rows of calls with a #{input} of 4 and of 60 KB | #{number(rows)} | #{held} |\n"
       ),
       "",
       "| beyond the limits | in | cases | shapes | time per byte, most | in a large heap, most | reductions per byte, most | own turn, most | why |",

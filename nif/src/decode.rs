@@ -1,7 +1,6 @@
 //! `decode/2` and `decode_dirty/2`.
 
 use crate::{atoms, kept};
-use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::abi::{DecodeFailure, DecodeFailures, Undecoded};
 use rustyjson_core::parts::{Failed, Parts, check, typed};
@@ -10,11 +9,9 @@ use rustyjson_terms::builder::{MOST_NODES, Stacks, Structs, Terms};
 use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::{Look, Raw};
+use rustyjson_terms::turn::Turn;
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
-
-/// Bytes decoded in about a hundredth of a time slice of one millisecond.
-const BYTES_PER_PERCENT: usize = 4096;
 
 /// What one scheduler thread keeps between calls: two allocations are the main cost of a small document.
 #[derive(Default)]
@@ -72,19 +69,10 @@ pub fn with_state<T>(
 #[inline(always)]
 pub fn decode<'a>(env: Env<'a>, json: Raw<'a>, options: Raw<'a>) -> Returned {
     let json = Binary::from_term(json.term(env))?;
-    let len = json.len();
+    let turn = Turn::begin(json.len());
     let result = run(env, json, options, MOST_NODES);
-    charge(env, len);
+    turn.end(env);
     result
-}
-
-/// Charges the process for the time that this many bytes take.
-#[inline(always)]
-pub fn charge(env: Env<'_>, len: usize) {
-    let percent = (len / BYTES_PER_PERCENT).min(100) as i32;
-    if percent > 0 {
-        consume_timeslice(env, percent);
-    }
 }
 
 /// Decodes on a dirty scheduler.
@@ -156,9 +144,10 @@ pub fn valid<'a>(env: Env<'a>, json: Raw<'a>, options: Raw<'a>) -> Returned {
         return Ok(atoms::dirty().as_c_arg());
     };
     let read = |seed| Some(DecodeOptions { seed, ..*kept });
+    let turn = Turn::begin(json.len());
     let valid =
         with_state(read, u64::MAX, |options, _, scratch, _| Ok(check(json.as_slice(), options, scratch).is_ok()))?;
-    charge(env, json.len());
+    turn.end(env);
     Ok(if valid { rustler::types::atom::true_() } else { rustler::types::atom::false_() }.as_c_arg())
 }
 

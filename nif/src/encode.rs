@@ -3,7 +3,6 @@
 use crate::atoms;
 use crate::kept::{self, USUAL};
 use crate::memory::Memory;
-use rustler::schedule::consume_timeslice;
 use rustler::sys::ErlNifTerm;
 use rustler::{Encoder, Env, NifResult, Term};
 use rustyjson_core::encode::{
@@ -15,12 +14,10 @@ use rustyjson_terms::atom_cache::AtomCache;
 use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::{Look, Raw, WalkMemory};
-use rustyjson_terms::reader::{BUDGET, May, Plans, Terms};
+use rustyjson_terms::reader::{BUDGET, FIRST_BUDGET, May, Plans, Terms};
+use rustyjson_terms::turn;
 use std::cell::RefCell;
 use std::mem::take;
-
-/// Bytes written in about a hundredth of a time slice of one millisecond.
-const BYTES_PER_PERCENT: usize = 4096;
 
 /// What one scheduler thread keeps between calls.
 struct State {
@@ -133,7 +130,7 @@ fn with_bytes<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>)
     let Some((mut read, _)) = bytes.and_then(EncodeOptions::from_bytes) else {
         return Err(BadArg);
     };
-    read.budget = BUDGET as u64;
+    read.budget = FIRST_BUDGET as u64;
     with_options(env, term, &read, plans)
 }
 
@@ -186,7 +183,7 @@ type Suspended<'a> = (rustler::Atom, rustler::Binary<'a>, Vec<Term<'a>>, Vec<Hol
 fn small<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'_>, plans: Plans<'a>) -> Option<ErlNifTerm> {
     with_terms(env, plans, |terms, stack, out| {
         let result = encode_slice(terms, term, options, out, stack);
-        charge(env, out.len().saturating_add(terms.charged()));
+        turn::take(env, terms.spent(), out.len().saturating_add(terms.charged()));
         outcome(env, options.scheduler, &result, out, terms, stack.lost())
     })
 }
@@ -223,13 +220,6 @@ fn outcome<'a>(
 /// Open containers beyond which starting over is cheaper than handing over: each is a few words on the process heap, to
 /// be collected later. Lists 400,000 deep took 41 to 54 ms handed over, 24 to 28 started over.
 const MOST_PLACES: usize = 1024;
-
-fn charge(env: Env<'_>, bytes: usize) {
-    let percent = (bytes / BYTES_PER_PERCENT).min(100);
-    if percent > 0 {
-        consume_timeslice(env, percent as i32);
-    }
-}
 
 /// As long as the caller lives: a term that shares its parts can be written and taken back without end.
 fn large<'a>(env: Env<'a>, term: Raw<'a>, call: Call<'a>) -> Term<'a> {

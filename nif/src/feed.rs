@@ -1,12 +1,13 @@
 //! `feed/3` and `feed_dirty/3`: a piece of a stream.
 
 use crate::atoms;
-use crate::decode::{charge, with_state};
+use crate::decode::with_state;
 use rustler::{Binary, Encoder, Env, NewBinary, NifResult, Term};
 use rustyjson_core::scan::{End, Piece, Plan, State, Trouble, feed as feed_json};
 use rustyjson_core::{DecodeOptions, ErrorKind};
 use rustyjson_terms::builder::{MOST_NODES, Terms};
 use rustyjson_terms::raw::entry::{BadArg, Returned};
+use rustyjson_terms::turn::Turn;
 
 /// Most parts of a value that lie in each other, each of which is built, in a call on a normal scheduler.
 const MOST_OVERLAP: usize = 4;
@@ -22,8 +23,10 @@ type Question<'a> = (Term<'a>, u64, bool, Term<'a>, Binary<'a>, Binary<'a>);
 /// bytes done. `:dirty`: the piece is more work than its length suggests.
 #[rustler::nif]
 fn feed<'a>(env: Env<'a>, question: Question<'a>, piece: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
-    charge(env, piece.len());
-    Ok(run(env, question, piece, &options, MOST_NODES)?)
+    let turn = Turn::begin(piece.len());
+    let answer = run(env, question, piece, &options, MOST_NODES)?;
+    turn.end(env);
+    Ok(answer)
 }
 
 /// The same on a dirty scheduler.

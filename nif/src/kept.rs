@@ -5,12 +5,12 @@ use rustler::{Atom, Binary, Encoder, Env, Term};
 use rustyjson_core::{DecodeOptions, EncodeOptions};
 use rustyjson_terms::kept::Shelf;
 pub use rustyjson_terms::kept::number;
-use rustyjson_terms::reader::BUDGET;
+use rustyjson_terms::reader::FIRST_BUDGET;
 
 /// The number of the encoder's options that ask for nothing.
 const USUAL_NUMBER: i64 = 0;
 /// What a call of the encoder has that asks for nothing.
-pub static USUAL: EncodeOptions<'static> = EncodeOptions { budget: BUDGET as u64, ..EncodeOptions::DEFAULT };
+pub static USUAL: EncodeOptions<'static> = EncodeOptions { budget: FIRST_BUDGET as u64, ..EncodeOptions::DEFAULT };
 
 /// Those of the encoder.
 pub static ENCODE: Shelf<EncodeOptions<'static>> = Shelf::new();
@@ -38,7 +38,7 @@ fn keep_encode(bytes: &[u8]) -> Option<i64> {
     EncodeOptions::from_bytes(bytes)?;
     ENCODE.keep(bytes, &[], |bytes, place| {
         let read = EncodeOptions::from_bytes(bytes).map_or(EncodeOptions::DEFAULT, |(options, _)| options);
-        EncodeOptions { budget: BUDGET as u64, kept: place as u32 + 1, ..read }
+        EncodeOptions { budget: FIRST_BUDGET as u64, kept: place as u32 + 1, ..read }
     })
 }
 

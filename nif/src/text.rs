@@ -1,8 +1,7 @@
 //! Functions on text without terms: `format/2`, `format_dirty/3`, `canonicalize/2`, `canonicalize_dirty/2`, `gzip/2`; and `info/0`.
 
-use crate::decode::{charge, failure, with_state};
+use crate::decode::{failure, with_state};
 use crate::{allocator, atoms, encode};
-use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::canonical::canonicalize as canonicalize_json;
 use rustyjson_core::encode::EncodeError;
@@ -11,9 +10,7 @@ use rustyjson_core::{DecodeOptions, EncodeOptions, Error, ErrorKind, Output, gzi
 use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::trial::layout;
-
-/// Bytes read and written in about a hundredth of a time slice of one millisecond.
-const BYTES_PER_PERCENT: usize = 4096;
+use rustyjson_terms::turn::Turn;
 
 /// Bytes written on a normal scheduler. Most texts of the length that comes here need less; the slowest (tokens of one
 /// byte) take about half a millisecond.
@@ -27,12 +24,10 @@ type Reached = (usize, u32, u8);
 #[rustler::nif]
 fn format<'a>(env: Env<'a>, text: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
     let layout = Layout::new(&read(&options)?);
+    let turn = Turn::begin(text.len());
     let mut out = Output::new(Vec::new());
     let result = format_slice(&text, &layout, layout.first_place(), 0, BUDGET, &mut out);
-    let percent = ((text.len() + out.len()) / BYTES_PER_PERCENT).min(100) as i32;
-    if percent > 0 {
-        consume_timeslice(env, percent);
-    }
+    turn.end(env);
     match result {
         Ok(None) => Ok(binary(env, out.written()).unwrap_or_else(|| failure(env, &text, NO_MEMORY))),
         Ok(Some(Place { offset, depth, last })) => {
@@ -72,8 +67,10 @@ fn format_dirty<'a>(
 /// decoding stands the length of the longest output (`u64`, 0 for no limit).
 #[rustler::nif]
 fn canonicalize<'a>(env: Env<'a>, text: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
-    charge(env, text.len());
-    Ok(canonical(env, &text, &options)?)
+    let turn = Turn::begin(text.len());
+    let answer = canonical(env, &text, &options)?;
+    turn.end(env);
+    Ok(answer)
 }
 
 /// The same on a dirty scheduler.

@@ -15,6 +15,7 @@ pub mod reader;
 mod shapes;
 pub mod tags;
 pub mod taped;
+pub mod turn;
 
 mod atoms {
     use rustyjson_core::options::Null;

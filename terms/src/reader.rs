@@ -11,6 +11,7 @@ use crate::raw::layout::Layout;
 use crate::raw::read::{Look, Raw, SmallMap, WalkMemory, Walks};
 use crate::raw::trial::layout;
 use crate::tags::{Kind, kind, small};
+use crate::turn::SHORT;
 use rustler::Env;
 use rustyjson_core::builder::SMALL_MAP;
 use rustyjson_core::encode::{AtomText, Known, Member, PlanRules, Step, TermReader, Value};
@@ -56,9 +57,8 @@ pub struct Terms<'a, 's> {
     unknown: usize,
     /// The last boxed term was a float: in a list of floats the next one is too.
     floats: bool,
-    /// When work on a normal scheduler has to end; set when the first budget is used up, so that small documents are
-    /// spared the look at the clock.
-    deadline: Option<Instant>,
+    /// When the clock was read first: when the first budget was used up, so that small documents are spared the look at it.
+    began: Option<Instant>,
     /// How long it may last behind the first budget.
     may: May,
     /// Work beyond the bytes written, in bytes.
@@ -70,8 +70,11 @@ pub struct Terms<'a, 's> {
 /// Bytes that are written between two looks at the clock: at the slowest (floats, tiny elements) about 0.25 ms.
 pub const BUDGET: usize = 64 * 1024;
 
+/// The same before the first look, on a normal scheduler.
+pub const FIRST_BUDGET: usize = SHORT;
+
 /// What is left of a millisecond after the first budget and before the last.
-const REST_OF_SLICE: Duration = Duration::from_micros(600);
+const REST_OF_SLICE: Duration = Duration::from_micros(700);
 /// What a byte of work takes, about.
 const NANOSECONDS: u64 = 4;
 
@@ -91,7 +94,7 @@ impl<'a, 's> Terms<'a, 's> {
             big: Vec::new(),
             unknown: 0,
             floats: false,
-            deadline: None,
+            began: None,
             may: May::Slice,
             charged: 0,
             ahead: 0,
@@ -103,9 +106,15 @@ impl<'a, 's> Terms<'a, 's> {
         self.may = may;
     }
 
-    /// Charges work that the bytes written do not show, as this many bytes.
+    /// Work that the bytes written do not show, as this many bytes.
     pub fn charged(&self) -> usize {
         self.charged
+    }
+
+    /// How long it has taken since the first budget was used up.
+    #[inline(always)]
+    pub fn spent(&self) -> Option<Duration> {
+        self.began.map(|began| began.elapsed())
     }
 
     /// Memory for the walks of the next call.
@@ -296,7 +305,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
             May::Last => return if self.look.is_alive() { BUDGET } else { 0 },
         };
         let now = Instant::now();
-        let deadline = *self.deadline.get_or_insert(now + rest);
+        let deadline = *self.began.get_or_insert(now) + rest;
         let ahead = Duration::from_nanos(NANOSECONDS.saturating_mul(take(&mut self.ahead) as u64));
         if now + ahead < deadline { BUDGET } else { 0 }
     }

@@ -407,6 +407,51 @@ defmodule RustyJson.SweepTest do
            "#{length(wrong)} cases: #{inspect(Enum.take(wrong, 40), pretty: true, limit: 2000)}"
   end
 
+  ## Rows of calls
+
+  # Each is short work, and the scheduler is given back when enough was taken from the turn.
+  @lengths [4_000, 60_000]
+  @slow [:deep, :bottomless, :long_numbers, :repeated_keys, :escapes, :floats, :pairs, :improper]
+  @kinds for(name <- [:decode, :valid?, :canonicalize, :encode], do: {RustyJson, name, 2}) ++
+           [{RustyJson.Feed, :push, 2}, {RustyJson.Formatter, :pretty_print, 2}]
+  # Milliseconds.
+  @turn 5.0
+
+  for {engine, chosen} <- Judge.engines(), engine != :wasmex, input <- [:text, :term] do
+    @tag engine: engine, chosen: chosen, input: input
+    test "#{engine}: a row of calls with a #{input} gives the scheduler back", context do
+      {_rows, held} = rows(context, &(&1.name in @slow), &(&1.name in @kinds))
+      assert held == []
+    end
+
+    @tag :heavy
+    @tag sweep: engine
+    @tag timeout: :infinity
+    @tag engine: engine, chosen: chosen, input: input
+    test "#{engine}: so does a row of calls of each function on each #{input}", context do
+      {rows, held} = rows(context, fn _shape -> true end, fn _call -> true end)
+      Record.rows(context.engine, context.input, rows, held)
+      assert held == []
+    end
+  end
+
+  # How many there were, and those that held it.
+  defp rows(%{input: input, engine: engine, chosen: chosen}, shape?, call?) do
+    for shape <- shapes(input),
+        shape?.(shape),
+        size <- @lengths,
+        build = build(input, shape, size),
+        %{input: ^input} = call <- Sweep.calls(),
+        call?.(call),
+        not looked_up?(shape.name, call, []),
+        options = Sweep.options(call, engine, chosen, [], shape.options),
+        %{own: own} = Turns.of_row(build, &call.run.(&1, options)),
+        reduce: {0, []} do
+      {rows, held} when own <= @turn -> {rows + 1, held}
+      {rows, held} -> {rows + 1, [{call.name, shape.name, size, own} | held]}
+    end
+  end
+
   ## Deadlines
 
   for {engine, chosen} <- Judge.engines(), engine != :native, input <- [:text, :term] do

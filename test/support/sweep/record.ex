@@ -77,6 +77,10 @@ defmodule RustyJson.Test.Sweep.Record do
   @spec deadlines(atom(), atom(), non_neg_integer(), [tuple()]) :: :ok
   def deadlines(engine, input, calls, late), do: counted("deadlines", [engine, input], calls, late)
 
+  @doc "How many rows of calls were made, and those that held a scheduler for too long."
+  @spec rows(atom(), atom(), non_neg_integer(), [tuple()]) :: :ok
+  def rows(engine, input, rows, held), do: counted("rows", [engine, input], rows, held)
+
   defp counted(kind, head, calls, wrong) do
     row([kind | head] ++ [calls, length(wrong)])
     for each <- Enum.take(wrong, @most), do: row(["wrong", kind | head] ++ [text(each)])

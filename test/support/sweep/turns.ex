@@ -9,8 +9,12 @@ defmodule RustyJson.Test.Sweep.Turns do
   @typedoc "Milliseconds: of the longest turn, of the longest without its collections, and of all collections."
   @type turns :: %{turn: float(), own: float(), collected: float()}
 
+  alias RustyJson.Test.Sweep.Measure
+
   # Turns up to this many milliseconds need no further run.
   @enough 5.0
+  # Milliseconds of a row of calls.
+  @row 40
 
   @doc "The best of some runs, because a turn is longer where other programs have the processor."
   @spec longest((() -> input), (input -> term()), pos_integer()) :: turns() when input: term()
@@ -21,13 +25,22 @@ defmodule RustyJson.Test.Sweep.Turns do
     end
   end
 
+  @doc "The same for a row of calls, of which each is too short for the monitor: whether each takes from the turn what it costs."
+  @spec of_row((() -> input), (input -> term())) :: turns() when input: term()
+  def of_row(build, call), do: longest(build, &row(&1, call, System.monotonic_time(:millisecond) + @row))
+
+  defp row(input, call, until) do
+    Measure.outcome(call, input)
+    if System.monotonic_time(:millisecond) < until, do: row(input, call, until)
+  end
+
   defp once(build, call) do
     {pid, monitor} =
       spawn_monitor(fn ->
         input = build.()
         :erlang.garbage_collect()
         receive(do: (:go -> :ok))
-        RustyJson.Test.Sweep.Measure.outcome(call, input)
+        Measure.outcome(call, input)
         :erlang.yield()
       end)
 

@@ -1,7 +1,6 @@
 //! What a call may take, and what it is about.
 
 use crate::atoms;
-use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Env};
 use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::read::{Look, Raw};
@@ -91,14 +90,6 @@ impl<'a> Call<'a> {
             ticket,
             start_by: if dirty { number(start_by)? } else { u64::MAX },
         })
-    }
-}
-
-/// Takes the work from the caller's turn, so that the scheduler stays fair: a hundredth of it for so many bytes.
-pub fn charge(env: Env<'_>, bytes: usize, per_percent: usize) {
-    let percent = bytes / per_percent;
-    if percent > 0 {
-        consume_timeslice(env, percent.min(100) as i32);
     }
 }
 

@@ -3,9 +3,12 @@
 use crate::call::Call;
 use crate::fault::Fault;
 use crate::translated::{Export, Instance, Module, Trap};
+use rustler::Env;
 use rustyjson_core::abi;
 use rustyjson_terms::builder::MOST_NODES;
+use rustyjson_terms::turn::{self, SHORT};
 use std::ops::Range;
+use std::time::Duration;
 
 /// Length of the input, and how many bytes of it are options.
 pub type Lengths = (u32, u32);
@@ -36,14 +39,14 @@ pub struct Guest {
     room: Range<usize>,
     /// The kept options that stand at its start. A guest that fell can have written over them, which changes only what it does itself.
     holds: Option<&'static [u8]>,
-    /// Whether a call may have left large buffers behind.
-    untidy: bool,
+    /// Most bytes that the call gave it at once.
+    given: usize,
     /// The call runs on a scheduler that others wait for.
     short: bool,
 }
 
 /// Input up to this size leaves no buffers that have to be freed.
-const TIDY: u32 = 16 << 10;
+const TIDY: usize = 16 << 10;
 /// Bytes of input that the guest is asked for first: its own least buffer.
 const LEAST: u32 = 4096;
 /// Results beyond this many bytes take too long for the caller's scheduler.
@@ -59,7 +62,7 @@ impl Guest {
             Trap::Unreachable => Fault::MemoryLimit,
             trap => Fault::Trap(trap),
         })?;
-        Ok(Self { instance, room: 0..0, holds: None, untidy: false, short: false })
+        Ok(Self { instance, room: 0..0, holds: None, given: 0, short: false })
     }
 
     /// The version of the module's exports.
@@ -94,12 +97,32 @@ impl Guest {
     pub fn in_time(&self) -> Result<(), Fault> {
         // A short call whose clock was not read yet has used a fraction of its time.
         let early = self.short && !self.instance.has_begun();
-        if early || self.time_left() > 0 { Ok(()) } else { Err(Fault::Timeout) }
+        if early { Ok(()) } else { self.look() }
+    }
+
+    /// The same, and the time begins here if it did not before.
+    pub fn look(&self) -> Result<(), Fault> {
+        if self.time_left() > 0 { Ok(()) } else { Err(Fault::Timeout) }
     }
 
     /// Nanoseconds until the call must be over.
     pub fn time_left(&self) -> u64 {
         self.instance.time_left()
+    }
+
+    /// Takes what the call took from its caller's turn.
+    #[inline(always)]
+    pub fn take_turn(&self, env: Env<'_>) {
+        if self.given > turn::FREE {
+            self.take_long_turn(env);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_long_turn(&self, env: Env<'_>) {
+        let spent = || Duration::from_nanos(self.instance.timeout().saturating_sub(self.time_left()));
+        turn::take(env, self.instance.has_begun().then(spent), self.given);
     }
 
     /// Bytes of linear memory.
@@ -162,10 +185,22 @@ impl Guest {
         Ok(())
     }
 
-    /// Returns the address of the guest's input buffer, which has room for `len` bytes. Asks the guest only if the buffer of an earlier
-    /// call is too short.
+    /// Returns the address of the guest's input buffer, which has room for `len` bytes.
+    #[inline(always)]
     fn input(&mut self, len: u32) -> Result<usize, Fault> {
-        self.untidy |= len > TIDY;
+        if len as usize > self.room.len().min(turn::FREE) {
+            self.long_input(len)?;
+        }
+        Ok(self.room.start)
+    }
+
+    /// Asks the guest for a buffer only if that of an earlier call is too short.
+    #[inline(never)]
+    fn long_input(&mut self, len: u32) -> Result<(), Fault> {
+        self.given = self.given.max(len as usize);
+        if self.given > SHORT {
+            self.look()?;
+        }
         if len as usize > self.room.len() {
             self.leave();
             let wanted = len.max(LEAST);
@@ -174,7 +209,7 @@ impl Guest {
                 address => self.room = address..address + wanted as usize,
             }
         }
-        Ok(self.room.start)
+        Ok(())
     }
 
     /// The input buffer may be elsewhere from now on.
@@ -201,7 +236,7 @@ impl Guest {
     pub fn extend(&mut self, len: usize, keep: usize) -> Result<Range<usize>, Fault> {
         // A length beyond 32 bits exceeds what the guest can address.
         let len = u32::try_from(len).map_err(|_| Fault::MemoryLimit)?;
-        self.untidy |= len > TIDY;
+        self.given = self.given.max(len as usize);
         self.leave();
         let packed = self.call(Export::Extend, [len.into(), keep as u64, 0])?;
         let room = abi::place(packed).ok_or(Fault::MemoryLimit)?;
@@ -227,6 +262,7 @@ impl Guest {
 
     /// Encodes the tape that was written, to about as many bytes of text as are expected.
     pub fn play(&mut self, (len, options): Lengths, expected: u32) -> Result<Range<usize>, Fault> {
+        self.given = self.given.max(len as usize);
         let packed = self.call(Export::Play, [len.into(), options.into(), expected.into()])?;
         self.record(packed)
     }
@@ -246,7 +282,7 @@ impl Guest {
 
     /// Lets the guest give back what a large input left.
     pub fn forget(&mut self) -> Result<(), Fault> {
-        if !std::mem::take(&mut self.untidy) {
+        if std::mem::take(&mut self.given) <= TIDY {
             return Ok(());
         }
         self.leave();

@@ -130,6 +130,9 @@ fn in_instance<T>(call: &Call<'_>, mut run: impl FnMut(&mut Guest) -> Result<T, 
         guest.0.limit(&Call { timeout: left, ..*call });
         answer = run(&mut guest.0);
     }
+    if !call.dirty {
+        guest.0.take_turn(call.env);
+    }
     let answer = answer?;
     if !call.fresh {
         let keep = guest.0.forget().is_ok() && guest.0.memory_size() <= KEEP_MEMORY;

@@ -31,7 +31,7 @@ mod translated;
 mod waiter;
 mod work;
 
-use call::{Call, Input, Operation, charge};
+use call::{Call, Input, Operation};
 use guest::Sent;
 use kept::Keep;
 use rustler::codegen_runtime::inventory;
@@ -42,9 +42,6 @@ use rustyjson_terms::entry;
 use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::read::{Look, Raw};
 use rustyjson_terms::taped;
-
-/// Bytes that take about a hundredth of a scheduler's turn, where new memory takes its time. (With twice as many, turns of 3 ms were seen.)
-const BYTES_PER_PERCENT: usize = 1024;
 
 /// `:ok`, or `{:fault, :unavailable, reason}` if no call can run.
 #[rustler::nif(name = "sandbox_status", schedule = "DirtyCpu")]
@@ -67,9 +64,6 @@ fn run<'a, const DIRTY: bool>(
     ticket: Raw<'a>,
 ) -> Returned {
     let input = Input::new(env, options, body)?;
-    if !DIRTY {
-        charge(env, input.body.len(), BYTES_PER_PERCENT);
-    }
     work::run(env, Operation::new(operation)?, &input, &Call::read(env, limits, ticket, DIRTY)?)
 }
 
@@ -95,7 +89,6 @@ fn write<'a, const DIRTY: bool>(
 fn decode<'a>(env: Env<'a>, json: Raw<'a>, given: Raw<'a>) -> Returned {
     let Some(keep) = kept::find(env, &kept::DECODE, given) else { return Ok(false_().as_c_arg()) };
     let json = Binary::from_term(json.term(env))?;
-    charge(env, json.len(), BYTES_PER_PERCENT);
     Ok(work::decode_kept(env, keep, json.as_slice()))
 }
 

@@ -1,6 +1,6 @@
 //! A term, written into the guest's memory as a tape while it is walked.
 
-use crate::call::{Call, charge};
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::guest::{Guest, Sent};
 use crate::host;
@@ -11,6 +11,7 @@ use rustler::sys::ErlNifTerm;
 use rustyjson_core::tape::Sink;
 use rustyjson_terms::raw::read::Raw;
 use rustyjson_terms::taped::{self, Limits, Options, State, Taped, Time, Untaped};
+use rustyjson_terms::turn::SHORT;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::time::Duration;
@@ -18,8 +19,6 @@ use std::time::Duration;
 /// Bytes of a tape that take too long on the caller's scheduler. With 512 KB, citm_catalog was interrupted at its end and took a tenth more
 /// time, and twitter a fifth less: so much may take a millisecond.
 const LONG: usize = 96 << 10;
-/// Bytes of a tape that take about a hundredth of a scheduler's turn.
-const BYTES_PER_PERCENT: usize = 8192;
 /// Bytes of input that the guest is asked for first: enough for a small term.
 const FIRST: usize = 4096;
 /// Up to here, room grows to four times as much; beyond, by a half.
@@ -68,8 +67,7 @@ impl Paper<'_> {
             self.grow(needed, at)?;
         }
         self.guest.put(self.room.start + at, bytes)?;
-        // What is short takes less time than a look at the clock.
-        if needed > FIRST { Ok(self.guest.in_time()?) } else { Ok(()) }
+        if needed > SHORT { Ok(self.guest.look()?) } else { Ok(()) }
     }
 
     /// Asks for more room than is needed, and for little more where there is no memory for that.
@@ -100,9 +98,6 @@ fn encode<'a>(
         Err(Stopped::Fault(fault)) => return Err(fault),
         Err(Stopped::Later) => return Ok(terms::later(env).as_c_arg()),
     };
-    if guest.is_short() {
-        charge(env, len, BYTES_PER_PERCENT);
-    }
     let answer = match session::play(guest, (bytes.len() + len, bytes.len()), (whole, holes.len()), options.of_text())?
     {
         Played::Text(text) => terms::text(env, text),
