@@ -127,6 +127,11 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         if self.out.failed() {
             return Err(EncodeErrorKind::OutOfMemory);
         }
+        self.fits()
+    }
+
+    /// What is written is not too long.
+    pub fn fits(&self) -> Walk<()> {
         if self.too_long() { Err(EncodeErrorKind::MaxBytes) } else { Ok(()) }
     }
 

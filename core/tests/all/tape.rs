@@ -143,6 +143,7 @@ fn terms() -> Vec<Value> {
             fragment(text("\n1")),
             fragment(text("{\"a\":[1,2]}")),
             fragment(List(vec![text("[1,"), text("2]")])),
+            fragment(text("[\"not closed")),
         ]),
         List(vec![Pid, Map(vec![(List(vec![Integer(97)]), Pid), (Pid, Integer(1))]), structure("Elixir.Other", &[])]),
         Improper(vec![Integer(1), Improper(vec![Integer(2)], Box::new(Pid))], Box::new(Integer(3))),
@@ -179,17 +180,17 @@ fn each_choice_of_each_option() {
     }
 }
 
+/// Fields of [`options`]: line breaks, and what becomes of members.
+const PRETTY: usize = 8;
+const SHAPE: usize = 17;
+
 /// The error of a text that is too long names the same place wherever it is cut.
 #[test]
 fn each_length() {
     for value in terms().into_iter().filter(|value| !matches!(value, Map(members) if members.len() == 1)) {
         for (max, choices) in (1_u64..200).flat_map(|max| {
-            [[0; 24], {
-                let mut pretty = [0; 24];
-                pretty[8] = 1;
-                pretty
-            }]
-            .map(|choices| (max, choices))
+            let chosen = |field: usize, choice| std::array::from_fn(|at| if at == field { choice } else { 0 });
+            [[0; 24], chosen(PRETTY, 1), chosen(SHAPE, 3)].map(|choices| (max, choices))
         }) {
             let bytes = options(&choices);
             let (options, _) = EncodeOptions::from_bytes(&bytes).unwrap();
