@@ -24,7 +24,8 @@ type Reached = (usize, u32, u8);
 #[rustler::nif]
 fn format<'a>(env: Env<'a>, text: Binary<'a>, options: Binary<'a>) -> NifResult<Term<'a>> {
     let layout = Layout::new(&read(&options)?);
-    let turn = Turn::begin(text.len());
+    // Few brackets can be much text.
+    let turn = Turn::begin_timed();
     let mut out = Output::new(Vec::new());
     let result = format_slice(&text, &layout, layout.first_place(), 0, BUDGET, &mut out);
     turn.end(env);

@@ -29,6 +29,11 @@ impl Turn {
         Self { len, began: (len > SHORT).then(Instant::now) }
     }
 
+    /// Begins work of which the length of the text says little.
+    pub fn begin_timed() -> Self {
+        Self { len: 0, began: Some(Instant::now()) }
+    }
+
     /// Takes what passed from the caller's turn.
     #[inline(always)]
     pub fn end(self, env: Env<'_>) {
@@ -46,9 +51,10 @@ pub fn take(env: Env<'_>, spent: Option<Duration>, bytes: usize) {
     }
 }
 
-/// At least a hundredth of a turn.
 #[inline(never)]
 fn take_time(env: Env<'_>, spent: Duration) {
-    let percent = spent.as_nanos() * 100 / TURN.as_nanos();
-    consume_timeslice(env, percent.clamp(1, 100) as i32);
+    let percent = (spent.as_nanos() * 100 / TURN.as_nanos()).min(100);
+    if percent > 0 {
+        consume_timeslice(env, percent as i32);
+    }
 }

@@ -410,7 +410,7 @@ defmodule RustyJson.SweepTest do
   ## Rows of calls
 
   # Each is short work, and the scheduler is given back when enough was taken from the turn.
-  @lengths [4_000, 60_000]
+  @lengths [1_000, 4_000, 60_000]
   @slow [:deep, :bottomless, :long_numbers, :repeated_keys, :escapes, :floats, :pairs, :improper]
   @kinds for(name <- [:decode, :valid?, :canonicalize, :encode], do: {RustyJson, name, 2}) ++
            [{RustyJson.Feed, :push, 2}, {RustyJson.Formatter, :pretty_print, 2}]

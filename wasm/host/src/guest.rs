@@ -39,7 +39,7 @@ pub struct Guest {
     room: Range<usize>,
     /// The kept options that stand at its start. A guest that fell can have written over them, which changes only what it does itself.
     holds: Option<&'static [u8]>,
-    /// Most bytes that the call gave it at once.
+    /// Most bytes of the call that it got, or wrote, at once.
     given: usize,
     /// The call runs on a scheduler that others wait for.
     short: bool,
@@ -115,6 +115,13 @@ impl Guest {
     pub fn take_turn(&self, env: Env<'_>) {
         if self.given > turn::FREE {
             self.take_long_turn(env);
+        }
+    }
+
+    /// The call is about this many bytes, too.
+    pub const fn count(&mut self, bytes: usize) {
+        if bytes > self.given {
+            self.given = bytes;
         }
     }
 
@@ -197,7 +204,7 @@ impl Guest {
     /// Asks the guest for a buffer only if that of an earlier call is too short.
     #[inline(never)]
     fn long_input(&mut self, len: u32) -> Result<(), Fault> {
-        self.given = self.given.max(len as usize);
+        self.count(len as usize);
         if self.given > SHORT {
             self.look()?;
         }
@@ -236,7 +243,7 @@ impl Guest {
     pub fn extend(&mut self, len: usize, keep: usize) -> Result<Range<usize>, Fault> {
         // A length beyond 32 bits exceeds what the guest can address.
         let len = u32::try_from(len).map_err(|_| Fault::MemoryLimit)?;
-        self.given = self.given.max(len as usize);
+        self.count(len as usize);
         self.leave();
         let packed = self.call(Export::Extend, [len.into(), keep as u64, 0])?;
         let room = abi::place(packed).ok_or(Fault::MemoryLimit)?;
@@ -262,7 +269,7 @@ impl Guest {
 
     /// Encodes the tape that was written, to about as many bytes of text as are expected.
     pub fn play(&mut self, (len, options): Lengths, expected: u32) -> Result<Range<usize>, Fault> {
-        self.given = self.given.max(len as usize);
+        self.count(len as usize);
         let packed = self.call(Export::Play, [len.into(), options.into(), expected.into()])?;
         self.record(packed)
     }

@@ -234,6 +234,8 @@ pub fn transform<'a>(
         _ => Export::Format,
     };
     let record = guest.run(export, lengths)?;
+    // Few brackets can be much text.
+    guest.count(record.len());
     match open(&guest.memory()[record]) {
         Some((Status::Done, result)) if result.len() > longest(operation, options, text) => Err(too_long()),
         Some((Status::Done, result)) => Ok(Ok(result)),
