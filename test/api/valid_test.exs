@@ -9,7 +9,9 @@ defmodule RustyJson.ValidTest do
     for {name, engine} <- Judge.engines() do
       options = Enum.to_list(options) ++ engine
       decoded = RustyJson.decode(text, options)
-      assert RustyJson.valid?(text, options) == match?({:ok, _}, decoded), "#{name}: #{inspect(decoded)}"
+      # To show a document of decimals takes seconds.
+      if RustyJson.valid?(text, options) != match?({:ok, _}, decoded),
+        do: flunk("#{name}: #{inspect(decoded)}")
     end
   end
 

@@ -29,15 +29,18 @@ defmodule RustyJson.Encode.Lost do
     :counters.get(counter, 1) > @parts * most + @free
   end
 
-  @doc "The parts counted so far."
-  @spec so_far(Options.t()) :: non_neg_integer()
-  def so_far(%{lost: nil}), do: 0
-  def so_far(%{lost: counter}), do: :counters.get(counter, 1)
+  @doc "Runs what gives `{:ok, result}`, or another answer, behind which all that was counted comes again."
+  @spec attempt(Options.t(), (() -> answer)) :: answer when answer: {:ok, term()} | term()
+  def attempt(%{lost: nil}, run), do: run.()
 
-  @doc "Forgets those counted since then, which come again."
-  @spec go_back(Options.t(), non_neg_integer()) :: :ok
-  def go_back(%{lost: nil}, 0), do: :ok
-  def go_back(%{lost: counter}, parts), do: :counters.put(counter, 1, parts)
+  def attempt(%{lost: counter}, run) do
+    before = :counters.get(counter, 1)
+
+    with again when not is_tuple(again) or elem(again, 0) != :ok <- run.() do
+      :counters.put(counter, 1, before)
+      again
+    end
+  end
 
   @doc "As `too_many?/2` for what Elixir looked at. Raises if it is too much."
   @spec spend!(integer(), Options.t()) :: :ok

@@ -11,7 +11,22 @@ defmodule RustyJson.Encode.Stream do
   require RustyJson.Engine.Codes
 
   alias RustyJson.{EncodeError, Encoder, Lazy, Options, OrderedObject, SandboxError}
-  alias RustyJson.Encode.{Inside, Lost, Part, Path, Pieces, Scope, Sources, Text, Unsupported, Written}
+
+  alias RustyJson.Encode.{
+    Around,
+    Batches,
+    Inside,
+    Lost,
+    Part,
+    Path,
+    Pieces,
+    Scope,
+    Sources,
+    Text,
+    Unsupported,
+    Written
+  }
+
   alias RustyJson.Engine.Codes
   alias RustyJson.Options.Cache
 
@@ -154,81 +169,14 @@ defmodule RustyJson.Encode.Stream do
     %{format: format, options: options, path: fn -> "" end, flush: flush, size: 1, number: 0, line: false}
   end
 
-  defp elements(source, start) when is_list(source), do: of_list(source, start)
-  defp elements(source, start), do: one_after_another(source, start)
+  defp elements(source, start), do: Batches.texts(source, start, {&flush/3, &closing/1, &improper/1})
 
-  # To take a batch off a list costs less than to be handed its elements one by one.
-  defp of_list(list, start) do
-    Stream.unfold({list, start}, fn
-      nil ->
-        nil
-
-      {[], state} ->
-        {closing(state), nil}
-
-      {[_ | _] = list, %{size: size} = state} ->
-        {batch, rest} = taken(list, size, [])
-        {texts, state} = flush(batch, length(batch), state)
-        {texts, {rest, state}}
-
-      {_tail, %{options: options, path: path}} ->
-        raise EncodeError.from_engine({Codes.encode(:improper_list), path.(), nil}, options)
-    end)
-    |> Stream.concat()
-  end
-
-  # `Enum.split/2` fails at the end of an improper list.
-  defp taken([element | rest], count, taken) when count > 0, do: taken(rest, count - 1, [element | taken])
-  defp taken(rest, _count, taken), do: {:lists.reverse(taken), rest}
-
-  # The source is suspended after each batch. A callback for each element, as in `Stream.transform/3`, costs as much as encoding it.
-  defp one_after_another(source, start) do
-    resume = &Enumerable.reduce(source, &1, fn element, batch -> collect(element, batch) end)
-    Stream.concat(fn command, fun -> batches(command, fun, resume, start) end)
-  end
-
-  defp collect(element, {batch, count, size}) when count + 1 < size,
-    do: {:cont, {[element | batch], count + 1, size}}
-
-  defp collect(element, {batch, count, size}), do: {:suspend, {[element | batch], count + 1, size}}
-
-  # Gives the texts of each batch to the function, as the protocol Enumerable has it.
-  defp batches({:halt, acc}, _fun, resume, _state) do
-    close(resume)
-    {:halted, acc}
-  end
-
-  defp batches({:suspend, acc}, fun, resume, state), do: {:suspended, acc, &batches(&1, fun, resume, state)}
-  defp batches({:cont, acc}, _fun, nil, _state), do: {:done, acc}
-
-  defp batches({:cont, acc}, fun, resume, state) do
-    case resume.({:cont, {[], 0, state.size}}) do
-      {:suspended, {batch, count, _size}, resume} ->
-        {command, state} = deliver(batch, count, state, acc, fun, resume)
-        batches(command, fun, resume, state)
-
-      {_ended, {batch, count, _size}} ->
-        {texts, state} = batch |> Enum.reverse() |> flush(count, state)
-        texts |> Stream.concat(closing(state)) |> fun.(acc) |> batches(fun, nil, state)
-    end
-  end
-
-  # Nothing else closes a source that is suspended.
-  defp deliver(batch, count, state, acc, fun, resume) do
-    {texts, state} = batch |> Enum.reverse() |> flush(count, state)
-    {fun.(texts, acc), state}
-  catch
-    kind, reason ->
-      close(resume)
-      :erlang.raise(kind, reason, __STACKTRACE__)
-  end
-
-  defp close(nil), do: :ok
-  defp close(resume), do: resume.({:halt, {[], 0, 1}})
+  defp improper(%{options: options, path: path}),
+    do: raise(EncodeError.from_engine({Codes.encode(:improper_list), path.(), nil}, options))
 
   defp closing(%{format: :array, options: options} = state) do
-    text = if state.number == 0, do: "[]", else: tail(options)
-    [from_here(text, state)]
+    text = if state.number == 0, do: "[]", else: Around.tail(options)
+    [Around.from_here(text, state)]
   end
 
   defp closing(_state), do: []
@@ -240,7 +188,7 @@ defmodule RustyJson.Encode.Stream do
 
     case texts(elements, state) do
       {:ok, text} ->
-        {[from_here(text, state)], %{next | size: size(IO.iodata_length(text), count, state)}}
+        {[Around.from_here(text, state)], %{next | size: size(IO.iodata_length(text), count, state)}}
 
       # It was looked at by itself already, and so are those behind it.
       :lazy when count == 1 ->
@@ -271,7 +219,7 @@ defmodule RustyJson.Encode.Stream do
 
   defp numbered(%EncodeError{path: "/" <> _ = path} = error, %{number: number, options: options} = state) do
     {index, path} = Inside.element!(path, options)
-    index = if led?(state), do: index - 1, else: index
+    index = if Around.led?(state), do: index - 1, else: index
     at(error, path, %{state | number: number + index})
   end
 
@@ -281,24 +229,12 @@ defmodule RustyJson.Encode.Stream do
   defp size(bytes, count, %{flush: flush}),
     do: ((flush + div(flush, 8)) * count) |> div(max(bytes, 1)) |> max(1) |> min(@most)
 
-  # What is encoded again one by one counts once.
-  defp texts(elements, %{options: options} = state) do
-    before = Lost.so_far(options)
+  defp texts(elements, %{options: options} = state),
+    do: Lost.attempt(options, fn -> text(elements, state) end)
 
-    case text(elements, state) do
-      {:ok, text} ->
-        {:ok, text}
-
-      again ->
-        Lost.go_back(options, before)
-        again
-    end
-  end
-
-  # A lazy array may have no end, and may be read once, so nothing of it is read here.
   defp text(elements, state) do
-    case Lazy.unless_lazy(fn -> Text.encode(led(elements, state), with_room(state)) end) do
-      {:ok, text} -> {:ok, text |> in_line(state) |> unled(state)}
+    case elements |> Around.led(state) |> encoded(state) do
+      {:ok, text} -> {:ok, text |> in_line(state) |> Around.unled(state)}
       {:error, error} -> {:failed, :error, error, []}
       :lazy -> :lazy
     end
@@ -306,6 +242,10 @@ defmodule RustyJson.Encode.Stream do
     # An encoder may raise, throw or exit.
     kind, reason -> {:failed, kind, reason, __STACKTRACE__}
   end
+
+  # A lazy array may have no end, and may be read once, so nothing of it is read here.
+  defp encoded(elements, state),
+    do: Lazy.unless_lazy(fn -> Text.encode(elements, with_room(state)) end)
 
   defp in_line(text, %{line: true, options: options}), do: Written.record(text, options)
   defp in_line(text, _state), do: text
@@ -317,11 +257,9 @@ defmodule RustyJson.Encode.Stream do
   # Brackets, and what leads the elements of a batch, do not belong to the stream, so they do not count. Elements that fail then are too long
   # for the stream, whatever is in front of them.
   defp with_room(%{options: options} = state) do
-    room = byte_size(lead(options)) + byte_size(tail(options))
-
     if options.values.max_bytes == 0,
       do: of_batch(state),
-      else: limited(of_batch(state), options.values.max_bytes + room)
+      else: limited(of_batch(state), options.values.max_bytes + Around.extra(state))
   end
 
   defp limited(options, most), do: Options.change(options, :encode, %{max_bytes: most})
@@ -346,37 +284,18 @@ defmodule RustyJson.Encode.Stream do
 
   # Not even the comma behind the element before it.
   defp end_of_room(_element, 0, %{format: :array, number: number} = state) when number > 0,
-    do: whole_path("", %{state | number: number - 1})
+    do: Around.whole_path("", %{state | number: number - 1})
 
-  defp end_of_room(_element, 0, state), do: whole_path("", state)
+  defp end_of_room(_element, 0, state), do: Around.whole_path("", state)
 
   defp end_of_room(element, left, %{options: options} = state) do
-    most = if led?(state), do: left + byte_size(lead(options)), else: left
+    most = if Around.led?(state), do: left + byte_size(Around.lead(options)), else: left
 
-    case [element] |> led(state) |> Text.encode(limited(of_batch(state), most)) do
+    case [element] |> Around.led(state) |> Text.encode(limited(of_batch(state), most)) do
       # What leaves no text may be too much with that of the elements before it, which has no path.
       {:error, %EncodeError{reason: :max_bytes, path: "/" <> _} = error} -> numbered(error, state).path
-      _other -> whole_path("", state)
+      _other -> Around.whole_path("", state)
     end
-  end
-
-  # A 0 leads elements behind others, and leaves them its comma when it is taken off with the bracket: so no text is copied. It is
-  # no element that a pointer could redact.
-  defp led(elements, state), do: if(led?(state), do: [0 | elements], else: elements)
-
-  defp led?(%{format: :array, number: number, options: options}),
-    do: number > 0 and Options.pointers(options) == []
-
-  defp led?(_records), do: false
-
-  defp unled(text, %{format: format}) when format != :array, do: text
-
-  defp unled(text, %{number: 0, options: options}), do: open(text, options)
-
-  defp unled(text, %{options: options} = state) do
-    if led?(state),
-      do: Inside.between!(text, lead(options), tail(options), options),
-      else: alone(text, state)
   end
 
   defp one_by_one(elements, %{number: number} = state) do
@@ -386,28 +305,27 @@ defmodule RustyJson.Encode.Stream do
   end
 
   defp single(element, %{options: options} = state) do
-    before = Lost.so_far(options)
-
-    case Lazy.unless_lazy(fn -> Text.encode([element], with_room(state)) end) do
+    case Lost.attempt(options, fn -> encoded([element], state) end) do
       {:ok, text} ->
-        [text |> in_line(state) |> alone(state) |> from_here(state)]
+        [text |> in_line(state) |> Around.alone(state) |> Around.from_here(state)]
 
       {:error, error} ->
         if too_long?(error, state), do: [too_long(element, state)], else: raise(error)
 
       :lazy ->
-        Lost.go_back(options, before)
         streamed(element, state)
     end
   rescue
-    error in EncodeError -> reraise at(error, drop_first(error.path), state), __STACKTRACE__
+    error in EncodeError -> reraise at(error, Around.drop_first(error.path), state), __STACKTRACE__
   end
 
   defp lazily(element, state) do
     streamed(element, state)
   rescue
-    error in EncodeError -> reraise at(error, drop_first(error.path), state), __STACKTRACE__
+    error in EncodeError -> reraise at(error, Around.drop_first(error.path), state), __STACKTRACE__
   end
+
+  defp at(error, path, state), do: %{error | path: Around.whole_path(path, state)}
 
   # An element with lazy arrays, in pieces.
   defp streamed(element, state) do
@@ -415,16 +333,16 @@ defmodule RustyJson.Encode.Stream do
     {element, sources} = Sources.out(element, options)
 
     case Text.begin([element], options) do
-      {:ok, text} -> [text |> in_line(state) |> alone(state) |> from_here(state)]
+      {:ok, text} -> [text |> in_line(state) |> Around.alone(state) |> Around.from_here(state)]
       {:partial, json, holes} -> in_pieces(holes, json, sources, %{state | options: options})
       {:error, error} -> raise error
     end
   end
 
   defp in_pieces(holes, json, sources, %{format: :array, options: options} = state) do
-    json = open(json, options)
+    json = Around.open(json, options)
     holes = Inside.holes!(holes, 1, byte_size(json), options)
-    path = &whole_path(drop_first(&1), state)
+    path = &Around.whole_path(Around.drop_first(&1), state)
 
     parts = %{
       json: json,
@@ -435,13 +353,13 @@ defmodule RustyJson.Encode.Stream do
       line: state.line
     }
 
-    Stream.concat([from_here(opening(state), state)], filled(holes, 1, parts))
+    Stream.concat([Around.from_here(Around.opening(state), state)], filled(holes, 1, parts))
   end
 
   # A record has no brackets around it.
   defp in_pieces(holes, json, sources, %{options: options} = state) do
     options = options |> Options.inner() |> Options.alone()
-    path = &whole_path(&1, state)
+    path = &Around.whole_path(&1, state)
 
     filled(holes, 0, %{
       json: json,
@@ -452,51 +370,4 @@ defmodule RustyJson.Encode.Stream do
       line: true
     })
   end
-
-  defp alone(text, %{format: :array, options: options} = state), do: [opening(state), inside(text, options)]
-  defp alone(text, _records), do: text
-
-  # The path of an element starts with its number in a list of one.
-  defp drop_first("/0" <> path), do: path
-  defp drop_first(path), do: path || ""
-
-  defp at(error, path, state), do: %{error | path: whole_path(path, state)}
-
-  defp whole_path(path, %{path: prefix, number: number}),
-    do: Path.join(prefix.(), "/" <> Integer.to_string(number) <> path)
-
-  # Text that starts with the next element, or with the comma in front of it: then an element before that gives it its number.
-  defp from_here(text, %{format: format, number: number, options: options, path: prefix}) do
-    {lead, skipped} = if format == :array and number > 0, do: {"[0", number - 1}, else: {"", number}
-
-    path = fn length ->
-      text = text |> IO.iodata_to_binary() |> reaching(length)
-      Path.join(prefix.(), (lead <> text) |> Path.reached(options) |> Path.later(skipped))
-    end
-
-    {text, path}
-  end
-
-  # The core writes a key with its colon, so a key that has room without it is reached.
-  defp reaching(text, length) do
-    case :erlang.split_binary(text, length) do
-      {start, ":" <> _rest} -> start <> ":"
-      {start, _rest} -> start
-    end
-  end
-
-  defp opening(%{number: 0}), do: "["
-  defp opening(_state), do: ","
-
-  # A list's text without its brackets, and without the line of the last one.
-  defp inside(text, options), do: Inside.between!(text, "[", tail(options), options)
-
-  # The same with its first bracket.
-  defp open(text, options), do: Inside.between!(text, "", tail(options), options)
-
-  defp lead(options), do: "[" <> line(options, Options.depth(options) + 1) <> "0"
-  defp tail(options), do: line(options, Options.depth(options)) <> "]"
-
-  defp line(%{values: %{line_separator: separator, indent: indent}}, depth),
-    do: separator <> String.duplicate(indent, depth)
 end
