@@ -30,7 +30,6 @@ defmodule RustyJson do
   alias RustyJson.Decode.{Callbacks, Input, Many, Valid}
   alias RustyJson.Encode.{Callback, Canonical, Known, Text}
   alias RustyJson.Options.{Cache, Lists, Words}
-  alias RustyJson.Wasm.Host.BuiltIn
 
   # The functions that raise then make no `{:ok, result}`, which takes 10 of the 150 ns of a short call.
   @compile {:inline, decode: 2, encode: 2, bang: 1}
@@ -125,7 +124,7 @@ defmodule RustyJson do
           other -> Input.ended(other, input, options)
         end
 
-      {{:sandbox, number, _check, _limits}, options}
+      {{:sandbox, number, _check}, options}
       when is_binary(input) and byte_size(input) <= @longest_without_room ->
         case Engine.Native.Nif.sandbox_decode(input, number) do
           {:ok, _term} = done -> done
@@ -133,7 +132,7 @@ defmodule RustyJson do
           answer -> Input.sandboxed(answer, input, options)
         end
 
-      {{_shape, _plain, _usual} = prepared, options} ->
+      {{shape, _plain, _usual} = prepared, options} when shape != :sandbox ->
         Schema.Decode.decode(input, options, prepared, nil)
 
       {_ready, options} ->
@@ -227,9 +226,9 @@ defmodule RustyJson do
       when is_binary(input) and byte_size(input) <= longest and check != nil ->
         with :dirty <- Engine.Native.Nif.valid(input, kept), do: Valid.valid?(input, options)
 
-      {{:sandbox, _number, check, limits}, options}
+      {{:sandbox, _number, check}, options}
       when is_binary(input) and byte_size(input) <= @longest_without_room and check != nil ->
-        case BuiltIn.started?() and Engine.Native.Nif.sandbox_run(:decode, check, input, limits, 0) do
+        case Engine.Native.Nif.sandbox_decode(input, check) do
           {:ok, term} -> term == true
           false -> Valid.valid?(input, options)
           answer -> Valid.sandboxed(answer, input, options)

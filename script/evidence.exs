@@ -110,7 +110,7 @@ defmodule RustyJson.Evidence do
       ),
       for(
         {[engine, input], [rows, held]} <- summed(record["rows"], 2),
-        do: "| #{engine}, rows of calls with a #{input} of 1 to 60 KB | #{number(rows)} | #{held} |\n"
+        do: "| #{engine}, rows of calls with a #{input} of 300 bytes to 60 KB | #{number(rows)} | #{held} |\n"
       ),
       "",
       "| beyond the limits | in | cases | shapes | time per byte, most | in a large heap, most | reductions per byte, most | own turn, most | why |",

@@ -183,8 +183,10 @@ type Suspended<'a> = (rustler::Atom, rustler::Binary<'a>, Vec<Term<'a>>, Vec<Hol
 fn small<'a>(env: Env<'a>, term: Raw<'a>, options: &EncodeOptions<'_>, plans: Plans<'a>) -> Option<ErlNifTerm> {
     with_terms(env, plans, |terms, stack, out| {
         let result = encode_slice(terms, term, options, out, stack);
-        turn::take(env, terms.spent(), out.len().saturating_add(terms.charged()));
-        outcome(env, options.scheduler, &result, out, terms, stack.lost())
+        let work = out.len().saturating_add(terms.charged());
+        let answer = outcome(env, options.scheduler, &result, out, terms, stack.lost());
+        turn::take(env, terms.spent(), work);
+        answer
     })
 }
 

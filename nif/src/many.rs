@@ -2,16 +2,15 @@
 
 use crate::atoms;
 use crate::decode::{failure, with_state};
-use rustler::schedule::consume_timeslice;
 use rustler::{Binary, Encoder, Env, NifResult, Term};
 use rustyjson_core::{DecodeOptions, ErrorKind, decode as decode_json};
 use rustyjson_terms::builder::{MOST_NODES, Terms};
 use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::{Look, Raw};
+use rustyjson_terms::turn::Turn;
 
-/// Bytes of one call: with the smallest values, half of a millisecond, and a whole one where new memory takes its time. So a call that is
-/// full takes the whole turn. (When it took a twelfth, turns of 3 ms were seen.)
+/// Bytes of one call: with the smallest values, half of a millisecond, and a whole one where new memory takes its time.
 const MOST_BYTES: usize = 32_768;
 /// What a document takes beside its bytes, as a number of bytes that take as long.
 const PER_DOCUMENT: usize = 64;
@@ -23,7 +22,7 @@ fn decode_many<'a>(env: Env<'a>, documents: Term<'a>, options: Term<'a>, thresho
     let bytes = Look::new(env).binary(Raw::of(options)).ok_or(BadArg)?;
     let ok = atoms::ok().encode(env);
     let (mut rest, mut next, mut used) = (documents, atoms::more(), 0);
-    let mut results = Vec::new();
+    let (mut results, turn) = (Vec::new(), Turn::begin_timed());
     while used < MOST_BYTES && !rest.is_empty_list() {
         let (document, tail) = rest.list_get_cell()?;
         let json = Binary::from_term(document)?;
@@ -39,9 +38,10 @@ fn decode_many<'a>(env: Env<'a>, documents: Term<'a>, options: Term<'a>, thresho
         results.push(result.as_c_arg());
         rest = tail;
     }
-    consume_timeslice(env, (100 * used / MOST_BYTES).clamp(1, 100) as i32);
     let make = Maker::new(env);
-    Ok((make.term(make.list(&results)), rest, next).encode(env))
+    let results = make.term(make.list(&results));
+    turn.end(env);
+    Ok((results, rest, next).encode(env))
 }
 
 /// `{:ok, term}` or `{:error, failure}`; `None` for more work than a normal scheduler should do.

@@ -28,16 +28,17 @@ fn format<'a>(env: Env<'a>, text: Binary<'a>, options: Binary<'a>) -> NifResult<
     let turn = Turn::begin_timed();
     let mut out = Output::new(Vec::new());
     let result = format_slice(&text, &layout, layout.first_place(), 0, BUDGET, &mut out);
-    turn.end(env);
-    match result {
-        Ok(None) => Ok(binary(env, out.written()).unwrap_or_else(|| failure(env, &text, NO_MEMORY))),
+    let answer = match result {
+        Ok(None) => binary(env, out.written()).unwrap_or_else(|| failure(env, &text, NO_MEMORY)),
         Ok(Some(Place { offset, depth, last })) => {
             let reached: Reached = (offset, depth, last.number());
             let suspended = |written| (atoms::suspended(), written, reached).encode(env);
-            Ok(binary(env, out.written()).map_or_else(|| failure(env, &text, NO_MEMORY), suspended))
+            binary(env, out.written()).map_or_else(|| failure(env, &text, NO_MEMORY), suspended)
         }
-        Err(error) => Ok(failure(env, &text, error)),
-    }
+        Err(error) => failure(env, &text, error),
+    };
+    turn.end(env);
+    Ok(answer)
 }
 
 /// There is no memory for the result.

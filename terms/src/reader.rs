@@ -57,8 +57,9 @@ pub struct Terms<'a, 's> {
     unknown: usize,
     /// The last boxed term was a float: in a list of floats the next one is too.
     floats: bool,
-    /// When the clock was read first: when the first budget was used up, so that small documents are spared the look at it.
-    began: Option<Instant>,
+    /// When the clock was read first, and the work before that in bytes: a budget was used up, or much work came. Small documents are
+    /// spared the look at it.
+    began: Option<(Instant, usize)>,
     /// How long it may last behind the first budget.
     may: May,
     /// Work beyond the bytes written, in bytes.
@@ -73,10 +74,15 @@ pub const BUDGET: usize = 64 * 1024;
 /// The same before the first look, on a normal scheduler.
 pub const FIRST_BUDGET: usize = SHORT;
 
-/// What is left of a millisecond after the first budget and before the last.
+/// What is left of about a millisecond after the first budget and before the last.
 const REST_OF_SLICE: Duration = Duration::from_micros(700);
 /// What a byte of work takes, about.
 const NANOSECONDS: u64 = 4;
+
+/// What this many bytes of work take, about.
+const fn nanoseconds(bytes: usize) -> Duration {
+    Duration::from_nanos(NANOSECONDS.saturating_mul(bytes as u64))
+}
 
 impl<'a, 's> Terms<'a, 's> {
     /// A reader.
@@ -111,10 +117,10 @@ impl<'a, 's> Terms<'a, 's> {
         self.charged
     }
 
-    /// How long it has taken since the first budget was used up.
+    /// How long it has taken, if the clock was read.
     #[inline(always)]
     pub fn spent(&self) -> Option<Duration> {
-        self.began.map(|began| began.elapsed())
+        self.began.map(|(began, before)| began.elapsed() + nanoseconds(before))
     }
 
     /// Memory for the walks of the next call.
@@ -305,9 +311,9 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
             May::Last => return if self.look.is_alive() { BUDGET } else { 0 },
         };
         let now = Instant::now();
-        let deadline = *self.began.get_or_insert(now) + rest;
-        let ahead = Duration::from_nanos(NANOSECONDS.saturating_mul(take(&mut self.ahead) as u64));
-        if now + ahead < deadline { BUDGET } else { 0 }
+        let (began, _) = *self.began.get_or_insert((now, self.charged.max(FIRST_BUDGET)));
+        let ahead = nanoseconds(take(&mut self.ahead));
+        if now + ahead < began + rest { BUDGET } else { 0 }
     }
 
     fn rest_of_list(&self, list: &Raw<'a>) -> Option<Raw<'a>> {

@@ -2,7 +2,8 @@
 
 use crate::atom_cache::AtomCache;
 use crate::raw::read::{Raw, WalkMemory};
-use crate::reader::{May, Plans, Terms};
+use crate::reader::{FIRST_BUDGET, May, Plans, Terms};
+use crate::turn;
 use rustler::Env;
 use rustyjson_core::EncodeOptions;
 use rustyjson_core::encode::{EncodeErrorKind, Hole, Stack, write};
@@ -51,9 +52,6 @@ pub enum Untaped {
     Late,
 }
 
-/// Bytes of a tape, or work that is as long, between two looks at the clock.
-const BUDGET: u64 = 64 << 10;
-
 /// How long a walk may take.
 #[derive(Clone, Copy, Debug)]
 pub enum Time {
@@ -80,7 +78,7 @@ impl<'a> Options<'a> {
     pub const fn new(options: &EncodeOptions<'a>) -> Self {
         // The option says how External Term Format has to be read, which has large maps in the opposite order.
         let reverse_large_maps = !options.reverse_large_maps;
-        Self(EncodeOptions { budget: BUDGET, patient: false, reverse_large_maps, ..*options })
+        Self(EncodeOptions { budget: FIRST_BUDGET as u64, patient: false, reverse_large_maps, ..*options })
     }
 
     /// What the text is made with: these are read where it says how it looks.
@@ -112,6 +110,9 @@ pub fn tape<'a, S: Sink>(
     let mut out = Tape::new(tape, sink, limits.memory);
     let mut open = take(stack).recycled();
     let result = write(&mut terms, term, options, &mut out, &mut open);
+    if let (Time::Slice, Some(spent)) = (limits.time, terms.spent()) {
+        turn::take_time(env, spent);
+    }
     let used = terms.unchecked_plans().collect();
     let lost = open.lost();
     *stack = open.recycled();

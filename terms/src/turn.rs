@@ -1,7 +1,7 @@
 //! What a call takes of its caller's turn on a scheduler, so that the scheduler stays fair.
 //!
-//! The clock says how much. Bytes say little about long numbers, brackets or improper lists: when a hundredth of a turn was taken for each
-//! 4 KB, rows of such calls held a scheduler for 5 to 7 ms.
+//! Beyond 4 KB the clock says how much. Bytes say little about long numbers, brackets or improper lists: when a hundredth of a turn was
+//! taken for each 4 KB, and nothing for less, rows of such calls held a scheduler for 5 to 12 ms.
 
 use rustler::Env;
 use rustler::schedule::consume_timeslice;
@@ -11,8 +11,6 @@ use std::time::{Duration, Instant};
 pub const SHORT: usize = 4096;
 /// So many of them count as a hundredth of a turn: what takes longest (brackets, long numbers) takes that long.
 const BYTES_PER_PERCENT: usize = 1024;
-/// Bytes up to which nothing is taken.
-pub const FREE: usize = BYTES_PER_PERCENT - 1;
 /// About a turn.
 const TURN: Duration = Duration::from_millis(1);
 
@@ -41,20 +39,30 @@ impl Turn {
     }
 }
 
-/// Takes work on this many bytes from the caller's turn, and the time that it took, if the clock was read.
+/// Takes from the caller's turn the time that was spent, if the clock was read, or what work on this many bytes may take.
 #[inline(always)]
 pub fn take(env: Env<'_>, spent: Option<Duration>, bytes: usize) {
     if let Some(spent) = spent {
         take_time(env, spent);
-    } else if bytes > FREE {
-        consume_timeslice(env, (bytes / BYTES_PER_PERCENT).min(100) as i32);
+    } else if bytes >= BYTES_PER_PERCENT {
+        take_bytes(env, bytes);
     }
 }
 
+/// The time that was spent.
 #[inline(never)]
-fn take_time(env: Env<'_>, spent: Duration) {
-    let percent = (spent.as_nanos() * 100 / TURN.as_nanos()).min(100);
+pub fn take_time(env: Env<'_>, spent: Duration) {
+    take_percent(env, spent.as_nanos() * 100 / TURN.as_nanos());
+}
+
+/// What work on this many bytes may take.
+#[inline(never)]
+pub fn take_bytes(env: Env<'_>, bytes: usize) {
+    take_percent(env, (bytes / BYTES_PER_PERCENT) as u128);
+}
+
+fn take_percent(env: Env<'_>, percent: u128) {
     if percent > 0 {
-        consume_timeslice(env, percent as i32);
+        consume_timeslice(env, percent.min(100) as i32);
     }
 }

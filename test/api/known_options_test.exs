@@ -318,6 +318,15 @@ defmodule RustyJson.KnownOptionsTest do
         assert {:error, {_, 1, 1, 2, "/0"}} = Nif.sandbox_decode("[", number)
       end
 
+      # Whether a document is right is asked by a number of its own.
+      check = Nif.sandbox_keep(:decode, Options.decode(engine: :wasm, max_depth: 1).check, @limits)
+      assert is_integer(check) and check not in [plain, flat]
+
+      for {text, right} <- [{"[1]", true}, {"[[1]]", false}, {"[1", false}, {"[2]", true}] do
+        assert match?({:ok, true}, Nif.sandbox_decode(text, check)) == right
+        assert match?({:ok, [_]}, Nif.sandbox_decode(text, flat)) == right
+      end
+
       [usual, escaped] = for given <- [[], [escape: :html_safe]], do: keep(:encode, given)
 
       for {number, text} <- [{usual, ~s(["</"])}, {escaped, ~S(["\u003C\/"])}, {usual, ~s(["</"])}] do
@@ -337,7 +346,7 @@ defmodule RustyJson.KnownOptionsTest do
 
       %{bytes: bytes} = Options.decode(engine: :wasm)
 
-      for wrong <- ["", <<0>>, binary_part(bytes, 0, 9), bytes <> <<4>>],
+      for wrong <- ["", <<0>>, binary_part(bytes, 0, 9), bytes <> <<0>>, bytes <> <<4, 4>>],
           do: assert(Nif.sandbox_keep(:decode, wrong, @limits) == nil)
 
       for wrong <- [{}, {1, 2, 3, false}, :none], do: assert(Nif.sandbox_keep(:decode, bytes, wrong) == nil)

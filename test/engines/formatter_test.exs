@@ -180,14 +180,18 @@ defmodule RustyJson.FormatterTest do
       test "the time is taken from the turn, also that of a short text that gets long" do
         text = nested(100, 3_200)
         %{bytes: bytes} = Options.laid_out(Options.encode([]), @pretty, {0, 1024, 0})
-        # A call is charged at most what is left of the turn.
-        :erlang.yield()
-        {:reductions, before} = Process.info(self(), :reductions)
-        {micros, {:suspended, written, _}} = :timer.tc(fn -> Nif.format(text, bytes) end)
-        assert byte_size(written) > 300_000
-        {:reductions, later} = Process.info(self(), :reductions)
-        # A turn is 4,000 reductions or about a millisecond. The clock here counts more than that call.
-        assert later - before > min(micros, 1_000)
+
+        # A turn is 4,000 reductions or about a millisecond. The clock here counts more than that of the call, much more where other programs
+        # have the processor.
+        assert Enum.any?(1..10, fn _ ->
+                 # A call is charged at most what is left of the turn.
+                 :erlang.yield()
+                 {:reductions, before} = Process.info(self(), :reductions)
+                 {micros, {:suspended, written, _}} = :timer.tc(fn -> Nif.format(text, bytes) end)
+                 assert byte_size(written) > 300_000
+                 {:reductions, later} = Process.info(self(), :reductions)
+                 later - before > min(2 * micros, 3_000)
+               end)
       end
     end
   end

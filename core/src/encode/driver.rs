@@ -11,6 +11,9 @@ use alloc::vec::Vec;
 /// Longer strings take too long for a short slice: a string of control characters of this length takes half of it.
 pub(super) const LONG_STRING: usize = 128 * 1024;
 
+/// With longer strings the clock starts where others wait: written as escapes, they take some twenty microseconds.
+pub(super) const TIMED_STRING: usize = 4 * 1024;
+
 /// Longer strings are checked against the limits.
 pub(super) const NOTABLE_STRING: usize = 16 * 1024;
 

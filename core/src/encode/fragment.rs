@@ -63,7 +63,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             _ => false,
         };
         if !written || brackets.is_some_and(|brackets| !brackets.closed()) {
-            self.fits()?;
+            self.finish()?;
             self.out.take_back(start);
             return self.left_to_shell(term);
         }

@@ -4,7 +4,7 @@
 //! the bytes that it writes is charged as more of them, at about 4 ns each; the comments below say what was measured.
 //! Only rare steps are charged: plain lists, maps and scalars of any kind write 64 KB in less than half a millisecond.
 
-use super::driver::{Driver, LONG_STRING, Walk};
+use super::driver::{Driver, LONG_STRING, NOTABLE_STRING, Walk};
 use super::error::EncodeErrorKind;
 use super::reader::TermReader;
 use super::writer::Writer;
@@ -127,11 +127,6 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         if self.out.failed() {
             return Err(EncodeErrorKind::OutOfMemory);
         }
-        self.fits()
-    }
-
-    /// What is written is not too long.
-    pub fn fits(&self) -> Walk<()> {
         if self.too_long() { Err(EncodeErrorKind::MaxBytes) } else { Ok(()) }
     }
 
@@ -194,12 +189,14 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         self.limit = limit(self.options, self.start, bytes, W::DENSITY);
     }
 
-    /// Checks before this many bytes are written, because the limit is otherwise checked only after each value. In a slice the clock starts
+    /// Checks before many bytes are written, because the limit is otherwise checked only after each value. In a slice the clock starts
     /// here: written as escapes, the bytes can be half a millisecond of work.
     #[cold]
     #[inline(never)]
     pub fn long(&mut self, len: usize) -> Walk<()> {
-        too_long(self.written(), len, self.options)?;
+        if len > NOTABLE_STRING {
+            too_long(self.written(), len, self.options)?;
+        }
         if !self.in_slice() {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! The walk over a term, one scalar or bracket at a time.
 
-use super::driver::{Driver, Frame, LONG_INTEGER, NOTABLE_STRING, Next, Stack, Walk};
+use super::driver::{Driver, Frame, LONG_INTEGER, Next, Stack, TIMED_STRING, Walk};
 use super::error::{EncodeError, EncodeErrorKind, Hole};
 use super::gathered::Gathered;
 use super::limits;
@@ -126,7 +126,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
 
     #[inline(always)]
     fn text(&mut self, role: Role, bytes: &[u8]) -> Walk<()> {
-        if bytes.len() > NOTABLE_STRING {
+        if bytes.len() > TIMED_STRING {
             self.long(bytes.len())?;
         }
         match self.out.string(self.kernel, role, self.options, bytes) {

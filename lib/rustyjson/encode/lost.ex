@@ -29,7 +29,7 @@ defmodule RustyJson.Encode.Lost do
     :counters.get(counter, 1) > @parts * most + @free
   end
 
-  @doc "Runs what gives `{:ok, result}`, or another answer, behind which all that was counted comes again."
+  @doc "Runs what gives `{:ok, result}`, or another answer: then the same parts are counted again later, so they are forgotten."
   @spec attempt(Options.t(), (() -> answer)) :: answer when answer: {:ok, term()} | term()
   def attempt(%{lost: nil}, run), do: run.()
 

@@ -154,10 +154,12 @@ defmodule RustyJson.Options.Cache do
     if options.foreign == :planned, do: kept, else: {:derived, kept}
   end
 
-  # The same for the built-in host in the library: the number by which it keeps options and limits. For decode also the options of
-  # `valid?`, and the limits. A call with events is measured.
-  defp ready(:decode, %{straight: limits, check: check} = options) when limits != nil,
-    do: with(number when number != nil <- sandboxed(:decode, options), do: {:sandbox, number, check, limits})
+  # The same for the built-in host in the library: the number by which it keeps options and limits. For decode also that of
+  # `valid?`, if there is one. A call with events is measured.
+  defp ready(:decode, %{straight: limits, check: check} = options) when limits != nil do
+    with number when number != nil <- sandboxed(:decode, options),
+         do: {:sandbox, number, check && sandboxed(:decode, %{options | bytes: check})}
+  end
 
   defp ready(:encode, %{straight: limits, foreign: :planned} = options) when limits != nil,
     do: with(number when number != nil <- sandboxed(:encode, options), do: {:sandbox, number})

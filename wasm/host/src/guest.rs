@@ -3,7 +3,6 @@
 use crate::call::Call;
 use crate::fault::Fault;
 use crate::translated::{Export, Instance, Module, Trap};
-use rustler::Env;
 use rustyjson_core::abi;
 use rustyjson_terms::builder::MOST_NODES;
 use rustyjson_terms::turn::{self, SHORT};
@@ -39,14 +38,18 @@ pub struct Guest {
     room: Range<usize>,
     /// The kept options that stand at its start. A guest that fell can have written over them, which changes only what it does itself.
     holds: Option<&'static [u8]>,
-    /// Most bytes of the call that it got, or wrote, at once.
+    /// The most bytes that the guest was given in this call at once.
     given: usize,
+    /// The same, or that it gave.
+    work: usize,
     /// The call runs on a scheduler that others wait for.
     short: bool,
 }
 
-/// Input up to this size leaves no buffers that have to be freed.
+/// What was given up to this size leaves no buffers that have to be freed.
 const TIDY: usize = 16 << 10;
+/// Bytes for which nothing is taken from the caller's turn.
+const FREE: usize = 255;
 /// Bytes of input that the guest is asked for first: its own least buffer.
 const LEAST: u32 = 4096;
 /// Results beyond this many bytes take too long for the caller's scheduler.
@@ -62,7 +65,7 @@ impl Guest {
             Trap::Unreachable => Fault::MemoryLimit,
             trap => Fault::Trap(trap),
         })?;
-        Ok(Self { instance, room: 0..0, holds: None, given: 0, short: false })
+        Ok(Self { instance, room: 0..0, holds: None, given: 0, work: 0, short: false })
     }
 
     /// The version of the module's exports.
@@ -112,24 +115,38 @@ impl Guest {
 
     /// Takes what the call took from its caller's turn.
     #[inline(always)]
-    pub fn take_turn(&self, env: Env<'_>) {
-        if self.given > turn::FREE {
-            self.take_long_turn(env);
+    pub fn take_turn(&mut self, call: &Call) {
+        if self.work > FREE {
+            self.take_long_turn(call);
         }
     }
 
-    /// The call is about this many bytes, too.
-    pub const fn count(&mut self, bytes: usize) {
+    // The clock of long input began with the call, that of short input somewhere in it.
+    #[cold]
+    #[inline(never)]
+    fn take_long_turn(&mut self, call: &Call) {
+        let work = std::mem::take(&mut self.work);
+        if self.instance.has_begun() {
+            turn::take_time(call.env, Duration::from_nanos(call.timeout.saturating_sub(self.time_left())));
+        }
+        if self.given <= SHORT || !self.instance.has_begun() {
+            turn::take_bytes(call.env, work);
+        }
+    }
+
+    /// The guest was given this many bytes.
+    const fn count(&mut self, bytes: usize) {
         if bytes > self.given {
             self.given = bytes;
         }
+        self.count_work(bytes);
     }
 
-    #[cold]
-    #[inline(never)]
-    fn take_long_turn(&self, env: Env<'_>) {
-        let spent = || Duration::from_nanos(self.instance.timeout().saturating_sub(self.time_left()));
-        turn::take(env, self.instance.has_begun().then(spent), self.given);
+    /// The call is about this many bytes, too.
+    const fn count_work(&mut self, bytes: usize) {
+        if bytes > self.work {
+            self.work = bytes;
+        }
     }
 
     /// Bytes of linear memory.
@@ -195,7 +212,7 @@ impl Guest {
     /// Returns the address of the guest's input buffer, which has room for `len` bytes.
     #[inline(always)]
     fn input(&mut self, len: u32) -> Result<usize, Fault> {
-        if len as usize > self.room.len().min(turn::FREE) {
+        if len as usize > self.room.len().min(FREE) {
             self.long_input(len)?;
         }
         Ok(self.room.start)
@@ -243,7 +260,7 @@ impl Guest {
     pub fn extend(&mut self, len: usize, keep: usize) -> Result<Range<usize>, Fault> {
         // A length beyond 32 bits exceeds what the guest can address.
         let len = u32::try_from(len).map_err(|_| Fault::MemoryLimit)?;
-        self.count(len as usize);
+        self.given = self.given.max(len as usize);
         self.leave();
         let packed = self.call(Export::Extend, [len.into(), keep as u64, 0])?;
         let room = abi::place(packed).ok_or(Fault::MemoryLimit)?;
@@ -303,10 +320,13 @@ impl Guest {
 
     /// Where the record is that the guest gave.
     #[inline(always)]
-    fn record(&self, packed: u64) -> Result<Range<usize>, Fault> {
+    fn record(&mut self, packed: u64) -> Result<Range<usize>, Fault> {
         let range = abi::place(packed).ok_or(Fault::MemoryLimit)?;
         if range.is_empty() || self.memory().get(range.clone()).is_none() {
             return Err(Fault::invalid("its result lies outside its memory"));
+        }
+        if range.len() > FREE {
+            self.count_work(range.len());
         }
         // Copied, or made into terms, where there is time.
         if self.short && range.len() > LARGE { Err(Fault::Timeout) } else { Ok(range) }

@@ -131,7 +131,7 @@ fn in_instance<T>(call: &Call<'_>, mut run: impl FnMut(&mut Guest) -> Result<T, 
         answer = run(&mut guest.0);
     }
     if !call.dirty {
-        guest.0.take_turn(call.env);
+        guest.0.take_turn(call);
     }
     let answer = answer?;
     if !call.fresh {

@@ -5,6 +5,7 @@ use crate::atoms;
 use crate::call::Limits;
 use crate::host::{self, seed};
 use rustler::{Atom, Binary, Env, Term};
+use rustyjson_core::parts::Parts;
 use rustyjson_core::{DecodeOptions, EncodeOptions};
 use rustyjson_terms::kept::{Shelf, number};
 use rustyjson_terms::raw::read::Raw;
@@ -19,8 +20,15 @@ pub struct Keep<T> {
     pub limits: Limits,
 }
 
-/// Those that decode whole documents: parts of one are read in each call.
-pub static DECODE: Shelf<Keep<DecodeOptions>> = Shelf::new();
+/// How a whole document is decoded, or only looked at: parts of one are read in each call.
+pub struct Whole {
+    pub options: DecodeOptions,
+    /// Only whether it is right is asked.
+    pub check: bool,
+}
+
+/// Those that decode.
+pub static DECODE: Shelf<Keep<Whole>> = Shelf::new();
 /// Those that encode.
 pub static ENCODE: Shelf<Keep<Options<'static>>> = Shelf::new();
 
@@ -44,9 +52,13 @@ fn keep<'a>(env: Env<'a>, function: Atom, options: Binary<'a>, limits: Term<'a>)
 
 fn keep_decode(bytes: &[u8], limits: Limits) -> Option<i64> {
     let options = DecodeOptions::from_bytes(bytes, seed())?;
+    let check = match bytes.get(DecodeOptions::LEN..)? {
+        [] => false,
+        parts if Parts::asks_only(parts) => true,
+        _ => return None,
+    };
     let sent = [bytes, &options.seed.to_le_bytes()].concat();
-    let keep = |sent, _| Keep { options, sent, limits };
-    if bytes.len() == DecodeOptions::LEN { DECODE.keep(&sent, &limits.key(), keep) } else { None }
+    DECODE.keep(&sent, &limits.key(), |sent, _| Keep { options: Whole { options, check }, sent, limits })
 }
 
 fn keep_encode(bytes: &[u8], limits: Limits) -> Option<i64> {

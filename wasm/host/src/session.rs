@@ -3,7 +3,7 @@
 use crate::call::Operation;
 use crate::fault::Fault;
 use crate::guest::{Guest, Lengths, Sent};
-use crate::kept::Keep;
+use crate::kept::{Keep, Whole};
 use crate::translated::Export;
 use rustler::Binary;
 use rustyjson_core::abi::{DecodeFailure, EncodeFailure, Names, Partial, Status, Undecoded, open};
@@ -48,8 +48,9 @@ impl<'a, 'o> Document<'a, 'o> {
 
     /// The whole of one, in a call that is kept.
     #[inline(always)]
-    pub const fn kept(keep: &'o Keep<DecodeOptions>, json: &'a [u8]) -> Self {
-        Self { json, options: &keep.options, parts: None, sent: Sent::Kept(keep.sent) }
+    pub fn kept(keep: &'o Keep<Whole>, json: &'a [u8]) -> Self {
+        let Whole { options, check } = &keep.options;
+        Self { json, options, parts: check.then_some(Parts::Check), sent: Sent::Kept(keep.sent) }
     }
 
     /// The value of the type that is asked for, which is built of these templates. `None`: another part is.
@@ -234,8 +235,6 @@ pub fn transform<'a>(
         _ => Export::Format,
     };
     let record = guest.run(export, lengths)?;
-    // Few brackets can be much text.
-    guest.count(record.len());
     match open(&guest.memory()[record]) {
         Some((Status::Done, result)) if result.len() > longest(operation, options, text) => Err(too_long()),
         Some((Status::Done, result)) => Ok(Ok(result)),

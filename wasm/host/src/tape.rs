@@ -67,7 +67,15 @@ impl Paper<'_> {
             self.grow(needed, at)?;
         }
         self.guest.put(self.room.start + at, bytes)?;
-        if needed > SHORT { Ok(self.guest.look()?) } else { Ok(()) }
+        if needed > SHORT { self.in_time() } else { Ok(()) }
+    }
+
+    /// The instance is as good as before where only the caller's scheduler has no time.
+    fn in_time(&self) -> Result<(), Stopped> {
+        match self.guest.look() {
+            Err(Fault::Timeout) if self.guest.is_short() => Err(Stopped::Later),
+            looked => Ok(looked?),
+        }
     }
 
     /// Asks for more room than is needed, and for little more where there is no memory for that.

@@ -209,12 +209,6 @@ impl Instance {
         unsafe { (self.module.time_left)(self.memory.as_ptr()) }
     }
 
-    /// Nanoseconds that the calls may take.
-    pub fn timeout(&self) -> u64 {
-        // SAFETY: as for `memory`.
-        unsafe { self.memory.as_ref().timeout }
-    }
-
     /// Whether the clock was read since the limits were set.
     pub fn has_begun(&self) -> bool {
         // SAFETY: as for `memory`.

@@ -7,7 +7,7 @@ use crate::fault::Fault;
 use crate::feed::{self, Stream};
 use crate::guest::{Guest, Lengths};
 use crate::host::{self, seed};
-use crate::kept::Keep;
+use crate::kept::{Keep, Whole};
 use crate::many::{self, Documents};
 use crate::session::{self, Document};
 use crate::terms;
@@ -56,7 +56,7 @@ pub fn run<'a>(env: Env<'a>, operation: Operation, input: &Input<'a>, call: &Cal
 
 /// Decodes a document in a call that is kept.
 #[inline(always)]
-pub fn decode_kept<'a>(env: Env<'a>, keep: &'static Keep<DecodeOptions>, json: &'a [u8]) -> ErlNifTerm {
+pub fn decode_kept<'a>(env: Env<'a>, keep: &'static Keep<Whole>, json: &'a [u8]) -> ErlNifTerm {
     let document = Document::kept(keep, json);
     let wanted = Wanted { document: &document, structs: None };
     let call = Call::here(env, &keep.limits);
