@@ -8,7 +8,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
 /// The most that are kept of each kind. Nothing is freed, so that nothing has to be counted: programs have few such options.
-const MOST: usize = 64;
+const MOST: usize = 1 << PLACE;
+/// Bits of a number that tell the place.
+const PLACE: u32 = 7;
 /// Bytes of the longest ones that are kept.
 const LONGEST: usize = 4096;
 
@@ -53,7 +55,7 @@ impl<T> Kept<T> {
     #[cold]
     fn new(bytes: &[u8], more: &[u8], place: usize, read: impl Fn(&'static [u8], usize) -> T) -> Self {
         let bytes: &'static [u8] = Box::leak(bytes.into());
-        Self { number: secret() << 6 | place as i64, bytes, more: more.into(), options: read(bytes, place) }
+        Self { number: secret() << PLACE | place as i64, bytes, more: more.into(), options: read(bytes, place) }
     }
 }
 

@@ -5,7 +5,7 @@ defmodule RustyJson.Encode.Batches do
   @typedoc "`size` says how many elements come next."
   @type state :: %{:size => pos_integer(), optional(atom()) => term()}
 
-  @typedoc "What makes texts of so many elements, what ends them, and what raises where a list ends in no list."
+  @typedoc "Makes the texts of a number of elements, makes what ends them, and raises for an improper list."
   @type makes ::
           {([term()], pos_integer(), state() -> {Enumerable.t(), state()}), (state() -> Enumerable.t()),
            (state() -> no_return())}
