@@ -1,12 +1,6 @@
-alias RustyJson.Test.{Corpus, Judge}
+alias RustyJson.Test.{CodePath, Corpus, Judge}
 
-# Tests do not consolidate protocols, so the VM looks for an implementation for each struct, in the folders of all applications, one caller
-# at a time. Without those of OTP that no test uses it takes less than half of the time (OTP 25; later ones know what is in a folder).
-unused =
-  ~w(common_test debugger dialyzer diameter edoc eldap erl_docgen erl_interface et ftp jinterface megaco mnesia observer odbc
-  os_mon parsetools reltool snmp ssh tftp wx xmerl)a
-
-Enum.each(unused, &:code.del_path/1)
+CodePath.shorten(Mix.Project.build_path())
 
 required = System.get_env("RUSTYJSON_REQUIRE", "") |> String.split(",", trim: true)
 there = Enum.map(Judge.engines(), fn {name, _} -> Atom.to_string(name) end)

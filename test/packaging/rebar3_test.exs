@@ -14,7 +14,8 @@ defmodule RustyJson.Rebar3Test do
     File.cp_r!(@app, dir)
 
     libraries =
-      for app <- [:rustyjson, :elixir], do: app |> :code.lib_dir() |> Path.expand() |> Path.dirname()
+      for module <- [RustyJson, Kernel],
+          do: module |> :code.which() |> Path.expand() |> Path.join("../../..") |> Path.expand()
 
     env = [
       {"ERL_LIBS", Enum.join(libraries, ":")},

@@ -20,7 +20,7 @@ defmodule RustyJson.Test.Shared do
   def in_time(most, term, fun), do: Clock.within(most, fn -> ended(fn -> fun.(term.()) end) end)
 
   defp ended(fun) do
-    task = Task.async(fun)
+    task = Task.async(fn -> Clock.first(fun) end)
 
     case Task.yield(task, 20_000) || Task.shutdown(task, :brutal_kill) do
       {:ok, result} -> result
