@@ -324,18 +324,27 @@ defmodule RustyJson.Evidence do
 
   defp beyond(record, reasons) do
     (record["beyond"] || [])
-    |> Enum.group_by(fn [engine, _input, shape, _sizes, call | _] ->
-      {call |> String.split(" ") |> hd(), engine, why(engine, call, shape, reasons)}
+    |> Enum.group_by(fn [engine, _input, _shape, _sizes, call | _] = row ->
+      {call |> String.split(" ") |> hd(), engine, why(row, reasons)}
     end)
     |> Enum.sort()
   end
 
   # The first line whose patterns fit.
-  defp why(engine, call, shape, reasons) do
-    Enum.find_value(reasons["reason"] || [], "Not examined.", fn [engines, calls, shapes, reason] ->
+  defp why([engine, _input, shape, _sizes, call | figures], reasons) do
+    Enum.find_value(reasons["reason"] || [], collected(figures), fn [engines, calls, shapes, reason] ->
       if fits?(engine, engines) and fits?(call, calls) and fits?(shape, shapes), do: reason
     end)
   end
+
+  # The limits are those of the sweep.
+  defp collected([_faults, _growth, roomy, _reductions, own]) do
+    if float(roomy) <= 1.5 and float(own) < 5.0,
+      do: "Collections of the VM: in a large heap, and in its own turns, it keeps to the limits.",
+      else: "Not examined."
+  end
+
+  defp float(text), do: text |> Float.parse() |> elem(0)
 
   defp fits?(text, patterns), do: patterns |> String.split("|") |> Enum.any?(&like?(text, &1))
 

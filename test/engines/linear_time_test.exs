@@ -27,7 +27,7 @@ defmodule RustyJson.LinearTimeTest do
   @sizes (cond do
             @long -> [1_000, 10_000, 100_000, 1_000_000, 10_000_000]
             @heavy -> [200_000, 1_400_000, 10_000_000]
-            true -> [64_000, 1_000_000]
+            true -> [32_000, 512_000]
           end)
   @rounds 2
   @most_rounds 10
