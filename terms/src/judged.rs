@@ -6,6 +6,7 @@ use crate::raw::read::{Look, Raw};
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, Env};
 use rustyjson_core::etf::check::{Fault, Open, Policy, Refused, build, build_list, can_build, check, check_list};
+use rustyjson_core::etf::foreseen::Foreseen;
 use rustyjson_core::parts::{Shape, judge, judge_only};
 use rustyjson_core::{DecodeOptions, ErrorKind};
 use std::mem::take;
@@ -23,9 +24,6 @@ pub struct Asked<'c> {
     pub in_pair: bool,
 }
 
-/// What the VM takes for a byte of a term that it builds itself, in nanoseconds.
-const BYTE_NS: u64 = 10;
-
 /// The term of these bytes. `None`: they have a map with a key twice, or an atom that does not exist.
 pub fn term<'a>(
     env: Env<'a>,
@@ -35,7 +33,7 @@ pub fn term<'a>(
     stacks: &mut Stacks,
 ) -> Result<Option<ErlNifTerm>, Refused> {
     if !can_build(policy) {
-        return check(etf, policy).and_then(|()| by_the_vm(env, etf, asked));
+        return by_the_vm(env, etf, asked, |foreseen| build(etf, policy, &mut Open::default(), foreseen));
     }
     let built = with_terms(env, etf, asked, stacks, |terms, open| build(etf, policy, open, terms))?;
     // What the builder refuses it does not judge to the end.
@@ -51,7 +49,7 @@ pub fn list<'a>(
     stacks: &mut Stacks,
 ) -> Result<Option<ErlNifTerm>, Refused> {
     if !can_build(&Policy::new(asked.options, 0)) {
-        return check_list(etf, policies).and_then(|()| by_the_vm(env, etf, asked));
+        return by_the_vm(env, etf, asked, |foreseen| build_list(etf, policies, &mut Open::default(), foreseen));
     }
     let built = with_terms(env, etf, asked, stacks, |terms, open| build_list(etf, policies.clone(), open, terms))?;
     if built.is_none() { check_list(etf, policies).map(|()| None) } else { Ok(built) }
@@ -87,8 +85,15 @@ pub fn structs<'a>(
 }
 
 /// What the builder has no form for. The VM does not stop on its way, so there must be time for the whole.
-fn by_the_vm<'a>(env: Env<'a>, etf: &[u8], asked: Asked<'_>) -> Result<Option<ErlNifTerm>, Refused> {
-    if (asked.clock)() <= (etf.len() as u64).saturating_mul(BYTE_NS) {
+fn by_the_vm<'a>(
+    env: Env<'a>,
+    etf: &[u8],
+    asked: Asked<'_>,
+    check: impl FnOnce(&mut Foreseen) -> Result<(), Refused>,
+) -> Result<Option<ErlNifTerm>, Refused> {
+    let mut foreseen = Foreseen::new((asked.clock)(), etf.len());
+    check(&mut foreseen)?;
+    if foreseen.is_late() {
         return Err(Refused { fault: Fault::Work, offset: etf.len() });
     }
     let term = env.binary_to_term(etf).map(|(term, _)| term.as_c_arg());

@@ -73,6 +73,28 @@ defmodule RustyJson.ConfigTest do
     assert RustyJson.encode!(["<"], pretty: false, escape: :json) == ~S(["<"])
   end
 
+  defmodule Named do
+    @derive {RustyJson.Encoder, key_case: [pass: "other"]}
+    defstruct [:pass]
+  end
+
+  test "an encoder hides what the configuration redacts, and compresses nothing" do
+    term = [%{password: "x", user_password: "y", b: 1}, %Named{pass: "z"}]
+    encode = &RustyJson.encode!(&1, fn value, encoder -> RustyJson.protocol_encode(value, encoder) end)
+
+    for engine <- [:native, :wasm] do
+      configure(engine: engine, encode: [redact: [:password, {:contains, "user"}, :pass], redacted: "-"])
+      assert encode.(term) == ~s([{"b":1,"password":"-","user_password":"-"},{"other":"-"}])
+      assert RustyJson.decode!(encode.(term)) == term |> RustyJson.encode!() |> RustyJson.decode!()
+
+      configure(engine: engine, encode: [redact: ["/0/password"]])
+      assert_raise ArgumentError, ~r/configured :redact has JSON Pointers/, fn -> encode.(term) end
+
+      configure(engine: engine, encode: [redact: [], compress: :gzip])
+      assert encode.([1, "a", 1..2]) == ~s([1,"a",{"first":1,"last":2}])
+    end
+  end
+
   test "decode/3 takes the first of repeated keys, whatever the configuration says" do
     for engine <- [:native, :wasm] do
       configure(engine: engine, decode: [duplicate_keys: :error])

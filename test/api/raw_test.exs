@@ -69,6 +69,15 @@ defmodule RustyJson.RawTest do
              {:ok, %{"a" => fragment(~s([2.20, {"k": 1}])), "b" => 3.3}}
   end
 
+  test "an object that looks like a struct" do
+    for value <- ["null", "true", "\"Elixir.Date\""], keys <- [:atoms, :atoms!, :strings] do
+      json = ~s({"__struct__": #{value}, "a": [1, {"b": 2}]})
+      key = if keys == :strings, do: "a", else: :a
+      assert {:ok, %{^key => [1, part]}} = decode(json, ["/a/1"], keys: keys)
+      assert part == fragment(~s({"b": 2}))
+    end
+  end
+
   test "faults are those of decode/2, in the parts too" do
     for json <- [
           ~s({"a": [1,]}),

@@ -285,6 +285,31 @@ defmodule RustyJson.BrokenTermsTest do
     )
   end
 
+  defmodule Plain do
+    defstruct [:a]
+  end
+
+  defmodule Spoken do
+    defstruct [:a]
+    defimpl(RustyJson.Encoder, do: def(encode(_, _), do: raise("called")))
+  end
+
+  test "no protocol is called where the call wants none, whatever the keys are" do
+    for struct <- [%Plain{a: 1}, %Spoken{a: 1}],
+        mode <- [
+          [],
+          [sort_keys: true],
+          [maps: :strict],
+          [key_case: :camel],
+          [redact: ["x"]],
+          [omit: [nil]],
+          [pretty: true]
+        ] do
+      assert {:ok, json} = struct |> Map.put(~c"k", 1) |> Judge.encode([protocol: false] ++ mode)
+      assert RustyJson.decode!(json) == %{"a" => 1, "k" => 1}
+    end
+  end
+
   test "what the code of someone else raises is theirs" do
     raises = fn -> raise "broken" end
 

@@ -9,11 +9,13 @@ defmodule RustyJson.DeadCallersTest do
   defp endless, do: RustyJson.Fragment.new(Enum.reduce(1..60, "", fn _, inner -> [inner, inner] end))
 
   test "callers that are killed give their dirty schedulers back" do
-    for options <- [[], [pretty: true], [scheduler: :dirty]],
+    sandbox = [engine: :wasm, timeout: 60_000, host: :built_in]
+
+    for options <- [[], [pretty: true], [scheduler: :dirty], sandbox],
         _ <- 1..:erlang.system_info(:dirty_cpu_schedulers) do
       {pid, monitor} =
         spawn_monitor(fn ->
-          RustyJson.encode(endless(), [engine: :native] ++ options)
+          RustyJson.encode(endless(), Keyword.put_new(options, :engine, :native))
         end)
 
       refute_receive {:DOWN, ^monitor, _, _, _}, 50
@@ -25,6 +27,11 @@ defmodule RustyJson.DeadCallersTest do
                Task.async(fn -> RustyJson.encode([1], engine: :native, scheduler: :dirty) end),
                10_000
              )
+
+    assert Enum.any?(1..100, fn _ ->
+             Process.sleep(100)
+             RustyJson.Wasm.Host.BuiltIn.counts()[:running] == 0
+           end)
   end
 
   test "a long call on a dirty scheduler is not cut short" do

@@ -42,6 +42,22 @@ defmodule RustyJson.DigitsTest do
       end
     end
 
+    test "#{name}: a key that only Elixir knows does not have the digits of those beside it made" do
+      huge = 1 <<< @bits
+
+      for options <- [[redact: ["x"]], [key_case: :camel], [sort_keys: true], [maps: :strict]] do
+        term = Map.new(1..40, &{&1, 1}) |> Map.merge(%{huge => 1, ~c"k" => 2})
+
+        {micros, result} = :timer.tc(fn -> RustyJson.encode(term, @limit ++ options ++ unquote(engine)) end)
+
+        assert {:error, %{reason: :max_bytes}} = result
+        assert micros < 1_000_000
+
+        assert {:ok, text} = RustyJson.encode(%{1 => 1, -2.5 => 3, ~c"k" => 2}, options ++ unquote(engine))
+        assert RustyJson.decode!(text) == %{"1" => 1, "-2.5" => 3, "k" => 2}
+      end
+    end
+
     test "#{name}: what fits is written" do
       for bits <- [64, 65, 100, 1_000, 10_000], sign <- [1, -1], more <- [0, -1] do
         integer = sign * ((1 <<< bits) + more)

@@ -227,6 +227,34 @@ defmodule RustyJson.ForeignTextsTest do
   end
   """
 
+  @enumerable ~S"""
+  defmodule Pairs do
+    defstruct [:list]
+  end
+
+  defimpl Enumerable, for: Pairs do
+    def reduce(%{list: list}, acc, fun), do: Enumerable.reduce(list, acc, fun)
+    def count(_pairs), do: {:error, __MODULE__}
+    def member?(_pairs, _element), do: {:error, __MODULE__}
+    def slice(_pairs), do: {:error, __MODULE__}
+  end
+
+  "[1,2]" = struct(Pairs, list: [1, 2]) |> RustyJson.encode_stream() |> Enum.join()
+
+  defimpl JSON.Encoder, for: Pairs do
+    def encode(_pairs, _encoder), do: "{}"
+  end
+
+  for engine <- ENGINES do
+    "{}" = struct(Pairs, list: [1, 2]) |> RustyJson.encode_stream(engine) |> Enum.join()
+    "[{}]" = [struct(Pairs, list: [1, 2])] |> RustyJson.encode_stream(engine) |> Enum.join()
+  end
+  """
+
+  test "a stream writes a struct with another library's encoder as one document, though it is enumerable" do
+    run(@protocol <> @enumerable)
+  end
+
   test "numbers of an implementation's text keep their digits, whatever else is asked for, and nothing in it is shown that is redacted" do
     run(@protocol <> @numbers <> @secrets)
   end

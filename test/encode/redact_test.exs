@@ -141,6 +141,56 @@ defmodule RustyJson.RedactTest do
         do: assert(Judge.encode(%{pass: value}, redact: [:pass]) == {:ok, ~s({"pass":"[REDACTED]"})})
   end
 
+  test "a key whose invalid bytes are replaced counts under both names" do
+    key = <<"pass", 0xFF>>
+
+    for term <- [%{key => @secret}, OrderedObject.new([{key, @secret}]), %{key => @secret, {1} => 1}],
+        redact <- [key, "pass\uFFFD", "/0/pass\uFFFD", {:contains, "s\uFFFD"}],
+        mode <- [[], [sort_keys: true], [maps: :strict], [pretty: true]],
+        String.valid?(inspect(redact)) and redact != key do
+      options = [redact: [redact], invalid_utf8: :replace, unsupported: :inspect] ++ mode
+      assert {:ok, json} = Judge.encode([term], options)
+      refute json =~ @secret
+      assert json =~ "[REDACTED]"
+    end
+  end
+
+  defmodule Brackets do
+    defstruct [:value]
+
+    defimpl RustyJson.Encoder do
+      def encode(%{value: value}, options), do: [~s({"inner":), Encode.value(value, options), ?}]
+    end
+  end
+
+  test "pointers lead on in the text that an encoder or a function of a fragment makes" do
+    value = %{"secret" => @secret, "inner" => %{"secret" => 1}, "x" => [1.50, 2 ** 70]}
+    shown = ~s({"inner":{"secret":1},"secret":"[REDACTED]","x":[1.5,1180591620717411303424]})
+    around = fn options -> [~s({"inner":), Encode.value(value, options), ?}] end
+
+    for part <- [%Brackets{value: value}, Fragment.new(around)], mode <- [[], [sort_keys: true]] do
+      options = [redact: ["/own/inner/secret"]] ++ mode
+      assert Judge.encode(%{own: part}, options) == {:ok, ~s({"own":{"inner":#{shown}}})}
+      assert Judge.encode(%{own: part}, [redact: ["/own/secret"]] ++ mode) == Judge.encode(%{own: part}, mode)
+      assert {:ok, pretty} = Judge.encode(%{own: [part]}, redact: ["/own/0/inner/secret"], pretty: true)
+      refute pretty =~ @secret
+      assert {:ok, ^pretty} = pretty |> RustyJson.Formatter.pretty_print() |> then(&{:ok, &1})
+    end
+  end
+
+  test "a segment with leading zeros is no index, in streams too" do
+    for redact <- ["/01", "/+1", "/-0"] do
+      options = [redact: [redact]]
+      assert Judge.encode([1, 2, 3], options) == {:ok, "[1,2,3]"}
+
+      for flush <- [1, 4_096],
+          do:
+            assert(
+              [1, 2, 3] |> RustyJson.encode_stream(options ++ [flush: flush]) |> Enum.join() == "[1,2,3]"
+            )
+    end
+  end
+
   test "it does not see into text, keyword lists, and keys" do
     for {term, json} <- [
           {Fragment.new(~s({"pass":1})), ~s({"pass":1})},

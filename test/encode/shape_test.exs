@@ -134,6 +134,19 @@ defmodule RustyJson.ShapeTest do
       assert json(%Same{}, []) == ~s({"x":1,"x":2})
     end
 
+    test "a range is ordered and compared by its new names" do
+      for range <- [1..9, 1..(2 ** 65)], last = range.last do
+        assert json(range, sort_keys: true, key_case: %{first: "z"}) == ~s({"last":#{last},"z":1})
+        assert json(range, key_case: %{first: "z"}) == ~s({"z":1,"last":#{last}})
+
+        for error <- errors(range, maps: :strict, key_case: %{first: "last"}),
+            do: assert(error.message == "duplicate key: last")
+      end
+
+      assert json(1..9//2, sort_keys: true, key_case: %{step: "a", first: "z"}, redact: ["z"]) ==
+               ~s({"a":2,"last":9,"z":"[REDACTED]"})
+    end
+
     test "large maps, sorted and not" do
       map = Map.new(1..3000, &{:"key_number_#{&1}", &1})
       expected = Map.new(map, fn {_, n} -> {"keyNumber#{n}", n} end)

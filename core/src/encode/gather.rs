@@ -149,7 +149,12 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     }
 
     fn check_duplicates(&mut self, range: Range) -> Walk<()> {
-        let Some(key) = self.gathered.duplicate(range) else { return Ok(()) };
+        let Some(key) = self.gathered.duplicate(range).map(<[u8]>::to_vec) else { return Ok(()) };
+        self.duplicate(&key)
+    }
+
+    /// The error of a key that is written twice.
+    pub fn duplicate(&mut self, key: &[u8]) -> Walk<()> {
         let (kernel, escape) = (self.kernel, self.options.escape);
         self.payload = duplicate_key(key, |text, key| rare_string(kernel, text, escape, key).is_ok());
         Err(EncodeErrorKind::DuplicateKey)

@@ -9,6 +9,7 @@ use super::string::NotUtf8;
 use super::writer::Writer;
 use crate::output::{Buffer, Output};
 use crate::simd::copy::CopyKernel;
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 /// The largest integer of which JavaScript, whose numbers are floats, knows the neighbours apart.
@@ -48,7 +49,9 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             self.payload = error::invalid_utf8(bytes);
             return Err(EncodeErrorKind::InvalidUtf8);
         }
-        self.short_repair(bytes)?;
+        if bytes.len() > self.most_repaired().unwrap_or_default() {
+            return Err(EncodeErrorKind::Budget);
+        }
         if self.out.replace(self.kernel, self.options, wrong, bytes) {
             Ok(())
         } else {
@@ -58,20 +61,30 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
 
     /// Replaces the key at the end of the gathered text by its repaired form: keys are compared as they are written.
     pub fn repair_key(&mut self, start: usize) -> Walk<usize> {
+        let most = self.most_repaired();
         let text = &mut self.gathered.text;
-        if self.options.replace_invalid && core::str::from_utf8(&text.written()[start..]).is_err() {
-            let key = text.written()[start..].to_vec();
+        if let Cow::Owned(key) = written_key(&text.written()[start..], most)? {
             text.truncate(start);
-            self.short_repair(&key)?;
-            let key = repaired(&key).ok_or(EncodeErrorKind::OutOfMemory)?;
-            self.gathered.text.text(&key);
+            text.text(&key);
         }
         Ok(self.gathered.text.len())
     }
 
-    /// Invalid bytes take about four times as long as those that are copied.
-    fn short_repair(&self, bytes: &[u8]) -> Walk<()> {
-        if self.in_slice() && bytes.len() > LONG_STRING / 4 { Err(EncodeErrorKind::Budget) } else { Ok(()) }
+    /// The most bytes that are repaired in this call, if any are: invalid ones take about four times as long as those that are copied.
+    pub fn most_repaired(&self) -> Option<usize> {
+        let most = if self.in_slice() { LONG_STRING / 4 } else { usize::MAX };
+        self.options.replace_invalid.then_some(most)
+    }
+}
+
+/// A key as it is written, where those that are not UTF-8 are repaired if they have at most so many bytes.
+pub(super) fn written_key(key: &[u8], most: Option<usize>) -> Walk<Cow<'_, [u8]>> {
+    match most {
+        Some(most) if core::str::from_utf8(key).is_err() => {
+            let key = if key.len() > most { Err(EncodeErrorKind::Budget) } else { Ok(repaired(key)) };
+            key?.map(Cow::Owned).ok_or(EncodeErrorKind::OutOfMemory)
+        }
+        _ => Ok(Cow::Borrowed(key)),
     }
 }
 

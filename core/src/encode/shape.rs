@@ -4,6 +4,7 @@
 use super::driver::{Driver, Items, Next, Walk};
 use super::gathered::Member;
 use super::reader::{TermReader, Value};
+use super::repair::written_key;
 use super::structs::plan_omits;
 use super::writer::Writer;
 use crate::options::shape::Shape;
@@ -58,8 +59,9 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     pub fn add_member(&mut self, start: usize, is_atom: bool, value: R::Term) -> Walk<()> {
         let Some(shape) = self.shape else { return self.push_member(start, Some(value), 0) };
         self.charge_look(shape, self.scope, self.gathered.text.len() - start);
+        let most = self.most_repaired();
         let key = &self.gathered.text.written()[start..];
-        let written = if is_atom { shape.new_name(key) } else { Cow::Borrowed(key) };
+        let written = if is_atom { shape.new_name(key) } else { written_key(key, most)? };
         let scope = shape.scope_of(self.scope, self.stack.len(), key, &written);
         let omitted = scope.is_some() && self.omits(shape, value);
         if omitted {

@@ -6,6 +6,7 @@ use super::error::EncodeErrorKind;
 use super::gather::LARGE;
 use super::limits;
 use super::reader::{TermReader, Value};
+use super::repair::written_key;
 use super::structs::plan_omits;
 use super::writer::Writer;
 use crate::options::shape::{End, Shape};
@@ -34,8 +35,11 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
 
     #[inline(never)]
     fn look_at_keys(&mut self, shape: &Shape, map: &R::Map, number: u64) -> bool {
-        let unchanged =
-            self.reader.keys_pass(map, |key, is_atom| !(shape.is_redacted(key) || is_atom && shape.renames_key(key)));
+        let repairs = self.options.replace_invalid;
+        let unchanged = self.reader.keys_pass(map, |key, is_atom| {
+            let renamed = if is_atom { shape.renames_key(key) } else { repairs && core::str::from_utf8(key).is_err() };
+            !(renamed || shape.is_redacted(key))
+        });
         shape.decide(number, unchanged);
         unchanged
     }
@@ -138,6 +142,9 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
             let look = self.reader.read(key);
             self.charge_look(shape, scope, if let Value::Binary(bytes) = look { bytes.len() } else { 0 });
             let mut end = match look {
+                Value::Binary(bytes) if self.options.replace_invalid => {
+                    (self.is_redacted_repaired(shape, bytes)?, None)
+                }
                 Value::Binary(bytes) => (shape.is_redacted(bytes), None),
                 Value::Atom | Value::Nil | Value::True | Value::False => self.end_of_atom(shape, key),
                 _ => match self.odd_member(first, key, value, scope)? {
@@ -147,7 +154,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
             };
             if scope != 0 {
                 end.0 |= match look {
-                    Value::Binary(bytes) => self.leads_to(shape, scope, bytes),
+                    Value::Binary(bytes) => self.leads_to(shape, scope, bytes)?,
                     _ => self.leads_to_atom(shape, scope, key),
                 };
             }
@@ -169,10 +176,17 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
 
     /// Follows the pointers of a scope to the member with this key. Whether one of them ends there, so that the value is redacted.
     #[inline(never)]
-    fn leads_to(&mut self, shape: &Shape, scope: u64, key: &[u8]) -> bool {
-        let inner = shape.descend(scope, self.stack.len() - 1, key);
+    fn leads_to(&mut self, shape: &Shape, scope: u64, key: &[u8]) -> Walk<bool> {
+        let written = written_key(key, self.most_repaired())?;
+        let inner = shape.descend_as(scope, self.stack.len() - 1, key, &written);
         self.scope = inner.unwrap_or_default();
-        inner.is_none()
+        Ok(inner.is_none())
+    }
+
+    /// Whether the value under this string is redacted, which may be written with its invalid bytes replaced.
+    #[inline(never)]
+    fn is_redacted_repaired(&self, shape: &Shape, key: &[u8]) -> Walk<bool> {
+        Ok(shape.is_redacted_as(key, &written_key(key, self.most_repaired())?))
     }
 
     #[inline(never)]
@@ -213,7 +227,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
             return Err(EncodeErrorKind::OutOfMemory);
         }
         let Some(shape) = self.shape else { return Ok(Some(Next::Done)) };
-        let redacted = shape.is_redacted(text.written()) | (scope != 0 && self.leads_to(shape, scope, text.written()));
+        let redacted =
+            shape.is_redacted(text.written()) | (scope != 0 && self.leads_to(shape, scope, text.written())?);
         if !redacted && shape.omits() && self.omits(shape, value) {
             self.reader.pass(value);
             self.omitted(text.written().len())?;

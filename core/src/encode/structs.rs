@@ -189,8 +189,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     }
 
     fn write_range(&mut self, first: i64, last: i64, step: i64) -> Walk<()> {
-        let members = [("first", first), ("last", last), ("step", step)];
-        for (i, (name, value)) in members.iter().take(if step == 1 { 2 } else { 3 }).enumerate() {
+        let mut members = [("first", first), ("last", last), ("step", step)];
+        let members = &mut members[..if step == 1 { 2 } else { 3 }];
+        self.order_renamed(members)?;
+        for (i, (name, value)) in members.iter().enumerate() {
             if i == 0 {
                 self.out.open(b'{')
             } else {
@@ -206,6 +208,22 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         }
         self.inner_line(0);
         self.out.close(b'}');
+        Ok(())
+    }
+
+    /// The names of a range are in order and differ. Those that the call gives them need not.
+    fn order_renamed(&mut self, members: &mut [(&'static str, i64)]) -> Walk<()> {
+        let Some(shape) = self.shape else { return Ok(()) };
+        let name = |(name, _): &(&'static str, i64)| shape.new_name(name.as_bytes());
+        if self.options.strict_maps {
+            let twice = |(number, member)| members[..number].iter().any(|before| name(before) == name(member));
+            if let Some((_, member)) = members.iter().enumerate().find(|&each| twice(each)) {
+                return self.duplicate(&name(member));
+            }
+        }
+        if self.options.sort_keys {
+            members.sort_by(|a, b| name(a).cmp(&name(b)));
+        }
         Ok(())
     }
 

@@ -23,8 +23,10 @@ enum Kind {
 
 /// Values and keys between two looks at the clock: well under a millisecond.
 pub(crate) const LOOK: u64 = 4096;
+/// Documents of a list between two looks.
+const DOCUMENTS: usize = 64;
 /// What the VM takes for a key of a large map, and for an element of a list, in nanoseconds: the container is made in one step.
-const KEY_NS: u64 = 400;
+pub(super) const KEY_NS: u64 = 400;
 const ELEMENT_NS: u64 = 10;
 
 /// A container that is open, how many elements or members it has, and how many are still to come.
@@ -132,6 +134,9 @@ impl<B: TermBuilder> Judge<'_, '_, B> {
             // Beyond this, nothing is built for it.
             self.etf = &whole[..whole.len().min(self.at.saturating_add(policy.max_len))];
             (self.terms, self.keys) = (0, 0);
+            if left.is_multiple_of(DOCUMENTS) {
+                self.in_time(0)?;
+            }
             let cut = self.etf.len() < whole.len();
             self.part(&policy, |builder| builder)
                 .map_err(|fault| if cut && fault == Fault::Truncated { Fault::Terms } else { fault })?;

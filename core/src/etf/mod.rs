@@ -2,6 +2,7 @@
 //! untrusted guest wrote. Format: Erlang ERTS User's Guide, "External Term Format".
 mod bytes;
 pub mod check;
+pub mod foreseen;
 mod head;
 mod index;
 pub(crate) mod judge;

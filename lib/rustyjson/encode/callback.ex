@@ -2,8 +2,8 @@ defmodule RustyJson.Encode.Callback do
   @moduledoc false
   # Encoding with a function for every value, as Elixir's `JSON.encode!/2` does it.
 
-  alias RustyJson.{Config, Encoder, Long, OrderedObject}
-  alias RustyJson.Encode.{Keys, Known}
+  alias RustyJson.{Config, Encoder, Long, Options, OrderedObject}
+  alias RustyJson.Encode.{Keys, Known, Part, Scope, Text}
   alias RustyJson.Encoder.Plans
 
   @compile {:no_warn_undefined, JSON.Encoder}
@@ -13,7 +13,7 @@ defmodule RustyJson.Encode.Callback do
   @doc "The default: encodes a value, and what is in it with the function."
   @spec encode(term(), encoder()) :: iodata()
   def encode(value, _encoder) when value in [nil, true, false] or is_binary(value) or is_number(value),
-    do: RustyJson.encode!(value)
+    do: whole(value)
 
   def encode(atom, encoder) when is_atom(atom), do: encoder.(Atom.to_string(atom), encoder)
   def encode(list, encoder) when is_list(list), do: array(list, encoder)
@@ -23,33 +23,44 @@ defmodule RustyJson.Encode.Callback do
     do: object(members, encoder)
 
   # An error.
-  def encode(%OrderedObject{} = object, _encoder), do: RustyJson.encode!(object)
+  def encode(%OrderedObject{} = object, _encoder), do: whole(object)
 
   def encode(%module{} = value, encoder) when module in [MapSet, Range] do
     with nil <- Plans.own_implementation(module), {:ok, plain} <- Known.plain(value) do
       encode(plain, encoder)
     else
-      _own -> RustyJson.encode!(value)
+      _own -> whole(value)
     end
   end
 
   def encode(%_{} = struct, encoder), do: struct(struct, Encoder.impl_for(struct), encoder)
   def encode(map, encoder) when is_map(map), do: map |> Map.to_list() |> object(encoder)
-  def encode(other, _encoder), do: RustyJson.encode!(other)
+  def encode(other, _encoder), do: whole(other)
 
   # Only the protocol of Elixir passes the function on to the fields.
   defp struct(struct, Encoder.Any, encoder) do
     if Code.ensure_loaded?(JSON.Encoder) and JSON.Encoder.impl_for(struct) not in [nil, JSON.Encoder.Any],
       do: JSON.Encoder.encode(struct, encoder),
-      else: RustyJson.encode!(struct)
+      else: whole(struct)
   end
 
   defp struct(struct, implementation, encoder) do
     case Plans.derived_members(implementation, struct) do
-      nil -> RustyJson.encode!(struct)
+      nil -> whole(struct)
       members -> object(members, encoder)
     end
   end
+
+  # A value by itself. Only the text of all of them can be compressed.
+  defp whole(value) do
+    case Config.encode() do
+      %{compress: -1} -> RustyJson.encode!(value)
+      options -> value |> Text.encode(Options.uncompressed(options)) |> text()
+    end
+  end
+
+  defp text({:ok, text}), do: text
+  defp text({:error, error}), do: raise(error)
 
   # What is written is gathered in reverse: a stack with a frame for each element is looked through at each collection.
   defp array([], _encoder), do: "[]"
@@ -69,10 +80,34 @@ defmodule RustyJson.Encode.Callback do
   defp members([], done, _encoder), do: Long.in_order(done, ~c"}")
   defp members(_tail, _done, _encoder), do: Keys.improper_list()
 
-  defp member({key, value}, encoder), do: [encoder.(key(key), encoder), ?:, encoder.(value, encoder)]
+  defp member({key, value}, encoder) do
+    name = key(key)
+    [encoder.(name, encoder), ?:, encoder.(shown(name, value), encoder)]
+  end
+
   defp member(_no_pair, _encoder), do: Keys.invalid_key()
 
+  defp shown(name, value) do
+    case Config.encode() do
+      %{values: %{redact: []}} -> value
+      options -> if hidden?(name, options), do: options.values.redacted, else: value
+    end
+  end
+
+  # A call for one member knows nothing of those around it.
+  defp hidden?(name, options) do
+    if Options.pointers(options) != [],
+      do:
+        raise(
+          ArgumentError,
+          "the configured :redact has JSON Pointers, which an encoder cannot follow: it takes keys and contains: here"
+        )
+
+    Scope.hides?(name, options)
+  end
+
   defp key(key) when is_binary(key), do: key
+  defp key(key) when is_integer(key), do: key |> Part.encode!(Config.encode()) |> IO.iodata_to_binary()
 
   defp key(key) do
     with name when is_atom(name) <- Keys.string_key(key, Config.encode()), do: Atom.to_string(name)

@@ -35,15 +35,15 @@ defmodule RustyJson.Encode.Keys do
   def check_members!(_count, _options), do: :ok
 
   @doc """
-  The object of these members. The core writes keys that are strings, atoms and integers. Others become strings through String.Chars; as
-  soon as they exceed `max_bytes` together, no more of them is made.
+  The object of these members. The core writes keys that are strings, atoms and numbers, whose digits may be many. Others become strings
+  through String.Chars; as soon as they exceed `max_bytes` together, no more of them is made.
   """
   @spec with_string_keys(term(), Options.t()) :: OrderedObject.t()
   def with_string_keys(values, %{values: %{max_bytes: most}} = options),
     do: OrderedObject.new(pairs(values, if(most > 0, do: most, else: :infinity), options))
 
   defp pairs([{key, value} | rest], left, options) do
-    name = string_key(key, options)
+    name = if is_number(key), do: key, else: string_key(key, options)
     [{name, value} | pairs(rest, left_after(left, name, value, options), options)]
   end
 

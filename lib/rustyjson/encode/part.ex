@@ -190,6 +190,8 @@ defmodule RustyJson.Encode.Part do
   defp implementation(%module{}, {module, implementation, before}, options),
     do: {module, implementation, shared(options, before)}
 
+  defp implementation(%module{}, _own, %{values: %{protocol: false}}) when module not in @known, do: nil
+
   defp implementation(%module{} = struct, own, options) when module not in @known do
     implementation = dispatch(struct, options)
     Plans.learn(module, implementation)
@@ -307,13 +309,13 @@ defmodule RustyJson.Encode.Part do
   end
 
   defp value(struct, {_module, implementation, %Options{} = inside}, options),
-    do: struct |> implementation.encode(inside) |> by_implementation(struct, implementation, options)
+    do: inside |> text(struct, implementation) |> by_implementation(struct, implementation, options)
 
   defp value(struct, {_module, implementation, _depth}, options),
     do: by_protocol(struct, implementation, options)
 
   defp value(%Fragment{encode: encode}, nil, options) when is_function(encode, 1) do
-    case encode.(Options.compact(options)) do
+    case options |> Options.compact() |> Interop.led(encode) do
       text when is_binary(text) or is_list(text) ->
         text |> Measure.bounded(options) |> Written.lay_out(options)
 
@@ -327,6 +329,10 @@ defmodule RustyJson.Encode.Part do
 
   defp value(%OrderedObject{values: values}, nil, options) when is_list(values),
     do: encode!(Keys.with_string_keys(values, options), options)
+
+  # A struct of a call without the protocol, with keys that the core does not know.
+  defp value(%module{} = struct, nil, %{values: %{protocol: false}} = options) when module not in @known,
+    do: struct |> Map.from_struct() |> value(nil, options)
 
   # A map with keys that the core does not know.
   defp value(map, nil, options) when is_map(map) and not is_struct(map) do
@@ -403,9 +409,17 @@ defmodule RustyJson.Encode.Part do
   # What it asks for inside needs no layout, which the whole gets.
   defp by_protocol(term, implementation, options),
     do:
-      term
-      |> implementation.encode(Options.compact(options))
+      options
+      |> Options.compact()
+      |> text(term, implementation)
       |> by_implementation(term, implementation, options)
+
+  # Text of other libraries is looked at where it is made, and a derived implementation asks the core.
+  defp text(options, term, implementation) do
+    if implementation == Encoder.Any or Plans.derived?(implementation),
+      do: implementation.encode(term, options),
+      else: Interop.led(options, &implementation.encode(term, &1))
+  end
 
   defp by_implementation(text, _term, _implementation, options) when is_binary(text) or is_list(text),
     do: text |> Measure.bounded(options) |> Written.lay_out(options)

@@ -5,7 +5,7 @@ defmodule RustyJson.Encode.Scope do
   # the new name of its key; and where a key is missing, every segment fits: rather too much is redacted than too little. The same holds
   # for text of other libraries, which is decoded.
 
-  alias RustyJson.{DecodeError, Engine, Options, OrderedObject}
+  alias RustyJson.{DecodeError, Engine, Options, OrderedObject, Pointer}
   alias RustyJson.Encoder.{Names, Plans}
   alias RustyJson.Options.Shape
 
@@ -43,12 +43,17 @@ defmodule RustyJson.Encode.Scope do
   defp hidden(list, [], call) when is_list(list), do: for(value <- list, do: hidden(value, [], call))
   defp hidden(value, _pointers, _call), do: value
 
-  defp member(key, value, pointers, {text, {keys, words}, {key_case, renamed}} = call) do
-    fields = renamed |> Map.get(key, %{}) |> Map.keys()
+  defp member(key, value, pointers, {text, hidden, names} = call),
+    do: if(hides?(key, hidden, names), do: text, else: at(key, value, pointers, call))
 
-    if Enum.any?([key, new_name(key, key_case) | fields], &Shape.hidden?(&1, keys, words)),
-      do: text,
-      else: at(key, value, pointers, call)
+  @doc "Whether keys of `:redact` hide what stands under this name, which may be another one of a field."
+  @spec hides?(String.t(), Options.t()) :: boolean()
+  def hides?(key, %{values: %{redact: redact}} = options),
+    do: hides?(key, {Shape.keys(redact), Shape.words(redact)}, names(options))
+
+  defp hides?(key, {keys, words}, {key_case, renamed}) do
+    fields = renamed |> Map.get(key, %{}) |> Map.keys()
+    Enum.any?([key, new_name(key, key_case) | fields], &Shape.hidden?(&1, keys, words))
   end
 
   defp at(segment, value, pointers, {text, _hidden, names} = call) do
@@ -76,10 +81,10 @@ defmodule RustyJson.Encode.Scope do
   end
 
   defp from([segment | rest] = pointer, number) do
-    case Integer.parse(segment) do
-      {index, ""} when index >= number -> [[Integer.to_string(index - number) | rest]]
-      {_index, ""} -> []
-      _no_index -> [pointer]
+    case Pointer.index(segment) do
+      nil -> [pointer]
+      index when index >= number -> [[Integer.to_string(index - number) | rest]]
+      _before -> []
     end
   end
 

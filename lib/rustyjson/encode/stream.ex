@@ -27,6 +27,7 @@ defmodule RustyJson.Encode.Stream do
     Written
   }
 
+  alias RustyJson.Encoder.Interop
   alias RustyJson.Engine.Codes
   alias RustyJson.Options.Cache
 
@@ -74,7 +75,9 @@ defmodule RustyJson.Encode.Stream do
   defp sequence?(%OrderedObject{}), do: false
 
   defp sequence?(%_module{} = struct),
-    do: Enumerable.impl_for(struct) != nil and Encoder.impl_for(struct) in [nil, Encoder.Any]
+    do:
+      Enumerable.impl_for(struct) != nil and Encoder.impl_for(struct) in [nil, Encoder.Any] and
+        Interop.found(struct) == nil
 
   defp sequence?(_term), do: false
 

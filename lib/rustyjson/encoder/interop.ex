@@ -195,6 +195,21 @@ defmodule RustyJson.Encoder.Interop do
       do: raise(EncodeError.from_engine({Codes.encode(:max_bytes), "", nil}, options))
   end
 
+  @doc "The text that a function makes with these options. Pointers that redact lead on in the text of all of it, whatever its parts are."
+  @spec led(Options.t(), (Options.t() -> result)) :: result | iodata() when result: term()
+  def led(options, encode) do
+    case Options.pointers(options) do
+      [] -> encode.(options)
+      _pointers -> fn -> options |> inner() |> encode.() end |> Plans.noting() |> hidden(options)
+    end
+  end
+
+  # Anything but text is put in its place by the caller.
+  defp hidden({text, _noted} = written, options) when is_binary(text) or is_list(text),
+    do: shaped(written, options)
+
+  defp hidden({other, _noted}, _options), do: other
+
   # What must not be seen is taken out of the other library's text, too.
   defp shaped({text, noted}, options) do
     readable!(text, options)

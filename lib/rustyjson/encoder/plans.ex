@@ -135,11 +135,14 @@ defmodule RustyJson.Encoder.Plans do
         do: {name, value}
   end
 
+  @doc "Whether a derived implementation has a plan."
+  @spec derived?(module()) :: boolean()
+  def derived?(implementation), do: plan_of(implementation) not in [nil, @own]
+
   @doc "The same by the plan of a derived implementation; nil if it has none."
   @spec derived_members(module(), struct()) :: nil | [{atom(), term()}]
   def derived_members(implementation, struct) do
-    plan = plan_of(implementation)
-    if plan not in [nil, @own], do: members(plan, struct)
+    if derived?(implementation), do: implementation |> plan_of() |> members(struct)
   end
 
   defp omitted({fields, _names, omitted}) when is_tuple(fields) and is_tuple(omitted),

@@ -294,8 +294,9 @@ defmodule RustyJson.Options.Schema do
                   "`\"user_password\"`. `contains: [\"password\"]` redacts every key that contains the word, as Phoenix's " <>
                   "`filter_parameters` does. An entry such as `\"/users/*/card\"` is a JSON Pointer, in which `*` is any element or member. A key " <>
                   "that is renamed counts under both names. Upper and lower case differ. Lists of pairs (`[{\"password\", \"x\"}]`) are " <>
-                  "arrays, and fragments are text: `:redact` does not see into them. Nor does it hide a term in an error that says why it " <>
-                  "cannot be encoded."
+                  "arrays, and fragments are text: `:redact` does not see into them. Of the text that an encoder or a function of a fragment " <>
+                  "makes, it sees the parts that it asks `RustyJson.Encode` for, and JSON Pointers that lead into it, by the whole text, which is " <>
+                  "decoded for them. Nor does it hide a term in an error that says why it cannot be encoded."
             },
             redacted: %{
               type: :text,

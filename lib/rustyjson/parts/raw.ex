@@ -87,7 +87,8 @@ defmodule RustyJson.Parts.Raw do
   def fragments(%OrderedObject{values: values} = object, text),
     do: %{object | values: Long.map(values, fn {key, value} -> {key, fragments(value, text)} end)}
 
-  def fragments(map, text) when is_map(map) and not is_struct(map),
+  # With keys that are atoms, an object can look like a struct. A decimal has no places.
+  def fragments(map, text) when is_map(map),
     do:
       map
       |> Map.to_list()
