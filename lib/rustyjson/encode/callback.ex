@@ -47,7 +47,20 @@ defmodule RustyJson.Encode.Callback do
   defp struct(struct, implementation, encoder) do
     case Plans.derived_members(implementation, struct) do
       nil -> whole(struct)
-      members -> object(members, encoder)
+      members -> members |> hidden(struct) |> object(encoder)
+    end
+  end
+
+  # A field is hidden under its own name, too, whether or not the plan of its struct has been learnt.
+  defp hidden(members, %module{}) do
+    case Config.encode() do
+      %{values: %{redact: []}} ->
+        members
+
+      options ->
+        names = for {field, names} <- Plans.other_names(module), hidden?(to_string(field), options), do: names
+        names = Enum.concat(names)
+        for {name, value} <- members, do: {name, if(name in names, do: options.values.redacted, else: value)}
     end
   end
 
