@@ -394,18 +394,7 @@ defmodule RustyJson do
   """
   @spec decode_partial(iodata(), [partial_option()] | map()) ::
           {:ok, term(), :complete | :partial} | {:error, DecodeError.t() | SandboxError.t()}
-  def decode_partial(input, opts \\ []) do
-    with {:ok, partial} <- opts |> Partial.new() |> Partial.Pieces.due() |> Partial.push(input) do
-      case {Partial.value(partial), Partial.finish(partial)} do
-        {{:ok, _shown}, {:ok, term}} -> {:ok, term, :complete}
-        {{:ok, shown}, {:error, %DecodeError{}}} -> {:ok, shown, :partial}
-        {:none, {_, %SandboxError{}} = failed} -> failed
-        {{:ok, _}, {:error, _} = failed} -> failed
-        {:none, {:error, %DecodeError{reason: reason}} = failed} when reason != :unexpected_end -> failed
-        {:none, ended} -> Partial.nothing(partial, ended)
-      end
-    end
-  end
+  def decode_partial(input, opts \\ []), do: Partial.Once.decode(input, opts)
 
   @doc """
   Decodes several values of a document, at JSON Pointers, in one pass.

@@ -293,19 +293,6 @@ defmodule RustyJson.Partial do
   @spec mended(t()) :: [{RustyJson.mend(), non_neg_integer()}]
   def mended(%{lenient: lenient}), do: Lenient.mended(lenient)
 
-  @doc false
-  # What there is of a document of which nothing is shown, from what `finish/1` says: it decides whether a text that may be prose is the
-  # document.
-  @spec nothing(t(), {:ok, term()} | {:error, DecodeError.t()}) ::
-          {:ok, term(), :complete} | {:error, DecodeError.t()}
-  def nothing(%{lenient: lenient} = partial, ended) do
-    case {Lenient.searching?(lenient), ended} do
-      {true, {:ok, value}} -> {:ok, value, :complete}
-      {true, failed} -> failed
-      {false, _ended} -> {:error, Errors.unread(partial)}
-    end
-  end
-
   defimpl Inspect do
     # What arrived is not shown: it may be long, or secret.
     def inspect(%{total: total, document: document}, _opts) do

@@ -52,10 +52,16 @@ defmodule RustyJson.Partial.Pieces do
 
   defp lenient(bytes, %{lenient: before} = partial, changes) do
     {mended, lenient} = Lenient.push(before, bytes)
-    partial = %{partial | lenient: lenient} |> begin(Lenient.start(before), Lenient.start(lenient))
 
-    with {:error, _error} = failed <- sliced(mended, partial, changes),
-         do: Positions.original(failed, lenient, Text.append(partial.text, mended))
+    %{partial | lenient: lenient}
+    |> begin(Lenient.start(before), Lenient.start(lenient))
+    |> mended(mended, changes)
+  end
+
+  # Errors have the positions of the original text.
+  defp mended(%{lenient: lenient, text: text} = partial, bytes, changes) do
+    with {:error, _error} = failed <- sliced(bytes, partial, changes),
+         do: Positions.original(failed, lenient, Text.append(text, bytes))
   end
 
   @doc "Takes what the mends of `:lenient` held back, when nothing follows."
@@ -65,7 +71,7 @@ defmodule RustyJson.Partial.Pieces do
   defp held_back(%{lenient: before} = partial) do
     {held, lenient} = Lenient.rest(before)
     partial = begin(%{partial | lenient: lenient}, Lenient.start(before), Lenient.start(lenient))
-    if held == "", do: {:ok, partial, nil}, else: sliced(held, partial, nil)
+    if held == "", do: {:ok, partial, nil}, else: mended(partial, held, nil)
   end
 
   @doc "Says that nothing follows."

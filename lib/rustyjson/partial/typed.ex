@@ -68,6 +68,11 @@ defmodule RustyJson.Partial.Typed do
   def done(%{cursor: {:done, value}}), do: {:ok, value}
   def done(_typed), do: :none
 
+  @doc "Whether it is complete and has a wrong value, which `errors: :all` leaves to `finish/2`."
+  @spec over?(t()) :: boolean()
+  def over?(%{frozen: {_shown, _open, certain}}), do: certain == :over
+  def over?(_typed), do: false
+
   @doc "How many containers are open."
   @spec open(t()) :: non_neg_integer()
   def open(%{frozen: {_shown, open, _certain}}), do: open
