@@ -286,6 +286,8 @@ defmodule RustyJson do
   #{Words.doc(:decode_stream)}
     * `:max_bytes`, `:max_nodes` - limits of one value
     * `:max_depth` - the limit on nesting, counted from the root of the document
+    * `:duplicate_keys` - applies within each value. With `:at`, keys around the values are not compared, and every value at the
+      pointer is returned
     * `:strings` - `:copy` by default
     * `:as` - decodes each value into a type of `RustyJson.Schema`. A value that is not of the type is an error like invalid JSON
 

@@ -27,6 +27,23 @@ defmodule RustyJson.StreamOptionsTest do
       end
     end
 
+    test "duplicate_keys: :error compares the keys of a value, and not those around the values" do
+      for {_, engine} <- Judge.engines(), select <- [[], [select: %{a: "/a"}]] do
+        options = [duplicate_keys: :error] ++ select ++ engine
+        around = ~s({"a":{"a":1},"b":0,"b":0,"a":{"a":2}})
+        values = if select == [], do: [%{"a" => 1}, %{"a" => 2}], else: [%{a: 1}, %{a: 2}]
+        assert around |> RustyJson.decode_stream([at: "/a"] ++ options) |> Enum.to_list() == values
+
+        within = ~s([{"a":1,"b":0,"b":0}])
+
+        for form <- [[at: "/*"], [format: :array]] do
+          assert_raise DecodeError, ~r/Duplicate key "b"/, fn ->
+            within |> RustyJson.decode_stream(form ++ options) |> Stream.run()
+          end
+        end
+      end
+    end
+
     test "keys: :atoms and new names; :atoms! and unknown ones" do
       new = for i <- 1..3, do: "stream_#{System.unique_integer([:positive])}_#{i}"
       text = "[" <> Enum.map_join(new, ",", &~s({"#{&1}":1})) <> "]"
