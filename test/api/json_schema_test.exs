@@ -4,7 +4,7 @@ defmodule RustyJson.JsonSchemaTest do
   use ExUnit.Case, async: true
 
   alias RustyJson.{OrderedObject, Schema}
-  alias RustyJson.Test.Schemas
+  alias RustyJson.Test.{Judge, Schemas}
 
   defmodule Part do
     @moduledoc false
@@ -38,6 +38,17 @@ defmodule RustyJson.JsonSchemaTest do
 
   # Members in their order.
   defp keys(%OrderedObject{values: values}), do: Enum.map(values, &elem(&1, 0))
+
+  # As the table in docs/structured-output.md says.
+  test "times in unusual forms match no pattern, and Elixir takes them" do
+    pattern = Regex.compile!(schema(:time)["pattern"])
+
+    for {_name, engine} <- Judge.engines(),
+        {text, time} <- [{"T23:59:59", ~T[23:59:59]}, {"23:59:59,5", ~T[23:59:59.5]}] do
+      refute text =~ pattern
+      assert RustyJson.decode(~s(["#{text}"]), [as: [:time]] ++ engine) == {:ok, [time]}
+    end
+  end
 
   test "the default is draft 2020-12" do
     assert schema(Thing) == %{
