@@ -215,6 +215,25 @@ macro_rules! numbers_only {
 }
 pub(crate) use numbers_only;
 
+/// The rest of the methods, of a builder that ignores numbers, too.
+macro_rules! no_numbers {
+    () => {
+        fn integer(&mut self, _: i64) -> Result<(), $crate::ErrorKind> {
+            Ok(())
+        }
+        fn big_integer(&mut self, _: bool, _: &[u8]) -> Result<(), $crate::ErrorKind> {
+            Ok(())
+        }
+        fn float(&mut self, _: f64) -> Result<(), $crate::ErrorKind> {
+            Ok(())
+        }
+        fn decimal(&mut self, _: bool, _: &[u8], _: i64) -> Result<(), $crate::ErrorKind> {
+            Ok(())
+        }
+    };
+}
+pub(crate) use no_numbers;
+
 /// A builder for texts of which only the errors are wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct Nothing;
@@ -223,18 +242,7 @@ impl TermBuilder for Nothing {
     const DROPS: bool = true;
     const WORDS: bool = false;
     numbers_only!();
-    fn integer(&mut self, _: i64) -> Result<(), ErrorKind> {
-        Ok(())
-    }
-    fn big_integer(&mut self, _: bool, _: &[u8]) -> Result<(), ErrorKind> {
-        Ok(())
-    }
-    fn float(&mut self, _: f64) -> Result<(), ErrorKind> {
-        Ok(())
-    }
-    fn decimal(&mut self, _: bool, _: &[u8], _: i64) -> Result<(), ErrorKind> {
-        Ok(())
-    }
+    no_numbers!();
 }
 
 impl Rewind for Nothing {

@@ -146,8 +146,7 @@ defmodule RustyJson.RedactTest do
 
     for term <- [%{key => @secret}, OrderedObject.new([{key, @secret}]), %{key => @secret, {1} => 1}],
         redact <- [key, "pass\uFFFD", "/0/pass\uFFFD", {:contains, "s\uFFFD"}],
-        mode <- [[], [sort_keys: true], [maps: :strict], [pretty: true]],
-        String.valid?(inspect(redact)) and redact != key do
+        mode <- [[], [sort_keys: true], [maps: :strict], [pretty: true]] do
       options = [redact: [redact], invalid_utf8: :replace, unsupported: :inspect] ++ mode
       assert {:ok, json} = Judge.encode([term], options)
       refute json =~ @secret
@@ -174,7 +173,7 @@ defmodule RustyJson.RedactTest do
       assert Judge.encode(%{own: part}, [redact: ["/own/secret"]] ++ mode) == Judge.encode(%{own: part}, mode)
       assert {:ok, pretty} = Judge.encode(%{own: [part]}, redact: ["/own/0/inner/secret"], pretty: true)
       refute pretty =~ @secret
-      assert {:ok, ^pretty} = pretty |> RustyJson.Formatter.pretty_print() |> then(&{:ok, &1})
+      assert RustyJson.Formatter.pretty_print(pretty) == pretty
     end
   end
 

@@ -77,12 +77,14 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     }
 }
 
-/// A key as it is written, where those that are not UTF-8 are repaired if they have at most so many bytes.
+/// A key as it is written. `most` limits the bytes of one whose invalid parts are replaced; without it, none is.
 pub(super) fn written_key(key: &[u8], most: Option<usize>) -> Walk<Cow<'_, [u8]>> {
     match most {
         Some(most) if core::str::from_utf8(key).is_err() => {
-            let key = if key.len() > most { Err(EncodeErrorKind::Budget) } else { Ok(repaired(key)) };
-            key?.map(Cow::Owned).ok_or(EncodeErrorKind::OutOfMemory)
+            if key.len() > most {
+                return Err(EncodeErrorKind::Budget);
+            }
+            repaired(key).map(Cow::Owned).ok_or(EncodeErrorKind::OutOfMemory)
         }
         _ => Ok(Cow::Borrowed(key)),
     }

@@ -2,7 +2,7 @@
 
 use super::judge::KEY_NS;
 use crate::ErrorKind;
-use crate::builder::{TermBuilder, numbers_only};
+use crate::builder::{TermBuilder, no_numbers, numbers_only};
 
 /// What the VM takes for a byte, in nanoseconds.
 const BYTE_NS: u64 = 10;
@@ -31,20 +31,9 @@ impl TermBuilder for Foreseen {
     const DROPS: bool = true;
     const WORDS: bool = false;
     numbers_only!();
+    no_numbers!();
     fn time_left(&self) -> u64 {
         self.left
-    }
-    fn integer(&mut self, _: i64) -> Result<(), ErrorKind> {
-        Ok(())
-    }
-    fn big_integer(&mut self, _: bool, _: &[u8]) -> Result<(), ErrorKind> {
-        Ok(())
-    }
-    fn float(&mut self, _: f64) -> Result<(), ErrorKind> {
-        Ok(())
-    }
-    fn decimal(&mut self, _: bool, _: &[u8], _: i64) -> Result<(), ErrorKind> {
-        Ok(())
     }
     fn end_unsearched(&mut self, len: usize) -> Result<bool, ErrorKind> {
         if len > FLAT_MAP {
