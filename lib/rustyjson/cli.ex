@@ -24,7 +24,7 @@ defmodule RustyJson.CLI do
   end
 
   defp printed(fun) do
-    Output.unless_closed(fun)
+    Output.of_task(fun)
     0
   end
 

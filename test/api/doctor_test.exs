@@ -52,6 +52,34 @@ defmodule RustyJson.DoctorTest do
     end
   end
 
+  # `bin/my_app rpc` runs it in a node that serves.
+  test "the doctor leaves the log of a running node as it is" do
+    test = self()
+    %{level: level} = :logger.get_primary_config()
+    leader = spawn_link(fn -> tell_levels(test) end)
+
+    task =
+      Task.async(fn ->
+        Process.group_leader(self(), leader)
+        RustyJson.CLI.Doctor.run()
+      end)
+
+    assert Task.await(task, 60_000) in [:ok, :error]
+    assert_received {:level, ^level}
+    refute_received {:level, :none}
+  end
+
+  # An output that sees the level of the log whenever something is printed.
+  defp tell_levels(test) do
+    receive do
+      {:io_request, from, reference, _request} ->
+        send(test, {:level, :logger.get_primary_config().level})
+        send(from, {:io_reply, reference, :ok})
+    end
+
+    tell_levels(test)
+  end
+
   test "the doctor takes no arguments" do
     error = capture_io(:stderr, fn -> assert catch_exit(Doctor.run(["--bogus"])) == {:shutdown, 2} end)
     assert error == "mix rustyjson.doctor takes no arguments, got: --bogus\n"

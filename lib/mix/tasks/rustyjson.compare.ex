@@ -50,7 +50,7 @@ defmodule Mix.Tasks.Rustyjson.Compare do
     directions = for direction <- [:decode, :encode], options[direction], do: direction
     directions = if directions == [], do: [:decode, :encode], else: directions
 
-    case Output.unless_closed(fn -> Compare.run(files, directions, time) end) do
+    case Output.of_task(fn -> Compare.run(files, directions, time) end) do
       code when code in [0, :closed] -> :ok
       code -> exit({:shutdown, code})
     end

@@ -18,11 +18,14 @@ defmodule Mix.Tasks.Rustyjson.Doctor do
 
   use Mix.Task
 
+  alias RustyJson.CLI
+  alias RustyJson.CLI.Output
+
   @requirements ["app.config"]
 
   @impl true
   def run([]) do
-    if RustyJson.CLI.Doctor.run() == :error, do: exit({:shutdown, 1})
+    if Output.without_log(&CLI.Doctor.run/0) == :error, do: exit({:shutdown, 1})
   end
 
   def run(argv) do

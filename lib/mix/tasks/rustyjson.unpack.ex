@@ -23,7 +23,7 @@ defmodule Mix.Tasks.Rustyjson.Unpack do
   @impl true
   def run(argv) do
     case OptionParser.parse(argv, strict: [sha256: :string]) do
-      {options, [archive], []} -> Output.unless_closed(fn -> install(archive, options[:sha256]) end)
+      {options, [archive], []} -> Output.of_task(fn -> install(archive, options[:sha256]) end)
       _ -> Mix.raise("mix rustyjson.unpack FILE.tar.gz [--sha256 HEX]")
     end
   end

@@ -7,10 +7,10 @@ defmodule RustyJson.CLI.Output do
   @most 4_194_304
   @piece 1_048_576
 
-  @doc "What the function returns, or `:closed` if nobody reads its output any more. Then nothing is logged either."
+  @doc "What the function returns, or `:closed` if nobody reads its output any more."
   @spec unless_closed((() -> result)) :: result | :closed when result: term()
   def unless_closed(fun) do
-    without_log(fun)
+    fun.()
   rescue
     # Erlang reports `:terminated`, or a bad argument where it has another reason.
     error in [ErlangError, ArgumentError] ->
@@ -19,7 +19,10 @@ defmodule RustyJson.CLI.Output do
 
   defp closed?, do: :file.write(:standard_io, "\n") != :ok
 
-  @doc "Runs the function without the log: when a reader such as `head` ends, OTP 28 and newer log a crash."
+  @doc """
+  Runs the function without the log: when a reader such as `head` ends, OTP 28 and newer log a crash. The log is that of the whole VM, so
+  only Mix tasks and the script call this.
+  """
   @spec without_log((() -> result)) :: result when result: term()
   def without_log(fun) do
     %{level: level} = :logger.get_primary_config()
@@ -31,6 +34,10 @@ defmodule RustyJson.CLI.Output do
       :logger.set_primary_config(:level, level)
     end
   end
+
+  @doc "`unless_closed/1` without the log, for a VM that runs nothing else."
+  @spec of_task((() -> result)) :: result | :closed when result: term()
+  def of_task(fun), do: without_log(fn -> unless_closed(fun) end)
 
   # Reasons why bytes are lost. A reader that ends early is none of them.
   @lost [:enospc, :edquot, :efbig, :eio]
