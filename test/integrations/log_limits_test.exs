@@ -166,6 +166,24 @@ defmodule RustyJson.LogLimitsTest do
         do: line_of(event, [])
   end
 
+  # The limit on characters of `:io_lib` bounds neither of these: it reads the whole format, and pads first.
+  test "formats without end, and wide ones" do
+    for event <- [
+          fn -> {Enum.reduce(1..60, "x", fn _, t -> [t, t] end), []} end,
+          fn -> {~c"~*c", [1_000_000_000, ?x]} end,
+          fn -> {~c"~*w", [1_000_000_000_000, 1]} end,
+          fn -> {~c"~.*f", [1_000_000_000, 1.0]} end,
+          fn -> {"~1000000000n", []} end,
+          fn -> {String.duplicate("~65536n", 9_000), []} end,
+          fn -> {"~" <> String.duplicate("9", 1_000_000) <> "n", []} end
+        ] do
+      assert [_format, _arguments] = line_of(fn -> {event.(), %{}} end, [])["message"]
+      line_of(fn -> {{:report, %{a: 1}}, %{report_cb: fn _ -> event.() end}} end, [])
+    end
+
+    assert line({~c"~5.1f|~-6w|~*c", [1.25, :a, 3, ?x]}, %{})["message"] == "  1.3|a     |xxx"
+  end
+
   defmodule Quiet do
     defstruct [:rows]
     defimpl(RustyJson.Encoder, do: def(encode(_, _), do: "1"))

@@ -273,18 +273,35 @@ defmodule RustyJson.LogFormatter.Event do
     end
   end
 
+  # The limits of `:io_lib` bound the text that it returns, and not the time that it takes: a term with shared parts has no end.
+  @printable_parts 20_000
+  @printable_bytes 1_048_576
+  # Of a format, whose widths are read in quadratic time; and the sum of its widths.
+  @format_bytes 65_536
+  @widths 65_536
+
   # What is redacted leaves the terms before they become text.
   defp formatted(format, arguments, %{longest: longest} = setup) do
-    if printable?(arguments),
-      do: format |> :io_lib.format(Hidden.term(arguments, setup), chars_limit: 65_536) |> text(longest),
-      else: [text(format, longest), arguments]
+    with true <- Measure.fits?(format, @printable_parts, @format_bytes) and printable?(arguments),
+         parts = :io_lib.scan_format(format, Hidden.term(arguments, setup)),
+         true <- widths(parts) <= @widths do
+      parts |> :io_lib.build_text(chars_limit: 65_536) |> text(longest)
+    else
+      false -> [text(format, longest), arguments]
+    end
   rescue
     _ -> [text(format, longest), arguments]
   end
 
-  # The limits of `:io_lib` bound the text that it returns, and not the time that it takes: a term with shared parts has no end.
-  @printable_parts 20_000
-  @printable_bytes 1_048_576
+  # `:io_lib` pads before it looks at its limit.
+  defp widths(parts) do
+    for %{width: width, precision: precision} <- parts,
+        reduce: 0,
+        do: (sum -> sum + size(width) + size(precision))
+  end
+
+  defp size(:none), do: 0
+  defp size(width), do: abs(width)
 
   defp printable?(term), do: Measure.fits?(term, @printable_parts, @printable_bytes)
 
