@@ -196,6 +196,7 @@ defmodule RustyJson.LogLimitsTest do
       fn -> %Fragment{encode: "[" <> String.duplicate("1,", 30_000)} end,
       fn -> %Fragment{encode: List.duplicate([[]], 60_000)} end,
       fn -> MapSet.new(1..30_000) end,
+      fn -> %RustyJson.OrderedObject{values: List.duplicate({"a", 1}, 300_000) ++ [:x]} end,
       fn -> %{List.duplicate(?a, 60_000) => 1} end,
       fn -> {List.duplicate(?a, 60_000), 1} end,
       fn -> %{String.duplicate("k", 60_000) => 1} end,

@@ -160,9 +160,10 @@ defmodule RustyJson.LogFormatter.Short do
        do: fragment(fragment, sizes, left, setup)
 
   defp short(%OrderedObject{values: values}, sizes, left, call) when is_list(values) do
-    if pairs?(values, elem(sizes, 1)),
-      do: object(values, sizes, left, call),
-      else: {inspect(OrderedObject), spend(left, 0)}
+    case pairs(values, elem(sizes, 1), left) do
+      {true, left} -> object(values, sizes, left, call)
+      {false, left} -> {inspect(OrderedObject), spend(left, 0)}
+    end
   end
 
   defp short(%MapSet{map: map} = set, {_, most, _} = sizes, left, call) when is_map(map) do
@@ -366,9 +367,13 @@ defmodule RustyJson.LogFormatter.Short do
   defp name({key, _value}) when is_atom(key), do: Atom.to_string(key)
   defp name({key, _value}), do: key
 
-  defp pairs?([{_key, _value} | rest], most) when most > 0, do: pairs?(rest, most - 1)
-  defp pairs?([_ | _], most), do: most == 0
-  defp pairs?(rest, _most), do: rest == []
+  # Whether these are pairs, as far as they are shown. Each is a look; where they are more than the line may have, the line is too long.
+  defp pairs([{_key, _value} | rest], most, {parts, bytes, looks}) when most > 0 and looks > 0,
+    do: pairs(rest, most - 1, {parts, bytes, looks - 1})
+
+  defp pairs([{_key, _value} | _], most, _left) when most > 0, do: throw(:too_many)
+  defp pairs([_ | _], most, left), do: {most == 0, left}
+  defp pairs(rest, _most, left), do: {rest == [], left}
 
   defp improper?([_ | rest], most) when most > 0, do: improper?(rest, most - 1)
   defp improper?(rest, _most), do: not is_list(rest)
