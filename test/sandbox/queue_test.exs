@@ -10,7 +10,7 @@ defmodule RustyJson.Sandbox.QueueTest do
   @moduletag :once
 
   alias RustyJson.SandboxError
-  alias RustyJson.Test.{Guest, WasmHosts}
+  alias RustyJson.Test.{Clock, Guest, WasmHosts}
   alias RustyJson.Wasm.Host.Wasmex.Lane.Call
   alias RustyJson.Wasm.Host.Wasmex.Lanes
 
@@ -117,6 +117,31 @@ defmodule RustyJson.Sandbox.QueueTest do
     :atomics.put(stop, 1, 1)
     Enum.each(callers, &:erlang.resume_process/1)
     assert eventually(fn -> WasmHosts.counts(:built_in)[:waiting] == 0 end)
+  end
+
+  @tag host: :built_in
+  if reason = WasmHosts.missing(:built_in), do: @tag(skip: reason)
+
+  # The long call has the only place. Its text takes most of a second, and more dirty schedulers are occupied for a time.
+  test "built_in: waiting for a dirty scheduler counts as waiting for a place" do
+    options = [engine: :wasm, host: :built_in, pool_size: 1]
+    long = "[" <> String.duplicate("1.5,", 12_000_000) <> "1]"
+    text = "[" <> String.duplicate("1,", 50_000) <> "1]"
+    occupied = List.duplicate(200, :erlang.system_info(:dirty_cpu_schedulers_online) - 1)
+
+    refused = fn ->
+      assert eventually(fn -> WasmHosts.counts(:built_in)[:running] == 0 end)
+      spawn_link(fn -> RustyJson.valid?(long, options) end)
+      assert eventually(fn -> WasmHosts.counts(:built_in)[:running] == 1 end)
+      for time <- occupied, do: spawn_link(fn -> :erts_debug.dirty_cpu(:wait, time) end)
+      Process.sleep(20)
+      {time, answer} = Clock.time(fn -> RustyJson.decode(text, [timeout: 300] ++ options) end)
+      assert {:error, %SandboxError{reason: :busy}} = answer
+      time
+    end
+
+    times = for _ <- 1..3, do: refused.()
+    assert Enum.min(times) < 400, "#{inspect(times)} ms"
   end
 
   # The process that calls of wasmex wait in. Places need no instances.

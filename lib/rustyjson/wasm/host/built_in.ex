@@ -109,8 +109,10 @@ defmodule RustyJson.Wasm.Host.BuiltIn do
     with :later <- call.(:here, limits, 0), do: enter(:dirty, limits, call)
   end
 
+  # One deadline covers both queues: that of the dirty schedulers and that for a place.
   defp enter(:dirty, limits, call) do
-    with :busy <- attempt(limits, 0, call), do: queue(limits, call)
+    deadline = System.monotonic_time(:millisecond) + elem(limits, 4)
+    with :busy <- attempt(limits, 0, call), do: queue(deadline, limits, call)
   end
 
   # Dirty schedulers have a queue: behind slow calls, the next one waits in it and cannot give up. So each call says by when it
@@ -119,9 +121,8 @@ defmodule RustyJson.Wasm.Host.BuiltIn do
     do: call.(:dirty, put_elem(limits, 4, Nif.sandbox_now() + elem(limits, 4)), number)
 
   # The ticket is given back whatever comes of it: a message that is on its way then is waited for, so that none comes later.
-  defp queue(limits, call) do
+  defp queue(deadline, limits, call) do
     reference = make_ref()
-    deadline = System.monotonic_time(:millisecond) + elem(limits, 4)
     {number, ticket} = Nif.sandbox_queue(elem(limits, 0), reference)
     answer = wait({reference, number, ticket, deadline}, limits, call)
     if Nif.sandbox_leave(ticket), do: receive(do: ({^reference, :free} -> :ok))
