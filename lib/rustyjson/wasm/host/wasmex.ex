@@ -34,7 +34,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   def run(:decode, json, bytes, %{sandbox: sandbox} = options) do
     {_options, length} = policy = Parts.policy(options, byte_size(json))
-    start = System.monotonic_time(:millisecond)
+    start = now()
     possible? = &Abi.answer?(&1, length, options.parts)
 
     decoded =
@@ -42,8 +42,8 @@ defmodule RustyJson.Wasm.Host.Wasmex do
         decoded(Abi.open(record), json, options, policy, deadline, again)
       end)
 
-    with :refused <- decoded,
-         {:ok, sandbox} <- rest(sandbox, System.monotonic_time(:millisecond) - start),
+    with {:refused, left} <- decoded,
+         {:ok, sandbox} <- rest(sandbox, start, left),
          do:
            call([bytes, :seed], json, "resolve", sandbox, possible?, fn record, deadline, _again ->
              resolved(Abi.open(record), policy, deadline)
@@ -88,7 +88,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   # It can call another export on the same input, where `again` is a function; where that is nil, it answers `:alone` if it has to.
   defp call(options, body, name, sandbox, possible?, read) do
     patience = Host.patience(sandbox)
-    deadline = System.monotonic_time(:millisecond) + patience
+    deadline = now() + patience
 
     case Loader.ready(patience) do
       :ok ->
@@ -96,9 +96,9 @@ defmodule RustyJson.Wasm.Host.Wasmex do
         options = Enum.map(options, &if(&1 == :seed, do: <<Loader.seed()::little-64>>, else: &1))
         length = IO.iodata_length(options)
         lengths = [{32, length + byte_size(body)}, {32, length}]
-        patience = max(deadline - System.monotonic_time(:millisecond), 1)
+        sandbox = Map.put(sandbox, :patience, max(deadline - now(), 1))
         input = %{parts: options ++ [body], lengths: lengths, name: name, possible?: possible?, read: read}
-        enter(input, length + byte_size(body), patience, sandbox)
+        enter(input, length + byte_size(body), sandbox)
 
       {:error, reason} ->
         {:fault, :unavailable, reason}
@@ -108,21 +108,21 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     end
   end
 
-  defp enter(input, length, patience, %{isolation: isolation} = sandbox) do
+  defp enter(input, length, %{isolation: isolation} = sandbox) do
     Lanes.ensure(@lanes, &Instance.await/1)
     sandbox = %{sandbox | pool_size: min(sandbox.pool_size, Loader.most())}
 
     if isolation == :reuse and length <= min(@short, sandbox.max_memory),
-      do: together(input, length, patience, sandbox),
-      else: alone(input, patience, sandbox)
+      do: together(input, length, sandbox),
+      else: alone(input, sandbox)
   end
 
   ## Together with other calls
 
-  defp together(%{possible?: possible?, read: read} = input, length, patience, sandbox) do
-    start = System.monotonic_time(:millisecond)
+  defp together(%{possible?: possible?, read: read} = input, length, sandbox) do
+    start = now()
 
-    case Lanes.call(@lanes, asked(input, length, sandbox), patience) do
+    case Lanes.call(@lanes, asked(input, length, sandbox), sandbox.patience) do
       {:record, record, instance, deadline} ->
         judged =
           if possible?.(byte_size(record)),
@@ -130,18 +130,26 @@ defmodule RustyJson.Wasm.Host.Wasmex do
             else: invalid("its result is longer than any can be")
 
         if match?({:fault, _, _}, judged), do: Lanes.discard(@lanes, instance)
-        if judged == :alone, do: alone_still(input, start, patience, sandbox), else: judged
+        if judged == :alone, do: alone_still(input, start, deadline - now(), sandbox), else: judged
 
-      :again ->
-        alone_still(input, start, patience, sandbox)
+      {:again, left} ->
+        alone_still(input, start, left, sandbox)
 
       {:fault, _reason, _detail} = fault ->
         fault
     end
   end
 
-  defp alone_still(input, start, patience, sandbox),
-    do: alone(input, max(start + patience - System.monotonic_time(:millisecond), 1), sandbox)
+  defp alone_still(input, start, left, sandbox),
+    do: with({:ok, sandbox} <- rest(sandbox, start, left), do: alone(input, sandbox))
+
+  # For another crossing of a call: `left` is what its run left of the timeout. All other time since the start it waited.
+  defp rest(%{timeout: timeout} = sandbox, start, left) when left > 0 do
+    waited = now() - start - (timeout - left)
+    {:ok, Map.merge(sandbox, %{timeout: left, patience: max(Host.patience(sandbox) - waited, 1)})}
+  end
+
+  defp rest(_sandbox, _start, _left), do: {:fault, :timeout, ""}
 
   # What is expected of a record is most often more than enough. Without a limit, wasmex would take memory for one of any length.
   defp asked(%{parts: parts, name: name, lengths: lengths}, length, sandbox) do
@@ -168,9 +176,9 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   ## With an instance of its own
 
-  defp alone(input, patience, %{pool_size: size, max_memory: memory, isolation: isolation} = sandbox) do
+  defp alone(input, %{pool_size: size, max_memory: memory, isolation: isolation} = sandbox) do
     # No instance is of no kind.
-    case Lanes.enter(@lanes, size, if(isolation == :reuse, do: memory), patience) do
+    case Lanes.enter(@lanes, size, if(isolation == :reuse, do: memory), sandbox.patience) do
       {place, kept} -> lent(place, kept, sandbox, input)
       :busy -> {:fault, :busy, ""}
     end
@@ -191,7 +199,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
   end
 
   defp answer(place, kept, %{isolation: isolation} = sandbox, %{parts: parts, lengths: lengths} = input) do
-    call = %{deadline: System.monotonic_time(:millisecond) + sandbox.timeout, max_memory: sandbox.max_memory}
+    call = %{deadline: now() + sandbox.timeout, max_memory: sandbox.max_memory}
     instance = kept || new(place, call, IO.iodata_length(parts))
     {record, instance} = Instance.call(instance, parts, input.name, lengths, call, input.possible?)
 
@@ -225,10 +233,10 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   defp decoded_many(_other, _body, _options, _deadline), do: no_status()
 
-  # Here, where a result that is false ends the instance.
+  # Here, where a result that is false ends the instance. With `:refused` comes the time that is left.
   defp decoded({:done, etf}, json, options, {judged, length}, deadline, again) do
     with :refused <- Judge.term(etf, judged, length, deadline),
-         do: unknown_atom(json, options, length, deadline, again) || :refused
+         do: unknown_atom(json, options, length, deadline, again) || {:refused, deadline - now()}
   end
 
   # An unknown atom may come before the error.
@@ -237,12 +245,6 @@ defmodule RustyJson.Wasm.Host.Wasmex do
        do: unknown_atom(json, options, length, deadline, again) || undecoded(status, body, json, options)
 
   defp decoded(_other, _json, _options, _policy, _deadline, _again), do: no_status()
-
-  # The second crossing gets the time that the first one left.
-  defp rest(%{timeout: timeout} = sandbox, spent) when spent < timeout,
-    do: {:ok, Map.merge(sandbox, %{timeout: timeout - spent, patience: timeout - spent})}
-
-  defp rest(_sandbox, _spent), do: {:fault, :timeout, ""}
 
   # The same document with its repeated keys resolved.
   defp resolved({:done, etf}, {judged, length}, deadline) do
@@ -359,6 +361,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
 
   defp no_status, do: invalid("its result has no known status")
   defp invalid(what), do: {:fault, :invalid_result, what}
+  defp now, do: System.monotonic_time(:millisecond)
 
   ## The host
 

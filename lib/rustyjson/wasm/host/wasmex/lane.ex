@@ -27,8 +27,11 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lane do
 
   @type t :: %__MODULE__{}
 
-  @typedoc "What a caller gets: the record, from which instance, and by when its judge must have ended; or that it needs one of its own."
-  @type answer :: {:record, binary(), reference(), integer()} | :again | Host.fault()
+  @typedoc """
+  What a caller gets: the record, from which instance, and by when its judge must have ended; or that it needs one of its own, and what is
+  left of its time.
+  """
+  @type answer :: {:record, binary(), reference(), integer()} | {:again, integer()} | Host.fault()
 
   @typedoc "What an answer of the store means for the lane."
   @type outcome ::
@@ -111,7 +114,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lane do
 
     case {what, answer} do
       {:call, {:ok, [place]}} ->
-        placed(lane, ahead, call, Abi.place(place))
+        placed(lane, ahead, Abi.place(place), now)
 
       {:call, {:error, reason}} ->
         {:failed, lane, {:trap, reason}}
@@ -128,18 +131,18 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lane do
     end
   end
 
-  defp placed(lane, _ahead, _call, nil), do: {:failed, lane, {:fault, :memory_limit, ""}}
+  defp placed(lane, _ahead, nil, _now), do: {:failed, lane, {:fault, :memory_limit, ""}}
 
-  defp placed(lane, _ahead, _call, {_address, 0}),
+  defp placed(lane, _ahead, {_address, 0}, _now),
     do: {:failed, lane, {:fault, :invalid_result, "its result lies outside its memory"}}
 
   # The answer to the reading ahead follows.
-  defp placed(lane, ahead, _call, place) when ahead != nil, do: {:ok, %{lane | place: place}}
-  defp placed(lane, nil, call, place), do: read(%{lane | place: place}, call)
+  defp placed(lane, ahead, place, _now) when ahead != nil, do: {:ok, %{lane | place: place}}
+  defp placed(lane, nil, place, now), do: read(%{lane | place: place}, now)
 
   # Reads a record from where it is.
-  defp read(%{place: {address, length} = place, instance: instance} = lane, call) do
-    if length <= call.most and address + length <= instance.memory_size do
+  defp read(%{place: {address, length} = place, instance: instance} = lane, now) do
+    if length <= head(lane).most and address + length <= instance.memory_size do
       {{:value, {number, _ahead, call}}, calls} = :queue.out(lane.calls)
       send_read(lane, number, address, length)
 
@@ -147,7 +150,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lane do
        %{lane | instance: %{instance | record: address}, calls: :queue.in_r({number, place, call}, calls)}}
     else
       # A caller with an instance of its own finds out whether that can be.
-      reply(call, :again)
+      again(lane, now)
       {:ok, done(lane)}
     end
   end
@@ -160,17 +163,26 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lane do
         {:ok, %{done(lane) | since: now}}
 
       lane.count == 1 ->
-        read(lane, call)
+        read(lane, now)
 
       address + length <= instance.memory_size ->
-        lane = %{done(lane) | since: now, instance: %{instance | record: address}}
-        {:again, lane, %{call | expected: length, tries: call.tries + 1}}
+        call = %{once_more(lane, now) | expected: length}
+        {:again, %{done(lane) | since: now, instance: %{instance | record: address}}, call}
 
       # The same.
       true ->
-        reply(call, :again)
+        again(lane, now)
         {:ok, %{done(lane) | since: now}}
     end
+  end
+
+  defp again(lane, now), do: lane |> once_more(now) |> refer()
+
+  @doc "The head, to be sent again: it has only what is left of its time."
+  @spec once_more(t(), integer()) :: %Call{}
+  def once_more(lane, now) do
+    call = head(lane)
+    %{call | tries: call.tries + 1, timeout: max(deadline(lane) - now, 1)}
   end
 
   # A part would keep the whole in memory.
@@ -179,6 +191,10 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lane do
   defp cut(bytes, length), do: :binary.copy(binary_part(bytes, 0, length))
 
   defp done(lane), do: %{lane | calls: :queue.drop(lane.calls), count: lane.count - 1, place: nil}
+
+  @doc "Tells a caller that its call needs an instance of its own."
+  @spec refer(%Call{}) :: term()
+  def refer(%{timeout: left} = call), do: reply(call, {:again, left})
 
   @doc "Answers a caller."
   @spec reply(%Call{}, answer()) :: term()

@@ -48,7 +48,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
   def again(state, %{gone: true}), do: state
 
   def again(state, %{tries: tries} = call) when tries >= @tries do
-    Lane.reply(call, :again)
+    Lane.refer(call)
     state
   end
 
@@ -109,7 +109,10 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
     {instance, idle} = take(state.idle, call.kind)
     state = %{state | idle: idle}
     lane = Lane.new(instance, call.kind, now())
-    if Lane.open?(lane, call), do: send_call(state, lane, call), else: answered(state, call, :again)
+
+    if Lane.open?(lane, call),
+      do: send_call(state, lane, call),
+      else: answered(state, call, {:again, call.timeout})
   end
 
   defp answered(state, call, answer) do
@@ -254,7 +257,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
   def failed(state, lane, :interrupted) do
     if Lane.deadline(lane) <= now(),
       do: failed(state, lane, {:fault, :timeout, ""}),
-      else: state |> close(lane, tl(Lane.calls(lane))) |> again(alone(Lane.head(lane)))
+      else: state |> close(lane, tl(Lane.calls(lane))) |> again(%{Lane.once_more(lane, now()) | alone: true})
   end
 
   # Whether memory was denied shows in how much there is, which the instance tells when it stops.
@@ -268,8 +271,6 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
     Lane.reply(Lane.head(lane), fault)
     close(state, lane, tl(Lane.calls(lane)))
   end
-
-  defp alone(call), do: %{call | alone: true, tries: call.tries + 1}
 
   @doc "A lane is not used again."
   @spec close(t(), Lane.t(), [%Call{}]) :: t()
