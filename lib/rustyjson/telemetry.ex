@@ -17,6 +17,9 @@ defmodule RustyJson.Telemetry do
   with your own encoders crosses into the sandbox several times and emits an event each time. If a batch of `decode_many/2` fails,
   RustyJson halves it and tries again: such failures have `retried: true`, because the documents may still be decoded.
 
+  A few errors are found in Elixir between calls or after them: in a piece of a stream, in a value of a schema, or when your own
+  functions use up the timeout. They are in no event, but `RustyJson.stats/0` counts them.
+
   ## Native calls
 
   Calls of the native engine emit no events by default, because a small one takes less time than its event. To measure them, for

@@ -7,6 +7,7 @@ defmodule RustyJson.TelemetryTest do
 
   alias RustyJson.{Config, LogFormatter, Telemetry}
   alias RustyJson.Test.{Guest, Judge, WasmHosts}
+  alias RustyJson.Wasm.Events
 
   @compile {:no_warn_undefined, :telemetry}
   @event [:rustyjson, :sandbox, :stop]
@@ -66,6 +67,28 @@ defmodule RustyJson.TelemetryTest do
                    for(%{retried: true, operation: :many, reason: :trap} = about <- failures, do: about)
         end)
       end
+    end
+
+    @tag host: :built_in
+    if reason = WasmHosts.missing(:built_in), do: @tag(skip: reason)
+
+    test "built_in: bytes of encode are those of the text" do
+      assert {:ok, ~s("a\\n")} = RustyJson.encode("a\n", engine: :wasm, host: :built_in)
+      assert_received {%{bytes: 5}, %{operation: :encode, reason: nil}}
+
+      lost = {:planned, {:lost, {:ok, "{}"}, 7}, []}
+      assert Events.measured({:encode, []}, %{a: nil}, :built_in, fn -> lost end) == lost
+      assert_received {%{bytes: 2}, %{operation: :encode, reason: nil}}
+    end
+
+    @tag host: :wasmex
+    if reason = WasmHosts.missing(:wasmex), do: @tag(skip: reason)
+
+    test "wasmex: a term that is too large to be sent over" do
+      shared = Enum.reduce(1..30, [], fn _, list -> [list, list] end)
+      assert {:error, %{reason: :memory_limit}} = RustyJson.encode(shared, engine: :wasm, host: :wasmex)
+      assert_received {%{bytes: 0}, %{host: :wasmex, operation: :encode, reason: :memory_limit}}
+      refute_received _
     end
 
     defp events do

@@ -20,10 +20,12 @@ defmodule RustyJson.Engine.Wasm do
   alias RustyJson.{EncodeError, Options, SandboxError}
   alias RustyJson.Wasm.{Batch, Events, Fed, Host, Parts, Stats}
 
+  @broken_parts "its answer about parts of the document is broken"
+
   @impl true
   def decode(json, options) do
     Heap.reserve(json, options.parts)
-    :decode |> run(json, options.bytes, options) |> judged(json, options)
+    run(:decode, json, options.bytes, options, &judged(&1, json, options))
   end
 
   @doc false
@@ -58,12 +60,14 @@ defmodule RustyJson.Engine.Wasm do
   defp judged({:ok, term}, json, %{parts: <<Kind.raw(), _::binary>>} = options) do
     {:ok, Selected.Raw.fragments(term, Selected.Raw.text(json, options.values.strings == :copy))}
   catch
-    {:rustyjson, :broken} -> {:error, broken_parts(options)}
+    {:rustyjson, :broken} -> {:fault, :invalid_result, @broken_parts}
   end
 
   # Of parts of a document, the host judges only the values.
   defp judged({:ok, term} = answer, json, %{parts: parts} = options) when parts != "" do
-    if Selected.answer?(term, options, byte_size(json)), do: answer, else: {:error, broken_parts(options)}
+    if Selected.answer?(term, options, byte_size(json)),
+      do: answer,
+      else: {:fault, :invalid_result, @broken_parts}
   end
 
   defp judged(answer, _json, _options), do: answer
@@ -72,7 +76,7 @@ defmodule RustyJson.Engine.Wasm do
   # The answer to a question about parts of a document is not what was asked for.
   @spec broken_parts(Options.t()) :: SandboxError.t()
   def broken_parts(options) do
-    {:error, error} = refused(:invalid_result, "its answer about parts of the document is broken", options)
+    {:error, error} = refused(:invalid_result, @broken_parts, options)
     error
   end
 
@@ -104,16 +108,14 @@ defmodule RustyJson.Engine.Wasm do
   @impl true
   def feed(question, piece, options) do
     question = Fed.question(question)
-    :feed |> run(piece, question <> options.bytes, options) |> in_pairs(question, options)
+    run(:feed, piece, question <> options.bytes, options, &in_pairs(&1, question))
   end
 
-  defp in_pairs({values, _, _, _} = fed, question, options) do
-    if Fed.values?(values, question),
-      do: fed,
-      else: fault(:invalid_result, "pointers are missing", options.sandbox)
+  defp in_pairs({values, _, _, _} = fed, question) do
+    if Fed.values?(values, question), do: fed, else: {:fault, :invalid_result, "pointers are missing"}
   end
 
-  defp in_pairs(other, _question, _options), do: other
+  defp in_pairs(other, _question), do: other
 
   # Atoms that results may contain. Naming them here creates them, because `:safe` refuses atoms that do not exist yet in a VM
   # that loads modules on demand.
@@ -173,13 +175,6 @@ defmodule RustyJson.Engine.Wasm do
   defp write_straight(term, %{straight: limits, bytes: bytes, plans: plans}),
     do: Host.BuiltIn.straight(term, plans, bytes, limits)
 
-  defp written({:ok, text}, _term, options, _started), do: held_to(options.values, text, options.sandbox)
-
-  defp written({:partial, json, holes}, _term, options, _started) do
-    with {:ok, json} <- held_to(%{options.values | compress: -1}, json, options.sandbox),
-         do: {:partial, json, holes}
-  end
-
   # What left no text counts for all parts of a call together.
   defp written({:lost, answer, parts}, term, options, started) do
     written = written(answer, term, options, started)
@@ -193,10 +188,9 @@ defmodule RustyJson.Engine.Wasm do
       else: again(term, options, started)
   end
 
-  defp written({:error, _failure} = failed, _term, _options, _started), do: failed
-
   # The host has no way to read terms: this is wasmex.
   defp written(:external, term, options, started), do: encode_external(term, Options.due(options, started))
+  defp written(answer, _term, _options, _started), do: answer
 
   defp again(term, options, started) do
     Plans.forget()
@@ -204,16 +198,26 @@ defmodule RustyJson.Engine.Wasm do
     :encode |> limited(term, options, &write/3) |> written(term, options, started)
   end
 
-  defp write(host, term, %{bytes: bytes} = options), do: host.write(term, bytes, options)
+  defp write(host, term, %{bytes: bytes} = options),
+    do: term |> host.write(bytes, options) |> held_to(options.values)
+
+  # A term that is not sent over emits an event as well.
+  defp encode_external(term, %{sandbox: sandbox} = options) do
+    case crossed(:encode, <<>>, options, fn _host, _body, _options -> unfit(term, options) end) do
+      nil -> send_over(term, options)
+      {:fault, reason, detail} -> fault(reason, detail, sandbox)
+      {:error, _failure} = failed -> failed
+    end
+  end
 
   # The external format repeats shared subterms, which can exceed any memory.
-  defp encode_external(term, %{values: %{max_bytes: max_bytes}, sandbox: sandbox} = options) do
+  defp unfit(term, %{values: %{max_bytes: max_bytes}, sandbox: sandbox}) do
     limits = %{max_bytes: max_bytes, max_memory: sandbox.max_memory, deadline: sandbox.deadline}
 
     case Parts.fit(term, limits) do
-      :ok -> send_over(term, options)
-      :late -> fault(:timeout, "", sandbox)
-      :too_large when max_bytes == 0 -> fault(:memory_limit, "", sandbox)
+      :ok -> nil
+      :late -> {:fault, :timeout, ""}
+      :too_large when max_bytes == 0 -> {:fault, :memory_limit, ""}
       _too_many_or_large -> {:error, {Codes.encode(:max_bytes), "", nil}}
     end
   end
@@ -222,11 +226,7 @@ defmodule RustyJson.Engine.Wasm do
     # Without minor_version OTP 25 writes atoms in Latin-1.
     etf = :erlang.term_to_binary(term, minor_version: 2)
 
-    case run(:encode, etf, bytes <> plans(Plans.needed(plans, etf)), options) do
-      {:ok, text} -> held_to(options.values, text, options.sandbox)
-      {:partial, _json, _holes} = partial -> written(partial, term, options, 0)
-      {:error, _failure} = failed -> failed
-    end
+    run(:encode, etf, bytes <> plans(Plans.needed(plans, etf)), options, &held_to(&1, options.values))
   end
 
   # The guest is not trusted to report used plans, so it gets only current ones.
@@ -242,30 +242,41 @@ defmodule RustyJson.Engine.Wasm do
   defp in_time(sandbox), do: {:ok, sandbox}
 
   # A guest under attack can exceed its limit. The limit applies to the text before compression.
-  defp held_to(%{compress: -1, max_bytes: most}, text, sandbox) when most > 0 and byte_size(text) > most,
-    do: fault(:invalid_result, "its text is longer than max_bytes", sandbox)
+  defp held_to(answer, %{max_bytes: most, compress: compress}) do
+    if most > 0 and text_size(answer, compress) > most,
+      do: {:fault, :invalid_result, "its text is longer than max_bytes"},
+      else: answer
+  end
 
-  defp held_to(_values, text, _sandbox), do: {:ok, text}
+  defp text_size({:ok, text}, -1), do: byte_size(text)
+  defp text_size({:partial, text, _holes}, _compress), do: byte_size(text)
+  defp text_size({:planned, answer, _modules}, compress), do: text_size(answer, compress)
+  defp text_size({:lost, answer, _parts}, compress), do: text_size(answer, compress)
+  defp text_size(_compressed_or_none, _compress), do: 0
 
   @impl true
   def gzip(text, options), do: run(:gzip, text, options.bytes, options)
 
   @impl true
   def format(text, options) do
-    with {:ok, text} <- run(:format, text, options.bytes, options),
-         do: held_to(%{options.values | compress: -1}, text, options.sandbox)
+    values = %{options.values | compress: -1}
+    run(:format, text, options.bytes, options, &held_to(&1, values))
   end
 
   @impl true
   def canonicalize(text, options), do: run(:canonicalize, text, options.bytes, options)
 
-  defp run(operation, body, bytes, options),
-    do: limited(operation, body, options, bring(operation, bytes))
+  # `judge` takes the answer, or makes a fault of it, which is then in the event of the call.
+  defp run(operation, body, bytes, options, judge \\ & &1) do
+    bring = bring(operation, bytes)
+    limited(operation, body, options, &judge.(bring.(&1, &2, &3)))
+  end
 
   defp limited(operation, input, %{sandbox: sandbox} = options, call) do
     result =
-      with {:ok, limited} <- in_time(sandbox),
-           do: crossed(operation, input, %{options | sandbox: limited}, call)
+      crossed(operation, input, options, fn host, input, options ->
+        with {:ok, limited} <- in_time(sandbox), do: call.(host, input, %{options | sandbox: limited})
+      end)
 
     with {:fault, reason, detail} <- result, do: fault(reason, detail, sandbox)
   end

@@ -23,27 +23,31 @@ defmodule RustyJson.Wasm.Events do
     case run.() do
       # The call is made again elsewhere.
       again when again in [:external, nil] -> again
-      result -> emit(operation, size(body, result), host, start, result)
+      result -> emit(operation, body, host, start, result)
     end
   end
 
-  # A term that the host reads has no size of its own.
-  defp size(body, _result) when is_binary(body), do: byte_size(body)
-  defp size(_term, {:ok, text}), do: byte_size(text)
-  defp size(_term, {:partial, text, _holes}), do: byte_size(text)
-  defp size(term, {:planned, answer, _modules}), do: size(term, answer)
-  defp size(term, {:since, _started, answer}), do: size(term, answer)
-  defp size(_term, _fault), do: 0
-
-  defp emit({operation, retried}, bytes, host, start, result) do
-    measurements = %{duration: System.monotonic_time() - start, bytes: bytes}
+  defp emit({operation, retried}, body, host, start, result) do
+    duration = System.monotonic_time() - start
     # The host behind `:auto` is known only after the call.
-    host = Map.fetch!(@names, Host.get(host))
+    host = Host.get(host)
+    measurements = %{duration: duration, bytes: size(operation, host, body, result)}
     reason = reason(result)
-    about = %{host: host, operation: operation, reason: reason, retried: reason in retried}
+    about = %{host: @names[host], operation: operation, reason: reason, retried: reason in retried}
     Telemetry.emit(:sandbox, measurements, about)
     result
   end
+
+  # wasmex gets a term as a binary. Of a term that the host reads, which can be a binary too, only the text has a size.
+  defp size(:encode, host, _term, result) when host != Host.Wasmex, do: text_size(result)
+  defp size(_operation, _host, body, _result), do: byte_size(body)
+
+  defp text_size({:ok, text}), do: byte_size(text)
+  defp text_size({:partial, text, _holes}), do: byte_size(text)
+  defp text_size({:planned, answer, _modules}), do: text_size(answer)
+  defp text_size({:lost, answer, _parts}), do: text_size(answer)
+  defp text_size({:since, _started, answer}), do: text_size(answer)
+  defp text_size(_fault), do: 0
 
   defp reason({:since, _started, answer}), do: reason(answer)
   defp reason({:fault, reason, _detail}), do: reason
