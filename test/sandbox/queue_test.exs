@@ -122,26 +122,26 @@ defmodule RustyJson.Sandbox.QueueTest do
   @tag host: :built_in
   if reason = WasmHosts.missing(:built_in), do: @tag(skip: reason)
 
-  # The long call has the only place. Its text takes most of a second, and more dirty schedulers are occupied for a time.
+  # Long calls have the only place, one after the other, and the other dirty schedulers are occupied for a time.
   test "built_in: waiting for a dirty scheduler counts as waiting for a place" do
-    options = [engine: :wasm, host: :built_in, pool_size: 1]
+    options = [engine: :wasm, host: :built_in, pool_size: 1, timeout: 60_000]
     long = "[" <> String.duplicate("1.5,", 12_000_000) <> "1]"
     text = "[" <> String.duplicate("1,", 50_000) <> "1]"
     occupied = List.duplicate(200, :erlang.system_info(:dirty_cpu_schedulers_online) - 1)
 
     refused = fn ->
       assert eventually(fn -> WasmHosts.counts(:built_in)[:running] == 0 end)
-      spawn_link(fn -> RustyJson.valid?(long, options) end)
-      assert eventually(fn -> WasmHosts.counts(:built_in)[:running] == 1 end)
+      callers = for _ <- 1..4, do: Task.async(fn -> RustyJson.valid?(long, options) end)
+      assert eventually(fn -> WasmHosts.counts(:built_in)[:waiting] == 3 end)
       for time <- occupied, do: spawn_link(fn -> :erts_debug.dirty_cpu(:wait, time) end)
       Process.sleep(20)
-      {time, answer} = Clock.time(fn -> RustyJson.decode(text, [timeout: 300] ++ options) end)
-      assert {:error, %SandboxError{reason: :busy}} = answer
-      time
+      {time, answer} = Clock.time(fn -> RustyJson.decode(text, at_most(options, 300)) end)
+      assert callers |> Task.await_many(60_000) |> Enum.all?()
+      {time, with({:error, %SandboxError{reason: reason}} <- answer, do: reason)}
     end
 
-    times = for _ <- 1..3, do: refused.()
-    assert Enum.min(times) < 400, "#{inspect(times)} ms"
+    # Other work can delay a call.
+    assert Enum.any?(1..3, fn _ -> match?({time, :busy} when time < 400, refused.()) end)
   end
 
   # The process that calls of wasmex wait in. Places need no instances.
