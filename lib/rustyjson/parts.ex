@@ -60,7 +60,7 @@ defmodule RustyJson.Parts do
   defp answers(input, paths, given) do
     {own, options} = Cache.find(:parts, given, fn -> options(given) end)
 
-    with {:ok, answers} <- wanted(own.as, input, paths, not own.validate, options),
+    with {:ok, answers} <- wanted(own, input, paths, not own.validate, options),
          do: {:ok, answers, own.missing}
   end
 
@@ -68,8 +68,12 @@ defmodule RustyJson.Parts do
     {own, rest} = Options.split!(:parts, given)
     options = Options.decode(if(own.as in [:any, :raw], do: rest, else: [{:as, own.as} | rest]))
     unless own.validate, do: refuse_other_keys!(options.values.duplicate_keys, rest)
-    {own, options}
+    {Map.put(own, :places, places(options)), options}
   end
+
+  # To find the texts for a type, which alone says which numbers it takes.
+  defp places(options),
+    do: Options.change(%{options | as: nil}, :decode, %{floats: :text, decoding_integer_digit_limit: 0})
 
   # The call, its policy or the configuration may have chosen these; `:last` is also the default, which nobody chose.
   defp refuse_other_keys!(:first, _given), do: :ok
@@ -83,17 +87,17 @@ defmodule RustyJson.Parts do
         )
   end
 
-  defp wanted(:any, input, paths, trusted, options), do: run(input, paths, false, trusted, options)
+  defp wanted(%{as: :any}, input, paths, trusted, options), do: run(input, paths, false, trusted, options)
 
-  defp wanted(:raw, input, paths, trusted, options) do
+  defp wanted(%{as: :raw}, input, paths, trusted, options) do
     with {:ok, answers} <- run(input, paths, true, trusted, options),
          do: {:ok, fragments(answers, IO.iodata_to_binary(input), options.values.strings == :copy, [])}
   end
 
-  defp wanted(_type, input, paths, trusted, typed) do
+  defp wanted(%{places: places}, input, paths, trusted, typed) do
     # All calls of the engine share one deadline.
     typed = Options.due(typed)
-    options = %{typed | as: nil}
+    options = %{places | sandbox: typed.sandbox}
 
     with {:ok, json} <- Input.flatten(input, options),
          {:ok, answers} <- run(json, paths, true, trusted, options),

@@ -68,6 +68,22 @@ defmodule RustyJson.DecimalLimitsTest do
 
     assert Judge.same(@huge, [], &RustyJson.decode(@huge, unlimited ++ &1)) ==
              {:ok, decimal(1, 1_000_000_000)}
+
+    # The type alone says which numbers it takes, also for a part of a document.
+    for {number, exponent} <- [{"1e400", 400}, {@huge, 1_000_000_000}] do
+      json = ~s({"a":#{number},"b":1e999,"c":#{String.duplicate("9", 2_000)}})
+
+      assert Judge.same(json, [], &RustyJson.fetch(json, "/a", unlimited ++ &1)) ==
+               {:ok, decimal(1, exponent)}
+
+      assert Judge.same(json, [], &RustyJson.select(json, ["/a"], unlimited ++ &1)) ==
+               {:ok, [decimal(1, exponent)]}
+
+      assert refused(json, &RustyJson.fetch(json, "/a", [as: :float] ++ &1)) == {:number_out_of_range, 5}
+
+      assert refused(json, &RustyJson.fetch(json, "/c", [as: :integer] ++ &1)) ==
+               {:integer_digits, byte_size(json) - 2_001}
+    end
   end
 
   test "streams, in pieces of any size, and partial documents" do
