@@ -87,6 +87,20 @@ defmodule RustyJson.AllErrorsTest do
     assert Enum.all?(errors, &(&1.reason == :type))
   end
 
+  test "a number beyond a limit ends the list, before and behind a wrong tag" do
+    type = {:tagged, "t", %{"leaf" => Leaf}}
+
+    for number <- ["1e999", String.duplicate("9", 1_025)], tag <- [~s("none"), "5"] do
+      assert {:error, %{errors: [only]} = error} = all(~s({"n":\n #{number}, "t": #{tag}}), type)
+      assert {only.position, only.line, only.column, only.path} == {7, 2, 2, "/n"}
+      assert {only.reason, error.error_count} in [{:number_out_of_range, 1}, {:integer_digits, 1}]
+
+      assert {:error, %{errors: [first, last]}} = all(~s([{"t": #{tag},\n "n": #{number}}]), [type])
+      assert {first.position, first.path} == {7, "/0/t"}
+      assert {last.line, last.column, last.path} == {2, 7, "/0/n"}
+    end
+  end
+
   test "an unknown atom ends the list in every engine" do
     json = ~s([{"r": "1", "x": {"never_an_atom_of_all_errors": 1}}, {"r": "2"}])
 

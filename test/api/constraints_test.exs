@@ -71,6 +71,21 @@ defmodule RustyJson.ConstraintsTest do
       assert {:max, "/whole", _, _, _} = refused(~s({"whole": 18446744073709551616}), Exact)
     end
 
+    test "are compared exactly beyond the largest limit" do
+      most = Integer.pow(2, 127) - 1
+      module = define(:integer, min: -most, max: most)
+
+      decode =
+        &Judge.same(&1, [], fn engine -> RustyJson.decode(~s({"value": #{&1}}), [as: module] ++ engine) end)
+
+      for value <- [most, -most], do: assert({:ok, %{value: ^value}} = decode.(value))
+
+      for value <- [most + 1, most * 2 + 1, Integer.pow(10, 500)] do
+        assert {:error, %{reason: :max}} = decode.(value)
+        assert {:error, %{reason: :min}} = decode.(-value)
+      end
+    end
+
     test "of decimals are compared by their digits, in numbers and strings" do
       for {text, ok?} <- [
             {"0", true},

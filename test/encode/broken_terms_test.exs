@@ -110,6 +110,16 @@ defmodule RustyJson.BrokenTermsTest do
         do: assert_error(%OrderedObject{values: values}, :invalid_struct, "invalid RustyJson.OrderedObject")
   end
 
+  test "the path of an improper OrderedObject is its own, whether or not its members are gathered" do
+    broken = %OrderedObject{values: [{"a", 1} | 2]}
+
+    for options <- [[], [sort_keys: true], [maps: :strict], [omit: [nil]], [redact: ["b"]]],
+        {term, path} <- [{broken, ""}, {[1, broken], "/1"}, {%{"x" => [broken]}, "/x/0"}] do
+      assert {:error, error} = Judge.same(term, options, &RustyJson.encode(term, options ++ &1))
+      assert {error.reason, error.path, options} == {:improper_list, path, options}
+    end
+  end
+
   test "pairs of an OrderedObject that are none" do
     for values <- [[1], [{1, 2, 3}], [[1, 2]], [{"a", 1}, :b], [{~c"a", 1}, :b], [{~c"a", 1} | :b]],
         options <- @options,

@@ -131,8 +131,8 @@ defmodule RustyJson.Sandbox.QueueTest do
 
     refused = fn ->
       assert eventually(fn -> WasmHosts.counts(:built_in)[:running] == 0 end)
-      callers = for _ <- 1..4, do: Task.async(fn -> RustyJson.valid?(long, options) end)
-      assert eventually(fn -> WasmHosts.counts(:built_in)[:waiting] == 3 end)
+      callers = for _ <- 1..24, do: Task.async(fn -> RustyJson.valid?(long, options) end)
+      assert eventually(fn -> WasmHosts.counts(:built_in)[:waiting] == 23 end)
       for time <- occupied, do: spawn_link(fn -> :erts_debug.dirty_cpu(:wait, time) end)
       Process.sleep(20)
       {time, answer} = Clock.time(fn -> RustyJson.decode(text, at_most(options, 300)) end)

@@ -72,6 +72,11 @@ impl<'a> Rules<'a> {
         self.number(|limit| Some(value.cmp(&limit.integer)))
     }
 
+    /// An integer with a larger magnitude than any limit has.
+    pub fn beyond(&self, negative: bool) -> Result<(), ErrorKind> {
+        self.number(|_| Some(if negative { Ordering::Less } else { Ordering::Greater }))
+    }
+
     pub fn float(&self, value: f64) -> Result<(), ErrorKind> {
         self.number(|limit| value.partial_cmp(&limit.float))
     }

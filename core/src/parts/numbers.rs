@@ -68,7 +68,10 @@ impl TermBuilder for Judged<'_> {
             let float = nearest(magnitude);
             self.rules.float(if negative { -float } else { float })
         } else {
-            self.rules.integer(saturated(negative, magnitude))
+            match integer(negative, magnitude) {
+                Some(value) => self.rules.integer(value),
+                None => self.rules.beyond(negative),
+            }
         }
     }
     fn float(&mut self, value: f64) -> Result<(), ErrorKind> {
@@ -81,17 +84,12 @@ impl TermBuilder for Judged<'_> {
     numbers_only!();
 }
 
-/// The integer with this little-endian magnitude. One that is larger than all limits becomes the largest or the smallest.
-fn saturated(negative: bool, magnitude: &[u8]) -> i128 {
+/// The integer with this little-endian magnitude. `None`: its magnitude is larger than that of any limit.
+fn integer(negative: bool, magnitude: &[u8]) -> Option<i128> {
     let mut bytes = [0; 16];
-    let value = match bytes.get_mut(..magnitude.len()) {
-        Some(low) => {
-            low.copy_from_slice(magnitude);
-            i128::try_from(u128::from_le_bytes(bytes)).unwrap_or(i128::MAX)
-        }
-        None => i128::MAX,
-    };
-    if negative { -value } else { value }
+    bytes.get_mut(..magnitude.len())?.copy_from_slice(magnitude);
+    let value = i128::try_from(u128::from_le_bytes(bytes)).ok()?;
+    Some(if negative { -value } else { value })
 }
 
 /// The float that is nearest to a little-endian magnitude of eight bytes or more; infinity where there is none.
@@ -124,9 +122,10 @@ mod tests {
 
     #[test]
     fn integers_beyond_all_limits() {
-        assert_eq!(saturated(false, &u128::MAX.to_le_bytes()), i128::MAX);
-        assert_eq!(saturated(true, &[1; 17]), -i128::MAX);
-        assert_eq!(saturated(true, &[0, 1]), -256);
+        assert_eq!(integer(false, &i128::MAX.to_le_bytes()), Some(i128::MAX));
+        assert_eq!(integer(false, &i128::MIN.to_le_bytes()), None);
+        assert_eq!(integer(true, &[1; 17]), None);
+        assert_eq!(integer(true, &[0, 1]), Some(-256));
         assert_eq!(nearest(&[255; 128]), f64::INFINITY);
         assert_eq!(nearest(&[255; 200]), f64::INFINITY);
     }

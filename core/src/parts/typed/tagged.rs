@@ -95,9 +95,15 @@ impl<'a, K: Kernel, A: Answer> Walk<'a, '_, K, A> {
 
     #[cold]
     fn refuse_tag(&mut self, kind: ErrorKind, tag: usize, pos: usize) -> Step<Next> {
+        let end = self.cursor.value_by_call(pos, self.depth());
+        // A number beyond a limit, which the look for tags passed over.
+        if let Err(error) = end
+            && error.offset < tag
+        {
+            return Err(error);
+        }
         self.errors.add(kind, tag, None)?;
-        let end = self.cursor.value_by_call(pos, self.depth())?;
-        self.refused(end)
+        self.refused(end?)
     }
 
     /// Walks over the object at `pos`, and notes the tags in it. If the first of repeated keys counts, the walk ends at that of the
