@@ -68,13 +68,12 @@ defmodule RustyJson.Migrate do
   end
 
   defp parsed(text, tree) do
-    notes = Notes.all(tree) ++ Notes.messages(text) ++ dependencies(text)
-
     if line = Notes.another_jason(tree) do
       note = {line, "this line makes `Jason` another module in this file, so nothing was replaced"}
       {text, [], [note]}
     else
-      {text, changes} = replaced(text, merge(places(tree), quoted_atoms(text)))
+      {text, changes, left} = replaced(text, merge(places(tree), quoted_atoms(text)))
+      notes = Notes.all(tree) ++ Notes.messages(text) ++ dependencies(text) ++ left
       {text, changes, Enum.sort(Enum.uniq(notes))}
     end
   end
@@ -118,7 +117,7 @@ defmodule RustyJson.Migrate do
   @quoted "Elixir.Jason"
 
   # Modules that are written as atoms: :"Elixir.Jason".decode!(json). Only a tree with encoded literals says where an atom stands; as the
-  # notes are not for that shape of tree, the text is parsed again. `at/2` leaves "Elixir.Jason": 1 alone, which is a key.
+  # notes are not for that shape of tree, the text is parsed again. "Elixir.Jason": 1 is a key, and stays.
   defp quoted_atoms(text) do
     with true <- text =~ @quoted,
          {:ok, tree} <-
@@ -132,8 +131,9 @@ defmodule RustyJson.Migrate do
 
   defp quoted_atom({:__block__, meta, [atom]}) when is_atom(atom) do
     name = Atom.to_string(atom)
+    jason? = name == @quoted or String.starts_with?(name, @quoted <> ".")
 
-    if name == @quoted or String.starts_with?(name, @quoted <> "."),
+    if jason? and meta[:format] != :keyword,
       do: [{meta[:line], meta[:column] + String.length(~s(:"Elixir.))}],
       else: []
   end
@@ -143,22 +143,41 @@ defmodule RustyJson.Migrate do
   defp by_line(places), do: places |> Enum.uniq() |> Enum.group_by(&elem(&1, 0), &elem(&1, 1))
   defp merge(places, others), do: Map.merge(places, others, fn _line, some, more -> some ++ more end)
 
+  # The new text, the lines that changed in it, and notes for places that were not found.
   defp replaced(text, places) do
-    lines = text |> String.split("\n") |> Enum.with_index(1)
-    lines = for {line, number} <- lines, do: {number, line, in_line(line, places[number] || [])}
+    lines =
+      for {line, number} <- text |> String.split("\n") |> Enum.with_index(1) do
+        found = Enum.map(places[number] || [], &found(line, &1))
+        {number, line, found |> Enum.filter(& &1) |> in_line(line), nil in found}
+      end
 
     {Enum.map_join(lines, "\n", &elem(&1, 2)),
-     for({number, old, new} <- lines, old != new, do: {number, new})}
+     for({number, old, new, _left?} <- lines, old != new, do: {number, new}),
+     for({number, _old, new, true} <- lines, do: {number, by_hand(new)})}
   end
 
-  # From the right, so that the other columns stay. Columns count code points.
-  defp in_line(line, columns),
-    do: columns |> Enum.sort(:desc) |> Enum.reduce(String.to_charlist(line), &at/2) |> to_string()
+  defp by_hand(line), do: "this line names Jason; replace it by hand: #{String.trim(line)}"
 
-  defp at(column, line) do
-    case Enum.split(line, column - 1) do
-      {before, ~c"Jason" ++ rest} -> before ++ ~c"RustyJson" ++ rest
-      _elsewhere -> line
+  # The byte at which the word of this column begins, or `nil`. The tokenizer counts graphemes in strings, and code points elsewhere, so
+  # the column of a word lies between both counts. Two words between them cannot be told apart.
+  defp found(line, column) do
+    fitting =
+      for [{at, _length}] <- Regex.scan(~r/\bJason\b/, line, return: :index),
+          before = binary_part(line, 0, at),
+          column in (String.length(before) + 1)..(length(String.to_charlist(before)) + 1),
+          do: at
+
+    case fitting do
+      [at] -> at
+      _none_or_several -> nil
     end
+  end
+
+  # From the right, so that the other places stay.
+  defp in_line(places, line), do: places |> Enum.sort(:desc) |> Enum.reduce(line, &at/2)
+
+  defp at(place, line) do
+    <<before::binary-size(place), "Jason", rest::binary>> = line
+    before <> "RustyJson" <> rest
   end
 end

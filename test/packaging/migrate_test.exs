@@ -191,6 +191,41 @@ end
     end
   end
 
+  # The tokenizer counts each of these as one column in strings and quoted atoms: an emoji, a hand with a skin tone, a letter with an accent.
+  test "Jason behind characters of several code points" do
+    for mark <- ["⚠️", "👍🏽", "e\u0301"],
+        line <- [
+          ~S|Logger.warning("@ bad: #{Jason.encode!(x)}")|,
+          ~S|{"@", :"@", '@', ~s(@), ~r/@/, ["@": Jason.decode!("@")], Jason}|,
+          ~S|f("@ #{Jason.encode!(x)} @ #{[Jason, "@"]}", :"Elixir.Jason.Helpers")|,
+          ~S|कि = "@"; Jason.encode!(कि)|,
+          "\"@\#{1}\u200D\"; Jason.run()",
+          ~s|x = f("""\n  @ \#{Jason.encode!(x)}\n  """)|,
+          ~s|x = "\n  @ \#{Jason.encode!(x)}"|
+        ] do
+      source = String.replace(line, "@", mark)
+      new = String.replace(source, "Jason", "RustyJson")
+      assert {^new, [_changed], []} = Migrate.migrated(source, ".ex")
+    end
+
+    source = ~S|"👨‍👩‍👧‍👦 " <> Jason.encode!("Jason")|
+    new = ~S|"👨‍👩‍👧‍👦 " <> RustyJson.encode!("Jason")|
+    assert {^new, [{1, ^new}], []} = Migrate.migrated(source, ".ex")
+  end
+
+  test "a Jason whose place is not certain is listed" do
+    for source <- [
+          ~S|x = "👨‍👩‍👧‍👦👨‍👩‍👧‍👦 Jason #{Jason.encode!(x)}"|,
+          "Elixir . Jason.run()"
+        ] do
+      assert {^source, [], [{1, note}]} = Migrate.migrated(source, ".ex")
+      assert note == "this line names Jason; replace it by hand: #{source}"
+    end
+
+    source = ~s|%{"e\u0301": 1, "Elixir.Jason": 2}|
+    assert {^source, [], []} = Migrate.migrated(source, ".ex")
+  end
+
   test "other lines that need a hand" do
     for {source, note} <- [
           {"Jason.Codegen.jump_table([], 1)", "private module"},
