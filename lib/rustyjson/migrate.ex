@@ -107,6 +107,10 @@ defmodule RustyJson.Migrate do
         {:__aliases__, meta, [:"Elixir", :Jason | _rest]} = node, places ->
           {node, [{meta[:line], meta[:column] + String.length("Elixir.")} | places]}
 
+        # Names in braces are parts of longer names. In a list, the base is visited too.
+        {{:., _, [base, :{}]}, _, _names}, places ->
+          {[base], places}
+
         node, places ->
           {node, places}
       end)

@@ -114,7 +114,13 @@ defmodule RustyJson.MigrateTest do
           {"defmodule A do\n  require Logger\n  alias MyApp.Jason\n  Jason.run()\nend", 3},
           {"defmodule A do\n\n  alias MyApp.{Other,\n    Jason}\nend", 3},
           {"defmodule A do\n  def f do\n    alias MyApp.Json, as: Jason\n    Jason.run()\n  end\nend", 3},
-          {"# A\ndefmodule Jason do\nend", 2}
+          {"# A\ndefmodule Jason do\nend", 2},
+          {"defmodule A do\n  defprotocol Jason do\n  end\nend", 2},
+          {"defmodule A do\n  alias __MODULE__.{Jason, Other}\n  Jason.run()\nend", 2},
+          {"alias unquote(base).{Other, Jason}", 1},
+          {"alias __MODULE__, as: Jason\nJason.run()", 1},
+          {"alias :json_of_mine, as: Jason\nJason.run()", 1},
+          {"require MyApp.Json, as: Jason\nJason.run()", 1}
         ] do
       assert {^source, [], [{^line, note}]} = Migrate.migrated(source, ".ex")
       assert note =~ "another module"
@@ -124,6 +130,24 @@ defmodule RustyJson.MigrateTest do
     assert note =~ "Jason.encode!(@a)"
     source = "def render(assigns) do\n  ~H\"\"\"\n  <%= Jason.encode!(@a) %>\n  \"\"\"\nend"
     assert {_same, [], [{3, _note}]} = Migrate.migrated(source, ".ex")
+  end
+
+  test "lines that do not make Jason another module" do
+    for source <- [
+          "alias Elixir.Jason\nJason.run()",
+          "alias Jason, as: Jason\nJason.run()",
+          "alias Jason.{Encoder, Fragment}",
+          "alias MyApp.Jason, as: Other\nJason.run()"
+        ] do
+      assert {text, [_ | _], []} = Migrate.migrated(source, ".ex")
+      refute String.replace(text, "MyApp.Jason", "") =~ ~r/\bJason/
+    end
+
+    for directive <- ~w(require import use) do
+      source = "#{directive} MyApp.{Other, Jason}\nMyApp.Jason.run(Jason.run())"
+      new = String.replace(source, "(Jason", "(RustyJson")
+      assert {^new, [{2, _}], []} = Migrate.migrated(source, ".ex")
+    end
   end
 
   test "fields of a decode error in a variable" do

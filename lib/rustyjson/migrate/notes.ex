@@ -26,25 +26,28 @@ defmodule RustyJson.Migrate.Notes do
 
   defp line({_name, meta, _arguments}), do: meta[:line]
 
-  defp renames?({:alias, _meta, [{:__aliases__, _, [first | _] = names} | options]}) do
-    as =
-      with [[{_, _} | _] = options] <- options,
-           {:__aliases__, _, as} <- options[:as],
-           do: as,
-           else: (_ -> nil)
+  defp renames?({:alias, _meta, [{{:., _, [_base, :{}]}, _, names} | _]}), do: Enum.any?(names, &last?/1)
 
-    if as, do: as == [:Jason] and names != [:Jason], else: List.last(names) == :Jason and first != :Jason
+  defp renames?({directive, _meta, [name | options]}) when directive in [:alias, :require] do
+    case options do
+      [[{_, _} | _] = options] -> renames?(directive, name, options[:as])
+      _none -> renames?(directive, name, nil)
+    end
   end
 
-  defp renames?({:alias, _meta, [{{:., _, [{:__aliases__, _, _}, :{}]}, _, names} | _]}),
-    do:
-      Enum.any?(names, fn
-        {:__aliases__, _, [_ | _] = names} -> :Jason in [hd(names), List.last(names)]
-        _other -> false
-      end)
+  defp renames?({kind, _meta, [{:__aliases__, _, [:Jason]} | _]}) when kind in [:defmodule, :defprotocol],
+    do: true
 
-  defp renames?({:defmodule, _meta, [{:__aliases__, _, [:Jason]} | _]}), do: true
   defp renames?(_node), do: false
+
+  defp renames?(directive, name, nil), do: directive == :alias and last?(name) and not itself?(name)
+  defp renames?(_directive, name, as), do: itself?(as) and not itself?(name)
+
+  defp last?({:__aliases__, _, names}), do: List.last(names) == :Jason
+  defp last?(_name), do: false
+
+  defp itself?({:__aliases__, _, names}), do: names in [[:Jason], [:"Elixir", :Jason]]
+  defp itself?(name), do: name == Jason
 
   # Short names of Jason's modules: `alias Jason.DecodeError` makes DecodeError one.
   defp aliases(tree) do
