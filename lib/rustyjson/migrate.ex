@@ -61,10 +61,17 @@ defmodule RustyJson.Migrate do
     do: {text, [], Notes.template(text, 1, "this template")}
 
   defp by_kind(text, _source) do
-    case Code.string_to_quoted(text, @parsing) do
+    case tree(text) do
       {:ok, tree} -> parsed(text, tree)
       {:error, {where, _message, _token}} -> unparsed(text, where[:line])
     end
+  end
+
+  # The tokenizer of older versions raises for some texts, such as x."⚠️".
+  defp tree(text, options \\ []) do
+    Code.string_to_quoted(text, options ++ @parsing)
+  rescue
+    _error -> {:error, {[], "", ""}}
   end
 
   defp parsed(text, tree) do
@@ -124,8 +131,7 @@ defmodule RustyJson.Migrate do
   # notes are not for that shape of tree, the text is parsed again. "Elixir.Jason": 1 is a key, and stays.
   defp quoted_atoms(text) do
     with true <- text =~ @quoted,
-         {:ok, tree} <-
-           Code.string_to_quoted(text, [literal_encoder: &{:ok, {:__block__, &2, [&1]}}] ++ @parsing) do
+         {:ok, tree} <- tree(text, literal_encoder: &{:ok, {:__block__, &2, [&1]}}) do
       {_tree, places} = Macro.prewalk(tree, [], &{&1, quoted_atom(&1) ++ &2})
       by_line(places)
     else

@@ -74,6 +74,18 @@ defmodule RustyJson.MalformedInputTest do
       assert RustyJson.Install.Parsers.calls(latin) == []
     end
 
+    # The parser of some versions of Elixir raises for a function with such a name.
+    test "a file for which the parser raises" do
+      source = ~S|Jason.encode(x."⚠️")|
+
+      case Migrate.migrated(source, ".ex") do
+        {^source, [], [{1, "the file cannot be parsed" <> _}]} -> :raised
+        {~S|RustyJson.encode(x."⚠️")|, [_], []} -> :parsed
+      end
+
+      assert RustyJson.Install.Parsers.calls(source) == []
+    end
+
     test "another Jason in braces" do
       source = "defmodule A do\n  alias MyApp.{Codec.Jason, B}\n  def f(x), do: Jason.encode(x)\nend\n"
       assert {^source, [], [{2, note}]} = Migrate.migrated(source, ".ex")

@@ -21,6 +21,9 @@ defmodule RustyJson.Install.Parsers do
     else
       _no_source -> []
     end
+  rescue
+    # The tokenizer of older versions raises for some texts, such as x."⚠️".
+    _no_source -> []
   end
 
   defp nodes(tree) do
