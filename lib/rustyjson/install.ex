@@ -111,20 +111,34 @@ defmodule RustyJson.Install do
 
   defp policy(project, true) do
     policies = project.setting.(:rustyjson, :policies) || []
+    step = %{option: :sandbox, title: "A policy for documents from outside, which runs them in the sandbox"}
 
-    for false <- [Keyword.has_key?(policies, :edge)] do
-      %{
-        option: :sandbox,
-        title: "A policy for documents from outside, which runs them in the sandbox",
-        place: @config,
-        lines: ["config :rustyjson,", "  policies: [", "    edge: #{@policy}", "  ]"],
-        change: {:config, :rustyjson, [:policies, :edge], @policy},
-        after: []
-      }
+    cond do
+      Map.has_key?(Map.new(policies), :edge) -> []
+      is_map(policies) -> [Map.merge(step, in_map())]
+      true -> [Map.merge(step, in_list())]
     end
   end
 
   defp policy(_project, false), do: []
+
+  defp in_list do
+    %{
+      place: @config,
+      lines: ["config :rustyjson,", "  policies: [", "    edge: #{@policy}", "  ]"],
+      change: {:config, :rustyjson, [:policies, :edge], @policy},
+      after: []
+    }
+  end
+
+  # Another `config :rustyjson, policies:` would replace the map: only keyword lists are merged.
+  defp in_map,
+    do: %{
+      place: @config <> ", in the map of policies",
+      lines: ["edge: #{@policy}"],
+      change: :by_hand,
+      after: []
+    }
 
   defp parsers(%{packages: packages} = project, mode) do
     calls = for {file, call} <- project.parsers, do: {file, call, Parsers.rewritten(call, mode)}

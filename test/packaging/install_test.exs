@@ -69,6 +69,14 @@ defmodule RustyJson.InstallTest do
       assert Enum.map(Install.steps(project(), [:sandbox]), & &1.option) == [:sandbox]
     end
 
+    # A second `config :rustyjson, policies: [...]` would replace a map, as only keyword lists are merged.
+    test "a policy for a map of policies is put in it by hand" do
+      assert Install.steps(project(setting: fn _, _ -> %{edge: []} end), [:sandbox]) == []
+      assert [step] = Install.steps(project(setting: fn _, _ -> %{webhook: []} end), [:sandbox])
+      assert {step.change, step.place} == {:by_hand, "config/config.exs, in the map of policies"}
+      assert ["edge: [engine: :wasm," <> _] = step.lines
+    end
+
     test "the stand-in comes from where the library comes from" do
       for {library, line, own?} <- [
             {[], ~s({:jason, path: "deps/rustyjson/jason", override: true}), false},
@@ -153,6 +161,10 @@ defmodule RustyJson.InstallTest do
             {"parsers: [:json], json_decoder: Phoenix.json_library()", :same,
              "parsers: [RustyJson.PlugParser], rustyjson: [policy: :edge]"},
             {"parsers: [:json], json_decoder: {RustyJson, :decode!, [[keys: :copy]]}", :same,
+             "parsers: [RustyJson.PlugParser], rustyjson: [policy: :edge, keys: :copy]"},
+            {"parsers: [{:json, json_decoder: RustyJson}]", :same,
+             "parsers: [{RustyJson.PlugParser, []}], rustyjson: [policy: :edge]"},
+            {"parsers: [Plug.Parsers.JSON]", "parsers: [Plug.Parsers.JSON], json_decoder: RustyJson",
              "parsers: [RustyJson.PlugParser], rustyjson: [policy: :edge]"},
             {"parsers: [{:json, @options}]", unreadable, unreadable},
             {"parsers: [{:json, options()}], json_decoder: Jason", unreadable, unreadable},
@@ -163,6 +175,68 @@ defmodule RustyJson.InstallTest do
         for {mode, text} <- [json: json, sandbox: sandbox], do: assert(rewritten(call, mode) == text)
       end
     end
+
+    test "arguments of the decoder stay" do
+      for {decoder, json, sandbox} <- [
+            {"{Jason, :decode!, [[floats: :decimals]]}", "{RustyJson, :decode!, [[floats: :decimals]]}",
+             "[policy: :edge, floats: :decimals]"},
+            {"{Phoenix.json_library(), :decode!, [[keys: :copy]]}", :same, "[policy: :edge, keys: :copy]"},
+            {"{Jason, :decode!, [@options]}", "{RustyJson, :decode!, [@options]}", :by_hand},
+            {"{Jason, :decode!, []}", "RustyJson", "[policy: :edge]"},
+            {"{Poison, :decode!, []}", "RustyJson", "[policy: :edge]"},
+            {"JSON", "RustyJson", "[policy: :edge]"},
+            # The policy of the decoder would win over the one of the sandbox.
+            {"{RustyJson, :decode!, [[policy: :webhook]]}", :same, :by_hand},
+            {"{RustyJson, :decode!, [[engine: :native]]}", :same, :by_hand}
+          ] do
+        [call] = Parsers.calls("plug Plug.Parsers, parsers: [:json], json_decoder: #{decoder}")
+        assert rewritten(call, :json) == with_text(json, "parsers: [:json], json_decoder: ", decoder)
+        sandboxed = with_text(sandbox, "parsers: [RustyJson.PlugParser], rustyjson: ", decoder)
+        assert rewritten(call, :sandbox) == sandboxed
+      end
+
+      text = "plug Plug.Parsers, parsers: [{:json, json_decoder: {Jason, :decode!, [[keys: :copy]]}}]"
+      [call] = Parsers.calls(text <> ", json_decoder: Jason")
+      own = "parsers: [json: [json_decoder: {RustyJson, :decode!, [[keys: :copy]]}]], json_decoder: RustyJson"
+      assert rewritten(call, :json) == own
+      sandboxed = "parsers: [{RustyJson.PlugParser, []}], rustyjson: [policy: :edge, keys: :copy]"
+      assert rewritten(call, :sandbox) == sandboxed
+    end
+
+    test "a decoder that may do something else is left to the reader" do
+      for decoder <- [
+            "MyApp.Json",
+            "MyApp.Jason",
+            "{MyApp.Json, :decode!, []}",
+            "{Jason, :decode, []}",
+            "{Poison, :decode!, [%{keys: :atoms}]}",
+            "@decoder",
+            "Application.compile_env(:my_app, :json)"
+          ],
+          options <- [
+            "parsers: [:json], json_decoder: #{decoder}",
+            "parsers: [{:json, json_decoder: #{decoder}}], json_decoder: Jason"
+          ],
+          mode <- [:json, :sandbox] do
+        [call] = Parsers.calls("plug Plug.Parsers, #{options}")
+        assert Parsers.rewritten(call, mode) == by_hand(decoder)
+      end
+
+      steps =
+        Install.steps(
+          project(packages: [:plug], parsers: calls(String.replace(@endpoint, "Jason", "MyApp.Json"))),
+          []
+        )
+
+      assert [%{change: :by_hand, place: "lib/endpoint.ex:2, by hand because its decoder is MyApp.Json" <> _}] =
+               steps
+    end
+
+    defp with_text(:same, _before, _decoder), do: :same
+    defp with_text(:by_hand, _before, decoder), do: by_hand(decoder)
+    defp with_text(text, before, _decoder), do: before <> text
+
+    defp by_hand(decoder), do: {:error, "its decoder is #{decoder}"}
 
     test "what is not a plain list, or has comments, is left to the reader" do
       text =
@@ -181,7 +255,10 @@ defmodule RustyJson.InstallTest do
 
     # A call on its own line reads like one that was written by hand.
     defp rewritten(call, mode) do
-      with {:ok, "plug Plug.Parsers, " <> text} <- Parsers.rewritten(call, mode), do: text
+      with {:ok, text} <- Parsers.rewritten(call, mode) do
+        "plug Plug.Parsers, " <> options = String.replace(text, ~r/\s+/, " ")
+        options
+      end
     end
   end
 

@@ -2,6 +2,8 @@ defmodule RustyJson.Install.Parsers do
   @moduledoc false
   # Calls of `plug Plug.Parsers` in source text, and the same calls with RustyJson as the decoder of JSON.
 
+  alias RustyJson.Install.Decoder
+
   @typedoc "A call: its line, its options in the syntax tree, and whether a comment stands in it."
   @type call :: %{line: pos_integer(), options: Macro.t(), comments?: boolean()}
 
@@ -59,7 +61,10 @@ defmodule RustyJson.Install.Parsers do
   # Its own line, and that of its closing bracket.
   defp lines(meta), do: for(line <- [meta[:line], meta[:closing][:line]], line, do: line)
 
-  @doc "The call with the decoder; `:same` if it has it or decodes no JSON, `:error` if its options are not written out as a list."
+  @doc """
+  The call with the decoder; `:same` if it has it or decodes no JSON, `:error` if its options are not written out as a list, or if RustyJson
+  may not do what its decoder does.
+  """
   @spec rewritten(call(), mode()) :: {:ok, String.t()} | :same | {:error, String.t()}
   def rewritten(%{options: options, comments?: comments?}, mode) do
     with true <- Keyword.keyword?(options),
@@ -68,72 +73,69 @@ defmodule RustyJson.Install.Parsers do
       if comments?, do: {:error, "there are comments in the call"}, else: {:ok, text(new)}
     else
       :same -> :same
+      {:error, reason} -> {:error, reason}
       _other -> {:error, "its options are not written out there"}
     end
   end
 
   defp changed(parsers, options, mode) do
-    json = Enum.any?(parsers, &(name(&1) == :json))
     ours = Enum.any?(parsers, &(name(&1) == [:RustyJson, :PlugParser]))
-    own = for {:json, own} <- parsers, do: own
+    own = for parser <- parsers, json?(parser), do: own(parser)
 
     cond do
-      ours or not json ->
-        :same
-
+      ours or own == [] -> :same
       # `{:json, @options}`: they would be lost.
-      not Enum.all?(own, &Keyword.keyword?/1) ->
-        :unreadable
-
-      mode == :sandbox ->
-        {:ok, sandboxed(parsers, options)}
-
-      Enum.all?([options | Enum.filter(own, & &1[:json_decoder])], &decoder(&1[:json_decoder])) ->
-        :same
-
-      true ->
-        {:ok, decoded(parsers, options)}
+      not Enum.all?(own, &Keyword.keyword?/1) -> :unreadable
+      decoder = Enum.find(decoders([options | own]), &by_hand?(&1, mode)) -> by_hand(decoder)
+      mode == :sandbox -> {:ok, sandboxed(parsers, options, hd(own))}
+      true -> decoded(parsers, options, own)
     end
   end
+
+  defp decoders(lists), do: for(options <- lists, {:json_decoder, decoder} <- options, do: decoder)
+  defp by_hand?(decoder, :json), do: Decoder.replaced(decoder) == :unknown
+  defp by_hand?(decoder, :sandbox), do: Decoder.options(decoder) == :unknown
+  defp by_hand(decoder), do: {:error, "its decoder is #{Macro.to_string(decoder)}"}
 
   # A parser is an atom or a module, alone or with its options.
   defp name({parser, _options}), do: name(parser)
   defp name({:__aliases__, _, names}), do: names
   defp name(parser), do: parser
 
-  # `Phoenix.json_library()` is what the step for Phoenix sets.
-  defp decoder({:__aliases__, _, [:RustyJson]}), do: true
-  defp decoder({{:__aliases__, _, [:RustyJson]}, _function, _arguments}), do: true
-  defp decoder({:{}, _, [{:__aliases__, _, [:RustyJson]} | _]}), do: true
-  defp decoder({{:., _, [{:__aliases__, _, [:Phoenix]}, :json_library]}, _, []}), do: true
-  defp decoder(_other), do: false
+  defp json?(parser), do: name(parser) in [:json, [:Plug, :Parsers, :JSON]]
+
+  defp own({_parser, options}), do: options
+  defp own(_parser), do: []
 
   # The options of the parser itself override those of the call.
-  defp decoded(parsers, options) do
-    ours = [json_decoder: module([:RustyJson])]
-
+  defp decoded(parsers, options, own) do
     parsers =
-      for parser <- parsers do
-        with {:json, own} <- parser, true <- Keyword.has_key?(own, :json_decoder) do
-          {:json, Keyword.delete(own, :json_decoder) ++ ours}
-        else
-          _no_decoder -> parser
-        end
-      end
+      for parser <- parsers,
+          do:
+            if(json?(parser) and own(parser) != [],
+              do: put_elem(parser, 1, replaced(own(parser))),
+              else: parser
+            )
 
-    Keyword.replace!(Keyword.delete(options, :json_decoder), :parsers, parsers) ++ ours
+    new = options |> replaced() |> Keyword.replace!(:parsers, parsers)
+    set? = Enum.all?(own, &Keyword.has_key?(&1, :json_decoder)) or Keyword.has_key?(options, :json_decoder)
+    new = if set?, do: new, else: new ++ [json_decoder: module([:RustyJson])]
+    if new == options, do: :same, else: {:ok, new}
   end
 
-  defp sandboxed(parsers, options) do
-    parsers = for parser <- parsers, do: if(name(parser) == :json, do: ours(parser), else: parser)
+  defp replaced(options) do
+    for {key, value} <- options, do: {key, if(key == :json_decoder, do: Decoder.replaced(value), else: value)}
+  end
+
+  defp sandboxed(parsers, options, own) do
+    parsers = for parser <- parsers, do: if(json?(parser), do: ours(parser), else: parser)
+    decoder = own[:json_decoder] || options[:json_decoder] || module([:RustyJson])
 
     Keyword.replace!(Keyword.delete(options, :json_decoder), :parsers, parsers) ++
-      [rustyjson: [policy: :edge]]
+      [rustyjson: [policy: :edge] ++ Decoder.options(decoder)]
   end
 
-  defp ours({:json, options}) when is_list(options),
-    do: {module([:RustyJson, :PlugParser]), Enum.reject(options, &match?({:json_decoder, _}, &1))}
-
+  defp ours({_json, options}), do: {module([:RustyJson, :PlugParser]), Keyword.delete(options, :json_decoder)}
   defp ours(_json), do: module([:RustyJson, :PlugParser])
 
   defp module(names), do: {:__aliases__, [], names}
