@@ -22,6 +22,9 @@ defmodule Mix.Tasks.Rustyjson.Install do
   | `--stand-in` | jason | the line in `mix.exs` that puts [the stand-in](standin.html) in Jason's place |
   | `--all` | | all of these but `--sandbox`, which can be added |
 
+  `--plug` and `--sandbox` keep the options of `json_decoder: {Jason, :decode!, [options]}`. A decoder of your own stays as it is: the step then
+  says so and shows an example.
+
   Without an option, the task shows all steps for the packages that the project has; with Igniter at a terminal it asks for each. A package
   that uses RustyJson is left out. `--no-plug` and so on leave a step out of `--all`.
 

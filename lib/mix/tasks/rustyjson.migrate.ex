@@ -14,8 +14,8 @@ defmodule Mix.Tasks.Rustyjson.Migrate do
 
   The list has what compiles and then does something else, with file and line: fields of `Jason.DecodeError`, `rescue ArgumentError`
   around `keys: :atoms!`, the field `encode` of fragments, implementations for types that RustyJson encodes itself, `config :jason`,
-  the dependency in `mix.exs`, private modules of Jason, and `Jason` in templates and doctests. `docs/migrating-from-jason.md`
-  says what differs and why.
+  the dependency in `mix.exs`, private modules of Jason, and `Jason` in templates and doctests. It also has the lines in which the task
+  could not find the place of `Jason`. `docs/migrating-from-jason.md` says what differs and why.
 
   Run `mix format` afterwards, because lines become longer.
   """
