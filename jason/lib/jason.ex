@@ -114,7 +114,7 @@ defmodule Jason do
           {:ok, String.t()} | {:error, EncodeError.t() | Exception.t()}
   def encode(term, opts \\ [])
   def encode(term, []), do: write(term, @encode)
-  def encode(term, opts), do: opts |> given(@encode) |> write(term, opts)
+  def encode(term, opts), do: write(term, opts |> given(@encode) |> laid_out())
 
   @doc """
   Encodes a term, or raises. Takes the options of `encode/2`.
@@ -144,15 +144,12 @@ defmodule Jason do
   @spec encode_to_iodata!(term(), [encode_opt()] | map()) :: iodata()
   def encode_to_iodata!(term, opts \\ []), do: encode!(term, opts)
 
-  defp write(%{pretty: pretty} = given, term, _opts) when not is_boolean(pretty) do
-    with {:ok, text} <- write(term, %{given | pretty: false}), do: {:ok, Formatter.pretty_print(text, pretty)}
-  end
-
-  defp write(given, term, _opts), do: write(term, given)
-
   defp write(term, given) do
     with {:error, error} <- Standin.encode(term, given), do: {:error, EncodeError.from(error)}
   end
+
+  defp laid_out(%{pretty: pretty} = given) when is_boolean(pretty), do: given
+  defp laid_out(%{pretty: opts} = given), do: %{given | pretty: Formatter.layout(opts)}
 
   # The last of several wins, and others than these are ignored.
   defp given(opts, defaults), do: Enum.reduce(opts, defaults, &put/2)

@@ -25,6 +25,13 @@ defmodule JasonConfigTest do
     assert {:error, %Jason.DecodeError{}} = Jason.decode(String.duplicate(" ", 101))
     assert {:error, %Jason.EncodeError{message: "nesting deeper than 2"}} = Jason.encode([[[]]])
     assert {:error, %Jason.EncodeError{}} = Jason.encode(String.duplicate("x", 50))
+
+    for pretty <- [true, [indent: "\t"]] do
+      assert {:error, %Jason.EncodeError{message: "nesting deeper than 2"}} =
+               Jason.encode([[[]]], pretty: pretty)
+
+      assert {:error, %Jason.EncodeError{}} = Jason.encode(List.duplicate(1, 15), pretty: pretty)
+    end
   end
 
   test "a text that is too long is not looked through for decimals" do
@@ -57,6 +64,13 @@ defmodule JasonConfigTest do
       assert {:error, %Jason.DecodeError{message: message, position: 0}} = Jason.decode(long)
       assert message =~ "1 ms"
       assert {:error, %Jason.EncodeError{}} = Jason.encode(List.duplicate([1], 1_000_000))
+
+      for format <- [&Jason.Formatter.pretty_print/1, &Jason.Formatter.minimize/1] do
+        error = assert_raise Jason.DecodeError, fn -> format.(long) end
+        assert Exception.message(error) =~ "1 ms"
+      end
+
+      assert {:error, %Jason.EncodeError{}} = Jason.encode(Jason.Fragment.new(long), pretty: [indent: "\t"])
       for {name, _} <- settings, do: Application.delete_env(:rustyjson, name)
     end
   end

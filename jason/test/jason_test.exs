@@ -325,6 +325,36 @@ defmodule JasonTest do
     assert Jason.encode(%{["a" | "b"] => 1}) == {:ok, ~s({"ab":1})}
   end
 
+  # Texts that Jason 1.4.5 gives.
+  test "layouts of encoded terms" do
+    several = Jason.Fragment.new(~S([1] [2]{"a":1}))
+
+    for {term, pretty, text} <- [
+          {%{a: [1, []]}, [], ~s({\n  "a": [\n    1,\n    []\n  ]\n})},
+          {[%{a: 1}], [indent: [?>, ">"], line_separator: "|", after_colon: "="], ~s([|>>{|>>>>"a":=1|>>}|])},
+          {[1], [indent: "x", indent: "y"], "[\ny1\n]"},
+          {several, [indent: "\t"], ~s([\n\t1\n]\n[\n\t2\n]\n{\n\t"a": 1\n})},
+          {several, [line_separator: "", indent: ""], ~s([1][2]{"a": 1})},
+          {several, [line_separator: "|", record_separator: ";"], ~s([|  1|];[|  2|];{|  "a": 1|})},
+          {[several], [indent: "\t", record_separator: ";"],
+           ~s([\n\t[\n\t\t1\n\t][\n\t\t2\n\t]{\n\t\t"a": 1\n\t}\n])}
+        ] do
+      assert Jason.encode(term, pretty: pretty) == {:ok, text}
+      assert Jason.encode!(term, %{pretty: pretty}) == text
+    end
+  end
+
+  test "a layout has as many levels as the term" do
+    levels = 1_100
+    lines = for n <- 0..(levels - 1), do: String.duplicate("\t", n)
+    expected = Enum.map_join(lines, &(&1 <> "[\n")) <> String.duplicate("\t", levels) <> "1"
+    expected = expected <> Enum.map_join(Enum.reverse(lines), &("\n" <> &1 <> "]"))
+    deep = Enum.reduce(1..levels, 1, fn _, inner -> [inner] end)
+
+    for term <- [deep, Jason.Fragment.new(Jason.encode!(deep))],
+        do: assert(Jason.encode(term, pretty: [indent: "\t"]) == {:ok, expected})
+  end
+
   test "minimize looks at :record_separator alone" do
     assert Jason.Formatter.minimize("[ 1 ] [ 2 ]", indent: nil, record_separator: "|") == "[1]|[2]"
   end

@@ -3,7 +3,7 @@ defmodule RustyJson.Standin do
   # What the package `:jason` in the folder jason/ needs of this library: calls with Jason's options and Jason's results, under the
   # configured engine, limits and policy. Its other options do not apply there, because packages rely on Jason's output.
 
-  alias RustyJson.{Config, Encoder, Options, SandboxError}
+  alias RustyJson.{Config, Encoder, Formatter, Options, SandboxError}
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.{Known, Part, Text}
   alias RustyJson.Encoder.{Derive, Plans}
@@ -44,11 +44,27 @@ defmodule RustyJson.Standin do
     end
   end
 
-  @doc "The text of a term, as Jason writes it. The errors are those of this library."
-  @spec encode(term(), %{escape: atom(), maps: atom(), pretty: boolean()}) ::
+  @typedoc "Indent, line separator, record separator, and what follows a colon."
+  @type layout :: Values.layout()
+
+  @doc """
+  The text of a term, as Jason writes it. The errors are those of this library. With a layout the finished text is laid out, because that
+  of a fragment need not be one value.
+  """
+  @spec encode(term(), %{escape: atom(), maps: atom(), pretty: boolean() | layout()}) ::
           {:ok, binary()} | {:error, Exception.t()}
-  def encode(term, given) do
-    Text.encode(term, options(:encode, given))
+  def encode(term, %{pretty: layout} = given) when is_tuple(layout) do
+    %{values: %{max_depth: deepest, max_bytes: most}} = options = encode_options(%{given | pretty: false})
+    due = Options.due(options)
+
+    with {:ok, text} <- written(term, due),
+         do: Formatter.lay_out(text, Options.laid_out(due, layout, {0, deepest, most}))
+  end
+
+  def encode(term, given), do: written(term, encode_options(given))
+
+  defp written(term, options) do
+    Text.encode(term, options)
   rescue
     error in FunctionClauseError -> reraise Stale.explained(error), __STACKTRACE__
   end

@@ -8,6 +8,7 @@ defmodule Jason.Formatter do
   """
 
   alias Jason.DecodeError
+  alias RustyJson.Standin
 
   @names [:indent, :line_separator, :record_separator, :after_colon]
 
@@ -56,9 +57,7 @@ defmodule Jason.Formatter do
   def minimize_to_iodata(input, opts), do: minimize(input, opts)
 
   defp format(format, input, opts) do
-    input = IO.iodata_to_binary(input)
-    opts = for {name, text} when name in @names <- opts, do: {name, IO.iodata_to_binary(text)}
-    format.(input, [max_bytes: 0] ++ opts)
+    format.(IO.iodata_to_binary(input), [max_bytes: 0] ++ policy() ++ texts(opts))
   rescue
     error in [RustyJson.DecodeError, RustyJson.SandboxError] ->
       reraise %DecodeError{
@@ -67,5 +66,19 @@ defmodule Jason.Formatter do
                 message: Exception.message(error)
               },
               __STACKTRACE__
+  end
+
+  defp policy, do: for(name when name != nil <- [Application.get_env(:jason, :policy)], do: {:policy, name})
+
+  defp texts(opts), do: for({name, text} when name in @names <- opts, do: {name, IO.iodata_to_binary(text)})
+
+  @doc false
+  # The layout of an encoded term.
+  @spec layout(opts()) :: Standin.layout()
+  def layout(opts) do
+    texts = Map.new(texts(opts))
+    line = Map.get(texts, :line_separator, "\n")
+    record = Map.get(texts, :record_separator, line)
+    {Map.get(texts, :indent, "  "), line, record, Map.get(texts, :after_colon, " ")}
   end
 end
