@@ -66,7 +66,9 @@ defmodule RustyJson.Parts do
 
   defp options(given) do
     {own, rest} = Options.split!(:parts, given)
-    options = Options.decode(if(own.as in [:any, :raw], do: rest, else: [{:as, own.as} | rest]))
+    # Instead of a type that is configured.
+    type = if own.as in [:any, :raw], do: nil, else: own.as
+    options = Options.decode([{:as, type} | rest])
     unless own.validate, do: refuse_other_keys!(options.values.duplicate_keys, rest)
     {Map.put(own, :places, places(options)), options}
   end

@@ -35,8 +35,11 @@ defmodule Mix.Tasks.Rustyjson do
   Numbers, strings, order and repeated keys are printed as they were written. `--sort` decodes and encodes the document: numbers are
   written as `RustyJson.encode/2` writes them, and the last of repeated keys remains.
 
+  Of `config :rustyjson`, the engine and the limits of documents apply. Options for how terms and texts are read and written, such as
+  `floats:` and `redact:`, do not.
+
   A file whose name ends in `.gz` is decompressed. `--validate` needs no more memory for a large file than for a small one; with the wasm
-  engine, whose limits are those of a whole document, it reads the whole file.
+  engine, whose limits are those of a whole document, or with a configured `max_bytes` or `max_nodes`, it reads the whole file.
 
   Errors go to standard error as `FILE:LINE:COLUMN: message`, with the line and a caret. If standard error is a terminal, so does
   progress on inputs of #{div(RustyJson.CLI.Progress.from(), 1_000_000)} MB and more.

@@ -2,6 +2,7 @@ defmodule RustyJson.CLI.Arguments do
   @moduledoc false
   # The command line of `mix rustyjson`, and of the script `rustyjson`.
 
+  alias RustyJson.CLI.Settings
   alias RustyJson.{Config, Options}
 
   @enforce_keys [:files]
@@ -18,6 +19,9 @@ defmodule RustyJson.CLI.Arguments do
     stats: false,
     quiet: false,
     options: [],
+    # The same for calls, with those of the application's configuration that they do not take.
+    decode: [],
+    encode: [],
     # What takes the wanted values out of each document, prepared once: a stream, or the path of the one value.
     reader: nil
   ]
@@ -35,6 +39,8 @@ defmodule RustyJson.CLI.Arguments do
           stats: boolean(),
           quiet: boolean(),
           options: keyword(),
+          decode: keyword(),
+          encode: keyword(),
           reader: nil | RustyJson.Feed.t() | RustyJson.Paths.t()
         }
 
@@ -161,9 +167,15 @@ defmodule RustyJson.CLI.Arguments do
     end
   end
 
-  @doc "The same with its reader."
+  @doc "The same with the options of calls, and with its reader. For the configuration of this run."
   @spec prepared(t()) :: t()
-  def prepared(%{fetch: fetch} = arguments) do
+  def prepared(%{options: options} = arguments) do
+    reader(%{arguments | decode: decode(options), encode: Settings.limited(:encode) ++ options})
+  end
+
+  defp decode(options), do: Settings.limited(:decode) ++ options
+
+  defp reader(%{fetch: fetch} = arguments) do
     case stream_options(arguments) do
       nil ->
         if fetch, do: %{arguments | reader: RustyJson.Paths.of(%{value: fetch}, "--fetch")}, else: arguments
@@ -187,7 +199,8 @@ defmodule RustyJson.CLI.Arguments do
   def wildcard?(pointer), do: "*" in String.split(pointer, "/")
 
   # The text of a value is printed as it was written, unless its members are sorted.
-  defp values(%{sort: sort, options: options}), do: if(sort, do: options, else: [as: :raw] ++ options)
+  defp values(%{sort: true, options: options}), do: decode(options)
+  defp values(%{options: options}), do: options |> decode() |> Keyword.put(:as, :raw)
 
   # Options of RustyJson.decode/2; check/1 looks at their values.
   defp options(switches) do

@@ -2,7 +2,7 @@ defmodule RustyJson.CLI.Compare do
   @moduledoc false
   # The work of `mix rustyjson.compare`.
 
-  alias RustyJson.CLI.{Input, Progress}
+  alias RustyJson.CLI.{Input, Progress, Settings}
 
   @compile {:no_warn_undefined, [Jason, JSON, :json]}
 
@@ -61,12 +61,13 @@ defmodule RustyJson.CLI.Compare do
 
   defp engines do
     for {engine, {:ok, _info}} <- RustyJson.Engine.statuses() do
-      options = [engine: engine]
+      decode = Settings.limited(:decode) ++ [engine: engine]
+      encode = Settings.limited(:encode) ++ [engine: engine]
 
       %{
         name: "RustyJson #{version(:rustyjson)}, #{engine}",
-        decode: &RustyJson.decode!(&1, options),
-        encode: &RustyJson.encode_to_iodata!(&1, options)
+        decode: &RustyJson.decode!(&1, decode),
+        encode: &RustyJson.encode_to_iodata!(&1, encode)
       }
     end
   end
@@ -272,14 +273,12 @@ defmodule RustyJson.CLI.Compare do
   defp same({:ok, result, _}, {:ok, result, _}, _direction), do: :equal
 
   defp same({:ok, texts, _}, {:ok, others, _}, :encode),
-    do:
-      if(Enum.map(texts, &RustyJson.decode!/1) == Enum.map(others, &RustyJson.decode!/1),
-        do: :order,
-        else: :other
-      )
+    do: if(terms(texts) == terms(others), do: :order, else: :other)
 
   defp same({:ok, _, _}, {:ok, _, _}, :decode), do: :other
   defp same(_row, _first, _direction), do: :failed
+
+  defp terms(texts), do: Enum.map(texts, &RustyJson.decode!(&1, Settings.limited(:decode)))
 
   defp words(:first), do: ""
   defp words(:equal), do: "equal"

@@ -2,7 +2,7 @@ defmodule RustyJson.CLI.Documents do
   @moduledoc false
   # The work of the command line: decodes every document, which checks it, and formats its text.
 
-  alias RustyJson.{DecodeError, EngineError, Feed, Formatter, Fragment, Paths, SandboxError}
+  alias RustyJson.{DecodeError, EngineError, Feed, Formatter, Fragment, Options, Paths, SandboxError}
   alias RustyJson.CLI.{Arguments, Input, Output, Progress, Stats}
   alias RustyJson.DecodeError.Snippet
 
@@ -36,16 +36,17 @@ defmodule RustyJson.CLI.Documents do
     {:output, reason} -> failed(@unreadable, "standard output: #{:file.format_error(reason)}")
   end
 
-  # The formatter takes no such options, so the command line's become the configuration of this run.
+  # The formatter takes no such options, so the command line's become the configuration of this run. It takes those of encoding.
   defp configure(options) do
     add_env(:wasm, Keyword.take(options, [:host, :timeout, :max_memory]))
-    add_env(:encode, Keyword.take(options, [:max_depth]))
+    add_env(:encode, options)
     if engine = options[:engine], do: Application.put_env(:rustyjson, :engine, engine)
     RustyJson.Config.reload()
   end
 
   defp add_env(key, more) do
-    Application.put_env(:rustyjson, key, Keyword.merge(Application.get_env(:rustyjson, key, []), more))
+    configured = Application.get_env(:rustyjson, key, [])
+    Application.put_env(:rustyjson, key, configured |> Enum.to_list() |> Keyword.merge(more))
   end
 
   defp file(file, %{array: array, at: at, lines: false} = arguments) when array or at != nil do
@@ -66,7 +67,7 @@ defmodule RustyJson.CLI.Documents do
   end
 
   defp file(file, %{layout: :validate, sort: false, fetch: nil, stats: false} = arguments) do
-    if native?(), do: in_pieces(file, arguments), else: whole(file, arguments)
+    if native?() and unlimited?(arguments), do: in_pieces(file, arguments), else: whole(file, arguments)
   end
 
   defp file(file, arguments), do: whole(file, arguments)
@@ -90,6 +91,10 @@ defmodule RustyJson.CLI.Documents do
 
   # The limits of the sandbox are those of a whole document.
   defp native?, do: RustyJson.engine() == :native
+
+  # So are these, of which pieces do not know.
+  defp unlimited?(%{decode: decode}),
+    do: match?(%{values: %{max_bytes: 0, max_nodes: 0}}, Options.decode(decode))
 
   ## A large document
 
@@ -118,10 +123,10 @@ defmodule RustyJson.CLI.Documents do
   end
 
   # A stream can start with a byte order mark, a document cannot.
-  defp large("\uFEFF" <> _ = text, %{options: options}), do: {:halt, RustyJson.decode(text, options)}
+  defp large("\uFEFF" <> _ = text, %{decode: decode}), do: {:halt, RustyJson.decode(text, decode)}
 
-  defp large(text, %{options: options} = arguments),
-    do: checked(text, Feed.new([at: @nowhere] ++ options), arguments)
+  defp large(text, %{decode: decode} = arguments),
+    do: checked(text, Feed.new([at: @nowhere] ++ decode), arguments)
 
   ## Lines
 
@@ -132,7 +137,8 @@ defmodule RustyJson.CLI.Documents do
   defp whole_lines?(_arguments), do: false
 
   defp whole_lines(file, arguments) do
-    feed = Feed.new([format: :lines, as: :raw, strings: :reference, on_error: :tag] ++ arguments.options)
+    options = [format: :lines, as: :raw, strings: :reference, on_error: :tag]
+    feed = Feed.new(Keyword.merge(arguments.decode, options))
 
     result =
       Input.each_piece(file, arguments.quiet, {feed, @ok}, fn piece, {feed, code} ->
@@ -184,8 +190,8 @@ defmodule RustyJson.CLI.Documents do
     error in SandboxError -> {:halt, rejected(error, {file, nil})}
   end
 
-  defp lines([%Fragment{} | _] = values, %{raw: true}),
-    do: values |> Enum.map(&raw(&1.encode)) |> Enum.intersperse(?\n)
+  defp lines([%Fragment{} | _] = values, %{raw: true} = arguments),
+    do: values |> Enum.map(&raw(&1.encode, arguments)) |> Enum.intersperse(?\n)
 
   # All values of a piece in one call. Numbers, strings and names have nothing to remove.
   defp lines([%Fragment{} | _] = values, _arguments) do
@@ -194,8 +200,8 @@ defmodule RustyJson.CLI.Documents do
       else: values |> Enum.map(& &1.encode) |> Enum.intersperse(?\n)
   end
 
-  defp lines(values, %{options: options}),
-    do: Enum.map_join(values, "\n", &RustyJson.encode!(&1, [sort_keys: true] ++ options))
+  defp lines(values, %{encode: encode}),
+    do: Enum.map_join(values, "\n", &RustyJson.encode!(&1, encode ++ [sort_keys: true]))
 
   defp bracket?(<<first, _::binary>>), do: first in ~c"[{"
 
@@ -213,7 +219,7 @@ defmodule RustyJson.CLI.Documents do
     do: {fetched(text, place, paths, arguments), stats}
 
   defp document(text, place, arguments, stats) do
-    {decoded, stats} = Stats.time(stats, :decode, fn -> RustyJson.decode(text, arguments.options) end)
+    {decoded, stats} = Stats.time(stats, :decode, fn -> RustyJson.decode(text, arguments.decode) end)
 
     with {:ok, term} <- decoded,
          {{:ok, output}, stats} <- Stats.time(stats, :lay_out, fn -> lay_out(text, term, arguments) end) do
@@ -226,7 +232,8 @@ defmodule RustyJson.CLI.Documents do
   end
 
   defp fetched(text, place, paths, arguments) do
-    with {:ok, %{value: %{encode: part}}} <- RustyJson.select(text, paths, [as: :raw] ++ arguments.options),
+    with {:ok, %{value: %{encode: part}}} <-
+           RustyJson.select(text, paths, Keyword.put(arguments.decode, :as, :raw)),
          {:ok, output} <- shown(part, arguments) do
       if output, do: Output.write([output, ?\n])
       @ok
@@ -237,8 +244,8 @@ defmodule RustyJson.CLI.Documents do
   end
 
   # All values that a pointer with `*` leads to. With --at there may be none.
-  defp places("\uFEFF" <> _ = text, place, _feed, %{options: options}) do
-    {:error, error} = RustyJson.decode(text, options)
+  defp places("\uFEFF" <> _ = text, place, _feed, %{decode: decode}) do
+    {:error, error} = RustyJson.decode(text, decode)
     rejected(error, place)
   end
 
@@ -275,28 +282,29 @@ defmodule RustyJson.CLI.Documents do
     end
   end
 
-  defp shown(part, %{raw: true}), do: unquoted(part)
+  defp shown(part, %{raw: true} = arguments), do: unquoted(part, arguments)
   defp shown(part, arguments), do: lay_out(part, nil, arguments)
 
-  defp unquoted(part) do
-    {:ok, raw(part)}
+  defp unquoted(part, arguments) do
+    {:ok, raw(part, arguments)}
   rescue
     error in SandboxError -> {:error, error}
   end
 
   # A string without quotes and escapes; anything else as it was written.
-  defp raw(<<?", _::binary>> = part), do: RustyJson.decode!(part)
-  defp raw(part), do: part
+  defp raw(<<?", _::binary>> = part, %{decode: decode}), do: RustyJson.decode!(part, decode)
+  defp raw(part, _arguments), do: part
 
   defp lay_out(_text, _term, %{layout: :validate}), do: {:ok, nil}
   # A line, without what stands around its value.
-  defp lay_out(text, _term, %{raw: true, fetch: nil}), do: text |> String.trim() |> unquoted()
+  defp lay_out(text, _term, %{raw: true, fetch: nil} = arguments),
+    do: text |> String.trim() |> unquoted(arguments)
 
   defp lay_out(text, _term, %{layout: :canonical, options: options}),
     do: RustyJson.canonicalize(text, options)
 
   defp lay_out(_text, term, %{sort: true} = arguments),
-    do: RustyJson.encode(term, [sort_keys: true, pretty: pretty(arguments)] ++ arguments.options)
+    do: RustyJson.encode(term, arguments.encode ++ [sort_keys: true, pretty: pretty(arguments)])
 
   defp lay_out(text, _term, arguments) do
     {:ok,

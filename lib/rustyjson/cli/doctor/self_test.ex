@@ -2,6 +2,7 @@ defmodule RustyJson.CLI.Doctor.SelfTest do
   @moduledoc false
   # A few calls with known results, in one engine.
 
+  alias RustyJson.CLI.Settings
   alias RustyJson.{DecodeError, SandboxError}
 
   @text ~S({"text":"é\u00e9\n\"\ud83d\ude00","numbers":[0,-1,2.5,1e3,123456789012345678901234567890],"nested":[[],{}],"no":null})
@@ -27,9 +28,8 @@ defmodule RustyJson.CLI.Doctor.SelfTest do
 
   defp documents(options) do
     [
-      {"decode", fn -> RustyJson.decode!(@text, options) === @term || "the result differs" end},
-      {"encode",
-       fn -> again(RustyJson.encode!(@term, options), options) === @term || "the result differs" end},
+      {"decode", fn -> decode!(@text, options) === @term || "the result differs" end},
+      {"encode", fn -> @term |> encode!(options) |> decode!(options) === @term || "the result differs" end},
       {"errors",
        fn ->
          error(options) == {:trailing_comma, 8, "/a/1"} || "the error differs: #{inspect(error(options))}"
@@ -38,16 +38,19 @@ defmodule RustyJson.CLI.Doctor.SelfTest do
     ]
   end
 
-  defp again(json, options), do: RustyJson.decode!(json, options)
+  defp decode!(text, options), do: RustyJson.decode!(text, Settings.unlimited(:decode) ++ options)
+  defp encode!(term, options), do: RustyJson.encode!(term, Settings.unlimited(:encode) ++ options)
 
   defp error(options) do
-    {:error, %DecodeError{} = error} = RustyJson.decode(~S({"a":[1,]}), options)
+    {:error, %DecodeError{} = error} =
+      RustyJson.decode(~S({"a":[1,]}), Settings.unlimited(:decode) ++ options)
+
     {error.reason, error.position, error.path}
   end
 
   defp large(options) do
     list = Enum.to_list(1..200_000)
-    RustyJson.decode!(RustyJson.encode!(list, options), options) === list || "the result differs"
+    list |> encode!(options) |> decode!(options) === list || "the result differs"
   end
 
   # Only the wasm engine can be interrupted.
@@ -56,7 +59,7 @@ defmodule RustyJson.CLI.Doctor.SelfTest do
       do: [
         {"time limit", fn -> stopped(options, 8_000_000, [:timeout, :busy], timeout: 10) end},
         {"memory limit", fn -> stopped(options, 3_000_000, [:memory_limit], max_memory: 4 * 1024 * 1024) end},
-        {"the next call", fn -> RustyJson.decode!("[1]", options) == [1] || "the result differs" end}
+        {"the next call", fn -> decode!("[1]", options) == [1] || "the result differs" end}
       ],
       else: []
   end
@@ -65,7 +68,7 @@ defmodule RustyJson.CLI.Doctor.SelfTest do
   defp stopped(options, arrays, reasons, limit) do
     document = "[" <> String.duplicate("[],", arrays) <> "0]"
 
-    case RustyJson.decode(document, options ++ limit) do
+    case RustyJson.decode(document, Settings.unlimited(:decode) ++ options ++ limit) do
       {:ok, _term} -> "was not stopped"
       {:error, %SandboxError{reason: reason} = error} -> reason in reasons || another(error)
       {:error, error} -> another(error)

@@ -1,0 +1,194 @@
+defmodule RustyJson.CLISettingsTest do
+  @moduledoc "What the configuration of an application changes about the commands: the engine and the limits, and nothing else."
+
+  # Changes the application's environment, and captures the output of processes.
+  use ExUnit.Case, async: false
+
+  import ExUnit.CaptureIO
+
+  alias RustyJson.CLI.Doctor.SelfTest
+  alias RustyJson.Test.Judge
+
+  setup do
+    kept = for key <- [:engine, :wasm, :decode, :encode], do: {key, Application.fetch_env(:rustyjson, key)}
+
+    dir = Path.join(System.tmp_dir!(), "rustyjson-settings-#{System.unique_integer([:positive])}")
+    File.mkdir_p!(dir)
+
+    on_exit(fn ->
+      File.rm_rf!(dir)
+      Enum.each(kept, &put_back/1)
+      RustyJson.Config.reload()
+    end)
+
+    file = fn name, text ->
+      path = Path.join(dir, name)
+      File.write!(path, text)
+      path
+    end
+
+    {:ok, write: file}
+  end
+
+  defp put_back({key, {:ok, value}}), do: Application.put_env(:rustyjson, key, value)
+  defp put_back({key, :error}), do: Application.delete_env(:rustyjson, key)
+
+  # Exit code, standard output and standard error of a command.
+  defp run(argv) do
+    parent = self()
+
+    errors =
+      capture_io(:stderr, fn ->
+        output =
+          capture_io([encoding: :latin1], fn -> send(parent, {:code, code(Mix.Tasks.Rustyjson, argv)}) end)
+
+        send(parent, {:output, output})
+      end)
+
+    assert_received {:code, code}
+    assert_received {:output, output}
+    {code, output, errors}
+  end
+
+  defp code(task, argv) do
+    task.run(argv)
+    0
+  catch
+    :exit, {:shutdown, code} -> code
+  end
+
+  defp configure(settings) do
+    Application.put_all_env(rustyjson: Keyword.merge([decode: [], encode: []], settings))
+    RustyJson.Config.reload()
+  end
+
+  # Each engine, as the command line names it.
+  defp engines do
+    for {_name, options} <- Judge.engines(),
+        do:
+          ["--engine", "#{options[:engine]}"] ++
+            if(host = options[:host], do: ["--host", "#{host}"], else: [])
+  end
+
+  # Options that a call would show in its result.
+  @form [
+    decode: [
+      keys: :atoms!,
+      floats: :decimals,
+      objects: :ordered_objects,
+      duplicate_keys: :error,
+      validate_strings: false,
+      null: :null,
+      raw: ["/unknown key of a test"],
+      errors: :all
+    ],
+    encode: [
+      redact: ["password"],
+      redacted: "-",
+      omit: [nil],
+      compress: :gzip,
+      pretty: true,
+      escape: :html_safe,
+      maps: :strict,
+      integers: :js_safe,
+      invalid_utf8: :replace,
+      null: :undefined,
+      lean: true
+    ]
+  ]
+
+  # Of the settings that contradict others or those above.
+  @more [
+    [decode: [as: {:list, :integer}], encode: [canonical: true]],
+    [decode: [as: :integer], encode: [unsupported: :inspect]]
+  ]
+
+  test "options for the form of terms and texts do not apply", %{write: file} do
+    doc =
+      file.("doc.json", ~s({"password":"</","unknown key of a test":[1.5,9007199254740993,null],"b":1,"b":2}))
+
+    lines = file.("lines.ndjson", ~s({"password":1.5}\n{"a":null,"a":null}\n))
+    sorted = ~s({"b":2,"password":"</","unknown key of a test":[1.5,9007199254740993,null]}\n)
+    bad = file.("bad.json", ~s(["\xFF"]))
+
+    for settings <- [@form | @more] do
+      configure(settings)
+
+      for engine <- engines() do
+        assert {0, ^sorted, ""} = run(engine ++ ["--sort", "--minify", doc])
+        assert {0, "", ""} = run(engine ++ ["--validate", doc])
+        assert {0, text, ""} = run(engine ++ ["--minify", doc])
+        assert text == File.read!(doc) <> "\n"
+        assert {0, "1.5\n", ""} = run(engine ++ ["--fetch", "/unknown key of a test/0", doc])
+        assert {0, "</\n", ""} = run(engine ++ ["--fetch", "/password", "--raw", doc])
+        assert {0, ~s("</"\n), ""} = run(engine ++ ["--at", "/password", doc])
+        assert {0, ~s("</"\n), ""} = run(engine ++ ["--at", "/password", "--sort", doc])
+        assert {0, ~s({"password":1.5}\n{"a":null}\n), ""} = run(engine ++ ["--lines", "--sort", lines])
+        assert {0, ~s({"password":1.5}\n{"a":null,"a":null}\n), ""} = run(engine ++ ["--lines", lines])
+        assert {0, "", stats} = run(engine ++ ["--stats", "--validate", doc])
+        assert stats =~ "7 values, 3 keys, depth 2"
+        assert {1, "", error} = run(engine ++ ["--validate", bad])
+        assert error =~ "Invalid UTF-8 byte 0xFF"
+      end
+    end
+  end
+
+  test "limits apply, however long the document is", %{write: file} do
+    rows = "[" <> String.duplicate(~s("#{String.duplicate("x", 1_000)}",\n), 17_000) <> "0]"
+    large = file.("large.json", rows)
+    small = file.("small.json", "[[1,2],[3]]")
+
+    for {limit, path, words} <- [
+          {[max_bytes: 10_000_000], large, "Input larger than 10000000 bytes"},
+          {[max_bytes: 10], small, "Input larger than 10 bytes"},
+          {[max_nodes: 10_000], large, "More than 10000 values"},
+          {[max_depth: 1], small, "Nesting deeper than 1"}
+        ] do
+      configure(decode: limit)
+
+      for engine <- engines() do
+        assert {1, "", error} = run(engine ++ ["--validate", path])
+        assert error =~ words
+        assert {1, "", error} = run(engine ++ ["--sort", path])
+        assert error =~ words
+      end
+    end
+
+    configure(encode: [max_bytes: 5])
+
+    for engine <- engines() do
+      assert {1, "", error} = run(engine ++ ["--sort", small])
+      assert error =~ "5 bytes"
+    end
+  end
+
+  test "settings can be maps", %{write: file} do
+    small = file.("small.json", "[1]")
+    configure(wasm: %{timeout: 1_000}, decode: %{null: :null}, encode: %{pretty: true})
+    for engine <- engines(), do: assert({0, "[1]\n", ""} = run(engine ++ ["--minify", small]))
+  end
+
+  if Judge.available?(:native) and Judge.available?(:built_in) do
+    test "the engine of the command line lays out texts, too", %{write: file} do
+      configure(encode: [engine: :native])
+      assert {0, "[1]\n", ""} = run(["--engine", "wasm", "--minify", file.("small.json", "[1]")])
+      # What the formatter takes.
+      assert RustyJson.Options.encode([]).engine == RustyJson.Engine.Wasm
+    end
+  end
+
+  test "the doctor and the comparison look at the engines alone", %{write: file} do
+    doc = file.("doc.json", ~s({"a":[1.5,null]}))
+    limits = [decode: [max_bytes: 50, max_depth: 1, decoding_integer_digit_limit: 2], encode: [max_bytes: 50]]
+
+    for settings <- [@form, limits] do
+      configure(settings)
+      for {_name, options} <- Judge.engines(), do: assert({:ok, _what} = SelfTest.run(options))
+    end
+
+    configure(@form)
+    compare = fn -> send(self(), code(Mix.Tasks.Rustyjson.Compare, ["--time", "1", doc])) end
+    refute capture_io(compare) =~ "NOT EQUAL"
+    assert_received 0
+  end
+end
