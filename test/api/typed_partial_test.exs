@@ -174,6 +174,25 @@ defmodule RustyJson.TypedPartialTest do
       check(text, Node, repeats: true, duplicate_keys: :first)
       check(text, Node, duplicate_keys: :error)
       check(~S({"x":[{"y":1,"y":2}]}), Line, duplicate_keys: :error)
+
+      # A map checks the values that it drops, too.
+      for {text, type} <- [
+            {~S({"a":1,"a":"x"}), {:map, :integer}},
+            {~S({"a":1,"a":2,"b":3}), {:map, :integer}},
+            {~S({"a":1,"a":1e400}), {:map, :any}},
+            {~S({"a":1,"a":{"b":[2,"c"]},"d":"e"}), {:map, :any}},
+            {~S({"a":"b","a":"c","a":"de"}), {:map, :string}},
+            {~S({"a":["b"],"a":["c",1]}), {:map, [:string]}},
+            {~S({"a":{"b":"c"},"a":{"b":"d","b":1}}), {:map, {:map, :string}}},
+            {~S({"a":"2024-01-01","a":"2024-13-01"}), {:map, :date}},
+            {~S({"a":{"t":"leaf"},"a":{"t":"twig","others":[{"t":"leaf"}]}}), {:map, @tree}},
+            {~S({"a":{"t":"leaf"},"a":{"t":"leaf","state":"grey"}}), {:map, @tree}},
+            {~S({"a":{"a":1},"a":{"a":3,"c":4}}), {:map, Square}}
+          ] do
+        halves = for at <- 1..(byte_size(text) - 1), do: Tuple.to_list(String.split_at(text, at))
+        check(text, type, [repeats: true, duplicate_keys: :first], [[text], Streams.bytes(text) | halves])
+      end
+
       # The tag decides again. Until the document is complete the value stands still.
       for text <- [
             ~S({"t":"leaf","state":"green","t":"twig","others":[]}),
@@ -223,6 +242,20 @@ defmodule RustyJson.TypedPartialTest do
       new = Partial.new([as: type] ++ engine)
       partial = Enum.reduce(Streams.bytes(before), new, &elem(Partial.push(&2, &1), 1))
       assert {:error, %DecodeError{reason: ^reason, path: ^path}} = Partial.push(partial, last)
+    end
+  end
+
+  test "an error in a value that a map drops comes as early" do
+    for {_name, engine} <- Judge.engines(),
+        {before, last, type} <- [
+          {~S({"a":1,), ~S("a":"x"), {:map, :integer}},
+          {~S({"a":["b"],"a":["c",), "1,", {:map, [:string]}},
+          {~S({"a":{"b":1},"a":{"b":), "[", {:map, {:map, :integer}}}
+        ] do
+      new = Partial.new([as: type, duplicate_keys: :first] ++ engine)
+      assert {:ok, partial} = Partial.push(new, before)
+      assert {:error, %DecodeError{reason: :type, path: "/a" <> _}} = Partial.push(partial, last)
+      assert {:error, %DecodeError{reason: :type}} = Partial.push(new, before <> last)
     end
   end
 

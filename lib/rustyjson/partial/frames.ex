@@ -35,8 +35,8 @@ defmodule RustyJson.Partial.Frames do
     names: nil
   )
 
-  # A value that is shown when it is complete, or never if it has no type. `later`: its type is not
-  # asked for yet, for it stands in front of a tag, or is hidden by an earlier member.
+  # A value that is shown when it is complete, or never if it has no type. `later`: its type is unknown, because it stands in front of
+  # a tag.
   Record.defrecord(:in_whole, type: nil, start: 0, names: nil, later: false)
 
   # A tagged struct before its tag. `members` are the keys so far and the places of their values, the last one first.
@@ -89,8 +89,8 @@ defmodule RustyJson.Partial.Frames do
   def expected([in_list(type: type, count: count, limits: {_least, most}) | _], _rules),
     do: if(count < most, do: type, else: :wrong)
 
-  def expected([in_map(type: type, state: :open) | _], _rules), do: type
-  def expected([in_map(state: :hidden) | _], _rules), do: :later
+  # A value that is dropped for an earlier one has to be of the type, too.
+  def expected([in_map(type: type, state: state) | _], _rules) when state != :done, do: type
   def expected([in_struct(field: {_name, type}) | _], _rules), do: type
   def expected([in_struct(field: :foreign) | _], _rules), do: :skip
   def expected([in_whole(later: true) | _], _rules), do: :later
@@ -233,6 +233,9 @@ defmodule RustyJson.Partial.Frames do
   def add([in_map(members: members, name: name, state: :open) = frame | stack], value),
     do: {[in_map(frame, members: Map.put(members, name, value), state: :done) | stack], nil}
 
+  def add([in_map(state: :hidden) = frame | stack], _dropped),
+    do: {[in_map(frame, state: :done) | stack], nil}
+
   def add([], value), do: {[], {:done, value}}
   def add(_stack, _value), do: throw(:malformed)
 
@@ -247,9 +250,6 @@ defmodule RustyJson.Partial.Frames do
   @doc "The containers behind a value that is not shown."
   @spec passed(stack(), non_neg_integer(), non_neg_integer()) :: stack()
   def passed([in_whole() | _] = stack, _start, _stop), do: stack
-
-  def passed([in_map(state: :hidden) = frame | stack], _start, _stop),
-    do: [in_map(frame, state: :done) | stack]
 
   def passed([in_struct(field: :foreign) = frame | stack], _start, _stop),
     do: [in_struct(frame, field: nil) | stack]
