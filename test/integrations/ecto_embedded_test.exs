@@ -64,7 +64,12 @@ defmodule RustyJson.EctoEmbeddedTest do
           {~s({"number": "x", "day": "2024-02-30"}), 11, "/number", "Expected an integer"},
           {~s({"items": [{"quantity": 1}, null]}), 28, "/items/1", "Expected an object"},
           {~s({"kinds": ["a", "c"]}), 10, "/kinds", "Expected a value of the field's type"},
-          {~s({"shout": {"a": [1]}}), 10, "/shout", "Expected a value of the field's type"}
+          {~s({"shout": {"a": [1]}}), 10, "/shout", "Expected a value of the field's type"},
+          {~s({"day": {"year": 1.5, "month": 1, "day": 1}}), 8, "/day",
+           "Expected a value of the field's type"},
+          {~s({"at": {"hour": [], "minute": {}}}), 7, "/at", "Expected a value of the field's type"},
+          {~s({"sent": {"year": 1, "month": 1, "day": 1, "hour": true, "minute": 0}}), 9, "/sent",
+           "Expected a value of the field's type"}
         ] do
       assert {:error, %DecodeError{reason: :type} = error} = decode(json, as: Order)
       assert {error.position, error.path} == {position, path}

@@ -140,7 +140,7 @@ defmodule RustyJson.Schema.Assemble do
   What a parser makes of a date. Throws if the text is not a date.
 
   An offset can move a time out of the years -9999 to 9999, which are all that Elixir writes and parses. Older versions of
-  `DateTime.from_iso8601/1` raise then, and Elixir 1.20 returns such a time.
+  `DateTime.from_iso8601/1` raise then, and Elixir 1.20 returns such a time. Ecto 3.10 raises for a date whose parts are not integers.
   """
   @spec date((term() -> term()), term()) :: term()
   def date(parser, text) do
@@ -151,7 +151,7 @@ defmodule RustyJson.Schema.Assemble do
     end
   rescue
     error in FunctionClauseError ->
-      if error.module in [Calendar.ISO, DateTime, NaiveDateTime],
+      if error.module in [Calendar.ISO, DateTime, NaiveDateTime, Ecto.Type],
         do: throw({:rustyjson, :date}),
         else: reraise(error, __STACKTRACE__)
   end
