@@ -140,7 +140,8 @@ defmodule RustyJson.Schema do
   @doc false
   defmacro __before_compile__(env) do
     schema = Module.get_attribute(env.module, :rustyjson_schema)
-    [build(schema), encoder(schema)]
+    version = Module.get_attribute(env.module, :rustyjson_version)
+    [build(schema, version), encoder(schema)]
   end
 
   @doc """
@@ -304,10 +305,11 @@ defmodule RustyJson.Schema do
   defp encoder(_schema), do: nil
 
   # Most records have all fields in the order of the schema, with types that need no conversion. One pattern match then builds the
-  # struct. Everything else, including false results of the sandbox's guest, takes the slow path.
+  # struct. Everything else, including false results of the sandbox's guest, takes the slow path. So does a call that started with another
+  # version of the module, because its numbers are those of other fields.
   @most 32
 
-  defp build(%{fields: fields}) when length(fields) in 1..@most do
+  defp build(%{fields: fields}, version) when length(fields) in 1..@most do
     fields =
       for {field, number} <- Enum.with_index(fields),
           do: {field, number, Macro.var(:"v#{number}", __MODULE__)}
@@ -326,21 +328,27 @@ defmodule RustyJson.Schema do
 
     quote do
       @doc false
-      def __rustyjson_build__(unquote(pattern), types, context) when unquote(guard) do
+      def __rustyjson_build__(unquote(pattern), {version, _struct, types}, context)
+          when version == unquote(version) and unquote(guard) do
         _ = {types, context}
         %__MODULE__{unquote_splicing(members)}
       end
 
-      def __rustyjson_build__(pairs, types, context),
-        do: RustyJson.Schema.Assemble.fields(pairs, %__MODULE__{}, types, context)
+      unquote(slow())
     end
   end
 
-  defp build(_schema) do
+  defp build(_schema, _version) do
     quote do
       @doc false
-      def __rustyjson_build__(pairs, types, context),
-        do: RustyJson.Schema.Assemble.fields(pairs, %__MODULE__{}, types, context)
+      unquote(slow())
+    end
+  end
+
+  defp slow do
+    quote do
+      def __rustyjson_build__(pairs, {_version, struct, types}, context),
+        do: RustyJson.Schema.Assemble.fields(pairs, struct, types, context)
     end
   end
 

@@ -82,7 +82,7 @@ defmodule RustyJson.Schema.Assemble do
       when is_map_key(structs, module) and is_list(pairs) do
     case :erlang.map_get(module, structs) do
       {:into, struct, types} -> fields(pairs, struct, types, context)
-      types -> module.__rustyjson_build__(pairs, types, context)
+      schema -> module.__rustyjson_build__(pairs, schema, context)
     end
   end
 

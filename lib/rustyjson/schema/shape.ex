@@ -33,7 +33,8 @@ defmodule RustyJson.Schema.Shape do
           # The plan of a call that ends at the first error.
           plan: binary(),
           type: Type.t(),
-          # The type, and those of the fields of each struct, by number, for RustyJson.Schema.Assemble; and what its schema was.
+          # The type, for RustyJson.Schema.Assemble, and of each struct the version of its schema (or `:into`), the struct with its
+          # defaults, and the types of its fields by number.
           numbered: Assemble.t(),
           structs: %{module() => tuple()},
           # For each struct itself and the names of its fields, and for each enum its names; those that every type can need come first.
@@ -106,14 +107,21 @@ defmodule RustyJson.Schema.Shape do
 
   defp learn(given, known) do
     shape = given |> Type.of_field!() |> build()
+    # A module may have been loaded again while its schema was read.
+    if current?(shape), do: keep(shape, given, known), else: learn(given, known)
+  end
 
+  defp keep(shape, given, known) do
     if byte_size(shape.nodes) <= @largest and (map_size(known) < @most or is_map_key(known, given)),
       do: :persistent_term.put(__MODULE__, Map.put(known, given, shape))
 
     shape
   end
 
-  defp build(type) do
+  # The versions are read before the schemas, so `current?/1` notices a module that is loaded again in between.
+  defp build(type), do: build(type, Map.new(modules(collect(type)), &{&1, Type.version(&1)}))
+
+  defp build(type, versions) do
     types = collect(type)
     {places, behind} = Enum.map_reduce(types, @header, fn type, at -> {{type, at}, at + size(type)} end)
     keys = for({:tagged, key, _variants} <- types, uniq: true, do: key) |> Enum.sort()
@@ -127,7 +135,7 @@ defmodule RustyJson.Schema.Shape do
       |> Map.merge(numbers(templates))
       |> Map.merge(for {key, number} <- Enum.with_index(keys), into: %{}, do: {{:tag, key}, number})
 
-    modules = for type <- types, module = module(type), uniq: true, do: module
+    modules = modules(types)
     nodes = IO.iodata_to_binary([Enum.map(types, &node(&1, places)) | tags(keys, behind)])
 
     %__MODULE__{
@@ -136,23 +144,25 @@ defmodule RustyJson.Schema.Shape do
       plan: packed(nodes, tags, 0, []),
       type: type,
       numbered: Assemble.numbered(type),
-      structs: Map.new(modules, &{&1, field_types(&1)}),
+      structs: Map.new(modules, &{&1, field_types(&1, versions[&1])}),
       templates: List.to_tuple(built_in() ++ Enum.map(templates, &elem(&1, 1))),
-      modules: for(module <- modules, do: {module, Type.version(module)}),
+      modules: for(module <- modules, do: {module, versions[module]}),
       loaded: for({:loaded, type} <- types, do: type),
       dates: Enum.any?(types, &left?/1),
       loads: Map.new(modules, &{&1, loads(&1)})
     }
   end
 
+  defp modules(types), do: for(type <- types, module = module(type), uniq: true, do: module)
+
   defp module({:variant, module, _key}), do: module
   defp module(type), do: if(Type.struct?(type), do: type)
 
-  # An Ecto schema has the struct that its fields are put into.
-  defp field_types(module) do
+  # An Ecto schema has no function that builds its struct: its fields are put into it.
+  defp field_types(module, version) do
     schema = Type.schema!(module)
     types = schema.fields |> Enum.map(&{&1.name, Assemble.numbered(&1.type), &1.required}) |> List.to_tuple()
-    if schema[:base], do: {:into, schema.base, types}, else: types
+    if schema[:base], do: {:into, schema.base, types}, else: {version, module.__struct__(), types}
   end
 
   # In the order of terms/src/builder/structs.rs. (This library does not depend on Decimal.)
