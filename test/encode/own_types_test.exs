@@ -48,6 +48,58 @@ defmodule RustyJson.OwnTypesTest do
       assert run(code) == Enum.join([json, json, "[1,2,3]", pretty, plain, "[[1,2,3]]"], "\n") <> "\n"
     end
 
+    # An implementation that left its struct to the core again would never end, so memory and time have limits.
+    test "#{name}: a derived one that renames or leaves out fields" do
+      code = """
+      require Protocol
+
+      for {module, given} <- [
+            {URI, [only: [:host, :port, :path], key_case: [host: "h"]]},
+            {Range, [only: [:first, :step], omit: [nil]]},
+            {MapSet, [only: [:map], key_case: :camel]},
+            {Duration, [only: [:hour, :second], key_case: [hour: "h"]]}
+          ],
+          Code.ensure_loaded?(module),
+          do: Protocol.derive(RustyJson.Encoder, module, given)
+
+      {:ok, _} = Application.ensure_all_started(:rustyjson)
+      options = #{inspect(unquote(Macro.escape(options)))}
+      uri = URI.parse("http://x/y")
+      encode = &IO.puts(RustyJson.encode!(&1, &2 ++ options))
+      :timer.apply_after(60_000, System, :halt, [1])
+
+      RustyJson.Test.Heap.within(10_000_000, fn ->
+        for term <- [uri, [uri], %{a: uri}, [1..2, MapSet.new([1])]], do: encode.(term, [])
+        encode.(uri, redact: [:host], redacted: "-")
+        encode.([uri], redact: ["/0/path"], redacted: "-")
+        encode.([uri], pretty: 0)
+        encode.([uri], protocol: false)
+        if Code.ensure_loaded?(Duration), do: encode.(struct(Duration, hour: 1), [])
+      end)
+      """
+
+      json = ~s({"h":"x","port":80,"path":"/y"})
+      hours = if Code.ensure_loaded?(Duration), do: [~s({"h":1,"second":0})], else: []
+
+      assert String.split(run(code), "\n", trim: true) ==
+               [
+                 json,
+                 "[#{json}]",
+                 ~s({"a":#{json}}),
+                 ~s([{"first":1,"step":1},{"map":{"1":[]}}]),
+                 ~s({"h":"-","port":80,"path":"/y"}),
+                 ~s([{"h":"x","port":80,"path":"-"}]),
+                 "[",
+                 "{",
+                 ~s("h": "x",),
+                 ~s("port": 80,),
+                 ~s("path": "/y"),
+                 "}",
+                 "]",
+                 ~s(["http://x/y"])
+               ] ++ hours
+    end
+
     test "#{name}: without one, the types have their usual form" do
       code = """
       {:ok, _} = Application.ensure_all_started(:rustyjson)

@@ -3,12 +3,13 @@ defmodule RustyJson.Encoder.Derive do
   # The implementation that `@derive RustyJson.Encoder` generates, and the stand-in for Jason for its own protocol.
 
   alias RustyJson.Encode
-  alias RustyJson.Encode.Part
+  alias RustyJson.Encode.{Known, Part}
   alias RustyJson.Encoder.{Also, Names, Plans}
   alias RustyJson.Options
   alias RustyJson.Options.{Shape, Unknown}
 
   @options [:only, :except, :key_case, :omit, :also]
+  @overridable Known.overridable()
 
   @doc "The implementation for a struct. Its fields are data, so that the core can learn them."
   @spec implementation(module(), module(), map(), keyword() | term()) :: Macro.t()
@@ -98,17 +99,18 @@ defmodule RustyJson.Encoder.Derive do
 
   @doc "The text of a struct by this plan."
   @spec encode(struct(), Plans.plan(), RustyJson.Encode.opts()) :: iodata()
-  def encode(struct, {fields, _names, _omitted} = plan, opts) when is_tuple(fields) do
+  def encode(%module{} = struct, {fields, _names, _omitted} = plan, opts) when is_tuple(fields) do
     # The core leaves a struct here that lost a field, and would do so again: then this raises.
     _members = planned_members(struct, plan)
-
-    # It does not know the plan of a struct that has another one for the stand-in.
-    if Plans.standin() && not Plans.current?(struct.__struct__, %{struct.__struct__ => plan}),
-      do: by_members(struct, plan, opts),
-      else: Part.planned!(struct, plan, opts)
+    if left?(module, plan), do: by_members(struct, plan, opts), else: Part.planned!(struct, plan, opts)
   end
 
   def encode(struct, plan, opts), do: struct |> planned_members(plan) |> Encode.keyword(opts)
+
+  # The core leaves all structs of these types to their implementation, whatever its plan. It does not know the plan of a struct that has
+  # another one for the stand-in.
+  defp left?(module, _plan) when module in @overridable, do: true
+  defp left?(module, plan), do: Plans.standin() != nil and not Plans.current?(module, %{module => plan})
 
   defp by_members(struct, plan, opts) do
     {struct, opts} = hidden(struct, Plans.pairs(plan), opts)
