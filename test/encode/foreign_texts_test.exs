@@ -227,6 +227,84 @@ defmodule RustyJson.ForeignTextsTest do
   end
   """
 
+  @callbacks ~S"""
+  # As `@derive JSON.Encoder` writes it.
+  defmodule User do
+    defstruct [:id, :password]
+
+    defimpl JSON.Encoder do
+      def encode(user, encoder),
+        do: [~S({"id":), encoder.(user.id, encoder), ~S(,"password":), encoder.(user.password, encoder), "}"]
+    end
+  end
+
+  defmodule Account do
+    defstruct [:id, :password]
+
+    defimpl JSON.Encoder do
+      def encode(account, encoder),
+        do: [~S({"id":), encoder.(account.id, encoder), ~S(,"password":), encoder.(account.password, encoder), "}"]
+    end
+
+    defimpl Jason.Encoder do
+      def encode(account, _opts), do: [~S({"id":), Integer.to_string(account.id), "}"]
+    end
+  end
+
+  defmodule Custom do
+    defstruct [:password]
+
+    defimpl RustyJson.Encoder do
+      def encode(custom, opts), do: RustyJson.Encode.map(%{password: custom.password}, opts)
+    end
+  end
+
+  configure = fn options ->
+    Application.put_env(:rustyjson, :encode, options)
+    RustyJson.Config.reload()
+  end
+
+  encoder = fn
+    4, _encoder -> "four"
+    other, encoder -> RustyJson.protocol_encode(other, encoder)
+  end
+
+  user = struct(User, id: 4, password: "s")
+  account = struct(Account, id: 4, password: "s")
+  custom = struct(Custom, password: "s")
+
+  for engine <- ENGINES do
+    # Jason's protocol comes before Elixir's, as in encode!/1.
+    configure.(engine)
+    ~S([{"id":four,"password":"s"},{"id":4}]) = RustyJson.encode!([user, account], encoder)
+
+    for redact <- [[:password], [contains: ["pass"]]], term <- [user, [user], account, custom, %{a: user}] do
+      configure.([redact: redact] ++ engine)
+      text = RustyJson.encode!(term, encoder)
+      ^text = RustyJson.encode!(term)
+      false = text =~ ~S("s")
+    end
+
+    # A pointer starts at the whole term, which no part knows.
+    configure.([redact: ["/password"]] ++ engine)
+
+    for term <- [user, [user], account, custom] do
+      %ArgumentError{message: "the configured :redact has JSON Pointers" <> _} =
+        try do
+          RustyJson.encode!(term, encoder)
+        rescue
+          error -> error
+        end
+    end
+
+    ~S(["2024-02-29","http://x"]) = RustyJson.encode!([~D[2024-02-29], URI.parse("http://x")], encoder)
+  end
+  """
+
+  test "an encoder function shows nothing that the configuration redacts" do
+    run(@protocol <> @jason <> @callbacks)
+  end
+
   @enumerable ~S"""
   defmodule Pairs do
     defstruct [:list]

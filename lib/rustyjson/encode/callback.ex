@@ -4,9 +4,9 @@ defmodule RustyJson.Encode.Callback do
 
   alias RustyJson.{Config, Encoder, Long, Options, OrderedObject}
   alias RustyJson.Encode.{Keys, Known, Part, Scope, Text}
-  alias RustyJson.Encoder.Plans
+  alias RustyJson.Encoder.{Interop, Plans}
 
-  @compile {:no_warn_undefined, JSON.Encoder}
+  @texts Known.texts()
 
   @type encoder :: (term(), encoder() -> iodata())
 
@@ -29,7 +29,7 @@ defmodule RustyJson.Encode.Callback do
     with nil <- Plans.own_implementation(module), {:ok, plain} <- Known.plain(value) do
       encode(plain, encoder)
     else
-      _own -> whole(value)
+      _own -> undivided(value, Config.encode())
     end
   end
 
@@ -37,18 +37,24 @@ defmodule RustyJson.Encode.Callback do
   def encode(map, encoder) when is_map(map), do: map |> Map.to_list() |> object(encoder)
   def encode(other, _encoder), do: whole(other)
 
-  # Only the protocol of Elixir passes the function on to the fields.
+  # Only the protocol of Elixir passes the function on to the fields. It knows nothing of what is to be hidden.
   defp struct(struct, Encoder.Any, encoder) do
-    if Code.ensure_loaded?(JSON.Encoder) and JSON.Encoder.impl_for(struct) not in [nil, JSON.Encoder.Any],
-      do: JSON.Encoder.encode(struct, encoder),
-      else: whole(struct)
+    case {Interop.found(struct), Config.encode()} do
+      {{:json, implementation}, %{values: %{redact: []}}} -> implementation.encode(struct, encoder)
+      {_found, options} -> undivided(struct, options)
+    end
   end
 
   defp struct(struct, implementation, encoder) do
     case Plans.derived_members(implementation, struct) do
-      nil -> whole(struct)
+      nil -> undivided(struct, Config.encode())
       members -> members |> hidden(struct) |> object(encoder)
     end
+  end
+
+  defp undivided(%module{} = struct, options) do
+    if module not in @texts or Plans.own_implementation(module) != nil, do: refuse_pointers!(options)
+    whole(struct)
   end
 
   # A field is hidden under its own name, too, whether or not the plan of its struct has been learnt.
@@ -107,16 +113,19 @@ defmodule RustyJson.Encode.Callback do
     end
   end
 
-  # A call for one member knows nothing of those around it.
   defp hidden?(name, options) do
+    refuse_pointers!(options)
+    Scope.hides?(name, options)
+  end
+
+  # A call for one member or struct knows nothing of those around it.
+  defp refuse_pointers!(options) do
     if Options.pointers(options) != [],
       do:
         raise(
           ArgumentError,
           "the configured :redact has JSON Pointers, which an encoder cannot follow: it takes keys and contains: here"
         )
-
-    Scope.hides?(name, options)
   end
 
   defp key(key) when is_binary(key), do: key
