@@ -3,7 +3,8 @@ defmodule RustyJson.ConfigTest do
 
   use ExUnit.Case, async: false
 
-  alias RustyJson.Config
+  alias RustyJson.{Config, Fragment}
+  alias RustyJson.Encoder.Also
   alias RustyJson.Test.Judge
 
   defmodule Derived do
@@ -92,6 +93,13 @@ defmodule RustyJson.ConfigTest do
 
       configure(engine: engine, encode: [redact: [], compress: :gzip])
       assert encode.([1, "a", 1..2]) == ~s([1,"a",{"first":1,"last":2}])
+    end
+  end
+
+  test "Elixir's JSON gets no compressed text of a fragment" do
+    for engine <- [:native, :wasm], text <- ["[1]", ["[", "1]"], &RustyJson.Encode.list([1], &1)] do
+      configure(engine: engine, encode: [compress: :gzip])
+      assert text |> Fragment.new() |> Also.builtin(nil) |> IO.iodata_to_binary() == "[1]"
     end
   end
 

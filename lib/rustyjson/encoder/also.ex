@@ -62,7 +62,8 @@ defmodule RustyJson.Encoder.Also do
   @spec builtin(RustyJson.Fragment.t() | RustyJson.OrderedObject.t(), (term(), term() -> iodata())) ::
           iodata()
   def builtin(%RustyJson.OrderedObject{values: values}, encoder), do: object(values, encoder)
-  def builtin(fragment, _encoder), do: RustyJson.encode_to_iodata!(fragment)
+  # Only the whole text can be compressed.
+  def builtin(fragment, _encoder), do: RustyJson.encode_to_iodata!(fragment, compress: :none)
 
   defp object(members, encoder) do
     texts =
