@@ -100,6 +100,24 @@ defmodule RustyJson.OwnTypesTest do
                ] ++ hours
     end
 
+    test "#{name}: a call without the protocol does not use one, for what the core leaves to Elixir either" do
+      code = """
+      defimpl RustyJson.Encoder, for: [URI, Range] do
+        def encode(_struct, _opts), do: ~s("called")
+      end
+
+      {:ok, _} = Application.ensure_all_started(:rustyjson)
+      options = [protocol: false] ++ #{inspect(unquote(Macro.escape(options)))}
+      # Ports of schemes that the core does not know, and bounds beyond 64 bits.
+      term = [URI.parse("redis://h:6379"), Range.new(1, 2 ** 70)]
+      for more <- [[], [sort_keys: true], [pretty: true]],
+          do: term |> RustyJson.encode!(options ++ more) |> RustyJson.decode!() |> IO.inspect()
+      """
+
+      line = ~s(["redis://h:6379", %{"first" => 1, "last" => #{2 ** 70}}]\n)
+      assert run(code) == String.duplicate(line, 3)
+    end
+
     test "#{name}: without one, the types have their usual form" do
       code = """
       {:ok, _} = Application.ensure_all_started(:rustyjson)

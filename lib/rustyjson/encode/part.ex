@@ -346,8 +346,8 @@ defmodule RustyJson.Encode.Part do
        do: by_protocol(term, dispatch(term, options), options)
 
   defp value(%module{} = struct, nil, options) when module in @overridable do
-    case Plans.own_implementation(module) do
-      nil -> plain(struct, options)
+    case options.values.protocol && Plans.own_implementation(module) do
+      implementation when implementation in [nil, false] -> plain(struct, options)
       implementation -> by_protocol(struct, implementation, options)
     end
   end
