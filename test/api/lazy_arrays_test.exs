@@ -33,6 +33,27 @@ defmodule RustyJson.LazyArraysTest do
         end
       end
 
+      test "the deepest nesting is that of a list", %{engine: engine} do
+        lazy = &RustyJson.lazy/1
+
+        for make <- [&%{a: lazy.(&1)}, &%{a: [1, lazy.(&1)]}, &[lazy.(&1)], &%{a: lazy.([0, lazy.(&1)])}],
+            source <- [[], [1], Stream.map([], & &1), Stream.map([1], & &1), [lazy.([])]],
+            max_depth <- 1..4 do
+          options = [max_depth: max_depth] ++ engine
+
+          case RustyJson.encode(make.(source), options) do
+            {:ok, text} ->
+              assert joined(make.(source), options) == text
+
+            {:error, error} ->
+              raised = assert_raise EncodeError, fn -> joined(make.(source), options) end
+
+              assert Map.take(raised, [:path, :message, :reason]) ==
+                       Map.take(error, [:path, :message, :reason])
+          end
+        end
+      end
+
       test "rows of a lazy array do not cross with the document", %{engine: engine} do
         rows = List.duplicate(%{text: String.duplicate("x", 100)}, 20_000)
         text = joined(%{rows: RustyJson.lazy(rows)}, [max_bytes: 3_000_000] ++ engine)

@@ -174,13 +174,19 @@ defmodule RustyJson.Encode.Stream do
 
   defp elements(source, start), do: Batches.texts(source, start, {&flush/3, &closing/1, &improper/1})
 
-  defp improper(%{options: options, path: path}),
-    do: raise(EncodeError.from_engine({Codes.encode(:improper_list), path.(), nil}, options))
+  defp improper(state), do: failed!(Codes.encode(:improper_list), state)
 
-  defp closing(%{format: :array, options: options} = state) do
-    text = if state.number == 0, do: "[]", else: Around.tail(options)
-    [Around.from_here(text, state)]
+  defp failed!(code, %{options: options, path: path}),
+    do: raise(EncodeError.from_engine({code, path.(), nil}, options))
+
+  defp closing(%{format: :array, number: 0, options: %{values: %{max_depth: deepest}} = options} = state) do
+    # No engine writes it, which would check this.
+    if Options.depth(options) >= deepest, do: failed!(Codes.encode(:max_depth), state)
+    [Around.from_here("[]", state)]
   end
+
+  defp closing(%{format: :array, options: options} = state),
+    do: [Around.from_here(Around.tail(options), state)]
 
   defp closing(_state), do: []
 
@@ -226,6 +232,8 @@ defmodule RustyJson.Encode.Stream do
     at(error, path, %{state | number: number + index})
   end
 
+  # The array itself is nested too deeply.
+  defp numbered(%EncodeError{reason: :max_depth} = error, %{path: path}), do: %{error | path: path.()}
   defp numbered(error, _state), do: error
 
   # As many as fill a piece, and an eighth more: a piece of one text is not copied.
@@ -319,14 +327,18 @@ defmodule RustyJson.Encode.Stream do
         streamed(element, state)
     end
   rescue
-    error in EncodeError -> reraise at(error, Around.drop_first(error.path), state), __STACKTRACE__
+    error in EncodeError -> reraise alone(error, state), __STACKTRACE__
   end
 
   defp lazily(element, state) do
     streamed(element, state)
   rescue
-    error in EncodeError -> reraise at(error, Around.drop_first(error.path), state), __STACKTRACE__
+    error in EncodeError -> reraise alone(error, state), __STACKTRACE__
   end
+
+  # The error of a list with one element: of the list, which is the array, or of the element.
+  defp alone(%{reason: :max_depth, path: ""} = error, %{format: :array} = state), do: numbered(error, state)
+  defp alone(error, state), do: at(error, Around.drop_first(error.path), state)
 
   defp at(error, path, state), do: %{error | path: Around.whole_path(path, state)}
 
