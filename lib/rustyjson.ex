@@ -504,8 +504,9 @@ defmodule RustyJson do
 
   Structs with a derived `RustyJson.Encoder`, and those that implement only Elixir's `JSON.Encoder`, call the encoder with their fields.
   Other structs are encoded as a whole, and with a configured `:redact` also those that implement only `JSON.Encoder`. The limits of
-  `encode/2` hold for each value by itself, and so do configured options, except that no text is compressed: members are not sorted,
-  renamed or left out. Keys of a configured `:redact` hide values as in `encode!/1`; JSON Pointers in it raise `ArgumentError`.
+  `encode/2` hold for each value by itself, and so do configured options, except that no text is compressed, and members are not sorted,
+  renamed, left out or compared (`maps: :strict`). Keys of a configured `:redact` hide values as in `encode!/1`; JSON Pointers in it raise
+  `ArgumentError`.
   """
   @spec protocol_encode(term(), encoder()) :: iodata()
   def protocol_encode(value, encoder) when is_function(encoder, 2), do: Callback.encode(value, encoder)

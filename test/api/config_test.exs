@@ -3,7 +3,7 @@ defmodule RustyJson.ConfigTest do
 
   use ExUnit.Case, async: false
 
-  alias RustyJson.{Config, Fragment}
+  alias RustyJson.{Config, Fragment, OrderedObject}
   alias RustyJson.Encoder.Also
   alias RustyJson.Test.Judge
 
@@ -95,6 +95,30 @@ defmodule RustyJson.ConfigTest do
       assert encode.([1, "a", 1..2]) == ~s([1,"a",{"first":1,"last":2}])
     end
   end
+
+  test "an encoder writes the configured null, and what is configured for unsupported terms" do
+    encode = &RustyJson.encode!(&1, fn value, encoder -> RustyJson.protocol_encode(value, encoder) end)
+
+    for engine <- [:native, :wasm] do
+      configure(engine: engine, encode: [null: :null])
+
+      for term <- [:null, nil, [:null, nil, :x], %{a: :null}, %{null: nil}, {:null}],
+          do: assert_same(term, encode)
+
+      configure(engine: engine, encode: [unsupported: :inspect])
+      for list <- [[1 | 2], %{a: [1, 2 | 3]}, [[%{} | 1], 2]], do: assert_same(list, encode)
+      for keys <- [%{{1} => [2]}, %{self() => 1}, %{a: %{%{} => 1}}], do: assert_same(keys, encode)
+
+      for values <- [[{:a, 1} | 2], [{:a, 1}, :b], [{{1}, 2}]],
+          do: assert_same(%OrderedObject{values: values}, encode)
+
+      assert_same([Map.put(MapSet.new(), :map, 1), Map.put(1..2, :first, self())], encode)
+      assert encode.([[1 | 2], 3]) == ~s(["[1 | 2]",3])
+    end
+  end
+
+  defp assert_same(term, encode),
+    do: assert({term, encode.(term)} == {term, RustyJson.encode!(term)})
 
   test "Elixir's JSON gets no compressed text of a fragment" do
     for engine <- [:native, :wasm], text <- ["[1]", ["[", "1]"], &RustyJson.Encode.list([1], &1)] do

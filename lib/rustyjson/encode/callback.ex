@@ -2,8 +2,10 @@ defmodule RustyJson.Encode.Callback do
   @moduledoc false
   # Encoding with a function for every value, as Elixir's `JSON.encode!/2` does it.
 
-  alias RustyJson.{Config, Encoder, Long, Options, OrderedObject}
-  alias RustyJson.Encode.{Keys, Known, Part, Scope, Text}
+  require RustyJson.Encode.Unsupported
+
+  alias RustyJson.{Config, EncodeError, Encoder, Long, Options, OrderedObject}
+  alias RustyJson.Encode.{Keys, Known, Part, Scope, Text, Unsupported}
   alias RustyJson.Encoder.{Interop, Plans}
 
   @texts Known.texts()
@@ -15,27 +17,48 @@ defmodule RustyJson.Encode.Callback do
   def encode(value, _encoder) when value in [nil, true, false] or is_binary(value) or is_number(value),
     do: whole(value)
 
-  def encode(atom, encoder) when is_atom(atom), do: encoder.(Atom.to_string(atom), encoder)
-  def encode(list, encoder) when is_list(list), do: array(list, encoder)
+  def encode(atom, encoder) when is_atom(atom) do
+    if atom == Config.encode().values.null,
+      do: whole(atom),
+      else: encoder.(Atom.to_string(atom), encoder)
+  end
+
+  def encode(list, encoder) when is_list(list) do
+    if replaces?() and List.improper?(list), do: whole(list), else: array(list, encoder)
+  end
+
   def encode(tuple, encoder) when is_tuple(tuple), do: tuple |> Tuple.to_list() |> array(encoder)
 
-  def encode(%OrderedObject{values: members}, encoder) when is_list(members),
-    do: object(members, encoder)
+  def encode(%OrderedObject{values: members} = object, encoder) when is_list(members) do
+    if replaces?() and not pairs?(members), do: whole(object), else: object(members, encoder)
+  end
 
   # An error.
   def encode(%OrderedObject{} = object, _encoder), do: whole(object)
 
   def encode(%module{} = value, encoder) when module in [MapSet, Range] do
-    with nil <- Plans.own_implementation(module), {:ok, plain} <- Known.plain(value) do
+    with nil <- Plans.own_implementation(module), {:ok, plain} <- plain(value) do
       encode(plain, encoder)
     else
-      _own -> undivided(value, Config.encode())
+      _own_or_invalid -> undivided(value, Config.encode())
     end
   end
 
   def encode(%_{} = struct, encoder), do: struct(struct, Encoder.impl_for(struct), encoder)
   def encode(map, encoder) when is_map(map), do: map |> Map.to_list() |> object(encoder)
   def encode(other, _encoder), do: whole(other)
+
+  # A configured `:unsupported` replaces all of a term without a JSON form.
+  defp replaces?, do: Unsupported.is_described(Config.encode())
+
+  defp pairs?([{_key, _value} | rest]), do: pairs?(rest)
+  defp pairs?(rest), do: rest == []
+
+  defp plain(value) do
+    Known.plain(value)
+  rescue
+    error in EncodeError -> error
+  end
 
   # Only the protocol of Elixir passes the function on to the fields. It knows nothing of what is to be hidden.
   defp struct(struct, Encoder.Any, encoder) do
