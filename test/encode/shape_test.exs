@@ -369,6 +369,25 @@ defmodule RustyJson.ShapeTest do
   end
 
   # Maps that are sorted are gathered first, others are written member by member, or as they are.
+  test "lean: true writes the fields of built-in structs with a key that only Elixir writes, too" do
+    key = ~c"k"
+    plain = fn struct -> struct |> Map.from_struct() |> Map.delete(:__struct__) end
+
+    for struct <- [
+          ~D[2024-02-29],
+          ~U[2024-02-29 12:00:00Z],
+          URI.parse("http://x"),
+          1..2,
+          MapSet.new([1]),
+          1..(2 ** 70)
+        ],
+        struct = Map.put(struct, key, nil),
+        wrap <- [& &1, &%{a: [&1]}],
+        more <- [[], [sort_keys: true], [omit: [nil]], [redact: ["x"]], [key_case: :camel], [maps: :strict]] do
+      assert json(wrap.(struct), [lean: true] ++ more) == json(wrap.(plain.(struct)), more)
+    end
+  end
+
   test "the same members, whether or not they are sorted" do
     :rand.seed(:exsss, 17)
     terms = for _ <- 1..150, do: random(3)

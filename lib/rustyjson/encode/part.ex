@@ -22,6 +22,7 @@ defmodule RustyJson.Encode.Part do
           | {:error, Engine.encode_failure() | SandboxError.t()}
 
   @known Known.modules()
+  @built_in @known -- [Fragment, OrderedObject]
   @overridable Known.overridable()
 
   @doc "The text of a part, never compressed. Raises."
@@ -332,6 +333,10 @@ defmodule RustyJson.Encode.Part do
 
   # A struct of a call without the protocol, with keys that the core does not know.
   defp value(%module{} = struct, nil, %{values: %{protocol: false}} = options) when module not in @known,
+    do: struct |> Map.from_struct() |> value(nil, options)
+
+  # A built-in struct of a call that writes the fields of these, with such keys.
+  defp value(%module{} = struct, nil, %{values: %{lean: true}} = options) when module in @built_in,
     do: struct |> Map.from_struct() |> value(nil, options)
 
   # A map with keys that the core does not know.
