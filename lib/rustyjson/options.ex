@@ -206,6 +206,10 @@ defmodule RustyJson.Options do
     change(options, :encode, %{pointers: pointers, shape: shape})
   end
 
+  @doc "Encode options that write a term as it stood in the text from which it was decoded."
+  @spec as_written(t()) :: t()
+  def as_written(options), do: change(options, :encode, Values.as_written())
+
   @doc "The pointers that redact, as lists of segments."
   @spec pointers(t()) :: [[String.t()]]
   def pointers(%{values: %{redact: []}}), do: []

@@ -177,6 +177,47 @@ defmodule RustyJson.RedactTest do
     end
   end
 
+  defmodule Money do
+    defstruct [:text]
+
+    defimpl RustyJson.Encoder do
+      def encode(%{text: text}, _options), do: text
+    end
+  end
+
+  test "the text of an encoder or a function is changed only where a pointer leads" do
+    text = ~s({"z":null, "id":9007199254740993,"a":[[[1.50]]],"a_b":"\\u0041","z":null})
+    deep = String.duplicate("[", 2000) <> String.duplicate("]", 2000)
+
+    for options <- [
+          [],
+          [omit: [nil], integers: :js_safe],
+          [sort_keys: true],
+          [maps: :strict],
+          [key_case: :camel],
+          [max_depth: 2],
+          [escape: :html_safe]
+        ],
+        wrap <- [& &1, &[&1]],
+        part <- [%Money{text: wrap.(text)}, Fragment.new(fn _ -> wrap.(text) end)] do
+      assert Judge.encode(%{m: part}, options) == {:ok, ~s({"m":#{text}})}
+
+      for redact <- ["/m/none", "/m/a/1", "/m/*/none"],
+          do: assert(Judge.encode(%{m: part}, [redact: [redact]] ++ options) == {:ok, ~s({"m":#{text}})})
+
+      hidden = ~s({"z":null,"id":"[REDACTED]","a":[[[1.50]]],"a_b":"A","z":null})
+      assert Judge.encode(%{m: part}, [redact: ["/m/id"]] ++ options) == {:ok, ~s({"m":#{hidden}})}
+
+      hidden = ~s({"z":"[REDACTED]","id":9007199254740993,"a":[[[1.50]]],"a_b":"A","z":"[REDACTED]"})
+      assert Judge.encode(%{m: part}, [redact: ["/m/z"]] ++ options) == {:ok, ~s({"m":#{hidden}})}
+
+      nested = Fragment.new(fn _ -> ~s({"a":1,"b":#{deep}}) end)
+
+      assert Judge.encode([nested], [redact: ["/0/a"]] ++ options) ==
+               {:ok, ~s([{"a":"[REDACTED]","b":#{deep}}])}
+    end
+  end
+
   test "a segment with leading zeros is no index, in streams too" do
     for redact <- ["/01", "/+1", "/-0"] do
       options = [redact: [redact]]

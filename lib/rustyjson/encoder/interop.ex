@@ -204,19 +204,29 @@ defmodule RustyJson.Encoder.Interop do
     end
   end
 
-  # Anything but text is put in its place by the caller.
-  defp hidden({text, _noted} = written, options) when is_binary(text) or is_list(text),
-    do: shaped(written, options)
+  # No option of the call but `:redact` changes such a text.
+  defp hidden({text, noted}, options) when is_binary(text) or is_list(text) do
+    term = read!(text, options)
 
+    case Scope.hide(term, noted, options) do
+      ^term -> text
+      hidden -> Encode.value(hidden, Options.as_written(options))
+    end
+  end
+
+  # Anything but text is put in its place by the caller.
   defp hidden({other, _noted}, _options), do: other
 
   # What must not be seen is taken out of the other library's text, too.
-  defp shaped({text, noted}, options) do
+  defp shaped({text, noted}, options),
+    do: text |> read!(options) |> Scope.hide(noted, options) |> Encode.value(options)
+
+  defp read!(text, options) do
     readable!(text, options)
 
     case Input.decode(text, read_by(options)) do
       {:ok, term} ->
-        term |> Scope.hide(noted, options) |> Encode.value(options)
+        term
 
       {:error, %DecodeError{}} ->
         raise EncodeError.new({:invalid_iodata, "an encoder gave invalid JSON"})

@@ -33,6 +33,13 @@ defmodule RustyJson.Options.Values do
     }
   }
 
+  @doc "The values of encode with which a term that was decoded from a text gets its members, numbers and nesting again."
+  @spec as_written() :: t()
+  def as_written do
+    shape = %{redact: [], pointers: nil, key_case: nil, omit: [], shape: ""}
+    Map.merge(shape, %{integers: :exact, maps: :naive, sort_keys: false, max_depth: @unlimited})
+  end
+
   @doc "What the schema says when nobody says otherwise."
   @spec defaults(:decode | :encode) :: t()
   def defaults(direction) do
