@@ -117,6 +117,32 @@ defmodule RustyJson.ConfigTest do
     end
   end
 
+  test "an encoder gets the fields of structs where the configuration says so" do
+    encode = &RustyJson.encode!(&1, fn value, encoder -> RustyJson.protocol_encode(value, encoder) end)
+
+    structs = [
+      %Derived{a: 1},
+      %Named{pass: "z"},
+      %URI.Error{},
+      MapSet.new([1]),
+      ~D[2024-02-29],
+      Fragment.new("1")
+    ]
+
+    for engine <- [:native, :wasm],
+        options <- [[protocol: false], [protocol: false, lean: true], [protocol: false, redact: [:pass]]] do
+      configure(engine: engine, encode: options)
+      for term <- [OrderedObject.new(a: 1..2) | structs], do: assert_same([term], encode)
+    end
+
+    configure(encode: [protocol: false, lean: true])
+
+    assert RustyJson.encode!(%Derived{a: {1}}, fn
+             1, _encoder -> "one"
+             other, encoder -> RustyJson.protocol_encode(other, encoder)
+           end) == ~s({"a":[one]})
+  end
+
   defp assert_same(term, encode),
     do: assert({term, encode.(term)} == {term, RustyJson.encode!(term)})
 

@@ -4,10 +4,12 @@ defmodule RustyJson.Encode.Callback do
 
   require RustyJson.Encode.Unsupported
 
-  alias RustyJson.{Config, EncodeError, Encoder, Long, Options, OrderedObject}
+  alias RustyJson.{Config, EncodeError, Encoder, Fragment, Long, Options, OrderedObject}
   alias RustyJson.Encode.{Keys, Known, Part, Scope, Text, Unsupported}
   alias RustyJson.Encoder.{Interop, Plans}
 
+  @known Known.modules()
+  @built_in @known -- [Fragment, OrderedObject]
   @texts Known.texts()
 
   @type encoder :: (term(), encoder() -> iodata())
@@ -36,15 +38,12 @@ defmodule RustyJson.Encode.Callback do
   # An error.
   def encode(%OrderedObject{} = object, _encoder), do: whole(object)
 
-  def encode(%module{} = value, encoder) when module in [MapSet, Range] do
-    with nil <- Plans.own_implementation(module), {:ok, plain} <- plain(value) do
-      encode(plain, encoder)
-    else
-      _own_or_invalid -> undivided(value, Config.encode())
-    end
+  def encode(%module{} = struct, encoder) do
+    if fields?(module, Config.encode().values),
+      do: struct |> Map.from_struct() |> encode(encoder),
+      else: by_module(struct, encoder)
   end
 
-  def encode(%_{} = struct, encoder), do: struct(struct, Encoder.impl_for(struct), encoder)
   def encode(map, encoder) when is_map(map), do: map |> Map.to_list() |> object(encoder)
   def encode(other, _encoder), do: whole(other)
 
@@ -59,6 +58,22 @@ defmodule RustyJson.Encode.Callback do
   rescue
     error in EncodeError -> error
   end
+
+  # Whether the configuration has structs of this module written as maps.
+  defp fields?(module, %{lean: lean}) when module in @built_in, do: lean
+  defp fields?(module, %{protocol: protocol}), do: not protocol and module not in @known
+
+  defp by_module(%module{} = value, encoder) when module in [MapSet, Range] do
+    with nil <- own(module), {:ok, plain} <- plain(value) do
+      encode(plain, encoder)
+    else
+      _own_or_invalid -> undivided(value, Config.encode())
+    end
+  end
+
+  defp by_module(struct, encoder), do: struct(struct, Encoder.impl_for(struct), encoder)
+
+  defp own(module), do: if(Config.encode().values.protocol, do: Plans.own_implementation(module))
 
   # Only the protocol of Elixir passes the function on to the fields. It knows nothing of what is to be hidden.
   defp struct(struct, Encoder.Any, encoder) do
@@ -76,7 +91,7 @@ defmodule RustyJson.Encode.Callback do
   end
 
   defp undivided(%module{} = struct, options) do
-    if module not in @texts or Plans.own_implementation(module) != nil, do: refuse_pointers!(options)
+    if module not in @texts or own(module) != nil, do: refuse_pointers!(options)
     whole(struct)
   end
 
