@@ -6,11 +6,23 @@ defmodule RustyJson.TelemetryTest do
   import ExUnit.CaptureLog
 
   alias RustyJson.{Config, LogFormatter, Telemetry}
+  alias RustyJson.Engine.Wasm
   alias RustyJson.Test.{Guest, Judge, WasmHosts}
   alias RustyJson.Wasm.Events
 
   @compile {:no_warn_undefined, :telemetry}
   @event [:rustyjson, :sandbox, :stop]
+
+  defmodule Slow do
+    defstruct []
+
+    defimpl RustyJson.Encoder do
+      def encode(_slow, options) do
+        Process.sleep(400)
+        RustyJson.Encode.map(%{a: 1}, options)
+      end
+    end
+  end
 
   describe "with the package" do
     unless Code.ensure_loaded?(:telemetry), do: @describetag(skip: "telemetry is not among the dependencies")
@@ -77,8 +89,28 @@ defmodule RustyJson.TelemetryTest do
       assert_received {%{bytes: 5}, %{operation: :encode, reason: nil}}
 
       lost = {:planned, {:lost, {:ok, "{}"}, 7}, []}
-      assert Events.measured({:encode, []}, %{a: nil}, :built_in, fn -> lost end) == lost
+      assert Events.measured({:encode, []}, nil, :built_in, fn -> lost end) == lost
       assert_received {%{bytes: 2}, %{operation: :encode, reason: nil}}
+    end
+
+    test "wasmex: a term whose time is over before it is looked at has no bytes" do
+      for term <- [%{a: 1}, "text"] do
+        assert {:error, %{reason: :timeout}} = Wasm.encode(term, expired(RustyJson.Options.encode(wasmex())))
+        assert_received {%{bytes: 0}, %{host: :wasmex, operation: :encode, reason: :timeout}}
+      end
+    end
+
+    # None of this needs the package wasmex.
+    defp wasmex, do: [engine: :wasm, host: :wasmex, timeout: 50]
+    defp expired(options), do: put_in(options.sandbox[:deadline], System.monotonic_time(:millisecond) - 1)
+
+    @tag host: :wasmex
+    if reason = WasmHosts.missing(:wasmex), do: @tag(skip: reason)
+
+    test "wasmex: an encoder that uses up the time" do
+      options = [engine: :wasm, host: :wasmex, timeout: 300]
+      assert {:error, %{reason: :timeout}} = RustyJson.encode(%Slow{}, options)
+      assert_received {%{bytes: 0}, %{host: :wasmex, operation: :encode, reason: :timeout}}
     end
 
     @tag host: :wasmex

@@ -126,7 +126,7 @@ defmodule RustyJson.Engine.Wasm do
   @impl true
   def encode(term, options) do
     started = System.monotonic_time(:millisecond)
-    :encode |> limited(term, options, &write/3) |> written(term, options, started)
+    term |> limited_text(options) |> written(term, options, started)
   end
 
   @doc false
@@ -168,7 +168,7 @@ defmodule RustyJson.Engine.Wasm do
   defp finished(answer, term, options, started), do: written(answer, term, options, started)
 
   defp encode_straight(term, %{sandbox: %{events: true, host: host}} = options),
-    do: Events.measured({:encode, []}, term, host, fn -> write_straight(term, options) end)
+    do: Events.measured({:encode, []}, nil, host, fn -> write_straight(term, options) end)
 
   defp encode_straight(term, options), do: write_straight(term, options)
 
@@ -195,8 +195,11 @@ defmodule RustyJson.Engine.Wasm do
   defp again(term, options, started) do
     Plans.forget()
     options = Options.due(%{options | plans: Plans.own()}, started)
-    :encode |> limited(term, options, &write/3) |> written(term, options, started)
+    term |> limited_text(options) |> written(term, options, started)
   end
+
+  defp limited_text(term, options),
+    do: limited(:encode, nil, options, fn host, nil, options -> write(host, term, options) end)
 
   defp write(host, term, %{bytes: bytes} = options),
     do: term |> host.write(bytes, options) |> held_to(options.values)

@@ -14,9 +14,10 @@ defmodule RustyJson.Wasm.Events do
 
   @doc """
   Runs a call into the sandbox and emits an event with its duration and result. With the operation come the faults after which the
-  documents are tried again.
+  documents are tried again. The body is nil where the host itself reads a term.
   """
-  @spec measured({Host.operation(), [atom()]}, term(), atom(), (() -> result)) :: result when result: term()
+  @spec measured({Host.operation(), [atom()]}, binary() | nil, atom(), (() -> result)) :: result
+        when result: term()
   def measured(operation, body, host, run) do
     start = System.monotonic_time()
 
@@ -31,16 +32,16 @@ defmodule RustyJson.Wasm.Events do
     duration = System.monotonic_time() - start
     # The host behind `:auto` is known only after the call.
     host = Host.get(host)
-    measurements = %{duration: duration, bytes: size(operation, host, body, result)}
+    measurements = %{duration: duration, bytes: size(body, result)}
     reason = reason(result)
     about = %{host: @names[host], operation: operation, reason: reason, retried: reason in retried}
     Telemetry.emit(:sandbox, measurements, about)
     result
   end
 
-  # wasmex gets a term as a binary. Of a term that the host reads, which can be a binary too, only the text has a size.
-  defp size(:encode, host, _term, result) when host != Host.Wasmex, do: text_size(result)
-  defp size(_operation, _host, body, _result), do: byte_size(body)
+  # Of a term that the host reads, only the text has a size.
+  defp size(nil, result), do: text_size(result)
+  defp size(body, _result), do: byte_size(body)
 
   defp text_size({:ok, text}), do: byte_size(text)
   defp text_size({:partial, text, _holes}), do: byte_size(text)
