@@ -1,5 +1,8 @@
 defmodule RustyJson.Sandbox.LaneTimeTest do
-  @moduledoc "wasmex: a call that is sent again, or needs an instance of its own, has what its run left of its time. Needs no wasmex."
+  @moduledoc """
+  wasmex: a call that is sent again, or needs an instance of its own, has what its run left of its time. Needs
+  no wasmex.
+  """
 
   use ExUnit.Case, async: true
 
@@ -11,7 +14,7 @@ defmodule RustyJson.Sandbox.LaneTimeTest do
   # A call that has run since 1,000 ms and may run for 500.
   defp lane(call, ahead) do
     instance = %Instance{id: make_ref(), store: nil, instance: nil, memory: nil, memory_size: @page}
-    calls = :queue.from_list([{0, ahead, call}, {1, nil, call}])
+    calls = :queue.from_list([{0, ahead, call}, {1, nil, %{call | ref: :erlang.alias([:reply])}}])
     %Lane{instance: instance, kind: :kind, since: 1_000, number: 2, calls: calls, count: 2}
   end
 
@@ -20,6 +23,7 @@ defmodule RustyJson.Sandbox.LaneTimeTest do
 
     %Call{
       ref: ref,
+      pid: self(),
       kind: :kind,
       size: 1,
       timeout: 500,
@@ -51,5 +55,58 @@ defmodule RustyJson.Sandbox.LaneTimeTest do
     state = %Shares{await: & &1}
     assert Shares.again(state, %{call | timeout: 70, tries: 3}) == state
     assert_received {^ref, {:again, 70}}
+  end
+
+  # It has run for 100 ms, and its record lies elsewhere.
+  defp running(call), do: %{lane(call, {16, 8}) | place: {32, 20}, since: Shares.now() - 100}
+  defp with_lane(lane), do: %Shares{await: fn _ -> 0 end, lanes: %{lane.instance.id => lane}}
+
+  describe "a call that runs when its patience ends" do
+    test "is not sent again behind others" do
+      %{ref: ref} = call = call()
+      %{instance: %{id: id}} = lane = running(call)
+      %{lanes: %{^id => lane}} = state = lane |> with_lane() |> Shares.give_up(ref)
+      refute_received {^ref, _}
+
+      assert {:again, _lane, call} = Lane.answered(lane, 0, :read, "12345678", lane.since + 300)
+      assert %{queued: queued} = Shares.again(state, call)
+      assert queued == %{}
+      assert_received {^ref, {:again, 200}}
+    end
+
+    test "is not sent again after it was interrupted" do
+      %{ref: ref} = call = call()
+      %{instance: %{id: id}} = lane = running(call)
+      %{lanes: %{^id => lane}} = state = lane |> with_lane() |> Shares.give_up(ref)
+      assert %{queued: %{} = queued} = Shares.failed(state, lane, :interrupted)
+      refute is_map_key(queued, ref)
+      assert_received {^ref, {:again, left}} when left <= 400
+    end
+
+    test "gets its record if that is as long as expected" do
+      %{ref: ref} = call = call()
+      %{instance: %{id: id}} = lane = %{running(call) | place: {16, 8}}
+      %{lanes: %{^id => lane}} = lane |> with_lane() |> Shares.give_up(ref)
+      assert {:ok, %{count: 1}} = Lane.answered(lane, 0, :read, "12345678", lane.since + 300)
+      assert_received {^ref, {:record, "12345678", ^id, _deadline}}
+    end
+  end
+
+  test "one that waits behind others when its patience ends is told so" do
+    lane = running(call())
+    [_head, %{ref: ref}] = Lane.calls(lane)
+    state = lane |> with_lane() |> Shares.give_up(ref)
+    assert_received {^ref, {:fault, :busy, ""}}
+    assert %{queued: queued} = Shares.discard(state, lane.instance.id)
+    refute is_map_key(queued, ref)
+    refute_received {^ref, _}
+  end
+
+  test "with an instance that gave a false record, its head has what is left" do
+    %{ref: ref} = call = call()
+    lane = running(call)
+    assert %{waiting: waiting} = lane |> with_lane() |> Shares.discard(lane.instance.id)
+    assert {:value, %{ref: ^ref, timeout: left}} = :queue.peek(waiting)
+    assert left <= 400
   end
 end

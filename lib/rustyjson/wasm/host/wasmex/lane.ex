@@ -17,9 +17,10 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lane do
 
   defmodule Call do
     @moduledoc false
-    # What a caller asks for. `lengths` are the arguments of the export, `expected` and `most` the lengths of its record.
+    # What a caller asks for. `lengths` are the arguments of the export, `expected` and `most` the lengths of its record. A call is late
+    # once the patience of its caller has ended.
     @enforce_keys [:kind, :size, :timeout, :name, :input, :lengths, :expected, :most]
-    defstruct @enforce_keys ++ [:ref, :pid, alone: false, gone: false, tries: 0]
+    defstruct @enforce_keys ++ [:ref, :pid, alone: false, late: false, tries: 0]
   end
 
   @enforce_keys [:instance, :kind, :since]
@@ -86,12 +87,12 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lane do
   @spec calls(t()) :: [%Call{}]
   def calls(%{calls: calls}), do: for({_number, _ahead, call} <- :queue.to_list(calls), do: call)
 
-  @doc "The lane, if this call waits in it behind others; its caller has given up, and it is not sent again. Else nil."
-  @spec gone(t(), reference()) :: t() | nil
-  def gone(%{calls: calls} = lane, ref) do
-    if Enum.any?(tl(calls(lane)), &(&1.ref == ref)) do
-      gone = fn {number, ahead, call} -> [{number, ahead, %{call | gone: call.gone or call.ref == ref}}] end
-      %{lane | calls: :queue.filter(gone, calls)}
+  @doc "The lane, if this call is in it, with the call late: it is not sent again. Else nil."
+  @spec late(t(), reference()) :: t() | nil
+  def late(%{calls: calls} = lane, ref) do
+    if Enum.any?(calls(lane), &(&1.ref == ref)) do
+      late = fn {number, ahead, call} -> [{number, ahead, %{call | late: call.late or call.ref == ref}}] end
+      %{lane | calls: :queue.filter(late, calls)}
     end
   end
 

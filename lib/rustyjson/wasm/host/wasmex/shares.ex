@@ -45,9 +45,8 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
 
   @doc "A call is sent again, before others."
   @spec again(t(), %Call{}) :: t()
-  def again(state, %{gone: true}), do: state
-
-  def again(state, %{tries: tries} = call) when tries >= @tries do
+  # A late call does not queue again: nothing would end its wait. Nobody gets this answer where the caller has gone.
+  def again(state, %{tries: tries, late: late} = call) when tries >= @tries or late do
     Lane.refer(call)
     state
   end
@@ -188,8 +187,10 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
   # A call that waits has waited too long, unless its instance is being made. One behind others in a lane has not started either.
   def give_up(%{queued: queued} = state, ref) when is_map_key(queued, ref) do
     case :queue.peek(state.waiting) do
-      {:value, %Call{ref: ^ref, kind: kind}} ->
-        if kind in Map.values(state.starting), do: state, else: busy(state, ref)
+      {:value, %Call{ref: ^ref, kind: kind} = call} ->
+        if kind in Map.values(state.starting),
+          do: %{state | waiting: :queue.in_r(%{call | late: true}, :queue.drop(state.waiting))},
+          else: busy(state, ref)
 
       _ ->
         busy(state, ref)
@@ -197,9 +198,13 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
   end
 
   def give_up(%{lanes: lanes} = state, ref) do
-    case Enum.find_value(lanes, fn {_id, lane} -> Lane.gone(lane, ref) end) do
-      nil -> state
-      lane -> busy(%{state | lanes: %{lanes | lane.instance.id => lane}}, ref)
+    case Enum.find_value(lanes, fn {_id, lane} -> Lane.late(lane, ref) end) do
+      nil ->
+        state
+
+      lane ->
+        state = %{state | lanes: %{lanes | lane.instance.id => lane}}
+        if Lane.head(lane).ref == ref, do: state, else: busy(state, ref)
     end
   end
 
@@ -331,7 +336,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
   @spec discard(t(), reference()) :: t()
   def discard(%{lanes: lanes} = state, id) when is_map_key(lanes, id) do
     lane = Map.fetch!(lanes, id)
-    close(state, lane, Lane.calls(lane))
+    close(state, lane, [Lane.once_more(lane, now()) | tl(Lane.calls(lane))])
   end
 
   def discard(state, id) do
