@@ -181,6 +181,7 @@ defmodule RustyJson.Wasm.Host.Wasmex do
     case Lanes.enter(@lanes, size, if(isolation == :reuse, do: memory), sandbox.patience) do
       {place, kept} -> lent(place, kept, sandbox, input)
       :busy -> {:fault, :busy, ""}
+      {:fault, _reason, _detail} = fault -> fault
     end
   end
 

@@ -12,6 +12,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lanes do
 
   use GenServer
 
+  alias RustyJson.Wasm.Host
   alias RustyJson.Wasm.Host.Wasmex.{Instance, Lane, Shares}
   alias RustyJson.Wasm.Host.Wasmex.Lane.Call
 
@@ -27,6 +28,14 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lanes do
   @doc "Makes a short call. `patience` is how long it may wait to start, in milliseconds."
   @spec call(GenServer.server(), %Call{}, patience :: pos_integer()) :: Lane.answer()
   def call(lanes, call, patience) do
+    # Sending to a name that nobody has raises.
+    case GenServer.whereis(lanes) do
+      nil -> lost(:noproc)
+      pid -> ask(pid, call, patience)
+    end
+  end
+
+  defp ask(lanes, call, patience) do
     # Without an alias an answer could come after the caller has given up.
     ref = :erlang.monitor(:process, lanes, alias: :reply_demonitor)
     send(lanes, {:call, %{call | ref: ref, pid: self()}})
@@ -62,7 +71,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lanes do
 
   @doc "A place, and an instance of this kind if one is idle."
   @spec enter(GenServer.server(), pos_integer(), kind(), timeout :: pos_integer()) ::
-          {place(), Instance.t() | nil} | :busy
+          {place(), Instance.t() | nil} | :busy | Host.fault()
   def enter(lanes, size, kind, timeout) do
     place = make_ref()
 
@@ -72,6 +81,9 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lanes do
       :exit, {:timeout, _} ->
         GenServer.cast(lanes, {:leave, place, kind, nil})
         :busy
+
+      :exit, {reason, _} ->
+        lost(reason)
     end
   end
 
