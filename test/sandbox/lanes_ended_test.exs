@@ -1,8 +1,9 @@
 defmodule RustyJson.Sandbox.LanesEndedTest do
-  @moduledoc "wasmex: calls while the process that owns the instances ends."
+  @moduledoc "wasmex: calls while the process that owns the instances ends, or was never started by the application."
 
   use ExUnit.Case, async: true
 
+  alias RustyJson.Test.{OtherVM, WasmHosts}
   alias RustyJson.Wasm.Host.Wasmex.Lane.Call
   alias RustyJson.Wasm.Host.Wasmex.Lanes
 
@@ -23,5 +24,30 @@ defmodule RustyJson.Sandbox.LanesEndedTest do
     assert text =~ "shutdown"
     assert {:fault, :unavailable, text} = Lanes.enter(__MODULE__.Nobody, 1, :kind, 1_000)
     assert text =~ "noproc"
+  end
+
+  test "without the application it runs, and does not end with its first caller" do
+    code = """
+    ensure = fn -> RustyJson.Wasm.Host.Wasmex.Lanes.ensure(:lanes, & &1) end
+    {pid, monitor} = spawn_monitor(fn -> :ok = ensure.() end)
+    receive(do: ({:DOWN, ^monitor, _, ^pid, reason} -> IO.inspect(reason)))
+    for task <- for(_ <- 1..20, do: Task.async(ensure)), do: :ok = Task.await(task)
+    IO.inspect(RustyJson.Wasm.Host.Wasmex.Lanes.counts(:lanes))
+    """
+
+    assert {text, 0} = OtherVM.run(code, [])
+    assert text == ":normal\n[running: 0, kept: 0, waiting: 0]\n"
+  end
+
+  if reason = WasmHosts.missing(:wasmex), do: @tag(skip: reason)
+
+  test "without the application a call works" do
+    code = """
+    options = [engine: :wasm, host: :wasmex]
+    IO.inspect(RustyJson.decode("[1]", options))
+    IO.inspect(RustyJson.encode([1], [isolation: :fresh] ++ options))
+    """
+
+    assert OtherVM.run(code, []) == {~s({:ok, [1]}\n{:ok, "[1]"}\n), 0}
   end
 end

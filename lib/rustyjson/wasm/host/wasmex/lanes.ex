@@ -102,12 +102,17 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lanes do
   @doc "Starts the process of this name, if it does not run. `await` returns when an instance has stopped."
   @spec ensure(module(), (Instance.t() -> term())) :: :ok
   def ensure(name, await) do
-    with nil <- Process.whereis(name) do
-      spec = %{id: name, start: {__MODULE__, :start_link, [name, await]}}
-      Supervisor.start_child(RustyJson.Supervisor, spec)
-    end
-
+    if Process.whereis(name) == nil, do: start(name, await)
     :ok
+  end
+
+  # Before the application has started, as in a call while code compiles, nobody supervises the process. It outlives its first caller.
+  defp start(name, await) do
+    spec = %{id: name, start: {__MODULE__, :start_link, [name, await]}}
+
+    if Process.whereis(RustyJson.Supervisor),
+      do: Supervisor.start_child(RustyJson.Supervisor, spec),
+      else: GenServer.start(__MODULE__, await, name: name)
   end
 
   @doc false
