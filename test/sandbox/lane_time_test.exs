@@ -1,6 +1,6 @@
 defmodule RustyJson.Sandbox.LaneTimeTest do
   @moduledoc """
-  wasmex: a call that is sent again, or needs an instance of its own, has what its run left of its time. Needs
+  wasmex: a call that is sent again, or needs an instance of its own, has what its run left of its time, and none of another call's. Needs
   no wasmex.
   """
 
@@ -108,5 +108,52 @@ defmodule RustyJson.Sandbox.LaneTimeTest do
     assert %{waiting: waiting} = lane |> with_lane() |> Shares.discard(lane.instance.id)
     assert {:value, %{ref: ^ref, timeout: left}} = :queue.peek(waiting)
     assert left <= 400
+  end
+
+  describe "an instance that is not made within the time of a call" do
+    setup do
+      %{ref: ref} = call = %{call() | timeout: 1, kind: 1_048_576}
+      state = %Shares{await: & &1} |> Shares.wait(call) |> Shares.serve()
+      # Without wasmex the process that makes it ends.
+      assert [monitor] = Map.keys(state.starting)
+      {:ok, state: state, monitor: monitor, ref: ref, fault: {:fault, :timeout, ""}}
+    end
+
+    @tag :capture_log
+    test "is the fault of this call", %{state: state, monitor: monitor, ref: ref, fault: fault} do
+      assert %{queued: queued} = Shares.made(state, monitor, {:shutdown, fault})
+      assert queued == %{}
+      assert_received {^ref, ^fault}
+    end
+
+    @tag :capture_log
+    test "is not that of others", %{state: state, monitor: monitor, ref: ref, fault: fault} do
+      # This one was served elsewhere in the meantime.
+      %{ref: other} = behind = %{call() | kind: 1_048_576}
+      state = state |> Shares.unqueue(ref) |> Shares.wait(behind)
+      assert %{queued: %{^other => true}} = Shares.made(state, monitor, {:shutdown, fault})
+      refute_received {^other, _}
+    end
+
+    @tag :capture_log
+    test "is not waited for again by one whose patience has ended", %{
+      state: state,
+      monitor: monitor,
+      ref: ref,
+      fault: fault
+    } do
+      %{ref: other} = behind = %{call() | kind: 1_048_576}
+
+      state =
+        state
+        |> Shares.unqueue(ref)
+        |> Map.put(:waiting, :queue.new())
+        |> Shares.wait(behind)
+        |> Shares.give_up(other)
+
+      refute_received {^other, _}
+      Shares.made(state, monitor, {:shutdown, fault})
+      assert_received {^other, {:fault, :busy, ""}}
+    end
   end
 end

@@ -18,7 +18,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
   # `owned`: instances by the places of their owners, and `owners`: who asked for which place, so that each is found in constant time.
   # `waiting`: calls, and callers that want to enter. Those that are not in `queued` wait no longer, and stay until it is their turn.
   # `condemned`: numbers of instances that somebody owns and that gave a false record before.
-  # `starting`: kinds of instances that are made for lanes. `stopping`: how many instances may still run.
+  # `starting`: kinds of instances that are made for lanes, and the calls in whose time. `stopping`: how many instances may still run.
   @enforce_keys [:await]
   defstruct await: nil,
             lanes: %{},
@@ -137,18 +137,20 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
   end
 
   # Makes another instance for lanes where one is allowed and none is being made. Callers that enter make their own.
-  defp prepare(state, %Call{kind: kind, size: size, timeout: timeout}) do
-    if running(state) < size and kind not in Map.values(state.starting) and
+  defp prepare(state, %Call{ref: ref, kind: kind, size: size, timeout: timeout}) do
+    if running(state) < size and not starting?(state, kind) and
          not List.keymember?(state.idle, kind, 0) do
       deadline = now() + timeout
       {_pid, monitor} = spawn_monitor(fn -> make(%{deadline: deadline, max_memory: kind}) end)
-      %{state | starting: Map.put(state.starting, monitor, kind)}
+      %{state | starting: Map.put(state.starting, monitor, {kind, ref})}
     else
       state
     end
   end
 
   defp prepare(state, _entry), do: state
+
+  defp starting?(%{starting: starting}, kind), do: Enum.any?(starting, &match?({_monitor, {^kind, _ref}}, &1))
 
   defp make(call) do
     exit({:shutdown, {:instance, Instance.new(call)}})
@@ -159,13 +161,28 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
   @doc "An instance was made for lanes, or could not be made."
   @spec made(t(), reference(), term()) :: t()
   def made(state, monitor, reason) do
-    {kind, starting} = Map.pop!(state.starting, monitor)
+    {{kind, ref}, starting} = Map.pop!(state.starting, monitor)
     state = %{state | starting: starting}
 
     case reason do
       {:shutdown, {:instance, instance}} -> keep(state, kind, instance)
+      {:shutdown, {:fault, :timeout, _} = fault} -> overdue(state, kind, ref, fault)
       {:shutdown, {:fault, _, _} = fault} -> refuse(state, kind, fault)
       other -> refuse(state, kind, {:fault, :unavailable, "no instance: #{inspect(other, limit: 5)}"})
+    end
+  end
+
+  # The time of one call is over, not that of another: an instance is made for that one next, unless its patience has ended too.
+  defp overdue(%{queued: queued} = state, kind, ref, fault) do
+    case :queue.peek(state.waiting) do
+      {:value, %Call{ref: ^ref}} when is_map_key(queued, ref) ->
+        refuse(state, kind, fault)
+
+      {:value, %Call{ref: other, kind: ^kind, late: true}} when is_map_key(queued, other) ->
+        busy(state, other)
+
+      _ ->
+        state
     end
   end
 
@@ -188,7 +205,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
   def give_up(%{queued: queued} = state, ref) when is_map_key(queued, ref) do
     case :queue.peek(state.waiting) do
       {:value, %Call{ref: ^ref, kind: kind} = call} ->
-        if kind in Map.values(state.starting),
+        if starting?(state, kind),
           do: %{state | waiting: :queue.in_r(%{call | late: true}, :queue.drop(state.waiting))},
           else: busy(state, ref)
 
