@@ -15,7 +15,9 @@ defmodule RustyJson.Telemetry do
 
   An invalid document is not an error of the sandbox: its `reason` is nil. A call of `RustyJson.decode_many/2`, a stream, or an encode call
   with your own encoders crosses into the sandbox several times and emits an event each time. If a batch of `decode_many/2` fails,
-  RustyJson halves it and tries again: such failures have `retried: true`, because the documents may still be decoded.
+  RustyJson halves it and tries again: such failures have `retried: true`, because the documents may still be decoded. If the time of
+  documents is over before it tries them again, an event with `bytes: 0` and the reason `:timeout` follows: one for each document that took
+  too long, and one for all that were not tried.
 
   A few errors are found in Elixir between calls or after them: in a piece of a stream, in a value of a schema, or when your own
   functions use up the timeout. They are in no event, but `RustyJson.stats/0` counts them.

@@ -8,7 +8,7 @@ defmodule RustyJson.TelemetryTest do
   alias RustyJson.{Config, LogFormatter, Telemetry}
   alias RustyJson.Engine.Wasm
   alias RustyJson.Test.{Guest, Judge, WasmHosts}
-  alias RustyJson.Wasm.Events
+  alias RustyJson.Wasm.{Batch, Events}
 
   @compile {:no_warn_undefined, :telemetry}
   @event [:rustyjson, :sandbox, :stop]
@@ -98,6 +98,13 @@ defmodule RustyJson.TelemetryTest do
         assert {:error, %{reason: :timeout}} = Wasm.encode(term, expired(RustyJson.Options.encode(wasmex())))
         assert_received {%{bytes: 0}, %{host: :wasmex, operation: :encode, reason: :timeout}}
       end
+    end
+
+    test "wasmex: documents whose time is over before they cross have one event" do
+      options = expired(RustyJson.Options.decode(wasmex()))
+      assert [{:error, %{reason: :timeout}}, {:error, _}] = Wasm.decode_many(["1", "2"], options)
+      assert_received {%{bytes: 0}, %{host: :wasmex, operation: :many, reason: :timeout, retried: false}}
+      refute_received _
     end
 
     # None of this needs the package wasmex.
@@ -255,6 +262,24 @@ defmodule RustyJson.TelemetryTest do
                  ~r/\[info\] RustyJson decode of 3 bytes in the sandbox \(#{unquote(host)}\) took [\d.]+ ms/
       end
     end
+  end
+
+  test "documents of decode_many that are given up untried are told of" do
+    # Each uses up its share of the time, so that too little is left to try any of them again.
+    slow = fn _document, share, _patience, _again? ->
+      Process.sleep(share)
+      {:fault, :timeout, ""}
+    end
+
+    test = self()
+    given_up = fn -> {:error, send(test, :given_up)} end
+    failed = fn reason, _detail -> {:error, reason} end
+    guest = %{together: nil, alone: slow, failed: failed, given_up: given_up}
+    deadline = System.monotonic_time(:millisecond) + 100
+    results = Batch.decode(List.duplicate("1", 12), true, deadline, guest)
+    assert {:error, :given_up} in results
+    assert length(results) == 12
+    assert_received :given_up
   end
 
   test "a configuration that cannot be met is an error" do

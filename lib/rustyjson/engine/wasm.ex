@@ -101,8 +101,17 @@ defmodule RustyJson.Engine.Wasm do
         retried = if again?, do: [:timeout], else: []
         cross(:decode, json, options.bytes, Batch.within(options, timeout, patience, retried))
       end,
-      failed: fn reason, detail -> fault(reason, detail, sandbox) end
+      failed: fn reason, detail -> fault(reason, detail, sandbox) end,
+      given_up: fn -> given_up(options) end
     })
+  end
+
+  # Documents whose time is over emit an event as well, because those of their crossings say that they are tried again.
+  defp given_up(%{sandbox: sandbox} = options) do
+    {:fault, reason, detail} =
+      crossed(:many, <<>>, options, fn _host, _body, _options -> {:fault, :timeout, ""} end)
+
+    fault(reason, detail, sandbox)
   end
 
   @impl true

@@ -28,7 +28,10 @@ defmodule RustyJson.Wasm.Batch do
 
   @type result :: {:ok, term()} | {:error, term()}
 
-  @typedoc "Functions that decode documents together, or one alone, and that make the result of a failed document."
+  @typedoc """
+  Functions that decode documents together, or one alone, and that make the result of a failed document. That of `given_up` is a timeout
+  without a crossing.
+  """
   @type guest :: %{
           together:
             (body :: binary(), timeout :: pos_integer(), patience :: pos_integer() ->
@@ -36,7 +39,8 @@ defmodule RustyJson.Wasm.Batch do
           alone:
             (binary(), timeout :: pos_integer(), patience :: pos_integer(), again? :: boolean() ->
                result() | {:fault, atom(), String.t()}),
-          failed: (atom(), String.t() -> {:error, term()})
+          failed: (atom(), String.t() -> {:error, term()}),
+          given_up: (() -> {:error, term()})
         }
 
   @doc "Decodes the documents. With `alone?` each crosses by itself."
@@ -58,13 +62,13 @@ defmodule RustyJson.Wasm.Batch do
   defp run([], answers, call), do: {answers, call}
   defp run([{_at, _documents, 0} | jobs], answers, call), do: run(jobs, answers, call)
 
-  defp run([{at, documents, count} | jobs], answers, call) do
+  defp run([{at, documents, count} | jobs], answers, %{guest: guest} = call) do
     left = left(call)
     {taken, parts, rest} = if call.alone?, do: one(documents), else: pack(documents, count)
     jobs = if taken < count, do: [{at + taken, rest, count - taken} | jobs], else: jobs
 
     cond do
-      left <= 0 -> failed(:timeout, "", [{at, documents, taken} | jobs], answers, call)
+      left <= 0 -> failed(guest.given_up.(), [{at, documents, taken} | jobs], answers, call)
       taken == 1 -> single(at, hd(documents), left, jobs, answers, call)
       true -> several(at, documents, taken, body(taken, parts), left, jobs, answers, call)
     end
@@ -76,7 +80,7 @@ defmodule RustyJson.Wasm.Batch do
         run(jobs, [{at, results(terms, failures, 0)} | answers], call)
 
       {:fault, reason, detail} when reason in @final ->
-        failed(reason, detail, [{at, documents, taken} | jobs], answers, call)
+        failed(guest.failed.(reason, detail), [{at, documents, taken} | jobs], answers, call)
 
       # Halving ends at a single document, whose guest call gives the exact error.
       _fault_or_refused ->
@@ -94,7 +98,7 @@ defmodule RustyJson.Wasm.Batch do
         run(jobs, answers, %{call | late: [{at, document, share} | call.late]})
 
       {:fault, reason, detail} when reason in @final ->
-        failed(reason, detail, [{at, [document], 1} | jobs], answers, call)
+        failed(guest.failed.(reason, detail), [{at, [document], 1} | jobs], answers, call)
 
       {:fault, reason, detail} ->
         run(jobs, [{at, [guest.failed.(reason, detail)]} | answers], call)
@@ -117,23 +121,18 @@ defmodule RustyJson.Wasm.Batch do
     left = left(call)
     share = div(left, length(late) + 1)
     # Trying again makes sense only with more time than before.
-    answer = if share > tried, do: guest.alone.(document, share, left, false), else: {:fault, :timeout, ""}
-
-    result =
-      case answer do
-        {:fault, reason, detail} -> guest.failed.(reason, detail)
-        result -> result
-      end
-
+    result = if share > tried, do: last(document, share, left, guest), else: guest.given_up.()
     again(late, [{at, [result]} | answers], call)
   end
 
-  # Ends the whole list: the remaining documents fail.
-  defp failed(reason, detail, jobs, answers, %{guest: guest, late: late} = call) do
-    late = for {at, _document, _share} <- late, do: {at, [guest.failed.(:timeout, "")]}
+  defp last(document, share, left, guest) do
+    with {:fault, reason, detail} <- guest.alone.(document, share, left, false),
+         do: guest.failed.(reason, detail)
+  end
 
-    # One error for all of them: to make as many takes longer than the deadline allows.
-    failure = guest.failed.(reason, detail)
+  # Ends the whole list: the remaining documents fail. One error for all of them: to make as many takes longer than the deadline allows.
+  defp failed(failure, jobs, answers, %{guest: guest, late: late} = call) do
+    late = for {at, _document, _share} <- late, do: {at, [guest.given_up.()]}
     rest = for {at, _documents, count} <- jobs, count > 0, do: {at, List.duplicate(failure, count)}
     {Enum.sort_by(late ++ rest ++ answers, &elem(&1, 0), :desc), %{call | late: []}}
   end
