@@ -8,7 +8,7 @@ defmodule RustyJson.Telemetry do
   |---|---|---|
   | measurement | `duration` | the time in native units, including the wait for an instance |
   | measurement | `bytes` | the size of the document; of encode, the size of the text in the built-in host, or of the term in External Term Format |
-  | metadata | `host` | `:built_in` or `:wasmex` |
+  | metadata | `host` | `:built_in` or `:wasmex`; `:auto` if no host could be started |
   | metadata | `operation` | `:decode`, `:many`, `:feed`, `:encode`, `:gzip`, `:format` or `:canonicalize` |
   | metadata | `reason` | the reason of the `RustyJson.SandboxError`, or nil |
   | metadata | `retried` | true if RustyJson tries the documents of this crossing again, one by one or with more time |
