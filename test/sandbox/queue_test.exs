@@ -144,6 +144,29 @@ defmodule RustyJson.Sandbox.QueueTest do
     assert Enum.any?(1..3, fn _ -> match?({time, :busy} when time < 400, refused.()) end)
   end
 
+  @tag host: :built_in
+  if reason = WasmHosts.missing(:built_in) || Guest.missing(), do: @tag(skip: reason)
+
+  # The place is free after 900 ms. The waiting caller, which comes a little later, looks by itself after 250, 500 and 750.
+  test "built_in: the place of a killed caller goes to the next one at once" do
+    options = [engine: :wasm, host: :built_in, pool_size: 1]
+    long = "[" <> String.duplicate(" ", 100_000) <> "]"
+
+    served = fn ->
+      with_guest(:built_in, Guest.wasm(fault: "(loop $a (br $a)) (unreachable)"), fn ->
+        {killed, monitor} = spawn_monitor(fn -> RustyJson.decode("!", at_most(options, 900)) end)
+        assert eventually(fn -> WasmHosts.counts(:built_in)[:running] == 1 end)
+        waiting = Task.async(fn -> RustyJson.decode(long, at_most(options, 950)) end)
+        assert eventually(fn -> WasmHosts.counts(:built_in)[:waiting] == 1 end)
+        Process.exit(killed, :kill)
+        assert_receive {:DOWN, ^monitor, _, _, :killed}, 10_000
+        Task.await(waiting)
+      end)
+    end
+
+    assert Enum.any?(1..3, fn _ -> served.() == {:ok, nil} end)
+  end
+
   # The process that calls of wasmex wait in. Places need no instances.
   describe "the process of the lanes" do
     setup do

@@ -10,6 +10,9 @@ use std::sync::OnceLock;
 /// Longer binaries are not made with the call that ends the VM when memory runs out.
 const LARGE: usize = 1 << 16;
 
+/// Lists of more terms are not made with one call, for the VM counts the words of such a list in 32 bits.
+const LONGEST_ARRAY: usize = (u32::MAX / 2) as usize;
+
 /// Makes terms in one environment. The terms are raw: eight bytes instead of rustler's sixteen, so that they can be
 /// handed to the VM by the array.
 #[derive(Clone, Copy)]
@@ -86,9 +89,20 @@ impl<'a> Maker<'a> {
     /// A proper list of these terms.
     #[inline(always)]
     pub fn list(self, terms: &[ErlNifTerm]) -> ErlNifTerm {
-        // SAFETY: pointer and length belong to a slice of terms of this call. A list this long in memory has a length
-        // below 2^32: its text had at least one byte an element and is below 4 GiB.
+        if terms.len() > LONGEST_ARRAY {
+            return self.long_list(terms);
+        }
+        // SAFETY: pointer and length belong to a slice of terms of this call; twice the length fits the 32 bits that the VM counts with.
         unsafe { sys::enif_make_list_from_array(self.env.as_c_arg(), terms.as_ptr(), terms.len() as u32) }
+    }
+
+    /// The same, a cell at a time.
+    #[cold]
+    fn long_list(self, terms: &[ErlNifTerm]) -> ErlNifTerm {
+        terms.iter().rev().fold(self.empty_list(), |tail, &head| {
+            // SAFETY: both are terms of this call.
+            unsafe { sys::enif_make_list_cell(self.env.as_c_arg(), head, tail) }
+        })
     }
 
     /// The empty list: one word as long as the VM runs.

@@ -133,10 +133,9 @@ fn in_instance<T>(call: &Call<'_>, mut run: impl FnMut(&mut Guest) -> Result<T, 
     if !call.dirty {
         guest.0.take_turn(call);
     }
-    let answer = answer?;
     if !call.fresh {
-        let keep = guest.0.forget().is_ok() && guest.0.memory_size() <= KEEP_MEMORY;
+        let keep = answer.is_ok() && guest.0.forget().is_ok() && guest.0.memory_size() <= KEEP_MEMORY;
         KEPT.set(set_aside.or(keep.then_some(guest)));
     }
-    Ok(answer)
+    answer
 }

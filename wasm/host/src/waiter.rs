@@ -26,7 +26,25 @@ impl Sleeper for Arc<Waiter> {
     fn wake(&self, env: Env<'_>) -> bool {
         let saved = self.reference.lock().unwrap_or_else(PoisonError::into_inner);
         let reference = saved.0.run(|own| saved.1.load(own).in_env(env));
-        env.send(&self.pid, (reference, atoms::free())).is_ok()
+        if env.send(&self.pid, (reference, atoms::free())).is_ok() {
+            return true;
+        }
+        let alive = self.pid.is_alive(env);
+        if alive {
+            drop(ResourceArc::new(Later(Arc::clone(self))));
+        }
+        alive
+    }
+}
+
+/// A message that the caller cannot send, because it is being killed. The VM runs the destructor outside of processes.
+struct Later(Arc<Waiter>);
+
+#[rustler::resource_impl]
+impl Resource for Later {
+    fn destructor(self, env: Env<'_>) {
+        // If it died, its ticket leaves the queue by itself.
+        self.0.wake(env);
     }
 }
 
