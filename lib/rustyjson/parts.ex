@@ -66,9 +66,9 @@ defmodule RustyJson.Parts do
 
   defp options(given) do
     {own, rest} = Options.split!(:parts, given)
-    # Instead of a type that is configured.
+    # Instead of a type and places that are configured.
     type = if own.as in [:any, :raw], do: nil, else: own.as
-    options = Options.decode([{:as, type} | rest])
+    options = Options.decode([{:as, type}, {:raw, []} | rest])
     unless own.validate, do: refuse_other_keys!(options.values.duplicate_keys, rest)
     {Map.put(own, :places, places(options)), options}
   end

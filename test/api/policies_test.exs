@@ -36,6 +36,36 @@ defmodule RustyJson.PoliciesTest do
     assert RustyJson.decode_partial("{}", policy: :whole) == {:ok, %{}, :complete}
   end
 
+  test "fetch and select return what their own as: says, whatever a policy or the configuration sets" do
+    json = ~s({"a": 1})
+    text = RustyJson.Fragment.new("1")
+
+    check = fn options ->
+      assert RustyJson.fetch(json, "/a", options) == {:ok, 1}
+      assert RustyJson.fetch(json, "/a", [as: :raw] ++ options) == {:ok, text}
+      assert RustyJson.fetch(json, "/a", [as: :integer] ++ options) == {:ok, 1}
+      assert RustyJson.select(json, ["/a"], options) == {:ok, [1]}
+      assert RustyJson.select(json, ["/a"], [as: :raw] ++ options) == {:ok, [text]}
+      assert RustyJson.select(json, ["/a"], [as: :integer] ++ options) == {:ok, [1]}
+    end
+
+    for setting <- [as: {:map, :string}, raw: ["/a"]] do
+      configure(policies: [orders: [setting]])
+      for {_name, engine} <- Judge.engines(), do: check.([policy: :orders] ++ engine)
+      configure(policies: [], decode: [setting])
+      for {_name, engine} <- Judge.engines(), do: check.(engine)
+      Application.delete_env(:rustyjson, :decode)
+    end
+
+    configure([])
+
+    for {_name, engine} <- Judge.engines() do
+      assert_raise ArgumentError, ~r/no option :raw/, fn ->
+        RustyJson.fetch(json, "/a", [raw: ["/a"]] ++ engine)
+      end
+    end
+  end
+
   test "a policy or a configuration that refuses repeated keys goes with no validate: false" do
     configure(policies: [strict: [duplicate_keys: :error]])
     fetched = &RustyJson.fetch(~s({"a": 1, "a": 2}), "/a", [validate: false] ++ &1)
