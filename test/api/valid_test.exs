@@ -90,6 +90,27 @@ defmodule RustyJson.ValidTest do
     for text <- ["[1]", "[1.5]", "[true"], do: agree(text, as: [:integer])
   end
 
+  test "keys of a value with a type become no atoms either" do
+    long = String.duplicate("é", 256)
+
+    for as <- [:any, {:map, :any}, {:map, {:map, :integer}}, [:any], {:map, :raw}],
+        {_name, engine} <- Judge.engines() do
+      names = for _ <- 1..2, do: "typed key #{System.unique_integer([:positive])}"
+      [outer, inner] = names
+      options = [as: as, keys: :atoms] ++ engine
+      text = if is_list(as), do: ~s([{"#{outer}":{"#{inner}":1}}]), else: ~s({"#{outer}":{"#{inner}":1}})
+      assert RustyJson.valid?(text, options)
+      refute RustyJson.valid?(text, [as: {:map, :date}, keys: :atoms] ++ engine)
+      for name <- names, do: assert_raise(ArgumentError, fn -> String.to_existing_atom(name) end)
+      agree(text, as: as, keys: :atoms)
+      agree(String.replace(text, outer, long), as: as, keys: :atoms)
+      agree(String.replace(text, inner, long), as: as, keys: :atoms)
+      agree(String.replace(text, inner, long <> "\": 1, \"a"), as: as, keys: :atoms)
+      agree([text, "]"], as: as, keys: :atoms)
+      agree(text, as: as, keys: :atoms, max_bytes: 5)
+    end
+  end
+
   test "keys become no atoms" do
     name = "valid key #{System.unique_integer([:positive])}"
     long = String.duplicate("é", 256)

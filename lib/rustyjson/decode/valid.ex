@@ -4,7 +4,7 @@ defmodule RustyJson.Decode.Valid do
 
   require RustyJson.Parts.Kind
 
-  alias RustyJson.{DecodeError, Engine, Options, SandboxError}
+  alias RustyJson.{DecodeError, Engine, Options, SandboxError, Schema}
   alias RustyJson.Decode.{Atoms, Input}
   alias RustyJson.Engine.Native.Nif
   alias RustyJson.Parts.Kind
@@ -23,6 +23,20 @@ defmodule RustyJson.Decode.Valid do
   def valid?(input, %{check: check, max_bytes: 0, straight: limits} = options)
       when is_binary(check) and is_binary(input) and limits != nil,
       do: input |> Engine.Wasm.straight(checking(options)) |> answer()
+
+  # The type is checked with keys as strings. The engine's answer, with all members, has the keys that become atoms.
+  def valid?(input, %{as: as, keys: :atoms} = options) when as != nil do
+    options = Options.due(options)
+
+    with {:ok, json} <- Input.flatten(input, options),
+         {:ok, _value} <- Input.decode(json, strings(options)),
+         {_shape, _plain, typed} = Schema.Decode.prepare(strings(options)),
+         {:ok, answer} <- Input.term(json, Atoms.as_strings(typed)) do
+      Atoms.possible_names?(answer)
+    else
+      failed -> answer(failed)
+    end
+  end
 
   # A type asks for its values.
   def valid?(input, %{as: as} = options) when as != nil, do: input |> Input.decode(options) |> answered()
@@ -49,6 +63,8 @@ defmodule RustyJson.Decode.Valid do
   @doc "What the built-in host answered at once says about a document."
   @spec sandboxed(Nif.ran() | :later, binary(), Options.t()) :: boolean()
   def sandboxed(answer, input, options), do: answer |> Engine.Wasm.ended(input, checking(options)) |> answer()
+
+  defp strings(options), do: Options.change(%{options | keys: nil}, :decode, %{keys: :strings})
 
   defp checking(%{check: check} = options), do: %{options | bytes: check, parts: @check}
 
