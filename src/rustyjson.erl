@@ -98,7 +98,7 @@ decode(Json) -> decode(Json, []).
 %% `` 'Elixir.RustyJson':decode/2 '' for those.
 -spec decode(iodata(), options()) -> {ok, term()} | {error, decode_error()}.
 decode(Json, Options) ->
-    try 'Elixir.RustyJson':decode(Json, decode_options(Options)) of
+    try 'Elixir.RustyJson':decode(Json, [{as, nil} | decode_options(Options)]) of
         {ok, _Term} = Done -> Done;
         {error, Exception} -> {error, error_map(Exception)}
     catch

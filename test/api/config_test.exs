@@ -162,6 +162,25 @@ defmodule RustyJson.ConfigTest do
     end
   end
 
+  test "decode/3 returns whole values, whatever type or places the configuration has" do
+    for engine <- [:native, :wasm],
+        setting <- [raw: ["/d"], as: {:map, :date}],
+        decoders <- [[], [null: 0], [integer: &String.to_integer/1], [float: & &1], [string: & &1]] do
+      configure(engine: engine, decode: [setting])
+      expected = {%{"d" => "2024-02-29"}, :acc, ""}
+      text = ~s({"d":"2024-02-29"})
+      assert RustyJson.decode(text, :acc, decoders) == expected
+      assert :rustyjson.decode(text, :acc, Map.new(decoders)) == expected
+      assert {:continue, state} = :rustyjson.decode_start(~s({"d":"20), :acc, Map.new(decoders))
+      assert :rustyjson.decode_continue(~s(24-02-29"}), state) == expected
+      assert RustyJson.decode("[1, 1.5]", :acc, decoders) |> elem(0) |> hd() == 1
+
+      assert :rustyjson.decode(text) == {:ok, %{"d" => "2024-02-29"}}
+      assert :rustyjson.decode(text, keys: :atoms!) |> elem(1) |> Map.values() == ["2024-02-29"]
+      assert :rustyjson.find(text, "/d") == {:ok, "2024-02-29"}
+    end
+  end
+
   test "the digit limit may stand where RustyJson 0.3 had it" do
     configure(decoding_integer_digit_limit: 3)
     assert {:error, %{reason: :integer_digits}} = RustyJson.decode("1234")

@@ -26,8 +26,10 @@ defmodule RustyJson.Decode.Callbacks do
   @numbers <<RustyJson.Parts.Kind.raw(), 1, 0, 0, 0>>
   # As `null` of the options allows; the callbacks' own null may be any term.
   @null :null
-  @plain [objects: :maps, floats: :native, keys: :strings, duplicate_keys: :first]
-  @ordered [null: @null, objects: :ordered_objects, floats: :native, keys: :strings, duplicate_keys: :first]
+  # Only limits and the engine come from the configuration.
+  @whole [raw: [], as: nil, floats: :native, keys: :strings, duplicate_keys: :first]
+  @plain [objects: :maps] ++ @whole
+  @ordered [null: @null, objects: :ordered_objects] ++ @whole
 
   @type decoders :: %{optional(atom()) => term()}
 
@@ -81,7 +83,7 @@ defmodule RustyJson.Decode.Callbacks do
   defp options(decoders) do
     cond do
       plain?(decoders) -> [null: Map.get(decoders, :null, @null)] ++ @plain
-      is_map_key(decoders, :float) or is_map_key(decoders, :integer) -> [as: :raw] ++ @ordered
+      is_map_key(decoders, :float) or is_map_key(decoders, :integer) -> @ordered ++ [as: :raw]
       true -> @ordered
     end
   end
@@ -103,7 +105,7 @@ defmodule RustyJson.Decode.Callbacks do
   @doc "The term of the value that the feed found, with the texts of numbers if these have a callback."
   @spec texts(term(), decoders()) :: {:ok, term()} | {:error, Exception.t()}
   def texts(%Fragment{encode: text}, decoders) do
-    options = [strings: :copy, raw: [], as: nil] ++ @ordered
+    options = [strings: :copy] ++ @ordered
 
     # The text has been checked, but it is a call of its own, which the sandbox can end.
     Input.decode(text, options |> Options.decode() |> any_float(decoders) |> Options.with_parts(@numbers))
