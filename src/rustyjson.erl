@@ -65,7 +65,6 @@
 
 %% These options override the application's configuration, so that results contain no Elixir structs.
 -define(DECODE, [{null, null}, {objects, maps}, {floats, native}, {raw, []}]).
--define(ENCODE, [{null, null}]).
 -define(STRUCTS, [{objects, ordered_objects}, {floats, decimals}, {as, raw}]).
 
 -define(FEED, #{'__struct__' := 'Elixir.RustyJson.Feed'}).
@@ -112,7 +111,7 @@ encode(Term) -> encode(Term, []).
 %% @doc Encodes a term. Keys can be binaries, atoms, integers or floats. Every list becomes an array, even a list of characters.
 -spec encode(term(), options()) -> {ok, binary()} | {error, encode_error()}.
 encode(Term, Options) ->
-    try 'Elixir.RustyJson':encode(Term, options(Options, ?ENCODE)) of
+    try 'Elixir.RustyJson':encode(Term, encode_options(Options)) of
         {ok, _Json} = Done -> Done;
         {error, Exception} -> {error, error_map(Exception)}
     catch
@@ -307,6 +306,15 @@ is_of_structs(Option) -> lists:member(Option, ?STRUCTS).
 throw_struct({Name, Value}) ->
     Text = io_lib:format("~ts => ~0tP returns Elixir structs: call 'Elixir.RustyJson':decode/2", [Name, Value, 20]),
     error({argument, unicode:characters_to_binary(Text)}).
+
+%% JSON's null is the atom null here, so there is no nil to leave out, whatever the configuration says. A caller who chooses one of
+%% these options decides about both.
+encode_options(Given) ->
+    Options = options(Given, []),
+    case lists:keymember(null, 1, Options) orelse lists:keymember(omit, 1, Options) of
+        true -> [{null, null} | Options];
+        false -> 'Elixir.RustyJson.Options':with_null(Options)
+    end.
 
 options([], Defaults) -> Defaults;
 options(Given, Defaults) when is_map(Given) -> Defaults ++ maps:to_list(Given);

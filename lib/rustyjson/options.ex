@@ -125,6 +125,14 @@ defmodule RustyJson.Options do
     end
   end
 
+  @doc "Encode options of a call whose null is the atom `:null`: nil is a string, so the configuration or the policy leaves out no nil."
+  @spec with_null(keyword()) :: keyword()
+  def with_null(given) do
+    omit = base(Policies.name(given), :encode).omit
+    omit = if nil in omit, do: [omit: Enum.reject(omit, &is_nil/1)], else: []
+    [null: :null] ++ omit ++ given
+  end
+
   @doc """
   Raises for an option that no call takes, a value of another type, and a policy that the application's environment does not have. Unlike
   a call it reads no more of the configuration, which may not be complete when an application is compiled.

@@ -181,6 +181,30 @@ defmodule RustyJson.ConfigTest do
     end
   end
 
+  test "Erlang's null goes with a configuration or policy that omits nil, and nothing is left out" do
+    for {_name, engine} <- Judge.engines() do
+      term = %{a: :null, b: nil, c: :undefined}
+      text = ~s({"a":null,"b":"nil","c":"undefined"})
+      sorted = [sort_keys: true] ++ engine
+
+      configure(encode: [omit: [nil]], policies: [all: [max_depth: 9]])
+      assert :rustyjson.encode([:null]) == {:ok, "[null]"}
+      assert :rustyjson.encode(term, sorted) == {:ok, text}
+      assert :rustyjson.encode(term, Map.new([policy: :all] ++ sorted)) == {:ok, text}
+      Application.delete_env(:rustyjson, :encode)
+      configure(policies: [short: [omit: [nil, Date]]])
+      assert :rustyjson.encode(term, [policy: :short] ++ sorted) == {:ok, text}
+      # The rest of the option stays.
+      assert :rustyjson.encode(%{a: ~D[2024-02-29], b: 1}, [policy: :short] ++ sorted) == {:ok, ~s({"b":1})}
+      # Only where the caller chooses nil as null it can be left out.
+      assert_raise ArgumentError, fn -> :rustyjson.encode(term, [omit: [nil]] ++ sorted) end
+      assert_raise ArgumentError, fn -> :rustyjson.encode(term, [policy: :short, null: :null] ++ sorted) end
+
+      assert :rustyjson.encode(term, [policy: :short, null: nil] ++ sorted) ==
+               {:ok, ~s({"a":"null","c":"undefined"})}
+    end
+  end
+
   test "the digit limit may stand where RustyJson 0.3 had it" do
     configure(decoding_integer_digit_limit: 3)
     assert {:error, %{reason: :integer_digits}} = RustyJson.decode("1234")
