@@ -18,8 +18,9 @@ defmodule RustyJson.EctoType do
   You can set the field to any term that RustyJson encodes, a `RustyJson.Fragment` and `RustyJson.lazy/1` included. A string is a
   JSON string: if you have JSON text, use `RustyJson.Fragment.new/1`. Casting a changeset encodes the term, so an error is an error of the
   changeset. The text is checked when it is cast, and before it goes to the database; invalid JSON, or text beyond the limits that
-  `config :rustyjson, decode:` sets, is not written. `redact:` and `compress:` of `config :rustyjson, encode:` have no effect here or in `RustyJson.EctoType.Columns`;
-  if RustyJson itself is the `json_library` of a driver, do not set `compress:` there, or the driver writes gzip.
+  `config :rustyjson, decode:` sets, is not written. The options `redact`, `compress`, `omit`, `key_case`, `integers` and `unsupported` of
+  `config :rustyjson, encode:` have no effect here or in `RustyJson.EctoType.Columns`; if RustyJson itself is the `json_library` of a driver,
+  they change what the driver writes, and `compress:` makes it write gzip.
   `nil` is `NULL`; for a JSON `null`, use `RustyJson.Fragment.new("null")`.
 
   Two values are equal for a changeset if their texts are equal, or the terms of the texts are, so a different order of keys or other
@@ -48,7 +49,7 @@ defmodule RustyJson.EctoType do
   # this library, it would make a circle with the stand-in for Jason.
 
   alias RustyJson.Encode.{Excerpt, Unsupported}
-  alias RustyJson.Fragment
+  alias RustyJson.{Fragment, SandboxError}
 
   @typedoc "What a field has: text, `NULL`, or what was set or came decoded from the driver."
   @type value :: Fragment.t() | nil | term()
@@ -117,8 +118,13 @@ defmodule RustyJson.EctoType do
   end
 
   defp unchecked(%Fragment{encode: text}) when is_binary(text), do: {:ok, text}
-  # The configuration of the application is for texts that it sends.
-  defp unchecked(term), do: RustyJson.encode(term, compress: :none, redact: [])
+  defp unchecked(term), do: RustyJson.encode(term, stored())
+
+  @doc false
+  # The configuration of the application is for texts that it sends: they may leave out or rename what is to be stored.
+  @spec stored() :: [RustyJson.encode_option()]
+  def stored,
+    do: [compress: :none, redact: [], omit: [], key_case: nil, integers: :exact, unsupported: :error]
 
   # The text, within the limits of the configuration. If it is not valid, decoding says why.
   defp checked(term) do
@@ -127,6 +133,9 @@ defmodule RustyJson.EctoType do
         do: {:ok, text},
         else: with({:ok, _term} <- RustyJson.decode(text, keys: :strings), do: {:ok, text})
     end
+  rescue
+    # `valid?/2` raises it if the engine did not look at the text.
+    error in SandboxError -> {:error, error}
   end
 
   ## Callbacks of Ecto

@@ -1,6 +1,6 @@
 defmodule RustyJson.EctoTypeTest do
   @moduledoc "A field that stays text: its callbacks by themselves, and in schemas of the real Ecto where it is installed."
-  # One test changes the configuration.
+  # Some tests change the configuration.
   use ExUnit.Case, async: false
 
   alias RustyJson.{EctoType, Fragment}
@@ -142,21 +142,56 @@ defmodule RustyJson.EctoTypeTest do
   end
 
   test "what is configured for texts that are sent leaves columns alone" do
-    kept = Application.get_env(:rustyjson, :encode, [])
-
-    on_exit(fn ->
-      Application.put_env(:rustyjson, :encode, kept)
-      RustyJson.Config.reload()
-    end)
-
-    Application.put_env(:rustyjson, :encode, compress: :gzip, redact: ["password"])
-    RustyJson.Config.reload()
+    configure(encode: [compress: :gzip, redact: ["password"]])
     {:ok, dumped} = dump(%{"password" => 1}, @json)
 
     for encode <- [&Columns.encode!/1, &Columns.encode_to_iodata!/1],
         term <- [dumped, %{"password" => 1}],
         do: assert(IO.iodata_to_binary(encode.(term)) == ~s({"password":1}))
   end
+
+  test "what is configured for answers does not change what is stored" do
+    options = [omit: [nil], key_case: :camel, integers: :js_safe, unsupported: :inspect]
+    configure(encode: options)
+
+    term = %{first_name: nil, big: 9_007_199_254_740_993}
+    text = ~s({"big":9007199254740993,"first_name":null})
+    same = &(&1 |> IO.iodata_to_binary() |> RustyJson.decode!() == RustyJson.decode!(text))
+
+    for {_name, engine} <- Judge.engines() do
+      configure(engine: engine[:engine], encode: options)
+      assert {:ok, %Fragment{encode: cast}} = EctoType.cast(term, @text)
+      assert {:ok, dumped} = dump(term, @text)
+      for stored <- [cast, dumped, EctoType.text(term), Columns.encode!(term)], do: assert(same.(stored))
+      assert same.(Columns.encode_to_iodata!(term))
+      refute EctoType.equal?(%{"a" => nil}, %{}, @text)
+      assert {:error, message: _} = EctoType.cast(%{pid: self()}, @text)
+    end
+  end
+
+  unless Judge.available?(:wasmex) do
+    test "an engine that does not answer is an error of the changeset" do
+      configure(engine: :wasm, wasm: [host: :wasmex])
+      assert {:error, message: "cannot be stored as JSON: " <> _} = EctoType.cast(Fragment.new("[1]"), @text)
+      assert {:error, message: "cannot be stored as JSON: " <> _} = EctoType.cast([1], @text)
+      assert dump(Fragment.new("[1]"), @text) == :error
+    end
+  end
+
+  defp configure(settings) do
+    kept = for {name, _} <- settings, do: {name, Application.fetch_env(:rustyjson, name)}
+
+    on_exit(fn ->
+      for {name, value} <- kept, do: restore(name, value)
+      RustyJson.Config.reload()
+    end)
+
+    Application.put_all_env(rustyjson: settings)
+    RustyJson.Config.reload()
+  end
+
+  defp restore(name, {:ok, value}), do: Application.put_env(:rustyjson, name, value)
+  defp restore(name, :error), do: Application.delete_env(:rustyjson, name)
 
   if Code.ensure_loaded?(Ecto.Schema) do
     defmodule Part do
