@@ -69,7 +69,7 @@ defmodule RustyJson.Config do
 
     :persistent_term.put(@key, %{
       decode: Pack.pack(:decode, values.decode),
-      encode: Pack.pack(:encode, values.encode),
+      encode: Pack.pack(:encode, Values.canonical(values.encode)),
       values: values,
       number: System.unique_integer(),
       policies: Policies.read(Application.get_env(:rustyjson, :policies, []), values),
@@ -156,7 +156,10 @@ defmodule RustyJson.Config do
 
   # Names the setting in the error about an option.
   defp enter(values, setting, given, direction) do
-    Values.put_all(given, values, direction)
+    values = Values.put_all(given, values, direction)
+    # What replaces redacted values is no contradiction: a call may say what is redacted.
+    Values.refuse_contradictions!(direction, values, Enum.reject(given, &match?({:redacted, _}, &1)))
+    values
   rescue
     error in ArgumentError ->
       reraise ArgumentError, [message: "config :rustyjson#{setting}: #{error.message}"], __STACKTRACE__

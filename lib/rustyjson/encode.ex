@@ -22,7 +22,8 @@ defmodule RustyJson.Encode do
       ~S("\\u00E9")
   """
   @spec opts(RustyJson.escape()) :: opts()
-  def opts(escape \\ :json), do: Options.encode(escape: escape)
+  # Parts of a canonical document are not canonical by themselves, so that they take an escape mode.
+  def opts(escape \\ :json), do: Options.encode(canonical: false, escape: escape)
 
   @doc """
   Encodes any term.

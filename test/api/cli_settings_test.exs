@@ -92,7 +92,6 @@ defmodule RustyJson.CLISettingsTest do
       maps: :strict,
       integers: :js_safe,
       invalid_utf8: :replace,
-      null: :undefined,
       lean: true
     ]
   ]
@@ -100,7 +99,7 @@ defmodule RustyJson.CLISettingsTest do
   # Of the settings that contradict others or those above.
   @more [
     [decode: [as: {:list, :integer}], encode: [canonical: true]],
-    [decode: [as: :integer], encode: [unsupported: :inspect]]
+    [decode: [as: :integer], encode: [unsupported: :inspect, null: :undefined]]
   ]
 
   test "options for the form of terms and texts do not apply", %{write: file} do

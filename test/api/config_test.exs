@@ -205,6 +205,46 @@ defmodule RustyJson.ConfigTest do
     end
   end
 
+  test "a configuration that contradicts itself is refused" do
+    for {settings, message} <- [
+          {[decode: [as: [:integer], raw: ["/0"]]],
+           "config :rustyjson, decode: options :as and :raw contradict each other"},
+          {[encode: [omit: [nil], null: :undefined]],
+           "config :rustyjson, encode: options omit: [nil] and null: :undefined contradict each other"},
+          {[encode: [canonical: true, sort_keys: true]],
+           "config :rustyjson, encode: option :sort_keys contradicts canonical: true"},
+          {[encode: %{canonical: true, escape: :html_safe}],
+           "config :rustyjson, encode: option :escape contradicts canonical: true"}
+        ] do
+      error = assert_raise ArgumentError, fn -> configure(settings) end
+      assert String.starts_with?(error.message, message), error.message
+      for {key, _} <- settings, do: Application.delete_env(:rustyjson, key)
+    end
+
+    # A call may say what is redacted.
+    configure(encode: [redacted: "-"])
+    assert RustyJson.encode!(%{a: 1}, redact: [:a]) == ~s({"a":"-"})
+  end
+
+  test "what canonical form has no choice in comes back in a call without it" do
+    for {_name, engine} <- Judge.engines() do
+      term = %{"a" => 1, a: 2}
+      configure(encode: [canonical: true, maps: :strict], policies: [own: [max_depth: 9]])
+
+      for given <- [[], [policy: :own]] do
+        assert RustyJson.encode(%{"b" => 1.0, "a" => 2}, given ++ engine) == {:ok, ~s({"a":2,"b":1})}
+
+        assert {:error, %{reason: :duplicate_key}} =
+                 RustyJson.encode(term, [canonical: false] ++ given ++ engine)
+      end
+
+      assert RustyJson.Encode.string("é", RustyJson.Encode.opts()) |> IO.iodata_to_binary() == ~s("é")
+      safe = RustyJson.Encode.opts(:unicode_safe)
+      assert RustyJson.Encode.string("é", safe) |> IO.iodata_to_binary() == ~S("\u00E9")
+      assert_raise ArgumentError, ~r/:escape/, fn -> RustyJson.Encode.opts(:none) end
+    end
+  end
+
   test "the digit limit may stand where RustyJson 0.3 had it" do
     configure(decoding_integer_digit_limit: 3)
     assert {:error, %{reason: :integer_digits}} = RustyJson.decode("1234")

@@ -177,7 +177,7 @@ defmodule RustyJson.Options.Values do
 
   @doc "From here on, sandbox options are those of a call."
   @spec settled(t()) :: t()
-  def settled(values), do: %{resolve(values) | sandboxed: nil} |> canonical()
+  def settled(values), do: %{resolve(values) | sandboxed: nil}
 
   # Without this error the caller would rely on a sandbox that is not there.
   defp check_sandbox(%{sandboxed: nil} = values), do: values
@@ -198,7 +198,7 @@ defmodule RustyJson.Options.Values do
   @chosen [:pretty, :sort_keys, :escape]
 
   @doc """
-  Raises for options that contradict each other. `given` are those of one call or one policy; what they override never contradicts
+  Raises for options that contradict each other. `given` are those of one call, one policy or the configuration; what they override never contradicts
   them.
   """
   @spec refuse_contradictions!(:decode | :encode, t(), keyword() | map()) :: :ok
