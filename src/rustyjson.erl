@@ -101,7 +101,7 @@ decode(Json, Options) ->
         {ok, _Term} = Done -> Done;
         {error, Exception} -> {error, error_map(Exception)}
     catch
-        error:Reason -> fail(Reason, [Json, Options])
+        error:Reason:Stack -> fail(unreadable(Reason, Json), [Json, Options], Stack)
     end.
 
 %% @equiv encode(Term, [])
@@ -115,7 +115,7 @@ encode(Term, Options) ->
         {ok, _Json} = Done -> Done;
         {error, Exception} -> {error, error_map(Exception)}
     catch
-        error:Reason -> fail(Reason, [Term, Options])
+        error:Reason:Stack -> fail(Reason, [Term, Options], Stack)
     end.
 
 %% @equiv find(Json, Pointer, [])
@@ -131,7 +131,7 @@ find(Json, Pointer, Options) ->
         {error, Exception} -> {error, error_map(Exception)};
         Answer -> Answer
     catch
-        error:Reason -> fail(Reason, [Json, Pointer, Options])
+        error:Reason:Stack -> fail(unreadable(Reason, Json), [Json, Pointer, Options], Stack)
     end.
 
 %% @doc Decodes the first value of a buffer, like `json:decode_start/3'. Returns the value, `Acc' and the rest of the buffer, or
@@ -411,11 +411,23 @@ escape(<<Escape:6/binary, _/binary>>) -> Escape;
 escape(_Bytes) -> more.
 
 %% A wrong argument raises badarg in the function that was called, with a sentence that says why.
--spec fail(term(), [term()]) -> no_return().
-fail({argument, Message}, Arguments) -> badarg(Message, Arguments);
-fail(#{'__struct__' := 'Elixir.ArgumentError', message := Message}, Arguments) -> badarg(Message, Arguments);
-fail(badarg, Arguments) -> badarg(<<"takes iodata">>, Arguments);
-fail(Reason, _Arguments) -> erlang:error(Reason).
+-spec fail({argument, binary()}, [term()]) -> no_return().
+fail({argument, Message}, Arguments) -> badarg(Message, Arguments).
+
+%% The same; other errors are raised again, such as those of the caller's own functions.
+-spec fail(term(), [term()], list()) -> no_return().
+fail({argument, Message}, Arguments, _Stack) -> badarg(Message, Arguments);
+fail(#{'__struct__' := 'Elixir.ArgumentError', message := Message}, Arguments, _Stack) -> badarg(Message, Arguments);
+fail(Reason, _Arguments, Stack) -> erlang:raise(error, Reason, Stack).
+
+%% Whether a badarg is about the text.
+unreadable(badarg, Json) ->
+    try iolist_size(Json) of
+        _Size -> badarg
+    catch
+        error:badarg -> {argument, <<"takes iodata">>}
+    end;
+unreadable(Reason, _Json) -> Reason.
 
 -spec badarg(binary(), [term()]) -> no_return().
 badarg(Message, Arguments) ->

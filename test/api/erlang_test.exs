@@ -331,6 +331,34 @@ defmodule RustyJson.ErlangTest do
              "decoder :float takes a function of arity 1"
   end
 
+  test "an error of the caller's own function keeps its reason and its stack" do
+    json = ~s({"a":1})
+
+    for {_name, engine} <- Judge.engines() do
+      named = [keys: &:erlang.binary_to_integer/1] ++ engine
+      failing = [keys: fn _key -> :erlang.error(:mine) end] ++ engine
+      lazy = fn -> RustyJson.Fragment.new(fn _opts -> :erlang.binary_to_integer("a") end) end
+
+      for call <- [&:rustyjson.decode(json, &1), &:rustyjson.find(json, "", &1)] do
+        assert {:badarg, {:erlang, :binary_to_integer, _, _}} = raised(fn -> call.(named) end)
+        assert {:mine, {__MODULE__, _, _, _}} = raised(fn -> call.(failing) end)
+      end
+
+      assert {:badarg, {:erlang, :binary_to_integer, _, _}} =
+               raised(fn -> :rustyjson.encode(lazy.(), engine) end)
+
+      assert sentence(fn -> :rustyjson.decode([json | :a], named) end) =~ "iodata"
+      assert sentence(fn -> :rustyjson.find(:a, "", engine) end) =~ "iodata"
+    end
+  end
+
+  defp raised(fun) do
+    fun.()
+    flunk("no error")
+  catch
+    :error, reason -> {reason, hd(__STACKTRACE__)}
+  end
+
   # Works like the shell: the error information at the top of the stack names the function that formats the error.
   defp sentence(fun) do
     fun.()
