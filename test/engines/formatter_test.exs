@@ -121,6 +121,19 @@ defmodule RustyJson.FormatterTest do
         Formatter.pretty_print("1", indent: 1_000_000_000)
       end
 
+      for name <- [:indent, :line_separator, :record_separator, :after_colon],
+          text <- [[:x], [1 | 2], [256]] do
+        assert_raise ArgumentError, ~r/^option :#{name} takes iodata/, fn ->
+          Formatter.pretty_print("[]", [{name, text}])
+        end
+      end
+
+      for name <- [:indent, :line_separator, :after_colon] do
+        assert_raise ArgumentError, ~r/^option :pretty takes /, fn ->
+          RustyJson.encode(1, pretty: [{name, [:x]}])
+        end
+      end
+
       assert_raise ArgumentError, ~r/^unknown option :indentation, did you mean :indent\?/, fn ->
         Formatter.minify("1", indentation: 2)
       end

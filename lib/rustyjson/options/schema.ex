@@ -386,7 +386,7 @@ defmodule RustyJson.Options.Schema do
 
   def cast(:otherwise, {:default, _term} = otherwise), do: {:ok, otherwise}
   def cast(type, value) when type in [:binary, :pointer] and is_binary(value), do: {:ok, value}
-  def cast(:iodata, text) when is_binary(text) or is_list(text), do: {:ok, IO.iodata_to_binary(text)}
+  def cast(:iodata, text), do: text(text)
   def cast(:gzip_level, {:gzip, level}) when level in 0..9, do: {:ok, {:gzip, level}}
   def cast(:indentation, width) when width in 0..1000, do: {:ok, {String.duplicate(" ", width), "\n", " "}}
   def cast(:indentation, indent) when is_binary(indent), do: {:ok, {indent, "\n", " "}}
@@ -403,12 +403,18 @@ defmodule RustyJson.Options.Schema do
     do: indentation(rest, put_elem(pretty, 0, String.duplicate(" ", width)))
 
   defp indentation([{name, text} | rest], pretty)
-       when name in [:indent, :line_separator, :after_colon] and (is_binary(text) or is_list(text)) do
+       when name in [:indent, :line_separator, :after_colon] do
     index = %{indent: 0, line_separator: 1, after_colon: 2}[name]
-    indentation(rest, put_elem(pretty, index, IO.iodata_to_binary(text)))
+    with {:ok, text} <- text(text), do: indentation(rest, put_elem(pretty, index, text))
   end
 
   # Separates roots; an encoded term is a single root.
   defp indentation([{:record_separator, _text} | rest], pretty), do: indentation(rest, pretty)
   defp indentation(_other, _pretty), do: :error
+
+  defp text(iodata) do
+    {:ok, IO.iodata_to_binary(iodata)}
+  rescue
+    ArgumentError -> :error
+  end
 end
