@@ -684,7 +684,7 @@ defmodule RustyJson do
           engines: keyword({:ok, map()} | {:error, String.t()})
         }
   def engine_info do
-    {asked, by} = RustyJson.Config.asked_engine()
+    {asked, by} = RustyJson.Config.asked()
     engine = Engine.name(RustyJson.Config.decode().engine)
     %{engine: engine, asked: asked, by: by, engines: Engine.statuses()}
   end

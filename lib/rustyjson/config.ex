@@ -63,7 +63,8 @@ defmodule RustyJson.Config do
   @spec reload() :: :ok
   def reload do
     check_events()
-    values = Map.new([:decode, :encode], &{&1, read(&1)})
+    asked = asked_engine()
+    values = Map.new([:decode, :encode], &{&1, read(&1, asked)})
 
     before = :persistent_term.get(@key, nil)
 
@@ -71,6 +72,7 @@ defmodule RustyJson.Config do
       decode: Pack.pack(:decode, values.decode),
       encode: Pack.pack(:encode, Values.canonical(values.encode)),
       values: values,
+      asked_engine: asked,
       number: System.unique_integer(),
       policies: Policies.read(Application.get_env(:rustyjson, :policies, []), values),
       unknown_options: Unknown.setting!(Application.get_env(:rustyjson, :unknown_options, :raise))
@@ -118,6 +120,11 @@ defmodule RustyJson.Config do
   def values(direction), do: Map.fetch!(get().values, direction)
 
   @doc false
+  # The engine that was asked for when the configuration was read, and by what.
+  @spec asked() :: {atom(), :config | :environment | :default}
+  def asked, do: get().asked_engine
+
+  @doc false
   @spec policies() :: Policies.t()
   def policies, do: get().policies
 
@@ -140,14 +147,14 @@ defmodule RustyJson.Config do
     end
   end
 
-  defp read(direction) do
+  defp read(direction, {engine, _by}) do
     config = Application.get_all_env(:rustyjson)
     check_names(config)
     wasm = Keyword.get(config, :wasm, [])
     before = if direction == :decode, do: Keyword.take(config, @of_decode), else: []
 
     Values.defaults(direction)
-    |> enter("", [engine: elem(asked_engine(), 0)], direction)
+    |> enter("", [engine: engine], direction)
     |> enter(", wasm", sandbox!(wasm), direction)
     |> enter("", before, direction)
     |> enter(", #{direction}", own(Keyword.get(config, direction, [])), direction)
@@ -171,9 +178,7 @@ defmodule RustyJson.Config do
       else: given
   end
 
-  @doc false
-  @spec asked_engine() :: {atom(), :config | :environment | :default}
-  def asked_engine do
+  defp asked_engine do
     case {Application.get_env(:rustyjson, :engine), System.get_env("RUSTYJSON_ENGINE")} do
       {nil, text} when text in [nil, ""] -> {:auto, :default}
       {nil, text} -> {from_environment(text), :environment}

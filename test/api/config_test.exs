@@ -274,6 +274,19 @@ defmodule RustyJson.ConfigTest do
     end
   end
 
+  test "engine_info says what selected the engine that is in use, until the configuration is read again" do
+    System.delete_env("RUSTYJSON_ENGINE")
+
+    for {name, options} <- Judge.engines(), name in [:native, :built_in], engine = options[:engine] do
+      configure(engine: engine)
+      System.put_env("RUSTYJSON_ENGINE", "auto")
+      Application.delete_env(:rustyjson, :engine)
+      assert %{engine: ^engine, asked: ^engine, by: :config} = RustyJson.engine_info()
+      Config.reload()
+      assert %{asked: :auto, by: :environment} = RustyJson.engine_info()
+    end
+  end
+
   test "a wrong setting is named" do
     for {settings, name} <- [
           {[decode: [no_such: 1]], "config :rustyjson, decode: unknown option :no_such: decode takes "},
