@@ -17,6 +17,8 @@ defmodule Jason do
     * `config :jason, policy: name` - a policy of `RustyJson.Config`, of which the engine and the limits apply
     * `config :jason, decoding_integer_digit_limit: n` - as in Jason, but read at run time
 
+  If you change one of them at run time, call `RustyJson.Config.reload/0`.
+
   Unknown options are ignored, as in Jason.
 
   A document that exceeds a limit, and a call that the sandbox ends, give a `Jason.DecodeError` whose field `message` says so.
