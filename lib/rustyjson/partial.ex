@@ -57,7 +57,7 @@ defmodule RustyJson.Partial do
   """
 
   alias RustyJson.{DecodeError, Options, SandboxError}
-  alias RustyJson.Feed.State
+  alias RustyJson.Feed.{Plan, State}
   alias RustyJson.Options.{Cache, Values}
   alias RustyJson.Partial.{Changes, Document, Errors, Lenient, Pieces, Text, Typed}
   alias RustyJson.Partial.Lenient.Positions
@@ -133,7 +133,7 @@ defmodule RustyJson.Partial do
 
   defp options(given) do
     {own, rest} = Options.split!(:partial, given)
-    {own, [strings: :copy] |> Kernel.++(rest) |> Options.decode() |> whole!()}
+    {own, whole!(Options.decode(Plan.copied(rest) ++ rest))}
   end
 
   defp whole!(%{parts: ""} = options), do: options

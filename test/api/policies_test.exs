@@ -66,6 +66,23 @@ defmodule RustyJson.PoliciesTest do
     end
   end
 
+  test "a stream names the policy or configuration that has :raw or :as" do
+    for setting <- [raw: ["/a"], as: {:map, :integer}] do
+      {name, _value} = setting
+      given = if name == :as, do: [select: ["/a"]], else: []
+      message = ~r/^a stream .*; its policy or `config :rustyjson, decode:` sets :#{name}$/
+
+      configure(policies: [parts: [setting], whole: [{name, if(name == :raw, do: [], else: nil)}]])
+      assert_raise ArgumentError, message, fn -> Feed.new([policy: :parts] ++ given) end
+      configure(decode: [setting])
+      assert_raise ArgumentError, message, fn -> Feed.new(given) end
+      assert %Feed{} = Feed.new([policy: :whole] ++ given)
+      own = assert_raise ArgumentError, fn -> Feed.new([setting] ++ given) end
+      refute own.message =~ "policy"
+      Application.delete_env(:rustyjson, :decode)
+    end
+  end
+
   test "a policy or a configuration that refuses repeated keys goes with no validate: false" do
     configure(policies: [strict: [duplicate_keys: :error]])
     fetched = &RustyJson.fetch(~s({"a": 1, "a": 2}), "/a", [validate: false] ++ &1)
@@ -126,6 +143,11 @@ defmodule RustyJson.PoliciesTest do
     assert Feed.new(policy: :shared).options.values.strings == :reference
     assert Feed.new(policy: :small).options.values.strings == :copy
     assert Feed.new(policy: :shared, strings: :copy).options.values.strings == :copy
+
+    strings = &RustyJson.Partial.new(&1).options.values.strings
+    assert strings.(policy: :shared) == :reference
+    assert strings.(policy: :small) == :copy
+    assert strings.(policy: :shared, strings: :copy) == :copy
 
     assert_raise ArgumentError, ~r/unknown policy "small"/, fn ->
       Formatter.minimize("[]", policy: "small")

@@ -31,16 +31,29 @@ defmodule RustyJson.Feed.Plan do
     Cache.find(:decode_stream, given, fn ->
       {own, rest} = Options.split!(:decode_stream, given)
       refuse_both!(own)
-      options = Options.decode(copied(Policies.name(rest)) ++ rest)
-      if options.parts != "", do: raise(ArgumentError, "a stream does not take :raw")
-      refuse_type!(own, options)
+      options = Options.decode(copied(rest) ++ rest)
+      if options.parts != "", do: refuse!("a stream does not take :raw", :raw, rest)
+
+      if own.select != nil and options.as != nil,
+        do: refuse!("a stream takes :select or :as, not both", :as, rest)
+
       {plan(own, options), options}
     end)
   end
 
-  # A policy that has the option overrides the default of streams.
-  defp copied(nil), do: [strings: :copy]
-  defp copied(policy), do: if(Config.policy(policy).given[:strings], do: [], else: [strings: :copy])
+  @doc "The default for text that comes in pieces. A policy that has the option overrides it."
+  @spec copied(keyword()) :: keyword()
+  def copied(given) do
+    policy = Policies.name(given)
+    if policy && Config.policy(policy).given[:strings], do: [], else: [strings: :copy]
+  end
+
+  # A policy and the configuration can have the option.
+  defp refuse!(text, name, given) do
+    if Keyword.has_key?(given, name),
+      do: raise(ArgumentError, text),
+      else: raise(ArgumentError, "#{text}; its policy or `config :rustyjson, decode:` sets #{inspect(name)}")
+  end
 
   defp refuse_both!(own) do
     if own.format && own.at, do: raise(ArgumentError, "a stream takes :format or :at, not both")
@@ -53,10 +66,6 @@ defmodule RustyJson.Feed.Plan do
 
     if own.columns && own.with_pointer,
       do: raise(ArgumentError, "a stream takes :columns or :with_pointer, not both")
-  end
-
-  defp refuse_type!(%{select: select}, %{as: as}) do
-    if select != nil and as != nil, do: raise(ArgumentError, "a stream takes :select or :as, not both")
   end
 
   defp plan(own, options) do
