@@ -126,12 +126,15 @@ defmodule RustyJson.EctoType do
   def stored,
     do: [compress: :none, redact: [], omit: [], key_case: nil, integers: :exact, unsupported: :error]
 
+  # The whole value, whatever the configuration makes of texts that the application reads.
+  @whole [keys: :strings, as: nil, raw: []]
+
   # The text, within the limits of the configuration. If it is not valid, decoding says why.
   defp checked(term) do
     with {:ok, text} <- unchecked(term) do
-      if RustyJson.valid?(text, keys: :strings),
+      if RustyJson.valid?(text, @whole),
         do: {:ok, text},
-        else: with({:ok, _term} <- RustyJson.decode(text, keys: :strings), do: {:ok, text})
+        else: with({:ok, _term} <- RustyJson.decode(text, @whole), do: {:ok, text})
     end
   rescue
     # `valid?/2` raises it if the engine did not look at the text.
@@ -209,7 +212,7 @@ defmodule RustyJson.EctoType do
   # What is lost in decoding would be a change that is not written.
   defp exact(text) do
     floats = if Code.ensure_loaded?(Decimal), do: :decimals, else: :native
-    RustyJson.decode(text, keys: :strings, objects: :maps, duplicate_keys: :error, floats: floats)
+    RustyJson.decode(text, [objects: :maps, duplicate_keys: :error, floats: floats] ++ @whole)
   end
 
   @doc false

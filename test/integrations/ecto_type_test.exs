@@ -169,6 +169,16 @@ defmodule RustyJson.EctoTypeTest do
     end
   end
 
+  test "a type or places that are configured for decoding do not matter to a column" do
+    for {_name, engine} <- Judge.engines(), setting <- [as: {:map, :date}, raw: ["/a"]] do
+      configure(engine: engine[:engine], decode: [setting])
+      assert EctoType.cast(Fragment.new(~s({"a": 1})), @text) == {:ok, Fragment.new(~s({"a": 1}))}
+      assert dump([1], @text) == {:ok, "[1]"}
+      assert {:error, message: _} = EctoType.cast(Fragment.new("[1,]"), @text)
+      assert EctoType.equal?(Fragment.new(~s({"a": [1]})), Fragment.new(~s({"a":[1]})), @text)
+    end
+  end
+
   unless Judge.available?(:wasmex) do
     test "an engine that does not answer is an error of the changeset" do
       configure(engine: :wasm, wasm: [host: :wasmex])
