@@ -118,6 +118,19 @@ defmodule RustyJson.BrokenTermsTest do
       assert {:error, error} = Judge.same(term, options, &RustyJson.encode(term, options ++ &1))
       assert {error.reason, error.path, options} == {:improper_list, path, options}
     end
+
+    # Behind a value that Elixir encodes, too.
+    own = Fragment.new(fn _ -> "2" end)
+
+    for {term, path} <- [
+          {[1, own | 3], ""},
+          {%{"x" => [1, own | 3]}, "/x"},
+          {%OrderedObject{values: [{"a", own} | 2]}, ""}
+        ],
+        options <- [[], [sort_keys: true]] do
+      assert {:error, error} = Judge.same(term, options, &RustyJson.encode(term, options ++ &1))
+      assert {error.reason, error.path, options} == {:improper_list, path, options}
+    end
   end
 
   test "pairs of an OrderedObject that are none" do

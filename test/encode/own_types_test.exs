@@ -23,6 +23,19 @@ defmodule RustyJson.OwnTypesTest do
   end
   """
 
+  test "protocol_encode calls none where the configuration says protocol: false" do
+    code = """
+    require Protocol
+    Application.put_env(:rustyjson, :encode, protocol: false)
+    Protocol.derive(RustyJson.Encoder, URI, only: [:host])
+    {:ok, _} = Application.ensure_all_started(:rustyjson)
+    for value <- [URI.parse("http://x/y"), 1..3],
+        do: IO.puts(RustyJson.encode!(value, &RustyJson.protocol_encode/2))
+    """
+
+    assert run(code) == ~s("http://x/y"\n{"first":1,"last":3}\n)
+  end
+
   # The first call of a VM waits until the host has compiled the module, which takes long in an emulator.
   for {name, options} <- Judge.engines(),
       options = if(options[:engine] == :wasm, do: [timeout: 60_000] ++ options, else: options) do

@@ -55,11 +55,6 @@ impl EncodeError {
     }
 }
 
-/// Whether a value comes next.
-fn before_value(written: &[u8]) -> bool {
-    matches!(written.trim_ascii_end().last(), None | Some(b'[' | b',' | b':'))
-}
-
 /// The error at the place which the text has reached. Of a list of records, whose number is that of the current one, the path leads from
 /// the list on; one that is too long then ends at the record.
 #[cold]
@@ -78,8 +73,8 @@ pub(super) fn located(
         EncodeErrorKind::Budget | EncodeErrorKind::OutOfMemory => String::new(),
         _ => locate(written, written.len()).path,
     };
-    if kind == EncodeErrorKind::ImproperList && !before_value(written) {
-        // It is found at its end, and is the container. Of an object whose members are gathered, nothing is written yet.
+    if kind == EncodeErrorKind::ImproperList {
+        // It is found at its end, and is the container.
         path.truncate(path.rfind('/').unwrap_or_default());
     }
     if let Some(record) = record {

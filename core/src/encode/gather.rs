@@ -42,7 +42,11 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
                 Step::Item(item) => item,
                 Step::End => return self.open_gathered(range, map),
                 Step::Tail(_) if self.options.leave_unsupported => return self.drop_gathered(term, range),
-                Step::Tail(_) => return Err(EncodeErrorKind::ImproperList),
+                Step::Tail(_) => {
+                    // This error is found in a container, and nothing of the object is written yet.
+                    self.out.open(b'[');
+                    return Err(EncodeErrorKind::ImproperList);
+                }
             };
             if self.in_slice() && self.gathered.members.len() - range.members > LARGE {
                 return Err(EncodeErrorKind::Budget);

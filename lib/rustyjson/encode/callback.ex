@@ -71,7 +71,12 @@ defmodule RustyJson.Encode.Callback do
     end
   end
 
-  defp by_module(struct, encoder), do: struct(struct, Encoder.impl_for(struct), encoder)
+  defp by_module(struct, encoder) do
+    case Config.encode() do
+      %{values: %{protocol: false}} = options -> undivided(struct, options)
+      _options -> struct(struct, Encoder.impl_for(struct), encoder)
+    end
+  end
 
   defp own(module), do: if(Config.encode().values.protocol, do: Plans.own_implementation(module))
 

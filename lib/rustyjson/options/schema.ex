@@ -296,7 +296,7 @@ defmodule RustyJson.Options.Schema do
                   "that is renamed counts under both names. Upper and lower case differ. Lists of pairs (`[{\"password\", \"x\"}]`) are " <>
                   "arrays, and fragments are text: `:redact` does not see into them. Of the text that an encoder or a function of a fragment " <>
                   "makes, it sees the parts that it asks `RustyJson.Encode` for, and JSON Pointers that lead into it, by the whole text, which is " <>
-                  "decoded for them; nothing else in that text changes. Nor does it hide a term in an error that says why it cannot be encoded."
+                  "decoded for them; where one hides a value, white space and escapes in that text may change, and nothing else. Nor does it hide a term in an error that says why it cannot be encoded."
             },
             redacted: %{
               type: :text,

@@ -120,7 +120,15 @@ fn in_instance<T>(call: &Call<'_>, mut run: impl FnMut(&mut Guest) -> Result<T, 
         other => (None, other),
     };
     let again = used.is_some();
-    let mut guest = used.map_or_else(|| Counted::new(call.max_memory), Ok)?;
+    let mut guest = match used.map_or_else(|| Counted::new(call.max_memory), Ok) {
+        Ok(guest) => guest,
+        Err(fault) => {
+            if set_aside.is_some() {
+                KEPT.set(set_aside);
+            }
+            return Err(fault);
+        }
+    };
     guest.0.limit(call);
     let mut answer = run(&mut guest.0);
     if again && matches!(answer, Err(Fault::MemoryLimit)) {
