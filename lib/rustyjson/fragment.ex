@@ -36,7 +36,7 @@ defmodule RustyJson.Fragment do
   @spec new!(iodata()) :: t()
   def new!(iodata) do
     json = IO.iodata_to_binary(iodata)
-    RustyJson.decode!(json, keys: :strings, objects: :ordered_objects)
+    RustyJson.decode!(json, keys: :strings, objects: :ordered_objects, as: nil, raw: [])
     %__MODULE__{encode: json}
   end
 end

@@ -245,6 +245,24 @@ defmodule RustyJson.ConfigTest do
     end
   end
 
+  test "what the library reads for itself is whole, whatever type or places the configuration has" do
+    inner = RustyJson.Fragment.new(&RustyJson.Encode.map(%{"secret" => 1, "public" => 2}, &1))
+
+    for engine <- [:native, :wasm], decode <- [[as: {:map, :date}], [raw: [""]], [null: :null]] do
+      configure(engine: engine, decode: decode, encode: [compress: :gzip])
+      assert RustyJson.Fragment.new!("[1]") == RustyJson.Fragment.new("[1]")
+      assert_raise RustyJson.DecodeError, fn -> RustyJson.Fragment.new!("[1") end
+
+      for key <- ["a\n", "other\n"] do
+        text = RustyJson.encode!(%{key => inner}, redact: ["/a\n/secret"], sort_keys: true, compress: :none)
+        hidden = if key == "a\n", do: ~s("[REDACTED]"), else: "1"
+
+        assert {engine, decode, text} ==
+                 {engine, decode, ~s({"#{String.trim(key)}\\n":{"public":2,"secret":#{hidden}}})}
+      end
+    end
+  end
+
   test "the digit limit may stand where RustyJson 0.3 had it" do
     configure(decoding_integer_digit_limit: 3)
     assert {:error, %{reason: :integer_digits}} = RustyJson.decode("1234")

@@ -153,7 +153,7 @@ defmodule RustyJson.Encode.Scope do
 
   # A module under attack need not write JSON. What it has for a key fits every segment.
   defp unescaped(key) do
-    case RustyJson.decode([?", key, ?"], max_bytes: 0) do
+    case RustyJson.decode([?", key, ?"], max_bytes: 0, as: nil, raw: []) do
       {:ok, text} -> text
       {:error, %DecodeError{}} -> nil
       {:error, error} -> raise error
