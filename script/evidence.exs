@@ -409,7 +409,7 @@ defmodule RustyJson.Evidence do
 
     case known -- done do
       [] -> ""
-      parts -> "\nParts without a row here have not run: #{Enum.map_join(parts, ", ", &"`#{&1}`")}."
+      parts -> "\nThis record has no result of these parts: #{Enum.map_join(parts, ", ", &"`#{&1}`")}."
     end
   end
 

@@ -1,7 +1,7 @@
 defmodule RustyJson.Build.Translation do
   @moduledoc false
   # Translates the WebAssembly module to C with wasm2c, and adds the checks that keep it inside its limits. The native library compiles
-  # the result (wasm/host). Only those who change the module need wasm2c: a package contains the result.
+  # the result (wasm/host). A build from a git repository needs wasm2c; a package contains the result.
 
   alias RustyJson.Build.Tools
 
