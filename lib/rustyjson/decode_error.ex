@@ -10,7 +10,7 @@ defmodule RustyJson.DecodeError do
     * `token` - the input from `position` on, at most 32 bytes
     * `path` - JSON Pointer (RFC 6901) of the place of the error: at most #{Path.max_path()} bytes, with at most
       #{Path.max_key()} of each key. A shortened key ends in `…`; in a long path, one segment `…` replaces segments from the
-      middle
+      middle. In a stream with `at:`, the path of an error in a value that is passed over ends at that value
     * `data` - the input, referenced and not copied; in a stream, the current value
     * `errors` - with `errors: :all` of `RustyJson.decode/2`, the type errors in the order of the text, at most as many as `:max_errors`
     * `error_count` - the number of all type errors, also of those that `errors` does not list

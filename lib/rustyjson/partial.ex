@@ -167,7 +167,8 @@ defmodule RustyJson.Partial do
 
   Text that no further piece can make valid is an error as soon as it is there: the error that `RustyJson.decode/2` gives for the bytes
   so far. So `[1e999` is one, and so is `[N`. With `duplicate_keys: :error`, a repeated key is one before its value comes. An integer of
-  more digits than `:decoding_integer_digit_limit` is one when it ends, because as `…e-1000` it would be a float.
+  more digits than `:decoding_integer_digit_limit` is one when it ends, because as `…e-1000` it would be a float. An escape `\\u` is judged
+  when its digits are complete.
   """
   @spec push(t(), iodata()) :: {:ok, t()} | {:error, DecodeError.t() | SandboxError.t()}
   def push(partial, input) do

@@ -27,6 +27,10 @@ defmodule RustyJson.DecodeManyTest do
     String.duplicate("9", 2_000),
     "1.5e300",
     ["[", [?1, ?,], "2", "]"],
+    "[1,",
+    "]",
+    "1,",
+    " }",
     ~s("#{String.duplicate("long", 50)}")
   ]
 

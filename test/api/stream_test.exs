@@ -136,6 +136,16 @@ defmodule RustyJson.StreamTest do
       assert short(items(~s({"a":"\\ud83d"}), at: "/b")) == [{:lone_surrogate, 6, "/a"}]
       assert short(items(~s({"b":[1,{"x":tru}]}), at: "/b/*")) == [1, {:expected_value, 13, "/b/1/x"}]
       assert short(items("{", at: "/b")) == [{:unexpected_end, 1, ""}]
+
+      for {text, innermost} <- [
+            {~s({"x":[1,), "["},
+            {~s([{"a":1), "{"},
+            {~s([[1,{"b":[2]), "{"},
+            {"[[tru", "["}
+          ] do
+        assert [{:error, {:unexpected_end, _, _, _, _, message}}] = items(text, at: "/a/b")
+        assert {text, message =~ innermost <> " is not closed"} == {text, true}
+      end
     end
   end
 

@@ -1,6 +1,6 @@
 //! Many documents in one call.
 
-use super::{Scratch, starts_with_mark, value};
+use super::{Scratch, at_start, starts_with_mark, value};
 use crate::abi::batch::Batch;
 use crate::builder::Rewind;
 use crate::error::{Error, ErrorKind};
@@ -79,7 +79,7 @@ fn document<K: Kernel, B: Rewind>(
         return Err(Error::new(ErrorKind::ByteOrderMark, start));
     }
     let pos = kernel.space_end(text, start);
-    let end = value(kernel, text, pos, options, scratch, builder)?;
+    let end = value(kernel, text, pos, options, scratch, builder).map_err(|error| at_start(error, pos))?;
     let rest = kernel.space_end(text, end);
     if rest < text.len() { Err(Error::new(ErrorKind::TrailingData, rest)) } else { Ok(()) }
 }
@@ -91,7 +91,7 @@ mod tests {
     use crate::etf::writer::Writer;
     use alloc::vec::Vec;
 
-    const DOCUMENTS: [&str; 17] = [
+    const DOCUMENTS: [&str; 21] = [
         "1",
         "",
         " [1, 2.5] ",
@@ -109,6 +109,10 @@ mod tests {
         "{\"k\":1,\"k\":2}",
         "   ",
         "-",
+        "[1,",
+        "]",
+        "1,",
+        " }",
     ];
 
     #[test]

@@ -22,6 +22,7 @@ pub use many::decode_many;
 pub(crate) use places::{Found, Places, Seen};
 use string::Utf8;
 pub(crate) use string::{Chunk, chunk};
+pub(crate) use wrong::at_start;
 
 /// What a value stands in. A whole word: padding would be copied too, in pieces that the processor has to wait for (5 ns for each
 /// container).

@@ -40,6 +40,16 @@ pub(super) fn no_key(json: &[u8], pos: usize) -> Error {
     Error::new(kind, pos)
 }
 
+/// The error of a document that starts at this offset of a text: a comma before it is none of its own.
+pub(crate) fn at_start(error: Error, start: usize) -> Error {
+    match error {
+        Error { kind: ErrorKind::TrailingComma, offset } if offset == start => {
+            Error::new(ErrorKind::ExpectedValue, start)
+        }
+        error => error,
+    }
+}
+
 /// Whether the last thing before `pos`, white space aside, is a comma.
 fn after_comma(json: &[u8], pos: usize) -> bool {
     json[..pos].iter().rev().find(|&&byte| !crate::simd::is_space(byte)) == Some(&b',')

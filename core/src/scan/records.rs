@@ -6,22 +6,12 @@ use super::plan::{Format, Plan};
 use super::state::State;
 use super::token::Place;
 use crate::builder::Rewind;
-use crate::decode::{Scratch, starts_with_mark, value};
+use crate::decode::{Scratch, at_start, starts_with_mark, value};
 use crate::error::{Error, ErrorKind};
 use crate::options::DecodeOptions;
 use crate::simd::Kernel;
 
 const RECORD_SEPARATOR: u8 = 0x1E;
-
-/// The error looks back past the start of the record. A comma there ended the record before, which was skipped because of its length.
-fn first(error: Error, start: usize) -> Error {
-    match error {
-        Error { kind: ErrorKind::TrailingComma, offset } if offset == start => {
-            Error::new(ErrorKind::ExpectedValue, start)
-        }
-        error => error,
-    }
-}
 
 /// One piece of records. It starts where a record does.
 pub(super) struct Records<'a, K, B> {
@@ -134,7 +124,8 @@ impl<K: Kernel, B: Rewind> Records<'_, K, B> {
         } else {
             value(self.kernel, text, pos, self.options, self.scratch, self.builder)
         };
-        let result = result.and_then(|end| self.behind(text, pos, end)).map_err(|error| first(error, pos));
+        // A comma before it ended the record before, which was skipped because of its length.
+        let result = result.and_then(|end| self.behind(text, pos, end)).map_err(|error| at_start(error, pos));
         match result {
             Ok(()) => {
                 self.items += 1;

@@ -98,6 +98,11 @@ impl Scanner {
         }
     }
 
+    /// The innermost bracket that is open.
+    pub(super) fn innermost(&self) -> Option<u8> {
+        (self.depth > 0).then(|| if self.in_object() { b'{' } else { b'[' })
+    }
+
     pub(super) fn in_object(&self) -> bool {
         let at = self.depth as usize - 1;
         self.objects[at / 8] >> (at % 8) & 1 == 1

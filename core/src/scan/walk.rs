@@ -100,7 +100,10 @@ impl<K: Kernel, B: Rewind> Walk<'_, K, B> {
         }
         match scanner.finish(&self.inner()) {
             Ok(()) => self.ended(len),
-            Err(failure) => Err(self.skipped_wrong(failure, len)),
+            Err(failure) => {
+                let kind = failure.kind.within(scanner.innermost());
+                Err(self.skipped_wrong(Failure { kind, ..failure }, len))
+            }
         }
     }
 
