@@ -164,7 +164,7 @@ defmodule RustyJson.Config do
   # Names the setting in the error about an option.
   defp enter(values, setting, given, direction) do
     values = Values.put_all(given, values, direction)
-    # What replaces redacted values is no contradiction: a call may say what is redacted.
+    # `redacted:` may stand alone here, because a call may have `redact:`.
     Values.refuse_contradictions!(direction, values, Enum.reject(given, &match?({:redacted, _}, &1)))
     values
   rescue

@@ -7,31 +7,13 @@ defmodule RustyJson.CLISettingsTest do
   import ExUnit.CaptureIO
 
   alias RustyJson.CLI.Doctor.SelfTest
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Commands, Judge}
 
   setup do
-    kept = for key <- [:engine, :wasm, :decode, :encode], do: {key, Application.fetch_env(:rustyjson, key)}
-
-    dir = Path.join(System.tmp_dir!(), "rustyjson-settings-#{System.unique_integer([:positive])}")
-    File.mkdir_p!(dir)
-
-    on_exit(fn ->
-      File.rm_rf!(dir)
-      Enum.each(kept, &put_back/1)
-      RustyJson.Config.reload()
-    end)
-
-    file = fn name, text ->
-      path = Path.join(dir, name)
-      File.write!(path, text)
-      path
-    end
-
-    {:ok, write: file}
+    Commands.keep([:engine, :wasm, :decode, :encode])
+    {_dir, write} = Commands.folder("settings")
+    {:ok, write: write}
   end
-
-  defp put_back({key, {:ok, value}}), do: Application.put_env(:rustyjson, key, value)
-  defp put_back({key, :error}), do: Application.delete_env(:rustyjson, key)
 
   # Exit code, standard output and standard error of a command.
   defp run(argv) do

@@ -4,33 +4,16 @@ defmodule RustyJson.CLITest do
 
   import ExUnit.CaptureIO
 
-  alias RustyJson.Test.{Heap, Judge}
+  alias RustyJson.Test.{Commands, Heap, Judge}
 
   @good ~s({"b":[1,2.50,"é"],\n "a":{"x":1e2,"x":null}})
   @bad ~s({"b":[1,2],\n "a":{"x":nul}})
 
   setup do
-    kept = for key <- [:engine, :wasm, :encode], do: {key, Application.fetch_env(:rustyjson, key)}
-    dir = Path.join(System.tmp_dir!(), "rustyjson-cli-#{System.unique_integer([:positive])}")
-    File.mkdir_p!(dir)
-
-    on_exit(fn ->
-      File.rm_rf!(dir)
-      Enum.each(kept, &put_back/1)
-      RustyJson.Config.reload()
-    end)
-
-    file = fn name, text ->
-      path = Path.join(dir, name)
-      File.write!(path, text)
-      path
-    end
-
-    {:ok, write: file, dir: dir}
+    Commands.keep([:engine, :wasm, :encode])
+    {dir, write} = Commands.folder("cli")
+    {:ok, write: write, dir: dir}
   end
-
-  defp put_back({key, {:ok, value}}), do: Application.put_env(:rustyjson, key, value)
-  defp put_back({key, :error}), do: Application.delete_env(:rustyjson, key)
 
   # Exit code, standard output and standard error.
   defp run(argv) do

@@ -7,19 +7,11 @@ defmodule RustyJson.CompareTest do
   import ExUnit.CaptureIO
 
   alias Mix.Tasks.Rustyjson.Compare
+  alias RustyJson.Test.Commands
 
   setup do
-    dir = Path.join(System.tmp_dir!(), "rustyjson-compare-#{System.unique_integer([:positive])}")
-    File.mkdir_p!(dir)
-    on_exit(fn -> File.rm_rf!(dir) end)
-
-    file = fn name, text ->
-      path = Path.join(dir, name)
-      File.write!(path, text)
-      path
-    end
-
-    {:ok, write: file}
+    {_dir, write} = Commands.folder("compare")
+    {:ok, write: write}
   end
 
   # Exit code, standard output and standard error.
