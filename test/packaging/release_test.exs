@@ -4,7 +4,7 @@ defmodule RustyJson.ReleaseTest do
 
   @moduletag :once
 
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Checkout, Judge}
 
   @app Path.expand("../fixtures/release_app", __DIR__)
   @root Path.expand("../..", __DIR__)
@@ -26,6 +26,7 @@ defmodule RustyJson.ReleaseTest do
     ]
 
     File.cp_r!(@app, Path.join(dir, "app"))
+    Checkout.seed!(Path.join(dir, "build"))
     arguments = ["release", "--path", Path.join(dir, "made")]
 
     {output, status} =

@@ -7,6 +7,8 @@ defmodule RustyJson.StandinTest do
   """
   use ExUnit.Case, async: true
 
+  alias RustyJson.Test.Checkout
+
   @root Path.expand("../..", __DIR__)
   @moduletag :once
   @moduletag timeout: 900_000
@@ -135,6 +137,7 @@ defmodule RustyJson.StandinTest do
 
   test "an umbrella moves", %{dir: dir} do
     write(dir, "")
+    Checkout.seed!(Path.join(dir, "umbrella/_build/test"))
     assert {output, 0} = mix(dir, "umbrella", @json)
     assert output =~ "another Jason: an item"
 

@@ -6,11 +6,15 @@ defmodule RustyJson.UnpackTest do
 
   alias RustyJson.Build
   alias RustyJson.Build.{Archive, Precompiled}
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Checkout, Judge}
 
   @root Path.expand("../..", __DIR__)
   @moduletag timeout: 300_000
   if match?({:win32, _}, :os.type()), do: @moduletag(skip: "programs are started as on Unix")
+
+  setup_all do
+    {:ok, packed: if(Judge.available?(:native), do: pack!())}
+  end
 
   setup do
     dir = Path.join(System.tmp_dir!(), "rustyjson-unpack-#{System.unique_integer([:positive])}")
@@ -19,17 +23,8 @@ defmodule RustyJson.UnpackTest do
     {:ok, dir: dir}
   end
 
-  # A checkout without priv/, and nothing on the PATH that could build one.
-  defp checkout(dir) do
-    target = Path.join(dir, "rustyjson")
-    File.mkdir_p!(target)
-
-    for name <- ~w(lib src core terms nif wasm mix.exs .formatter.exs .cargo Cargo.toml Cargo.lock),
-        File.exists?(Path.join(@root, name)),
-        do: File.cp_r!(Path.join(@root, name), Path.join(target, name))
-
-    target
-  end
+  # Without priv/, and nothing on the PATH could build one.
+  defp checkout(dir), do: Checkout.copy!(Path.join(dir, "rustyjson"))
 
   defp mix(dir, arguments, build \\ nil, more \\ []) do
     env = [
@@ -75,7 +70,16 @@ defmodule RustyJson.UnpackTest do
     for name <- ~w(mkdir cp), do: File.ln_s(System.find_executable(name), Path.join(path(dir), name))
   end
 
-  defp archive(dir) do
+  # Packed once. A test gets a copy of the archive and of its checksum.
+  defp archive(dir, packed) do
+    for file <- [packed, packed <> ".sha256"], do: File.cp!(file, Path.join(dir, Path.basename(file)))
+    Path.join(dir, Path.basename(packed))
+  end
+
+  defp pack! do
+    dir = Path.join(System.tmp_dir!(), "rustyjson-packed-#{System.unique_integer([:positive])}")
+    on_exit(fn -> File.rm_rf!(dir) end)
+
     {output, 0} =
       System.cmd(Path.join(@root, "script/package"), [dir],
         env: [{"RUSTYJSON_BUILD", "none"}],
@@ -86,7 +90,7 @@ defmodule RustyJson.UnpackTest do
   end
 
   if Judge.available?(:native) do
-    test "an archive of this machine is all that is needed", %{dir: dir} do
+    test "an archive of this machine is all that is needed", %{dir: dir, packed: packed} do
       rustyjson = checkout(dir)
       {output, 0} = mix(rustyjson, ["compile"])
 
@@ -99,7 +103,7 @@ defmodule RustyJson.UnpackTest do
       assert output =~ "\n  * the native library is not built: RustyJson has no native engine"
       assert output =~ "\n  * the WebAssembly module is not built: RustyJson has no wasm engine"
 
-      file = archive(dir)
+      file = archive(dir, packed)
       assert {output, 0} = mix(rustyjson, ["rustyjson.unpack", file])
       assert output =~ "priv/native/librustyjson_nif.so"
 
@@ -113,7 +117,15 @@ defmodule RustyJson.UnpackTest do
       assert File.read!(Path.join(@root, "Cargo.lock")) =~ checksum
 
       {output, 0} =
-        mix(rustyjson, ["do", "compile", "--force", "+", "run", "-e", "IO.inspect(RustyJson.engine())"])
+        mix(rustyjson, [
+          "do",
+          "compile.rustyjson",
+          "--force",
+          "+",
+          "run",
+          "-e",
+          "IO.inspect(RustyJson.engine())"
+        ])
 
       refute output =~ "warning"
       assert output =~ ":native"
@@ -304,9 +316,9 @@ defmodule RustyJson.UnpackTest do
   end
 
   if Judge.available?(:native) do
-    test "precompiled: compiling without Rust takes it", %{dir: dir} do
+    test "precompiled: compiling without Rust takes it", %{dir: dir, packed: packed} do
       {rustyjson, folder} = {checkout(dir), release(dir)}
-      file = archive(folder)
+      file = archive(folder, packed)
       env = [{"RUSTYJSON_PRECOMPILED", serve(folder)}]
       arguments = ["do", "compile", "+", "run", "-e", "IO.inspect(RustyJson.engine())"]
 
