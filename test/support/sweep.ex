@@ -2,7 +2,7 @@ defmodule RustyJson.Test.Sweep do
   @moduledoc """
   The table of the sweep: public functions (`RustyJson.Test.Sweep.Calls`), and values of every option (`RustyJson.Test.Sweep.Ways`).
 
-  `test/engines/sweep_test.exs` fails when a public function, an option, or a value of an option is missing here, so whoever adds one
+  `test/engines/sweep_table_test.exs` fails when a public function, an option, or a value of an option is missing here, so whoever adds one
   adds a line. A call gets an input of a shape (`RustyJson.Test.Sweep.Inputs`) and the options of a way.
   """
 
