@@ -22,7 +22,8 @@ defmodule RustyJson.Config do
       RustyJson.decode(body, policy: :webhook)
 
   Options of the call override the policy, and the policy overrides the configuration. Each option applies to the calls that accept it:
-  `duplicate_keys` only to decoding, `max_bytes` to the input of decoding and to the output of encoding.
+  `duplicate_keys` only to decoding, `max_bytes` to the input of decoding and to the output of encoding. `as` and `raw` exclude each
+  other, so each of them overrides both.
 
   RustyJson checks policies when it reads the configuration. An unknown option, a bad value, or a sandbox option together with the
   native engine raises `ArgumentError`, and the application does not start. `mix rustyjson.doctor` lists the policies.

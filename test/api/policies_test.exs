@@ -66,6 +66,77 @@ defmodule RustyJson.PoliciesTest do
     end
   end
 
+  test "of :as and :raw, the one that a call gives takes the place of the other one of its policy or the configuration" do
+    json = ~s({"a": 1})
+    [part, whole] = [%{"a" => RustyJson.Fragment.new("1")}, %{"a" => 1}]
+
+    for setting <- [as: {:map, :string}, raw: ["/a"]],
+        settings <- [
+          [policies: [own: [setting]]],
+          [decode: [setting], policies: [own: []]],
+          # The policy has the other one, or the same.
+          [decode: [raw: [""]], policies: [own: [setting]]],
+          [decode: [as: :string], policies: [own: [setting]]]
+        ],
+        {_name, engine} <- Judge.engines() do
+      configure(settings)
+      given = [policy: :own] ++ engine
+
+      for options <- [[as: {:map, :integer}] ++ given, Map.new([as: {:map, :integer}] ++ given)] do
+        assert RustyJson.decode(json, options) == {:ok, whole}
+        assert RustyJson.valid?(json, options)
+        assert RustyJson.decode_many([json], options) == [{:ok, whole}]
+        assert RustyJson.decode_partial(json, options) == {:ok, whole, :complete}
+        assert [json] |> RustyJson.decode_stream(options) |> Enum.to_list() == [whole]
+        assert :rustyjson.decode(json, options) == {:ok, whole}
+      end
+
+      assert RustyJson.decode(json, [raw: ["/a"]] ++ given) == {:ok, part}
+      # What takes nothing from the text takes no place.
+      if {:raw, ["/a"]} == setting, do: assert(RustyJson.decode(json, [as: nil] ++ given) == {:ok, part})
+      if {:as, {:map, :string}} == setting, do: refute(RustyJson.valid?(json, [raw: []] ++ given))
+
+      assert_raise ArgumentError, ~r/^options :as and :raw contradict each other$/, fn ->
+        RustyJson.decode(json, [as: :any, raw: ["/a"]] ++ given)
+      end
+
+      for {name, _value} <- settings, do: Application.delete_env(:rustyjson, name)
+    end
+  end
+
+  test "an option that contradicts one of a policy or the configuration names it" do
+    for {setting, given, message} <- [
+          {[canonical: true], [pretty: true], "option :pretty contradicts canonical: true"},
+          {[null: :null], [omit: [nil]],
+           "options omit: [nil] and null: :null contradict each other: nil is then"},
+          {[omit: [nil]], [null: :null],
+           "options omit: [nil] and null: :null contradict each other: nil is then"}
+        ] do
+      [{name, _value}] = setting
+      ending = "; its policy or `config :rustyjson, encode:` sets #{inspect(name)}"
+      configure(policies: [own: setting])
+
+      for call <- [
+            fn -> RustyJson.encode(1, [policy: :own] ++ given) end,
+            fn -> RustyJson.encode(1, given) end
+          ] do
+        error = assert_raise ArgumentError, call
+        assert String.starts_with?(error.message, message)
+        assert String.ends_with?(error.message, ending)
+        configure(policies: [], encode: setting)
+      end
+
+      Application.delete_env(:rustyjson, :encode)
+      configure([])
+      error = assert_raise ArgumentError, fn -> RustyJson.encode(1, setting ++ given) end
+      refute error.message =~ "policy"
+    end
+
+    assert_raise ArgumentError,
+                 ~r/^policy :own of :rustyjson: option :pretty contradicts canonical: true; .* sets :canonical$/,
+                 fn -> configure(encode: [canonical: true], policies: [own: [pretty: true]]) end
+  end
+
   test "a stream names the policy or configuration that has :raw or :as" do
     for setting <- [raw: ["/a"], as: {:map, :integer}] do
       {name, _value} = setting

@@ -177,14 +177,15 @@ defmodule RustyJson.Options.Schema do
               default: [],
               doc:
                 "JSON Pointers of values that stay text, as `RustyJson.Fragment`. In them `*` is any element or member; of two " <>
-                  "that lie in each other the outer one counts."
+                  "that lie in each other the outer one counts. A call has `:raw` or `:as`: the one that it gives takes the place of " <>
+                  "the other one of its policy or the configuration."
             },
             as: %{
               type: :type,
               default: nil,
               doc:
                 "Decodes into a type of `RustyJson.Schema`, such as a struct with a schema. Members that the type does not " <>
-                  "have are skipped."
+                  "have are skipped. Takes the place of a configured `:raw`."
             },
             errors: %{
               type: {:in, [:first, :all]},

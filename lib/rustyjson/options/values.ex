@@ -55,7 +55,18 @@ defmodule RustyJson.Options.Values do
   @doc "Values with these options in place of what they had, for the engine that is then asked for."
   @spec override(keyword() | map(), t(), :decode | :encode) :: t()
   def override(given, values, direction),
-    do: given |> put_all(values, direction) |> resolve() |> check_sandbox()
+    do: given |> put_all(values, direction) |> in_place(given) |> resolve() |> check_sandbox()
+
+  # A type and places contradict each other, so the one that is given takes the place of the other one.
+  defp in_place(%{as: as, raw: raw} = values, given) when as != nil and raw != [] do
+    case {given?(given, :as), given?(given, :raw)} do
+      {true, false} -> %{values | raw: []}
+      {false, true} -> %{values | as: nil}
+      _both -> values
+    end
+  end
+
+  defp in_place(values, _given), do: values
 
   @doc "Enters options one by one."
   @spec put_all(keyword() | map(), t(), :decode | :encode) :: t()
@@ -204,13 +215,15 @@ defmodule RustyJson.Options.Values do
   @spec refuse_contradictions!(:decode | :encode, t(), keyword() | map()) :: :ok
   def refuse_contradictions!(:encode, values, given) do
     chosen = values.canonical and Enum.find(given, fn {name, _value} -> name in @chosen end)
-    if chosen, do: raise(ArgumentError, "option #{inspect(elem(chosen, 0))} contradicts canonical: true")
+
+    if chosen,
+      do: refuse!("option #{inspect(elem(chosen, 0))} contradicts canonical: true", [:canonical], given)
 
     if values.redact == [] and given?(given, :redacted),
       do: raise(ArgumentError, "option :redacted needs :redact, which says what is redacted")
 
     if values.null != nil and nil in values.omit and (given?(given, :omit) or given?(given, :null)),
-      do: raise(ArgumentError, omitted_text(values.null))
+      do: refuse!(omitted_text(values.null), [:omit, :null], given)
 
     :ok
   end
@@ -224,6 +237,18 @@ defmodule RustyJson.Options.Values do
 
   defp omitted_text(null),
     do: ~s(options omit: [nil] and null: #{inspect(null)} contradict each other: nil is then the string "nil")
+
+  # Of these options, one that is not given comes from what the given ones override.
+  @spec refuse!(String.t(), [atom()], keyword() | map()) :: no_return()
+  defp refuse!(text, names, given) do
+    case Enum.reject(names, &given?(given, &1)) do
+      [] ->
+        raise ArgumentError, text
+
+      [name] ->
+        raise ArgumentError, "#{text}; its policy or `config :rustyjson, encode:` sets #{inspect(name)}"
+    end
+  end
 
   defp given?(given, name), do: Enum.any?(given, fn {given, _value} -> given == name end)
 
