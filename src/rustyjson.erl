@@ -33,9 +33,11 @@
     line => pos_integer(),
     column => pos_integer(),
     path => binary(),
-    token => binary()
+    token => binary(),
+    errors => [decode_error()],
+    error_count => pos_integer()
 }.
-%% The reasons and the other keys are those of `RustyJson.DecodeError'. If the sandbox ended the call, the map has only `message' and
+%% The reasons and the other keys are those of `RustyJson.DecodeError'; `errors' and `error_count' are there with `{errors, all}'. If the sandbox ended the call, the map has only `message' and
 %% a reason of `RustyJson.SandboxError', such as `timeout'.
 
 -type encode_error() :: #{reason := atom(), message := binary(), path => binary()}.
@@ -327,9 +329,13 @@ options(_Given, _Defaults) -> error({argument, <<"options are a proplist or a ma
 error_map(#{'__struct__' := 'Elixir.Protocol.UndefinedError'} = Exception) ->
     #{reason => unsupported, message => 'Elixir.RustyJson.Encode.Unsupported':message(Exception)};
 error_map(#{'__struct__' := Module} = Exception) ->
-    Shown = maps:with([reason, position, line, column, path, token], Exception),
+    Shown = maps:with([reason, position, line, column, path, token, errors, error_count], Exception),
     Known = maps:filter(fun(_Name, Value) -> Value =/= nil end, Shown),
-    maps:merge(#{reason => Module}, Known#{message => 'Elixir.Exception':message(Exception)}).
+    Mapped = maps:map(fun error_value/2, Known),
+    maps:merge(#{reason => Module}, Mapped#{message => 'Elixir.Exception':message(Exception)}).
+
+error_value(errors, Exceptions) -> [error_map(Exception) || Exception <- Exceptions];
+error_value(_Name, Value) -> Value.
 
 %% The error that json:decode_continue/2 raises for the same input.
 -spec failed(map()) -> no_return().

@@ -263,6 +263,33 @@ defmodule RustyJson.ErlangTest do
     end
 
     @tag engine: engine
+    test "#{name}: all errors of a type are maps in a list", %{engine: engine} do
+      options = [as: [:integer], errors: :all, max_errors: 2] ++ engine
+
+      for {:error, error} <- [
+            :rustyjson.decode(~S([1,"a","b","c"]), options),
+            :rustyjson.find(~S({"k":[1,"a","b","c"]}), "/k", options)
+          ] do
+        assert %{error_count: 3, errors: [%{reason: reason, token: _} = first, second]} = error
+        assert {error.reason, error.position, error.path} == {reason, first.position, first.path}
+        assert {first.path, second.path} in [{"/1", "/2"}, {"/k/1", "/k/2"}]
+        refute is_map_key(first, :errors) or is_map_key(first, :__struct__)
+      end
+
+      assert {:error, error} = :rustyjson.decode(~S(["a"]), [as: [:integer]] ++ engine)
+      refute is_map_key(error, :errors) or is_map_key(error, :error_count)
+    end
+
+    @tag engine: engine
+    test "#{name}: null is nil in a type that allows it, and null elsewhere", %{engine: engine} do
+      json = ~S([null,{"a":null,"b":[null]}])
+      assert :rustyjson.decode("null", [as: {:nullable, :integer}] ++ engine) == {:ok, nil}
+
+      assert :rustyjson.decode(json, [as: {:list, {:nullable, {:map, :any}}}] ++ engine) ==
+               {:ok, [nil, %{"a" => :null, "b" => [:null]}]}
+    end
+
+    @tag engine: engine
     test "#{name}: find/3", %{engine: engine} do
       json = ~S({"a":[{"b":null}],"":7,"x/y":1.5})
       assert :rustyjson.find(json, "/a/0/b", engine) == {:ok, :null}
