@@ -17,11 +17,15 @@ defmodule RustyJson.EctoType do
 
   You can set the field to any term that RustyJson encodes, a `RustyJson.Fragment` and `RustyJson.lazy/1` included. A string is a
   JSON string: if you have JSON text, use `RustyJson.Fragment.new/1`. Casting a changeset encodes the term, so an error is an error of the
-  changeset. The text is checked when it is cast, and before it goes to the database; invalid JSON, or text beyond the limits that
-  `config :rustyjson, decode:` sets, is not written. The options `redact`, `compress`, `omit`, `key_case`, `integers` and `unsupported` of
-  `config :rustyjson, encode:` have no effect here or in `RustyJson.EctoType.Columns`; if RustyJson itself is the `json_library` of a driver,
-  they change what the driver writes, and `compress:` makes it write gzip.
-  `nil` is `NULL`; for a JSON `null`, use `RustyJson.Fragment.new("null")`.
+  changeset. The text is checked when it is cast, and before it goes to the database; invalid JSON, and text that is refused because of
+  `config :rustyjson, decode:` (its limits, `duplicate_keys: :error`), is not written. `nil` is `NULL`; for a JSON `null`, use
+  `RustyJson.Fragment.new("null")`.
+
+  Of `config :rustyjson, encode:`, only the engine, the limits (`max_bytes`, `max_depth`), the layout (`pretty`, `sort_keys`, `escape`) and
+  `maps: :strict` have an effect here and in `RustyJson.EctoType.Columns`. What a text says does not depend on the other options, such as
+  `redact`, `omit`, `canonical` or `null`: `nil` in a term is always written as `null`. So is the atom that `null:` is configured as, because
+  drivers that decode with RustyJson return it. If RustyJson itself is the `json_library` of a driver, all options change what the driver
+  writes, and `compress:` makes it write gzip.
 
   Two values are equal for a changeset if their texts are equal, or the terms of the texts are, so a different order of keys or other
   white space is no change. With the package `decimal`, which Ecto brings along, numbers are compared exactly.
@@ -48,6 +52,7 @@ defmodule RustyJson.EctoType do
   # The callbacks of Ecto.ParameterizedType, without its macro: Ecto has Jason among its optional dependencies, so if it were one of
   # this library, it would make a circle with the stand-in for Jason.
 
+  alias RustyJson.EctoType.Stored
   alias RustyJson.Encode.{Excerpt, Unsupported}
   alias RustyJson.{Fragment, SandboxError}
 
@@ -118,16 +123,10 @@ defmodule RustyJson.EctoType do
   end
 
   defp unchecked(%Fragment{encode: text}) when is_binary(text), do: {:ok, text}
-  defp unchecked(term), do: RustyJson.encode(term, stored())
-
-  @doc false
-  # The configuration of the application is for texts that it sends: they may leave out or rename what is to be stored.
-  @spec stored() :: [RustyJson.encode_option()]
-  def stored,
-    do: [compress: :none, redact: [], omit: [], key_case: nil, integers: :exact, unsupported: :error]
+  defp unchecked(term), do: Stored.encode(term)
 
   # The whole value, whatever the configuration makes of texts that the application reads.
-  @whole [keys: :strings, as: nil, raw: []]
+  @whole [keys: :strings, as: nil, raw: [], validate_strings: true]
 
   # The text, within the limits of the configuration. If it is not valid, decoding says why.
   defp checked(term) do

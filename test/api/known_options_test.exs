@@ -216,7 +216,7 @@ defmodule RustyJson.KnownOptionsTest do
 
   test "functions, long lists and large values are not kept" do
     RustyJson.decode("{}", keys: &String.upcase/1)
-    RustyJson.decode("1", for(_ <- 1..9, do: {:max_depth, 9}))
+    RustyJson.decode("1", for(_ <- 1..17, do: {:max_depth, 9}))
     RustyJson.encode([1], pretty: String.duplicate(" ", 65))
     RustyJson.decode("1", %{keys: &String.upcase/1})
     assert {known(:decode), known(:encode)} == {%{}, %{}}

@@ -169,6 +169,72 @@ defmodule RustyJson.EctoTypeTest do
     end
   end
 
+  test "null, canonical form and the way to write structs do not depend on the configuration, either" do
+    term = %{none: nil, float: 1.0, day: ~D[2024-02-29], big: 9_007_199_254_740_993}
+    {:ok, expected} = RustyJson.encode(term)
+    bad = %{text: <<255>>}
+
+    for {_name, engine} <- Judge.engines(),
+        encode <- [
+          [null: :undefined],
+          [canonical: true],
+          [lean: true],
+          [protocol: false],
+          [invalid_utf8: :replace]
+        ] do
+      configure(engine: engine[:engine], encode: encode)
+      assert EctoType.cast(term, @text) == {:ok, %Fragment{encode: expected}}
+      assert dump(term, @text) == {:ok, expected}
+      assert EctoType.text(term) == expected
+      assert Columns.encode!(term) == expected
+      assert IO.iodata_to_binary(Columns.encode_to_iodata!(term)) == expected
+      assert EctoType.equal?(term, Fragment.new(expected), @text)
+      assert {:error, message: _} = EctoType.cast(bad, @text)
+      assert_raise RustyJson.EncodeError, fn -> Columns.encode!(bad) end
+    end
+
+    for validate <- [true, false] do
+      configure(decode: [validate_strings: validate])
+      assert {:error, message: _} = EctoType.cast(Fragment.new(<<?", 255, ?">>), @text)
+      assert dump(Fragment.new(<<?", 255, ?">>), @text) == :error
+    end
+  end
+
+  test "the atoms that the configuration has for null are null, because drivers decode to them" do
+    text = ~s({"a":[null,{"b":null}]})
+
+    for {_name, engine} <- Judge.engines(),
+        settings <- [
+          [decode: [null: :null]],
+          [encode: [null: :null]],
+          [decode: [null: :null], encode: [null: :null]]
+        ] do
+      configure(Keyword.merge([decode: [], encode: [], engine: engine[:engine]], settings))
+
+      for objects <- [:maps, :ordered_objects], null <- [nil, :null] do
+        {:ok, loaded} = load(RustyJson.decode!(text, null: null, objects: objects), @json)
+        assert EctoType.cast(loaded, @json) == {:ok, %Fragment{encode: text}}
+        assert dump(loaded, @json) == {:ok, %Fragment{encode: text}}
+        assert Columns.encode!(loaded) == text
+        assert EctoType.equal?(loaded, Fragment.new(text), @json)
+      end
+
+      assert EctoType.cast(:null, @json) == {:ok, %Fragment{encode: "null"}}
+
+      for broken <- [[:null | :null], %RustyJson.OrderedObject{values: [{"a", :null}, :b]}],
+          do: assert({:error, message: _} = EctoType.cast(broken, @json))
+
+      # 2^60 parts.
+      configure(encode: [max_bytes: 1_000] ++ Keyword.get(settings, :encode, []))
+
+      assert {:error, message: _} =
+               EctoType.cast(Enum.reduce(1..60, :null, fn _, part -> [part, part] end), @json)
+    end
+
+    configure(decode: [], encode: [])
+    assert EctoType.text([:null]) == ~s(["null"])
+  end
+
   test "a type or places that are configured for decoding do not matter to a column" do
     for {_name, engine} <- Judge.engines(), setting <- [as: {:map, :date}, raw: ["/a"]] do
       configure(engine: engine[:engine], decode: [setting])

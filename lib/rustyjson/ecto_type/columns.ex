@@ -12,7 +12,8 @@ defmodule RustyJson.EctoType.Columns do
   `RustyJson.EctoType`. Fields of type `:map` and embedded schemas would get the fragment too, which they do not understand.
   """
 
-  alias RustyJson.{EctoType, Fragment}
+  alias RustyJson.EctoType.Stored
+  alias RustyJson.Fragment
 
   @doc """
   Wraps the text of a column, without decoding it. The text is copied, because a driver hands over a part of its buffer.
@@ -24,20 +25,22 @@ defmodule RustyJson.EctoType.Columns do
   def decode!(text) when is_binary(text), do: %Fragment{encode: :binary.copy(text)}
 
   @doc """
-  As `RustyJson.encode_to_iodata!/2`, without the options of the configuration that change what is stored, such as `redact:`.
+  As `RustyJson.encode_to_iodata!/1`, without the options of the configuration that change what a text says, such as `redact:` (see
+  `RustyJson.EctoType`).
 
       iex> RustyJson.EctoType.Columns.encode_to_iodata!(RustyJson.Fragment.new("[1]"))
       "[1]"
   """
   @spec encode_to_iodata!(term()) :: iodata()
-  def encode_to_iodata!(term), do: RustyJson.encode_to_iodata!(term, EctoType.stored())
+  def encode_to_iodata!(term), do: Stored.encode!(term)
 
   @doc """
-  As `RustyJson.encode!/2`, without the options of the configuration that change what is stored, such as `redact:`.
+  As `RustyJson.encode!/1`, without the options of the configuration that change what a text says, such as `redact:` (see
+  `RustyJson.EctoType`).
 
       iex> RustyJson.EctoType.Columns.encode!(%{a: 1})
       ~s({"a":1})
   """
   @spec encode!(term()) :: binary()
-  def encode!(term), do: RustyJson.encode!(term, EctoType.stored())
+  def encode!(term), do: Stored.encode!(term)
 end

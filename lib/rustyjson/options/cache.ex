@@ -20,7 +20,7 @@ defmodule RustyJson.Options.Cache do
   # Parts of a term that stays, and bytes of its texts.
   @words 1_000
   @bytes 65_536
-  @longest 8
+  @longest 16
   @largest 64
   # Bytes of a type as the core reads it.
   @largest_plan 8_192
