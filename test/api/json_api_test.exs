@@ -108,6 +108,22 @@ defmodule RustyJson.JsonApiTest do
     end)
   end
 
+  test "invalid UTF-8 is an error, also where the configuration accepts it" do
+    Application.put_env(:rustyjson, :decode, validate_strings: false)
+
+    each_engine(fn name ->
+      for decoders <- [[], [integer: & &1], [string: & &1]],
+          do:
+            assert(
+              {name, RustyJson.decode(<<"[1,", ?", 255, ?", "]">>, nil, decoders)} ==
+                {name, {:error, {:invalid_byte, 4, 255}}}
+            )
+    end)
+  after
+    Application.delete_env(:rustyjson, :decode)
+    RustyJson.Config.reload()
+  end
+
   test "every subset of the callbacks agrees with JSON.decode/3" do
     if Code.ensure_loaded?(JSON) do
       each_engine(fn name ->

@@ -27,7 +27,7 @@ defmodule RustyJson.Decode.Callbacks do
   # As `null` of the options allows; the callbacks' own null may be any term.
   @null :null
   # Only limits and the engine come from the configuration.
-  @whole [raw: [], as: nil, floats: :native, keys: :strings, duplicate_keys: :first]
+  @whole [raw: [], as: nil, floats: :native, keys: :strings, duplicate_keys: :first, validate_strings: true]
   @plain [objects: :maps] ++ @whole
   @ordered [null: @null, objects: :ordered_objects] ++ @whole
 
