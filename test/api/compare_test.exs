@@ -76,6 +76,28 @@ defmodule RustyJson.CompareTest do
     refute output =~ "decode "
   end
 
+  # From OTP 27 on there is one, and from Elixir 1.18 on its JSON takes the place of it.
+  unless Code.ensure_loaded?(:json) do
+    test "the null of OTP's json is no difference", %{write: file} do
+      Code.eval_string("""
+      defmodule :json do
+        def decode(text), do: RustyJson.decode!(text, null: :null)
+        def encode(term), do: RustyJson.encode!(term, null: :null)
+      end
+      """)
+
+      on_exit(fn ->
+        :code.purge(:json)
+        :code.delete(:json)
+      end)
+
+      assert {0, output, ""} = run(["--time", "1", file.("null.json", ~s([null,{"a":null,"null":1}]))])
+      rows = for "  json (OTP" <> _ = row <- String.split(output, "\n"), do: row
+      assert length(rows) == 2
+      for row <- rows, do: assert(row =~ ~r/equal$/ or row =~ "1.0x")
+    end
+  end
+
   test "an error of decoding is shown once", %{write: file} do
     assert {1, output, ""} = run(["--time", "1", file.("broken.json", "[1")])
     assert [decoding, encoding] = String.split(output, "\nencode ")

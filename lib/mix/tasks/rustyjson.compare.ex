@@ -8,7 +8,7 @@ defmodule Mix.Tasks.Rustyjson.Compare do
       mix rustyjson.compare --time 2000 priv/fixtures/*.json
 
   It decodes each document, and encodes the result, with Jason, Elixir's `JSON` and OTP's `json`, as far as they are loaded, and with
-  each engine of RustyJson that works. For each it prints:
+  each engine of RustyJson that works. `Jason (stand-in)` runs on RustyJson, too. For each it prints:
 
     * the time of a call: the median, and the range in which the median lies with 95 % confidence
     * the speed relative to the first library of the table (`2.0x` is twice as fast), if the ranges do not overlap; otherwise `~`

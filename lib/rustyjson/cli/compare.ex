@@ -3,6 +3,7 @@ defmodule RustyJson.CLI.Compare do
   # The work of `mix rustyjson.compare`.
 
   alias RustyJson.CLI.{Input, Progress, Settings}
+  alias RustyJson.Encoder.Interop
 
   @compile {:no_warn_undefined, [Jason, JSON, :json]}
 
@@ -32,7 +33,8 @@ defmodule RustyJson.CLI.Compare do
     if Code.ensure_loaded?(Jason),
       do: [
         %{
-          name: String.trim("Jason #{version(:jason)}"),
+          name:
+            String.trim("Jason #{version(:jason)}") <> if(Interop.standin?(), do: " (stand-in)", else: ""),
           decode: &Jason.decode!/1,
           encode: &Jason.encode_to_iodata!/1
         }
@@ -58,6 +60,12 @@ defmodule RustyJson.CLI.Compare do
       do: [%{name: "json (OTP #{System.otp_release()})", decode: &:json.decode/1, encode: &:json.encode/1}],
       else: []
   end
+
+  # Before terms are compared.
+  defp with_nil(:null), do: nil
+  defp with_nil(list) when is_list(list), do: Enum.map(list, &with_nil/1)
+  defp with_nil(map) when is_map(map), do: Map.new(map, fn {key, value} -> {key, with_nil(value)} end)
+  defp with_nil(value), do: value
 
   defp engines do
     for {engine, {:ok, _info}} <- RustyJson.Engine.statuses() do
@@ -146,7 +154,7 @@ defmodule RustyJson.CLI.Compare do
     call = fn -> Enum.each(documents, decode) end
 
     with {:ok, result} <- attempt(fn -> Enum.map(documents, decode) end),
-         do: {:ok, result, figures(call, time)}
+         do: {:ok, with_nil(result), figures(call, time)}
   end
 
   defp measured(:encode, documents, %{decode: decode, encode: encode}, time) do
