@@ -27,6 +27,9 @@ defmodule RustyJson.Fragment do
   def new(iodata) when is_list(iodata) or is_binary(iodata), do: %__MODULE__{encode: iodata}
   def new(encode) when is_function(encode, 1), do: %__MODULE__{encode: encode}
 
+  # Whatever the configuration makes of texts that the application reads.
+  @whole [keys: :strings, objects: :ordered_objects, as: nil, raw: [], validate_strings: true]
+
   @doc """
   Builds a fragment from text that must be valid JSON, and raises `RustyJson.DecodeError` otherwise.
 
@@ -36,7 +39,7 @@ defmodule RustyJson.Fragment do
   @spec new!(iodata()) :: t()
   def new!(iodata) do
     json = IO.iodata_to_binary(iodata)
-    RustyJson.decode!(json, keys: :strings, objects: :ordered_objects, as: nil, raw: [])
+    RustyJson.decode!(json, @whole)
     %__MODULE__{encode: json}
   end
 end

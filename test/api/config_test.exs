@@ -248,10 +248,13 @@ defmodule RustyJson.ConfigTest do
   test "what the library reads for itself is whole, whatever type or places the configuration has" do
     inner = RustyJson.Fragment.new(&RustyJson.Encode.map(%{"secret" => 1, "public" => 2}, &1))
 
-    for engine <- [:native, :wasm], decode <- [[as: {:map, :date}], [raw: [""]], [null: :null]] do
+    for engine <- [:native, :wasm],
+        decode <- [[as: {:map, :date}], [raw: [""]], [null: :null], [validate_strings: false]] do
       configure(engine: engine, decode: decode, encode: [compress: :gzip])
       assert RustyJson.Fragment.new!("[1]") == RustyJson.Fragment.new("[1]")
-      assert_raise RustyJson.DecodeError, fn -> RustyJson.Fragment.new!("[1") end
+
+      for bad <- ["[1", <<?", 255, ?">>],
+          do: assert_raise(RustyJson.DecodeError, fn -> RustyJson.Fragment.new!(bad) end)
 
       for key <- ["a\n", "other\n"] do
         text = RustyJson.encode!(%{key => inner}, redact: ["/a\n/secret"], sort_keys: true, compress: :none)
