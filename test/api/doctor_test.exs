@@ -7,7 +7,7 @@ defmodule RustyJson.DoctorTest do
   import ExUnit.CaptureIO
 
   alias Mix.Tasks.Rustyjson.Doctor
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Commands, Judge}
 
   test "the doctor names every engine and what it found" do
     report = capture_io(fn -> Doctor.run([]) end)
@@ -50,6 +50,20 @@ defmodule RustyJson.DoctorTest do
       {host, _} ->
         assert line == "#{host}: calls use it, because it is configured"
     end
+  end
+
+  test "the doctor shows the limits of decoding and of encoding" do
+    Commands.keep([:decode, :encode])
+
+    Application.put_all_env(
+      rustyjson: [decode: [max_bytes: 1_000], encode: [max_bytes: 70_000, max_depth: :infinity]]
+    )
+
+    RustyJson.Config.reload()
+    report = capture_io(fn -> Doctor.run([]) end)
+    assert report =~ ~r/\n  max_bytes +1000 bytes/
+    assert report =~ ~r/\n  encode max_bytes +70000 bytes/
+    assert report =~ ~r/\n  encode max_depth +no limit/
   end
 
   # `bin/my_app rpc` runs it in a node that serves.

@@ -101,6 +101,9 @@ defmodule RustyJson.CLI.Doctor do
     for name <- limits,
         do: row("#{name}", limit(name, values[name]))
 
+    written = RustyJson.Config.values(:encode)
+    for name <- [:max_bytes, :max_depth], do: row("encode #{name}", limit(name, written[name]))
+
     for name <- [:timeout, :max_memory, :pool_size, :isolation],
         do: row("wasm #{name}", limit(name, values.sandbox[name]))
 
