@@ -56,6 +56,17 @@ defmodule JasonConfigTest do
     assert Jason.encode!(Jason.OrderedObject.new(b: 1, a: 2)) == ~S({"b":1,"a":2})
   end
 
+  test "the comparison of libraries says that it is no other one" do
+    path = Path.join(System.tmp_dir!(), "rustyjson-standin-#{System.unique_integer([:positive])}.json")
+    File.write!(path, "[null]")
+    on_exit(fn -> File.rm!(path) end)
+
+    output =
+      ExUnit.CaptureIO.capture_io(fn -> assert RustyJson.CLI.Compare.run([path], [:decode], 1) == 0 end)
+
+    assert output =~ ~r/compared: Jason 1.4.5 \(stand-in\);/
+  end
+
   test "one line puts all calls into the sandbox, and a policy of the stand-in alone too" do
     for settings <- [[engine: :wasm, wasm: [timeout: 1]], [policies: [packages: [engine: :wasm, timeout: 1]]]] do
       if settings[:policies], do: Application.put_env(:jason, :policy, :packages)
