@@ -2,24 +2,13 @@ defmodule RustyJson.Build do
   @moduledoc false
   # What the Mix compiler builds, when and how. It works with cargo and files, not with Mix.
 
-  alias RustyJson.Build.{Cargo, Tools, Translation}
+  alias RustyJson.Build.{Cargo, Sources, Tools, Translation}
 
   # In the order in which they are built: the native library contains the module.
   @parts [:guest, :native]
   @rust_version "1.95.0"
 
   @no_sandbox "the native library has no WebAssembly engine; the Hex package wasmex can run the module"
-
-  # The sources of each part that its digest covers.
-  @guest ~w(Cargo.toml Cargo.lock .cargo/config.toml core/Cargo.toml core/src/**/*.rs
-            wasm/guest/Cargo.toml wasm/guest/*.rs wasm/guest/src/**/*.rs)
-  @sources %{
-    guest: @guest,
-    native:
-      @guest ++
-        ~w(lib/rustyjson/build/translation.ex nif/Cargo.toml nif/*.rs nif/src/**/*.rs terms/Cargo.toml terms/src/**/*.rs
-           wasm/host/Cargo.toml wasm/host/*.rs wasm/host/src/**/*.rs wasm/host/runtime/*)
-  }
 
   @type part :: :guest | :native
   @type settings :: %{
@@ -143,23 +132,10 @@ defmodule RustyJson.Build do
 
   ## Digest
 
-  # The digest beside an artifact covers its sources, the machine for native code, and the options.
+  # The digest beside an artifact says what it was built from.
   @doc false
   @spec digest(part(), settings()) :: String.t()
-  def digest(part, settings) do
-    files = Enum.flat_map(@sources[part], &Path.wildcard(Path.join(settings.root, &1), match_dot: true))
-
-    files
-    |> Enum.sort()
-    |> Enum.map(&[Path.relative_to(&1, settings.root), 0, File.read!(&1), 0])
-    |> then(&:erlang.md5([choices(part, settings) | &1]))
-    |> Base.encode16(case: :lower)
-  end
-
-  defp choices(:native, %{profile: "release"} = settings), do: [settings.system, 0, settings.allocator]
-  defp choices(:native, settings), do: [settings.system, 0, settings.allocator, 0, settings.profile]
-  defp choices(:guest, %{profile: "release"}), do: ""
-  defp choices(:guest, %{profile: profile}), do: profile
+  defdelegate digest(part, settings), to: Sources
 
   defp digest_file(part, root), do: artifact(part, root) <> ".digest"
 

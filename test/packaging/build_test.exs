@@ -110,6 +110,59 @@ defmodule RustyJson.BuildTest do
     assert effect =~ "an older build stays in use"
   end
 
+  test "the digest covers each file that the crates include" do
+    settings = Build.settings([], File.cwd!(), "unused")
+
+    included =
+      for folder <- ~w(core/src terms/src nif/src wasm/guest/src wasm/host/src),
+          file <- Path.wildcard(folder <> "/**/*.rs"),
+          [_, name] <- Regex.scan(~r/include_(?:str|bytes)!\("([^"]+)"\)/, File.read!(file)),
+          path = Path.join(Path.dirname(file), name),
+          File.regular?(path),
+          do: path
+
+    assert length(included) >= 3
+
+    in_copy(included, fn root ->
+      settings = %{settings | root: root}
+
+      for path <- included do
+        before = Build.digest(:native, settings)
+        File.write!(Path.join(root, path), "changed")
+        assert Build.digest(:native, settings) != before, path
+      end
+    end)
+  end
+
+  @tag :tmp_dir
+  test "the digest covers the sources in a folder of any name", %{tmp_dir: dir} do
+    root = Path.join(dir, "an app [1] {a,b} *")
+    source = Path.join(root, "core/src/lib.rs")
+    File.mkdir_p!(Path.dirname(source))
+    settings = Build.settings([], root, "unused")
+    digests = fn -> for part <- Build.all(), do: Build.digest(part, settings) end
+
+    File.write!(source, "// one")
+    before = digests.()
+    File.write!(source, "// two")
+    assert before -- digests.() == before
+  end
+
+  defp in_copy(files, run) do
+    root = Path.join(System.tmp_dir!(), "rustyjson-build-#{System.unique_integer([:positive])}")
+
+    for file <- files do
+      File.mkdir_p!(Path.dirname(Path.join(root, file)))
+      File.cp!(file, Path.join(root, file))
+    end
+
+    try do
+      run.(root)
+    after
+      File.rm_rf!(root)
+    end
+  end
+
   @tag :tmp_dir
   test "a module that was built without wasm2c is translated once that is there", %{tmp_dir: root} do
     settings = Build.settings([], root, Path.join(root, "target"))
