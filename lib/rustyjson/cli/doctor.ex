@@ -193,7 +193,7 @@ defmodule RustyJson.CLI.Doctor do
       Enum.uniq(for part <- [:native, :guest], {what, hint} <- Tools.missing(part, @rust), do: {what, hint})
 
     optimiser = if Tools.wasm_opt?(), do: [], else: [{"wasm-opt is missing", Tools.hint(:wasm_opt)}]
-    translator = if Tools.wasm2c() == :missing, do: [{"wasm2c is missing", Tools.hint(:wasm2c)}], else: []
+    translator = for {:missing, what} <- [Tools.wasm2c()], do: {what, Tools.hint(:wasm2c)}
 
     case missing ++ optimiser ++ translator do
       [] -> row("installed", "cargo, a C compiler, the wasm32-unknown-unknown target, wasm-opt, wasm2c")
