@@ -281,6 +281,41 @@ defmodule RustyJson.UnpackTest do
     assert File.exists?(library)
   end
 
+  test "precompiled: only the parts that are asked for", %{dir: dir} do
+    {rustyjson, folder} = {checkout(dir), release(dir)}
+    settings = Build.settings([], rustyjson, "unused")
+    {_file, library} = pack(folder, rustyjson, settings)
+    assert Precompiled.install(folder, @app_version, [:guest], settings) == :ok
+    refute File.exists?(library)
+  end
+
+  test "precompiled: a relative folder is named by the path that was tried", %{dir: dir} do
+    rustyjson = checkout(dir)
+
+    assert {:unavailable, text} = precompiled(rustyjson, "no/archives")
+    assert text =~ Path.expand("no/archives/rustyjson-v")
+  end
+
+  test "checksums of sha256sum, which puts a star before the name on Windows" do
+    for star <- ["", "*"] do
+      text = "AB01 #{star}other.tar.gz\nCD02 #{star}x.tar.gz\n"
+      assert Archive.checksum(text, "x.tar.gz") == "cd02"
+    end
+  end
+
+  test "two builds at once install the same files", %{dir: dir} do
+    content = String.duplicate("library", 100_000)
+    files = [{"priv/native/librustyjson_nif.so", content}, {"priv/native/librustyjson_nif.so.digest", "0"}]
+
+    1..8
+    |> Enum.map(fn _ -> Task.async(fn -> for _ <- 1..20, do: :ok = Archive.place(files, dir) end) end)
+    |> Task.await_many(60_000)
+
+    native = Path.join(dir, "priv/native")
+    assert native |> File.ls!() |> Enum.sort() == ["librustyjson_nif.so", "librustyjson_nif.so.digest"]
+    assert File.read!(Path.join(native, "librustyjson_nif.so")) == content
+  end
+
   test "precompiled: missing, damaged, and made for something else", %{dir: dir} do
     {rustyjson, folder} = {checkout(dir), release(dir)}
     settings = Build.settings([], rustyjson, "unused")

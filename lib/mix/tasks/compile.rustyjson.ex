@@ -17,8 +17,8 @@ defmodule Mix.Tasks.Compile.Rustyjson do
   built if the artifacts are up to date, such as those of a package. `FORCE_RUSTYJSON_BUILD=true` runs cargo anyway.
 
   `config :rustyjson, precompiled: "https://…"`, or `RUSTYJSON_PRECOMPILED`, names where the archives of a release are: an address or
-  a folder. The one for this machine is checked by its checksum, which `checksums.txt` in the package has, or `FILE.sha256` beside the
-  archive, and is installed instead of building. Where there is no archive for this machine, a warning says so and the libraries are
+  the absolute path of a folder. The one for this machine is checked by its checksum, which `checksums.txt` in the package has, or `FILE.sha256` beside the
+  archive, and its parts that are missing are installed instead of building. Where there is no archive for this machine, a warning says so and the libraries are
   built. An archive that is not what the checksum says ends the compile.
 
   Cargo works in `_build/rustyjson`, or in `CARGO_TARGET_DIR`. `RUSTYJSON_ALLOCATOR` chooses the allocator of the native
@@ -73,7 +73,7 @@ defmodule Mix.Tasks.Compile.Rustyjson do
   defp precompiled(from, parts, settings) do
     missing = Enum.reject(parts, &Build.current?(&1, settings))
 
-    case missing != [] and Precompiled.install(from, Mix.Project.config()[:version], parts, settings) do
+    case missing != [] and Precompiled.install(from, Mix.Project.config()[:version], missing, settings) do
       {:refused, text} ->
         for part <- missing, do: {part, {:failed, text}}
 

@@ -24,7 +24,7 @@ defmodule RustyJson.Build.Precompiled do
   end
 
   @doc """
-  Installs the archive for this machine. `:unavailable`: there is none, and building is the other way. `:refused`: there is one that
+  Installs these parts from the archive for this machine. `:unavailable`: there is none, and building is the other way. `:refused`: there is one that
   is not what it should be.
   """
   @spec install(String.t(), String.t(), [Build.part()], Build.settings()) ::
@@ -38,9 +38,13 @@ defmodule RustyJson.Build.Precompiled do
          :ok <- checked(place, wanted, Archive.sha256(bytes)),
          {:ok, files} <- unpacked(place, bytes),
          :ok <- fitting(place, files, parts, settings) do
-      Archive.place(files, settings.root)
+      files |> Enum.filter(&of_parts?(&1, parts)) |> Archive.place(settings.root)
     end
   end
+
+  # The other parts are chosen not to be there, or are there already, a module with its translation.
+  defp of_parts?({"priv/native/" <> _, _content}, parts), do: :native in parts
+  defp of_parts?({"priv/wasm/" <> _, _content}, parts), do: :guest in parts
 
   # Whoever controls the server cannot change the checksums in the package.
   defp wanted(place, name, settings) do
@@ -102,7 +106,8 @@ defmodule RustyJson.Build.Precompiled do
   defp file(path) do
     case File.read(path) do
       {:ok, bytes} -> {:ok, bytes}
-      {:error, reason} -> {:unavailable, "#{path}: #{:file.format_error(reason)}"}
+      # A dependency is compiled in its own folder, so a relative path is seldom the one that was meant.
+      {:error, reason} -> {:unavailable, "#{Path.expand(path)}: #{:file.format_error(reason)}"}
     end
   end
 
@@ -110,12 +115,12 @@ defmodule RustyJson.Build.Precompiled do
   defp download(address) do
     Enum.each([:inets, :ssl, :public_key], &Tools.start/1)
 
-    case apply(:httpc, :request, [
-           :get,
-           {String.to_charlist(address), []},
-           request(address),
-           [body_format: :binary]
-         ]) do
+    with {:ok, options} <- request(address),
+         do: answer(address, [:get, {String.to_charlist(address), []}, options, [body_format: :binary]])
+  end
+
+  defp answer(address, arguments) do
+    case apply(:httpc, :request, arguments) do
       {:ok, {{_http, 200, _phrase}, _headers, body}} -> {:ok, body}
       {:ok, {{_http, 404, _}, _, _}} -> {:unavailable, "#{address} does not exist (404)"}
       {:ok, {{_http, status, _}, _, _}} -> {:unavailable, "#{address} gives the status #{status}"}
@@ -123,8 +128,18 @@ defmodule RustyJson.Build.Precompiled do
     end
   end
 
-  defp request("https://" <> _), do: [timeout: @timeout, connect_timeout: 15_000, ssl: ssl()]
-  defp request(_address), do: [timeout: @timeout, connect_timeout: 15_000]
+  @request [timeout: @timeout, connect_timeout: 15_000]
+
+  defp request("https://" <> _ = address) do
+    {:ok, [ssl: ssl()] ++ @request}
+  rescue
+    # As in a slim container. OTP 24 has no such function.
+    error in [ErlangError, UndefinedFunctionError] ->
+      {:unavailable,
+       "#{address} cannot be read: no certificates of authorities (ca-certificates) can be loaded: #{Exception.message(error)}"}
+  end
+
+  defp request(_address), do: {:ok, @request}
 
   defp ssl do
     [
