@@ -155,7 +155,7 @@ defmodule RustyJson.Engine.Native do
   def loaded?, do: Code.ensure_loaded?(Nif) and Nif.failure() == nil
 
   defp explain(failure) do
-    file = Nif.path() <> ".so"
+    file = Nif.file()
 
     if File.regular?(file) do
       "the native library does not load: #{failure}. FORCE_RUSTYJSON_BUILD=true mix deps.compile rustyjson builds " <>

@@ -56,6 +56,10 @@ defmodule RustyJson.Engine.Native.Nif do
     end
   end
 
+  @doc "The same with the extension that the VM appends: .so on macOS too."
+  @spec file() :: Path.t()
+  def file, do: path() <> if(match?({:win32, _}, :os.type()), do: ".dll", else: ".so")
+
   @typep options :: binary()
   @typep plans :: nil | RustyJson.Encoder.Plans.t()
 

@@ -163,7 +163,7 @@ defmodule RustyJson.Wasm.Host.BuiltIn do
 
   defp library_failure do
     if Code.ensure_loaded?(Nif) && Nif.failure() do
-      file = Nif.path() <> ".so"
+      file = Nif.file()
 
       if File.regular?(file),
         do: library_failure_again(),
