@@ -117,6 +117,18 @@ defmodule RustyJson.ConfigTest do
     end
   end
 
+  test "an encoder gets integers that are keys in digits, however they are written as values" do
+    encode = &RustyJson.encode!(&1, fn value, encoder -> RustyJson.protocol_encode(value, encoder) end)
+
+    for engine <- [:native, :wasm], key <- [2 ** 60, -(2 ** 60), 2 ** 200, 1] do
+      configure(engine: engine, encode: [integers: :js_safe])
+      assert_same(%{key => key}, encode)
+
+      configure(engine: engine, encode: [integers: :js_safe, redact: [Integer.to_string(key)]])
+      assert encode.(%{key => "secret"}) == ~s({"#{key}":"[REDACTED]"})
+    end
+  end
+
   test "an encoder gets the fields of structs where the configuration says so" do
     encode = &RustyJson.encode!(&1, fn value, encoder -> RustyJson.protocol_encode(value, encoder) end)
 

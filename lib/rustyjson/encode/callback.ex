@@ -172,7 +172,10 @@ defmodule RustyJson.Encode.Callback do
   end
 
   defp key(key) when is_binary(key), do: key
-  defp key(key) when is_integer(key), do: key |> Part.encode!(Config.encode()) |> IO.iodata_to_binary()
+
+  # As a value, a long one can be a string: `integers: :js_safe`.
+  defp key(key) when is_integer(key),
+    do: key |> Part.encode!(Config.encode()) |> IO.iodata_to_binary() |> String.trim("\"")
 
   defp key(key) do
     with name when is_atom(name) <- Keys.string_key(key, Config.encode()), do: Atom.to_string(name)
