@@ -139,6 +139,11 @@ defmodule RustyJson.Encoder.Plans do
   @spec derived?(module()) :: boolean()
   def derived?(implementation), do: plan_of(implementation) not in [nil, @own]
 
+  @doc "Whether only another library encodes structs of this module, by an implementation that has a plan."
+  @spec foreign?(module()) :: boolean()
+  def foreign?(module),
+    do: Encoder.impl_for(%{__struct__: module}) == Encoder.Any and foreign_plan(module) != nil
+
   @doc "The same by the plan of a derived implementation; nil if it has none."
   @spec derived_members(module(), struct()) :: nil | [{atom(), term()}]
   def derived_members(implementation, struct) do

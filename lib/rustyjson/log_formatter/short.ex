@@ -446,8 +446,9 @@ defmodule RustyJson.LogFormatter.Short do
 
   defp small?(struct), do: Measure.fits?(struct, @small_parts, @small_bytes)
 
-  # Of these the core writes the fields itself. What other encoders write is checked when it is there.
-  defp derived?(struct), do: function_exported?(Encoder.impl_for!(struct), :__plan__, 0)
+  # Of these the core writes the fields itself, or another library does. What other encoders write is checked when it is there.
+  defp derived?(%module{} = struct),
+    do: function_exported?(Encoder.impl_for!(struct), :__plan__, 0) or Plans.foreign?(module)
 
   defp fields(%module{} = struct, left, call) do
     Enum.reduce(Map.from_struct(struct), {struct, spend(left, byte_size(Atom.to_string(module)))}, fn
