@@ -74,6 +74,11 @@ defmodule RustyJson.AlsoTest do
 
       assert JSON.encode!(value.y) == ~S({"b":1,"a":{"z":2}})
     end
+
+    test "an ordered object names nil as the other atoms" do
+      object = RustyJson.OrderedObject.new([{nil, 1}, {:a, 2}, {"b", 3}])
+      assert JSON.encode!(object) == RustyJson.encode!(object)
+    end
   end
 
   test "a protocol that does not exist is left out, and another one is an error" do

@@ -68,8 +68,12 @@ defmodule RustyJson.Encoder.Also do
   defp object(members, encoder) do
     texts =
       for {key, value} <- members,
-          do: [JSON.encode_to_iodata!(to_string(key)), ?:, encoder.(value, encoder)]
+          do: [JSON.encode_to_iodata!(name(key)), ?:, encoder.(value, encoder)]
 
     [?{, Enum.intersperse(texts, ?,), ?}]
   end
+
+  # `String.Chars` makes nothing of nil.
+  defp name(key) when is_atom(key), do: Atom.to_string(key)
+  defp name(key), do: to_string(key)
 end
