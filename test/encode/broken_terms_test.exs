@@ -202,6 +202,28 @@ defmodule RustyJson.BrokenTermsTest do
     assert_error(Fragment.new(fn _ -> %{} end), :invalid_iodata, "a fragment's function returned %{}")
   end
 
+  test "text that is no iodata is an error wherever it is looked at or joined" do
+    for bad <- [[300], ["1" | :x]], part <- [%Gives{value: bad}, Fragment.new(fn _ -> bad end)] do
+      for redact <- [[], ["/a/b"]], {_engine, engine} <- Judge.engines() do
+        options = [redact: redact] ++ engine
+
+        for {term, path} <- [
+              {%{a: part}, "/a"},
+              {[%Gives{value: "1"}, part], "/1"},
+              {[%Gives{value: "1"}, 2, [part]], "/2/0"}
+            ] do
+          assert {:error, %EncodeError{reason: :invalid_iodata, path: ^path}} = RustyJson.encode(term, options)
+
+          for term <- [term, Map.new([{:l, RustyJson.lazy([1])}, {:t, term}])] do
+            stream = RustyJson.encode_stream(term, options)
+            assert %EncodeError{reason: :invalid_iodata, path: at} = catch_error(Stream.run(stream))
+            assert String.ends_with?(at, path)
+          end
+        end
+      end
+    end
+  end
+
   test "keys that are not text" do
     version = %{Version.parse!("1.2.3") | pre: 5}
 

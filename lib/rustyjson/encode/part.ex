@@ -75,9 +75,13 @@ defmodule RustyJson.Encode.Part do
   def hole(term, place, json, offset, options) do
     options = options |> Unsupported.mark() |> Lost.count()
 
-    place
-    |> located(term, implementation(term, nil, options), options, json, offset)
-    |> Measure.bounded(options)
+    text =
+      place
+      |> located(term, implementation(term, nil, options), options, json, offset)
+      |> Measure.bounded(options)
+
+    # Nothing behind it joins the texts of a stream and says where this one stands.
+    if Written.iodata?(text), do: text, else: raise(behind(Written.no_iodata(), json, offset, options))
   rescue
     error in [EncodeError, SandboxError] -> reraise %{error | call: nil}, __STACKTRACE__
   end
@@ -394,7 +398,7 @@ defmodule RustyJson.Encode.Part do
 
   defp rest(list, number, options, done) when is_list(list) do
     options = Options.at_depth(options, options.depth - 1)
-    text = options.engine |> by(list, options) |> parted(options) |> IO.iodata_to_binary()
+    text = options.engine |> by(list, options) |> parted(options) |> List.wrap() |> Written.joined(options)
     Long.in_order(done, [Inside.between!(text, "[", "", options)])
   rescue
     error in EncodeError -> reraise %{error | path: Path.later(error.path, number)}, __STACKTRACE__

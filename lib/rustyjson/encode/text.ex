@@ -6,7 +6,7 @@ defmodule RustyJson.Encode.Text do
   require RustyJson.Options.Cache
 
   alias RustyJson.{EncodeError, Encoder, Engine, Options, SandboxError}
-  alias RustyJson.Encode.{Canonical, Known, Lost, Measure, Part, Path, Unsupported, Written}
+  alias RustyJson.Encode.{Canonical, Known, Lost, Measure, Part, Unsupported, Written}
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.Native
   alias RustyJson.Options.Cache
@@ -225,21 +225,12 @@ defmodule RustyJson.Encode.Text do
 
   defp binary([text], _options) when is_binary(text), do: text
 
-  defp binary(pieces, %{engine: Native} = options), do: joined(pieces, options)
+  defp binary(pieces, %{engine: Native} = options), do: Written.joined(pieces, options)
 
   # Iodata of encoders can hold the same part many times.
   defp binary(pieces, options) do
     Measure.check!(pieces, options)
-    joined(pieces, options)
-  end
-
-  # Checking each piece would take longer than writing it, so only after a failure is the first bad piece located.
-  defp joined(pieces, options) do
-    IO.iodata_to_binary(pieces)
-  rescue
-    ArgumentError ->
-      before = pieces |> Enum.take_while(&Written.iodata?/1) |> IO.iodata_to_binary()
-      reraise %{Written.no_iodata() | path: Path.reached(before, options)}, __STACKTRACE__
+    Written.joined(pieces, options)
   end
 
   @protocols [Encoder | Interop.protocols()]

@@ -5,7 +5,7 @@ defmodule RustyJson.Encode.Written do
 
   alias RustyJson.{EncodeError, Formatter, Options}
   alias RustyJson.Decode.Input
-  alias RustyJson.Encode.Excerpt
+  alias RustyJson.Encode.{Excerpt, Path}
 
   @doc "Whether this is iodata."
   @spec iodata?(term()) :: boolean()
@@ -19,6 +19,17 @@ defmodule RustyJson.Encode.Written do
   @spec no_iodata() :: Exception.t()
   def no_iodata,
     do: EncodeError.new({:invalid_iodata, "an encoder or a fragment did not return iodata"})
+
+  @doc "The text of these pieces. The error of one that is not iodata has its path."
+  @spec joined([iodata()], Options.t()) :: binary()
+  # Checking each piece would take longer than writing it, so only after a failure is the first bad piece located.
+  def joined(pieces, options) do
+    IO.iodata_to_binary(pieces)
+  rescue
+    ArgumentError ->
+      before = pieces |> Enum.take_while(&iodata?/1) |> IO.iodata_to_binary()
+      reraise %{no_iodata() | path: Path.reached(before, options)}, __STACKTRACE__
+  end
 
   @doc "Raises the error of an encoder or a fragment that returned something else."
   @spec no_text(term(), module() | String.t()) :: no_return()
@@ -86,7 +97,9 @@ defmodule RustyJson.Encode.Written do
     end
   end
 
-  defp flat(iodata) do
+  @doc "The bytes of text of which only its encoder or fragment knows whether it is iodata."
+  @spec flat(iodata()) :: binary()
+  def flat(iodata) do
     IO.iodata_to_binary(iodata)
   rescue
     ArgumentError -> reraise no_iodata(), __STACKTRACE__

@@ -4,7 +4,7 @@ defmodule RustyJson.Encoder.Interop do
 
   alias RustyJson.{DecodeError, Encode, Encoder, EncodeError, Engine, Options}
   alias RustyJson.Decode.Input
-  alias RustyJson.Encode.{Known, Measure, Part, Scope}
+  alias RustyJson.Encode.{Known, Measure, Part, Scope, Written}
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Codes
   alias RustyJson.Options.Cache
@@ -224,7 +224,7 @@ defmodule RustyJson.Encoder.Interop do
   defp read!(text, options) do
     readable!(text, options)
 
-    case Input.decode(text, read_by(options)) do
+    case text |> Written.flat() |> Input.decode(read_by(options)) do
       {:ok, term} ->
         term
 
