@@ -42,7 +42,7 @@ defmodule RustyJson.EncodeError do
   defexception [:message, :path, :reason, :call]
 
   # How much of a struct a message shows: enough to identify it.
-  @shown [structs: false, limit: 12, printable_limit: 64, width: :infinity]
+  @shown [limit: 12, printable_limit: 64, width: :infinity]
 
   # As many bytes of a binary as `inspect/2` shows by default before Elixir 1.20; of some more, so that it marks the cut.
   @invalid [binaries: :as_binaries, limit: 50]
@@ -77,7 +77,7 @@ defmodule RustyJson.EncodeError do
   end
 
   def new({:invalid_struct, struct}) do
-    message = "invalid #{inspect(struct.__struct__)}: #{Excerpt.inspect(struct, @shown)}"
+    message = "invalid #{inspect(struct.__struct__)}: #{Excerpt.fields(struct, @shown)}"
     %__MODULE__{message: message, reason: :invalid_struct}
   end
 

@@ -224,6 +224,22 @@ defmodule RustyJson.BrokenTermsTest do
     end
   end
 
+  defmodule Account do
+    @derive {Inspect, except: [:password]}
+    defstruct [:name, :password]
+  end
+
+  test "the fields of a struct that its Inspect hides, in one of Elixir that is broken" do
+    account = %Account{name: "ada", password: "s3cret"}
+
+    for value <- [account, [account], {account, %{a: account}}, %{account => [account]}],
+        term <- [%{~D[2024-02-29] | year: value}, %Fragment{encode: value}, %{URI.parse("http://x") | host: value}] do
+      assert {:error, %EncodeError{reason: :invalid_struct, message: message}} = Judge.encode(term)
+      refute message =~ "s3cret"
+      assert message =~ "RustyJson.BrokenTermsTest.Account"
+    end
+  end
+
   test "keys that are not text" do
     version = %{Version.parse!("1.2.3") | pre: 5}
 

@@ -26,6 +26,22 @@ defmodule RustyJson.Encode.Excerpt do
     term |> seen(options) |> cut()
   end
 
+  @doc """
+  The fields of a struct that its own implementation of Inspect may not take. Of a struct in it that has one, no field is shown: some may
+  be hidden there.
+
+      iex> RustyJson.Encode.Excerpt.fields(%{~D[2024-02-29] | year: ~D[2025-01-01]}, [])
+      "%{__struct__: Date, calendar: Calendar.ISO, day: 29, month: 2, year: Date}"
+  """
+  @spec fields(struct(), keyword()) :: String.t()
+  def fields(%module{} = struct, options) do
+    struct
+    |> shown_fields(elem(@elements, 0), 1)
+    |> Map.put(:__struct__, module)
+    |> Kernel.inspect([structs: false] ++ Keyword.merge(@shown, options))
+    |> cut()
+  end
+
   @doc "What an error says of a term that was given: one short line, whatever the term is."
   @spec brief(term()) :: String.t()
   def brief(term), do: inspect(term, safe: true, limit: 5, printable_limit: 200, width: :infinity)
@@ -38,7 +54,7 @@ defmodule RustyJson.Encode.Excerpt do
     cond do
       Measure.fits?(term, @parts, @bytes) -> Kernel.inspect(term, Keyword.merge(@shown, options))
       own?(term) and not Measure.short?(term) -> Kernel.inspect(term.__struct__)
-      own?(term) and options[:structs] != false -> Kernel.inspect(term, Keyword.merge(@less, options))
+      own?(term) -> Kernel.inspect(term, Keyword.merge(@less, options))
       true -> Kernel.inspect(part(term, 0), Keyword.merge(@shown, options))
     end
   end
@@ -71,7 +87,7 @@ defmodule RustyJson.Encode.Excerpt do
         module(map)
 
       is_struct(map) ->
-        map |> fields(elem(@elements, depth), depth + 1) |> Map.put(:__struct__, module(map))
+        map |> shown_fields(elem(@elements, depth), depth + 1) |> Map.put(:__struct__, module(map))
 
       true ->
         for {key, value} <- Measure.members(map, elem(@elements, depth)),
@@ -90,7 +106,7 @@ defmodule RustyJson.Encode.Excerpt do
   defp elements(tail, _left, depth), do: part(tail, depth)
 
   # All fields stay: the struct's module names them.
-  defp fields(struct, left, depth) do
+  defp shown_fields(struct, left, depth) do
     for {{name, value}, number} <- struct |> Map.from_struct() |> Enum.with_index(), into: %{} do
       {name, if(number < left, do: part(value, depth), else: @more)}
     end
