@@ -148,6 +148,17 @@ defmodule RustyJson.LazyArraysTest do
     end
   end
 
+  test "pointers hide elements of lazy arrays before they are encoded" do
+    for {_engine, options} <- Judge.engines(), more <- [[], [pretty: true], [sort_keys: true]] do
+      options = [redact: ["/rows/*/bad", "/rows/1/deep"], max_depth: 3] ++ more ++ options
+      rows = [%{bad: <<255>>, a: 1}, %{deep: [[[]]], a: 2}, %{bad: self()}]
+      expected = RustyJson.encode!(%{rows: rows}, options)
+      assert expected =~ "[REDACTED]"
+      assert RustyJson.encode!(%{rows: RustyJson.lazy(rows)}, options) == expected
+      assert %{rows: RustyJson.lazy(rows)} |> RustyJson.encode_stream(options) |> Enum.join() == expected
+    end
+  end
+
   test "without protocols a lazy array is a struct like any other" do
     for {_engine, options} <- Judge.engines() do
       stream = RustyJson.encode_stream(%{d: RustyJson.lazy([1])}, [protocol: false] ++ options)

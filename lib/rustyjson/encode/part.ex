@@ -8,7 +8,7 @@ defmodule RustyJson.Encode.Part do
   require RustyJson.Encode.Known
   require RustyJson.Encode.Unsupported
 
-  alias RustyJson.{EncodeError, Encoder, Engine, Fragment, Long, Options, OrderedObject, SandboxError}
+  alias RustyJson.{EncodeError, Encoder, Engine, Fragment, Lazy, Long, Options, OrderedObject, SandboxError}
   alias RustyJson.Encode.{Inside, Keys, Known, Lost, Measure, Path, Scope, Unsupported, Written}
   alias RustyJson.Encoder.{Interop, Plans}
   alias RustyJson.Engine.Native
@@ -422,6 +422,9 @@ defmodule RustyJson.Encode.Part do
       |> Options.compact()
       |> text(term, implementation)
       |> by_implementation(term, implementation, options)
+
+  # The core follows pointers into the elements of a lazy array, as a stream does.
+  defp text(options, %Lazy{} = lazy, implementation), do: implementation.encode(lazy, options)
 
   # Text of other libraries is looked at where it is made, and a derived implementation asks the core.
   defp text(options, term, implementation) do
