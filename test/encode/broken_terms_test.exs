@@ -209,10 +209,11 @@ defmodule RustyJson.BrokenTermsTest do
 
         for {term, path} <- [
               {%{a: part}, "/a"},
-              {[%Gives{value: "1"}, part], "/1"},
+              {[%Gives{value: "1"}, 2, part], "/2"},
               {[%Gives{value: "1"}, 2, [part]], "/2/0"}
             ] do
-          assert {:error, %EncodeError{reason: :invalid_iodata, path: ^path}} = RustyJson.encode(term, options)
+          assert {:error, %EncodeError{reason: :invalid_iodata, path: ^path}} =
+                   RustyJson.encode(term, options)
 
           for term <- [term, Map.new([{:l, RustyJson.lazy([1])}, {:t, term}])] do
             stream = RustyJson.encode_stream(term, options)
@@ -233,7 +234,11 @@ defmodule RustyJson.BrokenTermsTest do
     account = %Account{name: "ada", password: "s3cret"}
 
     for value <- [account, [account], {account, %{a: account}}, %{account => [account]}],
-        term <- [%{~D[2024-02-29] | year: value}, %Fragment{encode: value}, %{URI.parse("http://x") | host: value}] do
+        term <- [
+          %{~D[2024-02-29] | year: value},
+          %Fragment{encode: {value}},
+          %{URI.parse("http://x") | host: value}
+        ] do
       assert {:error, %EncodeError{reason: :invalid_struct, message: message}} = Judge.encode(term)
       refute message =~ "s3cret"
       assert message =~ "RustyJson.BrokenTermsTest.Account"
