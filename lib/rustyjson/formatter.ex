@@ -107,6 +107,21 @@ defmodule RustyJson.Formatter do
   @spec minimize_to_iodata(iodata(), opts()) :: iodata()
   def minimize_to_iodata(input, opts \\ []), do: minimize(input, opts)
 
+  # Formats a text for a command, with this indent or, without one, as minimize/2 does. Its options are those of an encode call; the output
+  # may be as long as it gets, because who reads it has asked for the layout.
+  @doc false
+  @spec for_command(binary(), nil | binary(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}
+  def for_command(json, indent, options) do
+    {layout, deepest} =
+      if indent, do: {{indent, "\n", "\n", " "}, @deepest_indented}, else: {{"", "", "\n", ""}, @no_limit}
+
+    lay_out(json, options |> Options.due() |> Options.laid_out(layout, {0, deepest, 0}))
+  end
+
+  @doc false
+  @spec deepest_indented() :: pos_integer()
+  def deepest_indented, do: @deepest_indented
+
   # Formats a part of a document with the options and the engine of the call.
   @doc false
   @spec lay_out(binary(), Options.t()) :: {:ok, binary()} | {:error, Exception.t()}

@@ -38,6 +38,22 @@ defmodule RustyJson.CLIProgramsTest do
     assert {_, 0} = System.cmd("sh", ["-c", "#{script} #{path} | head -1"], options)
   end
 
+  test "the encoding of standard input and output is the same after a run", %{write: file} do
+    path = file.("doc.json", ~s(["é"]))
+    ebin = Application.app_dir(:rustyjson, "ebin")
+    before = "before = :io.getopts(:standard_io)"
+    same = "if :io.getopts(:standard_io) == before, do: IO.puts(\"€\")"
+
+    for call <- [
+          ~s|RustyJson.CLI.run(["--minify", "#{path}"], "", fn -> :ok end)|,
+          ~s|RustyJson.CLI.run(["--minify", "-"], "", fn -> :ok end)|,
+          ~s|{:ok, text} = RustyJson.CLI.Input.read("-", true); IO.puts(text)|
+        ] do
+      command = ~s(elixir -pa "#{ebin}" -e '#{before}; #{call}; #{same}' <"#{path}")
+      assert {~s(["é"]\n€\n), 0} = System.cmd("sh", ["-c", command], env: [{"LC_ALL", "C.UTF-8"}])
+    end
+  end
+
   # Runs in a separate process: bytes pass through pipes unchanged, and standard output contains only JSON.
   test "reads standard input" do
     assert {~s({"b":[1,2.50,"é"],"a":{"x":1e2,"x":null}}\n), 0} = piped(@good, "--minify -")

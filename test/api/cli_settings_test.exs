@@ -10,7 +10,7 @@ defmodule RustyJson.CLISettingsTest do
   alias RustyJson.Test.{Commands, Judge}
 
   setup do
-    Commands.keep([:engine, :wasm, :decode, :encode])
+    Commands.keep([:engine, :wasm, :decode, :encode, :policies])
     {_dir, write} = Commands.folder("settings")
     {:ok, write: write}
   end
@@ -152,9 +152,66 @@ defmodule RustyJson.CLISettingsTest do
   if Judge.available?(:native) and Judge.available?(:built_in) do
     test "the engine of the command line lays out texts, too", %{write: file} do
       configure(encode: [engine: :native])
-      assert {0, "[1]\n", ""} = run(["--engine", "wasm", "--minify", file.("small.json", "[1]")])
-      # What the formatter takes.
-      assert RustyJson.Options.encode([]).engine == RustyJson.Engine.Wasm
+      small = file.("small.json", "[1]")
+      wasm = ["--engine", "wasm", "--host", "built_in", "--timeout", "5000", "--max-memory"]
+
+      # The text fits into the sandbox. Its layout does not, in which each level adds to the length of each line.
+      long =
+        file.("long.json", [
+          List.duplicate("[", 120),
+          "1",
+          List.duplicate(",1", 200_000),
+          List.duplicate("]", 120)
+        ])
+
+      assert {0, "", ""} = run(wasm ++ ["20000000", "--validate", long])
+      assert {4, "", error} = run(wasm ++ ["20000000", long])
+      assert error =~ "max_memory"
+      assert {0, "[1]\n", ""} = run(wasm ++ ["20000000", "--minify", small])
+    end
+  end
+
+  test "the application's settings are the same after a run", %{write: file} do
+    small = file.("small.json", "[1]")
+    configure(wasm: %{timeout: 1_000}, encode: [max_depth: 100])
+    settings = Application.get_all_env(:rustyjson)
+
+    for engine <- engines(), {code, text} <- [{0, "[1]"}, {1, "[1"}] do
+      assert {^code, _output, _errors} = run(engine ++ ["--max-depth", "50", file.("some.json", text)])
+      assert Application.get_all_env(:rustyjson) == settings
+      assert RustyJson.Options.encode([]).values.max_depth == 100
+    end
+
+    # The policy is one of the configured engine.
+    if Judge.available?(:native) and Judge.available?(:built_in) do
+      configure(engine: :wasm, policies: [webhook: [timeout: 250]])
+      assert {0, "[1]\n", ""} = run(["--engine", "native", "--minify", small])
+      assert {0, "[1]\n", stats} = run(["--engine", "native", "--stats", "--lines", small])
+      assert stats =~ "native engine"
+    end
+  end
+
+  test "a value that exceeds a limit of encoding ends a stream of sorted values", %{write: file} do
+    rows = file.("rows.json", ~s([{"b":1},{"b":2,"a":1},{}]))
+    configure(encode: [max_bytes: 8])
+
+    for engine <- engines() do
+      for sort <- [["--array"], ["--at", "/*"]] do
+        assert {1, ~s({"b":1}\n), error} = run(engine ++ ["--sort" | sort] ++ [rows])
+        assert error == "#{rows}: output larger than 8 bytes\n"
+      end
+
+      assert {1, ~s({"b":1}\n), error} = run(engine ++ ["--sort", "--lines", "--at", "/*", rows])
+      assert error == "#{rows}:1: output larger than 8 bytes\n"
+    end
+
+    configure(encode: [max_depth: 1])
+    deep = file.("deep.json", "[[1]]")
+
+    for engine <- engines(), more <- [[], ["--lines"]] do
+      assert {1, "", error} = run(engine ++ ["--sort" | more] ++ [deep])
+      assert error =~ "nesting deeper than 1\n--max-depth N raises the limit."
+      assert {0, _output, ""} = run(engine ++ ["--sort", "--max-depth", "2" | more] ++ [deep])
     end
   end
 

@@ -313,6 +313,59 @@ defmodule RustyJson.CLITest do
     assert {0, _, ""} = run(["--max-depth", "200", "--sort", deep])
   end
 
+  test "what is too deep to be indented, or long when it is", %{write: file} do
+    deep = file.("deep.json", [List.duplicate("[", 2_000), List.duplicate("]", 2_000)])
+    ones = file.("ones.json", ["[1", List.duplicate(",1", 500_000), "]"])
+
+    dense =
+      file.("dense.json", [
+        List.duplicate("[", 120),
+        "1",
+        List.duplicate(",1", 50_000),
+        List.duplicate("]", 120)
+      ])
+
+    # The default sandbox has room for less.
+    for {name, options} <- Judge.engines() do
+      engine =
+        ["--engine", "#{options[:engine]}"] ++ if(host = options[:host], do: ["--host", "#{host}"], else: [])
+
+      assert {1, "", error} = run(engine ++ ["--max-depth", "5000", deep])
+
+      assert error ==
+               "#{deep}: more than 1024 levels of nesting, which are not indented; --minify prints them\n"
+
+      assert {1, "", ^error} = run(engine ++ ["--max-depth", "5000", "--fetch", "/0", deep])
+      assert {0, _output, ""} = run(engine ++ ["--max-depth", "5000", "--minify", deep])
+
+      if name == :native do
+        assert {0, output, ""} = run(engine ++ ["--indent", "200", ones])
+        assert byte_size(output) == 500_001 * 203 + 2
+        assert {0, output, ""} = run(engine ++ [dense])
+        assert byte_size(output) > 64 * 100_000 + 2_000_000
+      end
+    end
+  end
+
+  test "an error in a value that was fetched has its place in that value", %{write: file} do
+    doc = file.("doc.json", ~s({"x": 1,\n\n "a": [{"b": 1,\n"b":2}]}))
+    assert {1, "", error} = run(["--canonical", "--fetch", "/a", doc])
+    assert error =~ ~s(#{doc}: line 2, column 1 of the value at /a: Duplicate key "b"\n\n2 | "b":2}]\n  | ^\n)
+
+    assert {1, "", error} =
+             run([
+               "--canonical",
+               "--fetch",
+               "/a/*",
+               "--lines",
+               file.("l", ~s({}\n{"a":[1,90071992547409931]}))
+             ])
+
+    assert error =~ "/l:1: nothing at /a/*\n"
+    assert error =~ "/l:2: line 1, column 1 of a value at /a/*: Integer that canonical JSON"
+    assert error =~ "\nat /a/*\n"
+  end
+
   test "the command line is checked before anything is read" do
     for {argv, words} <- [
           {[], "no FILE given"},

@@ -42,7 +42,8 @@ defmodule Mix.Tasks.Rustyjson do
   engine, whose limits are those of a whole document, or with a configured `max_bytes` or `max_nodes`, it reads the whole file.
 
   Errors go to standard error as `FILE:LINE:COLUMN: message`, with the line and a caret. If standard error is a terminal, so does
-  progress on inputs of #{div(RustyJson.CLI.Progress.from(), 1_000_000)} MB and more.
+  progress on inputs of #{div(RustyJson.CLI.Progress.from(), 1_000_000)} MB and more. With `--canonical` and `--fetch`, an error in the value
+  itself names the line and column in the value.
 
   `script/rustyjson` in a checkout of RustyJson is the same command for use outside of a project.
 
@@ -57,7 +58,7 @@ defmodule Mix.Tasks.Rustyjson do
   | code | meaning |
   |---|---|
   | 0 | every document is valid |
-  | 1 | a document is invalid, exceeds `--max-depth`, or has nothing at the place of `--fetch` |
+  | 1 | a document is invalid, exceeds `--max-depth` or a configured limit, has nothing at the place of `--fetch`, or has more than 1,024 levels, which are not indented |
   | 2 | the command line is wrong |
   | 3 | a file cannot be read, or the output cannot be written |
   | 4 | the sandbox stopped a document because of time or memory |

@@ -2,7 +2,18 @@ defmodule RustyJson.CLI.Documents do
   @moduledoc false
   # The work of the command line: decodes every document, which checks it, and formats its text.
 
-  alias RustyJson.{DecodeError, EngineError, Feed, Formatter, Fragment, Options, Paths, SandboxError}
+  alias RustyJson.{
+    DecodeError,
+    EncodeError,
+    EngineError,
+    Feed,
+    Formatter,
+    Fragment,
+    Options,
+    Paths,
+    SandboxError
+  }
+
   alias RustyJson.CLI.{Arguments, Input, Output, Progress, Stats}
   alias RustyJson.DecodeError.Snippet
 
@@ -21,12 +32,12 @@ defmodule RustyJson.CLI.Documents do
   @spec run(Arguments.t()) :: 0..5
   def run(%Arguments{} = arguments) do
     {:ok, _} = Application.ensure_all_started(:rustyjson)
-    configure(arguments.options)
-    :io.setopts(:standard_io, encoding: :latin1, binary: true)
 
-    Output.with_writer(fn ->
-      arguments = Arguments.prepared(arguments)
-      arguments.files |> Enum.map(&file(&1, arguments)) |> Enum.max()
+    Output.in_bytes(fn ->
+      Output.with_writer(fn ->
+        arguments = Arguments.prepared(arguments)
+        arguments.files |> Enum.map(&file(&1, arguments)) |> Enum.max()
+      end)
     end)
   rescue
     error in EngineError -> failed(@no_engine, Exception.message(error))
@@ -34,19 +45,6 @@ defmodule RustyJson.CLI.Documents do
     # A reader such as `head` that exits early is not an error.
     {:output, reason} when reason in [:terminated, :epipe] -> @ok
     {:output, reason} -> failed(@unreadable, "standard output: #{:file.format_error(reason)}")
-  end
-
-  # The formatter takes no such options, so the command line's become the configuration of this run. It takes those of encoding.
-  defp configure(options) do
-    add_env(:wasm, Keyword.take(options, [:host, :timeout, :max_memory]))
-    add_env(:encode, options)
-    if engine = options[:engine], do: Application.put_env(:rustyjson, :engine, engine)
-    RustyJson.Config.reload()
-  end
-
-  defp add_env(key, more) do
-    configured = Application.get_env(:rustyjson, key, [])
-    Application.put_env(:rustyjson, key, configured |> Enum.to_list() |> Keyword.merge(more))
   end
 
   defp file(file, %{array: array, at: at, lines: false} = arguments) when array or at != nil do
@@ -67,7 +65,9 @@ defmodule RustyJson.CLI.Documents do
   end
 
   defp file(file, %{layout: :validate, sort: false, fetch: nil, stats: false} = arguments) do
-    if native?() and unlimited?(arguments), do: in_pieces(file, arguments), else: whole(file, arguments)
+    if native?(arguments) and unlimited?(arguments),
+      do: in_pieces(file, arguments),
+      else: whole(file, arguments)
   end
 
   defp file(file, arguments), do: whole(file, arguments)
@@ -90,7 +90,9 @@ defmodule RustyJson.CLI.Documents do
   end
 
   # The limits of the sandbox are those of a whole document.
-  defp native?, do: RustyJson.engine() == :native
+  defp native?(arguments), do: engine(arguments) == :native
+
+  defp engine(%{decode: decode}), do: RustyJson.Engine.name(Options.decode(decode).engine)
 
   # So are these, of which pieces do not know.
   defp unlimited?(%{decode: decode}),
@@ -131,8 +133,8 @@ defmodule RustyJson.CLI.Documents do
   ## Lines
 
   # Nothing is asked about single lines but whether they are right, so that the engine takes many of them at once.
-  defp whole_lines?(%{fetch: nil, at: nil, sort: false, stats: false, layout: layout}),
-    do: layout in [:pretty, :minify, :validate] and native?()
+  defp whole_lines?(%{fetch: nil, at: nil, sort: false, stats: false, layout: layout} = arguments),
+    do: layout in [:pretty, :minify, :validate] and native?(arguments)
 
   defp whole_lines?(_arguments), do: false
 
@@ -155,15 +157,10 @@ defmodule RustyJson.CLI.Documents do
   defp fed(piece, feed),
     do: with({:error, error, values, _feed} <- Feed.push(feed, piece), do: {:error, error, values})
 
-  defp printed(items, file, %{layout: layout} = arguments) do
-    unless layout == :validate,
-      do: for({:ok, value} <- items, do: value) |> printable(arguments) |> Output.write()
-
-    for({:error, error} <- items, do: rejected(error, {file, 0})) |> Enum.max(fn -> @ok end)
+  defp printed(items, file, arguments) do
+    code = for({:ok, value} <- items, do: value) |> print({file, 0}, arguments)
+    for({:error, error} <- items, do: rejected(error, {file, 0})) |> Enum.max(fn -> @ok end) |> max(code)
   end
-
-  defp printable([], _arguments), do: []
-  defp printable(values, arguments), do: [lines(values, arguments), ?\n]
 
   defp each_line(file, arguments) do
     Input.each_line(file, arguments.quiet, {@ok, Stats.new()}, fn text, number, {code, stats} ->
@@ -173,40 +170,57 @@ defmodule RustyJson.CLI.Documents do
   end
 
   # What goes on with the next piece, or stops with an exit code.
-  defp values({:ok, values, nil}, file, arguments), do: print(values, {:halt, @ok}, file, arguments)
-  defp values({:ok, values, feed}, file, arguments), do: print(values, {:cont, feed}, file, arguments)
-
   defp values({:error, error, values}, file, arguments) do
-    with {:cont, nil} <- print(values, {:cont, nil}, file, arguments),
-         do: {:halt, rejected(error, {file, nil})}
+    code = print(values, {file, nil}, arguments)
+    {:halt, if(code == @ok, do: rejected(error, {file, nil}), else: code)}
   end
 
-  defp print(values, next, _file, %{layout: layout}) when values == [] or layout == :validate, do: next
-
-  defp print(values, next, file, arguments) do
-    values |> printable(arguments) |> Output.write()
-    next
-  rescue
-    error in SandboxError -> {:halt, rejected(error, {file, nil})}
+  defp values({:ok, values, feed}, file, arguments) do
+    case print(values, {file, nil}, arguments) do
+      @ok when feed != nil -> {:cont, feed}
+      code -> {:halt, code}
+    end
   end
 
-  defp lines([%Fragment{} | _] = values, %{raw: true} = arguments),
-    do: values |> Enum.map(&raw(&1.encode, arguments)) |> Enum.intersperse(?\n)
+  # Prints values, a line each, up to the first that cannot be printed. Gives the exit code.
+  defp print(values, _place, %{layout: layout}) when values == [] or layout == :validate, do: @ok
+
+  defp print(values, place, arguments) do
+    {lines, result} = lines(values, arguments)
+    Output.write(lines)
+    with {:error, error} <- result, do: rejected(error, place), else: (:ok -> @ok)
+  end
 
   # All values of a piece in one call. Numbers, strings and names have nothing to remove.
-  defp lines([%Fragment{} | _] = values, _arguments) do
+  defp lines([%Fragment{} | _] = values, %{raw: false} = arguments) do
+    lines = for value <- values, do: [value.encode | "\n"]
+
     if Enum.any?(values, &bracket?(&1.encode)),
-      do: values |> Enum.map(&[&1.encode, ?\n]) |> Formatter.minimize(),
-      else: values |> Enum.map(& &1.encode) |> Enum.intersperse(?\n)
+      do: lines |> IO.iodata_to_binary() |> laid_out(nil, arguments) |> line([]),
+      else: {lines, :ok}
   end
 
-  defp lines(values, %{encode: encode}),
-    do: Enum.map_join(values, "\n", &RustyJson.encode!(&1, encode ++ [sort_keys: true]))
+  defp lines(values, arguments) do
+    Enum.reduce_while(values, {[], :ok}, fn value, {lines, :ok} ->
+      case value |> one_line(arguments) |> line(lines) do
+        {_lines, :ok} = done -> {:cont, done}
+        failed -> {:halt, failed}
+      end
+    end)
+  end
 
   defp bracket?(<<first, _::binary>>), do: first in ~c"[{"
 
-  defp finish(code, file, stats, %{stats: wanted}) do
-    if wanted, do: IO.puts(:stderr, "#{Input.name(file)}: " <> Stats.line(stats))
+  defp one_line(%Fragment{encode: part}, arguments), do: unquoted(part, arguments)
+  defp one_line(value, %{encode: encode}), do: RustyJson.encode(value, encode ++ [sort_keys: true])
+
+  defp line({:ok, text}, lines), do: {[lines, text | "\n"], :ok}
+  defp line({:error, _error} = failed, lines), do: {lines, failed}
+
+  defp finish(code, file, stats, arguments) do
+    if arguments.stats,
+      do: IO.puts(:stderr, "#{Input.name(file)}: " <> Stats.line(stats, engine(arguments)))
+
     code
   end
 
@@ -232,12 +246,8 @@ defmodule RustyJson.CLI.Documents do
   end
 
   defp fetched(text, place, paths, arguments) do
-    with {:ok, %{value: %{encode: part}}} <-
-           RustyJson.select(text, paths, Keyword.put(arguments.decode, :as, :raw)),
-         {:ok, output} <- shown(part, arguments) do
-      if output, do: Output.write([output, ?\n])
-      @ok
-    else
+    case RustyJson.select(text, paths, Keyword.put(arguments.decode, :as, :raw)) do
+      {:ok, %{value: value}} -> part(value, place, arguments)
       {:ok, none} when none == %{} -> failed(@not_json, absent(place, arguments.fetch))
       {:error, error} -> rejected(error, place)
     end
@@ -254,31 +264,26 @@ defmodule RustyJson.CLI.Documents do
       all(values ++ more, place, arguments)
     else
       {:error, error, values} ->
-        all(values, place, %{arguments | fetch: nil}) |> max(rejected(error, place))
+        parts(values, place, arguments) |> max(rejected(error, place))
     end
   end
 
   defp all([], place, %{fetch: pointer}) when pointer != nil, do: failed(@not_json, absent(place, pointer))
+  defp all(values, place, arguments), do: parts(values, place, arguments)
 
-  defp all(values, place, %{at: nil} = arguments) do
-    values |> Enum.map(&one_of_all(&1, place, arguments)) |> Enum.max(fn -> @ok end)
-  end
+  defp parts(values, place, %{at: nil} = arguments),
+    do: values |> Enum.map(&part(&1, place, arguments)) |> Enum.max(fn -> @ok end)
 
-  defp all(values, place, arguments) do
-    unless arguments.layout == :validate, do: values |> printable(arguments) |> Output.write()
-    @ok
-  rescue
-    error in SandboxError -> rejected(error, place)
-  end
+  defp parts(values, place, arguments), do: print(values, place, arguments)
 
-  defp one_of_all(%{encode: part}, place, arguments) do
+  defp part(%{encode: part}, place, arguments) do
     case shown(part, arguments) do
       {:ok, output} ->
         if output, do: Output.write([output, ?\n])
         @ok
 
       {:error, error} ->
-        rejected(error, place)
+        rejected_part(error, place, arguments.fetch)
     end
   end
 
@@ -306,15 +311,18 @@ defmodule RustyJson.CLI.Documents do
   defp lay_out(_text, term, %{sort: true} = arguments),
     do: RustyJson.encode(term, arguments.encode ++ [sort_keys: true, pretty: pretty(arguments)])
 
-  defp lay_out(text, _term, arguments) do
-    {:ok,
-     if(pretty?(arguments),
-       do: Formatter.pretty_print(text, if(arguments.indent, do: [indent: arguments.indent], else: [])),
-       else: Formatter.minimize(text)
-     )}
-  rescue
-    error in [SandboxError, DecodeError] -> {:error, error}
+  defp lay_out(text, _term, arguments),
+    do: laid_out(text, if(pretty?(arguments), do: indent(arguments.indent)), arguments)
+
+  defp laid_out(text, indent, %{encode: encode}) do
+    with {:error, %EncodeError{reason: :max_depth}} <-
+           Formatter.for_command(text, indent, Options.encode(encode)),
+         do: {:error, :not_indented}
   end
+
+  defp indent(nil), do: "  "
+  defp indent(spaces) when is_integer(spaces), do: String.duplicate(" ", spaces)
+  defp indent(text), do: text
 
   defp pretty(%{indent: nil} = arguments), do: pretty?(arguments)
   defp pretty(%{indent: indent} = arguments), do: if(pretty?(arguments), do: indent, else: false)
@@ -322,10 +330,7 @@ defmodule RustyJson.CLI.Documents do
   # With --lines, line breaks inside a document would look like its end.
   defp pretty?(%{layout: layout, lines: lines}), do: layout == :pretty and not lines
 
-  defp absent({file, nil}, pointer), do: "#{Input.name(file)}: nothing at #{Snippet.visible(pointer)}"
-
-  defp absent({file, lines_before}, pointer),
-    do: "#{Input.name(file)}:#{lines_before + 1}: nothing at #{Snippet.visible(pointer)}"
+  defp absent(place, pointer), do: "#{at(place)}: nothing at #{Snippet.visible(pointer)}"
 
   ## What went wrong
 
@@ -335,10 +340,24 @@ defmodule RustyJson.CLI.Documents do
     failed(@not_json, "#{Input.name(file)}:#{line}:#{error.column}: #{shown}#{hint(error, lines_before)}")
   end
 
-  defp rejected(error, {file, nil}), do: failed(code(error), "#{Input.name(file)}: #{message(error)}")
+  defp rejected(error, {_file, lines_before} = place),
+    do: failed(code(error), "#{at(place)}: #{message(error)}#{hint(error, lines_before)}")
 
-  defp rejected(error, {file, lines_before}),
-    do: failed(code(error), "#{Input.name(file)}:#{lines_before + 1}: #{message(error)}")
+  # Its line and column are those of the part, which does not know where it stands.
+  defp rejected_part(%DecodeError{} = error, place, pointer) do
+    shown = DecodeError.explain(%{error | message: what(error), path: pointer <> (error.path || "")})
+    value = "#{if Arguments.wildcard?(pointer), do: "a", else: "the"} value at #{Snippet.visible(pointer)}"
+    failed(@not_json, "#{at(place)}: line #{error.line}, column #{error.column} of #{value}: #{shown}")
+  end
+
+  defp rejected_part(error, place, _pointer), do: rejected(error, place)
+
+  defp at({file, nil}), do: Input.name(file)
+  defp at({file, lines_before}), do: "#{Input.name(file)}:#{lines_before + 1}"
+
+  defp message(:not_indented) do
+    "more than #{Formatter.deepest_indented()} levels of nesting, which are not indented; --minify prints them"
+  end
 
   # That of an EncodeError has a key as it is.
   defp message(error), do: error |> Exception.message() |> Snippet.visible()

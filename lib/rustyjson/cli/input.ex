@@ -2,7 +2,7 @@ defmodule RustyJson.CLI.Input do
   @moduledoc false
   # Reads files and standard input, in pieces or line by line; files in constant memory. A file whose name ends in `.gz` is decompressed.
 
-  alias RustyJson.CLI.Progress
+  alias RustyJson.CLI.{Output, Progress}
 
   @chunk 1_048_576
 
@@ -141,8 +141,7 @@ defmodule RustyJson.CLI.Input do
     if System.otp_release() in ["26", "27"] and :file.native_name_encoding() == :utf8 do
       fun.(:characters)
     else
-      :io.setopts(:standard_io, encoding: :latin1, binary: true)
-      fun.(:stdio)
+      Output.in_bytes(fn -> fun.(:stdio) end)
     end
   end
 

@@ -39,6 +39,22 @@ defmodule RustyJson.CLI.Output do
   @spec of_task((() -> result)) :: result | :closed when result: term()
   def of_task(fun), do: without_log(fn -> unless_closed(fun) end)
 
+  @doc """
+  Runs a function that writes bytes to standard output, or reads them from standard input, whatever the terminal's encoding. What runs
+  after it in the VM, such as the next task of `mix do`, finds the encoding as it was.
+  """
+  @spec in_bytes((() -> result)) :: result when result: term()
+  def in_bytes(fun) do
+    before = with {:error, _reason} <- :io.getopts(:standard_io), do: []
+    :io.setopts(:standard_io, encoding: :latin1, binary: true)
+
+    try do
+      fun.()
+    after
+      :io.setopts(:standard_io, Keyword.take(before, [:encoding, :binary]))
+    end
+  end
+
   # Reasons why bytes are lost. A reader that ends early is none of them.
   @lost [:enospc, :edquot, :efbig, :eio]
 

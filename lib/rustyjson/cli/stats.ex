@@ -50,11 +50,11 @@ defmodule RustyJson.CLI.Stats do
   def refuse(stats, text), do: %{stats | refused: stats.refused + 1, read: stats.read + byte_size(text)}
 
   @doc "All numbers in one line."
-  @spec line(t()) :: String.t()
-  def line(stats) do
+  @spec line(t(), :native | :wasm | :none) :: String.t()
+  def line(stats, engine) do
     sizes = [documents(stats), "#{Progress.size(stats.read)} in", written(stats), terms(stats)]
 
-    "#{join(sizes)}; #{RustyJson.engine()} engine: #{join([decoded(stats), laid_out(stats)])}"
+    "#{join(sizes)}; #{engine} engine: #{join([decoded(stats), laid_out(stats)])}"
   end
 
   defp join(parts), do: parts |> Enum.reject(&is_nil/1) |> Enum.join(", ")
