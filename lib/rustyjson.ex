@@ -526,7 +526,8 @@ defmodule RustyJson do
 
   Members are sorted by the UTF-16 units of their keys. Numbers are written as ECMAScript writes them. Only quotes, backslashes and
   control characters are escaped. Repeated keys, lone surrogates, and integers that a float cannot represent exactly are errors. With
-  `canonical: true`, `encode/2` writes a `Decimal` as a string, as it does without.
+  `canonical: true`, `encode/2` writes a `Decimal` as a string, as it does without. Its `:max_bytes` limits the canonical text; the text
+  from which that is made, with white space in fragments, may have six times as many bytes and 64 KiB more.
 
   Takes the limits of `decode/2` (`:max_bytes`, `:max_depth`, `:max_nodes`, `:decoding_integer_digit_limit`), the options that
   choose an engine, and `:policy`, of which these apply.

@@ -138,6 +138,15 @@ defmodule RustyJson.CanonicalTest do
       assert encode([1.0, 2.0], max_bytes: 5) == {:ok, "[1,2]"}
       assert {:error, %EncodeError{reason: :max_bytes}} = encode([1.0, 2.0], max_bytes: 4)
       assert {:error, %EncodeError{reason: :max_bytes}} = encode(List.duplicate(1, 1000), max_bytes: 100)
+      assert encode(Integer.pow(10, 308), max_bytes: 6) == {:ok, "1e+308"}
+      assert {:error, %EncodeError{reason: :max_bytes}} = encode(Integer.pow(10, 308), max_bytes: 5)
+      spaces = RustyJson.Fragment.new(["[", String.duplicate(" ", 1_000), "]"])
+      assert encode(spaces, max_bytes: 2) == {:ok, "[]"}
+
+      assert {:error, %EncodeError{reason: :max_bytes} = error} =
+               encode(String.duplicate("x", 70_000), max_bytes: 9)
+
+      assert error.message == "output larger than 9 bytes"
       assert {:error, %EncodeError{reason: :max_depth}} = encode([[[1]]], max_depth: 2)
       assert encode([[[1]]], max_depth: 3) == {:ok, "[[[1]]]"}
       deep = Enum.reduce(1..500, [], fn _, list -> [list] end)

@@ -100,6 +100,20 @@ defmodule RustyJson.Sandbox.LiesTest do
         end)
       end
 
+      test "canonical form: a text longer than max_bytes", %{host: host, options: options} do
+        # The limit of the input is not one of the output.
+        options = RustyJson.Options.decode([max_bytes: 3] ++ options)
+
+        canonical =
+          &options.engine.canonicalize("[1]", %{options | bytes: options.bytes <> <<&1::64-little>>})
+
+        with_guest(host, Guest.wasm(always: true, data: <<1, "12345678901">>), fn ->
+          assert {:error, %SandboxError{reason: :invalid_result}} = canonical.(10)
+          assert canonical.(11) == {:ok, "12345678901"}
+          assert canonical.(0) == {:ok, "12345678901"}
+        end)
+      end
+
       test "another version of the exports", %{host: host, options: options} do
         case WasmHosts.replace(host, Guest.wasm(abi_version: RustyJson.Wasm.Abi.version() + 1)) do
           :ok -> assert {:error, %SandboxError{reason: :unavailable}} = RustyJson.decode("1", options)

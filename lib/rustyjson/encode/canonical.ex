@@ -11,8 +11,10 @@ defmodule RustyJson.Encode.Canonical do
   alias RustyJson.Engine.Codes
   alias RustyJson.Options.Cache
 
-  # A text is at most this many times as long as its canonical form: `\\u0041` becomes `A`.
+  # How much longer than its canonical form a text may be. `\\u0041` becomes `A`, six times as short. The rest is for what is rare but
+  # has no such bound: white space in fragments, and integers of up to 309 digits, which become `1e+308`.
   @shrinks 6
+  @more 65_536
   # Digits of an integer that an error shows.
   @shown 40
 
@@ -41,7 +43,7 @@ defmodule RustyJson.Encode.Canonical do
   end
 
   defp plain(0), do: %{compress: -1}
-  defp plain(most), do: %{compress: -1, max_bytes: @shrinks * most + 64}
+  defp plain(most), do: %{compress: -1, max_bytes: @shrinks * most + @more}
 
   # The limit of the plain text is not the one of the call. An encoder may also have met a limit of a call of its own.
   defp of_call(error, plain, options) do

@@ -276,7 +276,11 @@ defmodule RustyJson.Engine.Wasm do
   end
 
   @impl true
-  def canonicalize(text, options), do: run(:canonicalize, text, options.bytes, options)
+  def canonicalize(text, %{bytes: bytes} = options) do
+    # Behind the options of decoding, of which one with this name limits the input.
+    <<most::64-little>> = binary_part(bytes, byte_size(bytes), -8)
+    run(:canonicalize, text, bytes, options, &held_to(&1, %{max_bytes: most, compress: -1}))
+  end
 
   # `judge` takes the answer, or makes a fault of it, which is then in the event of the call.
   defp run(operation, body, bytes, options, judge \\ & &1) do
