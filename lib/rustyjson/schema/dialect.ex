@@ -16,6 +16,8 @@ defmodule RustyJson.Schema.Dialect do
     refs: true,
     # Words may stand beside "$ref".
     beside_refs: true,
+    # Words may stand beside "anyOf".
+    beside_any_of: true,
     # "allOf" exists.
     all_of: true,
     # The whole has to be an object.
@@ -28,9 +30,9 @@ defmodule RustyJson.Schema.Dialect do
     const: true,
     defaults: true,
     additional: true,
-    # The form of OpenAPI: types in capitals, and "nullable".
+    # The form of OpenAPI: types in capitals, "nullable", and enums of strings alone.
     openapi: false,
-    # The most members, values of enums and characters of names.
+    # The most members, values of enums, characters of names, and characters of a long enum.
     most: nil
   ]
 
@@ -71,7 +73,7 @@ defmodule RustyJson.Schema.Dialect do
       closed: true,
       open: false,
       defaults: false,
-      most: %{members: 5_000, values: 1_000, characters: 120_000}
+      most: %{members: 5_000, values: 1_000, characters: 120_000, long_enum: 15_000}
     }
   end
 
@@ -82,6 +84,7 @@ defmodule RustyJson.Schema.Dialect do
       keywords: ["pattern" | @lengths ++ @items ++ @numbers ++ @members],
       formats: ["date-time"],
       refs: false,
+      beside_any_of: false,
       all_of: false,
       open: false,
       const: false,
@@ -91,14 +94,21 @@ defmodule RustyJson.Schema.Dialect do
     }
   end
 
-  @counted %{members: "members", values: "values of enums", characters: "characters in names and values"}
+  @counted %{
+    members: "members",
+    values: "values of enums",
+    characters: "characters in names and values",
+    long_enum: "characters in an enum of more than 250 values"
+  }
+  # An enum of more values is a long one.
+  @short 250
 
   @doc "The schema. Raises an ArgumentError if it exceeds a limit of the dialect."
   @spec small_enough!(OrderedObject.t(), t()) :: OrderedObject.t()
   def small_enough!(schema, %{most: nil}), do: schema
 
   def small_enough!(schema, %{most: most, name: name}) do
-    counts = counted(schema, %{members: 0, values: 0, characters: 0})
+    counts = counted(schema, Map.new(most, fn {what, _limit} -> {what, 0} end))
 
     for {what, limit} <- most, counts[what] > limit do
       raise ArgumentError,
@@ -119,17 +129,16 @@ defmodule RustyJson.Schema.Dialect do
     counted(schemas, characters(names, counts))
   end
 
-  defp pair({"enum", names}, counts), do: characters(names, add(counts, :values, length(names)))
+  defp pair({"enum", names}, counts) do
+    counts = if length(names) > @short, do: longest(counts, size(names)), else: counts
+    characters(names, add(counts, :values, length(names)))
+  end
+
   defp pair({"const", name}, counts), do: characters([name], counts)
   defp pair({_word, value}, counts), do: counted(value, counts)
 
-  defp characters(names, counts),
-    do:
-      add(
-        counts,
-        :characters,
-        for(name <- names, is_binary(name), reduce: 0, do: (sum -> sum + String.length(name)))
-      )
-
+  defp characters(names, counts), do: add(counts, :characters, size(names))
+  defp size(names), do: for(name <- names, is_binary(name), reduce: 0, do: (sum -> sum + String.length(name)))
+  defp longest(counts, size), do: Map.update!(counts, :long_enum, &max(&1, size))
   defp add(counts, what, more), do: Map.update!(counts, what, &(&1 + more))
 end

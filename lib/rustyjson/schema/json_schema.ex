@@ -7,7 +7,7 @@ defmodule RustyJson.Schema.JsonSchema do
 
   alias RustyJson.Encode.Excerpt
   alias RustyJson.OrderedObject
-  alias RustyJson.Schema.{Default, Dialect, Type, Words}
+  alias RustyJson.Schema.{AnyOf, Default, Dialect, Type, Words}
 
   # Numbers as the core takes them from strings.
   @decimal "^-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$"
@@ -209,6 +209,9 @@ defmodule RustyJson.Schema.JsonSchema do
 
   defp described(pairs, nil, _context), do: pairs
 
+  defp described([{"anyOf", options}], text, %{dialect: %{beside_any_of: false}}),
+    do: AnyOf.described(options, text)
+
   defp described(pairs, text, %{dialect: dialect}) do
     pairs =
       if List.keymember?(pairs, "$ref", 0) and not dialect.beside_refs,
@@ -302,9 +305,11 @@ defmodule RustyJson.Schema.JsonSchema do
     values =
       for {name, value} <- mappings, do: if(given[:embed_as] == :dump, do: value, else: Atom.to_string(name))
 
-    if Enum.all?(values, &is_binary/1),
-      do: enum(values, context),
-      else: [{"type", type("integer", context.dialect)}, {"enum", values}]
+    cond do
+      Enum.all?(values, &is_binary/1) -> enum(values, context)
+      context.dialect.openapi -> [{"type", "INTEGER"}, {:note, "One of #{Enum.join(values, ", ")}"}]
+      true -> [{"type", "integer"}, {"enum", values}]
+    end
   end
 
   defp open!(what, %{dialect: %{open: false}} = context), do: wrong!(what, context)
@@ -326,7 +331,7 @@ defmodule RustyJson.Schema.JsonSchema do
   defp type(name, _dialect), do: name
 
   defp nullable([], _context), do: []
-
+  defp nullable([{"anyOf", options}], %{dialect: %{beside_any_of: false}}), do: AnyOf.nullable(options)
   defp nullable(pairs, %{dialect: %{openapi: true}}), do: pairs ++ [{"nullable", true}]
 
   defp nullable(pairs, context) do
