@@ -188,7 +188,8 @@ defmodule RustyJson.Partial do
 
   Changes that are applied in their order to the value before give the value after. The first one of a document sets `""`. An index is
   that of an element that is there, or of the next one. Where an ordered object repeats a key, the object itself is set. A pointer has
-  the keys of the text, whatever `:keys` makes of them.
+  the keys of the text, whatever `:keys` makes of them, and in structs the names of the fields: `"/order_lines"` for a member
+  `"orderLines"`.
 
   Pointers may have at most 16 times the bytes of the piece and 16 KB more, together with the members of such objects. A piece whose
   changes need more, because keys are very long or brackets very deep, gives one change instead, which sets `""`. That takes time for

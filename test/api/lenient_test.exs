@@ -26,6 +26,7 @@ defmodule RustyJson.LenientTest do
     {[:prose], "[1] [2", [1], [prose: 4]},
     {[:code_fence, :prose], "So:\n#{@fence}json\n[1]\n#{@fence}\nThat is all.", [1],
      [prose: 0, code_fence: 4, code_fence: 16, prose: 20]},
+    {[:code_fence, :prose], "#{@fence}json\n[1]\n``", [1], [code_fence: 0, prose: 12]},
     {[:trailing_commas], "[1,2,]", [1, 2], [trailing_commas: 4]},
     {[:trailing_commas], "{\"a\":[\",]\",\n ],}", %{"a" => [",]"]},
      [trailing_commas: 10, trailing_commas: 14]},

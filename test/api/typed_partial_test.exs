@@ -234,11 +234,12 @@ defmodule RustyJson.TypedPartialTest do
           {~S({"placedOn":"x"), Order, :type, "/placedOn"},
           {~S({"orderLines":[{"sku":1,), Order, :type, "/orderLines/0/sku"},
           {~S({"orderLines":[{}), Order, :missing, "/orderLines/0/sku"},
-          {~S({"a":1,"b":[), Square, :unknown_key, ""},
+          {~S({"a":1,"b":), Square, :unknown_key, ""},
+          {~S({"a":1,"b" :), Square, :unknown_key, ""},
           {~S([{"state":1,"t":"leaf"}), [@tree], :type, "/0/state"}
         ] do
       {before, last} = String.split_at(text, -1)
-      # A key is told behind its closing quote, and certain with what follows its colon.
+      # A key is told behind its closing quote, and certain with its colon.
       new = Partial.new([as: type] ++ engine)
       partial = Enum.reduce(Streams.bytes(before), new, &elem(Partial.push(&2, &1), 1))
       assert {:error, %DecodeError{reason: ^reason, path: ^path}} = Partial.push(partial, last)

@@ -63,6 +63,10 @@ defmodule RustyJson.Partial.Lenient do
   def mended(nil), do: []
   # As `rest/1` will decide if nothing follows.
   def mended(%{phase: :scalar} = lenient), do: lenient |> rest() |> elem(1) |> mended()
+
+  def mended(%{phase: :after, held: held} = lenient) when held != "",
+    do: lenient |> rest() |> elem(1) |> mended()
+
   def mended(%{mended: mended}), do: Enum.reverse(mended)
 
   @doc "The next bytes, mended as far as that can be told."
@@ -88,6 +92,12 @@ defmodule RustyJson.Partial.Lenient do
 
   def rest(%{phase: phase, at: at} = lenient) when phase in [:before, :info],
     do: {"", %{lenient | held: "", start: at, found: false}}
+
+  # Behind the document a cut fence is other text.
+  def rest(%{phase: :after, held: held} = lenient) when held != "" do
+    lenient = %{lenient | held: ""}
+    if Filter.mends?(lenient, :prose), do: {"", Filter.prose(lenient)}, else: {held, lenient}
+  end
 
   def rest(%{held: held} = lenient), do: {cut(held, lenient), %{lenient | held: ""}}
 

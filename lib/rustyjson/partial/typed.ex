@@ -18,7 +18,7 @@ defmodule RustyJson.Partial.Typed do
   defstruct [:rules, :limits, stack: [], cursor: nil, frozen: nil]
 
   # `frozen` is what is shown, the number of open containers, and when the error is certain: at this number of them, or with the `:next`
-  # event.
+  # byte that is not white space.
   @type t :: %__MODULE__{
           rules: map(),
           limits: Limits.t(),
@@ -105,14 +105,14 @@ defmodule RustyJson.Partial.Typed do
     {:lost, wrong} -> freeze(typed, wrong, Text.read(text, nil))
   end
 
-  defp told(%{frozen: {shown, open, certain}} = typed, events, text, _piece, changes) do
+  defp told(%{frozen: {shown, open, certain}} = typed, events, text, piece, changes) do
     {now, least} = levels(events, open, open)
 
     cond do
       now == 0 ->
         complete(%{typed | frozen: {shown, 0, :over}}, text, changes)
 
-      certain == :next and events != [] ->
+      certain == :next and (events != [] or more?(piece)) ->
         certain!(typed, text)
         {%{typed | frozen: {shown, now, nil}}, changes}
 
@@ -124,6 +124,11 @@ defmodule RustyJson.Partial.Typed do
         {%{typed | frozen: {shown, now, certain}}, changes}
     end
   end
+
+  # Whether a piece has more than white space: behind a key, a colon, which no event tells.
+  defp more?(nil), do: false
+  defp more?({<<space, rest::binary>>, base}) when space in ~c" \t\r\n", do: more?({rest, base + 1})
+  defp more?({rest, _base}), do: rest != ""
 
   # A value does not fit its type.
   defp freeze(typed, %{rest: rest, stack: stack, open: open, visible: visible, changes: changes}, text) do
