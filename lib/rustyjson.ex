@@ -370,8 +370,9 @@ defmodule RustyJson do
   `\\u` when its digits are complete), and so is a document of which nothing can be told yet, with the reason `:unexpected_end`. With
   `:strings` and `:drop`, a document that is a number is such a document until a space or line break ends the number, and so it is with
   `:as`. With `errors: :all`, a value of a wrong type or against a constraint does not end a document that still grows. The document is
-  `:partial`, its value is what came before that, and `RustyJson.Partial.finish/2` gives the list of errors. A whole document with such a
-  value gives the error of `decode/2`. See `RustyJson.Partial` for a document that grows.
+  `:partial`, its value is what came before that, and `RustyJson.Partial.finish/2` gives the list of errors. Of an array or object that has
+  such a value in it and is there to its end, nothing is shown. A whole document with such a value gives the error of `decode/2`. See
+  `RustyJson.Partial` for a document that grows.
 
   ## Options
 

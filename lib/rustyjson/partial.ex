@@ -30,6 +30,12 @@ defmodule RustyJson.Partial do
   checked when it is complete, and a list or a map that is too long is an error at the first element or key too many. The document keeps
   its text for that, and `finish/2` decodes it.
 
+  A tag that comes again in its object can change the struct, so the value then stands still until the document ends. With
+  `duplicate_keys: :first`, the first tag counts and the value goes on.
+
+  With `:max_nodes` or `duplicate_keys: :error`, `decode/2` checks the whole text before its types. Here a value of a wrong type that stands
+  before a repeated key, or before one value too many, is the error.
+
   ## Text of language models
 
   `lenient:` lists what to mend. Nothing is mended by default:

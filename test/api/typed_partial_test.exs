@@ -246,6 +246,29 @@ defmodule RustyJson.TypedPartialTest do
     end
   end
 
+  test "an error of a type is the same wherever the text is cut, also where decode/2 looks at all of the text before" do
+    for {_name, engine} <- Judge.engines(),
+        {text, type, options, path} <- [
+          {~S({"a":"x","b":1,"b":2}), {:map, :integer}, [duplicate_keys: :error], "/a"},
+          {~S({"a":"x","b":1,"b":2}), {:map, :integer}, [duplicate_keys: :error, lenient: [:prose]], "/a"},
+          {~S([{"id":1,"@type":[1,2,3]}]), [Order], [max_nodes: 6], "/0/@type"}
+        ],
+        at <- 0..byte_size(text) do
+      {first, second} = String.split_at(text, at)
+
+      result =
+        with {:ok, partial} <- Partial.push(Partial.new([as: type] ++ options ++ engine), first),
+             do: Partial.push(partial, second)
+
+      assert {:error, %DecodeError{reason: :type, path: ^path}} = result
+
+      assert {:error, %DecodeError{reason: other}} =
+               RustyJson.decode(text, [as: type] ++ Keyword.drop(options, [:lenient]) ++ engine)
+
+      assert other != :type
+    end
+  end
+
   test "an error in a value that a map drops comes as early" do
     for {_name, engine} <- Judge.engines(),
         {before, last, type} <- [

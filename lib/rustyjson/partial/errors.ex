@@ -24,22 +24,29 @@ defmodule RustyJson.Partial.Errors do
 
   @doc "The error that the core found in these bytes, the ones of the last piece."
   @spec error(trouble(), binary(), Partial.t()) :: DecodeError.t()
-  def error(trouble, bytes, %{document: %Typed{}, text: text, options: options} = partial) do
+  def error(trouble, bytes, %{document: %Typed{} = document, text: text, options: options} = partial) do
     # Only the core knows the place of the error, and only `decode/2` knows which of several errors comes first.
-    with {:error, %{reason: reason} = error} when reason != :unexpected_end <-
-           Text.decode(text, %{options | max_bytes: 0}),
-         do: error,
-         else: (_none -> located(trouble, bytes, partial))
+    with nil <- Typed.sooner(document, text, position(trouble, partial)),
+         {:error, %{reason: reason} = error} when reason != :unexpected_end <-
+           Text.decode(text, %{options | max_bytes: 0}) do
+      error
+    else
+      %{__exception__: true} = error -> error
+      _none -> located(trouble, bytes, partial)
+    end
   end
 
   def error(trouble, bytes, partial), do: located(trouble, bytes, partial)
 
   # Bytes of a token that is only looked through wait before the piece.
-  defp located({code, offset, line, column, path, start, stop}, bytes, partial) do
-    %{base: base, pending: pending, document: document, options: options} = partial
-    piece = base + byte_size(pending)
-    {data, at} = Feed.quoted(bytes, piece, offset, {start, stop})
-    failure = {within(code, document), piece + offset, line, column, path(partial, path)}
+  defp position({_, offset, _, _, _, _, _}, %{base: base, pending: pending}),
+    do: base + byte_size(pending) + offset
+
+  defp located({code, offset, line, column, path, start, stop} = trouble, bytes, partial) do
+    %{document: document, options: options} = partial
+    position = position(trouble, partial)
+    {data, at} = Feed.quoted(bytes, position - offset, offset, {start, stop})
+    failure = {within(code, document), position, line, column, path(partial, path)}
     DecodeError.new(failure, data, options, at)
   end
 

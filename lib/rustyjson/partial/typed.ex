@@ -149,18 +149,31 @@ defmodule RustyJson.Partial.Typed do
     end
   end
 
-  # The error, if it is one whatever follows. What ends with the bytes so far may go on: a number, an escape, a character. Limits of the
-  # whole and repeated keys are looked after by the core and here.
+  # The error, if it is one whatever follows. What ends with the bytes so far may go on: a number, an escape, a character.
   defp certain!(%{rules: %{all: true}}, _text), do: :ok
 
-  defp certain!(%{rules: %{parts: parts, names: names}}, text) do
+  defp certain!(typed, text) do
+    with %{} = error <- wrong(typed, Text.certain(text)), do: throw({:failed, error}), else: (nil -> :ok)
+  end
+
+  # Limits of the whole and repeated keys are looked after by the core and here.
+  defp wrong(%{rules: %{parts: parts, names: names}}, text) do
     parts = if names, do: Options.change(parts, :decode, %{duplicate_keys: :first}), else: parts
 
-    case text |> Text.certain() |> Text.decode(parts) do
-      {:error, %{reason: reason} = error} when reason != :unexpected_end -> throw({:failed, error})
-      _uncertain -> :ok
+    case Text.decode(text, parts) do
+      {:error, %{reason: reason} = error} when reason != :unexpected_end -> error
+      _uncertain -> nil
     end
   end
+
+  @doc """
+  The error of a type before this position, where the core found another one; nil if there is none. `decode(as:)` looks for some errors in
+  the whole text before it looks at types, which in smaller pieces would have been wrong sooner.
+  """
+  @spec sooner(t(), Text.t(), non_neg_integer()) :: nil | Exception.t()
+  def sooner(%{rules: %{all: true}}, _text, _position), do: nil
+  def sooner(%{rules: %{options: %{values: %{max_nodes: 0}}, names: nil}}, _text, _position), do: nil
+  def sooner(typed, text, position), do: wrong(typed, text |> Text.read(position) |> Text.certain())
 
   # How many containers are open behind these events, and how few were.
   defp levels([event, _start | rest], open, least) when event in [@array, @object],
