@@ -68,6 +68,8 @@ defmodule RustyJson.Feed do
   # A few bytes can be many values with long pointers, or long rows. Those of one push may have this many bytes, and this many times its own.
   @free 16_777_216
   @times 64
+  # The start of a byte order mark.
+  @cut_marks [<<0xEF>>, <<0xEF, 0xBB>>]
 
   @doc """
   Returns a new feed. Takes the options of `RustyJson.decode_stream/2`.
@@ -258,6 +260,11 @@ defmodule RustyJson.Feed do
     do: {feed, items}
 
   defp piece("", false, feed, items), do: {feed, items}
+
+  # Only the core knows a byte order mark, of which the first bytes wait.
+  defp piece(bytes, last, %{plan: %{records: separator}, base: 0, pending: pending} = feed, items)
+       when separator != nil and pending in @cut_marks,
+       do: ask(join(pending, bytes), 0, last, %{feed | pending: ""}, items)
 
   # A record waits for the byte that ends it; it is looked for here, and only then the core is asked. The rest of the piece is not
   # copied behind it.

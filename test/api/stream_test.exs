@@ -48,6 +48,24 @@ defmodule RustyJson.StreamTest do
   end
 
   describe "a byte order mark" do
+    test "is read in pieces of any length" do
+      for {_name, engine} <- Judge.engines(),
+          {format, text} <- [lines: "\uFEFF{\"a\":1}\n[2]\n3", seq: "\uFEFF\x1E{\"a\":1}\n\x1E[2]\n\x1E3\n"],
+          first <- 1..6,
+          second <- 0..(byte_size(text) - first) do
+        {head, rest} = :erlang.split_binary(text, first)
+        {middle, last} = :erlang.split_binary(rest, second)
+        pieces = Stream.map([head, middle, last], & &1)
+        options = [format: format] ++ engine
+        assert pieces |> RustyJson.decode_stream(options) |> Enum.to_list() == [%{"a" => 1}, [2], 3]
+
+        # The mark has no column.
+        limited = [max_total_bytes: 9, on_error: :tag] ++ options
+        [error: error] = pieces |> RustyJson.decode_stream(limited) |> Enum.to_list()
+        assert {error.reason, error.position, error.column} == {:max_total_bytes, 9, 7}
+      end
+    end
+
     test "at the start is skipped in every format, wherever the pieces are cut" do
       for {text, options} <- [
             {"[1] 2", []},
