@@ -2,7 +2,7 @@ defmodule RustyJson.Migrate do
   @moduledoc false
   # What `mix rustyjson.migrate` does with one file: Jason's alias nodes get the other name, and what a compiler does not see is listed.
 
-  alias RustyJson.Migrate.Notes
+  alias RustyJson.Migrate.{Bound, Notes}
 
   @folders ~w(lib test config)
   @sources ~w(.ex .exs)
@@ -75,7 +75,7 @@ defmodule RustyJson.Migrate do
   end
 
   defp parsed(text, tree) do
-    if line = Notes.another_jason(tree) do
+    if line = Bound.names(tree)[:Jason] do
       note = {line, "this line makes `Jason` another module in this file, so nothing was replaced"}
       {text, [], [note]}
     else

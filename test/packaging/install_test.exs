@@ -232,6 +232,30 @@ defmodule RustyJson.InstallTest do
                steps
     end
 
+    test "a decoder whose name means another module in the file is left to the reader" do
+      plug = "plug Plug.Parsers, parsers: [:json], json_decoder: "
+
+      for {before, decoder, name} <- [
+            {"alias MyApp.Json, as: Jason", "Jason", "Jason"},
+            {"alias MyApp.{Jason, Other}", "{Jason, :decode!, [[keys: :atoms]]}", "Jason"},
+            {"alias MyApp.JSON", "JSON", "JSON"},
+            {"require Mine, as: Poison", "{Poison, :decode!, []}", "Poison"},
+            {"defmodule Jason.Extra do\nend", "Jason", "Jason"}
+          ],
+          mode <- [:json, :sandbox] do
+        file = "defmodule Endpoint do\n#{before}\n#{plug}#{decoder}\nend"
+        another = {:error, "#{name} is another module in this file"}
+        assert [call] = Parsers.calls(file)
+        assert Parsers.rewritten(call, mode) == another
+        # As with Igniter, which gives the call and its file.
+        assert [call] = Parsers.calls(plug <> decoder, file)
+        assert Parsers.rewritten(call, mode) == another
+      end
+
+      [call] = Parsers.calls("alias Jason.Encoder\nalias MyApp.Json\n#{plug}Jason")
+      assert rewritten(call, :json) == "parsers: [:json], json_decoder: RustyJson"
+    end
+
     defp with_text(:same, _before, _decoder), do: :same
     defp with_text(:by_hand, _before, decoder), do: by_hand(decoder)
     defp with_text(text, before, _decoder), do: before <> text

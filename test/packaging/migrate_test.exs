@@ -120,7 +120,9 @@ defmodule RustyJson.MigrateTest do
           {"alias unquote(base).{Other, Jason}", 1},
           {"alias __MODULE__, as: Jason\nJason.run()", 1},
           {"alias :json_of_mine, as: Jason\nJason.run()", 1},
-          {"require MyApp.Json, as: Jason\nJason.run()", 1}
+          {"require MyApp.Json, as: Jason\nJason.run()", 1},
+          {"defmodule A do\n  defmodule Jason.Extra do\n  end\n\n  Jason.Extra.run()\nend", 2},
+          {"defimpl P, for: A do\n  def f, do: 1\n  defprotocol Jason.Extra do\n  end\nend", 3}
         ] do
       assert {^source, [], [{^line, note}]} = Migrate.migrated(source, ".ex")
       assert note =~ "another module"
@@ -137,7 +139,10 @@ defmodule RustyJson.MigrateTest do
           "alias Elixir.Jason\nJason.run()",
           "alias Jason, as: Jason\nJason.run()",
           "alias Jason.{Encoder, Fragment}",
-          "alias MyApp.Jason, as: Other\nJason.run()"
+          "alias MyApp.Jason, as: Other\nJason.run()",
+          "defmodule Jason.Extra do\n  Jason.run()\nend",
+          "defmodule A do\n  defmodule Elixir.Jason.Extra do\n    Jason.run()\n  end\nend",
+          "defmodule A do\n  defimpl Jason.Encoder, for: B do\n    Jason.run()\n  end\nend"
         ] do
       assert {text, [_ | _], []} = Migrate.migrated(source, ".ex")
       refute String.replace(text, "MyApp.Jason", "") =~ ~r/\bJason/

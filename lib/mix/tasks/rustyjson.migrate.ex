@@ -10,7 +10,8 @@ defmodule Mix.Tasks.Rustyjson.Migrate do
       mix rustyjson.migrate --check     # changes nothing; exit code 1 if there is something to replace
 
   Files are parsed: `Jason` is replaced where it is a module, as in `Jason.encode!/1` or `@derive Jason.Encoder`, and not in strings
-  and comments. A file in which `Jason` is another module, by an alias, stays as it is and is listed.
+  and comments. A file in which `Jason` is another module, by an alias or because it defines one, stays as it is
+  and is listed.
 
   The list has what compiles and then does something else, with file and line: fields of `Jason.DecodeError`, `rescue ArgumentError`
   around `keys: :atoms!`, the field `encode` of fragments, implementations for types that RustyJson encodes itself, `config :jason`,

@@ -27,6 +27,12 @@ defmodule RustyJson.Install.Decoder do
     end
   end
 
+  @doc "The first segment of the module's name, if one is written out."
+  @spec first(Macro.t()) :: atom() | Macro.t()
+  def first({:{}, _, [module | _]}), do: first(module)
+  def first({:__aliases__, _, [first | _]}), do: first
+  def first(_other), do: nil
+
   defp beside_policy?(options),
     do: Keyword.keyword?(options) and not Enum.any?([:policy, :engine], &Keyword.has_key?(options, &1))
 

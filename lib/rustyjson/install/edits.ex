@@ -81,8 +81,10 @@ defmodule RustyJson.Install.Edits do
   defp written(line), do: Surroundings.library([line])
 
   defp parsers(zipper, mode) do
+    file = Sourceror.to_string(zipper.node)
+
     Igniter.Code.Common.update_all_matches(zipper, &call?(&1.node), fn found ->
-      with [call] <- found.node |> Sourceror.to_string() |> Parsers.calls(),
+      with [call] <- found.node |> Sourceror.to_string() |> Parsers.calls(file),
            {:ok, text} <- Parsers.rewritten(call, mode) do
         {:code, Sourceror.parse_string!(text)}
       else

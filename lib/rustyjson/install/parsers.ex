@@ -3,23 +3,28 @@ defmodule RustyJson.Install.Parsers do
   # Calls of `plug Plug.Parsers` in source text, and the same calls with RustyJson as the decoder of JSON.
 
   alias RustyJson.Install.Decoder
+  alias RustyJson.Migrate.Bound
 
-  @typedoc "A call: its line, its options in the syntax tree, and whether a comment stands in it."
-  @type call :: %{line: pos_integer(), options: Macro.t(), comments?: boolean()}
+  @typedoc """
+  A call: its line, its options in the syntax tree, whether a comment stands in it, and the names that mean another module in its file, such as
+  Jason after `alias MyApp.Json, as: Jason`.
+  """
+  @type call :: %{line: pos_integer(), options: Macro.t(), comments?: boolean(), bound: [atom()]}
 
   @typedoc "`:json` sets the decoder of `Plug.Parsers.JSON`, `:sandbox` puts `RustyJson.PlugParser` in its place."
   @type mode :: :json | :sandbox
 
-  @doc "The calls in a source text; none if the text cannot be parsed."
-  @spec calls(String.t()) :: [call()]
-  def calls(text) do
+  @doc "The calls in a source text; none if the text cannot be parsed. `file` is the file around it, for the names that it binds."
+  @spec calls(String.t(), String.t()) :: [call()]
+  def calls(text, file \\ "") do
     # Literals have lines only where they are wrapped, and are options only where they are not.
     wrapped = [literal_encoder: &{:ok, {:__block__, &2, [&1]}}, token_metadata: true, unescape: false]
 
     with true <- String.valid?(text),
          {:ok, tree} <- Code.string_to_quoted(text),
          {:ok, lines, comments} <- Code.string_to_quoted_with_comments(text, wrapped) do
-      for {node, in_lines} <- Enum.zip(nodes(tree), nodes(lines)), do: call(node, in_lines, comments)
+      bound = Map.keys(Bound.names([tree | file_tree(file)]))
+      for {node, in_lines} <- Enum.zip(nodes(tree), nodes(lines)), do: call(node, in_lines, comments, bound)
     else
       _no_source -> []
     end
@@ -27,6 +32,8 @@ defmodule RustyJson.Install.Parsers do
     # The tokenizer of older versions raises for some texts, such as x."⚠️".
     _no_source -> []
   end
+
+  defp file_tree(file), do: for({:ok, tree} <- [Code.string_to_quoted(file)], do: tree)
 
   defp nodes(tree) do
     {_tree, found} =
@@ -38,13 +45,14 @@ defmodule RustyJson.Install.Parsers do
     Enum.reverse(found)
   end
 
-  defp call({:plug, meta, [_module | options]}, in_lines, comments) do
+  defp call({:plug, meta, [_module | options]}, in_lines, comments, bound) do
     lines = meta[:line]..last_line(in_lines)
 
     %{
       line: meta[:line],
       options: List.first(options) || [],
-      comments?: Enum.any?(comments, &(&1.line in lines))
+      comments?: Enum.any?(comments, &(&1.line in lines)),
+      bound: bound
     }
   end
 
@@ -66,10 +74,10 @@ defmodule RustyJson.Install.Parsers do
   may not do what its decoder does.
   """
   @spec rewritten(call(), mode()) :: {:ok, String.t()} | :same | {:error, String.t()}
-  def rewritten(%{options: options, comments?: comments?}, mode) do
+  def rewritten(%{options: options, comments?: comments?, bound: bound}, mode) do
     with true <- Keyword.keyword?(options),
          parsers when is_list(parsers) <- Keyword.get(options, :parsers),
-         {:ok, new} <- changed(parsers, options, mode) do
+         {:ok, new} <- changed(parsers, options, bound, mode) do
       if comments?, do: {:error, "there are comments in the call"}, else: {:ok, text(new)}
     else
       :same -> :same
@@ -78,7 +86,7 @@ defmodule RustyJson.Install.Parsers do
     end
   end
 
-  defp changed(parsers, options, mode) do
+  defp changed(parsers, options, bound, mode) do
     ours = Enum.any?(parsers, &(name(&1) == [:RustyJson, :PlugParser]))
     own = for parser <- parsers, json?(parser), do: own(parser)
 
@@ -87,6 +95,7 @@ defmodule RustyJson.Install.Parsers do
       # `{:json, @options}`: they would be lost.
       not Enum.all?(own, &Keyword.keyword?/1) -> :unreadable
       decoder = Enum.find(decoders([options | own]), &by_hand?(&1, mode)) -> by_hand(decoder)
+      name = Enum.find(bound, &names?(decoders([options | own]), &1)) -> another(name)
       mode == :sandbox -> {:ok, sandboxed(parsers, options, hd(own))}
       true -> decoded(parsers, options, own)
     end
@@ -96,6 +105,9 @@ defmodule RustyJson.Install.Parsers do
   defp by_hand?(decoder, :json), do: Decoder.replaced(decoder) == :unknown
   defp by_hand?(decoder, :sandbox), do: Decoder.options(decoder) == :unknown
   defp by_hand(decoder), do: {:error, "its decoder is #{Macro.to_string(decoder)}"}
+
+  defp names?(decoders, name), do: Enum.any?(decoders, &(Decoder.first(&1) == name))
+  defp another(name), do: {:error, "#{name} is another module in this file"}
 
   # A parser is an atom or a module, alone or with its options.
   defp name({parser, _options}), do: name(parser)
@@ -151,7 +163,7 @@ defmodule RustyJson.Install.Parsers do
   @spec example(mode()) :: String.t()
   def example(mode) do
     options = [parsers: [:urlencoded, :multipart, :json], pass: ["*/*"]]
-    {:ok, text} = rewritten(%{line: 1, options: options, comments?: false}, mode)
+    {:ok, text} = rewritten(%{line: 1, options: options, comments?: false, bound: []}, mode)
     text
   end
 end

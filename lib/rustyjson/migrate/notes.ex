@@ -15,40 +15,6 @@ defmodule RustyJson.Migrate.Notes do
     notes ++ atoms(tree) ++ read_fields(tree, aliases)
   end
 
-  @doc "The line that makes `Jason` another module in this file, or `nil`."
-  @spec another_jason(Macro.t()) :: pos_integer() | nil
-  def another_jason(tree) do
-    {_tree, line} =
-      Macro.prewalk(tree, nil, fn node, line -> {node, line || if(renames?(node), do: line(node))} end)
-
-    line
-  end
-
-  defp line({_name, meta, _arguments}), do: meta[:line]
-
-  defp renames?({:alias, _meta, [{{:., _, [_base, :{}]}, _, names} | _]}), do: Enum.any?(names, &last?/1)
-
-  defp renames?({directive, _meta, [name | options]}) when directive in [:alias, :require] do
-    case options do
-      [[{_, _} | _] = options] -> renames?(directive, name, options[:as])
-      _none -> renames?(directive, name, nil)
-    end
-  end
-
-  defp renames?({kind, _meta, [{:__aliases__, _, [:Jason]} | _]}) when kind in [:defmodule, :defprotocol],
-    do: true
-
-  defp renames?(_node), do: false
-
-  defp renames?(directive, name, nil), do: directive == :alias and last?(name) and not itself?(name)
-  defp renames?(_directive, name, as), do: itself?(as) and not itself?(name)
-
-  defp last?({:__aliases__, _, names}), do: List.last(names) == :Jason
-  defp last?(_name), do: false
-
-  defp itself?({:__aliases__, _, names}), do: names in [[:Jason], [:"Elixir", :Jason]]
-  defp itself?(name), do: name == Jason
-
   # Short names of Jason's modules: `alias Jason.DecodeError` makes DecodeError one.
   defp aliases(tree) do
     {_tree, found} = Macro.prewalk(tree, %{}, fn node, found -> {node, Map.merge(found, short(node))} end)
