@@ -116,7 +116,7 @@ defmodule Jason do
           {:ok, String.t()} | {:error, EncodeError.t() | Exception.t()}
   def encode(term, opts \\ [])
   def encode(term, []), do: write(term, @encode)
-  def encode(term, opts), do: write(term, opts |> given(@encode) |> laid_out())
+  def encode(term, opts), do: write(term, given(opts, @encode))
 
   @doc """
   Encodes a term, or raises. Takes the options of `encode/2`.
@@ -147,11 +147,9 @@ defmodule Jason do
   def encode_to_iodata!(term, opts \\ []), do: encode!(term, opts)
 
   defp write(term, given) do
-    with {:error, error} <- Standin.encode(term, given), do: {:error, EncodeError.from(error)}
+    with {:error, error} <- Standin.encode(term, given, &Formatter.layout/1),
+         do: {:error, EncodeError.from(error)}
   end
-
-  defp laid_out(%{pretty: pretty} = given) when is_boolean(pretty), do: given
-  defp laid_out(%{pretty: opts} = given), do: %{given | pretty: Formatter.layout(opts)}
 
   # The last of several wins, and others than these are ignored.
   defp given(opts, defaults), do: Enum.reduce(opts, defaults, &put/2)

@@ -45,6 +45,19 @@ defmodule JasonConfigTest do
     end
   end
 
+  # As `floats: :decimals` has it, for which Decimal need not be there.
+  test "a text that becomes longer is within max_bytes if it was before" do
+    given = %{keys: :strings, strings: :reference, floats: :native, objects: :maps}
+
+    for engine <- [:native, :wasm] do
+      configure(engine: engine, decode: [max_bytes: 5])
+      assert Jason.Decimals.with_fractions("[1e2]") == "[1.0e2]"
+      decode = &RustyJson.Standin.decode_changed(&1, given, fn "[1e2]" -> "[1.0e3]" end)
+      assert decode.("[1e2]") == {:ok, [1000.0]}
+      assert {:error, %RustyJson.DecodeError{reason: :max_bytes}} = decode.("[1e20]")
+    end
+  end
+
   test "options of RustyJson for the form of texts do not" do
     configure(
       decode: [keys: :atoms, duplicate_keys: :error, null: :null],
@@ -91,5 +104,21 @@ defmodule JasonConfigTest do
     configure([])
     assert {:error, %Jason.DecodeError{token: "1234", position: 1}} = Jason.decode("[1234]")
     assert Jason.decode!("123") == 123
+  end
+
+  test "Jason's own setting can be no limit, or one that no text reaches" do
+    digits = String.duplicate("1", 2_000)
+
+    for limit <- [:infinity, nil, 0xFFFF_FFFF + 2] do
+      Application.put_env(:jason, :decoding_integer_digit_limit, limit)
+      configure([])
+      assert Jason.decode!("[#{digits}]") == [String.to_integer(digits)]
+    end
+
+    for limit <- [-1, "1024"] do
+      Application.put_env(:jason, :decoding_integer_digit_limit, limit)
+      configure([])
+      assert_raise ArgumentError, ~r/:decoding_integer_digit_limit/, fn -> Jason.decode("1") end
+    end
   end
 end

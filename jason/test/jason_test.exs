@@ -1,6 +1,8 @@
 defmodule JasonTest do
   use ExUnit.Case, async: true
 
+  require Jason.Helpers
+
   for module <- [Jason, Jason.Fragment, Jason.Helpers, Jason.Sigil, Jason.OrderedObject, Jason.Formatter] do
     doctest module
   end
@@ -94,6 +96,10 @@ defmodule JasonTest do
     assert put_in(object["b"]["d"], 5)["b"]["d"] == 5
     assert {2, %Jason.OrderedObject{values: [{"b", _}]}} = Access.pop(object, "a")
     assert Enum.member?(object, {"a", 2}) and Enum.count(object) == 2
+    # Keys are compared as in maps, except where a value is looked up.
+    numbers = Jason.OrderedObject.new([{1, :a}])
+    assert {nil, %{values: [{1.0, :b}, {1, :a}]}} = Access.get_and_update(numbers, 1.0, &{&1, :b})
+    assert {:a, ^numbers} = Access.pop(numbers, 1.0)
   end
 
   defmodule Derived do
@@ -132,9 +138,10 @@ defmodule JasonTest do
   end
 
   defmodule Own do
-    defstruct [:value]
+    defstruct [:value, :text]
 
     defimpl Jason.Encoder do
+      def encode(%{text: text}, _opts) when text != nil, do: text
       def encode(%{value: value}, opts), do: Jason.Encode.list([value, value], opts)
     end
   end
@@ -155,6 +162,7 @@ defmodule JasonTest do
     end
 
     assert Jason.encode!(%Angle{"a<b": "<"}, escape: :html_safe) == ~S({"a<b":"\u003C"})
+    assert Jason.encode!(Jason.Helpers.json_map(nil: 1, <: 2)) == ~S({"nil":1,"<":2})
   end
 
   defp structs do
@@ -241,6 +249,16 @@ defmodule JasonTest do
     assert {:error, %Jason.EncodeError{}} = Jason.encode(%{{} => 1})
   end
 
+  # Elixir 1.20 shows more than the versions before.
+  test "an error about invalid bytes shows as much of them as Elixir" do
+    for text <- [<<255>>, String.duplicate("a", 60) <> <<255>>, String.duplicate("a", 200) <> <<255>>],
+        do:
+          assert(
+            Jason.encode([text]) ==
+              {:error, %Jason.EncodeError{message: "invalid byte 0xFF in #{inspect(text)}"}}
+          )
+  end
+
   test "calls of the protocol without options of a call" do
     assert IO.iodata_to_binary(Jason.Encoder.encode(~D[2024-02-29], [])) == ~S("2024-02-29")
     assert IO.iodata_to_binary(Jason.Encoder.encode(%Derived{a: 1}, %{})) == ~S({"b":null,"a":1})
@@ -253,6 +271,10 @@ defmodule JasonTest do
       assert %{"1E2 x" => [a, b, c, d], "e" => ~S("2E2)} = Jason.decode!(text, floats: :decimals)
       assert {a.coef, a.exp, b.coef, b.exp, c.coef, c.exp, d.coef} == {10, 1, 100, -4, 15, 1, 0}
       assert {:error, %{position: 5}} = Jason.decode("[1E2,", floats: :decimals)
+      # The protocol writes them as `Decimal.to_string/1` does, and everything else without an exponent.
+      decimal = Decimal.new("1E+3")
+      assert {Jason.encode!(decimal), Jason.Encode.value(decimal, [])} == {~s("1000"), ~s("1000")}
+      assert IO.iodata_to_binary(Jason.Encoder.encode(decimal, [])) == ~s("1E+3")
     else
       assert_raise ArgumentError, ~r/decimal library/, fn -> Jason.decode("1.5", floats: :decimals) end
     end
@@ -353,6 +375,64 @@ defmodule JasonTest do
 
     for term <- [deep, Jason.Fragment.new(Jason.encode!(deep))],
         do: assert(Jason.encode(term, pretty: [indent: "\t"]) == {:ok, expected})
+  end
+
+  # What Jason 1.4.5 gives.
+  test "a text that has nothing where an element stands is laid out as one text" do
+    nothing = Jason.Fragment.new("")
+    silent = %Own{value: nil, text: ""}
+
+    for nothing <- [nothing, silent, Jason.Fragment.new([" ", []])],
+        {term, text} <- [
+          {nothing, ""},
+          {[nothing], "[]"},
+          {[[nothing], 1], "[\n  [],\n  1\n]"},
+          {[nothing, nothing], "[,\n  \n]"},
+          {%{a: nothing}, ~s({\n  "a": \n})},
+          {[Jason.Fragment.new("1,2"), %{}], "[\n  1,\n  2,\n  {}\n]"}
+        ],
+        pretty <- [true, []] do
+      assert Jason.encode(term, pretty: pretty) == {:ok, text}
+    end
+  end
+
+  test "an error of the term comes before one of the layout" do
+    for {term, error} <- [{<<255>>, Jason.EncodeError}, {self(), Protocol.UndefinedError}],
+        layout <- [[indent: 4], nil, 4, [:x]] do
+      assert {:error, %{__struct__: ^error}} = Jason.encode(term, pretty: layout)
+      assert {:error, %{__struct__: ^error}} = Jason.encode_to_iodata(term, pretty: layout)
+      assert_raise error, fn -> Jason.encode!(term, pretty: layout) end
+      assert_raise ArgumentError, fn -> Jason.encode(term, escape: :unknown, pretty: layout) end
+    end
+
+    assert_raise ArgumentError, fn -> Jason.encode([1], pretty: [indent: 4]) end
+  end
+
+  test "options of a derivation" do
+    derived = fn name, options ->
+      module = Module.concat(__MODULE__, name)
+
+      Code.eval_string("""
+      defmodule #{inspect(module)} do
+        @derive {Jason.Encoder, #{options}}
+        defstruct [:a, :b]
+      end
+      """)
+
+      Jason.encode!(struct(module))
+    end
+
+    # Jason looks at :only and :except alone, whatever else stands there.
+    both = ~S({"a":null,"b":null})
+    assert derived.("Listed", "[:a]") == both
+    assert derived.("Unknown", "foo: 1, except: nil") == both
+    assert derived.("First", "only: [:b], only: [:a]") == ~S({"b":null})
+    assert derived.("OnlyWins", "only: [:a], except: [:a]") == ~S({"a":null})
+    assert derived.("Nothing", "only: []") == "{}"
+    assert derived.("False", "only: false, except: [:__struct__, :a]") == ~S({"b":null})
+    # All fields would be encoded.
+    for {name, options} <- [{"Atom", ":a"}, {"Map", "%{only: [:a]}"}, {"None", "nil"}],
+        do: assert_raise(ArgumentError, ~r/takes a list/, fn -> derived.(name, options) end)
   end
 
   test "minimize looks at :record_separator alone" do

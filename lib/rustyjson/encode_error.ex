@@ -73,7 +73,7 @@ defmodule RustyJson.EncodeError do
 
   def new({:invalid_byte, byte, original}) do
     shown = original |> binary_part(0, min(byte_size(original), @bytes)) |> inspect(@invalid)
-    %__MODULE__{message: "invalid byte #{inspect(byte, base: :hex)} in #{shown}", reason: :invalid_utf8}
+    %__MODULE__{message: invalid(byte, shown), reason: :invalid_utf8}
   end
 
   def new({:invalid_struct, struct}) do
@@ -88,6 +88,8 @@ defmodule RustyJson.EncodeError do
     }
 
   def new({:invalid_iodata, message}), do: %__MODULE__{message: message, reason: :invalid_iodata}
+
+  defp invalid(byte, shown), do: "invalid byte #{inspect(byte, base: :hex)} in #{shown}"
 
   @doc false
   @spec from_engine(RustyJson.Engine.encode_failure(), RustyJson.Options.t()) :: t()
@@ -111,6 +113,10 @@ defmodule RustyJson.EncodeError do
   def marked(error, nil), do: error
 
   # The core gives the invalid byte and the start of the binary.
+  # Jason's message has as much of it as this version of Elixir shows.
+  defp of(:invalid_utf8, <<byte, start::binary>>, %{values: %{extras: :left}}),
+    do: exception(message: invalid(byte, inspect(start, binaries: :as_binaries)))
+
   defp of(:invalid_utf8, <<byte, start::binary>>, _options), do: new({:invalid_byte, byte, start})
   defp of(:invalid_utf8, <<>>, _options), do: new({:invalid_byte, 0, <<>>})
   defp of(:duplicate_key, key, _options), do: new({:duplicate_key, key})

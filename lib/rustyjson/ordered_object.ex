@@ -51,7 +51,7 @@ defmodule RustyJson.OrderedObject do
   @impl Access
   @spec get_and_update(t(), term(), (term() -> {term(), term()} | :pop)) :: {term(), t()}
   def get_and_update(%__MODULE__{values: values} = object, key, function) do
-    {before, current, rest} = around(Enum.split_while(values, &(elem(&1, 0) != key)))
+    {before, current, rest} = around(Enum.split_while(values, &(elem(&1, 0) !== key)))
 
     case function.(current) do
       {result, value} -> {result, %{object | values: before ++ [{key, value} | rest]}}
@@ -73,7 +73,7 @@ defmodule RustyJson.OrderedObject do
   @spec pop(t(), term(), term()) :: {term(), t()}
   def pop(%__MODULE__{values: values} = object, key, default \\ nil) do
     case fetch(object, key) do
-      {:ok, value} -> {value, %{object | values: Enum.reject(values, &(elem(&1, 0) == key))}}
+      {:ok, value} -> {value, %{object | values: Enum.reject(values, &(elem(&1, 0) === key))}}
       :error -> {default, object}
     end
   end

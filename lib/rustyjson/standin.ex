@@ -36,7 +36,7 @@ defmodule RustyJson.Standin do
 
     with {:ok, text} <- Input.flatten(input, options),
          text when is_binary(text) <- change.(text),
-         {:ok, _term} = done <- Input.given(text, options) do
+         {:ok, _term} = done <- Input.given(text, of_any_length(options)) do
       done
     else
       {:error, %SandboxError{}} = ended -> ended
@@ -44,24 +44,31 @@ defmodule RustyJson.Standin do
     end
   end
 
+  # The changed text may be longer than the one that was checked.
+  defp of_any_length(%{max_bytes: 0} = options), do: options
+
+  defp of_any_length(options),
+    do: %{Options.change(options, :decode, %{max_bytes: 0}) | max_bytes: 0}
+
   @typedoc "Indent, line separator, record separator, and what follows a colon."
   @type layout :: Values.layout()
 
   @doc """
-  The text of a term, as Jason writes it. The errors are those of this library. With a layout the finished text is laid out, because that
-  of a fragment need not be one value.
+  The text of a term, as Jason writes it. The errors are those of this library. `layout` makes a layout of what `pretty` is, unless that is
+  `false`. The finished text is laid out, because that of a fragment need not be one value; and an error of the term comes before one of
+  the layout.
   """
-  @spec encode(term(), %{escape: atom(), maps: atom(), pretty: boolean() | layout()}) ::
+  @spec encode(term(), %{escape: atom(), maps: atom(), pretty: term()}, (term() -> layout())) ::
           {:ok, binary()} | {:error, Exception.t()}
-  def encode(term, %{pretty: layout} = given) when is_tuple(layout) do
+  def encode(term, %{pretty: false} = given, _layout), do: written(term, encode_options(given))
+
+  def encode(term, %{pretty: pretty} = given, layout) do
     %{values: %{max_depth: deepest, max_bytes: most}} = options = encode_options(%{given | pretty: false})
     due = Options.due(options)
 
     with {:ok, text} <- written(term, due),
-         do: Formatter.lay_out(text, Options.laid_out(due, layout, {0, deepest, most}))
+         do: Formatter.lay_out(text, Options.laid_out(due, layout.(pretty), {0, deepest, most}))
   end
-
-  def encode(term, given), do: written(term, encode_options(given))
 
   defp written(term, options) do
     Text.encode(term, options)
@@ -128,8 +135,17 @@ defmodule RustyJson.Standin do
   defp as_jason(values, :decode),
     do: %{values | duplicate_keys: :first, decoding_integer_digit_limit: digits(values)}
 
-  # Jason's own setting.
+  # Jason's own setting. A number is below any atom, so `:infinity` is no limit in Jason either.
   defp digits(values) do
-    Application.get_env(:jason, :decoding_integer_digit_limit, values.decoding_integer_digit_limit)
+    case Application.get_env(:jason, :decoding_integer_digit_limit, values.decoding_integer_digit_limit) do
+      none when none in [nil, :infinity] ->
+        0
+
+      limit when is_integer(limit) and limit > 0xFFFF_FFFE ->
+        0
+
+      limit ->
+        Values.put_all([decoding_integer_digit_limit: limit], values, :decode).decoding_integer_digit_limit
+    end
   end
 end

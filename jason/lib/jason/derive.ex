@@ -4,16 +4,23 @@ defmodule Jason.Derive do
 
   alias RustyJson.Standin
 
-  @spec implementation(module(), map(), keyword() | term()) :: Macro.t()
-  def implementation(module, struct, options) do
-    options = if is_list(options), do: options, else: []
+  @spec implementation(module(), map(), list() | term()) :: Macro.t()
+  def implementation(module, struct, options) when is_list(options) do
+    # As in Jason, elements of other kinds say nothing.
+    options =
+      for {name, fields} <- options, name in [:only, :except], fields not in [nil, false], do: {name, fields}
+
     fields = fields(struct, options)
     Enum.each(fields, &Jason.Keys.check!/1)
 
     if Enum.any?(fields, &Jason.Keys.unescaped?/1),
       do: member_by_member(module, fields),
-      else: Standin.derive(Jason.Encoder, module, struct, Keyword.take(options, [:only, :except]))
+      else: Standin.derive(Jason.Encoder, module, struct, options)
   end
+
+  # Without this error all fields would be encoded.
+  def implementation(_module, _struct, options),
+    do: raise(ArgumentError, "`@derive Jason.Encoder` takes a list of options, got: #{inspect(options)}")
 
   defp member_by_member(module, fields) do
     quote do

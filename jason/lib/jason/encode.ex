@@ -14,7 +14,7 @@ defmodule Jason.Encode do
   # Undocumented in Jason too, but packages call it.
   @doc false
   @spec encode(term(), map()) :: {:ok, iodata()} | {:error, Exception.t()}
-  def encode(value, opts), do: Jason.encode(value, opts)
+  def encode(value, opts), do: Jason.encode(value, Map.delete(opts, :pretty))
 
   @doc "Encodes any term."
   @spec value(term(), opts()) :: iodata()

@@ -74,7 +74,9 @@ defmodule Jason.Formatter do
 
   @doc false
   # The layout of an encoded term.
-  @spec layout(opts()) :: Standin.layout()
+  @spec layout(true | opts()) :: Standin.layout()
+  def layout(true), do: layout([])
+
   def layout(opts) do
     texts = Map.new(texts(opts))
     line = Map.get(texts, :line_separator, "\n")

@@ -7,7 +7,7 @@ defmodule Jason.Keys do
 
   @spec check!(String.Chars.t()) :: :ok
   def check!(key) do
-    text = to_string(key)
+    text = text(key)
 
     for <<byte <- text>>, byte > 0x7F or byte < 0x1F or byte in ~c(\\"/) do
       raise EncodeError,
@@ -19,12 +19,16 @@ defmodule Jason.Keys do
 
   @doc "Whether this key is one that the engine would escape."
   @spec unescaped?(String.Chars.t()) :: boolean()
-  def unescaped?(key), do: key |> to_string() |> String.contains?(["<", <<0x1F>>])
+  def unescaped?(key), do: key |> text() |> String.contains?(["<", <<0x1F>>])
+
+  # `String.Chars` makes nothing of nil.
+  defp text(key) when is_atom(key), do: Atom.to_string(key)
+  defp text(key), do: to_string(key)
 
   @doc "An object with these members, whose keys are not escaped."
   @spec object(map(), [term()], Encode.opts()) :: iodata()
   def object(members, keys, opts) do
-    texts = for key <- keys, do: [?", to_string(key), ~s(":), Encode.value(Map.fetch!(members, key), opts)]
+    texts = for key <- keys, do: [?", text(key), ~s(":), Encode.value(Map.fetch!(members, key), opts)]
     [?{, Enum.intersperse(texts, ?,), ?}]
   end
 end
