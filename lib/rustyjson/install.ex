@@ -94,20 +94,29 @@ defmodule RustyJson.Install do
   defp libraries(project) do
     for {option, package, title, compiled?} <- @libraries,
         package in project.packages,
-        project.setting.(package, :json_library) != RustyJson do
-      %{
+        library <- [project.setting.(package, :json_library)],
+        library != RustyJson do
+      set = %{
         option: option,
         title: title,
-        place: @config <> instead(project.setting.(package, :json_library)),
         lines: ["config :#{package}, :json_library, RustyJson"],
-        change: {:config, package, [:json_library], "RustyJson"},
         after: if(compiled?, do: ["mix deps.compile #{package} --force"], else: [])
       }
+
+      Map.merge(set, instead(library, package))
     end
   end
 
-  defp instead(nil), do: ""
-  defp instead(other), do: ", instead of #{inspect(other)}"
+  # A module of the application's own can do more than these.
+  @replaced [nil, Jason, Poison, JSON]
+
+  defp instead(library, package) when library in @replaced do
+    place = if library, do: "#{@config}, instead of #{inspect(library)}", else: @config
+    %{place: place, change: {:config, package, [:json_library], "RustyJson"}}
+  end
+
+  defp instead(library, _package),
+    do: %{place: "#{@config}, by hand because it is #{inspect(library)} now", change: :by_hand}
 
   defp policy(project, true) do
     policies = project.setting.(:rustyjson, :policies) || []

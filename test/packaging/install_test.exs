@@ -61,7 +61,12 @@ defmodule RustyJson.InstallTest do
                []
 
       assert [step] = Install.steps(project(packages: [:phoenix], setting: fn _, _ -> JSON end), [])
-      assert step.place == "config/config.exs, instead of JSON"
+      assert {step.place, elem(step.change, 0)} == {"config/config.exs, instead of JSON", :config}
+      assert [step] = Install.steps(project(packages: [:phoenix], setting: fn _, _ -> MyApp.Json end), [])
+
+      assert {step.place, step.change} ==
+               {"config/config.exs, by hand because it is MyApp.Json now", :by_hand}
+
       assert lines(project(packages: [:jason], standin?: true), []) == []
 
       edge = fn app, key -> if {app, key} == {:rustyjson, :policies}, do: [edge: []] end

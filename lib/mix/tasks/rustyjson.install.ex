@@ -23,7 +23,7 @@ defmodule Mix.Tasks.Rustyjson.Install do
   | `--all` | | all of these but `--sandbox`, which can be added |
 
   `--plug` and `--sandbox` keep the options of `json_decoder: {Jason, :decode!, [options]}`. A decoder of your own stays as it is: the step then
-  says so and shows an example.
+  says so and shows an example. So does the step for a `json_library` of your own.
 
   Without an option, the task shows all steps for the packages that the project has; with Igniter at a terminal it asks for each. A package
   that uses RustyJson is left out. `--no-plug` and so on leave a step out of `--all`.
