@@ -62,12 +62,19 @@ defmodule RustyJson.Standin do
           {:ok, binary()} | {:error, Exception.t()}
   def encode(term, %{pretty: false} = given, _layout), do: written(term, encode_options(given))
 
-  def encode(term, %{pretty: pretty} = given, layout) do
-    %{values: %{max_depth: deepest, max_bytes: most}} = options = encode_options(%{given | pretty: false})
-    due = Options.due(options)
+  def encode(term, given, layout) do
+    options = encode_options(%{given | pretty: false})
+    %{sandbox: sandbox} = due = Options.due(options)
 
     with {:ok, text} <- written(term, due),
-         do: Formatter.lay_out(text, Options.laid_out(due, layout.(pretty), {0, deepest, most}))
+         do: Formatter.lay_out(text, %{laid_out(options, given, layout) | sandbox: sandbox})
+  end
+
+  # `pretty: true` is known after the first call.
+  defp laid_out(options, given, layout) do
+    %{max_depth: deepest, max_bytes: most} = options.values
+    make = fn -> Options.laid_out(options, layout.(given.pretty), {0, deepest, most}) end
+    Cache.find(:jason_layout, given, make)
   end
 
   defp written(term, options) do
