@@ -5,7 +5,7 @@ defmodule RustyJson.DecodeManyTest do
 
   @moduletag :once
 
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Judge, Trace}
 
   @documents [
     "1",
@@ -133,5 +133,19 @@ defmodule RustyJson.DecodeManyTest do
 
     assert_raise ArgumentError, fn -> RustyJson.decode_many([nil]) end
     assert_raise ArgumentError, fn -> RustyJson.decode_many(["1"], no_such: 1) end
+  end
+
+  # For thousands of names that took longer than the document.
+  test "the type of the documents is looked up once" do
+    for {name, engine} <- Judge.engines() do
+      prepares =
+        Trace.calls([{RustyJson.Schema.Decode, :prepare, 1}], fn ->
+          assert RustyJson.decode_many(["1", "x", "2", "[]"], [as: :integer] ++ engine)
+                 |> Enum.map(&elem(&1, 0)) ==
+                   [:ok, :error, :ok, :error]
+        end)
+
+      assert length(prepares) == 1, inspect(name)
+    end
   end
 end

@@ -9,6 +9,7 @@ defmodule RustyJson.Decode.Many do
   alias RustyJson.Engine.Codes
   alias RustyJson.Engine.Wasm
   alias RustyJson.{Long, Options, SandboxError}
+  alias RustyJson.Schema.Decode
 
   @unknown_atom Codes.decode(:unknown_atom)
 
@@ -18,7 +19,9 @@ defmodule RustyJson.Decode.Many do
   # With `as:` and `raw:`, documents are decoded one after the other. They share one deadline.
   def decode(inputs, %{as: as, parts: parts} = options) when as != nil or parts != "" do
     options = Options.due(options)
-    inputs |> documents(0, options) |> one_by_one(options, [])
+    documents = documents(inputs, 0, options)
+    # What all documents share can take longer than a document.
+    one_by_one(documents, options, if(as, do: Decode.prepare(options)), [])
   end
 
   def decode(inputs, options) do
@@ -47,22 +50,23 @@ defmodule RustyJson.Decode.Many do
   defp merged([], [], _options), do: []
 
   # Once the deadline has passed, the others have the same error, which takes no time.
-  defp one_by_one([document | documents], options, results) do
-    case alone(document, options) do
+  defp one_by_one([document | documents], options, prepared, results) do
+    case alone(document, options, prepared) do
       {:error, %SandboxError{reason: :timeout}} = late ->
         if Wasm.late?(options),
           do: Long.in_order(results, List.duplicate(late, length(documents) + 1)),
-          else: one_by_one(documents, options, [late | results])
+          else: one_by_one(documents, options, prepared, [late | results])
 
       result ->
-        one_by_one(documents, options, [result | results])
+        one_by_one(documents, options, prepared, [result | results])
     end
   end
 
-  defp one_by_one([], _options, results), do: Long.in_order(results, [])
+  defp one_by_one([], _options, _prepared, results), do: Long.in_order(results, [])
 
-  defp alone({:error, _error} = failed, _options), do: failed
-  defp alone(json, options), do: Input.decode(json, options)
+  defp alone({:error, _error} = failed, _options, _prepared), do: failed
+  defp alone(json, options, nil), do: Input.decode(json, options)
+  defp alone(json, options, prepared), do: Decode.decode(json, options, prepared, nil)
 
   # The documents as binaries, and the errors of those that are too long. Anything else is found before one of them is decoded.
   defp documents([input | inputs], number, options),
