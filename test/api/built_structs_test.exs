@@ -4,7 +4,7 @@ defmodule RustyJson.BuiltStructsTest do
   use ExUnit.Case, async: true
 
   alias RustyJson.{Fragment, OrderedObject}
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Clock, Judge}
 
   defmodule Item do
     use RustyJson.Schema
@@ -338,5 +338,26 @@ defmodule RustyJson.BuiltStructsTest do
 
     assert Enum.map(found, fn [first, second] -> {first.a, first.b, second.a, second.b} end) ==
              for(default <- 1..5, do: {default, :x, 0, :y})
+  end
+
+  defmodule Some do
+    use RustyJson.Schema
+    schema(do: for(number <- 1..250, do: field(:"f#{number}", :integer, default: 0)))
+  end
+
+  defmodule Many do
+    use RustyJson.Schema
+    schema(do: for(number <- 1..2_000, do: field(:"f#{number}", :integer, default: 0)))
+  end
+
+  # Each call looks its templates through. For 2,000 fields that took milliseconds, on the caller's scheduler.
+  test "a call with a struct of many fields takes time in proportion to them" do
+    for {name, engine} <- Judge.engines(), name != :wasmex do
+      [few, many] =
+        for type <- [Some, Many],
+            do: fn -> for _ <- 1..20, do: {:ok, _} = RustyJson.decode(~s({"f1":1}), [as: type] ++ engine) end
+
+      Clock.ratio(20, many, few)
+    end
   end
 end

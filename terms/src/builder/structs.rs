@@ -6,8 +6,8 @@
 
 use super::{COPIED, Terms, push};
 use crate::atoms;
-use crate::raw::Keys;
 use crate::raw::read::{Look, Raw};
+use crate::raw::{Keys, word_of};
 use rustler::sys::ErlNifTerm;
 use rustler::{Binary, MapIterator, Term};
 use rustyjson_core::builder::Key;
@@ -106,12 +106,20 @@ impl<'t, 'a, 's> Structs<'t, 'a, 's> {
                 (None, keys.into(), values.into())
             }
         };
-        let is_field = |place: &usize| fields.iter().any(|field| field.raw() == keys[*place]);
-        let mut places: Vec<_> = (0..keys.len()).filter(|place| !is_field(place)).collect();
-        let fixed = places.len();
+        // Structs can have thousands of fields.
+        let mut sorted: Vec<_> = keys.iter().enumerate().map(|(place, key)| (word_of(*key), place)).collect();
+        sorted.sort_unstable();
+        let mut of_fields = Vec::with_capacity(fields.len());
+        let mut is_field = vec![false; keys.len()];
         for field in fields {
-            places.push(keys.iter().position(|key| *key == field.raw())?);
+            let found = sorted.binary_search_by_key(&field.word(), |(word, _)| *word).ok()?;
+            let (_, place) = sorted[found];
+            is_field[place] = true;
+            of_fields.push(place);
         }
+        let mut places: Vec<_> = (0..keys.len()).filter(|place| !is_field[*place]).collect();
+        let fixed = places.len();
+        places.extend(of_fields);
         // Otherwise a field stands twice among them.
         if places.len() != keys.len() {
             return None;
