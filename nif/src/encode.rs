@@ -9,6 +9,7 @@ use rustyjson_core::encode::{
     EncodeError, EncodeErrorKind, Hole, Outcome, Place, Stack, Suspension, encode_slice, resume,
 };
 use rustyjson_core::options::Scheduler;
+use rustyjson_core::options::shape::LONG_SHAPE;
 use rustyjson_core::{EncodeOptions, Output};
 use rustyjson_terms::atom_cache::AtomCache;
 use rustyjson_terms::raw::entry::{BadArg, Returned};
@@ -130,6 +131,9 @@ fn with_bytes<'a>(env: Env<'a>, term: Raw<'a>, options: Raw<'a>, plans: Raw<'a>)
     let Some((mut read, _)) = bytes.and_then(EncodeOptions::from_bytes) else {
         return Err(BadArg);
     };
+    if read.scheduler == Scheduler::Auto && read.shape.len() > LONG_SHAPE {
+        return Ok(atoms::dirty().as_c_arg());
+    }
     read.budget = FIRST_BUDGET as u64;
     with_options(env, term, &read, plans)
 }

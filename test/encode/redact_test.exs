@@ -4,7 +4,7 @@ defmodule RustyJson.RedactTest do
   use ExUnit.Case, async: true
 
   alias RustyJson.{Encode, Fragment, OrderedObject}
-  alias RustyJson.Test.{Gen, Judge}
+  alias RustyJson.Test.{Clock, Gen, Judge}
 
   @secret "s3cr3t"
   # Keys that JSON writes with escapes, that look like pointers or wildcards, that are prefixes of each other, and longer than a vector.
@@ -259,6 +259,26 @@ defmodule RustyJson.RedactTest do
         pieces = RustyJson.encode_stream(Map.new(term.values), redact: ["/a/s", "/z/1/0/s"])
         refute Enum.join(pieces) =~ @secret
       end
+    end
+  end
+
+  # Each key was compared with one after the other.
+  test "time hardly grows with the number of keys to redact and of structs to leave out" do
+    rows = for number <- 1..10_000, do: %{"key_#{number}_in_use" => ~D[2024-02-29]}
+
+    entries = %{
+      redact: &"key_#{&1}_unknown",
+      omit: &Module.concat(Unknown, "Module#{&1}")
+    }
+
+    for {_name, engine} <- Judge.engines(), {option, entry} <- entries do
+      [few, many] =
+        for count <- [300, 20_000] do
+          options = RustyJson.Options.encode([{option, Enum.map(1..count, entry)} | engine])
+          fn -> for _ <- 1..3, do: {:ok, _} = Encode.Text.encode(rows, options) end
+        end
+
+      Clock.ratio(6, many, few)
     end
   end
 end

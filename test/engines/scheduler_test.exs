@@ -219,6 +219,47 @@ defmodule RustyJson.SchedulerTest do
       end
     end
 
+    # A key of 100,000 bytes once took 20 ms with 64 words, and was no work.
+    test "native: words of redact: are looked for in long keys on a dirty scheduler" do
+      words = for number <- 1..64, do: "secret_#{number}"
+      key = &String.duplicate("s", &1)
+      atoms = for number <- 1..2_000, do: String.to_atom("#{number}" <> key.(200))
+
+      for {name, term, more} <- [
+            {"a long key", %{key.(100_000) => 1}, []},
+            {"beside a number as a key", %{key.(100_000) => 1, 1 => 2}, []},
+            {"sorted", %{key.(100_000) => 1}, [sort_keys: true]},
+            {"with pointers", %{key.(100_000) => 1}, [redact: ["/a", contains: words]]},
+            {"left out", Map.new(1..500, &{"#{&1}" <> key.(4_000), nil}), [omit: [nil]]},
+            {"many maps", for(number <- 1..3_000, do: %{("#{number}" <> key.(200)) => 1}), []},
+            {"atoms", Map.new(atoms, &{&1, 1}), []},
+            {"atoms of many maps", for(atom <- atoms, do: %{atom => 1}), []}
+          ] do
+        options = Keyword.merge([redact: [contains: words]], more)
+        result = Nif.encode(term, RustyJson.Options.encode(options).bytes, nil)
+        assert result == :dirty or is_tuple(result), name
+        assert {:ok, json} = Judge.encode(term, options)
+        assert RustyJson.encode(term, [engine: :native, scheduler: :normal] ++ options) == {:ok, json}
+      end
+    end
+
+    test "native and built_in: thousands of keys to redact are read on a dirty scheduler" do
+      %{values: values} = native = RustyJson.Options.encode(redact: Enum.map(1..10_000, &"key_#{&1}"))
+      assert Nif.encode([1], native.bytes, nil) == :dirty
+
+      for scheduler <- [:auto, :normal, :dirty] do
+        options = [redact: values.redact, engine: :native, scheduler: scheduler]
+        assert RustyJson.encode([1], options) == {:ok, "[1]"}
+      end
+
+      if Keyword.has_key?(Judge.engines(), :built_in) do
+        built_in = RustyJson.Options.encode(redact: values.redact, engine: :wasm, host: :built_in)
+        limits = RustyJson.Wasm.Host.limits(built_in.sandbox)
+        assert Nif.sandbox_write([1], nil, built_in.bytes, limits, 0) == :later
+        assert RustyJson.encode([1], redact: values.redact, engine: :wasm, host: :built_in) == {:ok, "[1]"}
+      end
+    end
+
     test "native: numbers of many digits and long sorted keys are written on a dirty scheduler" do
       long = Integer.pow(2, 8 * 600)
       decimal = %{__struct__: Decimal, sign: 1, coef: long, exp: -2}

@@ -9,6 +9,7 @@ use super::error::EncodeErrorKind;
 use super::reader::TermReader;
 use super::writer::Writer;
 use crate::options::EncodeOptions;
+use crate::options::shape::Shape;
 use crate::simd::copy::CopyKernel;
 
 /// A term that is left to the shell writes nothing: 100 to 130 ns with the shell's list of holes.
@@ -33,6 +34,8 @@ pub(super) const MEMBER: usize = 32;
 pub(super) const OMITTED: usize = 3;
 /// So many bytes of the key of such a member count as one part more.
 const BYTES_PER_PART: usize = 64;
+/// The most work of the looks at one key, or at those of a map, in a time slice: a quarter of a millisecond.
+pub(super) const LONG_LOOK: usize = 64 * 1024;
 /// Open containers in a time slice. A walk this deep cannot be suspended, and the memory for it takes its time too:
 /// lists 200,000 deep held a scheduler for 15 ms.
 const DEEPEST_IN_SLICE: usize = 4096;
@@ -45,6 +48,11 @@ const LONGEST_SLICE: usize = 2 << 20;
 /// The most work of writing an integer of this many bytes in decimal digits: 512 bytes take 30 µs, and twice as many three times as long.
 pub(super) const fn work_of_digits(bytes: usize) -> usize {
     if bytes <= 512 { bytes * bytes / 32 } else { work_of_digits(bytes.div_ceil(2)).saturating_mul(3) }
+}
+
+/// The work of a look at a key of this many bytes for words of `redact`: at most a few nanoseconds for each byte and word, and mostly one.
+pub(super) fn work_of_look(shape: &Shape, bytes: usize) -> usize {
+    shape.words.len().saturating_mul(bytes) / 4
 }
 
 /// Checks that the digits of an integer can fit into this room: to turn a megabyte into digits takes seconds, which the limit on bytes

@@ -2,7 +2,9 @@
 //! under the one with which it is written.
 
 use super::driver::{Driver, Items, Next, Walk};
+use super::error::EncodeErrorKind;
 use super::gathered::Member;
+use super::limits;
 use super::reader::{TermReader, Value};
 use super::repair::written_key;
 use super::structs::plan_omits;
@@ -58,7 +60,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Adds a member whose key is the end of the gathered text, in the form in which it is written.
     pub fn add_member(&mut self, start: usize, is_atom: bool, value: R::Term) -> Walk<()> {
         let Some(shape) = self.shape else { return self.push_member(start, Some(value), 0) };
-        self.charge_look(shape, self.scope, self.gathered.text.len() - start);
+        self.look(shape, self.scope, self.gathered.text.len() - start)?;
         let most = self.most_repaired();
         let key = &self.gathered.text.written()[start..];
         let written = if is_atom { shape.new_name(key) } else { written_key(key, most)? };
@@ -73,12 +75,19 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         if omitted { Ok(()) } else { self.push_member(start, scope.map(|_| value), scope.unwrap_or_default()) }
     }
 
-    /// Charges the look at a key of this many bytes: a few nanoseconds for each pointer, and one for each byte and word.
+    /// Takes the look at a key of this many bytes from the budget, before it is taken.
     #[inline(always)]
-    pub fn charge_look(&mut self, shape: &Shape, scope: u64, bytes: usize) {
-        if scope != 0 || !shape.words.is_empty() {
-            self.charge(scope.count_ones() as usize + shape.words.len() * bytes / 4);
+    pub fn look(&mut self, shape: &Shape, scope: u64, bytes: usize) -> Walk<()> {
+        if scope == 0 && shape.words.is_empty() { Ok(()) } else { self.spend_look(shape, scope, bytes) }
+    }
+
+    #[inline(never)]
+    fn spend_look(&mut self, shape: &Shape, scope: u64, bytes: usize) -> Walk<()> {
+        let work = limits::work_of_look(shape, bytes);
+        if self.in_slice() && work > limits::LONG_LOOK {
+            return Err(EncodeErrorKind::Budget);
         }
+        self.spend(scope.count_ones() as usize + work)
     }
 
     fn push_member(&mut self, start: usize, value: Option<R::Term>, scope: u64) -> Walk<()> {
@@ -101,7 +110,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             Value::Map(map) if !shape.omitted.is_empty() => {
                 let Some(module) = self.reader.module(&map) else { return false };
                 let name = self.reader.atom_text(module).bytes;
-                shape.omitted.iter().any(|omitted| omitted == name)
+                shape.omits_module(name)
             }
             _ => false,
         }
@@ -120,6 +129,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             self.write_field_name(start, field);
             return self.push_member(start, Some(value), 0);
         };
+        self.look(shape, self.scope, self.gathered.text.len() - start)?;
         let scope = self.scope_of_field(shape, start, field, rules.renames);
         let omitted = scope.is_some()
             && if rules.omits { plan_omits(self.reader, plan, value) } else { self.omits(shape, value) };

@@ -13,6 +13,7 @@ use crate::options::shape::{End, Shape};
 use crate::output::Output;
 use crate::simd::copy::CopyKernel;
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W> {
     /// The call's shape, if members need not be gathered for it.
@@ -35,6 +36,12 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
 
     #[inline(never)]
     fn look_at_keys(&mut self, shape: &Shape, map: &R::Map, number: u64) -> bool {
+        let work = self.work_of_keys(shape, map);
+        // Where members are looked at one by one, the walk can stop.
+        if self.in_slice() && work > limits::LONG_LOOK {
+            return false;
+        }
+        self.charge(work);
         let repairs = self.options.replace_invalid;
         let unchanged = self.reader.keys_pass(map, |key, is_atom| {
             let renamed = if is_atom { shape.renames_key(key) } else { repairs && core::str::from_utf8(key).is_err() };
@@ -42,6 +49,18 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
         });
         shape.decide(number, unchanged);
         unchanged
+    }
+
+    /// The work of the looks at all keys of a map.
+    fn work_of_keys(&mut self, shape: &Shape, map: &R::Map) -> usize {
+        let bytes = Cell::new(0_usize);
+        if !shape.words.is_empty() {
+            self.reader.keys_pass(map, |key, _| {
+                bytes.set(bytes.get().saturating_add(key.len()));
+                true
+            });
+        }
+        limits::work_of_look(shape, bytes.get())
     }
 
     /// The same for a struct with a plan.
@@ -62,12 +81,14 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
     #[inline(never)]
     fn look_at_fields(&mut self, shape: &Shape, map: &R::Map, mut plan: R::Plan, number: u64) -> bool {
         let rules = self.reader.plan_rules(&plan);
-        let mut unchanged = true;
+        let (mut unchanged, mut bytes) = (true, 0);
         while unchanged && let Some((field, _)) = self.reader.next_planned(&mut plan, map) {
             let name = self.reader.own_field_text(field).bytes;
+            bytes += name.len();
             unchanged = !shape.is_redacted(name) && (rules.renames || !shape.renames_key(name));
             unchanged &= !rules.renames || !self.is_redacted_by_name(shape, field);
         }
+        self.charge(limits::work_of_look(shape, bytes));
         shape.decide(number, unchanged);
         unchanged
     }
@@ -140,7 +161,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
                 return self.end_shaped(first);
             };
             let look = self.reader.read(key);
-            self.charge_look(shape, scope, if let Value::Binary(bytes) = look { bytes.len() } else { 0 });
+            self.look(shape, scope, if let Value::Binary(bytes) = look { bytes.len() } else { 0 })?;
             let mut end = match look {
                 Value::Binary(bytes) if self.options.replace_invalid => {
                     (self.is_redacted_repaired(shape, bytes)?, None)
@@ -200,11 +221,15 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
     /// Whether the value under this atom is redacted, and the name as it is written, where that is known.
     #[inline(always)]
     fn end_of_atom(&mut self, shape: &'a Shape, key: R::Term) -> (bool, Option<&'a End>) {
-        if let Some(number) = self.reader.number_of_atom(key) {
-            let end = shape.end(number).or_else(|| shape.find_end(number, self.reader.atom_text(key).bytes));
-            if let Some(end) = end {
-                return (end.hidden, Some(end).filter(|_| end.len > 0 && self.options.pretty.is_none()));
-            }
+        let number = self.reader.number_of_atom(key);
+        let known = number.and_then(|number| shape.end(number));
+        let end = known.or_else(|| {
+            let bytes = self.reader.atom_text(key).bytes.len();
+            self.charge(limits::work_of_look(shape, bytes));
+            shape.find_end(number?, self.reader.atom_text(key).bytes)
+        });
+        if let Some(end) = end {
+            return (end.hidden, Some(end).filter(|_| end.len > 0 && self.options.pretty.is_none()));
         }
         let name = self.reader.atom_text(key).bytes;
         (shape.is_redacted_as(name, &shape.new_name(name)), None)
@@ -227,6 +252,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
             return Err(EncodeErrorKind::OutOfMemory);
         }
         let Some(shape) = self.shape else { return Ok(Some(Next::Done)) };
+        self.look(shape, 0, text.len())?;
         let redacted =
             shape.is_redacted(text.written()) | (scope != 0 && self.leads_to(shape, scope, text.written())?);
         if !redacted && shape.omits() && self.omits(shape, value) {
@@ -352,13 +378,17 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
     /// derivation names it.
     #[inline(always)]
     fn end_of_field(&mut self, shape: &'a Shape, field: R::Field, named: bool) -> (bool, bool, Option<&'a End>) {
-        if let Some(number) = self.reader.number_of_field(field) {
-            let end = shape.end(number).or_else(|| shape.find_end(number, self.reader.own_field_text(field).bytes));
-            if let Some(end) = end {
-                let written = !named && end.len > 0 && self.options.pretty.is_none();
-                let redacted = if named { end.redacted || self.is_redacted_by_name(shape, field) } else { end.hidden };
-                return (redacted, !named && end.renamed, Some(end).filter(|_| written));
-            }
+        let number = self.reader.number_of_field(field);
+        let known = number.and_then(|number| shape.end(number));
+        let end = known.or_else(|| {
+            let bytes = self.reader.own_field_text(field).bytes.len();
+            self.charge(limits::work_of_look(shape, bytes));
+            shape.find_end(number?, self.reader.own_field_text(field).bytes)
+        });
+        if let Some(end) = end {
+            let written = !named && end.len > 0 && self.options.pretty.is_none();
+            let redacted = if named { end.redacted || self.is_redacted_by_name(shape, field) } else { end.hidden };
+            return (redacted, !named && end.renamed, Some(end).filter(|_| written));
         }
         let name = self.reader.own_field_text(field).bytes;
         if named {

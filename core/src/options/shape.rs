@@ -1,5 +1,6 @@
 //! Which members an object gets, and under which names. Shells hand it over as bytes: flags, then lists of texts (names, modules,
 //! keys, words, pointers), then what stands for a redacted value. A list is its length and its texts; a text is its length and its bytes. Lengths are `u32`.
+//! All but the words and pointers are sorted.
 
 use crate::encode::{Block, is_plain};
 use alloc::borrow::Cow;
@@ -13,6 +14,9 @@ const OMIT_NIL: u8 = 2;
 
 /// Most pointers: one bit each says whether a place may lead to one.
 pub const MOST_POINTERS: usize = 64;
+
+/// Bytes of a shape that takes too long to read where others wait: each call reads one that is not kept.
+pub const LONG_SHAPE: usize = 64 * 1024;
 
 /// Decisions about the keys of a map that are remembered.
 const DECISIONS: usize = 16;
@@ -33,9 +37,9 @@ pub struct Shape {
     pub omit_nil: bool,
     /// New names of atom keys, sorted by the old ones.
     pub names: Vec<[Vec<u8>; 2]>,
-    /// Members whose value is a struct of these modules are left out.
+    /// Members whose value is a struct of these modules, which are sorted, are left out.
     pub omitted: Vec<Vec<u8>>,
-    /// Values under these keys are redacted.
+    /// Values under these keys, which are sorted, are redacted.
     pub keys: Vec<Vec<u8>>,
     /// So are those under keys that contain one of these words.
     pub words: Vec<Vec<u8>>,
@@ -46,6 +50,8 @@ pub struct Shape {
     /// Which keys and names are worth a search.
     redacts: Filter,
     named: Filter,
+    /// The bytes that words start with.
+    starts: Filter,
     /// What was decided about the keys of maps, by the numbers of the keys.
     decided: [Cell<u64>; DECISIONS],
     /// Whether there are any.
@@ -135,27 +141,34 @@ pub struct End {
     pub block: Block,
 }
 
-/// A set of texts, in part: what it does not have is not among them.
+/// A set of texts, in part: what it does not have is not among them. Or a set of bytes.
 #[derive(Debug, Default)]
 struct Filter([u64; 4]);
 
 impl Filter {
     fn add(&mut self, text: &[u8]) {
-        let place = Self::place(text);
-        self.0[place >> 6] |= 1 << (place & 63);
+        self.add_byte(Self::byte(text));
+    }
+
+    fn add_byte(&mut self, byte: u8) {
+        self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);
     }
 
     #[inline(always)]
     fn may_have(&self, text: &[u8]) -> bool {
-        let place = Self::place(text);
-        self.0[place >> 6] >> (place & 63) & 1 == 1
+        self.has_byte(Self::byte(text))
+    }
+
+    #[inline(always)]
+    const fn has_byte(&self, byte: u8) -> bool {
+        self.0[(byte >> 6) as usize] >> (byte & 63) & 1 == 1
     }
 
     /// By length, first and last byte.
     #[inline(always)]
-    const fn place(text: &[u8]) -> usize {
-        let [first, .., last] = text else { return text.len() };
-        (*first ^ last.rotate_left(3) ^ (text.len() as u8).wrapping_mul(37)) as usize
+    const fn byte(text: &[u8]) -> u8 {
+        let [first, .., last] = text else { return text.len() as u8 };
+        *first ^ last.rotate_left(3) ^ (text.len() as u8).wrapping_mul(37)
     }
 }
 
@@ -170,9 +183,10 @@ impl Shape {
         let count = number(&mut rest)?.min(MOST_POINTERS);
         let pointers = (0..count).map(|_| texts(&mut rest)).collect::<Option<_>>()?;
         let (camel, omit_nil) = (flags & CAMEL != 0, flags & OMIT_NIL != 0);
-        let (mut redacts, mut named) = (Filter::default(), Filter::default());
+        let [mut redacts, mut named, mut starts] = [(); 3].map(|()| Filter::default());
         keys.iter().for_each(|key| redacts.add(key));
         names.iter().for_each(|[name, _]| named.add(name));
+        words.iter().flat_map(|word| word.first()).for_each(|first| starts.add_byte(*first));
         let redacted = text(&mut rest)?.to_vec();
         let read = Self {
             bytes: bytes.to_vec(),
@@ -186,7 +200,7 @@ impl Shape {
             redacted,
             ..Self::default()
         };
-        Some(Self { redacts, named, ..read })
+        Some(Self { redacts, named, starts, ..read })
     }
 
     /// Forgets what was decided about maps, whose numbers hold for one walk.
@@ -269,13 +283,20 @@ impl Shape {
     #[cold]
     #[inline(never)]
     fn has_word(&self, key: &[u8]) -> bool {
-        self.words.iter().any(|word| key.windows(word.len()).any(|part| part == word.as_slice()))
+        let starts = |at: usize| self.words.iter().any(|word| key[at..].starts_with(word));
+        key.iter().enumerate().any(|(at, byte)| self.starts.has_byte(*byte) && starts(at))
     }
 
     #[cold]
     #[inline(never)]
     fn finds(&self, key: &[u8]) -> bool {
-        self.keys.iter().any(|redacted| redacted == key)
+        is_among(&self.keys, key)
+    }
+
+    /// Whether structs of this module are left out.
+    #[inline(never)]
+    pub fn omits_module(&self, module: &[u8]) -> bool {
+        is_among(&self.omitted, module)
     }
 
     /// Whether this name of an atom key may become another one.
@@ -388,6 +409,11 @@ fn camel(name: &[u8], to: &mut Vec<u8>) {
     }
 }
 
+/// Whether a text is among these, which are sorted.
+fn is_among(texts: &[Vec<u8>], text: &[u8]) -> bool {
+    texts.binary_search_by(|other| other.as_slice().cmp(text)).is_ok()
+}
+
 fn number(bytes: &mut &[u8]) -> Option<usize> {
     let (number, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
@@ -455,6 +481,19 @@ mod tests {
             assert_eq!(shape.decision(number), Some(number % 3 == 0));
         }
         assert!(numbers().all(|number| shape.decision(number).is_none_or(|decision| decision == (number % 3 == 0))));
+    }
+
+    #[test]
+    fn words_are_found_anywhere_in_a_key() {
+        let words = ["pass", "ss", "token", "\u{e9}t"].map(|word| word.as_bytes().to_vec());
+        let mut shape = Shape { words: words.to_vec(), ..Shape::default() };
+        shape.words.iter().for_each(|word| shape.starts.add_byte(word[0]));
+        for key in ["", "s", "pas", "to_ken", "past", "toke", "\u{e9}", "s_s_pas_t"] {
+            assert!(!shape.is_redacted(key.as_bytes()), "{key}");
+        }
+        for key in ["ss", "my_pass", "a_token_b", "papass", "ttoken", "c\u{e9}te"] {
+            assert!(shape.is_redacted(key.as_bytes()), "{key}");
+        }
     }
 
     #[test]

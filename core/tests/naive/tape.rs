@@ -379,7 +379,7 @@ pub fn options(choices: &[u8]) -> Vec<u8> {
     let shapes = [
         Vec::new(),
         shape(1, [&[], &[], &[], &[]], &[]),
-        shape(2, [&["id", "key"], &["Elixir.Date"], &["name", "key"], &["x"]], &[]),
+        shape(2, [&["id", "key"], &["Elixir.Date"], &["key", "name"], &["x"]], &[]),
         shape(0, [&[]; 4], &[&["0", "name"], &["*", "b"], &["a", "*"]]),
         // New names, those of the plans among them.
         shape(1, [&[], &[], &["aB", "the_name"], &["D"]], &[]),

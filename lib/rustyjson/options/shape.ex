@@ -85,7 +85,7 @@ defmodule RustyJson.Options.Shape do
     IO.iodata_to_binary([
       if(key_case == :camel, do: @camel, else: 0) + if(nil in omit, do: @omit_nil, else: 0),
       names |> Enum.sort() |> Enum.flat_map(&Tuple.to_list/1) |> texts(),
-      texts(modules),
+      modules |> Enum.sort() |> texts(),
       redact |> keys() |> texts(),
       redact |> words() |> texts(),
       list(Map.get(values, :pointers) || segments(redact), &texts/1),

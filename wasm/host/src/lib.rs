@@ -38,6 +38,7 @@ use rustler::codegen_runtime::inventory;
 use rustler::types::atom::false_;
 use rustler::{Binary, Env, Term};
 use rustyjson_core::EncodeOptions;
+use rustyjson_core::options::shape::LONG_SHAPE;
 use rustyjson_terms::entry;
 use rustyjson_terms::raw::entry::{BadArg, Returned};
 use rustyjson_terms::raw::read::{Look, Raw};
@@ -80,6 +81,9 @@ fn write<'a, const DIRTY: bool>(
 ) -> Returned {
     let bytes = Look::new(env).binary(options).ok_or(BadArg)?;
     let (options, _) = EncodeOptions::from_bytes(bytes).ok_or(BadArg)?;
+    if !DIRTY && options.shape.len() > LONG_SHAPE {
+        return Ok(terms::later(env).as_c_arg());
+    }
     let options = (&taped::Options::new(&options), Sent::Once(bytes));
     Ok(tape::run(env, [term, plans], options, &Call::read(env, limits, ticket, DIRTY)?))
 }

@@ -247,6 +247,28 @@ fn long_keys_that_are_gathered_are_no_work_for_a_slice() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too long to interpret")]
+fn words_are_looked_for_in_long_keys_where_nobody_waits() {
+    let text = |text: &str| [&(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat();
+    let words: Vec<u8> = (0..64).flat_map(|number| text(&format!("secret_{number}"))).collect();
+    // Flags, and no names, modules or keys; no pointers.
+    let shape = [&[0; 13][..], &64_u32.to_le_bytes(), &words, &[0; 4], &text("***")].concat();
+    for gathers in [PLAIN, SORT, STRICT] {
+        let unlimited = EncodeOptions { shape: &shape, ..gathers };
+        let options = EncodeOptions { budget: 1 << 30, ..unlimited };
+        for (len, is_short) in [(4_000, true), (5_000, false)] {
+            for end in ["", "_63"] {
+                let term = Map(vec![(bin(&format!("{}secret{end}", "s".repeat(len))), Int(1))]);
+                let kind = encode_with(&term, &options).err().map(|error| error.kind);
+                assert_eq!(kind, (!is_short).then_some(EncodeErrorKind::Budget), "{len}");
+                let (json, _) = encode_with(&term, &unlimited).unwrap();
+                assert_eq!(json.ends_with(":\"***\"}"), !end.is_empty(), "{json}");
+            }
+        }
+    }
+}
+
+#[test]
 fn improper_lists_and_broken_bytes_are_errors() {
     let improper = Improper(vec![Int(1)], Box::new(Int(2)));
     let error = error(&Map(vec![(bin("a/b"), List(vec![Int(0), improper]))]));
