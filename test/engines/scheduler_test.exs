@@ -110,6 +110,14 @@ defmodule RustyJson.SchedulerTest do
       end
     end
 
+    # A stack with a frame for each was looked through at each collection.
+    @tag options: options
+    test "#{name}: a million documents within max_bytes, and one beyond", %{options: options} do
+      documents = List.duplicate("1", 1_000_000) ++ ["[1, 2, 3]"]
+      options = [max_bytes: 5] ++ patient(options)
+      assert_silent(limit(options), fn -> [{:ok, 1} | _] = RustyJson.decode_many(documents, options) end)
+    end
+
     # 60 KB become 29 MB, 120 KB 58 MB: the native engine and the built-in host begin such texts on the caller's scheduler.
     for {size, levels} <- [{60_000, 480}, {120_000, 480}] do
       @tag options: options
