@@ -50,9 +50,9 @@ pub(super) const fn work_of_digits(bytes: usize) -> usize {
     if bytes <= 512 { bytes * bytes / 32 } else { work_of_digits(bytes.div_ceil(2)).saturating_mul(3) }
 }
 
-/// The work of a look at a key of this many bytes for words of `redact`: at most a few nanoseconds for each byte and word, and mostly one.
-pub(super) fn work_of_look(shape: &Shape, bytes: usize) -> usize {
-    shape.words.len().saturating_mul(bytes) / 4
+/// The most work of a look at a key of this many bytes for words of `redact`.
+pub(super) const fn work_of_look(shape: &Shape, bytes: usize) -> usize {
+    shape.work.saturating_mul(bytes)
 }
 
 /// Checks that the digits of an integer can fit into this room: to turn a megabyte into digits takes seconds, which the limit on bytes
