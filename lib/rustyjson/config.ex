@@ -62,7 +62,30 @@ defmodule RustyJson.Config do
       :ok
   """
   @spec reload() :: :ok
-  def reload do
+  def reload, do: reload(settings())
+
+  # Two processes can change the settings and read them at once. The one that read first may be the last to put what it read, or to restore
+  # what was there: it notices that the settings are others by now.
+  defp reload(settings) do
+    refused = read_or_error()
+
+    cond do
+      settings() != settings -> reload(settings())
+      refused == nil -> :ok
+      true -> reraise(elem(refused, 0), elem(refused, 1))
+    end
+  end
+
+  defp settings, do: {Application.get_all_env(:rustyjson), System.get_env("RUSTYJSON_ENGINE")}
+
+  defp read_or_error do
+    read()
+    nil
+  rescue
+    error in ArgumentError -> {error, __STACKTRACE__}
+  end
+
+  defp read do
     check_events()
     asked = asked_engine()
     values = Map.new([:decode, :encode], &{&1, read(&1, asked)})

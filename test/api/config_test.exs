@@ -307,6 +307,43 @@ defmodule RustyJson.ConfigTest do
     end
   end
 
+  # The first one to read could be the last to put what it read, or to restore what it found.
+  test "processes that read the configuration at once leave what was configured last" do
+    for {i, first} <- for(i <- 1..40, first <- [[], [log_formatter: [redct: []]]], do: {i, first}) do
+      Application.put_all_env(rustyjson: [decode: [max_bytes: i]] ++ first)
+      {pid, monitor} = spawn_monitor(fn -> refused(&Config.reload/0) end)
+      wait(:rand.uniform(500))
+      suspended? = suspend(pid)
+      Application.delete_env(:rustyjson, :log_formatter)
+      other = Task.async(fn -> configure(decode: [max_bytes: 100 + i]) end)
+      # The VM changes one persistent term at a time: the other process may wait for this one.
+      ended? = Task.yield(other, 200)
+      if suspended?, do: :erlang.resume_process(pid)
+      if ended? == nil, do: Task.await(other)
+      assert_receive {:DOWN, ^monitor, _, _, _}, 5_000
+      assert Config.decode().max_bytes == 100 + i
+      assert {:error, %{reason: :max_bytes}} = RustyJson.decode(String.duplicate(" ", 101 + i))
+    end
+  end
+
+  defp wait(microseconds) do
+    stop = System.monotonic_time(:microsecond) + microseconds
+    fn -> System.monotonic_time(:microsecond) end |> Stream.repeatedly() |> Enum.find(&(&1 >= stop))
+  end
+
+  # Whether it has not ended.
+  defp suspend(pid) do
+    :erlang.suspend_process(pid)
+  rescue
+    _ in [ArgumentError, ErlangError] -> false
+  end
+
+  defp refused(fun) do
+    fun.()
+  rescue
+    error in ArgumentError -> error
+  end
+
   test "engine_info says what selected the engine that is in use, until the configuration is read again" do
     System.delete_env("RUSTYJSON_ENGINE")
 
