@@ -105,6 +105,30 @@ defmodule RustyJson.Sandbox.QueueTest do
   @tag host: :built_in
   if reason = WasmHosts.missing(:built_in), do: @tag(skip: reason)
 
+  test "built_in: who waits does not look through the messages that it has already" do
+    options = [engine: :wasm, host: :built_in, pool_size: 1, timeout: 60_000]
+    {stop, long} = {:atomics.new(1, []), "[" <> String.duplicate("1,", 2_000_000) <> "1]"}
+    holder = Task.async(fn -> until(stop, long, options) end)
+    assert eventually(fn -> WasmHosts.counts(:built_in)[:running] == 1 end)
+
+    waiter =
+      Task.async(fn ->
+        for _ <- 1..500_000, do: send(self(), :other)
+        {:reductions, before} = Process.info(self(), :reductions)
+        # Too long for the caller's scheduler.
+        {:ok, _} = RustyJson.decode(~s(["#{String.duplicate("a", 70_000)}"]), options)
+        {:reductions, now} = Process.info(self(), :reductions)
+        now - before
+      end)
+
+    assert Task.await(waiter, 60_000) < 250_000
+    :atomics.put(stop, 1, 1)
+    Task.await(holder, 60_000)
+  end
+
+  @tag host: :built_in
+  if reason = WasmHosts.missing(:built_in), do: @tag(skip: reason)
+
   test "built_in: a caller that is woken and suspended does not keep others waiting" do
     options = [engine: :wasm, host: :built_in, pool_size: 1, timeout: 10_000]
     stop = :atomics.new(1, [])
@@ -259,10 +283,10 @@ defmodule RustyJson.Sandbox.QueueTest do
       suspend(pid, tries - 1)
   end
 
-  defp until(stop, options) do
+  defp until(stop, document \\ @document, options) do
     if :atomics.get(stop, 1) == 0 do
-      RustyJson.decode(@document, options)
-      until(stop, options)
+      RustyJson.decode(document, options)
+      until(stop, document, options)
     end
   end
 
