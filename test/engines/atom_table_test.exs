@@ -122,6 +122,20 @@ defmodule RustyJson.AtomTableTest do
     """)
   end
 
+  test "a call that waits while the process that makes atoms ends makes them itself" do
+    code = """
+    ending = fn ->
+      receive do: ({_, from, {:room, 1}} -> GenServer.reply(from, :ok))
+      receive do: (_message -> exit(:shutdown))
+    end
+
+    Process.register(spawn(ending), RustyJson.Decode.NewAtoms)
+    IO.inspect(RustyJson.decode(~s({"made_meanwhile":1}), keys: :atoms))
+    """
+
+    assert OtherVM.run(code, []) == {"{:ok, %{made_meanwhile: 1}}\n", 0}
+  end
+
   test "all members count, and names that no atom can have" do
     for {name, options} <- Judge.engines() do
       new = "#{name}_new_#{System.unique_integer([:positive])}"

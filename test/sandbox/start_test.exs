@@ -54,6 +54,19 @@ defmodule RustyJson.Sandbox.StartTest do
     assert {:message_queue_len, 0} = Process.info(self(), :message_queue_len)
   end
 
+  test "a call that waits while the process that starts hosts ends has an error" do
+    code = """
+    pid = spawn(fn -> receive(do: (_message -> exit(:shutdown))) end)
+    Process.register(pid, RustyJson.Wasm.Starter)
+    {:error, error} = RustyJson.decode("1", engine: :wasm, host: :auto)
+    IO.puts(error.reason)
+    IO.puts(error.message)
+    """
+
+    assert {"unavailable\n" <> text, 0} = OtherVM.run(code, [])
+    assert text =~ "shutdown"
+  end
+
   test "start_engine: options and errors" do
     assert_raise ArgumentError, fn -> RustyJson.start_engine(engine: :other) end
     assert_raise ArgumentError, fn -> RustyJson.start_engine(timeout: 5) end

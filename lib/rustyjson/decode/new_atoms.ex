@@ -27,11 +27,19 @@ defmodule RustyJson.Decode.NewAtoms do
   def make(names, _options) when names == %{}, do: :ok
 
   def make(names, options) do
-    if Process.whereis(__MODULE__),
-      do: made(names, options, &GenServer.call(__MODULE__, &1, :infinity)),
-      # The application may not be started, as when the compiler meets a sigil.
-      else: :global.trans({__MODULE__, self()}, fn -> made(names, options, &alone/1) end, [node()])
+    # The application may not be started, as when the compiler meets a sigil.
+    if Process.whereis(__MODULE__), do: by_process(names, options), else: by_caller(names, options)
   end
+
+  defp by_process(names, options) do
+    made(names, options, &GenServer.call(__MODULE__, &1, :infinity))
+  catch
+    # It ended meanwhile, as where the application stops. What it has made is there.
+    :exit, {_reason, {GenServer, :call, _}} -> by_caller(names, options)
+  end
+
+  defp by_caller(names, options),
+    do: :global.trans({__MODULE__, self()}, fn -> made(names, options, &alone/1) end, [node()])
 
   defp made(names, options, call) do
     with {:ok, names} <- promised(names, call) do
