@@ -26,6 +26,43 @@ defmodule RustyJson.Sandbox.LanesEndedTest do
     assert text =~ "noproc"
   end
 
+  test "counts are those of no instance" do
+    assert Lanes.counts(ending()) == [running: 0, kept: 0, waiting: 0]
+    assert Lanes.counts(__MODULE__.Nobody) == [running: 0, kept: 0, waiting: 0]
+  end
+
+  test "while the application stops nothing is started, and nothing raised" do
+    code = """
+    pid = spawn(fn -> receive(do: (_message -> exit(:shutdown))) end)
+    Process.register(pid, RustyJson.Supervisor)
+    IO.inspect(RustyJson.Wasm.Host.Wasmex.Lanes.ensure(:lanes, & &1))
+    """
+
+    assert OtherVM.run(code, []) == {":ok\n", 0}
+  end
+
+  # As where the code of the host is loaded again, twice.
+  test "an instance is at work no longer if the process is killed that waits until it has stopped" do
+    test = self()
+    await = fn instance -> send(test, {instance, self()}) && Process.sleep(:infinity) end
+    {:ok, lanes} = GenServer.start(Lanes, await)
+
+    {owner, monitor} =
+      spawn_monitor(fn ->
+        {place, nil} = Lanes.enter(lanes, 1, :kind, 1_000)
+        Lanes.hold(lanes, place, %{id: place})
+        exit(place)
+      end)
+
+    assert_receive {:DOWN, ^monitor, _, ^owner, place}
+    assert_receive {%{id: ^place}, waits}
+    assert Lanes.counts(lanes)[:running] == 1
+    assert Lanes.enter(lanes, 1, :kind, 50) == :busy
+    Process.exit(waits, :kill)
+    assert {_place, nil} = Lanes.enter(lanes, 1, :kind, 1_000)
+    GenServer.stop(lanes)
+  end
+
   test "without the application it runs, and does not end with its first caller" do
     code = """
     ensure = fn -> RustyJson.Wasm.Host.Wasmex.Lanes.ensure(:lanes, & &1) end

@@ -97,7 +97,11 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lanes do
 
   @doc "Instances at work, instances idle, callers waiting."
   @spec counts(GenServer.server()) :: keyword(non_neg_integer())
-  def counts(lanes), do: GenServer.call(lanes, :counts)
+  def counts(lanes) do
+    GenServer.call(lanes, :counts)
+  catch
+    :exit, {_reason, {GenServer, :call, _}} -> [running: 0, kept: 0, waiting: 0]
+  end
 
   @doc "Starts the process of this name, if it does not run. `await` returns when an instance has stopped."
   @spec ensure(module(), (Instance.t() -> term())) :: :ok
@@ -113,6 +117,9 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lanes do
     if Process.whereis(RustyJson.Supervisor),
       do: Supervisor.start_child(RustyJson.Supervisor, spec),
       else: GenServer.start(__MODULE__, await, name: name)
+  catch
+    # The supervisor ended meanwhile, as where the application stops. Calls say that there is no process.
+    :exit, {_reason, {GenServer, :call, _}} -> :ok
   end
 
   @doc false
@@ -170,14 +177,13 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lanes do
   # With an empty queue it is sent at once, if a lane is open to it.
   def handle_info({:call, call}, state), do: {:noreply, state |> Shares.wait(call) |> Shares.serve()}
   def handle_info({:give_up, ref}, state), do: {:noreply, state |> Shares.give_up(ref) |> Shares.serve()}
-  def handle_info(:stopped, state), do: {:noreply, Shares.serve(%{state | stopping: state.stopping - 1})}
   def handle_info(:alarm, state), do: {:noreply, %{state | alarm: nil} |> Shares.expire() |> Shares.serve()}
 
   def handle_info({:DOWN, monitor, :process, _pid, reason}, %{monitors: monitors, starting: starting} = state) do
     cond do
       place = monitors[monitor] -> {:noreply, state |> Shares.unqueue(place) |> Shares.abandon(place)}
       is_map_key(starting, monitor) -> {:noreply, state |> Shares.made(monitor, reason) |> Shares.serve()}
-      true -> {:noreply, state}
+      true -> {:noreply, state |> Shares.stopped(monitor) |> Shares.serve()}
     end
   end
 

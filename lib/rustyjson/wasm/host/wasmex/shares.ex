@@ -18,7 +18,8 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
   # `owned`: instances by the places of their owners, and `owners`: who asked for which place, so that each is found in constant time.
   # `waiting`: calls, and callers that want to enter. Those that are not in `queued` wait no longer, and stay until it is their turn.
   # `condemned`: numbers of instances that somebody owns and that gave a false record before.
-  # `starting`: kinds of instances that are made for lanes, and the calls in whose time. `stopping`: how many instances may still run.
+  # `starting`: kinds of instances that are made for lanes, and the calls in whose time. `stopping`: the processes that wait until
+  # an instance has stopped.
   @enforce_keys [:await]
   defstruct await: nil,
             lanes: %{},
@@ -26,7 +27,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
             owners: %{},
             monitors: %{},
             starting: %{},
-            stopping: 0,
+            stopping: %{},
             idle: [],
             condemned: %{},
             waiting: :queue.new(),
@@ -84,7 +85,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
   @doc "How many instances are at work."
   @spec running(t()) :: non_neg_integer()
   def running(%{lanes: lanes, owned: owned, starting: starting, stopping: stopping}),
-    do: map_size(lanes) + map_size(owned) + map_size(starting) + stopping
+    do: map_size(lanes) + map_size(owned) + map_size(starting) + map_size(stopping)
 
   # nil if it has to wait.
   defp start(state, {:enter, place, from, size, kind}) do
@@ -307,18 +308,13 @@ defmodule RustyJson.Wasm.Host.Wasmex.Shares do
 
   # This process never waits; another one does.
   defp stop(%{await: await} = state, instance, told) do
-    lanes = self()
-
-    spawn(fn ->
-      try do
-        told.(await.(instance))
-      after
-        send(lanes, :stopped)
-      end
-    end)
-
-    %{state | stopping: state.stopping + 1}
+    {_pid, monitor} = spawn_monitor(fn -> told.(await.(instance)) end)
+    %{state | stopping: Map.put(state.stopping, monitor, [])}
   end
+
+  @doc "The process that waited for an instance has ended."
+  @spec stopped(t(), reference()) :: t()
+  def stopped(state, monitor), do: %{state | stopping: Map.delete(state.stopping, monitor)}
 
   @doc "The owner of a place is gone, or its instance may still run."
   @spec abandon(t(), reference()) :: t()
