@@ -626,8 +626,8 @@ defmodule RustyJson do
     * `:host` - `:auto`, `:built_in` or `:wasmex`, for the wasm engine
 
   If the engine cannot start, the result is `{:error, exception}`: a `RustyJson.EngineError`, or a `RustyJson.SandboxError` with
-  the reason `:unavailable`. Both say what is missing. RustyJson remembers a failure for one second, and does not try again in
-  that time.
+  the reason `:unavailable`. Both say what is missing. RustyJson remembers for one second that wasmex failed, and does not
+  try it again in that time.
 
   Without `start_engine/1`, the first call starts the engine. One process starts it, and other calls wait for at most their `:timeout`.
   If the application is configured with `engine: :wasm`, the engine starts with RustyJson itself.
