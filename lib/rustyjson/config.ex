@@ -62,27 +62,30 @@ defmodule RustyJson.Config do
       :ok
   """
   @spec reload() :: :ok
-  def reload, do: reload(settings())
+  def reload do
+    # In a process of its own, so that it ends where the caller is killed: half of it would leave calls with the options of both.
+    {_pid, monitor} = spawn_monitor(fn -> exit({:shutdown, outcome(settings())}) end)
+
+    receive do
+      {:DOWN, ^monitor, _, _, {:shutdown, :ok}} -> :ok
+      {:DOWN, ^monitor, _, _, {:shutdown, {kind, reason, stack}}} -> :erlang.raise(kind, reason, stack)
+      {:DOWN, ^monitor, _, _, reason} -> exit(reason)
+    end
+  end
 
   # Two processes can change the settings and read them at once. The one that read first may be the last to put what it read, or to restore
   # what was there: it notices that the settings are others by now.
-  defp reload(settings) do
-    refused = read_or_error()
-
-    cond do
-      settings() != settings -> reload(settings())
-      refused == nil -> :ok
-      true -> reraise(elem(refused, 0), elem(refused, 1))
-    end
+  defp outcome(settings) do
+    outcome = read_or_error()
+    if settings() == settings, do: outcome, else: outcome(settings())
   end
 
   defp settings, do: {Application.get_all_env(:rustyjson), System.get_env("RUSTYJSON_ENGINE")}
 
   defp read_or_error do
     read()
-    nil
-  rescue
-    error in ArgumentError -> {error, __STACKTRACE__}
+  catch
+    kind, reason -> {kind, reason, __STACKTRACE__}
   end
 
   defp read do

@@ -313,12 +313,13 @@ defmodule RustyJson.ConfigTest do
       Application.put_all_env(rustyjson: [decode: [max_bytes: i]] ++ first)
       {pid, monitor} = spawn_monitor(fn -> refused(&Config.reload/0) end)
       wait(:rand.uniform(500))
-      suspended? = suspend(pid)
+      reader = reader(pid)
+      suspended? = suspend(reader)
       Application.delete_env(:rustyjson, :log_formatter)
       other = Task.async(fn -> configure(decode: [max_bytes: 100 + i]) end)
       # The VM changes one persistent term at a time: the other process may wait for this one.
       ended? = Task.yield(other, 200)
-      if suspended?, do: :erlang.resume_process(pid)
+      if suspended?, do: :erlang.resume_process(reader)
       if ended? == nil, do: Task.await(other)
       assert_receive {:DOWN, ^monitor, _, _, _}, 5_000
       assert Config.decode().max_bytes == 100 + i
@@ -326,9 +327,35 @@ defmodule RustyJson.ConfigTest do
     end
   end
 
+  test "a process that is killed while it reads the configuration leaves no half of it" do
+    for i <- 1..60 do
+      Application.put_env(:rustyjson, :decode, max_bytes: i)
+      {pid, monitor} = spawn_monitor(&Config.reload/0)
+      wait(:rand.uniform(500))
+      Process.exit(pid, :kill)
+      assert_receive {:DOWN, ^monitor, _, _, _}, 5_000
+      assert Enum.any?(1..100, fn _ -> one_configuration?() or not is_atom(Process.sleep(10)) end)
+    end
+  end
+
+  # Calls without options know them without a look at the configuration.
+  defp one_configuration? do
+    %{max_bytes: most} = Config.decode()
+    fits? = fn bytes -> match?({:ok, 1}, RustyJson.decode(String.pad_leading("1", bytes))) end
+    most == 0 or (fits?.(most) and not fits?.(most + 1))
+  end
+
   defp wait(microseconds) do
     stop = System.monotonic_time(:microsecond) + microseconds
     fn -> System.monotonic_time(:microsecond) end |> Stream.repeatedly() |> Enum.find(&(&1 >= stop))
+  end
+
+  # The process that reads for this one.
+  defp reader(pid) do
+    case Process.info(pid, :monitors) do
+      {:monitors, [process: reader]} -> reader
+      _none -> pid
+    end
   end
 
   # Whether it has not ended.
