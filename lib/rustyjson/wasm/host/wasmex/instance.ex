@@ -99,6 +99,8 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
         this
 
       version ->
+        # The answer to the request behind it has come, too.
+        sized(this, call)
         throw({:fault, :unavailable, "the module's exports have version #{version}, not #{Abi.version()}"})
     end
   end
@@ -195,7 +197,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
   defp write(this, chunk, state, call), do: write_chunk(this, chunk, state, call)
 
   defp write_chunk(this, chunk, {_address, writes} = state, call) when length(writes) >= @chunks_ahead do
-    Enum.each(writes, &written(this, call, &1))
+    tidy(writes, fn -> Enum.each(writes, &written(this, call, &1)) end)
     write_chunk(this, chunk, put_elem(state, 1, []), call)
   end
 
@@ -318,7 +320,14 @@ defmodule RustyJson.Wasm.Host.Wasmex.Instance do
 
   # After its timeout wasmex stops the module and sends nothing. The store works in order: when it answers the next request, the
   # module has stopped, and no late message can reach the caller, which might log it.
-  defp late(%{memory: nil}, _request), do: throw({:fault, :timeout, ""})
+  defp late(%{memory: nil}, request) do
+    # No module runs while its instance is made, so this takes no longer than the processor needs to come to it.
+    receive do
+      {^request, answer} -> answer
+    after
+      @grace -> throw({:fault, :timeout, ""})
+    end
+  end
 
   defp late(this, request) do
     next = request(&size(this, &1))
