@@ -7,7 +7,7 @@ defmodule RustyJson.Evidence do
   # Reasons of skips that mean that an optional package is not there.
   @packages ~r/not among the dependencies|StreamData is not loaded|no host can run the WebAssembly module/
 
-  def main(arguments) do
+  def main(arguments) when arguments in [[], ["--check"]] do
     records = Map.new(Path.wildcard("docs/records/*.tsv"), &{Path.basename(&1, ".tsv"), read(&1)})
 
     for document <- @documents, text = File.read!(document), new = made(text, records), new != text do
@@ -15,6 +15,11 @@ defmodule RustyJson.Evidence do
     end
     |> Enum.reject(&(&1 == :ok))
     |> outdated()
+  end
+
+  def main(_arguments) do
+    IO.puts(:stderr, "script/evidence takes nothing, or --check")
+    System.halt(2)
   end
 
   defp outdated([]), do: :ok
@@ -111,6 +116,10 @@ defmodule RustyJson.Evidence do
       for(
         {[engine, input], [rows, held]} <- summed(record["rows"], 2),
         do: "| #{engine}, rows of calls with a #{input} of 300 bytes to 60 KB | #{number(rows)} | #{held} |\n"
+      ),
+      for(
+        [_kind, input, what] <- record["wrong"] || [],
+        do: different(input, what, records["sweep_reasons"])
       ),
       "",
       "| beyond the limits | in | cases | shapes | time per byte, most | in a large heap, most | reductions per byte, most | own turn, most | why |",
@@ -224,7 +233,8 @@ defmodule RustyJson.Evidence do
   defp result(:swept, %{"sweep" => record}) do
     rows = record |> swept() |> Enum.flat_map(&elem(&1, 1))
 
-    "#{rows |> total(4) |> number()} cases, #{total(rows, 5)} beyond the limits, #{length(record["beyond"] || [])} of them also when measured by themselves" <>
+    "#{rows |> total(4) |> number()} cases, #{total(rows, 5)} beyond the limits, #{length(record["beyond"] || [])} of them also when measured by themselves; " <>
+      "#{kept(record["deadlines"], 2)} deadlines missed; #{kept(record["answers"], 1)} answers of the engines different" <>
       "#{if record["note"], do: "; not whole, see verification"} (#{commit(record)})"
   end
 
@@ -266,15 +276,18 @@ defmodule RustyJson.Evidence do
   end
 
   defp result({:part, part}, %{"full" => full}) do
-    case for(
-           [^part, _title, _command, passed, failed, _] <- full["step"] || [],
-           do: {int(passed), int(failed)}
-         ) do
+    steps = for [^part, title | _] = step <- full["step"] || [], do: {title, step}
+    # Where there are steps that test, the others only prepare them.
+    tests = for {title, step} <- steps, title =~ "test", do: {title, step}
+
+    case for {_title, [_, _, _, passed, failed, _]} <- if(tests == [], do: steps, else: tests),
+             do: {int(passed), int(failed)} do
       [] ->
         "not run"
 
       steps ->
-        "#{number(sum(steps, 0))} passed, #{number(sum(steps, 1))} failed (#{ran(full, part)})"
+        found = for [^part, _title, text] <- full["found"] || [], uniq: true, do: ", " <> text
+        "#{number(sum(steps, 0))} passed, #{number(sum(steps, 1))} failed#{found} (#{ran(full, part)})"
     end
   end
 
@@ -297,6 +310,23 @@ defmodule RustyJson.Evidence do
     |> Map.values()
     |> Enum.group_by(fn [engine, input, _shape, sizes | _] -> [engine, input, sizes] end)
     |> Enum.sort(:desc)
+  end
+
+  # "1 of 63,153": the wrong ones of all, of rows that have their numbers behind so many names.
+  defp kept(rows, names) do
+    counts = for {_names, counts} <- summed(rows, names), do: counts
+    [all, wrong] = for at <- [0, 1], do: counts |> Enum.map(&Enum.at(&1, at)) |> Enum.sum()
+    "#{wrong} of #{number(all)}"
+  end
+
+  # An answer that is not the same in both engines.
+  defp different(input, what, reasons) do
+    [_, module, name, arity, shape, way] =
+      Regex.run(~r/\A\{\{(\S+), :(\w+), (\d+)\}, :(\w+), (\[.*?\]), \{/, what)
+
+    call = "#{module}.#{name}/#{arity} #{way}"
+    reason = why(["both", input, shape, "", call, "", "", "9", "", "9"], reasons)
+    "\nThe answer of `#{call}` to the #{input} `#{shape}` was another one in each engine. #{reason}\n"
   end
 
   # Rows of the same name, from runs of different shapes, as one.
