@@ -64,9 +64,7 @@ defmodule RustyJson.Bench do
   ## The end
 
   defp finish(%{test: true}, _context, answers, notes, seconds) do
-    wrong =
-      for note <- notes, String.contains?(note, "is left out") or String.contains?(note, "wrong:"), do: note
-
+    wrong = wrong(notes)
     cases = answers |> Enum.map(& &1.checked) |> Enum.sum()
     IO.puts("#{cases} passed, #{length(wrong)} failed (#{seconds} s)")
     if wrong == [], do: 0, else: 1
@@ -84,8 +82,13 @@ defmodule RustyJson.Bench do
     }
 
     write(result, Map.get(options, :out, default_dir()), seconds)
-    if options[:compare], do: Compare.print(result, options.compare), else: 0
+    compared = if options[:compare], do: Compare.print(result, options.compare), else: 0
+    if wrong(notes) == [], do: compared, else: 1
   end
+
+  defp wrong(notes),
+    do:
+      for(note <- notes, String.contains?(note, "is left out") or String.contains?(note, "wrong:"), do: note)
 
   defp write(_result, nil, seconds), do: IO.puts("#{seconds} s")
 

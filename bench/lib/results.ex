@@ -6,11 +6,18 @@ defmodule RustyJson.Bench.Results do
   @doc "Writes the file. Returns its name."
   @spec write(map(), Path.t()) :: Path.t()
   def write(result, dir) do
-    file = Path.join(dir, "#{Date.utc_today()}-#{result.machine.name}.json")
+    file = Path.join(dir, "#{Date.utc_today()}-#{result.machine.name}#{part(result.flags)}.json")
     File.mkdir_p!(dir)
     File.write!(file, text(result))
     file
   end
+
+  # A run of some sections, or a quick one, does not replace a whole one.
+  defp part(%{sections: "all", quick: false}), do: ""
+  defp part(%{sections: "all"}), do: "-quick"
+
+  defp part(%{sections: sections} = flags),
+    do: "-" <> Enum.join(sections, "-") <> part(%{flags | sections: "all"})
 
   defp text(result) do
     tables = for table <- result.tables, do: Map.put_new(table, :notes, [])
@@ -79,8 +86,7 @@ defmodule RustyJson.Bench.Results do
   # The commit that was measured, if this is a checkout. A plus means uncommitted changes.
   defp commit do
     with commit when commit != nil <- run("git", ["rev-parse", "--short", "HEAD"]) do
-      sources = ~w(../core ../lib ../nif ../wasm ../Cargo.lock)
-      changed = run("git", ["status", "--porcelain", "--" | sources])
+      changed = run("git", ["status", "--porcelain", "--", "..", ":!results", ":!../docs", ":!../README.md"])
       if changed in [nil, ""], do: commit, else: commit <> "+"
     end
   end

@@ -17,13 +17,27 @@ defmodule RustyJson.Bench.Sections.Memory do
           id <- Contender.ids(),
           context.present[id] do
         context.say.("memory: #{op} #{name}, #{id}")
-        {name, op, id, Peer.call(Contender.side(id), Memory, :measure, [id, op, document.file], @flags)}
+        arguments = [id, op, document.file, term(name, document)]
+        {name, op, id, Peer.call(Contender.side(id), Memory, :measure, arguments, @flags)}
       end
 
     failed = for {name, op, id, {:error, why}} <- rows, do: "memory, #{op} #{name}, #{id} is left out: #{why}"
     good = for {name, op, id, {:ok, answer}} <- rows, do: {name, op, id, answer}
     pinned = pinned(context)
     %{tables: if(context.test, do: [], else: [table(good), pinned]), notes: failed, checked: length(good)}
+  end
+
+  # The file of its term in external format.
+  defp term(name, document) do
+    file = Path.join(System.tmp_dir!(), "rustyjson-bench-#{System.pid()}-#{name}.etf")
+
+    unless File.exists?(file) do
+      term = document.file |> File.read!() |> RustyJson.decode!(engine: :native)
+      File.write!(file, :erlang.term_to_binary(term))
+      System.at_exit(fn _status -> File.rm(file) end)
+    end
+
+    file
   end
 
   defp document(%{test: true}, "settlement"),
