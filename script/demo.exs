@@ -226,9 +226,9 @@ defmodule Demo do
 
   defp names(codecs), do: Enum.map_join(codecs, ", ", &elem(&1, 0))
 
-  # Report an invalid file before measuring anything.
+  # Report an invalid file before measuring anything. One that exceeds the limits of the sandbox may be shown all the same.
   defp check_files(files) do
-    for file <- files, {:error, error} <- [RustyJson.decode(File.read!(file))] do
+    for file <- files, {:error, %RustyJson.DecodeError{} = error} <- [RustyJson.decode(File.read!(file))] do
       IO.puts(:stderr, "#{file}:#{error.line}:#{error.column}: #{Exception.message(error)}")
       System.halt(1)
     end

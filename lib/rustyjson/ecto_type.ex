@@ -21,11 +21,11 @@ defmodule RustyJson.EctoType do
   `config :rustyjson, decode:` (its limits, `duplicate_keys: :error`), is not written. `nil` is `NULL`; for a JSON `null`, use
   `RustyJson.Fragment.new("null")`.
 
-  Of `config :rustyjson, encode:`, only the engine, the limits (`max_bytes`, `max_depth`), the layout (`pretty`, `sort_keys`, `escape`) and
-  `maps: :strict` have an effect here and in `RustyJson.EctoType.Columns`. What a text says does not depend on the other options, such as
-  `redact`, `omit`, `canonical` or `null`: `nil` in a term is always written as `null`. So is the atom that `null:` is configured as, because
-  drivers that decode with RustyJson return it. If RustyJson itself is the `json_library` of a driver, all options change what the driver
-  writes, and `compress:` makes it write gzip.
+  Of `config :rustyjson, encode:`, only the engine, the limits (`max_bytes`, `max_depth`), the layout (`pretty`, `sort_keys`, `escape`),
+  `maps: :strict` and `null` have an effect here and in `RustyJson.EctoType.Columns`: where another atom than `nil` is configured as null,
+  `nil` in a term is the string `"nil"`, as in all texts. What a text says does not depend on the other options, such as `redact`, `omit` or
+  `canonical`. If RustyJson itself is the `json_library` of a driver, all options change what the driver writes, and `compress:` makes it
+  write gzip.
 
   Two values are equal for a changeset if their texts are equal, or the terms of the texts are, so a different order of keys or other
   white space is no change. With the package `decimal`, which Ecto brings along, numbers are compared exactly.
@@ -209,9 +209,17 @@ defmodule RustyJson.EctoType do
   defp same?(_left, _right), do: false
 
   # What is lost in decoding would be a change that is not written.
+  # Nothing computes with these decimals, so they may have any length and exponent.
+  @exact [
+    objects: :maps,
+    duplicate_keys: :error,
+    max_decimal_digits: :infinity,
+    max_decimal_exponent: :infinity
+  ]
+
   defp exact(text) do
     floats = if Code.ensure_loaded?(Decimal), do: :decimals, else: :native
-    RustyJson.decode(text, [objects: :maps, duplicate_keys: :error, floats: floats] ++ @whole)
+    RustyJson.decode(text, [floats: floats] ++ @exact ++ @whole)
   end
 
   @doc false

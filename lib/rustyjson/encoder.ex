@@ -32,7 +32,8 @@ defprotocol RustyJson.Encoder do
   encoded in turn. A list is iodata, not an array.
 
   `MapSet`, `Range`, `URI` and `Duration` are encoded as an array, an object and two kinds of strings. Implement the protocol for them
-  to change that, as you would for Jason. Other built-in types cannot be changed.
+  to change that, as you would for Jason. Other built-in types cannot be changed. The ports that a `URI` is written without are those that
+  Elixir has for `http`, `https`, `ftp`, `sftp`, `tftp`, `ldap`, `ws` and `wss`, whatever `URI.default_port/2` was told about them.
 
   A struct without an implementation uses that of `Jason.Encoder` or Elixir's `JSON.Encoder`, if it has one and the library is
   loaded. Such a struct can contain structs that implement only `RustyJson.Encoder`. Otherwise encoding fails with

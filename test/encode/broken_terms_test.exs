@@ -61,8 +61,10 @@ defmodule RustyJson.BrokenTermsTest do
     for {struct, changes} <- [
           {~D[2020-01-01], [%{year: "x"}, %{day: nil}, %{calendar: NoSuchCalendar}, %{calendar: 5}]},
           {~T[01:02:03], [%{hour: :x}, %{microsecond: 5}, %{microsecond: {5, 9}}, %{microsecond: {-5, 6}}]},
-          {~N[2020-01-01 01:02:03], [%{minute: 1.5}, %{year: self()}]},
-          {utc, [%{utc_offset: "x"}, %{std_offset: nil}, %{zone_abbr: 5, year: nil}]}
+          # Elixir knows no leap second.
+          {~T[01:02:03], [%{hour: 24}, %{second: 60}, %{microsecond: {5, 6, :x}}]},
+          {~N[2020-01-01 01:02:03], [%{minute: 1.5}, %{year: self()}, %{hour: 99}]},
+          {utc, [%{minute: 75}, %{utc_offset: "x"}, %{std_offset: nil}, %{zone_abbr: 5, year: nil}]}
         ] do
       for change <- changes do
         assert_error(Map.merge(struct, change), :invalid_struct, "invalid #{inspect(struct.__struct__)}: %{")
@@ -83,6 +85,9 @@ defmodule RustyJson.BrokenTermsTest do
     assert_error(Map.put(MapSet.new([1]), :map, 5), :invalid_struct, "invalid MapSet: %{")
     assert_error(Map.delete(MapSet.new([1]), :map), :invalid_struct, "invalid MapSet: %{")
     assert_error(Map.delete(1..2, :last), :invalid_struct, "invalid Range: %{")
+
+    for change <- [%{first: 1.5}, %{last: "x"}, %{step: nil}, %{step: [password: "x"]}],
+        do: assert_error(Map.merge(1..2, change), :invalid_struct, "invalid Range: %{")
   end
 
   test "Decimal" do

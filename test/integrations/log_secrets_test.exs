@@ -71,6 +71,7 @@ defmodule RustyJson.LogSecretsTest do
       %{__exception__: true, __struct__: None, password: @secret},
       %{~D[2024-01-01] | day: pairs},
       %{(1..2) | first: pairs},
+      %{(1..2) | step: pairs},
       %{URI.parse("http://a") | host: pairs},
       MapSet.new([pairs, {:password, @secret}]),
       OrderedObject.new([{"password", @secret}, {:a, pairs}]),
@@ -86,8 +87,15 @@ defmodule RustyJson.LogSecretsTest do
           for(
             key <- [%Plain{password: @secret}, %Derived{password: @secret}, [%{password: @secret}]],
             do: %{key => 1}
-          )
+          ) ++ foreign(pairs)
     ]
+  end
+
+  # Only another library encodes it, by an implementation that it derives.
+  defp foreign(pairs) do
+    if Code.ensure_loaded?(RustyJson.Test.Structs.Foreign),
+      do: [struct!(RustyJson.Test.Structs.Foreign, headers: pairs)],
+      else: []
   end
 
   # Where a term can stand in an event of `:logger`.

@@ -19,6 +19,14 @@ defmodule RustyJson.Test.Structs do
     defstruct [:name, :secret]
   end
 
+  if Code.ensure_loaded?(JSON.Encoder) do
+    defmodule Foreign do
+      @moduledoc false
+      @derive JSON.Encoder
+      defstruct [:headers]
+    end
+  end
+
   defmodule Underscore do
     @moduledoc false
     @derive RustyJson.Encoder

@@ -54,13 +54,13 @@ struct Clock {
 }
 
 impl Clock {
+    /// `Calendar.ISO` knows no leap second.
     fn of<'t>(fields: &mut impl Fields<'t>) -> Option<Self> {
-        Some(Self {
-            hour: natural(fields, Known::Hour)?,
-            minute: natural(fields, Known::Minute)?,
-            second: natural(fields, Known::Second)?,
-            fraction: fraction(fields)?,
-        })
+        let hour = natural(fields, Known::Hour)?;
+        let minute = natural(fields, Known::Minute)?;
+        let second = natural(fields, Known::Second)?;
+        let fraction = fraction(fields)?;
+        (hour < 24 && minute < 60 && second < 60).then_some(Self { hour, minute, second, fraction })
     }
 
     fn write(&self, text: &mut Text) {

@@ -88,6 +88,7 @@ impl<'t, R: TermReader<'t>> Fields<'t> for OfMap<'_, R, R::Map> {
                 _ => None,
             }
         };
-        Some([next()?, next()?])
+        let pair = [next()?, next()?];
+        self.reader.next_element(&mut tuple).is_none().then_some(pair)
     }
 }

@@ -32,7 +32,8 @@ defmodule RustyJson.Build.Sources do
     @patterns[part]
     |> Enum.flat_map(&:filelib.wildcard(String.to_charlist(&1), String.to_charlist(root)))
     |> Enum.map(&List.to_string/1)
-    |> Enum.filter(&File.regular?(Path.join(root, &1)))
+    # Hidden files are those of editors and desktops.
+    |> Enum.filter(&(File.regular?(Path.join(root, &1)) and not String.starts_with?(Path.basename(&1), ".")))
     |> Enum.sort()
   end
 

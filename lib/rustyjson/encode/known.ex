@@ -91,8 +91,10 @@ defmodule RustyJson.Encode.Known do
   end
 
   # Ranges from before Elixir 1.12 have no step.
-  defp range(%{first: first, last: last, step: step}) when step != 1,
-    do: [first: first, last: last, step: step]
-
-  defp range(%{first: first, last: last}), do: [first: first, last: last]
+  defp range(%{first: first, last: last} = range) when is_integer(first) and is_integer(last) do
+    case Map.get(range, :step, 1) do
+      1 -> [first: first, last: last]
+      step when is_integer(step) -> [first: first, last: last, step: step]
+    end
+  end
 end

@@ -410,11 +410,6 @@ defmodule RustyJson.LogFormatter.Short do
   defp struct(%module{} = struct, left, call) when module in @calendar,
     do: known(struct, left, if(small?(struct), do: struct, else: inspect(module)), call)
 
-  # The core writes the fields of a range whatever they are.
-  defp struct(%Range{first: first, last: last}, left, %{setup: %{redacts: true}})
-       when not is_integer(first) or not is_integer(last),
-       do: {inspect(Range), spend(left, 0)}
-
   defp struct(%module{} = struct, left, %{step: 0} = call) do
     cond do
       module in Encode.Known.modules() -> known(struct, left, fitting(struct, call), call)

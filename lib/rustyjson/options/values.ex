@@ -209,8 +209,7 @@ defmodule RustyJson.Options.Values do
   @chosen [:pretty, :sort_keys, :escape]
 
   @doc """
-  Raises for options that contradict each other. `given` are those of one call, one policy or the configuration; what they override never contradicts
-  them.
+  Raises for options that contradict each other. `given` are those of one call, one policy or the configuration.
   """
   @spec refuse_contradictions!(:decode | :encode, t(), keyword() | map()) :: :ok
   def refuse_contradictions!(:encode, values, given) do

@@ -53,6 +53,18 @@ fn times_keep_every_digit_of_the_fraction() {
 }
 
 #[test]
+fn times_that_no_clock_has_are_left_to_elixir_which_refuses_them() {
+    for (hour, minute, second, is_written) in
+        [(23, 59, 59, true), (24, 0, 0, false), (0, 60, 0, false), (0, 0, 60, false)]
+    {
+        let mut all = vec![iso()];
+        all.extend(clock(hour, minute, second, (0, 0)));
+        let (_, holes) = encode_with(&structure("Elixir.Time", &all), &PLAIN).unwrap();
+        assert_eq!(holes.is_empty(), is_written, "{hour}:{minute}:{second}");
+    }
+}
+
+#[test]
 fn date_times() {
     let mut all = date(2024, 2, 3).to_vec();
     all.extend(clock(4, 5, 6, (0, 0)));
