@@ -187,7 +187,9 @@ defmodule RustyJson.Migrate do
   defp in_line(places, line), do: places |> Enum.sort(:desc) |> Enum.reduce(line, &at/2)
 
   defp at(place, line) do
-    <<before::binary-size(place), "Jason", rest::binary>> = line
+    {before, "Jason" <> rest} =
+      {binary_part(line, 0, place), binary_part(line, place, byte_size(line) - place)}
+
     before <> "RustyJson" <> rest
   end
 end
