@@ -332,7 +332,7 @@ defmodule RustyJson.ErlangTest do
     assert sentence(fn -> :rustyjson.encode(1, %{null: 0}) end) =~
              "option :null takes nil, :null or :undefined"
 
-    for pointer <- ["a", '/a', :a, ["/a"]] do
+    for pointer <- ["a", ~c"/a", :a, ["/a"]] do
       assert sentence(fn -> :rustyjson.find("1", pointer) end) ==
                ~S(find takes a JSON Pointer as a binary, such as <<"/a/0">>)
     end

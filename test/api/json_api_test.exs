@@ -101,7 +101,7 @@ defmodule RustyJson.JsonApiTest do
                {name, {"1.0e281474976710656", :acc, ""}}
 
       for size <- 1..(byte_size(text) - 1) do
-        <<first::binary-size(size), rest::binary>> = text
+        {first, rest} = {binary_part(text, 0, size), binary_part(text, size, byte_size(text) - size)}
         {:continue, state} = :rustyjson.decode_start(first, :acc, decoders)
         assert {name, :rustyjson.decode_continue(rest, state)} == {name, {numbers, :acc, ""}}
       end

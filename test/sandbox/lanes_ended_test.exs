@@ -44,7 +44,12 @@ defmodule RustyJson.Sandbox.LanesEndedTest do
   # As where the code of the host is loaded again, twice.
   test "an instance is at work no longer if the process is killed that waits until it has stopped" do
     test = self()
-    await = fn instance -> send(test, {instance, self()}) && Process.sleep(:infinity) end
+
+    await = fn instance ->
+      send(test, {instance, self()})
+      Process.sleep(:infinity)
+    end
+
     {:ok, lanes} = GenServer.start(Lanes, await)
 
     {owner, monitor} =
