@@ -27,7 +27,7 @@ defmodule RustyJson.LinearTimeTest do
   @sizes (cond do
             @long -> [1_000, 10_000, 100_000, 1_000_000, 10_000_000]
             @heavy -> [200_000, 1_400_000, 10_000_000]
-            true -> [16_000, 256_000]
+            true -> [32_000, 512_000]
           end)
   @rounds 2
   @most_rounds 10
@@ -173,7 +173,7 @@ defmodule RustyJson.LinearTimeTest do
         what: what,
         test: test
       } do
-        sizes = if options[:engine] == :wasm, do: [2_500, 20_000], else: [5_000, 40_000]
+        sizes = if options[:engine] == :wasm, do: [5_000, 40_000], else: [10_000, 80_000]
         assert_linear(test, for(size <- sizes, do: text(family, size)), &by_bytes(what, &1, options))
       end
     end
