@@ -52,7 +52,6 @@ defmodule RustyJson.EctoType do
   # The callbacks of Ecto.ParameterizedType, without its macro: Ecto has Jason among its optional dependencies, so if it were one of
   # this library, it would make a circle with the stand-in for Jason.
 
-  alias RustyJson.EctoType.Stored
   alias RustyJson.Encode.{Excerpt, Unsupported}
   alias RustyJson.{Fragment, SandboxError}
 
@@ -123,7 +122,15 @@ defmodule RustyJson.EctoType do
   end
 
   defp unchecked(%Fragment{encode: text}) when is_binary(text), do: {:ok, text}
-  defp unchecked(term), do: Stored.encode(term)
+  defp unchecked(term), do: RustyJson.encode(term, stored())
+
+  @doc false
+  # The configuration of the application is for texts that it sends: they may leave out, rename or replace what is to be stored.
+  @spec stored() :: [RustyJson.encode_option()]
+  def stored do
+    [canonical: false, compress: :none, integers: :exact, invalid_utf8: :error, key_case: nil] ++
+      [lean: false, omit: [], protocol: true, redact: [], unsupported: :error]
+  end
 
   # The whole value, whatever the configuration makes of texts that the application reads.
   @whole [keys: :strings, as: nil, raw: [], validate_strings: true]

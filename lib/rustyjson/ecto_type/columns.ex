@@ -12,8 +12,7 @@ defmodule RustyJson.EctoType.Columns do
   `RustyJson.EctoType`. Fields of type `:map` and embedded schemas would get the fragment too, which they do not understand.
   """
 
-  alias RustyJson.EctoType.Stored
-  alias RustyJson.Fragment
+  alias RustyJson.{EctoType, Fragment}
 
   @doc """
   Wraps the text of a column, without decoding it. The text is copied, because a driver hands over a part of its buffer.
@@ -32,7 +31,7 @@ defmodule RustyJson.EctoType.Columns do
       "[1]"
   """
   @spec encode_to_iodata!(term()) :: iodata()
-  def encode_to_iodata!(term), do: Stored.encode!(term)
+  def encode_to_iodata!(term), do: RustyJson.encode_to_iodata!(term, EctoType.stored())
 
   @doc """
   As `RustyJson.encode!/1`, without the options of the configuration that change what a text says, such as `redact:` (see
@@ -42,5 +41,5 @@ defmodule RustyJson.EctoType.Columns do
       ~s({"a":1})
   """
   @spec encode!(term()) :: binary()
-  def encode!(term), do: Stored.encode!(term)
+  def encode!(term), do: RustyJson.encode!(term, EctoType.stored())
 end
