@@ -3,22 +3,15 @@ defmodule RustyJson.CLIProgramsTest do
 
   use ExUnit.Case, async: true
 
+  alias RustyJson.Test.Commands
+
   # The engine makes no difference to what surrounds a call.
   @moduletag :once
 
   @good ~s({"b":[1,2.50,"é"],\n "a":{"x":1e2,"x":null}})
 
   setup do
-    dir = Path.join(System.tmp_dir!(), "rustyjson-cli-#{System.unique_integer([:positive])}")
-    File.mkdir_p!(dir)
-    on_exit(fn -> File.rm_rf!(dir) end)
-
-    file = fn name, text ->
-      path = Path.join(dir, name)
-      File.write!(path, text)
-      path
-    end
-
+    {dir, file} = Commands.folder("cli")
     {:ok, write: file, dir: dir}
   end
 

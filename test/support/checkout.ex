@@ -6,16 +6,14 @@ defmodule RustyJson.Test.Checkout do
   build that later runs find again. Sources and compiled files keep their times, by which Mix sees that nothing changed.
   """
 
-  @root Path.expand("../..", __DIR__)
   @sources ~w(lib src core terms nif wasm mix.exs .formatter.exs .cargo Cargo.toml Cargo.lock)
-  @place Path.join(Mix.Project.build_path(), "checkout")
 
   @doc "Writes a compiled checkout without engines to this folder, which must not exist, and returns the folder."
   @spec copy!(Path.t()) :: Path.t()
   def copy!(target) do
     compiled!()
     File.mkdir_p!(Path.dirname(target))
-    cp!([@place], target)
+    cp!([place()], target)
   end
 
   @doc "Writes the compiled library where Mix looks for it in this folder of a build."
@@ -24,7 +22,7 @@ defmodule RustyJson.Test.Checkout do
     compiled!()
     library = Path.join(build, "lib/rustyjson")
     File.mkdir_p!(Path.dirname(library))
-    cp!([Path.join(@place, "_build/prod/lib/rustyjson")], library)
+    cp!([Path.join(place(), "_build/prod/lib/rustyjson")], library)
     # A relative link, which Mix makes again.
     File.rm(Path.join(library, "priv"))
     library
@@ -36,12 +34,15 @@ defmodule RustyJson.Test.Checkout do
   defp once(true), do: :ok
 
   defp once(false) do
-    File.mkdir_p!(@place)
-    for name <- @sources, do: File.rm_rf!(Path.join(@place, name))
-    cp!(for(name <- @sources, path = Path.join(@root, name), File.exists?(path), do: path), @place)
-    {_output, 0} = System.cmd("mix", ["compile"], cd: @place, env: env(), stderr_to_stdout: true)
+    File.mkdir_p!(place())
+    for name <- @sources, do: File.rm_rf!(Path.join(place(), name))
+    # Tests run in the folder of the sources.
+    cp!(for(name <- @sources, File.exists?(name), do: Path.expand(name)), place())
+    {_output, 0} = System.cmd("mix", ["compile"], cd: place(), env: env(), stderr_to_stdout: true)
     :persistent_term.put(__MODULE__, true)
   end
+
+  defp place, do: Path.join(Mix.Project.build_path(), "checkout")
 
   defp env do
     [{"MIX_ENV", "prod"}, {"RUSTYJSON_BUILD", "none"}, {"RUSTYJSON_HEX", "0"}] ++
