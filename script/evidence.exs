@@ -117,10 +117,7 @@ defmodule RustyJson.Evidence do
         {[engine, input], [rows, held]} <- summed(record["rows"], 2),
         do: "| #{engine}, rows of calls with a #{input} of 300 bytes to 60 KB | #{number(rows)} | #{held} |\n"
       ),
-      for(
-        [_kind, input, what] <- record["wrong"] || [],
-        do: different(input, what, records["sweep_reasons"])
-      ),
+      for([kind | rest] <- record["wrong"] || [], do: wrong(kind, rest, records["sweep_reasons"])),
       "",
       "| beyond the limits | in | cases | shapes | time per byte, most | in a large heap, most | reductions per byte, most | own turn, most | why |",
       "|---|---|--:|---|--:|--:|--:|--:|---|",
@@ -320,7 +317,7 @@ defmodule RustyJson.Evidence do
   end
 
   # An answer that is not the same in both engines.
-  defp different(input, what, reasons) do
+  defp wrong("answers", [input, what], reasons) do
     [_, module, name, arity, shape, way] =
       Regex.run(~r/\A\{\{(\S+), :(\w+), (\d+)\}, :(\w+), (\[.*?\]), \{/, what)
 
@@ -328,6 +325,8 @@ defmodule RustyJson.Evidence do
     reason = why(["both", input, shape, "", call, "", "", "9", "", "9"], reasons)
     "\nThe answer of `#{call}` to the #{input} `#{shape}` was another one in each engine. #{reason}\n"
   end
+
+  defp wrong(kind, rest, _reasons), do: "\nWrong in #{kind}: #{rest |> Enum.join(", ") |> cell()}\n"
 
   # Rows of the same name, from runs of different shapes, as one.
   defp summed(rows, names) do
