@@ -142,7 +142,7 @@ defmodule RustyJson.Standin do
   defp as_jason(values, :decode),
     do: %{values | duplicate_keys: :first, decoding_integer_digit_limit: digits(values)}
 
-  # Jason's own setting. A number is below any atom, so `:infinity` is no limit in Jason either.
+  # Jason's own setting. Jason compares it with a number, and every atom is greater than that: so `:infinity` and `nil` are no limit.
   defp digits(values) do
     case Application.get_env(:jason, :decoding_integer_digit_limit, values.decoding_integer_digit_limit) do
       none when none in [nil, :infinity] ->

@@ -17,9 +17,9 @@ defmodule Mix.Tasks.Compile.Rustyjson do
   built if the artifacts are up to date, such as those of a package. `FORCE_RUSTYJSON_BUILD=true` runs cargo anyway.
 
   `config :rustyjson, precompiled: "https://…"`, or `RUSTYJSON_PRECOMPILED`, names where the archives of a release are: an address or
-  the absolute path of a folder. The one for this machine is checked by its checksum, which `checksums.txt` in the package has, or `FILE.sha256` beside the
-  archive, and its parts that are missing are installed instead of building. Where there is no archive for this machine, a warning says so and the libraries are
-  built. An archive that is not what the checksum says ends the compile.
+  the absolute path of a folder. The archive for this machine is checked by its checksum, which `checksums.txt` in the package has, or
+  `FILE.sha256` beside the archive. Parts that would have to be built are then taken from it. If there is no archive for this machine, a
+  warning says so and the libraries are built. An archive that is not what the checksum says ends the compile.
 
   Cargo works in `_build/rustyjson`, or in `CARGO_TARGET_DIR`. `RUSTYJSON_ALLOCATOR` chooses the allocator of the native
   library: `mimalloc` (default), `jemalloc`, `snmalloc` or `system`. `RUSTYJSON_TARGET`, such as `x86_64-unknown-linux-gnu.2.28`, builds it

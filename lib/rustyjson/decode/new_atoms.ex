@@ -34,7 +34,7 @@ defmodule RustyJson.Decode.NewAtoms do
   defp by_process(names, options) do
     made(names, options, &GenServer.call(__MODULE__, &1, :infinity))
   catch
-    # It ended meanwhile, as where the application stops. What it has made is there.
+    # It has ended, because the application stops. The atoms that it made stay.
     :exit, {_reason, {GenServer, :call, _}} -> by_caller(names, options)
   end
 

@@ -20,7 +20,7 @@ defmodule RustyJson.Wasm.Starter do
     GenServer.call(__MODULE__, request, timeout)
   catch
     :exit, {:timeout, _} -> :busy
-    # It ended meanwhile, as where the application stops.
+    # It has ended, because the application stops.
     :exit, {reason, _} -> {:error, "the process that starts it ended: #{inspect(reason, limit: 5)}"}
   end
 

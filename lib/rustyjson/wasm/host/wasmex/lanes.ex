@@ -118,7 +118,7 @@ defmodule RustyJson.Wasm.Host.Wasmex.Lanes do
       do: Supervisor.start_child(RustyJson.Supervisor, spec),
       else: GenServer.start(__MODULE__, await, name: name)
   catch
-    # The supervisor ended meanwhile, as where the application stops. Calls say that there is no process.
+    # The supervisor has ended, because the application stops. Calls then say that there is no process.
     :exit, {_reason, {GenServer, :call, _}} -> :ok
   end
 
