@@ -34,7 +34,7 @@ pub(super) const MEMBER: usize = 32;
 pub(super) const OMITTED: usize = 3;
 /// So many bytes of the key of such a member count as one part more.
 const BYTES_PER_PART: usize = 64;
-/// The most work of the looks at one key, or at those of a map, in a time slice: a quarter of a millisecond.
+/// The most work of the looks at one key, or at those of a map, in a time slice. What is longer belongs on a dirty scheduler.
 pub(super) const LONG_LOOK: usize = 64 * 1024;
 /// Open containers in a time slice. A walk this deep cannot be suspended, and the memory for it takes its time too:
 /// lists 200,000 deep held a scheduler for 15 ms.
