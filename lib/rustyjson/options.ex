@@ -153,7 +153,7 @@ defmodule RustyJson.Options do
   @spec change(t(), :decode | :encode, Values.t()) :: t()
   def change(%{values: values, parts: parts} = options, :decode, changes) do
     values = Map.merge(values, changes)
-    %{options | values: values, bytes: Layout.decode(values) <> parts}
+    %{options | values: values, bytes: joined(Layout.decode(values), parts)}
   end
 
   def change(%{values: values} = options, :encode, changes) do
@@ -172,7 +172,11 @@ defmodule RustyJson.Options do
 
   @doc "The same options, for parts of a document."
   @spec with_parts(t(), binary()) :: t()
-  def with_parts(%{bytes: bytes} = options, parts), do: %{options | parts: parts, bytes: bytes <> parts}
+  def with_parts(%{bytes: bytes} = options, parts),
+    do: %{options | parts: parts, bytes: joined(bytes, parts)}
+
+  # A long plan would be copied in one go by `<>`.
+  defp joined(bytes, parts), do: IO.iodata_to_binary([bytes | parts])
 
   @doc "The same options, for an engine that is to build the structs of this shape."
   @spec into_structs(t(), RustyJson.Schema.Shape.t()) :: t()

@@ -118,6 +118,24 @@ defmodule RustyJson.SchedulerTest do
       assert_silent(limit(options), fn -> [{:ok, 1} | _] = RustyJson.decode_many(documents, options) end)
     end
 
+    # The plan of 400,000 pointers has 25 MB, which were copied in one go for each text, and again for each piece in the sandbox.
+    @tag options: options
+    test "#{name}: values at 400,000 pointers", %{options: options} do
+      paths = RustyJson.Paths.new!(for(number <- 1..400_000, do: "/#{number}_#{String.duplicate("x", 30)}"))
+      text = ~s({"1_#{String.duplicate("x", 30)}":[1],"other":2}\n)
+      options = patient(options)
+
+      assert_silent(limit(options), fn -> {:ok, [[1], nil | _]} = RustyJson.select(text, paths, options) end)
+
+      assert_silent(limit(options), fn ->
+        {:ok, [[[1], nil | _]], _feed} =
+          [select: paths, format: :lines]
+          |> Keyword.merge(options)
+          |> RustyJson.Feed.new()
+          |> RustyJson.Feed.push(text)
+      end)
+    end
+
     # 60 KB become 29 MB, 120 KB 58 MB: the native engine and the built-in host begin such texts on the caller's scheduler.
     for {size, levels} <- [{60_000, 480}, {120_000, 480}] do
       @tag options: options
@@ -158,6 +176,49 @@ defmodule RustyJson.SchedulerTest do
   end
 
   defp nest(bracket, levels), do: String.duplicate(bracket, levels)
+
+  # On any machine: copies are charged, and the library works on a dirty scheduler.
+  for {name, options} <- Judge.engines(), name != :wasmex do
+    @tag options: options
+    test "#{name}: the plan of 100,000 pointers on a dirty scheduler", %{options: options} do
+      paths = RustyJson.Paths.new!(Enum.map(1..100_000, &"/#{&1}"))
+      :erlang.yield()
+      {:reductions, before} = Process.info(self(), :reductions)
+      RustyJson.Paths.plan(paths, false, false, "")
+      {:reductions, later} = Process.info(self(), :reductions)
+      # Three turns, which a copy in one go never takes.
+      assert later - before > 3 * 4_000
+
+      rows = [select: paths, format: :lines] ++ patient(options)
+
+      for call <- [
+            fn -> {:ok, [1 | _]} = RustyJson.select(~s({"1":1}), paths, patient(options)) end,
+            fn -> {:ok, [[1 | _]], _feed} = RustyJson.Feed.push(RustyJson.Feed.new(rows), ~s({"1":1}\n)) end
+          ] do
+        # The library itself says of a stream that it has a long plan.
+        assert called(call) in [[:decode_dirty], [:feed, :feed_dirty], [:sandbox_run_dirty]]
+      end
+    end
+  end
+
+  # The functions of the library that do the work of a call.
+  defp called(call) do
+    :erlang.trace_pattern({Nif, :_, :_}, true, [])
+    task = Task.async(fn -> receive(do: (:go -> call.())) end)
+    :erlang.trace(task.pid, true, [:call])
+    send(task.pid, :go)
+    Task.await(task)
+    :erlang.trace_pattern({Nif, :_, :_}, false, [])
+    for {Nif, function, _arguments} <- traced(), to_string(function) =~ ~r/feed|decode|run/, do: function
+  end
+
+  defp traced do
+    receive do
+      {:trace, _pid, :call, called} -> [called | traced()]
+    after
+      0 -> []
+    end
+  end
 
   # Which scheduler does the work. The VM's monitor can tell this only on an idle machine.
   if :native in Keyword.keys(Judge.engines()) do

@@ -14,6 +14,8 @@ defmodule RustyJson.Engine.Native do
 
   # Text of this length is read in well under a millisecond. The NIF limits what it writes with a budget.
   @dirty_from 131_072
+  # Longer plans of parts take their time even for a short text. The library has the same limit for streams (nif/src/feed.rs).
+  @longest_plan 262_144
 
   @impl true
   def decode(json, %{bytes: bytes, structs: structs, parts: parts, dirty_threshold: threshold}) do
@@ -21,7 +23,7 @@ defmodule RustyJson.Engine.Native do
 
     Heap.reserve(json, parts)
 
-    if byte_size(json) < threshold do
+    if byte_size(json) < threshold and byte_size(bytes) <= @longest_plan do
       case Nif.decode(json, options) do
         # The text was more work than its length suggested.
         :dirty -> Nif.decode_dirty(json, options)

@@ -117,7 +117,7 @@ defmodule RustyJson.Engine.Wasm do
   @impl true
   def feed(question, piece, options) do
     question = Fed.question(question)
-    run(:feed, piece, question <> options.bytes, options, &in_pairs(&1, question))
+    run(:feed, piece, IO.iodata_to_binary([question | options.bytes]), options, &in_pairs(&1, question))
   end
 
   defp in_pairs({values, _, _, _} = fed, question) do

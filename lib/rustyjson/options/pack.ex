@@ -21,7 +21,7 @@ defmodule RustyJson.Options.Pack do
 
     %Options{
       engine: v.resolved,
-      bytes: bytes <> parts,
+      bytes: IO.iodata_to_binary([bytes | parts]),
       check: if(v.as == nil and v.keys != :atoms!, do: bytes <> @check),
       parts: parts,
       values: v,

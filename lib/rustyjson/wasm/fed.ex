@@ -23,8 +23,8 @@ defmodule RustyJson.Wasm.Fed do
   def question({before, held, last, stop, plan, state}) do
     last = if last, do: 1, else: 0
 
-    <<before::64-little, held::64-little, last, stop::64-little, byte_size(plan)::32-little, plan::binary,
-      byte_size(state)::32-little, state::binary>>
+    head = <<before::64-little, held::64-little, last, stop::64-little, byte_size(plan)::32-little>>
+    IO.iodata_to_binary([head, plan, <<byte_size(state)::32-little>> | state])
   end
 
   @doc "Whether it is not known yet which keys are atoms."

@@ -23,7 +23,8 @@ defmodule RustyJson.Wasm.Host.BuiltIn do
   def run(operation, body, bytes, %{sandbox: sandbox, structs: structs}) do
     given = if structs, do: {bytes, structs}, else: bytes
 
-    with_host(sandbox, byte_size(body), running(operation, given, body))
+    # A plan of parts is copied as the text is.
+    with_host(sandbox, max(byte_size(body), byte_size(bytes)), running(operation, given, body))
   end
 
   @impl true
