@@ -5,7 +5,7 @@ defmodule RustyJson.UnpackTest do
   @moduletag :once
 
   alias RustyJson.Build
-  alias RustyJson.Build.{Archive, Precompiled}
+  alias RustyJson.Build.{Archive, Precompiled, Translation}
   alias RustyJson.Test.{Checkout, Judge}
 
   @root Path.expand("../..", __DIR__)
@@ -294,6 +294,32 @@ defmodule RustyJson.UnpackTest do
 
     assert {:unavailable, text} = precompiled(rustyjson, "no/archives")
     assert text =~ Path.expand("no/archives/rustyjson-v")
+  end
+
+  test "a module never has the translation of another one", %{dir: dir} do
+    module = Build.artifact(:guest, dir)
+    translation = Translation.file(module)
+    files = &[{"priv/wasm/rustyjson.wasm", &1}, {"priv/wasm/rustyjson.wasm.digest", &2}]
+    packaged = fn -> File.write!(translation, :zlib.gzip([Translation.banner("of a package"), "int x;"])) end
+
+    :ok = Precompiled.place(files.("of a package", "sources"), dir)
+    packaged.()
+
+    # Another build of the same sources.
+    :ok = Precompiled.place(files.("of an archive", "sources"), dir)
+    assert File.read!(module) == "of a package"
+    assert Translation.current?(module)
+
+    # And one of others.
+    :ok = Precompiled.place([{"priv/native/librustyjson_nif.so", "a library"} | files.("new", "others")], dir)
+    assert File.read!(module) == "new"
+    refute File.exists?(translation)
+    assert File.read!(Path.join(dir, "priv/native/librustyjson_nif.so")) == "a library"
+
+    packaged.()
+    :ok = Precompiled.place(files.("of a package", "others"), dir)
+    assert File.read!(module) == "of a package"
+    assert Translation.current?(module)
   end
 
   test "checksums of sha256sum, which puts a star before the name on Windows" do

@@ -17,7 +17,7 @@ defmodule Mix.Tasks.Rustyjson.Unpack do
 
   @requirements ["loadpaths"]
 
-  alias RustyJson.Build.Archive
+  alias RustyJson.Build.{Archive, Precompiled}
   alias RustyJson.CLI.Output
 
   @impl true
@@ -37,7 +37,7 @@ defmodule Mix.Tasks.Rustyjson.Unpack do
 
     files = unpack(archive, bytes)
     root = root()
-    Archive.place(files, root)
+    Precompiled.place(files, root)
 
     Mix.shell().info(
       "installed in #{Path.relative_to_cwd(root)}: #{Enum.map_join(files, ", ", &elem(&1, 0))}"

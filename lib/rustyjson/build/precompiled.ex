@@ -4,7 +4,7 @@ defmodule RustyJson.Build.Precompiled do
   # checksums.txt in the package or, without that file, from FILE.sha256 next to the archive.
 
   alias RustyJson.Build
-  alias RustyJson.Build.{Archive, Tools}
+  alias RustyJson.Build.{Archive, Proxy, Tools, Translation}
 
   @timeout 120_000
 
@@ -38,8 +38,31 @@ defmodule RustyJson.Build.Precompiled do
          :ok <- checked(place, wanted, Archive.sha256(bytes)),
          {:ok, files} <- unpacked(place, bytes),
          :ok <- fitting(place, files, parts, settings) do
-      files |> Enum.filter(&of_parts?(&1, parts)) |> Archive.place(settings.root)
+      files |> Enum.filter(&of_parts?(&1, parts)) |> place(settings.root)
     end
+  end
+
+  @doc """
+  Installs the files of an archive below this folder. A translation of another module than the one that is there then is removed. A module of
+  the same sources stays with its translation, as packages have both: another build of it would have none.
+  """
+  @spec place(Archive.files(), Path.t()) :: :ok
+  def place(files, root) do
+    module = Build.artifact(:guest, root)
+    name = Path.relative_to(module, root)
+    kept? = List.keymember?(files, name, 0) and same?(files, name, module) and Translation.current?(module)
+
+    if(kept?, do: Enum.reject(files, fn {file, _} -> String.starts_with?(file, name) end), else: files)
+    |> Archive.place(root)
+
+    unless Translation.current?(module), do: File.rm(Translation.file(module))
+    :ok
+  end
+
+  defp same?(files, name, module) do
+    with {:ok, digest} <- File.read(module <> ".digest"),
+         do: List.keyfind(files, name <> ".digest", 0) == {name <> ".digest", digest},
+         else: (_ -> false)
   end
 
   # The other parts are chosen not to be there, or are there already, a module with its translation.
@@ -115,11 +138,28 @@ defmodule RustyJson.Build.Precompiled do
   defp download(address) do
     Enum.each([:inets, :ssl, :public_key], &Tools.start/1)
 
-    with {:ok, options} <- request(address),
-         do: answer(address, [:get, {String.to_charlist(address), []}, options, [body_format: :binary]])
+    with {:ok, options} <- request(address) do
+      {profile, proxy} = Proxy.of(address, &System.get_env/1)
+      request = [:get, {String.to_charlist(address), []}, options ++ proxy, [body_format: :binary]]
+      answer(address, request, profile)
+    end
   end
 
-  defp answer(address, arguments) do
+  # A proxy is set for all requests of a profile, so this one has its own.
+  @profile :rustyjson
+
+  defp answer(address, request, profile) do
+    {:ok, _client} = apply(:inets, :start, [:httpc, [profile: @profile]])
+
+    try do
+      :ok = apply(:httpc, :set_options, [profile, @profile])
+      requested(address, request ++ [@profile])
+    after
+      apply(:inets, :stop, [:httpc, @profile])
+    end
+  end
+
+  defp requested(address, arguments) do
     case apply(:httpc, :request, arguments) do
       {:ok, {{_http, 200, _phrase}, _headers, body}} -> {:ok, body}
       {:ok, {{_http, 404, _}, _, _}} -> {:unavailable, "#{address} does not exist (404)"}
