@@ -227,6 +227,50 @@ defmodule RustyJson.ForeignTextsTest do
   end
   """
 
+  @upgraded ~S"""
+  defmodule Spoken do
+    defstruct [:text]
+
+    defimpl Jason.Encoder do
+      def encode(spoken, {say, _maps}), do: say.(spoken.text)
+    end
+  end
+
+  Code.compiler_options(ignore_module_conflict: true)
+
+  load = fn code ->
+    Code.compile_string(code)
+    :code.purge(Jason.Encode)
+    :loaded
+  end
+
+  # Jason's options are functions of the code that is loaded.
+  load.("defmodule Jason do def encode(%{encode: fun}, _options), do: fun.(Jason.Encode.options()) end")
+
+  for version <- 1..3,
+      _ = load.("defmodule Jason.Encode do
+                   def options, do: {&say/1, nil}
+                   defp say(text), do: [Integer.to_string(#{version}), text]
+                 end"),
+      engine <- ENGINES,
+      options <- [[], [escape: :html_safe], [redact: ["a"]]],
+      _ <- 1..2 do
+    expected = "#{version}5"
+    ^expected = RustyJson.encode!(struct(Spoken, text: "5"), options ++ engine)
+    expected = "[#{expected}]"
+    ^expected = RustyJson.encode!([struct(Spoken, text: "5")], options ++ engine)
+  end
+
+  # Instead of Jason, the package that runs on this library.
+  false = RustyJson.Encoder.Interop.standin?()
+  load.("defmodule Jason do def __rustyjson__, do: true end")
+  true = RustyJson.Encoder.Interop.standin?()
+  """
+
+  test "an upgrade of Jason in a running VM counts at once" do
+    run("{:ok, _} = Application.ensure_all_started(:rustyjson)\n" <> @jason <> @upgraded)
+  end
+
   @callbacks ~S"""
   # As `@derive JSON.Encoder` writes it.
   defmodule User do

@@ -5,7 +5,7 @@ defmodule RustyJson.Encoder.Interop do
   alias RustyJson.{DecodeError, Encode, Encoder, EncodeError, Engine, Options}
   alias RustyJson.Decode.Input
   alias RustyJson.Encode.{Known, Measure, Part, Scope, Written}
-  alias RustyJson.Encoder.Plans
+  alias RustyJson.Encoder.{Compiled, Plans}
   alias RustyJson.Engine.Codes
   alias RustyJson.Options.Cache
   alias RustyJson.Parts.Kind
@@ -15,7 +15,7 @@ defmodule RustyJson.Encoder.Interop do
   require RustyJson.Parts.Kind
 
   @compile {:no_warn_undefined,
-            [Jason, Jason.Encoder, Jason.Fragment, Jason.OrderedObject, JSON, JSON.Encoder]}
+            [Jason, Jason.Encode, Jason.Encoder, Jason.Fragment, Jason.OrderedObject, JSON, JSON.Encoder]}
 
   @compile {:inline, there?: 1}
 
@@ -118,7 +118,6 @@ defmodule RustyJson.Encoder.Interop do
   @spec way(:jason | :json, (struct(), term() -> iodata()), Options.t()) :: way()
   def way(library, encode, options), do: {library, encode, given(library, options)}
 
-  defp given(:jason, %{usual: true}), do: usual_jason()
   defp given(:jason, options), do: jason_options(Options.escape(options), Options.maps(options))
 
   defp given(:json, %{usual: true} = options), do: &by_usual_json(&1, &2, options)
@@ -157,10 +156,8 @@ defmodule RustyJson.Encoder.Interop do
     cond do
       Plans.standin() != nil -> true
       not there?(Jason) -> false
-      # Asked for each struct of a list, so it is known which Jason this is.
-      Map.has_key?(known(), :real) -> false
       function_exported?(Jason, :__rustyjson__, 0) -> Plans.stand_in(Jason.Encoder) == :ok
-      true -> know(:real, true) != true
+      true -> false
     end
   end
 
@@ -345,24 +342,21 @@ defmodule RustyJson.Encoder.Interop do
     :throw, %{__struct__: Jason.EncodeError, message: text} -> {:error, invalid(text)}
   end
 
-  defp usual_jason do
-    case known() do
-      %{usual: options} -> options
-      _known -> know(:usual, jason_options(:json, :naive))
-    end
-  end
-
-  # Jason's options consist of functions that only Jason can make. It passes them to fragments.
+  # Jason's options consist of functions that only Jason can make. They belong to its code of now, which an upgrade replaces in a running VM.
   defp jason_options(escape, maps) do
     key = {__MODULE__, escape, maps}
 
-    with nil <- :persistent_term.get(key, nil) do
-      options = catch_options(escape: escape, maps: maps)
-      :persistent_term.put(key, options)
+    with {code, options} <- :persistent_term.get(key, nil), true <- Compiled.loaded?(Jason.Encode, code) do
       options
+    else
+      _unknown_or_old ->
+        options = catch_options(escape: escape, maps: maps)
+        :persistent_term.put(key, {Jason.Encode.module_info(:md5), options})
+        options
     end
   end
 
+  # Jason passes them to fragments.
   defp catch_options(given) do
     Jason.encode(Jason.Fragment.new(&throw({__MODULE__, &1})), given)
   catch
