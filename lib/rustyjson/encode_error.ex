@@ -3,7 +3,8 @@ defmodule RustyJson.EncodeError do
   The term has no JSON form, or its text exceeds a configured limit.
 
     * `message` - one line: what is wrong
-    * `path` - JSON Pointer (RFC 6901) of the failing term, bounded like that of `RustyJson.DecodeError`
+    * `path` - JSON Pointer (RFC 6901) of the failing term, bounded like that of `RustyJson.DecodeError`. A key whose text
+      `String.Chars` makes, such as a charlist or a struct, is only in it with `sort_keys:`, `maps: :strict`, `key_case:` or `redact:`
     * `reason` - an atom:
 
   | `reason` | the term at fault |

@@ -217,6 +217,58 @@ defmodule RustyJson.HolesTest do
     end
   end
 
+  defmodule Named do
+    @moduledoc false
+    defstruct [:name]
+
+    defimpl String.Chars do
+      def to_string(%{name: name}), do: name
+    end
+  end
+
+  test "beside keys that only Elixir writes, an error has the same path in every engine" do
+    wrong = [
+      [1 | 2],
+      "\xFF",
+      %Pieces{name: "a", items: [[1 | 2]]},
+      [[[[[[1]]]]]],
+      %{{1} => 1},
+      %Fragment{encode: :no},
+      %{~D[2020-01-01] | year: "x"}
+    ]
+
+    keys = [~c"k", ~c"é", %Named{name: "q\"/~"}, %Named{name: "\xFF"}, ~D[2020-01-01], 1, 1.5]
+
+    shapes = [
+      &%{&1 => &2},
+      &[0, %{&1 => 1, "x" => &2}],
+      &%OrderedObject{values: [{"x", 1}, {&1, 2}, {"b", &2}]},
+      &%{&1 => %{~c"in" => [&2]}},
+      &[%{&1 => %Pieces{name: "a", items: [%{&1 => [&2]}]}}]
+    ]
+
+    options = [[], [sort_keys: true], [maps: :strict], [redact: ["/a/b"]], [pretty: true]]
+
+    for wrong <- wrong,
+        key <- keys,
+        shape <- shapes,
+        options <- options ++ [[max_depth: 3], [max_bytes: 30]] do
+      assert {:error, %EncodeError{}} = Judge.encode(shape.(key, wrong), [max_depth: 6] ++ options)
+    end
+
+    for {term, path, whole} <- [
+          {%{~c"k" => [1 | 2]}, "", "/k"},
+          {[%{%Named{name: "n"} => %{"c" => [0, [1 | 2]]}}], "/0/c/1", "/0/n/c/1"},
+          {%{~c"k" => %Pieces{name: "a", items: [[1 | 2]]}}, "", "/k"},
+          {%{1 => [1 | 2]}, "/1", "/1"}
+        ] do
+      assert {:error, %{path: ^path}} = Judge.encode(term)
+
+      for more <- [sort_keys: true, maps: :strict, redact: ["secret"], key_case: :camel],
+          do: assert({:error, %{path: ^whole}} = Judge.encode(term, [more]))
+    end
+  end
+
   test "under redact:, the text of a fragment that is not JSON stands as it is, and does not move what is behind it" do
     for {_name, options} <- Judge.engines(), text <- [~S({"\x":[), ~S({"\uD800":{"b":), ~s({"\\n\xFF":{)] do
       term = %{"k" => [%Fragment{encode: text}, money(1), %{"b" => money(2)}]}
