@@ -164,9 +164,10 @@ defmodule RustyJson.Schema do
   @doc """
   Returns the JSON Schema of a type, for an API that asks for one.
 
-  Option `:dialect`: `:json_schema` (default, draft 2020-12), `:openai` (structured outputs with `strict: true`), `:gemini`
-  (`responseSchema`) or `:mcp` (`inputSchema` and `outputSchema`). [Structured output](structured-output.html) says how they differ. What a
-  dialect has no word for goes into a description. Types that it cannot express raise an `ArgumentError` that names the field.
+  Option `:dialect`: `:json_schema` (default, draft 2020-12), `:openai` (structured outputs with `strict: true`),
+  `:anthropic` (structured outputs, and tools with `strict: true`), `:gemini` (`responseSchema`) or `:mcp` (`inputSchema` and
+  `outputSchema`). [Structured output](structured-output.html) says how they differ. What a dialect has no word for goes into a
+  description. Types that it cannot express raise an `ArgumentError` that names the field.
 
   The result is a `RustyJson.OrderedObject`, because models write members in the order of the schema.
 

@@ -153,6 +153,23 @@ defmodule RustyJson.JsonSchemaTest do
     assert properties["madeOn"] == %{"type" => ["string", "null"], "format" => "date"}
   end
 
+  test "the dialect of Anthropic has no references, and no words for limits" do
+    thing = schema(Thing, dialect: :anthropic)
+    assert thing["required"] == ~w(fullName main others color madeOn shape)
+    assert thing["additionalProperties"] == false
+
+    properties = thing["properties"]
+    assert %{"type" => "object", "additionalProperties" => false} = properties["main"]
+    assert %{"items" => %{"type" => "object"}, "description" => "At most 9 elements."} = properties["others"]
+    assert properties["fullName"]["description"] == "What it is called. At most 20 characters."
+    assert properties["madeOn"] == %{"type" => ["string", "null"], "format" => "date"}
+    assert %{"anyOf" => [circle, _square, %{"type" => "null"}]} = properties["shape"]
+    assert circle["properties"]["kind"] == %{"type" => "string", "const" => "circle"}
+
+    text = Schema.json_schema(Thing, dialect: :anthropic) |> RustyJson.encode!()
+    for word <- ~w($ref $defs $schema default maxLength maxItems), do: refute(text =~ ~s("#{word}"))
+  end
+
   test "the dialect of Gemini is that of OpenAPI, without references" do
     thing = schema(Thing, dialect: :gemini)
     assert thing["type"] == "OBJECT"
@@ -185,11 +202,16 @@ defmodule RustyJson.JsonSchemaTest do
           {Open, :gemini, "dialect :gemini has no schema for an object with any keys"},
           {Schemas.Node, :gemini,
            "dialect :gemini has no schema for a type that contains itself: RustyJson.Test.Schemas.Node (field :left of"},
+          {Open, :anthropic, "dialect :anthropic has no schema for an object with any keys"},
+          {Schemas.Node, :anthropic,
+           "dialect :anthropic has no schema for a type that contains itself: RustyJson.Test.Schemas.Node (field :left of"},
+          {[Thing], :anthropic, "dialect :anthropic needs a struct at the root"},
           {[Thing], :openai,
            "dialect :openai needs a struct at the root, got: {:list, RustyJson.JsonSchemaTest.Thing}"},
           {{:tagged, "kind", %{"circle" => Schemas.Circle}}, :mcp,
            "dialect :mcp needs a struct or a map at the root"},
-          {Thing, :claude, "option :dialect takes :json_schema, :openai, :gemini or :mcp, got: :claude"},
+          {Thing, :claude,
+           "option :dialect takes :json_schema, :openai, :anthropic, :gemini or :mcp, got: :claude"},
           {:text, :openai, "unknown type :text"},
           {String, :openai, "String has no schema"}
         ] do
@@ -409,7 +431,7 @@ defmodule RustyJson.JsonSchemaTest do
   end
 
   test "fields with the names of keywords are no keywords" do
-    for dialect <- [:json_schema, :openai, :gemini, :mcp] do
+    for dialect <- [:json_schema, :openai, :anthropic, :gemini, :mcp] do
       shown = inspect(RustyJson.Schema.json_schema(Words, dialect: dialect), limit: :infinity)
       for name <- ["enum", "const", "properties"], do: assert(shown =~ name)
     end

@@ -289,7 +289,9 @@ defmodule RustyJson.SchemaTest do
          ~s|Unknown value "x" at position 10 (line 1, column 11): Expected one of "open", "paid"|},
         {~s({"type": "x"}), {:tagged, "type", %{"c" => Circle, "b" => Square}},
          ~s|Unknown value "x" at position 9 (line 1, column 10): Expected one of "b", "c"|},
-        {"{}", Circle, "Missing member at position 1 (line 1, column 2)"}
+        {"{}", Circle, ~s|Missing member at position 1 (line 1, column 2): Expected "r"|},
+        {~s({"a": [{}]}), {:map, [{:tagged, "kind", %{"c" => Circle}}]},
+         ~s|Missing member at position 8 (line 1, column 9): Expected "kind"|}
       ]
 
       for {json, type, message} <- rows do

@@ -210,7 +210,7 @@ defmodule RustyJson.JsonSchemaAgreementTest do
   end
 
   defp judged(type, dialect, count) do
-    Process.put(:closed, dialect == :openai)
+    Process.put(:closed, dialect in [:openai, :anthropic])
     documents = documents(type, count)
     {version, theirs} = type |> RustyJson.Schema.json_schema(dialect: dialect) |> python(documents)
     assert length(theirs) == count
@@ -264,7 +264,7 @@ defmodule RustyJson.JsonSchemaAgreementTest do
     end
   end
 
-  test "what the dialect of OpenAI or MCP accepts, decoding accepts" do
+  test "what the dialect of OpenAI, Anthropic or MCP accepts, decoding accepts" do
     for {dialect, type} <- [
           mcp: Schemas.Order,
           mcp: Schemas.Node,
@@ -272,7 +272,9 @@ defmodule RustyJson.JsonSchemaAgreementTest do
           mcp: Both,
           openai: Schemas.Order,
           openai: Schemas.Node,
-          openai: Schemas.Seventy
+          openai: Schemas.Seventy,
+          anthropic: Schemas.Order,
+          anthropic: Schemas.Seventy
         ] do
       {_version, judgements} = judged(type, dialect, 300)
       wrong = for {json, true, error} <- judgements, error != true, do: {json, shown(error)}

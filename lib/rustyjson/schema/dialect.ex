@@ -46,7 +46,7 @@ defmodule RustyJson.Schema.Dialect do
 
   @doc "The names."
   @spec names() :: [atom()]
-  def names, do: [:json_schema, :openai, :gemini, :mcp]
+  def names, do: [:json_schema, :openai, :anthropic, :gemini, :mcp]
 
   @doc "The dialect with this name."
   @spec get!(atom()) :: t()
@@ -74,6 +74,22 @@ defmodule RustyJson.Schema.Dialect do
       open: false,
       defaults: false,
       most: %{members: 5_000, values: 1_000, characters: 120_000, long_enum: 15_000}
+    }
+  end
+
+  # References may not lead back to where they stand, so there are none.
+  def get!(:anthropic) do
+    %__MODULE__{
+      name: :anthropic,
+      schema: nil,
+      keywords: ["pattern"],
+      formats: @formats,
+      refs: false,
+      all_of: false,
+      object: true,
+      closed: true,
+      open: false,
+      defaults: false
     }
   end
 

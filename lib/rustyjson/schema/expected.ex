@@ -1,7 +1,7 @@
 defmodule RustyJson.Schema.Expected do
   @moduledoc false
-  # Adds to the message of an error what its type expects: the texts of an enum, or a constraint. The type is found along the path of the
-  # error.
+  # Adds to the message of an error what its type expects: the texts of an enum, a constraint, or the name of a member. The type is found
+  # along the path of the error.
 
   alias RustyJson.DecodeError
   alias RustyJson.DecodeError.{Message, Snippet}
@@ -12,7 +12,7 @@ defmodule RustyJson.Schema.Expected do
   @most 200
 
   # The reasons that name what was expected.
-  @reasons [:enum | Constraints.options()]
+  @reasons [:enum, :missing | Constraints.options()]
 
   @doc "The error, with what was expected."
   @spec add(DecodeError.t(), Shape.t(), RustyJson.Options.t()) :: DecodeError.t()
@@ -21,13 +21,17 @@ defmodule RustyJson.Schema.Expected do
     outer = if options.origin, do: options.origin.path, else: ""
 
     with true <- String.starts_with?(path, outer),
-         rest = binary_part(path, byte_size(outer), byte_size(path) - byte_size(outer)),
-         [expected] <- [type] |> along(tokens(rest)) |> Enum.flat_map(&expected(&1, reason)) |> Enum.uniq(),
+         tokens = path |> binary_part(byte_size(outer), byte_size(path) - byte_size(outer)) |> tokens(),
+         [expected] <- [type] |> along(tokens) |> wanted(reason, tokens),
          do: %{error | message: message <> ": Expected " <> expected},
          else: (_unclear -> error)
   end
 
   def add(error, _shape, _options), do: error
+
+  # A member that the schema does not have is none that is missing: the path can be that of a compromised guest.
+  defp wanted([_ | _], :missing, [_ | _] = tokens), do: [tokens |> List.last() |> quoted()]
+  defp wanted(types, reason, _tokens), do: types |> Enum.flat_map(&expected(&1, reason)) |> Enum.uniq()
 
   defp tokens(path), do: path |> String.split("/") |> tl_or_empty()
   defp tl_or_empty([_before | tokens]), do: Enum.map(tokens, &Pointer.key/1)
