@@ -73,18 +73,11 @@ defmodule RustyJson.MixProject do
   end
 
   defp undeclared do
-    [
-      Decimal,
-      Jason,
-      Jason.Encode,
-      Jason.Fragment,
-      :telemetry,
-      Plug.BadRequestError,
-      Plug.Conn,
-      Plug.Parsers.ParseError,
-      Plug.Parsers.RequestTooLargeError,
-      Plug.TimeoutError
-    ]
+    [Decimal, Jason, Jason.Encode, Jason.Encoder, Jason.Fragment, Ecto.Type, Sourceror, :telemetry] ++
+      [Igniter, Igniter.Code.Common, Igniter.Mix.Task, Igniter.Mix.Task.Info] ++
+      [Igniter.Project.Config, Igniter.Project.Deps] ++
+      [Plug.BadRequestError, Plug.Conn, Plug.Parsers.ParseError, Plug.Parsers.RequestTooLargeError] ++
+      [Plug.TimeoutError, Wasmex.Engine, Wasmex.Module, Wasmex.Native, Wasmex.Store]
   end
 
   defp wanted?({:wasmex, _, _}), do: Version.match?(System.version(), ">= 1.18.0-0")

@@ -10,6 +10,8 @@ defmodule RustyJson.Jason.MixProject do
       app: :jason,
       version: @version,
       elixir: "~> 1.14",
+      # Decimal can be a package of the application. Since Elixir 1.19 the option is deprecated.
+      xref: if(Version.match?(System.version(), "< 1.19.0-0"), do: [exclude: [Decimal]], else: []),
       consolidate_protocols: Mix.env() != :test,
       start_permanent: Mix.env() == :prod,
       deps: deps(),
