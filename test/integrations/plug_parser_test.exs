@@ -95,6 +95,11 @@ defmodule RustyJson.PlugParserTest do
     end
   end
 
+  test "the exception has the error of the decoder" do
+    error = assert_raise Plug.Parsers.ParseError, fn -> post("[1", []) end
+    assert %{exception: %RustyJson.DecodeError{reason: :unexpected_end, path: "/0"}} = error
+  end
+
   test "options are checked" do
     for wrong <- [[rustyjson: :all], [rustyjson: [:a]], [rustyjson: [raw_body: 1]]] do
       assert_raise ArgumentError, fn -> PlugParser.init(wrong) end
@@ -125,6 +130,15 @@ defmodule RustyJson.PlugParserTest do
     assert_raise ArgumentError, ~r/did you mean :webhook/, fn ->
       PlugParser.init(rustyjson: [policy: :webhok])
     end
+
+    # It can be in config/runtime.exs, which is read later.
+    Application.delete_env(:rustyjson, :policies)
+
+    assert_raise ArgumentError,
+                 ~r/policies: has none\. config\/runtime\.exs is read when .* at run time/,
+                 fn ->
+                   PlugParser.init(rustyjson: [policy: :webhook])
+                 end
 
     {:ok, _} = Application.ensure_all_started(:rustyjson)
   end

@@ -6,7 +6,15 @@ defmodule RustyJson.RecipesTest do
 
   @docs Path.expand("../../docs", __DIR__)
   @time 1_709_208_000_000_000
-  @modules [ShopWeb.Json, ShopWeb.OrderJSON, Shop.Product, Shop.ColumnJson, Shop.Audit, Shop.Event]
+  @modules [
+    ShopWeb.Json,
+    ShopWeb.OrderJSON,
+    ShopWeb.ErrorJSON,
+    Shop.Product,
+    Shop.ColumnJson,
+    Shop.Audit,
+    Shop.Event
+  ]
   @compile {:no_warn_undefined, @modules}
 
   defp blocks(file, language) do
@@ -15,9 +23,15 @@ defmodule RustyJson.RecipesTest do
   end
 
   setup_all do
+    # Phoenix is not among the dependencies.
+    quiet = Code.get_compiler_option(:no_warn_undefined)
+    Code.put_compiler_option(:no_warn_undefined, [Phoenix.Controller | List.wrap(quiet)])
+
     for "defmodule" <> _ = code <- blocks("recipes.md", "elixir"),
         Code.ensure_loaded?(Ecto.Schema) or not (code =~ "use Ecto.Schema"),
         do: Code.eval_string(code)
+
+    Code.put_compiler_option(:no_warn_undefined, quiet)
 
     on_exit(fn ->
       for module <- @modules, do: :code.delete(module) && :code.purge(module)
@@ -84,6 +98,14 @@ defmodule RustyJson.RecipesTest do
         )
 
       assert tea |> ShopWeb.Json.encode!() |> RustyJson.decode!() == product
+    end
+
+    test "an answer to a broken request", %{json: json} do
+      {:error, error} = RustyJson.decode(~s({"items":[1,2))
+      # The fields of Plug.Parsers.ParseError.
+      assigns = %{reason: %{plug_status: 400, exception: error}}
+      shown = "400.json" |> ShopWeb.ErrorJSON.render(assigns) |> RustyJson.encode!() |> RustyJson.decode!()
+      assert shown == Enum.at(json, 2)
     end
 
     test "columns" do

@@ -82,7 +82,14 @@ defmodule RustyJson.Options.Policies do
   def known!(name) do
     policies = Application.get_env(:rustyjson, :policies, [])
     names = if pairs?(policies), do: for({name, _given} <- policies, do: name), else: []
-    if name in names, do: :ok, else: raise(ArgumentError, unknown(name, names))
+    if name in names, do: :ok, else: raise(ArgumentError, unknown(name, names) <> later())
+  end
+
+  defp later do
+    if Process.whereis(RustyJson.Supervisor),
+      do: "",
+      else:
+        ". config/runtime.exs is read when the application starts; if the policy is there, build the pipeline at run time (RustyJson.PlugParser says how)"
   end
 
   defp unknown(name, names) do
