@@ -43,6 +43,12 @@ defmodule RustyJson.CLI do
 
   defp help do
     {:docs_v1, _, _, _, %{"en" => text}, _, _} = Code.fetch_docs(Mix.Tasks.Rustyjson)
-    String.replace(text, "mix rustyjson", "rustyjson")
+
+    text
+    |> String.replace("mix rustyjson ", "rustyjson ")
+    # Tables are for pages: here a row is an option, and below it what it does.
+    |> String.replace(~r/^\|.*\n\|---.*\n/m, "")
+    |> String.replace(~r/^\| (.*?) \| (.*) \|$/m, "    \\1\n        \\2")
+    |> String.replace("\\|", "|")
   end
 end

@@ -251,11 +251,18 @@ defmodule RustyJson.Schema do
     options = options |> Options.Values.to_list("the field #{inspect(name)}") |> last_ones()
 
     for {option, _value} <- options, option not in @field do
-      raise ArgumentError, Options.Unknown.text(option, @field, "the field #{inspect(name)} takes")
+      text = Options.Unknown.text(option, @field, "the field #{inspect(name)} takes")
+      raise ArgumentError, text <> default(option)
     end
 
     described!(options, "option :description of the field #{inspect(name)}")
   end
+
+  # Options of other libraries.
+  defp default(option) when option in [:required, :optional, :null],
+    do: ". A field with a :default can be left out, and {:nullable, type} can be null"
+
+  defp default(_option), do: ""
 
   # Of repeated options the last one counts.
   defp last_ones(options), do: options |> Enum.reverse() |> Enum.uniq_by(&elem(&1, 0)) |> Enum.reverse()

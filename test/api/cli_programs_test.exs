@@ -21,13 +21,16 @@ defmodule RustyJson.CLIProgramsTest do
     link = Path.join(dir, "rj")
     File.ln_s!(script, link)
     options = [cd: dir, env: [{"MIX_ENV", "test"}], stderr_to_stdout: true]
-    assert {"x\n", 0} = System.cmd(script, ["--fetch", "/a", "--raw", path], options)
+    assert {"x\n", 0} = System.cmd(script, ["--fetch", "/a", "-r", path], options)
     assert {~s({"a":"x","b":1}\n), 0} = System.cmd(link, ["--compact", "--sort", path], options)
     assert {text, 2} = System.cmd(script, ["--bogus", path], options)
     assert text =~ "unknown option --bogus"
     assert text =~ "rustyjson --help lists the options"
     assert {help, 0} = System.cmd(script, ["--help"], options)
-    assert help =~ "rustyjson --lines --validate"
+    assert help =~ "\n    rustyjson --lines --validate"
+    assert help =~ "\n    `--indent N|tab`\n        the same, indented"
+    assert help =~ "`mix rustyjson.doctor`"
+    refute help =~ "| "
     assert {_, 0} = System.cmd("sh", ["-c", "#{script} #{path} | head -1"], options)
   end
 

@@ -369,7 +369,11 @@ defmodule RustyJson.CLITest do
   test "the command line is checked before anything is read" do
     for {argv, words} <- [
           {[], "no FILE given"},
-          {["--bogus", "x"], "unknown option --bogus"},
+          {["--bogus", "x"], "unknown option --bogus\n"},
+          {["--validat", "x"], "unknown option --validat, did you mean --validate?"},
+          {["--max-dept=3", "x"], "unknown option --max-dept, did you mean --max-depth?"},
+          {["-x", "x"], "unknown option -x\n"},
+          {["x", "--indent"], "option --indent needs a value"},
           {["--pretty", "--minify", "x"], "--pretty and --minify cannot be combined"},
           {["--engine", "fast", "x"], "--engine takes auto, native, wasm, not fast"},
           {["--timeout", "soon", "x"], "option --timeout does not take soon"},

@@ -323,7 +323,8 @@ defmodule RustyJson.ConstraintsTest do
             {:string, nil, "options of the field :value are a keyword list or a map, got: nil"},
             {:string, [:min], "options of the field :value are a keyword list or a map, got: [:min]"},
             {:string, {:min, 1}, "options of the field :value are a keyword list or a map, got: {:min, 1}"},
-            {:string, %{"min" => 1}, "unknown option \"min\": the field :value takes"}
+            {:string, %{"min" => 1}, "unknown option \"min\", did you mean :min? the field :value takes"},
+            {:string, [required: false], "A field with a :default can be left out"}
           ] do
         error = assert_raise ArgumentError, fn -> define(type, options) end
         assert error.message =~ message

@@ -19,6 +19,8 @@ defmodule RustyJson.ErrorsTest do
     {~S({"foo":"bar\'s"}), [], ~S"Invalid escape sequence: \' at position 11 (line 1, column 12)"},
     {~S(["\uD800"]), [], "Lone surrogate in string at position 2 (line 1, column 3)"},
     {"", [], "Unexpected end of input at position 0 (line 1, column 1)"},
+    {"```json\n{}\n```", [], "Expected value at position 0 (line 1, column 1): Markdown code fence"},
+    {<<0x1F, 0x8B, 8, 0>>, [], "Expected value at position 0 (line 1, column 1): Compressed data (gzip)"},
     {"invalid", [], "Expected value at position 0 (line 1, column 1)"},
     {~S("\u12G4"), [], ~S"Invalid unicode escape: \u12G4 at position 1 (line 1, column 2)"},
     {~S("\u1"), [], ~S"Invalid unicode escape: \u1 at position 1 (line 1, column 2)"},

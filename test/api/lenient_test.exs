@@ -306,6 +306,10 @@ defmodule RustyJson.LenientTest do
         Partial.new(lenient: wrong)
       end
     end
+
+    assert_raise ArgumentError, ~r/got: :trailing_comma, did you mean :trailing_commas\?$/, fn ->
+      Partial.new(lenient: [:prose, :trailing_comma])
+    end
   end
 
   test "long texts take time in proportion to their length" do

@@ -238,6 +238,12 @@ defmodule RustyJson.SchemaTest do
         assert_raise ArgumentError, fn -> RustyJson.decode("1", as: type) end
       end
 
+      assert_raise ArgumentError,
+                   ~r/^unknown type {:enum, \["a"\]}, whose values are written as atoms: a type is/,
+                   fn ->
+                     RustyJson.decode("1", as: {:enum, ["a"]})
+                   end
+
       assert_raise ArgumentError, ~r/^the field :born: unknown type :dat, did you mean :date\?/, fn ->
         defmodule Misspelt do
           use RustyJson.Schema

@@ -29,7 +29,7 @@ defmodule Mix.Tasks.Rustyjson.Compare do
 
   use Mix.Task
 
-  alias RustyJson.CLI.{Compare, Output}
+  alias RustyJson.CLI.{Compare, Output, Switches}
 
   @requirements ["app.config"]
   @switches [time: :integer, decode: :boolean, encode: :boolean]
@@ -39,8 +39,7 @@ defmodule Mix.Tasks.Rustyjson.Compare do
     case OptionParser.parse(argv, strict: @switches) do
       {options, [_ | _] = files, []} -> compare(files, options)
       {_options, [], []} -> wrong("no FILE given")
-      {_options, _files, [{name, nil} | _]} -> wrong("unknown option #{name}, or its value is missing")
-      {_options, _files, [{name, value} | _]} -> wrong("option #{name} does not take #{value}")
+      {_options, _files, [switch | _]} -> wrong(Switches.wrong(switch, @switches))
     end
   end
 

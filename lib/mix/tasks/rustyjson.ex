@@ -15,11 +15,11 @@ defmodule Mix.Tasks.Rustyjson do
   |---|---|
   | `--pretty` | one element per line, indented by two spaces (the default) |
   | `--indent N\\|tab` | the same, indented by N spaces or by a tab |
-  | `--minify`, `--compact` | removes insignificant whitespace |
+  | `--minify`, `--compact`, `-c` | removes insignificant whitespace |
   | `--validate` | prints nothing; the exit code is the result |
   | `--canonical` | canonical JSON (RFC 8785) |
   | `--fetch POINTER` | only the value at this JSON Pointer, such as `/user/name`; with `*`, such as `/users/*/name`, all values |
-  | `--raw` | with `--fetch`, `--at`, `--array` or `--lines`: strings without quotes and escapes, other values as they were written |
+  | `--raw`, `-r` | with `--fetch`, `--at`, `--array` or `--lines`: strings without quotes and escapes, other values as they were written |
   | `--sort` | sorts the members of objects by their keys |
   | `--lines` | every line is a document (NDJSON); output is one line per document; the memory for a file stays constant |
   | `--array` | the elements of one array, a line each, in constant memory |

@@ -35,6 +35,7 @@ defmodule Mix.Tasks.Rustyjson.Install do
 
   use Mix.Task
 
+  alias RustyJson.CLI.Switches
   alias RustyJson.Install
   alias RustyJson.Install.{Edits, Printed, Surroundings}
 
@@ -69,8 +70,9 @@ defmodule Mix.Tasks.Rustyjson.Install do
       {options, [], []} ->
         Mix.shell().info(Printed.text(Surroundings.project(), Install.asked(options)))
 
-      {_options, _arguments, [{wrong, _value} | _]} ->
-        Mix.raise("mix rustyjson.install has no option #{wrong}; mix help rustyjson.install lists them")
+      {_options, _arguments, [wrong | _]} ->
+        text = Switches.wrong(wrong, Install.switches())
+        Mix.raise("mix rustyjson.install: #{text}\nmix help rustyjson.install lists the options")
 
       {_options, arguments, []} ->
         unexpected(arguments)

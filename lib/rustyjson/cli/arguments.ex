@@ -2,7 +2,7 @@ defmodule RustyJson.CLI.Arguments do
   @moduledoc false
   # The command line of `mix rustyjson`, and of the script `rustyjson`.
 
-  alias RustyJson.CLI.Settings
+  alias RustyJson.CLI.{Settings, Switches}
   alias RustyJson.{Config, Options}
 
   @enforce_keys [:files]
@@ -68,14 +68,16 @@ defmodule RustyJson.CLI.Arguments do
     max_memory: :integer,
     max_depth: :integer
   ]
+  # -c and -r are those of jq.
+  @aliases [h: :help, c: :compact, r: :raw]
   @names %{engine: [:auto, :native, :wasm], host: [:auto, :built_in, :wasmex]}
   @sandbox [:host, :timeout, :max_memory]
 
   @doc "Parses the command line, or returns an error message."
   @spec parse([String.t()]) :: {:ok, t()} | :help | :version | {:error, String.t()}
   def parse(argv) do
-    case OptionParser.parse(argv, strict: @switches, aliases: [h: :help]) do
-      {_, _, [{name, value} | _]} -> {:error, bad_switch(name, value)}
+    case OptionParser.parse(argv, strict: @switches, aliases: @aliases) do
+      {_, _, [wrong | _]} -> {:error, Switches.wrong(wrong, @switches)}
       {switches, files, []} -> asked(switches, files)
     end
   end
@@ -87,9 +89,6 @@ defmodule RustyJson.CLI.Arguments do
       true -> build(switches, files)
     end
   end
-
-  defp bad_switch(name, nil), do: "unknown option #{name}, or its value is missing"
-  defp bad_switch(name, value), do: "option #{name} does not take #{value}"
 
   defp build(_switches, []), do: {:error, "no FILE given; - reads standard input"}
 

@@ -61,6 +61,11 @@ defmodule RustyJson.DecodeError.Message do
   @doc "What is wrong."
   @spec text(atom(), binary(), RustyJson.Options.t()) :: {String.t(), String.t()} | String.t()
   def text(:trailing_comma, _rest, _options), do: {"Expected value", "Trailing comma"}
+
+  def text(:expected_value, <<0x1F, 0x8B, _::binary>>, _options),
+    do: {"Expected value", "Compressed data (gzip)"}
+
+  def text(:expected_value, "```" <> _, _options), do: {"Expected value", "Markdown code fence"}
   def text(:unclosed_array, _rest, _options), do: {"Unexpected end of input", "[ is not closed"}
   def text(:unclosed_object, _rest, _options), do: {"Unexpected end of input", "{ is not closed"}
   def text(:invalid_escape, rest, _options), do: "Invalid escape sequence: " <> escape(rest)

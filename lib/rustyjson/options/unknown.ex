@@ -10,6 +10,8 @@ defmodule RustyJson.Options.Unknown do
   @modes [:raise, :ignore]
   # Names with a smaller distance are likely to be misspelt ones.
   @near 0.8
+  # Longer texts are no names.
+  @longest 64
   # Options that decode/2 does not have, because it reads JSON as it is and to its end.
   @partial [:lenient, :trailing]
 
@@ -86,14 +88,21 @@ defmodule RustyJson.Options.Unknown do
     end
   end
 
-  @doc "The atom among these that is most like this one, or nil."
-  @spec near(term(), [atom()]) :: atom() | nil
-  def near(name, names) when is_atom(name) and names != [] do
-    {distance, near} =
-      names |> Enum.map(&{String.jaro_distance(Atom.to_string(&1), Atom.to_string(name)), &1}) |> Enum.max()
+  @doc """
+  The name among these that is most like this one, or nil. A text can be meant as an atom.
+
+      iex> RustyJson.Options.Unknown.near("atoms", [:strings, :atoms])
+      :atoms
+  """
+  @spec near(term(), [name]) :: name | nil when name: atom() | String.t()
+  def near(name, names)
+      when names != [] and (is_atom(name) or (is_binary(name) and byte_size(name) <= @longest)) do
+    {distance, near} = names |> Enum.map(&{similar("#{&1}", "#{name}"), &1}) |> Enum.max()
 
     if distance >= @near, do: near
   end
 
   def near(_name, _names), do: nil
+
+  defp similar(name, given), do: if(String.valid?(given), do: String.jaro_distance(name, given), else: 0.0)
 end

@@ -9,6 +9,7 @@ defmodule RustyJson.Partial.Lenient do
 
   alias RustyJson.DecodeError
   alias RustyJson.Encode.Excerpt
+  alias RustyJson.Options.Unknown
   alias RustyJson.Partial.Lenient.{Content, Filter, Front, Scalar}
   alias RustyJson.Schema.{Place, Shape, Type}
 
@@ -27,8 +28,12 @@ defmodule RustyJson.Partial.Lenient do
   end
 
   defp wrong!(mends) do
+    wrong =
+      if is_list(mends) and not List.improper?(mends), do: Enum.find(mends, &(&1 not in @mends)), else: mends
+
     known = Enum.map_join(@mends, ", ", &inspect/1)
-    Excerpt.refuse!("option :lenient takes a list of #{known}", mends)
+    meant = with name when name != nil <- Unknown.near(wrong, @mends), do: ", did you mean #{inspect(name)}?"
+    raise ArgumentError, "option :lenient takes a list of #{known}, got: #{Excerpt.brief(wrong)}#{meant}"
   end
 
   defp filter(mends) do

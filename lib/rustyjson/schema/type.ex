@@ -111,12 +111,17 @@ defmodule RustyJson.Schema.Type do
   defp wrong!(type) do
     scalars = Enum.map_join(@scalars, ", ", &inspect/1)
 
-    meant = with name when name != nil <- Unknown.near(type, @scalars), do: ", did you mean #{inspect(name)}?"
-
     raise ArgumentError,
-          "unknown type #{Excerpt.brief(type)}#{meant || ":"} a type is #{scalars}, [type], {:map, type}, {:nullable, type}, " <>
+          "unknown type #{Excerpt.brief(type)}#{meant(type)} a type is #{scalars}, [type], {:map, type}, {:nullable, type}, " <>
             "{:enum, atoms}, {:tagged, key, modules} or a module with a schema"
   end
+
+  defp meant({:enum, [name | _]}) when is_binary(name), do: ", whose values are written as atoms:"
+
+  defp meant(type),
+    do:
+      with(name when name != nil <- Unknown.near(type, @scalars), do: ", did you mean #{inspect(name)}?") ||
+        ":"
 
   @doc "The schema of a module."
   @spec schema!(module()) :: map()
