@@ -25,7 +25,7 @@ defmodule RustyJson.PipelinesTest do
         path
         |> Lines.ranges(4 * System.schedulers_online())
         |> Flow.from_enumerable(max_demand: 1)
-        |> Flow.flat_map(&Lines.stream(path, &1, engine))
+        |> Flow.flat_map(&Lines.stream(path, &1, [select: ["/0"]] ++ engine))
         |> Flow.partition(key: fn [n] -> rem(n, 10) end)
         |> Flow.reduce(fn -> %{} end, fn [n], counts -> Map.update(counts, rem(n, 10), 1, &(&1 + 1)) end)
         |> Enum.into(%{})
