@@ -649,14 +649,15 @@ defmodule RustyJson do
 
   @doc """
   Lets a supervisor start an engine. If you put `{RustyJson, engine: :wasm}` among its children, the engine is ready before the children
-  that follow. Takes the options of `start_engine/1`. If the engine cannot start, the supervisor does not start either.
+  that follow. Takes the options of `start_engine/1`. A supervisor can have one such child for each engine. If the engine cannot start, the supervisor does not start either.
 
-      iex> {:ok, supervisor} = Supervisor.start_link([{RustyJson, engine: RustyJson.engine()}], strategy: :one_for_one)
+      iex> children = [{RustyJson, engine: RustyJson.engine()}, {RustyJson, engine: :auto}]
+      iex> {:ok, supervisor} = Supervisor.start_link(children, strategy: :one_for_one)
       iex> Supervisor.stop(supervisor)
       :ok
   """
   @spec child_spec(keyword()) :: Supervisor.child_spec()
-  def child_spec(opts), do: %{id: __MODULE__, start: {__MODULE__, :start_link, [opts]}}
+  def child_spec(opts), do: %{id: {__MODULE__, opts}, start: {__MODULE__, :start_link, [opts]}}
 
   @doc false
   # There is no process to supervise.

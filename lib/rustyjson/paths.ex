@@ -60,6 +60,8 @@ defmodule RustyJson.Paths do
   # Paths, or what they are made of. Errors name the caller.
   @spec of(t() | [String.t()] | map(), String.t()) :: t()
   def of(%__MODULE__{} = paths, _caller), do: paths
+  # Names are those of a map.
+  def of([{_name, _pointer} | _] = pairs, caller), do: refused!(pairs, caller)
   def of(pointers, caller) when length(pointers) >= 0, do: build(pointers, nil, caller)
 
   def of(pointers, caller) when is_map(pointers) and not is_struct(pointers) do

@@ -21,6 +21,8 @@ defmodule RustyJson.ErrorsTest do
     {"", [], "Unexpected end of input at position 0 (line 1, column 1)"},
     {"```json\n{}\n```", [], "Expected value at position 0 (line 1, column 1): Markdown code fence"},
     {<<0x1F, 0x8B, 8, 0>>, [], "Expected value at position 0 (line 1, column 1): Compressed data (gzip)"},
+    {<<0xFF, 0xFE, ?1, 0>>, [],
+     "Byte order mark not allowed at position 0 (line 1, column 1): The text is UTF-16, and JSON is UTF-8"},
     {"invalid", [], "Expected value at position 0 (line 1, column 1)"},
     {~S("\u12G4"), [], ~S"Invalid unicode escape: \u12G4 at position 1 (line 1, column 2)"},
     {~S("\u1"), [], ~S"Invalid unicode escape: \u1 at position 1 (line 1, column 2)"},

@@ -50,10 +50,12 @@ defmodule RustyJson.OwnFunctionsTest do
              {:b, OrderedObject.new([{1, :a}, {1.0, :new}, {2, :c}])}
   end
 
-  test "improper lists are named" do
+  test "improper lists, and lists of pairs, are named" do
     for {run, message} <- [
           {fn -> RustyJson.select("{}", ["/a" | "/b"]) end,
            "select takes a list or a map of JSON Pointers, got: "},
+          {fn -> RustyJson.select("{}", a: "/a") end,
+           "select takes a list or a map of JSON Pointers, got: [a: \"/a\"]"},
           {fn -> RustyJson.decode_stream([], select: ["/a" | "/b"]) end,
            "option :select takes a list or a map"},
           {fn -> RustyJson.decode("1", raw: ["/a" | "/b"]) end,

@@ -66,6 +66,8 @@ defmodule RustyJson.DecodeError.Message do
     do: {"Expected value", "Compressed data (gzip)"}
 
   def text(:expected_value, "```" <> _, _options), do: {"Expected value", "Markdown code fence"}
+  def text(:byte_order_mark, <<0xFF, 0xFE, _::binary>>, _options), do: utf16()
+  def text(:byte_order_mark, <<0xFE, 0xFF, _::binary>>, _options), do: utf16()
   def text(:unclosed_array, _rest, _options), do: {"Unexpected end of input", "[ is not closed"}
   def text(:unclosed_object, _rest, _options), do: {"Unexpected end of input", "{ is not closed"}
   def text(:invalid_escape, rest, _options), do: "Invalid escape sequence: " <> escape(rest)
@@ -97,6 +99,8 @@ defmodule RustyJson.DecodeError.Message do
   def at({text, more}, position, line, column), do: at(text, position, line, column) <> ": " <> more
   def at(text, position, nil, _column), do: "#{text} at position #{position}"
   def at(text, position, line, column), do: "#{text} at position #{position} (line #{line}, column #{column})"
+
+  defp utf16, do: {"Byte order mark not allowed", "The text is UTF-16, and JSON is UTF-8"}
 
   defp escape(<<?\\, char::utf8, _::binary>>), do: "\\" <> printable(<<char::utf8>>)
   defp escape(<<?\\, byte, _::binary>>), do: "\\ and byte " <> hex(<<byte>>)

@@ -117,7 +117,8 @@ defmodule RustyJson.Options.Schema do
               type: {:in, [:native, :decimals]},
               default: :native,
               doc:
-                "`:decimals` returns `Decimal` structs, exactly as written, within `:max_decimal_digits` and `:max_decimal_exponent`."
+                "`:decimals` returns `Decimal` structs, exactly as written, within `:max_decimal_digits` and `:max_decimal_exponent`. " <>
+                  "Computing with them needs the package `decimal`."
             },
             objects: %{
               type: {:in, [:maps, :ordered_objects]},
