@@ -38,6 +38,15 @@ defmodule RustyJson.CompareTest do
 
   defp rows(output), do: for("  RustyJson" <> row <- String.split(output, "\n"), do: row)
 
+  test "the memory of many documents is that of all results", %{write: file} do
+    line = [?", String.duplicate("a", 998), ?"]
+    many = file.("many.ndjson", for(_ <- 1..3_000, do: [line, ?\n]))
+    assert {0, output, ""} = run(["--time", "1", "--encode", many])
+    assert [_ | _] = rows = rows(output)
+    # 3,000 texts of 1,000 bytes.
+    for row <- rows, do: assert([_, "3." <> _] = Regex.run(~r/([\d.]+) MB/, row), row)
+  end
+
   test "a table for each file and direction", %{write: file} do
     one = file.("one.json", ~s({"b":[1,2.5,"é"],"a":{"x":null}}))
     lines = file.("many.ndjson", ~s({"a":1}\n\n[2]\n))

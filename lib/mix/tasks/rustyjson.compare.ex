@@ -12,7 +12,7 @@ defmodule Mix.Tasks.Rustyjson.Compare do
 
     * the time of a call: the median, and the range in which the median lies with 95 % confidence
     * the speed relative to the first library of the table (`2.0x` is twice as fast), if the ranges do not overlap; otherwise `~`
-    * by how much the memory of a new process grows in one call, its terms and binaries together
+    * by how much the memory of a new process grows in one call whose results are kept, its terms and binaries together
     * whether the term, or the text, is equal to that of the first library. Encoded objects can have their members in another order,
       so texts are also equal if they decode to the same term
 

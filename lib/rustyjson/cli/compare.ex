@@ -151,17 +151,14 @@ defmodule RustyJson.CLI.Compare do
   end
 
   defp measured(:decode, documents, %{decode: decode}, time) do
-    call = fn -> Enum.each(documents, decode) end
-
     with {:ok, result} <- attempt(fn -> Enum.map(documents, decode) end),
-         do: {:ok, with_nil(result), figures(call, time)}
+         do: {:ok, with_nil(result), figures(documents, decode, time)}
   end
 
   defp measured(:encode, documents, %{decode: decode, encode: encode}, time) do
     with {:ok, terms} <- decoded(documents, decode),
-         call = fn -> Enum.each(terms, encode) end,
          {:ok, result} <- attempt(fn -> Enum.map(terms, &IO.iodata_to_binary(encode.(&1))) end),
-         do: {:ok, result, figures(call, time)}
+         do: {:ok, result, figures(terms, encode, time)}
   end
 
   # The table of decoding says why.
@@ -177,10 +174,11 @@ defmodule RustyJson.CLI.Compare do
 
   ## Figures
 
-  defp figures(call, time) do
+  defp figures(inputs, fun, time) do
+    call = fn -> Enum.each(inputs, fun) end
     many = many(call, 1)
     until = System.monotonic_time(:millisecond) + time
-    call |> samples(many, until, []) |> Map.put(:memory, memory(call))
+    call |> samples(many, until, []) |> Map.put(:memory, memory(inputs, fun))
   end
 
   # How often a call is repeated in one sample. This warms it up, too.
@@ -219,15 +217,15 @@ defmodule RustyJson.CLI.Compare do
     %{median: Enum.at(times, div(count, 2)), low: Enum.at(times, low), high: Enum.at(times, high)}
   end
 
-  # The heap of a fresh process, and binaries it refers to.
-  defp memory(call) do
+  # The heap of a fresh process with all results, and binaries it refers to.
+  defp memory(inputs, fun) do
     parent = self()
 
     {pid, monitor} =
       spawn_monitor(fn ->
         Process.flag(:min_heap_size, 233)
         before = size()
-        call.()
+        Process.put(:results, Enum.map(inputs, fun))
         send(parent, {:memory, self(), max(0, size() - before)})
       end)
 
