@@ -10,7 +10,7 @@ defmodule RustyJson.Install.Printed do
     steps = Install.steps(project, asked)
 
     [
-      head(steps),
+      head(steps, asked),
       configuration(steps, project),
       numbered(steps),
       none(Install.without_step(steps, asked)),
@@ -29,10 +29,13 @@ defmodule RustyJson.Install.Printed do
     )
   end
 
-  defp head([]),
-    do: "Nothing to do: RustyJson is in use wherever this project can say so. No file was changed."
+  defp head([], []),
+    do:
+      "Nothing to do: the packages of this project use RustyJson, or have no setting that this task knows. No file was changed."
 
-  defp head(_steps), do: "Steps for the packages of this project. No file was changed."
+  # What follows names the options.
+  defp head([], _asked), do: []
+  defp head(_steps, _asked), do: "Steps for the packages of this project. No file was changed."
 
   defp numbered(steps) do
     for {step, number} <- Enum.with_index(steps, 1), do: "#{number}. #{step(step)}"
