@@ -366,6 +366,23 @@ defmodule RustyJson.CLITest do
     assert error =~ "\nat /a/*\n"
   end
 
+  test "a byte order mark, as programs on Windows write it", %{write: file} do
+    marked = file.("marked.json", "\uFEFF[1]")
+    assert {1, "", error} = run([marked])
+    assert error =~ "marked.json:1:1: Byte order mark not allowed\n"
+    assert error =~ "\n`tail -c +4 FILE` prints the file without it.\n"
+    assert {"[1]", 0} = System.cmd("tail", ["-c", "+4", marked])
+    # Streams skip it.
+    assert {0, "[1]\n", ""} = run(["--lines", marked])
+
+    utf16 =
+      file.("utf16.json", <<0xFF, 0xFE>> <> :unicode.characters_to_binary("[1]", :utf8, {:utf16, :little}))
+
+    assert {1, "", error} = run([utf16])
+    assert error =~ "utf16.json:1:1: Byte order mark not allowed: The text is UTF-16, and JSON is UTF-8\n"
+    refute error =~ "tail"
+  end
+
   test "the command line is checked before anything is read" do
     for {argv, words} <- [
           {[], "no FILE given"},

@@ -379,6 +379,9 @@ defmodule RustyJson.CLI.Documents do
   defp hint(%{reason: :trailing_data, line: line}, nil) when line > 1,
     do: "\nIf every line is a document, add --lines."
 
+  defp hint(%{reason: :byte_order_mark, position: 0, token: "\uFEFF" <> _}, nil),
+    do: "\n`tail -c +4 FILE` prints the file without it."
+
   defp hint(%{reason: :max_depth}, _lines_before), do: "\n--max-depth N raises the limit."
   defp hint(_error, _lines_before), do: ""
 
