@@ -4,7 +4,7 @@ defmodule RustyJson.Migrate do
 
   alias RustyJson.Migrate.{Bound, Notes}
 
-  @folders ~w(lib test config)
+  @folders ~w(lib test config priv)
   @sources ~w(.ex .exs)
   @templates ~w(.eex .heex .leex)
   @parsing [columns: true, token_metadata: true, emit_warnings: false]

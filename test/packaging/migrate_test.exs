@@ -68,6 +68,17 @@ defmodule RustyJson.MigrateTest do
     System.cmd("elixir", paths ++ required, cd: dir, stderr_to_stdout: true)
   end
 
+  test "scripts in priv, such as priv/repo/seeds.exs", %{dir: dir} do
+    for root <- [dir, Path.join(dir, "apps/shop")] do
+      File.mkdir_p!(Path.join(root, "priv/repo"))
+      File.write!(Path.join(root, "priv/repo/seeds.exs"), "Jason.decode!(text)\n")
+    end
+
+    migrate(dir)
+    assert read(dir, "priv/repo/seeds.exs") == "RustyJson.decode!(text)\n"
+    assert read(dir, "apps/shop/priv/repo/seeds.exs") == "RustyJson.decode!(text)\n"
+  end
+
   test "strings, comments and atoms stay", %{dir: dir} do
     migrate(dir)
     person = read(dir, "lib/person.ex")

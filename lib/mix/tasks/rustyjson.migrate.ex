@@ -4,7 +4,7 @@ defmodule Mix.Tasks.Rustyjson.Migrate do
   @moduledoc """
   Replaces the module `Jason` by `RustyJson` in the source of a project, and lists what needs a hand.
 
-      mix rustyjson.migrate             # lib, test and config, also those below apps/
+      mix rustyjson.migrate             # lib, test, config and priv, also those below apps/
       mix rustyjson.migrate lib/web     # only these folders or files
       mix rustyjson.migrate --dry-run   # shows the lines as they would be, and changes nothing
       mix rustyjson.migrate --check     # changes nothing; exit code 1 if there is something to replace
