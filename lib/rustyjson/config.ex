@@ -92,6 +92,8 @@ defmodule RustyJson.Config do
     check_events()
     asked = asked_engine()
     values = Map.new([:decode, :encode], &{&1, read(&1, asked)})
+    policies = Policies.read(Application.get_env(:rustyjson, :policies, []), values)
+    check_stand_in(Application.get_env(:jason, :policy), policies)
 
     before = :persistent_term.get(@key, nil)
 
@@ -101,13 +103,23 @@ defmodule RustyJson.Config do
       values: values,
       asked_engine: asked,
       number: System.unique_integer(),
-      policies: Policies.read(Application.get_env(:rustyjson, :policies, []), values),
+      policies: policies,
       unknown_options: Unknown.setting!(Application.get_env(:rustyjson, :unknown_options, :raise))
     })
 
     # The formatter reads the options above.
     check_log_formatter(Application.get_env(:rustyjson, :log_formatter), before)
     RustyJson.Encoder.Plans.find_own()
+  end
+
+  # The stand-in for Jason has no process that could. Otherwise each call of a package would say so.
+  defp check_stand_in(nil, _policies), do: :ok
+
+  defp check_stand_in(name, policies) do
+    Policies.fetch!(policies, name)
+  rescue
+    error in ArgumentError ->
+      reraise ArgumentError, [message: "config :jason, policy: #{error.message}"], __STACKTRACE__
   end
 
   # Otherwise each line would say so, with what was to be redacted.

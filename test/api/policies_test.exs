@@ -236,6 +236,21 @@ defmodule RustyJson.PoliciesTest do
     end
   end
 
+  test "the policy of the stand-in for Jason is checked when the configuration is read" do
+    configure(policies: [packages: []])
+    on_exit(fn -> Application.delete_env(:jason, :policy) end)
+    Application.put_env(:jason, :policy, :packages)
+    RustyJson.Config.reload()
+    Application.put_env(:jason, :policy, :package)
+
+    message =
+      "config :jason, policy: unknown policy :package, did you mean :packages? config :rustyjson, policies: has :packages"
+
+    assert_raise ArgumentError, message, &RustyJson.Config.reload/0
+    # The configuration before it remains.
+    assert RustyJson.decode!("1", policy: :packages) == 1
+  end
+
   test "a policy that is not there is named, with those that are" do
     message = fn -> assert_raise(ArgumentError, fn -> RustyJson.decode("1", policy: :none) end).message end
     assert message.() == "unknown policy :none: config :rustyjson, policies: has none"
