@@ -163,14 +163,21 @@ defmodule RustyJson.ServerSentEvents do
   def done?(%{ended: ended}), do: ended
 
   @doc """
-  The events of a stream of chunks, as a stream. It takes the options of `new/1`, ends with the event that `:done` names, and raises
-  for an event that is too long.
+  The events of a stream of chunks, or of a whole text, as a stream. It takes the options of `new/1`, ends with the event that `:done`
+  names, and raises for an event that is too long. A text without events, such as a page that says what was wrong with the request, gives
+  none, so check the status of the response first.
 
       iex> RustyJson.ServerSentEvents.stream(["data: a\\n\\ndata: b", "\\r\\n\\r\\n"]) |> Enum.map(& &1.data)
       ["a", "b"]
+
+      iex> RustyJson.ServerSentEvents.stream("data: a\\n\\n") |> Enum.map(& &1.data)
+      ["a"]
   """
-  @spec stream(Enumerable.t(), [option()]) :: Enumerable.t()
-  def stream(chunks, opts \\ []) do
+  @spec stream(Enumerable.t() | binary(), [option()]) :: Enumerable.t()
+  def stream(chunks, opts \\ [])
+  def stream(text, opts) when is_binary(text), do: stream([text], opts)
+
+  def stream(chunks, opts) do
     first = new(opts)
 
     chunks

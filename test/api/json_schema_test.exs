@@ -212,6 +212,7 @@ defmodule RustyJson.JsonSchemaTest do
            "dialect :mcp needs a struct or a map at the root"},
           {Thing, :claude,
            "option :dialect takes :json_schema, :openai, :anthropic, :gemini or :mcp, got: :claude"},
+          {Thing, "openai", "got: \"openai\", did you mean :openai?"},
           {:text, :openai, "unknown type :text"},
           {String, :openai, "String has no schema"}
         ] do

@@ -353,6 +353,7 @@ defmodule RustyJson.Options.Schema do
   @doc "The atoms that a type takes by name."
   @spec atoms(type()) :: [atom()]
   def atoms({:in, atoms}), do: atoms
+  def atoms(:dialect), do: Dialect.names()
   def atoms({:or, types}), do: Enum.flat_map(types, &atoms/1)
   def atoms(_type), do: []
 
