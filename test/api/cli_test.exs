@@ -392,6 +392,8 @@ defmodule RustyJson.CLITest do
           {["-x", "x"], "unknown option -x\n"},
           {["x", "--indent"], "option --indent needs a value"},
           {["--pretty", "--minify", "x"], "--pretty and --minify cannot be combined"},
+          {["--pretty", "--lines", "x"], "--pretty and --lines cannot be combined"},
+          {["--pretty", "--at", "/a", "x"], "--pretty and --at cannot be combined"},
           {["--engine", "fast", "x"], "--engine takes auto, native, wasm, not fast"},
           {["--timeout", "soon", "x"], "option --timeout does not take soon"},
           {["--engine", "native", "--timeout", "9", "x"], "--timeout is for --engine wasm"},

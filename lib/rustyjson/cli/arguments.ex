@@ -100,6 +100,7 @@ defmodule RustyJson.CLI.Arguments do
          {:ok, indent} <- indent(switches[:indent], layout, switches),
          :ok <- one_shape(for {name, value} <- switches, name in [:lines, :array], value, do: name),
          :ok <- one_shape(for {name, value} <- switches, name in [:fetch, :array, :at], value, do: name),
+         :ok <- one_line(switches),
          :ok <- without_stats(switches),
          :ok <- fetched(switches, layout),
          {:ok, options} <- options(switches) do
@@ -135,6 +136,12 @@ defmodule RustyJson.CLI.Arguments do
     do: {:error, Enum.map_join(several, " and ", &"--#{&1}") <> " cannot be combined"}
 
   defp one_shape(_one), do: :ok
+
+  # The output of these is one line per value.
+  defp one_line(switches) do
+    shape = Enum.find([:lines, :array, :at], &switches[&1])
+    if switches[:pretty] && shape, do: {:error, "--pretty and --#{shape} cannot be combined"}, else: :ok
+  end
 
   defp without_stats(switches) do
     shape = Enum.find([:array, :at, :fetch], &switches[&1])
