@@ -366,6 +366,15 @@ defmodule RustyJson.CLITest do
     assert error =~ "\nat /a/*\n"
   end
 
+  test "--lines with a document of several lines", %{write: file} do
+    hint = "\nIf the whole is one document, leave out --lines.\n"
+    assert {1, "", error} = run(["--lines", file.("pretty.json", "{\n  \"a\": 1\n}\n")])
+    assert [_, _] = String.split(error, hint)
+    # Any other line that ends early is broken.
+    assert {1, "1\n", error} = run(["--lines", file.("broken.ndjson", "1\n[2\n")])
+    refute error =~ hint
+  end
+
   test "a byte order mark, as programs on Windows write it", %{write: file} do
     marked = file.("marked.json", "\uFEFF[1]")
     assert {1, "", error} = run([marked])

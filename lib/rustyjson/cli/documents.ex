@@ -375,6 +375,9 @@ defmodule RustyJson.CLI.Documents do
   defp code(%SandboxError{}), do: @stopped
   defp code(_error), do: @not_json
 
+  # The first line of a document that has several.
+  defp hint(%{reason: :unexpected_end, line: 1}, 0), do: "\nIf the whole is one document, leave out --lines."
+
   # Of a document that is not one of many lines.
   defp hint(%{reason: :trailing_data, line: line}, nil) when line > 1,
     do: "\nIf every line is a document, add --lines."
