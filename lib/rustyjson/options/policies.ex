@@ -89,7 +89,8 @@ defmodule RustyJson.Options.Policies do
     if Process.whereis(RustyJson.Supervisor),
       do: "",
       else:
-        ". config/runtime.exs is read when the application starts; if the policy is there, build the pipeline at run time (RustyJson.PlugParser says how)"
+        ". config/runtime.exs is read when the application starts; if the policy is there, " <>
+          "build the pipeline at run time (RustyJson.PlugParser says how)"
   end
 
   defp unknown(name, names) do
