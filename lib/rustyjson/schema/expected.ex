@@ -1,7 +1,7 @@
 defmodule RustyJson.Schema.Expected do
   @moduledoc false
-  # Adds to the message of an error what its type expects: the texts of an enum, a constraint, or the name of a member. The type is found
-  # along the path of the error.
+  # Adds to the message of an error what its type expects: the texts of an enum, a constraint, the name of a member, or a type of Ecto. The
+  # type is found along the path of the error.
 
   alias RustyJson.DecodeError
   alias RustyJson.DecodeError.{Message, Snippet}
@@ -12,7 +12,7 @@ defmodule RustyJson.Schema.Expected do
   @most 200
 
   # The reasons that name what was expected.
-  @reasons [:enum, :missing | Constraints.options()]
+  @reasons [:enum, :missing, :type | Constraints.options()]
 
   @doc "The error, with what was expected."
   @spec add(DecodeError.t(), Shape.t(), RustyJson.Options.t()) :: DecodeError.t()
@@ -62,6 +62,12 @@ defmodule RustyJson.Schema.Expected do
   defp step(_type, _token), do: []
 
   defp expected({:nullable, type}, reason), do: expected(type, reason)
+  # The core says what JSON it expected, but of Ecto's types it knows nothing.
+  defp expected({:loaded, {:parameterized, {Ecto.Enum, given}}}, :type), do: [enum(given)]
+  defp expected({:loaded, {:parameterized, Ecto.Enum, given}}, :type), do: [enum(given)]
+  defp expected({:loaded, type}, :type) when is_atom(type), do: [inspect(type)]
+  defp expected(_type, :type), do: []
+
   defp expected({:enum, names}, :enum), do: [list(Enum.map(names, &to_string/1))]
 
   defp expected({:checked, type, constraints}, reason) do
@@ -80,6 +86,11 @@ defmodule RustyJson.Schema.Expected do
   end
 
   defp expected(_type, _reason), do: []
+
+  # Its names, or what stands for them in a database.
+  defp enum(%{mappings: mappings} = given) do
+    list(for {name, value} <- mappings, do: if(given[:embed_as] == :dump, do: "#{value}", else: "#{name}"))
+  end
 
   defp list([name]), do: quoted(name)
   defp list(names), do: "one of " <> shown(names, @most, [])
