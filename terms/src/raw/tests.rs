@@ -1,7 +1,7 @@
 //! Miri runs these; they need no VM.
 
 use super::model::{BITS, BYTES, check};
-use super::words::SHORT;
+use super::words::{SHORT, cell, tuple_header, write_list};
 
 /// A few documents of each kind, and a few hundred of chance.
 #[test]
@@ -56,4 +56,27 @@ fn a_long_binary_has_no_header() {
     let mut words = [0usize; 32];
     // SAFETY: there would be room for it.
     unsafe { BYTES.write_binary(words.as_mut_ptr(), &[b'a'; SHORT + 1]) };
+}
+
+/// The mark of a literal is no part of its address.
+#[test]
+fn literals_are_read() {
+    const LITERAL: usize = 0b100;
+    let (mut list, mut float, mut binary) = ([0usize; 2], [0usize; 2], [0usize; 3]);
+    let (mut tuple, mut map) = ([tuple_header(1), 0x1f], [0usize; 4]);
+    // SAFETY: each has the words that its term takes.
+    unsafe {
+        let list = write_list(list.as_mut_ptr(), &[0x2f], 0b11_1011) | LITERAL;
+        assert_eq!(cell(list), [0x2f, 0b11_1011]);
+        for words in [BYTES, BITS] {
+            let float = words.write_float(float.as_mut_ptr(), 1.5) | LITERAL;
+            assert_eq!((words.float(float), words.binary(float)), (Some(1.5), None));
+            let binary = words.write_binary(binary.as_mut_ptr(), b"ab") | LITERAL;
+            assert_eq!(words.binary(binary), Some(&b"ab"[..]));
+            let keys = tuple.as_mut_ptr().expose_provenance() | 0b10 | LITERAL;
+            let map = words.write_map(map.as_mut_ptr(), keys, [0x2f].into_iter()) | LITERAL;
+            let members = words.small_map(map).unwrap();
+            assert_eq!((members.len, *members.keys, *members.values), (1, 0x1f, 0x2f));
+        }
+    }
 }

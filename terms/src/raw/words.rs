@@ -5,7 +5,8 @@
 //! (`erl_term.h`, `erl_map.h` and `erl_binary.h` in `erts/emulator/beam`).
 //!
 //! A term is a word whose lowest two bits tell its kind: `01` points to a list cell, `10` to a header that other words
-//! follow, `11` is the value itself. A header tells the kind in its lowest six bits and, above them, how many words
+//! follow, `11` is the value itself. Where the system cannot reserve addresses, as on Windows, the third bit marks a pointer to a
+//! literal. A header tells the kind in its lowest six bits and, above them, how many words
 //! follow it; of a tuple these six are 0. Maps of at most 32 members have their keys in a tuple, which any number of
 //! maps may share.
 
@@ -16,6 +17,8 @@ pub const KIND: usize = 0b11_1111;
 
 const LIST: usize = 0b01;
 const BOXED: usize = 0b10;
+/// The bits of a pointer that are not the address.
+const TAG: usize = 0b111;
 
 /// Headers, as terms that the VM made have them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +50,7 @@ pub struct Members {
 /// The lowest bits of the word are [`BOXED`]: it points to a header.
 #[inline(always)]
 pub const unsafe fn boxed(word: usize) -> *const usize {
-    std::ptr::with_exposed_provenance(word - BOXED)
+    std::ptr::with_exposed_provenance(word & !TAG)
 }
 
 /// Head and tail of a list cell.
@@ -57,7 +60,7 @@ pub const unsafe fn boxed(word: usize) -> *const usize {
 #[inline(always)]
 pub const unsafe fn cell(list: usize) -> [usize; 2] {
     // SAFETY: the caller's promise.
-    unsafe { *std::ptr::with_exposed_provenance::<[usize; 2]>(list - LIST) }
+    unsafe { *std::ptr::with_exposed_provenance::<[usize; 2]>(list & !TAG) }
 }
 
 /// Words of a binary with so many bytes.
