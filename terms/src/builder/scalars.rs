@@ -33,7 +33,8 @@ impl Terms<'_, '_> {
         format.push(u8::from(negative));
         format.extend_from_slice(magnitude);
         // The core knows the largest integer; a VM that has only smaller ones says so here.
-        self.make.decode_own(&format).ok_or(ErrorKind::NumberOutOfRange)
+        let (integer, _) = self.make.env().binary_to_term(&format).ok_or(ErrorKind::NumberOutOfRange)?;
+        Ok(integer.as_c_arg())
     }
 }
 

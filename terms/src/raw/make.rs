@@ -158,11 +158,4 @@ impl<'a> Maker<'a> {
             (found != 0).then(|| atom.assume_init())
         }
     }
-
-    /// A term from external term format that this library wrote itself; unlike rustler's, atoms may be new.
-    pub(crate) fn decode_own(self, bytes: &[u8]) -> Option<ErlNifTerm> {
-        // SAFETY: the bytes were made by this library and name only atoms, numbers and binaries.
-        let (term, _) = unsafe { self.env.binary_to_term_trusted(bytes)? };
-        Some(term.as_c_arg())
-    }
 }

@@ -27,7 +27,7 @@ fn try_out(env: Env<'_>) -> Option<Layout> {
     let layout = Layout(find(env)?);
     let floats = [0.0, -2.25, f64::MAX, f64::MIN_POSITIVE];
     let holds = others_differ(&layout.0, env)?
-        && floats.iter().all(|value| layout.float(Raw::of(value.encode(env))) == Some(*value))
+        && floats.iter().all(|value| boxed_term(value.encode(env)).and_then(|term| layout.float(term)) == Some(*value))
         && (0..=32).all(|len| map(env, len).is_some_and(|map| is_read_right(&layout, map, len)))
         && (0..=SHORT).all(|len| are_bytes_right(&layout, env, len))
         && are_cells_right(&layout, env)
@@ -35,17 +35,21 @@ fn try_out(env: Env<'_>) -> Option<Layout> {
     holds.then_some(layout)
 }
 
+/// A term that is a pointer to a header. Another VM may have other terms in its place.
+fn boxed_term(term: Term<'_>) -> Option<Raw<'_>> {
+    Some(Raw::of(term)).filter(|term| kind(term.word()) == Kind::Boxed)
+}
+
 /// The first word of a boxed term.
-fn header(term: Term<'_>) -> usize {
-    debug_assert!(kind(Raw::of(term).word()) == Kind::Boxed);
+fn header(term: Term<'_>) -> Option<usize> {
     // SAFETY: a boxed term points to its header.
-    unsafe { *boxed(Raw::of(term).word()) }
+    boxed_term(term).map(|term| unsafe { *boxed(term.word()) })
 }
 
 /// The second word of one that has two.
-fn second(term: Term<'_>) -> usize {
+fn second(term: Term<'_>) -> Option<usize> {
     // SAFETY: callers give terms of at least two words.
-    unsafe { *boxed(Raw::of(term).word()).add(1) }
+    boxed_term(term).map(|term| unsafe { *boxed(term.word()).add(1) })
 }
 
 /// A map of the numbers below this and their triples, which are given in another order than that of the keys.
@@ -61,12 +65,12 @@ fn text(len: usize) -> String {
 
 /// What tells the kinds apart, taken from terms that the VM made.
 fn find(env: Env<'_>) -> Option<Words> {
-    Some(Words {
-        float: header(1.5_f64.encode(env)),
-        small_map: header(map(env, 2)?),
-        binaries: std::array::from_fn(|len| header(text(len).encode(env))),
-        bits: second("a".encode(env)) == 8,
-    })
+    let mut binaries = [0; SHORT + 1];
+    for (len, binary) in binaries.iter_mut().enumerate() {
+        *binary = header(text(len).encode(env))?;
+    }
+    let (float, small_map) = (header(1.5_f64.encode(env))?, header(map(env, 2)?)?);
+    Some(Words { float, small_map, binaries, bits: second("a".encode(env))? == 8 })
 }
 
 /// Terms of other kinds do not look like these.
@@ -83,7 +87,7 @@ fn others_differ(words: &Words, env: Env<'_>) -> Option<bool> {
         float != small_map
             && float & KIND != binary
             && small_map & KIND != binary
-            && others.iter().all(|term| !is_one(header(*term))),
+            && others.iter().all(|term| header(*term).is_some_and(|header| !is_one(header))),
     )
 }
 
@@ -91,14 +95,18 @@ fn are_bytes_right(layout: &Layout, env: Env<'_>, len: usize) -> bool {
     let text = text(len);
     let term = text.encode(env);
     // The length is looked at before it is believed.
-    second(term) == if layout.0.bits { 8 * len } else { len } && layout.binary(Raw::of(term)) == Some(text.as_bytes())
+    second(term) == Some(if layout.0.bits { 8 * len } else { len })
+        && layout.binary(Raw::of(term)) == Some(text.as_bytes())
 }
 
 fn is_read_right(layout: &Layout, map: Term<'_>, len: i64) -> bool {
+    // Looked at before they are believed.
+    if second(map) != usize::try_from(len).ok() {
+        return false;
+    }
     // SAFETY: a map of no member at all still has its header, its size and its keys.
     let keys = unsafe { *boxed(Raw::of(map).word()).add(2) };
-    // Looked at before they are believed.
-    if second(map) as i64 != len || kind(keys) != Kind::Boxed {
+    if kind(keys) != Kind::Boxed {
         return false;
     }
     let Some(SmallMap { keys: found, values }) = layout.small_map(Raw::of(map)) else { return false };
@@ -119,7 +127,7 @@ fn is_read_right(layout: &Layout, map: Term<'_>, len: i64) -> bool {
 fn are_cells_right(layout: &Layout, env: Env<'_>) -> bool {
     let list = Raw::of(vec![1, 2].encode(env));
     let look = Look::new(env);
-    let Some((head, tail)) = look.cell(list) else { return false };
+    let Some((head, tail)) = look.cell(list).filter(|(_, tail)| kind(tail.word()) == Kind::List) else { return false };
     let (second, end) = layout.cell(tail);
     layout.cell(list) == (head, tail)
         && tags::small(head.word()) == 1
