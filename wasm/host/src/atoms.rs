@@ -8,7 +8,6 @@ rustler::atoms! {
     canonicalize,
     ok,
     error,
-    etf,
     partial,
     planned,
     lost,

@@ -108,8 +108,8 @@ fn encode<'a>(
     };
     let answer = match session::play(guest, (bytes.len() + len, bytes.len()), (whole, holes.len()), options.of_text())?
     {
-        Played::Text(text) => terms::text(env, text),
-        Played::Partial(offsets, text) => terms::holed(env, text, offsets, &holes),
+        Played::Text(text) => terms::text(env, text)?,
+        Played::Partial(offsets, text) => terms::holed(env, text, offsets, &holes)?,
         Played::Failure(failure) => terms::encode_error(env, &failure),
     };
     let answer = if used.is_empty() { answer } else { terms::planned(env, answer, &used) };

@@ -6,6 +6,7 @@ use rustler::{Encoder, Env, NewBinary, Term};
 use rustyjson_core::abi::{DecodeFailure, DecodeFailures, EncodeFailure, Undecoded};
 use rustyjson_core::encode::Hole;
 use rustyjson_core::scan::{Answer, End, Trouble};
+use rustyjson_terms::raw::make::Maker;
 use rustyjson_terms::raw::read::Raw;
 
 /// The version byte and the tags of an atom.
@@ -47,8 +48,8 @@ pub fn unknown_atoms(env: Env<'_>) -> Term<'_> {
 }
 
 /// `{:ok, binary}`.
-pub fn text<'a>(env: Env<'a>, json: &[u8]) -> Term<'a> {
-    (atoms::ok(), binary(env, json)).encode(env)
+pub fn text<'a>(env: Env<'a>, json: &[u8]) -> Result<Term<'a>, Fault> {
+    Ok((atoms::ok(), long_binary(env, json)?).encode(env))
 }
 
 /// `{:planned, answer, modules}`.
@@ -63,11 +64,12 @@ pub fn lost<'a>(env: Env<'a>, answer: Term<'a>, parts: u64) -> Term<'a> {
 }
 
 /// `{:partial, binary, [{offset, depth, term, :key | :value}]}`. The guest says where the holes are, and nothing else.
-pub fn holed<'a>(env: Env<'a>, json: &[u8], offsets: Vec<usize>, holes: &[Hole<Raw<'a>>]) -> Term<'a> {
+pub fn holed<'a>(env: Env<'a>, json: &[u8], offsets: Vec<usize>, holes: &[Hole<Raw<'a>>]) -> Result<Term<'a>, Fault> {
+    let json = long_binary(env, json)?;
     let place = |key| if key { atoms::key() } else { atoms::value() };
     let holes = offsets.into_iter().zip(holes);
     let holes: Vec<_> = holes.map(|(at, hole)| (at, hole.depth, hole.term.term(env), place(hole.key))).collect();
-    (atoms::partial(), binary(env, json), holes).encode(env)
+    Ok((atoms::partial(), json, holes).encode(env))
 }
 
 /// `{:error, {code, offset, line, column, path}}`.
@@ -133,6 +135,14 @@ pub fn is_atom(env: Env, name: &[u8]) -> bool {
     env.binary_to_term(&[&[VERSION, ATOM, high, low], name].concat()).is_some()
 }
 
+/// A binary of a few kilobytes at most.
 fn binary<'a>(env: Env<'a>, bytes: &[u8]) -> Term<'a> {
     NewBinary::from_slice(env, bytes).into()
+}
+
+/// A binary of any length.
+fn long_binary<'a>(env: Env<'a>, bytes: &[u8]) -> Result<Term<'a>, Fault> {
+    let make = Maker::new(env);
+    let binary = make.binary(bytes).ok_or_else(|| Fault::unavailable("no memory for the text"))?;
+    Ok(make.term(binary))
 }

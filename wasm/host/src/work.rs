@@ -45,7 +45,7 @@ pub fn run<'a>(env: Env<'a>, operation: Operation, input: &Input<'a>, call: &Cal
         }
         Operation::Gzip | Operation::Format | Operation::Canonicalize => host::run(call, |guest| {
             let answer = match session::transform(guest, operation, options, body, seed())? {
-                Ok(text) => terms::text(env, text),
+                Ok(text) => terms::text(env, text)?,
                 Err(error) => terms::decode_error(env, &error),
             };
             Ok(answer.as_c_arg())
