@@ -9,11 +9,11 @@ defmodule RustyJson.SandboxError do
   | `:busy` | no instance became free within `:timeout` |
   | `:trap` | the module executed an invalid operation |
   | `:invalid_result` | the module returned an invalid result |
-  | `:unavailable` | no host can run the module |
+  | `:unavailable` | no host can run the module, or the machine has no memory for its result |
 
   `plug_status` is the status of a response if the error ends a request in Plug: see `RustyJson.PlugParser`.
 
-  The next call works, except after `:unavailable`, which needs a host.
+  The next call works, except after `:unavailable`, which needs a host or memory.
   """
 
   @type reason :: :timeout | :memory_limit | :busy | :trap | :invalid_result | :unavailable

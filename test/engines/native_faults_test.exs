@@ -206,6 +206,8 @@ defmodule RustyJson.NativeFaultsTest do
     for {_engine, options} <- Judge.engines(), do: assert(RustyJson.encode(term, options) == {:ok, text})
   end
 
+  @sandbox "engine: :wasm, host: :built_in, max_memory: 1_500_000_000, timeout: 60_000"
+
   if Judge.available?(:native) do
     describe "memory that runs out, in a VM of its own:" do
       @describetag :heavy
@@ -238,7 +240,11 @@ defmodule RustyJson.NativeFaultsTest do
              "RustyJson.decode(input, strings: :copy)",
              "{:error, %RustyJson.DecodeError{reason: :out_of_memory}}"},
             {"an unescaped string", ~S|IO.iodata_to_binary([?", String.duplicate("\\n", 100_000_000), ?"])|,
-             50, "RustyJson.decode(input)", "{:error, %RustyJson.DecodeError{reason: :out_of_memory}}"}
+             50, "RustyJson.decode(input)", "{:error, %RustyJson.DecodeError{reason: :out_of_memory}}"},
+            # The module has its text; there is no memory for a copy.
+            {"a text of the sandbox", ~S|String.duplicate("a", 200_000_000)|, 750,
+             "RustyJson.encode(input, #{@sandbox})",
+             "{:error, %RustyJson.SandboxError{reason: :unavailable}}"}
           ] do
         @tag code: {setup, megabytes, call, outcome}
         test name, %{code: {setup, megabytes, call, outcome}} do

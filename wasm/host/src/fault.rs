@@ -21,7 +21,7 @@ pub enum Fault {
     Trap(Trap),
     /// The guest returned something that an honest guest cannot return.
     InvalidResult(Box<Words>),
-    /// No instance can be made.
+    /// No instance can be made, or there is no memory for the result.
     Unavailable(Box<Words>),
 }
 
