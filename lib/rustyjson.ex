@@ -661,9 +661,11 @@ defmodule RustyJson do
   def child_spec(opts), do: %{id: {__MODULE__, opts}, start: {__MODULE__, :start_link, [opts]}}
 
   @doc false
-  # There is no process to supervise.
-  @spec start_link(keyword()) :: :ignore | {:error, Exception.t()}
-  def start_link(opts), do: with(:ok <- start_engine(opts), do: :ignore)
+  # There is no process to supervise. An exception with a stack trace, even an empty one, is what the VM prints as text.
+  @spec start_link(keyword()) :: :ignore | {:error, {Exception.t(), []}}
+  def start_link(opts) do
+    with {:error, exception} <- start_engine(opts), do: {:error, {exception, []}}, else: (:ok -> :ignore)
+  end
 
   @doc """
   Returns counts for each host of the wasm engine, for metrics and alerts: `running` and `kept` instances, callers `waiting` for

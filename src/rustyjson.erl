@@ -103,7 +103,7 @@ decode(Json, Options) ->
         {ok, _Term} = Done -> Done;
         {error, Exception} -> {error, error_map(Exception)}
     catch
-        error:Reason:Stack -> fail(unreadable(Reason, Json), [Json, Options], Stack)
+        error:Reason:Stack -> fail(unreadable(Reason, Json), decode, [Json, Options], Stack)
     end.
 
 %% @equiv encode(Term, [])
@@ -117,7 +117,7 @@ encode(Term, Options) ->
         {ok, _Json} = Done -> Done;
         {error, Exception} -> {error, error_map(Exception)}
     catch
-        error:Reason:Stack -> fail(Reason, [Term, Options], Stack)
+        error:Reason:Stack -> fail(Reason, encode, [Term, Options], Stack)
     end.
 
 %% @equiv find(Json, Pointer, [])
@@ -133,7 +133,7 @@ find(Json, Pointer, Options) ->
         {error, Exception} -> {error, error_map(Exception)};
         Answer -> Answer
     catch
-        error:Reason:Stack -> fail(unreadable(Reason, Json), [Json, Pointer, Options], Stack)
+        error:Reason:Stack -> fail(unreadable(Reason, Json), find, [Json, Pointer, Options], Stack)
     end.
 
 %% @doc Decodes the first value of a buffer, like `json:decode_start/3'. Returns the value, `Acc' and the rest of the buffer, or
@@ -154,8 +154,8 @@ find(Json, Pointer, Options) ->
 decode_start(Json, Acc, Decoders) ->
     case is_binary(Json) andalso is_map(Decoders) andalso 'Elixir.RustyJson.Decode.Callbacks':check(Decoders) of
         {ok, Decoders} -> finished(or_raise(fun() -> with_texts(begin_value(Json, Acc, Decoders)) end));
-        {error, Message} -> fail({argument, Message}, [Json, Acc, Decoders]);
-        false -> fail({argument, <<"takes a binary and a map of decoders">>}, [Json, Acc, Decoders])
+        {error, Message} -> badarg(Message, decode_start, [Json, Acc, Decoders]);
+        false -> badarg(<<"takes a binary and a map of decoders">>, decode_start, [Json, Acc, Decoders])
     end.
 
 begin_value(Json, Acc, Decoders) ->
@@ -224,7 +224,7 @@ continue(end_of_input, {?MODULE, ?FEED = Feed, Acc, _Position}) ->
 continue(Json, {?MODULE, ?FEED, _Acc, _Position} = Continuation) when is_binary(Json) ->
     push(Json, 0, ?FIRST, Continuation);
 continue(Json, Continuation) ->
-    fail({argument, <<"takes a binary or end_of_input, and a continuation">>}, [Json, Continuation]).
+    badarg(<<"takes a binary or end_of_input, and a continuation">>, decode_continue, [Json, Continuation]).
 
 push(Json, From, _Size, Continuation) when From =:= byte_size(Json) ->
     {continue, Continuation};
@@ -416,28 +416,28 @@ escape(<<"\\u", D, Half, _:2/binary, "\\u", _/binary>>) when ?IS_HIGH(D, Half) -
 escape(<<Escape:6/binary, _/binary>>) -> Escape;
 escape(_Bytes) -> more.
 
-%% A wrong argument raises badarg in the function that was called, with a sentence that says why.
--spec fail({argument, binary()}, [term()]) -> no_return().
-fail({argument, Message}, Arguments) -> badarg(Message, Arguments).
-
-%% The same; other errors are raised again, such as those of the caller's own functions.
--spec fail(term(), [term()], list()) -> no_return().
-fail({argument, Message}, Arguments, _Stack) -> badarg(Message, Arguments);
-fail(#{'__struct__' := 'Elixir.ArgumentError', message := Message}, Arguments, _Stack) -> badarg(Message, Arguments);
-fail(Reason, _Arguments, Stack) -> erlang:raise(error, Reason, Stack).
+%% A wrong argument is a badarg; other errors are raised again, such as those of the caller's own functions.
+-spec fail(term(), atom(), [term()], list()) -> no_return().
+fail({argument, Message}, Function, Arguments, _Stack) -> badarg(Message, Function, Arguments);
+fail(#{'__struct__' := 'Elixir.ArgumentError', message := Message}, Function, Arguments, _Stack) ->
+    badarg(Message, Function, Arguments);
+fail(Reason, _Function, _Arguments, Stack) -> erlang:raise(error, Reason, Stack).
 
 %% Whether a badarg is about the text.
 unreadable(badarg, Json) ->
     try iolist_size(Json) of
         _Size -> badarg
     catch
-        error:badarg -> {argument, <<"takes iodata">>}
+        error:badarg -> {argument, <<"takes JSON text as iodata: a binary, or a list of binaries and bytes">>}
     end;
 unreadable(Reason, _Json) -> Reason.
 
--spec badarg(binary(), [term()]) -> no_return().
-badarg(Message, Arguments) ->
-    erlang:error(badarg, Arguments, [{error_info, #{cause => Message}}]).
+%% Raises badarg in the function that was called, with a sentence that says why.
+-spec badarg(binary(), atom(), [term()]) -> no_return().
+badarg(Message, Function, Arguments) ->
+    {current_stacktrace, Stack} = process_info(self(), current_stacktrace),
+    Callers = lists:dropwhile(fun({Module, _, _, _}) -> Module =:= ?MODULE orelse Module =:= erlang end, Stack),
+    erlang:raise(error, badarg, [{?MODULE, Function, Arguments, [{error_info, #{cause => Message}}]} | Callers]).
 
 %% @private
 %% `erl_error' calls this for the sentence in the shell and in logs.

@@ -8,9 +8,9 @@ defmodule RustyJson.Application do
   @impl true
   def start(_type, _args) do
     RustyJson.Wasm.Stats.start()
-    Config.reload()
 
-    with {:ok, _supervisor} = started <-
+    with :ok <- configured(),
+         {:ok, _supervisor} = started <-
            Supervisor.start_link([RustyJson.Decode.NewAtoms, RustyJson.Wasm.Starter],
              strategy: :one_for_one,
              name: RustyJson.Supervisor
@@ -18,6 +18,13 @@ defmodule RustyJson.Application do
       Enum.each(hosts(), &RustyJson.Wasm.Host.status/1)
       started
     end
+  end
+
+  # Returned without a stack trace, of which the VM would print three copies around the sentence that says which setting is wrong.
+  defp configured do
+    Config.reload()
+  rescue
+    error in ArgumentError -> {:error, {error, []}}
   end
 
   # With the wasm engine, in the configuration or in a policy, the module is compiled now, so that the first call does not wait. Calls

@@ -90,6 +90,7 @@ defmodule RustyJson.Config do
 
   defp read do
     check_events()
+    check_in_place(System.get_env("RUSTYJSON_IN_PLACE"))
     asked = asked_engine()
     values = Map.new([:decode, :encode], &{&1, read(&1, asked)})
     policies = Policies.read(Application.get_env(:rustyjson, :policies, []), values)
@@ -235,6 +236,12 @@ defmodule RustyJson.Config do
   @spec native_events?() :: boolean()
   def native_events?, do: Application.get_env(:rustyjson, :native_events, false) == true
 
+  # The native library reads it, and takes anything but "false" as true.
+  defp check_in_place(text) when text in [nil, "", "true", "false"], do: :ok
+
+  defp check_in_place(text),
+    do: raise(ArgumentError, "RUSTYJSON_IN_PLACE takes true or false, got: #{inspect(text)}")
+
   defp check_events do
     case Application.get_env(:rustyjson, :native_events, false) do
       false ->
@@ -262,12 +269,14 @@ defmodule RustyJson.Config do
   # Where a name belongs that is an option, or what was probably meant.
   defp place(name, names) do
     cond do
-      name in Schema.sandbox() -> ", which belongs to config :rustyjson, wasm:"
-      name in Schema.names(:decode) -> ", which belongs to config :rustyjson, decode:"
-      name in Schema.names(:encode) -> ", which belongs to config :rustyjson, encode:"
+      name in Schema.sandbox() -> inside(:wasm, name)
+      name in Schema.names(:decode) -> inside(:decode, name)
+      name in Schema.names(:encode) -> inside(:encode, name)
       true -> Unknown.meant(name, names)
     end
   end
+
+  defp inside(setting, name), do: ", did you mean config :rustyjson, #{setting}: [#{name}: ...]?"
 
   # Mix and releases add entries of their own.
   defp application?(name), do: name != :included_applications

@@ -5,7 +5,7 @@ defmodule RustyJson.ConfigTest do
 
   alias RustyJson.{Config, Fragment, OrderedObject}
   alias RustyJson.Encoder.Also
-  alias RustyJson.Test.Judge
+  alias RustyJson.Test.{Judge, OtherVM}
 
   defmodule Derived do
     @derive RustyJson.Encoder
@@ -402,11 +402,11 @@ defmodule RustyJson.ConfigTest do
           {[enigne: :wasm],
            "unknown setting :enigne of :rustyjson, did you mean :engine? it takes :engine, "},
           {[max_memory: 1],
-           "unknown setting :max_memory of :rustyjson, which belongs to config :rustyjson, wasm: it "},
+           "unknown setting :max_memory of :rustyjson, did you mean config :rustyjson, wasm: [max_memory: ...]? it "},
           {[max_nodes: 1],
-           "unknown setting :max_nodes of :rustyjson, which belongs to config :rustyjson, decode: it "},
+           "unknown setting :max_nodes of :rustyjson, did you mean config :rustyjson, decode: [max_nodes: ...]? it "},
           {[escape: :json],
-           "unknown setting :escape of :rustyjson, which belongs to config :rustyjson, encode: it "},
+           "unknown setting :escape of :rustyjson, did you mean config :rustyjson, encode: [escape: ...]? it "},
           {[wasm: [no_such: 1]], "unknown setting :no_such of :rustyjson, :wasm: it takes :host, "},
           {[wasm: %{tiemout: 1}],
            "unknown setting :tiemout of :rustyjson, :wasm, did you mean :timeout? it takes "},
@@ -426,6 +426,30 @@ defmodule RustyJson.ConfigTest do
 
     System.put_env("RUSTYJSON_ENGINE", "java")
     assert_raise ArgumentError, ~r/RUSTYJSON_ENGINE takes auto, native or wasm/, fn -> Config.reload() end
+  end
+
+  test "an application with a wrong setting does not start, and says only which one it is" do
+    code = "IO.inspect(Application.ensure_all_started(:rustyjson), printable_limit: :infinity)"
+
+    for {switches, env, sentence} <- [
+          {["--erl", "-rustyjson engine wsm"], [],
+           "config :rustyjson: option :engine takes :auto, :native or :wasm"},
+          {[], [{"RUSTYJSON_IN_PLACE", "no"}], "RUSTYJSON_IN_PLACE takes true or false, got: "}
+        ] do
+      {output, 0} = OtherVM.run(code, switches, env)
+      assert output =~ sentence
+      refute output =~ "config.ex"
+    end
+
+    assert {"{:ok, " <> _, 0} = OtherVM.run(code, [], [{"RUSTYJSON_IN_PLACE", "true"}])
+  end
+
+  @tag skip: Code.ensure_loaded?(Wasmex) and "the package wasmex is there"
+  test "a supervisor says which engine does not start, as text" do
+    Process.flag(:trap_exit, true)
+    children = [{RustyJson, engine: :wasm, host: :wasmex}]
+    assert {:error, reason} = Supervisor.start_link(children, strategy: :one_for_one)
+    assert Exception.format_exit(reason) =~ ~r/\*\* \(RustyJson.SandboxError\) .*the Hex package wasmex/
   end
 
   test "an engine that cannot be loaded is an error that names reasons" do

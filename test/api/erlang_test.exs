@@ -352,10 +352,26 @@ defmodule RustyJson.ErlangTest do
 
     assert sentence(fn -> :rustyjson.decode(:a) end) =~ "iodata"
     assert sentence(fn -> :rustyjson.decode_start("1", 0, []) end) =~ "a binary and a map of decoders"
-    assert sentence(fn -> :rustyjson.decode("1", 0, %{nul: nil}) end) =~ "did you mean :null?"
+
+    assert sentence(fn -> :rustyjson.decode("1", 0, %{nul: nil}) end) =~
+             "unknown decoder :nul, did you mean :null?"
 
     assert sentence(fn -> :rustyjson.decode("1", 0, %{float: 1}) end) =~
              "decoder :float takes a function of arity 1"
+  end
+
+  test "a badarg is one of the function that was called, and its callers follow" do
+    for {name, arguments} <- [
+          decode: [:a, []],
+          encode: [1, [colour: :red]],
+          find: ["1", "a", []],
+          decode_start: ["1", 0, []],
+          decode_continue: ["1", 1]
+        ] do
+      {:badarg, [called, caller | _]} = stacked(fn -> apply(:rustyjson, name, arguments) end)
+      assert {:rustyjson, ^name, ^arguments, _} = called
+      assert elem(caller, 0) == __MODULE__
+    end
   end
 
   test "an error of the caller's own function keeps its reason and its stack" do
@@ -380,10 +396,15 @@ defmodule RustyJson.ErlangTest do
   end
 
   defp raised(fun) do
+    {reason, stack} = stacked(fun)
+    {reason, hd(stack)}
+  end
+
+  defp stacked(fun) do
     fun.()
     flunk("no error")
   catch
-    :error, reason -> {reason, hd(__STACKTRACE__)}
+    :error, reason -> {reason, __STACKTRACE__}
   end
 
   # Works like the shell: the error information at the top of the stack names the function that formats the error.

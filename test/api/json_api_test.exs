@@ -232,7 +232,7 @@ defmodule RustyJson.JsonApiTest do
 
   test "wrong decoders" do
     for {decoders, message} <- [
-          {[bogus: 1], ~r/^unknown option :bogus: decoders are :array_start/},
+          {[bogus: 1], ~r/^unknown decoder :bogus: decoders are :array_start/},
           {[flaot: 1], ~r/did you mean :float\?/},
           {[float: &{&1, &2}], ~r/^decoder :float takes a function of arity 1/},
           {:none, ~r/^decoders are a keyword list or a map, got: :none/}

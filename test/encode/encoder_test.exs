@@ -4,7 +4,7 @@ defmodule RustyJson.EncoderTest do
   use ExUnit.Case, async: true
 
   alias RustyJson.{Encode, Encoder, Fragment, OrderedObject}
-  alias RustyJson.Test.{Judge, Structs}
+  alias RustyJson.Test.{Judge, OtherVM, Structs}
 
   defmodule Itself do
     @moduledoc false
@@ -200,5 +200,25 @@ defmodule RustyJson.EncoderTest do
     term = List.duplicate(%Structs.AsText{text: String.duplicate("x", 100)}, 10)
     assert {:error, %RustyJson.EncodeError{reason: :max_bytes}} = Judge.encode(term, max_bytes: 1_000)
     assert {:ok, _} = Judge.encode(term, max_bytes: 2_000)
+  end
+
+  test "an implementation that a consolidated protocol does not know is named, as in a notebook" do
+    code = """
+    types = Protocol.extract_impls(RustyJson.Encoder, :code.get_path())
+    {:ok, binary} = Protocol.consolidate(RustyJson.Encoder, types)
+    {:module, _} = :code.load_binary(RustyJson.Encoder, ~c"consolidated", binary)
+
+    Code.eval_string("defmodule Late do @derive RustyJson.Encoder; defstruct [:a] end; defmodule Bare do defstruct [:a] end")
+
+    for module <- [Late, Bare] do
+      {:error, error} = RustyJson.encode(struct(module))
+      IO.puts(Exception.message(error))
+    end
+    """
+
+    {text, 0} = OtherVM.run(code, [])
+    assert text =~ "for %Late{a: nil} of type Late (a struct), the implementation for Late has no effect"
+    assert text =~ "consolidate_protocols: false"
+    assert text =~ "for %Bare{a: nil} of type Bare (a struct), RustyJson.Encoder protocol must always be"
   end
 end

@@ -64,7 +64,17 @@ defmodule RustyJson.ReleaseTest do
   end
 
   test "the doctor, without Mix", %{release: release} do
-    assert {output, 0} = eval(release, "RustyJson.CLI.Doctor.run()", [])
+    checked = "RustyJson.CLI.Doctor.run() == :error and exit({:shutdown, 1})"
+    assert {output, 0} = eval(release, checked, [])
     assert output =~ "passed: decode, encode, errors"
+    refute output =~ "cargo"
+
+    [library] = Path.wildcard(Path.join(release, "lib/rustyjson-*/priv/native/*.so"))
+    File.rename!(library, library <> ".away")
+    assert {output, 1} = eval(release, checked, [])
+    File.rename!(library <> ".away", library)
+    assert output =~ ~r/native +MISSING: there is no native library/
+    assert output =~ "build what is MISSING on the machine that makes the release"
+    refute output =~ "cargo"
   end
 end

@@ -2,7 +2,7 @@ defmodule RustyJson.CLI.Doctor do
   @moduledoc """
   Prints the report of `mix rustyjson.doctor`. It needs no Mix, so it also runs in a release:
 
-      bin/my_app eval 'RustyJson.CLI.Doctor.run()'
+      bin/my_app eval 'RustyJson.CLI.Doctor.run() == :error and exit({:shutdown, 1})'
 
   In a running VM (`bin/my_app rpc …`), the numbers of the sandbox are those of that VM, before the self-test.
   """
@@ -185,10 +185,16 @@ defmodule RustyJson.CLI.Doctor do
 
   ## Build tools and packages
 
-  # What works needs no tools until it is built again.
   defp tools(absent) do
     heading("Build tools (an archive with built libraries needs none)")
 
+    if Code.ensure_loaded?(Mix),
+      do: installed(absent),
+      else: row("not used", "by a release: build what is MISSING on the machine that makes the release, and make it again")
+  end
+
+  # What works needs no tools until it is built again.
+  defp installed(absent) do
     missing =
       Enum.uniq(for part <- [:native, :guest], {what, hint} <- Tools.missing(part, @rust), do: {what, hint})
 

@@ -57,7 +57,7 @@ defmodule RustyJson.Decode.Callbacks do
       do: "decoder #{inspect(name)} takes a function of arity #{arity}, got: #{Excerpt.brief(fun)}"
   end
 
-  defp wrong({name, _fun}), do: Unknown.text(name, @names, "decoders are")
+  defp wrong({name, _fun}), do: Unknown.text(name, @names, "decoders are", "decoder")
 
   @doc "Decodes the first value of a binary. An error is that of `JSON.decode/3`."
   @spec first(binary(), term(), decoders()) ::

@@ -191,7 +191,21 @@ defmodule RustyJson.Encoder.Derive do
 
   @doc "What to do about a value without an implementation."
   @spec advice(term()) :: String.t()
-  def advice(%_{}) do
+  def advice(%module{}), do: if(late?(module), do: too_late(module), else: how_to_derive())
+  def advice(_value), do: "RustyJson.Encoder protocol must always be explicitly implemented"
+
+  # Whether the struct has an implementation that the consolidated protocol does not know.
+  defp late?(module),
+    do:
+      Protocol.consolidated?(RustyJson.Encoder) and
+        function_exported?(Module.concat(RustyJson.Encoder, module), :__impl__, 1)
+
+  defp too_late(module) do
+    "the implementation for #{inspect(module)} has no effect, because it was compiled after the protocols were " <>
+      "consolidated: in a notebook or a script, pass consolidate_protocols: false to Mix.install/2; in a project, set it in mix.exs"
+  end
+
+  defp how_to_derive do
     """
     RustyJson.Encoder protocol must always be explicitly implemented.
 
@@ -215,6 +229,4 @@ defmodule RustyJson.Encoder.Derive do
         Protocol.derive(RustyJson.Encoder, NameOfTheStruct)
     """
   end
-
-  def advice(_value), do: "RustyJson.Encoder protocol must always be explicitly implemented"
 end

@@ -70,9 +70,9 @@ defmodule RustyJson.Options.Unknown do
       iex> RustyJson.Options.Unknown.text(:lenient, [:keys, :timeout], "decode takes")
       "unknown option :lenient, which is for RustyJson.decode_partial/2 and RustyJson.Partial: decode takes :keys or :timeout"
   """
-  @spec text(term(), [atom()], String.t()) :: String.t()
-  def text(name, names, takes) do
-    "unknown option #{Excerpt.brief(name)}" <>
+  @spec text(term(), [atom()], String.t(), String.t()) :: String.t()
+  def text(name, names, takes, kind \\ "option") do
+    "unknown #{kind} #{Excerpt.brief(name)}" <>
       meant(name, names) <> " #{takes} #{Words.list(Enum.map(names, &inspect/1))}"
   end
 
