@@ -661,10 +661,12 @@ defmodule RustyJson do
   def child_spec(opts), do: %{id: {__MODULE__, opts}, start: {__MODULE__, :start_link, [opts]}}
 
   @doc false
-  # There is no process to supervise. An exception with a stack trace, even an empty one, is what the VM prints as text.
-  @spec start_link(keyword()) :: :ignore | {:error, {Exception.t(), []}}
+  # There is no process to supervise. Supervisors print an exception as text if it has a stack trace.
+  @spec start_link(keyword()) :: :ignore | {:error, {Exception.t(), Exception.stacktrace()}}
   def start_link(opts) do
-    with {:error, exception} <- start_engine(opts), do: {:error, {exception, []}}, else: (:ok -> :ignore)
+    with {:error, exception} <- start_engine(opts),
+         do: {:error, {exception, [{__MODULE__, :start_link, 1, []}]}},
+         else: (:ok -> :ignore)
   end
 
   @doc """

@@ -20,11 +20,12 @@ defmodule RustyJson.Application do
     end
   end
 
-  # Returned without a stack trace, of which the VM would print three copies around the sentence that says which setting is wrong.
+  # Returned with a short stack trace, because the VM would print three copies of a raised one around the sentence that says which setting
+  # is wrong. Elixir prints an exception as text only with a stack trace.
   defp configured do
     Config.reload()
   rescue
-    error in ArgumentError -> {:error, {error, []}}
+    error in ArgumentError -> {:error, {error, [{__MODULE__, :start, 2, []}]}}
   end
 
   # With the wasm engine, in the configuration or in a policy, the module is compiled now, so that the first call does not wait. Calls

@@ -190,7 +190,11 @@ defmodule RustyJson.CLI.Doctor do
 
     if Code.ensure_loaded?(Mix),
       do: installed(absent),
-      else: row("not used", "by a release: build what is MISSING on the machine that makes the release, and make it again")
+      else:
+        row(
+          "not used",
+          "by a release: build what is MISSING on the machine that makes the release, and make it again"
+        )
   end
 
   # What works needs no tools until it is built again.
