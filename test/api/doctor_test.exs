@@ -66,6 +66,13 @@ defmodule RustyJson.DoctorTest do
     assert report =~ ~r/\n  encode max_depth +no limit/
   end
 
+  test "the self-test does not depend on the limits that are configured" do
+    Commands.keep([:wasm])
+    Application.put_env(:rustyjson, :wasm, timeout: 1, max_memory: 8 * 1024 * 1024)
+    RustyJson.Config.reload()
+    refute capture_io(fn -> Doctor.run([]) end) =~ "FAILED"
+  end
+
   # `bin/my_app rpc` runs it in a node that serves.
   test "the doctor leaves the log of a running node as it is" do
     test = self()

@@ -3,6 +3,7 @@ defmodule RustyJson.CLI.Doctor.SelfTest do
   # A few calls with known results, in one engine.
 
   alias RustyJson.CLI.Settings
+  alias RustyJson.Options.Values
   alias RustyJson.{DecodeError, SandboxError}
 
   @text ~S({"text":"é\u00e9\n\"\ud83d\ude00","numbers":[0,-1,2.5,1e3,123456789012345678901234567890],"nested":[[],{}],"no":null})
@@ -16,12 +17,20 @@ defmodule RustyJson.CLI.Doctor.SelfTest do
   @doc "Runs the checks; returns what was done, or the first failure."
   @spec run(keyword()) :: {:ok, String.t()} | {:error, String.t()}
   def run(options) do
+    options = sandbox_defaults(options) ++ options
     {time, results} = :timer.tc(fn -> for {name, check} <- checks(options), do: {name, attempt(check)} end)
 
     case Enum.find(results, fn {_, outcome} -> outcome != true end) do
       nil -> {:ok, "#{Enum.map_join(results, ", ", &elem(&1, 0))} (#{div(time, 1000)} ms)"}
       {name, outcome} -> {:error, "#{name}: #{show(outcome)}"}
     end
+  end
+
+  # A configured limit may be smaller than a check needs, or stop it before the limit that it is about.
+  defp sandbox_defaults(options) do
+    if options[:engine] == :wasm,
+      do: for(name <- [:timeout, :max_memory], do: {name, Values.entry!(:decode, name).default}),
+      else: []
   end
 
   defp checks(options), do: documents(options) ++ sandbox(options)
