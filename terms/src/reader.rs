@@ -1,5 +1,6 @@
 //! The terms of the process, walked in place.
 
+mod foreseen;
 mod plans;
 mod values;
 
@@ -12,6 +13,7 @@ use crate::raw::read::{Look, Raw, SmallMap, WalkMemory, Walks};
 use crate::raw::trial::layout;
 use crate::tags::{Kind, kind, small};
 use crate::turn::SHORT;
+use foreseen::{LOOKS, MORE_LOOKS};
 use rustler::Env;
 use rustyjson_core::builder::SMALL_MAP;
 use rustyjson_core::encode::{AtomText, Known, Member, PlanRules, Step, TermReader, Value};
@@ -62,6 +64,10 @@ pub struct Terms<'a, 's> {
     began: Option<(Instant, usize)>,
     /// How long it may last behind the first budget.
     may: May,
+    /// The term of a walk that others wait for, and the most bytes that it should write.
+    expected: Option<(Raw<'a>, usize)>,
+    /// Terms that the next look at it takes.
+    looks: usize,
     /// Work beyond the bytes written, in bytes.
     charged: usize,
     /// As much of it as the clock was not asked about.
@@ -102,6 +108,8 @@ impl<'a, 's> Terms<'a, 's> {
             floats: false,
             began: None,
             may: May::Slice,
+            expected: None,
+            looks: LOOKS,
             charged: 0,
             ahead: 0,
         }
@@ -110,6 +118,22 @@ impl<'a, 's> Terms<'a, 's> {
     /// Sets how long it may last, if nobody waits for it.
     pub fn may(&mut self, may: May) {
         self.may = may;
+    }
+
+    /// Ends the walk over this term, where others wait for it, as soon as it is likely to write more bytes than this.
+    pub fn expect(&mut self, root: Raw<'a>, most: usize) {
+        self.expected = Some((root, most));
+    }
+
+    /// A short look behind the first bytes, and a long one behind many. Small documents are spared both.
+    fn will_be_long(&mut self) -> bool {
+        let Some((root, most)) = self.expected.filter(|_| self.looks <= MORE_LOOKS) else { return false };
+        let looks = self.looks;
+        let long = self.is_long(root, most, looks);
+        if !long {
+            self.looks = looks * (MORE_LOOKS / LOOKS);
+        }
+        long
     }
 
     /// Work that the bytes written do not show, as this many bytes.
@@ -315,7 +339,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
         let now = Instant::now();
         let (began, _) = *self.began.get_or_insert((now, self.charged.max(FIRST_BUDGET)));
         let ahead = nanoseconds(take(&mut self.ahead));
-        if now + ahead < began + rest { BUDGET } else { 0 }
+        if now + ahead < began + rest && !self.will_be_long() { BUDGET } else { 0 }
     }
 
     fn rest_of_list(&self, list: &Raw<'a>) -> Option<Raw<'a>> {

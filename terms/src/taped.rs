@@ -55,8 +55,8 @@ pub enum Untaped {
 /// How long a walk may take.
 #[derive(Clone, Copy, Debug)]
 pub enum Time {
-    /// Others wait for the scheduler: what is long belongs elsewhere.
-    Slice,
+    /// Others wait for the scheduler: a tape that is likely to have more bytes than this belongs elsewhere.
+    Slice(usize),
     /// So long.
     Until(Duration),
 }
@@ -100,7 +100,10 @@ pub fn tape<'a, S: Sink>(
     let mut terms = Terms::new(env, atoms, take(walks), Plans::of(env, plans));
     let patient;
     let options = match limits.time {
-        Time::Slice => options,
+        Time::Slice(most) => {
+            terms.expect(term, most);
+            options
+        }
         Time::Until(rest) => {
             terms.may(May::Take(rest));
             patient = EncodeOptions { patient: true, ..*options };
@@ -110,7 +113,7 @@ pub fn tape<'a, S: Sink>(
     let mut out = Tape::new(tape, sink, limits.memory);
     let mut open = take(stack).recycled();
     let result = write(&mut terms, term, options, &mut out, &mut open);
-    if let (Time::Slice, Some(spent)) = (limits.time, terms.spent()) {
+    if let (Time::Slice(_), Some(spent)) = (limits.time, terms.spent()) {
         turn::take_time(env, spent);
     }
     let used = terms.unchecked_plans().collect();

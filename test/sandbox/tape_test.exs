@@ -200,4 +200,35 @@ defmodule RustyJson.Sandbox.TapeTest do
     assert {:partial, "[]", [{1, 1, pid, :value}]} = Nif.sandbox_write([self()], nil, bytes, limits, 0)
     assert pid == self()
   end
+
+  test "a long term is left to a dirty scheduler before much of it is written" do
+    bytes = RustyJson.Options.encode([]).bytes
+    write = fn term -> Nif.sandbox_write(term, nil, bytes, {8, 268_435_456, 5_000, false, 5_000}, 0) end
+    row = %{"id" => 1, "name" => "a name", "tags" => ["x", "y"], "at" => %{"x" => 1.5, "y" => nil}}
+    rows = fn count -> List.duplicate(row, count) end
+    tree = Enum.reduce(1..5, 1, fn _, part -> %{"a" => part, "b" => part, "c" => [part, 1.5]} end)
+
+    long = [
+      rows.(20_000),
+      %{"meta" => nil, "rows" => rows.(20_000)},
+      List.duplicate(Enum.to_list(1..40), 3_000),
+      [[%{} | rows.(20_000)], "end"],
+      List.duplicate(String.duplicate("x", 1_000), 2_000),
+      List.duplicate(tree, 500)
+    ]
+
+    assert {:ok, _text} = write.(rows.(500))
+    short = fastest(fn -> write.(rows.(1_000)) end)
+
+    for {term, number} <- Enum.with_index(long) do
+      assert write.(term) == :later
+      time = fastest(fn -> write.(term) end)
+      assert time < short / 2, "term #{number}: #{time} µs, a short one #{short} µs"
+    end
+
+    # What its start does not show is noticed behind it.
+    assert write.(List.duplicate(%{}, 100) ++ rows.(20_000)) == :later
+  end
+
+  defp fastest(call), do: Enum.min(for _ <- 1..50, do: elem(:timer.tc(call), 0))
 end
