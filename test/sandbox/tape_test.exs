@@ -212,7 +212,7 @@ defmodule RustyJson.Sandbox.TapeTest do
       rows.(20_000),
       %{"meta" => nil, "rows" => rows.(20_000)},
       List.duplicate(Enum.to_list(1..40), 3_000),
-      [[%{} | rows.(20_000)], "end"],
+      [[rows.(20_000), 1], "end"],
       List.duplicate(String.duplicate("x", 1_000), 2_000),
       List.duplicate(tree, 500)
     ]

@@ -53,7 +53,7 @@ const FREE: usize = 255;
 /// Bytes of input that the guest is asked for first: its own least buffer.
 const LEAST: u32 = 4096;
 /// Results beyond this many bytes take too long for the caller's scheduler.
-const LARGE: usize = 512 << 10;
+pub const LARGE: usize = 512 << 10;
 /// Bytes copied between two looks at the clock: well under a millisecond, even into memory never touched before.
 const CHUNK: usize = 1 << 20;
 

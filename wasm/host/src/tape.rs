@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::fault::Fault;
-use crate::guest::{Guest, Sent};
+use crate::guest::{Guest, LARGE, Sent};
 use crate::host;
 use crate::session::{self, Played};
 use crate::terms;
@@ -108,6 +108,9 @@ fn encode<'a>(
         Err(Stopped::Fault(fault)) => return Err(fault),
         Err(Stopped::Later) => return Ok(terms::later(env).as_c_arg()),
     };
+    if guest.is_short() && whole > LARGE {
+        return Ok(terms::later(env).as_c_arg());
+    }
     let answer = match session::play(guest, (bytes.len() + len, bytes.len()), (whole, holes.len()), options.of_text())?
     {
         Played::Text(text) => terms::text(env, text)?,

@@ -3,10 +3,10 @@ defmodule RustyJson.Wasm.Host.BuiltIn do
   The built-in host: the WebAssembly module, translated to C ahead of time, is part of the native library (`wasm/host`).
 
   An instance of the module belongs to the scheduler thread that runs a call. A small document is one call on the caller's
-  scheduler, and waits for nothing. After about a millisecond it is interrupted and repeated on a dirty scheduler, under the call's
-  own deadline. A large document starts there. At most `:pool_size` such calls run at once: a caller that finds no place enters a
-  queue and sleeps, and a message wakes it when a place becomes free. A call that waited too long for a dirty scheduler does not
-  start.
+  scheduler, and waits for nothing. After about a millisecond it is interrupted and repeated on a dirty scheduler, under the
+  call's own deadline. A large document starts there, and a term that is likely to become one moves there early. At most
+  `:pool_size` such calls run at once: a caller that finds no place enters a queue and sleeps, and a message wakes it when a
+  place becomes free. A call that waited too long for a dirty scheduler does not start.
   """
 
   @behaviour RustyJson.Wasm.Host
