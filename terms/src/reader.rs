@@ -1,6 +1,7 @@
 //! The terms of the process, walked in place.
 
 mod foreseen;
+mod key_sets;
 mod plans;
 mod values;
 
@@ -14,6 +15,7 @@ use crate::raw::trial::layout;
 use crate::tags::{Kind, kind, small};
 use crate::turn::SHORT;
 use foreseen::{LOOKS, MORE_LOOKS};
+use key_sets::KeySets;
 use rustler::Env;
 use rustyjson_core::builder::SMALL_MAP;
 use rustyjson_core::encode::{AtomText, Known, Member, PlanRules, Step, TermReader, Value};
@@ -48,6 +50,7 @@ pub struct Terms<'a, 's> {
     layout: Option<&'static Layout>,
     atoms: &'s mut AtomCache,
     walks: Walks<'a>,
+    key_sets: KeySets<'a>,
     plans: Option<Raw<'a>>,
     /// A module and its plan, which is current, as the caller knows.
     looked_at: Option<(Raw<'a>, Raw<'a>)>,
@@ -99,6 +102,7 @@ impl<'a, 's> Terms<'a, 's> {
             layout: layout(env),
             atoms,
             walks: Walks::new(env, walks),
+            key_sets: KeySets::default(),
             plans: plans.map,
             looked_at: plans.looked_at,
             used: None,
@@ -279,12 +283,15 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
 
     fn pass(&mut self, _term: Raw<'a>) {}
 
-    /// Small maps share the tuple of their keys, whose address has less than 56 bits. No term moves while a call lasts.
+    /// The address of their tuple.
     #[inline(always)]
     fn number_of_keys(&self, map: &Map<'a>, plan: Option<&(usize, usize)>) -> Option<u64> {
-        let keys = map.members?.keys.as_ptr() as u64;
-        let plan = plan.map_or(0, |(number, _)| *number as u64 + 1);
-        (plan >> 8 == 0).then_some(keys & ADDRESS | plan << 56)
+        number_of(map.members?.keys, plan)
+    }
+
+    #[inline(always)]
+    fn number_of_equal_keys(&self, map: &Map<'a>, plan: Option<&(usize, usize)>) -> Option<u64> {
+        number_of(self.key_sets.find(self.layout?, map.members?.keys), plan)
     }
 
     /// An atom's word stays as long as the VM runs.
@@ -412,6 +419,13 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     fn is_nil(&mut self, term: Raw<'a>) -> bool {
         term.word() == self.words.nil
     }
+}
+
+/// No term moves while a call lasts, and an address has less than 56 bits.
+#[inline(always)]
+fn number_of(keys: &[Raw<'_>], plan: Option<&(usize, usize)>) -> Option<u64> {
+    let plan = plan.map_or(0, |(number, _)| *number as u64 + 1);
+    (plan >> 8 == 0).then_some(keys.as_ptr() as u64 & ADDRESS | plan << 56)
 }
 
 /// The bits of an address.

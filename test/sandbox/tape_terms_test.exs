@@ -39,6 +39,45 @@ defmodule RustyJson.Sandbox.TapeTermsTest do
     end
   end
 
+  # Out of the external format, each map has a tuple of keys of its own, and keys of its own.
+  test "maps with the same keys, and with almost the same" do
+    long = String.duplicate("k", 80)
+
+    keys = [
+      ["a", "b", "c"],
+      ["a", "b", "d"],
+      ["a", "x", "c"],
+      ["a", "b", :c],
+      [:a, :b, :c],
+      [:a, :b],
+      ["a", "b"],
+      ["", "b"],
+      ["é", "b"],
+      [long, long <> "a"],
+      [long, long <> "b"],
+      [1, 2],
+      [1, 2.0],
+      [2 ** 70, "b"],
+      Enum.map(1..32, &"k#{&1}"),
+      Enum.map(2..33, &"k#{&1}")
+    ]
+
+    for number <- 1..200 do
+      picked =
+        for place <- 0..30, do: Enum.at(keys, rem(:erlang.phash2({number, div(place, 3)}), length(keys)))
+
+      maps = for {keys, value} <- Enum.with_index(picked), do: Map.new(keys, &{&1, [value, %{"b" => nil}]})
+      rows = for value <- 1..3, do: %Row{id: value, name: "a", at: ~D[2026-01-02], rest: Enum.at(maps, value)}
+      own = for term <- maps ++ rows, do: term |> :erlang.term_to_binary() |> :erlang.binary_to_term()
+
+      for options <- [[], [sort_keys: true], [omit: [nil]], [key_case: :camel]] do
+        [_, native] = for _ <- 1..2, do: RustyJson.encode(own, [engine: :native] ++ options)
+        assert {:ok, _text} = native
+        assert RustyJson.encode(own, options ++ @options) == native
+      end
+    end
+  end
+
   test "options about how values are written, and records" do
     row = %{
       "id" => 2 ** 60,

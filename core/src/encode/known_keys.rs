@@ -11,7 +11,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Opens a map that is written as it stands, if its keys are or become known.
     #[inline(always)]
     pub fn known_map(&mut self, map: &R::Map) -> Walk<Option<Next<R::Term>>> {
-        let Some(number) = self.reader.number_of_keys(map, None) else { return Ok(None) };
+        let Some(number) = self.reader.number_of_equal_keys(map, None) else { return Ok(None) };
         let size = self.reader.map_size(map);
         if size == 0 {
             return Ok(None);
@@ -27,8 +27,12 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// The same of one whose keys are known already, before anything else is asked about it: it is no struct, and is written as it stands.
     #[inline(always)]
     pub fn known_already(&mut self, map: &R::Map) -> Option<Next<R::Term>> {
-        let number = self.reader.number_of_keys(map, None)?;
-        if self.out.known_keys(number) { Some(self.open_values(map)) } else { None }
+        let shared = self.reader.number_of_keys(map, None)?;
+        let known = self.out.known_keys(shared) || {
+            let equal = self.reader.number_of_equal_keys(map, None)?;
+            equal != shared && self.out.known_keys(equal)
+        };
+        if known { Some(self.open_values(map)) } else { None }
     }
 
     /// The walk goes on with the values, of which there are some.
@@ -125,7 +129,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     /// Opens a struct of which every field of its plan is written, in the same way.
     #[inline(always)]
     pub fn known_fields(&mut self, map: R::Map, mut plan: R::Plan) -> Option<Next<R::Term>> {
-        let number = self.reader.number_of_keys(&map, Some(&plan))?;
+        let number = self.reader.number_of_equal_keys(&map, Some(&plan))?;
         match self.out.keys(number) {
             Keys::Unknown => return None,
             Keys::Wanted => self.write_fields(&map, plan, number)?,

@@ -167,6 +167,10 @@ pub trait TermReader<'t> {
     fn number_of_keys(&self, _map: &Self::Map, _plan: Option<&Self::Plan>) -> Option<u64> {
         None
     }
+    /// The same, but maps with equal keys have one number although they do not share them. It takes longer.
+    fn number_of_equal_keys(&self, map: &Self::Map, plan: Option<&Self::Plan>) -> Option<u64> {
+        self.number_of_keys(map, plan)
+    }
     /// A number of this atom, other than 0 and the same in all walks of this shell. `None`: there is none.
     fn number_of_atom(&self, _atom: Self::Term) -> Option<u64> {
         None

@@ -208,8 +208,14 @@ impl<'t> TermReader<'t> for Keyed<'t> {
         self.reader.pass(term);
     }
 
-    /// Small maps have one in the VM.
+    /// Small maps have one in the VM, some of them one each.
     fn number_of_keys(&self, map: &reader::Map, plan: Option<&Self::Plan>) -> Option<u64> {
+        let number = self.number_of_equal_keys(map, plan)?;
+        let own = map.offset() % 2 == 1;
+        Some(if own { number | 1 << 48 | (map.offset() as u64) << 20 } else { number })
+    }
+
+    fn number_of_equal_keys(&self, map: &reader::Map, plan: Option<&Self::Plan>) -> Option<u64> {
         let (number, keys, _) = self.numbers.get(&map.offset())?;
         // Structs of two modules may have the same keys and other names for them.
         let plan = plan

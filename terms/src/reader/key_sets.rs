@@ -1,0 +1,81 @@
+//! Which small maps have the same keys.
+
+use crate::raw::layout::Layout;
+use crate::raw::read::Raw;
+use crate::tags::{Kind, kind};
+use std::array::from_fn;
+use std::cell::{Cell, OnceCell};
+
+/// Sets of keys that are remembered.
+const SLOTS: usize = 64;
+/// Questions of small documents, for which it does not pay to remember anything.
+const FEW: u8 = 16;
+
+type Set<'a> = &'a [Raw<'a>];
+
+/// The keys of small maps that were seen lately. Maps made of one another share the tuple of their keys, but those that came in a message or
+/// out of a table, structs on older versions of OTP, and what other libraries decoded have one each.
+#[derive(Default)]
+pub(super) struct KeySets<'a> {
+    /// Questions so far, up to a few.
+    asked: Cell<u8>,
+    /// The last one, and that which stands for it.
+    last: Cell<(Set<'a>, Set<'a>)>,
+    slots: OnceCell<Box<[Cell<Set<'a>>; SLOTS]>>,
+}
+
+impl<'a> KeySets<'a> {
+    /// The keys that stand for all that are equal to these.
+    #[inline(always)]
+    pub(super) fn find(&self, layout: &Layout, keys: Set<'a>) -> Set<'a> {
+        let (last, found) = self.last.get();
+        if std::ptr::eq(last, keys) {
+            return found;
+        }
+        if self.asked.get() < FEW {
+            self.asked.set(self.asked.get() + 1);
+            return keys;
+        }
+        let found = self.look_for(layout, keys);
+        self.last.set((keys, found));
+        found
+    }
+
+    #[inline(never)]
+    fn look_for(&self, layout: &Layout, keys: Set<'a>) -> Set<'a> {
+        let Some(last) = keys.last() else { return keys };
+        let slots = self.slots.get_or_init(|| Box::new(from_fn(|_| Cell::default())));
+        let slot = &slots[(keys.len() << 3 ^ mark(layout, *last)) % SLOTS];
+        let seen = slot.get();
+        if std::ptr::eq(seen, keys) || are_same(layout, seen, keys) {
+            return seen;
+        }
+        slot.set(keys);
+        keys
+    }
+}
+
+/// A number that equal keys have in common.
+#[inline(always)]
+fn mark(layout: &Layout, key: Raw<'_>) -> usize {
+    match kind(key.word()) {
+        Kind::Boxed => {
+            layout.binary(key).map_or(0, |bytes| bytes.first().map_or(0, |first| usize::from(*first)) ^ bytes.len())
+        }
+        _ => key.word() >> 6,
+    }
+}
+
+#[inline(always)]
+fn are_same(layout: &Layout, some: Set<'_>, others: Set<'_>) -> bool {
+    some.len() == others.len() && some.iter().zip(others).all(|(one, other)| is_same(layout, *one, *other))
+}
+
+#[inline(always)]
+fn is_same(layout: &Layout, one: Raw<'_>, other: Raw<'_>) -> bool {
+    if one.word() == other.word() {
+        return true;
+    }
+    let boxed = kind(one.word()) == Kind::Boxed && kind(other.word()) == Kind::Boxed;
+    boxed && layout.binary(one).is_some_and(|bytes| layout.binary(other) == Some(bytes))
+}
