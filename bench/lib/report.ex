@@ -21,7 +21,7 @@ defmodule RustyJson.Bench.Report do
     {"Memory", "", "otp29", ~w(memory pinned)},
     {"The Rust core alone", "", "otp25", ~w(rust-decode rust-encode instructions)},
     {"Optimizations that were tried", "", "experiments",
-     ~w(experiments experiments-2 experiments-3 experiments-4 instruction-sets)}
+     ~w(experiments experiments-2 experiments-3 experiments-4 experiments-5 instruction-sets)}
   ]
 
   @doc "The text of the report, for a page with this path."
