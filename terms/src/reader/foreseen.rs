@@ -28,7 +28,7 @@ struct Look {
 }
 
 impl<'a> Terms<'a, '_> {
-    /// Whether a tape is likely to have more than `most` bytes, as so many terms of it suggest. A list counts as so many elements like its first one.
+    /// Whether a tape is likely to have more than `most` bytes, as so many terms of it suggest. Half of a list counts as its first element, half as one in the middle.
     #[cold]
     #[inline(never)]
     pub(super) fn is_long(&mut self, root: Raw<'a>, most: usize, looks: usize) -> bool {
@@ -70,11 +70,17 @@ impl<'a> Terms<'a, '_> {
         let Step::Item(first) = self.next_item(&mut list) else { return 0 };
         let each = self.foreseen(first, depth + 1, look);
         let most = (look.most / each + 1).min(look.cells).min(if each < SMALL { FEW } else { CELLS });
-        let mut count = 1;
-        while count < most && matches!(self.next_item(&mut list), Step::Item(_)) {
+        let (mut count, mut middle) = (1_usize, first);
+        while count < most
+            && let Step::Item(item) = self.next_item(&mut list)
+        {
             count += 1;
+            if count.is_power_of_two() {
+                middle = item;
+            }
         }
         look.cells -= count.min(look.cells);
-        each.saturating_mul(count)
+        let other = if count > 1 { self.foreseen(middle, depth + 1, look) } else { each };
+        (each.saturating_add(other) / 2).saturating_mul(count)
     }
 }

@@ -19,33 +19,40 @@ type Set<'a> = &'a [Raw<'a>];
 pub(super) struct KeySets<'a> {
     /// Questions so far, up to a few.
     asked: Cell<u8>,
-    /// The last one, and that which stands for it.
+    seen: OnceCell<Box<Seen<'a>>>,
+}
+
+struct Seen<'a> {
+    /// The last set, and that which stands for it.
     last: Cell<(Set<'a>, Set<'a>)>,
-    slots: OnceCell<Box<[Cell<Set<'a>>; SLOTS]>>,
+    slots: [Cell<Set<'a>>; SLOTS],
 }
 
 impl<'a> KeySets<'a> {
     /// The keys that stand for all that are equal to these.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn find(&self, layout: &Layout, keys: Set<'a>) -> Set<'a> {
-        let (last, found) = self.last.get();
-        if std::ptr::eq(last, keys) {
-            return found;
-        }
         if self.asked.get() < FEW {
             self.asked.set(self.asked.get() + 1);
             return keys;
         }
-        let found = self.look_for(layout, keys);
-        self.last.set((keys, found));
+        let seen =
+            self.seen.get_or_init(|| Box::new(Seen { last: Cell::default(), slots: from_fn(|_| Cell::default()) }));
+        let (last, found) = seen.last.get();
+        if std::ptr::eq(last, keys) {
+            return found;
+        }
+        let found = seen.look_for(layout, keys);
+        seen.last.set((keys, found));
         found
     }
+}
 
-    #[inline(never)]
+impl<'a> Seen<'a> {
+    #[inline(always)]
     fn look_for(&self, layout: &Layout, keys: Set<'a>) -> Set<'a> {
         let Some(last) = keys.last() else { return keys };
-        let slots = self.slots.get_or_init(|| Box::new(from_fn(|_| Cell::default())));
-        let slot = &slots[(keys.len() << 3 ^ mark(layout, *last)) % SLOTS];
+        let slot = &self.slots[(keys.len() << 3 ^ mark(layout, *last)) % SLOTS];
         let seen = slot.get();
         if std::ptr::eq(seen, keys) || are_same(layout, seen, keys) {
             return seen;
