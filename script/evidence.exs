@@ -158,6 +158,33 @@ defmodule RustyJson.Evidence do
     |> text()
   end
 
+  defp part("mutants", %{"mutants" => record} = records) do
+    reasons = records["mutants_reasons"]
+    rows = Enum.sort(record["mutants"] || [])
+
+    [
+      source(record, "mutants"),
+      "",
+      "| file | commit | changes | caught | ended by a limit of time or memory | missed | of these explained | did not compile | processor time per change |",
+      "|---|---|--:|--:|--:|--:|--:|--:|--:|",
+      for [file, _, _, _, _, unviable, seconds, commit, date, state] = row <- rows do
+        [tried | _] = counts = mutants([row], record, reasons)
+
+        "| `#{file}` | #{commit(commit, date, state)} | #{Enum.map_join(counts, " | ", &number/1)} | #{number(unviable)} | " <>
+          "#{Float.round(int(seconds) / max(tried + int(unviable), 1), 1)} s |\n"
+      end,
+      "| all | | #{rows |> mutants(record, reasons) |> Enum.map_join(" | ", &number/1)} | | |",
+      not_changed(rows),
+      "",
+      "| missed | change | in the line | why |",
+      "|---|---|---|---|",
+      for [file, place, what, line] <- record["missed"] || [] do
+        "| `#{file}:#{place}` | #{what |> cell() |> code()} | #{line |> cell() |> code()} | #{unnoticed(file, what, line, reasons) || "**Open.**"} |\n"
+      end
+    ]
+    |> text()
+  end
+
   defp part("claims", records) do
     [
       "| promise | what was tried against it | command | result |",
@@ -208,6 +235,9 @@ defmodule RustyJson.Evidence do
       {"The sandbox has a queue. It never gives a place to two callers. It never forgets a caller. It sends nothing after a call has ended",
        "two or three callers that come, wait, give up, die or are suspended, in all orders or in those with at most five switches (loom); faults put into its sources",
        "script/test --full --only model", [{:step, "model", "model: cargo test"}]},
+      {"Tests notice changes of the code",
+       "operators, conditions, branches and results of functions in the sources that read, judge and limit, changed one at a time",
+       "script/mutants", [:mutants]},
       {"No undefined behaviour in the core", "Miri", "script/test --full --only miri", [{:part, "miri"}]},
       {"No input crashes it", "fuzz targets, each for a minute to half an hour of processor time",
        "script/fuzz", [:fuzzed]},
@@ -233,6 +263,14 @@ defmodule RustyJson.Evidence do
     "#{rows |> total(4) |> number()} cases, #{total(rows, 5)} beyond the limits, #{length(record["beyond"] || [])} of them also when measured by themselves; " <>
       "#{kept(record["deadlines"], 2)} deadlines missed; #{kept(record["answers"], 1)} answers of the engines different" <>
       "#{if record["note"], do: "; not whole, see verification"} (#{commit(record)})"
+  end
+
+  defp result(:mutants, %{"mutants" => %{"mutants" => [_ | _] = rows} = record} = records) do
+    [tried, _caught, _ended, missed, explained] = mutants(rows, record, records["mutants_reasons"])
+    dates = for row <- rows, do: Enum.at(row, 8)
+
+    "#{number(tried - missed)} of #{number(tried)} changes in #{length(rows)} files noticed (#{Float.round(100 * (tried - missed) / tried, 1)} %); " <>
+      "of the #{missed} others #{explained} explained (#{Enum.min(dates)} to #{Enum.max(dates)})"
   end
 
   defp result(:enumerated, %{"enumeration" => record}) do
@@ -397,6 +435,43 @@ defmodule RustyJson.Evidence do
     end)
   end
 
+  ## Mutants
+
+  # Changes, those that were caught, ended by a limit, missed, and missed with a reason.
+  defp mutants(rows, record, reasons) do
+    files = Enum.map(rows, &hd/1)
+
+    explained =
+      Enum.count(record["missed"] || [], fn [file, _, what, line] ->
+        file in files and unnoticed(file, what, line, reasons)
+      end)
+
+    [tried, caught, missed, ended] =
+      for at <- 1..4, do: rows |> Enum.map(&(&1 |> Enum.at(at) |> int())) |> Enum.sum()
+
+    [tried, caught, ended, missed, explained]
+  end
+
+  # The first line whose patterns fit.
+  defp unnoticed(file, what, line, reasons) do
+    Enum.find_value(reasons["reason"] || [], fn [files, changes, lines, reason] ->
+      if like?(file, files) and like?(what, changes) and like?(line, lines), do: reason
+    end)
+  end
+
+  defp not_changed(rows) do
+    done = Enum.map(rows, &hd/1)
+    [_, list] = Regex.run(~r/^usual_files=\((.*?)\)$/ms, File.read!("script/mutants"))
+
+    case list
+         |> String.split()
+         |> Enum.flat_map(&(&1 |> Path.wildcard() |> Enum.sort()))
+         |> Kernel.--(done) do
+      [] -> ""
+      files -> "\nNot changed yet: #{Enum.map_join(files, ", ", &"`#{&1}`")}."
+    end
+  end
+
   ## Rows
 
   defp source(record, name) do
@@ -463,6 +538,7 @@ defmodule RustyJson.Evidence do
   defp sum(steps, at), do: steps |> Enum.map(&elem(&1, at)) |> Enum.sum()
   defp int(text), do: String.to_integer(text)
   defp cell(text), do: String.replace(text, "|", "\\|")
+  defp code(text), do: "`#{text}`"
 
   defp number(text) when is_binary(text), do: Regex.replace(~r/\B(?=(\d{3})+$)/, text, ",")
   defp number(integer), do: integer |> Integer.to_string() |> number()

@@ -1,6 +1,6 @@
 # Changes a module in one place at a time, and runs its tests: those that no test notices are printed.
-#   MIX_ENV=test mix run --no-compile script/mutants.exs [FILE TEST]...   default: the judge in Elixir of what the sandbox answers
-# The last line has the counts: changes, and those that a test noticed.
+#   MIX_ENV=test mix run --no-compile script/mutants.exs [FILE TEST]   default: the judge in Elixir of what the sandbox answers
+# The last line has the counts: changes, those that a test noticed, and those that did not compile. script/mutants keeps them.
 defmodule RustyJson.Mutants do
   @moduledoc false
 
@@ -37,7 +37,7 @@ defmodule RustyJson.Mutants do
 
     survivors = Enum.count(found, &(&1 == :survived))
     invalid = Enum.count(found, &(&1 == :invalid))
-    row = ["mutants", file, test, places - invalid, places - invalid - survivors]
+    row = ["mutants", file, test, places - invalid, places - invalid - survivors, invalid]
     IO.puts(Enum.join(row, "\t"))
   end
 
