@@ -171,7 +171,7 @@ defmodule RustyJson.Evidence do
         [tried | _] = counts = mutants([row], record, reasons)
 
         "| `#{file}` | #{commit(commit, date, state)} | #{Enum.map_join(counts, " | ", &number/1)} | #{number(unviable)} | " <>
-          "#{Float.round(int(seconds) / max(tried + int(unviable), 1), 1)} s |\n"
+          "#{per_change(seconds, tried + int(unviable))} |\n"
       end,
       "| all | | #{rows |> mutants(record, reasons) |> Enum.map_join(" | ", &number/1)} | | |",
       not_changed(rows),
@@ -451,6 +451,10 @@ defmodule RustyJson.Evidence do
 
     [tried, caught, ended, missed, explained]
   end
+
+  # A run that was interrupted has not measured it.
+  defp per_change("unknown", _count), do: ""
+  defp per_change(seconds, count), do: "#{Float.round(int(seconds) / max(count, 1), 1)} s"
 
   # The first line whose patterns fit.
   defp unnoticed(file, what, line, reasons) do
