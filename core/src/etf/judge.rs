@@ -359,3 +359,25 @@ impl<B: TermBuilder> Judge<'_, '_, B> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::etf::check::build;
+    use crate::{DecodeOptions, builder::Nothing};
+
+    #[test]
+    fn memory_for_a_deep_term_is_given_back() {
+        let kept = |levels: usize| {
+            let etf = [&[131][..], &[108, 0, 0, 0, 1].repeat(levels), &[97, 1], &[106].repeat(levels)].concat();
+            let options = DecodeOptions { max_depth: u32::MAX, ..DecodeOptions::DEFAULT };
+            let (mut open, policy) = (Open::default(), Policy::new(&options, etf.len()));
+            build(&etf, &policy, &mut open, &mut Nothing).expect("a list");
+            open.shrink();
+            open.0.capacity()
+        };
+        // The outermost container takes none.
+        assert_eq!(kept(Open::KEEP + 1), Open::KEEP);
+        assert_eq!(kept(Open::KEEP + 2), 0);
+    }
+}

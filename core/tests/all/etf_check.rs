@@ -299,6 +299,7 @@ fn a_list_is_judged_element_by_element() {
     let (head, two) = (&b"\x6c\0\0\0\x02"[..], &b"\x61\x01\x6a"[..]);
     assert_eq!(list(&[head, two, b"\x6a"]), None);
     assert_eq!(list(&[head, two]), Some(Fault::Truncated));
+    assert_eq!(list(&[head, b"\x61\x01\x6d\0\0\0\x02a"]), Some(Fault::Truncated));
     assert_eq!(list(&[head, two, b"\x61\x01"]), Some(Fault::Tail));
     assert_eq!(list(&[head, two, b"\x6a\x6a"]), Some(Fault::Trailing));
     assert_eq!(list(&[b"\x6c\0\0\0\x01\x61\x01\x6a"]), Some(Fault::Terms));

@@ -1,0 +1,50 @@
+//! The judge of untrusted External Term Format ends when there is no time: between values, and before the VM makes a large container.
+
+use rustyjson_core::DecodeOptions;
+use rustyjson_core::etf::check::{Fault, Open, Policy, Refused, build, build_list};
+use rustyjson_core::etf::foreseen::Foreseen;
+
+/// Far more than any term here needs.
+fn policy() -> Policy {
+    Policy::new(&DecodeOptions::DEFAULT, 1_000_000)
+}
+
+fn judged(etf: &[u8], nanoseconds: u64) -> Result<(), Refused> {
+    build(etf, &policy(), &mut Open::default(), &mut Foreseen::new(nanoseconds, 0))
+}
+
+fn list(len: usize) -> Vec<u8> {
+    [&[131, 108][..], &(len as u32).to_be_bytes(), &[97, 1].repeat(len), &[106]].concat()
+}
+
+/// A map with this many keys.
+fn map(len: usize) -> Vec<u8> {
+    let members = (0..len).map(|key| [&[109, 0, 0, 0, 5][..], format!("{key:05}").as_bytes(), &[97, 1]].concat());
+    [vec![131, 116], (len as u32).to_be_bytes().to_vec(), members.collect::<Vec<_>>().concat()].concat()
+}
+
+fn fault(result: Result<(), Refused>) -> Option<Fault> {
+    result.err().map(|refused| refused.fault)
+}
+
+#[test]
+fn without_time_a_walk_ends_within_a_few_thousand_values() {
+    let refused = judged(&list(100_000), 0).unwrap_err();
+    assert_eq!(refused.fault, Fault::Work);
+    assert!(refused.offset < 2 * 10_000, "{}", refused.offset);
+}
+
+/// The VM makes a container in one step, however large it is: ten nanoseconds for an element, 400 for a key.
+#[test]
+fn a_container_is_not_begun_that_would_end_late() {
+    for (etf, needed) in [(list(5_000), 50_000), (map(5_000), 2_000_000)] {
+        assert_eq!(fault(judged(&etf, needed)), Some(Fault::Work), "{needed}");
+        assert_eq!(judged(&etf, needed + 1), Ok(()), "{needed}");
+    }
+    let documents = |nanoseconds| {
+        let policies = std::iter::repeat_n(policy(), 5_000);
+        build_list(&list(5_000), policies, &mut Open::default(), &mut Foreseen::new(nanoseconds, 0))
+    };
+    assert_eq!(fault(documents(50_000)), Some(Fault::Work));
+    assert_eq!(documents(50_001), Ok(()));
+}
