@@ -167,10 +167,10 @@ defmodule RustyJson.Evidence do
       "",
       "| file | commit | changes | caught | ended by a limit of time or memory | missed | of these explained | did not compile | processor time per change |",
       "|---|---|--:|--:|--:|--:|--:|--:|--:|",
-      for [file, _, _, _, _, unviable, seconds, commit, date, state] = row <- rows do
+      for [file, _, _, _, _, unviable, seconds, commit, date, state | again] = row <- rows do
         [tried | _] = counts = mutants([row], record, reasons)
 
-        "| `#{file}` | #{commit(commit, date, state)} | #{Enum.map_join(counts, " | ", &number/1)} | #{number(unviable)} | " <>
+        "| `#{file}` | #{commit(commit, date, state)}#{tried_again(again)} | #{Enum.map_join(counts, " | ", &number/1)} | #{number(unviable)} | " <>
           "#{per_change(seconds, tried + int(unviable))} |\n"
       end,
       "| all | | #{rows |> mutants(record, reasons) |> Enum.map_join(" | ", &number/1)} | | |",
@@ -451,6 +451,9 @@ defmodule RustyJson.Evidence do
 
     [tried, caught, ended, missed, explained]
   end
+
+  defp tried_again([commit]), do: "; missed ones again on #{String.slice(commit, 0, 7)}"
+  defp tried_again([]), do: ""
 
   # A run that was interrupted has not measured it.
   defp per_change("unknown", _count), do: ""
