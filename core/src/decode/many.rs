@@ -160,4 +160,17 @@ mod tests {
         decode_many(&batch, &options, &mut Scratch::default(), &mut out, add).unwrap();
         assert_eq!(failed, [(1, ErrorKind::MaxNodes, 3)]);
     }
+
+    #[test]
+    fn the_call_ends_at_an_error_for_which_there_is_no_memory() {
+        let batch = Batch::read(b"\x03\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\01xy").unwrap();
+        let (options, mut told) = (DecodeOptions::default(), Vec::new());
+        let failed = |number, _: &[u8], _| {
+            told.push(number);
+            false
+        };
+        let mut out = Writer::new(batch.texts, Vec::new(), &options);
+        let result = decode_many(&batch, &options, &mut Scratch::default(), &mut out, failed);
+        assert_eq!((result, told), (Err(ErrorKind::OutOfMemory), [1].to_vec()));
+    }
 }
