@@ -26,6 +26,8 @@ const OTP: Policy = Policy { null: Null::Null, ..PLAIN };
 const UNDEFINED: Policy = Policy { null: Null::Undefined, ..PLAIN };
 const ATOMS: Policy = Policy { atom_keys: true, ..PLAIN };
 const DECIMALS: Policy = Policy { decimals: true, floats: false, ..PLAIN };
+/// Parts of the text stand as their offset and length.
+const RAW: Policy = Policy { raw: true, ..PLAIN };
 const ORDERED: Policy = Policy { ordered_objects: true, ..PLAIN };
 
 /// 131 and these parts.
@@ -98,6 +100,8 @@ fn passes_what_the_writer_emits() {
         (&DECIMALS, &[&decimal(b"\x61\x01", b"\x61\x0f", b"\x62\xff\xff\xff\xff")]),
         (&DECIMALS, &[&decimal(b"\x62\xff\xff\xff\xff", b"\x61\x00", b"\x61\x00")]),
         (&DECIMALS, &[b"\x61\x01"]),
+        (&RAW, &[b"\x68\x02\x61\x00\x61\x05"]),
+        (&RAW, &[b"\x6c\0\0\0\x01\x68\x02\x62\0\0\x01\0\x6e\x04\0\0\0\0\x80\x6a"]),
         (&ORDERED, &[&ordered(b"\x6a")]),
         (&ORDERED, &[&ordered(b"\x6c\0\0\0\x01\x68\x02\x6d\0\0\0\x01a\x61\x01\x6a")]),
         (&ORDERED, &[&ordered(&[b"\x6c\0\0\0\x01\x68\x02\x6d\0\0\0\x01a", &ordered(b"\x6a")[..], b"\x6a"].concat())]),
@@ -188,6 +192,9 @@ fn refuses_everything_else() {
             Fault::Integer,
             &[&decimal(b"\x61\x01", b"\x61\x01", b"\x6e\x09\0\x01\x01\x01\x01\x01\x01\x01\x01\x01")],
         ),
+        (&RAW, Fault::Struct, &[b"\x68\x03\x61\x00\x61\x05\x61\x05"]),
+        (&RAW, Fault::Integer, &[b"\x68\x02\x6a\x61\x05"]),
+        (&RAW, Fault::Integer, &[b"\x68\x02\x61\x00\x6a"]),
         (&ORDERED, Fault::Struct, &[b"\x74\0\0\0\x00"]),
         (&ORDERED, Fault::Struct, &[one_pair, key, b"\x61\x01"]),
         (&ORDERED, Fault::Struct, &[&ordered(b"\x61\x01")]),
