@@ -174,7 +174,7 @@ defmodule RustyJson.Evidence do
           "#{per_change(seconds, tried + int(unviable))} |\n"
       end,
       "| all | | #{rows |> mutants(record, reasons) |> Enum.map_join(" | ", &number/1)} | | |",
-      not_changed(rows),
+      for(file <- not_changed(rows), do: "`#{file}`") |> not_changed_yet(),
       "",
       "| missed | change | in the line | why |",
       "|---|---|---|---|",
@@ -269,8 +269,8 @@ defmodule RustyJson.Evidence do
     [tried, _caught, _ended, missed, explained] = mutants(rows, record, records["mutants_reasons"])
     dates = for row <- rows, do: Enum.at(row, 8)
 
-    "#{number(tried - missed)} of #{number(tried)} changes in #{length(rows)} files noticed (#{Float.round(100 * (tried - missed) / tried, 1)} %); " <>
-      "of the #{missed} others #{explained} explained (#{Enum.min(dates)} to #{Enum.max(dates)})"
+    "#{length(rows)} of #{length(rows ++ not_changed(rows))} files changed: #{number(tried - missed)} of #{number(tried)} changes noticed " <>
+      "(#{Float.round(100 * (tried - missed) / max(tried, 1), 1)} %), of the #{missed} others #{explained} explained (#{Enum.min(dates)} to #{Enum.max(dates)})"
   end
 
   defp result(:enumerated, %{"enumeration" => record}) do
@@ -467,17 +467,13 @@ defmodule RustyJson.Evidence do
   end
 
   defp not_changed(rows) do
-    done = Enum.map(rows, &hd/1)
     [_, list] = Regex.run(~r/^usual_files=\((.*?)\)$/ms, File.read!("script/mutants"))
-
-    case list
-         |> String.split()
-         |> Enum.flat_map(&(&1 |> Path.wildcard() |> Enum.sort()))
-         |> Kernel.--(done) do
-      [] -> ""
-      files -> "\nNot changed yet: #{Enum.map_join(files, ", ", &"`#{&1}`")}."
-    end
+    files = for pattern <- String.split(list), file <- Path.wildcard(pattern), do: file
+    Enum.sort(files) -- Enum.map(rows, &hd/1)
   end
+
+  defp not_changed_yet([]), do: ""
+  defp not_changed_yet(files), do: "\nNot changed yet: #{Enum.join(files, ", ")}."
 
   ## Rows
 
