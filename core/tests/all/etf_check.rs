@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rustyjson_core::DecodeOptions;
-use rustyjson_core::etf::check::{Fault, Open, Policy, build_list, check, check_list};
+use rustyjson_core::etf::check::{Fault, Open, Policy, build_list, can_build, check, check_list};
 use rustyjson_core::etf::writer::Writer;
 use rustyjson_core::options::Null;
 
@@ -246,6 +246,13 @@ fn the_input_bounds_the_answer() {
     assert_eq!(fault(&Policy::new(&nodes, 5), &[b"\x6c\0\0\0\x02\x61\x01\x61\x01\x6a"]), Some(Fault::Terms));
     // 1024 digits are 426 bytes.
     assert!((426..440).contains(&policy.max_integer));
+}
+
+/// They are made of more than the term: of the text, or by Elixir.
+#[test]
+fn parts_of_the_text_and_decimals_are_not_built_in_the_walk() {
+    assert!(can_build(&PLAIN) && can_build(&ORDERED) && can_build(&ATOMS));
+    assert!(!can_build(&RAW) && !can_build(&DECIMALS));
 }
 
 fn json() -> impl Strategy<Value = Vec<u8>> {

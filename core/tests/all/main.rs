@@ -8,7 +8,7 @@ mod cuts;
 mod decode_against_naive;
 mod enumeration;
 mod etf_check;
-mod etf_time;
+mod etf_limits;
 mod external_term_format;
 mod feed;
 mod feed_limits;

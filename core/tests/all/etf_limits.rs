@@ -1,7 +1,8 @@
-//! The judge of untrusted External Term Format ends when there is no time: between values, and before the VM makes a large container.
+//! The judge of untrusted External Term Format ends when there is no time: between values, and before the VM makes a large container. It
+//! does not begin with what is too long.
 
 use rustyjson_core::DecodeOptions;
-use rustyjson_core::etf::check::{Fault, Open, Policy, Refused, build, build_list};
+use rustyjson_core::etf::check::{Fault, Open, Policy, Refused, build, build_list, check};
 use rustyjson_core::etf::foreseen::Foreseen;
 
 /// Far more than any term here needs.
@@ -47,4 +48,12 @@ fn a_container_is_not_begun_that_would_end_late() {
     };
     assert_eq!(fault(documents(50_000)), Some(Fault::Work));
     assert_eq!(documents(50_001), Ok(()));
+}
+
+#[test]
+fn an_answer_is_as_long_as_it_may_be() {
+    let etf = list(10);
+    let with = |max_len| check(&etf, &Policy { max_len, ..policy() });
+    assert_eq!(with(etf.len()), Ok(()));
+    assert_eq!(with(etf.len() - 1), Err(Refused { fault: Fault::Terms, offset: etf.len() - 1 }));
 }
