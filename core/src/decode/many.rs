@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn the_call_ends_at_an_error_for_which_there_is_no_memory() {
-        let batch = Batch::read(b"\x03\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\01xy").unwrap();
+        let batch = Batch::read(b"\x03\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\x001xy").unwrap();
         let (options, mut told) = (DecodeOptions::default(), Vec::new());
         let failed = |number, _: &[u8], _| {
             told.push(number);

@@ -131,6 +131,7 @@ fn refuses_lengths_and_counts_that_lie() {
         b"\x74\xff\xff\xff\xff\x6a",
         b"\x74\0\0\0\x01",
         b"\x74\0\0\0\x01\x6d\0\0\0\0",
+        b"\x74\0\0\0\x01\x6d\0\0",
         b"\x77",
         b"\x77\x04tru",
     ];
