@@ -270,7 +270,7 @@ defmodule RustyJson.Evidence do
     dates = for row <- rows, do: Enum.at(row, 8)
 
     "#{length(rows)} of #{length(rows ++ not_changed(rows))} files changed: #{number(tried - missed)} of #{number(tried)} changes noticed " <>
-      "(#{Float.round(100 * (tried - missed) / max(tried, 1), 1)} %), of the #{missed} others #{explained} explained (#{Enum.min(dates)} to #{Enum.max(dates)})"
+      "(#{Float.round(100 * (tried - missed) / max(tried, 1), 1)} %), #{missed} missed, of these #{explained} explained (#{Enum.min(dates)} to #{Enum.max(dates)})"
   end
 
   defp result(:enumerated, %{"enumeration" => record}) do
