@@ -211,7 +211,8 @@ proptest! {
 /// wrong.
 #[test]
 fn broken_characters_are_found_where_they_stand() {
-    let words: Vec<_> = (0..900).map(|i| format!("\"{}{}\"", "é中😀x".repeat(i % 7), "ä\\n".repeat(i % 3))).collect();
+    let count = if cfg!(miri) { 60 } else { 900 };
+    let words: Vec<_> = (0..count).map(|i| format!("\"{}{}\"", "é中😀x".repeat(i % 7), "ä\\n".repeat(i % 3))).collect();
     let text = format!("[{}]", words.join(","));
     assert_same(text.as_bytes(), &DecodeOptions::DEFAULT);
     let outside = (0..text.len()).filter(|at| !text.as_bytes()[*at].is_ascii());
