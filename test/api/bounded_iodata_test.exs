@@ -117,6 +117,7 @@ defmodule RustyJson.BoundedIodataTest do
     assert RustyJson.Formatter.minify(spaces, max_bytes: 10) == "1"
   end
 
+  @tag :time
   test "iodata that is pushed as server-sent events" do
     for part <- ["x", ?x, "data: xyz\n"] do
       stream = RustyJson.ServerSentEvents.new(max_bytes: 2_000_000)

@@ -155,6 +155,7 @@ defmodule RustyJson.EncodeStreamErrorsTest do
       end
 
       # Each element was held to the limit by itself.
+      @tag :time
       test "members that are left out count for the whole stream, and for each run of it", %{engine: engine} do
         # A message would have a copy of each.
         rows = fn -> List.duplicate(Map.new(1..100_000, &{&1, nil}), 300) end

@@ -312,6 +312,7 @@ defmodule RustyJson.LenientTest do
     end
   end
 
+  @tag :time
   test "long texts take time in proportion to their length" do
     for {_name, engine} <- Judge.engines(),
         part <- [

@@ -7,6 +7,7 @@ defmodule RustyJson.MalformedInputTest do
 
   alias RustyJson.{EncodeError, LogFormatter, Migrate, OrderedObject}
 
+  @tag :time
   test "many errors of many paths are put in order once" do
     count = 4_000
     json = "{" <> Enum.map_join(1..count, ",", &~s("k#{&1}":"x")) <> "}"

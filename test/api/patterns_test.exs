@@ -100,6 +100,7 @@ defmodule RustyJson.PatternsTest do
     end
   end
 
+  @tag :time
   test "patterns that are hostile end in time" do
     for source <- [
           "((((a{100}){100}){100}){100})",

@@ -25,6 +25,7 @@ defmodule RustyJson.PointerLengthTest do
   end
 
   @tag timeout: 120_000
+  @tag :time
   test "a pointer takes time in proportion to its length" do
     for {name, engine} <- Judge.engines() do
       for {call, run} <- calls(@most, engine) do

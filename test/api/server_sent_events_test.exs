@@ -82,6 +82,7 @@ defmodule RustyJson.ServerSentEventsTest do
     end
   end
 
+  @tag :time
   test "iodata that shares its parts ends, also where it has no bytes, or nothing of it is kept" do
     for leaf <- [[], ":\n"] do
       endless = Enum.reduce(1..80, leaf, fn _, part -> [part, part] end)

@@ -105,6 +105,7 @@ defmodule RustyJson.BoundedTextsTest do
   end
 
   # None of it is in the text, and each list has it 20,000 times.
+  @tag :time
   test "members that are gathered for nothing or left out, and elements of improper lists" do
     keys = Map.new(1..2_000, &{&1, nil})
     object = OrderedObject.new(List.duplicate({"", 1}, 2_000) ++ [{~c"k", 1}])
@@ -159,6 +160,7 @@ defmodule RustyJson.BoundedTextsTest do
   end
 
   # Each of the parts that Elixir asks for had a count of its own.
+  @tag :time
   test "what leaves no text counts for all parts of a call together" do
     sparse = %{~c"k" => Map.new(1..100_000, &{&1, nil})}
     odd = Map.new(1..10_000, &{~c"#{&1}", nil})

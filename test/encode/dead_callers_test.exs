@@ -8,6 +8,7 @@ defmodule RustyJson.DeadCallersTest do
   # 2^60 empty texts take no memory.
   defp endless, do: RustyJson.Fragment.new(Enum.reduce(1..60, "", fn _, inner -> [inner, inner] end))
 
+  @tag :time
   test "callers that are killed give their dirty schedulers back" do
     sandbox = [engine: :wasm, timeout: 60_000, host: :built_in]
 
@@ -34,6 +35,7 @@ defmodule RustyJson.DeadCallersTest do
            end)
   end
 
+  @tag :time
   test "a long call on a dirty scheduler is not cut short" do
     deep = Enum.reduce(1..3_000, [], fn _, inner -> [inner] end)
     options = [engine: :native, scheduler: :dirty, max_depth: :infinity]

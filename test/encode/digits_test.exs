@@ -76,6 +76,7 @@ defmodule RustyJson.DigitsTest do
     end
 
     # The digits of such a key took 8 seconds, whatever the limits.
+    @tag :time
     test "#{name}: keys that are gathered or left out are held to the limits, too" do
       for bits <- [1_000_000, 4_000_000], more <- [[omit: [nil]], [omit: [nil], sort_keys: true]] do
         call = fn value ->

@@ -131,6 +131,7 @@ defmodule RustyJson.RenamedSecretsTest do
     end
   end
 
+  @tag :time
   test "a row takes no longer when many structs with other names are known" do
     rows = for _ <- 1..200, do: %Own{secret: %{in: %Own{secret: "4111"}}}
     options = [engine: :native, redact: ["/*/card/in/card"]]
