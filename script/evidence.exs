@@ -174,7 +174,7 @@ defmodule RustyJson.Evidence do
           "#{per_change(seconds, tried + int(unviable))} |\n"
       end,
       "| all | | #{rows |> mutants(record, reasons) |> Enum.map_join(" | ", &number/1)} | | |",
-      for(file <- not_changed(rows), do: "`#{file}`") |> not_changed_yet(),
+      not_changed_yet(rows),
       "",
       "| missed | change | in the line | why |",
       "|---|---|---|---|",
@@ -472,8 +472,12 @@ defmodule RustyJson.Evidence do
     Enum.sort(files) -- Enum.map(rows, &hd/1)
   end
 
-  defp not_changed_yet([]), do: ""
-  defp not_changed_yet(files), do: "\nNot changed yet: #{Enum.join(files, ", ")}."
+  defp not_changed_yet(rows) do
+    case length(not_changed(rows)) do
+      0 -> ""
+      count -> "\n#{count} other files that `script/mutants` lists were not changed yet."
+    end
+  end
 
   ## Rows
 

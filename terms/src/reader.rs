@@ -343,10 +343,10 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
             May::Take(rest) => rest,
             May::Last => return BUDGET,
         };
-        let now = Instant::now();
-        let (began, _) = *self.began.get_or_insert((now, self.charged.max(FIRST_BUDGET)));
+        let (began, _) = *self.began.get_or_insert_with(|| (Instant::now(), self.charged.max(FIRST_BUDGET)));
         let ahead = nanoseconds(take(&mut self.ahead));
-        if now + ahead < began + rest && !self.will_be_long() { BUDGET } else { 0 }
+        // The look ahead takes time, too.
+        if !self.will_be_long() && Instant::now() + ahead < began + rest { BUDGET } else { 0 }
     }
 
     fn rest_of_list(&self, list: &Raw<'a>) -> Option<Raw<'a>> {

@@ -216,7 +216,7 @@ defmodule RustyJson.CLITest do
           {["--indent", "2", "--lines"], "--indent and --lines cannot be combined"},
           {["--indent", "two"], "--indent takes a number of spaces from 0 to 1000, or tab, not two"},
           {["--lines", "--at", "/a", "--stats"], "--stats and --at cannot be combined"},
-          {["--fetch", "/a", "--raw", "--minify"], "--raw and --minify cannot be combined"},
+          {["--fetch", "/a", "--raw", "--minify"], "--raw and --minify (--compact, -c) cannot be combined"},
           {["--fetch", "/a", "--sort"], "--sort and --fetch cannot be combined"},
           {["--canonical", "--sort"], "--sort and --canonical cannot be combined"},
           {["--canonical", "--pretty"], "--canonical and --pretty cannot be combined"},

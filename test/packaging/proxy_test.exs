@@ -101,7 +101,15 @@ defmodule RustyJson.ProxyTest do
     address = proxy(fn _target -> "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n" end)
     System.put_env("HTTP_PROXY", address)
 
-    for none <- ["*", @release, "invalid", ".invalid", "*.invalid", "a.example, release.invalid"] do
+    for none <- [
+          "*",
+          @release,
+          "invalid",
+          ".invalid",
+          "*.invalid",
+          "a.example, release.invalid",
+          "Release.INVALID:80"
+        ] do
       System.put_env("NO_PROXY", none)
       assert {:unavailable, text} = install(root, "http")
       assert text =~ "cannot be read"
@@ -113,6 +121,13 @@ defmodule RustyJson.ProxyTest do
       assert {:unavailable, text} = install(root, "http")
       assert text =~ "(404)"
       assert_received {:asked, :GET, _, _}
+    end
+  end
+
+  test "passwords are bytes" do
+    for {given, bytes} <- [{"p%E4ss", [?p, 0xE4, ?s, ?s]}, {"%D0%BF", [0xD0, 0xBF]}] do
+      environment = &%{"HTTP_PROXY" => "http://me:#{given}@proxy:1"}[&1]
+      assert {_profile, [proxy_auth: {~c"me", ^bytes}]} = Proxy.of("http://x", environment)
     end
   end
 

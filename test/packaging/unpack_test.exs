@@ -302,22 +302,23 @@ defmodule RustyJson.UnpackTest do
     files = &[{"priv/wasm/rustyjson.wasm", &1}, {"priv/wasm/rustyjson.wasm.digest", &2}]
     packaged = fn -> File.write!(translation, :zlib.gzip([Translation.banner("of a package"), "int x;"])) end
 
-    :ok = Precompiled.place(files.("of a package", "sources"), dir)
+    names = Precompiled.place(files.("of a package", "sources"), dir)
+    assert names == ["priv/wasm/rustyjson.wasm", "priv/wasm/rustyjson.wasm.digest"]
     packaged.()
 
     # Another build of the same sources.
-    :ok = Precompiled.place(files.("of an archive", "sources"), dir)
+    assert Precompiled.place(files.("of an archive", "sources"), dir) == []
     assert File.read!(module) == "of a package"
     assert Translation.current?(module)
 
     # And one of others.
-    :ok = Precompiled.place([{"priv/native/librustyjson_nif.so", "a library"} | files.("new", "others")], dir)
+    Precompiled.place([{"priv/native/librustyjson_nif.so", "a library"} | files.("new", "others")], dir)
     assert File.read!(module) == "new"
     refute File.exists?(translation)
     assert File.read!(Path.join(dir, "priv/native/librustyjson_nif.so")) == "a library"
 
     packaged.()
-    :ok = Precompiled.place(files.("of a package", "others"), dir)
+    Precompiled.place(files.("of a package", "others"), dir)
     assert File.read!(module) == "of a package"
     assert Translation.current?(module)
   end

@@ -2,7 +2,7 @@ defmodule Jason.Place do
   @moduledoc false
   # Where Jason reports an error. RustyJson names other places: the start of a number where Jason has the digit that is wrong. So a text
   # that failed is read once more, without making terms, to find the byte or the sequence that Jason stops at. The time is linear in
-  # the length (9 ns for a byte), and the memory in the depth. A byte is a reduction, so no scheduler is held. The core cannot name the
+  # the length, and the memory in the depth. A byte is a reduction, so no scheduler is held. The core cannot name the
   # place: its error does not say whether a text that ends too early ends inside a string.
 
   alias Jason.DecodeError

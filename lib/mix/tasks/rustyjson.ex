@@ -13,7 +13,7 @@ defmodule Mix.Tasks.Rustyjson do
 
   | option | what it does |
   |---|---|
-  | `--pretty` | one element per line, indented by two spaces (the default, but for `--lines`, `--array` and `--at`) |
+  | `--pretty` | one element per line, indented by two spaces (the default, except with `--lines`, `--array` and `--at`) |
   | `--indent N\\|tab` | the same, indented by N spaces or by a tab |
   | `--minify`, `--compact`, `-c` | removes insignificant whitespace |
   | `--validate` | prints nothing; the exit code is the result |

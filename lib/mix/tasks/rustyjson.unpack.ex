@@ -37,11 +37,8 @@ defmodule Mix.Tasks.Rustyjson.Unpack do
 
     files = unpack(archive, bytes)
     root = root()
-    Precompiled.place(files, root)
-
-    Mix.shell().info(
-      "installed in #{Path.relative_to_cwd(root)}: #{Enum.map_join(files, ", ", &elem(&1, 0))}"
-    )
+    installed = Precompiled.place(files, root)
+    Mix.shell().info("installed in #{Path.relative_to_cwd(root)}: #{Enum.join(installed, ", ")}")
 
     Mix.shell().info(
       "mix deps.compile rustyjson --force adds them to the build; mix rustyjson.doctor shows what works"

@@ -39,24 +39,25 @@ defmodule RustyJson.Build.Precompiled do
          {:ok, files} <- unpacked(place, bytes),
          :ok <- fitting(place, files, parts, settings) do
       files |> Enum.filter(&of_parts?(&1, parts)) |> place(settings.root)
+      :ok
     end
   end
 
   @doc """
   Installs the files of an archive below this folder. A translation of another module than the one that is there then is removed. A module of
-  the same sources stays with its translation, as packages have both: another build of it would have none.
+  the same sources stays with its translation, as packages have both: another build of it would have none. Returns the names of the files
+  that it installed.
   """
-  @spec place(Archive.files(), Path.t()) :: :ok
+  @spec place(Archive.files(), Path.t()) :: [Path.t()]
   def place(files, root) do
     module = Build.artifact(:guest, root)
     name = Path.relative_to(module, root)
     kept? = List.keymember?(files, name, 0) and same?(files, name, module) and Translation.current?(module)
 
-    if(kept?, do: Enum.reject(files, fn {file, _} -> String.starts_with?(file, name) end), else: files)
-    |> Archive.place(root)
-
+    files = if kept?, do: Enum.reject(files, fn {file, _} -> String.starts_with?(file, name) end), else: files
+    Archive.place(files, root)
     unless Translation.current?(module), do: File.rm(Translation.file(module))
-    :ok
+    for {file, _content} <- files, do: file
   end
 
   defp same?(files, name, module) do
@@ -149,7 +150,7 @@ defmodule RustyJson.Build.Precompiled do
   @profile :rustyjson
 
   defp answer(address, request, profile) do
-    {:ok, _client} = apply(:inets, :start, [:httpc, [profile: @profile]])
+    apply(:inets, :start, [:httpc, [profile: @profile]])
 
     try do
       :ok = apply(:httpc, :set_options, [profile, @profile])

@@ -41,7 +41,8 @@ defmodule RustyJson.Build.Proxy do
     [proxy_auth: {decoded(user), decoded(Enum.join(password))}]
   end
 
-  defp decoded(text), do: text |> URI.decode() |> String.to_charlist()
+  # Bytes, which need not be UTF-8.
+  defp decoded(text), do: text |> URI.decode() |> :binary.bin_to_list()
 
   defp proxy(name, environment) do
     with address when address != nil <- variable(name, environment) do
@@ -64,12 +65,17 @@ defmodule RustyJson.Build.Proxy do
   end
 
   defp without?(host, names) do
-    names |> String.split([",", " "], trim: true) |> Enum.map(&name/1) |> Enum.any?(&within?(host, &1))
+    names
+    |> String.downcase()
+    |> String.split([",", " "], trim: true)
+    |> Enum.map(&name/1)
+    |> Enum.any?(&within?(String.downcase(host), &1))
   end
 
   defp name("*" <> name), do: name(name)
   defp name("." <> name), do: name
-  defp name(name), do: name
+  # A port does not matter.
+  defp name(name), do: String.replace(name, ~r/:\d+$/, "")
 
   # Of "*" nothing is left.
   defp within?(host, name), do: name in ["", host] or String.ends_with?(host, "." <> name)

@@ -160,7 +160,8 @@ defmodule RustyJson.CLI.Arguments do
         {:error, "--stats and --at cannot be combined"}
 
       switches[:raw] && Enum.any?(@layouts, &switches[&1]) ->
-        {:error, "--raw and --#{layout} cannot be combined"}
+        {:error,
+         "--raw and --#{if layout == :minify, do: "minify (--compact, -c)", else: layout} cannot be combined"}
 
       switches[:sort] && (switches[:fetch] || layout == :canonical) ->
         {:error, "--sort and --#{if switches[:fetch], do: :fetch, else: :canonical} cannot be combined"}

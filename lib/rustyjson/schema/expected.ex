@@ -65,7 +65,10 @@ defmodule RustyJson.Schema.Expected do
   # The core says what JSON it expected, but of Ecto's types it knows nothing.
   defp expected({:loaded, {:parameterized, {Ecto.Enum, given}}}, :type), do: [enum(given)]
   defp expected({:loaded, {:parameterized, Ecto.Enum, given}}, :type), do: [enum(given)]
-  defp expected({:loaded, type}, :type) when is_atom(type), do: [inspect(type)]
+
+  defp expected({:loaded, type}, :type) when is_atom(type),
+    do: [type |> inspect() |> String.trim_leading(":")]
+
   defp expected(_type, :type), do: []
 
   defp expected({:enum, names}, :enum), do: [list(Enum.map(names, &to_string/1))]

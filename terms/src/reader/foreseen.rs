@@ -28,7 +28,8 @@ struct Look {
 }
 
 impl<'a> Terms<'a, '_> {
-    /// Whether a tape is likely to have more than `most` bytes, as so many terms of it suggest. Half of a list counts as its first element, half as one in the middle.
+    /// Whether a tape is likely to have more than `most` bytes: at most so many terms are looked at. Half of a list counts as its first
+    /// element, half as one in the middle.
     #[cold]
     #[inline(never)]
     pub(super) fn is_long(&mut self, root: Raw<'a>, most: usize, looks: usize) -> bool {

@@ -14,7 +14,8 @@ const FEW: u8 = 16;
 type Set<'a> = &'a [Raw<'a>];
 
 /// The keys of small maps that were seen lately. Maps made of one another share the tuple of their keys, but those that came in a message or
-/// out of a table, structs on older versions of OTP, and what other libraries decoded have one each.
+/// out of a table, and structs on older versions of OTP, have one each. Keys are equal if they are the same word, or binaries of up to 64
+/// bytes that stand on the heap.
 #[derive(Default)]
 pub(super) struct KeySets<'a> {
     /// Questions so far, up to a few.

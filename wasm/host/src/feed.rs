@@ -47,7 +47,7 @@ pub fn run<'a>(env: Env<'a>, guest: &mut Guest, stream: &Stream<'_>) -> Result<T
     let values = values.map(|list| Maker::new(env).term(list));
     guest.in_time()?;
     match values {
-        Some(values) if values.is_list() => Ok(terms::fed(env, values, &answer)),
+        Some(values) if values.is_list() => terms::fed(env, values, &answer),
         None if options.keys == Keys::ExistingAtoms && question.stop == Question::UNASKED => {
             Ok(terms::unknown_atoms(env))
         }

@@ -14,7 +14,7 @@ const VERSION: u8 = 131;
 const ATOM: u8 = 118;
 
 /// `{values, kept, state, end}`, as `RustyJson.Engine.fed` has it.
-pub fn fed<'a>(env: Env<'a>, values: Term<'a>, answer: &Answer<'_>) -> Term<'a> {
+pub fn fed<'a>(env: Env<'a>, values: Term<'a>, answer: &Answer<'_>) -> Result<Term<'a>, Fault> {
     let end = match &answer.end {
         End::More => atoms::more().encode(env),
         End::Again => atoms::again().encode(env),
@@ -23,7 +23,8 @@ pub fn fed<'a>(env: Env<'a>, values: Term<'a>, answer: &Answer<'_>) -> Term<'a> 
             (*kind as u8, offset, line, column, path, value.0, value.1).encode(env)
         }
     };
-    (values, answer.kept, binary(env, answer.state), end).encode(env)
+    // The keys around the place where a piece ends are part of the state.
+    Ok((values, answer.kept, long_binary(env, answer.state)?, end).encode(env))
 }
 
 /// `{:many, terms, [{number, {code, offset, line, column, path}}]}`.
