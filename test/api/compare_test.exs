@@ -43,8 +43,11 @@ defmodule RustyJson.CompareTest do
     many = file.("many.ndjson", for(_ <- 1..3_000, do: [line, ?\n]))
     assert {0, output, ""} = run(["--time", "1", "--encode", many])
     assert [_ | _] = rows = rows(output)
-    # 3,000 texts of 1,000 bytes.
-    for row <- rows, do: assert([_, "3." <> _] = Regex.run(~r/([\d.]+) MB/, row), row)
+    # 3,000 texts of 1,000 bytes, and what the VM takes for each.
+    for row <- rows do
+      assert [_, memory] = Regex.run(~r/([\d.]+) MB/, row), row
+      assert Float.parse(memory) >= {3.0, ""} and Float.parse(memory) < {6.0, ""}, row
+    end
   end
 
   test "a table for each file and direction", %{write: file} do

@@ -217,8 +217,8 @@ defmodule RustyJson.EncoderTest do
     """
 
     {text, 0} = OtherVM.run(code, [])
-    assert text =~ "for %Late{a: nil} of type Late (a struct), the implementation for Late has no effect"
+    assert text =~ "Late (a struct), the implementation for Late has no effect"
     assert text =~ "consolidate_protocols: false"
-    assert text =~ "for %Bare{a: nil} of type Bare (a struct), RustyJson.Encoder protocol must always be"
+    assert text =~ ~r/Bare \(a struct\)[,.] RustyJson.Encoder protocol must always be/i
   end
 end
