@@ -1,4 +1,4 @@
-alias RustyJson.Test.{CodePath, Corpus, Judge}
+alias RustyJson.Test.{CodePath, Corpus, Judge, KeptOptions}
 
 CodePath.shorten(Mix.Project.build_path())
 
@@ -12,6 +12,8 @@ for {name, reason} <- Judge.missing() do
   if Atom.to_string(name) in required, do: raise("engine #{name} is required, but: #{reason}")
   IO.puts("skipped: engine #{name}: #{reason}")
 end
+
+KeptOptions.reserve()
 
 # CONTRIBUTING says which tests are heavy.
 heavy = System.get_env("RUSTYJSON_HEAVY") == "1"

@@ -296,12 +296,11 @@ defmodule RustyJson.KnownOptionsTest do
   if :built_in in Keyword.keys(RustyJson.Test.Judge.engines()) do
     alias RustyJson.Engine.Native.Nif
 
-    @limits {2, 64 * 1_048_576, 5_000, false, 5_000}
+    alias RustyJson.Test.KeptOptions
 
-    defp keep(function, given, limits \\ @limits) do
-      %{bytes: bytes} = apply(Options, function, [[engine: :wasm] ++ given])
-      Nif.sandbox_keep(function, bytes, limits)
-    end
+    import KeptOptions, only: [keep: 2, keep: 3]
+
+    @limits KeptOptions.limits()
 
     test "the built-in host knows calls by number, with their options and limits" do
       assert :ok = RustyJson.start_engine(engine: :wasm, host: :built_in)
@@ -322,7 +321,7 @@ defmodule RustyJson.KnownOptionsTest do
       end
 
       # Whether a document is right is asked by a number of its own.
-      check = Nif.sandbox_keep(:decode, Options.decode(engine: :wasm, max_depth: 1).check, @limits)
+      check = KeptOptions.check()
       assert is_integer(check) and check not in [plain, flat]
 
       for {text, right} <- [{"[1]", true}, {"[[1]]", false}, {"[1", false}, {"[2]", true}] do
