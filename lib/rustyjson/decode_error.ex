@@ -136,15 +136,17 @@ defmodule RustyJson.DecodeError do
   def explain(%__MODULE__{position: position, line: line, data: data} = error)
       when is_integer(position) and is_integer(line) and is_binary(data) do
     where = if error.path in [nil, ""], do: "", else: "\nat " <> Snippet.path(error.path)
-    Exception.message(error) <> "\n\n" <> snippet(data, position - error.offset, error) <> where
+    Exception.message(error) <> snippet(data, position - error.offset, error) <> where
   end
 
   def explain(error) when is_exception(error), do: Unsupported.message(error)
 
-  defp snippet("", _position, %{reason: :unexpected_end, offset: 0}), do: "The input is empty."
+  defp snippet("", _position, %{reason: :unexpected_end, offset: 0}), do: "\n\nThe input is empty."
+  # That of a stream that kept nothing.
+  defp snippet("", _position, _error), do: ""
 
   defp snippet(data, position, error),
-    do: Snippet.caret(data, position, error.line, if(error.offset > 0, do: error.column))
+    do: "\n\n" <> Snippet.caret(data, position, error.line, if(error.offset > 0, do: error.column))
 
   defimpl Inspect do
     @shown 64

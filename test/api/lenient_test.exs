@@ -186,6 +186,29 @@ defmodule RustyJson.LenientTest do
     end
   end
 
+  test "a text whose only object has keys that are not JSON: the error is at the first of them" do
+    for {_name, engine} <- Judge.engines(),
+        {text, reason, place} <- [
+          {~S({'a': 1}), :single_quotes, {1, 1, 2}},
+          {"{\n  a: 1\n}", :unquoted_key, {4, 2, 3}},
+          {"{“a”: 1}", :expected_key, {1, 1, 2}},
+          {"é: {_a: {'b': 1}}", :unquoted_key, {5, 1, 5}},
+          {"{a}\n```json\n{ 'a': 1}\n```", :single_quotes, {14, 3, 3}},
+          {"{'a': 1}\n```\n", :unexpected_end, {13, 3, 1}}
+        ],
+        pieces <- cuts(text),
+        types <- [[], [as: Line], [as: Line, errors: :all]] do
+      options = [lenient: @all] ++ types ++ engine
+      assert {:error, error} = read(pieces, options)
+      assert {error.reason, {error.position, error.line, error.column}} == {reason, place}
+      assert error.message =~ ": No array or object was found"
+      # The text is not kept, so no line of it can be shown.
+      assert DecodeError.explain(error) == error.message
+      assert {:error, %{message: message}} = RustyJson.decode_partial(text, options)
+      assert message == error.message
+    end
+  end
+
   test "a word that is cut is an end that comes too early" do
     for {_name, engine} <- Judge.engines(),
         {text, json} <- [

@@ -8,6 +8,7 @@ defmodule RustyJson.Partial.Lenient do
   # `RustyJson.Partial.Lenient.Positions` takes back out of positions.
 
   alias RustyJson.DecodeError
+  alias RustyJson.DecodeError.Message
   alias RustyJson.Encode.Excerpt
   alias RustyJson.Options.Unknown
   alias RustyJson.Partial.Lenient.{Content, Filter, Front, Scalar}
@@ -128,18 +129,22 @@ defmodule RustyJson.Partial.Lenient do
          else: (_none -> held)
   end
 
-  @doc "The error of a text in which no document was found says so."
+  @doc "The error of a text in which no document was found says so, at the first brace that might have started one."
   @spec explained(result, nil | t()) :: result when result: term()
-  def explained(
-        {:error, %DecodeError{reason: :unexpected_end, message: message} = error},
-        %{found: false} = lenient
-      ) do
-    if Filter.mends?(lenient, :prose),
-      do: {:error, %{error | message: message <> ": No array or object was found"}},
-      else: {:error, error}
-  end
+  def explained({:error, %DecodeError{reason: :unexpected_end} = error}, %{found: false} = lenient),
+    do: {:error, if(Filter.mends?(lenient, :prose), do: undocumented(error, lenient), else: error)}
 
   def explained(result, _lenient), do: result
+
+  @nothing "No array or object was found"
+
+  defp undocumented(error, %{refused: nil}), do: %{error | message: error.message <> ": " <> @nothing}
+
+  defp undocumented(error, %{refused: {reason, {position, line, column}}}) do
+    message = Message.at({Message.text(reason, "", nil), @nothing}, position, line, column)
+    place = %{position: position, line: line, column: column, offset: position}
+    error |> struct!(place) |> struct!(reason: reason, message: message)
+  end
 
   defp phase("", lenient), do: {[], lenient}
   defp phase(bytes, %{phase: :before} = lenient), do: Front.before(bytes, lenient)

@@ -14,7 +14,8 @@ defmodule RustyJson.Partial.Lenient.Filter do
   # The phase is :before or :info in front of the document, :scalar in a value that is the document if nothing follows it, :document, or
   # :after it; then all is passed on (:ended) or left out (:dropped). `scalar` has the bytes of such a value
   # (RustyJson.Partial.Lenient.Scalar), and `tried` says that it was none. `objects`: the document is an object. `found`: there is one.
-  # `breaks` are the line breaks that became escapes.
+  # `refused` is the first brace that starts no object, in the fence if there is one: why, and where. `breaks` are the line breaks that
+  # became escapes.
   defstruct mends: [],
             phase: :before,
             at: {0, 1, 1},
@@ -24,6 +25,7 @@ defmodule RustyJson.Partial.Lenient.Filter do
             prose: false,
             objects: false,
             found: true,
+            refused: nil,
             tried: false,
             scalar: nil,
             mode: :outside,

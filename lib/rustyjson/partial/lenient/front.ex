@@ -63,7 +63,8 @@ defmodule RustyJson.Partial.Lenient.Front do
         phase: :info,
         fenced: true,
         prose: false,
-        tried: false
+        tried: false,
+        refused: nil
     })
   end
 
@@ -100,7 +101,23 @@ defmodule RustyJson.Partial.Lenient.Front do
   defp maybe(true, bytes, lenient), do: begin(bytes, lenient)
   defp maybe(:more, bytes, lenient), do: {[], %{lenient | held: bytes}}
 
-  defp maybe(false, <<byte, rest::binary>>, lenient), do: before(rest, lenient |> prose() |> moved(byte))
+  defp maybe(false, <<byte, rest::binary>>, lenient),
+    do: before(rest, lenient |> refused(byte, rest) |> prose() |> moved(byte))
+
+  # What an error shows if no document follows. The byte behind the brace decides, as in the core.
+  defp refused(%{refused: nil, at: {position, line, column}} = lenient, ?{, rest) do
+    {<<first, _::binary>>, place} = space(rest, position + 1, line, column + 1)
+    %{lenient | refused: {no_key(first), place}}
+  end
+
+  defp refused(lenient, _byte, _rest), do: lenient
+
+  defp no_key(?'), do: :single_quotes
+
+  defp no_key(byte) when byte in ?a..?z or byte in ?A..?Z or byte in ?0..?9 or byte in ~c"_$",
+    do: :unquoted_key
+
+  defp no_key(_byte), do: :expected_key
 
   # Whether an array or object starts here: a bracket, and behind it what may stand there. A list can start with a word, but so can text
   # in brackets, so the whole word counts.
