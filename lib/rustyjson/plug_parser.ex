@@ -17,8 +17,8 @@ defmodule RustyJson.PlugParser do
       `raw_body: true` keeps the body in `conn.assigns.raw_body`, so that you can check a signature
     * `:length`, `:read_length`, `:read_timeout`, `:body_reader` and `:nest_all_json` - as for `Plug.Parsers.JSON`
 
-  Options are checked when the pipeline is built: an option that is misspelt, a value of another type, and a policy that is not in the
-  configuration raise `ArgumentError`. By default, a pipeline is built when its module is compiled. If `config/runtime.exs` defines the
+  Options are checked when the pipeline is built: an option that is misspelt, a value of another type, a policy that is not in the
+  configuration, and an option of RustyJson beside `:rustyjson` instead of in it raise `ArgumentError`. By default, a pipeline is built when its module is compiled. If `config/runtime.exs` defines the
   policy, build the pipeline at run time, with `use Plug.Builder, init_mode: :runtime`, or `config :phoenix, plug_init_mode: :runtime`.
 
   ## Errors
@@ -50,6 +50,7 @@ defmodule RustyJson.PlugParser do
             ]}
 
   alias RustyJson.{DecodeError, Options, SandboxError}
+  alias RustyJson.Options.{Functions, Unknown}
 
   # Errors that concern the size of the body.
   @size [:max_bytes, :max_nodes]
@@ -57,10 +58,27 @@ defmodule RustyJson.PlugParser do
   @doc false
   def init(opts) do
     {body_reader, opts} = Keyword.pop(opts, :body_reader, {Plug.Conn, :read_body, []})
+    unless Keyword.has_key?(opts, :rustyjson), do: Enum.each(opts, &not_beside!/1)
     {own, opts} = Keyword.pop(opts, :rustyjson, [])
 
     {%{raw_body: raw_body}, decode} = check!(own)
     {body_reader, %{decode: decode, raw_body: raw_body, nest_all: opts[:nest_all_json] == true}, opts}
+  end
+
+  # Plug ignores options that no parser takes: a policy there would have no effect.
+  defp not_beside!({name, _value}) do
+    wanted =
+      cond do
+        Unknown.near(name, [:rustyjson]) -> "did you mean rustyjson: [...]?"
+        name in Functions.names(:plug_parser) -> "write rustyjson: [#{name}: ...]"
+        true -> nil
+      end
+
+    if wanted do
+      raise ArgumentError,
+            "RustyJson.PlugParser does not read the option #{inspect(name)} of Plug.Parsers: #{wanted} " <>
+              "(add rustyjson: [] if it is for another parser)"
+    end
   end
 
   # What a request would fail by. A pipeline can be built before the configuration is complete, when the application is compiled: then

@@ -121,6 +121,22 @@ defmodule RustyJson.PlugParserTest do
     end
   end
 
+  test "options in the wrong place, which Plug would ignore, are found" do
+    for {wrong, message} <- [
+          {[policy: :webhook], ~r/option :policy of Plug.Parsers: write rustyjson: \[policy: ...\]/},
+          {[max_nodes: 5], ~r/write rustyjson: \[max_nodes: ...\]/},
+          {[raw_body: true], ~r/write rustyjson: \[raw_body: ...\]/},
+          {[rustjson: [policy: :webhook]], ~r/did you mean rustyjson: \[...\]\?/}
+        ] do
+      assert_raise ArgumentError, message, fn -> PlugParser.init([length: 1] ++ wrong) end
+    end
+
+    # Of another parser.
+    assert PlugParser.init(timeout: 5, rustyjson: []) |> elem(2) == [timeout: 5]
+    others = [length: 1, read_timeout: 5, json_decoder: RustyJson, validate_utf8: true, nest_all_json: true]
+    assert PlugParser.init(others) |> elem(2) == others
+  end
+
   test "a pipeline that is built when the application is compiled" do
     Application.put_env(:rustyjson, :policies, webhook: [max_depth: 2])
     Application.stop(:rustyjson)
