@@ -132,6 +132,7 @@ defmodule RustyJson.CLITest do
     one = file.("one.json.gz", :zlib.gzip("[1, 2]"))
     assert {0, "[1,2]\n", ""} = run(["--compact", one])
     assert {0, "1\n2\n", ""} = run(["--array", one])
+    assert {0, ^output, ""} = run(["--lines", file.("lines.ndjson", File.read!(gz))])
 
     for bytes <- [binary_part(:zlib.gzip(text), 0, 5_000), "[1]", "", "\x1f"] do
       assert {3, _, error} = run(["--lines", file.("bad.gz", bytes)])
@@ -216,7 +217,8 @@ defmodule RustyJson.CLITest do
           {["--indent", "2", "--lines"], "--indent and --lines cannot be combined"},
           {["--indent", "two"], "--indent takes a number of spaces from 0 to 1000, or tab, not two"},
           {["--lines", "--at", "/a", "--stats"], "--stats and --at cannot be combined"},
-          {["--fetch", "/a", "--raw", "--minify"], "--raw and --minify (--compact, -c) cannot be combined"},
+          {["--fetch", "/a", "--raw", "--canonical"], "--raw and --canonical cannot be combined"},
+          {["--fetch", "/a", "--raw", "--validate"], "--raw and --validate cannot be combined"},
           {["--fetch", "/a", "--sort"], "--sort and --fetch cannot be combined"},
           {["--canonical", "--sort"], "--sort and --canonical cannot be combined"},
           {["--canonical", "--pretty"], "--canonical and --pretty cannot be combined"},
@@ -228,6 +230,15 @@ defmodule RustyJson.CLITest do
       assert {2, "", error} = run(arguments ++ ["x"])
       assert error =~ message
     end
+  end
+
+  test "--raw with --compact, as -rc of jq", %{write: file} do
+    path = file.("d.json", ~s({"a": [ "x\\n", {"b": 1.50} , null]}))
+    lines = file.("d.ndjson", ~s({"a": "x"}\n "y" \n{"a": [1, 2]}\n))
+    assert {0, ~s(x\n\n{"b":1.50}\nnull\n), ""} = run(["-rc", "--at", "/a/*", path])
+    assert {0, ~s(["x\\n",{"b":1.50},null]\n), ""} = run(["-r", "-c", "--fetch", "/a", path])
+    assert {0, ~s({"a":"x"}\ny\n{"a":[1,2]}\n), ""} = run(["--raw", "--minify", "--lines", lines])
+    assert {1, "x\n[1,2]\n", _} = run(["-rc", "--lines", "--fetch", "/a", lines])
   end
 
   test "--array, --at and --lines exclude each other" do
@@ -278,6 +289,15 @@ defmodule RustyJson.CLITest do
     assert error =~ "add --lines"
     assert {1, _, error} = run(["--lines", file.("two.ndjson", ~s({"a":1}\n{"a":2} 3\n))])
     refute error =~ "add --lines"
+
+    # Several documents, none of which is a line.
+    rows = file.("rows.json", ~s({\n "a": 1\n}\n{\n "a": 2\n}\n))
+
+    for arguments <- [[rows], ["--at", "/b", rows], [file.("row.json", ~s({"a":1}{"a":2}))]] do
+      assert {1, "", error} = run(arguments)
+      refute error =~ "add --lines"
+      assert error =~ "RustyJson.decode_stream/2 reads all"
+    end
   end
 
   test "a directory is not a file" do

@@ -33,6 +33,17 @@ defmodule RustyJson.ErrorsTest do
     {~S({"a" 1}), [], "Expected colon after object key at position 5 (line 1, column 6)"},
     {"[1 2]", [], "Expected comma or closing bracket at position 3 (line 1, column 4)"},
     {~S({"a":1 "b"}), [], "Expected comma or closing brace at position 7 (line 1, column 8)"},
+    {"// a", [], "Expected value at position 0 (line 1, column 1): Comments are not supported"},
+    {"{/**/}", [], "Expected object key at position 1 (line 1, column 2): Comments are not supported"},
+    {~s({"a"/**/}), [],
+     "Expected colon after object key at position 4 (line 1, column 5): Comments are not supported"},
+    {"[1 /* b */]", [],
+     "Expected comma or closing bracket at position 3 (line 1, column 4): Comments are not supported"},
+    {~s({"a":1,\n// b\n}), [],
+     "Expected object key at position 8 (line 2, column 1): Comments are not supported"},
+    {"1 // b", [],
+     "Unexpected data after the value at position 2 (line 1, column 3): Comments are not supported"},
+    {"[1 / 2]", [], "Expected comma or closing bracket at position 3 (line 1, column 4)"},
     {"{,}", [], "Expected object key at position 1 (line 1, column 2)"},
     {"1 2", [], "Unexpected data after the value at position 2 (line 1, column 3)"},
     {"\uFEFF1", [], "Byte order mark not allowed at position 0 (line 1, column 1)"},
@@ -197,14 +208,14 @@ defmodule RustyJson.ErrorsTest do
              "Unexpected end of input at position 0 (line 1, column 1)\n\nThe input is empty."
   end
 
-  test "explain of the end of a stream does not say that the input is empty" do
+  test "explain of the end of a stream, which kept no text, neither says that the input is empty nor shows a line" do
     for {_name, engine} <- Judge.engines() do
       feed = RustyJson.Feed.new([at: "/*"] ++ engine)
       {:ok, [1], feed} = RustyJson.Feed.push(feed, "[1,")
       {:error, error, []} = RustyJson.Feed.finish(feed)
 
       assert DecodeError.explain(error) ==
-               "Unexpected end of input at position 3 (line 1, column 4): [ is not closed\n\n1 | …\n  |  ^\nat /1"
+               "Unexpected end of input at position 3 (line 1, column 4): [ is not closed\nat /1"
     end
   end
 

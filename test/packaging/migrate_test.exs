@@ -107,7 +107,10 @@ defmodule RustyJson.MigrateTest do
     migrate(dir)
     assert migrate(dir, ["--check"]) =~ "Nothing to replace."
     assert_raise Mix.Error, ~r/no-such-folder does not exist/, fn -> migrate(dir, ["no-such-folder"]) end
-    assert_raise Mix.Error, ~r/--dry-run/, fn -> migrate(dir, ["--bogus"]) end
+
+    assert_raise Mix.Error, ~r{unknown option --dryrun, did you mean --dry-run\?}, fn ->
+      migrate(dir, ["--dryrun"])
+    end
   end
 
   test "a file with another Jason, a broken file and templates stay, and are listed" do

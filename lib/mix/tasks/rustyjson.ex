@@ -19,7 +19,7 @@ defmodule Mix.Tasks.Rustyjson do
   | `--validate` | prints nothing; the exit code is the result |
   | `--canonical` | canonical JSON (RFC 8785) |
   | `--fetch POINTER` | only the value at this JSON Pointer, such as `/user/name`; with `*`, such as `/users/*/name`, all values |
-  | `--raw`, `-r` | with `--fetch`, `--at`, `--array` or `--lines`: strings without quotes and escapes, other values as they were written |
+  | `--raw`, `-r` | with `--fetch`, `--at`, `--array` or `--lines`: strings without quotes and escapes, other values as they were written, or with `-c` without insignificant whitespace |
   | `--sort` | sorts the members of objects by their keys |
   | `--lines` | every line is a document (NDJSON); output is one line per document; the memory for a file stays constant |
   | `--array` | the elements of one array, a line each, in constant memory |
@@ -38,7 +38,7 @@ defmodule Mix.Tasks.Rustyjson do
   Of `config :rustyjson`, the engine and the limits of documents apply. Options for how terms and texts are read and written, such as
   `floats:` and `redact:`, do not.
 
-  A file whose name ends in `.gz` is decompressed. `--validate` needs no more memory for a large file than for a small one; with the wasm
+  A gzip file is decompressed. `--validate` needs no more memory for a large file than for a small one; with the wasm
   engine, whose limits are those of a whole document, or with a configured `max_bytes` or `max_nodes`, it reads the whole file.
 
   Errors go to standard error as `FILE:LINE:COLUMN: message`, with the line and a caret. If standard error is a terminal, so does

@@ -23,13 +23,21 @@ defmodule Mix.Tasks.Rustyjson.Migrate do
 
   use Mix.Task
 
+  alias RustyJson.CLI.Switches
   alias RustyJson.Migrate
+
+  @switches [dry_run: :boolean, check: :boolean]
 
   @impl true
   def run(argv) do
-    case OptionParser.parse(argv, strict: [dry_run: :boolean, check: :boolean]) do
-      {options, paths, []} -> migrate(Migrate.files(paths), options)
-      _wrong -> Mix.raise("mix rustyjson.migrate [--dry-run | --check] [FOLDER or FILE ...]")
+    case OptionParser.parse(argv, strict: @switches) do
+      {options, paths, []} ->
+        migrate(Migrate.files(paths), options)
+
+      {_options, _paths, [wrong | _]} ->
+        Mix.raise(
+          "mix rustyjson.migrate: #{Switches.wrong(wrong, @switches)}\nmix help rustyjson.migrate lists the options"
+        )
     end
   end
 

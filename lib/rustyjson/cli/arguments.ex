@@ -159,9 +159,8 @@ defmodule RustyJson.CLI.Arguments do
       switches[:lines] && switches[:at] && switches[:stats] ->
         {:error, "--stats and --at cannot be combined"}
 
-      switches[:raw] && Enum.any?(@layouts, &switches[&1]) ->
-        {:error,
-         "--raw and --#{if layout == :minify, do: "minify (--compact, -c)", else: layout} cannot be combined"}
+      switches[:raw] && layout not in [:pretty, :minify] ->
+        {:error, "--raw and --#{layout} cannot be combined"}
 
       switches[:sort] && (switches[:fetch] || layout == :canonical) ->
         {:error, "--sort and --#{if switches[:fetch], do: :fetch, else: :canonical} cannot be combined"}

@@ -290,15 +290,15 @@ defmodule RustyJson.CLI.Documents do
   defp shown(part, %{raw: true} = arguments), do: unquoted(part, arguments)
   defp shown(part, arguments), do: lay_out(part, nil, arguments)
 
-  defp unquoted(part, arguments) do
-    {:ok, raw(part, arguments)}
+  # A string without quotes and escapes; anything else as it was written, unless it is to be made short.
+  defp unquoted(<<?", _::binary>> = part, %{decode: decode}) do
+    {:ok, RustyJson.decode!(part, decode)}
   rescue
     error in SandboxError -> {:error, error}
   end
 
-  # A string without quotes and escapes; anything else as it was written.
-  defp raw(<<?", _::binary>> = part, %{decode: decode}), do: RustyJson.decode!(part, decode)
-  defp raw(part, _arguments), do: part
+  defp unquoted(part, %{layout: :minify} = arguments), do: laid_out(part, nil, arguments)
+  defp unquoted(part, _arguments), do: {:ok, part}
 
   defp lay_out(_text, _term, %{layout: :validate}), do: {:ok, nil}
   # A line, without what stands around its value.
@@ -378,9 +378,12 @@ defmodule RustyJson.CLI.Documents do
   # The first line of a document that has several.
   defp hint(%{reason: :unexpected_end, line: 1}, 0), do: "\nIf the whole is one document, leave out --lines."
 
-  # Of a document that is not one of many lines.
-  defp hint(%{reason: :trailing_data, line: line}, nil) when line > 1,
+  # Of a document that is not one of many lines. The first one has ended before this line.
+  defp hint(%{reason: :trailing_data, line: 2, column: 1}, nil),
     do: "\nIf every line is a document, add --lines."
+
+  defp hint(%{reason: :trailing_data, token: <<bracket, _::binary>>}, nil) when bracket in ~c"{[",
+    do: "\nOf several documents that are not one per line, RustyJson.decode_stream/2 reads all."
 
   defp hint(%{reason: :byte_order_mark, position: 0, token: "\uFEFF" <> _}, nil),
     do: "\n`tail -c +4 FILE` prints the file without it."

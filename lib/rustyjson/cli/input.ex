@@ -1,6 +1,6 @@
 defmodule RustyJson.CLI.Input do
   @moduledoc false
-  # Reads files and standard input, in pieces or line by line; files in constant memory. A file whose name ends in `.gz` is decompressed.
+  # Reads files and standard input, in pieces or line by line; files in constant memory. Gzip files are decompressed.
 
   alias RustyJson.CLI.{Output, Progress}
 
@@ -124,7 +124,7 @@ defmodule RustyJson.CLI.Input do
   defp now, do: System.monotonic_time(:millisecond)
 
   defp with_device(file, quiet, fun) do
-    compressed = String.ends_with?(file, ".gz")
+    compressed = compressed?(file)
 
     device(file, compressed, fn device ->
       fun.(device, %{
@@ -133,6 +133,15 @@ defmodule RustyJson.CLI.Input do
         progress: Progress.shown?(quiet)
       })
     end)
+  end
+
+  # By its name, or its first bytes. Those of a pipe are gone once they are read.
+  defp compressed?("-"), do: false
+
+  defp compressed?(file) do
+    String.ends_with?(file, ".gz") or
+      (File.regular?(file) and
+         File.open(file, [:read, :raw, :binary], &IO.binread(&1, 2)) == {:ok, <<0x1F, 0x8B>>})
   end
 
   # Bytes as they are, whatever the terminal's encoding. OTP 26 and 27 read ahead and decode UTF-8 before anybody can ask

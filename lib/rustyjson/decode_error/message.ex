@@ -54,6 +54,10 @@ defmodule RustyJson.DecodeError.Message do
     atom_limit: "More new keys than the VM's table of atoms has room for"
   }
 
+  # Where a comment can stand.
+  @between [:expected_value, :expected_key, :expected_colon, :trailing_data] ++
+             [:expected_comma_or_array_end, :expected_comma_or_object_end]
+
   @shown 64
 
   alias RustyJson.DecodeError.Snippet
@@ -66,6 +70,11 @@ defmodule RustyJson.DecodeError.Message do
     do: {"Expected value", "Compressed data (gzip)"}
 
   def text(:expected_value, "```" <> _, _options), do: {"Expected value", "Markdown code fence"}
+
+  def text(reason, <<?/, byte, _::binary>>, _options)
+      when byte in ~c"/*" and reason in @between,
+      do: {@texts[reason], "Comments are not supported"}
+
   def text(:byte_order_mark, <<0xFF, 0xFE, _::binary>>, _options), do: utf16()
   def text(:byte_order_mark, <<0xFE, 0xFF, _::binary>>, _options), do: utf16()
   def text(:unclosed_array, _rest, _options), do: {"Unexpected end of input", "[ is not closed"}
