@@ -55,7 +55,7 @@ defmodule RustyJson.Partial do
   Behind other text, the document is the first array or object. If `:as` is a struct or a map, an array there is the document only if an
   object is its first element: `As [1] says: {"a": 1}` is the object. Types that are given to `finish/2` come too late for that. An array
   that starts the text, and an object in front of the list that `:as` asks for, are taken for the document. If there is none, the error
-  says so.
+  says so. It is at the first `{` without a key in double quotes behind it, such as that of `{'a': 1}`, or else at the end.
 
   `mended/1` says what was mended, and where. Positions of errors are those of the original text.
 
