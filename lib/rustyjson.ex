@@ -624,6 +624,7 @@ defmodule RustyJson do
 
     * `:engine` - `:auto`, `:native` or `:wasm`; the default is the configured engine
     * `:host` - `:auto`, `:built_in` or `:wasmex`, for the wasm engine
+    * `:policy` - a [policy](`RustyJson.Config#module-policies`), whose engine and host start. An unknown one raises ArgumentError
 
   If the engine cannot start, the result is `{:error, exception}`: a `RustyJson.EngineError`, or a `RustyJson.SandboxError` with
   the reason `:unavailable`. Both say what is missing. RustyJson remembers for one second that wasmex failed, and does not
@@ -632,7 +633,7 @@ defmodule RustyJson do
   Without `start_engine/1`, the first call starts the engine. One process starts it, and other calls wait for at most their `:timeout`.
   If the application is configured with `engine: :wasm`, the engine starts with RustyJson itself.
   """
-  @spec start_engine(engine: :auto | :native | :wasm, host: :auto | :built_in | :wasmex) ::
+  @spec start_engine(engine: :auto | :native | :wasm, host: :auto | :built_in | :wasmex, policy: atom()) ::
           :ok | {:error, EngineError.t() | SandboxError.t()}
   def start_engine(opts \\ []) do
     {_own, opts} = Options.split!(:start_engine, opts)
@@ -649,8 +650,8 @@ defmodule RustyJson do
 
   @doc """
   Lets a supervisor start an engine. If you put `{RustyJson, engine: :wasm}` among its children, the engine is ready before the children
-  that follow. Takes the options of `start_engine/1`. A supervisor can have one such child for each engine. If the engine cannot start, the
-  supervisor does not start either.
+  that follow. Takes the options of `start_engine/1`. A supervisor can have one such child for each engine and policy. If the engine cannot start, or
+  there is no such policy, the supervisor does not start either.
 
       iex> children = [{RustyJson, engine: RustyJson.engine()}, {RustyJson, engine: :auto}]
       iex> {:ok, supervisor} = Supervisor.start_link(children, strategy: :one_for_one)

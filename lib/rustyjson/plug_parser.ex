@@ -20,6 +20,7 @@ defmodule RustyJson.PlugParser do
   Options are checked when the pipeline is built: an option that is misspelt, a value of another type, a policy that is not in the
   configuration, and an option of RustyJson beside `:rustyjson` instead of in it raise `ArgumentError`. By default, a pipeline is built when its module is compiled. If `config/runtime.exs` defines the
   policy, build the pipeline at run time, with `use Plug.Builder, init_mode: :runtime`, or `config :phoenix, plug_init_mode: :runtime`.
+  Each request then checks them; `{RustyJson, policy: :webhook}` in your supervision tree checks the policy at the start.
 
   ## Errors
 

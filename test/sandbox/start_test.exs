@@ -83,6 +83,30 @@ defmodule RustyJson.Sandbox.StartTest do
     end
   end
 
+  test "a policy in a supervisor: its engine starts, and an unknown one stops the start" do
+    host = if WasmHosts.missing(:built_in), do: :wasmex, else: :built_in
+    Application.put_env(:rustyjson, :policies, edge: [engine: :wasm, host: host])
+    RustyJson.Config.reload()
+
+    on_exit(fn ->
+      Application.delete_env(:rustyjson, :policies)
+      RustyJson.Config.reload()
+    end)
+
+    children = [{RustyJson, policy: :edge}]
+
+    if WasmHosts.missing(host) do
+      assert {:error, %SandboxError{reason: :unavailable}} = RustyJson.start_engine(policy: :edge)
+    else
+      assert {:ok, supervisor} = Supervisor.start_link(children, strategy: :one_for_one)
+      Supervisor.stop(supervisor)
+    end
+
+    %{start: {module, function, arguments}} = Supervisor.child_spec({RustyJson, policy: :egde}, [])
+    message = ~r/unknown policy :egde, did you mean :edge\?/
+    assert_raise ArgumentError, message, fn -> apply(module, function, arguments) end
+  end
+
   if reason = WasmHosts.missing(:wasmex), do: @tag(skip: reason)
 
   test "wasmex: a call that times out while the host starts says so" do

@@ -201,7 +201,7 @@ defmodule RustyJson.Options.Functions do
         }
       ]
     },
-    start_engine: %{call: "start_engine", of: {:decode, [:engine, :host]}, own: []},
+    start_engine: %{call: "start_engine", of: {:decode, [:engine, :host, :policy]}, own: []},
     default_logger: %{
       call: "attach_default_logger",
       of: nil,
