@@ -121,17 +121,30 @@ defmodule RustyJson.ServerSentEvents do
   defp parts(_work, 0, stream, events),
     do: {:error, error("Text in more than #{most_parts(stream)} parts", stream.read), Enum.reverse(events)}
 
-  defp parts([[] | work], left, stream, events), do: parts(work, less(left), stream, events)
+  defp parts(work, left, stream, events) do
+    {short, work, left} = gathered(work, left, @part, [])
 
-  defp parts([[part | rest] | work], left, stream, events),
-    do: parts([part, rest | work], left, stream, events)
-
-  defp parts([part | work], left, stream, events) do
-    case [part] |> Input.piece!() |> bytes(stream, []) do
-      {:ok, more, stream} -> parts(work, less(left), stream, Enum.reverse(more, events))
+    case short |> Input.piece!() |> bytes(stream, []) do
+      {:ok, more, stream} -> parts(work, left, stream, Enum.reverse(more, events))
       {:error, error, more} -> {:error, error, Enum.reverse(events, more)}
     end
   end
+
+  # Iodata can be a list of single bytes. Pushing each on its own takes several times as long. An empty part counts as one byte, to limit the
+  # list of parts.
+  defp gathered(work, left, room, parts) when work == [] or left == 0 or room <= 0,
+    do: {Enum.reverse(parts), work, left}
+
+  defp gathered([[] | work], left, room, parts), do: gathered(work, less(left), room, parts)
+
+  defp gathered([[part | rest] | work], left, room, parts),
+    do: gathered([part, rest | work], left, room, parts)
+
+  defp gathered([part | work], left, room, parts),
+    do: gathered(work, less(left), room - max(size(part), 1), [part | parts])
+
+  defp size(part) when is_binary(part), do: byte_size(part)
+  defp size(_byte), do: 1
 
   defp less(:infinity), do: :infinity
   defp less(left), do: left - 1

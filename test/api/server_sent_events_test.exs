@@ -93,6 +93,17 @@ defmodule RustyJson.ServerSentEventsTest do
     end
   end
 
+  test "a list of bytes is not looked at byte by byte" do
+    text = "data: " <> String.duplicate("abcdefghij", 200_000) <> "\n\n"
+    bytes = :binary.bin_to_list(text)
+    stream = ServerSentEvents.new(max_bytes: 0)
+    {:ok, [event], _stream} = ServerSentEvents.push(stream, text)
+    {:reductions, before} = Process.info(self(), :reductions)
+    assert {:ok, [^event], _stream} = ServerSentEvents.push(stream, bytes)
+    {:reductions, reductions} = Process.info(self(), :reductions)
+    assert reductions - before < 20 * length(bytes)
+  end
+
   defp push_all(chunks, stream) do
     Enum.reduce(chunks, {[], stream}, fn chunk, {events, stream} ->
       {:ok, more, stream} = ServerSentEvents.push(stream, chunk)
