@@ -5,7 +5,7 @@ defmodule RustyJson.RenamedSecretsTest do
 
   @moduletag :once
 
-  alias RustyJson.{Encode, Fragment}
+  alias RustyJson.{Encode, EncodeError, Fragment}
   alias RustyJson.Test.{Clock, Judge}
 
   defmodule Own do
@@ -59,6 +59,26 @@ defmodule RustyJson.RenamedSecretsTest do
       for {_name, engine} <- Judge.engines(), uniq: true, do: RustyJson.encode!(term, options ++ engine)
 
     text
+  end
+
+  # The names that the text has instead of those of the fields are in the process dictionary: it was a `BadMapError`.
+  test "an encoder that clears the process dictionary ends the call, and shows no secret" do
+    clearing =
+      Fragment.new(fn opts ->
+        text = Encode.value(%Card{card_number: "4111", kind: "x", b: 1}, opts)
+        :erlang.erase()
+        text
+      end)
+
+    for {_name, engine} <- Judge.engines(),
+        term <- [[clearing], [Fragment.new(&Encode.value([clearing], &1))]] do
+      assert {:error, %EncodeError{reason: :invalid_iodata} = error} =
+               Task.await(
+                 Task.async(fn -> RustyJson.encode(term, [redact: ["/0/*", "/0/0/*"]] ++ engine) end)
+               )
+
+      assert Exception.message(error) =~ "an encoder cleared the process dictionary"
+    end
   end
 
   test "a pointer goes on in an encoder or a function below a field that a derivation renames" do

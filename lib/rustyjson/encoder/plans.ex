@@ -9,7 +9,7 @@ defmodule RustyJson.Encoder.Plans do
 
   require RustyJson.Options.Cache
 
-  alias RustyJson.{Encoder, Options}
+  alias RustyJson.{EncodeError, Encoder, Options}
   alias RustyJson.Encode.Known
   alias RustyJson.Encoder.{Compiled, Interop}
   alias RustyJson.Options.Cache
@@ -93,6 +93,7 @@ defmodule RustyJson.Encoder.Plans do
 
   # In the dictionary of the process, because the library that calls us knows nothing of them.
   @noted {__MODULE__, :noted}
+  @cleared "an encoder cleared the process dictionary, which has the names of what to redact"
 
   @doc "The result of a function, and the names that plans gave by which another library wrote structs in it."
   @spec noting((() -> result)) :: {result, renamed()} when result: term()
@@ -101,10 +102,11 @@ defmodule RustyJson.Encoder.Plans do
 
     try do
       result = fun.()
-      {result, Process.get(@noted)}
+      # Without them, a renamed secret would be shown.
+      {result, Process.get(@noted) || raise(EncodeError.new({:invalid_iodata, @cleared}))}
     after
       # They stand in the text around it, too.
-      if outer, do: Process.put(@noted, merged(outer, Process.get(@noted))), else: Process.delete(@noted)
+      if outer, do: Process.put(@noted, merged(outer, Process.get(@noted, %{}))), else: Process.delete(@noted)
     end
   end
 
