@@ -9,6 +9,7 @@ defmodule RustyJson.RunTimeOptionsTest do
   @moduletag :once
 
   alias RustyJson.{Config, LogFormatter, Paths}
+  alias RustyJson.Schema.Shape
   alias RustyJson.Test.Judge
 
   # Fills the caches: 16 lists of options in each direction and for logs, and 512 types.
@@ -104,6 +105,30 @@ defmodule RustyJson.RunTimeOptionsTest do
     assert sizes().terms - before.terms < 4_000_000
     flat(@full + 1, @full + 300)
   end
+
+  # All types were one term, which was copied for each new one: 200 of these took 35 s, and held a scheduler for up to 200 ms.
+  test "large types stay up to a limit, each by itself" do
+    erase_types()
+    on_exit(&erase_types/0)
+    names = for n <- 1..9_000, do: :"large_type_#{n}"
+    before = sizes().terms
+
+    for n <- 1..64,
+        do:
+          {:ok, :large_type_7} =
+            RustyJson.decode(~s("#{Enum.at(names, 6)}"), as: {:enum, [:"own_#{n}" | names]})
+
+    assert sizes().terms - before < 24_000_000
+    sizes = for {key, term} <- types(), do: {key, 8 * :erts_debug.flat_size(term)}
+    assert length(sizes) > 10
+    assert Enum.filter(sizes, fn {_key, size} -> size > 1_000_000 end) == []
+  end
+
+  defp types do
+    for {key, _term} = kept <- :persistent_term.get(), key == Shape or match?({Shape, _}, key), do: kept
+  end
+
+  defp erase_types, do: for({key, _term} <- types(), do: :persistent_term.erase(key))
 
   @tag :heavy
   test "100,000 of them" do

@@ -66,10 +66,11 @@ defmodule RustyJson.Schema.Shape do
   @dates [:date, :time, :naive_datetime, :utc_datetime, :duration]
   # The kind of the first of `loaded`, above those of dates.
   @first_loaded 32
-  # The size of the cache. Programs have few types, because types are written in code.
+  # The types that stay, each a persistent term of its own: a term with all of them would be copied for each new one. Programs have few
+  # types, because types are written in code. One made at run time can have any number of bytes.
   @most 512
-  # Bytes of a type that stays in it. One made at run time can have any number.
   @largest 262_144
+  @most_bytes 8_388_608
 
   defimpl Inspect do
     def inspect(%{type: type}, _options),
@@ -79,20 +80,18 @@ defmodule RustyJson.Schema.Shape do
   @doc "The shape of a type."
   @spec of(term()) :: t()
   def of(given) do
-    known = :persistent_term.get(__MODULE__, %{})
-
-    case known do
-      %{^given => shape} -> if current?(shape), do: shape, else: learn(given, known)
-      _ -> learn(given, known)
+    case :persistent_term.get({__MODULE__, given}, nil) do
+      nil -> learn(given, &room?/1)
+      shape -> if current?(shape), do: shape, else: learn(given, &(&1 <= @largest))
     end
   end
 
   @doc "Whether the shape of this type is known, so that it need not be checked again: that of thousands of names takes a millisecond."
   @spec known?(term()) :: boolean()
   def known?(given) do
-    case :persistent_term.get(__MODULE__, %{}) do
-      %{^given => shape} -> current?(shape)
-      _known -> false
+    case :persistent_term.get({__MODULE__, given}, nil) do
+      nil -> false
+      shape -> current?(shape)
     end
   end
 
@@ -105,17 +104,42 @@ defmodule RustyJson.Schema.Shape do
 
   defp versions?([]), do: true
 
-  defp learn(given, known) do
+  defp learn(given, keep?) do
     shape = given |> Type.of_field!() |> build()
+
     # A module may have been loaded again while its schema was read.
-    if current?(shape), do: keep(shape, given, known), else: learn(given, known)
+    if current?(shape) do
+      if keep?.(byte_size(shape.nodes)), do: :persistent_term.put({__MODULE__, given}, shape)
+      shape
+    else
+      learn(given, keep?)
+    end
   end
 
-  defp keep(shape, given, known) do
-    if byte_size(shape.nodes) <= @largest and (map_size(known) < @most or is_map_key(known, given)),
-      do: :persistent_term.put(__MODULE__, Map.put(known, given, shape))
+  # Whether another type of this length can stay, which then counts.
+  defp room?(size) when size > @largest, do: false
 
-    shape
+  defp room?(size) do
+    kept = kept()
+    :counters.add(kept, 1, 1)
+    :counters.add(kept, 2, size)
+    room? = :counters.get(kept, 1) <= @most and :counters.get(kept, 2) <= @most_bytes
+
+    if not room? do
+      :counters.sub(kept, 1, 1)
+      :counters.sub(kept, 2, size)
+    end
+
+    room?
+  end
+
+  # The number of types that stay, and of their bytes. Two processes that are the first may each count a type of theirs.
+  defp kept do
+    with nil <- :persistent_term.get(__MODULE__, nil) do
+      kept = :counters.new(2, [])
+      :persistent_term.put(__MODULE__, kept)
+      kept
+    end
   end
 
   # The versions are read before the schemas, so `current?/1` notices a module that is loaded again in between.
