@@ -40,6 +40,10 @@ defmodule RustyJson.Schema do
   | a module with a schema | an object | its struct |
   | `{:tagged, "type", %{"a" => A, "b" => B}}` | an object whose member `"type"`, at any position, is `"a"` or `"b"` | the struct of `A` or `B` |
 
+  RustyJson prepares a type once and keeps the result, for at most 512 types of up to 256 KB each, and 8 MB together. It prepares any
+  other type, such as an enum of more than 10,000 names, in each call, and in `RustyJson.Partial` for each value: there such a type
+  takes milliseconds for each value.
+
   ## Ecto schemas
 
   A module with an Ecto schema, such as an `embedded_schema`, is a type too. Its struct is what `Ecto.embedded_load/3` returns: all fields
