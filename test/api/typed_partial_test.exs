@@ -409,4 +409,29 @@ defmodule RustyJson.TypedPartialTest do
       assert RustyJson.decode_partial(text, as: {:list, :integer}, errors: :all) == {:ok, before, :partial}
     end
   end
+
+  # The type was prepared again for each value, which takes 100 ms with 50,000 names.
+  test "values of an enum that is too long to be kept" do
+    names = for n <- 1..20_000, do: :"a_name_of_an_enum_#{n}"
+    pieces = List.duplicate(~s("a_name_of_an_enum_20000",), 30)
+
+    for {_name, engine} <- Judge.engines() do
+      partial = Partial.new([as: [{:nullable, {:enum, names}}]] ++ engine)
+      {:ok, partial} = Partial.push(partial, "[")
+      {:reductions, before} = Process.info(self(), :reductions)
+
+      partial =
+        Enum.reduce(pieces, partial, fn piece, partial ->
+          {:ok, partial} = Partial.push(partial, piece)
+          partial
+        end)
+
+      {:reductions, reductions} = Process.info(self(), :reductions)
+      assert Partial.value(partial) == {:ok, List.duplicate(:a_name_of_an_enum_20000, 30)}
+      assert reductions - before < 1_000_000
+      # No atom, another atom, and a string that is longer than any.
+      for text <- ["no_atom_has_this_name", "ok", String.duplicate("x", 2_000)],
+          do: assert({:error, %{reason: :enum}} = Partial.push(partial, ~s("#{text}",)))
+    end
+  end
 end

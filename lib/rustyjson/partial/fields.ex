@@ -5,6 +5,9 @@ defmodule RustyJson.Partial.Fields do
 
   alias RustyJson.Schema.{Constraints, Type}
 
+  # Bytes of an atom.
+  @longest_name 1_020
+
   @enforce_keys [:struct, :by_key, :required, :strict]
   defstruct [:struct, :by_key, :required, :strict]
 
@@ -46,6 +49,14 @@ defmodule RustyJson.Partial.Fields do
   def direct({:checked, type, constraints}, value, null) do
     with {:ok, value} <- direct(type, value, null),
          do: if(Constraints.allows?(constraints, type, value), do: {:ok, value})
+  end
+
+  # To prepare an enum of very many names for each value would take milliseconds.
+  def direct({:enum, names}, text, _null) when is_binary(text) and byte_size(text) <= @longest_name do
+    name = String.to_existing_atom(text)
+    if name in names, do: {:ok, name}
+  rescue
+    _error in [ArgumentError, SystemLimitError] -> nil
   end
 
   def direct({:nullable, _type}, null, null), do: {:ok, nil}
