@@ -163,6 +163,7 @@ defmodule RustyJson.DeadlinesTest do
     end
   end
 
+  @tag :time
   test "the pieces of a typed document have a deadline each" do
     text = "{" <> Enum.map_join(1..200_000, ",", &~s("k#{&1}":#{&1}.5))
 

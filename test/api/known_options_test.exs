@@ -355,6 +355,7 @@ defmodule RustyJson.KnownOptionsTest do
       assert_raise ArgumentError, fn -> Nif.sandbox_decode(~c"[1]", decode) end
     end
 
+    @tag :time
     test "limits of kept calls hold" do
       small = {2, 4 * 65_536, 5_000, false, 5_000}
       assert {:fault, :memory_limit, _} = Nif.sandbox_decode(json(200_000), keep(:decode, [], small))

@@ -268,6 +268,7 @@ defmodule RustyJson.PartialTest do
   end
 
   # Slices of 64 KB made each element a step of its own: 40 times the time of decode/2.
+  @tag :time
   test "a long text that ends is decoded at once" do
     text = "[" <> String.duplicate("1,", 500_000) <> "1]"
 

@@ -11,7 +11,7 @@ defmodule RustyJson.TypedPartialNumbersTest do
   alias RustyJson.Test.{Judge, Streams}
   alias RustyJson.Test.Schemas.{Leaf, Line, Twig}
 
-  @moduletag timeout: 300_000
+  @moduletag timeout: 3_600_000
 
   defmodule Dog do
     @moduledoc false

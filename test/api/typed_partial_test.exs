@@ -11,7 +11,7 @@ defmodule RustyJson.TypedPartialTest do
   alias RustyJson.Test.{Clock, Gen, Judge, Streams}
   alias RustyJson.Test.Schemas.{All, Leaf, Line, Node, Order, Square, Twig}
 
-  @moduletag timeout: 300_000
+  @moduletag timeout: 3_600_000
 
   @order ~S({"id": 7, "@type":"ord\u00e9r", "x":[1,{"y":2.5}], "total": 12.50, "state":"paid",) <>
            ~S("orderLines":[{"sku":"a","quantity":2,"price":1e2},{"sku":"bc","quantity":3}],) <>

@@ -8,7 +8,7 @@ defmodule RustyJson.Sandbox.LimitsTest do
   alias RustyJson.SandboxError
   alias RustyJson.Test.{Clock, Judge}
 
-  @moduletag timeout: 300_000
+  @moduletag timeout: 3_600_000
 
   # Milliseconds, with room for a busy machine.
   @slack 1_500
