@@ -57,6 +57,9 @@ defmodule RustyJson.Partial do
   that starts the text, and an object in front of the list that `:as` asks for, are taken for the document. If there is none, the error
   says so. It is at the first `{` without a key in double quotes behind it, such as that of `{'a': 1}`, or else at the end.
 
+  Python's single quotes are not mended. `{'a': 1}` and `['a', 1]` are taken for the document all the same, so they are an error, and the
+  brackets inside are not read as another document. A brace in front of a word without quotes, as in `{a: 1}`, is other text.
+
   `mended/1` says what was mended, and where. Positions of errors are those of the original text.
 
   See `RustyJson.decode_partial/2` for the options.

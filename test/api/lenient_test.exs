@@ -53,6 +53,32 @@ defmodule RustyJson.LenientTest do
      [code_fence: 0, prose: 4, code_fence: 14]}
   ]
 
+  # Keys and strings in single quotes are Python, not text in front of the brackets inside.
+  @single_quotes [
+    {"{'a': [1, 2]}", 1},
+    {"Here: { 'a' : {\"b\": 1}} ", 8},
+    {"x {'a", 3},
+    {"['a', [1]]", 1},
+    {"[{'a': [1]}]", 2}
+  ]
+
+  test "single quotes are an error where they stand" do
+    for {_name, engine} <- Judge.engines(), {text, position} <- @single_quotes, pieces <- cuts(text) do
+      for mends <- [[:prose], @all], options = [lenient: mends] ++ engine do
+        assert {:error, %DecodeError{reason: :single_quotes, position: ^position}} = read(pieces, options)
+        assert {:error, %DecodeError{reason: :single_quotes}} = RustyJson.decode_partial(text, options)
+      end
+    end
+
+    long = String.duplicate("a", 200)
+
+    for {_name, engine} <- Judge.engines(),
+        text <- ["{'a', 'b'} is {'tis ['c'] {'#{long}': [\"#{long}\"]", "{' [\"#{long}\"]", "{\"'\": 1}"],
+        pieces <- cuts(text) do
+      assert {:ok, _value, _mended} = read(pieces, [lenient: [:prose]] ++ engine)
+    end
+  end
+
   defp push(pieces, options) do
     Enum.reduce_while(pieces, {:ok, Partial.new(options)}, fn piece, {:ok, partial} ->
       case Partial.push(partial, piece) do

@@ -133,6 +133,9 @@ defmodule RustyJson.Partial.Lenient.Front do
       {:far, _} ->
         true
 
+      {<<?', name::binary>>, _} ->
+        quoted?(name, if(bracket == ?{, do: ?:, else: ?,))
+
       {<<byte, _::binary>>, ?{} ->
         byte in ~c"\"}"
 
@@ -145,6 +148,25 @@ defmodule RustyJson.Partial.Lenient.Front do
   end
 
   defp begins?(_bytes, _lenient), do: false
+
+  @longest_name 128
+
+  # Python's form of an object or an array is the document, in which the core finds the error: its inner brackets would be another one.
+  defp quoted?(name, separator) do
+    case name |> binary_part(0, min(byte_size(name), @longest_name)) |> :binary.split("'") do
+      [_name, _more] -> name |> behind_name() |> separated?(separator)
+      [_start] -> if byte_size(name) < @longest_name, do: :more, else: false
+    end
+  end
+
+  defp behind_name(name) do
+    [_name, behind] = :binary.split(name, "'")
+    behind_space(behind)
+  end
+
+  defp separated?("", _separator), do: :more
+  defp separated?(<<byte, _::binary>>, separator), do: byte == separator
+  defp separated?(:far, _separator), do: false
 
   defp word?(bytes, word) do
     if String.starts_with?(bytes, word) and byte_size(bytes) > byte_size(word),
