@@ -40,44 +40,105 @@ defmodule RustyJson.BoundedTextsTest do
   end
 
   # In a VM of its own: Elixir before 1.18 has no such protocol, and other tests rely on that.
-  @foreign ~S"""
+  @protocol ~S"""
   unless Code.ensure_loaded?(JSON.Encoder) do
+    defmodule JSON do
+      def encode_to_iodata!(text), do: [?", text, ?"]
+    end
+
     defprotocol JSON.Encoder do
       def encode(value, encoder)
     end
   end
-
-  defmodule Shared do
-    defstruct [:part, :levels]
-  end
-
-  defimpl JSON.Encoder, for: Shared do
-    def encode(%{part: part, levels: levels}, _encoder),
-      do: [?", Enum.reduce(1..levels, part, fn _, text -> [text, text] end), ?"]
-  end
-
-  {:ok, _} = Application.ensure_all_started(:rustyjson)
-
-  for engine <- ENGINES,
-      options <- [[redact: [:a]], [redact: ["/a/b"]], [omit: [nil]], [key_case: :camel], [integers: :js_safe]],
-      options = [max_bytes: 1_000] ++ options ++ engine do
-    {:ok, ~S(["xxxx"])} = RustyJson.encode([struct(Shared, part: "x", levels: 2)], options)
-
-    for part <- ["x", ""] do
-      {time, result} =
-        :timer.tc(fn -> RustyJson.encode([struct(Shared, part: part, levels: 60)], options) end)
-
-      {:error, %RustyJson.EncodeError{reason: :max_bytes}} = result
-      true = time < 2_000_000
-    end
-  end
-
-  IO.puts("all of them")
   """
 
+  @foreign @protocol <>
+             ~S"""
+             defmodule Shared do
+               defstruct [:part, :levels]
+             end
+
+             defimpl JSON.Encoder, for: Shared do
+               def encode(%{part: part, levels: levels}, _encoder),
+                 do: [?", Enum.reduce(1..levels, part, fn _, text -> [text, text] end), ?"]
+             end
+
+             {:ok, _} = Application.ensure_all_started(:rustyjson)
+
+             for engine <- ENGINES,
+                 options <- [[redact: [:a]], [redact: ["/a/b"]], [omit: [nil]], [key_case: :camel], [integers: :js_safe]],
+                 options = [max_bytes: 1_000] ++ options ++ engine do
+               {:ok, ~S(["xxxx"])} = RustyJson.encode([struct(Shared, part: "x", levels: 2)], options)
+
+               for part <- ["x", ""] do
+                 {time, result} =
+                   :timer.tc(fn -> RustyJson.encode([struct(Shared, part: part, levels: 60)], options) end)
+
+                 {:error, %RustyJson.EncodeError{reason: :max_bytes}} = result
+                 true = time < 2_000_000
+               end
+             end
+
+             IO.puts("all of them")
+             """
+
   test "iodata of another library's encoder, of which something is hidden or left out" do
+    run_foreign(@foreign)
+  end
+
+  # The text of each is read again, with those of all structs inside: what an encoder gets of these is hidden already.
+  @nested @protocol <>
+            ~S"""
+            defmodule Nested do
+              defstruct [:text, :inner]
+            end
+
+            defimpl JSON.Encoder, for: Nested do
+              def encode(%{inner: nil, text: text}, encoder), do: [~S({"secret":), encoder.(text, encoder), "}"]
+              def encode(%{inner: inner}, encoder), do: [~S({"i":), encoder.(inner, encoder), "}"]
+            end
+
+            defmodule Quoted do
+              defstruct [:inner]
+            end
+
+            defimpl JSON.Encoder, for: Quoted do
+              def encode(%{inner: inner}, encoder),
+                do: [?", inner |> encoder.(encoder) |> IO.iodata_to_binary() |> Base.encode16(), ?"]
+            end
+
+            {:ok, _} = Application.ensure_all_started(:rustyjson)
+
+            nested = fn levels, text ->
+              Enum.reduce(1..levels//1, struct(Nested, text: text), fn _, inner -> struct(Nested, inner: inner) end)
+            end
+
+            for engine <- ENGINES do
+              quoted = struct(Quoted, inner: nested.(2, "password"))
+              text = RustyJson.encode!(quoted, [redact: [:secret]] ++ engine)
+              ~S({"i":{"i":{"secret":"[REDACTED]"}}}) = text |> String.trim(~S(")) |> Base.decode16!()
+
+              text = String.duplicate("x", 50_000)
+
+              for options <- [[redact: [:other]], [omit: [nil]], [integers: :js_safe]],
+                  options = [max_bytes: 60_000] ++ options ++ engine do
+                # As many as the default of `:max_depth` allows.
+                {:ok, _} = RustyJson.encode([nested.(125, text)], options)
+                deep = [nested.(800, text)]
+                {:error, %RustyJson.EncodeError{reason: :max_bytes}} = RustyJson.encode(deep, [max_depth: :infinity] ++ options)
+              end
+            end
+
+            IO.puts("all of them")
+            """
+
+  test "structs of another library's encoder in each other, whose text is read at each level" do
+    run_foreign(@nested)
+  end
+
+  defp run_foreign(code) do
     engines = inspect(for {_name, options} <- Judge.engines(), do: options)
-    task = Task.async(fn -> @foreign |> String.replace("ENGINES", engines) |> OtherVM.run([]) end)
+    task = Task.async(fn -> code |> String.replace("ENGINES", engines) |> OtherVM.run([]) end)
 
     case Task.yield(task, 50_000) || Task.shutdown(task, :brutal_kill) do
       {:ok, {output, status}} -> assert {status, output =~ "all of them"} == {0, true}, output

@@ -4,7 +4,7 @@ defmodule RustyJson.Encoder.Interop do
 
   alias RustyJson.{DecodeError, Encode, Encoder, EncodeError, Engine, Options}
   alias RustyJson.Decode.Input
-  alias RustyJson.Encode.{Known, Measure, Part, Scope, Written}
+  alias RustyJson.Encode.{Known, Lost, Measure, Part, Scope, Written}
   alias RustyJson.Encoder.{Compiled, Plans}
   alias RustyJson.Engine.Codes
   alias RustyJson.Options.Cache
@@ -21,6 +21,10 @@ defmodule RustyJson.Encoder.Interop do
 
   # Bytes of a text that is read again, beyond 16 for each that the call may write.
   @looked_at 1_048_576
+
+  # Bytes of such a text that count as one part of `RustyJson.Encode.Lost`, which has 16 for each byte that the call may write: so a text
+  # of that length can be read at each level of the default `max_depth`.
+  @bytes_per_part 8
 
   @of_jason [Jason.Fragment, Jason.OrderedObject]
   @known Known.modules()
@@ -218,10 +222,14 @@ defmodule RustyJson.Encoder.Interop do
   defp shaped({text, noted}, options),
     do: text |> read!(options) |> Scope.hide(noted, options) |> Encode.value(options)
 
+  # Structs in each other are read once for each level: what an encoder gets of a struct inside is hidden already, because it may put that
+  # text into a string, or digest it. With `max_bytes` this work is limited, and the default of `max_depth` limits it in any case.
   defp read!(text, options) do
     readable!(text, options)
+    text = Written.flat(text)
+    Lost.spend!(div(byte_size(text), @bytes_per_part), options)
 
-    case text |> Written.flat() |> Input.decode(read_by(options)) do
+    case Input.decode(text, read_by(options)) do
       {:ok, term} ->
         term
 
