@@ -232,7 +232,6 @@ macro_rules! no_numbers {
         }
     };
 }
-pub(crate) use no_numbers;
 
 /// A builder for texts of which only the errors are wanted.
 #[derive(Clone, Copy, Debug)]

@@ -317,9 +317,13 @@ fn finished<'a>(env: Env<'a>, json: Term<'a>, holes: &[Hole<Raw<'a>>]) -> Term<'
 /// Offset, depth, term, `:key` or `:value`.
 type HoleTerm<'a> = (usize, u32, Term<'a>, rustler::Atom);
 
-fn holes<'a>(env: Env<'a>, holes: &[Hole<Raw<'a>>]) -> Vec<HoleTerm<'a>> {
+/// Cell by cell: there may be as many holes as parts of the term.
+fn holes<'a>(env: Env<'a>, holes: &[Hole<Raw<'a>>]) -> Term<'a> {
     let position = |key| if key { atoms::key() } else { atoms::value() };
-    holes.iter().map(|hole| (hole.offset, hole.depth, hole.term.term(env), position(hole.key))).collect()
+    holes.iter().rev().fold(Term::list_new_empty(env), |list, hole| {
+        let hole: HoleTerm<'a> = (hole.offset, hole.depth, hole.term.term(env), position(hole.key));
+        list.list_prepend(hole.encode(env))
+    })
 }
 
 #[cold]

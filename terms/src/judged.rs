@@ -4,7 +4,7 @@ use crate::builder::{self, Stacks, Terms};
 use crate::raw::make::Maker;
 use crate::raw::read::{Look, Raw};
 use rustler::sys::ErlNifTerm;
-use rustler::{Binary, Env};
+use rustler::{Binary, Env, OwnedBinary};
 use rustyjson_core::etf::check::{Fault, Open, Policy, Refused, build, build_list, can_build, check, check_list};
 use rustyjson_core::etf::foreseen::Foreseen;
 use rustyjson_core::parts::{Shape, judge, judge_only};
@@ -84,7 +84,7 @@ pub fn structs<'a>(
     if built.is_none() { judge_only(etf, shape, &policy, json).map(|()| None) } else { Ok(built) }
 }
 
-/// What the builder has no form for. The VM does not stop on its way, so there must be time for the whole.
+/// What the builder has no form for. The VM does not stop on its way, so there must be time and memory for the whole.
 fn by_the_vm<'a>(
     env: Env<'a>,
     etf: &[u8],
@@ -95,6 +95,10 @@ fn by_the_vm<'a>(
     check(&mut foreseen)?;
     if foreseen.is_late() {
         return Err(Refused { fault: Fault::Work, offset: etf.len() });
+    }
+    // Without memory for the term the VM ends; for a binary it says so.
+    if !OwnedBinary::new(0).realloc(foreseen.bytes()) {
+        return Err(Refused { fault: Fault::Builder(ErrorKind::OutOfMemory), offset: etf.len() });
     }
     let term = env.binary_to_term(etf).map(|(term, _)| term.as_c_arg());
     Ok(if asked.in_pair { term.map(|term| Maker::new(env).tuple(&[ok(), term])) } else { term })

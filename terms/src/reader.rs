@@ -16,7 +16,7 @@ use crate::tags::{Kind, kind, small};
 use crate::turn::SHORT;
 use foreseen::{LOOKS, MORE_LOOKS};
 use key_sets::KeySets;
-use rustler::Env;
+use rustler::{Env, OwnedBinary};
 use rustyjson_core::builder::SMALL_MAP;
 use rustyjson_core::encode::{AtomText, Known, Member, PlanRules, Step, TermReader, Value};
 use std::mem::take;
@@ -57,7 +57,7 @@ pub struct Terms<'a, 's> {
     /// The plans used so far. Most documents have one kind of struct, for which no memory is asked for.
     used: Option<Plan<'a>>,
     more_used: Vec<Plan<'a>>,
-    big: Vec<u8>,
+    big: Option<OwnedBinary>,
     /// The last atom that was none of the known ones: structs of one module stand together.
     unknown: usize,
     /// The last boxed term was a float: in a list of floats the next one is too.
@@ -107,7 +107,7 @@ impl<'a, 's> Terms<'a, 's> {
             looked_at: plans.looked_at,
             used: None,
             more_used: Vec::new(),
-            big: Vec::new(),
+            big: None,
             unknown: 0,
             floats: false,
             began: None,
@@ -190,12 +190,9 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
 
     /// Taken out of the external format: version, tag, length, sign, digits.
     fn big_integer(&mut self, term: Raw<'a>) -> (bool, &[u8]) {
-        let external = term.term(self.look.env()).to_binary();
-        let bytes = external.as_slice();
+        let bytes = self.big.insert(term.term(self.look.env()).to_binary()).as_slice();
         let sign = if bytes.get(1) == Some(&110) { 3 } else { 6 };
-        self.big.clear();
-        self.big.extend_from_slice(bytes.get(sign + 1..).unwrap_or_default());
-        (bytes.get(sign) == Some(&1), &self.big)
+        (bytes.get(sign) == Some(&1), bytes.get(sign + 1..).unwrap_or_default())
     }
 
     #[inline(always)]
@@ -226,13 +223,12 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
     }
 
     #[inline(always)]
-    fn entries(&mut self, map: &Map<'a>, reverse: bool, _scattered: bool) {
-        match map.members {
+    fn entries(&mut self, map: &Map<'a>, reverse: bool, _scattered: bool) -> Option<()> {
+        let entered = match map.members {
             Some(members) => self.walks.enter_small(map.map, members),
-            None => {
-                self.walks.enter(map.map, map.size, reverse && map.size > SMALL_MAP);
-            }
-        }
+            None => self.walks.enter(map.map, map.size, reverse && map.size > SMALL_MAP),
+        };
+        entered.then_some(())
     }
 
     #[inline(always)]
@@ -363,7 +359,7 @@ impl<'a> TermReader<'a> for Terms<'a, '_> {
 
     fn map_from(&mut self, map: Raw<'a>, written: usize, reverse: bool) -> Option<()> {
         let size = self.look.map_size(map)?;
-        self.entries(&Map { map, size, members: None }, reverse, false);
+        self.entries(&Map { map, size, members: None }, reverse, false)?;
         for _ in 0..written {
             self.walks.next_entry();
         }

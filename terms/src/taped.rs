@@ -6,7 +6,7 @@ use crate::reader::{FIRST_BUDGET, May, Plans, Terms};
 use crate::turn;
 use rustler::Env;
 use rustyjson_core::EncodeOptions;
-use rustyjson_core::encode::{EncodeErrorKind, Hole, Stack, write};
+use rustyjson_core::encode::{EncodeErrorKind, Hole, Stack, Writer, write};
 use rustyjson_core::tape::{Memory, Sink, Tape};
 use std::mem::take;
 use std::time::Duration;
@@ -48,6 +48,8 @@ pub struct Taped<'a> {
 pub enum Untaped {
     /// The sink takes no more.
     Full,
+    /// There is no memory for the walk.
+    NoMemory,
     /// There is no time left.
     Late,
 }
@@ -122,7 +124,9 @@ pub fn tape<'a, S: Sink>(
     *walks = terms.take_memory();
     let holes = match result {
         Ok(holes) => holes,
-        Err(error) if error.kind == EncodeErrorKind::OutOfMemory => return Err(Untaped::Full),
+        Err(error) if error.kind == EncodeErrorKind::OutOfMemory => {
+            return Err(if Writer::failed(&out) { Untaped::Full } else { Untaped::NoMemory });
+        }
         Err(error) if error.kind == EncodeErrorKind::Budget => return Err(Untaped::Late),
         // It stands on the tape.
         Err(_) => Vec::new(),

@@ -1,12 +1,12 @@
 defmodule RustyJson.NativeFaultsTest do
-  @moduledoc "Calls that must neither end the VM nor leak: terms that are not data, exhausted memory, purged code."
+  @moduledoc "Calls that must neither end the VM nor leak: terms that are not data, purged code."
 
   use ExUnit.Case, async: false
 
   @moduletag :once
 
   alias RustyJson.{Fragment, OrderedObject}
-  alias RustyJson.Test.{Judge, OtherVM, Structs}
+  alias RustyJson.Test.{Judge, Structs}
 
   @moduletag timeout: 300_000
   @heavy System.get_env("RUSTYJSON_HEAVY") == "1"
@@ -206,55 +206,6 @@ defmodule RustyJson.NativeFaultsTest do
     for {_engine, options} <- Judge.engines(), do: assert(RustyJson.encode(term, options) == {:ok, text})
   end
 
-  @sandbox "engine: :wasm, host: :built_in, max_memory: 1_500_000_000, timeout: 60_000"
-
-  if Judge.available?(:native) do
-    describe "memory that runs out, in a VM of its own:" do
-      @describetag :heavy
-      unless System.find_executable("prlimit"),
-        do: @describetag(skip: "there is no prlimit to take memory away")
-
-      # A name, the input, the megabytes of memory left, the call, and its outcome. The VM survives, and the next call works.
-      for {name, setup, megabytes, call, outcome} <- [
-            {"a text", ~S|String.duplicate(<<0>>, 100_000_000)|, 300, "RustyJson.encode(input)",
-             "{:error, %RustyJson.EncodeError{reason: :out_of_memory}}"},
-            {"a term that shares itself", "60", 500,
-             "RustyJson.encode(Enum.reduce(1..input, \"x\", fn _, inner -> [inner, inner] end))",
-             "{:error, %RustyJson.EncodeError{reason: :out_of_memory}}"},
-            {"open brackets", ~S|String.duplicate("[", 80_000_000)|, 200,
-             "RustyJson.decode(input, max_depth: :infinity)",
-             "{:error, %RustyJson.DecodeError{reason: :out_of_memory}}"},
-            {"the path of an error",
-             ~S|IO.iodata_to_binary(["{\"", String.duplicate("k", 100_000_000), "\": x}"])|, 60,
-             "RustyJson.decode(input)",
-             "{:error, %RustyJson.DecodeError{reason: :expected_value, path: \"/kkk\" <> _}}"},
-            {"the path of a deep error", ~S|String.duplicate("[", 16_000_000)|, 600,
-             "RustyJson.decode(input, max_depth: :infinity)",
-             "{:error, %RustyJson.DecodeError{reason: :unexpected_end, path: \"/0/0\" <> _}}"},
-            {"an invalid string", ~S|String.duplicate("a", 200_000_000) <> <<255>>|, 250,
-             "RustyJson.encode(input)",
-             "{:error, %RustyJson.EncodeError{reason: :invalid_utf8, path: \"\"}}"},
-            {"values that wait", ~S|"[" <> String.duplicate("1,", 40_000_000) <> "1]"|, 200,
-             "RustyJson.decode(input)", "{:error, %RustyJson.DecodeError{reason: :out_of_memory}}"},
-            {"a string", ~S|IO.iodata_to_binary([?", String.duplicate("a", 300_000_000), ?"])|, 100,
-             "RustyJson.decode(input, strings: :copy)",
-             "{:error, %RustyJson.DecodeError{reason: :out_of_memory}}"},
-            {"an unescaped string", ~S|IO.iodata_to_binary([?", String.duplicate("\\n", 100_000_000), ?"])|,
-             50, "RustyJson.decode(input)", "{:error, %RustyJson.DecodeError{reason: :out_of_memory}}"},
-            # The module has its text; there is no memory for a copy.
-            {"a text of the sandbox", ~S|String.duplicate("a", 200_000_000)|, 750,
-             "RustyJson.encode(input, #{@sandbox})",
-             "{:error, %RustyJson.SandboxError{reason: :unavailable}}"}
-          ] do
-        @tag code: {setup, megabytes, call, outcome}
-        test name, %{code: {setup, megabytes, call, outcome}} do
-          assert {output, 0} = other_vm(setup, megabytes, call, outcome)
-          assert output =~ "as it should be"
-        end
-      end
-    end
-  end
-
   defp refused?(term, options) do
     match?({:error, %{__exception__: true}}, RustyJson.encode(term, options))
   rescue
@@ -272,34 +223,5 @@ defmodule RustyJson.NativeFaultsTest do
     after
       0 -> work(term, text, decoded, options, calls + 1)
     end
-  end
-
-  defp other_vm(setup, megabytes, call, outcome) do
-    code = """
-    {:ok, _} = Application.ensure_all_started(:rustyjson)
-    {:ok, [1]} = RustyJson.decode("[1]", engine: :native)
-    {:ok, "[1]"} = RustyJson.encode([1], engine: :native)
-    # Leftovers are freed with the process that made them.
-    input = Task.async(fn -> #{setup} end) |> Task.await(:infinity)
-    Process.sleep(100)
-    [size] = Regex.run(~r/VmSize:\\s+(\\d+)/, File.read!("/proc/self/status"), capture: :all_but_first)
-    limit = String.to_integer(size) * 1024 + #{megabytes} * 1_000_000
-    {_, 0} = System.cmd("prlimit", ["--pid", System.pid(), "--as=\#{limit}"])
-
-    outcome =
-      try do
-        #{call}
-      rescue
-        error -> error
-      end
-
-    #{outcome} = outcome
-    {:ok, [1]} = RustyJson.decode("[1]", engine: :native)
-    {:ok, "[1]"} = RustyJson.encode([1], engine: :native)
-    IO.puts("as it should be")
-    """
-
-    # Without a cache of memory that is free.
-    OtherVM.run(code, ["--erl", "+MMmcs 0"])
   end
 end

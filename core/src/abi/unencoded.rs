@@ -110,15 +110,15 @@ impl<'a> Partial<'a> {
         true
     }
 
-    /// The offsets of holes in the body of a record that answers a tape with as many. `None`: no honest guest gives them.
-    pub fn offsets(body: &'a [u8], holes: usize) -> Option<(Vec<usize>, &'a [u8])> {
+    /// Reads the body of a record that answers a tape with as many holes. `None`: no honest guest gives it.
+    pub fn of_tape(body: &'a [u8], holes: usize) -> Option<Self> {
         let partial = Self::read(body).filter(|partial| partial.claims().len() == holes)?;
-        let offset = |(number, claim): (u32, Claim)| {
-            (claim == Claim::of_tape(claim.offset, number)).then_some(claim.offset as usize)
-        };
-        let offsets: Vec<_> = (0..).zip(partial.claims()).map(offset).collect::<Option<_>>()?;
-        let in_text = offsets.is_sorted() && offsets.last().is_none_or(|last| *last <= partial.text.len());
-        in_text.then_some((offsets, partial.text))
+        let mut numbered = (0..).zip(partial.claims());
+        let offsets = || partial.claims().map(|claim| claim.offset as usize);
+        let right = numbered.all(|(number, claim)| claim == Claim::of_tape(claim.offset, number))
+            && offsets().is_sorted()
+            && offsets().next_back().is_none_or(|last| last <= partial.text.len());
+        right.then_some(partial)
     }
 
     /// Reads the body of a record. What the claims say is not checked here.
@@ -129,7 +129,7 @@ impl<'a> Partial<'a> {
     }
 
     /// The claims.
-    pub fn claims(&self) -> impl ExactSizeIterator<Item = Claim> + use<'a> {
+    pub fn claims(&self) -> impl DoubleEndedIterator<Item = Claim> + ExactSizeIterator + use<'a> {
         self.claims.chunks_exact(Claim::SIZE).map(Claim::from_bytes)
     }
 }
@@ -178,7 +178,7 @@ mod tests {
         let partial = Partial::read(body).unwrap();
         assert_eq!((status, partial.text), (Status::Partial, &b"{:1}"[..]));
         assert!(partial.claims().eq(claims));
-        assert_eq!(Partial::offsets(body, 2), None);
+        assert!(Partial::of_tape(body, 2).is_none());
         for lie in [&b""[..], b"\x01\0\0", b"\x01\0\0\0", b"\xff\xff\xff\xff"] {
             assert!(Partial::read(lie).is_none(), "{lie:?}");
         }
@@ -192,10 +192,12 @@ mod tests {
             assert!(Partial::write(claims.collect::<Vec<_>>().into_iter(), &mut out, 4));
             out[1..].to_vec()
         };
-        assert_eq!(Partial::offsets(&body(&[1, 2]), 2), Some((vec![1, 2], &b"[,]"[..])));
-        assert!(Partial::offsets(&body(&[3, 3]), 2).is_some());
+        let read = body(&[1, 2]);
+        let partial = Partial::of_tape(&read, 2).unwrap();
+        assert!(partial.claims().map(|claim| claim.offset).eq([1, 2]) && partial.text == b"[,]");
+        assert!(Partial::of_tape(&body(&[3, 3]), 2).is_some());
         for (offsets, holes) in [(&[1, 2][..], 1), (&[1], 2), (&[2, 1], 2), (&[1, 4], 2), (&[u32::MAX], 1)] {
-            assert_eq!(Partial::offsets(&body(offsets), holes), None, "{offsets:?}");
+            assert!(Partial::of_tape(&body(offsets), holes).is_none(), "{offsets:?}");
         }
     }
 }

@@ -98,6 +98,9 @@ impl<'o, K: CopyKernel, B: Buffer> Builder<'o, K, B> {
     #[inline(always)]
     fn begin(&mut self, bracket: u8, object: Option<usize>) {
         self.out.array([bracket]);
+        if room(&mut self.containers, 1).is_err() {
+            return self.out.fail();
+        }
         self.containers.push(object);
     }
 
@@ -219,6 +222,9 @@ impl<K: CopyKernel, B: Buffer> TermBuilder for Builder<'_, K, B> {
     #[inline(always)]
     fn begin_object(&mut self) {
         let (start, number) = (self.out.len(), self.moved.objects.len());
+        if room(&mut self.moved.objects, 1).is_err() {
+            return self.out.fail();
+        }
         self.moved.objects.push(Object { start, end: start, behind: 0, members: (0, 0) });
         self.begin(b'{', Some(number));
     }

@@ -7,6 +7,34 @@ use super::writer::Writer;
 use crate::simd::copy::CopyKernel;
 
 impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
+    /// Checks that one more container may open.
+    #[inline(always)]
+    pub fn deeper(&mut self) -> Walk<()> {
+        if self.stack.len() >= self.deepest {
+            self.deepen()?;
+        }
+        if self.out.failed() { Err(EncodeErrorKind::OutOfMemory) } else { Ok(()) }
+    }
+
+    /// There is no memory for another container, or it must not be open.
+    #[cold]
+    #[inline(never)]
+    fn deepen(&mut self) -> Walk<()> {
+        if self.stack.len() >= self.most_open {
+            return Err(self.too_deep());
+        }
+        self.stack.try_reserve(1).map_err(|_| EncodeErrorKind::OutOfMemory)?;
+        self.deepest = self.most_open.min(self.stack.capacity());
+        Ok(())
+    }
+
+    fn too_deep(&self) -> EncodeErrorKind {
+        if self.depth() < self.options.max_depth {
+            return if self.too_long() { EncodeErrorKind::MaxBytes } else { EncodeErrorKind::Budget };
+        }
+        if self.options.max_depth == u32::MAX { EncodeErrorKind::OutOfMemory } else { EncodeErrorKind::MaxDepth }
+    }
+
     #[inline(always)]
     pub fn list(&mut self, term: R::Term, mut list: R::List) -> Walk<Next<R::Term>> {
         self.deeper()?;
@@ -37,7 +65,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             return Ok(Next::Done);
         };
         self.open(b'[', Frame::Tuple(tuple));
-        self.enter_items();
+        self.enter_items()?;
         self.item(first)
     }
 

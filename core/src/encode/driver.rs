@@ -150,6 +150,8 @@ pub(super) struct Driver<'a, 't, K, R: TermReader<'t>, W> {
     pub limit: usize,
     pub start: usize,
     /// The most containers that may be open here.
+    pub most_open: usize,
+    /// As many of them as there is memory for.
     pub deepest: usize,
     /// The records to come, of a call that writes records.
     pub records: Option<Records<R::List>>,

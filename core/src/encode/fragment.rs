@@ -8,7 +8,7 @@ use super::reader::{Step, TermReader, Value};
 use super::records::RECORD_SEPARATOR;
 use super::writer::Writer;
 use crate::simd::copy::CopyKernel;
-use alloc::vec;
+use alloc::vec::Vec;
 
 /// Whether a reader of lines or of a sequence may end a record here.
 const fn ends_record(byte: &u8) -> bool {
@@ -74,7 +74,9 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
 
     /// Copies a nested list of bytes and binaries. `false`: it is not one, or would end the record.
     fn iodata(&mut self, list: R::List, brackets: &mut Option<Brackets>) -> Walk<bool> {
-        let mut open = vec![list];
+        let mut open = Vec::new();
+        limits::room(&mut open, 1)?;
+        open.push(list);
         while let Some(list) = open.last_mut() {
             let (item, is_tail) = match self.reader.next_item(list) {
                 Step::Item(item) => (item, false),
@@ -96,7 +98,10 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
                 }
                 Value::Binary(bytes) if !self.copy(bytes, brackets)? => return Ok(false),
                 Value::Binary(_) => {}
-                Value::List(list) => open.push(list),
+                Value::List(list) => {
+                    limits::room(&mut open, 1)?;
+                    open.push(list);
+                }
                 _ => return Ok(false),
             }
             self.check_size()?;

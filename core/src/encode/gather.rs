@@ -7,6 +7,7 @@ use super::limits;
 use super::reader::{Step, TermReader, Value};
 use super::string::rare_string;
 use super::writer::Writer;
+use crate::options::Escape;
 use crate::options::shape::Shape;
 use crate::output::Output;
 use crate::simd::copy::CopyKernel;
@@ -22,7 +23,8 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         let size = self.reader.map_size(&map);
         self.charge(limits::STRUCT);
         let range = self.start_gathering(size)?;
-        let mut entries = self.reader.entries(&map, self.options.reverse_large_maps, true);
+        let mut entries =
+            self.reader.entries(&map, self.options.reverse_large_maps, true).ok_or(EncodeErrorKind::OutOfMemory)?;
         while let Some((key, value)) = self.reader.next_entry(&mut entries) {
             let skip = is_struct && self.is_struct_key(key);
             if !skip && !self.gather(range, key, value)? {
@@ -118,24 +120,27 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
 
     /// Checks that one more key of this length can be kept: keys may be many and long, and share their bytes. Those of one object that are
     /// together too long for the text are an error of the object.
-    fn keys_fit(&self, range: Range, len: usize) -> Walk<()> {
+    fn keys_fit(&mut self, range: Range, len: usize) -> Walk<()> {
         let all = self.gathered.text.len().saturating_add(len);
         // What is left out is not too long.
         let max = if self.shape.is_some_and(Shape::omits) { 0 } else { self.options.max_bytes };
         if max != 0 && (all - range.text) as u64 > max {
             return Err(EncodeErrorKind::MaxBytes);
         }
-        if all > self.out.memory() { Err(EncodeErrorKind::OutOfMemory) } else { Ok(()) }
+        if self.out.may_keep(all) { Ok(()) } else { Err(EncodeErrorKind::OutOfMemory) }
     }
 
     fn drop_gathered(&mut self, term: R::Term, range: Range) -> Walk<Next<R::Term>> {
         self.lost(self.gathered.members.len() - range.members + self.gathered.text.len() - range.text)?;
         self.gathered.cut(range);
-        self.hole(term, false);
+        self.hole(term, false)?;
         Ok(Next::Done)
     }
 
     fn open_gathered(&mut self, range: Range, map: R::Map) -> Walk<Next<R::Term>> {
+        if self.options.sort_keys {
+            self.gathered.sort(range)?;
+        }
         if self.options.strict_maps {
             self.check_duplicates(range)?;
         }
@@ -144,23 +149,22 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             self.out.empty(*b"{}");
             return Ok(Next::Done);
         }
-        if self.options.sort_keys {
-            self.gathered.sort(range);
-        }
+        limits::room(&mut self.gathered.open, 1)?;
         self.gathered.open.push(range);
         self.rare_open(b'{', Frame::Gathered(map));
         self.next_gathered(true)
     }
 
     fn check_duplicates(&mut self, range: Range) -> Walk<()> {
-        let Some(key) = self.gathered.duplicate(range).map(<[u8]>::to_vec) else { return Ok(()) };
-        self.duplicate(&key)
+        let (kernel, escape) = (self.kernel, self.options.escape);
+        let Some(key) = self.gathered.duplicate(range, self.options.sort_keys)? else { return Ok(()) };
+        self.payload = twice(kernel, escape, key);
+        Err(EncodeErrorKind::DuplicateKey)
     }
 
     /// The error of a key that is written twice.
     pub fn duplicate(&mut self, key: &[u8]) -> Walk<()> {
-        let (kernel, escape) = (self.kernel, self.options.escape);
-        self.payload = duplicate_key(key, |text, key| rare_string(kernel, text, escape, key).is_ok());
+        self.payload = twice(self.kernel, self.options.escape, key);
         Err(EncodeErrorKind::DuplicateKey)
     }
 
@@ -190,4 +194,8 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             None => self.redacted(),
         }
     }
+}
+
+fn twice<K: CopyKernel>(kernel: K, escape: Escape, key: &[u8]) -> Vec<u8> {
+    duplicate_key(key, |text, key| rare_string(kernel, text, escape, key).is_ok())
 }

@@ -1,5 +1,7 @@
 //! Members that were collected before the first is written, and their order.
 
+use super::driver::Walk;
+use super::limits;
 use crate::output::Output;
 use alloc::vec::Vec;
 
@@ -25,11 +27,15 @@ pub(super) struct Gathered<T> {
     pub text: Output<Vec<u8>>,
     pub members: Vec<Member<T>>,
     pub open: Vec<Range>,
+    /// Memory to sort with, and for members of an object that is not sorted itself.
+    spare: Vec<Member<T>>,
+    copy: Vec<Member<T>>,
 }
 
 impl<T> Default for Gathered<T> {
     fn default() -> Self {
-        Self { text: Output::new(Vec::new()), members: Vec::new(), open: Vec::new() }
+        let [members, spare, copy] = [(); 3].map(|()| Vec::new());
+        Self { text: Output::new(Vec::new()), members, open: Vec::new(), spare, copy }
     }
 }
 
@@ -51,64 +57,86 @@ impl<T: Copy> Gathered<T> {
         self.text.truncate(range.text);
     }
 
-    pub fn sort(&mut self, range: Range) {
-        sort_by_key(self.text.written(), &mut self.members[range.members..]);
+    /// Sorts members by the text of their keys; those with the same one keep their order.
+    pub fn sort(&mut self, range: Range) -> Walk<()> {
+        sort_by_key(self.text.written(), &mut self.members[range.members..], &mut self.spare)
     }
 
     /// Two members with the same key, if there are any: the text of it.
-    pub fn duplicate(&mut self, range: Range) -> Option<&[u8]> {
-        let text = self.text.written();
-        let mut members = self.members[range.members..].to_vec();
-        sort_by_key(text, &mut members);
-        let mut pairs = members.windows(2).map(|pair| (pair[0].key(text), pair[1].key(text)));
-        pairs.find(|(a, b)| a == b).map(|(key, _)| key)
+    pub fn duplicate(&mut self, range: Range, is_sorted: bool) -> Walk<Option<&[u8]>> {
+        let (text, mut members) = (self.text.written(), &self.members[range.members..]);
+        if !is_sorted {
+            self.copy.clear();
+            limits::room(&mut self.copy, members.len())?;
+            self.copy.extend_from_slice(members);
+            sort_by_key(text, &mut self.copy, &mut self.spare)?;
+            members = &self.copy;
+        }
+        let mut pairs = members.array_windows().map(|[a, b]| (a.key(text), b.key(text)));
+        Ok(pairs.find(|(a, b)| a == b).map(|(key, _)| key))
     }
 }
 
-/// Sorts members by the text of their keys; those with the same one keep their order.
 #[inline(never)]
-fn sort_by_key<T: Copy>(text: &[u8], members: &mut [Member<T>]) {
-    if cfg!(target_arch = "wasm32") {
-        merge_sort(members, |a, b| a.key(text) < b.key(text));
-    } else {
-        members.sort_by(|a, b| a.key(text).cmp(b.key(text)));
-    }
+fn sort_by_key<T: Copy>(text: &[u8], members: &mut [Member<T>], spare: &mut Vec<Member<T>>) -> Walk<()> {
+    merge_sort(members, spare, |a, b| a.key(text) < b.key(text))
 }
 
-/// A stable sort for the WebAssembly module: the standard library's is faster, and 5 KB larger.
-fn merge_sort<T: Copy>(items: &mut [T], is_before: impl Fn(&T, &T) -> bool) {
-    let mut sorted = items.to_vec();
-    let mut width = 1;
+/// Members that are sorted by insertion, for which that is faster.
+const FEW: usize = 16;
+
+/// A stable sort. That of the standard library asks for memory and ends the VM if there is none, and takes 5 KB in the WebAssembly module.
+fn merge_sort<T: Copy>(items: &mut [T], spare: &mut Vec<T>, is_before: impl Fn(&T, &T) -> bool) -> Walk<()> {
+    for few in items.chunks_mut(FEW) {
+        insertion_sort(few, &is_before);
+    }
+    let mut width = FEW;
     while width < items.len() {
-        for (pair, target) in sorted.chunks(2 * width).zip(items.chunks_mut(2 * width)) {
-            let (mut left, mut right) = pair.split_at(width.min(pair.len()));
-            for slot in target {
-                let side = match (left.first(), right.first()) {
-                    (Some(first), Some(second)) if is_before(second, first) => &mut right,
-                    (None, _) => &mut right,
-                    _ => &mut left,
-                };
-                let Some((next, rest)) = side.split_first() else { break };
-                (*slot, *side) = (*next, rest);
+        for pair in items.chunks_mut(2 * width) {
+            if width < pair.len() && is_before(&pair[width], &pair[width - 1]) {
+                spare.clear();
+                limits::room(spare, width)?;
+                spare.extend_from_slice(&pair[..width]);
+                merge(spare, pair, &is_before);
             }
         }
-        sorted.copy_from_slice(items);
         width *= 2;
+    }
+    Ok(())
+}
+
+fn insertion_sort<T: Copy>(items: &mut [T], is_before: &impl Fn(&T, &T) -> bool) {
+    for end in 1..items.len() {
+        let item = items[end];
+        let place = items[..end].iter().rposition(|before| !is_before(&item, before)).map_or(0, |last| last + 1);
+        items.copy_within(place..end, place + 1);
+        items[place] = item;
+    }
+}
+
+/// Merges sorted items with those behind their places, which are sorted, too.
+fn merge<T: Copy>(left: &[T], items: &mut [T], is_before: &impl Fn(&T, &T) -> bool) {
+    let (mut taken, mut right) = (0, left.len());
+    while taken < left.len() {
+        let from_right = right < items.len() && is_before(&items[right], &left[taken]);
+        items[right + taken - left.len()] = if from_right { items[right] } else { left[taken] };
+        if from_right { right += 1 } else { taken += 1 }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::merge_sort;
+    use alloc::vec::Vec;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn merge_sort_sorts_as_the_standard_library_does(keys in proptest::collection::vec(0_u8..20, 0..70)) {
+        fn merge_sort_sorts_as_the_standard_library_does(keys in proptest::collection::vec(0_u8..50, 0..200)) {
             let mut items: Vec<(u8, usize)> = keys.into_iter().zip(0..).collect();
             let mut expected = items.clone();
             expected.sort_by_key(|item| item.0);
-            merge_sort(&mut items, |a, b| a.0 < b.0);
+            merge_sort(&mut items, &mut Vec::new(), |a, b| a.0 < b.0).unwrap();
             prop_assert_eq!(items, expected);
         }
     }

@@ -35,7 +35,8 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         {
             return Ok(next);
         }
-        let mut entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
+        let mut entries =
+            self.reader.entries(&map, self.options.reverse_large_maps, false).ok_or(EncodeErrorKind::OutOfMemory)?;
         let Some((key, value)) = self.reader.next_entry(&mut entries) else {
             self.reader.end_entries();
             self.out.empty(*b"{}");
@@ -63,7 +64,8 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             self.out.empty(*b"{}");
             return Ok(Next::Done);
         }
-        let entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
+        let entries =
+            self.reader.entries(&map, self.options.reverse_large_maps, false).ok_or(EncodeErrorKind::OutOfMemory)?;
         self.rare_open(b'{', Frame::Struct(entries));
         self.next_struct_entry(true)
     }
@@ -155,7 +157,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         } else if self.key_text(key, value, &mut text)? {
             return self.rare_string_key(text.written());
         } else {
-            self.hole(key, true);
+            self.hole(key, true)?;
         }
         self.out.colon(self.options);
         Ok(())

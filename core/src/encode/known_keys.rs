@@ -53,7 +53,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         }
         self.out.start_keys(size);
         // Their values come later.
-        let mut entries = self.reader.entries(map, false, true);
+        let mut entries = self.reader.entries(map, false, true).ok_or(EncodeErrorKind::OutOfMemory)?;
         while let Some((key, _)) = self.reader.next_entry(&mut entries) {
             self.key(key)?;
         }

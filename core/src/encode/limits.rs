@@ -11,6 +11,7 @@ use super::writer::Writer;
 use crate::options::EncodeOptions;
 use crate::options::shape::Shape;
 use crate::simd::copy::CopyKernel;
+use alloc::vec::Vec;
 
 /// A term that is left to the shell writes nothing: 100 to 130 ns with the shell's list of holes.
 pub(super) const HOLE: usize = 32;
@@ -105,7 +106,7 @@ fn least_digits(magnitude: &[u8]) -> u64 {
 }
 
 /// The most containers that may be open.
-pub(super) fn deepest(options: &EncodeOptions<'_>) -> usize {
+pub(super) fn most_open(options: &EncodeOptions<'_>) -> usize {
     let allowed = options.max_depth.saturating_sub(options.base_depth) as usize;
     if in_slice(options) { allowed.min(DEEPEST_IN_SLICE) } else { allowed }
 }
@@ -118,6 +119,12 @@ pub(super) fn limit(options: &EncodeOptions<'_>, start: usize, bytes: usize, den
         max => usize::try_from(max).unwrap_or(usize::MAX).saturating_mul(density),
     };
     start.saturating_add(max.min(bytes))
+}
+
+/// Makes room for this many more.
+#[inline(always)]
+pub(super) fn room<T>(list: &mut Vec<T>, more: usize) -> Walk<()> {
+    crate::room::room(list, more).map_err(|_| EncodeErrorKind::OutOfMemory)
 }
 
 /// Whether the walk counts its work. The WebAssembly module does not, ever.
@@ -138,7 +145,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         if self.too_long() { Err(EncodeErrorKind::MaxBytes) } else { Ok(()) }
     }
 
-    fn too_long(&self) -> bool {
+    pub fn too_long(&self) -> bool {
         let max = self.options.max_bytes;
         max != 0 && self.written() > max
     }
@@ -263,30 +270,13 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         self.lost(members)
     }
 
-    /// Checks that one more container may open.
-    #[inline(always)]
-    pub fn deeper(&mut self) -> Walk<()> {
-        if self.stack.len() >= self.deepest {
-            return Err(self.too_deep());
-        }
-        if self.out.failed() { Err(EncodeErrorKind::OutOfMemory) } else { Ok(()) }
-    }
-
-    #[cold]
-    fn too_deep(&self) -> EncodeErrorKind {
-        if self.depth() < self.options.max_depth {
-            return if self.too_long() { EncodeErrorKind::MaxBytes } else { EncodeErrorKind::Budget };
-        }
-        if self.options.max_depth == u32::MAX { EncodeErrorKind::OutOfMemory } else { EncodeErrorKind::MaxDepth }
-    }
-
     /// Containers that open one in the other pass no other look at the limits, and each of their lines is longer than the
     /// one before. What is over by little is left to the other look, behind which the walk can be suspended. Where nobody waits for the
     /// walk, the look is made here.
     pub fn limit_descent(&mut self) {
         let far = self.out.length() > self.limit.saturating_add(DESCENT);
         if far && (self.in_slice() || self.over().is_err()) {
-            self.deepest = 0;
+            (self.most_open, self.deepest) = (0, 0);
         }
     }
 }

@@ -129,10 +129,10 @@ fn drive<'t, K: CopyKernel, R: TermReader<'t>, W: Writer>(
 ) -> Result<Outcome<R::Term>, EncodeError> {
     let mut driver = Driver::new(kernel, reader, options, out, stack);
     let first = match start {
-        Start::Root(root) => driver.first(root),
+        Start::Root(root) => Ok(driver.first(root)),
         Start::Suspended(suspension, records) => driver.take_up(suspension, records),
     };
-    let result = match driver.run(first) {
+    let result = match first.and_then(|first| driver.run(first)) {
         Ok(()) => Ok(Outcome::Done(core::mem::take(&mut driver.holes))),
         Err(kind) => match driver.suspend(kind) {
             Some(suspension) => Ok(Outcome::Suspended(suspension)),

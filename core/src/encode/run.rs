@@ -24,7 +24,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
     ) -> Self {
         stack.frames.clear();
         stack.marks.clear();
-        let start = out.length();
+        let (start, most_open, room) = (out.length(), limits::most_open(options), stack.frames.capacity());
         let budget = if options.budget == 0 { usize::MAX } else { options.budget as usize };
         let shape = stack.shapes.find(options.shape, options.kept);
         Self {
@@ -43,7 +43,8 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
             limit: limits::limit(options, start, budget, W::DENSITY),
             start,
             records: None,
-            deepest: limits::deepest(options),
+            most_open,
+            deepest: most_open.min(room),
             between_values: false,
             parts: 0,
         }
@@ -102,10 +103,10 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
             Value::False => self.out.boolean(false),
             Value::Atom if self.is_null(term) => self.out.null(),
             Value::Atom => self.out.atom(self.kernel, self.options, self.reader.atom_text(term)),
-            Value::Tuple(_) if self.options.leave_extras => self.hole(term, false),
+            Value::Tuple(_) if self.options.leave_extras => self.hole(term, false)?,
             Value::Tuple(tuple) => return self.tuple(tuple),
             Value::Big => self.big(term, Role::Value)?,
-            Value::Other => self.hole(term, false),
+            Value::Other => self.hole(term, false)?,
             Value::Broken => return Err(EncodeErrorKind::Unsupported),
         }
         Ok(Next::Done)
@@ -161,11 +162,13 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
     /// Leaves a term to the shell.
     #[cold]
     #[inline(never)]
-    pub fn hole(&mut self, term: R::Term, key: bool) {
+    pub fn hole(&mut self, term: R::Term, key: bool) -> Walk<()> {
         self.reader.pass(term);
         self.charge(limits::HOLE);
         self.out.hole(if key { Role::Key } else { Role::Value });
+        limits::room(&mut self.holes, 1)?;
         self.holes.push(Hole { offset: self.out.length(), depth: self.depth(), term, key });
+        Ok(())
     }
 
     /// The number of containers around the place reached.

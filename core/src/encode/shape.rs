@@ -25,10 +25,12 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
 
     /// An array is open.
     #[inline(always)]
-    pub fn enter_items(&mut self) {
+    pub fn enter_items(&mut self) -> Walk<()> {
         if self.shape.is_some_and(|shape| !shape.pointers.is_empty()) {
+            limits::room(&mut self.places, 1)?;
             self.places.push(Items { scope: self.scope, next: 0 });
         }
+        Ok(())
     }
 
     /// The next element of an array, which a pointer may redact.
@@ -92,6 +94,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
 
     fn push_member(&mut self, start: usize, value: Option<R::Term>, scope: u64) -> Walk<()> {
         let end = self.repair_key(start)?;
+        limits::room(&mut self.gathered.members, 1)?;
         self.gathered.members.push(Member { start, end, value, scope });
         Ok(())
     }

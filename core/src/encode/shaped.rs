@@ -106,8 +106,10 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
         if R::SHARES && self.has_odd_key(&map)? {
             return self.left_to_shell(term);
         }
+        limits::room(self.marks, 1)?;
         self.marks.push(Mark { term, start: self.out.length(), holes: self.holes.len() });
-        let entries = self.reader.entries(&map, self.options.reverse_large_maps, false);
+        let entries =
+            self.reader.entries(&map, self.options.reverse_large_maps, false).ok_or(EncodeErrorKind::OutOfMemory)?;
         self.stack.push(Frame::Shaped(entries, self.scope));
         self.next_shaped(true)
     }
@@ -122,7 +124,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
     #[inline(never)]
     fn look_for_odd_key(&mut self, map: &R::Map) -> Walk<bool> {
         let (mut looked, mut found) = (0, false);
-        let mut entries = self.reader.entries(map, false, true);
+        let mut entries = self.reader.entries(map, false, true).ok_or(EncodeErrorKind::OutOfMemory)?;
         while !found && let Some((key, _)) = self.reader.next_entry(&mut entries) {
             self.spend(limits::OMITTED)?;
             looked += 1;
@@ -307,6 +309,7 @@ impl<'a, 't, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'a, 't, K, R, W
         if self.in_passing().is_none() {
             return self.gather_planned(term, map, plan);
         }
+        limits::room(self.marks, 1)?;
         self.marks.push(Mark { term, start: self.out.length(), holes: self.holes.len() });
         self.stack.push(Frame::ShapedPlan(plan, map, self.scope));
         self.next_shaped_field(true)

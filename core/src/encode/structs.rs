@@ -46,7 +46,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     }
 
     pub fn left_to_shell(&mut self, term: R::Term) -> Walk<Next<R::Term>> {
-        self.hole(term, false);
+        self.hole(term, false)?;
         Ok(Next::Done)
     }
 
@@ -144,7 +144,8 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     fn set(&mut self, term: R::Term, map: R::Map) -> Walk<Next<R::Term>> {
         let Some(Value::Map(inner)) = self.field(&map, Known::Map) else { return self.left_to_shell(term) };
         self.deeper()?;
-        let mut entries = self.reader.entries(&inner, self.options.reverse_large_maps, false);
+        let mut entries =
+            self.reader.entries(&inner, self.options.reverse_large_maps, false).ok_or(EncodeErrorKind::OutOfMemory)?;
         let Some((first, value)) = self.reader.next_entry(&mut entries) else {
             self.reader.end_entries();
             self.reader.leave(&map);
@@ -152,7 +153,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             return Ok(Next::Done);
         };
         self.rare_open(b'[', Frame::Set(entries, value, map));
-        self.enter_items();
+        self.enter_items()?;
         self.item(first)
     }
 
@@ -273,6 +274,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             self.out.empty(*b"{}");
             return Ok(Next::Done);
         };
+        limits::room(self.marks, 1)?;
         self.marks.push(Mark { term, start: self.out.length(), holes: self.holes.len() });
         self.rare_open(b'{', Frame::Planned(plan, map));
         self.planned_member(true, member)

@@ -2,8 +2,9 @@
 //!
 //! Starting over instead would double the work for a document that takes a millisecond.
 
-use super::driver::{Driver, Frame};
+use super::driver::{Driver, Frame, Walk};
 use super::error::{EncodeErrorKind, Hole};
+use super::limits;
 use super::reader::TermReader;
 use super::writer::Writer;
 use crate::options::Records;
@@ -48,7 +49,8 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
             return None;
         }
         let mut walk = 0;
-        let mut places = Vec::with_capacity(self.stack.len() + 1);
+        let mut places = Vec::new();
+        limits::room(&mut places, self.stack.len() + 1).ok()?;
         if let Some(records) = &self.records {
             places.push(Place::List(self.reader.rest_of_list(&records.rest)?));
         }
@@ -67,7 +69,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
     }
 
     /// Opens the containers again. There is no first value: the walk continues in the innermost container.
-    pub fn take_up(&mut self, suspension: Suspension<R::Term>, records: usize) -> Option<R::Term> {
+    pub fn take_up(&mut self, suspension: Suspension<R::Term>, records: usize) -> Walk<Option<R::Term>> {
         self.start = 0;
         self.limit_to(usize::MAX);
         self.holes = suspension.holes;
@@ -85,8 +87,9 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
                     self.reader.map_from(map, written, self.options.reverse_large_maps).map(Frame::Map)
                 }
             };
-            self.stack.extend(frame);
+            self.deeper()?;
+            self.stack.push(frame.ok_or(EncodeErrorKind::OutOfMemory)?);
         }
-        None
+        Ok(None)
     }
 }

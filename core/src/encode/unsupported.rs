@@ -41,7 +41,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         match self.reader.next_item(&mut list) {
             Step::Item(first) => {
                 self.rare_open(b'[', Frame::Counted(list));
-                self.enter_items();
+                self.enter_items()?;
                 self.item(first)
             }
             Step::End => {

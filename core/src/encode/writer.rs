@@ -42,9 +42,9 @@ pub trait Writer {
     fn length(&self) -> usize;
     /// Whether it takes no more.
     fn failed(&self) -> bool;
-    /// The most bytes that a walk may keep beside what it writes.
-    fn memory(&self) -> usize {
-        usize::MAX
+    /// Whether a walk may keep this many bytes beside what it writes. If not, it takes no more.
+    fn may_keep(&mut self, _bytes: usize) -> bool {
+        true
     }
     /// Takes back what was written behind this length: a container that is open, or a fragment.
     fn take_back(&mut self, start: usize);

@@ -15,7 +15,7 @@ pub fn parse(bytes: &[u8]) -> Option<Vec<PlannedStruct<'_>>> {
     let mut reader = Reader::new(bytes, &[]);
     let root = reader.root()?;
     let Value::Map(map) = reader.read(root) else { return None };
-    let mut entries = reader.entries(&map, false, true);
+    let mut entries = reader.entries(&map, false, true)?;
     while let Some((module, fields)) = reader.next_entry(&mut entries) {
         let module = atom_at(bytes, module.offset())?;
         plans.push(read_plan(&mut reader, bytes, module, fields)?);

@@ -310,13 +310,13 @@ impl<'t> TermReader<'t> for Reader<'t> {
     }
 
     #[inline(always)]
-    fn entries(&mut self, map: &Map, reverse: bool, scattered: bool) -> Entries {
+    fn entries(&mut self, map: &Map, reverse: bool, scattered: bool) -> Option<Entries> {
         let backward = reverse && map.len > SMALL_MAP;
         if backward || scattered {
-            return self.indexed(map, backward);
+            return Some(self.indexed(map, backward));
         }
         self.pos = map.body;
-        Entries::Forward(map.len)
+        Some(Entries::Forward(map.len))
     }
 
     #[inline(always)]
@@ -337,7 +337,8 @@ impl<'t> TermReader<'t> for Reader<'t> {
     fn end_entries(&mut self) {}
 
     fn values(&mut self, map: &Map) -> Entries {
-        self.entries(map, false, false)
+        self.pos = map.body;
+        Entries::Forward(map.len)
     }
 
     fn next_value(&mut self, values: &mut Entries) -> Option<Term> {

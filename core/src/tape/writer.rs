@@ -241,8 +241,11 @@ impl<S: Sink> Writer for Tape<'_, S> {
         self.failed
     }
 
-    fn memory(&self) -> usize {
-        self.limit
+    fn may_keep(&mut self, bytes: usize) -> bool {
+        if bytes > self.limit {
+            self.fail();
+        }
+        !self.failed
     }
 
     /// It stays on the tape, for whoever plays it may find an error in it; the length forgets it.

@@ -168,7 +168,7 @@ impl<'t> TermReader<'t> for Keyed<'t> {
         self.reader.map_size(map)
     }
 
-    fn entries(&mut self, map: &reader::Map, reverse: bool, scattered: bool) -> Entries {
+    fn entries(&mut self, map: &reader::Map, reverse: bool, scattered: bool) -> Option<Entries> {
         self.reader.entries(map, reverse, scattered)
     }
 

@@ -278,7 +278,8 @@ impl<'a> Walks<'a> {
         WalkMemory(memory)
     }
 
-    /// Starts a walk over a map of this size, from its last entry if `backward`. Returns `false` if it is not a map.
+    /// Starts a walk over a map of this size, from its last entry if `backward`. Returns `false` if it is not a map, or if there is no
+    /// memory for the walk.
     #[inline(always)]
     pub fn enter(&mut self, map: Raw<'a>, size: usize, backward: bool) -> bool {
         let start = if backward {
@@ -286,6 +287,9 @@ impl<'a> Walks<'a> {
         } else {
             ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_HEAD
         };
+        if self.iterations.try_reserve(1).is_err() || self.open.try_reserve(1).is_err() {
+            return false;
+        }
         let mut iterator = MaybeUninit::uninit();
         // SAFETY: environment and term are valid; the iterator is set when the call says so, and forgotten when not. It can be moved: what it
         // points to is not in itself.
@@ -299,10 +303,14 @@ impl<'a> Walks<'a> {
         true
     }
 
-    /// Starts a walk over a small map.
+    /// Starts a walk over a small map. Returns `false` if there is no memory for it.
     #[inline(always)]
-    pub fn enter_small(&mut self, map: Raw<'a>, members: SmallMap<'a>) {
-        self.open.push(Walk { members: Some(members), map, given: 0 });
+    pub fn enter_small(&mut self, map: Raw<'a>, members: SmallMap<'a>) -> bool {
+        let room = self.open.try_reserve(1).is_ok();
+        if room {
+            self.open.push(Walk { members: Some(members), map, given: 0 });
+        }
+        room
     }
 
     /// The next entry of the innermost walk. The size spares the VM the question behind the last one.

@@ -20,7 +20,7 @@ pub enum Played<'a> {
     /// The text.
     Text(&'a [u8]),
     /// A text, and where its holes are.
-    Partial(Vec<usize>, &'a [u8]),
+    Partial(Partial<'a>),
     /// No text.
     Failure(EncodeFailure<'a>),
 }
@@ -194,8 +194,8 @@ pub fn play<'a>(
             (plain, Played::Text(text))
         }
         Some((Status::Partial, body)) if holes > 0 => {
-            let (offsets, text) = Partial::offsets(body, holes).ok_or_else(broken_holes)?;
-            (text.len(), Played::Partial(offsets, text))
+            let partial = Partial::of_tape(body, holes).ok_or_else(broken_holes)?;
+            (partial.text.len(), Played::Partial(partial))
         }
         Some((Status::Done | Status::Partial, _)) => return Err(broken_holes()),
         Some((Status::Error, body)) => {

@@ -114,7 +114,7 @@ fn encode<'a>(
     let answer = match session::play(guest, (bytes.len() + len, bytes.len()), (whole, holes.len()), options.of_text())?
     {
         Played::Text(text) => terms::text(env, text)?,
-        Played::Partial(offsets, text) => terms::holed(env, text, offsets, &holes)?,
+        Played::Partial(partial) => terms::holed(env, &partial, &holes)?,
         Played::Failure(failure) => terms::encode_error(env, &failure),
     };
     let answer = if used.is_empty() { answer } else { terms::planned(env, answer, &used) };
@@ -143,6 +143,7 @@ fn write<'a>(
             (_, Some(stopped)) => stopped,
             (Untaped::Late, None) if short => Stopped::Later,
             (Untaped::Late, None) => Stopped::Fault(Fault::Timeout),
+            (Untaped::NoMemory, None) => Stopped::Fault(Fault::unavailable("no memory for the walk over the term")),
             // More holes than memory, or a length that no module addresses.
             (Untaped::Full, None) => Stopped::Fault(Fault::MemoryLimit),
         })

@@ -3,7 +3,7 @@
 use crate::atoms;
 use crate::fault::{Fault, Stop};
 use rustler::{Encoder, Env, NewBinary, Term};
-use rustyjson_core::abi::{DecodeFailure, DecodeFailures, EncodeFailure, Undecoded};
+use rustyjson_core::abi::{DecodeFailure, DecodeFailures, EncodeFailure, Partial, Undecoded};
 use rustyjson_core::encode::Hole;
 use rustyjson_core::scan::{Answer, End, Trouble};
 use rustyjson_terms::raw::make::Maker;
@@ -65,11 +65,13 @@ pub fn lost<'a>(env: Env<'a>, answer: Term<'a>, parts: u64) -> Term<'a> {
 }
 
 /// `{:partial, binary, [{offset, depth, term, :key | :value}]}`. The guest says where the holes are, and nothing else.
-pub fn holed<'a>(env: Env<'a>, json: &[u8], offsets: Vec<usize>, holes: &[Hole<Raw<'a>>]) -> Result<Term<'a>, Fault> {
-    let json = long_binary(env, json)?;
+pub fn holed<'a>(env: Env<'a>, partial: &Partial<'_>, holes: &[Hole<Raw<'a>>]) -> Result<Term<'a>, Fault> {
+    let json = long_binary(env, partial.text)?;
     let place = |key| if key { atoms::key() } else { atoms::value() };
-    let holes = offsets.into_iter().zip(holes);
-    let holes: Vec<_> = holes.map(|(at, hole)| (at, hole.depth, hole.term.term(env), place(hole.key))).collect();
+    // Cell by cell: there may be as many holes as parts of the term.
+    let holes = partial.claims().zip(holes).rev().fold(Term::list_new_empty(env), |list, (claim, hole)| {
+        list.list_prepend((claim.offset, hole.depth, hole.term.term(env), place(hole.key)).encode(env))
+    });
     Ok((atoms::partial(), json, holes).encode(env))
 }
 
