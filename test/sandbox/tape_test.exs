@@ -218,16 +218,22 @@ defmodule RustyJson.Sandbox.TapeTest do
     ]
 
     assert {:ok, _text} = write.(rows.(500))
-    short = fastest(fn -> write.(rows.(1_000)) end)
+    short = rows.(1_000)
 
     for {term, number} <- Enum.with_index(long) do
       assert write.(term) == :later
-      time = fastest(fn -> write.(term) end)
-      assert time < short / 2, "term #{number}: #{time} µs, a short one #{short} µs"
+      {time, whole} = compared(fn -> write.(term) end, fn -> write.(short) end)
+      assert time < whole / 2, "term #{number}: #{time} µs, a short one #{whole} µs"
     end
 
     # What its start does not show is noticed behind it.
     assert write.(List.duplicate(%{}, 100) ++ rows.(20_000)) == :later
+  end
+
+  # Other programs only lengthen a call. So more calls are made while they were too long, and the shortest of all of them count.
+  defp compared(call, whole, time \\ :infinity, most \\ :infinity, tries \\ 20) do
+    {time, most} = {min(fastest(call), time), min(fastest(whole), most)}
+    if time < most / 2 or tries == 1, do: {time, most}, else: compared(call, whole, time, most, tries - 1)
   end
 
   defp fastest(call), do: Enum.min(for _ <- 1..50, do: elem(:timer.tc(call), 0))
