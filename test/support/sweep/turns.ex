@@ -13,8 +13,8 @@ defmodule RustyJson.Test.Sweep.Turns do
 
   # Turns up to this many milliseconds need no further run.
   @enough 5.0
-  # Milliseconds of a row of calls.
-  @row 40
+  # Milliseconds of a row of calls: three times as long as a turn may be.
+  @row 15
 
   @doc "The best of some runs, because a turn is longer where other programs have the processor."
   @spec longest((() -> input), (input -> term()), pos_integer()) :: turns() when input: term()
