@@ -4,8 +4,6 @@ defmodule RustyJson.CLISettingsTest do
   # Changes the application's environment, and captures the output of processes.
   use ExUnit.Case, async: false
 
-  import ExUnit.CaptureIO
-
   alias RustyJson.CLI.Doctor.SelfTest
   alias RustyJson.Test.{Commands, Judge}
 
@@ -15,29 +13,7 @@ defmodule RustyJson.CLISettingsTest do
     {:ok, write: write}
   end
 
-  # Exit code, standard output and standard error of a command.
-  defp run(argv) do
-    parent = self()
-
-    errors =
-      capture_io(:stderr, fn ->
-        output =
-          capture_io([encoding: :latin1], fn -> send(parent, {:code, code(Mix.Tasks.Rustyjson, argv)}) end)
-
-        send(parent, {:output, output})
-      end)
-
-    assert_received {:code, code}
-    assert_received {:output, output}
-    {code, output, errors}
-  end
-
-  defp code(task, argv) do
-    task.run(argv)
-    0
-  catch
-    :exit, {:shutdown, code} -> code
-  end
+  defp run(argv), do: Commands.run(Mix.Tasks.Rustyjson, argv)
 
   defp configure(settings) do
     Application.put_all_env(rustyjson: Keyword.merge([decode: [], encode: []], settings))
@@ -225,8 +201,7 @@ defmodule RustyJson.CLISettingsTest do
     end
 
     configure(@form)
-    compare = fn -> send(self(), code(Mix.Tasks.Rustyjson.Compare, ["--time", "1", doc])) end
-    refute capture_io(compare) =~ "NOT EQUAL"
-    assert_received 0
+    assert {0, output, _errors} = Commands.run(Mix.Tasks.Rustyjson.Compare, ["--time", "1", doc], :unicode)
+    refute output =~ "NOT EQUAL"
   end
 end

@@ -4,8 +4,6 @@ defmodule RustyJson.CompareTest do
 
   @moduletag :once
 
-  import ExUnit.CaptureIO
-
   alias Mix.Tasks.Rustyjson.Compare
   alias RustyJson.Test.Commands
 
@@ -14,27 +12,7 @@ defmodule RustyJson.CompareTest do
     {:ok, write: write}
   end
 
-  # Exit code, standard output and standard error.
-  defp run(argv) do
-    parent = self()
-
-    errors =
-      capture_io(:stderr, fn ->
-        output = capture_io(fn -> send(parent, {:code, code(argv)}) end)
-        send(parent, {:output, output})
-      end)
-
-    assert_received {:code, code}
-    assert_received {:output, output}
-    {code, output, errors}
-  end
-
-  defp code(argv) do
-    Compare.run(argv)
-    0
-  catch
-    :exit, {:shutdown, code} -> code
-  end
+  defp run(argv), do: Commands.run(Compare, argv, :unicode)
 
   defp rows(output), do: for("  RustyJson" <> row <- String.split(output, "\n"), do: row)
 
