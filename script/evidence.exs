@@ -1,7 +1,11 @@
 # The parts of documents that come from records: script/evidence says how to run it. A part stands between <!-- record NAME --> and
 # <!-- /record -->. Figures are read from docs/records/*.tsv, which the commands write that the tables name.
+Code.require_file("evidence.d/commits.exs", __DIR__)
+
 defmodule RustyJson.Evidence do
   @moduledoc false
+
+  alias RustyJson.Evidence.Commits
 
   @documents ~w(docs/evidence.md docs/verification.md docs/fuzzing.md)
   # Reasons of skips that mean that an optional package is not there.
@@ -15,6 +19,8 @@ defmodule RustyJson.Evidence do
     end
     |> Enum.reject(&(&1 == :ok))
     |> outdated()
+
+    if arguments == ["--check"], do: records |> Commits.unknown() |> refused()
   end
 
   def main(_arguments) do
@@ -26,6 +32,13 @@ defmodule RustyJson.Evidence do
 
   defp outdated(documents) do
     IO.puts(:stderr, "out of date: #{Enum.join(documents, ", ")}; run script/evidence")
+    System.halt(1)
+  end
+
+  defp refused([]), do: :ok
+
+  defp refused(lines) do
+    Enum.each(lines, &IO.puts(:stderr, &1))
     System.halt(1)
   end
 
