@@ -36,6 +36,7 @@ defmodule RustyJson.EncodeStreamErrorsTest do
   for {name, engine} <- Judge.engines() do
     describe "#{name}" do
       @describetag engine: engine
+      @describetag :once
 
       test "a fragment never ends its record", %{engine: engine} do
         text = "{\n\r\n \"a\": [1,\n2],\t\"b\": \"\\n\"\n}\n"

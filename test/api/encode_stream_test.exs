@@ -55,6 +55,7 @@ defmodule RustyJson.EncodeStreamTest do
   for {name, engine} <- Judge.engines() do
     describe "#{name}" do
       @describetag engine: engine
+      @describetag :once
 
       test "joined pieces are the bytes of encode!/2", %{engine: engine} do
         for options <- @options, flush <- [1, 7, 100, 65_536], count <- [0, 1, 2, 9] do

@@ -215,12 +215,12 @@ defmodule RustyJson.LenientTest do
   test "a text whose only object has keys that are not JSON: the error is at the first of them" do
     for {_name, engine} <- Judge.engines(),
         {text, reason, place} <- [
-          {~S({'a': 1}), :single_quotes, {1, 1, 2}},
+          {"{'a', 'b'}", :single_quotes, {1, 1, 2}},
           {"{\n  a: 1\n}", :unquoted_key, {4, 2, 3}},
           {"{“a”: 1}", :expected_key, {1, 1, 2}},
-          {"é: {_a: {'b': 1}}", :unquoted_key, {5, 1, 5}},
-          {"{a}\n```json\n{ 'a': 1}\n```", :single_quotes, {14, 3, 3}},
-          {"{'a': 1}\n```\n", :unexpected_end, {13, 3, 1}}
+          {"é: {_a: {b: 1}}", :unquoted_key, {5, 1, 5}},
+          {"{a}\n```json\n{ 'a', 1}\n```", :single_quotes, {14, 3, 3}},
+          {"{a: 1}\n```\n", :unexpected_end, {11, 3, 1}}
         ],
         pieces <- cuts(text),
         types <- [[], [as: Line], [as: Line, errors: :all]] do
@@ -362,6 +362,7 @@ defmodule RustyJson.LenientTest do
   end
 
   @tag :time
+  @tag :once
   test "long texts take time in proportion to their length" do
     for {_name, engine} <- Judge.engines(),
         part <- [

@@ -82,6 +82,7 @@ defmodule RustyJson.BoundedTextsTest do
              IO.puts("all of them")
              """
 
+  @tag :once
   test "iodata of another library's encoder, of which something is hidden or left out" do
     run_foreign(@foreign)
   end
@@ -132,6 +133,7 @@ defmodule RustyJson.BoundedTextsTest do
             IO.puts("all of them")
             """
 
+  @tag :once
   test "structs of another library's encoder in each other, whose text is read at each level" do
     run_foreign(@nested)
   end
@@ -147,6 +149,7 @@ defmodule RustyJson.BoundedTextsTest do
   end
 
   # `String.Chars` inspects a list that is no text.
+  @tag :once
   test "a key that is a list of something else" do
     # wasmex takes no term of so many parts.
     for {name, engine} <- Judge.engines(),
@@ -167,6 +170,7 @@ defmodule RustyJson.BoundedTextsTest do
 
   # None of it is in the text, and each list has it 20,000 times.
   @tag :time
+  @tag :once
   test "members that are gathered for nothing or left out, and elements of improper lists" do
     keys = Map.new(1..2_000, &{&1, nil})
     object = OrderedObject.new(List.duplicate({"", 1}, 2_000) ++ [{~c"k", 1}])
@@ -200,6 +204,7 @@ defmodule RustyJson.BoundedTextsTest do
   end
 
   # An improper list was written before its end was seen, and then taken back.
+  @tag :once
   test "nothing of an improper list is written" do
     number = Integer.pow(7, 400_000)
 
@@ -222,6 +227,7 @@ defmodule RustyJson.BoundedTextsTest do
 
   # Each of the parts that Elixir asks for had a count of its own.
   @tag :time
+  @tag :once
   test "what leaves no text counts for all parts of a call together" do
     sparse = %{~c"k" => Map.new(1..100_000, &{&1, nil})}
     odd = Map.new(1..10_000, &{~c"#{&1}", nil})
@@ -247,6 +253,7 @@ defmodule RustyJson.BoundedTextsTest do
   end
 
   # Each level wrote all that is inside it, which was taken back at the key that only Elixir knows.
+  @tag :once
   test "maps in each other with keys that only Elixir knows take time in proportion to their text" do
     nested = fn levels ->
       Enum.reduce(1..levels, String.duplicate("x", 1_000_000), fn _, inner -> %{1 => inner, ~c"k" => 0} end)

@@ -22,6 +22,7 @@ defmodule RustyJson.GrowthTest do
                 [131_072, 262_144, 524_288, 1_048_576]
 
   for {engine, options} <- Judge.engines(), {mode, escapes} <- @modes do
+    @tag :once
     test "#{engine}, #{mode}: escapes and then a run, at each length at which a buffer grows" do
       options = [escape: unquote(mode)] ++ unquote(options)
 
