@@ -147,7 +147,9 @@ defmodule RustyJson.PlansTest do
         assert encode_twice(term, @options) == text
         encode = fn -> assert RustyJson.encode(term, @options) == {:ok, text} end
         # Unless other work keeps it waiting for a millisecond.
-        assert Enum.any?(1..10, fn _ -> Trace.calls([{RustyJson.Encode.Part, :by_engine, 2}], encode) == [] end)
+        assert Enum.any?(1..10, fn _ ->
+                 Trace.calls([{RustyJson.Encode.Part, :by_engine, 2}], encode) == []
+               end)
       end
 
       # What stands in it may still be left to Elixir, or be wrong.
