@@ -71,9 +71,9 @@ defmodule RustyJson.DecodeError.Message do
 
   def text(:expected_value, "```" <> _, _options), do: {"Expected value", "Markdown code fence"}
 
-  def text(reason, <<?/, byte, _::binary>>, _options)
-      when byte in ~c"/*" and reason in @between,
-      do: {@texts[reason], "Comments are not supported"}
+  # The next byte may be in the next piece of a stream, whose errors are the same.
+  def text(reason, <<?/, _::binary>>, _options) when reason in @between,
+    do: {@texts[reason], "JSON has no comments"}
 
   def text(:byte_order_mark, <<0xFF, 0xFE, _::binary>>, _options), do: utf16()
   def text(:byte_order_mark, <<0xFE, 0xFF, _::binary>>, _options), do: utf16()
