@@ -113,7 +113,7 @@ fn strings_at_every_length_and_offset() {
 fn repeated_keys_in_objects_of_every_size() {
     for size in (1..70usize).step_by(step(40)) {
         for distinct in [1, 2, size / 2 + 1, size.max(2) - 1, size] {
-            for way in &WAYS[..6] {
+            for way in WAYS[..6].iter().step_by(step(4)) {
                 let members: Vec<String> = (0..size).map(|i| member(i % distinct, i)).collect();
                 let json = format!("{{{}}}", members.join(","));
                 assert_same(json.as_bytes(), &DecodeOptions { seed: size as u64, ..*way });
