@@ -72,9 +72,22 @@ defmodule RustyJson.ReleaseTest do
     [library] = Path.wildcard(Path.join(release, "lib/rustyjson-*/priv/native/*.so"))
     File.rename!(library, library <> ".away")
     assert {output, 1} = eval(release, checked, [])
+
+    # A header is enough for the loader, which says "No such file or directory".
+    <<start::binary-size(18), processor::16-little, rest::binary>> = File.read!(library <> ".away")
+    other = %{62 => 183, 183 => 62, 243 => 62}[processor]
+    File.write!(library, <<start::binary, other::16-little, rest::binary>>)
+    assert {refused, 1} = eval(release, checked, [])
     File.rename!(library <> ".away", library)
+
     assert output =~ ~r/native +MISSING: there is no native library/
     assert output =~ "build what is MISSING on the machine that makes the release"
+    assert output =~ "where the release is made"
+    refute output =~ "mix deps.compile"
+
+    other_machine = ~r/MISSING: the native library does not load: it is for \w+, but this machine is \w+\. /
+    assert [_native, _built_in] = Regex.scan(other_machine, refused)
+    refute refused =~ ~r/mix deps.compile|No such file/
     refute output =~ "cargo"
   end
 end

@@ -10,7 +10,7 @@ defmodule RustyJson.Engine.Native do
   alias RustyJson.Encode.Lost
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Heap
-  alias RustyJson.Engine.Native.Nif
+  alias RustyJson.Engine.Native.{Nif, Remedy}
 
   # Text of this length is read in well under a millisecond. The NIF limits what it writes with a budget.
   @dirty_from 131_072
@@ -160,11 +160,13 @@ defmodule RustyJson.Engine.Native do
     file = Nif.file()
 
     if File.regular?(file) do
-      "the native library does not load: #{failure}. FORCE_RUSTYJSON_BUILD=true mix deps.compile rustyjson builds " <>
-        "it for this machine"
+      Remedy.broken(file, failure)
     else
-      "there is no native library (#{Path.relative_to_cwd(file)}). Install Rust from https://rustup.rs and a C " <>
-        "compiler, or take what was built elsewhere by mix rustyjson.unpack; then run mix deps.compile rustyjson --force"
+      "there is no native library (#{Path.relative_to_cwd(file)}). " <>
+        Remedy.here(
+          "Install Rust from https://rustup.rs and a C compiler, or take what was built elsewhere by mix rustyjson.unpack; " <>
+            "then run mix deps.compile rustyjson --force"
+        )
     end
   end
 end

