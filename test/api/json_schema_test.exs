@@ -214,7 +214,8 @@ defmodule RustyJson.JsonSchemaTest do
            "option :dialect takes :json_schema, :openai, :anthropic, :gemini or :mcp, got: :claude"},
           {Thing, "openai", "got: \"openai\", did you mean :openai?"},
           {:text, :openai, "unknown type :text"},
-          {String, :openai, "String has no schema"}
+          {String, :openai, "unknown type String, did you mean :string?"},
+          {Shop, :openai, "Shop has no schema"}
         ] do
       error = assert_raise ArgumentError, fn -> Schema.json_schema(type, dialect: dialect) end
       assert error.message =~ message

@@ -250,6 +250,14 @@ defmodule RustyJson.SchemaTest do
           schema(do: field(:born, :dat))
         end
       end
+
+      # A struct of the value is not a type.
+      assert_raise ArgumentError, ~r/^the field :born: unknown type Date, did you mean :date\?/, fn ->
+        defmodule Named do
+          use RustyJson.Schema
+          schema(do: field(:born, Date))
+        end
+      end
     end
   end
 

@@ -368,7 +368,9 @@ defmodule RustyJson.TypedPartialTest do
   end
 
   test "options that are none" do
-    assert_raise ArgumentError, ~r/has no schema/, fn -> Partial.new(as: String) end
+    assert_raise ArgumentError, ~r/^unknown type String, did you mean :string\?/, fn ->
+      Partial.new(as: String)
+    end
 
     for new <- [&Partial.new/1, &RustyJson.decode_partial("1", &1)],
         options <- [[raw: ["/a"]], [raw: ["/a"], as: Order]] do

@@ -145,6 +145,10 @@ defmodule RustyJson.LogSecretsTest do
        Map.put(sasl, :report_cb, &:proc_lib.report_cb/2)},
       {{:report, server}, %{domain: [:otp], report_cb: &:gen_server.format_log/1}},
       {{:report, task}, %{report_cb: &inspect/1}},
+      # Logger's own text of a crash, from Elixir 1.19 on.
+      {{:report, Map.put(server, :elixir_translation, ["Last message: " | inspect(term)])},
+       %{domain: [:otp]}},
+      {{:report, [elixir_translation: inspect(term), v: term]}, %{}},
       {{:report, progress}, Map.put(sasl, :report_cb, &:logger.format_otp_report/1)},
       {{:report, failed}, Map.put(sasl, :report_cb, &:supervisor.format_log/1)},
       {{:report, [v: term]}, %{}},

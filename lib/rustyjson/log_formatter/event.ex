@@ -330,6 +330,10 @@ defmodule RustyJson.LogFormatter.Event do
     end
   end
 
+  # From Elixir 1.19 on, Logger adds the text that it has made of a crash. It holds the terms of the report, and nothing is redacted in it.
+  defp object([{:elixir_translation, _text} | report]), do: object(report)
+  defp object(%{elixir_translation: _text} = report), do: Map.delete(report, :elixir_translation)
+
   # A report is a map or a list of pairs. A longer list is shortened in any case. Collectors refuse an object with a key twice.
   defp object(report) when is_list(report) do
     if pairs?(report, @short_text) and Short.distinct?(report),

@@ -11,6 +11,19 @@ defmodule RustyJson.Schema.Type do
   @scalars ~w(any string integer float number boolean decimal date time naive_datetime utc_datetime)a ++
              @duration ++ [:raw]
 
+  # Modules of values that have a type of their own, and no schema.
+  @named %{
+    Date => :date,
+    DateTime => :utc_datetime,
+    Decimal => :decimal,
+    Duration => :duration,
+    Float => :float,
+    Integer => :integer,
+    NaiveDateTime => :naive_datetime,
+    String => :string,
+    Time => :time
+  }
+
   @type t ::
           atom()
           | {:list | :map | :nullable, t()}
@@ -64,7 +77,8 @@ defmodule RustyJson.Schema.Type do
   defp check!(type, _left), do: if(module?(type), do: type, else: wrong!(type))
 
   # A module can be compiled later, so its schema is checked on use.
-  defp module?(type), do: is_atom(type) and match?("Elixir." <> _, Atom.to_string(type))
+  defp module?(type),
+    do: is_atom(type) and not is_map_key(@named, type) and match?("Elixir." <> _, Atom.to_string(type))
 
   @doc "The same for a type that may be the one of a field, with its constraints."
   @spec of_field!(term()) :: t()
@@ -117,6 +131,8 @@ defmodule RustyJson.Schema.Type do
   end
 
   defp meant({:enum, [name | _]}) when is_binary(name), do: ", whose values are written as atoms:"
+
+  defp meant(type) when is_map_key(@named, type), do: ", did you mean #{inspect(@named[type])}?"
 
   defp meant(type),
     do:
