@@ -132,7 +132,12 @@ fn drive<'t, K: CopyKernel, R: TermReader<'t>, W: Writer>(
         Start::Root(root) => Ok(driver.first(root)),
         Start::Suspended(suspension, records) => driver.take_up(suspension, records),
     };
-    let result = match first.and_then(|first| driver.run(first)) {
+    // A closure would be a function without the processor features of this one, where each operation on a vector is a call.
+    let ran = match first {
+        Ok(first) => driver.run(first),
+        Err(kind) => Err(kind),
+    };
+    let result = match ran {
         Ok(()) => Ok(Outcome::Done(core::mem::take(&mut driver.holes))),
         Err(kind) => match driver.suspend(kind) {
             Some(suspension) => Ok(Outcome::Suspended(suspension)),
