@@ -17,10 +17,13 @@ defmodule RustyJson.PlugParser do
       `raw_body: true` keeps the body in `conn.assigns.raw_body`, so that you can check a signature
     * `:length`, `:read_length`, `:read_timeout`, `:body_reader` and `:nest_all_json` - as for `Plug.Parsers.JSON`
 
-  Options are checked when the pipeline is built: an option that is misspelt, a value of another type, a policy that is not in the
-  configuration, and an option of RustyJson beside `:rustyjson` instead of in it raise `ArgumentError`. By default, a pipeline is built when its module is compiled. If `config/runtime.exs` defines the
-  policy, build the pipeline at run time, with `use Plug.Builder, init_mode: :runtime`, or `config :phoenix, plug_init_mode: :runtime`.
-  Each request then checks them; `{RustyJson, policy: :webhook}` in your supervision tree checks the policy at the start.
+  Options are checked when the pipeline is built: an option that is misspelt, a value of another type, and a policy that is not in the
+  configuration raise `ArgumentError`. So does an option of RustyJson beside `:rustyjson` instead of in it, which would have no effect. If
+  another parser takes an option of that name, give it to that parser alone: `parsers: [{OtherParser, timeout: 5}, RustyJson.PlugParser]`.
+
+  By default, a pipeline is built when its module is compiled. If `config/runtime.exs` defines the policy, build the
+  pipeline at run time, with `use Plug.Builder, init_mode: :runtime`, or `config :phoenix, plug_init_mode: :runtime`. Each request then
+  checks the options; `{RustyJson, policy: :webhook}` in your supervision tree checks the policy at the start.
 
   ## Errors
 
@@ -59,8 +62,8 @@ defmodule RustyJson.PlugParser do
   @doc false
   def init(opts) do
     {body_reader, opts} = Keyword.pop(opts, :body_reader, {Plug.Conn, :read_body, []})
-    unless Keyword.has_key?(opts, :rustyjson), do: Enum.each(opts, &not_beside!/1)
     {own, opts} = Keyword.pop(opts, :rustyjson, [])
+    Enum.each(opts, &not_beside!/1)
 
     {%{raw_body: raw_body}, decode} = check!(own)
     {body_reader, %{decode: decode, raw_body: raw_body, nest_all: opts[:nest_all_json] == true}, opts}
@@ -78,7 +81,7 @@ defmodule RustyJson.PlugParser do
     if wanted do
       raise ArgumentError,
             "RustyJson.PlugParser does not read the option #{inspect(name)} of Plug.Parsers: #{wanted} " <>
-              "(add rustyjson: [] if it is for another parser)"
+              "(give an option of another parser to that parser: {Parser, [#{name}: ...]})"
     end
   end
 

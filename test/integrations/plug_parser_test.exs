@@ -126,13 +126,15 @@ defmodule RustyJson.PlugParserTest do
           {[policy: :webhook], ~r/option :policy of Plug.Parsers: write rustyjson: \[policy: ...\]/},
           {[max_nodes: 5], ~r/write rustyjson: \[max_nodes: ...\]/},
           {[raw_body: true], ~r/write rustyjson: \[raw_body: ...\]/},
+          {[rustyjson: [raw_body: true], policy: :webhook], ~r/write rustyjson: \[policy: ...\]/},
+          {[timeout: 5], ~r/give an option of another parser to that parser: \{Parser, \[timeout: ...\]\}/},
           {[rustjson: [policy: :webhook]], ~r/did you mean rustyjson: \[...\]\?/}
         ] do
       assert_raise ArgumentError, message, fn -> PlugParser.init([length: 1] ++ wrong) end
     end
 
-    # Of another parser.
-    assert PlugParser.init(timeout: 5, rustyjson: []) |> elem(2) == [timeout: 5]
+    parsers = [{:urlencoded, timeout: 5}, PlugParser]
+    assert Plug.Parsers.init(parsers: parsers, rustyjson: [max_depth: 2])
     others = [length: 1, read_timeout: 5, json_decoder: RustyJson, validate_utf8: true, nest_all_json: true]
     assert PlugParser.init(others) |> elem(2) == others
   end
