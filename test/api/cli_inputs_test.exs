@@ -106,7 +106,7 @@ defmodule RustyJson.CLIInputsTest do
     for arguments <- [[rows], ["--at", "/b", rows], [file.("row.json", ~s({"a":1}{"a":2}))]] do
       assert {1, "", error} = run(arguments)
       refute error =~ "add --lines"
-      assert error =~ "RustyJson.decode_stream/2 reads all"
+      assert error =~ "RustyJson.decode_stream/2 reads several documents"
     end
   end
 

@@ -107,6 +107,8 @@ defmodule RustyJson.CLIValuesTest do
           {["--indent", "two"], "--indent takes a number of spaces from 0 to 1000, or tab, not two"},
           {["--lines", "--at", "/a", "--stats"], "--stats and --at cannot be combined"},
           {["--fetch", "/a", "--raw", "--canonical"], "--raw and --canonical cannot be combined"},
+          {["--fetch", "/a", "--raw", "--pretty"], "--raw and --pretty cannot be combined"},
+          {["--fetch", "/a", "--raw", "--indent", "2"], "--raw and --indent cannot be combined"},
           {["--fetch", "/a", "--raw", "--validate"], "--raw and --validate cannot be combined"},
           {["--fetch", "/a", "--sort"], "--sort and --fetch cannot be combined"},
           {["--canonical", "--sort"], "--sort and --canonical cannot be combined"},

@@ -18,8 +18,8 @@ defmodule Mix.Tasks.Rustyjson do
   | `--minify`, `--compact`, `-c` | removes insignificant whitespace |
   | `--validate` | prints nothing; the exit code is the result |
   | `--canonical` | canonical JSON (RFC 8785) |
-  | `--fetch POINTER` | only the value at this JSON Pointer, such as `/user/name`; with `*`, such as `/users/*/name`, all values. None is an error, unlike with `--at` |
-  | `--raw`, `-r` | with `--fetch`, `--at`, `--array` or `--lines`: strings without quotes and escapes, other values as they were written, or with `-c` without insignificant whitespace |
+  | `--fetch POINTER` | only the value at this JSON Pointer, such as `/user/name`; with `*`, such as `/users/*/name`, all values. It is an error if there is none, unlike with `--at` |
+  | `--raw`, `-r` | with `--fetch`, `--at`, `--array` or `--lines`: strings without quotes and escapes, other values as they were written; with `-c`, those without insignificant whitespace |
   | `--sort` | sorts the members of objects by their keys |
   | `--lines` | every line is a document (NDJSON); output is one line per document; the memory for a file stays constant |
   | `--array` | the elements of one array, a line each, in constant memory |

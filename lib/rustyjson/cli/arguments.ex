@@ -159,8 +159,11 @@ defmodule RustyJson.CLI.Arguments do
       switches[:lines] && switches[:at] && switches[:stats] ->
         {:error, "--stats and --at cannot be combined"}
 
-      switches[:raw] && layout not in [:pretty, :minify] ->
+      switches[:raw] && (switches[:pretty] || layout not in [:pretty, :minify]) ->
         {:error, "--raw and --#{layout} cannot be combined"}
+
+      switches[:raw] && switches[:indent] ->
+        {:error, "--raw and --indent cannot be combined"}
 
       switches[:sort] && (switches[:fetch] || layout == :canonical) ->
         {:error, "--sort and --#{if switches[:fetch], do: :fetch, else: :canonical} cannot be combined"}

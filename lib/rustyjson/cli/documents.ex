@@ -383,7 +383,7 @@ defmodule RustyJson.CLI.Documents do
     do: "\nIf every line is a document, add --lines."
 
   defp hint(%{reason: :trailing_data, token: <<bracket, _::binary>>}, nil) when bracket in ~c"{[",
-    do: "\nOf several documents that are not one per line, RustyJson.decode_stream/2 reads all."
+    do: "\nRustyJson.decode_stream/2 reads several documents that are not one per line."
 
   defp hint(%{reason: :byte_order_mark, position: 0, token: "\uFEFF" <> _}, nil),
     do: "\n`tail -c +4 FILE` prints the file without it."
