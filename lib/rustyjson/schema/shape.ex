@@ -81,7 +81,7 @@ defmodule RustyJson.Schema.Shape do
   @spec of(term()) :: t()
   def of(given) do
     case :persistent_term.get({__MODULE__, given}, nil) do
-      nil -> learn(given, &room?/1)
+      nil -> learn(given, &(unknown?(given) and room?(&1)))
       shape -> if current?(shape), do: shape, else: learn(given, &(&1 <= @largest))
     end
   end
@@ -115,6 +115,10 @@ defmodule RustyJson.Schema.Shape do
       learn(given, keep?)
     end
   end
+
+  # Many processes can prepare a large new type at once. It counts for each that is here before the first one has kept it, but not for those
+  # that come later.
+  defp unknown?(given), do: :persistent_term.get({__MODULE__, given}, nil) == nil
 
   # Whether another type of this length can stay, which then counts.
   defp room?(size) when size > @largest, do: false
