@@ -54,11 +54,12 @@ defmodule RustyJson.Partial do
 
   Behind other text, the document is the first array or object. If `:as` is a struct or a map, an array there is the document only if an
   object is its first element: `As [1] says: {"a": 1}` is the object. Types that are given to `finish/2` come too late for that. An array
-  that starts the text, and an object in front of the list that `:as` asks for, are taken for the document. If there is none, the error
-  says so. It is at the first `{` without a key in double quotes behind it, such as that of `{'a': 1}`, or else at the end.
+  that starts the text, and an object in front of the list that `:as` asks for, are taken for the document. A brace without a
+  key in quotes behind it, as in `{a: 1}`, is other text. If there is no document, the error says so. Its position is behind the first
+  such brace, or the end of the text if there is none.
 
   Python's single quotes are not mended. `{'a': 1}` and `['a', 1]` are taken for the document all the same, so they are an error, and the
-  brackets inside are not read as another document. A brace in front of a word without quotes, as in `{a: 1}`, is other text.
+  brackets inside are not read as another document.
 
   `mended/1` says what was mended, and where. Positions of errors are those of the original text.
 

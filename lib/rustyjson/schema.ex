@@ -41,8 +41,8 @@ defmodule RustyJson.Schema do
   | `{:tagged, "type", %{"a" => A, "b" => B}}` | an object whose member `"type"`, at any position, is `"a"` or `"b"` | the struct of `A` or `B` |
 
   RustyJson prepares a type once and keeps the result, for at most 512 types of up to 256 KB each, and 8 MB together. It prepares any
-  other type, such as an enum of more than 10,000 names, in each call, and in `RustyJson.Partial` for each value that it decodes from
-  its text, such as a struct or a string that a piece cuts: there such a type takes milliseconds for each.
+  other type, such as an enum of more than 10,000 names, in each call, which takes milliseconds. `RustyJson.Partial` does so for each
+  struct, and for each string that arrives in several pieces.
 
   ## Ecto schemas
 

@@ -331,9 +331,9 @@ defmodule RustyJson.Options.Schema do
                   "value behind them, where a stream names the first value that exceeds the limit. " <>
                   "With a limit, what a call looks at and leaves no text of may have about 16 " <>
                   "parts for each of these bytes, and 1,048,576 more: empty parts of iodata, members that `:omit` leaves out, elements of " <>
-                  "a list that `:unsupported` replaces. Text of an encoder of another library that is read again, for `:redact` or `:omit`, has " <>
-                  "a part for every 8 bytes, at each level of such structs in each other. What is left to Elixir, such as maps with unusual keys, has a count of its own for the " <>
-                  "whole call, so a call ends at three times this number at the latest. A stream counts all its elements together."
+                  "a list that `:unsupported` replaces. If `:redact` or `:omit` needs the text of another library's encoder to be read again, each 8 " <>
+                  "bytes of it are a part, and where such structs are nested, they count again at each level. What is left to Elixir, such as " <>
+                  "maps with unusual keys, has a count of its own for the whole call, so a call ends at three times this number at the latest. A stream counts all its elements together."
             }
           ] ++ @engine ++ @sandbox
 
