@@ -82,7 +82,7 @@ defmodule RustyJson.ReleaseTest do
 
     assert output =~ ~r/native +MISSING: there is no native library/
     assert output =~ "build what is MISSING on the machine that makes the release"
-    assert output =~ "where the release is made"
+    assert output =~ "then make the release again"
     refute output =~ "mix deps.compile"
 
     other_machine = ~r/MISSING: the native library does not load: it is for \w+, but this machine is \w+\. /

@@ -18,7 +18,7 @@ defmodule RustyJson.Engine.Native.Remedy do
     if Code.ensure_loaded?(Mix),
       do: with_mix,
       else:
-        "Build it, or unpack an archive for this machine, where the release is made, and make the release again"
+        "On the machine that makes the release, build it or unpack an archive for this machine, then make the release again"
   end
 
   # The loader of glibc reports such a library as "No such file or directory".
