@@ -7,6 +7,7 @@ defmodule RustyJson.BuildTest do
 
   alias RustyJson.Build
   alias RustyJson.Build.{Tools, Translation}
+  alias RustyJson.Engine.Native.Remedy
 
   setup do
     kept =
@@ -19,6 +20,22 @@ defmodule RustyJson.BuildTest do
     on_exit(fn ->
       for {name, value} <- kept, do: if(value, do: System.put_env(name, value), else: System.delete_env(name))
     end)
+  end
+
+  @tag :tmp_dir
+  test "a library that does not load may be for another processor", %{tmp_dir: dir} do
+    file = Path.join(dir, "library.so")
+    File.write!(file, <<0x7F, "ELF", 2, 1, 0::80, 3::16-little, 62::16-little, 1::32-little>>)
+
+    assert Remedy.broken(file, "x", "aarch64-linux-gnu") =~
+             ": it is for x86_64, but this machine is aarch64. "
+
+    # A name that the header does not have, or the same processor: another failure.
+    for machine <- ["amd64-portbld-freebsd14.1", "x86_64-linux-gnu"],
+        do: assert(Remedy.broken(file, "no memory", machine) =~ ": no memory. ")
+
+    File.write!(file, "")
+    assert Remedy.broken(file, "file too short", "aarch64-linux-gnu") =~ ": file too short. "
   end
 
   test "the parts: environment, then configuration, then all" do
