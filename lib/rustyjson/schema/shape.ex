@@ -116,8 +116,8 @@ defmodule RustyJson.Schema.Shape do
     end
   end
 
-  # Many processes can prepare a large new type at once. It counts for each that is here before the first one has kept it, but not for those
-  # that come later.
+  # Many processes can prepare a large new type at once. A process that finds it kept already does not count it again; those that look
+  # while it is being kept still do.
   defp unknown?(given), do: :persistent_term.get({__MODULE__, given}, nil) == nil
 
   # Whether another type of this length can stay, which then counts.
