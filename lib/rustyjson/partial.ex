@@ -58,8 +58,8 @@ defmodule RustyJson.Partial do
   key in quotes behind it, as in `{a: 1}`, is other text. If there is no document, the error says so. Its position is behind the first
   such brace, or the end of the text if there is none.
 
-  Python's single quotes are not mended. `{'a': 1}` and `['a', 1]` are taken for the document all the same, so they are an error, and the
-  brackets inside are not read as another document.
+  Python's single quotes are not mended. `{'a': 1}` is taken for the document all the same, so it is an error, and the brackets inside are
+  not read as another document. A list such as `['a', 'b']` is other text.
 
   `mended/1` says what was mended, and where. Positions of errors are those of the original text.
 

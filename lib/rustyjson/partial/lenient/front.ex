@@ -133,8 +133,8 @@ defmodule RustyJson.Partial.Lenient.Front do
       {:far, _} ->
         true
 
-      {<<?', name::binary>>, _} ->
-        quoted?(name, if(bracket == ?{, do: ?:, else: ?,))
+      {<<?', name::binary>>, ?{} ->
+        quoted?(name)
 
       {<<byte, _::binary>>, ?{} ->
         byte in ~c"\"}"
@@ -151,10 +151,11 @@ defmodule RustyJson.Partial.Lenient.Front do
 
   @longest_name 128
 
-  # Python's form of an object or an array is the document, in which the core finds the error: its inner brackets would be another one.
-  defp quoted?(name, separator) do
+  # Python's form of an object is the document, in which the core finds the error: its inner brackets would be another one. A list such as
+  # ['a', 'b'] stands in text, too.
+  defp quoted?(name) do
     case name |> binary_part(0, min(byte_size(name), @longest_name)) |> :binary.split("'") do
-      [_name, _more] -> name |> behind_name() |> separated?(separator)
+      [_name, _more] -> name |> behind_name() |> colon?()
       [_start] -> if byte_size(name) < @longest_name, do: :more, else: false
     end
   end
@@ -164,9 +165,9 @@ defmodule RustyJson.Partial.Lenient.Front do
     behind_space(behind)
   end
 
-  defp separated?("", _separator), do: :more
-  defp separated?(<<byte, _::binary>>, separator), do: byte == separator
-  defp separated?(:far, _separator), do: false
+  defp colon?(""), do: :more
+  defp colon?(<<byte, _::binary>>), do: byte == ?:
+  defp colon?(:far), do: false
 
   defp word?(bytes, word) do
     if String.starts_with?(bytes, word) and byte_size(bytes) > byte_size(word),
