@@ -42,12 +42,15 @@ defmodule RustyJson.RecipesTest do
 
   describe "docs/logging.md" do
     setup do
+      {configs, [handler]} = "logging.md" |> blocks("elixir") |> Enum.split_with(&(&1 =~ ~r/^config /))
+
       [new, console, names, flat, elastic] =
-        for code <- blocks("logging.md", "elixir"),
-            do: Config.Reader.eval!("config.exs", "import Config\n" <> code)
+        for code <- configs, do: Config.Reader.eval!("config.exs", "import Config\n" <> code)
 
       {LogFormatter, %{preset: :elastic}} = formatter(elastic)
-      {:ok, new: formatter(new), names: formatter(names), flat: formatter(flat), console: console}
+
+      {:ok,
+       new: formatter(new), names: formatter(names), flat: formatter(flat), console: console, handler: handler}
     end
 
     defp formatter(config) do
@@ -60,6 +63,12 @@ defmodule RustyJson.RecipesTest do
         %{level: level, msg: message, meta: Map.put(meta, :time, @time)}
         |> module.format(config)
         |> IO.iodata_to_binary()
+
+    test "Erlang's handler takes the formatter", %{handler: code} do
+      Code.eval_string(code)
+      assert {:ok, %{formatter: {LogFormatter, _}}} = :logger.get_handler_config(:json)
+      assert :logger.remove_handler(:json) == :ok
+    end
 
     test "the lines", %{new: new, names: names, flat: flat, console: console} do
       crash = {%RuntimeError{message: "boom"}, [{Shop, :buy, 1, [file: ~c"lib/shop.ex", line: 3]}]}
