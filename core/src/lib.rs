@@ -26,7 +26,7 @@ mod natural;
 pub mod options;
 pub mod output;
 pub mod parts;
-mod room;
+pub mod room;
 pub mod scan;
 pub mod simd;
 pub mod tape;

@@ -6,9 +6,9 @@
 use crate::error::ErrorKind;
 use alloc::vec::Vec;
 
-/// Makes room for this many more elements. Costs nothing before the vector's own check, which is the same.
+/// Makes room for this many more elements, or returns `OutOfMemory`. Costs nothing before the vector's own check, which is the same.
 #[inline(always)]
-pub(crate) fn room<T>(vec: &mut Vec<T>, more: usize) -> Result<(), ErrorKind> {
+pub fn room<T>(vec: &mut Vec<T>, more: usize) -> Result<(), ErrorKind> {
     if cfg!(target_arch = "wasm32") || vec.capacity() - vec.len() >= more { Ok(()) } else { grow(vec, more) }
 }
 

@@ -3,6 +3,7 @@
 use crate::tags::{Kind, hold, kind, small};
 use rustler::sys::{self, ErlNifBinary, ErlNifMapIterator, ErlNifMapIteratorEntry, ErlNifTerm};
 use rustler::{Env, Term};
+use rustyjson_core::room::room;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -287,7 +288,7 @@ impl<'a> Walks<'a> {
         } else {
             ErlNifMapIteratorEntry::ERL_NIF_MAP_ITERATOR_HEAD
         };
-        if self.iterations.try_reserve(1).is_err() || self.open.try_reserve(1).is_err() {
+        if room(&mut self.iterations, 1).is_err() || room(&mut self.open, 1).is_err() {
             return false;
         }
         let mut iterator = MaybeUninit::uninit();
@@ -306,11 +307,11 @@ impl<'a> Walks<'a> {
     /// Starts a walk over a small map. Returns `false` if there is no memory for it.
     #[inline(always)]
     pub fn enter_small(&mut self, map: Raw<'a>, members: SmallMap<'a>) -> bool {
-        let room = self.open.try_reserve(1).is_ok();
-        if room {
+        let enough = room(&mut self.open, 1).is_ok();
+        if enough {
             self.open.push(Walk { members: Some(members), map, given: 0 });
         }
-        room
+        enough
     }
 
     /// The next entry of the innermost walk. The size spares the VM the question behind the last one.
