@@ -650,8 +650,8 @@ defmodule RustyJson do
 
   @doc """
   Lets a supervisor start an engine. If you put `{RustyJson, engine: :wasm}` among its children, the engine is ready before the children
-  that follow. Takes the options of `start_engine/1`. A supervisor can have one such child for each engine and policy. If the engine cannot
-  start, or there is no such policy, the supervisor does not start either.
+  that follow. Takes the options of `start_engine/1`. A supervisor can have one such child for each engine and policy. The supervisor does
+  not start if the engine cannot start, or if no policy has that name.
 
       iex> children = [{RustyJson, engine: RustyJson.engine()}, {RustyJson, engine: :auto}]
       iex> {:ok, supervisor} = Supervisor.start_link(children, strategy: :one_for_one)

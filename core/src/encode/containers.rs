@@ -16,7 +16,7 @@ impl<'t, K: CopyKernel, R: TermReader<'t>, W: Writer> Driver<'_, 't, K, R, W> {
         if self.out.failed() { Err(EncodeErrorKind::OutOfMemory) } else { Ok(()) }
     }
 
-    /// There is no memory for another container, or it must not be open.
+    /// Makes room for another container, or returns the error if it may not open.
     #[cold]
     #[inline(never)]
     fn deepen(&mut self) -> Walk<()> {

@@ -141,7 +141,7 @@ pub trait TermReader<'t> {
     /// How many entries a map has.
     fn map_size(&mut self, map: &Self::Map) -> usize;
     /// Starts a walk over a map in the order of `Map.to_list/1`. `reverse`: maps above 32 keys backwards. `scattered`: the
-    /// values will be read later and in another order, and need not be passed. `None`: there is no memory for one more.
+    /// values will be read later and in another order, and need not be passed. `None`: memory has run out.
     fn entries(&mut self, map: &Self::Map, reverse: bool, scattered: bool) -> Option<Self::Entries>;
     /// The next key and value of the innermost walk.
     fn next_entry(&mut self, entries: &mut Self::Entries) -> Option<(Self::Term, Self::Term)>;

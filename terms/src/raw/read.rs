@@ -304,7 +304,7 @@ impl<'a> Walks<'a> {
         true
     }
 
-    /// Starts a walk over a small map. Returns `false` if there is no memory for it.
+    /// Starts a walk over a small map. Returns `false` if memory has run out.
     #[inline(always)]
     pub fn enter_small(&mut self, map: Raw<'a>, members: SmallMap<'a>) -> bool {
         let enough = room(&mut self.open, 1).is_ok();
